@@ -1,0 +1,131 @@
+//! Devices, models and formats by key. Every value says where it comes from.
+
+pub mod devices;
+pub mod formats;
+pub mod models;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::device::Device;
+use crate::error::Error;
+use crate::quant_format::QuantFormat;
+use models::CatalogModel;
+
+/// Changes whenever a published value changes; links name it so that an old link can say that numbers moved.
+pub const VERSION: u32 = 1;
+
+/// The device with this key or alias, whatever its case, `-` or `_`.
+///
+/// ```
+/// assert_eq!(calc_core::catalog::device("b10").unwrap().key, "gb10");
+/// ```
+///
+/// # Errors
+/// [`Error::UnknownKey`] with the nearest keys.
+pub fn device(key: &str) -> Result<&'static Device, Error> {
+    devices::all()
+        .find(|device| {
+            same(&device.key, key) || device.aliases.iter().any(|alias| same(alias, key))
+        })
+        .ok_or_else(|| unknown("hardware", key, devices::all().map(|device| &*device.key)))
+}
+
+/// The model with this key or Hugging Face id.
+///
+/// # Errors
+/// [`Error::UnknownKey`] with the nearest keys.
+pub fn model(key: &str) -> Result<&'static CatalogModel, Error> {
+    models::all()
+        .find(|model| same(model.key, key) || same(model.hf_id, key))
+        .ok_or_else(|| unknown("model", key, models::all().map(|model| model.key)))
+}
+
+/// The format with this key.
+///
+/// # Errors
+/// [`Error::UnknownKey`] with the nearest keys.
+pub fn format(key: &str) -> Result<&'static QuantFormat, Error> {
+    formats::FORMATS
+        .iter()
+        .copied()
+        .find(|format| same(format.key, key))
+        .ok_or_else(|| unknown("format", key, formats::FORMATS.iter().map(|format| format.key)))
+}
+
+/// Equal but for case and for `-` against `_`.
+fn same(a: &str, b: &str) -> bool {
+    let plain = |byte: u8| if byte == b'-' { b'_' } else { byte.to_ascii_lowercase() };
+    a.len() == b.len() && a.bytes().zip(b.bytes()).all(|(x, y)| plain(x) == plain(y))
+}
+
+fn unknown<'a>(catalog: &'static str, key: &str, keys: impl Iterator<Item = &'a str>) -> Error {
+    Error::UnknownKey { catalog, key: clipped(key), nearest: nearest(key, keys) }
+}
+
+/// A key as it goes into a message: a megabyte of garbage does not.
+fn clipped(key: &str) -> String {
+    key.chars().take(80).collect()
+}
+
+/// Up to three keys that resemble `key`, the best first; empty when none does.
+pub fn nearest<'a>(key: &str, keys: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let key = clipped(key).to_ascii_lowercase();
+    let mut ranked: Vec<(usize, &str)> =
+        keys.map(|candidate| (distance(&key, candidate), candidate)).collect();
+    ranked.sort_by_key(|(distance, candidate)| (*distance, candidate.len()));
+    let limit = 1 + key.chars().count() / 2;
+    ranked
+        .iter()
+        .take(3)
+        .filter(|(distance, _)| *distance <= limit)
+        .map(|(_, candidate)| String::from(*candidate))
+        .collect()
+}
+
+/// Edits that turn `key` into the best-matching start of `candidate`: what is missing at the end costs nothing, so that
+/// `h10` is near `h100_sxm`.
+fn distance(key: &str, candidate: &str) -> usize {
+    let candidate: Vec<char> = candidate.to_ascii_lowercase().chars().collect();
+    let mut row: Vec<usize> = (0..=candidate.len()).collect();
+    for (i, a) in key.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in candidate.iter().enumerate() {
+            let replace = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = replace.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row.into_iter().min().unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistyped_key_names_the_ones_that_were_meant() {
+        for (key, expected) in [
+            ("h10", "h100_sxm"),
+            ("orin_nano", "jetson_orin_nano_8gb"),
+            ("jetson_orin_nan", "jetson_orin_nano_4gb"),
+        ] {
+            let Err(Error::UnknownKey { nearest, .. }) = device(key) else {
+                panic!("{key} is no key")
+            };
+            assert!(nearest.iter().any(|near| near == expected), "{key}: {nearest:?}");
+        }
+        assert!(
+            matches!(format("int4"), Err(Error::UnknownKey { nearest, .. }) if nearest[0].starts_with("int4"))
+        );
+    }
+
+    #[test]
+    fn garbage_is_near_nothing() {
+        let Err(Error::UnknownKey { key, nearest, .. }) = device(&"§".repeat(1_000_000)) else {
+            panic!("no key")
+        };
+        assert!(key.len() <= 320 && nearest.is_empty());
+    }
+}

@@ -1,0 +1,57 @@
+//! The devices: facts as datasheets give them, row by row with how sure each value is.
+//! What is not here: what others measured (`measured`), and what we assume (`calibration`).
+
+mod accelerators;
+mod amd;
+mod apple;
+mod cpu;
+mod geforce;
+mod jetson;
+pub mod measured;
+mod nvidia;
+
+use crate::device::{Device, Link};
+use crate::provenance::Fact;
+use crate::units::{BytesPerSec, FlopsPerSec, Hertz, Seconds};
+
+/// Groups in the order of a list for people: edge first.
+static GROUPS: [(&str, &[Device]); 7] = [
+    ("Jetson", &jetson::DEVICES),
+    ("NVIDIA", &nvidia::DEVICES),
+    ("GeForce", &geforce::DEVICES),
+    ("AMD", &amd::DEVICES),
+    ("Apple", &apple::DEVICES),
+    ("CPU", &cpu::DEVICES),
+    ("Other accelerators", &accelerators::DEVICES),
+];
+
+/// Groups of devices for a list, with their titles.
+pub fn groups() -> impl Iterator<Item = (&'static str, &'static [Device])> {
+    GROUPS.iter().copied()
+}
+
+/// All devices.
+pub fn all() -> impl Iterator<Item = &'static Device> {
+    GROUPS.iter().flat_map(|(_, devices)| devices.iter())
+}
+
+const fn tera(value: f64) -> FlopsPerSec {
+    FlopsPerSec::from_tera(value)
+}
+
+const fn mhz(value: f64) -> Hertz {
+    Hertz::from_mhz(value)
+}
+
+/// Latency of one hop; assumed.
+const HOP: Seconds = Seconds::new(5e-6);
+
+/// A link of which the vendor publishes the sum of both directions; one direction is half of it.
+const fn nvlink(both_directions_gb: f64) -> Fact<Link> {
+    Fact::derived(Link { bandwidth: BytesPerSec::from_gb(both_directions_gb / 2.0), latency: HOP })
+}
+
+/// PCI Express: what a direction reaches in practice (4.0 x16: 25, 5.0 x16: 50 GB/s); assumed, other widths by ratio.
+const fn pcie(one_direction_gb: f64) -> Fact<Link> {
+    Fact::assumed(Link { bandwidth: BytesPerSec::from_gb(one_direction_gb), latency: HOP })
+}

@@ -1,0 +1,374 @@
+//! NVIDIA GeForce cards.
+
+use super::{mhz, nvlink, pcie, tera};
+use crate::device::{Device, DeviceClass, Peaks};
+use crate::provenance::Fact;
+use crate::quant_format::ComputeClass as C;
+use crate::text::{List, text};
+use crate::units::{Bytes, BytesPerSec, Watts};
+
+pub(super) static DEVICES: [Device; 9] = [
+    Device {
+        key: text("rtx_3060_12gb"),
+        name: text("GeForce RTX 3060 12GB"),
+        aliases: List::Borrowed(const { &[text("rtx_3060")] }),
+        vendor: text("NVIDIA"),
+        architecture: text("Ampere (GA106)"),
+        compute_capability: Some(text("8.6")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2021),
+        memory: Fact::derived(Bytes::from_gib(12.0)),
+        memory_type: text("GDDR6"),
+        unified_memory: false,
+        bandwidth: Fact::derived(BytesPerSec::from_gb(360.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp32, Fact::recalled(tera(12.7)))
+            .with(C::Tf32, Fact::recalled(tera(12.7)))
+            .with(C::Fp16, Fact::derived(tera(25.5)))
+            .with(C::Bf16, Fact::derived(tera(25.5)))
+            .with(C::Int8, Fact::derived(tera(101.9)))
+            .with(C::Int4, Fact::recalled(tera(203.8))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(51.0))),
+        fp8_accumulate_fp16: None,
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(28)),
+        boost_clock: Some(Fact::recalled(mhz(1777.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1777.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(3.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(170.0))),
+        interconnect: text("PCIe 4.0 x16"),
+        link: Some(pcie(25.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text("formula; SM/clock recalled"),
+        notes: text(
+            "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline",
+        ),
+    },
+    Device {
+        key: text("rtx_3090"),
+        name: text("GeForce RTX 3090"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Ampere (GA102)"),
+        compute_capability: Some(text("8.6")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2020),
+        memory: Fact::read(Bytes::from_gib(24.0)),
+        memory_type: text("GDDR6X"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(936.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp32, Fact::recalled(tera(35.6)))
+            .with(C::Tf32, Fact::recalled(tera(35.6)))
+            .with(C::Fp16, Fact::read(tera(71.0)))
+            .with(C::Bf16, Fact::read(tera(71.0)))
+            .with(C::Int8, Fact::read(tera(284.0)))
+            .with(C::Int4, Fact::recalled(tera(568.0))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(142.0))),
+        fp8_accumulate_fp16: None,
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(82)),
+        boost_clock: Some(Fact::recalled(mhz(1695.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1695.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(6.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(350.0))),
+        interconnect: text("PCIe 4.0 x16, NVLink 112.5 GB/s"),
+        link: Some(nvlink(112.5)),
+        power_modes: List::Borrowed(&[]),
+        source: text("GA102 whitepaper values as quoted (read, public source)"),
+        notes: text(
+            "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline",
+        ),
+    },
+    Device {
+        key: text("rtx_4060_ti_16gb"),
+        name: text("GeForce RTX 4060 Ti 16GB"),
+        aliases: List::Borrowed(const { &[text("rtx_4060_ti")] }),
+        vendor: text("NVIDIA"),
+        architecture: text("Ada (AD106)"),
+        compute_capability: Some(text("8.9")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2023),
+        memory: Fact::derived(Bytes::from_gib(16.0)),
+        memory_type: text("GDDR6 128-bit"),
+        unified_memory: false,
+        bandwidth: Fact::derived(BytesPerSec::from_gb(288.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp32, Fact::recalled(tera(22.1)))
+            .with(C::Tf32, Fact::recalled(tera(22.1)))
+            .with(C::Fp16, Fact::derived(tera(44.1)))
+            .with(C::Bf16, Fact::derived(tera(44.1)))
+            .with(C::Fp8, Fact::derived(tera(88.3)))
+            .with(C::Int8, Fact::derived(tera(176.5)))
+            .with(C::Int4, Fact::recalled(tera(353.0))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(88.3))),
+        fp8_accumulate_fp16: Some(Fact::recalled(tera(176.5))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(34)),
+        boost_clock: Some(Fact::recalled(mhz(2535.0))),
+        tensor_clock: Some(Fact::recalled(mhz(2535.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(32.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(165.0))),
+        interconnect: text("PCIe 4.0 x8"),
+        link: Some(pcie(12.5)),
+        power_modes: List::Borrowed(&[]),
+        source: text("formula; SM/clock recalled"),
+        notes: text(
+            "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline",
+        ),
+    },
+    Device {
+        key: text("rtx_4070"),
+        name: text("GeForce RTX 4070"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Ada (AD104)"),
+        compute_capability: Some(text("8.9")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2023),
+        memory: Fact::derived(Bytes::from_gib(12.0)),
+        memory_type: text("GDDR6X"),
+        unified_memory: false,
+        bandwidth: Fact::derived(BytesPerSec::from_gb(504.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp32, Fact::recalled(tera(29.1)))
+            .with(C::Tf32, Fact::recalled(tera(29.1)))
+            .with(C::Fp16, Fact::derived(tera(58.3)))
+            .with(C::Bf16, Fact::derived(tera(58.3)))
+            .with(C::Fp8, Fact::derived(tera(116.6)))
+            .with(C::Int8, Fact::derived(tera(233.2)))
+            .with(C::Int4, Fact::recalled(tera(466.0))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(116.6))),
+        fp8_accumulate_fp16: Some(Fact::recalled(tera(233.2))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(46)),
+        boost_clock: Some(Fact::recalled(mhz(2475.0))),
+        tensor_clock: Some(Fact::recalled(mhz(2475.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(36.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(200.0))),
+        interconnect: text("PCIe 4.0 x16"),
+        link: Some(pcie(25.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text("formula; SM/clock recalled"),
+        notes: text(
+            "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline",
+        ),
+    },
+    Device {
+        key: text("rtx_4080"),
+        name: text("GeForce RTX 4080"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Ada (AD103)"),
+        compute_capability: Some(text("8.9")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2022),
+        memory: Fact::read(Bytes::from_gib(16.0)),
+        memory_type: text("GDDR6X"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(716.8)),
+        peaks: Peaks::NONE
+            .with(C::Fp32, Fact::recalled(tera(48.7)))
+            .with(C::Tf32, Fact::recalled(tera(48.7)))
+            .with(C::Fp16, Fact::read(tera(97.5)))
+            .with(C::Bf16, Fact::read(tera(97.5)))
+            .with(C::Fp8, Fact::read(tera(194.9)))
+            .with(C::Int8, Fact::read(tera(389.9)))
+            .with(C::Int4, Fact::recalled(tera(779.8))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(194.9))),
+        fp8_accumulate_fp16: Some(Fact::recalled(tera(389.9))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(76)),
+        boost_clock: Some(Fact::recalled(mhz(2505.0))),
+        tensor_clock: Some(Fact::recalled(mhz(2505.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(64.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(320.0))),
+        interconnect: text("PCIe 4.0 x16"),
+        link: Some(pcie(25.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text(
+            "76 SM, 2505 MHz, 48.7, 390(780) sparse, 717 GB/s (read, holynerdvana/cputronic)",
+        ),
+        notes: text(
+            "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline",
+        ),
+    },
+    Device {
+        key: text("rtx_4090"),
+        name: text("GeForce RTX 4090"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Ada (AD102)"),
+        compute_capability: Some(text("8.9")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2022),
+        memory: Fact::read(Bytes::from_gib(24.0)),
+        memory_type: text("GDDR6X"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(1008.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp32, Fact::recalled(tera(82.6)))
+            .with(C::Tf32, Fact::recalled(tera(82.6)))
+            .with(C::Fp16, Fact::read(tera(165.2)))
+            .with(C::Bf16, Fact::read(tera(165.2)))
+            .with(C::Fp8, Fact::read(tera(330.3)))
+            .with(C::Int8, Fact::read(tera(660.6)))
+            .with(C::Int4, Fact::recalled(tera(1321.2))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(330.3))),
+        fp8_accumulate_fp16: Some(Fact::recalled(tera(660.6))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(128)),
+        boost_clock: Some(Fact::recalled(mhz(2520.0))),
+        tensor_clock: Some(Fact::recalled(mhz(2520.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(72.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(450.0))),
+        interconnect: text("PCIe 4.0 x16"),
+        link: Some(pcie(25.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text("NVIDIA Ada whitepaper v2.1 Appendix A as quoted (read, public source)"),
+        notes: text(
+            "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline. Whitepaper < v2.02 printed FP8/FP32acc as 660.6 (corrected to 330.3 by NVIDIA)",
+        ),
+    },
+    Device {
+        key: text("rtx_5070"),
+        name: text("GeForce RTX 5070"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Blackwell (GB205)"),
+        compute_capability: Some(text("12.0")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2025),
+        memory: Fact::derived(Bytes::from_gib(12.0)),
+        memory_type: text("GDDR7"),
+        unified_memory: false,
+        bandwidth: Fact::derived(BytesPerSec::from_gb(672.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp32, Fact::recalled(tera(30.9)))
+            .with(C::Tf32, Fact::recalled(tera(30.9)))
+            .with(C::Fp16, Fact::derived(tera(61.7)))
+            .with(C::Bf16, Fact::derived(tera(61.7)))
+            .with(C::Fp8, Fact::derived(tera(123.5)))
+            .with(C::Fp6, Fact::recalled(tera(123.5)))
+            .with(C::Fp4, Fact::derived(tera(493.9)))
+            .with(C::Int8, Fact::derived(tera(246.9))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(123.5))),
+        fp8_accumulate_fp16: Some(Fact::recalled(tera(246.9))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(48)),
+        boost_clock: Some(Fact::recalled(mhz(2512.0))),
+        tensor_clock: Some(Fact::recalled(mhz(2512.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(48.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(250.0))),
+        interconnect: text("PCIe 5.0 x16"),
+        link: Some(pcie(50.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text("formula (988 AI TOPS sparse FP4); SM/clock recalled"),
+        notes: text(
+            "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline. Same SM count as GB10: this is where 61.7 comes from",
+        ),
+    },
+    Device {
+        key: text("rtx_5080"),
+        name: text("GeForce RTX 5080"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Blackwell (GB203)"),
+        compute_capability: Some(text("12.0")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2025),
+        memory: Fact::read(Bytes::from_gib(16.0)),
+        memory_type: text("GDDR7"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(960.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp32, Fact::recalled(tera(56.3)))
+            .with(C::Tf32, Fact::recalled(tera(56.3)))
+            .with(C::Fp16, Fact::read(tera(112.6)))
+            .with(C::Bf16, Fact::read(tera(112.6)))
+            .with(C::Fp8, Fact::read(tera(225.1)))
+            .with(C::Fp6, Fact::recalled(tera(225.1)))
+            .with(C::Fp4, Fact::read(tera(900.4)))
+            .with(C::Int8, Fact::read(tera(450.2))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(225.1))),
+        fp8_accumulate_fp16: Some(Fact::recalled(tera(450.2))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(84)),
+        boost_clock: Some(Fact::recalled(mhz(2617.0))),
+        tensor_clock: Some(Fact::recalled(mhz(2617.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(64.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(360.0))),
+        interconnect: text("PCIe 5.0 x16"),
+        link: Some(pcie(50.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text("hmc-tech: FP32 56.28, FP4 900.42 dense (read)"),
+        notes: text(
+            "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline",
+        ),
+    },
+    Device {
+        key: text("rtx_5090"),
+        name: text("GeForce RTX 5090"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Blackwell (GB202)"),
+        compute_capability: Some(text("12.0")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2025),
+        memory: Fact::read(Bytes::from_gib(32.0)),
+        memory_type: text("GDDR7"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(1792.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp32, Fact::recalled(tera(104.8)))
+            .with(C::Tf32, Fact::recalled(tera(104.8)))
+            .with(C::Fp16, Fact::read(tera(209.5)))
+            .with(C::Bf16, Fact::read(tera(209.5)))
+            .with(C::Fp8, Fact::read(tera(419.0)))
+            .with(C::Fp6, Fact::recalled(tera(419.0)))
+            .with(C::Fp4, Fact::read(tera(1676.0)))
+            .with(C::Int8, Fact::read(tera(838.0))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(419.0))),
+        fp8_accumulate_fp16: Some(Fact::recalled(tera(838.0))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(170)),
+        boost_clock: Some(Fact::recalled(mhz(2407.0))),
+        tensor_clock: Some(Fact::recalled(mhz(2407.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(96.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(575.0))),
+        interconnect: text("PCIe 5.0 x16"),
+        link: Some(pcie(50.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text("209.5/419/838/1676 dense (read, public source)"),
+        notes: text(
+            "GeForce: fp16/bf16/fp8 here are with FP32 accumulate (what cuBLAS uses by default); *_fp16acc is the doubled headline. INT4 tensor path removed",
+        ),
+    },
+];

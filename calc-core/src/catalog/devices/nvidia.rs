@@ -1,0 +1,1067 @@
+//! NVIDIA workstation, data-center and desktop devices.
+
+use super::{mhz, nvlink, pcie, tera};
+use crate::device::{Device, DeviceClass, Peaks};
+use crate::provenance::Fact;
+use crate::quant_format::ComputeClass as C;
+use crate::text::{List, text};
+use crate::units::{Bytes, BytesPerSec, Watts};
+
+pub(super) static DEVICES: [Device; 27] = [
+    Device {
+        key: text("gb10"),
+        name: text("GB10 Grace Blackwell (DGX Spark)"),
+        aliases: List::Borrowed(const { &[text("b10"), text("dgx_spark")] }),
+        vendor: text("NVIDIA"),
+        architecture: text("Blackwell (GB10)"),
+        compute_capability: Some(text("12.1")),
+        form_factor: text("SoC"),
+        class: DeviceClass::UnifiedGpu,
+        release_year: Some(2025),
+        memory: Fact::read(Bytes::from_gib(128.0)),
+        memory_type: text("LPDDR5X-8533 256-bit"),
+        unified_memory: true,
+        bandwidth: Fact::read(BytesPerSec::from_gb(273.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp32, Fact::recalled(tera(29.7)))
+            .with(C::Tf32, Fact::derived(tera(53.0)))
+            .with(C::Fp16, Fact::read(tera(213.0)))
+            .with(C::Bf16, Fact::read(tera(213.0)))
+            .with(C::Fp8, Fact::read(tera(213.7)))
+            .with(C::Fp6, Fact::derived(tera(213.0)))
+            .with(C::Fp4, Fact::derived(tera(500.0)))
+            .with(C::Int8, Fact::derived(tera(213.0))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(213.0))),
+        fp8_accumulate_fp16: Some(Fact::recalled(tera(213.7))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(48)),
+        boost_clock: Some(Fact::recalled(mhz(2418.0))),
+        tensor_clock: Some(Fact::recalled(mhz(2418.0))),
+        l2: Some(Fact::read(Bytes::from_mib(24.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(140.0))),
+        interconnect: text("NVLink-C2C CPU-GPU, 2x ConnectX-7 200 GbE"),
+        link: None,
+        power_modes: List::Borrowed(&[]),
+        source: text(
+            "273 GB/s, 48 SM, sm_121: NVIDIA dgx-spark-playbooks (read). '1 PFLOP FP4' is WITH sparsity (product page; read in huggingface.js#1861). FP16/BF16 212.9, FP8 213.7, FP4 dense 427: register-resident mma microbenchmark reported on the NVIDIA forum 2025-11, quoted by three repositories (public source; read). FP32 29.71 read in huggingface.js",
+        ),
+        notes: text(
+            "The name B10 is not a product; it is taken to mean GB10. fp4=500 is NVIDIA's sparse 1000/2 (needs 2.54 GHz); measured dense 427 at ~2.17 GHz (48 x 4096 x 2.172 GHz). FP16 2048 FLOP/clk/SM at 2.14-2.17 GHz (NVIDIA blog lists SM frequency 2.14 GHz; read). Library GEMM reaches only ~90-100 TFLOPS BF16 (NVIDIA playbook FMHA 89.5; B300/GB10 matmul ratio 18.9x, 1745/18.9=92): use a calibration factor. 62.5 = 1000/16, a community estimate assuming GeForce halving; 125 = 1000/8, assuming 1:2:4:8. int8/fp6/tf32 derived by ratio",
+        ),
+    },
+    Device {
+        key: text("t4"),
+        name: text("Tesla T4"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Turing (TU104)"),
+        compute_capability: Some(text("7.5")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2018),
+        memory: Fact::read(Bytes::from_gib(16.0)),
+        memory_type: text("GDDR6 256-bit"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(320.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp32, Fact::recalled(tera(8.1)))
+            .with(C::Fp16, Fact::read(tera(65.0)))
+            .with(C::Int8, Fact::read(tera(130.0)))
+            .with(C::Int4, Fact::recalled(tera(260.0))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(65.0))),
+        fp8_accumulate_fp16: None,
+        sparse_multiplier: 1.0,
+        sm_count: Some(Fact::recalled(40)),
+        boost_clock: Some(Fact::recalled(mhz(1590.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1590.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(4.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(64.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(70.0))),
+        interconnect: text("PCIe 3.0 x16"),
+        link: Some(pcie(12.5)),
+        power_modes: List::Borrowed(&[]),
+        source: text("hmc-tech/sysrqmts (read)"),
+        notes: text(
+            "the Mar-2019 datasheet PDF prints 300 GB/s, the product page 320+ (both read, public source). No BF16/TF32/FP8. 70 W cap: sustained clocks far below 1590",
+        ),
+    },
+    Device {
+        key: text("v100_pcie_16gb"),
+        name: text("Tesla V100 PCIe 16GB"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Volta (GV100)"),
+        compute_capability: Some(text("7.0")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2017),
+        memory: Fact::read(Bytes::from_gib(16.0)),
+        memory_type: text("HBM2"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(900.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::recalled(tera(7.0)))
+            .with(C::Fp32, Fact::recalled(tera(14.0)))
+            .with(C::Fp16, Fact::read(tera(112.0))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(112.0))),
+        fp8_accumulate_fp16: None,
+        sparse_multiplier: 1.0,
+        sm_count: Some(Fact::recalled(80)),
+        boost_clock: Some(Fact::recalled(mhz(1380.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1380.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(6.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(96.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(250.0))),
+        interconnect: text("PCIe 3.0 x16"),
+        link: Some(pcie(12.5)),
+        power_modes: List::Borrowed(&[]),
+        source: text("llm-analysis gpu_configs (read)"),
+        notes: text(""),
+    },
+    Device {
+        key: text("v100_sxm2_16gb"),
+        name: text("Tesla V100 SXM2 16GB"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Volta (GV100)"),
+        compute_capability: Some(text("7.0")),
+        form_factor: text("SXM2"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2017),
+        memory: Fact::read(Bytes::from_gib(16.0)),
+        memory_type: text("HBM2"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(900.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::recalled(tera(7.8)))
+            .with(C::Fp32, Fact::recalled(tera(15.7)))
+            .with(C::Fp16, Fact::read(tera(125.0))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(125.0))),
+        fp8_accumulate_fp16: None,
+        sparse_multiplier: 1.0,
+        sm_count: Some(Fact::recalled(80)),
+        boost_clock: Some(Fact::recalled(mhz(1530.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1530.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(6.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(96.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(300.0))),
+        interconnect: text("NVLink2 300 GB/s"),
+        link: Some(nvlink(300.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text("NVIDIA A100 whitepaper table (read, public source)"),
+        notes: text("no INT8 tensor cores (DP4A 62 TOPS), no BF16"),
+    },
+    Device {
+        key: text("v100_sxm2_32gb"),
+        name: text("Tesla V100 SXM2 32GB"),
+        aliases: List::Borrowed(const { &[text("v100")] }),
+        vendor: text("NVIDIA"),
+        architecture: text("Volta (GV100)"),
+        compute_capability: Some(text("7.0")),
+        form_factor: text("SXM2"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2018),
+        memory: Fact::read(Bytes::from_gib(32.0)),
+        memory_type: text("HBM2"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(900.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::recalled(tera(7.8)))
+            .with(C::Fp32, Fact::recalled(tera(15.7)))
+            .with(C::Fp16, Fact::read(tera(125.0))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(125.0))),
+        fp8_accumulate_fp16: None,
+        sparse_multiplier: 1.0,
+        sm_count: Some(Fact::recalled(80)),
+        boost_clock: Some(Fact::recalled(mhz(1530.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1530.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(6.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(96.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(300.0))),
+        interconnect: text("NVLink2 300 GB/s"),
+        link: Some(nvlink(300.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text("same"),
+        notes: text("V100S (PCIe) has 1134 GB/s"),
+    },
+    Device {
+        key: text("a10"),
+        name: text("A10"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Ampere (GA102)"),
+        compute_capability: Some(text("8.6")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2021),
+        memory: Fact::read(Bytes::from_gib(24.0)),
+        memory_type: text("GDDR6"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(600.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp32, Fact::recalled(tera(31.2)))
+            .with(C::Tf32, Fact::recalled(tera(62.5)))
+            .with(C::Fp16, Fact::read(tera(125.0)))
+            .with(C::Bf16, Fact::read(tera(125.0)))
+            .with(C::Int8, Fact::read(tera(250.0)))
+            .with(C::Int4, Fact::recalled(tera(500.0))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(125.0))),
+        fp8_accumulate_fp16: None,
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(72)),
+        boost_clock: Some(Fact::recalled(mhz(1695.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1695.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(6.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(150.0))),
+        interconnect: text("PCIe 4.0 x16"),
+        link: Some(pcie(25.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text("llm-analysis gpu_configs (read)"),
+        notes: text("A10G (AWS) is half: 70 FP16 with FP32 acc"),
+    },
+    Device {
+        key: text("a30"),
+        name: text("A30"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Ampere (GA100)"),
+        compute_capability: Some(text("8.0")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2021),
+        memory: Fact::read(Bytes::from_gib(24.0)),
+        memory_type: text("HBM2"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(933.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::recalled(tera(10.3)))
+            .with(C::Fp32, Fact::recalled(tera(10.3)))
+            .with(C::Tf32, Fact::recalled(tera(82.0)))
+            .with(C::Fp16, Fact::read(tera(165.0)))
+            .with(C::Bf16, Fact::read(tera(165.0)))
+            .with(C::Int8, Fact::read(tera(330.0)))
+            .with(C::Int4, Fact::recalled(tera(661.0))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(165.0))),
+        fp8_accumulate_fp16: None,
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(56)),
+        boost_clock: Some(Fact::recalled(mhz(1440.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1440.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(24.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(164.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(165.0))),
+        interconnect: text("NVLink 200 GB/s, PCIe 4.0"),
+        link: Some(nvlink(200.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text("aiconfigurator a30.yaml (read)"),
+        notes: text("fp64 is the tensor-core rate (5.2 on CUDA cores)"),
+    },
+    Device {
+        key: text("a100_40gb_sxm"),
+        name: text("A100 40GB SXM4"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Ampere (GA100)"),
+        compute_capability: Some(text("8.0")),
+        form_factor: text("SXM4"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2020),
+        memory: Fact::read(Bytes::from_gib(40.0)),
+        memory_type: text("HBM2"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(1555.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::recalled(tera(19.5)))
+            .with(C::Fp32, Fact::recalled(tera(19.5)))
+            .with(C::Tf32, Fact::recalled(tera(156.0)))
+            .with(C::Fp16, Fact::read(tera(312.0)))
+            .with(C::Bf16, Fact::read(tera(312.0)))
+            .with(C::Int8, Fact::read(tera(624.0)))
+            .with(C::Int4, Fact::recalled(tera(1248.0))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(312.0))),
+        fp8_accumulate_fp16: None,
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(108)),
+        boost_clock: Some(Fact::recalled(mhz(1410.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1410.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(40.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(164.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(400.0))),
+        interconnect: text("NVLink3 600 GB/s"),
+        link: Some(nvlink(600.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text("NVIDIA A100 whitepaper (read, public source); aiconfigurator (read)"),
+        notes: text("fp64 19.5 is tensor core (9.7 CUDA). Dense; datasheet sparse 624/1248"),
+    },
+    Device {
+        key: text("a100_40gb_pcie"),
+        name: text("A100 40GB PCIe"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Ampere (GA100)"),
+        compute_capability: Some(text("8.0")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2020),
+        memory: Fact::read(Bytes::from_gib(40.0)),
+        memory_type: text("HBM2"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(1555.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::recalled(tera(19.5)))
+            .with(C::Fp32, Fact::recalled(tera(19.5)))
+            .with(C::Tf32, Fact::recalled(tera(156.0)))
+            .with(C::Fp16, Fact::read(tera(312.0)))
+            .with(C::Bf16, Fact::read(tera(312.0)))
+            .with(C::Int8, Fact::read(tera(624.0)))
+            .with(C::Int4, Fact::recalled(tera(1248.0))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(312.0))),
+        fp8_accumulate_fp16: None,
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(108)),
+        boost_clock: Some(Fact::recalled(mhz(1410.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1410.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(40.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(164.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(250.0))),
+        interconnect: text("PCIe 4.0 x16 (64 GB/s), NVLink bridge 600 GB/s"),
+        link: Some(nvlink(600.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text("NVIDIA A100 whitepaper (read, public source); aiconfigurator (read)"),
+        notes: text("fp64 19.5 is tensor core (9.7 CUDA). Dense; datasheet sparse 624/1248"),
+    },
+    Device {
+        key: text("a100_80gb_sxm"),
+        name: text("A100 80GB SXM4"),
+        aliases: List::Borrowed(const { &[text("a100")] }),
+        vendor: text("NVIDIA"),
+        architecture: text("Ampere (GA100)"),
+        compute_capability: Some(text("8.0")),
+        form_factor: text("SXM4"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2021),
+        memory: Fact::read(Bytes::from_gib(80.0)),
+        memory_type: text("HBM2e"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(2039.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::recalled(tera(19.5)))
+            .with(C::Fp32, Fact::recalled(tera(19.5)))
+            .with(C::Tf32, Fact::recalled(tera(156.0)))
+            .with(C::Fp16, Fact::read(tera(312.0)))
+            .with(C::Bf16, Fact::read(tera(312.0)))
+            .with(C::Int8, Fact::read(tera(624.0)))
+            .with(C::Int4, Fact::recalled(tera(1248.0))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(312.0))),
+        fp8_accumulate_fp16: None,
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(108)),
+        boost_clock: Some(Fact::recalled(mhz(1410.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1410.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(40.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(164.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(400.0))),
+        interconnect: text("NVLink3 600 GB/s"),
+        link: Some(nvlink(600.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text("NVIDIA A100 whitepaper (read, public source); aiconfigurator (read)"),
+        notes: text("fp64 19.5 is tensor core (9.7 CUDA). Dense; datasheet sparse 624/1248"),
+    },
+    Device {
+        key: text("a100_80gb_pcie"),
+        name: text("A100 80GB PCIe"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Ampere (GA100)"),
+        compute_capability: Some(text("8.0")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2021),
+        memory: Fact::read(Bytes::from_gib(80.0)),
+        memory_type: text("HBM2e"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(1935.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::recalled(tera(19.5)))
+            .with(C::Fp32, Fact::recalled(tera(19.5)))
+            .with(C::Tf32, Fact::recalled(tera(156.0)))
+            .with(C::Fp16, Fact::read(tera(312.0)))
+            .with(C::Bf16, Fact::read(tera(312.0)))
+            .with(C::Int8, Fact::read(tera(624.0)))
+            .with(C::Int4, Fact::recalled(tera(1248.0))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(312.0))),
+        fp8_accumulate_fp16: None,
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(108)),
+        boost_clock: Some(Fact::recalled(mhz(1410.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1410.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(40.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(164.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(300.0))),
+        interconnect: text("PCIe 4.0 x16 (64 GB/s), NVLink bridge 600 GB/s"),
+        link: Some(nvlink(600.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text("NVIDIA A100 whitepaper (read, public source); aiconfigurator (read)"),
+        notes: text("fp64 19.5 is tensor core (9.7 CUDA). Dense; datasheet sparse 624/1248"),
+    },
+    Device {
+        key: text("a40"),
+        name: text("A40"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Ampere (GA102)"),
+        compute_capability: Some(text("8.6")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2020),
+        memory: Fact::read(Bytes::from_gib(48.0)),
+        memory_type: text("GDDR6"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(696.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp32, Fact::recalled(tera(37.4)))
+            .with(C::Tf32, Fact::recalled(tera(74.8)))
+            .with(C::Fp16, Fact::read(tera(149.7)))
+            .with(C::Bf16, Fact::read(tera(149.7)))
+            .with(C::Int8, Fact::read(tera(299.3)))
+            .with(C::Int4, Fact::recalled(tera(598.7))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(149.7))),
+        fp8_accumulate_fp16: None,
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(84)),
+        boost_clock: Some(Fact::recalled(mhz(1740.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1740.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(6.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(300.0))),
+        interconnect: text("PCIe 4.0, NVLink 112.5 GB/s"),
+        link: Some(nvlink(112.5)),
+        power_modes: List::Borrowed(&[]),
+        source: text("hmc-tech (read)"),
+        notes: text(""),
+    },
+    Device {
+        key: text("rtx_a6000"),
+        name: text("RTX A6000"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Ampere (GA102)"),
+        compute_capability: Some(text("8.6")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2020),
+        memory: Fact::read(Bytes::from_gib(48.0)),
+        memory_type: text("GDDR6"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(768.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp32, Fact::recalled(tera(38.7)))
+            .with(C::Tf32, Fact::recalled(tera(77.4)))
+            .with(C::Fp16, Fact::read(tera(154.8)))
+            .with(C::Bf16, Fact::read(tera(154.8)))
+            .with(C::Int8, Fact::read(tera(309.7)))
+            .with(C::Int4, Fact::recalled(tera(619.3))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(154.8))),
+        fp8_accumulate_fp16: None,
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(84)),
+        boost_clock: Some(Fact::recalled(mhz(1800.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1800.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(6.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(300.0))),
+        interconnect: text("PCIe 4.0, NVLink 112.5 GB/s"),
+        link: Some(nvlink(112.5)),
+        power_modes: List::Borrowed(&[]),
+        source: text("LLM-Viewer, llm-analysis (read)"),
+        notes: text("full-rate FP32 accumulate, unlike the 3090"),
+    },
+    Device {
+        key: text("l4"),
+        name: text("L4"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Ada (AD104)"),
+        compute_capability: Some(text("8.9")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2023),
+        memory: Fact::read(Bytes::from_gib(24.0)),
+        memory_type: text("GDDR6"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(300.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp32, Fact::recalled(tera(30.3)))
+            .with(C::Tf32, Fact::recalled(tera(60.5)))
+            .with(C::Fp16, Fact::read(tera(121.0)))
+            .with(C::Bf16, Fact::read(tera(121.0)))
+            .with(C::Fp8, Fact::read(tera(242.0)))
+            .with(C::Int8, Fact::read(tera(242.0)))
+            .with(C::Int4, Fact::derived(tera(485.0))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(121.0))),
+        fp8_accumulate_fp16: Some(Fact::recalled(tera(242.0))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(58)),
+        boost_clock: Some(Fact::recalled(mhz(2040.0))),
+        tensor_clock: Some(Fact::recalled(mhz(2040.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(48.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(72.0))),
+        interconnect: text("PCIe 4.0 x16"),
+        link: Some(pcie(25.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text("aiconfigurator l4.yaml (read)"),
+        notes: text(
+            "INT4 not in the datasheet; ratio 2x INT8. Measured on a real L4: FP16 85-87, FP8 188, INT8 165 (72 W cap; public source, read)",
+        ),
+    },
+    Device {
+        key: text("l40s"),
+        name: text("L40S"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Ada (AD102)"),
+        compute_capability: Some(text("8.9")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2023),
+        memory: Fact::read(Bytes::from_gib(48.0)),
+        memory_type: text("GDDR6"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(864.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp32, Fact::recalled(tera(91.6)))
+            .with(C::Tf32, Fact::recalled(tera(183.0)))
+            .with(C::Fp16, Fact::read(tera(362.0)))
+            .with(C::Bf16, Fact::read(tera(362.0)))
+            .with(C::Fp8, Fact::read(tera(733.0)))
+            .with(C::Int8, Fact::read(tera(733.0)))
+            .with(C::Int4, Fact::recalled(tera(733.0))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(362.0))),
+        fp8_accumulate_fp16: Some(Fact::recalled(tera(733.0))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(142)),
+        boost_clock: Some(Fact::recalled(mhz(2520.0))),
+        tensor_clock: Some(Fact::recalled(mhz(2520.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(96.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(350.0))),
+        interconnect: text("PCIe 4.0 x16"),
+        link: Some(pcie(25.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text("stas00/ml-engineering; aiconfigurator l40s.yaml (read)"),
+        notes: text(
+            "datasheet prints INT4 733 | 1466 (recalled); silicon ratio would give 1466 dense",
+        ),
+    },
+    Device {
+        key: text("rtx_pro_6000_blackwell"),
+        name: text("RTX PRO 6000 Blackwell (Workstation)"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Blackwell (GB202)"),
+        compute_capability: Some(text("12.0")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2025),
+        memory: Fact::read(Bytes::from_gib(96.0)),
+        memory_type: text("GDDR7"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(1792.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp32, Fact::recalled(tera(125.9)))
+            .with(C::Tf32, Fact::recalled(tera(251.9)))
+            .with(C::Fp16, Fact::read(tera(503.8)))
+            .with(C::Bf16, Fact::read(tera(503.8)))
+            .with(C::Fp8, Fact::read(tera(1007.6)))
+            .with(C::Fp6, Fact::recalled(tera(1007.6)))
+            .with(C::Fp4, Fact::read(tera(2015.0)))
+            .with(C::Int8, Fact::read(tera(1007.6))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(503.8))),
+        fp8_accumulate_fp16: Some(Fact::recalled(tera(1007.6))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(188)),
+        boost_clock: Some(Fact::recalled(mhz(2617.0))),
+        tensor_clock: Some(Fact::recalled(mhz(2617.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(128.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(600.0))),
+        interconnect: text("PCIe 5.0 x16"),
+        link: Some(pcie(50.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text("hmc-tech (read)"),
+        notes: text(
+            "full-rate FP32 accumulate. Server edition seen at 2430 MHz: 467.8/935.6/1871 (aiconfigurator, read)",
+        ),
+    },
+    Device {
+        key: text("h100_sxm"),
+        name: text("H100 SXM5 80GB"),
+        aliases: List::Borrowed(const { &[text("h100")] }),
+        vendor: text("NVIDIA"),
+        architecture: text("Hopper (GH100)"),
+        compute_capability: Some(text("9.0")),
+        form_factor: text("SXM5"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2022),
+        memory: Fact::read(Bytes::from_gib(80.0)),
+        memory_type: text("HBM3"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(3350.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::recalled(tera(66.9)))
+            .with(C::Fp32, Fact::recalled(tera(66.9)))
+            .with(C::Tf32, Fact::recalled(tera(494.7)))
+            .with(C::Fp16, Fact::read(tera(989.4)))
+            .with(C::Bf16, Fact::read(tera(989.4)))
+            .with(C::Fp8, Fact::read(tera(1978.9)))
+            .with(C::Int8, Fact::read(tera(1978.9))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(989.4))),
+        fp8_accumulate_fp16: Some(Fact::recalled(tera(1978.9))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(132)),
+        boost_clock: Some(Fact::recalled(mhz(1980.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1830.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(50.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(228.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(700.0))),
+        interconnect: text("NVLink4 900 GB/s, PCIe 5.0"),
+        link: Some(nvlink(900.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text(
+            "glennklockwood.com H100 (read); ml-engineering (read); FlashMLA#75 'why 990' (read)",
+        ),
+        notes: text(
+            "dense; NVIDIA datasheets print the with-sparsity numbers (1979 FP16, 3958 FP8/INT8). fp64 is tensor (33.5 CUDA). Tensor boost 1830 MHz",
+        ),
+    },
+    Device {
+        key: text("h100_pcie"),
+        name: text("H100 PCIe 80GB"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Hopper (GH100)"),
+        compute_capability: Some(text("9.0")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2022),
+        memory: Fact::read(Bytes::from_gib(80.0)),
+        memory_type: text("HBM2e"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(2039.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::recalled(tera(51.2)))
+            .with(C::Fp32, Fact::recalled(tera(51.2)))
+            .with(C::Tf32, Fact::recalled(tera(378.0)))
+            .with(C::Fp16, Fact::read(tera(756.5)))
+            .with(C::Bf16, Fact::read(tera(756.5)))
+            .with(C::Fp8, Fact::read(tera(1513.0)))
+            .with(C::Int8, Fact::read(tera(1513.0))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(756.5))),
+        fp8_accumulate_fp16: Some(Fact::recalled(tera(1513.0))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(114)),
+        boost_clock: Some(Fact::recalled(mhz(1755.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1620.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(50.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(228.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(350.0))),
+        interconnect: text("PCIe 5.0 x16"),
+        link: Some(pcie(50.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text("aiconfigurator h100_pcie.yaml (read; 2.0 TB/s rounded there)"),
+        notes: text(
+            "dense; NVIDIA datasheets print the with-sparsity numbers (1979 FP16, 3958 FP8/INT8)",
+        ),
+    },
+    Device {
+        key: text("h100_nvl"),
+        name: text("H100 NVL 94GB (per card)"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Hopper (GH100)"),
+        compute_capability: Some(text("9.0")),
+        form_factor: text("PCIe"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2023),
+        memory: Fact::recalled(Bytes::from_gib(94.0)),
+        memory_type: text("HBM3"),
+        unified_memory: false,
+        bandwidth: Fact::recalled(BytesPerSec::from_gb(3938.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::recalled(tera(60.0)))
+            .with(C::Fp32, Fact::recalled(tera(60.0)))
+            .with(C::Tf32, Fact::recalled(tera(417.5)))
+            .with(C::Fp16, Fact::recalled(tera(835.5)))
+            .with(C::Bf16, Fact::recalled(tera(835.5)))
+            .with(C::Fp8, Fact::recalled(tera(1671.0)))
+            .with(C::Int8, Fact::recalled(tera(1671.0))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(835.5))),
+        fp8_accumulate_fp16: Some(Fact::recalled(tera(1671.0))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(132)),
+        boost_clock: Some(Fact::recalled(mhz(1785.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1545.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(50.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(228.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(400.0))),
+        interconnect: text("NVLink bridge 600 GB/s, PCIe 5.0"),
+        link: Some(nvlink(600.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text("datasheet values recalled"),
+        notes: text(
+            "dense; NVIDIA datasheets print the with-sparsity numbers (1979 FP16, 3958 FP8/INT8). mmapeak on a real NVL measured 978 FP16, 1410 INT8 (mma.sync), 28 INT4 (read): the card can boost above the datasheet clock, so do not treat 835 as a hard ceiling",
+        ),
+    },
+    Device {
+        key: text("h200_sxm"),
+        name: text("H200 SXM 141GB"),
+        aliases: List::Borrowed(const { &[text("h200")] }),
+        vendor: text("NVIDIA"),
+        architecture: text("Hopper (GH100)"),
+        compute_capability: Some(text("9.0")),
+        form_factor: text("SXM5"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2024),
+        memory: Fact::read(Bytes::from_gib(141.0)),
+        memory_type: text("HBM3e"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(4800.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::recalled(tera(66.9)))
+            .with(C::Fp32, Fact::recalled(tera(66.9)))
+            .with(C::Tf32, Fact::recalled(tera(494.7)))
+            .with(C::Fp16, Fact::read(tera(989.4)))
+            .with(C::Bf16, Fact::read(tera(989.4)))
+            .with(C::Fp8, Fact::read(tera(1978.9)))
+            .with(C::Int8, Fact::read(tera(1978.9))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(989.4))),
+        fp8_accumulate_fp16: Some(Fact::recalled(tera(1978.9))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(132)),
+        boost_clock: Some(Fact::recalled(mhz(1980.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1830.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(50.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(228.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(700.0))),
+        interconnect: text("NVLink4 900 GB/s"),
+        link: Some(nvlink(900.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text("ml-engineering; aiconfigurator (read)"),
+        notes: text(
+            "dense; NVIDIA datasheets print the with-sparsity numbers (1979 FP16, 3958 FP8/INT8)",
+        ),
+    },
+    Device {
+        key: text("gh200_96gb"),
+        name: text("GH200 96GB (HBM3)"),
+        aliases: List::Borrowed(const { &[text("gh200")] }),
+        vendor: text("NVIDIA"),
+        architecture: text("Hopper (GH100)"),
+        compute_capability: Some(text("9.0")),
+        form_factor: text("superchip"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2023),
+        memory: Fact::read(Bytes::from_gib(96.0)),
+        memory_type: text("HBM3"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(4000.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::recalled(tera(66.9)))
+            .with(C::Fp32, Fact::recalled(tera(66.9)))
+            .with(C::Tf32, Fact::recalled(tera(494.7)))
+            .with(C::Fp16, Fact::read(tera(989.4)))
+            .with(C::Bf16, Fact::read(tera(989.4)))
+            .with(C::Fp8, Fact::read(tera(1978.9)))
+            .with(C::Int8, Fact::read(tera(1978.9))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(989.4))),
+        fp8_accumulate_fp16: Some(Fact::recalled(tera(1978.9))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(132)),
+        boost_clock: Some(Fact::recalled(mhz(1980.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1830.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(60.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(228.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(900.0))),
+        interconnect: text("NVLink-C2C 900 GB/s"),
+        link: None,
+        power_modes: List::Borrowed(&[]),
+        source: text("ml-engineering (read)"),
+        notes: text(
+            "dense; NVIDIA datasheets print the with-sparsity numbers (1979 FP16, 3958 FP8/INT8). plus 480 GB LPDDR5X at 512 GB/s over NVLink-C2C 900 GB/s",
+        ),
+    },
+    Device {
+        key: text("gh200_144gb"),
+        name: text("GH200 144GB (HBM3e)"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Hopper (GH100)"),
+        compute_capability: Some(text("9.0")),
+        form_factor: text("superchip"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2024),
+        memory: Fact::recalled(Bytes::from_gib(144.0)),
+        memory_type: text("HBM3e"),
+        unified_memory: false,
+        bandwidth: Fact::recalled(BytesPerSec::from_gb(4900.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::recalled(tera(66.9)))
+            .with(C::Fp32, Fact::recalled(tera(66.9)))
+            .with(C::Tf32, Fact::recalled(tera(494.7)))
+            .with(C::Fp16, Fact::recalled(tera(989.4)))
+            .with(C::Bf16, Fact::recalled(tera(989.4)))
+            .with(C::Fp8, Fact::recalled(tera(1978.9)))
+            .with(C::Int8, Fact::recalled(tera(1978.9))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(989.4))),
+        fp8_accumulate_fp16: Some(Fact::recalled(tera(1978.9))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(132)),
+        boost_clock: Some(Fact::recalled(mhz(1980.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1830.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(60.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(228.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(900.0))),
+        interconnect: text("NVLink-C2C 900 GB/s"),
+        link: None,
+        power_modes: List::Borrowed(&[]),
+        source: text(
+            "ml-engineering lists 141 GB / 4.8 TB/s (read); NVIDIA 144 GB / 4.9 TB/s recalled",
+        ),
+        notes: text(
+            "dense; NVIDIA datasheets print the with-sparsity numbers (1979 FP16, 3958 FP8/INT8)",
+        ),
+    },
+    Device {
+        key: text("b100"),
+        name: text("B100 SXM 192GB"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Blackwell (GB100)"),
+        compute_capability: Some(text("10.0")),
+        form_factor: text("SXM"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2024),
+        memory: Fact::recalled(Bytes::from_gib(192.0)),
+        memory_type: text("HBM3e"),
+        unified_memory: false,
+        bandwidth: Fact::recalled(BytesPerSec::from_gb(8000.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::recalled(tera(30.0)))
+            .with(C::Fp32, Fact::recalled(tera(60.0)))
+            .with(C::Tf32, Fact::recalled(tera(900.0)))
+            .with(C::Fp16, Fact::recalled(tera(1750.0)))
+            .with(C::Bf16, Fact::recalled(tera(1750.0)))
+            .with(C::Fp8, Fact::recalled(tera(3500.0)))
+            .with(C::Fp6, Fact::recalled(tera(3500.0)))
+            .with(C::Fp4, Fact::recalled(tera(7000.0)))
+            .with(C::Int8, Fact::recalled(tera(3500.0))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(1750.0))),
+        fp8_accumulate_fp16: Some(Fact::recalled(tera(3500.0))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(148)),
+        boost_clock: None,
+        tensor_clock: None,
+        l2: Some(Fact::recalled(Bytes::from_mib(126.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(228.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(700.0))),
+        interconnect: text("NVLink5 1800 GB/s"),
+        link: Some(nvlink(1800.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text("Blackwell datasheet recalled"),
+        notes: text("dense = datasheet/2; hardly shipped"),
+    },
+    Device {
+        key: text("b200"),
+        name: text("B200 SXM 180GB"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Blackwell (GB100)"),
+        compute_capability: Some(text("10.0")),
+        form_factor: text("SXM"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2024),
+        memory: Fact::read(Bytes::from_gib(180.0)),
+        memory_type: text("HBM3e"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(8000.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::recalled(tera(37.0)))
+            .with(C::Fp32, Fact::recalled(tera(75.0)))
+            .with(C::Tf32, Fact::recalled(tera(1125.0)))
+            .with(C::Fp16, Fact::read(tera(2250.0)))
+            .with(C::Bf16, Fact::read(tera(2250.0)))
+            .with(C::Fp8, Fact::read(tera(4500.0)))
+            .with(C::Fp6, Fact::recalled(tera(4500.0)))
+            .with(C::Fp4, Fact::read(tera(9000.0)))
+            .with(C::Int8, Fact::read(tera(4500.0))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(2250.0))),
+        fp8_accumulate_fp16: Some(Fact::recalled(tera(4500.0))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(148)),
+        boost_clock: Some(Fact::derived(mhz(1850.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1850.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(126.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(228.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(1000.0))),
+        interconnect: text("NVLink5 1800 GB/s"),
+        link: Some(nvlink(1800.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text(
+            "HGX B200 table /8: FP4 72|144 PF, FP8 72 sparse, FP16 36 sparse, FP32 600, FP64 296 (read, fibermall; columns swapped there); aiconfigurator (read); 148 SM: NVIDIA blog (read)",
+        ),
+        notes: text(
+            "seed 4500/9000 are sparse FP16/INT8. 192 GB physical, 180 usable; aiconfigurator uses 7.7 TB/s",
+        ),
+    },
+    Device {
+        key: text("gb200"),
+        name: text("GB200 (per GPU)"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Blackwell (GB100)"),
+        compute_capability: Some(text("10.0")),
+        form_factor: text("superchip"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2024),
+        memory: Fact::read(Bytes::from_gib(186.0)),
+        memory_type: text("HBM3e"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(8000.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::recalled(tera(40.0)))
+            .with(C::Fp32, Fact::recalled(tera(80.0)))
+            .with(C::Tf32, Fact::recalled(tera(1250.0)))
+            .with(C::Fp16, Fact::read(tera(2500.0)))
+            .with(C::Bf16, Fact::read(tera(2500.0)))
+            .with(C::Fp8, Fact::read(tera(5000.0)))
+            .with(C::Fp6, Fact::recalled(tera(5000.0)))
+            .with(C::Fp4, Fact::read(tera(10_000.0)))
+            .with(C::Int8, Fact::read(tera(5000.0))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(2500.0))),
+        fp8_accumulate_fp16: Some(Fact::recalled(tera(5000.0))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(148)),
+        boost_clock: Some(Fact::derived(mhz(2062.0))),
+        tensor_clock: Some(Fact::recalled(mhz(2062.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(126.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(228.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(1200.0))),
+        interconnect: text("NVLink5 1800 GB/s, NVLink-C2C 900 GB/s"),
+        link: Some(nvlink(1800.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text("aiconfigurator gb200.yaml; ml-engineering (read)"),
+        notes: text("FP64 45/FP32 90 in an early brief (glennklockwood)"),
+    },
+    Device {
+        key: text("b300"),
+        name: text("B300 SXM 288GB"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Blackwell Ultra (GB110)"),
+        compute_capability: Some(text("10.3")),
+        form_factor: text("SXM"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2025),
+        memory: Fact::read(Bytes::from_gib(288.0)),
+        memory_type: text("HBM3e"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(8000.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::recalled(tera(1.25)))
+            .with(C::Fp32, Fact::recalled(tera(75.0)))
+            .with(C::Tf32, Fact::recalled(tera(1125.0)))
+            .with(C::Fp16, Fact::read(tera(2250.0)))
+            .with(C::Bf16, Fact::read(tera(2250.0)))
+            .with(C::Fp8, Fact::read(tera(4500.0)))
+            .with(C::Fp6, Fact::recalled(tera(4500.0)))
+            .with(C::Fp4, Fact::read(tera(14_000.0)))
+            .with(C::Int8, Fact::read(tera(153.5))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(2250.0))),
+        fp8_accumulate_fp16: Some(Fact::recalled(tera(4500.0))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(148)),
+        boost_clock: Some(Fact::recalled(mhz(1850.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1850.0))),
+        l2: Some(Fact::recalled(Bytes::from_mib(126.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(228.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(1100.0))),
+        interconnect: text("NVLink5 1800 GB/s, PCIe 6"),
+        link: Some(nvlink(1800.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text(
+            "aiconfigurator b300_sxm.yaml from the Blackwell Ultra datasheet: INT8 307 sparse, FP4 18 sparse|14 dense (read); HGX B300 FP64 10 TF/8 (read)",
+        ),
+        notes: text(
+            "INT8 conflict: ml-engineering and OpCompass print 4500, NVIDIA's datasheet gives 307 sparse -> 153.5. FP4 dense conflict: 12.6 / 13.1 / 13.5 / 14 / 15 PF in different NVIDIA documents. SM count conflict: playbook says 132, full chip 160, 148 recalled",
+        ),
+    },
+    Device {
+        key: text("gb300"),
+        name: text("GB300 (per GPU)"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("NVIDIA"),
+        architecture: text("Blackwell Ultra (GB110)"),
+        compute_capability: Some(text("10.3")),
+        form_factor: text("superchip"),
+        class: DeviceClass::DiscreteGpu,
+        release_year: Some(2025),
+        memory: Fact::read(Bytes::from_gib(288.0)),
+        memory_type: text("HBM3e"),
+        unified_memory: false,
+        bandwidth: Fact::read(BytesPerSec::from_gb(8000.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp64, Fact::recalled(tera(1.3)))
+            .with(C::Fp32, Fact::recalled(tera(80.0)))
+            .with(C::Tf32, Fact::recalled(tera(1250.0)))
+            .with(C::Fp16, Fact::read(tera(2500.0)))
+            .with(C::Bf16, Fact::read(tera(2500.0)))
+            .with(C::Fp8, Fact::read(tera(5000.0)))
+            .with(C::Fp6, Fact::recalled(tera(5000.0)))
+            .with(C::Fp4, Fact::read(tera(15_000.0)))
+            .with(C::Int8, Fact::read(tera(165.0))),
+        fp16_accumulate_fp16: Some(Fact::recalled(tera(2500.0))),
+        fp8_accumulate_fp16: Some(Fact::recalled(tera(5000.0))),
+        sparse_multiplier: 2.0,
+        sm_count: Some(Fact::recalled(148)),
+        boost_clock: None,
+        tensor_clock: None,
+        l2: Some(Fact::recalled(Bytes::from_mib(126.0))),
+        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(228.0))),
+        registers_per_sm: Some(Fact::recalled(65_536)),
+        tdp: Some(Fact::recalled(Watts::new(1400.0))),
+        interconnect: text("NVLink5 1800 GB/s"),
+        link: Some(nvlink(1800.0)),
+        power_modes: List::Borrowed(&[]),
+        source: text("aiconfigurator gb300.yaml (read)"),
+        notes: text(""),
+    },
+];

@@ -1,0 +1,65 @@
+//! The models: geometry from their published configurations, with sources.
+
+mod gemma;
+mod llama;
+mod others;
+mod qwen;
+
+use crate::model_arch::ModelArch;
+use crate::precision::PrecisionChoice;
+use crate::provenance::Provenance;
+use crate::quant_format::QuantFormat;
+
+/// In which formats a model is published.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stored {
+    /// All weights, or all but the experts.
+    pub weights: &'static QuantFormat,
+    /// Expert matrices where they differ.
+    pub experts: Option<&'static QuantFormat>,
+}
+
+impl Stored {
+    /// The choice that takes the model as it is.
+    pub const fn choice(&self) -> PrecisionChoice {
+        let mut choice = PrecisionChoice::weights(self.weights);
+        choice.experts = self.experts;
+        choice
+    }
+}
+
+/// A model as published.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CatalogModel {
+    /// Key in requests and JSON.
+    pub key: &'static str,
+    /// Name for people.
+    pub name: &'static str,
+    /// Repository on the Hugging Face hub.
+    pub hf_id: &'static str,
+    /// Family.
+    pub family: &'static str,
+    /// `architectures` entry of its config.json.
+    pub architecture: &'static str,
+    /// Year of release.
+    pub release_year: u16,
+    /// Geometry.
+    pub arch: ModelArch,
+    /// Formats of the published weights.
+    pub stored: Stored,
+    /// Official number of parameters.
+    pub official_params: Option<u64>,
+    /// Source of `official_params`.
+    pub official_source: &'static str,
+    /// Source of the geometry.
+    pub source: &'static str,
+    /// How sure the geometry is.
+    pub provenance: Provenance,
+    /// Remarks.
+    pub notes: &'static str,
+}
+
+/// All models.
+pub fn all() -> impl Iterator<Item = &'static CatalogModel> {
+    llama::MODELS.iter().chain(&qwen::MODELS).chain(&gemma::MODELS).chain(&others::MODELS)
+}

@@ -1,0 +1,60 @@
+//! Matrix products with weights. Derivation: `docs/theory/gemm.md`.
+
+use crate::op::{OpCost, Traffic};
+use crate::quant_format::QuantFormat;
+use crate::units::{Bytes, Flops};
+
+/// Shape of `C[m,n] = A[m,k] · W[n,k]ᵀ`: m tokens, n outputs, k inputs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GemmShape {
+    /// Tokens.
+    pub m: u64,
+    /// Outputs.
+    pub n: u64,
+    /// Inputs.
+    pub k: u64,
+}
+
+/// Formats of the three operands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GemmFormats {
+    /// Weights.
+    pub weights: &'static QuantFormat,
+    /// Input.
+    pub input: &'static QuantFormat,
+    /// Output.
+    pub output: &'static QuantFormat,
+}
+
+/// Work and traffic of a matrix product; with m = 1 it is a GEMV.
+///
+/// ```text
+/// flops = 2 m n k
+/// bytes = m k b_a + W(n, k) + m n b_o
+/// ```
+///
+/// b_a, b_o: bytes of an element of input and output; W: bytes of the weight as stored, padding and scales in.
+///
+/// ```
+/// use calc_core::{catalog, cost::gemm::{gemm, GemmFormats, GemmShape}};
+/// let fp16 = catalog::format("fp16").unwrap();
+/// let int4 = catalog::format("int4_g128").unwrap();
+/// let formats = GemmFormats { weights: int4, input: fp16, output: fp16 };
+/// let cost = gemm(GemmShape { m: 1, n: 4096, k: 4096 }, formats);
+/// // 4096 rows of 32 blocks of 68 bytes, and 2 * 4096 * 2 bytes of input and output.
+/// assert_eq!(cost.traffic.total().get(), 8_929_280.0);
+/// ```
+pub fn gemm(shape: GemmShape, formats: GemmFormats) -> OpCost {
+    let (m, n, k) = (shape.m as f64, shape.n as f64, shape.k as f64);
+    OpCost {
+        flops: Flops::new(2.0 * m * n * k),
+        traffic: Traffic {
+            weights: formats.weights.stored_bytes(shape.n, shape.k),
+            kv_cache: Bytes::ZERO,
+            activations: Bytes::new(
+                m * k * formats.input.bytes_per_element()
+                    + m * n * formats.output.bytes_per_element(),
+            ),
+        },
+    }
+}

@@ -1,0 +1,79 @@
+//! Mixture of experts with uniform routing. Derivation: `docs/theory/moe.md`.
+
+use crate::math;
+use crate::op::{OpCost, Traffic};
+use crate::quant_format::QuantFormat;
+use crate::units::{Bytes, Flops};
+
+/// Experts that `tokens` tokens touch on average when each picks k of E at random.
+///
+/// ```text
+/// D = E (1 - (1 - k/E)^T)
+/// ```
+///
+/// D = k at T = 1, and E for large T.
+///
+/// ```
+/// use calc_core::cost::moe::distinct_experts;
+/// assert!((distinct_experts(128, 8, 1) - 8.0).abs() < 1e-12);
+/// assert!((distinct_experts(128, 8, 2) - 15.5).abs() < 1e-12); // 128 (1 - (120/128)^2)
+/// ```
+pub fn distinct_experts(experts: u64, per_token: u64, tokens: u64) -> f64 {
+    let (e, k) = (experts as f64, per_token as f64);
+    if tokens == 1 {
+        return k; // exactly, not to a rounding
+    }
+    e * (1.0 - math::pow(1.0 - k / e, tokens as f64))
+}
+
+/// One of the two products of the chosen experts: `rows` = T k token-expert pairs, each `inputs` wide in and `outputs` out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ExpertProduct {
+    /// Token-expert pairs on this device.
+    pub rows: f64,
+    /// Distinct experts on this device (D).
+    pub distinct: f64,
+    /// Outputs of one expert.
+    pub outputs: u64,
+    /// Inputs of one expert.
+    pub inputs: u64,
+}
+
+/// Work and traffic of one product of the chosen experts.
+///
+/// ```text
+/// flops = 2 T k n_in n_out
+/// bytes = T k n_in b_in + D W(n_out, n_in) + T k n_out b_o
+/// ```
+pub fn expert_product(
+    product: &ExpertProduct,
+    weights: &QuantFormat,
+    input: &QuantFormat,
+    carrier: &QuantFormat,
+) -> OpCost {
+    let (outputs, inputs) = (product.outputs as f64, product.inputs as f64);
+    let in_bytes = product.rows * inputs * input.bytes_per_element();
+    let out_bytes = product.rows * outputs * carrier.bytes_per_element();
+    OpCost {
+        flops: Flops::new(2.0 * product.rows * inputs * outputs),
+        traffic: Traffic {
+            weights: weights.stored_bytes(product.outputs, product.inputs) * product.distinct,
+            kv_cache: Bytes::ZERO,
+            activations: Bytes::new(in_bytes + out_bytes),
+        },
+    }
+}
+
+/// The router, in the carrier: 2 T E H FLOP, T H b_o + E H b_o + T E b_o bytes.
+pub fn router(tokens: u64, experts: u64, hidden: u64, carrier: &QuantFormat) -> OpCost {
+    let (t, e, h) = (tokens as f64, experts as f64, hidden as f64);
+    let b_o = carrier.bytes_per_element();
+    OpCost {
+        flops: Flops::new(2.0 * t * e * h),
+        traffic: Traffic {
+            weights: Bytes::new(e * h * b_o),
+            kv_cache: Bytes::ZERO,
+            activations: Bytes::new((t * h + t * e) * b_o),
+        },
+    }
+}

@@ -1,0 +1,82 @@
+//! What the user will really see: the roofline time corrected by factors, with an interval and an origin.
+
+use crate::calibration::Factors;
+use crate::provenance::Provenance;
+use crate::roofline::KernelTime;
+use crate::units::Seconds;
+
+/// A time that the user will really see, with its interval and origin.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Expected {
+    /// Best guess.
+    pub time: Seconds,
+    /// Fast end of the interval.
+    pub low: Seconds,
+    /// Slow end of the interval.
+    pub high: Seconds,
+    /// Where the factors come from.
+    pub provenance: Provenance,
+}
+
+impl Expected {
+    /// No time at all.
+    pub const ZERO: Self = Self {
+        time: Seconds::ZERO,
+        low: Seconds::ZERO,
+        high: Seconds::ZERO,
+        provenance: Provenance::Assumed,
+    };
+
+    /// The expected time of a piece of work on a roofline.
+    ///
+    /// ```text
+    /// t = max(t_mem / eta_mem, t_comp / eta_comp) + t_floor        t_floor only where bytes move
+    /// ```
+    ///
+    /// ```
+    /// use calc_core::{calibration::Factors, expected::Expected, roofline::KernelTime, units::Seconds};
+    /// let time = KernelTime { memory: Seconds::new(80e-6), compute: Seconds::new(6e-6) };
+    /// let expected = Expected::of(time, &Factors::ASSUMED);
+    /// assert!((expected.time.get() - 103e-6).abs() < 1e-12); // 80 / 0.8 + 3
+    /// ```
+    pub fn of(time: KernelTime, factors: &Factors) -> Self {
+        let floor = if time.memory > Seconds::ZERO { factors.floor } else { Seconds::ZERO };
+        let slowest = (time.memory / factors.eta_memory).max(time.compute / factors.eta_compute);
+        let t = slowest + floor;
+        Self {
+            time: t,
+            low: t * factors.low,
+            high: t * factors.high,
+            provenance: factors.provenance,
+        }
+    }
+
+    /// A time under the assumed interval.
+    pub fn assumed(time: Seconds) -> Self {
+        let Factors { low, high, provenance, .. } = Factors::ASSUMED;
+        Self { time, low: time * low, high: time * high, provenance }
+    }
+
+    /// Both, one after the other.
+    #[must_use]
+    pub fn then(self, other: Self) -> Self {
+        let provenance = match (self.time == Seconds::ZERO, other.time == Seconds::ZERO) {
+            (true, _) => other.provenance,
+            (false, true) => self.provenance,
+            (false, false) if self.provenance == other.provenance => self.provenance,
+            (false, false) => Provenance::Mixed,
+        };
+        Self {
+            time: self.time + other.time,
+            low: self.low + other.low,
+            high: self.high + other.high,
+            provenance,
+        }
+    }
+
+    /// Repeated, or a part of it.
+    #[must_use]
+    pub fn times(self, count: f64) -> Self {
+        Self { time: self.time * count, low: self.low * count, high: self.high * count, ..self }
+    }
+}

@@ -1,0 +1,202 @@
+//! Memory of one device: weights, KV cache, activations, reserve; and whether they fit.
+//! Derivation: `docs/theory/memory.md`.
+
+use crate::device::{Device, DeviceClass};
+use crate::lowering::{Lowering, Step};
+use crate::model_arch::{Mla, ModelArch};
+use crate::op::OpKind;
+use crate::precision::Precision;
+use crate::quant_format::QuantFormat;
+use crate::units::Bytes;
+use crate::workload::Workload;
+
+/// Bytes that logits take, whatever the carrier: samplers read FP32.
+const LOGIT_BYTES: f64 = 4.0;
+
+/// What a model needs on one device.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MemoryFootprint {
+    /// All weights.
+    pub weights: Bytes,
+    /// Keys, values and recurrent state of all sequences.
+    pub kv_cache: Bytes,
+    /// The largest working set of a single operator of prefill.
+    pub activations: Bytes,
+    /// Runtime, driver context, workspaces; assumed.
+    pub reserve: Bytes,
+    /// What a model may use.
+    pub usable: Bytes,
+}
+
+/// Whether it fits: an answer, not an error.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Verdict {
+    /// It fits.
+    Fits {
+        /// What is left.
+        headroom: Bytes,
+    },
+    /// It does not.
+    DoesNotFit {
+        /// What is missing.
+        missing: Bytes,
+    },
+}
+
+impl MemoryFootprint {
+    /// All of it.
+    pub fn total(&self) -> Bytes {
+        self.weights + self.kv_cache + self.activations + self.reserve
+    }
+
+    /// Whether it fits.
+    pub fn verdict(&self) -> Verdict {
+        if self.total() <= self.usable {
+            Verdict::Fits { headroom: self.usable - self.total() }
+        } else {
+            Verdict::DoesNotFit { missing: self.total() - self.usable }
+        }
+    }
+}
+
+/// Memory that the runtime takes, by kind of device; assumed.
+pub fn reserve(class: DeviceClass) -> Bytes {
+    match class {
+        DeviceClass::DiscreteGpu => Bytes::from_gb(0.6),
+        DeviceClass::UnifiedGpu => Bytes::from_gb(0.4),
+        DeviceClass::Cpu => Bytes::ZERO,
+    }
+}
+
+/// Memory of the fullest device of the group. `model` is the tensor-parallel part of the model; `scale` multiplies all
+/// weight bytes (see `estimate::WeightSize`).
+pub fn footprint(
+    device: &Device,
+    model: &ModelArch,
+    precision: &Precision,
+    workload: &Workload,
+    scale: f64,
+) -> MemoryFootprint {
+    let split = &workload.parallel;
+    // The fullest pipeline stage has the most layers; one of the two ends holds the larger of embedding and LM head.
+    let layers = model.n_layers.div_ceil(split.pipeline) as f64 / model.n_layers as f64;
+    let ends = if split.pipeline > 1 { 1.0 } else { copies(model) };
+    let weights = layer_weights(model, precision, split.expert) * layers
+        + embedding_weights(model, precision) * ends;
+    MemoryFootprint {
+        weights: weights * scale,
+        kv_cache: kv_cache_bytes(model, precision, workload.batch, workload.longest()) * layers,
+        activations: activation_bytes(model, precision, workload),
+        reserve: reserve(device.class),
+        usable: device.usable_memory(),
+    }
+}
+
+/// Bytes of all weights of a whole model on one device.
+pub fn weight_bytes(model: &ModelArch, precision: &Precision) -> Bytes {
+    layer_weights(model, precision, 1) + embedding_weights(model, precision) * copies(model)
+}
+
+fn copies(model: &ModelArch) -> f64 {
+    if model.tied_embeddings { 1.0 } else { 2.0 }
+}
+
+fn embedding_weights(model: &ModelArch, precision: &Precision) -> Bytes {
+    precision.embedding.stored_bytes(model.vocab_size, model.hidden_size)
+}
+
+/// Every layer matrix in its format, everything small in the carrier.
+fn layer_weights(model: &ModelArch, precision: &Precision, expert_parallel: u64) -> Bytes {
+    let (h, w) = (model.hidden_size, precision.weights);
+    let small = Bytes::new(model.n_vector_params() as f64 * precision.carrier.bytes_per_element());
+    let attention = attention_weights(model, w) * model.attention.layers() as f64;
+    let mamba = model.mamba.map_or(Bytes::ZERO, |m| {
+        let inputs = m.inner() + m.channels() + m.n_heads;
+        (w.stored_bytes(inputs, h) + w.stored_bytes(h, m.inner())) * m.layers as f64
+    });
+    let dense: Bytes = model
+        .dense
+        .iter()
+        .map(|group| mlp_weights(model, w, group.width) * group.layers as f64)
+        .sum();
+    let experts = model.moe.map_or(Bytes::ZERO, |moe| {
+        let held = moe.n_experts as f64 / expert_parallel as f64;
+        let shared = if moe.shared_width > 0 {
+            mlp_weights(model, w, moe.shared_width)
+        } else {
+            Bytes::ZERO
+        };
+        (mlp_weights(model, precision.experts, moe.expert_width) * held + shared)
+            * moe.layers as f64
+    });
+    attention + mamba + dense + experts + small
+}
+
+/// The two tensors of an MLP.
+fn mlp_weights(model: &ModelArch, format: &QuantFormat, width: u64) -> Bytes {
+    format.stored_bytes(model.mlp_inputs() * width, model.hidden_size)
+        + format.stored_bytes(model.hidden_size, width)
+}
+
+fn attention_weights(model: &ModelArch, format: &QuantFormat) -> Bytes {
+    let (h, a) = (model.hidden_size, &model.attention);
+    match &model.mla {
+        Some(mla) => latent_weights(model, mla, format),
+        None => {
+            let heads = a.n_heads * a.head_dim;
+            format.stored_bytes(heads + 2 * a.n_kv_heads * a.head_dim, h)
+                + format.stored_bytes(h, heads)
+        }
+    }
+}
+
+fn latent_weights(model: &ModelArch, mla: &Mla, format: &QuantFormat) -> Bytes {
+    let (h, heads) = (model.hidden_size, model.attention.n_heads);
+    let queries = heads * (mla.nope_dim + mla.rope_dim);
+    let latent = mla.kv_lora_rank + mla.rope_dim;
+    let down = match mla.q_lora_rank {
+        Some(rank) => format.stored_bytes(rank + latent, h) + format.stored_bytes(queries, rank),
+        None => format.stored_bytes(queries + latent, h),
+    };
+    let kv_b = format.stored_bytes(heads * (mla.nope_dim + mla.v_head_dim), mla.kv_lora_rank);
+    down + kv_b + format.stored_bytes(h, heads * mla.v_head_dim)
+}
+
+/// KV cache and recurrent state of `batch` sequences of `tokens` tokens.
+///
+/// ```text
+/// B * (sum over attention layers of 2 g d b_kv min(L, w), or (r + rope) b_kv L with MLA, + b_o Z per Mamba layer)
+/// ```
+pub fn kv_cache_bytes(model: &ModelArch, precision: &Precision, batch: u64, tokens: u64) -> Bytes {
+    let a = &model.attention;
+    let row = match &model.mla {
+        Some(mla) => mla.kv_lora_rank + mla.rope_dim,
+        None => 2 * a.n_kv_heads * a.head_dim,
+    } as f64;
+    let kept: f64 = model
+        .attention_kinds()
+        .iter()
+        .map(|(layers, window)| {
+            *layers as f64 * window.map_or(tokens, |window| tokens.min(window)) as f64
+        })
+        .sum();
+    let state = model.mamba.map_or(0.0, |m| m.layers as f64 * m.state_elements() as f64);
+    let sequence = row * kept * precision.kv_cache.bytes_per_element()
+        + state * precision.carrier.bytes_per_element();
+    Bytes::new(batch as f64 * sequence)
+}
+
+/// The largest `activations` traffic of a single operator of prefill, logits at 4 bytes each.
+fn activation_bytes(model: &ModelArch, precision: &Precision, workload: &Workload) -> Bytes {
+    let lowering = Lowering { model, precision, expert_parallel: workload.parallel.expert };
+    let mut largest = Bytes::ZERO;
+    lowering.step(Step::prefill(workload.batch, workload.prompt), &mut |op| {
+        let mut bytes = op.cost.traffic.activations;
+        if op.kind == OpKind::LmHead {
+            let logits = workload.batch as f64 * model.vocab_size as f64;
+            bytes += Bytes::new(logits * (LOGIT_BYTES - precision.carrier.bytes_per_element()));
+        }
+        largest = largest.max(bytes);
+    });
+    largest
+}

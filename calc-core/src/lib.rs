@@ -1,0 +1,38 @@
+//! The analytic model of LLM inference: what theory says, and nothing else.
+//!
+//! Everything is `f64` in SI base units; a multiply-add counts 2 FLOP; GB is 10^9 bytes; "bytes" are DRAM traffic; peaks
+//! are dense. There is no I/O here, no clock, and no text for people: words are in the crate `report`.
+//!
+//! Start at [`analysis::analyze`] for one operator and [`estimate::estimate`] for a model; the facts are in [`catalog`].
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+pub mod error;
+pub mod math;
+pub mod provenance;
+pub mod text;
+pub mod units;
+
+pub mod catalog;
+pub mod device;
+pub mod model_arch;
+pub mod quant_format;
+
+pub mod analysis;
+pub mod calibration;
+pub mod compare;
+pub mod cost;
+pub mod estimate;
+pub mod expected;
+pub mod footprint;
+pub mod lowering;
+pub mod op;
+pub mod parallel;
+pub mod plan;
+pub mod precision;
+pub mod roofline;
+pub mod tiling;
+pub mod workload;

@@ -1,0 +1,322 @@
+//! A model step as operators: which, how many, and what each costs. Layers of one kind are visited once, with a count.
+//! Derivation: `docs/theory/transformer.md`.
+
+use crate::cost::attention::{AttentionShape, fused, fused_over_activations, kv_append};
+use crate::cost::elementwise::{
+    add_norm, embedding, gated_activation, lm_head, norm, plain_activation,
+};
+use crate::cost::gemm::{GemmFormats, GemmShape, gemm};
+use crate::cost::mamba::scan;
+use crate::cost::mla::{Absorbed, absorbed};
+use crate::cost::moe::{ExpertProduct, distinct_experts, expert_product, router};
+use crate::model_arch::{Mla, MlpKind, ModelArch, Moe};
+use crate::op::{OpCost, OpKind, Path};
+use crate::precision::Precision;
+use crate::quant_format::QuantFormat;
+
+/// Which of the two phases a step belongs to. They differ in attention with latent keys only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "lowercase")
+)]
+pub enum Phase {
+    /// The prompt.
+    Prefill,
+    /// New tokens, one or a few at a time.
+    Decode,
+}
+
+/// One pass through the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// Phase.
+    pub phase: Phase,
+    /// Sequences (B).
+    pub batch: u64,
+    /// New tokens per sequence (q).
+    pub new: u64,
+    /// Tokens already in the cache, per sequence (c).
+    pub cached: u64,
+}
+
+impl Step {
+    /// The whole prompt at once.
+    pub const fn prefill(batch: u64, prompt: u64) -> Self {
+        Self { phase: Phase::Prefill, batch, new: prompt, cached: 0 }
+    }
+
+    /// One token per sequence.
+    pub const fn decode(batch: u64, cached: u64) -> Self {
+        Self { phase: Phase::Decode, batch, new: 1, cached }
+    }
+
+    /// Tokens in this step over the batch (T).
+    pub const fn tokens(&self) -> u64 {
+        self.batch * self.new
+    }
+}
+
+/// Identical operators of a step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OpInstances {
+    /// Name.
+    pub kind: OpKind,
+    /// How many.
+    pub count: u64,
+    /// Peak it runs on.
+    pub path: Path,
+    /// Cost of one.
+    pub cost: OpCost,
+    /// Format of its weights, or of what it moves.
+    pub format: &'static QuantFormat,
+}
+
+/// Lowers the steps of one model on one device of a group.
+#[derive(Debug, Clone, Copy)]
+pub struct Lowering<'a> {
+    /// Geometry of the part that is on this device.
+    pub model: &'a ModelArch,
+    /// Formats.
+    pub precision: &'a Precision,
+    /// Devices among which the experts are split.
+    pub expert_parallel: u64,
+}
+
+impl Lowering<'_> {
+    /// Visits every operator of a step, in the order of a layer.
+    pub fn step(&self, step: Step, visit: &mut impl FnMut(OpInstances)) {
+        let mut emit = |op: OpInstances| {
+            if op.count > 0 {
+                visit(op);
+            }
+        };
+        let (model, p, tokens, hidden) =
+            (self.model, self.precision, step.tokens(), self.model.hidden_size);
+        emit(stream(
+            OpKind::Embedding,
+            1,
+            embedding(tokens, hidden, p.embedding, p.carrier),
+            p.embedding,
+        ));
+        let add_norms = model.add_norms + u64::from(model.final_norm);
+        emit(stream(OpKind::AddNorm, add_norms, add_norm(tokens, hidden, p.carrier), p.carrier));
+        emit(stream(OpKind::Norm, model.post_norms, norm(tokens, hidden, p.carrier), p.carrier));
+        match &model.mla {
+            _ if model.attention.layers() == 0 => {}
+            None => self.plain_attention(step, &mut emit),
+            Some(mla) => self.latent_attention(mla, step, &mut emit),
+        }
+        self.mamba(step, &mut emit);
+        for group in model.dense.iter() {
+            self.mlp(group.layers, group.width, tokens, &mut emit);
+        }
+        if let Some(moe) = &model.moe {
+            self.experts(moe, tokens, &mut emit);
+        }
+        let cost = lm_head(step.batch, model.vocab_size, hidden, p.embedding, p.carrier);
+        emit(OpInstances {
+            kind: OpKind::LmHead,
+            count: 1,
+            path: Path::LmHead,
+            cost,
+            format: p.embedding,
+        });
+    }
+
+    /// Visits only what depends on the number of cached tokens: attention.
+    pub fn attention(&self, step: Step, visit: &mut impl FnMut(OpInstances)) {
+        let p = self.precision;
+        for (count, shape) in self.attention_shapes(step) {
+            if count == 0 {
+                continue;
+            }
+            let (cost, format) = match (&self.model.mla, step.phase) {
+                (Some(_), Phase::Prefill) => (fused_over_activations(&shape, p.carrier), p.carrier),
+                (Some(mla), Phase::Decode) => (absorbed_attention(&shape, mla, p), p.kv_cache),
+                (None, _) => (fused(&shape, p.carrier, p.kv_cache), p.kv_cache),
+            };
+            visit(stream(OpKind::Attention, count, cost, format));
+        }
+    }
+
+    /// Full and windowed attention of a step, with their numbers of layers.
+    fn attention_shapes(&self, step: Step) -> [(u64, AttentionShape); 2] {
+        let a = &self.model.attention;
+        let (kv_heads, qk_dim, v_dim) = match (&self.model.mla, step.phase) {
+            (None, _) => (a.n_kv_heads, a.head_dim, a.head_dim),
+            (Some(mla), Phase::Prefill) => (a.n_heads, mla.nope_dim + mla.rope_dim, mla.v_head_dim),
+            (Some(mla), Phase::Decode) => (1, mla.kv_lora_rank + mla.rope_dim, mla.kv_lora_rank),
+        };
+        self.model.attention_kinds().map(|(count, window)| {
+            let (batch, heads, new, cached) = (step.batch, a.n_heads, step.new, step.cached);
+            (count, AttentionShape { batch, heads, kv_heads, qk_dim, v_dim, new, cached, window })
+        })
+    }
+
+    /// Matmuls with layer weights, `shape.m` tokens in.
+    fn matmul(&self, kind: OpKind, count: u64, shape: GemmShape) -> OpInstances {
+        let p = self.precision;
+        let formats = GemmFormats { weights: p.weights, input: p.activations, output: p.carrier };
+        OpInstances {
+            kind,
+            count,
+            path: Path::Layer,
+            cost: gemm(shape, formats),
+            format: p.weights,
+        }
+    }
+
+    fn plain_attention(&self, step: Step, emit: &mut impl FnMut(OpInstances)) {
+        let (a, p, m, hidden) =
+            (&self.model.attention, self.precision, step.tokens(), self.model.hidden_size);
+        let (layers, heads, kv) = (a.layers(), a.n_heads * a.head_dim, a.n_kv_heads * a.head_dim);
+        emit(self.matmul(OpKind::Qkv, layers, GemmShape { m, n: heads + 2 * kv, k: hidden }));
+        emit(stream(OpKind::KvAppend, layers, kv_append(2 * kv, m, p.kv_cache), p.kv_cache));
+        self.attention(step, emit);
+        emit(self.matmul(OpKind::OProj, layers, GemmShape { m, n: hidden, k: heads }));
+    }
+
+    fn latent_attention(&self, mla: &Mla, step: Step, emit: &mut impl FnMut(OpInstances)) {
+        let (a, p, m, hidden) =
+            (&self.model.attention, self.precision, step.tokens(), self.model.hidden_size);
+        let (layers, heads, r) = (a.layers(), a.n_heads, mla.kv_lora_rank);
+        let (nope, v) = (heads * mla.nope_dim, heads * mla.v_head_dim);
+        let queries = nope + heads * mla.rope_dim;
+        let latent = r + mla.rope_dim;
+        match mla.q_lora_rank {
+            Some(rank) => {
+                emit(self.matmul(
+                    OpKind::QkvA,
+                    layers,
+                    GemmShape { m, n: rank + latent, k: hidden },
+                ));
+                emit(self.matmul(OpKind::QB, layers, GemmShape { m, n: queries, k: rank }));
+            }
+            None => emit(self.matmul(
+                OpKind::QkvA,
+                layers,
+                GemmShape { m, n: queries + latent, k: hidden },
+            )),
+        }
+        emit(stream(OpKind::KvAppend, layers, kv_append(latent, m, p.kv_cache), p.kv_cache));
+        let absorb = |kind, shape| OpInstances {
+            kind,
+            count: layers,
+            path: Path::Layer,
+            cost: absorbed(&shape, p),
+            format: p.weights,
+        };
+        match step.phase {
+            Phase::Prefill => {
+                emit(self.matmul(OpKind::KvB, layers, GemmShape { m, n: nope + v, k: r }));
+                self.attention(step, emit);
+            }
+            Phase::Decode => {
+                emit(absorb(
+                    OpKind::WUk,
+                    Absorbed { tokens: m, rows: nope, cols: r, inputs: nope, outputs: heads * r },
+                ));
+                self.attention(step, emit);
+                emit(absorb(
+                    OpKind::WUv,
+                    Absorbed { tokens: m, rows: v, cols: r, inputs: heads * r, outputs: v },
+                ));
+            }
+        }
+        emit(self.matmul(OpKind::OProj, layers, GemmShape { m, n: hidden, k: v }));
+    }
+
+    fn mamba(&self, step: Step, emit: &mut impl FnMut(OpInstances)) {
+        let Some(mamba) = &self.model.mamba else { return };
+        let (p, m, hidden) = (self.precision, step.tokens(), self.model.hidden_size);
+        let (layers, inner) = (mamba.layers, mamba.inner());
+        let inputs = inner + mamba.channels() + mamba.n_heads;
+        emit(self.matmul(OpKind::InProj, layers, GemmShape { m, n: inputs, k: hidden }));
+        emit(stream(OpKind::Scan, layers, scan(mamba, m, step.batch, p.carrier), p.carrier));
+        emit(self.matmul(OpKind::OutProj, layers, GemmShape { m, n: hidden, k: inner }));
+    }
+
+    fn mlp(&self, layers: u64, width: u64, m: u64, emit: &mut impl FnMut(OpInstances)) {
+        let hidden = self.model.hidden_size;
+        let kind = match self.model.mlp {
+            MlpKind::Gated => OpKind::GateUp,
+            MlpKind::Plain => OpKind::Up,
+        };
+        emit(self.matmul(
+            kind,
+            layers,
+            GemmShape { m, n: self.model.mlp_inputs() * width, k: hidden },
+        ));
+        emit(stream(OpKind::Activation, layers, self.activation(m, width), self.precision.carrier));
+        emit(self.matmul(OpKind::Down, layers, GemmShape { m, n: hidden, k: width }));
+    }
+
+    fn activation(&self, rows: u64, width: u64) -> OpCost {
+        match self.model.mlp {
+            MlpKind::Gated => gated_activation(rows, width, self.precision.carrier),
+            MlpKind::Plain => plain_activation(rows, width, self.precision.carrier),
+        }
+    }
+
+    fn experts(&self, moe: &Moe, tokens: u64, emit: &mut impl FnMut(OpInstances)) {
+        let (p, hidden, count) = (self.precision, self.model.hidden_size, moe.layers);
+        emit(stream(
+            OpKind::Router,
+            count,
+            router(tokens, moe.n_experts, hidden, p.carrier),
+            p.carrier,
+        ));
+        let share = 1.0 / self.expert_parallel as f64;
+        let pairs = tokens * moe.experts_per_token;
+        let rows = pairs as f64 * share;
+        let distinct = distinct_experts(moe.n_experts, moe.experts_per_token, tokens) * share;
+        let kind = match self.model.mlp {
+            MlpKind::Gated => OpKind::ExpertGateUp,
+            MlpKind::Plain => OpKind::ExpertUp,
+        };
+        let product = |kind, outputs, inputs| OpInstances {
+            kind,
+            count,
+            path: Path::Expert,
+            cost: expert_product(
+                &ExpertProduct { rows, distinct, outputs, inputs },
+                p.experts,
+                p.activations,
+                p.carrier,
+            ),
+            format: p.experts,
+        };
+        emit(product(kind, self.model.mlp_inputs() * moe.expert_width, hidden));
+        emit(stream(
+            OpKind::Activation,
+            count,
+            self.activation(pairs, moe.expert_width).times(share),
+            p.carrier,
+        ));
+        emit(product(OpKind::ExpertDown, hidden, moe.expert_width));
+        if moe.shared_width > 0 {
+            self.mlp(count, moe.shared_width, tokens, emit);
+        }
+    }
+}
+
+/// Operators without layer weights; `format` is what most of their traffic is stored in.
+fn stream(kind: OpKind, count: u64, cost: OpCost, format: &'static QuantFormat) -> OpInstances {
+    OpInstances { kind, count, path: Path::Carrier, cost, format }
+}
+
+/// Decode attention with latent keys: one cached row of r + rope elements serves as key and value, so it is read once.
+///
+/// ```text
+/// flops = 2 B h P (2 r + rope)      bytes = b_o B h q (2 r + rope) + b_kv B S (r + rope)
+/// ```
+fn absorbed_attention(shape: &AttentionShape, mla: &Mla, precision: &Precision) -> OpCost {
+    let mut cost = fused(shape, precision.carrier, precision.kv_cache);
+    let row = (mla.kv_lora_rank + mla.rope_dim) as f64;
+    let rows = shape.batch as f64 * shape.keys();
+    cost.traffic.kv_cache =
+        crate::units::Bytes::new(precision.kv_cache.bytes_per_element() * rows * row);
+    cost
+}

@@ -1,0 +1,133 @@
+//! Operators of a step: their names, what they cost, and on which peak they run.
+
+use crate::units::{Bytes, Flops, FlopsPerByte};
+
+/// DRAM traffic by the role of what is moved.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Traffic {
+    /// Weight matrices.
+    pub weights: Bytes,
+    /// Keys and values, and recurrent state.
+    pub kv_cache: Bytes,
+    /// Everything else.
+    pub activations: Bytes,
+}
+
+impl Traffic {
+    /// All of it.
+    pub fn total(&self) -> Bytes {
+        self.weights + self.kv_cache + self.activations
+    }
+}
+
+/// Work and traffic of one operator instance.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct OpCost {
+    /// Floating-point work.
+    pub flops: Flops,
+    /// DRAM traffic.
+    pub traffic: Traffic,
+}
+
+impl OpCost {
+    /// Work per byte of DRAM traffic.
+    pub fn intensity(&self) -> FlopsPerByte {
+        self.flops / self.traffic.total()
+    }
+
+    /// The cost of several instances.
+    #[must_use]
+    pub fn times(&self, count: f64) -> Self {
+        Self {
+            flops: self.flops * count,
+            traffic: Traffic {
+                weights: self.traffic.weights * count,
+                kv_cache: self.traffic.kv_cache * count,
+                activations: self.traffic.activations * count,
+            },
+        }
+    }
+
+    /// The cost of both.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            flops: self.flops + other.flops,
+            traffic: Traffic {
+                weights: self.traffic.weights + other.traffic.weights,
+                kv_cache: self.traffic.kv_cache + other.traffic.kv_cache,
+                activations: self.traffic.activations + other.traffic.activations,
+            },
+        }
+    }
+}
+
+/// On which peak an operator runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Path {
+    /// A matmul with layer weights: (weights, activations).
+    Layer,
+    /// A matmul with expert weights: (experts, activations).
+    Expert,
+    /// The LM head: (its format, carrier).
+    LmHead,
+    /// No weights, or weights in the carrier: (carrier, carrier).
+    Carrier,
+}
+
+macro_rules! op_kinds {
+    ($($variant:ident $key:literal $doc:literal,)*) => {
+        /// Name of an operator.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum OpKind {
+            $(#[doc = $doc] $variant,)*
+        }
+
+        impl OpKind {
+            /// All names, in no particular order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The name in JSON.
+            pub const fn key(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $key,)*
+                }
+            }
+
+            /// What it does, in a few words.
+            pub const fn describe(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $doc,)*
+                }
+            }
+        }
+    };
+}
+
+op_kinds! {
+    Embedding "embedding" "look up the rows of the tokens",
+    AddNorm "add_norm" "add the residual and normalize",
+    Norm "norm" "normalize",
+    Qkv "qkv" "project to queries, keys and values",
+    QkvA "qkv_a" "project down to latent queries, keys and values (MLA)",
+    QB "q_b" "project latent queries up to the heads (MLA)",
+    KvAppend "kv_append" "write new keys and values to the cache",
+    KvB "kv_b" "project latent keys and values up to the heads (MLA, prefill)",
+    WUk "w_uk" "absorb the key projection into the queries (MLA, decode)",
+    Attention "attention" "attend to all cached tokens",
+    WUv "w_uv" "project attended latents up to values (MLA, decode)",
+    OProj "o_proj" "project the heads back",
+    GateUp "gate_up" "gate and up projection of the MLP",
+    Up "up" "up projection of the MLP",
+    Activation "activation" "activation function of the MLP",
+    Down "down" "down projection of the MLP",
+    Router "router" "choose experts",
+    ExpertGateUp "expert_gate_up" "gate and up projections of the chosen experts",
+    ExpertUp "expert_up" "up projections of the chosen experts",
+    ExpertDown "expert_down" "down projections of the chosen experts",
+    InProj "in_proj" "input projection of Mamba-2",
+    Scan "scan" "convolution and state update of Mamba-2",
+    OutProj "out_proj" "output projection of Mamba-2",
+    LmHead "lm_head" "logits of each sequence's last token",
+    Gemm "gemm" "a matrix product",
+}

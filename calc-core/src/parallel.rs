@@ -1,0 +1,140 @@
+//! One model on several devices: what one device holds, and what crosses the links.
+//! Derivation: `docs/theory/parallel.md`.
+
+use crate::device::Link;
+use crate::error::{Error, in_range};
+use crate::lowering::Step;
+use crate::model_arch::ModelArch;
+use crate::quant_format::QuantFormat;
+use crate::units::{Bytes, Seconds};
+
+/// Devices by kind of split; 1 everywhere is a single device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parallel {
+    /// Every matrix is split.
+    pub tensor: u64,
+    /// Layers are split into stages, one after another for a request.
+    pub pipeline: u64,
+    /// Experts are split.
+    pub expert: u64,
+}
+
+impl Default for Parallel {
+    fn default() -> Self {
+        Self { tensor: 1, pipeline: 1, expert: 1 }
+    }
+}
+
+impl Parallel {
+    /// Checks the split against the model.
+    ///
+    /// # Errors
+    /// What does not divide, and by how much.
+    pub fn check(&self, model: &ModelArch) -> Result<(), Error> {
+        in_range("tensor_parallel", self.tensor, 1, 1 << 16)?;
+        in_range("pipeline_parallel", self.pipeline, 1, model.n_layers)?;
+        in_range("expert_parallel", self.expert, 1, 1 << 16)?;
+        if self.tensor > 1 {
+            check_tensor(model, self.tensor)?;
+        }
+        if self.expert > 1 {
+            let Some(moe) = &model.moe else {
+                return Err(Error::UnsupportedSplit {
+                    parallel: "expert_parallel",
+                    part: "a model without experts",
+                });
+            };
+            divides("expert_parallel", self.expert, "experts", moe.n_experts)?;
+        }
+        Ok(())
+    }
+}
+
+fn divides(parallel: &'static str, ways: u64, what: &'static str, count: u64) -> Result<(), Error> {
+    if count.is_multiple_of(ways) {
+        Ok(())
+    } else {
+        Err(Error::UnevenSplit { parallel, ways, what, count })
+    }
+}
+
+fn check_tensor(model: &ModelArch, ways: u64) -> Result<(), Error> {
+    if model.mamba.is_some() {
+        return Err(Error::UnsupportedSplit { parallel: "tensor_parallel", part: "Mamba layers" });
+    }
+    let check = |what, count| divides("tensor_parallel", ways, what, count);
+    check("attention heads", model.attention.n_heads)?;
+    let kv = model.attention.n_kv_heads;
+    if !kv.is_multiple_of(ways) && !ways.is_multiple_of(kv) {
+        return check("key-value heads", kv);
+    }
+    for group in model.dense.iter().filter(|group| group.layers > 0) {
+        check("the MLP width", group.width)?;
+    }
+    if let Some(moe) = &model.moe {
+        check("the expert width", moe.expert_width)?;
+        check("the shared expert width", moe.shared_width)?;
+    }
+    Ok(())
+}
+
+impl ModelArch {
+    /// What one of `ways` tensor-parallel devices computes: heads, widths and vocabulary divided, the rest whole.
+    #[must_use]
+    pub fn shard(&self, ways: u64) -> Self {
+        let mut part = self.clone();
+        if ways > 1 {
+            part.attention.n_heads /= ways;
+            part.attention.n_kv_heads = (part.attention.n_kv_heads / ways).max(1);
+            part.vocab_size = part.vocab_size.div_ceil(ways);
+            for group in part.dense.to_mut() {
+                group.width /= ways;
+            }
+            if let Some(moe) = &mut part.moe {
+                moe.expert_width /= ways;
+                moe.shared_width /= ways;
+            }
+        }
+        part
+    }
+}
+
+/// Time that a step spends on the links, on top of its operators; it counts in `expected` only.
+///
+/// ```text
+/// tensor n    an all-reduce of A = T H b_o after each attention and each MLP, each 2 (n-1)/n A / link + 2 (n-1) latency
+/// pipeline n  n - 1 hand-overs of A, each A / link + latency
+/// expert n    two all-to-alls of A k / n per MoE layer, each A k / n / link + (n-1) latency
+/// ```
+pub fn link_time(
+    model: &ModelArch,
+    parallel: &Parallel,
+    step: Step,
+    carrier: &QuantFormat,
+    link: &Link,
+) -> Seconds {
+    let message =
+        Bytes::new(step.tokens() as f64 * model.hidden_size as f64 * carrier.bytes_per_element());
+    let send = message / link.bandwidth;
+    let hop = link.latency;
+    let (tensor, pipeline, expert) =
+        (parallel.tensor as f64, parallel.pipeline as f64, parallel.expert as f64);
+    let reduce = send * (2.0 * (tensor - 1.0) / tensor) + hop * (2.0 * (tensor - 1.0));
+    let hand_over = send + hop;
+    let experts_per_token = model.moe.map_or(0.0, |moe| moe.experts_per_token as f64);
+    let exchange = if parallel.expert > 1 {
+        send * (experts_per_token / expert) + hop * (expert - 1.0)
+    } else {
+        Seconds::ZERO
+    };
+    let moe_layers = model.moe.map_or(0.0, |moe| moe.layers as f64);
+    reduce * all_reduces(model)
+        + hand_over * (pipeline - 1.0)
+        + exchange * (2.0 * moe_layers)
+}
+
+/// One after the attention and one after the MLP of every layer that has them: two per layer of a regular model.
+fn all_reduces(model: &ModelArch) -> f64 {
+    let dense: u64 = model.dense.iter().map(|group| group.layers).sum();
+    (model.attention.layers() + dense + model.moe.map_or(0, |moe| moe.layers)) as f64
+}

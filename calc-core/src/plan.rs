@@ -1,0 +1,326 @@
+//! What does not change from step to step of a model on a device, and the sums over the operators of a step.
+//! A sweep prepares a [`Plan`] once and asks it for steps; a step allocates nothing.
+
+use alloc::vec::Vec;
+
+use crate::calibration::Subject;
+use crate::device::Link;
+use crate::error::{Error, real_in_range};
+use crate::estimate::{EstimateRequest, PhaseEstimate, WeightSize};
+use crate::expected::Expected;
+use crate::footprint::weight_bytes;
+use crate::lowering::{Lowering, OpInstances, Phase, Step};
+use crate::model_arch::ModelArch;
+use crate::op::{OpCost, OpKind, Path};
+use crate::parallel::{Parallel, link_time};
+use crate::precision::Precision;
+use crate::roofline::{ComputePath, KernelTime, Roofline, Roofs};
+use crate::units::{Bytes, Seconds};
+use crate::workload::Workload;
+
+/// Which peaks the matmuls of a model run on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Paths {
+    /// Layer weights.
+    pub layer: ComputePath,
+    /// Expert weights.
+    pub expert: ComputePath,
+    /// LM head.
+    pub lm_head: ComputePath,
+    /// Everything without quantized weights.
+    pub carrier: ComputePath,
+}
+
+/// Sums over the operators of a step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StepTotals {
+    /// Work and traffic.
+    pub cost: OpCost,
+    /// Sums of the memory and of the compute times.
+    pub time: KernelTime,
+    /// Sum of the operators' ideal times: they run one after another.
+    pub ideal: Seconds,
+    /// Sum of the operators' expected times.
+    pub expected: Expected,
+}
+
+impl StepTotals {
+    fn nothing() -> Self {
+        Self {
+            cost: OpCost::default(),
+            time: KernelTime { memory: Seconds::ZERO, compute: Seconds::ZERO },
+            ideal: Seconds::ZERO,
+            expected: Expected::ZERO,
+        }
+    }
+
+    fn add(&mut self, op: &OpTimes, count: f64) {
+        self.cost = self.cost.plus(&op.cost.times(count));
+        self.time.memory += op.time.memory * count;
+        self.time.compute += op.time.compute * count;
+        self.ideal += op.time.ideal() * count;
+        self.expected = self.expected.then(op.expected.times(count));
+    }
+}
+
+/// Operators of one name, summed over their instances.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OpRow {
+    /// Name.
+    pub kind: OpKind,
+    /// Instances.
+    pub count: u64,
+    /// Totals over them.
+    pub totals: StepTotals,
+    /// Peak they run on.
+    pub path: ComputePath,
+}
+
+struct OpTimes {
+    cost: OpCost,
+    time: KernelTime,
+    expected: Expected,
+}
+
+/// Everything that does not change from step to step.
+#[derive(Debug, Clone)]
+pub struct Plan<'a> {
+    request: EstimateRequest<'a>,
+    /// The roofs in force.
+    pub roofs: Roofs,
+    /// Format of every role.
+    pub precision: Precision,
+    /// Peaks that the matmuls run on.
+    pub paths: Paths,
+    /// Factor on all weight bytes.
+    pub weight_scale: f64,
+    part: Option<ModelArch>,
+    link: Option<Link>,
+}
+
+impl<'a> Plan<'a> {
+    /// Checks the request and fixes formats, peaks and the part of the model on one device.
+    ///
+    /// # Errors
+    /// Anything that [`Error`] names.
+    pub fn new(request: EstimateRequest<'a>) -> Result<Self, Error> {
+        let EstimateRequest { device, mode, model, workload, .. } = request;
+        workload.check()?;
+        model.check()?;
+        workload.parallel.check(model)?;
+        let roofs = Roofs::new(device, mode)?;
+        let precision = request.precision.resolve(&roofs);
+        let carrier = roofs.compute_path(precision.carrier, precision.carrier)?;
+        let paths = Paths {
+            layer: roofs.compute_path(precision.weights, precision.activations)?,
+            expert: roofs.compute_path(precision.experts, precision.activations)?,
+            lm_head: roofs.compute_path(precision.embedding, precision.carrier)?,
+            carrier,
+        };
+        let link =
+            device.link.filter(|_| workload.parallel != Parallel::default()).map(|link| link.value);
+        let part = (workload.parallel.tensor > 1).then(|| model.shard(workload.parallel.tensor));
+        let weight_scale = weight_scale(model, &precision, request.weight_size)?;
+        Ok(Self { request, roofs, precision, paths, weight_scale, part, link })
+    }
+
+    /// The part of the model on one device.
+    pub fn model(&self) -> &ModelArch {
+        self.part.as_ref().unwrap_or(self.request.model)
+    }
+
+    fn lowering(&self) -> Lowering<'_> {
+        let expert_parallel = self.request.workload.parallel.expert;
+        Lowering { model: self.model(), precision: &self.precision, expert_parallel }
+    }
+
+    fn path(&self, path: Path) -> ComputePath {
+        match path {
+            Path::Layer => self.paths.layer,
+            Path::Expert => self.paths.expert,
+            Path::LmHead => self.paths.lm_head,
+            Path::Carrier => self.paths.carrier,
+        }
+    }
+
+    fn times(&self, op: &OpInstances) -> OpTimes {
+        let mut cost = op.cost;
+        cost.traffic.weights = cost.traffic.weights * self.weight_scale;
+        let roofline = Roofline { peak: self.path(op.path).peak, bandwidth: self.roofs.bandwidth };
+        let time = roofline.op_time(&cost);
+        let factors = self.request.calibration.factors(&Subject {
+            device: &self.request.device.key,
+            class: self.request.device.class,
+            format: op.format.key,
+            op: op.kind,
+            engine: self.request.engine,
+        });
+        OpTimes { cost, time, expected: Expected::of(time, &factors) }
+    }
+
+    /// Sums over the operators of a step, without the time on links. Allocates nothing.
+    pub fn step(&self, step: Step) -> StepTotals {
+        let mut totals = StepTotals::nothing();
+        self.lowering().step(step, &mut |op| totals.add(&self.times(&op), op.count as f64));
+        totals
+    }
+
+    /// Time that a step spends on the links.
+    fn link_expected(&self, step: Step) -> Expected {
+        self.link.map_or(Expected::ZERO, |link| {
+            let Workload { parallel, .. } = &self.request.workload;
+            Expected::assumed(link_time(
+                self.request.model,
+                parallel,
+                step,
+                self.precision.carrier,
+                &link,
+            ))
+        })
+    }
+
+    /// True when devices exchange data over a link that nobody has put a number to.
+    pub fn link_unknown(&self) -> bool {
+        self.link.is_none() && self.request.workload.parallel != Parallel::default()
+    }
+
+    /// A step in full.
+    pub fn phase(&self, step: Step) -> PhaseEstimate {
+        let mut operators: Vec<OpRow> = Vec::with_capacity(24);
+        let mut totals = StepTotals::nothing();
+        self.lowering().step(step, &mut |op| {
+            let (times, count) = (self.times(&op), op.count as f64);
+            totals.add(&times, count);
+            let row = operators.iter_mut().find(|row| row.kind == op.kind);
+            if let Some(row) = row {
+                row.count += op.count;
+                row.totals.add(&times, count);
+            } else {
+                let mut row = OpRow {
+                    kind: op.kind,
+                    count: op.count,
+                    totals: StepTotals::nothing(),
+                    path: self.path(op.path),
+                };
+                row.totals.add(&times, count);
+                operators.push(row);
+            }
+        });
+        totals.expected = totals.expected.then(self.link_expected(step));
+        let roofline = Roofline { peak: self.paths.layer.peak, bandwidth: self.roofs.bandwidth };
+        let streamed = totals.cost.traffic.weights + totals.cost.traffic.kv_cache;
+        PhaseEstimate {
+            bound: totals.time.bound(),
+            ridge: roofline.ridge(),
+            mfu: (totals.cost.flops / roofline.peak) / totals.expected.time,
+            mbu: (streamed / roofline.bandwidth) / totals.expected.time,
+            totals,
+            operators,
+        }
+    }
+
+    /// Expected time per output token at a context.
+    ///
+    /// ```text
+    /// TPOT = decode                                                         without speculation
+    /// TPOT = (n decode steps of the draft + a step with q = n + 1) / tokens per round
+    /// ```
+    pub fn token_time(&self, draft: Option<&Self>, cached: u64) -> Expected {
+        self.round_part(draft, cached, Part::Fixed).then(self.round_part(
+            draft,
+            cached,
+            Part::Attention,
+        ))
+    }
+
+    /// Decode steps at i = 0, 1, …, `new_tokens` - 2 tokens after the prompt, each at its own context.
+    ///
+    /// Only attention depends on the context, so everything else is costed once.
+    pub fn generation(&self, draft: Option<&Self>) -> Expected {
+        let Workload { prompt, new_tokens, .. } = self.request.workload;
+        let steps = new_tokens - 1;
+        let fixed = self.round_part(draft, prompt, Part::Fixed).times(steps as f64);
+        (0..steps)
+            .fold(fixed, |sum, i| sum.then(self.round_part(draft, prompt + i, Part::Attention)))
+    }
+
+    /// The plan of the draft model, alone on one device, when there is one.
+    ///
+    /// # Errors
+    /// What the draft model's own estimate would refuse.
+    pub fn draft(&self) -> Result<Option<Self>, Error> {
+        let (Some(model), Some(_)) = (self.request.draft, self.request.workload.speculation) else {
+            return Ok(None);
+        };
+        let workload =
+            Workload { parallel: Parallel::default(), speculation: None, ..self.request.workload };
+        Self::new(EstimateRequest {
+            model,
+            workload,
+            draft: None,
+            weight_size: None,
+            ..self.request
+        })
+        .map(Some)
+    }
+
+    fn round_part(&self, draft: Option<&Self>, cached: u64, part: Part) -> Expected {
+        let batch = self.request.workload.batch;
+        let Some(speculation) = self.request.workload.speculation else {
+            return self.step_part(Step::decode(batch, cached), part);
+        };
+        let n = speculation.draft_tokens;
+        let verify = Step { phase: Phase::Decode, batch, new: n + 1, cached };
+        let own = self.step_part(verify, part);
+        let drafts = draft
+            .map_or(Expected::ZERO, |draft| draft.step_part(Step::decode(batch, cached), part));
+        own.then(drafts.times(n as f64)).times(1.0 / speculation.tokens_per_round())
+    }
+
+    /// The part of a step that depends on the context, or the rest with the time on links.
+    fn step_part(&self, step: Step, part: Part) -> Expected {
+        let mut sum = Expected::ZERO;
+        let mut add =
+            |op: OpInstances| sum = sum.then(self.times(&op).expected.times(op.count as f64));
+        match part {
+            Part::Attention => self.lowering().attention(step, &mut add),
+            Part::Fixed => {
+                self.lowering().step(step, &mut |op| {
+                    if op.kind != OpKind::Attention {
+                        add(op);
+                    }
+                });
+                sum = sum.then(self.link_expected(step));
+            }
+        }
+        sum
+    }
+}
+
+/// Parts of a decode step.
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    /// Depends on the number of cached tokens.
+    Attention,
+    /// Does not.
+    Fixed,
+}
+
+/// Factor from the bytes that the formats give to those that are known.
+fn weight_scale(
+    model: &ModelArch,
+    precision: &Precision,
+    size: Option<WeightSize>,
+) -> Result<f64, Error> {
+    let computed = weight_bytes(model, precision);
+    let known = match size {
+        None => return Ok(1.0),
+        Some(WeightSize::Total(bytes)) => {
+            Bytes::from_gb(real_in_range("weight_gb", bytes.get() / 1e9, 1e-6, 1e6)?)
+        }
+        Some(WeightSize::BitsPerWeight(bits)) => Bytes::from_bits(
+            real_in_range("weight_bits", bits, 0.1, 64.0)? * model.n_params() as f64,
+        ),
+    };
+    Ok(known / computed)
+}

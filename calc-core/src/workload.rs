@@ -1,0 +1,97 @@
+//! What is asked of a model: sequences, prompt, context, new tokens, and how it is split and sped up.
+
+use crate::error::{Error, in_range, real_in_range};
+use crate::parallel::Parallel;
+
+/// Draft tokens checked by the model in one step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Speculation {
+    /// Draft length (n).
+    pub draft_tokens: u64,
+    /// Chance that a draft token is accepted (a).
+    pub acceptance: f64,
+}
+
+impl Speculation {
+    /// Mean tokens of one round.
+    ///
+    /// ```text
+    /// tokens = (1 - a^(n+1)) / (1 - a)        n + 1 at a = 1
+    /// ```
+    ///
+    /// ```
+    /// let speculation = calc_core::workload::Speculation { draft_tokens: 3, acceptance: 0.5 };
+    /// assert!((speculation.tokens_per_round() - 1.875).abs() < 1e-12); // 1 + 1/2 + 1/4 + 1/8
+    /// ```
+    pub fn tokens_per_round(&self) -> f64 {
+        // The sum of the series itself: exact at a = 1 and without cancellation near it.
+        let mut power = 1.0;
+        let mut sum = 1.0;
+        for _ in 0..self.draft_tokens {
+            power *= self.acceptance;
+            sum += power;
+        }
+        sum
+    }
+}
+
+/// What is asked of a model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Workload {
+    /// Concurrent sequences (B).
+    pub batch: u64,
+    /// Prompt of each [token] (p).
+    pub prompt: u64,
+    /// Tokens in the cache at the decode step that is shown.
+    pub context: u64,
+    /// Tokens to generate for each sequence.
+    pub new_tokens: u64,
+    /// Split over devices.
+    pub parallel: Parallel,
+    /// Speculative decoding.
+    pub speculation: Option<Speculation>,
+}
+
+/// Most sequences.
+pub const MAX_BATCH: u64 = 1_000_000;
+/// Most tokens of a prompt or context.
+pub const MAX_TOKENS: u64 = 100_000_000;
+/// Most tokens to generate; their decode steps are summed one by one.
+pub const MAX_NEW_TOKENS: u64 = 10_000_000;
+/// Longest draft.
+pub const MAX_DRAFT: u64 = 1_000;
+
+impl Workload {
+    /// One prompt and its first token; the decode step is the one after the prompt.
+    pub fn new(batch: u64, prompt: u64) -> Self {
+        Self {
+            batch,
+            prompt,
+            context: prompt,
+            new_tokens: 1,
+            parallel: Parallel::default(),
+            speculation: None,
+        }
+    }
+
+    /// Checks every count against its range.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] with the first that is outside.
+    pub fn check(&self) -> Result<(), Error> {
+        in_range("batch", self.batch, 1, MAX_BATCH)?;
+        in_range("prompt", self.prompt, 1, MAX_TOKENS)?;
+        in_range("context", self.context, 0, MAX_TOKENS)?;
+        in_range("new_tokens", self.new_tokens, 1, MAX_NEW_TOKENS)?;
+        if let Some(speculation) = &self.speculation {
+            in_range("draft_tokens", speculation.draft_tokens, 1, MAX_DRAFT)?;
+            real_in_range("acceptance", speculation.acceptance, 0.0, 1.0)?;
+        }
+        Ok(())
+    }
+
+    /// Longest sequence that the cache must hold.
+    pub fn longest(&self) -> u64 {
+        self.context.max(self.prompt + self.new_tokens - 1)
+    }
+}

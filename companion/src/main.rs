@@ -1,0 +1,2 @@
+//! The `ridgepoint` binary.
+fn main() {}

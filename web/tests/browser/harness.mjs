@@ -1,0 +1,48 @@
+// What every browser test uses: a page of its own, which fails the test if anything in it goes wrong.
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { startChromium } from './chromium.mjs';
+
+/** The address of the site under test; ends with a slash. */
+export const siteUrl = process.env.PAGE_URL;
+
+let browser;
+after(() => browser?.close());
+
+/** Defines a test. `body` gets a fresh page; `options` are Playwright's for a context (viewport, colorScheme, ...). */
+export function pageTest(name, options, body) {
+  test(name, { timeout: 60_000 }, async () => {
+    const problems = await withPage(options, body);
+    assert.deepEqual(problems, [], 'the page reported problems');
+  });
+}
+
+/** Runs `body` with a fresh page and returns what the page complained about. */
+export async function withPage(options, body) {
+  browser ??= await startChromium();
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+  try {
+    const page = await context.newPage();
+    const problems = collectProblems(page);
+    await body(page);
+    return problems;
+  } finally {
+    await context.close();
+  }
+}
+
+/** Opens the site and waits until the program has drawn something. `query` starts with a question mark. */
+export async function openSite(page, query = '', url = siteUrl) {
+  await page.goto(url + query);
+  await page.locator('main').waitFor();
+}
+
+/** Chromium reports violations of the content security policy as errors on the console. */
+function collectProblems(page) {
+  const problems = [];
+  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && problems.push(`console: ${message.text()}`));
+  page.on('pageerror', (error) => problems.push(`exception: ${error.message}`));
+  page.on('requestfailed', (request) => problems.push(`failed: ${request.url()} ${request.failure()?.errorText}`));
+  page.on('response', (response) => response.status() >= 400 && problems.push(`${response.status()}: ${response.url()}`));
+  return problems;
+}

@@ -1,0 +1,44 @@
+// Servers for the tests. Each is a program of its own; `start` waits until it has printed its address.
+import { spawn } from 'node:child_process';
+
+/** The real thing: the companion serving the built site. */
+export function startRidgepoint(site) {
+  return start(process.env.RIDGEPOINT_BIN, ['serve', '--site', site]);
+}
+
+/** Any plain server: Python's. It rewrites nothing and sets no special headers, as on most static hosts. */
+export function startPlain(folder) {
+  return start('python3', ['-u', '-m', 'http.server', '0', '--bind', '127.0.0.1', '--directory', folder]);
+}
+
+/** Returns the server's address and how to stop it. */
+async function start(program, args) {
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  const stop = () => (child.kill(), ended);
+  try {
+    return { url: await addressPrintedBy(child, program), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function addressPrintedBy(child, program) {
+  return new Promise((resolve, reject) => {
+    let printed = '';
+    const timer = setTimeout(() => reject(new Error(`${program} named no address within 20 s:\n${printed}`)), 20_000);
+    const read = (text) => {
+      printed += text;
+      const found = printed.match(/http:\/\/127\.0\.0\.1:\d+\//);
+      if (found) {
+        clearTimeout(timer);
+        resolve(found[0]);
+      }
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`${program} ended with ${code}:\n${printed}`)));
+  });
+}

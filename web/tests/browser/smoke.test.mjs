@@ -1,0 +1,51 @@
+// The page starts: everywhere it may be put, under its policy, and readable for everybody.
+import assert from 'node:assert/strict';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { assertAccessible, loadAxe } from './accessibility.mjs';
+import { openSite, pageTest } from './harness.mjs';
+import { startPlain } from './servers.mjs';
+
+pageTest('the page loads and loads again', {}, async (page) => {
+  await openSite(page);
+  assert.equal(await page.title(), 'Ridgepoint');
+  await page.reload();
+  await page.locator('main').waitFor();
+});
+
+pageTest('the page carries a policy without exceptions', {}, async (page) => {
+  await openSite(page);
+  const policy = await page.locator('meta[http-equiv="Content-Security-Policy"]').getAttribute('content');
+  assert.match(policy, /^default-src 'none'; script-src 'self' 'wasm-unsafe-eval';/);
+  assert.doesNotMatch(policy, /unsafe-inline|'unsafe-eval'|\*/);
+});
+
+pageTest('nothing leaves the page while it loads', {}, async (page) => {
+  const foreign = [];
+  page.on('request', (request) => new URL(request.url()).origin !== new URL(page.url()).origin && foreign.push(request.url()));
+  await openSite(page);
+  await page.waitForLoadState('networkidle');
+  assert.deepEqual(foreign.filter((url) => !url.startsWith('data:')), []);
+});
+
+for (const colorScheme of ['light', 'dark']) {
+  pageTest(`axe finds nothing in ${colorScheme} colors`, { colorScheme }, async (page) => {
+    await loadAxe(page);
+    await openSite(page);
+    await assertAccessible(page);
+  });
+}
+
+pageTest('the page works from a sub-path of a plain server', {}, async (page) => {
+  const folder = await mkdtemp(join(tmpdir(), 'ridgepoint-'));
+  await cp(process.env.RIDGEPOINT_SITE, join(folder, 'some/where'), { recursive: true });
+  const server = await startPlain(folder);
+  try {
+    await openSite(page, '', `${server.url}some/where/`);
+    await page.waitForLoadState('networkidle'); // the icon comes last, and the server must still be there
+  } finally {
+    await server.stop();
+    await rm(folder, { recursive: true });
+  }
+});

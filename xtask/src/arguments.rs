@@ -1,0 +1,74 @@
+//! What can be asked for on the command line, and nothing about how it is done.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+
+pub(crate) const USAGE: &str = "\
+usage: cargo xtask JOB
+
+  serve [--port N]   set up what is missing, build the page and the binary, serve the page on this machine
+  site [--out DIR]   build the deployable static site (default: dist)
+  test [--quick]     every check in stages; --quick leaves out the slow ones and says which
+  soak               the property tests with many more cases
+  bench              the benchmarks, which print figures and judge nothing
+  tidy               import edges, module docs, sizes, leftovers";
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Job {
+    Help,
+    Serve { port: Option<u16> },
+    Site { out: Option<PathBuf> },
+    Test { quick: bool },
+    Soak,
+    Bench,
+    Tidy,
+}
+
+pub(crate) fn parse(words: &[String]) -> anyhow::Result<Job> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    Ok(match words.as_slice() {
+        [] | ["help" | "--help" | "-h"] => Job::Help,
+        ["serve"] => Job::Serve { port: None },
+        ["serve", "--port", port] => Job::Serve { port: Some(parse_port(port)?) },
+        ["site"] => Job::Site { out: None },
+        ["site", "--out", folder] => Job::Site { out: Some(std::path::absolute(folder)?) },
+        ["test"] => Job::Test { quick: false },
+        ["test", "--quick"] => Job::Test { quick: true },
+        ["soak"] => Job::Soak,
+        ["bench"] => Job::Bench,
+        ["tidy"] => Job::Tidy,
+        other => bail!("`{}` is not a job of cargo xtask\n\n{USAGE}", other.join(" ")),
+    })
+}
+
+fn parse_port(word: &str) -> anyhow::Result<u16> {
+    word.parse().with_context(|| format!("`{word}` is not a port; give a number from 0 to 65535"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> anyhow::Result<Job> {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        parse(&words)
+    }
+
+    #[test]
+    fn every_job_is_understood() {
+        assert_eq!(parsed("").unwrap(), Job::Help);
+        assert_eq!(parsed("serve --port 8123").unwrap(), Job::Serve { port: Some(8123) });
+        assert_eq!(parsed("site --out /a/b").unwrap(), Job::Site { out: Some("/a/b".into()) });
+        assert_eq!(parsed("test --quick").unwrap(), Job::Test { quick: true });
+    }
+
+    #[test]
+    fn wrong_words_are_refused() {
+        for line in
+            ["sevre", "serve --port", "serve --port 70000", "test --fast", "tidy now", "site dist"]
+        {
+            assert!(parsed(line).is_err(), "{line}");
+        }
+    }
+}

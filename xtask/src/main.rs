@@ -1,0 +1,47 @@
+//! The few jobs cargo has no word for: build the page, serve it, test everything, keep the tree tidy.
+//!
+//! Run it as `cargo xtask JOB`. Start reading at `arguments.rs` (what can be asked for), then `test.rs` (the stages).
+#![forbid(unsafe_code)]
+
+use std::env;
+use std::process::ExitCode;
+
+use arguments::Job;
+use places::Places;
+
+mod arguments;
+mod child;
+mod lock;
+mod page;
+mod places;
+mod serve;
+mod setup;
+mod test;
+mod tidy;
+
+fn main() -> ExitCode {
+    if let Some(code) = page::stand_in::answer_if_called_as_wasm_bindgen() {
+        return code;
+    }
+    let words: Vec<String> = env::args().skip(1).collect();
+    arguments::parse(&words).and_then(perform).unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn perform(job: Job) -> anyhow::Result<ExitCode> {
+    let places = Places::find()?;
+    match job {
+        Job::Help => println!("{}", arguments::USAGE),
+        Job::Serve { port } => return serve::serve(&places, port),
+        Job::Site { out } => {
+            page::publish(&places, &out.unwrap_or_else(|| places.root.join("dist")))?;
+        }
+        Job::Test { quick } => return test::run_stages(&places, quick),
+        Job::Soak => test::soak(&places)?,
+        Job::Bench => test::bench(&places)?,
+        Job::Tidy => tidy::check_tree(&places)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

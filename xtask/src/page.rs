@@ -1,0 +1,41 @@
+//! The page, from Rust source to a folder that any plain HTTP server can serve.
+//!
+//! `compile` makes WebAssembly and its JavaScript, `markup` reads web/index.html, `site` puts a folder together,
+//! `wire_size` says what a visitor transfers.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Context;
+
+use crate::places::Places;
+use crate::{lock::FolderLock, setup::toolchain};
+
+mod compile;
+mod markup;
+pub(crate) mod names;
+mod site;
+pub(crate) mod stand_in;
+mod wire_size;
+
+/// Builds the site into `out`, says how large it is, and fails if it is too large.
+pub(crate) fn publish(places: &Places, out: &Path) -> anyhow::Result<()> {
+    toolchain::ensure_target(toolchain::BROWSER)?;
+    let lock = FolderLock::wait(&places.target)?;
+    build(places, out)?;
+    drop(lock);
+    println!("the site is in {}", out.display());
+    wire_size::report(out)
+}
+
+/// Builds the site into `out`. The caller holds the lock of the target folder.
+pub(crate) fn build(places: &Places, out: &Path) -> anyhow::Result<()> {
+    let start = Instant::now();
+    let wasm = compile::compile(places)?;
+    let bound = places.target.join("bound");
+    compile::bind(&wasm, &bound)?;
+    site::assemble(&places.root.join("web"), &bound, out)
+        .with_context(|| format!("the site in {}", out.display()))?;
+    println!("page built in {:.1} s", start.elapsed().as_secs_f64());
+    Ok(())
+}

@@ -1,0 +1,12 @@
+// Loads the page's program. The two file names are filled in when the site is built.
+import start from "./SCRIPT";
+
+try {
+  await start({ module_or_path: new URL("./PROGRAM", import.meta.url) });
+} catch (error) {
+  const message = document.createElement("p");
+  message.setAttribute("role", "alert");
+  message.textContent = "Ridgepoint could not start in this browser: " + error;
+  document.body.append(message);
+  throw error;
+}

@@ -1,0 +1,81 @@
+//! What a visitor transfers: every file of the site, as it is and compressed.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+/// The whole page in bytes after brotli. The figure is the project's own promise, not a limit of any server.
+const LIMIT: usize = 200_000;
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct WireSize {
+    raw: usize,
+    gzip: usize,
+    brotli: usize,
+}
+
+/// Prints the sizes of the files in `site` and fails if together they are over the limit.
+pub(crate) fn report(site: &Path) -> anyhow::Result<()> {
+    let mut paths =
+        fs::read_dir(site)?.map(|entry| Ok(entry?.path())).collect::<anyhow::Result<Vec<_>>>()?;
+    paths.sort();
+    let mut total = WireSize::default();
+    println!("{:>9} {:>9} {:>9}  bytes", "raw", "gzip", "brotli");
+    for path in paths {
+        let size = measure(&fs::read(&path).with_context(|| path.display().to_string())?)?;
+        total = WireSize {
+            raw: total.raw + size.raw,
+            gzip: total.gzip + size.gzip,
+            brotli: total.brotli + size.brotli,
+        };
+        print_row(size, &path.file_name().unwrap_or_default().to_string_lossy());
+    }
+    print_row(total, "in all");
+    judge(total)
+}
+
+fn measure(content: &[u8]) -> anyhow::Result<WireSize> {
+    if content.is_empty() {
+        return Ok(WireSize::default()); // an empty file has no body to transfer, compressed or not
+    }
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+    gzip.write_all(content)?;
+    let mut brotli = Vec::new();
+    let settings = brotli::enc::BrotliEncoderParams { quality: 11, ..Default::default() };
+    brotli::BrotliCompress(&mut &*content, &mut brotli, &settings)?;
+    Ok(WireSize { raw: content.len(), gzip: gzip.finish()?.len(), brotli: brotli.len() })
+}
+
+fn print_row(size: WireSize, name: &str) {
+    println!("{:>9} {:>9} {:>9}  {name}", size.raw, size.gzip, size.brotli);
+}
+
+fn judge(total: WireSize) -> anyhow::Result<()> {
+    if total.brotli > LIMIT {
+        bail!("the page is {} bytes after brotli; at most {LIMIT} are allowed", total.brotli);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repetition_compresses() {
+        let size = measure(&[7; 10_000]).unwrap();
+        assert_eq!(size.raw, 10_000);
+        assert!(size.gzip < 100 && size.brotli < 100, "{size:?}");
+    }
+
+    #[test]
+    fn a_page_over_the_limit_is_refused() {
+        let with_brotli = |brotli| WireSize { raw: 0, gzip: 0, brotli };
+        assert!(judge(with_brotli(LIMIT)).is_ok());
+        assert!(judge(with_brotli(LIMIT + 1)).is_err());
+    }
+}

@@ -1,0 +1,78 @@
+//! `cargo xtask tidy`: what a compiler does not check. Every finding is reported before the run fails.
+
+use core::fmt::{self, Display};
+use std::fs;
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+use crate::child::{cargo, printed_by};
+use crate::places::Places;
+
+mod edges;
+mod leftovers;
+pub(crate) mod locks;
+mod source;
+mod tracked;
+
+/// Something that has to change, and where.
+#[derive(Debug, PartialEq, Eq)]
+struct Finding {
+    place: String,
+    what: String,
+}
+
+impl Finding {
+    fn new(place: impl Display, what: impl Into<String>) -> Self {
+        Self { place: place.to_string(), what: what.into() }
+    }
+}
+
+impl Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.what)
+    }
+}
+
+pub(crate) fn check_tree(places: &Places) -> anyhow::Result<()> {
+    let mut findings = edges::check(&printed_by(cargo(places).args([
+        "metadata",
+        "--format-version",
+        "1",
+        "--no-deps",
+    ]))?)?;
+    let paths = files_of_the_project(places)?;
+    for path in &paths {
+        findings.extend(tracked::check_path(path));
+        let bytes = fs::read(places.root.join(path)).with_context(|| path.clone())?;
+        if let Ok(text) = String::from_utf8(bytes) {
+            findings.extend(check_text(path, &text));
+        }
+    }
+    for finding in &findings {
+        println!("{finding}");
+    }
+    if !findings.is_empty() {
+        bail!("tidy has {} findings", findings.len());
+    }
+    println!("tidy: {} files, no findings", paths.len());
+    Ok(())
+}
+
+fn check_text(path: &str, text: &str) -> Vec<Finding> {
+    let mut findings = tracked::check_text(path, text);
+    findings.extend(source::check(path, text));
+    findings.extend(leftovers::check(path, text));
+    findings.extend(locks::check(path, text));
+    findings
+}
+
+/// Tracked files and those that could be: a file is checked before its first commit.
+fn files_of_the_project(places: &Places) -> anyhow::Result<Vec<String>> {
+    let mut git = Command::new("git");
+    git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        .current_dir(&places.root);
+    let listed = printed_by(&mut git).context("tidy asks git which files belong to the project")?;
+    let there = |path: &&str| places.root.join(path).is_file();
+    Ok(listed.split_terminator('\0').filter(there).map(str::to_owned).collect())
+}
