@@ -71,23 +71,26 @@ fn clipped(key: &str) -> String {
 /// Up to three keys that resemble `key`, the best first; empty when none does.
 pub fn nearest<'a>(key: &str, keys: impl Iterator<Item = &'a str>) -> Vec<String> {
     let key = clipped(key).to_ascii_lowercase();
-    let mut ranked: Vec<(usize, &str)> =
-        keys.map(|candidate| (distance(&key, candidate), candidate)).collect();
-    ranked.sort_by_key(|(distance, candidate)| (*distance, candidate.len()));
-    let limit = 1 + key.chars().count() / 2;
-    ranked
-        .iter()
-        .take(3)
-        .filter(|(distance, _)| *distance <= limit)
-        .map(|(_, candidate)| String::from(*candidate))
-        .collect()
+    let mut ranked: Vec<_> = keys
+        .map(|candidate| {
+            (distance(&key, candidate), !starts_alike(&key, candidate), candidate.len(), candidate)
+        })
+        .collect();
+    ranked.sort_unstable();
+    let limit = (key.chars().count() / 3).max(1);
+    let near = ranked.iter().take(3).filter(|(distance, ..)| *distance <= limit);
+    near.map(|(.., candidate)| String::from(*candidate)).collect()
 }
 
-/// Edits that turn `key` into the best-matching start of `candidate`: what is missing at the end costs nothing, so that
-/// `h10` is near `h100_sxm`.
+fn starts_alike(key: &str, candidate: &str) -> bool {
+    key.bytes().next().map(|byte| byte.to_ascii_lowercase()) == candidate.bytes().next()
+}
+
+/// Edits that turn `key` into the best-matching part of `candidate`: what is missing at either end costs nothing, so that
+/// `h10` is near `h100_sxm` and `orin_nano` near `jetson_orin_nano_8gb`.
 fn distance(key: &str, candidate: &str) -> usize {
     let candidate: Vec<char> = candidate.to_ascii_lowercase().chars().collect();
-    let mut row: Vec<usize> = (0..=candidate.len()).collect();
+    let mut row: Vec<usize> = alloc::vec![0; candidate.len() + 1];
     for (i, a) in key.chars().enumerate() {
         let mut diagonal = row[0];
         row[0] = i + 1;

@@ -12,7 +12,7 @@ use crate::model_arch::ModelArch;
 use crate::plan::{OpRow, Paths, Plan, StepTotals};
 use crate::precision::{Precision, PrecisionChoice};
 use crate::roofline::Bound;
-use crate::units::{Bytes, FlopsPerByte, Joules, Seconds, TokensPerSec, Watts};
+use crate::units::{Bytes, BytesPerSec, FlopsPerByte, Joules, Seconds, TokensPerSec, Watts};
 use crate::workload::Workload;
 
 /// The size of the weights when it is known better than from the formats alone.
@@ -82,6 +82,8 @@ pub struct Estimate {
     pub paths: Paths,
     /// By how much the weights differ from what their formats say; 1 when nothing was given.
     pub weight_scale: f64,
+    /// DRAM bandwidth in force.
+    pub bandwidth: BytesPerSec,
     /// The step with the whole prompt.
     pub prefill: PhaseEstimate,
     /// The step at the stated context.
@@ -104,6 +106,13 @@ pub struct Estimate {
     pub link_unknown: bool,
 }
 
+impl Estimate {
+    /// Tokens per second over the batch if every operator ran at its roof and nothing was speculated.
+    pub fn ideal_throughput(&self) -> TokensPerSec {
+        self.throughput * (self.tpot.time / self.decode.totals.ideal)
+    }
+}
+
 /// A model on a device.
 ///
 /// # Errors
@@ -121,6 +130,7 @@ pub fn estimate(request: EstimateRequest<'_>) -> Result<Estimate, Error> {
         precision: plan.precision,
         paths: plan.paths,
         weight_scale: plan.weight_scale,
+        bandwidth: plan.roofs.bandwidth,
         ttft,
         tpot,
         generation,
@@ -133,7 +143,7 @@ pub fn estimate(request: EstimateRequest<'_>) -> Result<Estimate, Error> {
             &request.workload,
             plan.weight_scale,
         ),
-        energy: energy(&request, &decode, tpot.time),
+        energy: energy(&request, plan.token_ideal(draft.as_ref(), context), tpot.time),
         link_unknown: plan.link_unknown(),
         prefill,
         decode,
@@ -156,11 +166,10 @@ pub const fn idle_share(class: DeviceClass) -> f64 {
 /// ```
 ///
 /// In a power mode its budget stands for the TDP.
-fn energy(request: &EstimateRequest<'_>, decode: &PhaseEstimate, tpot: Seconds) -> Option<Energy> {
+fn energy(request: &EstimateRequest<'_>, ideal: Seconds, tpot: Seconds) -> Option<Energy> {
     let budget =
         request.mode.and_then(|mode| mode.watts).or(request.device.tdp.map(|tdp| tdp.value))?;
     let idle = budget * idle_share(request.device.class);
-    let busy = decode.totals.ideal / decode.totals.expected.time;
-    let power = idle + (budget - idle) * busy;
+    let power = idle + (budget - idle) * (ideal / tpot);
     Some(Energy { power, per_token: power * tpot / request.workload.batch as f64 })
 }

@@ -140,14 +140,11 @@ fn mlp_weights(model: &ModelArch, format: &QuantFormat, width: u64) -> Bytes {
 
 fn attention_weights(model: &ModelArch, format: &QuantFormat) -> Bytes {
     let (h, a) = (model.hidden_size, &model.attention);
-    match &model.mla {
-        Some(mla) => latent_weights(model, mla, format),
-        None => {
-            let heads = a.n_heads * a.head_dim;
-            format.stored_bytes(heads + 2 * a.n_kv_heads * a.head_dim, h)
-                + format.stored_bytes(h, heads)
-        }
+    if let Some(mla) = &model.mla {
+        return latent_weights(model, mla, format);
     }
+    let heads = a.n_heads * a.head_dim;
+    format.stored_bytes(heads + 2 * a.n_kv_heads * a.head_dim, h) + format.stored_bytes(h, heads)
 }
 
 fn latent_weights(model: &ModelArch, mla: &Mla, format: &QuantFormat) -> Bytes {

@@ -18,6 +18,7 @@ pub mod units;
 
 pub mod catalog;
 pub mod device;
+pub mod hf_config;
 pub mod model_arch;
 pub mod quant_format;
 

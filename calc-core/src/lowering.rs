@@ -103,17 +103,14 @@ impl Lowering<'_> {
         let add_norms = model.add_norms + u64::from(model.final_norm);
         emit(stream(OpKind::AddNorm, add_norms, add_norm(tokens, hidden, p.carrier), p.carrier));
         emit(stream(OpKind::Norm, model.post_norms, norm(tokens, hidden, p.carrier), p.carrier));
-        match &model.mla {
-            _ if model.attention.layers() == 0 => {}
-            None => self.plain_attention(step, &mut emit),
-            Some(mla) => self.latent_attention(mla, step, &mut emit),
-        }
-        self.mamba(step, &mut emit);
-        for group in model.dense.iter() {
-            self.mlp(group.layers, group.width, tokens, &mut emit);
-        }
-        if let Some(moe) = &model.moe {
-            self.experts(moe, tokens, &mut emit);
+        // Rows come in the order in which blocks first appear; hybrids begin with Mamba and MLP blocks.
+        if model.mamba.is_some() {
+            self.mamba(step, &mut emit);
+            self.mlps(tokens, &mut emit);
+            self.projected_attention(step, &mut emit);
+        } else {
+            self.projected_attention(step, &mut emit);
+            self.mlps(tokens, &mut emit);
         }
         let cost = lm_head(step.batch, model.vocab_size, hidden, p.embedding, p.carrier);
         emit(OpInstances {
@@ -165,6 +162,23 @@ impl Lowering<'_> {
             path: Path::Layer,
             cost: gemm(shape, formats),
             format: p.weights,
+        }
+    }
+
+    fn projected_attention(&self, step: Step, emit: &mut impl FnMut(OpInstances)) {
+        match &self.model.mla {
+            _ if self.model.attention.layers() == 0 => {}
+            None => self.plain_attention(step, emit),
+            Some(mla) => self.latent_attention(mla, step, emit),
+        }
+    }
+
+    fn mlps(&self, tokens: u64, emit: &mut impl FnMut(OpInstances)) {
+        for group in self.model.dense.iter() {
+            self.mlp(group.layers, group.width, tokens, emit);
+        }
+        if let Some(moe) = &self.model.moe {
+            self.experts(moe, tokens, emit);
         }
     }
 

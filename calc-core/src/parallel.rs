@@ -128,9 +128,7 @@ pub fn link_time(
         Seconds::ZERO
     };
     let moe_layers = model.moe.map_or(0.0, |moe| moe.layers as f64);
-    reduce * all_reduces(model)
-        + hand_over * (pipeline - 1.0)
-        + exchange * (2.0 * moe_layers)
+    reduce * all_reduces(model) + hand_over * (pipeline - 1.0) + exchange * (2.0 * moe_layers)
 }
 
 /// One after the attention and one after the MLP of every layer that has them: two per layer of a regular model.

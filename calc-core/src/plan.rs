@@ -233,6 +233,19 @@ impl<'a> Plan<'a> {
         ))
     }
 
+    /// Ideal time per output token at a context; the counterpart of [`Plan::token_time`].
+    pub fn token_ideal(&self, draft: Option<&Self>, cached: u64) -> Seconds {
+        let batch = self.request.workload.batch;
+        let Some(speculation) = self.request.workload.speculation else {
+            return self.step(Step::decode(batch, cached)).ideal;
+        };
+        let n = speculation.draft_tokens;
+        let verify = self.step(Step { phase: Phase::Decode, batch, new: n + 1, cached }).ideal;
+        let drafts =
+            draft.map_or(Seconds::ZERO, |draft| draft.step(Step::decode(batch, cached)).ideal);
+        (verify + drafts * n as f64) / speculation.tokens_per_round()
+    }
+
     /// Decode steps at i = 0, 1, …, `new_tokens` - 2 tokens after the prompt, each at its own context.
     ///
     /// Only attention depends on the context, so everything else is costed once.

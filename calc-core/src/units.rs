@@ -123,6 +123,8 @@ quotient!(Flops / FlopsPerSec = Seconds);
 quotient!(Flops / Bytes = FlopsPerByte);
 quotient!(FlopsPerSec / BytesPerSec = FlopsPerByte);
 quotient!(Joules / Seconds = Watts);
+quotient!(Flops / Seconds = FlopsPerSec);
+quotient!(Bytes / Seconds = BytesPerSec);
 
 impl FlopsPerSec {
     /// From TFLOP/s (or TOP/s), decimal.

@@ -1,1 +1,24 @@
-//! How an answer is drawn.
+//! How an answer is drawn: the roofline as plain scene data, and one drawing of it for canvas, SVG and anything else
+//! that plotters has a backend for.
+//!
+//! ```text
+//! Roofline (what to show) -> Scene::build (where everything is) -> draw (strokes on a backend)
+//! ```
+//!
+//! What is not here: what the numbers are (`calc-core`), their words (`report`), the browser (`web`).
+#![forbid(unsafe_code)]
+
+pub mod mark;
+pub mod theme;
+
+pub mod axis;
+pub mod geometry;
+mod label;
+mod fan;
+
+pub mod roofline;
+pub mod scene;
+
+pub mod draw;
+#[cfg(feature = "svg")]
+pub mod svg;

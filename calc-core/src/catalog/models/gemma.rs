@@ -2,7 +2,9 @@
 
 use super::{CatalogModel, Stored};
 use crate::catalog::formats;
-use crate::model_arch::{Attention, AttentionBias, DenseLayers, MlpKind, ModelArch, NormKind};
+use crate::model_arch::{
+    Attention, AttentionBias, DenseLayers, MlpKind, ModelArch, NormKind, QkNorm,
+};
 use crate::provenance::Provenance;
 use crate::text::List;
 
@@ -27,7 +29,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
                 windowed_layers: 13, // alternating: even layers sliding (4096), odd layers global (1:1)
                 window: 4096,
                 bias: AttentionBias::None,
-                qk_norm: false,
+                qk_norm: QkNorm::None,
                 sinks: false,
             },
             mla: None,
@@ -71,7 +73,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
                 windowed_layers: 21, // alternating: even layers sliding (4096), odd layers global (1:1)
                 window: 4096,
                 bias: AttentionBias::None,
-                qk_norm: false,
+                qk_norm: QkNorm::None,
                 sinks: false,
             },
             mla: None,
@@ -115,7 +117,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
                 windowed_layers: 23, // alternating: even layers sliding (4096), odd layers global (1:1)
                 window: 4096,
                 bias: AttentionBias::None,
-                qk_norm: false,
+                qk_norm: QkNorm::None,
                 sinks: false,
             },
             mla: None,
@@ -159,7 +161,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
                 windowed_layers: 22, // 5 local : 1 global (layers with (i+1)%6==0 global)
                 window: 512,
                 bias: AttentionBias::None,
-                qk_norm: true,
+                qk_norm: QkNorm::Head,
                 sinks: false,
             },
             mla: None,
@@ -203,7 +205,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
                 windowed_layers: 29, // 5 local : 1 global (layers with (i+1)%6==0 global)
                 window: 1024,
                 bias: AttentionBias::None,
-                qk_norm: true,
+                qk_norm: QkNorm::Head,
                 sinks: false,
             },
             mla: None,
@@ -247,7 +249,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
                 windowed_layers: 40, // 5 local : 1 global (layers with (i+1)%6==0 global)
                 window: 1024,
                 bias: AttentionBias::None,
-                qk_norm: true,
+                qk_norm: QkNorm::Head,
                 sinks: false,
             },
             mla: None,
@@ -291,7 +293,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
                 windowed_layers: 52, // 5 local : 1 global (layers with (i+1)%6==0 global)
                 window: 1024,
                 bias: AttentionBias::None,
-                qk_norm: true,
+                qk_norm: QkNorm::Head,
                 sinks: false,
             },
             mla: None,

@@ -1,0 +1,95 @@
+//! Figures, not tests: how long a decode estimate and a sweep of a million points take on one core.
+//! Run with `cargo xtask bench`. Targets: 2 µs a decode estimate, 1.5 s a million points.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use calc_core::calibration::Calibration;
+use calc_core::catalog::{self, devices, models};
+use calc_core::device::Device;
+use calc_core::estimate::{EstimateRequest, estimate};
+use calc_core::lowering::Step;
+use calc_core::model_arch::ModelArch;
+use calc_core::plan::Plan;
+use calc_core::precision::PrecisionChoice;
+use calc_core::quant_format::QuantFormat;
+use calc_core::workload::Workload;
+
+fn request<'a>(
+    device: &'a Device,
+    model: &'a ModelArch,
+    weights: &'static QuantFormat,
+) -> EstimateRequest<'a> {
+    EstimateRequest {
+        device,
+        mode: None,
+        model,
+        precision: PrecisionChoice::weights(weights),
+        workload: Workload::new(1, 1024),
+        weight_size: None,
+        draft: None,
+        engine: None,
+        calibration: &Calibration::ASSUMED,
+    }
+}
+
+/// Median and range of `runs` timings of `repeats` calls, in nanoseconds a call.
+fn time(name: &str, runs: usize, repeats: u32, mut call: impl FnMut()) {
+    let mut samples: Vec<f64> = (0..runs)
+        .map(|_| {
+            let start = Instant::now();
+            (0..repeats).for_each(|_| call());
+            start.elapsed().as_secs_f64() * 1e9 / f64::from(repeats)
+        })
+        .collect();
+    samples.sort_by(f64::total_cmp);
+    let (median, low, high) = (samples[runs / 2], samples[0], samples[runs - 1]);
+    println!("{name}: median {median:.0} ns, {low:.0} to {high:.0} over {runs} runs of {repeats}");
+}
+
+/// Models x devices x formats x batch x context, a decode step each.
+fn sweep() -> (u64, f64) {
+    let formats = ["fp16", "fp8_e4m3", "int8", "int4_g128", "nvfp4", "gguf_q4_k"]
+        .map(|key| catalog::format(key).expect("key"));
+    let (mut points, mut sum) = (0, 0.0);
+    for model in models::all() {
+        for device in devices::all() {
+            for format in formats {
+                let Ok(plan) = Plan::new(request(device, &model.arch, format)) else { continue };
+                for batch in [1, 2, 4, 8, 16, 32] {
+                    for context in [128, 512, 1024, 4096, 16_384, 65_536] {
+                        sum += plan.step(Step::decode(batch, context)).expected.time.get();
+                        points += 1;
+                    }
+                }
+            }
+        }
+    }
+    (points, sum)
+}
+
+fn main() {
+    let device = catalog::device("h100_sxm").expect("catalog key");
+    let model = &catalog::model("llama-3.1-70b").expect("catalog key").arch;
+    let format = catalog::format("fp8_e4m3").expect("catalog key");
+    let plan = Plan::new(request(device, model, format)).expect("a plan");
+    time("decode estimate of Llama-3.1-70B, prepared plan", 21, 20_000, || {
+        black_box(plan.step(black_box(Step::decode(1, 4096))));
+    });
+    time("decode estimate of Llama-3.1-70B, plan and step", 21, 20_000, || {
+        let plan = Plan::new(black_box(request(device, model, format))).expect("a plan");
+        black_box(plan.step(Step::decode(1, 4096)));
+    });
+    time("whole estimate of Llama-3.1-70B, both phases with rows", 21, 10_000, || {
+        black_box(estimate(black_box(request(device, model, format))).expect("an answer"));
+    });
+    for run in 1..=3 {
+        let start = Instant::now();
+        let (points, sum) = sweep();
+        let seconds = start.elapsed().as_secs_f64();
+        let per_million = seconds * 1e6 / points as f64;
+        println!(
+            "sweep run {run}: {points} points in {seconds:.3} s, {per_million:.3} s a million (sum {sum:.3})"
+        );
+    }
+}

@@ -1,0 +1,117 @@
+//! Logarithmic axes: ranges that follow the content and stay put while it moves a little, and ticks at whole decades.
+
+use calc_core::math::{ceil, floor, log10};
+use report::number_text;
+
+/// Half a decade: the air around the content, and the step of the ranges.
+const HALF: f64 = 0.5;
+
+/// A range between two powers of ten.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Range {
+    /// Logarithm to base 10 of the lower end.
+    pub low: f64,
+    /// Logarithm to base 10 of the upper end.
+    pub high: f64,
+}
+
+impl Range {
+    /// The range around some values: at least half a decade of air on both sides, ends at half decades. So it changes in
+    /// steps, and only when a value comes near an end. What is no positive number is left out; nothing at all gives
+    /// a range around one.
+    pub fn around(values: impl IntoIterator<Item = f64>) -> Self {
+        let usable = values.into_iter().filter(|value| value.is_finite() && *value > 0.0);
+        let (low, high) = usable
+            .map(log10)
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), log| (low.min(log), high.max(log)));
+        if low > high {
+            return Self { low: -1.0, high: 1.0 };
+        }
+        Self { low: floor((low - HALF) / HALF) * HALF, high: ceil((high + HALF) / HALF) * HALF }
+    }
+
+    /// Powers of ten in it.
+    pub fn decades(&self) -> impl Iterator<Item = i32> + use<> {
+        #[expect(clippy::cast_possible_truncation, reason = "logarithms of f64 are within ±324")]
+        let (first, last) = (ceil(self.low) as i32, floor(self.high) as i32);
+        first..=last
+    }
+}
+
+/// A range laid along pixels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LogAxis {
+    /// The range.
+    pub range: Range,
+    /// Pixel of the lower end.
+    pub start: f64,
+    /// Pixel of the upper end; smaller than `start` where the axis goes up.
+    pub end: f64,
+}
+
+impl LogAxis {
+    /// Pixel of a logarithm.
+    pub fn at_log(&self, log: f64) -> f64 {
+        let share = (log - self.range.low) / (self.range.high - self.range.low);
+        self.start + share * (self.end - self.start)
+    }
+
+    /// Pixel of a value; outside of the range for values outside.
+    pub fn at(&self, value: f64) -> f64 {
+        self.at_log(log10(value))
+    }
+}
+
+/// A power of ten as people write it: `0.01`, `1`, `10 000`, and beyond that `10⁶`.
+pub fn decade_text(exponent: i32) -> String {
+    let text = number_text::short(calc_core::math::exp10(f64::from(exponent)), 1);
+    match text.split_once('×') {
+        Some((_, power)) => power.trim_start_matches(number_text::SPACE).to_owned(),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(values: &[f64], low: f64, high: f64) {
+        assert_eq!(Range::around(values.iter().copied()), Range { low, high }, "{values:?}");
+    }
+
+    #[test]
+    fn ranges_follow_the_content_in_half_decades() {
+        check(&[0.5, 326.0], -1.0, 3.5);
+        check(&[1.0], -0.5, 0.5);
+        check(&[3.0, 3.1], -0.5, 1.0);
+        check(&[1e-30, 1e30], -30.5, 30.5);
+    }
+
+    #[test]
+    fn ranges_do_not_jump_while_a_value_moves_a_little() {
+        for value in [330.0, 500.0, 700.0, 999.0] {
+            check(&[0.5, value], -1.0, 3.5);
+        }
+    }
+
+    #[test]
+    fn what_is_no_positive_number_is_left_out() {
+        check(&[f64::NAN, -1.0, 0.0, f64::INFINITY], -1.0, 1.0);
+        check(&[f64::NAN, 1.0], -0.5, 0.5);
+    }
+
+    #[test]
+    fn ticks_are_whole_decades_inside() {
+        assert_eq!(Range { low: -1.5, high: 2.0 }.decades().collect::<Vec<_>>(), [-1, 0, 1, 2]);
+        assert_eq!(Range { low: 0.2, high: 0.8 }.decades().count(), 0);
+    }
+
+    #[test]
+    fn decades_read_as_numbers() {
+        for (exponent, expected) in
+            [(-2, "0.01"), (0, "1"), (3, "1 000"), (4, "10 000"), (7, "10⁷"), (-5, "10⁻⁵")]
+        {
+            assert_eq!(decade_text(exponent).replace(number_text::SPACE, " "), expected);
+        }
+    }
+}

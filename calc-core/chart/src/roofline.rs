@@ -1,0 +1,209 @@
+//! What a roofline chart shows, before anybody knows where: roofs, bandwidth, points. And the roofs of a device.
+
+use calc_core::catalog::devices::measured::{MEASURED, PublishedMeasurement};
+use calc_core::device::{Device, PowerMode};
+use calc_core::error::Error;
+use calc_core::quant_format::ComputeClass;
+use calc_core::roofline::Roofs;
+use calc_core::units::{BytesPerSec, FlopsPerByte, FlopsPerSec};
+use report::number_text;
+
+use crate::mark::Mark;
+
+/// A horizontal roof.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComputeRoof {
+    /// Which peak; several classes with one peak share a roof and the hue of the first.
+    pub class: ComputeClass,
+    /// The peak.
+    pub peak: FlopsPerSec,
+    /// What stands at the line.
+    pub label: String,
+}
+
+/// The diagonal roof.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BandwidthRoof {
+    /// The bandwidth.
+    pub value: BytesPerSec,
+    /// What stands at the line.
+    pub label: String,
+}
+
+/// What somebody measured of a roof; drawn dashed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Sustained {
+    /// Of the bandwidth.
+    Bandwidth(BytesPerSec),
+    /// Of a peak.
+    Compute(ComputeClass, FlopsPerSec),
+}
+
+/// A workload in one format.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PointInput {
+    /// What names the point to the program.
+    pub key: String,
+    /// Its mark.
+    pub mark: Mark,
+    /// Its name for people.
+    pub label: String,
+    /// Work per byte.
+    pub intensity: FlopsPerByte,
+    /// Rate: the ideal of a prediction, or what was measured.
+    pub attained: FlopsPerSec,
+    /// The rate that the user will really see, if it is known apart.
+    pub expected: Option<FlopsPerSec>,
+    /// Filled for a prediction, hollow for a measurement.
+    pub filled: bool,
+}
+
+/// A roofline chart as plain data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Roofline {
+    /// The diagonal.
+    pub bandwidth: BandwidthRoof,
+    /// The horizontals, in any order.
+    pub roofs: Vec<ComputeRoof>,
+    /// Measured roofs.
+    pub sustained: Vec<Sustained>,
+    /// The points.
+    pub points: Vec<PointInput>,
+    /// The class whose ridge matters most.
+    pub main: Option<ComputeClass>,
+}
+
+impl Roofline {
+    /// The roofs of a device for some classes, without points.
+    ///
+    /// Measurements are those of the device as it comes; in a power mode they would be about something else, and are left
+    /// out.
+    ///
+    /// # Errors
+    /// A power mode with unknown clocks.
+    pub fn of_device(
+        device: &Device,
+        mode: Option<&PowerMode>,
+        classes: &[ComputeClass],
+    ) -> Result<Self, Error> {
+        let known = Roofs::new(device, mode)?;
+        let sustained = if mode.is_none() { measured_roofs(device, classes) } else { Vec::new() };
+        Ok(Self {
+            bandwidth: BandwidthRoof {
+                value: known.bandwidth,
+                label: bandwidth_label(known.bandwidth, &sustained),
+            },
+            roofs: merged_roofs(&known, classes),
+            sustained,
+            points: Vec::new(),
+            main: None,
+        })
+    }
+}
+
+fn bandwidth_label(value: BytesPerSec, sustained: &[Sustained]) -> String {
+    let label = format!("DRAM {}", number_text::published_bandwidth(value));
+    let measured = sustained.iter().find_map(|roof| match roof {
+        Sustained::Bandwidth(value) => Some(*value),
+        Sustained::Compute(..) => None,
+    });
+    match measured {
+        Some(value) => format!("{label} · read measured {}", number_text::short(value.get() / 1e9, 4)),
+        None => label,
+    }
+}
+
+/// One roof per peak: classes with equal peaks share it.
+fn merged_roofs(known: &Roofs, classes: &[ComputeClass]) -> Vec<ComputeRoof> {
+    let mut merged: Vec<(FlopsPerSec, Vec<ComputeClass>)> = Vec::new();
+    for class in classes {
+        let Some(peak) = known.peak(*class) else { continue };
+        match merged.iter_mut().find(|(other, _)| (*other / peak - 1.0).abs() < 1e-3) {
+            Some((_, sharing)) => sharing.push(*class),
+            None => merged.push((peak, vec![*class])),
+        }
+    }
+    let roof = |(peak, classes): (FlopsPerSec, Vec<ComputeClass>)| {
+        let names: Vec<String> = classes.iter().map(|class| class_name(*class)).collect();
+        let class = *classes.first()?;
+        let label = format!("{} {}", names.join(", "), number_text::published_rate(peak, class));
+        Some(ComputeRoof { class, peak, label })
+    };
+    merged.into_iter().filter_map(roof).collect()
+}
+
+/// `FP16`.
+pub fn class_name(class: ComputeClass) -> String {
+    class.key().to_ascii_uppercase()
+}
+
+/// The highest published measurement of each roof.
+fn measured_roofs(device: &Device, classes: &[ComputeClass]) -> Vec<Sustained> {
+    let here = || MEASURED.iter().filter(|measured| measured.device == device.key);
+    let best = |values: &mut dyn Iterator<Item = f64>| values.reduce(f64::max);
+    let bandwidth = best(&mut here().filter(|it| it.unit == "GB/s").map(|it| it.value));
+    let mut roofs: Vec<Sustained> = bandwidth
+        .map(|gb| Sustained::Bandwidth(BytesPerSec::from_gb(gb)))
+        .into_iter()
+        .collect();
+    for class in classes {
+        let peak = best(&mut here().filter(|it| is_peak_of(it, *class)).map(|it| it.value));
+        roofs.extend(peak.map(|tera| Sustained::Compute(*class, FlopsPerSec::from_tera(tera))));
+    }
+    roofs
+}
+
+/// The table says in words what was measured; a class is named by one of them.
+fn is_peak_of(measured: &PublishedMeasurement, class: ComputeClass) -> bool {
+    matches!(measured.unit, "TFLOPS" | "TOPS")
+        && measured.what.split_whitespace().any(|word| word == class_name(class))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use calc_core::catalog;
+
+    fn of(device: &str, classes: &[ComputeClass]) -> Roofline {
+        let device = catalog::device(device).expect("catalog key");
+        Roofline::of_device(device, None, classes).expect("no mode")
+    }
+
+    #[test]
+    fn equal_peaks_share_a_roof() {
+        use ComputeClass::{Bf16, Fp8, Fp16, Int8};
+        let chart = of("h100_sxm", &[Fp16, Bf16, Fp8, Int8]);
+        let labels: Vec<&str> = chart.roofs.iter().map(|roof| roof.label.as_str()).collect();
+        assert_eq!(chart.roofs.len(), 2, "{labels:?}");
+        assert!(labels[0].starts_with("FP16, BF16 ") && labels[1].starts_with("FP8, INT8 "));
+    }
+
+    #[test]
+    fn unknown_peaks_have_no_roof() {
+        assert!(of("t4", &[ComputeClass::Fp8]).roofs.is_empty());
+    }
+
+    #[test]
+    fn measured_roofs_name_what_they_are_about() {
+        let chart = of("jetson_orin_nano_8gb_super", &[ComputeClass::Fp16, ComputeClass::Int8]);
+        assert_eq!(
+            chart.sustained,
+            [
+                Sustained::Bandwidth(BytesPerSec::from_gb(99.2)),
+                Sustained::Compute(ComputeClass::Fp16, FlopsPerSec::from_tera(11.66)),
+                Sustained::Compute(ComputeClass::Int8, FlopsPerSec::from_tera(15.26)),
+            ]
+        );
+        assert!(chart.bandwidth.label.ends_with("read measured 99.2"), "{}", chart.bandwidth.label);
+    }
+
+    #[test]
+    fn a_power_mode_has_its_own_roofs_and_nobody_elses_measurements() {
+        let device = catalog::device("jetson_orin_nano_8gb_super").expect("catalog key");
+        let mode = device.power_mode("7w").expect("a mode");
+        let chart =
+            Roofline::of_device(device, Some(mode), &[ComputeClass::Fp16]).expect("known clocks");
+        assert!(chart.sustained.is_empty());
+        assert!(chart.roofs[0].peak.get() < 4e12);
+    }
+}

@@ -1,0 +1,245 @@
+//! The roofline as a scene: every line, mark and label with its place, and nothing drawn yet.
+
+use calc_core::math::log10;
+use calc_core::quant_format::ComputeClass;
+
+use crate::axis::{LogAxis, Range};
+use crate::fan::fan_out;
+use crate::geometry::{Rect, Spot, clip};
+use crate::mark::{Mark, hue_of_class};
+use crate::roofline::Roofline;
+use crate::theme::Ink;
+
+mod labels;
+mod lines;
+
+pub use crate::label::{Anchor, Label};
+
+/// Up to so many points have their names beside them; of more only the focused one does.
+pub const NAMED_POINTS: usize = 4;
+/// Radius of a mark.
+const RADIUS: f64 = 6.0;
+/// How far from a mark a pointer still means it.
+const REACH: f64 = 16.0;
+/// Room for the numbers and names of the axes.
+const LEFT: f64 = 58.0;
+const BELOW: f64 = 46.0;
+const MARGIN: f64 = 10.0;
+
+/// Width and height of a picture in CSS pixels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Size {
+    /// Width.
+    pub width: f64,
+    /// Height.
+    pub height: f64,
+}
+
+/// A stroke from spot to spot.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// Its corners.
+    pub path: Vec<Spot>,
+    /// Color.
+    pub ink: Ink,
+    /// Width.
+    pub width: f64,
+    /// Lengths drawn and left out; `None` is solid.
+    pub dash: Option<(f64, f64)>,
+}
+
+impl Line {
+    fn solid(from: Spot, to: Spot, ink: Ink, width: f64) -> Self {
+        Self { path: vec![from, to], ink, width, dash: None }
+    }
+
+    fn dashed(from: Spot, to: Spot, ink: Ink, width: f64) -> Self {
+        Self { path: vec![from, to], ink, width, dash: Some((5.0, 4.0)) }
+    }
+}
+
+/// A point with its place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScenePoint {
+    /// What names the point to the program.
+    pub key: String,
+    /// Its name.
+    pub label: String,
+    /// Its mark.
+    pub mark: Mark,
+    /// Filled for a prediction, hollow for a measurement.
+    pub filled: bool,
+    /// Where its numbers put it.
+    pub at: Spot,
+    /// Where it is shown; elsewhere when it would hide another.
+    pub shown: Spot,
+    /// Radius of the mark.
+    pub radius: f64,
+    /// The reader looks at it.
+    pub focused: bool,
+}
+
+/// A roofline chart, ready to be drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scene {
+    /// Of the whole picture.
+    pub size: Size,
+    /// Inside of the axes.
+    pub plot: Rect,
+    /// Arithmetic intensity [FLOP/B].
+    pub x: LogAxis,
+    /// Compute rate [FLOP/s].
+    pub y: LogAxis,
+    /// Region under the roof.
+    pub wash: Vec<Spot>,
+    /// Grid, roofs, ridges, ties and leaders, in the order of drawing.
+    pub lines: Vec<Line>,
+    /// Points, the focused one last.
+    pub points: Vec<ScenePoint>,
+    /// Texts.
+    pub labels: Vec<Label>,
+}
+
+impl Scene {
+    /// Puts everything in its place. `focus` is the key of the point that the reader looks at.
+    pub fn build(chart: &Roofline, size: Size, focus: Option<&str>) -> Self {
+        let frame = Frame::new(chart, size);
+        let points = frame.points(chart, focus);
+        let roofs = frame.roof_lines(chart);
+        let mut lines = frame.grid();
+        lines.extend(frame.ridge_drops(chart));
+        lines.extend(frame.ties(chart, focus));
+        lines.extend(roofs.iter().cloned());
+        lines.extend(frame.leaders(&points));
+        let mut labels = frame.axis_labels();
+        labels.extend(frame.inner_labels(chart, &points, &roofs));
+        Self {
+            size,
+            plot: frame.plot,
+            x: frame.x,
+            y: frame.y,
+            wash: frame.wash(chart),
+            lines,
+            points,
+            labels,
+        }
+    }
+
+    /// The point that a pointer at this spot means.
+    pub fn hit(&self, spot: Spot) -> Option<&ScenePoint> {
+        let distance = |point: &ScenePoint| point.shown.distance(spot).min(point.at.distance(spot));
+        self.points
+            .iter()
+            .filter(|point| distance(point) <= REACH)
+            .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+    }
+}
+
+/// The axes, and what follows from them alone.
+struct Frame {
+    size: Size,
+    plot: Rect,
+    x: LogAxis,
+    y: LogAxis,
+}
+
+impl Frame {
+    fn new(chart: &Roofline, size: Size) -> Self {
+        let plot = Rect {
+            left: LEFT,
+            top: MARGIN,
+            right: (size.width - MARGIN).max(LEFT + 1.0),
+            bottom: (size.height - BELOW).max(MARGIN + 1.0),
+        };
+        let (x, y) = ranges(chart);
+        Self {
+            size,
+            plot,
+            x: LogAxis { range: x, start: plot.left, end: plot.right },
+            y: LogAxis { range: y, start: plot.bottom, end: plot.top },
+        }
+    }
+
+    fn spot(&self, intensity: f64, rate: f64) -> Spot {
+        Spot { x: self.x.at(intensity), y: self.y.at(rate) }
+    }
+
+    /// The diagonal from the left edge up to a rate.
+    fn diagonal(&self, bandwidth: f64, up_to: f64) -> Option<(Spot, Spot)> {
+        let start = self.x.range.low;
+        let from = Spot {
+            x: self.x.at_log(start),
+            y: self.y.at_log(start + log10(bandwidth)),
+        };
+        clip(from, self.spot(up_to / bandwidth, up_to), &self.plot)
+    }
+
+    /// The horizontal from the diagonal to the right edge.
+    fn horizontal(&self, bandwidth: f64, peak: f64) -> Option<(Spot, Spot)> {
+        let ridge = self.spot(peak / bandwidth, peak);
+        clip(ridge, Spot { x: self.plot.right, y: ridge.y }, &self.plot)
+    }
+
+    fn points(&self, chart: &Roofline, focus: Option<&str>) -> Vec<ScenePoint> {
+        let usable = chart.points.iter().filter(|point| {
+            let is_positive = |value: f64| value.is_finite() && value > 0.0;
+            is_positive(point.intensity.get()) && is_positive(point.attained.get())
+        });
+        let mut points: Vec<ScenePoint> = usable
+            .map(|point| {
+                let at = self.spot(point.intensity.get(), point.attained.get());
+                ScenePoint {
+                    key: point.key.clone(),
+                    label: point.label.clone(),
+                    mark: point.mark,
+                    filled: point.filled,
+                    at,
+                    shown: at,
+                    radius: RADIUS,
+                    focused: focus == Some(point.key.as_str()),
+                }
+            })
+            .collect();
+        let at: Vec<Spot> = points.iter().map(|point| point.at).collect();
+        let inside = self.plot.grown(-1.3 * RADIUS);
+        for (point, shown) in points.iter_mut().zip(fan_out(&at, RADIUS, &inside)) {
+            point.shown = shown;
+        }
+        points.sort_by_key(|point| point.focused);
+        points
+    }
+
+}
+
+/// A measured roof has the color of the datasheet roof that it belongs to.
+fn roof_ink(chart: &Roofline, class: ComputeClass) -> Ink {
+    let own = chart.roofs.iter().find(|roof| roof.class == class);
+    Ink::Hue(hue_of_class(own.map_or(class, |roof| roof.class)))
+}
+
+fn highest_roof(chart: &Roofline) -> Option<f64> {
+    chart.roofs.iter().map(|roof| roof.peak.get()).reduce(f64::max)
+}
+
+/// What both ranges must show. Half a FLOP per byte, which is a matrix times a vector in 32 bits, is always in sight: it
+/// keeps the slope on the picture, and the ranges where they are while a shape grows.
+fn ranges(chart: &Roofline) -> (Range, Range) {
+    let bandwidth = chart.bandwidth.value.get();
+    let peaks = || chart.roofs.iter().map(|roof| roof.peak.get());
+    let points = || chart.points.iter();
+    let x = Range::around(
+        points()
+            .map(|point| point.intensity.get())
+            .chain(peaks().map(|peak| peak / bandwidth))
+            .chain([0.5]),
+    );
+    let y = Range::around(
+        points()
+            .flat_map(|point| [Some(point.attained), point.expected])
+            .flatten()
+            .map(calc_core::units::FlopsPerSec::get)
+            .chain(peaks())
+            .chain([0.4 * bandwidth]),
+    );
+    (x, y)
+}

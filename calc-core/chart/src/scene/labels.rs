@@ -1,0 +1,150 @@
+//! Texts of the scene: numbers and names of the axes, and what stands beside roofs, ridges and points.
+
+use report::number_text;
+
+use super::{Frame, Line, NAMED_POINTS, RADIUS, ScenePoint, highest_roof, roof_ink};
+use crate::axis::{LogAxis, decade_text};
+use crate::geometry::{Rect, Spot};
+use crate::label::{Anchor, Label, Placer, text_width};
+use crate::mark::hue_of_class;
+use crate::roofline::{Roofline, Sustained};
+use crate::theme::Ink;
+
+const FONT: f64 = 11.5;
+
+impl Frame {
+    pub(super) fn axis_labels(&self) -> Vec<Label> {
+        let plot = self.plot;
+        let every = |room: f64, axis: &LogAxis| {
+            let decade = (axis.at_log(1.0) - axis.at_log(0.0)).abs();
+            [1, 2, 3, 5, 10].into_iter().find(|step| decade * f64::from(*step) >= room).unwrap_or(20)
+        };
+        let (x_step, y_step) = (every(46.0, &self.x), every(18.0, &self.y));
+        let on_x = self.x.range.decades().filter(|decade| decade % x_step == 0).map(|decade| {
+            let text = decade_text(decade);
+            let half = text_width(&text, FONT) / 2.0;
+            let x = self.x.at_log(f64::from(decade)).min(self.size.width - half);
+            let at = Spot { x, y: plot.bottom + 16.0 };
+            Label::new(&text, at, Anchor::Middle, Ink::Muted, FONT)
+        });
+        let on_y = self.y.range.decades().filter(|decade| decade % y_step == 0).map(|decade| {
+            let at = Spot { x: plot.left - 8.0, y: self.y.at_log(f64::from(decade)) };
+            Label::new(&decade_text(decade - 12), at, Anchor::End, Ink::Muted, FONT)
+        });
+        let middle = Spot { x: f64::midpoint(plot.left, plot.right), y: self.size.height - 9.0 };
+        let beside = Spot { x: 9.0, y: f64::midpoint(plot.top, plot.bottom) };
+        let long = "arithmetic intensity, FLOP per byte of DRAM traffic";
+        let fits = text_width(long, FONT) <= plot.right - plot.left;
+        let name = if fits { long } else { "FLOP per byte of DRAM traffic" };
+        let names = [
+            Label::new(name, middle, Anchor::Middle, Ink::Muted, FONT),
+            Label::upright("TFLOP/s, TOP/s", beside, Ink::Muted, FONT),
+        ];
+        on_x.chain(on_y).chain(names).collect()
+    }
+
+    pub(super) fn inner_labels(&self, chart: &Roofline, points: &[ScenePoint], roofs: &[Line]) -> Vec<Label> {
+        let mut placer = Placer {
+            bounds: self.plot,
+            taken: points
+                .iter()
+                .flat_map(|point| [point.shown, point.at].map(|spot| Rect::around(spot, RADIUS + 2.0)))
+                .collect(),
+            lines: roofs
+                .iter()
+                .flat_map(|line| line.path.windows(2).map(|pair| (pair[0], pair[1])).collect::<Vec<_>>())
+                .collect(),
+        };
+        let mut labels = Vec::new();
+        let named = |point: &&ScenePoint| point.focused || points.len() <= NAMED_POINTS;
+        for point in points.iter().rev().filter(named) {
+            labels.extend(placer.place(beside_point(point)));
+        }
+        for roof in &chart.roofs {
+            let ends = self.horizontal(chart.bandwidth.value.get(), roof.peak.get());
+            let ink = Ink::Hue(hue_of_class(roof.class));
+            labels.extend(ends.and_then(|ends| placer.place(along_roof(&roof.label, ends, ink))));
+        }
+        let highest = highest_roof(chart).unwrap_or(f64::MAX);
+        let diagonal = self.diagonal(chart.bandwidth.value.get(), highest);
+        labels.extend(diagonal.and_then(|ends| placer.place(along_diagonal(&chart.bandwidth.label, ends))));
+        labels.extend(self.ridge_labels(chart, &mut placer));
+        for roof in &chart.sustained {
+            let Sustained::Compute(class, peak) = *roof else { continue };
+            let text = format!("measured {}", number_text::short(peak.get() / 1e12, 4));
+            let ends = self.horizontal(chart.bandwidth.value.get(), peak.get());
+            let ink = roof_ink(chart, class);
+            labels.extend(ends.and_then(|ends| placer.place(along_roof(&text, ends, ink))));
+        }
+        labels
+    }
+
+    /// Where the roofs meet the diagonal, in numbers at the foot of the drop lines; the main one first.
+    pub(super) fn ridge_labels(&self, chart: &Roofline, placer: &mut Placer) -> Vec<Label> {
+        let mut roofs: Vec<_> = chart.roofs.iter().collect();
+        roofs.sort_by_key(|roof| chart.main != Some(roof.class));
+        let mut labels = Vec::new();
+        for (index, roof) in roofs.into_iter().enumerate() {
+            let ridge = (roof.peak / chart.bandwidth.value).get();
+            let number = number_text::short(ridge, 3);
+            let text = if index == 0 { format!("ridge {number}") } else { number };
+            let y = self.plot.bottom - 9.0;
+            let x = self.x.at(ridge);
+            let at = |x: f64, anchor| Label::new(&text, Spot { x, y }, anchor, Ink::Muted, FONT);
+            labels.extend(placer.place([
+                at(x, Anchor::Middle),
+                at(x + 4.0, Anchor::Start),
+                at(x - 4.0, Anchor::End),
+            ]));
+        }
+        labels
+    }
+}
+
+/// Places for the name of a point, the best first.
+fn beside_point(point: &ScenePoint) -> Vec<Label> {
+    let ink = Ink::Hue(point.mark.hue);
+    let gap = point.radius + 5.0;
+    let near = |x: f64, y: f64, anchor| {
+        Label::new(&point.label, point.shown.moved(x, y), anchor, ink, FONT)
+    };
+    let mut places = Vec::new();
+    for far in [1.0, 1.8, 3.0] {
+        let (right, down) = (gap * far, 13.0 * far);
+        places.push(near(right, 3.0 * far, Anchor::Start));
+        places.push(near(right * 0.6, down, Anchor::Start));
+        places.push(near(0.0, down, Anchor::Middle));
+        places.push(near(-right, -3.0 * far, Anchor::End));
+        places.push(near(-right * 0.6, -down, Anchor::End));
+        places.push(near(0.0, -down, Anchor::Middle));
+        places.push(near(-right, 3.0 * far, Anchor::End));
+    }
+    places
+}
+
+/// Places along a horizontal roof: at its end above it, then below it, then further to the left.
+fn along_roof(text: &str, (from, to): (Spot, Spot), ink: Ink) -> Vec<Label> {
+    let width = text_width(text, FONT);
+    let room = ((to.x - from.x) - width).max(0.0);
+    let mut places = Vec::new();
+    for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
+        for y in [-9.0, 10.0] {
+            let at = to.moved(-2.0 - room * share, y);
+            places.push(Label::new(text, at, Anchor::End, ink, FONT));
+        }
+    }
+    places
+}
+
+/// Places along the diagonal: left of it, where no roof is; then right of it.
+fn along_diagonal(text: &str, (from, to): (Spot, Spot)) -> Vec<Label> {
+    let on = |share: f64| from.moved((to.x - from.x) * share, (to.y - from.y) * share);
+    let shares = [0.62, 0.7, 0.54, 0.78, 0.46, 0.86, 0.94, 0.38, 0.3, 0.2];
+    let left = shares.iter().map(|share| {
+        Label::new(text, on(*share).moved(-8.0, -8.0), Anchor::End, Ink::Main, FONT)
+    });
+    let right = shares.iter().map(|share| {
+        Label::new(text, on(*share).moved(10.0, 10.0), Anchor::Start, Ink::Main, FONT)
+    });
+    left.chain(right).collect()
+}

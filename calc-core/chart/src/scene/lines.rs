@@ -1,0 +1,99 @@
+//! Strokes of the scene: grid, roofs, drop lines, ties, leaders, and the region under the roof.
+
+use super::{Frame, Line, NAMED_POINTS, ScenePoint, highest_roof, roof_ink};
+use crate::geometry::{Spot, clip};
+use crate::mark::hue_of_class;
+use crate::roofline::{Roofline, Sustained};
+use crate::theme::Ink;
+
+impl Frame {
+    pub(super) fn grid(&self) -> Vec<Line> {
+        let plot = self.plot;
+        let upright = self.x.range.decades().map(|decade| {
+            let x = self.x.at_log(f64::from(decade));
+            let (from, to) = (Spot { x, y: plot.top }, Spot { x, y: plot.bottom });
+            Line::solid(from, to, Ink::Line, 1.0)
+        });
+        let level = self.y.range.decades().map(|decade| {
+            let y = self.y.at_log(f64::from(decade));
+            let (from, to) = (Spot { x: plot.left, y }, Spot { x: plot.right, y });
+            Line::solid(from, to, Ink::Line, 1.0)
+        });
+        upright.chain(level).collect()
+    }
+
+    pub(super) fn wash(&self, chart: &Roofline) -> Vec<Spot> {
+        let bandwidth = chart.bandwidth.value.get();
+        let top = highest_roof(chart);
+        let Some((from, ridge)) = self.diagonal(bandwidth, top.unwrap_or(f64::MAX)) else {
+            return Vec::new();
+        };
+        let mut outline = vec![Spot { x: from.x, y: self.plot.bottom }, from, ridge];
+        if top.is_some() {
+            outline.push(Spot { x: self.plot.right, y: ridge.y });
+        }
+        let last_x = if top.is_some() { self.plot.right } else { ridge.x };
+        outline.push(Spot { x: last_x, y: self.plot.bottom });
+        outline
+    }
+
+    pub(super) fn roof_lines(&self, chart: &Roofline) -> Vec<Line> {
+        let bandwidth = chart.bandwidth.value.get();
+        let highest = highest_roof(chart).unwrap_or(f64::MAX);
+        let mut lines = Vec::new();
+        for roof in &chart.sustained {
+            let (ends, ink) = match *roof {
+                Sustained::Bandwidth(value) => (self.diagonal(value.get(), highest), Ink::Main),
+                Sustained::Compute(class, peak) => {
+                    (self.horizontal(bandwidth, peak.get()), roof_ink(chart, class))
+                }
+            };
+            lines.extend(ends.map(|(from, to)| Line::dashed(from, to, ink, 1.0)));
+        }
+        for roof in &chart.roofs {
+            let ink = Ink::Hue(hue_of_class(roof.class));
+            let ends = self.horizontal(bandwidth, roof.peak.get());
+            lines.extend(ends.map(|(from, to)| Line::solid(from, to, ink, 2.0)));
+        }
+        let ends = self.diagonal(bandwidth, highest);
+        lines.extend(ends.map(|(from, to)| Line::solid(from, to, Ink::Main, 2.0)));
+        lines
+    }
+
+    pub(super) fn ridge_drops(&self, chart: &Roofline) -> Vec<Line> {
+        let bandwidth = chart.bandwidth.value.get();
+        let drop = |peak: f64| {
+            let ridge = self.spot(peak / bandwidth, peak);
+            let (from, to) = clip(ridge, Spot { x: ridge.x, y: self.plot.bottom }, &self.plot)?;
+            Some(Line { path: vec![from, to], ink: Ink::Line, width: 1.0, dash: Some((2.0, 3.0)) })
+        };
+        chart.roofs.iter().filter_map(|roof| drop(roof.peak.get())).collect()
+    }
+
+    pub(super) fn leaders(&self, points: &[ScenePoint]) -> Vec<Line> {
+        let moved = points.iter().filter(|point| point.at.distance(point.shown) > 1.0);
+        moved
+            .filter_map(|point| clip(point.at, point.shown, &self.plot))
+            .map(|(from, to)| Line::solid(from, to, Ink::Muted, 1.0))
+            .collect()
+    }
+
+    /// From the ideal down to what will really be seen, with a short bar there: for all points when they are few, else for
+    /// the focused one.
+    pub(super) fn ties(&self, chart: &Roofline, focus: Option<&str>) -> Vec<Line> {
+        let all = chart.points.len() <= NAMED_POINTS;
+        let mut lines = Vec::new();
+        for point in &chart.points {
+            let Some(expected) = point.expected else { continue };
+            if !all && focus != Some(point.key.as_str()) {
+                continue;
+            }
+            let (x, ink) = (point.intensity.get(), Ink::Hue(point.mark.hue));
+            let (top, end) = (self.spot(x, point.attained.get()), self.spot(x, expected.get()));
+            lines.extend(clip(top, end, &self.plot).map(|(from, to)| Line::solid(from, to, ink, 1.0)));
+            let bar = clip(end.moved(-4.0, 0.0), end.moved(4.0, 0.0), &self.plot);
+            lines.extend(bar.map(|(from, to)| Line::solid(from, to, ink, 2.0)));
+        }
+        lines
+    }
+}

@@ -1,0 +1,154 @@
+//! The scene on every device of the catalog: finite, inside, readable.
+
+use calc_core::analysis::{AnalyzeRequest, Operator, analyze};
+use calc_core::calibration::Calibration;
+use calc_core::catalog::{self, devices};
+use calc_core::cost::gemm::GemmShape;
+use calc_core::device::Device;
+use calc_core::precision::PrecisionChoice;
+use calc_core::quant_format::ComputeClass;
+use chart::geometry::{Rect, Spot};
+use chart::mark::mark;
+use chart::roofline::{PointInput, Roofline};
+use chart::scene::{Scene, Size};
+
+const SHAPES: [GemmShape; 5] = [
+    GemmShape { m: 1, n: 4096, k: 4096 },
+    GemmShape { m: 2048, n: 4096, k: 4096 },
+    GemmShape { m: 1, n: 1, k: 1 },
+    GemmShape { m: 64, n: 28_672, k: 4096 },
+    GemmShape { m: 1_000_000_000, n: 1_000_000_000, k: 1_000_000_000 },
+];
+const SIZES: [Size; 3] = [
+    Size { width: 750.0, height: 370.0 },
+    Size { width: 360.0, height: 280.0 },
+    Size { width: 1.0, height: 1.0 },
+];
+const FORMATS: [&str; 6] = ["fp16", "fp8_e4m3", "nvfp4", "int8", "int4_g128", "gguf_q4_k"];
+
+fn chart_of(device: &Device, shape: GemmShape, formats: &[&str]) -> Roofline {
+    let classes = &ComputeClass::ALL[1..];
+    let mut chart = Roofline::of_device(device, None, classes).expect("no mode");
+    for key in formats {
+        let answer = analyze(&AnalyzeRequest {
+            device,
+            mode: None,
+            operator: Operator::Gemm(shape),
+            precision: PrecisionChoice::weights(catalog::format(key).expect("catalog key")),
+            engine: None,
+            calibration: &Calibration::ASSUMED,
+        });
+        let Ok(answer) = answer else { continue };
+        chart.points.push(PointInput {
+            key: (*key).to_owned(),
+            mark: mark(key),
+            label: key.to_ascii_uppercase(),
+            intensity: answer.cost.intensity(),
+            attained: answer.attainable,
+            expected: Some(answer.attainable * (answer.time.ideal() / answer.expected.time)),
+            filled: true,
+        });
+    }
+    chart
+}
+
+/// Every device with every shape, size and number of points.
+fn each_scene(check: impl Fn(&str, &Scene)) {
+    for device in devices::all() {
+        for shape in SHAPES {
+            for size in SIZES {
+                for count in [0, 3, 6] {
+                    let chart = chart_of(device, shape, &FORMATS[..count]);
+                    let name = format!("{} {shape:?} {size:?} {count}", device.key);
+                    for focus in [None, Some("int8")] {
+                        check(&name, &Scene::build(&chart, size, focus));
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn labels_overlap_neither_each_other_nor_marks() {
+    each_scene(|name, scene| {
+        if scene.size.width < 100.0 {
+            return; // nobody reads it, and the numbers of the axes do not fit
+        }
+        for (index, label) in scene.labels.iter().enumerate() {
+            for other in &scene.labels[..index] {
+                assert!(!label.bounds.overlaps(&other.bounds), "{name}: {label:?} {other:?}");
+            }
+            for point in &scene.points {
+                let mark = Rect::around(point.shown, point.radius);
+                assert!(!label.bounds.overlaps(&mark), "{name}: {label:?} {point:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn every_place_is_finite_and_inside() {
+    each_scene(|name, scene| {
+        let picture = Rect {
+            left: 0.0,
+            top: 0.0,
+            right: scene.size.width.max(scene.plot.right),
+            bottom: scene.size.height.max(scene.plot.bottom),
+        };
+        let check = |what: &str, spot: Spot, bounds: Rect| {
+            assert!(bounds.grown(0.01).contains(spot), "{name}: {what} {spot:?} of {bounds:?}");
+        };
+        for line in &scene.lines {
+            line.path.iter().for_each(|spot| check("line", *spot, scene.plot));
+        }
+        scene.wash.iter().for_each(|spot| check("wash", *spot, scene.plot));
+        for point in &scene.points {
+            check("true place", point.at, scene.plot);
+            if scene.size.width > 100.0 {
+                check("mark", point.shown, scene.plot);
+            }
+        }
+        for label in &scene.labels {
+            if scene.size.width > 100.0 {
+                check("label", Spot { x: label.bounds.left, y: label.bounds.top }, picture);
+                check("label", Spot { x: label.bounds.right, y: label.bounds.bottom }, picture);
+            }
+        }
+    });
+}
+
+#[test]
+fn few_points_have_names_and_roofs_have_labels() {
+    let device = catalog::device("jetson_orin_nano_8gb_super").expect("catalog key");
+    let chart = chart_of(device, SHAPES[0], &FORMATS[..3]);
+    let scene = Scene::build(&chart, SIZES[0], None);
+    let has = |text: &str| scene.labels.iter().any(|label| label.text.contains(text));
+    for text in ["FP16", "FP8_E4M3", "NVFP4", "INT8 33.4", "DRAM 102.4", "ridge"] {
+        assert!(has(text), "{text} is missing among {:?}", scene.labels);
+    }
+}
+
+#[test]
+fn a_pointer_means_the_nearest_point_within_reach() {
+    let device = catalog::device("rtx_4090").expect("catalog key");
+    let scene = Scene::build(&chart_of(device, SHAPES[0], &FORMATS), SIZES[0], None);
+    for point in &scene.points {
+        let hit = scene.hit(point.shown.moved(1.0, -1.0)).map(|hit| hit.key.as_str());
+        assert_eq!(hit, Some(point.key.as_str()));
+    }
+    assert_eq!(scene.hit(Spot { x: scene.plot.right, y: scene.plot.bottom }), None);
+}
+
+#[test]
+fn a_point_moves_right_and_up_while_m_grows_and_the_axes_stay() {
+    let device = catalog::device("jetson_orin_nano_8gb_super").expect("catalog key");
+    let scene = |m| {
+        let shape = GemmShape { m, n: 4096, k: 4096 };
+        Scene::build(&chart_of(device, shape, &["fp16"]), SIZES[0], None)
+    };
+    let (one, eight) = (scene(1), scene(8));
+    assert_eq!((one.x, one.y), (eight.x, eight.y));
+    assert!(one.points[0].at.x + 20.0 < eight.points[0].at.x);
+    assert!(one.points[0].at.y > eight.points[0].at.y + 20.0);
+}

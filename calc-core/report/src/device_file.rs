@@ -1,0 +1,256 @@
+//! A custom device as a JSON file: the same file for command line and page.
+//! The format is documented in `docs/guides/custom-devices.md` and as a JSON Schema in `docs/schema/device.schema.json`.
+
+use std::borrow::Cow;
+
+use calc_core::device::{Device, DeviceClass, Link, Peaks, PowerMode};
+use calc_core::error::{Error, real_in_range};
+use calc_core::provenance::{Fact, Provenance};
+use calc_core::quant_format::ComputeClass;
+use calc_core::text::{List, Text};
+use calc_core::units::{Bytes, BytesPerSec, FlopsPerSec, Hertz, Seconds, Watts};
+use serde::Deserialize;
+
+/// Largest file that is read.
+pub const MAX_BYTES: usize = 1 << 20;
+
+/// Why a device file is refused.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DeviceFileError {
+    /// Larger than any description of a device.
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+    },
+    /// Not JSON, a field too many or too few, or a field of the wrong type; as the parser says it.
+    Malformed {
+        /// What and where.
+        reason: String,
+    },
+    /// An impossible value.
+    Impossible(Error),
+    /// No peak at all.
+    NoPeak,
+    /// Two power modes of one name.
+    DuplicateMode {
+        /// The name.
+        name: String,
+    },
+}
+
+impl From<Error> for DeviceFileError {
+    fn from(error: Error) -> Self {
+        Self::Impossible(error)
+    }
+}
+
+/// The file, field by field. Units are in the names; peaks are dense, a multiply-add counts 2.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DeviceFile {
+    #[serde(rename = "$schema", default)]
+    _schema: Option<String>,
+    key: String,
+    name: Option<String>,
+    class: DeviceClass,
+    memory_gib: f64,
+    bandwidth_gb_s: f64,
+    unified_memory: Option<bool>,
+    dense_peaks_tflops: PeaksFile,
+    #[serde(default)]
+    vendor: String,
+    #[serde(default)]
+    architecture: String,
+    compute_capability: Option<String>,
+    sm_count: Option<u32>,
+    tensor_clock_mhz: Option<f64>,
+    l2_mib: Option<f64>,
+    shared_memory_per_sm_kib: Option<f64>,
+    tdp_w: Option<f64>,
+    link_gb_s: Option<f64>,
+    link_latency_us: Option<f64>,
+    #[serde(default)]
+    power_modes: Vec<PowerModeFile>,
+    #[serde(default)]
+    source: String,
+    #[serde(default)]
+    notes: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PeaksFile {
+    fp64: Option<f64>,
+    fp32: Option<f64>,
+    tf32: Option<f64>,
+    fp16: Option<f64>,
+    bf16: Option<f64>,
+    fp8: Option<f64>,
+    fp6: Option<f64>,
+    fp4: Option<f64>,
+    int8: Option<f64>,
+    int4: Option<f64>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PowerModeFile {
+    name: String,
+    watts: Option<f64>,
+    gpu_clock_mhz: Option<f64>,
+    active_sm: Option<u32>,
+    bandwidth_gb_s: Option<f64>,
+    #[serde(default)]
+    default: bool,
+}
+
+/// Reads a device file.
+///
+/// # Errors
+/// [`DeviceFileError`] with the field, its value and what is allowed.
+pub fn parse(text: &str) -> Result<Device, DeviceFileError> {
+    if text.len() > MAX_BYTES {
+        return Err(DeviceFileError::TooLarge { bytes: text.len() });
+    }
+    let file: DeviceFile = serde_json::from_str(text)
+        .map_err(|error| DeviceFileError::Malformed { reason: error.to_string() })?;
+    check_names(&file)?;
+    let bandwidth = gb_s("bandwidth_gb_s", file.bandwidth_gb_s)?;
+    let source = if file.source.is_empty() {
+        "custom file".into()
+    } else {
+        format!("custom file: {}", file.source)
+    };
+    Ok(Device {
+        name: Text::Owned(file.name.clone().unwrap_or_else(|| file.key.clone())),
+        aliases: List::Borrowed(&[]),
+        vendor: Text::Owned(file.vendor.clone()),
+        architecture: Text::Owned(file.architecture.clone()),
+        compute_capability: file.compute_capability.clone().map(Cow::Owned),
+        form_factor: Text::Borrowed("custom"),
+        class: file.class,
+        release_year: None,
+        memory: Fact::assumed(Bytes::from_gib(real_in_range(
+            "memory_gib",
+            file.memory_gib,
+            1e-3,
+            1e6,
+        )?)),
+        memory_type: Text::Borrowed(""),
+        unified_memory: file.unified_memory.unwrap_or(file.class != DeviceClass::DiscreteGpu),
+        bandwidth: Fact::assumed(bandwidth),
+        peaks: peaks(&file.dense_peaks_tflops)?,
+        fp16_accumulate_fp16: None,
+        fp8_accumulate_fp16: None,
+        sparse_multiplier: 1.0,
+        sm_count: file
+            .sm_count
+            .map(|count| whole("sm_count", count))
+            .transpose()?
+            .map(Fact::assumed),
+        boost_clock: None,
+        tensor_clock: optional("tensor_clock_mhz", file.tensor_clock_mhz, 1.0, 1e5)?
+            .map(|v| Fact::assumed(Hertz::from_mhz(v))),
+        l2: optional("l2_mib", file.l2_mib, 1e-3, 1e6)?.map(|v| Fact::assumed(Bytes::from_mib(v))),
+        shared_memory_per_sm: optional(
+            "shared_memory_per_sm_kib",
+            file.shared_memory_per_sm_kib,
+            1.0,
+            1e6,
+        )?
+        .map(|v| Fact::assumed(Bytes::from_kib(v))),
+        registers_per_sm: None,
+        tdp: optional("tdp_w", file.tdp_w, 0.1, 1e5)?.map(|v| Fact::assumed(Watts::new(v))),
+        interconnect: Text::Borrowed(""),
+        link: link(&file)?.map(Fact::assumed),
+        power_modes: List::Owned(
+            file.power_modes.iter().enumerate().map(power_mode).collect::<Result<_, _>>()?,
+        ),
+        source: Text::Owned(source),
+        notes: Text::Owned(file.notes),
+        key: Text::Owned(file.key),
+    })
+}
+
+/// The key goes into links and JSON, so it is short and plain; modes are found by name.
+fn check_names(file: &DeviceFile) -> Result<(), DeviceFileError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    if file.key.is_empty() || file.key.len() > 64 || !file.key.chars().all(plain) {
+        let reason =
+            format!("key `{}`: 1 to 64 letters, digits, `_`, `-` or `.` allowed", file.key);
+        return Err(DeviceFileError::Malformed { reason });
+    }
+    for (i, mode) in file.power_modes.iter().enumerate() {
+        if file.power_modes[..i].iter().any(|other| other.name.eq_ignore_ascii_case(&mode.name)) {
+            return Err(DeviceFileError::DuplicateMode { name: mode.name.clone() });
+        }
+    }
+    Ok(())
+}
+
+fn optional(
+    what: &'static str,
+    value: Option<f64>,
+    min: f64,
+    max: f64,
+) -> Result<Option<f64>, Error> {
+    value.map(|value| real_in_range(what, value, min, max)).transpose()
+}
+
+fn whole(what: &'static str, value: u32) -> Result<u32, Error> {
+    real_in_range(what, f64::from(value), 1.0, 1e6).map(|_| value)
+}
+
+fn gb_s(what: &'static str, value: f64) -> Result<BytesPerSec, Error> {
+    real_in_range(what, value, 1e-3, 1e7).map(BytesPerSec::from_gb)
+}
+
+fn peaks(file: &PeaksFile) -> Result<Peaks, DeviceFileError> {
+    use ComputeClass::{Bf16, Fp4, Fp6, Fp8, Fp16, Fp32, Fp64, Int4, Int8, Tf32};
+    let values = [
+        (Fp64, file.fp64),
+        (Fp32, file.fp32),
+        (Tf32, file.tf32),
+        (Fp16, file.fp16),
+        (Bf16, file.bf16),
+        (Fp8, file.fp8),
+        (Fp6, file.fp6),
+        (Fp4, file.fp4),
+        (Int8, file.int8),
+        (Int4, file.int4),
+    ];
+    let mut peaks = Peaks::NONE;
+    for (class, value) in values {
+        if let Some(tera) = value {
+            let tera = real_in_range(class.key(), tera, 1e-6, 1e8)?;
+            peaks = peaks.with(class, Fact::assumed(FlopsPerSec::from_tera(tera)));
+        }
+    }
+    if peaks == Peaks::NONE { Err(DeviceFileError::NoPeak) } else { Ok(peaks) }
+}
+
+fn link(file: &DeviceFile) -> Result<Option<Link>, Error> {
+    let Some(bandwidth) = file.link_gb_s else { return Ok(None) };
+    let latency = optional("link_latency_us", file.link_latency_us, 0.0, 1e6)?.unwrap_or(5.0);
+    Ok(Some(Link {
+        bandwidth: gb_s("link_gb_s", bandwidth)?,
+        latency: Seconds::new(latency * 1e-6),
+    }))
+}
+
+fn power_mode((id, file): (usize, &PowerModeFile)) -> Result<PowerMode, Error> {
+    Ok(PowerMode {
+        id: u32::try_from(id).unwrap_or(u32::MAX),
+        name: Text::Owned(file.name.clone()),
+        watts: optional("watts", file.watts, 0.1, 1e5)?.map(Watts::new),
+        gpu_clock: optional("gpu_clock_mhz", file.gpu_clock_mhz, 1.0, 1e5)?.map(Hertz::from_mhz),
+        active_sm: file.active_sm.map(|count| whole("active_sm", count)).transpose()?,
+        memory_clock: None,
+        bandwidth: file.bandwidth_gb_s.map(|value| gb_s("bandwidth_gb_s", value)).transpose()?,
+        cpu_cores: None,
+        cpu_clock: None,
+        default: file.default,
+        provenance: Provenance::Assumed,
+        notes: Text::Borrowed(""),
+    })
+}

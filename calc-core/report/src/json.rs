@@ -1,0 +1,93 @@
+//! The published JSON: one file per verb, keys as scripts rely on them. Units are in the keys, times in seconds.
+//! Add keys freely; rename none without a new schema number.
+
+pub mod analyze;
+pub mod catalog;
+pub mod compare;
+pub mod estimate;
+pub mod tiling;
+
+use calc_core::device::Device;
+use calc_core::expected::Expected;
+use calc_core::provenance::Provenance;
+use serde::Serialize;
+
+/// Number of this layout.
+pub const SCHEMA: u32 = 1;
+
+/// The device of an answer.
+#[derive(Debug, Clone, Serialize)]
+pub struct HardwareJson {
+    key: String,
+    name: String,
+    power_mode: Option<String>,
+}
+
+impl HardwareJson {
+    /// A device in a power mode.
+    pub fn new(device: &Device, power_mode: Option<&str>) -> Self {
+        Self {
+            key: device.key.to_string(),
+            name: device.name.to_string(),
+            power_mode: power_mode.map(Into::into),
+        }
+    }
+}
+
+/// An expected time with its interval and origin.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct ExpectedJson {
+    time_s: f64,
+    low_s: f64,
+    high_s: f64,
+    basis: Provenance,
+}
+
+impl From<Expected> for ExpectedJson {
+    fn from(expected: Expected) -> Self {
+        Self {
+            time_s: expected.time.get(),
+            low_s: expected.low.get(),
+            high_s: expected.high.get(),
+            basis: expected.provenance,
+        }
+    }
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, Serialize)]
+pub struct ProvenanceJson {
+    kind: Provenance,
+    source: String,
+}
+
+impl ProvenanceJson {
+    /// An origin with its source.
+    pub fn new(kind: Provenance, source: &str) -> Self {
+        Self { kind, source: source.into() }
+    }
+}
+
+/// A value with its origin.
+#[derive(Debug, Clone, Serialize)]
+pub struct Sourced<T> {
+    /// The value; null when unknown.
+    pub value: Option<T>,
+    /// Its origin; null with the value.
+    pub provenance: Option<ProvenanceJson>,
+}
+
+impl<T> Sourced<T> {
+    /// A value that is always there.
+    pub fn known(value: T, kind: Provenance, source: &str) -> Self {
+        Self { value: Some(value), provenance: Some(ProvenanceJson::new(kind, source)) }
+    }
+
+    /// A value that may be unknown.
+    pub fn maybe(value: Option<(T, Provenance)>, source: &str) -> Self {
+        match value {
+            Some((value, kind)) => Self::known(value, kind, source),
+            None => Self { value: None, provenance: None },
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The answer of `analyze`.
+
+use calc_core::analysis::{Analysis, Operator};
+use calc_core::roofline::Bound;
+use serde::Serialize;
+
+use super::{ExpectedJson, HardwareJson, SCHEMA};
+use crate::request::AnalyzeInputs;
+use crate::words;
+
+/// One operator on one device.
+#[derive(Debug, Clone, Serialize)]
+pub struct AnalyzeJson {
+    schema: u32,
+    hardware: HardwareJson,
+    op: &'static str,
+    shape: ShapeJson,
+    precision: PrecisionJson,
+    flops: f64,
+    bytes: f64,
+    bytes_by_role: RolesJson,
+    intensity_flop_per_byte: f64,
+    ridge_flop_per_byte: f64,
+    peak_flop_per_s: f64,
+    bandwidth_byte_per_s: f64,
+    time_memory_s: f64,
+    time_compute_s: f64,
+    ideal_s: f64,
+    expected: ExpectedJson,
+    bound: Bound,
+    attainable_flop_per_s: f64,
+    notes: Vec<String>,
+}
+
+/// The shape, with the keys of its operator.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum ShapeJson {
+    /// A matrix product.
+    Gemm {
+        /// Tokens.
+        m: u64,
+        /// Outputs.
+        n: u64,
+        /// Inputs.
+        k: u64,
+    },
+    /// Attention.
+    Attention {
+        /// Sequences.
+        batch: u64,
+        /// Query heads.
+        heads: u64,
+        /// Key-value heads.
+        kv_heads: u64,
+        /// Size of a head.
+        head_dim: u64,
+        /// Size of a value head.
+        v_dim: u64,
+        /// New tokens.
+        new: u64,
+        /// Cached tokens.
+        cached: u64,
+        /// Window.
+        window: Option<u64>,
+        /// Scores stay on the chip.
+        fused: bool,
+    },
+    /// Tokens of so many elements.
+    Rows {
+        /// Tokens.
+        tokens: u64,
+        /// Elements of each.
+        width: u64,
+    },
+}
+
+impl From<Operator> for ShapeJson {
+    fn from(operator: Operator) -> Self {
+        match operator {
+            Operator::Gemm(shape) => Self::Gemm { m: shape.m, n: shape.n, k: shape.k },
+            Operator::Attention { shape, fused } => Self::Attention {
+                batch: shape.batch,
+                heads: shape.heads,
+                kv_heads: shape.kv_heads,
+                head_dim: shape.qk_dim,
+                v_dim: shape.v_dim,
+                new: shape.new,
+                cached: shape.cached,
+                window: shape.window,
+                fused,
+            },
+            Operator::KvAppend { elements, tokens } => Self::Rows { tokens, width: elements },
+            Operator::AddNorm { tokens, hidden } | Operator::Norm { tokens, hidden } => {
+                Self::Rows { tokens, width: hidden }
+            }
+            Operator::Activation { tokens, width, .. } => Self::Rows { tokens, width },
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct PrecisionJson {
+    weights: Option<&'static str>,
+    activations: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kv: Option<&'static str>,
+    compute: &'static str,
+}
+
+/// Bytes of an operator by role.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct RolesJson {
+    weights: f64,
+    activations: f64,
+    #[serde(skip_serializing_if = "is_zero")]
+    kv_cache: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_zero(value: &f64) -> bool {
+    *value <= 0.0
+}
+
+impl AnalyzeJson {
+    /// Says an analysis.
+    pub fn new(inputs: &AnalyzeInputs, answer: &Analysis) -> Self {
+        let gemm = matches!(inputs.operator, Operator::Gemm(_));
+        let traffic = answer.cost.traffic;
+        Self {
+            schema: SCHEMA,
+            hardware: HardwareJson::new(&inputs.device, inputs.power_mode.as_deref()),
+            op: inputs.operator.kind().key(),
+            shape: inputs.operator.into(),
+            precision: PrecisionJson {
+                weights: gemm.then_some(answer.precision.weights.key),
+                activations: if gemm {
+                    answer.precision.activations.key
+                } else {
+                    answer.precision.carrier.key
+                },
+                kv: (traffic.kv_cache.get() > 0.0).then_some(answer.precision.kv_cache.key),
+                compute: answer.path.class.key(),
+            },
+            flops: answer.cost.flops.get(),
+            bytes: traffic.total().get(),
+            bytes_by_role: RolesJson {
+                weights: traffic.weights.get(),
+                activations: traffic.activations.get(),
+                kv_cache: traffic.kv_cache.get(),
+            },
+            intensity_flop_per_byte: answer.cost.intensity().get(),
+            ridge_flop_per_byte: answer.roofline.ridge().get(),
+            peak_flop_per_s: answer.roofline.peak.get(),
+            bandwidth_byte_per_s: answer.roofline.bandwidth.get(),
+            time_memory_s: answer.time.memory.get(),
+            time_compute_s: answer.time.compute.get(),
+            ideal_s: answer.time.ideal().get(),
+            expected: answer.expected.into(),
+            bound: answer.time.bound(),
+            attainable_flop_per_s: answer.attainable.get(),
+            notes: words::analyze_notes(inputs, answer),
+        }
+    }
+}

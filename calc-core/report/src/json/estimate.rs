@@ -1,0 +1,256 @@
+//! The answer of `estimate`.
+
+use calc_core::estimate::{Estimate, PhaseEstimate};
+use calc_core::footprint::{MemoryFootprint, Verdict};
+use calc_core::op::Traffic;
+use calc_core::plan::OpRow;
+use calc_core::precision::Precision;
+use calc_core::roofline::Bound;
+use calc_core::workload::Workload;
+use serde::Serialize;
+
+use super::{ExpectedJson, HardwareJson, SCHEMA};
+use crate::request::EstimateInputs;
+use crate::words;
+
+/// A model on a device.
+#[derive(Debug, Clone, Serialize)]
+pub struct EstimateJson {
+    schema: u32,
+    hardware: HardwareJson,
+    model: ModelJson,
+    precision: PrecisionJson,
+    workload: WorkloadJson,
+    prefill: PhaseJson,
+    decode: PhaseJson,
+    ttft_s: f64,
+    tpot_s: f64,
+    generation_s: f64,
+    end_to_end_s: f64,
+    throughput_token_per_s: f64,
+    expected: LatenciesJson,
+    memory: MemoryJson,
+    energy: Option<EnergyJson>,
+    notes: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct ModelJson {
+    key: String,
+    parameters: u64,
+    active_parameters: u64,
+    basis: &'static str,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct PrecisionJson {
+    weights: &'static str,
+    activations: &'static str,
+    kv: &'static str,
+    embedding: &'static str,
+    lm_head: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    experts: Option<&'static str>,
+    compute: &'static str,
+}
+
+impl PrecisionJson {
+    fn new(precision: &Precision, moe: bool, compute: &'static str) -> Self {
+        Self {
+            weights: precision.weights.key,
+            activations: precision.activations.key,
+            kv: precision.kv_cache.key,
+            embedding: precision.embedding.key,
+            lm_head: precision.embedding.key,
+            experts: moe.then_some(precision.experts.key),
+            compute,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct WorkloadJson {
+    batch: u64,
+    prompt: u64,
+    context: u64,
+    new_tokens: u64,
+    tensor_parallel: u64,
+    pipeline_parallel: u64,
+    expert_parallel: u64,
+    draft_tokens: Option<u64>,
+    acceptance: Option<f64>,
+}
+
+impl From<&Workload> for WorkloadJson {
+    fn from(workload: &Workload) -> Self {
+        Self {
+            batch: workload.batch,
+            prompt: workload.prompt,
+            context: workload.context,
+            new_tokens: workload.new_tokens,
+            tensor_parallel: workload.parallel.tensor,
+            pipeline_parallel: workload.parallel.pipeline,
+            expert_parallel: workload.parallel.expert,
+            draft_tokens: workload.speculation.map(|speculation| speculation.draft_tokens),
+            acceptance: workload.speculation.map(|speculation| speculation.acceptance),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct PhaseJson {
+    flops: f64,
+    bytes: f64,
+    bytes_by_role: RolesJson,
+    intensity_flop_per_byte: f64,
+    ridge_flop_per_byte: f64,
+    ideal_s: f64,
+    expected: ExpectedJson,
+    bound: Bound,
+    mfu: f64,
+    mbu: f64,
+    operators: Vec<OperatorJson>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+struct RolesJson {
+    weights: f64,
+    kv_cache: f64,
+    activations: f64,
+}
+
+impl From<Traffic> for RolesJson {
+    fn from(traffic: Traffic) -> Self {
+        Self {
+            weights: traffic.weights.get(),
+            kv_cache: traffic.kv_cache.get(),
+            activations: traffic.activations.get(),
+        }
+    }
+}
+
+impl From<&PhaseEstimate> for PhaseJson {
+    fn from(phase: &PhaseEstimate) -> Self {
+        let totals = &phase.totals;
+        Self {
+            flops: totals.cost.flops.get(),
+            bytes: totals.cost.traffic.total().get(),
+            bytes_by_role: totals.cost.traffic.into(),
+            intensity_flop_per_byte: totals.cost.intensity().get(),
+            ridge_flop_per_byte: phase.ridge.get(),
+            ideal_s: totals.ideal.get(),
+            expected: totals.expected.into(),
+            bound: phase.bound,
+            mfu: phase.mfu,
+            mbu: phase.mbu,
+            operators: phase.operators.iter().map(OperatorJson::from).collect(),
+        }
+    }
+}
+
+/// A row of operators: the total over its instances.
+#[derive(Debug, Clone, Serialize)]
+struct OperatorJson {
+    name: &'static str,
+    count: u64,
+    flops: f64,
+    bytes: f64,
+    ideal_s: f64,
+    bound: Bound,
+    expected_s: f64,
+}
+
+impl From<&OpRow> for OperatorJson {
+    fn from(row: &OpRow) -> Self {
+        Self {
+            name: row.kind.key(),
+            count: row.count,
+            flops: row.totals.cost.flops.get(),
+            bytes: row.totals.cost.traffic.total().get(),
+            ideal_s: row.totals.ideal.get(),
+            bound: row.totals.time.bound(),
+            expected_s: row.totals.expected.time.get(),
+        }
+    }
+}
+
+/// The latencies with their intervals.
+#[derive(Debug, Clone, Serialize)]
+struct LatenciesJson {
+    ttft: ExpectedJson,
+    tpot: ExpectedJson,
+    generation: ExpectedJson,
+    end_to_end: ExpectedJson,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct MemoryJson {
+    weights: f64,
+    kv_cache: f64,
+    activations: f64,
+    reserve: f64,
+    total: f64,
+    usable: f64,
+    fits: bool,
+}
+
+impl From<&MemoryFootprint> for MemoryJson {
+    fn from(memory: &MemoryFootprint) -> Self {
+        Self {
+            weights: memory.weights.get(),
+            kv_cache: memory.kv_cache.get(),
+            activations: memory.activations.get(),
+            reserve: memory.reserve.get(),
+            total: memory.total().get(),
+            usable: memory.usable.get(),
+            fits: matches!(memory.verdict(), Verdict::Fits { .. }),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct EnergyJson {
+    joule_per_token: f64,
+    watt: f64,
+    basis: &'static str,
+}
+
+impl EstimateJson {
+    /// Says an estimate.
+    pub fn new(inputs: &EstimateInputs, answer: &Estimate) -> Self {
+        let model = &inputs.model;
+        let compute = answer.paths.layer.class.key();
+        Self {
+            schema: SCHEMA,
+            hardware: HardwareJson::new(&inputs.device, inputs.power_mode.as_deref()),
+            model: ModelJson {
+                key: model.key.clone(),
+                parameters: model.arch.n_params(),
+                active_parameters: model.arch.n_active_params(),
+                basis: model.provenance.key(),
+            },
+            precision: PrecisionJson::new(&answer.precision, model.arch.moe.is_some(), compute),
+            workload: (&inputs.workload).into(),
+            prefill: (&answer.prefill).into(),
+            decode: (&answer.decode).into(),
+            ttft_s: answer.ttft.time.get(),
+            tpot_s: answer.tpot.time.get(),
+            generation_s: answer.generation.time.get(),
+            end_to_end_s: answer.end_to_end.time.get(),
+            throughput_token_per_s: answer.throughput.get(),
+            expected: LatenciesJson {
+                ttft: answer.ttft.into(),
+                tpot: answer.tpot.into(),
+                generation: answer.generation.into(),
+                end_to_end: answer.end_to_end.into(),
+            },
+            memory: (&answer.memory).into(),
+            energy: answer.energy.map(|energy| EnergyJson {
+                joule_per_token: energy.per_token.get(),
+                watt: energy.power.get(),
+                basis: words::ENERGY_BASIS,
+            }),
+            notes: words::estimate_notes(inputs, answer),
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Requests as they arrive: flag names as keys, values as text or JSON, the same for the command line, `--jsonl`, REST
+//! and page. Everything wrong becomes one [`RequestError`]; its sentence is in `words`.
+
+mod analyze;
+mod estimate;
+mod fields;
+
+pub use analyze::{AnalyzeInputs, Shape};
+pub use estimate::EstimateInputs;
+pub use fields::Fields;
+
+use std::borrow::Cow;
+
+use calc_core::calibration::Engine;
+use calc_core::catalog;
+use calc_core::device::{Device, PowerMode};
+use calc_core::precision::PrecisionChoice;
+use calc_core::quant_format::QuantFormat;
+
+use crate::device_file;
+
+/// Why a request has no answer.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// The model refuses it.
+    Core(calc_core::error::Error),
+    /// A value that must be given.
+    Missing {
+        /// Its key.
+        key: &'static str,
+    },
+    /// A key that this verb does not have.
+    UnknownField {
+        /// As given.
+        key: String,
+        /// The nearest keys that it has.
+        nearest: Vec<String>,
+    },
+    /// Not a number.
+    NotANumber {
+        /// Key.
+        key: String,
+        /// As given.
+        value: String,
+    },
+    /// A count with a fraction.
+    NotWhole {
+        /// Key.
+        key: String,
+        /// As given.
+        value: String,
+    },
+    /// A number, list or object where a name belongs.
+    NotText {
+        /// Key.
+        key: String,
+        /// As given.
+        value: String,
+    },
+    /// Not one of a few words.
+    NotOneOf {
+        /// Key.
+        key: &'static str,
+        /// As given.
+        value: String,
+        /// The words.
+        allowed: Vec<&'static str>,
+    },
+    /// A line that is not a JSON object.
+    NotJson {
+        /// What the parser says.
+        reason: String,
+    },
+    /// A file that cannot be read.
+    Unreadable {
+        /// Its name.
+        path: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// A device file that is refused.
+    DeviceFile {
+        /// Its name.
+        path: String,
+        /// Why.
+        error: device_file::DeviceFileError,
+    },
+    /// A model file that is refused.
+    ModelFile {
+        /// Its name.
+        path: String,
+        /// Why, as a sentence.
+        reason: String,
+    },
+}
+
+impl From<calc_core::error::Error> for RequestError {
+    fn from(error: calc_core::error::Error) -> Self {
+        Self::Core(error)
+    }
+}
+
+/// Reads a file by name; the page has none and refuses.
+pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+
+/// Where hardware and models come from: the catalogs, and files where there is a file system.
+#[derive(Clone, Copy)]
+pub struct Library<'a> {
+    read_file: Option<ReadFile<'a>>,
+}
+
+impl core::fmt::Debug for Library<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Library").field("reads_files", &self.read_file.is_some()).finish()
+    }
+}
+
+impl<'a> Library<'a> {
+    /// The catalogs only.
+    pub const CATALOGS: Library<'static> = Library { read_file: None };
+
+    /// The catalogs, and files.
+    pub const fn with_files(read_file: ReadFile<'a>) -> Self {
+        Self { read_file: Some(read_file) }
+    }
+
+    /// The text of a file, when the name is meant as one.
+    fn file(&self, name: &str) -> Option<Result<String, RequestError>> {
+        let read = self.read_file?;
+        let is_file = name.to_ascii_lowercase().ends_with(".json")
+            || name.contains(std::path::MAIN_SEPARATOR) && !is_hub_id(name);
+        is_file.then(|| {
+            read(name).map_err(|reason| RequestError::Unreadable { path: name.into(), reason })
+        })
+    }
+
+    /// The device with this key, alias or file.
+    ///
+    /// # Errors
+    /// Unknown keys and refused files.
+    pub fn device(&self, name: &str) -> Result<Cow<'static, Device>, RequestError> {
+        match self.file(name) {
+            None => Ok(Cow::Borrowed(catalog::device(name)?)),
+            Some(text) => device_file::parse(&text?)
+                .map(Cow::Owned)
+                .map_err(|error| RequestError::DeviceFile { path: name.into(), error }),
+        }
+    }
+
+    /// The model with this key, Hugging Face id or config.json.
+    ///
+    /// # Errors
+    /// Unknown keys and refused files.
+    pub fn model(&self, name: &str) -> Result<NamedModel, RequestError> {
+        match self.file(name) {
+            None => Ok(NamedModel::from_catalog(catalog::model(name)?)),
+            Some(text) => NamedModel::from_file(name, &text?),
+        }
+    }
+}
+
+/// `organization/name` of the Hugging Face hub, as the catalog knows it.
+fn is_hub_id(name: &str) -> bool {
+    catalog::models::all().any(|model| model.hf_id.eq_ignore_ascii_case(name))
+}
+
+pub use crate::named_model::NamedModel;
+
+/// The power mode of a device by its name.
+pub(crate) fn power_mode<'d>(
+    device: &'d Device,
+    name: Option<&str>,
+) -> Result<Option<&'d PowerMode>, RequestError> {
+    Ok(name.map(|name| device.power_mode(name)).transpose()?)
+}
+
+fn format_field(
+    fields: &mut Fields,
+    key: &'static str,
+) -> Result<Option<&'static QuantFormat>, RequestError> {
+    Ok(fields.text(key)?.map(|name| catalog::format(&name)).transpose()?)
+}
+
+fn engine_field(fields: &mut Fields) -> Result<Option<Engine>, RequestError> {
+    let Some(name) = fields.text("engine")? else { return Ok(None) };
+    let found = Engine::ALL.iter().find(|(key, _)| key.eq_ignore_ascii_case(&name));
+    found.map(|(_, engine)| Some(*engine)).ok_or_else(|| RequestError::NotOneOf {
+        key: "engine",
+        value: name,
+        allowed: Engine::ALL.iter().map(|(key, _)| *key).collect(),
+    })
+}
+
+/// The formats of a request over a default for what it leaves open.
+fn precision_fields(
+    fields: &mut Fields,
+    stored: Option<PrecisionChoice>,
+) -> Result<PrecisionChoice, RequestError> {
+    let weights = format_field(fields, "weights")?;
+    let mut choice = match (weights, stored) {
+        (Some(weights), _) => PrecisionChoice::weights(weights),
+        (None, Some(stored)) => stored,
+        (None, None) => return Err(RequestError::Missing { key: "weights" }),
+    };
+    choice.activations = format_field(fields, "activations")?.or(choice.activations);
+    choice.kv_cache = format_field(fields, "kv")?.or(choice.kv_cache);
+    choice.embedding = format_field(fields, "embedding")?.or(choice.embedding);
+    choice.experts = format_field(fields, "experts")?.or(choice.experts);
+    Ok(choice)
+}

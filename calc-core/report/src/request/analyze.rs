@@ -1,0 +1,132 @@
+//! A request about one operator.
+
+use std::borrow::Cow;
+
+use calc_core::analysis::{Analysis, AnalyzeRequest, Operator, analyze};
+use calc_core::calibration::{Calibration, Engine};
+use calc_core::cost::attention::AttentionShape;
+use calc_core::cost::gemm::GemmShape;
+use calc_core::device::Device;
+use calc_core::precision::PrecisionChoice;
+use calc_core::roofline::Roofs;
+
+use super::{Fields, Library, RequestError, engine_field, power_mode, precision_fields};
+
+/// An operator as it was asked for.
+pub type Shape = Operator;
+
+/// Names of operators in requests.
+const OPERATORS: [&str; 7] =
+    ["gemm", "gemv", "attention", "kv_append", "add_norm", "norm", "activation"];
+
+/// A request about one operator, with everything looked up.
+#[derive(Debug, Clone)]
+pub struct AnalyzeInputs {
+    /// Device.
+    pub device: Cow<'static, Device>,
+    /// Name of its power mode.
+    pub power_mode: Option<String>,
+    /// Operator.
+    pub operator: Operator,
+    /// Formats.
+    pub precision: PrecisionChoice,
+    /// Engine.
+    pub engine: Option<Engine>,
+}
+
+impl AnalyzeInputs {
+    /// Reads the fields of `analyze`.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
+        let device = library.device(&fields.required_text("hardware")?)?;
+        let mode = fields.text("power_mode")?;
+        let operator = operator(&mut fields)?;
+        let needs_weights = matches!(operator, Operator::Gemm(_));
+        let mode = power_mode(&device, mode.as_deref())?;
+        // Operators without weights run in half unless the request says otherwise.
+        let half = PrecisionChoice::weights(Roofs::new(&device, mode)?.half());
+        let precision = precision_fields(&mut fields, (!needs_weights).then_some(half))?;
+        let engine = engine_field(&mut fields)?;
+        fields.finish()?;
+        let mode = mode.map(|mode| mode.name.to_string());
+        Ok(Self { device, power_mode: mode, operator, precision, engine })
+    }
+
+    /// Answers it.
+    ///
+    /// # Errors
+    /// What the model refuses.
+    pub fn analyze(&self, calibration: &Calibration) -> Result<Analysis, RequestError> {
+        let mode = power_mode(&self.device, self.power_mode.as_deref())?;
+        let (operator, precision, engine) = (self.operator, self.precision, self.engine);
+        Ok(analyze(&AnalyzeRequest {
+            device: &self.device,
+            mode,
+            operator,
+            precision,
+            engine,
+            calibration,
+        })?)
+    }
+}
+
+fn operator(fields: &mut Fields) -> Result<Operator, RequestError> {
+    let name = fields.text("op")?.unwrap_or_else(|| "gemm".into());
+    match name.to_ascii_lowercase().as_str() {
+        "gemm" => {
+            let (m, n, k) = (
+                fields.required_count("m")?,
+                fields.required_count("n")?,
+                fields.required_count("k")?,
+            );
+            Ok(Operator::Gemm(GemmShape { m, n, k }))
+        }
+        "gemv" => {
+            let m = fields.count("m")?.unwrap_or(1);
+            let (n, k) = (fields.required_count("n")?, fields.required_count("k")?);
+            Ok(Operator::Gemm(GemmShape { m, n, k }))
+        }
+        "attention" => attention(fields),
+        "kv_append" => {
+            let kv_heads = fields.required_count("kv_heads")?;
+            let head_dim = fields.required_count("head_dim")?;
+            let tokens = fields.required_count("tokens")?;
+            Ok(Operator::KvAppend {
+                elements: kv_heads.saturating_mul(head_dim).saturating_mul(2),
+                tokens,
+            })
+        }
+        "add_norm" => Ok(Operator::AddNorm {
+            tokens: fields.required_count("tokens")?,
+            hidden: fields.required_count("hidden")?,
+        }),
+        "norm" => Ok(Operator::Norm {
+            tokens: fields.required_count("tokens")?,
+            hidden: fields.required_count("hidden")?,
+        }),
+        "activation" => {
+            let (tokens, width) =
+                (fields.required_count("tokens")?, fields.required_count("width")?);
+            Ok(Operator::Activation { tokens, width, gated: !fields.flag("plain")? })
+        }
+        _ => Err(RequestError::NotOneOf { key: "op", value: name, allowed: OPERATORS.to_vec() }),
+    }
+}
+
+fn attention(fields: &mut Fields) -> Result<Operator, RequestError> {
+    let heads = fields.required_count("heads")?;
+    let head_dim = fields.required_count("head_dim")?;
+    let shape = AttentionShape {
+        batch: fields.count("batch")?.unwrap_or(1),
+        heads,
+        kv_heads: fields.count("kv_heads")?.unwrap_or(heads),
+        qk_dim: head_dim,
+        v_dim: fields.count("v_dim")?.unwrap_or(head_dim),
+        new: fields.count("new")?.unwrap_or(1),
+        cached: fields.count("cached")?.unwrap_or(0),
+        window: fields.count("window")?,
+    };
+    Ok(Operator::Attention { shape, fused: !fields.flag("unfused")? })
+}

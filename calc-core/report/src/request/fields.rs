@@ -1,0 +1,184 @@
+//! A bag of keys and values that is emptied field by field; what is left over was never a field.
+
+use calc_core::catalog::nearest;
+use calc_core::error::Error;
+use serde_json::{Map, Value};
+
+use super::RequestError;
+
+/// The fields of one request.
+#[derive(Debug, Clone)]
+pub struct Fields {
+    values: Map<String, Value>,
+    asked: Vec<&'static str>,
+}
+
+impl Fields {
+    /// From a JSON object.
+    pub fn new(values: Map<String, Value>) -> Self {
+        Self { values, asked: Vec::new() }
+    }
+
+    /// From one line of JSON.
+    ///
+    /// # Errors
+    /// [`RequestError::NotJson`] for anything but an object.
+    pub fn from_line(line: &str) -> Result<Self, RequestError> {
+        match serde_json::from_str(line) {
+            Ok(Value::Object(values)) => Ok(Self::new(values)),
+            Ok(other) => Err(RequestError::NotJson {
+                reason: format!("{} where an object belongs", kind(&other)),
+            }),
+            Err(error) => Err(RequestError::NotJson { reason: error.to_string() }),
+        }
+    }
+
+    fn take(&mut self, key: &'static str) -> Option<Value> {
+        self.asked.push(key);
+        self.values.remove(key).filter(|value| !value.is_null())
+    }
+
+    /// A name.
+    ///
+    /// # Errors
+    /// [`RequestError::NotText`] for anything but a string.
+    pub fn text(&mut self, key: &'static str) -> Result<Option<String>, RequestError> {
+        match self.take(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(RequestError::NotText { key: key.into(), value: shown(&other) }),
+        }
+    }
+
+    /// A name that must be there.
+    ///
+    /// # Errors
+    /// As [`Fields::text`], and [`RequestError::Missing`].
+    pub fn required_text(&mut self, key: &'static str) -> Result<String, RequestError> {
+        self.text(key)?.ok_or(RequestError::Missing { key })
+    }
+
+    /// A yes or no: true, "true", or a flag without a value.
+    ///
+    /// # Errors
+    /// [`RequestError::NotOneOf`] for anything else.
+    pub fn flag(&mut self, key: &'static str) -> Result<bool, RequestError> {
+        match self.take(key) {
+            None => Ok(false),
+            Some(Value::Bool(value)) => Ok(value),
+            Some(Value::String(text)) if text == "true" || text == "false" => Ok(text == "true"),
+            Some(other) => Err(RequestError::NotOneOf {
+                key,
+                value: shown(&other),
+                allowed: vec!["true", "false"],
+            }),
+        }
+    }
+
+    /// A real number.
+    ///
+    /// # Errors
+    /// [`RequestError::NotANumber`].
+    pub fn real(&mut self, key: &'static str) -> Result<Option<f64>, RequestError> {
+        let Some(value) = self.take(key) else { return Ok(None) };
+        let number = match &value {
+            Value::Number(number) => number.as_f64(),
+            Value::String(text) => text.trim().parse().ok(),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        };
+        number
+            .map(Some)
+            .ok_or_else(|| RequestError::NotANumber { key: key.into(), value: shown(&value) })
+    }
+
+    /// A whole number that is not negative; its range is checked by the model.
+    ///
+    /// # Errors
+    /// [`RequestError::NotANumber`], [`RequestError::NotWhole`], or out of the range of any count.
+    pub fn count(&mut self, key: &'static str) -> Result<Option<u64>, RequestError> {
+        let Some(value) = self.take(key) else { return Ok(None) };
+        let exact = match &value {
+            Value::Number(number) => number.as_u64(),
+            Value::String(text) => text.trim().replace('_', "").parse().ok(),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        };
+        if exact.is_some() {
+            return Ok(exact);
+        }
+        self.values.insert(key.into(), value.clone());
+        let real = self.real(key)?.unwrap_or(f64::NAN);
+        whole(key, real, &value).map(Some)
+    }
+
+    /// A count that must be there.
+    ///
+    /// # Errors
+    /// As [`Fields::count`], and [`RequestError::Missing`].
+    pub fn required_count(&mut self, key: &'static str) -> Result<u64, RequestError> {
+        self.count(key)?.ok_or(RequestError::Missing { key })
+    }
+
+    /// Refuses what nobody asked for.
+    ///
+    /// # Errors
+    /// [`RequestError::UnknownField`] with the nearest fields.
+    pub fn finish(self) -> Result<(), RequestError> {
+        match self.values.into_iter().next() {
+            None => Ok(()),
+            Some((key, _)) => {
+                let nearest = nearest(&key, self.asked.iter().copied());
+                Err(RequestError::UnknownField { key: clip(&key), nearest })
+            }
+        }
+    }
+}
+
+/// Largest count that f64 holds exactly.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+fn whole(key: &'static str, real: f64, value: &Value) -> Result<u64, RequestError> {
+    if real.is_nan() {
+        return Err(RequestError::NotANumber { key: key.into(), value: shown(value) });
+    }
+    if !(0.0..=EXACT).contains(&real) {
+        return Err(
+            Error::OutOfRange { what: key.into(), value: real, min: 0.0, max: EXACT }.into()
+        );
+    }
+    if real % 1.0 != 0.0 {
+        return Err(RequestError::NotWhole { key: key.into(), value: shown(value) });
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "whole and within 0..=2^53"
+    )]
+    Ok(real as u64)
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => clip(text),
+        other => clip(&other.to_string()),
+    }
+}
+
+/// A value as it goes into a message.
+fn clip(text: &str) -> String {
+    if text.chars().count() <= 60 {
+        text.into()
+    } else {
+        text.chars().take(60).chain("…".chars()).collect()
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}

@@ -1,0 +1,92 @@
+//! Answers for people: a heading, the verdict, tables, and the lines by which each figure can be followed.
+
+mod analyze;
+mod catalog;
+mod compare;
+mod estimate;
+mod tiling;
+
+pub use analyze::analyze;
+pub use catalog::{device, devices, format, formats, model, models};
+pub use compare::compare;
+pub use estimate::estimate;
+pub use tiling::tilings;
+
+use crate::table::Table;
+
+/// A part of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Block {
+    /// A title.
+    Heading(String),
+    /// A line of text.
+    Line(String),
+    /// A table.
+    Table(Table),
+    /// Short remarks.
+    Notes(Vec<String>),
+}
+
+/// An answer for people.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Document {
+    blocks: Vec<Block>,
+}
+
+impl Document {
+    fn heading(&mut self, text: impl Into<String>) {
+        self.blocks.push(Block::Heading(text.into()));
+    }
+
+    fn line(&mut self, text: impl Into<String>) {
+        self.blocks.push(Block::Line(text.into()));
+    }
+
+    fn table(&mut self, table: Table) {
+        if !table.is_empty() {
+            self.blocks.push(Block::Table(table));
+        }
+    }
+
+    fn notes(&mut self, notes: Vec<String>) {
+        if !notes.is_empty() {
+            self.blocks.push(Block::Notes(notes));
+        }
+    }
+
+    /// For a terminal.
+    pub fn to_text(&self) -> String {
+        let mut out = String::new();
+        for (i, block) in self.blocks.iter().enumerate() {
+            out += &match block {
+                Block::Heading(text) if i == 0 => format!("{text}\n"),
+                Block::Heading(text) => format!("\n{text}\n"),
+                Block::Line(text) => format!("{text}\n"),
+                Block::Table(table) => format!("\n{}", table.to_text()),
+                Block::Notes(notes) => {
+                    let lines: String = notes.iter().map(|note| format!("  - {note}\n")).collect();
+                    format!("\nNotes\n{lines}")
+                }
+            };
+        }
+        out
+    }
+
+    /// Markdown.
+    pub fn to_markdown(&self) -> String {
+        let mut out = String::new();
+        for (i, block) in self.blocks.iter().enumerate() {
+            out += &match block {
+                Block::Heading(text) if i == 0 => format!("# {text}\n"),
+                Block::Heading(text) => format!("\n## {text}\n"),
+                Block::Line(text) => format!("\n{text}\n"),
+                Block::Table(table) => format!("\n{}", table.to_markdown()),
+                Block::Notes(notes) => {
+                    let lines: String = notes.iter().map(|note| format!("- {note}\n")).collect();
+                    format!("\n## Notes\n\n{lines}")
+                }
+            };
+        }
+        out
+    }
+}

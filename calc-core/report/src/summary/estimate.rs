@@ -1,0 +1,210 @@
+//! A model on a device, line by line.
+
+use calc_core::estimate::{Estimate, PhaseEstimate};
+use calc_core::footprint::Verdict;
+use calc_core::parallel::Parallel;
+use calc_core::plan::OpRow;
+
+use super::Document;
+use super::analyze::expected;
+use crate::number_text as n;
+use crate::request::EstimateInputs;
+use crate::table::{Align, Table};
+use crate::words;
+
+/// An estimate for people.
+pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
+    let mut out = Document::default();
+    let mode = inputs.power_mode.as_ref().map_or(String::new(), |mode| format!(" in mode {mode}"));
+    out.heading(format!("{} on {}{mode}", inputs.model.name, inputs.device.name));
+    out.line(verdict(answer));
+    setup(&mut out, inputs, answer);
+    out.table(phases(answer));
+    memory(&mut out, inputs, answer);
+    latency(&mut out, inputs, answer);
+    for (name, phase) in [("prefill", &answer.prefill), ("decode", &answer.decode)] {
+        out.heading(format!("Operators of {name}, totals over their instances"));
+        out.table(operators(phase));
+    }
+    out.heading("Sources");
+    out.line(format!(
+        "device  {} ({})",
+        inputs.device.source,
+        inputs.device.bandwidth.provenance.key()
+    ));
+    out.line(format!("model   {} ({})", inputs.model.source, inputs.model.provenance.key()));
+    out.notes(words::estimate_notes(inputs, answer));
+    out
+}
+
+fn verdict(answer: &Estimate) -> String {
+    let fits = match answer.memory.verdict() {
+        Verdict::Fits { headroom } => format!("Fits with {} to spare.", n::bytes(headroom)),
+        Verdict::DoesNotFit { missing } => {
+            format!("Does not fit: {} are missing.", n::bytes(missing))
+        }
+    };
+    format!(
+        "{fits} Decode is {}-bound: {} expected, {} at the roof. First token after {}.",
+        words::bound(answer.decode.bound),
+        n::token_rate(answer.throughput),
+        n::token_rate(answer.ideal_throughput()),
+        n::time(answer.ttft.time),
+    )
+}
+
+fn setup(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
+    let (p, w, arch) = (&answer.precision, &inputs.workload, &inputs.model.arch);
+    let (all, active) = (arch.n_params(), arch.n_active_params());
+    let active =
+        if active == all { String::new() } else { format!(", {} active", n::count(active)) };
+    out.heading("Setup");
+    out.line(format!("model       {} parameters{active}", n::count(all)));
+    out.line(format!(
+        "weights     {}, {} bits per weight",
+        p.weights.name,
+        n::plain(p.weights.bits_per_element())
+    ));
+    if arch.moe.is_some() && p.experts != p.weights {
+        out.line(format!(
+            "experts     {}, {} bits per weight",
+            p.experts.name,
+            n::plain(p.experts.bits_per_element())
+        ));
+    }
+    out.line(format!(
+        "activations {}; KV cache {}; embedding and LM head {}",
+        p.activations.name, p.kv_cache.name, p.embedding.name
+    ));
+    out.line(format!(
+        "roofs       {} DRAM, {} {} dense",
+        n::published_bandwidth(answer.bandwidth),
+        n::published_rate(answer.paths.layer.peak, answer.paths.layer.class),
+        answer.paths.layer.class.key(),
+    ));
+    out.line(format!(
+        "workload    batch {}, prompt {}, context {}, new tokens {}",
+        w.batch, w.prompt, w.context, w.new_tokens
+    ));
+    let split = &w.parallel;
+    if split.tensor * split.pipeline * split.expert > 1 {
+        let Parallel { tensor, pipeline, expert } = split;
+        out.line(format!("split       tensor {tensor}, pipeline {pipeline}, expert {expert}; figures are those of one device"));
+    }
+}
+
+fn phases(answer: &Estimate) -> Table {
+    let mut table =
+        Table::new(&[("", Align::Left), ("prefill", Align::Right), ("decode step", Align::Right)]);
+    let mut row = |name: &str, cell: &dyn Fn(&PhaseEstimate) -> String| {
+        table.push(vec![name.into(), cell(&answer.prefill), cell(&answer.decode)]);
+    };
+    row("work", &|p| n::flops(p.totals.cost.flops));
+    row("traffic", &|p| n::bytes(p.totals.cost.traffic.total()));
+    row("  weights", &|p| n::bytes(p.totals.cost.traffic.weights));
+    row("  KV cache", &|p| n::bytes(p.totals.cost.traffic.kv_cache));
+    row("  activations", &|p| n::bytes(p.totals.cost.traffic.activations));
+    row("intensity", &|p| n::intensity(p.totals.cost.intensity()));
+    row("ridge", &|p| n::intensity(p.ridge));
+    row("memory time", &|p| n::time(p.totals.time.memory));
+    row("compute time", &|p| n::time(p.totals.time.compute));
+    row("bound", &|p| words::bound(p.bound).into());
+    row("ideal", &|p| n::time(p.totals.ideal));
+    row("expected", &|p| n::time(p.totals.expected.time));
+    row("  from", &|p| n::time(p.totals.expected.low));
+    row("  to", &|p| n::time(p.totals.expected.high));
+    row("MFU", &|p| n::percent(p.mfu));
+    row("MBU", &|p| n::percent(p.mbu));
+    table
+}
+
+fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
+    let m = &answer.memory;
+    let device = &inputs.device;
+    out.heading("Memory of one device");
+    out.line(format!("weights     {}", n::bytes(m.weights)));
+    out.line(format!(
+        "KV cache    {}  at {} tokens of {} sequences",
+        n::bytes(m.kv_cache),
+        inputs.workload.longest(),
+        inputs.workload.batch
+    ));
+    out.line(format!("activations {}", n::bytes(m.activations)));
+    out.line(format!("reserve     {}  (assumed)", n::bytes(m.reserve)));
+    let shared = if device.unified_memory { " * 0.925: host and GPU share it" } else { "" };
+    out.line(format!(
+        "total       {}  of {} usable = {}{shared}",
+        n::bytes(m.total()),
+        n::bytes(m.usable),
+        n::capacity(device.memory.value)
+    ));
+}
+
+fn latency(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
+    let w = &inputs.workload;
+    out.heading("Time and energy");
+    out.line(format!("TTFT        {}", expected(&answer.ttft)));
+    let how = w.speculation.map_or(String::new(), |s| {
+        format!(
+            "  with {} draft tokens, {:.3} tokens a round",
+            s.draft_tokens,
+            s.tokens_per_round()
+        )
+    });
+    out.line(format!("TPOT        {}{how}", expected(&answer.tpot)));
+    out.line(format!(
+        "throughput  {} = batch {} / TPOT",
+        n::token_rate(answer.throughput),
+        w.batch
+    ));
+    if w.new_tokens > 1 {
+        out.line(format!(
+            "generation  {}  {} decode steps after the first token",
+            n::time(answer.generation.time),
+            w.new_tokens - 1
+        ));
+        out.line(format!("end to end  {} = TTFT + generation", n::time(answer.end_to_end.time)));
+    }
+    match answer.energy {
+        Some(energy) => out.line(format!(
+            "energy      {} per token at {} ({})",
+            n::energy(energy.per_token),
+            n::power(energy.power),
+            words::ENERGY_BASIS
+        )),
+        None => out.line("energy      unknown: nobody has published the power of this device"),
+    }
+}
+
+fn operators(phase: &PhaseEstimate) -> Table {
+    let mut table = Table::new(&[
+        ("operator", Align::Left),
+        ("count", Align::Right),
+        ("work", Align::Right),
+        ("traffic", Align::Right),
+        ("FLOP/B", Align::Right),
+        ("ideal", Align::Right),
+        ("share", Align::Right),
+        ("expected", Align::Right),
+        ("bound", Align::Left),
+    ]);
+    for row in &phase.operators {
+        table.push(operator(row, phase));
+    }
+    table
+}
+
+fn operator(row: &OpRow, phase: &PhaseEstimate) -> Vec<String> {
+    let totals = &row.totals;
+    vec![
+        row.kind.key().into(),
+        row.count.to_string(),
+        n::flops(totals.cost.flops),
+        n::bytes(totals.cost.traffic.total()),
+        n::plain(totals.cost.intensity().get()),
+        n::time(totals.ideal),
+        n::percent(totals.ideal / phase.totals.ideal),
+        n::time(totals.expected.time),
+        words::bound(totals.time.bound()).into(),
+    ]
+}

@@ -1,0 +1,71 @@
+//! Tilings of a GEMM for people.
+
+use calc_core::tiling::{Feasibility, Reuse, Tiling};
+
+use super::Document;
+use crate::json::tiling::why;
+use crate::number_text as n;
+use crate::table::{Align, Table};
+
+/// All tilings, best first.
+pub fn tilings(title: &str, all: &[Tiling]) -> Document {
+    let mut out = Document::default();
+    out.heading(title);
+    if let Some(best) = all.first() {
+        let t = best.tile;
+        out.line(format!(
+            "Best: {} × {} × {} with {} stages. {}.",
+            t.m,
+            t.n,
+            t.k,
+            t.stages,
+            why(best)
+        ));
+    }
+    let mut table = Table::new(&[
+        ("tile", Align::Left),
+        ("stages", Align::Right),
+        ("runs", Align::Left),
+        ("tiles", Align::Right),
+        ("waves", Align::Right),
+        ("wave eff.", Align::Right),
+        ("tile eff.", Align::Right),
+        ("traffic from", Align::Right),
+        ("to", Align::Right),
+        ("wave in L2", Align::Left),
+    ]);
+    for tiling in all {
+        table.push(row(tiling));
+    }
+    out.table(table);
+    out
+}
+
+fn row(tiling: &Tiling) -> Vec<String> {
+    let t = tiling.tile;
+    let unknown = || "unknown".to_string();
+    let runs = match tiling.feasibility {
+        Feasibility::Fits { .. } => "yes".into(),
+        Feasibility::TooLarge { shared, available } => {
+            format!("no: {} > {}", n::bytes(shared), n::bytes(available))
+        }
+        Feasibility::Unknown { .. } => unknown(),
+    };
+    let l2 = match tiling.reuse {
+        Reuse::InL2 => "yes",
+        Reuse::Spills => "no",
+        Reuse::Unknown => "unknown",
+    };
+    vec![
+        format!("{}×{}×{}", t.m, t.n, t.k),
+        t.stages.to_string(),
+        runs,
+        n::count(tiling.tiles),
+        tiling.waves.map_or_else(unknown, n::count),
+        tiling.wave_efficiency.map_or_else(unknown, n::percent),
+        n::percent(tiling.quantization_efficiency),
+        n::bytes(tiling.bytes_low),
+        n::bytes(tiling.bytes_high),
+        l2.into(),
+    ]
+}

@@ -1,0 +1,231 @@
+//! What an analysis means, in a sentence that a newcomer understands and an expert can check; what limits, what would
+//! change it, and where each number comes from. The recommendation is not here.
+
+pub mod explain;
+
+use calc_core::analysis::Analysis;
+use calc_core::calibration::Factors;
+use calc_core::provenance::Provenance;
+use calc_core::quant_format::ComputeClass;
+use calc_core::roofline::Bound;
+use calc_core::units::{FlopsPerSec, Seconds};
+
+use crate::number_text as text;
+
+/// Up to this ratio of the two times, neither waits for the other for long.
+const BALANCED: f64 = 1.15;
+
+/// `FP16`.
+pub fn class_name(class: ComputeClass) -> String {
+    class.key().to_ascii_uppercase()
+}
+
+/// How sure a number is, as a badge.
+pub const fn badge(provenance: Provenance) -> &'static str {
+    match provenance {
+        Provenance::Read => "datasheet",
+        Provenance::Derived => "derived",
+        Provenance::Recalled => "from memory",
+        Provenance::Fitted => "fitted",
+        Provenance::Measured => "measured",
+        Provenance::Assumed => "assumed",
+        Provenance::Mixed => "mixed",
+    }
+}
+
+/// What a badge means.
+pub const fn badge_meaning(provenance: Provenance) -> &'static str {
+    match provenance {
+        Provenance::Read => "read in the named source",
+        Provenance::Derived => "computed from other facts",
+        Provenance::Recalled => "recalled; nobody opened a source",
+        Provenance::Fitted => "fitted on measurements",
+        Provenance::Measured => "measured on this device",
+        Provenance::Assumed => "assumed until something better is known",
+        Provenance::Mixed => "parts of different origin",
+    }
+}
+
+/// What limits, and by how much.
+///
+/// ```
+/// # use calc_core::{analysis::{analyze, AnalyzeRequest, Operator}, calibration::Calibration, catalog};
+/// # use calc_core::{cost::gemm::GemmShape, precision::PrecisionChoice};
+/// # let answer = analyze(&AnalyzeRequest {
+/// #     device: catalog::device("jetson_orin_nano_8gb_super").unwrap(),
+/// #     mode: None,
+/// #     operator: Operator::Gemm(GemmShape { m: 1, n: 4096, k: 4096 }),
+/// #     precision: PrecisionChoice::weights(catalog::format("int4_g128").unwrap()),
+/// #     engine: None,
+/// #     calibration: &Calibration::ASSUMED,
+/// # }).unwrap();
+/// let sentence = report::verdict::sentence(&answer);
+/// assert_eq!(sentence, "Memory-bound: the compute units wait for DRAM 98\u{202f}% of the time.");
+/// ```
+pub fn sentence(answer: &Analysis) -> String {
+    let class = class_name(answer.path.class);
+    let (ideal, time) = (answer.time.ideal(), answer.time);
+    let waits = |busy: Seconds| text::percent(1.0 - busy / ideal);
+    match time.bound() {
+        _ if ratio(answer) <= BALANCED => {
+            format!("Balanced: DRAM and {class} arithmetic are both busy nearly all the time.")
+        }
+        Bound::Memory => format!(
+            "Memory-bound: the compute units wait for DRAM {} of the time.",
+            waits(time.compute)
+        ),
+        Bound::Compute => {
+            format!(
+                "Compute-bound: DRAM waits for {class} arithmetic {} of the time.",
+                waits(time.memory)
+            )
+        }
+    }
+}
+
+/// The longer time over the shorter one.
+fn ratio(answer: &Analysis) -> f64 {
+    let (memory, compute) = (answer.time.memory.get(), answer.time.compute.get());
+    if memory > compute { memory / compute } else { compute / memory }
+}
+
+/// The numbers behind the sentence, and what helps.
+pub fn line(answer: &Analysis, factors: &Factors) -> String {
+    let intensity = text::plain(answer.cost.intensity().get());
+    let class = class_name(answer.path.class);
+    let times = text::short(ratio(answer), 2);
+    let (place, help) = match answer.time.bound() {
+        _ if ratio(answer) <= BALANCED => (
+            format!("at the {class} ridge"),
+            "To be faster it needs fewer bytes and faster arithmetic.",
+        ),
+        Bound::Memory => (
+            format!("{times} times left of the {class} ridge"),
+            "Fewer bytes are the only way to be faster here.",
+        ),
+        Bound::Compute => (
+            format!("{times} times right of the {class} ridge"),
+            "Only faster arithmetic helps here; fewer bytes do not.",
+        ),
+    };
+    let help = if floor_share(answer, factors) > 0.5 {
+        format!("Most of the expected time is the fixed {} of a kernel.", text::time(factors.floor))
+    } else {
+        help.to_owned()
+    };
+    format!("{intensity} FLOP per byte, {place}. {help}")
+}
+
+/// Share of the expected time that is the fixed cost of a kernel.
+pub fn floor_share(answer: &Analysis, factors: &Factors) -> f64 {
+    factors.floor / answer.expected.time
+}
+
+/// What could change the verdict, found by asking the model again.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Flips {
+    /// The M at which the other roof limits: the first above for a memory-bound shape, the last below for a compute-bound
+    /// one. `None` when no M in range does.
+    pub other_bound_at: Option<u64>,
+    /// The device's fastest class of at most the weights' width, if faster than the one used.
+    pub faster: Option<(ComputeClass, FlopsPerSec)>,
+}
+
+/// What would change the verdict, one sentence each.
+pub fn changes(answer: &Analysis, factors: &Factors, flips: &Flips) -> Vec<String> {
+    let class = class_name(answer.path.class);
+    let ridge = text::short(answer.roofline.ridge().get(), 3);
+    let mut changes = Vec::new();
+    match answer.time.bound() {
+        Bound::Memory => {
+            changes.push(format!("Every byte saved is time saved, up to {ridge} FLOP/B."));
+            changes.push(match flips.other_bound_at {
+                Some(m) => format!("From M = {} on, {class} arithmetic limits.", text::count(m)),
+                None => "No M makes this N and K compute-bound: inputs and outputs grow along."
+                    .to_owned(),
+            });
+            changes.push(format!("Faster arithmetic than {class} changes nothing."));
+        }
+        Bound::Compute => {
+            changes.push(match flips.other_bound_at {
+                Some(m) => format!("Up to M = {}, DRAM limits.", text::count(m)),
+                None => "No M makes this N and K memory-bound.".to_owned(),
+            });
+            changes.push(format!("Weights in fewer bits change nothing while {class} computes."));
+            changes.extend(flips.faster.map(|(faster, peak)| {
+                let times = text::short(peak / answer.roofline.peak, 2);
+                format!("{} arithmetic is {times} times as fast; weights and activations must be in it.", class_name(faster))
+            }));
+        }
+    }
+    if floor_share(answer, factors) > 0.1 {
+        let share = text::percent(floor_share(answer, factors));
+        changes.push(format!("{share} of the expected time is the fixed cost of a kernel; fused or larger ones spread it."));
+    }
+    changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use calc_core::analysis::{AnalyzeRequest, Operator, analyze};
+    use calc_core::calibration::Calibration;
+    use calc_core::catalog;
+    use calc_core::cost::gemm::GemmShape;
+    use calc_core::precision::PrecisionChoice;
+
+    fn answer(m: u64, n: u64) -> Analysis {
+        analyze(&AnalyzeRequest {
+            device: catalog::device("jetson_orin_nano_8gb_super").expect("catalog key"),
+            mode: None,
+            operator: Operator::Gemm(GemmShape { m, n, k: 4096 }),
+            precision: PrecisionChoice::weights(catalog::format("fp16").expect("catalog key")),
+            engine: None,
+            calibration: &Calibration::ASSUMED,
+        })
+        .expect("a valid request")
+    }
+
+    fn check(answer: &Analysis, start: &str, place: &str) {
+        let sentence = sentence(answer).replace(text::SPACE, " ");
+        let line = line(answer, &Factors::ASSUMED).replace(text::SPACE, " ");
+        assert!(sentence.starts_with(start), "{sentence}");
+        assert!(line.contains(place), "{line}");
+    }
+
+    #[test]
+    fn the_verdict_names_the_side_of_the_ridge() {
+        check(
+            &answer(1, 4096),
+            "Memory-bound: the compute units wait for DRAM 99 %",
+            "160 times left",
+        );
+        check(
+            &answer(2048, 4096),
+            "Compute-bound: DRAM waits for FP16 arithmetic 84 %",
+            "6.3 times right",
+        );
+        check(&answer(177, 4096), "Balanced:", "at the FP16 ridge");
+    }
+
+    #[test]
+    fn a_tiny_kernel_is_told_that_its_floor_dominates() {
+        check(&answer(1, 1), "Memory-bound", "fixed 3.00 µs of a kernel");
+    }
+
+    #[test]
+    fn changes_follow_the_bound() {
+        let flips = Flips {
+            other_bound_at: Some(178),
+            faster: Some((ComputeClass::Int8, FlopsPerSec::from_tera(33.4))),
+        };
+        let text = |m| changes(&answer(m, 4096), &Factors::ASSUMED, &flips).join(" ");
+        assert!(text(1).contains("From M = 178 on") && !text(1).contains("INT8"));
+        assert!(
+            text(2048).contains("Up to M = 178")
+                && text(2048).contains("INT8 arithmetic is 2 times")
+        );
+        let none = changes(&answer(1, 1), &Factors::ASSUMED, &Flips::default()).join(" ");
+        assert!(none.contains("No M makes"), "{none}");
+    }
+}

@@ -1,0 +1,141 @@
+//! Refusals as one line that names the value and what is allowed.
+
+use core::fmt;
+
+use calc_core::error::Error;
+
+use crate::device_file::{DeviceFileError, MAX_BYTES};
+use crate::request::RequestError;
+
+/// "did you mean a, b?", or nothing.
+pub fn nearest_text(nearest: &[String]) -> String {
+    if nearest.is_empty() {
+        String::new()
+    } else {
+        format!("; did you mean {}?", nearest.join(", "))
+    }
+}
+
+/// A number in a message: as it was typed when it is whole, short otherwise.
+fn number(value: f64) -> String {
+    if value.is_nan() {
+        "no number".into()
+    } else if value % 1.0 == 0.0 && value.abs() < 1e15 {
+        format!("{value}")
+    } else {
+        format!("{value:e}")
+    }
+}
+
+/// One line for what the model refuses.
+#[must_use]
+pub(crate) fn core_error(error: &Error) -> String {
+    match error {
+        Error::OutOfRange { what, value, min, max } => {
+            format!(
+                "{what} must be from {} to {}; got {}",
+                number(*min),
+                number(*max),
+                number(*value)
+            )
+        }
+        Error::UnknownKey { catalog: "power mode", key, nearest } if nearest.is_empty() => {
+            format!("unknown power mode `{key}`; this device has none, leave it out")
+        }
+        Error::UnknownKey { catalog: "power mode", key, nearest } => {
+            format!("unknown power mode `{key}`; this device has {}", nearest.join(", "))
+        }
+        Error::UnknownKey { catalog, key, nearest } => {
+            format!("unknown {catalog} `{key}`{}", nearest_text(nearest))
+        }
+        Error::NoComputePath { class, device } => {
+            format!(
+                "{device} has no {} peak and none to fall back to; choose other activations",
+                class.key()
+            )
+        }
+        Error::StorageOnly { format } => format!(
+            "nothing computes in {format}: it stores weights, KV cache or embeddings only; choose other activations, \
+             for example fp16"
+        ),
+        Error::UnknownModeClock { device, mode } => format!(
+            "nobody has published the GPU clock, active SMs or bandwidth of {device} in mode {mode}; leave the power \
+             mode out to use the device's own peaks"
+        ),
+        Error::UnevenSplit { parallel, ways, what, count } => {
+            format!("{parallel} {ways} does not divide {what} ({count})")
+        }
+        Error::UnsupportedSplit { parallel, part } => {
+            format!("{parallel} does not apply to {part}")
+        }
+        Error::Conflict { first, second, needs: true } => format!("{first} needs {second}"),
+        Error::Conflict { first, second, needs: false } => {
+            format!("{first} and {second} exclude each other")
+        }
+        Error::UnknownFact { device, fact } => format!("the {fact} of {device} is unknown"),
+        _ => format!("{error:?}"),
+    }
+}
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Core(error) => f.write_str(&core_error(error)),
+            Self::Missing { key } => write!(f, "{key} is missing"),
+            Self::UnknownField { key, nearest } => {
+                write!(f, "unknown field `{key}`{}", nearest_text(nearest))
+            }
+            Self::NotANumber { key, value } => write!(f, "{key} must be a number; got `{value}`"),
+            Self::NotWhole { key, value } => write!(f, "{key} must be a whole number; got {value}"),
+            Self::NotText { key, value } => {
+                write!(f, "{key} must be a name in quotes; got {value}")
+            }
+            Self::NotOneOf { key, value, allowed } => {
+                write!(f, "{key} must be one of {}; got `{value}`", allowed.join(", "))
+            }
+            Self::NotJson { reason } => write!(f, "not a JSON object: {reason}"),
+            Self::Unreadable { path, reason } => write!(f, "cannot read {path}: {reason}"),
+            Self::DeviceFile { path, error } => write!(f, "{path}: {error}"),
+            Self::ModelFile { path, reason } => write!(f, "{path}: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for RequestError {}
+
+impl fmt::Display for DeviceFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLarge { bytes } => {
+                write!(f, "a device file has at most {MAX_BYTES} bytes; this one has {bytes}")
+            }
+            Self::Malformed { reason } => write!(f, "not a device file: {reason}"),
+            Self::Impossible(error) => f.write_str(&core_error(error)),
+            Self::NoPeak => f.write_str("dense_peaks_tflops names no peak; at least one is needed"),
+            Self::DuplicateMode { name } => write!(f, "two power modes are called `{name}`"),
+        }
+    }
+}
+
+impl std::error::Error for DeviceFileError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use calc_core::catalog;
+
+    #[test]
+    fn refusals_name_the_value_and_what_is_allowed() {
+        let unknown = core_error(&catalog::device("h10").expect_err("no such key"));
+        assert_eq!(unknown, "unknown hardware `h10`; did you mean h100_sxm, h100_nvl, h100_pcie?");
+        let range = Error::OutOfRange { what: "m".into(), value: 1e30, min: 1.0, max: 1e9 };
+        assert_eq!(core_error(&range), "m must be from 1 to 1000000000; got 1e30");
+        let orin = catalog::device("jetson_orin_nano_8gb").expect("catalog key");
+        let mode = core_error(&orin.power_mode("25W").expect_err("no such mode"));
+        assert!(mode.contains("15W") && mode.contains("7W"), "{mode}");
+        let none = core_error(
+            &catalog::device("h100").expect("alias").power_mode("15W").expect_err("no modes"),
+        );
+        assert!(none.contains("has none"), "{none}");
+    }
+}

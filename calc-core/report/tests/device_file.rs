@@ -1,0 +1,96 @@
+//! Custom devices: the documented example works, the schema says what the code does, and impossible values are refused.
+
+use report::device_file::parse;
+use serde_json::{Value, json};
+
+const EXAMPLE: &str = include_str!("../../../docs/examples/custom-device.json");
+const SCHEMA: &str = include_str!("../../../docs/schema/device.schema.json");
+
+fn minimal() -> Value {
+    json!({"key": "my_asic", "class": "discrete_gpu", "memory_gib": 16, "bandwidth_gb_s": 200, "dense_peaks_tflops": {"fp16": 50}})
+}
+
+fn refusal(device: &Value) -> String {
+    parse(&device.to_string()).expect_err("refused").to_string()
+}
+
+#[test]
+fn the_documented_example_is_a_device() {
+    let device = parse(EXAMPLE).expect("a device");
+    assert!(device.bandwidth.value.get() > 0.0 && !device.source.is_empty());
+}
+
+#[test]
+fn the_smallest_file_has_what_its_class_implies() {
+    let device = parse(&minimal().to_string()).expect("a device");
+    assert_eq!(
+        (device.name.as_ref(), device.unified_memory, device.power_modes.len()),
+        ("my_asic", false, 0)
+    );
+    let mut soc = minimal();
+    soc["class"] = json!("unified_gpu");
+    assert!(parse(&soc.to_string()).expect("a device").unified_memory);
+}
+
+#[test]
+fn impossible_values_are_refused_by_name() {
+    for (key, value, expected) in [
+        ("bandwidth_gb_s", json!(0), "bandwidth_gb_s must be from"),
+        ("bandwidth_gb_s", json!(-1), "bandwidth_gb_s must be from"),
+        ("memory_gib", json!(1e300), "memory_gib must be from"),
+        ("memory_gib", json!("16"), "invalid type"),
+        ("memory_gib", json!(null), "invalid type"),
+        ("dense_peaks_tflops", json!({}), "names no peak"),
+        ("dense_peaks_tflops", json!({"fp16": -5}), "fp16 must be from"),
+        ("dense_peaks_tflops", json!({"fp17": 5}), "unknown field `fp17`"),
+        ("sm_count", json!(0), "sm_count must be from"),
+        ("sm_count", json!(1.5), "invalid type"),
+        ("key", json!("two words"), "key `two words`"),
+        ("key", json!(""), "1 to 64"),
+        ("class", json!("gpu"), "unknown variant `gpu`"),
+        ("bandwith_gb_s", json!(1), "unknown field `bandwith_gb_s`"),
+        ("power_modes", json!([{"name": "a"}, {"name": "A"}]), "two power modes"),
+        ("power_modes", json!([{"name": "a", "watts": -7}]), "watts must be from"),
+    ] {
+        let mut device = minimal();
+        device[key] = value;
+        let error = refusal(&device);
+        assert!(error.contains(expected), "{key}: {error}");
+    }
+    for text in ["", "NaN", "{\"memory_gib\": NaN}", "{\"memory_gib\": 1e999}", "[]"] {
+        assert!(parse(text).is_err(), "{text}");
+    }
+    assert!(parse(&" ".repeat(2 << 20)).expect_err("large").to_string().contains("at most"));
+    assert!(parse(&"{\"a\":".repeat(100_000)).is_err());
+}
+
+/// Every property of the schema is read, none other is, and numbers just outside its ranges are refused.
+#[test]
+fn the_schema_says_what_the_code_does() {
+    let schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
+    let example: Value = serde_json::from_str(EXAMPLE).expect("JSON");
+    let properties = schema["properties"].as_object().expect("properties");
+    for key in example.as_object().expect("an object").keys() {
+        assert!(properties.contains_key(key), "the example's {key} is not in the schema");
+    }
+    for key in schema["required"].as_array().expect("a list") {
+        let mut device = minimal();
+        device
+            .as_object_mut()
+            .expect("an object")
+            .remove(key.as_str().expect("a key"))
+            .expect("required here too");
+        assert!(refusal(&device).contains("missing field"), "{key}");
+    }
+    for (key, property) in properties {
+        for (bound, outside) in [("minimum", 0.5), ("maximum", 2.0)] {
+            let Some(limit) = property[bound].as_f64() else { continue };
+            let value = if limit == 0.0 { json!(-1.0) } else { json!(limit * outside) };
+            let mut device = minimal();
+            device["link_gb_s"] = json!(1);
+            device[key] = value;
+            let error = refusal(&device);
+            assert!(error.contains(key) || error.contains("invalid"), "{key} {bound}: {error}");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Requests that are wrong: each gets one line that names the value and what is allowed, and none panics.
+
+use calc_core::calibration::Calibration;
+use proptest::prelude::*;
+use report::request::{AnalyzeInputs, EstimateInputs, Fields, Library};
+use serde_json::{Map, Value, json};
+
+fn analyze(request: &Value) -> Result<f64, String> {
+    let run = || {
+        let fields = Fields::from_line(&request.to_string())?;
+        let inputs = AnalyzeInputs::parse(fields, &Library::CATALOGS)?;
+        inputs.analyze(&Calibration::ASSUMED).map(|answer| answer.time.ideal().get())
+    };
+    run().map_err(|error: report::request::RequestError| error.to_string())
+}
+
+fn estimate(request: &Value) -> Result<f64, String> {
+    let run = || {
+        let fields = Fields::from_line(&request.to_string())?;
+        let inputs = EstimateInputs::parse(fields, &Library::CATALOGS)?;
+        inputs.estimate(&Calibration::ASSUMED).map(|answer| answer.tpot.time.get())
+    };
+    run().map_err(|error: report::request::RequestError| error.to_string())
+}
+
+/// A good request with one field replaced.
+fn with(mut base: Value, key: &str, value: Value) -> Value {
+    base[key] = value;
+    base
+}
+
+fn gemm() -> Value {
+    json!({"hardware": "h100", "m": 1, "n": 4096, "k": 4096, "weights": "fp16"})
+}
+
+fn model() -> Value {
+    json!({"hardware": "jetson_orin_nano_8gb_super", "model": "llama-3.1-8b", "weights": "int4_g128", "batch": 1, "prompt": 512})
+}
+
+#[test]
+fn wrong_shapes_say_what_is_allowed() {
+    for (key, value, expected) in [
+        ("m", json!(0), "m must be from 1 to 1000000000; got 0"),
+        ("m", json!(-4), "m must be from 0 to"),
+        ("n", json!(1.5), "n must be a whole number; got 1.5"),
+        ("k", json!(1e30), "got 1e30"),
+        ("k", json!("many"), "k must be a number; got `many`"),
+        ("k", json!([1]), "k must be a number; got `[1]`"),
+        ("k", json!(null), "k is missing"),
+        ("weights", json!("int5"), "unknown format `int5`; did you mean int"),
+        ("weights", json!(4), "weights must be a name in quotes; got 4"),
+        ("activations", json!("gguf_q4_0"), "nothing computes in gguf_q4_0"),
+        ("hardware", json!("h10"), "unknown hardware `h10`; did you mean h100_sxm"),
+        ("power_mode", json!("15W"), "this device has none"),
+        ("wieghts", json!("fp16"), "unknown field `wieghts`; did you mean weights"),
+        ("op", json!("conv"), "op must be one of gemm, gemv, attention"),
+        ("engine", json!("llamacpp"), "engine must be one of llama.cpp"),
+    ] {
+        let error = analyze(&with(gemm(), key, value)).expect_err(key);
+        assert!(error.contains(expected), "{key}: {error}");
+        assert!(!error.contains('\n'), "{error}");
+    }
+    assert!(analyze(&gemm()).is_ok());
+}
+
+#[test]
+fn wrong_workloads_say_what_is_allowed() {
+    for (key, value, expected) in [
+        ("batch", json!(0), "batch must be from 1 to 1000000; got 0"),
+        ("prompt", json!(null), "prompt is missing"),
+        ("new_tokens", json!(0), "new_tokens must be from 1"),
+        ("tensor_parallel", json!(3), "tensor_parallel 3 does not divide attention heads (32)"),
+        ("expert_parallel", json!(2), "does not apply to a model without experts"),
+        ("draft_tokens", json!(4), "draft_tokens needs acceptance"),
+        ("acceptance", json!(0.5), "acceptance needs draft_tokens"),
+        ("draft_model", json!("llama-3.2-1b"), "draft_model needs draft_tokens"),
+        ("power_mode", json!("30W"), "this device has 15W, 25W, MAXN_SUPER, 7W"),
+        ("model", json!("llama-3.1-9b"), "unknown model `llama-3.1-9b`; did you mean llama-3.1-8b"),
+        ("weight_gb", json!("big"), "weight_gb must be a number"),
+        ("weight_gb", json!(0), "weight_gb must be from"),
+        ("model", json!("there/is/none.json"), "unknown model"),
+    ] {
+        let error = estimate(&with(model(), key, value)).expect_err(key);
+        assert!(error.contains(expected), "{key}: {error}");
+    }
+    let both = with(with(model(), "weight_gb", json!(4)), "weight_bits", json!(4));
+    assert!(estimate(&both).expect_err("both").contains("exclude each other"));
+    assert!(estimate(&model()).is_ok());
+}
+
+#[test]
+fn a_mode_with_unknown_clocks_is_refused_and_the_device_itself_is_not() {
+    let thor = with(model(), "hardware", json!("jetson_t5000"));
+    assert!(estimate(&thor).is_ok());
+    let error = estimate(&with(thor, "power_mode", json!("120W"))).expect_err("no clocks");
+    assert!(error.contains("nobody has published"), "{error}");
+}
+
+#[test]
+fn what_is_not_an_object_is_said_so() {
+    for line in ["", "[]", "1", "{\"a\":", "null", "\"x\"", "{\"m\": 1e999}"] {
+        let error = Fields::from_line(line).expect_err(line).to_string();
+        assert!(error.starts_with("not a JSON object"), "{line}: {error}");
+    }
+    assert!(Fields::from_line(&"[".repeat(100_000)).is_err());
+}
+
+/// Values where parsers break.
+fn any_value() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        (0..5000_u64).prop_map(Value::from),
+        ".{0,20}".prop_map(Value::from),
+        Just(json!({"deep": [1, {"er": []}]})),
+        proptest::sample::select(vec![
+            "h100",
+            "gb10",
+            "fp16",
+            "nvfp4",
+            "gguf_q4_k",
+            "llama-2-7b",
+            "attention",
+            "norm",
+            "15W"
+        ])
+        .prop_map(Value::from),
+    ]
+}
+
+fn any_request() -> impl Strategy<Value = Value> {
+    let keys = vec![
+        "hardware",
+        "power_mode",
+        "m",
+        "n",
+        "k",
+        "weights",
+        "activations",
+        "kv",
+        "embedding",
+        "experts",
+        "op",
+        "heads",
+        "kv_heads",
+        "head_dim",
+        "new",
+        "cached",
+        "window",
+        "tokens",
+        "hidden",
+        "width",
+        "model",
+        "batch",
+        "prompt",
+        "context",
+        "new_tokens",
+        "tensor_parallel",
+        "pipeline_parallel",
+        "expert_parallel",
+        "draft_tokens",
+        "acceptance",
+        "weight_gb",
+        "weight_bits",
+        "engine",
+        "draft_model",
+        "unfused",
+        "plain",
+        "",
+    ];
+    proptest::collection::vec((proptest::sample::select(keys), any_value()), 0..12).prop_map(
+        |fields| {
+            Value::Object(
+                fields
+                    .into_iter()
+                    .map(|(key, value)| (key.to_string(), value))
+                    .collect::<Map<_, _>>(),
+            )
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn no_request_panics(changes in any_request()) {
+        for base in [json!({}), gemm(), model()] {
+            let mut request = base;
+            for (key, value) in changes.as_object().expect("an object") {
+                // Ten million decode steps are fine but slow; this test is about panics.
+                if key != "new_tokens" || value.as_f64().is_none_or(|count| count < 5000.0) {
+                    request[key] = value.clone();
+                }
+            }
+            for answer in [analyze(&request), estimate(&request)] {
+                match answer {
+                    Ok(time) => prop_assert!(time.is_finite() && time > 0.0),
+                    Err(error) => prop_assert!(!error.is_empty() && error.len() < 2000 && !error.contains('\n')),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_line_panics(line in ".{0,200}") {
+        let _ignored_on_purpose = Fields::from_line(&line).is_ok();
+    }
+}

@@ -1,0 +1,250 @@
+//! The `config.json` of Hugging Face transformers, as a plain struct, and what it says of a decoder-only model: geometry and
+//! storage formats. What is not here: JSON itself, and the sentences (`report::model_file`).
+//!
+//! A field that the file leaves out is filled with the documented default of its family, or, for an unknown architecture,
+//! guessed; each is listed. Rules and defaults are those of transformers 5.23.0 (configuration_*.py and modeling_*.py),
+//! checked against 4.57.1.
+
+#[cfg(feature = "serde")]
+mod decode;
+mod entry;
+mod fields;
+mod quantization_fields;
+
+mod attention;
+mod family;
+mod feed_forward;
+mod guess;
+mod quantization;
+mod reader;
+mod refusal;
+mod rule_table;
+mod rules;
+mod storage;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+pub use entry::{Allowed, Entry, FieldType, Found, Present};
+pub use family::Family;
+pub use fields::HfConfig;
+pub use quantization_fields::{
+    KvCacheScheme, QuantGroup, QuantGroups, QuantizationConfig, TensorScheme, TorchaoConfig,
+    TorchaoScheme,
+};
+pub use refusal::{ConfigError, NotDecoder, Unsupported};
+
+use crate::model_arch::ModelArch;
+use crate::precision::PrecisionChoice;
+use crate::provenance::Provenance;
+use crate::quant_format::QuantFormat;
+use reader::Reader;
+use rules::Rules;
+
+/// What a config.json says of a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Imported {
+    /// Geometry, of the language model only.
+    pub arch: ModelArch,
+    /// Formats in which the weights are stored.
+    pub stored: PrecisionChoice,
+    /// Format of everything that no quantizer touched: `torch_dtype`.
+    pub unquantized: &'static QuantFormat,
+    /// The family whose rules were applied; `None` is an unknown architecture.
+    pub family: Option<Family>,
+    /// `model_type` of the language model.
+    pub model_type: String,
+    /// First entry of `architectures`; empty without one.
+    pub architecture: String,
+    /// Fields that the file leaves open, and with what they were filled.
+    pub assumed: Vec<AssumedField>,
+    /// What this geometry or these formats leave out or round.
+    pub remarks: Vec<Remark>,
+    /// `Read`, or `Assumed` as soon as one field was guessed.
+    pub provenance: Provenance,
+}
+
+/// A field that the file leaves open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AssumedField {
+    /// Name as in the file.
+    pub field: &'static str,
+    /// With what it was filled.
+    pub value: AssumedValue,
+    /// On what ground.
+    pub why: AssumedWhy,
+}
+
+/// With what a field was filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AssumedValue {
+    /// A count.
+    Count(u64),
+    /// Yes or no.
+    Flag(bool),
+    /// A word of the file's own vocabulary.
+    Word(&'static str),
+}
+
+/// On what ground a field was filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AssumedWhy {
+    /// The default that this family documents.
+    FamilyDefault,
+    /// A guess, because the architecture is unknown.
+    Guessed,
+}
+
+/// What an import leaves out or rounds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Remark {
+    /// A vision or audio tower is not counted.
+    TowersNotCounted,
+    /// Extra layers for multi-token prediction are not counted.
+    DraftLayersNotCounted {
+        /// How many.
+        layers: u64,
+    },
+    /// The file keeps attention in `torch_dtype`, but dense models have one format for all layers.
+    AttentionUnquantized,
+    /// The file quantizes dense or shared MLPs like the experts, but attention not: they are counted in `torch_dtype`.
+    SharedMlpQuantized,
+    /// The file quantizes the LM head too; it is counted with the embedding in `torch_dtype`.
+    LmHeadQuantized,
+    /// One scale per block of rows and columns is left out: under 0.01 bit per weight.
+    BlockScalesNotCounted,
+    /// No catalog format has this block; the nearest in size stands for it.
+    FormatRounded {
+        /// Bits per element.
+        bits: u64,
+        /// Elements along K that share a scale; `None` for one scale per row.
+        group: Option<u64>,
+        /// What stands for it.
+        format: &'static QuantFormat,
+    },
+}
+
+/// Reads a model out of a config.json.
+///
+/// # Errors
+/// [`ConfigError`] when the file is of another kind of model, misses a size, or has a value that is none.
+pub fn import(config: &HfConfig) -> Result<Imported, ConfigError> {
+    let text = text_config(config)?;
+    let model_type =
+        text_of(&text.model_type).or_else(|| text_of(&config.model_type)).unwrap_or_default();
+    let architecture =
+        architecture_of(text).or_else(|| architecture_of(config)).unwrap_or_default();
+    let (family, rules) = rules_for(config, text, &model_type, &architecture)?;
+    let mut reader = Reader::new(config, text, family.is_some());
+    if family.is_none() {
+        guess::note(&mut reader, &rules);
+    }
+    let arch = geometry(&mut reader, &rules)?;
+    arch.check().map_err(ConfigError::Value)?;
+    let storage = storage::read(&mut reader, &arch, &rules)?;
+    towers(&mut reader);
+    let provenance = if family.is_some() { Provenance::Read } else { Provenance::Assumed };
+    Ok(Imported {
+        arch,
+        stored: storage.stored,
+        unquantized: storage.unquantized,
+        family,
+        model_type,
+        architecture,
+        assumed: reader.assumed,
+        remarks: reader.remarks,
+        provenance,
+    })
+}
+
+/// The part that describes the language model: nested in multimodal files, else the file itself.
+fn text_config(config: &HfConfig) -> Result<&HfConfig, ConfigError> {
+    for (field, entry) in [
+        ("text_config", &config.text_config),
+        ("llm_config", &config.llm_config),
+        ("language_config", &config.language_config),
+    ] {
+        match entry {
+            Entry::Value(inner) => return Ok(inner),
+            Entry::Wrong(found) => {
+                return Err(ConfigError::WrongType {
+                    field,
+                    allowed: Allowed::Object,
+                    found: found.clone(),
+                });
+            }
+            Entry::Absent | Entry::Null => {}
+        }
+    }
+    Ok(config)
+}
+
+fn text_of(entry: &Entry<String>) -> Option<String> {
+    entry.value().cloned()
+}
+
+fn architecture_of(config: &HfConfig) -> Option<String> {
+    config.architectures.value().and_then(|list| list.first().cloned())
+}
+
+/// The rules of the family, or those of a guess.
+fn rules_for(
+    config: &HfConfig,
+    text: &HfConfig,
+    model_type: &str,
+    architecture: &str,
+) -> Result<(Option<Family>, Rules), ConfigError> {
+    if model_type.is_empty() && architecture.is_empty() {
+        return Err(ConfigError::Missing { field: "model_type" });
+    }
+    let family = Family::identify(model_type, architecture);
+    refusal::refuse(config, text, family, model_type, architecture)?;
+    Ok(match family {
+        Some(family) => (Some(family), family.rules(model_type)),
+        None => (None, guess::rules(text)),
+    })
+}
+
+fn geometry(reader: &mut Reader<'_>, rules: &Rules) -> Result<ModelArch, ConfigError> {
+    let sizes = rules.sizes.filter(|_| reader.is_nested());
+    let hidden_size = reader.size(HfConfig::hidden, sizes.map(|s| s.hidden_size))?;
+    let n_layers = reader.layers(sizes.map(|s| s.n_layers))?;
+    let vocab_size = reader.size(HfConfig::vocabulary, sizes.map(|s| s.vocab_size))?;
+    let max_context = reader.context(rules)?;
+    let attention =
+        attention::read(reader, rules, &attention::Frame { hidden_size, n_layers, max_context })?;
+    let mla = attention::latent(reader, rules)?;
+    let feed_forward = feed_forward::read(reader, rules, hidden_size, n_layers)?;
+    let norms = reader.norms(rules)?;
+    Ok(ModelArch {
+        hidden_size,
+        n_layers,
+        vocab_size,
+        tied_embeddings: reader.tied(rules)?,
+        attention,
+        mla,
+        mamba: None,
+        mlp: rules.mlp,
+        mlp_bias: feed_forward.bias,
+        dense: feed_forward.dense.into(),
+        moe: feed_forward.moe,
+        norm: norms.kind,
+        add_norms: norms.add * n_layers,
+        post_norms: norms.post * n_layers,
+        final_norm: norms.last,
+        position_rows: rules.position_rows.map_or(0, |extra| max_context.unwrap_or(0) + extra),
+        lm_head_bias: rules.lm_head_bias,
+        max_context,
+    })
+}
+
+fn towers(reader: &mut Reader<'_>) {
+    if reader.outer.vision_config.is_given() || reader.outer.audio_config.is_given() {
+        reader.remarks.push(Remark::TowersNotCounted);
+    }
+    if let Some(&layers) =
+        reader.text.num_nextn_predict_layers.value().filter(|&&layers| layers > 0)
+    {
+        reader.remarks.push(Remark::DraftLayersNotCounted { layers });
+    }
+}

@@ -1,0 +1,247 @@
+//! Decoding of [`Entry`] with serde: any JSON value is accepted, and sorted into value or wrong type.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::marker::PhantomData;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess,
+    Visitor,
+};
+
+use super::entry::{Entry, Found, Present};
+use super::fields::HfConfig;
+use super::quantization_fields::{
+    KvCacheScheme, QuantGroup, QuantGroups, QuantizationConfig, TensorScheme, TorchaoConfig,
+    TorchaoScheme,
+};
+
+/// Texts are kept up to this length [byte]; longer ones are garbage.
+const MAX_TEXT: usize = 256;
+/// Lists are kept up to this length; no model has more layers or module names.
+const MAX_LIST: usize = 1 << 16;
+
+/// Which JSON values a type takes; what it does not take is `None`.
+trait FromJson: Sized {
+    fn flag(_: bool) -> Option<Self> {
+        None
+    }
+    fn count(_: u64) -> Option<Self> {
+        None
+    }
+    fn text(_: &str) -> Option<Self> {
+        None
+    }
+    fn list<'de, A: SeqAccess<'de>>(mut items: A) -> Result<Option<Self>, A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+    fn object<'de, A: MapAccess<'de>>(mut items: A) -> Result<Option<Self>, A::Error> {
+        while items.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+}
+
+impl FromJson for bool {
+    fn flag(value: bool) -> Option<Self> {
+        Some(value)
+    }
+}
+
+impl FromJson for u64 {
+    fn count(value: u64) -> Option<Self> {
+        Some(value)
+    }
+}
+
+impl FromJson for String {
+    fn text(value: &str) -> Option<Self> {
+        Some(value.into())
+    }
+}
+
+impl FromJson for Vec<String> {
+    fn list<'de, A: SeqAccess<'de>>(items: A) -> Result<Option<Self>, A::Error> {
+        collect(items)
+    }
+}
+
+impl FromJson for Vec<u64> {
+    fn list<'de, A: SeqAccess<'de>>(items: A) -> Result<Option<Self>, A::Error> {
+        collect(items)
+    }
+}
+
+impl FromJson for Present {
+    fn list<'de, A: SeqAccess<'de>>(mut items: A) -> Result<Option<Self>, A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Some(Self))
+    }
+    fn object<'de, A: MapAccess<'de>>(mut items: A) -> Result<Option<Self>, A::Error> {
+        while items.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Some(Self))
+    }
+    fn flag(_: bool) -> Option<Self> {
+        Some(Self)
+    }
+    fn count(_: u64) -> Option<Self> {
+        Some(Self)
+    }
+    fn text(_: &str) -> Option<Self> {
+        Some(Self)
+    }
+}
+
+/// Structs that are read field by field.
+trait Fields {}
+impl Fields for QuantizationConfig {}
+impl Fields for TensorScheme {}
+impl Fields for TorchaoScheme {}
+impl Fields for TorchaoConfig {}
+
+impl<T: Fields + for<'a> Deserialize<'a>> FromJson for Box<T> {
+    fn object<'de, A: MapAccess<'de>>(items: A) -> Result<Option<Self>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(items)).map(|fields| Some(Self::new(fields)))
+    }
+}
+
+/// A nested configuration is not nested again: a file of 100,000 levels must not fill the stack.
+impl FromJson for Box<HfConfig> {
+    fn object<'de, A: MapAccess<'de>>(items: A) -> Result<Option<Self>, A::Error> {
+        let inner = MapAccessDeserializer::new(Innermost(items));
+        HfConfig::deserialize(inner).map(|fields| Some(Self::new(fields)))
+    }
+}
+
+/// An object without the fields that hold another configuration.
+struct Innermost<A>(A);
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Innermost<A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, A::Error> {
+        while let Some(key) = self.0.next_key::<String>()? {
+            if !["text_config", "llm_config", "language_config"].contains(&&*key) {
+                return seed.deserialize(key.into_deserializer()).map(Some);
+            }
+            self.0.next_value::<IgnoredAny>()?;
+        }
+        Ok(None)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        self.0.next_value_seed(seed)
+    }
+}
+
+impl FromJson for KvCacheScheme {
+    fn text(value: &str) -> Option<Self> {
+        Some(Self::Named(value.into()))
+    }
+    fn object<'de, A: MapAccess<'de>>(items: A) -> Result<Option<Self>, A::Error> {
+        TensorScheme::deserialize(MapAccessDeserializer::new(items))
+            .map(|scheme| Some(Self::Scheme(scheme)))
+    }
+}
+
+impl FromJson for QuantGroups {
+    fn object<'de, A: MapAccess<'de>>(mut items: A) -> Result<Option<Self>, A::Error> {
+        let mut groups = Vec::new();
+        while let Some((_, group)) = items.next_entry::<IgnoredAny, QuantGroup>()? {
+            if groups.len() < MAX_LIST {
+                groups.push(group);
+            }
+        }
+        Ok(Some(Self(groups)))
+    }
+}
+
+/// The elements of a list, or `None` if one has another type or there are too many.
+fn collect<'de, T: FromJson, A: SeqAccess<'de>>(mut items: A) -> Result<Option<Vec<T>>, A::Error> {
+    let (mut list, mut whole) = (Vec::new(), true);
+    while let Some(entry) = items.next_element::<Entry<T>>()? {
+        match entry {
+            Entry::Value(value) if list.len() < MAX_LIST => list.push(value),
+            Entry::Value(_) | Entry::Absent | Entry::Null | Entry::Wrong(_) => whole = false,
+        }
+    }
+    Ok(whole.then_some(list))
+}
+
+/// Sorts any JSON value into [`Entry`].
+struct AnyJson<T>(PhantomData<T>);
+
+fn sorted<T>(value: Option<T>, found: Found) -> Entry<T> {
+    value.map_or(Entry::Wrong(found), Entry::Value)
+}
+
+/// The longest beginning that fits into [`MAX_TEXT`] and is whole characters.
+fn clipped(text: &str) -> &str {
+    let end = (0..=MAX_TEXT.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
+    &text[..end.unwrap_or(0)]
+}
+
+impl<'de, T: FromJson> Visitor<'de> for AnyJson<T> {
+    type Value = Entry<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Entry::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
+        Ok(sorted(T::flag(value), Found::Flag(value)))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
+        Ok(sorted(T::count(value), Found::Number(value as f64)))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
+        Ok(sorted(u64::try_from(value).ok().and_then(T::count), Found::Number(value as f64)))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
+        Ok(sorted(whole(value).and_then(T::count), Found::Number(value)))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Self::Value, E> {
+        let value = clipped(value);
+        Ok(sorted(T::text(value), Found::Text(value.into())))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Self::Value, A::Error> {
+        Ok(sorted(T::list(items)?, Found::List))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, items: A) -> Result<Self::Value, A::Error> {
+        Ok(sorted(T::object(items)?, Found::Object))
+    }
+}
+
+/// A float that is a whole number, such as 4096.0, as some writers print it.
+fn whole(value: f64) -> Option<u64> {
+    let exact = (0.0..9_007_199_254_740_992.0).contains(&value)
+        && libm::trunc(value).total_cmp(&value).is_eq();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "whole, and between 0 and 2^53"
+    )]
+    exact.then_some(value as u64)
+}
+
+impl<'de, T: FromJson> Deserialize<'de> for Entry<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AnyJson(PhantomData))
+    }
+}

@@ -1,0 +1,174 @@
+//! The plain struct of a config.json, and which of several names of one quantity counts.
+//! Names are those of the file; what they mean for each family is in `family`.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::entry::{Entry, Present};
+use super::quantization_fields::QuantizationConfig;
+
+/// The fields of a config.json that the import looks at; all others are ignored.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
+#[expect(missing_docs, reason = "the names are those of config.json")]
+pub struct HfConfig {
+    // Which model.
+    pub model_type: Entry<String>,
+    pub architectures: Entry<Vec<String>>,
+    pub is_encoder_decoder: Entry<bool>,
+    pub text_config: Entry<Box<HfConfig>>,
+    pub llm_config: Entry<Box<HfConfig>>,
+    pub language_config: Entry<Box<HfConfig>>,
+    pub vision_config: Entry<Present>,
+    pub audio_config: Entry<Present>,
+    // Storage.
+    pub torch_dtype: Entry<String>,
+    pub dtype: Entry<String>,
+    pub quantization_config: Entry<Box<QuantizationConfig>>,
+    // Sizes.
+    pub hidden_size: Entry<u64>,
+    pub n_embd: Entry<u64>,
+    pub n_embed: Entry<u64>,
+    pub d_model: Entry<u64>,
+    pub num_hidden_layers: Entry<u64>,
+    pub n_layer: Entry<u64>,
+    pub n_layers: Entry<u64>,
+    pub num_layers: Entry<u64>,
+    pub num_attention_heads: Entry<u64>,
+    pub n_head: Entry<u64>,
+    pub n_heads: Entry<u64>,
+    pub num_key_value_heads: Entry<u64>,
+    pub num_kv_heads: Entry<u64>,
+    pub n_head_kv: Entry<u64>,
+    pub multi_query_group_num: Entry<u64>,
+    pub head_dim: Entry<u64>,
+    pub kv_channels: Entry<u64>,
+    pub intermediate_size: Entry<u64>,
+    pub n_inner: Entry<u64>,
+    pub ffn_dim: Entry<u64>,
+    pub ffn_hidden_size: Entry<u64>,
+    pub vocab_size: Entry<u64>,
+    pub padded_vocab_size: Entry<u64>,
+    pub max_position_embeddings: Entry<u64>,
+    pub n_positions: Entry<u64>,
+    pub n_ctx: Entry<u64>,
+    pub max_seq_len: Entry<u64>,
+    pub seq_length: Entry<u64>,
+    pub tie_word_embeddings: Entry<bool>,
+    pub word_embed_proj_dim: Entry<u64>,
+    // Biases.
+    pub attention_bias: Entry<bool>,
+    pub qkv_bias: Entry<bool>,
+    pub add_qkv_bias: Entry<bool>,
+    pub use_qkv_bias: Entry<bool>,
+    pub enable_bias: Entry<bool>,
+    pub use_bias: Entry<bool>,
+    pub bias: Entry<bool>,
+    pub mlp_bias: Entry<bool>,
+    // Attention.
+    pub sliding_window: Entry<u64>,
+    pub use_sliding_window: Entry<bool>,
+    pub max_window_layers: Entry<u64>,
+    pub sliding_window_pattern: Entry<u64>,
+    #[cfg_attr(feature = "serde", serde(rename = "_sliding_window_pattern"))]
+    pub hidden_sliding_window_pattern: Entry<u64>,
+    pub layer_types: Entry<Vec<String>>,
+    pub qk_layernorm: Entry<bool>,
+    pub use_qk_norm: Entry<bool>,
+    pub multi_query: Entry<bool>,
+    pub q_lora_rank: Entry<u64>,
+    pub kv_lora_rank: Entry<u64>,
+    pub qk_rope_head_dim: Entry<u64>,
+    pub qk_nope_head_dim: Entry<u64>,
+    pub v_head_dim: Entry<u64>,
+    // Norms and the order of a layer.
+    pub parallel_attn: Entry<bool>,
+    pub new_decoder_architecture: Entry<bool>,
+    pub num_ln_in_parallel_attn: Entry<u64>,
+    pub use_parallel_residual: Entry<bool>,
+    pub do_layer_norm_before: Entry<bool>,
+    pub layer_norm_elementwise_affine: Entry<bool>,
+    #[cfg_attr(feature = "serde", serde(rename = "_remove_final_layer_norm"))]
+    pub remove_final_layer_norm: Entry<bool>,
+    pub rms_norm_eps: Entry<Present>,
+    pub layer_norm_eps: Entry<Present>,
+    pub layer_norm_epsilon: Entry<Present>,
+    pub hidden_act: Entry<String>,
+    pub activation_function: Entry<String>,
+    // Mixture of experts.
+    pub num_experts: Entry<u64>,
+    pub num_local_experts: Entry<u64>,
+    pub n_routed_experts: Entry<u64>,
+    pub num_experts_per_tok: Entry<u64>,
+    pub experts_per_token: Entry<u64>,
+    pub num_experts_per_token: Entry<u64>,
+    pub moe_topk: Entry<u64>,
+    pub moe_intermediate_size: Entry<u64>,
+    pub shared_expert_intermediate_size: Entry<u64>,
+    pub shared_intermediate_size: Entry<u64>,
+    pub n_shared_experts: Entry<u64>,
+    pub num_shared_experts: Entry<u64>,
+    pub first_k_dense_replace: Entry<u64>,
+    pub moe_layer_freq: Entry<u64>,
+    pub decoder_sparse_step: Entry<u64>,
+    pub mlp_only_layers: Entry<Vec<u64>>,
+    pub topk_method: Entry<String>,
+    pub num_nextn_predict_layers: Entry<u64>,
+    // Marks of models that this geometry cannot say.
+    pub image_size: Entry<Present>,
+    pub patch_size: Entry<Present>,
+    pub num_mel_bins: Entry<Present>,
+    pub block_configs: Entry<Present>,
+    pub hybrid_override_pattern: Entry<Present>,
+    pub ssm_state_size: Entry<Present>,
+    pub state_size: Entry<Present>,
+    pub mamba_d_state: Entry<Present>,
+    pub linear_num_key_heads: Entry<Present>,
+    pub index_topk: Entry<Present>,
+    pub interleave_moe_layer_step: Entry<Present>,
+}
+
+/// A field under the name by which the file has it.
+#[derive(Debug)]
+pub(super) struct Named<'a, T> {
+    pub(super) name: &'static str,
+    pub(super) entry: &'a Entry<T>,
+}
+
+/// The first name that has something; else the first that is there as `null`; else the first.
+fn first<'a, T>(names: &[(&'static str, &'a Entry<T>)]) -> Named<'a, T> {
+    let given = names.iter().find(|(_, entry)| entry.is_given());
+    let null = || names.iter().find(|(_, entry)| matches!(entry, Entry::Null));
+    let (name, entry) = given.or_else(null).unwrap_or(&names[0]);
+    Named { name, entry }
+}
+
+/// Accessors for quantities with several names, in the order in which they count.
+macro_rules! names {
+    ($($method:ident: $type:ty = $($field:ident)+;)+) => {
+        impl HfConfig {
+            $(pub(super) fn $method(&self) -> Named<'_, $type> {
+                first(&[$((stringify!($field), &self.$field)),+])
+            })+
+        }
+    };
+}
+
+names! {
+    hidden: u64 = hidden_size n_embd n_embed d_model;
+    layers: u64 = num_hidden_layers n_layer n_layers num_layers;
+    heads: u64 = num_attention_heads n_head n_heads;
+    kv_heads: u64 = num_key_value_heads num_kv_heads n_head_kv multi_query_group_num;
+    head_size: u64 = head_dim kv_channels;
+    width: u64 = intermediate_size n_inner ffn_dim ffn_hidden_size;
+    vocabulary: u64 = vocab_size padded_vocab_size;
+    positions: u64 = max_position_embeddings n_positions n_ctx max_seq_len seq_length;
+    experts: u64 = num_experts num_local_experts n_routed_experts;
+    experts_used: u64 = num_experts_per_tok experts_per_token num_experts_per_token moe_topk;
+    shared_width: u64 = shared_expert_intermediate_size shared_intermediate_size;
+    shared_experts: u64 = n_shared_experts num_shared_experts;
+    window_pattern: u64 = sliding_window_pattern hidden_sliding_window_pattern;
+    data_type: String = torch_dtype dtype;
+    activation: String = hidden_act activation_function;
+}

@@ -1,0 +1,266 @@
+//! From the writers of `quantization_config` to formats of the catalog, with activations and KV cache.
+
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+
+use super::Remark;
+use super::entry::{Entry, Found};
+use super::fields::Named;
+use super::quantization_fields::{KvCacheScheme, QuantizationConfig, TensorScheme, TorchaoConfig};
+use super::reader::{Reader, value};
+use super::refusal::{ConfigError, plain_name};
+use crate::catalog::formats;
+use crate::quant_format::QuantFormat;
+
+/// What a quantizer did.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scheme {
+    pub(super) weights: &'static QuantFormat,
+    /// `None` leaves activations to the rule: 16-bit.
+    pub(super) activations: Option<&'static QuantFormat>,
+    pub(super) kv_cache: Option<&'static QuantFormat>,
+    /// What is not quantized where the file has no `torch_dtype`, and its name.
+    pub(super) carrier: (&'static QuantFormat, &'static str),
+    pub(super) remark: Option<Remark>,
+}
+
+const HALF: (&QuantFormat, &str) = (&formats::FP16, "float16");
+const BFLOAT: (&QuantFormat, &str) = (&formats::BF16, "bfloat16");
+
+impl Scheme {
+    const fn weight_only(weights: &'static QuantFormat) -> Self {
+        Self { weights, activations: None, kv_cache: None, carrier: BFLOAT, remark: None }
+    }
+
+    const fn both(format: &'static QuantFormat) -> Self {
+        Self { activations: Some(format), ..Self::weight_only(format) }
+    }
+}
+
+/// Integers with one scale per group of weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Grouped {
+    bits: u64,
+    /// `None` is one scale per row.
+    group: Option<u64>,
+    /// Zero points are stored, packed like the weights (GPTQ, AWQ).
+    zeros: bool,
+}
+
+/// The formats of a `quantization_config`.
+pub(super) fn scheme(config: &QuantizationConfig) -> Result<Scheme, ConfigError> {
+    let method = text("quant_method", &config.quant_method)?.unwrap_or_default();
+    let found = match &*plain_name(method) {
+        "gptq" | "auto_round" | "autoround" | "gptqmodel" | "awq" => packed(config)?,
+        "fp8" => Some(block_fp8(config)?),
+        "fbgemm_fp8" => Some(Scheme::both(&formats::FP8_E4M3)),
+        "compressed_tensors" => groups(config)?,
+        "bitsandbytes" => bitsandbytes(config)?,
+        "mxfp4" => Some(Scheme::weight_only(&formats::MXFP4)),
+        "torchao" => torchao(config)?,
+        "bitnet" => Some(Scheme::weight_only(&formats::BITNET_1_58)),
+        "" | "modelopt" => modelopt(config)?,
+        _ => None,
+    };
+    let found = found.ok_or_else(|| unknown(config, method))?;
+    Ok(Scheme { kv_cache: kv_cache(config)?.or(found.kv_cache), ..found })
+}
+
+fn text<'a>(name: &'static str, entry: &'a Entry<String>) -> Result<Option<&'a str>, ConfigError> {
+    Reader::text_of(&Named { name, entry })
+}
+
+fn count(name: &'static str, entry: &Entry<u64>) -> Result<Option<u64>, ConfigError> {
+    Ok(value(&Named { name, entry })?.copied())
+}
+
+fn flag(name: &'static str, entry: &Entry<bool>, default: bool) -> Result<bool, ConfigError> {
+    Ok(Reader::flag(&Named { name, entry })?.unwrap_or(default))
+}
+
+/// A group size; -1 is one scale per row.
+fn group(
+    name: &'static str,
+    entry: &Entry<u64>,
+    default: Option<u64>,
+) -> Result<Option<u64>, ConfigError> {
+    match entry {
+        Entry::Absent | Entry::Null => Ok(default),
+        Entry::Wrong(Found::Number(number)) if *number < 0.0 => Ok(None),
+        Entry::Value(_) | Entry::Wrong(_) => count(name, entry),
+    }
+}
+
+fn bits(config: &QuantizationConfig) -> Result<Option<u64>, ConfigError> {
+    Ok(count("bits", &config.bits)?.or(count("w_bit", &config.w_bit)?))
+}
+
+fn unknown(config: &QuantizationConfig, method: &str) -> ConfigError {
+    let algorithm = config.quant_algo.value().map_or(method, String::as_str);
+    let first = config.config_groups.value().and_then(|groups| groups.0.first());
+    let scheme = first.and_then(|group| group.weights.value());
+    ConfigError::UnknownQuantization {
+        method: if method.is_empty() { algorithm } else { method }.to_owned(),
+        bits: config
+            .bits
+            .value()
+            .or(config.w_bit.value())
+            .or(scheme.and_then(|s| s.num_bits.value()))
+            .copied(),
+        group: config.group_size.value().or(scheme.and_then(|s| s.group_size.value())).copied(),
+    }
+}
+
+/// GPTQ and AWQ files: packed integers, FP16 scales, packed zero points, even where `sym` says that all zeros are equal.
+fn packed(config: &QuantizationConfig) -> Result<Option<Scheme>, ConfigError> {
+    let q_group = group("q_group_size", &config.q_group_size, Some(128))?;
+    let group = group("group_size", &config.group_size, q_group)?;
+    let stored = Grouped { bits: bits(config)?.unwrap_or(4), group, zeros: true };
+    Ok(integers(stored).map(|scheme| Scheme { carrier: HALF, ..scheme }))
+}
+
+/// The catalog format of grouped integers, or the nearest in size, with a remark.
+fn integers(stored: Grouped) -> Option<Scheme> {
+    let Grouped { bits, group, zeros } = stored;
+    let (format, exact) = match (bits, group, zeros) {
+        (4, Some(128), true) => (&formats::INT4_GPTQ_G128, true),
+        (4, Some(128), false) => (&formats::INT4_G128_SYM, true),
+        (4, Some(32), true) => (&formats::INT4_G32, false),
+        // 32 integers and one 16-bit scale: the block of Q4_0.
+        (4, Some(32), false) => (&formats::GGUF_Q4_0, false),
+        (4, _, true) => (&formats::INT4_GPTQ_G128, false),
+        (4, _, false) => (&formats::INT4_G128_SYM, false),
+        (8, Some(128), _) => (&formats::INT8_G128, true),
+        (8, Some(_), _) => (&formats::INT8_G128, false),
+        (8, None, _) => (&formats::INT8, true),
+        (3, Some(128), _) => (&formats::INT3_G128, true),
+        (2, Some(64), _) => (&formats::INT2_G64, true),
+        _ => return None,
+    };
+    let remark = (!exact).then_some(Remark::FormatRounded { bits, group, format });
+    Some(Scheme { remark, ..Scheme::weight_only(format) })
+}
+
+/// FP8 as DeepSeek and Qwen ship it: one scale per block of 128 x 128, activations quantized on the fly.
+fn block_fp8(config: &QuantizationConfig) -> Result<Scheme, ConfigError> {
+    let format = match text("fmt", &config.fmt)? {
+        Some("e5m2" | "float8_e5m2") => &formats::FP8_E5M2,
+        _ => &formats::FP8_E4M3,
+    };
+    let blocks = config.weight_block_size.is_given();
+    Ok(Scheme { remark: blocks.then_some(Remark::BlockScalesNotCounted), ..Scheme::both(format) })
+}
+
+/// compressed-tensors: groups of modules; the first group stands for all.
+fn groups(config: &QuantizationConfig) -> Result<Option<Scheme>, ConfigError> {
+    let Some(groups) = value(&Named { name: "config_groups", entry: &config.config_groups })?
+    else {
+        return Ok(None);
+    };
+    let Some(first) = groups.0.first() else { return Ok(None) };
+    let Some(weights) = value(&Named { name: "weights", entry: &first.weights })? else {
+        return Ok(None);
+    };
+    if groups.0.iter().any(|other| other.weights != first.weights) {
+        return Ok(None);
+    }
+    let Some(mut scheme) = tensors(weights)? else { return Ok(None) };
+    let inputs = value(&Named { name: "input_activations", entry: &first.input_activations })?;
+    scheme.activations = match inputs {
+        Some(inputs) => tensors(inputs)?.map(|inputs| inputs.weights),
+        None => None,
+    };
+    Ok(Some(scheme))
+}
+
+/// One tensor scheme of compressed-tensors.
+fn tensors(scheme: &TensorScheme) -> Result<Option<Scheme>, ConfigError> {
+    let bits = count("num_bits", &scheme.num_bits)?.unwrap_or(8);
+    let group = group("group_size", &scheme.group_size, None)?;
+    let zeros = !flag("symmetric", &scheme.symmetric, true)?;
+    Ok(match (text("type", &scheme.kind)?.unwrap_or("int"), bits, group) {
+        ("float", 8, Some(32)) => Some(Scheme::weight_only(&formats::MXFP8)),
+        ("float", 8, _) => Some(Scheme::weight_only(&formats::FP8_E4M3)),
+        ("float", 4, Some(32)) => Some(Scheme::weight_only(&formats::MXFP4)),
+        ("float", 4, _) => Some(Scheme::weight_only(&formats::NVFP4)),
+        ("int", bits, group) => integers(Grouped { bits, group, zeros }),
+        _ => None,
+    })
+}
+
+fn bitsandbytes(config: &QuantizationConfig) -> Result<Option<Scheme>, ConfigError> {
+    if flag("load_in_8bit", &config.load_in_8bit, false)? {
+        return Ok(Some(Scheme { carrier: HALF, ..Scheme::both(&formats::INT8) }));
+    }
+    if !flag("load_in_4bit", &config.load_in_4bit, false)? {
+        return Ok(None);
+    }
+    // FP4 of bitsandbytes has the blocks and scales of NF4, and another table.
+    let double = flag("bnb_4bit_use_double_quant", &config.bnb_4bit_use_double_quant, false)?;
+    Ok(Some(Scheme::weight_only(if double { &formats::NF4_DQ } else { &formats::NF4 })))
+}
+
+fn torchao(config: &QuantizationConfig) -> Result<Option<Scheme>, ConfigError> {
+    let Some(named) = value(&Named { name: "quant_type", entry: &config.quant_type })? else {
+        return Ok(None);
+    };
+    let Some(config) = value(&Named { name: "default", entry: &named.default_config })? else {
+        return Ok(None);
+    };
+    let kind = text("_type", &config.kind)?.unwrap_or_default();
+    Ok(match kind {
+        "Int4WeightOnlyConfig" => match torchao_group(config)? {
+            Some(128) => Some(Scheme::weight_only(&formats::INT4_G128)),
+            Some(32) => Some(Scheme::weight_only(&formats::INT4_G32)),
+            group => {
+                let remark = Remark::FormatRounded { bits: 4, group, format: &formats::INT4_G128 };
+                Some(Scheme { remark: Some(remark), ..Scheme::weight_only(&formats::INT4_G128) })
+            }
+        },
+        "Int8WeightOnlyConfig" => Some(Scheme::weight_only(&formats::INT8)),
+        "Int8DynamicActivationInt8WeightConfig" => Some(Scheme::both(&formats::INT8)),
+        "Float8WeightOnlyConfig" => Some(Scheme::weight_only(&formats::FP8_E4M3)),
+        "Float8DynamicActivationFloat8WeightConfig" => Some(Scheme::both(&formats::FP8_E4M3)),
+        _ => None,
+    })
+}
+
+fn torchao_group(config: &TorchaoConfig) -> Result<Option<u64>, ConfigError> {
+    match value(&Named { name: "_data", entry: &config.data })? {
+        Some(data) => group("group_size", &data.group_size, Some(128)),
+        None => Ok(Some(128)),
+    }
+}
+
+/// NVIDIA ModelOpt: by algorithm, or by groups like compressed-tensors.
+fn modelopt(config: &QuantizationConfig) -> Result<Option<Scheme>, ConfigError> {
+    let Some(algorithm) = text("quant_algo", &config.quant_algo)? else { return groups(config) };
+    Ok(match algorithm {
+        "NVFP4" | "NVFP4_AWQ" => Some(Scheme::both(&formats::NVFP4)),
+        "W4A16_NVFP4" => Some(Scheme::weight_only(&formats::NVFP4)),
+        "FP8" | "FP8_PER_CHANNEL_PER_TOKEN" | "FP8_PB_WO" => Some(Scheme::both(&formats::FP8_E4M3)),
+        "W4A16_AWQ" => Some(Scheme::weight_only(&formats::INT4_G128)),
+        "W4A8_AWQ" => Some(Scheme {
+            activations: Some(&formats::FP8_E4M3),
+            ..Scheme::weight_only(&formats::INT4_G128)
+        }),
+        "MXFP8" => Some(Scheme::both(&formats::MXFP8)),
+        "W8A8_SQ_PER_CHANNEL" | "W8A8_SQ" => Some(Scheme::both(&formats::INT8)),
+        _ => None,
+    })
+}
+
+/// Format of the KV cache, if the file sets one: FP8 is the only one in use.
+fn kv_cache(config: &QuantizationConfig) -> Result<Option<&'static QuantFormat>, ConfigError> {
+    let scheme = value(&Named { name: "kv_cache_scheme", entry: &config.kv_cache_scheme })?;
+    let named = text("kv_cache_quant_algo", &config.kv_cache_quant_algo)?;
+    let fp8 = match scheme {
+        Some(KvCacheScheme::Named(name)) => name.eq_ignore_ascii_case("fp8"),
+        Some(KvCacheScheme::Scheme(scheme)) => {
+            count("num_bits", &scheme.num_bits)? == Some(8)
+                && text("type", &scheme.kind)? == Some("float")
+        }
+        None => named.is_some_and(|name| name.eq_ignore_ascii_case("fp8")),
+    };
+    Ok(fp8.then_some(&formats::FP8_E4M3))
+}

@@ -1,0 +1,97 @@
+//! The plain struct of `quantization_config`: the union of what its writers (AutoGPTQ, AutoAWQ, bitsandbytes,
+//! compressed-tensors, ModelOpt, torchao, …) put there. What they mean is in `quantization`.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::entry::{Allowed, Entry, FieldType, Present};
+
+/// `quantization_config`.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
+#[expect(missing_docs, reason = "the names are those of config.json")]
+pub struct QuantizationConfig {
+    pub quant_method: Entry<String>,
+    pub quant_algo: Entry<String>,
+    pub bits: Entry<u64>,
+    pub w_bit: Entry<u64>,
+    pub group_size: Entry<u64>,
+    pub q_group_size: Entry<u64>,
+    pub lm_head: Entry<bool>,
+    pub fmt: Entry<String>,
+    pub weight_block_size: Entry<Present>,
+    pub load_in_4bit: Entry<bool>,
+    pub load_in_8bit: Entry<bool>,
+    pub bnb_4bit_use_double_quant: Entry<bool>,
+    pub quant_type: Entry<Box<TorchaoScheme>>,
+    pub config_groups: Entry<QuantGroups>,
+    pub kv_cache_scheme: Entry<KvCacheScheme>,
+    pub kv_cache_quant_algo: Entry<String>,
+    pub modules_to_not_convert: Entry<Vec<String>>,
+    pub ignore: Entry<Vec<String>>,
+    pub exclude_modules: Entry<Vec<String>>,
+    pub llm_int8_skip_modules: Entry<Vec<String>>,
+}
+
+/// The groups of `config_groups`; their names do not matter.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct QuantGroups(pub Vec<QuantGroup>);
+
+impl FieldType for QuantGroups {
+    const ALLOWED: Allowed = Allowed::Object;
+}
+
+/// One group of compressed-tensors or ModelOpt.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
+#[expect(missing_docs, reason = "the names are those of config.json")]
+pub struct QuantGroup {
+    pub weights: Entry<Box<TensorScheme>>,
+    pub input_activations: Entry<Box<TensorScheme>>,
+}
+
+/// How one kind of tensor is quantized.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
+#[expect(missing_docs, reason = "the names are those of config.json")]
+pub struct TensorScheme {
+    pub num_bits: Entry<u64>,
+    #[cfg_attr(feature = "serde", serde(rename = "type"))]
+    pub kind: Entry<String>,
+    pub group_size: Entry<u64>,
+    pub symmetric: Entry<bool>,
+}
+
+/// `kv_cache_scheme`: an object in compressed-tensors, a name in older ModelOpt files.
+#[derive(Debug, Clone, PartialEq)]
+pub enum KvCacheScheme {
+    /// `"FP8"`.
+    Named(String),
+    /// `{"num_bits": 8, "type": "float"}`.
+    Scheme(TensorScheme),
+}
+
+impl FieldType for KvCacheScheme {
+    const ALLOWED: Allowed = Allowed::Object;
+}
+
+/// `quant_type` of torchao: `{"default": {"_type": "Int4WeightOnlyConfig", "_data": {"group_size": 128}}}`.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
+#[expect(missing_docs, reason = "the names are those of config.json")]
+pub struct TorchaoScheme {
+    #[cfg_attr(feature = "serde", serde(rename = "default"))]
+    pub default_config: Entry<Box<TorchaoConfig>>,
+}
+
+/// A configuration object of torchao.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
+#[expect(missing_docs, reason = "the names are those of config.json")]
+pub struct TorchaoConfig {
+    #[cfg_attr(feature = "serde", serde(rename = "_type"))]
+    pub kind: Entry<String>,
+    #[cfg_attr(feature = "serde", serde(rename = "_data"))]
+    pub data: Entry<Box<TensorScheme>>,
+}

@@ -1,0 +1,239 @@
+//! Reads fields against their rules: types, ranges, defaults, and the list of what was assumed.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::entry::{Entry, FieldType, Found};
+use super::fields::{HfConfig, Named};
+use super::refusal::{ConfigError, Unsupported};
+use super::rules::{Norms, Rules, Switch};
+use super::{AssumedField, AssumedValue, AssumedWhy, Remark};
+use crate::error::{Error, in_range};
+use crate::model_arch::{MAX_COUNT, MAX_WIDTH, NormKind};
+use crate::text::Text;
+
+/// A file being read.
+#[derive(Debug)]
+pub(super) struct Reader<'a> {
+    /// The whole file.
+    pub(super) outer: &'a HfConfig,
+    /// Its language model; the whole file where nothing is nested.
+    pub(super) text: &'a HfConfig,
+    why: AssumedWhy,
+    pub(super) assumed: Vec<AssumedField>,
+    pub(super) remarks: Vec<Remark>,
+}
+
+/// Norms of a model.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LayerNorms {
+    pub(super) kind: NormKind,
+    /// Per layer, with the residual.
+    pub(super) add: u64,
+    /// Per layer, without.
+    pub(super) post: u64,
+    /// One before the LM head.
+    pub(super) last: bool,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(outer: &'a HfConfig, text: &'a HfConfig, known: bool) -> Self {
+        let why = if known { AssumedWhy::FamilyDefault } else { AssumedWhy::Guessed };
+        Self { outer, text, why, assumed: Vec::new(), remarks: Vec::new() }
+    }
+
+    pub(super) fn is_nested(&self) -> bool {
+        !core::ptr::eq(self.outer, self.text)
+    }
+
+    pub(super) fn is_guess(&self) -> bool {
+        self.why == AssumedWhy::Guessed
+    }
+
+    /// Lists a field that the file leaves open.
+    pub(super) fn assume(&mut self, field: &'static str, value: AssumedValue) {
+        if self.assumed.iter().all(|known| known.field != field) {
+            self.assumed.push(AssumedField { field, value, why: self.why });
+        }
+    }
+
+    /// A count, `None` if absent or null.
+    pub(super) fn count(field: &Named<'_, u64>) -> Result<Option<u64>, ConfigError> {
+        let Some(value) = value(field)? else { return Ok(None) };
+        in_range(field.name, *value, 0, MAX_WIDTH).map(Some).map_err(ConfigError::Value)
+    }
+
+    /// A count with a default.
+    pub(super) fn count_or(
+        &mut self,
+        field: &Named<'_, u64>,
+        default: u64,
+    ) -> Result<u64, ConfigError> {
+        if let Some(value) = Self::count(field)? {
+            return Ok(value);
+        }
+        self.assume(field.name, AssumedValue::Count(default));
+        Ok(default)
+    }
+
+    /// A count without which there is no model, unless its class has a default for nested files.
+    pub(super) fn size(
+        &mut self,
+        field: fn(&HfConfig) -> Named<'_, u64>,
+        nested: Option<u64>,
+    ) -> Result<u64, ConfigError> {
+        let field = field(self.text);
+        match (Self::count(&field)?, nested) {
+            (Some(value), _) => {
+                in_range(field.name, value, 1, MAX_WIDTH).map_err(ConfigError::Value)
+            }
+            (None, Some(default)) => self.count_or(&field, default),
+            (None, None) => Err(ConfigError::Missing { field: field.name }),
+        }
+    }
+
+    /// Layers, in a range in which they can be counted one by one.
+    pub(super) fn layers(&mut self, nested: Option<u64>) -> Result<u64, ConfigError> {
+        let layers = self.size(HfConfig::layers, nested)?;
+        in_range(self.text.layers().name, layers, 1, MAX_COUNT).map_err(ConfigError::Value)
+    }
+
+    /// A flag, `None` if absent or null.
+    pub(super) fn flag(field: &Named<'_, bool>) -> Result<Option<bool>, ConfigError> {
+        Ok(value(field)?.copied())
+    }
+
+    /// A flag with a default.
+    pub(super) fn flag_or(
+        &mut self,
+        field: &Named<'_, bool>,
+        default: bool,
+    ) -> Result<bool, ConfigError> {
+        if let Some(value) = Self::flag(field)? {
+            return Ok(value);
+        }
+        self.assume(field.name, AssumedValue::Flag(default));
+        Ok(default)
+    }
+
+    /// A text, `None` if absent or null.
+    pub(super) fn text_of<'b>(field: &Named<'b, String>) -> Result<Option<&'b str>, ConfigError> {
+        Ok(value(field)?.map(String::as_str))
+    }
+
+    /// A bias or another switch of the family.
+    pub(super) fn switch(&mut self, switch: Switch) -> Result<bool, ConfigError> {
+        match switch {
+            Switch::Never => Ok(false),
+            Switch::Always => Ok(true),
+            Switch::Field(field, default) => self.flag_or(&field(self.text), default),
+        }
+    }
+
+    /// Longest context. Without a default of the family it stays unknown.
+    pub(super) fn context(&mut self, rules: &Rules) -> Result<Option<u64>, ConfigError> {
+        let field = self.text.positions();
+        match rules.context {
+            Some(default) => self.count_or(&field, default).map(Some),
+            None => Self::count(&field),
+        }
+    }
+
+    /// Whether embedding and LM head are one matrix: the outer file counts first.
+    pub(super) fn tied(&mut self, rules: &Rules) -> Result<bool, ConfigError> {
+        let outer = &self.outer.tie_word_embeddings;
+        let entry = if outer.is_given() { outer } else { &self.text.tie_word_embeddings };
+        self.flag_or(&Named { name: "tie_word_embeddings", entry }, rules.tied)
+    }
+
+    /// Norms of the model.
+    pub(super) fn norms(&mut self, rules: &Rules) -> Result<LayerNorms, ConfigError> {
+        let two = LayerNorms { kind: rules.norm, add: 2, post: 0, last: true };
+        let one = LayerNorms { add: 1, ..two };
+        Ok(match rules.norms {
+            Norms::Two => two,
+            Norms::One => one,
+            Norms::Four => LayerNorms { post: 2, ..two },
+            Norms::ParallelResidual => {
+                let parallel =
+                    switched_on("use_parallel_residual", &self.text.use_parallel_residual)?;
+                if parallel { one } else { two }
+            }
+            Norms::Falcon(new) => {
+                if self.falcon_has_one_norm(new)? {
+                    one
+                } else {
+                    two
+                }
+            }
+            Norms::Opt => self.opt_norms(two)?,
+        })
+    }
+
+    /// Falcon: one norm per layer? The new architecture has one for each branch unless the file says 1.
+    fn falcon_has_one_norm(&mut self, new: bool) -> Result<bool, ConfigError> {
+        let text = self.text;
+        if self.falcon_is_new(new)? {
+            let norms =
+                Named { name: "num_ln_in_parallel_attn", entry: &text.num_ln_in_parallel_attn };
+            return Ok(self.count_or(&norms, 2)? == 1);
+        }
+        self.flag_or(&Named { name: "parallel_attn", entry: &text.parallel_attn }, true)
+    }
+
+    /// Falcon-40B and later.
+    pub(super) fn falcon_is_new(&mut self, default: bool) -> Result<bool, ConfigError> {
+        let entry = &self.text.new_decoder_architecture;
+        self.flag_or(&Named { name: "new_decoder_architecture", entry }, default)
+    }
+
+    fn opt_norms(&mut self, norms: LayerNorms) -> Result<LayerNorms, ConfigError> {
+        let text = self.text;
+        let (hidden, projected) = (text.hidden(), &text.word_embed_proj_dim);
+        let projected = Self::count(&Named { name: "word_embed_proj_dim", entry: projected })?;
+        if projected.is_some_and(|width| Some(&width) != hidden.entry.value()) {
+            let model = text.model_type.value().cloned().unwrap_or_default();
+            return Err(ConfigError::Unsupported { part: Unsupported::EmbeddingProjection, model });
+        }
+        let before = Named { name: "do_layer_norm_before", entry: &text.do_layer_norm_before };
+        let learned = Named {
+            name: "layer_norm_elementwise_affine",
+            entry: &text.layer_norm_elementwise_affine,
+        };
+        let removed = switched_on("_remove_final_layer_norm", &text.remove_final_layer_norm)?;
+        let kind =
+            if Self::flag(&learned)?.unwrap_or(true) { norms.kind } else { NormKind::NoParameters };
+        Ok(LayerNorms { kind, last: self.flag_or(&before, true)? && !removed, ..norms })
+    }
+}
+
+/// A flag that is off when absent, which needs no mention.
+fn switched_on(name: &'static str, entry: &Entry<bool>) -> Result<bool, ConfigError> {
+    Ok(Reader::flag(&Named { name, entry })?.unwrap_or(false))
+}
+
+/// A value of the right type, `None` if absent or null.
+pub(super) fn value<'b, T: FieldType>(field: &Named<'b, T>) -> Result<Option<&'b T>, ConfigError> {
+    match field.entry {
+        Entry::Absent | Entry::Null => Ok(None),
+        Entry::Value(value) => Ok(Some(value)),
+        Entry::Wrong(Found::Number(number)) if is_outside(*number) => {
+            Err(outside(field.name, *number))
+        }
+        Entry::Wrong(found) => Err(ConfigError::WrongType {
+            field: field.name,
+            allowed: T::ALLOWED,
+            found: found.clone(),
+        }),
+    }
+}
+
+/// A number that no count reaches, as against a fraction.
+fn is_outside(number: f64) -> bool {
+    !(0.0..=MAX_WIDTH as f64).contains(&number)
+}
+
+fn outside(field: &'static str, value: f64) -> ConfigError {
+    let (min, max) = (0.0, MAX_WIDTH as f64);
+    ConfigError::Value(Error::OutOfRange { what: Text::Borrowed(field), value, min, max })
+}

@@ -1,0 +1,148 @@
+//! Parameters, counted from the geometry. `docs/theory/transformer.md` lists the terms.
+
+use super::{AttentionBias, DenseLayers, Mamba, Mla, ModelArch, Moe, QkNorm};
+
+impl ModelArch {
+    /// All parameters.
+    ///
+    /// The elements of every matrix, the embedding once if tied, learned positions, biases and norms.
+    /// `docs/theory/transformer.md` lists the terms; for every catalog model whose official count is known the two are
+    /// equal (a test).
+    pub fn n_params(&self) -> u64 {
+        narrow(self.count_params())
+    }
+
+    /// Parameters that one token uses: k of E experts.
+    pub fn n_active_params(&self) -> u64 {
+        let idle = self.moe.map_or(0, |moe| {
+            let bias = if moe.expert_bias {
+                wide(self.mlp_inputs() * moe.expert_width + self.hidden_size)
+            } else {
+                0
+            };
+            let expert = self.mlp_params(moe.expert_width) + bias;
+            wide(moe.layers) * wide(moe.n_experts - moe.experts_per_token) * expert
+        });
+        narrow(self.count_params() - idle)
+    }
+
+    /// Everything small: router, learned positions, biases, norms, sinks. Stored in the carrier.
+    pub fn n_vector_params(&self) -> u64 {
+        narrow(self.vector_params())
+    }
+
+    pub(super) fn count_params(&self) -> u128 {
+        let embedding = wide(self.vocab_size) * wide(self.hidden_size);
+        let copies = if self.tied_embeddings { 1 } else { 2 };
+        self.matrix_params() + copies * embedding + self.vector_params()
+    }
+
+    /// Elements of both matrices of an MLP.
+    fn mlp_params(&self, width: u64) -> u128 {
+        wide(self.mlp_inputs() + 1) * wide(width) * wide(self.hidden_size)
+    }
+
+    /// Elements of the layer matrices that are stored in the weight format.
+    fn matrix_params(&self) -> u128 {
+        let (h, a) = (wide(self.hidden_size), &self.attention);
+        let attention = match &self.mla {
+            Some(mla) => mla.params(h, wide(a.n_heads)),
+            None => 2 * h * wide((a.n_heads + a.n_kv_heads) * a.head_dim),
+        };
+        let mamba = self
+            .mamba
+            .map_or(0, |m| wide(m.layers) * h * wide(2 * m.inner() + m.channels() + m.n_heads));
+        let dense: u128 =
+            self.dense.iter().map(|group| wide(group.layers) * self.mlp_params(group.width)).sum();
+        let experts = self.moe.map_or(0, |moe| {
+            let layer = wide(moe.n_experts) * self.mlp_params(moe.expert_width)
+                + self.mlp_params(moe.shared_width);
+            wide(moe.layers) * layer
+        });
+        wide(a.layers()) * attention + mamba + dense + experts
+    }
+
+    fn vector_params(&self) -> u128 {
+        let h = wide(self.hidden_size);
+        let norms = wide(self.add_norms + self.post_norms + u64::from(self.final_norm));
+        wide(self.attention.layers()) * self.attention_vectors()
+            + self.mamba.map_or(0, |m| wide(m.layers) * m.vector_params())
+            + self.dense_biases()
+            + self.moe.map_or(0, |moe| wide(moe.layers) * self.moe_vectors(&moe))
+            + norms * wide(self.norm.vectors()) * h
+            + wide(self.position_rows) * h
+            + if self.lm_head_bias { wide(self.vocab_size) } else { 0 }
+    }
+
+    /// Biases, norms and sinks of one attention layer.
+    fn attention_vectors(&self) -> u128 {
+        let a = &self.attention;
+        let qkv = (a.n_heads + 2 * a.n_kv_heads) * a.head_dim;
+        let bias = match a.bias {
+            AttentionBias::None => 0,
+            AttentionBias::Qkv => qkv,
+            AttentionBias::Qkvo => qkv + self.hidden_size,
+        };
+        let qk_norm = match a.qk_norm {
+            QkNorm::None => 0,
+            QkNorm::Head => 2 * a.head_dim,
+            QkNorm::Projection => (a.n_heads + a.n_kv_heads) * a.head_dim,
+        };
+        let latent_norms =
+            self.mla.map_or(0, |mla| mla.q_lora_rank.unwrap_or(0) + mla.kv_lora_rank);
+        let sinks = if a.sinks { a.n_heads } else { 0 };
+        wide(bias + qk_norm + latent_norms + sinks)
+    }
+
+    fn dense_biases(&self) -> u128 {
+        if !self.mlp_bias {
+            return 0;
+        }
+        let one = |group: &DenseLayers| {
+            wide(group.layers) * wide(self.mlp_inputs() * group.width + self.hidden_size)
+        };
+        self.dense.iter().map(one).sum()
+    }
+
+    /// Router and biases of one mixture-of-experts layer.
+    fn moe_vectors(&self, moe: &Moe) -> u128 {
+        let router = self.hidden_size + u64::from(moe.router_bias) + u64::from(moe.correction_bias);
+        let expert_bias = if moe.expert_bias {
+            self.mlp_inputs() * moe.expert_width + self.hidden_size
+        } else {
+            0
+        };
+        let shared_gate = if moe.shared_gate { self.hidden_size } else { 0 };
+        wide(moe.n_experts) * wide(router + expert_bias) + wide(shared_gate)
+    }
+}
+
+/// Products of four dimensions can pass 2^64 before [`ModelArch::check`] has refused them.
+const fn wide(count: u64) -> u128 {
+    count as u128
+}
+
+fn narrow(count: u128) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
+impl Mla {
+    /// Elements of the matrices of one layer with `h` hidden units and `heads` heads.
+    fn params(&self, h: u128, heads: u128) -> u128 {
+        let queries = heads * wide(self.nope_dim + self.rope_dim);
+        let latent = wide(self.kv_lora_rank + self.rope_dim);
+        let down_and_q = match self.q_lora_rank {
+            Some(rank) => (wide(rank) + latent) * h + queries * wide(rank),
+            None => (queries + latent) * h,
+        };
+        let up = heads * wide(self.nope_dim + self.v_head_dim) * wide(self.kv_lora_rank);
+        down_and_q + up + h * heads * wide(self.v_head_dim)
+    }
+}
+
+impl Mamba {
+    /// Convolution and its bias, A, D and dt per head, and the gated norm.
+    const fn vector_params(&self) -> u128 {
+        wide((self.conv_kernel + 1) * self.channels() + 3 * self.n_heads + self.inner())
+    }
+}

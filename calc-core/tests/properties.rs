@@ -1,0 +1,267 @@
+//! Laws of the model: what must hold for every input, and that no input panics.
+
+use calc_core::analysis::{AnalyzeRequest, Operator, analyze};
+use calc_core::calibration::Calibration;
+use calc_core::catalog::{self, devices, formats, models};
+use calc_core::cost::attention::AttentionShape;
+use calc_core::cost::gemm::GemmShape;
+use calc_core::device::Device;
+use calc_core::error::Error;
+use calc_core::estimate::{Estimate, EstimateRequest, WeightSize, estimate};
+use calc_core::model_arch::ModelArch;
+use calc_core::parallel::Parallel;
+use calc_core::precision::PrecisionChoice;
+use calc_core::quant_format::QuantFormat;
+use calc_core::units::Bytes;
+use calc_core::workload::{Speculation, Workload};
+use proptest::prelude::*;
+
+fn any_device() -> impl Strategy<Value = &'static Device> {
+    let all: Vec<&'static Device> = devices::all().collect();
+    proptest::sample::select(all)
+}
+
+fn any_model() -> impl Strategy<Value = &'static ModelArch> {
+    let all: Vec<&'static ModelArch> = models::all().map(|model| &model.arch).collect();
+    proptest::sample::select(all)
+}
+
+fn any_format() -> impl Strategy<Value = &'static QuantFormat> {
+    proptest::sample::select(formats::FORMATS.to_vec())
+}
+
+/// Counts where code breaks: zero, one, around powers of two, the largest.
+fn any_count() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        Just(0),
+        Just(1),
+        1..5000_u64,
+        (0..64_u32).prop_map(|shift| 1_u64 << shift),
+        (1..64_u32).prop_map(|shift| (1_u64 << shift) - 1),
+        Just(u64::MAX),
+    ]
+}
+
+fn any_real() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        Just(f64::NAN),
+        Just(f64::INFINITY),
+        Just(-1.0),
+        Just(0.0),
+        0.0..1.0_f64,
+        any::<f64>()
+    ]
+}
+
+fn on(
+    device: &Device,
+    operator: Operator,
+    weights: &'static QuantFormat,
+) -> Result<calc_core::analysis::Analysis, Error> {
+    let calibration = &Calibration::ASSUMED;
+    let precision = PrecisionChoice::weights(weights);
+    analyze(&AnalyzeRequest { device, mode: None, operator, precision, engine: None, calibration })
+}
+
+fn of(
+    device: &Device,
+    model: &ModelArch,
+    weights: &'static QuantFormat,
+    workload: Workload,
+) -> Result<Estimate, Error> {
+    estimate(EstimateRequest {
+        device,
+        mode: None,
+        model,
+        precision: PrecisionChoice::weights(weights),
+        workload,
+        weight_size: None,
+        draft: None,
+        engine: None,
+        calibration: &Calibration::ASSUMED,
+    })
+}
+
+/// Near enough for sums that are added in another order.
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
+}
+
+proptest! {
+    #[test]
+    fn no_shape_panics_and_every_answer_is_finite(
+        device in any_device(), weights in any_format(), m in any_count(), n in any_count(), k in any_count(),
+    ) {
+        match on(device, Operator::Gemm(GemmShape { m, n, k }), weights) {
+            Ok(answer) => {
+                prop_assert!(answer.expected.high.get().is_finite() && answer.expected.low.get() > 0.0);
+                prop_assert!(answer.time.ideal() <= answer.expected.time);
+                prop_assert!(answer.attainable <= answer.roofline.peak);
+            }
+            Err(Error::OutOfRange { min, max, .. }) => prop_assert!(min <= max),
+            Err(_) => {}
+        }
+    }
+
+    #[test]
+    fn no_attention_panics(
+        device in any_device(), kv in any_format(), counts in proptest::array::uniform7(any_count()),
+        window in proptest::option::of(any_count()), fused in any::<bool>(),
+    ) {
+        let [batch, heads, kv_heads, qk_dim, v_dim, new, cached] = counts;
+        let shape = AttentionShape { batch, heads, kv_heads, qk_dim, v_dim, new, cached, window };
+        if let Ok(answer) = on(device, Operator::Attention { shape, fused }, kv) {
+            prop_assert!(answer.expected.time.get().is_finite());
+        }
+    }
+
+    #[test]
+    fn no_workload_panics(
+        device in any_device(), model in any_model(), weights in any_format(),
+        counts in proptest::array::uniform4(any_count()), split in proptest::array::uniform3(any_count()),
+        draft_tokens in any_count(), acceptance in any_real(), speculate in any::<bool>(), size in any_real(),
+    ) {
+        let [batch, prompt, context, new_tokens] = counts;
+        let [tensor, pipeline, expert] = split.map(|ways| if ways % 3 == 0 { 1 } else { ways });
+        let workload = Workload {
+            batch, prompt, context,
+            // Ten million decode steps take their time; the largest count has a test of its own below.
+            new_tokens: new_tokens.min(5000),
+            parallel: Parallel { tensor, pipeline, expert },
+            speculation: speculate.then_some(Speculation { draft_tokens, acceptance }),
+        };
+        let answer = estimate(EstimateRequest {
+            device, mode: None, model, precision: PrecisionChoice::weights(weights), workload,
+            weight_size: Some(WeightSize::Total(Bytes::new(size))),
+            draft: Some(model), engine: None, calibration: &Calibration::ASSUMED,
+        });
+        if let Ok(answer) = answer {
+            prop_assert!(answer.end_to_end.high.get().is_finite() && answer.memory.total().get().is_finite());
+        }
+    }
+
+    #[test]
+    fn no_geometry_panics(numbers in proptest::collection::vec(any_count(), 24), device in any_device()) {
+        let mut model = catalog::model("deepseek-v3").expect("catalog key").arch.clone();
+        let mut next = numbers.into_iter();
+        let mut count = || next.next().unwrap_or(1);
+        (model.hidden_size, model.n_layers, model.vocab_size) = (count(), count(), count());
+        let a = &mut model.attention;
+        (a.n_heads, a.n_kv_heads, a.head_dim) = (count(), count(), count());
+        (a.full_layers, a.windowed_layers, a.window) = (count() % 100, count() % 100, count());
+        if let Some(moe) = &mut model.moe {
+            (moe.n_experts, moe.experts_per_token, moe.expert_width) = (count(), count(), count());
+            (moe.layers, moe.shared_width) = (count() % 100, count());
+        }
+        if let Some(mla) = &mut model.mla {
+            (mla.kv_lora_rank, mla.rope_dim, mla.nope_dim, mla.v_head_dim) = (count(), count(), count(), count());
+        }
+        model.dense.to_mut()[0].width = count();
+        if let Ok(answer) = of(device, &model, &formats::BF16, Workload::new(3, 100)) {
+            prop_assert!(answer.tpot.time.get().is_finite());
+        }
+    }
+
+    #[test]
+    fn more_work_never_takes_less_time(
+        device in any_device(), model in any_model(), weights in any_format(),
+        batch in 1..64_u64, prompt in 1..4000_u64, more in 1..64_u64,
+    ) {
+        let small = of(device, model, weights, Workload::new(batch, prompt));
+        let large = of(device, model, weights, Workload::new(batch + more, prompt));
+        let long = of(device, model, weights, Workload::new(batch, prompt + more));
+        if let (Ok(small), Ok(large), Ok(long)) = (small, large, long) {
+            for other in [&large, &long] {
+                prop_assert!(small.ttft.time <= other.ttft.time);
+                prop_assert!(small.tpot.time <= other.tpot.time);
+                prop_assert!(small.memory.total() <= other.memory.total());
+            }
+        }
+    }
+
+    #[test]
+    fn rows_add_up_to_the_phase(
+        device in any_device(), model in any_model(), weights in any_format(), batch in 1..64_u64, prompt in 1..4000_u64,
+    ) {
+        let Ok(answer) = of(device, model, weights, Workload::new(batch, prompt)) else { return Ok(()) };
+        for phase in [&answer.prefill, &answer.decode] {
+            let sum = |of: &dyn Fn(&calc_core::plan::OpRow) -> f64| phase.operators.iter().map(of).sum::<f64>();
+            prop_assert!(close(sum(&|row| row.totals.cost.flops.get()), phase.totals.cost.flops.get()));
+            prop_assert!(close(sum(&|row| row.totals.ideal.get()), phase.totals.ideal.get()));
+            prop_assert!(close(sum(&|row| row.totals.cost.traffic.total().get()), phase.totals.cost.traffic.total().get()));
+        }
+    }
+
+    #[test]
+    fn generation_is_the_sum_of_its_decode_steps(
+        device in any_device(), model in any_model(), weights in any_format(),
+        batch in 1..16_u64, prompt in 1..3000_u64, new_tokens in 1..40_u64,
+    ) {
+        let workload = Workload { new_tokens, ..Workload::new(batch, prompt) };
+        let Ok(whole) = of(device, model, weights, workload) else { return Ok(()) };
+        let step = |i| {
+            let workload = Workload { context: prompt + i, ..Workload::new(batch, prompt) };
+            of(device, model, weights, workload).expect("as above").tpot.time.get()
+        };
+        let sum: f64 = (0..new_tokens - 1).map(step).sum();
+        prop_assert!(close(whole.generation.time.get(), sum), "{} and {sum}", whole.generation.time.get());
+    }
+
+    #[test]
+    fn tensor_parallel_divides_the_work(device in any_device(), prompt in 1..2000_u64, batch in 1..8_u64) {
+        let model = &catalog::model("llama-3.1-70b").expect("catalog key").arch;
+        let split = Workload { parallel: Parallel { tensor: 8, ..Parallel::default() }, ..Workload::new(batch, prompt) };
+        let (Ok(one), Ok(eight)) = (
+            of(device, model, &formats::FP16, Workload::new(batch, prompt)),
+            of(device, model, &formats::FP16, split),
+        ) else { return Ok(()) };
+        let ratio = one.prefill.totals.cost.flops / eight.prefill.totals.cost.flops;
+        // Norms stay whole, everything else divides.
+        prop_assert!(ratio <= 8.0 && ratio > 7.5, "{ratio}");
+        prop_assert!(eight.memory.weights < one.memory.weights / 7.0);
+    }
+}
+
+#[test]
+fn ten_million_new_tokens_are_answered() {
+    let device = catalog::device("h100").expect("alias");
+    let model = &catalog::model("llama-3.2-1b").expect("catalog key").arch;
+    let workload =
+        Workload { new_tokens: calc_core::workload::MAX_NEW_TOKENS, ..Workload::new(1, 1) };
+    let answer = of(device, model, &formats::BF16, workload).expect("an answer");
+    assert!(answer.generation.time.get() > 0.0);
+}
+
+#[test]
+fn speculation_without_a_draft_model_at_full_acceptance_gives_its_length_plus_one() {
+    let device = catalog::device("h100").expect("alias");
+    let model = &catalog::model("llama-3.1-8b").expect("catalog key").arch;
+    let plain = of(device, model, &formats::BF16, Workload::new(1, 1000)).expect("an answer");
+    let speculation = Some(Speculation { draft_tokens: 3, acceptance: 1.0 });
+    let fast =
+        of(device, model, &formats::BF16, Workload { speculation, ..Workload::new(1, 1000) })
+            .expect("an answer");
+    let speedup = plain.tpot.time / fast.tpot.time;
+    assert!(
+        speedup > 3.9 && speedup < 4.0,
+        "memory-bound: four tokens for the traffic of one, nearly; got {speedup}"
+    );
+}
+
+#[test]
+fn impossible_splits_are_refused_with_what_does_not_divide() {
+    let device = catalog::device("h100").expect("alias");
+    let split = |key, parallel| {
+        let model = &catalog::model(key).expect("catalog key").arch;
+        of(device, model, &formats::BF16, Workload { parallel, ..Workload::new(1, 10) })
+    };
+    let tensor = |ways| Parallel { tensor: ways, ..Parallel::default() };
+    assert!(matches!(split("llama-3.1-8b", tensor(3)), Err(Error::UnevenSplit { count: 32, .. })));
+    assert!(matches!(
+        split("nemotron-3-nano-30b-a3b", tensor(2)),
+        Err(Error::UnsupportedSplit { .. })
+    ));
+    let expert = Parallel { expert: 2, ..Parallel::default() };
+    assert!(matches!(split("llama-3.1-8b", expert), Err(Error::UnsupportedSplit { .. })));
+    assert!(split("mixtral-8x7b", expert).is_ok());
+}
