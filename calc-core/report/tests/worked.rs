@@ -12,18 +12,14 @@ const TOLERANCE: f64 = 1e-9;
 
 fn answer(verb: &str, request: &Value) -> Value {
     let fields = Fields::from_line(&request.to_string()).expect("an object");
-    match verb {
-        "analyze" => {
-            let inputs = AnalyzeInputs::parse(fields, &Library::CATALOGS).expect("a good request");
-            let answer = inputs.analyze(&Calibration::ASSUMED).expect("an answer");
-            serde_json::to_value(AnalyzeJson::new(&inputs, &answer)).expect("JSON")
-        }
-        _ => {
-            let inputs = EstimateInputs::parse(fields, &Library::CATALOGS).expect("a good request");
-            let answer = inputs.estimate(&Calibration::ASSUMED).expect("an answer");
-            serde_json::to_value(EstimateJson::new(&inputs, &answer)).expect("JSON")
-        }
+    if verb == "analyze" {
+        let inputs = AnalyzeInputs::parse(fields, &Library::CATALOGS).expect("a good request");
+        let answer = inputs.analyze(&Calibration::ASSUMED).expect("an answer");
+        return serde_json::to_value(AnalyzeJson::new(&inputs, &answer)).expect("JSON");
     }
+    let inputs = EstimateInputs::parse(fields, &Library::CATALOGS).expect("a good request");
+    let answer = inputs.estimate(&Calibration::ASSUMED).expect("an answer");
+    serde_json::to_value(EstimateJson::new(&inputs, &answer)).expect("JSON")
 }
 
 /// Everything that is expected must be there and agree; our answers may say more.

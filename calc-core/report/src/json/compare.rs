@@ -26,6 +26,7 @@ pub struct ComparedJson {
 }
 
 #[derive(Debug, Clone, Copy, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the published keys name their unit")]
 struct PredictedJson {
     ideal_s: f64,
     expected_s: f64,
