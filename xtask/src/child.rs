@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_failure_says_how_to_repeat_it() {
-        let mut command = Command::new("/bin/false");
+        let mut command = Command::new("false");
         command.args(["a b", "it's"]).env("X", "1 2").current_dir("/");
         let message = run(&mut command).unwrap_err().to_string();
         assert!(message.contains(r"cd / && X='1 2' false 'a b' 'it'\''s'"), "{message}");

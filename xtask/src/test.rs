@@ -1,5 +1,6 @@
 //! `cargo xtask test`: every check in stages. The first failure ends the run; the last line printed counts the stages, for CI.
 
+use core::fmt::{self, Display};
 use core::time::Duration;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -18,7 +19,7 @@ mod wasm_bits;
 /// What a stage that did not fail has to say.
 enum Outcome {
     Passed,
-    /// It could not run here, and why. This is printed, never silent.
+    /// It could not run here, and why.
     NotRun(String),
 }
 
@@ -35,68 +36,82 @@ struct Run<'a> {
     quick: bool,
 }
 
+/// How a stage ended. Only the first two count; the others are named in the table, never silent.
+#[derive(Debug, PartialEq, Eq)]
+enum Verdict {
+    Passed,
+    Failed,
+    NotRun(String),
+    LeftOut,
+}
+
 /// One row of the final table.
 struct Row {
     name: &'static str,
-    verdict: String,
+    verdict: Verdict,
     time: Duration,
 }
 
 pub(crate) fn run_stages(places: &Places, quick: bool) -> anyhow::Result<ExitCode> {
     let _only_one_test_run = FolderLock::wait(&places.own)?;
-    let mut rows = Vec::new();
-    let mut passed = 0;
-    let mut failed = 0;
-    for stage in stages::STAGES {
-        let (row, verdict) = if quick && !stage.quick {
-            (
-                Row {
-                    name: stage.name,
-                    verdict: "left out by --quick".to_owned(),
-                    time: Duration::ZERO,
-                },
-                None,
-            )
-        } else {
-            run_stage(stage, &Run { places, quick })
-        };
-        rows.push(row);
-        match verdict {
-            Some(true) => passed += 1,
-            Some(false) => failed += 1,
-            None => {}
-        }
-        if failed > 0 {
-            break;
-        }
-    }
+    let rows = rows_until_failure(stages::STAGES, &Run { places, quick });
     print_table(&rows);
-    println!("{passed} passed, {failed} failed");
+    let failed = count(&rows, &Verdict::Failed);
+    println!("{} passed, {failed} failed", count(&rows, &Verdict::Passed));
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The stage's row, and whether it passed if it ran.
-fn run_stage(stage: &Stage, run: &Run) -> (Row, Option<bool>) {
+fn rows_until_failure(stages: &[Stage], run: &Run) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for stage in stages {
+        let row = run_stage(stage, run);
+        let failed = row.verdict == Verdict::Failed;
+        rows.push(row);
+        if failed {
+            break;
+        }
+    }
+    rows
+}
+
+fn run_stage(stage: &Stage, run: &Run) -> Row {
+    if run.quick && !stage.quick {
+        return Row { name: stage.name, verdict: Verdict::LeftOut, time: Duration::ZERO };
+    }
     println!("\n== {}", stage.name);
     let start = Instant::now();
-    let outcome = (stage.check)(run);
-    let time = start.elapsed();
-    let (verdict, passed) = match outcome {
-        Ok(Outcome::Passed) => ("passed".to_owned(), Some(true)),
-        Ok(Outcome::NotRun(reason)) => (format!("not run: {reason}"), None),
+    let verdict = match (stage.check)(run) {
+        Ok(Outcome::Passed) => Verdict::Passed,
+        Ok(Outcome::NotRun(reason)) => Verdict::NotRun(reason),
         Err(error) => {
             println!("{error:#}");
-            ("FAILED; the stages after it did not run".to_owned(), Some(false))
+            Verdict::Failed
         }
     };
+    let time = start.elapsed();
     println!("== {}: {verdict} ({:.1} s)", stage.name, time.as_secs_f64());
-    (Row { name: stage.name, verdict, time }, passed)
+    Row { name: stage.name, verdict, time }
+}
+
+impl Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Passed => f.write_str("passed"),
+            Self::Failed => f.write_str("FAILED; the stages after it were not run"),
+            Self::NotRun(reason) => write!(f, "stage not run: {reason}"),
+            Self::LeftOut => f.write_str("left out by --quick"),
+        }
+    }
+}
+
+fn count(rows: &[Row], verdict: &Verdict) -> usize {
+    rows.iter().filter(|row| row.verdict == *verdict).count()
 }
 
 fn print_table(rows: &[Row]) {
     println!("\n{:>8}  stage", "seconds");
     for row in rows {
-        println!("{:>8.1}  {:<32} {}", row.time.as_secs_f64(), row.name, row.verdict);
+        println!("{:>8.1}  {:<32}  {}", row.time.as_secs_f64(), row.name, row.verdict);
     }
     let total: Duration = rows.iter().map(|row| row.time).sum();
     println!("{:>8.1}  in all", total.as_secs_f64());
@@ -106,7 +121,9 @@ fn print_table(rows: &[Row]) {
 pub(crate) fn soak(places: &Places) -> anyhow::Result<()> {
     let _lock = FolderLock::wait(&places.target)?;
     let mut command = cargo(places);
-    command.args(["test", "--workspace", "--profile", "native"]).env("PROPTEST_CASES", "20000");
+    command
+        .args(["test", "--workspace", "--exclude", "xtask", "--profile", "native"])
+        .env("PROPTEST_CASES", "20000");
     command
         .env("CARGO_PROFILE_NATIVE_DEBUG_ASSERTIONS", "true")
         .env("CARGO_PROFILE_NATIVE_OVERFLOW_CHECKS", "true");
@@ -115,5 +132,44 @@ pub(crate) fn soak(places: &Places) -> anyhow::Result<()> {
 
 pub(crate) fn bench(places: &Places) -> anyhow::Result<()> {
     let _lock = FolderLock::wait(&places.target)?;
-    run(cargo(places).args(["bench", "--workspace"]))
+    run(cargo(places).args(["bench", "--workspace", "--exclude", "xtask"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::bail;
+
+    use super::*;
+
+    const GOOD: Stage = Stage { name: "good", quick: true, check: |_| Ok(Outcome::Passed) };
+    const SLOW: Stage = Stage { name: "slow", quick: false, check: |_| Ok(Outcome::Passed) };
+    const ABSENT: Stage = Stage {
+        name: "absent",
+        quick: true,
+        check: |_| Ok(Outcome::NotRun("no trunk".to_owned())),
+    };
+    const BAD: Stage = Stage { name: "bad", quick: true, check: |_| bail!("broken on purpose") };
+
+    fn rows(stages: &[Stage], quick: bool) -> Vec<Row> {
+        let nowhere = || std::path::PathBuf::new();
+        let places =
+            Places { root: nowhere(), target: nowhere(), cache: nowhere(), own: nowhere() };
+        rows_until_failure(stages, &Run { places: &places, quick })
+    }
+
+    #[test]
+    fn the_first_failure_ends_the_run() {
+        let rows = rows(&[GOOD, BAD, GOOD], false);
+        assert_eq!(rows.len(), 2);
+        assert_eq!(count(&rows, &Verdict::Passed), 1);
+        assert_eq!(count(&rows, &Verdict::Failed), 1);
+    }
+
+    #[test]
+    fn what_did_not_run_has_not_passed() {
+        let rows = rows(&[GOOD, SLOW, ABSENT], true);
+        assert_eq!(rows[1].verdict, Verdict::LeftOut);
+        assert_eq!(rows[2].verdict.to_string(), "stage not run: no trunk");
+        assert_eq!(count(&rows, &Verdict::Passed), 1);
+    }
 }

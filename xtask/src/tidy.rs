@@ -53,7 +53,7 @@ pub(crate) fn check_tree(places: &Places) -> anyhow::Result<()> {
         println!("{finding}");
     }
     if !findings.is_empty() {
-        bail!("tidy has {} findings", findings.len());
+        bail!("findings of tidy: {}", findings.len());
     }
     println!("tidy: {} files, no findings", paths.len());
     Ok(())

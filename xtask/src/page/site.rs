@@ -22,8 +22,10 @@ const BOOT: &str = include_str!("boot.js");
 pub(crate) fn assemble(web: &Path, bound: &Path, out: &Path) -> anyhow::Result<()> {
     refuse_foreign(out)?;
     let staging = beside(out, "new")?;
-    let folder = Folder { path: &staging, web, bound };
-    folder.fill()?;
+    if let Err(error) = (Folder { path: &staging, web, bound }).fill() {
+        fs::remove_dir_all(&staging)?;
+        return Err(error);
+    }
     let old = beside(out, "old")?;
     if out.exists() {
         fs::rename(out, &old)?;
@@ -35,10 +37,14 @@ pub(crate) fn assemble(web: &Path, bound: &Path, out: &Path) -> anyhow::Result<(
     Ok(())
 }
 
-/// `--out` replaces a folder as a whole, so it must be ours or empty.
+/// `--out` replaces a folder as a whole, so it must be empty or a site of ours, which is marked and has no folders.
 fn refuse_foreign(out: &Path) -> anyhow::Result<()> {
-    let Ok(mut entries) = fs::read_dir(out) else { return Ok(()) };
-    if entries.next().is_some() && !out.join(MARK).exists() {
+    if !out.exists() {
+        return Ok(());
+    }
+    let entries = fs::read_dir(out)?.collect::<Result<Vec<_>, _>>()?;
+    let has_folders = entries.iter().any(|entry| entry.path().is_dir());
+    if has_folders || (!entries.is_empty() && !out.join(MARK).exists()) {
         bail!("the folder holds something else than a site; name an empty or a new folder");
     }
     Ok(())
@@ -188,8 +194,19 @@ mod tests {
     }
 
     #[test]
+    fn a_site_that_cannot_be_finished_leaves_nothing_behind() {
+        with_site("unfinished", |folder| {
+            fs::remove_file(folder.join("style.css")).unwrap();
+            assert!(assemble(folder, &folder.join("bound"), &folder.join("out")).is_err());
+            assert_eq!(fs::read_dir(folder).unwrap().count(), 3, "page, copy and bound");
+        });
+    }
+
+    #[test]
     fn a_folder_with_other_things_is_not_replaced() {
         with_site("foreign", |folder| {
+            assert!(assemble(folder, &folder.join("bound"), folder).is_err());
+            fs::write(folder.join(MARK), "").unwrap(); // as in a checkout of published pages, which has more
             assert!(assemble(folder, &folder.join("bound"), folder).is_err());
             assert!(folder.join("style.css").exists());
         });

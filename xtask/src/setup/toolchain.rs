@@ -9,6 +9,7 @@ use crate::child::{find_program, printed_by, run};
 
 pub(crate) const BROWSER: &str = "wasm32-unknown-unknown";
 pub(crate) const BARE: &str = "x86_64-unknown-none";
+pub(crate) const WASI: &str = "wasm32-wasip1";
 
 /// Makes sure that code can be compiled for `target`.
 pub(crate) fn ensure_target(target: &str) -> anyhow::Result<()> {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 
+use super::wasm_bits::PROGRAM;
 use super::{Outcome, Run};
 use crate::child::{cargo, run};
 use crate::lock::FolderLock;
@@ -27,13 +28,14 @@ pub(super) fn run_all(job: &Run) -> anyhow::Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// The examples by name, sorted. None at all is an error: the tests would pass without testing.
+/// The examples by name, sorted, without the one that has a stage of its own. None at all is an error: the tests would pass without testing.
 fn names_in(folder: &Path) -> anyhow::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "rs") {
-            names.push(path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        if path.extension().is_some_and(|extension| extension == "rs") && name != PROGRAM {
+            names.push(name);
         }
     }
     if names.is_empty() {
@@ -52,7 +54,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("xtask-examples-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         assert!(names_in(&folder).is_err());
-        for name in ["plot.rs", "analyze.rs", "README.md"] {
+        for name in ["plot.rs", "analyze.rs", "bits.rs", "README.md"] {
             fs::write(folder.join(name), "").unwrap();
         }
         assert_eq!(names_in(&folder).unwrap(), ["analyze", "plot"]);

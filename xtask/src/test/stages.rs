@@ -29,6 +29,7 @@ fn set_up(job: &Run) -> anyhow::Result<Outcome> {
     toolchain::ensure_target(toolchain::BROWSER)?;
     toolchain::ensure_target(toolchain::BARE)?;
     if !job.quick {
+        toolchain::ensure_target(toolchain::WASI)?;
         chromium::find_or_install()?;
         node_packages::install(job.places)?;
     }

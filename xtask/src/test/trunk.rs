@@ -13,7 +13,7 @@ use crate::page::stand_in;
 
 pub(super) fn build(job: &Run) -> anyhow::Result<Outcome> {
     if find_program(&["trunk"]).is_none() {
-        return Ok(Outcome::NotRun("trunk not installed: stage not run".to_owned()));
+        return Ok(Outcome::NotRun("trunk is not installed".to_owned()));
     }
     let _lock = FolderLock::wait(&job.places.target)?;
     let out = job.places.own.join("trunk");
@@ -23,7 +23,7 @@ pub(super) fn build(job: &Run) -> anyhow::Result<Outcome> {
     command.env_remove("NO_COLOR"); // Trunk 0.21 takes the usual `NO_COLOR=1` for a wrong value of its own option
     run(&mut command)?;
     let page = std::fs::read_to_string(out.join("index.html")).context("what Trunk built")?;
-    if page.contains("data-trunk") || !page.contains("_bg.wasm") {
+    if page.contains("<link data-trunk") || !page.contains("_bg.wasm") {
         bail!("Trunk left {} unfinished", out.join("index.html").display());
     }
     Ok(Outcome::Passed)

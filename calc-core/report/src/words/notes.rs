@@ -50,6 +50,19 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
         let longest = inputs.workload.longest();
         notes.push(format!("{longest} tokens exceed the {max} that the model is made for"));
     }
+    let split = &inputs.workload.parallel;
+    let sharing = split.tensor * split.expert;
+    if sharing > 1 {
+        notes.push(format!(
+            "work, traffic, memory and energy are those of one of {sharing} devices"
+        ));
+    }
+    if split.pipeline > 1 {
+        notes.push(format!(
+            "memory is that of the fullest of {} stages; work and time are those of all",
+            split.pipeline
+        ));
+    }
     if answer.link_unknown {
         notes.push(
             "nobody has published this device's link: the expected times leave out what crosses it"
