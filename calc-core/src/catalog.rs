@@ -76,7 +76,7 @@ pub fn nearest<'a>(key: &str, keys: impl Iterator<Item = &'a str>) -> Vec<String
             (distance(&key, candidate), !starts_alike(&key, candidate), candidate.len(), candidate)
         })
         .collect();
-    ranked.sort_unstable();
+    ranked.sort_by_key(|(distance, elsewhere, length, _)| (*distance, *elsewhere, *length));
     let limit = (key.chars().count() / 3).max(1);
     let near = ranked.iter().take(3).filter(|(distance, ..)| *distance <= limit);
     near.map(|(.., candidate)| String::from(*candidate)).collect()

@@ -3,8 +3,12 @@
 use calc_core::math::{ceil, floor, log10};
 use report::number_text;
 
-/// Half a decade: the air around the content, and the step of the ranges.
-const HALF: f64 = 0.5;
+/// Ranges end at half decades.
+const STEP: f64 = 0.5;
+/// Half a decade of air around the content.
+pub const AIR: f64 = 0.5;
+/// Above a roof only its label needs room.
+pub const AIR_ABOVE_ROOF: f64 = 0.3;
 
 /// A range between two powers of ten.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,10 +20,10 @@ pub struct Range {
 }
 
 impl Range {
-    /// The range around some values: at least half a decade of air on both sides, ends at half decades. So it changes in
-    /// steps, and only when a value comes near an end. What is no positive number is left out; nothing at all gives
-    /// a range around one.
-    pub fn around(values: impl IntoIterator<Item = f64>) -> Self {
+    /// The range around some values: half a decade of air below, as much as asked for above, ends at half decades. So it
+    /// changes in steps, and only when a value comes near an end. What is no positive number is left out; nothing at all
+    /// gives a range around one.
+    pub fn around(values: impl IntoIterator<Item = f64>, air_above: f64) -> Self {
         let usable = values.into_iter().filter(|value| value.is_finite() && *value > 0.0);
         let (low, high) = usable
             .map(log10)
@@ -27,7 +31,7 @@ impl Range {
         if low > high {
             return Self { low: -1.0, high: 1.0 };
         }
-        Self { low: floor((low - HALF) / HALF) * HALF, high: ceil((high + HALF) / HALF) * HALF }
+        Self { low: floor((low - AIR) / STEP) * STEP, high: ceil((high + air_above) / STEP) * STEP }
     }
 
     /// Powers of ten in it.
@@ -76,7 +80,7 @@ mod tests {
     use super::*;
 
     fn check(values: &[f64], low: f64, high: f64) {
-        assert_eq!(Range::around(values.iter().copied()), Range { low, high }, "{values:?}");
+        assert_eq!(Range::around(values.iter().copied(), AIR), Range { low, high }, "{values:?}");
     }
 
     #[test]

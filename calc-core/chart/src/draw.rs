@@ -110,7 +110,7 @@ impl<B: DrawingBackend> Pen<'_, B> {
         let color = self.theme.tint(point.mark.hue).mark;
         let ground = self.theme.background;
         if point.focused {
-            let ring = self.stroke(self.theme.ink, 1.5);
+            let ring = self.stroke(self.theme.ink, 1.0);
             self.circle(point.shown, point.radius + 4.0, Stroke::fill(ground), true)?;
             self.circle(point.shown, point.radius + 4.0, ring, false)?;
         }

@@ -3,11 +3,11 @@
 use calc_core::math::log10;
 use calc_core::quant_format::ComputeClass;
 
-use crate::axis::{LogAxis, Range};
+use crate::axis::{AIR, AIR_ABOVE_ROOF, LogAxis, Range};
 use crate::fan::fan_out;
 use crate::geometry::{Rect, Spot, clip};
 use crate::mark::{Mark, hue_of_class};
-use crate::roofline::Roofline;
+use crate::roofline::{Roofline, Sustained};
 use crate::theme::Ink;
 
 mod labels;
@@ -19,6 +19,8 @@ pub use crate::label::{Anchor, Label};
 pub const NAMED_POINTS: usize = 4;
 /// Radius of a mark.
 const RADIUS: f64 = 6.0;
+/// Below this width a picture leaves out what is not needed.
+const NARROW: f64 = 480.0;
 /// How far from a mark a pointer still means it.
 const REACH: f64 = 16.0;
 /// Room for the numbers and names of the axes.
@@ -160,6 +162,12 @@ impl Frame {
         }
     }
 
+    /// A narrow picture has room for the datasheet's compute roofs only.
+    fn shown_sustained<'a>(&self, chart: &'a Roofline) -> impl Iterator<Item = &'a Sustained> + use<'a> {
+        let narrow = self.plot.right - self.plot.left < NARROW;
+        chart.sustained.iter().filter(move |roof| !narrow || matches!(roof, Sustained::Bandwidth(_)))
+    }
+
     fn spot(&self, intensity: f64, rate: f64) -> Spot {
         Spot { x: self.x.at(intensity), y: self.y.at(rate) }
     }
@@ -232,6 +240,7 @@ fn ranges(chart: &Roofline) -> (Range, Range) {
             .map(|point| point.intensity.get())
             .chain(peaks().map(|peak| peak / bandwidth))
             .chain([0.5]),
+        AIR,
     );
     let y = Range::around(
         points()
@@ -240,6 +249,7 @@ fn ranges(chart: &Roofline) -> (Range, Range) {
             .map(calc_core::units::FlopsPerSec::get)
             .chain(peaks())
             .chain([0.4 * bandwidth]),
+        AIR_ABOVE_ROOF,
     );
     (x, y)
 }

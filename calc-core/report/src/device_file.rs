@@ -163,9 +163,7 @@ pub fn parse(text: &str) -> Result<Device, DeviceFileError> {
         tdp: optional("tdp_w", file.tdp_w, 0.1, 1e5)?.map(|v| Fact::assumed(Watts::new(v))),
         interconnect: Text::Borrowed(""),
         link: link(&file)?.map(Fact::assumed),
-        power_modes: List::Owned(
-            file.power_modes.iter().enumerate().map(power_mode).collect::<Result<_, _>>()?,
-        ),
+        power_modes: List::Owned(power_modes(&file)?),
         source: Text::Owned(source),
         notes: Text::Owned(file.notes),
         key: Text::Owned(file.key),
@@ -230,26 +228,41 @@ fn peaks(file: &PeaksFile) -> Result<Peaks, DeviceFileError> {
 }
 
 fn link(file: &DeviceFile) -> Result<Option<Link>, Error> {
-    let Some(bandwidth) = file.link_gb_s else { return Ok(None) };
-    let latency = optional("link_latency_us", file.link_latency_us, 0.0, 1e6)?.unwrap_or(5.0);
+    let latency = optional("link_latency_us", file.link_latency_us, 0.0, 1e6)?;
+    let Some(bandwidth) = file.link_gb_s else {
+        let conflict =
+            Error::Conflict { first: "link_latency_us", second: "link_gb_s", needs: true };
+        return if latency.is_some() { Err(conflict) } else { Ok(None) };
+    };
+    let latency = latency.unwrap_or(5.0);
     Ok(Some(Link {
         bandwidth: gb_s("link_gb_s", bandwidth)?,
         latency: Seconds::new(latency * 1e-6),
     }))
 }
 
-fn power_mode((id, file): (usize, &PowerModeFile)) -> Result<PowerMode, Error> {
+fn power_modes(file: &DeviceFile) -> Result<Vec<PowerMode>, Error> {
+    file.power_modes.iter().enumerate().map(|(id, mode)| power_mode(id, mode, file)).collect()
+}
+
+/// A mode of the device: part of its SMs, clock and bandwidth, never more.
+fn power_mode(id: usize, mode: &PowerModeFile, device: &DeviceFile) -> Result<PowerMode, Error> {
+    let all_sm = device.sm_count.map_or(1e6, f64::from);
+    let clock = device.tensor_clock_mhz.unwrap_or(1e5);
+    let active_sm = optional("active_sm", mode.active_sm.map(f64::from), 1.0, all_sm)?;
+    let bandwidth =
+        optional("power_modes: bandwidth_gb_s", mode.bandwidth_gb_s, 1e-3, device.bandwidth_gb_s)?;
     Ok(PowerMode {
         id: u32::try_from(id).unwrap_or(u32::MAX),
-        name: Text::Owned(file.name.clone()),
-        watts: optional("watts", file.watts, 0.1, 1e5)?.map(Watts::new),
-        gpu_clock: optional("gpu_clock_mhz", file.gpu_clock_mhz, 1.0, 1e5)?.map(Hertz::from_mhz),
-        active_sm: file.active_sm.map(|count| whole("active_sm", count)).transpose()?,
+        name: Text::Owned(mode.name.clone()),
+        watts: optional("watts", mode.watts, 0.1, 1e5)?.map(Watts::new),
+        gpu_clock: optional("gpu_clock_mhz", mode.gpu_clock_mhz, 1.0, clock)?.map(Hertz::from_mhz),
+        active_sm: mode.active_sm.filter(|_| active_sm.is_some()),
         memory_clock: None,
-        bandwidth: file.bandwidth_gb_s.map(|value| gb_s("bandwidth_gb_s", value)).transpose()?,
+        bandwidth: bandwidth.map(BytesPerSec::from_gb),
         cpu_cores: None,
         cpu_clock: None,
-        default: file.default,
+        default: mode.default,
         provenance: Provenance::Assumed,
         notes: Text::Borrowed(""),
     })

@@ -4,10 +4,12 @@
 mod analyze;
 mod estimate;
 mod fields;
+mod files;
 
 pub use analyze::{AnalyzeInputs, Shape};
 pub use estimate::EstimateInputs;
 pub use fields::Fields;
+pub use files::{Files, ReadFile};
 
 use std::borrow::Cow;
 
@@ -101,38 +103,26 @@ impl From<calc_core::error::Error> for RequestError {
     }
 }
 
-/// Reads a file by name; the page has none and refuses.
-pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
-
 /// Where hardware and models come from: the catalogs, and files where there is a file system.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Library<'a> {
-    read_file: Option<ReadFile<'a>>,
-}
-
-impl core::fmt::Debug for Library<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Library").field("reads_files", &self.read_file.is_some()).finish()
-    }
+    files: Option<&'a Files<'a>>,
 }
 
 impl<'a> Library<'a> {
     /// The catalogs only.
-    pub const CATALOGS: Library<'static> = Library { read_file: None };
+    pub const CATALOGS: Library<'static> = Library { files: None };
 
     /// The catalogs, and files.
-    pub const fn with_files(read_file: ReadFile<'a>) -> Self {
-        Self { read_file: Some(read_file) }
+    pub const fn with_files(files: &'a Files<'a>) -> Self {
+        Self { files: Some(files) }
     }
 
-    /// The text of a file, when the name is meant as one.
-    fn file(&self, name: &str) -> Option<Result<String, RequestError>> {
-        let read = self.read_file?;
+    /// The files, when the name is meant as one.
+    fn files_for(&self, name: &str) -> Option<&'a Files<'a>> {
         let is_file = name.to_ascii_lowercase().ends_with(".json")
             || name.contains(std::path::MAIN_SEPARATOR) && !is_hub_id(name);
-        is_file.then(|| {
-            read(name).map_err(|reason| RequestError::Unreadable { path: name.into(), reason })
-        })
+        self.files.filter(|_| is_file)
     }
 
     /// The device with this key, alias or file.
@@ -140,11 +130,9 @@ impl<'a> Library<'a> {
     /// # Errors
     /// Unknown keys and refused files.
     pub fn device(&self, name: &str) -> Result<Cow<'static, Device>, RequestError> {
-        match self.file(name) {
+        match self.files_for(name) {
             None => Ok(Cow::Borrowed(catalog::device(name)?)),
-            Some(text) => device_file::parse(&text?)
-                .map(Cow::Owned)
-                .map_err(|error| RequestError::DeviceFile { path: name.into(), error }),
+            Some(files) => files.device(name),
         }
     }
 
@@ -153,9 +141,9 @@ impl<'a> Library<'a> {
     /// # Errors
     /// Unknown keys and refused files.
     pub fn model(&self, name: &str) -> Result<NamedModel, RequestError> {
-        match self.file(name) {
+        match self.files_for(name) {
             None => Ok(NamedModel::from_catalog(catalog::model(name)?)),
-            Some(text) => NamedModel::from_file(name, &text?),
+            Some(files) => files.model(name),
         }
     }
 }

@@ -7,7 +7,7 @@ mod estimate;
 mod tiling;
 
 pub use analyze::analyze;
-pub use catalog::{device, devices, format, formats, model, models};
+pub use catalog::{device, devices, format, formats, model, models, named_model};
 pub use compare::compare;
 pub use estimate::estimate;
 pub use tiling::tilings;
@@ -62,6 +62,7 @@ impl Document {
                 Block::Heading(text) if i == 0 => format!("{text}\n"),
                 Block::Heading(text) => format!("\n{text}\n"),
                 Block::Line(text) => format!("{text}\n"),
+                Block::Table(table) if i == 0 => table.to_text(),
                 Block::Table(table) => format!("\n{}", table.to_text()),
                 Block::Notes(notes) => {
                     let lines: String = notes.iter().map(|note| format!("  - {note}\n")).collect();
@@ -80,6 +81,7 @@ impl Document {
                 Block::Heading(text) if i == 0 => format!("# {text}\n"),
                 Block::Heading(text) => format!("\n## {text}\n"),
                 Block::Line(text) => format!("\n{text}\n"),
+                Block::Table(table) if i == 0 => table.to_markdown(),
                 Block::Table(table) => format!("\n{}", table.to_markdown()),
                 Block::Notes(notes) => {
                     let lines: String = notes.iter().map(|note| format!("- {note}\n")).collect();

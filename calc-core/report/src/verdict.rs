@@ -60,7 +60,7 @@ pub const fn badge_meaning(provenance: Provenance) -> &'static str {
 /// #     calibration: &Calibration::ASSUMED,
 /// # }).unwrap();
 /// let sentence = report::verdict::sentence(&answer);
-/// assert_eq!(sentence, "Memory-bound: the compute units wait for DRAM 98\u{202f}% of the time.");
+/// assert_eq!(sentence, "Memory-bound: arithmetic waits for DRAM 98\u{202f}% of the time.");
 /// ```
 pub fn sentence(answer: &Analysis) -> String {
     let class = class_name(answer.path.class);
@@ -70,10 +70,9 @@ pub fn sentence(answer: &Analysis) -> String {
         _ if ratio(answer) <= BALANCED => {
             format!("Balanced: DRAM and {class} arithmetic are both busy nearly all the time.")
         }
-        Bound::Memory => format!(
-            "Memory-bound: the compute units wait for DRAM {} of the time.",
-            waits(time.compute)
-        ),
+        Bound::Memory => {
+            format!("Memory-bound: arithmetic waits for DRAM {} of the time.", waits(time.compute))
+        }
         Bound::Compute => {
             format!(
                 "Compute-bound: DRAM waits for {class} arithmetic {} of the time.",
@@ -195,11 +194,7 @@ mod tests {
 
     #[test]
     fn the_verdict_names_the_side_of_the_ridge() {
-        check(
-            &answer(1, 4096),
-            "Memory-bound: the compute units wait for DRAM 99 %",
-            "160 times left",
-        );
+        check(&answer(1, 4096), "Memory-bound: arithmetic waits for DRAM 99 %", "160 times left");
         check(
             &answer(2048, 4096),
             "Compute-bound: DRAM waits for FP16 arithmetic 84 %",

@@ -51,6 +51,12 @@ fn impossible_values_are_refused_by_name() {
         ("bandwith_gb_s", json!(1), "unknown field `bandwith_gb_s`"),
         ("power_modes", json!([{"name": "a"}, {"name": "A"}]), "two power modes"),
         ("power_modes", json!([{"name": "a", "watts": -7}]), "watts must be from"),
+        (
+            "power_modes",
+            json!([{"name": "a", "bandwidth_gb_s": 201}]),
+            "bandwidth_gb_s must be from 1e-3 to 200",
+        ),
+        ("link_latency_us", json!(3), "link_latency_us needs link_gb_s"),
     ] {
         let mut device = minimal();
         device[key] = value;

@@ -69,12 +69,12 @@ impl Frame {
         let diagonal = self.diagonal(chart.bandwidth.value.get(), highest);
         labels.extend(diagonal.and_then(|ends| placer.place(along_diagonal(&chart.bandwidth.label, ends))));
         labels.extend(self.ridge_labels(chart, &mut placer));
-        for roof in &chart.sustained {
+        for roof in self.shown_sustained(chart) {
             let Sustained::Compute(class, peak) = *roof else { continue };
             let text = format!("measured {}", number_text::short(peak.get() / 1e12, 4));
             let ends = self.horizontal(chart.bandwidth.value.get(), peak.get());
             let ink = roof_ink(chart, class);
-            labels.extend(ends.and_then(|ends| placer.place(along_roof(&text, ends, ink))));
+            labels.extend(ends.and_then(|ends| placer.place_clear(along_roof(&text, ends, ink))));
         }
         labels
     }

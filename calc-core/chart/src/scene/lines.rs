@@ -41,7 +41,7 @@ impl Frame {
         let bandwidth = chart.bandwidth.value.get();
         let highest = highest_roof(chart).unwrap_or(f64::MAX);
         let mut lines = Vec::new();
-        for roof in &chart.sustained {
+        for roof in self.shown_sustained(chart) {
             let (ends, ink) = match *roof {
                 Sustained::Bandwidth(value) => (self.diagonal(value.get(), highest), Ink::Main),
                 Sustained::Compute(class, peak) => {

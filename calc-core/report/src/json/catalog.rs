@@ -10,6 +10,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{ProvenanceJson, SCHEMA, Sourced};
+use crate::model_file::{assumed_text, remark_text};
+use crate::named_model::NamedModel;
 
 /// A JSON object whose values share a source.
 struct Row<'a> {
@@ -170,6 +172,24 @@ pub fn model(model: &CatalogModel) -> Value {
         )
         .plain("source", model.source)
         .plain("notes", model.notes)
+        .done()
+}
+
+/// A model of a file.
+pub fn named_model(model: &NamedModel) -> Value {
+    let (arch, kind) = (&*model.arch, model.provenance);
+    Row::new(&model.source)
+        .plain("schema", SCHEMA)
+        .plain("key", &model.key)
+        .plain("name", &model.name)
+        .sourced("parameters", arch.n_params(), Provenance::Derived)
+        .sourced("active_parameters", arch.n_active_params(), Provenance::Derived)
+        .plain("geometry", geometry(arch, &model.source, kind))
+        .sourced("stored_weights", model.stored.weights.key, kind)
+        .sourced("stored_experts", model.stored.experts.map(|format| format.key), kind)
+        .plain("assumed", model.assumed.iter().map(assumed_text).collect::<Vec<_>>())
+        .plain("remarks", model.remarks.iter().map(remark_text).collect::<Vec<_>>())
+        .plain("source", &model.source)
         .done()
 }
 

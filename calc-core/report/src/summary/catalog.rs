@@ -3,11 +3,14 @@
 use calc_core::catalog::devices::measured::{ALTERNATES, MEASURED};
 use calc_core::catalog::models::CatalogModel;
 use calc_core::device::Device;
-use calc_core::provenance::Fact;
+use calc_core::model_arch::ModelArch;
+use calc_core::provenance::{Fact, Provenance};
 use calc_core::quant_format::{ComputeClass, QuantFormat};
 use calc_core::units::FlopsPerSec;
 
 use super::Document;
+use crate::model_file;
+use crate::named_model::NamedModel;
 use crate::number_text as n;
 use crate::table::{Align, Table};
 
@@ -206,24 +209,40 @@ pub fn model(model: &CatalogModel) -> Document {
     out.line(format!("parameters  {} computed from the geometry (derived)", model.arch.n_params()));
     out.line(format!("official    {official}  {}", model.official_source));
     out.line(format!("active      {}", model.arch.n_active_params()));
-    let mut table =
-        Table::new(&[("field", Align::Left), ("value", Align::Right), ("origin", Align::Left)]);
-    if let serde_json::Value::Object(fields) =
-        crate::json::catalog::geometry(&model.arch, model.source, model.provenance)
-    {
-        for (name, field) in fields {
-            table.push(vec![
-                name,
-                field["value"].to_string().replace('"', ""),
-                model.provenance.key().into(),
-            ]);
-        }
-    }
-    out.table(table);
+    out.table(geometry(&model.arch, model.provenance));
     out.line("");
     out.line(format!("source  {}", model.source));
     out.notes((!model.notes.is_empty()).then(|| model.notes.to_string()).into_iter().collect());
     out
+}
+
+/// A model of a file: its geometry, and what the file left open.
+pub fn named_model(model: &NamedModel) -> Document {
+    let mut out = Document::default();
+    out.heading(&model.name);
+    out.line(format!("parameters  {} computed from the geometry (derived)", model.arch.n_params()));
+    out.line(format!("active      {}", model.arch.n_active_params()));
+    let experts =
+        model.stored.experts.map_or(String::new(), |format| format!(", experts {}", format.key));
+    out.line(format!("stored      {}{experts}", model.stored.weights.key));
+    out.table(geometry(&model.arch, model.provenance));
+    out.line("");
+    out.line(format!("source  {}", model.source));
+    let mut notes: Vec<String> = model.assumed.iter().map(model_file::assumed_text).collect();
+    notes.extend(model.remarks.iter().map(model_file::remark_text));
+    out.notes(notes);
+    out
+}
+
+fn geometry(arch: &ModelArch, kind: Provenance) -> Table {
+    let mut table =
+        Table::new(&[("field", Align::Left), ("value", Align::Right), ("origin", Align::Left)]);
+    if let serde_json::Value::Object(fields) = crate::json::catalog::geometry(arch, "", kind) {
+        for (name, field) in fields {
+            table.push(vec![name, field["value"].to_string().replace('"', ""), kind.key().into()]);
+        }
+    }
+    table
 }
 
 /// A list of formats.

@@ -27,12 +27,8 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
         out.table(operators(phase));
     }
     out.heading("Sources");
-    out.line(format!(
-        "device  {} ({})",
-        inputs.device.source,
-        inputs.device.bandwidth.provenance.key()
-    ));
-    out.line(format!("model   {} ({})", inputs.model.source, inputs.model.provenance.key()));
+    out.line(format!("device  {}", inputs.device.source));
+    out.line(format!("model   {}", inputs.model.source));
     out.notes(words::estimate_notes(inputs, answer));
     out
 }
@@ -63,13 +59,13 @@ fn setup(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     out.line(format!(
         "weights     {}, {} bits per weight",
         p.weights.name,
-        n::plain(p.weights.bits_per_element())
+        n::short(p.weights.bits_per_element(), 5)
     ));
     if arch.moe.is_some() && p.experts != p.weights {
         out.line(format!(
             "experts     {}, {} bits per weight",
             p.experts.name,
-            n::plain(p.experts.bits_per_element())
+            n::short(p.experts.bits_per_element(), 5)
         ));
     }
     out.line(format!(
@@ -124,10 +120,10 @@ fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     out.heading("Memory of one device");
     out.line(format!("weights     {}", n::bytes(m.weights)));
     out.line(format!(
-        "KV cache    {}  at {} tokens of {} sequences",
+        "KV cache    {}  at batch {} and {} tokens",
         n::bytes(m.kv_cache),
-        inputs.workload.longest(),
-        inputs.workload.batch
+        inputs.workload.batch,
+        inputs.workload.longest()
     ));
     out.line(format!("activations {}", n::bytes(m.activations)));
     out.line(format!("reserve     {}  (assumed)", n::bytes(m.reserve)));
@@ -167,9 +163,9 @@ fn latency(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     }
     match answer.energy {
         Some(energy) => out.line(format!(
-            "energy      {} per token at {} ({})",
+            "energy      {} per token at {} W ({})",
             n::energy(energy.per_token),
-            n::power(energy.power),
+            n::plain(energy.power.get()),
             words::ENERGY_BASIS
         )),
         None => out.line("energy      unknown: nobody has published the power of this device"),

@@ -6,7 +6,7 @@ use calc_core::estimate::Estimate;
 use calc_core::footprint::Verdict;
 use calc_core::hf_config::AssumedField;
 use calc_core::provenance::Provenance;
-use calc_core::quant_format::QuantFormat;
+use calc_core::quant_format::{ComputeClass, QuantFormat};
 use calc_core::roofline::ComputePath;
 
 use crate::number_text;
@@ -76,12 +76,12 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
 }
 
 fn fallback(what: &str, path: ComputePath) -> Option<String> {
+    let (wanted, class) = (path.wanted.key(), path.class.key());
+    // Engines run BF16 checkpoints in FP16 on such devices; the model takes formats by their word.
+    let hint =
+        if path.wanted == ComputeClass::Bf16 { "; name fp16 for what engines do here" } else { "" };
     (path.class != path.wanted).then(|| {
-        format!(
-            "{what} would compute in {}, which this device lacks: {} instead",
-            path.wanted.key(),
-            path.class.key()
-        )
+        format!("{what} would compute in {wanted}, which this device lacks: {class} instead{hint}")
     })
 }
 
