@@ -1,0 +1,178 @@
+//! The command line: verbs and flags in, an answer on stdout or one line on stderr out. What an answer says is in `report`.
+
+mod analyze;
+mod catalog;
+mod compare;
+mod completions;
+mod estimate;
+mod files;
+mod flags;
+mod lines;
+mod man;
+mod merge;
+mod output;
+mod plot;
+mod requests;
+mod serve;
+mod sheet;
+mod sweep;
+mod tiling;
+mod usage;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{ArgMatches, Command};
+use report::request::RequestError;
+
+/// Why a command ends without its answer.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The user asked for something that cannot be: exit code 2.
+    BadInput(String),
+    /// The system did not do what it should: exit code 1.
+    Failed(String),
+    /// Nobody reads on, as after `| head`: no failure at all.
+    NobodyReads,
+}
+
+impl Failure {
+    fn bad(line: impl Into<String>) -> Self {
+        Self::BadInput(line.into())
+    }
+}
+
+impl From<RequestError> for Failure {
+    fn from(error: RequestError) -> Self {
+        Self::BadInput(error.to_string())
+    }
+}
+
+impl From<calc_core::error::Error> for Failure {
+    fn from(error: calc_core::error::Error) -> Self {
+        RequestError::from(error).into()
+    }
+}
+
+/// Errors of reading stdin and writing stdout; those of named files are sentences already.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::NobodyReads,
+            _ => Self::Failed(format!("cannot pass on the answer: {error}")),
+        }
+    }
+}
+
+/// Runs a command line.
+pub(crate) fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
+    let done = match command().try_get_matches_from(words) {
+        Ok(matches) => run(&matches),
+        Err(error) => usage::answer(&error),
+    };
+    match done {
+        Ok(()) | Err(Failure::NobodyReads) => ExitCode::SUCCESS,
+        Err(Failure::BadInput(line)) => complain(&line, 2),
+        Err(Failure::Failed(line)) => complain(&line, 1),
+    }
+}
+
+fn complain(line: &str, code: u8) -> ExitCode {
+    // Nobody may be there to read the complaint; the exit code says it too.
+    let _ = writeln!(io::stderr(), "error: {}", output::one_line(line));
+    ExitCode::from(code)
+}
+
+fn command() -> Command {
+    Command::new("ridgepoint")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Roofline calculator for LLM inference: time, memory and energy of operators and models on real devices")
+        .after_help(
+            "Example:\n  ridgepoint estimate --hardware jetson_orin_nano_8gb_super --model llama-3.1-8b \\\n    \
+             --weights int4_g128 --batch 1 --prompt 512 --context 4096\n\n\
+             Exit codes: 0 ok, 1 failure, 2 usage or bad input, 130 interrupted.",
+        )
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .max_term_width(100)
+        .subcommands([
+            catalog::hardware(),
+            catalog::models(),
+            catalog::formats(),
+            analyze::command(),
+            estimate::command(),
+            sweep::command(),
+            merge::command(),
+            tiling::command(),
+            compare::command(),
+            plot::command(),
+            serve::command(),
+            completions::command(),
+            man::command(),
+        ])
+}
+
+fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    match matches.subcommand() {
+        Some(("hardware", matches)) => catalog::run_hardware(matches),
+        Some(("models", matches)) => catalog::run_models(matches),
+        Some(("formats", matches)) => catalog::run_formats(matches),
+        Some(("analyze", matches)) => requests::run(requests::Verb::Analyze, matches),
+        Some(("estimate", matches)) => requests::run(requests::Verb::Estimate, matches),
+        Some(("sweep", matches)) => sweep::run(matches),
+        Some(("merge", matches)) => merge::run(matches),
+        Some(("tiling", matches)) => tiling::run(matches),
+        Some(("compare", matches)) => compare::run(matches),
+        Some(("plot", matches)) => plot::run(matches),
+        Some(("serve", matches)) => serve::run(matches),
+        Some(("completions", matches)) => completions::run(matches),
+        Some(("man", matches)) => man::run(matches),
+        other => unreachable!("clap lets only known verbs through, not {other:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn definitions_do_not_contradict_each_other() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn keys_in_examples_exist() {
+        use calc_core::catalog::{device, format, model};
+        for verb in command().get_subcommands() {
+            let help = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+            // Examples are indented, text is not.
+            let examples: String = help.lines().filter(|line| line.starts_with("  ")).collect();
+            for (flag, known) in [
+                ("--hardware ", (|key| device(key).is_ok()) as fn(&str) -> bool),
+                ("--model ", |key| model(key).is_ok()),
+                ("--weights ", |key| format(key).is_ok()),
+            ] {
+                let words =
+                    examples.split(flag).skip(1).filter_map(|rest| rest.split_whitespace().next());
+                for key in
+                    words.flat_map(|word| word.split(',')).filter(|key| !key.contains(".json"))
+                {
+                    assert!(known(key), "{flag}{key} in {}", verb.get_name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_verb_has_an_example() {
+        for verb in command().get_subcommands() {
+            let help = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(
+                help.contains(&format!("ridgepoint {}", verb.get_name())),
+                "{}",
+                verb.get_name()
+            );
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! The flags that become fields of a request: same names, dashes for underscores. Parsing them is the work of `report`.
+
+use calc_core::calibration::Engine;
+use calc_core::catalog::{devices, formats, models};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::error::Error;
+use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
+use serde_json::{Map, Value};
+
+/// What a flag takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Key of a device, or a file.
+    Hardware,
+    /// Key of a model, or a file.
+    Model,
+    /// Key of a format.
+    Format,
+    /// Key of an engine.
+    Engine,
+    /// A word.
+    Word,
+    /// A number.
+    Number,
+    /// Nothing.
+    Switch,
+}
+
+/// A field of a request as a flag.
+#[derive(Debug)]
+pub(super) struct Flag {
+    /// The key in JSON, and the name of the flag but for underscores.
+    pub(super) key: &'static str,
+    /// What it takes.
+    pub(super) kind: Kind,
+    help: &'static str,
+}
+
+const fn flag(key: &'static str, kind: Kind, help: &'static str) -> Flag {
+    Flag { key, kind, help }
+}
+
+/// All of them. A sweep runs through them in this order, the last one fastest.
+static FLAGS: [Flag; 37] = [
+    flag(
+        "hardware",
+        Kind::Hardware,
+        "Device: a key or alias of `ridgepoint hardware`, or a device file",
+    ),
+    flag("power_mode", Kind::Word, "Power mode of the device; without it the device's own peaks"),
+    flag(
+        "model",
+        Kind::Model,
+        "Model: a key of `ridgepoint models`, a Hugging Face id of it, or a config.json",
+    ),
+    flag(
+        "op",
+        Kind::Word,
+        "Operator: gemm (default), gemv, attention, kv_append, add_norm, norm, activation",
+    ),
+    flag("m", Kind::Number, "Rows of the product: tokens"),
+    flag("n", Kind::Number, "Columns of the product: outputs"),
+    flag("k", Kind::Number, "Depth of the product: inputs"),
+    flag("heads", Kind::Number, "Attention: query heads"),
+    flag("kv_heads", Kind::Number, "Attention: key and value heads; default: as many as heads"),
+    flag("head_dim", Kind::Number, "Attention: size of a head"),
+    flag("v_dim", Kind::Number, "Attention: size of a value head; default: the head size"),
+    flag("new", Kind::Number, "Attention: new tokens of each sequence; default 1"),
+    flag("cached", Kind::Number, "Attention: tokens in the cache; default 0"),
+    flag("window", Kind::Number, "Attention: tokens that a query sees; default: all"),
+    flag("unfused", Kind::Switch, "Attention: scores go through memory"),
+    flag("tokens", Kind::Number, "Other operators: tokens"),
+    flag("hidden", Kind::Number, "Norms: hidden size"),
+    flag("width", Kind::Number, "Activation: intermediate size"),
+    flag("plain", Kind::Switch, "Activation: without a gate"),
+    flag(
+        "weights",
+        Kind::Format,
+        "Format of the weights; a model without it is taken as it is stored",
+    ),
+    flag("activations", Kind::Format, "Format in which a product reads its input"),
+    flag("kv", Kind::Format, "Format of the KV cache"),
+    flag("embedding", Kind::Format, "Format of embedding and LM head"),
+    flag("experts", Kind::Format, "Format of the experts; default: that of the weights"),
+    flag(
+        "weight_gb",
+        Kind::Number,
+        "Size of all weights in GB (10^9 bytes), as that of a given file",
+    ),
+    flag("weight_bits", Kind::Number, "Mean bits per weight, for mixes such as Q4_K_M"),
+    flag("batch", Kind::Number, "Sequences at once"),
+    flag("prompt", Kind::Number, "Tokens of each prompt"),
+    flag(
+        "context",
+        Kind::Number,
+        "Tokens in the cache at the decode step shown; default: the prompt",
+    ),
+    flag("new_tokens", Kind::Number, "Tokens to generate; default 1"),
+    flag("tensor_parallel", Kind::Number, "Devices that share every layer; default 1"),
+    flag("pipeline_parallel", Kind::Number, "Devices that share the stack of layers; default 1"),
+    flag("expert_parallel", Kind::Number, "Devices that share the experts; default 1"),
+    flag("draft_tokens", Kind::Number, "Speculative decoding: tokens drafted per round"),
+    flag(
+        "acceptance",
+        Kind::Number,
+        "Speculative decoding: chance that a drafted token is accepted, 0 to 1",
+    ),
+    flag(
+        "draft_model",
+        Kind::Model,
+        "Speculative decoding: model that drafts; without it drafts cost nothing",
+    ),
+    flag("engine", Kind::Engine, "Engine whose factors the expected times use"),
+];
+
+/// Flags of one operator.
+pub(super) const ANALYZE: [&str; 23] = [
+    "hardware",
+    "power_mode",
+    "op",
+    "m",
+    "n",
+    "k",
+    "heads",
+    "kv_heads",
+    "head_dim",
+    "v_dim",
+    "new",
+    "cached",
+    "window",
+    "unfused",
+    "tokens",
+    "hidden",
+    "width",
+    "plain",
+    "weights",
+    "activations",
+    "kv",
+    "batch",
+    "engine",
+];
+
+/// Flags of a model.
+pub(super) const ESTIMATE: [&str; 21] = [
+    "hardware",
+    "power_mode",
+    "model",
+    "weights",
+    "activations",
+    "kv",
+    "embedding",
+    "experts",
+    "weight_gb",
+    "weight_bits",
+    "batch",
+    "prompt",
+    "context",
+    "new_tokens",
+    "tensor_parallel",
+    "pipeline_parallel",
+    "expert_parallel",
+    "draft_tokens",
+    "acceptance",
+    "draft_model",
+    "engine",
+];
+
+/// Flags of a product, without an engine.
+pub(super) const PRODUCT: [&str; 7] =
+    ["hardware", "power_mode", "m", "n", "k", "weights", "activations"];
+
+/// The flags with these keys, in the order of the table.
+pub(super) fn of(keys: &[&str]) -> impl Iterator<Item = &'static Flag> {
+    FLAGS.iter().filter(|flag| keys.contains(&flag.key))
+}
+
+/// Adds flags to a verb.
+pub(super) fn add(command: Command, keys: &[&str]) -> Command {
+    of(keys).fold(command, |command, flag| command.arg(flag.argument()))
+}
+
+/// The fields that were given.
+pub(super) fn fields(matches: &ArgMatches, keys: &[&str]) -> Map<String, Value> {
+    of(keys).filter_map(|flag| flag.given(matches).map(|value| (flag.key.into(), value))).collect()
+}
+
+impl Flag {
+    fn argument(&self) -> Arg {
+        let arg = Arg::new(self.key).long(self.key.replace('_', "-")).help(self.help);
+        let arg = match self.key {
+            "m" => arg.short('m'),
+            "n" => arg.short('n'),
+            "k" => arg.short('k'),
+            _ => arg,
+        };
+        match self.kind {
+            Kind::Hardware | Kind::Model => known(arg.value_name("KEY_OR_FILE"), self.kind),
+            Kind::Format => known(arg.value_name("FORMAT"), self.kind),
+            Kind::Engine => known(arg.value_name("ENGINE"), self.kind),
+            Kind::Word => arg.value_name("NAME").value_hint(ValueHint::Other),
+            Kind::Number => {
+                arg.value_name("NUMBER").value_hint(ValueHint::Other).allow_negative_numbers(true)
+            }
+            Kind::Switch => arg.action(ArgAction::SetTrue),
+        }
+    }
+
+    fn given(&self, matches: &ArgMatches) -> Option<Value> {
+        match self.kind {
+            Kind::Switch => matches.get_flag(self.key).then_some(Value::Bool(true)),
+            Kind::Hardware
+            | Kind::Model
+            | Kind::Format
+            | Kind::Engine
+            | Kind::Word
+            | Kind::Number => {
+                matches.get_one::<String>(self.key).map(|text| Value::String(text.clone()))
+            }
+        }
+    }
+}
+
+/// Takes any text, and completes to the keys of a catalog, or to files where one may stand for a key.
+pub(super) fn known(arg: Arg, kind: Kind) -> Arg {
+    let (keys, hint): (fn() -> Vec<&'static str>, _) = match kind {
+        Kind::Hardware => (device_keys, ValueHint::AnyPath),
+        Kind::Model => (model_keys, ValueHint::AnyPath),
+        Kind::Format => (format_keys, ValueHint::Other),
+        Kind::Engine => (engine_keys, ValueHint::Other),
+        Kind::Word | Kind::Number | Kind::Switch => return arg,
+    };
+    arg.value_parser(AnyOf { keys }).hide_possible_values(true).value_hint(hint)
+}
+
+/// Takes any text, and tells completions what is known.
+#[derive(Debug, Clone, Copy)]
+struct AnyOf {
+    keys: fn() -> Vec<&'static str>,
+}
+
+impl TypedValueParser for AnyOf {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<String, Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new((self.keys)().into_iter().map(PossibleValue::new)))
+    }
+}
+
+fn device_keys() -> Vec<&'static str> {
+    devices::all().map(|device| &*device.key).collect()
+}
+
+fn model_keys() -> Vec<&'static str> {
+    models::all().map(|model| model.key).collect()
+}
+
+fn format_keys() -> Vec<&'static str> {
+    formats::FORMATS.iter().map(|format| format.key).collect()
+}
+
+fn engine_keys() -> Vec<&'static str> {
+    Engine::ALL.iter().map(|(key, _)| *key).collect()
+}

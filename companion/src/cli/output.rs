@@ -1,0 +1,142 @@
+//! The forms of an answer: a table for people, Markdown, JSON, JSON lines, CSV.
+
+use std::io::{self, Write};
+
+use clap::{Arg, ArgMatches};
+use report::summary::Document;
+use report::table;
+use serde_json::Value;
+
+use super::Failure;
+
+/// How an answer is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// For people.
+    Table,
+    /// Indented JSON.
+    Json,
+    /// One JSON value per line.
+    Jsonl,
+    /// Comma-separated values with a head.
+    Csv,
+    /// Markdown.
+    Md,
+}
+
+const FORMS: [(&str, Form); 5] = [
+    ("table", Form::Table),
+    ("json", Form::Json),
+    ("jsonl", Form::Jsonl),
+    ("csv", Form::Csv),
+    ("md", Form::Md),
+];
+
+/// `-o/--output`.
+pub(super) fn argument() -> Arg {
+    Arg::new("output")
+        .short('o')
+        .long("output")
+        .value_name("FORM")
+        .value_parser(FORMS.map(|(name, _)| name))
+        .help("Form of the answer; without it a table, on a terminal and into a pipe alike")
+}
+
+impl Form {
+    /// The form asked for, if one was.
+    pub(super) fn asked(matches: &ArgMatches) -> Option<Self> {
+        let name = matches.get_one::<String>("output")?;
+        FORMS.iter().find(|(known, _)| known == name).map(|(_, form)| *form)
+    }
+
+    /// The form asked for, else a table.
+    pub(super) fn of(matches: &ArgMatches) -> Self {
+        Self::asked(matches).unwrap_or(Self::Table)
+    }
+}
+
+/// What the lines of an answer are, where a form has lines.
+#[derive(Debug)]
+pub(super) enum Rows {
+    /// The answer itself is the one row.
+    One,
+    /// The answer is an object; these are its rows in CSV, while JSON lines keep it whole.
+    Inside(Vec<Value>),
+    /// The answer is a list of rows.
+    List,
+}
+
+/// An answer in all its forms.
+#[derive(Debug)]
+pub(super) struct Answer {
+    /// For people.
+    pub(super) document: Document,
+    /// The published JSON.
+    pub(super) value: Value,
+    /// Its rows.
+    pub(super) rows: Rows,
+}
+
+impl Answer {
+    /// Prints it.
+    ///
+    /// # Errors
+    /// When stdout does not take it.
+    pub(super) fn print(&self, form: Form) -> Result<(), Failure> {
+        print(&self.in_form(form))
+    }
+
+    fn in_form(&self, form: Form) -> String {
+        match form {
+            Form::Table => printable(&self.document.to_text()),
+            Form::Md => printable(&self.document.to_markdown()),
+            Form::Json => format!("{:#}\n", self.value),
+            Form::Jsonl => self.json_lines().iter().map(|row| format!("{row}\n")).collect(),
+            Form::Csv => table::json_to_csv(self.csv_rows()),
+        }
+    }
+
+    fn json_lines(&self) -> &[Value] {
+        match (&self.rows, &self.value) {
+            (Rows::List, Value::Array(rows)) => rows,
+            _ => std::slice::from_ref(&self.value),
+        }
+    }
+
+    fn csv_rows(&self) -> &[Value] {
+        match &self.rows {
+            Rows::Inside(rows) => rows,
+            Rows::One | Rows::List => self.json_lines(),
+        }
+    }
+}
+
+/// Prints a finished text.
+pub(super) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+/// Text without what steers a terminal: names come from files that somebody else may have written.
+fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() && c != '\n' { char::REPLACEMENT_CHARACTER } else { c })
+        .collect()
+}
+
+/// A message as one line.
+pub(super) fn one_line(text: &str) -> String {
+    printable(&text.trim_end().replace('\n', " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_steers_a_terminal_gets_out() {
+        assert_eq!(one_line("a\u{1b}[2J\nb\u{9b}c\r\n"), "a\u{fffd}[2J b\u{fffd}c");
+        assert_eq!(printable("a\nµ\t"), "a\nµ\u{fffd}");
+    }
+}

@@ -1,0 +1,227 @@
+//! The values of one flag: a list, of which every item may be a range. Values are made when they are asked for.
+
+use super::decimal::Decimal;
+
+/// Most points of a sweep, and so most values of a flag.
+pub(super) const MAX_POINTS: u64 = 100_000_000;
+/// Most steps of a range that multiplies.
+const MAX_MULTIPLES: usize = 10_000;
+
+/// The values of one flag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Axis {
+    segments: Vec<Segment>,
+    len: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Segment {
+    Values(Vec<String>),
+    Steps { first: i128, step: i128, places: u32, count: u64 },
+}
+
+impl Axis {
+    /// A list of names.
+    pub(super) fn of_names(text: &str) -> Result<Self, String> {
+        let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
+        if names.iter().any(String::is_empty) && names.len() > 1 {
+            return Err(format!("`{text}` has an empty item"));
+        }
+        Ok(Self { len: names.len() as u64, segments: vec![Segment::Values(names)] })
+    }
+
+    /// A list of numbers and ranges.
+    pub(super) fn of_numbers(text: &str) -> Result<Self, String> {
+        let mut axis = Self { segments: Vec::new(), len: 0 };
+        for item in text.split(',') {
+            let segment = match item.split_once("..") {
+                None => one_number(item.trim())?,
+                Some((first, rest)) => {
+                    range(first, rest).map_err(|why| format!("`{item}` is no range: {why}"))?
+                }
+            };
+            axis.len = axis.len.saturating_add(segment.len());
+            axis.segments.push(segment);
+        }
+        Ok(axis)
+    }
+
+    /// How many values.
+    pub(super) const fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// The value with this index; an index past the end has none.
+    pub(super) fn value(&self, index: u64) -> String {
+        let mut index = index;
+        for segment in &self.segments {
+            if index < segment.len() {
+                return segment.value(index);
+            }
+            index -= segment.len();
+        }
+        String::new()
+    }
+
+    /// All values one by one where that is a list that was typed, else both ends of each range: enough to check them.
+    pub(super) fn samples(&self) -> impl Iterator<Item = String> + '_ {
+        self.segments.iter().flat_map(|segment| match segment {
+            Segment::Values(values) => values.clone(),
+            Segment::Steps { count, .. } => vec![segment.value(0), segment.value(count - 1)],
+        })
+    }
+}
+
+impl Segment {
+    fn len(&self) -> u64 {
+        match self {
+            Self::Values(values) => values.len() as u64,
+            Self::Steps { count, .. } => *count,
+        }
+    }
+
+    fn value(&self, index: u64) -> String {
+        match self {
+            Self::Values(values) => {
+                usize::try_from(index).ok().and_then(|i| values.get(i)).cloned().unwrap_or_default()
+            }
+            Self::Steps { first, step, places, .. } => {
+                Decimal { units: first + step * i128::from(index), places: *places }.text()
+            }
+        }
+    }
+}
+
+fn one_number(item: &str) -> Result<Segment, String> {
+    if item.is_empty() {
+        return Err("a list has an empty item".into());
+    }
+    // Its spelling stays, and whether it is allowed is not for a sweep to say.
+    if item.replace('_', "").parse::<f64>().is_err() {
+        return Err(format!("`{item}` is not a number"));
+    }
+    Ok(Segment::Values(vec![item.into()]))
+}
+
+/// `a..b`, `a..b+step`, `a..bxfactor`.
+fn range(first: &str, rest: &str) -> Result<Segment, String> {
+    let number = |text: &str| {
+        Decimal::parse(text).ok_or_else(|| format!("`{}` is not a plain number", text.trim()))
+    };
+    let first = number(first)?;
+    if let Some((last, factor)) = rest.split_once('x') {
+        return multiples(first, number(last)?, number(factor)?);
+    }
+    let (last, step) = match rest.split_once('+') {
+        Some((last, step)) => (number(last)?, number(step)?),
+        None => (number(rest)?, Decimal { units: 1, places: 0 }),
+    };
+    let places = first.places.max(last.places).max(step.places);
+    let (first, last, step) = (first.widened(places), last.widened(places), step.widened(places));
+    if step <= 0 {
+        return Err("its step must be positive".into());
+    }
+    if last < first {
+        return Err("its end is before its start".into());
+    }
+    let count = u64::try_from((last - first) / step).unwrap_or(u64::MAX).saturating_add(1);
+    Ok(Segment::Steps { first, step, places, count })
+}
+
+/// Whole numbers stay whole, also with a factor that is not.
+fn multiples(first: Decimal, last: Decimal, factor: Decimal) -> Result<Segment, String> {
+    let whole = first.places == 0 && last.places == 0;
+    let real = |decimal: Decimal| decimal.text().parse::<f64>().unwrap_or(f64::NAN);
+    let (start, end, factor) = (real(first), real(last), real(factor));
+    if !(start > 0.0 && factor > 1.0) {
+        return Err("a range that multiplies starts above 0, with a factor above 1".into());
+    }
+    if end < start {
+        return Err("its end is before its start".into());
+    }
+    let mut values: Vec<String> = Vec::new();
+    let mut value = start;
+    let mut steps = 0;
+    // The end itself is meant to be met, whatever the rounding on the way.
+    while value <= end * (1.0 + 1e-12) {
+        let text = format!("{}", if whole { value.round() } else { rounded(value) });
+        if values.last() != Some(&text) {
+            values.push(text);
+        }
+        steps += 1;
+        if steps > MAX_MULTIPLES {
+            return Err(format!("it has more than {MAX_MULTIPLES} steps; take a larger factor"));
+        }
+        value *= factor;
+    }
+    Ok(Segment::Values(values))
+}
+
+/// To twelve digits, so that rounding errors do not show.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.11e}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(text: &str) -> Vec<String> {
+        let axis = Axis::of_numbers(text).expect(text);
+        (0..axis.len()).map(|i| axis.value(i)).collect()
+    }
+
+    #[test]
+    fn lists_and_ranges_are_what_they_say() {
+        for (text, expected) in [
+            ("1", "1"),
+            ("1, 2,4", "1 2 4"),
+            ("1..4", "1 2 3 4"),
+            ("0..10+4", "0 4 8"),
+            ("1,2,4..64x2,7", "1 2 4 8 16 32 64 7"),
+            ("100..1000x10", "100 1000"),
+            ("1..10x1.5", "1 2 3 5 8"),
+            ("0.1..0.5+0.1", "0.1 0.2 0.3 0.4 0.5"),
+            ("0.5..2x2", "0.5 1 2"),
+            ("5..5", "5"),
+            ("-1..1", "-1 0 1"),
+            ("1e3", "1e3"),
+            ("nan", "nan"),
+        ] {
+            assert_eq!(values(text).join(" "), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_long_range_costs_nothing() {
+        let axis = Axis::of_numbers("1..999999999999").expect("range");
+        assert_eq!(
+            (axis.len(), axis.value(999_999_999_998)),
+            (999_999_999_999, "999999999999".to_owned())
+        );
+        assert_eq!(
+            Axis::of_numbers("0..999999999999999999+0.00000000000000001").map(|axis| axis.len()),
+            Ok(u64::MAX)
+        );
+    }
+
+    #[test]
+    fn what_is_no_range_says_why() {
+        for (text, expected) in [
+            ("", "empty item"),
+            ("1,,2", "empty item"),
+            ("abc", "`abc` is not a number"),
+            ("4..1", "its end is before its start"),
+            ("1..4+0", "step must be positive"),
+            ("1..4+-1", "step must be positive"),
+            ("1..4x1", "factor above 1"),
+            ("0..4x2", "starts above 0"),
+            ("1..", "`` is not a plain number"),
+            ("1..2..3", "`2..3` is not a plain number"),
+            ("1..1000000000x1.0000001", "more than 10000 steps"),
+        ] {
+            let error = Axis::of_numbers(text).expect_err(text);
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+}

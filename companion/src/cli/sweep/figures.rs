@@ -1,0 +1,122 @@
+//! The figures of a row: which of an answer's values a sweep shows, under the names that the answer itself has for them.
+
+use calc_core::analysis::Analysis;
+use calc_core::estimate::Estimate;
+use calc_core::footprint::Verdict;
+use calc_core::units::{Bytes, Flops, FlopsPerByte, Joules, Seconds, TokensPerSec};
+use report::number_text as n;
+use report::words;
+use serde_json::{Value, json};
+
+/// A value with its unit.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Figure {
+    Time(Seconds),
+    Volume(Bytes),
+    Work(Flops),
+    Intensity(FlopsPerByte),
+    /// A rate of arithmetic [FLOP/s]; a class names its unit.
+    Rate(f64),
+    Tokens(TokensPerSec),
+    Energy(Option<Joules>),
+    Share(f64),
+    Word(&'static str),
+    Flag(bool),
+}
+
+impl Figure {
+    /// As in the published JSON.
+    pub(super) fn json(self) -> Value {
+        match self {
+            Self::Time(value) => json!(value.get()),
+            Self::Volume(value) => json!(value.get()),
+            Self::Work(value) => json!(value.get()),
+            Self::Intensity(value) => json!(value.get()),
+            Self::Tokens(value) => json!(value.get()),
+            Self::Energy(value) => json!(value.map(Joules::get)),
+            Self::Rate(value) | Self::Share(value) => json!(value),
+            Self::Word(value) => json!(value),
+            Self::Flag(value) => json!(value),
+        }
+    }
+
+    /// For people.
+    pub(super) fn text(self) -> String {
+        match self {
+            Self::Time(value) => n::time(value),
+            Self::Volume(value) => n::bytes(value),
+            Self::Work(value) => n::flops(value),
+            Self::Intensity(value) => n::intensity(value),
+            Self::Rate(value) => n::flops(Flops::new(value)) + "/s",
+            Self::Tokens(value) => n::token_rate(value),
+            Self::Energy(value) => value.map_or("unknown".into(), n::energy),
+            Self::Share(value) => n::percent(value),
+            Self::Word(value) => value.into(),
+            Self::Flag(value) => if value { "yes" } else { "no" }.into(),
+        }
+    }
+}
+
+/// A figure of an answer.
+#[derive(Debug)]
+pub(super) struct Column<A> {
+    /// Its key.
+    pub(super) key: &'static str,
+    /// People see it too; machines see all.
+    pub(super) for_people: bool,
+    figure: fn(&A) -> Figure,
+}
+
+impl<A> Column<A> {
+    const fn shown(key: &'static str, figure: fn(&A) -> Figure) -> Self {
+        Self { key, for_people: true, figure }
+    }
+
+    const fn more(key: &'static str, figure: fn(&A) -> Figure) -> Self {
+        Self { key, for_people: false, figure }
+    }
+}
+
+/// The figures of an operator.
+pub(super) static ANALYZE: [Column<Analysis>; 10] = [
+    Column::shown("flops", |a| Figure::Work(a.cost.flops)),
+    Column::shown("bytes", |a| Figure::Volume(a.cost.traffic.total())),
+    Column::shown("intensity_flop_per_byte", |a| Figure::Intensity(a.cost.intensity())),
+    Column::more("ridge_flop_per_byte", |a| Figure::Intensity(a.roofline.ridge())),
+    Column::shown("ideal_s", |a| Figure::Time(a.time.ideal())),
+    Column::shown("expected_s", |a| Figure::Time(a.expected.time)),
+    Column::more("low_s", |a| Figure::Time(a.expected.low)),
+    Column::more("high_s", |a| Figure::Time(a.expected.high)),
+    Column::shown("bound", |a| Figure::Word(words::bound(a.time.bound()))),
+    Column::shown("attainable_flop_per_s", |a| Figure::Rate(a.attainable.get())),
+];
+
+/// The figures of a model.
+pub(super) static ESTIMATE: [Column<Estimate>; 16] = [
+    Column::shown("ttft_s", |e| Figure::Time(e.ttft.time)),
+    Column::shown("tpot_s", |e| Figure::Time(e.tpot.time)),
+    Column::more("tpot_low_s", |e| Figure::Time(e.tpot.low)),
+    Column::more("tpot_high_s", |e| Figure::Time(e.tpot.high)),
+    Column::more("generation_s", |e| Figure::Time(e.generation.time)),
+    Column::more("end_to_end_s", |e| Figure::Time(e.end_to_end.time)),
+    Column::shown("throughput_token_per_s", |e| Figure::Tokens(e.throughput)),
+    Column::more("prefill_ideal_s", |e| Figure::Time(e.prefill.totals.ideal)),
+    Column::more("prefill_bound", |e| Figure::Word(words::bound(e.prefill.bound))),
+    Column::more("decode_ideal_s", |e| Figure::Time(e.decode.totals.ideal)),
+    Column::shown("decode_bound", |e| Figure::Word(words::bound(e.decode.bound))),
+    Column::more("decode_mbu", |e| Figure::Share(e.decode.mbu)),
+    Column::shown("memory_total_bytes", |e| Figure::Volume(e.memory.total())),
+    Column::more("memory_usable_bytes", |e| Figure::Volume(e.memory.usable)),
+    Column::shown("fits", |e| Figure::Flag(matches!(e.memory.verdict(), Verdict::Fits { .. }))),
+    Column::shown("joule_per_token", |e| Figure::Energy(e.energy.map(|energy| energy.per_token))),
+];
+
+/// The figures of an answer, one per column.
+pub(super) fn of<A>(columns: &[Column<A>], answer: &A) -> Vec<Figure> {
+    columns.iter().map(|column| (column.figure)(answer)).collect()
+}
+
+/// Keys of columns, with whether people see them.
+pub(super) fn keys<A>(columns: &[Column<A>]) -> Vec<(&'static str, bool)> {
+    columns.iter().map(|column| (column.key, column.for_people)).collect()
+}

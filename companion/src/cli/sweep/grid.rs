@@ -1,0 +1,216 @@
+//! The points of a sweep: the product of its flags' values, each point made from its number.
+
+use calc_core::catalog;
+use report::json::SCHEMA;
+use report::request::{Library, RequestError};
+use serde_json::{Map, Value};
+
+use super::Failure;
+use super::axis::{Axis, MAX_POINTS};
+use super::row;
+use crate::cli::flags::{self, Flag, Kind};
+use crate::cli::requests::Verb;
+use report::request::Fields;
+
+/// All points of a sweep.
+#[derive(Debug)]
+pub(super) struct Grid {
+    verb: Verb,
+    axes: Vec<(&'static Flag, Axis)>,
+    points: u64,
+    id: String,
+}
+
+impl Grid {
+    /// Reads the flags; what is wrong with the request as a whole is refused here, not in every row.
+    pub(super) fn new(
+        verb: Verb,
+        given: &Map<String, Value>,
+        library: &Library<'_>,
+    ) -> Result<Self, Failure> {
+        let keys: Vec<&str> = given.keys().map(String::as_str).collect();
+        let mut axes = Vec::new();
+        for flag in flags::of(&keys) {
+            axes.push((flag, axis(flag, &given[flag.key])?));
+        }
+        let points = axes
+            .iter()
+            .fold(1_u128, |points, (_, axis)| points.saturating_mul(u128::from(axis.len())));
+        let points = u64::try_from(points).ok().filter(|points| *points <= MAX_POINTS).ok_or_else(|| {
+            Failure::bad(format!("this sweep has {points} points; at most {MAX_POINTS} are allowed, so shorten a list"))
+        })?;
+        let mut identity = Identity::new(verb);
+        for (flag, axis) in &axes {
+            identity.add(flag, given, axis, library)?;
+        }
+        let grid = Self { verb, axes, points, id: identity.text() };
+        grid.check_first(library)?;
+        Ok(grid)
+    }
+
+    /// Models or operators.
+    pub(super) const fn verb(&self) -> Verb {
+        self.verb
+    }
+
+    /// How many points.
+    pub(super) const fn points(&self) -> u64 {
+        self.points
+    }
+
+    /// What tells this sweep from others.
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The flags with their values, slowest first.
+    pub(super) fn axes(&self) -> &[(&'static Flag, Axis)] {
+        &self.axes
+    }
+
+    /// The fields of a point.
+    pub(super) fn point(&self, point: u64) -> Map<String, Value> {
+        let mut rest = point;
+        let mut fields: Vec<(String, Value)> = Vec::with_capacity(self.axes.len());
+        for (flag, axis) in self.axes.iter().rev() {
+            let text = axis.value(rest % axis.len());
+            rest /= axis.len();
+            let value =
+                if flag.kind == Kind::Switch { Value::Bool(true) } else { Value::String(text) };
+            fields.push((flag.key.into(), value));
+        }
+        fields.into_iter().rev().collect()
+    }
+
+    /// A field too many or missing is the same for all points.
+    fn check_first(&self, library: &Library<'_>) -> Result<(), Failure> {
+        match row::answer(self.verb, Fields::new(self.point(0)), library) {
+            Ok(_) | Err(RequestError::Core(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn axis(flag: &Flag, given: &Value) -> Result<Axis, Failure> {
+    let text = given.as_str().unwrap_or("true");
+    let axis = match flag.kind {
+        Kind::Number => Axis::of_numbers(text),
+        Kind::Hardware | Kind::Model | Kind::Format | Kind::Engine | Kind::Word | Kind::Switch => {
+            Axis::of_names(text)
+        }
+    };
+    axis.map_err(|why| Failure::bad(format!("{}: {why}", flag.key)))
+}
+
+/// A fingerprint of everything that decides the rows: a file of another sweep is never continued or joined.
+struct Identity {
+    hash: u64,
+}
+
+impl Identity {
+    fn new(verb: Verb) -> Self {
+        let mut identity = Self { hash: 0xcbf2_9ce4_8422_2325 };
+        identity.mix(&format!(
+            "{SCHEMA} {} {} {verb:?}",
+            env!("CARGO_PKG_VERSION"),
+            catalog::VERSION
+        ));
+        identity
+    }
+
+    /// Looks every name up, so that a mistyped one is refused here; what it names counts, files included.
+    fn add(
+        &mut self,
+        flag: &Flag,
+        given: &Map<String, Value>,
+        axis: &Axis,
+        library: &Library<'_>,
+    ) -> Result<(), Failure> {
+        self.mix(&format!("{}={}", flag.key, given[flag.key]));
+        match flag.kind {
+            Kind::Hardware => {
+                axis.samples().try_for_each(|name| {
+                    library.device(&name).map(|device| self.mix(&format!("{device:?}")))
+                })?;
+            }
+            Kind::Model => {
+                axis.samples().try_for_each(|name| {
+                    library.model(&name).map(|model| self.mix(&format!("{model:?}")))
+                })?;
+            }
+            Kind::Format => {
+                axis.samples().try_for_each(|name| {
+                    catalog::format(&name).map(|format| self.mix(&format!("{format:?}")))
+                })?;
+            }
+            Kind::Engine | Kind::Word | Kind::Number | Kind::Switch => {}
+        }
+        Ok(())
+    }
+
+    /// FNV-1a, 64 bits: the same on every machine and with every compiler.
+    fn mix(&mut self, text: &str) {
+        for byte in text.bytes().chain([0]) {
+            self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn text(&self) -> String {
+        format!("{:016x}", self.hash)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn grid(fields: &Value) -> Result<Grid, Failure> {
+        let fields = fields.as_object().expect("object");
+        Grid::new(Verb::Analyze, fields, &Library::CATALOGS)
+    }
+
+    #[test]
+    fn the_last_flag_changes_fastest() {
+        let request =
+            json!({"weights": "fp16,int8", "k": "64", "n": "64", "m": "1..3", "hardware": "t4,l4"});
+        let grid = grid(&request).unwrap();
+        assert_eq!(grid.points(), 12);
+        let seen = |i| {
+            let point = grid.point(i);
+            ["hardware", "m", "weights"].map(|key| point[key].as_str().unwrap().to_owned())
+        };
+        assert_eq!(seen(0), ["t4", "1", "fp16"]);
+        assert_eq!(seen(1), ["t4", "1", "int8"]);
+        assert_eq!(seen(2), ["t4", "2", "fp16"]);
+        assert_eq!(seen(11), ["l4", "3", "int8"]);
+    }
+
+    #[test]
+    fn what_is_wrong_with_all_points_is_refused_at_once() {
+        let sound = json!({"hardware": "t4", "m": "1", "n": "64", "k": "64", "weights": "fp16"});
+        for (key, value, expected) in [
+            ("hardware", "t4,t5", "unknown hardware `t5`"),
+            ("weights", "fp16,fp3", "unknown format `fp3`"),
+            ("m", "1..x", "m: `1..x` is no range"),
+            ("m", "1..1000000000", "1000000000 points; at most 100000000"),
+            ("tokens", "1", "unknown field `tokens`"),
+            ("engine", "warp", "engine must be one of"),
+        ] {
+            let mut request = sound.clone();
+            request[key] = json!(value);
+            let Err(Failure::BadInput(line)) = grid(&request) else { panic!("{key} {value}") };
+            assert!(line.contains(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn another_request_is_another_sweep() {
+        let sound = json!({"hardware": "t4", "m": "1,2", "n": "64", "k": "64", "weights": "fp16"});
+        let mut other = sound.clone();
+        other["m"] = json!("1,3");
+        let id = |request: &Value| grid(request).unwrap().id().to_owned();
+        assert_eq!(id(&sound), id(&sound));
+        assert_ne!(id(&sound), id(&other));
+    }
+}

@@ -1,0 +1,72 @@
+//! What the parser of flags says, as one line.
+
+use std::io::{self, Write};
+
+use clap::error::ErrorKind;
+
+use super::Failure;
+
+/// Help and version go to stdout; everything else is bad input, as one line.
+pub(super) fn answer(error: &clap::Error) -> Result<(), Failure> {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            let mut out = io::stdout().lock();
+            write!(out, "{error}")?;
+            Ok(out.flush()?)
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            Err(Failure::bad("name a verb, such as estimate; `ridgepoint --help` lists them"))
+        }
+        _ => Err(Failure::BadInput(one_line(&error.to_string()))),
+    }
+}
+
+/// The message and its tips without the usage that follows them.
+fn one_line(text: &str) -> String {
+    let said = text
+        .split("\nUsage:")
+        .next()
+        .unwrap_or_default()
+        .split("\nFor more information")
+        .next()
+        .unwrap_or_default();
+    let said = said.strip_prefix("error: ").unwrap_or(said);
+    let mut line = String::new();
+    for part in said.lines().map(str::trim).filter(|part| !part.is_empty()) {
+        let joint = if line.is_empty() || line.ends_with(':') { "" } else { ";" };
+        let blank = if line.is_empty() { "" } else { " " };
+        line += &format!("{joint}{blank}{}", part.strip_prefix("tip: ").unwrap_or(part));
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(words: &str) -> String {
+        let error =
+            super::super::command().try_get_matches_from(words.split(' ')).expect_err("bad flags");
+        one_line(&error.to_string())
+    }
+
+    #[test]
+    fn a_mistyped_word_names_the_one_that_was_meant() {
+        for (words, expected) in [
+            (
+                "ridgepoint estimate --hardwre t4",
+                "unexpected argument '--hardwre' found; a similar argument exists: '--hardware'",
+            ),
+            (
+                "ridgepoint estmate",
+                "unrecognized subcommand 'estmate'; a similar subcommand exists: 'estimate'",
+            ),
+            (
+                "ridgepoint hardware -o xml",
+                "invalid value 'xml' for '--output <FORM>'; [possible values: table, json, jsonl, csv, md]",
+            ),
+        ] {
+            assert_eq!(said(words), expected);
+        }
+    }
+}

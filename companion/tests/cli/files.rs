@@ -1,0 +1,143 @@
+//! Model and device files: sound ones are taken, others refused in one line.
+
+use std::fs::{self, File};
+
+use serde_json::Value;
+
+use crate::run::{Folder, answer, device_file, line, model_file, run};
+
+fn estimate(hardware: &str, model: &str) -> String {
+    format!("estimate --hardware {hardware} --model {model} --batch 1 --prompt 64")
+}
+
+fn refused(words: &str, expected: &str) {
+    let ended = line(words);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{words}: {}", ended.stderr);
+    assert!(
+        ended.stderr.lines().count() == 1 && ended.stderr.contains(expected),
+        "{words}: {}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn files_stand_wherever_keys_do() {
+    let found: Value = serde_json::from_str(&answer(&format!(
+        "{} -o json",
+        estimate(&device_file(), &model_file())
+    )))
+    .expect("JSON");
+    assert_eq!(found["hardware"]["key"], "example_edge_asic");
+    assert_eq!(found["precision"]["weights"], "bf16");
+    let mode =
+        answer(&format!("{} --power-mode 30W -o json", estimate(&device_file(), "llama-3.1-8b")));
+    assert_eq!(
+        serde_json::from_str::<Value>(&mode).expect("JSON")["hardware"]["power_mode"],
+        "30W"
+    );
+    assert!(answer(&format!("hardware {}", device_file())).contains("example_edge_asic"));
+}
+
+#[test]
+fn a_folder_stands_for_its_config_json() {
+    let folder = Folder::new();
+    let text = fs::read(model_file()).expect("the example model");
+    folder.file("tiny/config.json", text);
+    assert!(answer(&estimate("l4", &folder.path("tiny"))).contains("token/s"));
+    assert!(answer(&format!("models {}", folder.path("tiny"))).contains("num_hidden_layers"));
+    refused(
+        &estimate("l4", &folder.path("")),
+        "it is a folder, and for its config.json: no such file",
+    );
+}
+
+#[test]
+fn model_files_that_are_none_are_refused() {
+    let folder = Folder::new();
+    let sound = fs::read_to_string(model_file()).expect("the example model");
+    let nested = format!("{{\"text_config\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    let vit = "{\"model_type\":\"vit\",\"architectures\":[\"ViTForImageClassification\"],\"hidden_size\":32}";
+    for (name, content, expected) in [
+        ("truncated", sound.as_bytes()[..sound.len() / 2].to_vec(), "truncated.json: "),
+        ("nested", nested.into_bytes(), "nested.json: "),
+        ("image", vit.as_bytes().to_vec(), "image.json: "),
+        ("empty", Vec::new(), "empty.json: "),
+        ("latin1", b"{\"model_type\":\"\xe9\"}".to_vec(), "not UTF-8"),
+        ("huge", vec![b' '; 50_000_000], "huge.json: "),
+    ] {
+        let path = folder.file(&format!("{name}.json"), content);
+        refused(&estimate("l4", &path), expected);
+        refused(&format!("models {path}"), expected);
+    }
+    refused(&estimate("l4", &folder.path("missing.json")), "missing.json: no such file");
+}
+
+#[test]
+fn a_file_beyond_the_limit_is_refused_before_it_is_read() {
+    let folder = Folder::new();
+    let path = folder.path("sparse.json");
+    File::create(&path).and_then(|file| file.set_len(1 << 40)).expect("a sparse file");
+    refused(&estimate("l4", &path), "at most 64000000 are read");
+    refused(&format!("compare --hardware l4 --measured {path}"), "at most 64000000 are read");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_device_without_an_end_is_refused() {
+    refused("compare --hardware l4 --measured /dev/zero", "more than the 64000000 bytes");
+}
+
+#[test]
+fn device_files_with_impossible_values_are_refused() {
+    let folder = Folder::new();
+    let sound = fs::read_to_string(device_file()).expect("the example device");
+    let edit = |from: &str, to: &str| {
+        assert!(sound.contains(from), "{from}");
+        sound.replacen(from, to, 1)
+    };
+    for (content, expected) in [
+        (edit("\"bandwidth_gb_s\": 400", "\"bandwidth_gb_s\": NaN"), "not a device file"),
+        (edit("\"bandwidth_gb_s\": 400", "\"bandwidth_gb_s\": 1e999"), "not a device file"),
+        (edit("\"bandwidth_gb_s\": 400", "\"bandwidth_gb_s\": -1"), "bandwidth_gb_s must be from"),
+        (edit("\"bandwidth_gb_s\": 400", "\"bandwidth_gb_s\": 0"), "bandwidth_gb_s must be from"),
+        (edit("\"memory_gib\": 16", "\"memory_gib\": 1e300"), "memory_gib must be from"),
+        (edit("\"memory_gib\": 16", "\"memory_gb\": 16"), "not a device file"),
+        (edit("\"discrete_gpu\"", "\"toaster\""), "not a device file"),
+        ("[]".into(), "not a device file"),
+    ] {
+        let path = folder.file("chip.json", content);
+        refused(&format!("hardware {path}"), expected);
+        refused(&estimate(&path, "llama-3.1-8b"), expected);
+    }
+}
+
+#[test]
+fn names_from_files_cannot_steer_a_terminal() {
+    let folder = Folder::new();
+    let sound = fs::read_to_string(device_file()).expect("the example device");
+    let path = folder
+        .file("evil.json", sound.replace("Example edge ASIC", "\\u001b]0;gotcha\\u0007\\u009b2J"));
+    let shown = answer(&format!("hardware {path}"));
+    assert!(
+        shown.contains("gotcha") && !shown.contains(|c: char| c.is_control() && c != '\n'),
+        "{shown:?}"
+    );
+    let ended = run(["hardware", "\u{1b}[2Jnothing\n.json"]);
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended.stderr.lines().count() == 1 && !ended.stderr.contains('\u{1b}'),
+        "{:?}",
+        ended.stderr
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_be_read_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let path = folder.file("secret.json", "{}");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).expect("our own file");
+    // Root reads everything, so there the file is refused for what it says.
+    refused(&estimate("l4", &path), "secret.json: ");
+}

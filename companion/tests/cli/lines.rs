@@ -1,0 +1,111 @@
+//! Requests line by line.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::run::{Ends, answer, model_file, program, with_stdin};
+
+const GOOD: &str = r#"{"hardware":"t4","m":1,"n":4096,"k":4096,"weights":"fp16"}"#;
+
+fn answers(words: &str, input: &str) -> Vec<Value> {
+    let ended = with_stdin(words, input.as_bytes());
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    ended.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+#[test]
+fn bad_lines_are_answered_in_their_place() {
+    let too_long = format!("{{\"x\":\"{}\"}}", "y".repeat(1_100_000));
+    let lines = [
+        (GOOD, None),
+        ("", Some("not a JSON object")),
+        ("{\"hardware\":\"t4\"", Some("not a JSON object")),
+        ("[1,2]", Some("not a JSON object")),
+        (r#"{"hardware":"h10","m":1,"n":1,"k":1,"weights":"fp16"}"#, Some("did you mean h100")),
+        (r#"{"hardware":"t4","m":0,"n":1,"k":1,"weights":"fp16"}"#, Some("m must be from 1 to")),
+        (
+            r#"{"hardware":"t4","m":1.5,"n":1,"k":1,"weights":"fp16"}"#,
+            Some("m must be a whole number"),
+        ),
+        (
+            r#"{"hardware":"t4","m":1,"n":1,"k":1,"weights":"fp16","colour":1}"#,
+            Some("unknown field `colour`"),
+        ),
+        (r#"{"hardware":5,"m":1,"n":1,"k":1,"weights":"fp16"}"#, Some("hardware must be a name")),
+        (r#"{"m":1}"#, Some("hardware is missing")),
+        (too_long.as_str(), Some("longer than 1000000")),
+        (GOOD, None),
+    ];
+    let input: String = lines.iter().map(|(line, _)| format!("{line}\n")).collect();
+    let found = answers("analyze --jsonl", &input);
+    assert_eq!(found.len(), lines.len());
+    for ((line, error), answer) in lines.iter().zip(&found) {
+        match error {
+            None => assert!(
+                answer["error"].is_null() && answer["ideal_s"].is_number(),
+                "{line}: {answer}"
+            ),
+            Some(expected) => {
+                assert!(
+                    answer["error"].as_str().is_some_and(|error| error.contains(expected)),
+                    "{line:.90}: {answer}"
+                );
+                assert_eq!(answer.as_object().map(serde_json::Map::len), Some(1));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_line_gets_the_answer_that_flags_get() {
+    let flags = answer("analyze --hardware t4 -m 1 -n 4096 -k 4096 --weights fp16 -o jsonl");
+    assert_eq!(
+        with_stdin("analyze --jsonl", GOOD.as_bytes()).stdout,
+        flags,
+        "also without a line end"
+    );
+    let rest = br#"{"m":1,"k":4096}"#;
+    let filled =
+        with_stdin("analyze --jsonl --hardware t4 -n 4096 -k 1 --weights fp16 -o jsonl", rest);
+    assert_eq!(
+        filled.stdout, flags,
+        "flags fill what the line leaves out, and the line has the last word"
+    );
+}
+
+#[test]
+fn files_are_read_for_lines_too() {
+    let line =
+        format!("{{\"hardware\":\"l4\",\"model\":{:?},\"batch\":1,\"prompt\":64}}\n", model_file());
+    let found = answers("estimate --jsonl", &line.repeat(3));
+    assert_eq!(found[0]["precision"]["weights"], "bf16");
+    assert_eq!(found[0], found[2]);
+}
+
+#[test]
+fn another_form_is_refused() {
+    let ended = with_stdin("analyze --jsonl -o csv", b"");
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
+}
+
+#[test]
+fn an_answer_comes_before_the_next_question() {
+    let mut child = Ends(
+        program()
+            .args(["analyze", "--jsonl"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary starts"),
+    );
+    let mut stdin = child.0.stdin.take().expect("piped");
+    let mut stdout = BufReader::new(child.0.stdout.take().expect("piped"));
+    for _ in 0..2 {
+        writeln!(stdin, "{GOOD}").expect("it reads");
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("it answers while stdin stays open");
+        assert!(line.contains("ideal_s"));
+    }
+}

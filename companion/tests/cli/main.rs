@@ -1,0 +1,12 @@
+//! The command line as a user meets it: the real binary, its stdout, its stderr and its exit code.
+//! `UPDATE_GOLDEN=1` writes the golden files anew.
+
+mod run;
+
+mod bad_input;
+mod files;
+mod forms;
+mod golden;
+mod lines;
+mod serve;
+mod sweep;

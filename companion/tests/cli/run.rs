@@ -1,0 +1,131 @@
+//! Runs the binary, and folders for its files.
+
+use std::ffi::OsStr;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::{fs, thread};
+
+/// The binary, started in a folder without files of ours.
+pub(crate) fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ridgepoint"));
+    command.current_dir(env!("CARGO_TARGET_TMPDIR")).stdin(Stdio::null());
+    command
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl From<Output> for Ended {
+    fn from(output: Output) -> Self {
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is UTF-8");
+        Self {
+            code: output.status.code(),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    }
+}
+
+/// Runs the binary with words.
+pub(crate) fn run<S: AsRef<OsStr>>(words: impl IntoIterator<Item = S>) -> Ended {
+    program().args(words).output().expect("the binary starts").into()
+}
+
+/// Runs the binary with the words of a line.
+pub(crate) fn line(words: &str) -> Ended {
+    run(words.split_whitespace())
+}
+
+/// The answer to the words of a line, which must be one.
+pub(crate) fn answer(words: &str) -> String {
+    let ended = line(words);
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{words}");
+    ended.stdout
+}
+
+/// Runs the binary with a text on its stdin.
+pub(crate) fn with_stdin(words: &str, input: &[u8]) -> Ended {
+    let mut child = program()
+        .args(words.split_whitespace())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut stdin = child.stdin.take().expect("piped");
+    thread::scope(|scope| {
+        // Beside the reading, because both pipes may fill up.
+        scope.spawn(move || stdin.write_all(input).expect("the binary reads its input"));
+        child.wait_with_output().expect("the binary ends").into()
+    })
+}
+
+/// Ends a child that a failing test leaves behind.
+#[derive(Debug)]
+pub(crate) struct Ends(pub(crate) Child);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A folder that is removed at the end.
+#[derive(Debug)]
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        fs::create_dir_all(&path).expect("a folder for files");
+        Self(path)
+    }
+
+    /// The path of a file in it, as a word without blanks.
+    pub(crate) fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().expect("a plain name").to_owned()
+    }
+
+    /// Writes a file and gives its path.
+    pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        let path = self.path(name);
+        fs::create_dir_all(Path::new(&path).parent().expect("it is in a folder"))
+            .expect("a folder");
+        fs::write(&path, content).expect("a file");
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What is left over lies in the target folder and harms nobody.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A committed file of this repository.
+pub(crate) fn committed(path: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the repository");
+    root.join(path).to_str().expect("a plain name").to_owned()
+}
+
+/// The example device of the documentation.
+pub(crate) fn device_file() -> String {
+    committed("docs/examples/custom-device.json")
+}
+
+/// The example model of the documentation.
+pub(crate) fn model_file() -> String {
+    committed("docs/examples/custom-model.json")
+}

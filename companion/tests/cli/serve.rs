@@ -1,0 +1,302 @@
+//! The server of the page, over plain TCP: what it gives, to whom, and what nobody gets.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::run::{Ends, Folder, line, program};
+
+/// A running server.
+struct Server {
+    child: Ends,
+    port: u16,
+    _folder: Folder,
+}
+
+/// An answer over HTTP.
+#[derive(Debug)]
+struct Answer {
+    status: u16,
+    head: String,
+    body: Vec<u8>,
+}
+
+impl Answer {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.head
+            .lines()
+            .find_map(|line| line.split_once(": ").filter(|(key, _)| *key == name))
+            .map(|(_, value)| value)
+    }
+}
+
+fn site() -> Folder {
+    let folder = Folder::new();
+    folder.file("secret.txt", "a secret");
+    for (name, content) in [
+        ("site/index.html", "<!doctype html>page"),
+        ("site/web.js", "import"),
+        ("site/web_bg.wasm", "\0asm"),
+        ("site/style.css", "a{}"),
+        ("site/icon.svg", "<svg/>"),
+        ("site/data.json", "{}"),
+        ("site/odd.xyz", "?"),
+        ("site/a b.txt", "blank"),
+        ("site/.hidden", "hidden"),
+        ("site/folder/inside.txt", "inside"),
+    ] {
+        folder.file(name, content);
+    }
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(folder.path("secret.txt"), folder.path("site/link.txt"))
+        .expect("a link");
+    folder
+}
+
+fn start(ports: &[&str]) -> Server {
+    let folder = site();
+    let mut child = Ends(
+        program()
+            .args(["serve", "--site", &folder.path("site")])
+            .args(ports)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the binary starts"),
+    );
+    let mut address = String::new();
+    BufReader::new(child.0.stdout.take().expect("piped"))
+        .read_line(&mut address)
+        .expect("it prints its address");
+    let port =
+        address.trim().strip_prefix("http://127.0.0.1:").and_then(|rest| rest.strip_suffix('/'));
+    let port = port
+        .and_then(|port| port.parse().ok())
+        .unwrap_or_else(|| panic!("{address:?} is no address"));
+    Server { child, port, _folder: folder }
+}
+
+impl Server {
+    /// Sends bytes as they are.
+    fn raw(&self, request: &str) -> Answer {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("it listens");
+        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+        stream.write_all(request.as_bytes()).expect("it reads");
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).expect("it answers and closes");
+        let end =
+            bytes.windows(4).position(|four| four == b"\r\n\r\n").expect("an end of the head");
+        let head = String::from_utf8(bytes[..end].to_vec()).expect("text");
+        let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status");
+        Answer { status, head, body: bytes[end + 4..].to_vec() }
+    }
+
+    fn ask(&self, method: &str, target: &str, host: &str) -> Answer {
+        self.raw(&format!(
+            "{method} {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+        ))
+    }
+
+    fn get(&self, target: &str) -> Answer {
+        self.ask("GET", target, &format!("127.0.0.1:{}", self.port))
+    }
+}
+
+#[test]
+fn files_have_their_types_and_headers() {
+    let server = start(&["--port", "0"]);
+    for (target, content_type, body) in [
+        ("/", "text/html; charset=utf-8", "<!doctype html>page"),
+        ("/index.html", "text/html; charset=utf-8", "<!doctype html>page"),
+        ("/?hw=t4&m=1", "text/html; charset=utf-8", "<!doctype html>page"),
+        ("/web.js", "text/javascript; charset=utf-8", "import"),
+        ("/web_bg.wasm", "application/wasm", "\0asm"),
+        ("/style.css", "text/css; charset=utf-8", "a{}"),
+        ("/icon.svg", "image/svg+xml", "<svg/>"),
+        ("/data.json", "application/json", "{}"),
+        ("/odd.xyz", "application/octet-stream", "?"),
+        ("/a%20b.txt", "text/plain; charset=utf-8", "blank"),
+        ("/folder/inside.txt", "text/plain; charset=utf-8", "inside"),
+    ] {
+        let answer = server.get(target);
+        assert_eq!(
+            (answer.status, answer.header("content-type")),
+            (200, Some(content_type)),
+            "{target}"
+        );
+        assert_eq!(answer.body, body.as_bytes(), "{target}");
+    }
+    let head = server.ask("HEAD", "/", "localhost");
+    assert_eq!((head.status, head.body.len(), head.header("content-length")), (200, 0, Some("19")));
+}
+
+#[test]
+fn every_answer_has_the_security_headers() {
+    let server = start(&["--port", "0"]);
+    for answer in [
+        server.get("/"),
+        server.get("/nothing"),
+        server.ask("GET", "/", "evil.test"),
+        server.ask("POST", "/", "localhost"),
+    ] {
+        let policy = answer.header("content-security-policy").expect("a policy");
+        for part in [
+            "default-src 'none'",
+            "'wasm-unsafe-eval'",
+            "frame-ancestors 'none'",
+            "base-uri 'none'",
+        ] {
+            assert!(policy.contains(part), "{policy}");
+        }
+        assert!(!policy.contains("unsafe-inline") && !policy.contains("'unsafe-eval'"), "{policy}");
+        for (name, value) in [
+            ("x-content-type-options", "nosniff"),
+            ("referrer-policy", "no-referrer"),
+            ("cross-origin-resource-policy", "same-origin"),
+        ] {
+            assert_eq!(answer.header(name), Some(value));
+        }
+        assert_eq!(answer.header("access-control-allow-origin"), None);
+    }
+}
+
+#[test]
+fn only_names_of_this_machine_are_answered() {
+    let server = start(&["--port", "0"]);
+    for host in
+        ["localhost", "localhost:9000", "127.0.0.1", "127.0.0.1:1", "[::1]:8000", "LocalHost"]
+    {
+        assert_eq!(server.ask("GET", "/", host).status, 200, "{host}");
+    }
+    for host in [
+        "evil.test",
+        "evil.test:8000",
+        "localhost.evil.test",
+        "127.0.0.1.evil.test",
+        "0.0.0.0",
+        "127.0.0.2",
+        "[::]",
+        "192.168.1.20",
+        "localhost:80@evil.test",
+        "evil.test#localhost",
+    ] {
+        let answer = server.ask("GET", "/", host);
+        assert_eq!(answer.status, 403, "{host}");
+        assert!(!answer.body.starts_with(b"<!doctype"), "{host}");
+    }
+    for request in [
+        "GET / HTTP/1.1\r\nConnection: close\r\n\r\n",
+        "GET / HTTP/1.0\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.test\r\nConnection: close\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: evil.test\r\nX-Forwarded-Host: localhost\r\nConnection: close\r\n\r\n",
+        "GET http://evil.test/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+    ] {
+        assert!(matches!(server.raw(request).status, 400 | 403), "{request}");
+    }
+}
+
+#[test]
+fn there_is_no_way_out_of_the_folder() {
+    let server = start(&["--port", "0"]);
+    for target in [
+        "/../secret.txt",
+        "/..%2fsecret.txt",
+        "/%2e%2e/secret.txt",
+        "/%2e%2e%2fsecret.txt",
+        "/%252e%252e/secret.txt",
+        "/folder/../../secret.txt",
+        "/folder/%2e%2e/%2e%2e/secret.txt",
+        "/..\\secret.txt",
+        "/..%5csecret.txt",
+        "/%c0%ae%c0%ae/secret.txt",
+        "//secret.txt",
+        "/./../secret.txt",
+        "/.hidden",
+        "/%2ehidden",
+        "/link.txt",
+        "/index.html%00.txt",
+        "/index.html/",
+        "/folder",
+        "/folder/",
+        "//etc/passwd",
+        "/etc/passwd",
+        "/C:/secret.txt",
+        "/index.html::$DATA",
+        "/%",
+        "/%zz",
+        "*",
+    ] {
+        let answer = server.get(target);
+        assert!(matches!(answer.status, 400 | 404), "{target}: {}", answer.status);
+        let body = String::from_utf8_lossy(&answer.body);
+        assert!(
+            !body.contains("secret") && !body.contains("inside") && !body.contains("hidden"),
+            "{target}: {body}"
+        );
+    }
+    let long = server.get(&format!("/{}", "a".repeat(50_000)));
+    assert!(matches!(long.status, 404 | 414 | 431), "{}", long.status);
+}
+
+#[test]
+fn nothing_can_be_sent() {
+    let server = start(&["--port", "0"]);
+    for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "BREW"] {
+        let answer = server.ask(method, "/index.html", "localhost");
+        assert!(matches!(answer.status, 400 | 405), "{method}: {}", answer.status);
+    }
+    assert_eq!(server.ask("DELETE", "/", "localhost").header("allow"), Some("GET, HEAD"));
+    assert_eq!(server.get("/").status, 200, "all is still there");
+}
+
+#[test]
+fn a_taken_port_is_told_or_passed_over() {
+    let taken = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let port = taken.local_addr().expect("an address").port().to_string();
+    let folder = site();
+    let ended = line(&format!("serve --site {} --port {port}", folder.path("site")));
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), ""));
+    assert!(
+        ended.stderr.contains(&format!("port {port} is taken"))
+            && ended.stderr.lines().count() == 1,
+        "{}",
+        ended.stderr
+    );
+    let (first, second) = (start(&[]), start(&[]));
+    assert_ne!(first.port, second.port);
+    assert!((8000..8100).contains(&second.port) && second.get("/").status == 200);
+}
+
+#[test]
+fn it_listens_to_this_machine_only() {
+    let server = start(&["--port", "0"]);
+    // Every address of 127.0.0.0/8 is this machine's, and the server is on one of them.
+    if cfg!(target_os = "linux") {
+        assert!(TcpStream::connect(("127.0.0.2", server.port)).is_err());
+    }
+    assert_eq!(server.get("/").status, 200);
+}
+
+#[test]
+fn a_folder_without_a_page_is_refused() {
+    let folder = Folder::new();
+    for words in [format!("serve --site {}", folder.path("")), "serve".to_owned()] {
+        let ended = line(&words);
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{words}");
+        assert!(ended.stderr.contains("no page"), "{words}: {}", ended.stderr);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_with_130() {
+    let mut server = start(&["--port", "0"]);
+    assert_eq!(server.get("/").status, 200);
+    let sent = Command::new("kill")
+        .args(["-INT", &server.child.0.id().to_string()])
+        .status()
+        .expect("kill is there");
+    assert!(sent.success());
+    assert_eq!(server.child.0.wait().expect("it ends").code(), Some(130));
+}
