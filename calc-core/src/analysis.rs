@@ -124,6 +124,7 @@ fn check_attention(shape: &AttentionShape) -> Result<(), Error> {
     in_range("batch", shape.batch, 1, crate::workload::MAX_BATCH)?;
     in_range("heads", shape.heads, 1, 65_536)?;
     in_range("kv_heads", shape.kv_heads, 1, shape.heads)?;
+    crate::model_arch::shares("kv_heads", shape.kv_heads, shape.heads)?;
     in_range("head_dim", shape.qk_dim, 1, 65_536)?;
     in_range("v_dim", shape.v_dim, 1, 65_536)?;
     in_range("new", shape.new, 1, crate::workload::MAX_TOKENS)?;

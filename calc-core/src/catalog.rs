@@ -78,6 +78,9 @@ pub fn nearest<'a>(key: &str, keys: impl Iterator<Item = &'a str>) -> Vec<String
         .collect();
     ranked.sort_by_key(|(distance, elsewhere, length, _)| (*distance, *elsewhere, *length));
     let limit = (key.chars().count() / 3).max(1);
+    if key.is_empty() {
+        return Vec::new();
+    }
     let near = ranked.iter().take(3).filter(|(distance, ..)| *distance <= limit);
     near.map(|(.., candidate)| String::from(*candidate)).collect()
 }
@@ -87,8 +90,11 @@ fn starts_alike(key: &str, candidate: &str) -> bool {
 }
 
 /// Edits that turn `key` into the best-matching part of `candidate`: what is missing at either end costs nothing, so that
-/// `h10` is near `h100_sxm` and `orin_nano` near `jetson_orin_nano_8gb`.
+/// `h10` is near `h100_sxm` and `orin_nano` near `jetson_orin_nano_8gb`. A whole candidate inside `key` is near, too.
 fn distance(key: &str, candidate: &str) -> usize {
+    if key.contains(candidate) {
+        return 0;
+    }
     let candidate: Vec<char> = candidate.to_ascii_lowercase().chars().collect();
     let mut row: Vec<usize> = alloc::vec![0; candidate.len() + 1];
     for (i, a) in key.chars().enumerate() {

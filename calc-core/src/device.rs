@@ -123,7 +123,7 @@ pub struct Device {
     pub sm_count: Option<Fact<u32>>,
     /// Highest clock.
     pub boost_clock: Option<Fact<Hertz>>,
-    /// Clock at which the tensor peaks are stated.
+    /// Clock at which the tensor peaks are stated, or the highest one where the row's notes give the peaks another origin.
     pub tensor_clock: Option<Fact<Hertz>>,
     /// L2 cache.
     pub l2: Option<Fact<Bytes>>,

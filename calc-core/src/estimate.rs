@@ -102,7 +102,8 @@ pub struct Estimate {
     pub memory: MemoryFootprint,
     /// Energy; `None` when the device's power is unknown.
     pub energy: Option<Energy>,
-    /// The devices exchange data over a link that nobody has put a number to: `expected` leaves it out.
+    /// The devices exchange data over a link that nobody has put a number to: what is `expected` is unknown then, and the
+    /// values here leave the link out.
     pub link_unknown: bool,
 }
 

@@ -3,10 +3,9 @@
 
 use crate::device::{Device, DeviceClass};
 use crate::lowering::{Lowering, Step};
-use crate::model_arch::{Mla, ModelArch};
+use crate::model_arch::ModelArch;
 use crate::op::OpKind;
 use crate::precision::Precision;
-use crate::quant_format::QuantFormat;
 use crate::units::Bytes;
 use crate::workload::Workload;
 
@@ -68,7 +67,7 @@ pub fn reserve(class: DeviceClass) -> Bytes {
     }
 }
 
-/// Memory of the fullest device of the group. `model` is the tensor-parallel part of the model; `scale` multiplies all
+/// Memory of one device of the group. `model` is the tensor-parallel part of the model; `scale` multiplies all
 /// weight bytes (see `estimate::WeightSize`).
 pub fn footprint(
     device: &Device,
@@ -78,7 +77,7 @@ pub fn footprint(
     scale: f64,
 ) -> MemoryFootprint {
     let split = &workload.parallel;
-    // The fullest pipeline stage has the most layers; one of the two ends holds the larger of embedding and LM head.
+    // A stage with the most layers, each an average one; one of the two ends holds the larger of embedding and LM head.
     let layers = model.n_layers.div_ceil(split.pipeline) as f64 / model.n_layers as f64;
     let ends = if split.pipeline > 1 { 1.0 } else { copies(model) };
     let weights = layer_weights(model, precision, split.expert) * layers
@@ -107,56 +106,17 @@ fn embedding_weights(model: &ModelArch, precision: &Precision) -> Bytes {
 
 /// Every layer matrix in its format, everything small in the carrier.
 fn layer_weights(model: &ModelArch, precision: &Precision, expert_parallel: u64) -> Bytes {
-    let (h, w) = (model.hidden_size, precision.weights);
-    let small = Bytes::new(model.n_vector_params() as f64 * precision.carrier.bytes_per_element());
-    let attention = attention_weights(model, w) * model.attention.layers() as f64;
-    let mamba = model.mamba.map_or(Bytes::ZERO, |m| {
-        let inputs = m.inner() + m.channels() + m.n_heads;
-        (w.stored_bytes(inputs, h) + w.stored_bytes(h, m.inner())) * m.layers as f64
+    let share = 1.0 / expert_parallel as f64;
+    // The biases of experts are where the experts are.
+    let elsewhere = model.n_expert_biases() as f64 * (1.0 - share);
+    let small = model.n_vector_params() as f64 - elsewhere;
+    let mut sum = Bytes::new(small * precision.carrier.bytes_per_element());
+    model.matrices(&mut |matrix| {
+        let (format, share) =
+            if matrix.expert { (precision.experts, share) } else { (precision.weights, 1.0) };
+        sum += format.stored_bytes(matrix.rows, matrix.cols) * (matrix.count as f64 * share);
     });
-    let dense: Bytes = model
-        .dense
-        .iter()
-        .map(|group| mlp_weights(model, w, group.width) * group.layers as f64)
-        .sum();
-    let experts = model.moe.map_or(Bytes::ZERO, |moe| {
-        let held = moe.n_experts as f64 / expert_parallel as f64;
-        let shared = if moe.shared_width > 0 {
-            mlp_weights(model, w, moe.shared_width)
-        } else {
-            Bytes::ZERO
-        };
-        (mlp_weights(model, precision.experts, moe.expert_width) * held + shared)
-            * moe.layers as f64
-    });
-    attention + mamba + dense + experts + small
-}
-
-/// The two tensors of an MLP.
-fn mlp_weights(model: &ModelArch, format: &QuantFormat, width: u64) -> Bytes {
-    format.stored_bytes(model.mlp_inputs() * width, model.hidden_size)
-        + format.stored_bytes(model.hidden_size, width)
-}
-
-fn attention_weights(model: &ModelArch, format: &QuantFormat) -> Bytes {
-    let (h, a) = (model.hidden_size, &model.attention);
-    if let Some(mla) = &model.mla {
-        return latent_weights(model, mla, format);
-    }
-    let heads = a.n_heads * a.head_dim;
-    format.stored_bytes(heads + 2 * a.n_kv_heads * a.head_dim, h) + format.stored_bytes(h, heads)
-}
-
-fn latent_weights(model: &ModelArch, mla: &Mla, format: &QuantFormat) -> Bytes {
-    let (h, heads) = (model.hidden_size, model.attention.n_heads);
-    let queries = heads * (mla.nope_dim + mla.rope_dim);
-    let latent = mla.kv_lora_rank + mla.rope_dim;
-    let down = match mla.q_lora_rank {
-        Some(rank) => format.stored_bytes(rank + latent, h) + format.stored_bytes(queries, rank),
-        None => format.stored_bytes(queries + latent, h),
-    };
-    let kv_b = format.stored_bytes(heads * (mla.nope_dim + mla.v_head_dim), mla.kv_lora_rank);
-    down + kv_b + format.stored_bytes(h, heads * mla.v_head_dim)
+    sum
 }
 
 /// KV cache and recurrent state of `batch` sequences of `tokens` tokens.

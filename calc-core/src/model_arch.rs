@@ -2,9 +2,11 @@
 //! What is not here: names and sources (`catalog::models`), and reading a config.json (`hf_config`).
 
 mod check;
+mod matrices;
 mod params;
 
-pub(crate) use check::{MAX_COUNT, MAX_HEAD, MAX_WIDTH};
+pub(crate) use check::{MAX_COUNT, MAX_HEAD, MAX_WIDTH, shares};
+pub use matrices::Matrix;
 
 use crate::text::List;
 

@@ -26,6 +26,11 @@ impl Default for Parallel {
 }
 
 impl Parallel {
+    /// True when devices work on one layer together, so that a link is in their way.
+    pub const fn exchanges(&self) -> bool {
+        self.tensor > 1 || self.expert > 1
+    }
+
     /// Checks the split against the model.
     ///
     /// # Errors
@@ -103,9 +108,10 @@ impl ModelArch {
 ///
 /// ```text
 /// tensor n    an all-reduce of A = T H b_o after each attention and each MLP, each 2 (n-1)/n A / link + 2 (n-1) latency
-/// pipeline n  n - 1 hand-overs of A, each A / link + latency
 /// expert n    two all-to-alls of A k / n per MoE layer, each A k / n / link + (n-1) latency
 /// ```
+///
+/// A pipeline hands over one message per stage, which is not counted.
 pub fn link_time(
     model: &ModelArch,
     parallel: &Parallel,
@@ -117,18 +123,16 @@ pub fn link_time(
         Bytes::new(step.tokens() as f64 * model.hidden_size as f64 * carrier.bytes_per_element());
     let send = message / link.bandwidth;
     let hop = link.latency;
-    let (tensor, pipeline, expert) =
-        (parallel.tensor as f64, parallel.pipeline as f64, parallel.expert as f64);
+    let (tensor, expert) = (parallel.tensor as f64, parallel.expert as f64);
     let reduce = send * (2.0 * (tensor - 1.0) / tensor) + hop * (2.0 * (tensor - 1.0));
-    let hand_over = send + hop;
-    let experts_per_token = model.moe.map_or(0.0, |moe| moe.experts_per_token as f64);
+    let (moe_layers, experts_per_token) =
+        model.moe.map_or((0.0, 0.0), |moe| (moe.layers as f64, moe.experts_per_token as f64));
     let exchange = if parallel.expert > 1 {
         send * (experts_per_token / expert) + hop * (expert - 1.0)
     } else {
         Seconds::ZERO
     };
-    let moe_layers = model.moe.map_or(0.0, |moe| moe.layers as f64);
-    reduce * all_reduces(model) + hand_over * (pipeline - 1.0) + exchange * (2.0 * moe_layers)
+    reduce * all_reduces(model) + exchange * (2.0 * moe_layers)
 }
 
 /// One after the attention and one after the MLP of every layer that has them: two per layer of a regular model.

@@ -117,8 +117,7 @@ impl<'a> Plan<'a> {
             lm_head: roofs.compute_path(precision.embedding, precision.carrier)?,
             carrier,
         };
-        let link =
-            device.link.filter(|_| workload.parallel != Parallel::default()).map(|link| link.value);
+        let link = device.link.filter(|_| workload.parallel.exchanges()).map(|link| link.value);
         let part = (workload.parallel.tensor > 1).then(|| model.shard(workload.parallel.tensor));
         let weight_scale = weight_scale(model, &precision, request.weight_size)?;
         Ok(Self { request, roofs, precision, paths, weight_scale, part, link })
@@ -181,7 +180,7 @@ impl<'a> Plan<'a> {
 
     /// True when devices exchange data over a link that nobody has put a number to.
     pub fn link_unknown(&self) -> bool {
-        self.link.is_none() && self.request.workload.parallel != Parallel::default()
+        self.link.is_none() && self.request.workload.parallel.exchanges()
     }
 
     /// A step in full.

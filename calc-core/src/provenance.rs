@@ -60,7 +60,7 @@ impl<T> Fact<T> {
         Self { value, provenance: Provenance::Recalled }
     }
 
-    /// Stated by the user of a custom file, taken as given.
+    /// Taken as given: a constant of ours, or what the user states in a custom file.
     pub const fn assumed(value: T) -> Self {
         Self { value, provenance: Provenance::Assumed }
     }

@@ -188,7 +188,7 @@ const EXCEPTIONS: [(&str, &[C]); 3] = [
     ("gb200", &[C::Fp32]), // datasheet 80
 ];
 
-/// Devices whose clock at the stated peak is not published.
+/// Devices whose peaks are not those of the catalog's clock; their rows say what they are instead.
 const UNCLOCKED: [&str; 4] = ["gb10", "b100", "b300", "gb300"];
 
 /// Datasheets round to three digits and clocks to 5 MHz.

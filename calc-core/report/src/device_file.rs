@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use calc_core::catalog;
 use calc_core::device::{Device, DeviceClass, Link, Peaks, PowerMode};
 use calc_core::error::{Error, real_in_range};
 use calc_core::provenance::{Fact, Provenance};
@@ -31,10 +32,15 @@ pub enum DeviceFileError {
     Impossible(Error),
     /// No peak at all.
     NoPeak,
-    /// Two power modes of one name.
-    DuplicateMode {
-        /// The name.
-        name: String,
+    /// Power modes that cannot be told apart, or two that the device boots in.
+    ModeNames {
+        /// What is wrong.
+        reason: String,
+    },
+    /// A key that already names a device.
+    CatalogKey {
+        /// The key.
+        key: String,
     },
 }
 
@@ -112,6 +118,7 @@ pub fn parse(text: &str) -> Result<Device, DeviceFileError> {
     if text.len() > MAX_BYTES {
         return Err(DeviceFileError::TooLarge { bytes: text.len() });
     }
+    let text = text.trim_start_matches('\u{feff}');
     let file: DeviceFile = serde_json::from_str(text)
         .map_err(|error| DeviceFileError::Malformed { reason: error.to_string() })?;
     check_names(&file)?;
@@ -178,10 +185,21 @@ fn check_names(file: &DeviceFile) -> Result<(), DeviceFileError> {
             format!("key `{}`: 1 to 64 letters, digits, `_`, `-` or `.` allowed", file.key);
         return Err(DeviceFileError::Malformed { reason });
     }
-    for (i, mode) in file.power_modes.iter().enumerate() {
-        if file.power_modes[..i].iter().any(|other| other.name.eq_ignore_ascii_case(&mode.name)) {
-            return Err(DeviceFileError::DuplicateMode { name: mode.name.clone() });
+    if catalog::device(&file.key).is_ok() {
+        return Err(DeviceFileError::CatalogKey { key: file.key.clone() });
+    }
+    let modes = &file.power_modes;
+    let wrong = |reason: String| Err(DeviceFileError::ModeNames { reason });
+    for (i, mode) in modes.iter().enumerate() {
+        if mode.name.trim().is_empty() || mode.name.len() > 64 {
+            return wrong(format!("name `{}`: 1 to 64 characters allowed", mode.name));
         }
+        if modes[..i].iter().any(|other| other.name.eq_ignore_ascii_case(&mode.name)) {
+            return wrong(format!("two are called `{}`", mode.name));
+        }
+    }
+    if modes.iter().filter(|mode| mode.default).count() > 1 {
+        return wrong("a device boots in one of them; two say `default`".into());
     }
     Ok(())
 }
@@ -250,8 +268,7 @@ fn power_mode(id: usize, mode: &PowerModeFile, device: &DeviceFile) -> Result<Po
     let all_sm = device.sm_count.map_or(1e6, f64::from);
     let clock = device.tensor_clock_mhz.unwrap_or(1e5);
     let active_sm = optional("active_sm", mode.active_sm.map(f64::from), 1.0, all_sm)?;
-    let bandwidth =
-        optional("power_modes: bandwidth_gb_s", mode.bandwidth_gb_s, 1e-3, device.bandwidth_gb_s)?;
+    let bandwidth = optional("bandwidth_gb_s", mode.bandwidth_gb_s, 1e-3, device.bandwidth_gb_s)?;
     Ok(PowerMode {
         id: u32::try_from(id).unwrap_or(u32::MAX),
         name: Text::Owned(mode.name.clone()),

@@ -62,8 +62,17 @@ pub struct ProvenanceJson {
 }
 
 impl ProvenanceJson {
-    /// An origin with its source.
+    /// An origin with its source. The source of a row is that of what was read in it; the rest says what it is.
     pub fn new(kind: Provenance, source: &str) -> Self {
+        let source = match kind {
+            Provenance::Recalled => "from memory; nobody opened a source",
+            Provenance::Assumed => "assumed",
+            Provenance::Read
+            | Provenance::Derived
+            | Provenance::Fitted
+            | Provenance::Measured
+            | Provenance::Mixed => source,
+        };
         Self { kind, source: source.into() }
     }
 }

@@ -25,7 +25,7 @@ pub const fn badge(provenance: Provenance) -> &'static str {
     match provenance {
         Provenance::Read => "datasheet",
         Provenance::Derived => "derived",
-        Provenance::Recalled => "from memory",
+        Provenance::Recalled => "recalled",
         Provenance::Fitted => "fitted",
         Provenance::Measured => "measured",
         Provenance::Assumed => "assumed",
@@ -63,21 +63,17 @@ pub const fn badge_meaning(provenance: Provenance) -> &'static str {
 /// assert_eq!(sentence, "Memory-bound: arithmetic waits for DRAM 98\u{202f}% of the time.");
 /// ```
 pub fn sentence(answer: &Analysis) -> String {
-    let class = class_name(answer.path.class);
     let (ideal, time) = (answer.time.ideal(), answer.time);
     let waits = |busy: Seconds| text::percent(1.0 - busy / ideal);
     match time.bound() {
         _ if ratio(answer) <= BALANCED => {
-            format!("Balanced: DRAM and {class} arithmetic are both busy nearly all the time.")
+            "Balanced: DRAM and arithmetic are both nearly always busy.".to_owned()
         }
         Bound::Memory => {
             format!("Memory-bound: arithmetic waits for DRAM {} of the time.", waits(time.compute))
         }
         Bound::Compute => {
-            format!(
-                "Compute-bound: DRAM waits for {class} arithmetic {} of the time.",
-                waits(time.memory)
-            )
+            format!("Compute-bound: DRAM idles {} of the time.", waits(time.memory))
         }
     }
 }
@@ -104,7 +100,7 @@ pub fn line(answer: &Analysis, factors: &Factors) -> String {
         ),
         Bound::Compute => (
             format!("{times} times right of the {class} ridge"),
-            "Only faster arithmetic helps here; fewer bytes do not.",
+            "Only faster arithmetic helps here.",
         ),
     };
     let help = if floor_share(answer, factors) > 0.5 {
@@ -195,11 +191,7 @@ mod tests {
     #[test]
     fn the_verdict_names_the_side_of_the_ridge() {
         check(&answer(1, 4096), "Memory-bound: arithmetic waits for DRAM 99 %", "160 times left");
-        check(
-            &answer(2048, 4096),
-            "Compute-bound: DRAM waits for FP16 arithmetic 84 %",
-            "6.3 times right",
-        );
+        check(&answer(2048, 4096), "Compute-bound: DRAM idles 84 %", "6.3 times right");
         check(&answer(177, 4096), "Balanced:", "at the FP16 ridge");
     }
 

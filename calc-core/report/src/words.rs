@@ -12,6 +12,10 @@ use calc_core::roofline::Bound;
 /// How the energy of an estimate comes about.
 pub const ENERGY_BASIS: &str = "estimate: idle + (TDP - idle) * ideal / expected";
 
+/// Why there is none.
+pub const ENERGY_UNKNOWN: &str =
+    "unknown: nobody has published the power of this device, or the link it waits for";
+
 /// The bound in one word.
 pub const fn bound(bound: Bound) -> &'static str {
     match bound {

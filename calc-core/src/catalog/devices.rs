@@ -46,12 +46,12 @@ const fn mhz(value: f64) -> Hertz {
 /// Latency of one hop; assumed.
 const HOP: Seconds = Seconds::new(5e-6);
 
-/// A link of which the vendor publishes the sum of both directions; one direction is half of it.
-const fn nvlink(both_directions_gb: f64) -> Fact<Link> {
+/// A link of which the vendor publishes the sum of both directions (NVLink, Infinity Fabric); one direction is half of it.
+const fn both_directions(both_directions_gb: f64) -> Fact<Link> {
     Fact::derived(Link { bandwidth: BytesPerSec::from_gb(both_directions_gb / 2.0), latency: HOP })
 }
 
-/// PCI Express: what a direction reaches in practice (4.0 x16: 25, 5.0 x16: 50 GB/s); assumed, other widths by ratio.
+/// PCI Express: what a direction reaches in practice (4.0 x16: 25, 5.0 x16: 50 GB/s); assumed. Other slots stay unknown.
 const fn pcie(one_direction_gb: f64) -> Fact<Link> {
     Fact::assumed(Link { bandwidth: BytesPerSec::from_gb(one_direction_gb), latency: HOP })
 }

@@ -23,6 +23,7 @@ impl ModelArch {
         in_range("num_hidden_layers", self.n_layers, 1, MAX_COUNT)?;
         in_range("vocab_size", self.vocab_size, 1, MAX_WIDTH)?;
         in_range("max_position_embeddings", self.position_rows, 0, MAX_WIDTH)?;
+        self.check_counts()?;
         self.check_attention()?;
         for group in self.dense.iter().filter(|group| group.layers > 0) {
             in_range("intermediate_size", group.width, 1, MAX_WIDTH)?;
@@ -43,11 +44,26 @@ impl ModelArch {
         Ok(())
     }
 
+    /// Layers of each kind and norms: no sum of them may overflow.
+    fn check_counts(&self) -> Result<(), Error> {
+        let layers = [self.attention.full_layers, self.attention.windowed_layers];
+        let dense = self.dense.iter().map(|group| group.layers);
+        let parts =
+            [self.moe.map_or(0, |moe| moe.layers), self.mamba.map_or(0, |mamba| mamba.layers)];
+        for count in
+            layers.into_iter().chain(dense).chain(parts).chain([self.add_norms, self.post_norms])
+        {
+            in_range("layers of one kind", count, 0, 4 * MAX_COUNT)?;
+        }
+        Ok(())
+    }
+
     fn check_attention(&self) -> Result<(), Error> {
         let a = &self.attention;
         if a.layers() > 0 {
             in_range("num_attention_heads", a.n_heads, 1, MAX_COUNT)?;
             in_range("num_key_value_heads", a.n_kv_heads, 1, a.n_heads)?;
+            shares("num_key_value_heads", a.n_kv_heads, a.n_heads)?;
             in_range("head_dim", a.head_dim, 1, MAX_HEAD)?;
         }
         if a.windowed_layers > 0 {
@@ -86,5 +102,19 @@ impl Mamba {
         in_range("n_groups", self.n_groups, 1, MAX_COUNT)?;
         in_range("conv_kernel", self.conv_kernel, 1, MAX_HEAD)?;
         Ok(())
+    }
+}
+
+/// Every key-value head serves as many query heads as any other.
+pub(crate) fn shares(what: &'static str, kv_heads: u64, heads: u64) -> Result<(), Error> {
+    if heads.is_multiple_of(kv_heads) {
+        Ok(())
+    } else {
+        Err(Error::UnevenSplit {
+            parallel: what,
+            ways: kv_heads,
+            what: "the query heads",
+            count: heads,
+        })
     }
 }

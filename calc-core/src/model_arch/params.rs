@@ -1,6 +1,6 @@
 //! Parameters, counted from the geometry. `docs/theory/transformer.md` lists the terms.
 
-use super::{AttentionBias, DenseLayers, Mamba, Mla, ModelArch, Moe, QkNorm};
+use super::{AttentionBias, DenseLayers, Mamba, ModelArch, Moe, QkNorm};
 
 impl ModelArch {
     /// All parameters.
@@ -15,15 +15,22 @@ impl ModelArch {
     /// Parameters that one token uses: k of E experts.
     pub fn n_active_params(&self) -> u64 {
         let idle = self.moe.map_or(0, |moe| {
-            let bias = if moe.expert_bias {
-                wide(self.mlp_inputs() * moe.expert_width + self.hidden_size)
-            } else {
-                0
-            };
-            let expert = self.mlp_params(moe.expert_width) + bias;
+            let expert = self.mlp_params(moe.expert_width) + wide(self.expert_biases());
             wide(moe.layers) * wide(moe.n_experts - moe.experts_per_token) * expert
         });
         narrow(self.count_params() - idle)
+    }
+
+    /// Biases of all experts, a part of [`ModelArch::n_vector_params`].
+    pub fn n_expert_biases(&self) -> u64 {
+        let experts = self.moe.map_or(0, |moe| wide(moe.layers) * wide(moe.n_experts));
+        narrow(experts * wide(self.expert_biases()))
+    }
+
+    /// Biases of one expert.
+    fn expert_biases(&self) -> u64 {
+        let with_bias = self.moe.filter(|moe| moe.expert_bias);
+        with_bias.map_or(0, |moe| self.mlp_inputs() * moe.expert_width + self.hidden_size)
     }
 
     /// Everything small: router, learned positions, biases, norms, sinks. Stored in the carrier.
@@ -42,24 +49,13 @@ impl ModelArch {
         wide(self.mlp_inputs() + 1) * wide(width) * wide(self.hidden_size)
     }
 
-    /// Elements of the layer matrices that are stored in the weight format.
+    /// Elements of the layer matrices that are stored in the weight or expert format.
     fn matrix_params(&self) -> u128 {
-        let (h, a) = (wide(self.hidden_size), &self.attention);
-        let attention = match &self.mla {
-            Some(mla) => mla.params(h, wide(a.n_heads)),
-            None => 2 * h * wide((a.n_heads + a.n_kv_heads) * a.head_dim),
-        };
-        let mamba = self
-            .mamba
-            .map_or(0, |m| wide(m.layers) * h * wide(2 * m.inner() + m.channels() + m.n_heads));
-        let dense: u128 =
-            self.dense.iter().map(|group| wide(group.layers) * self.mlp_params(group.width)).sum();
-        let experts = self.moe.map_or(0, |moe| {
-            let layer = wide(moe.n_experts) * self.mlp_params(moe.expert_width)
-                + self.mlp_params(moe.shared_width);
-            wide(moe.layers) * layer
+        let mut sum = 0;
+        self.matrices(&mut |matrix| {
+            sum += wide(matrix.count) * wide(matrix.rows) * wide(matrix.cols);
         });
-        wide(a.layers()) * attention + mamba + dense + experts
+        sum
     }
 
     fn vector_params(&self) -> u128 {
@@ -107,13 +103,8 @@ impl ModelArch {
     /// Router and biases of one mixture-of-experts layer.
     fn moe_vectors(&self, moe: &Moe) -> u128 {
         let router = self.hidden_size + u64::from(moe.router_bias) + u64::from(moe.correction_bias);
-        let expert_bias = if moe.expert_bias {
-            self.mlp_inputs() * moe.expert_width + self.hidden_size
-        } else {
-            0
-        };
         let shared_gate = if moe.shared_gate { self.hidden_size } else { 0 };
-        wide(moe.n_experts) * wide(router + expert_bias) + wide(shared_gate)
+        wide(moe.n_experts) * wide(router + self.expert_biases()) + wide(shared_gate)
     }
 }
 
@@ -124,20 +115,6 @@ const fn wide(count: u64) -> u128 {
 
 fn narrow(count: u128) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
-}
-
-impl Mla {
-    /// Elements of the matrices of one layer with `h` hidden units and `heads` heads.
-    fn params(&self, h: u128, heads: u128) -> u128 {
-        let queries = heads * wide(self.nope_dim + self.rope_dim);
-        let latent = wide(self.kv_lora_rank + self.rope_dim);
-        let down_and_q = match self.q_lora_rank {
-            Some(rank) => (wide(rank) + latent) * h + queries * wide(rank),
-            None => (queries + latent) * h,
-        };
-        let up = heads * wide(self.nope_dim + self.v_head_dim) * wide(self.kv_lora_rank);
-        down_and_q + up + h * heads * wide(self.v_head_dim)
-    }
 }
 
 impl Mamba {

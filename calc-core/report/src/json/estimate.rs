@@ -23,14 +23,14 @@ pub struct EstimateJson {
     workload: WorkloadJson,
     prefill: PhaseJson,
     decode: PhaseJson,
-    ttft_s: f64,
-    tpot_s: f64,
-    generation_s: f64,
-    end_to_end_s: f64,
-    throughput_token_per_s: f64,
-    expected: LatenciesJson,
+    ttft_s: Option<f64>,
+    tpot_s: Option<f64>,
+    generation_s: Option<f64>,
+    end_to_end_s: Option<f64>,
+    throughput_token_per_s: Option<f64>,
+    expected: Option<LatenciesJson>,
     memory: MemoryJson,
-    energy: Option<EnergyJson>,
+    energy: EnergyJson,
     notes: Vec<String>,
 }
 
@@ -105,10 +105,10 @@ struct PhaseJson {
     intensity_flop_per_byte: f64,
     ridge_flop_per_byte: f64,
     ideal_s: f64,
-    expected: ExpectedJson,
+    expected: Option<ExpectedJson>,
     bound: Bound,
-    mfu: f64,
-    mbu: f64,
+    mfu: Option<f64>,
+    mbu: Option<f64>,
     operators: Vec<OperatorJson>,
 }
 
@@ -129,8 +129,9 @@ impl From<Traffic> for RolesJson {
     }
 }
 
-impl From<&PhaseEstimate> for PhaseJson {
-    fn from(phase: &PhaseEstimate) -> Self {
+impl PhaseJson {
+    /// A phase; what rests on an unknown link is null.
+    fn new(phase: &PhaseEstimate, known: bool) -> Self {
         let totals = &phase.totals;
         Self {
             flops: totals.cost.flops.get(),
@@ -139,10 +140,10 @@ impl From<&PhaseEstimate> for PhaseJson {
             intensity_flop_per_byte: totals.cost.intensity().get(),
             ridge_flop_per_byte: phase.ridge.get(),
             ideal_s: totals.ideal.get(),
-            expected: totals.expected.into(),
+            expected: known.then(|| totals.expected.into()),
             bound: phase.bound,
-            mfu: phase.mfu,
-            mbu: phase.mbu,
+            mfu: known.then_some(phase.mfu),
+            mbu: known.then_some(phase.mbu),
             operators: phase.operators.iter().map(OperatorJson::from).collect(),
         }
     }
@@ -210,8 +211,8 @@ impl From<&MemoryFootprint> for MemoryJson {
 
 #[derive(Debug, Clone, Serialize)]
 struct EnergyJson {
-    joule_per_token: f64,
-    watt: f64,
+    joule_per_token: Option<f64>,
+    watt: Option<f64>,
     basis: &'static str,
 }
 
@@ -220,6 +221,8 @@ impl EstimateJson {
     pub fn new(inputs: &EstimateInputs, answer: &Estimate) -> Self {
         let model = &inputs.model;
         let compute = answer.paths.layer.class.key();
+        let known = !answer.link_unknown;
+        let energy = answer.energy.filter(|_| known);
         Self {
             schema: SCHEMA,
             hardware: HardwareJson::new(&inputs.device, inputs.power_mode.as_deref()),
@@ -231,25 +234,25 @@ impl EstimateJson {
             },
             precision: PrecisionJson::new(&answer.precision, model.arch.moe.is_some(), compute),
             workload: (&inputs.workload).into(),
-            prefill: (&answer.prefill).into(),
-            decode: (&answer.decode).into(),
-            ttft_s: answer.ttft.time.get(),
-            tpot_s: answer.tpot.time.get(),
-            generation_s: answer.generation.time.get(),
-            end_to_end_s: answer.end_to_end.time.get(),
-            throughput_token_per_s: answer.throughput.get(),
-            expected: LatenciesJson {
+            prefill: PhaseJson::new(&answer.prefill, known),
+            decode: PhaseJson::new(&answer.decode, known),
+            ttft_s: known.then_some(answer.ttft.time.get()),
+            tpot_s: known.then_some(answer.tpot.time.get()),
+            generation_s: known.then_some(answer.generation.time.get()),
+            end_to_end_s: known.then_some(answer.end_to_end.time.get()),
+            throughput_token_per_s: known.then_some(answer.throughput.get()),
+            expected: known.then(|| LatenciesJson {
                 ttft: answer.ttft.into(),
                 tpot: answer.tpot.into(),
                 generation: answer.generation.into(),
                 end_to_end: answer.end_to_end.into(),
-            },
-            memory: (&answer.memory).into(),
-            energy: answer.energy.map(|energy| EnergyJson {
-                joule_per_token: energy.per_token.get(),
-                watt: energy.power.get(),
-                basis: words::ENERGY_BASIS,
             }),
+            memory: (&answer.memory).into(),
+            energy: EnergyJson {
+                joule_per_token: energy.map(|energy| energy.per_token.get()),
+                watt: energy.map(|energy| energy.power.get()),
+                basis: if energy.is_some() { words::ENERGY_BASIS } else { words::ENERGY_UNKNOWN },
+            },
             notes: words::estimate_notes(inputs, answer),
         }
     }

@@ -1,7 +1,9 @@
 //! A bag of keys and values that is emptied field by field; what is left over was never a field.
 
+use calc_core::analysis::MAX_DIMENSION;
 use calc_core::catalog::nearest;
 use calc_core::error::Error;
+use calc_core::workload::{MAX_BATCH, MAX_DRAFT, MAX_NEW_TOKENS, MAX_TOKENS};
 use serde_json::{Map, Value};
 
 use super::RequestError;
@@ -58,7 +60,7 @@ impl Fields {
         self.text(key)?.ok_or(RequestError::Missing { key })
     }
 
-    /// A yes or no: true, "true", or a flag without a value.
+    /// A yes or no: true or "true".
     ///
     /// # Errors
     /// [`RequestError::NotOneOf`] for anything else.
@@ -133,17 +135,27 @@ impl Fields {
     }
 }
 
-/// Largest count that f64 holds exactly.
-const EXACT: f64 = 9_007_199_254_740_992.0;
+/// What the model accepts for a count; it checks the same ranges itself.
+fn range(key: &str) -> (u64, u64) {
+    match key {
+        "batch" => (1, MAX_BATCH),
+        "prompt" | "new" => (1, MAX_TOKENS),
+        "context" | "cached" => (0, MAX_TOKENS),
+        "new_tokens" => (1, MAX_NEW_TOKENS),
+        "draft_tokens" => (1, MAX_DRAFT),
+        "heads" | "kv_heads" | "head_dim" | "v_dim" | "tensor_parallel" | "pipeline_parallel"
+        | "expert_parallel" => (1, 65_536),
+        _ => (1, MAX_DIMENSION),
+    }
+}
 
 fn whole(key: &'static str, real: f64, value: &Value) -> Result<u64, RequestError> {
     if real.is_nan() {
         return Err(RequestError::NotANumber { key: key.into(), value: shown(value) });
     }
-    if !(0.0..=EXACT).contains(&real) {
-        return Err(
-            Error::OutOfRange { what: key.into(), value: real, min: 0.0, max: EXACT }.into()
-        );
+    let (min, max) = (range(key).0 as f64, range(key).1 as f64);
+    if !(min..=max).contains(&real) {
+        return Err(Error::OutOfRange { what: key.into(), value: real, min, max }.into());
     }
     if real % 1.0 != 0.0 {
         return Err(RequestError::NotWhole { key: key.into(), value: shown(value) });
@@ -151,7 +163,7 @@ fn whole(key: &'static str, real: f64, value: &Value) -> Result<u64, RequestErro
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "whole and within 0..=2^53"
+        reason = "whole and in a range of counts"
     )]
     Ok(real as u64)
 }

@@ -40,12 +40,16 @@ fn verdict(answer: &Estimate) -> String {
             format!("Does not fit: {} are missing.", n::bytes(missing))
         }
     };
+    let (bound, roof) =
+        (words::bound(answer.decode.bound), n::token_rate(answer.ideal_throughput()));
+    if answer.link_unknown {
+        return format!(
+            "{fits} Decode is {bound}-bound: at most {roof}; the link between the devices is unknown."
+        );
+    }
+    let (rate, first) = (n::token_rate(answer.throughput), n::time(answer.ttft.time));
     format!(
-        "{fits} Decode is {}-bound: {} expected, {} at the roof. First token after {}.",
-        words::bound(answer.decode.bound),
-        n::token_rate(answer.throughput),
-        n::token_rate(answer.ideal_throughput()),
-        n::time(answer.ttft.time),
+        "{fits} Decode is {bound}-bound: {rate} expected, {roof} at the roof. First token after {first}."
     )
 }
 
@@ -92,6 +96,7 @@ fn setup(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
 fn phases(answer: &Estimate) -> Table {
     let mut table =
         Table::new(&[("", Align::Left), ("prefill", Align::Right), ("decode step", Align::Right)]);
+    let known = |text: String| if answer.link_unknown { "unknown".into() } else { text };
     let mut row = |name: &str, cell: &dyn Fn(&PhaseEstimate) -> String| {
         table.push(vec![name.into(), cell(&answer.prefill), cell(&answer.decode)]);
     };
@@ -106,11 +111,11 @@ fn phases(answer: &Estimate) -> Table {
     row("compute time", &|p| n::time(p.totals.time.compute));
     row("bound", &|p| words::bound(p.bound).into());
     row("ideal", &|p| n::time(p.totals.ideal));
-    row("expected", &|p| n::time(p.totals.expected.time));
-    row("  from", &|p| n::time(p.totals.expected.low));
-    row("  to", &|p| n::time(p.totals.expected.high));
-    row("MFU", &|p| n::percent(p.mfu));
-    row("MBU", &|p| n::percent(p.mbu));
+    row("expected", &|p| known(n::time(p.totals.expected.time)));
+    row("  from", &|p| known(n::time(p.totals.expected.low)));
+    row("  to", &|p| known(n::time(p.totals.expected.high)));
+    row("MFU", &|p| known(n::percent(p.mfu)));
+    row("MBU", &|p| known(n::percent(p.mbu)));
     table
 }
 
@@ -139,6 +144,10 @@ fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
 fn latency(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     let w = &inputs.workload;
     out.heading("Time and energy");
+    if answer.link_unknown {
+        out.line("unknown, because nobody has published the link between the devices");
+        return;
+    }
     out.line(format!("TTFT        {}", expected(&answer.ttft)));
     let how = w.speculation.map_or(String::new(), |s| {
         format!(

@@ -1,6 +1,6 @@
 //! Refusals as one line that names the value and what is allowed.
 
-use core::fmt;
+use core::fmt::{self, Write};
 
 use calc_core::error::Error;
 
@@ -20,7 +20,7 @@ pub fn nearest_text(nearest: &[String]) -> String {
 fn number(value: f64) -> String {
     if value.is_nan() {
         "no number".into()
-    } else if value % 1.0 == 0.0 && value.abs() < 1e15 {
+    } else if value == 0.0 || (1e-4..1e15).contains(&value.abs()) {
         format!("{value}")
     } else {
         format!("{value:e}")
@@ -59,8 +59,8 @@ pub(crate) fn core_error(error: &Error) -> String {
              for example fp16"
         ),
         Error::UnknownModeClock { device, mode } => format!(
-            "nobody has published the GPU clock, active SMs or bandwidth of {device} in mode {mode}; leave the power \
-             mode out to use the device's own peaks"
+            "GPU clock, active SMs or bandwidth of {device} in mode {mode} are unknown; leave the power mode out to use \
+             the device's own peaks"
         ),
         Error::UnevenSplit { parallel, ways, what, count } => {
             format!("{parallel} {ways} does not divide {what} ({count})")
@@ -77,47 +77,87 @@ pub(crate) fn core_error(error: &Error) -> String {
     }
 }
 
+/// Keeps a message on one line and a terminal safe: control characters of a hostile key or file are written out.
+struct OneLine<'a, 'b>(&'a mut fmt::Formatter<'b>);
+
+impl fmt::Write for OneLine<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        text.chars().try_for_each(|c| {
+            if c.is_control() {
+                write!(self.0, "{}", c.escape_default())
+            } else {
+                self.0.write_char(c)
+            }
+        })
+    }
+}
+
 impl fmt::Display for RequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut line = OneLine(f);
         match self {
-            Self::Core(error) => f.write_str(&core_error(error)),
-            Self::Missing { key } => write!(f, "{key} is missing"),
+            Self::Core(error) => line.write_str(&core_error(error)),
+            Self::Missing { key } => write!(line, "{key} is missing"),
             Self::UnknownField { key, nearest } => {
-                write!(f, "unknown field `{key}`{}", nearest_text(nearest))
+                write!(line, "unknown field `{key}`{}", nearest_text(nearest))
             }
-            Self::NotANumber { key, value } => write!(f, "{key} must be a number; got `{value}`"),
-            Self::NotWhole { key, value } => write!(f, "{key} must be a whole number; got {value}"),
+            Self::NotANumber { key, value } => {
+                write!(line, "{key} must be a number; got `{value}`")
+            }
+            Self::NotWhole { key, value } => {
+                write!(line, "{key} must be a whole number; got {value}")
+            }
             Self::NotText { key, value } => {
-                write!(f, "{key} must be a name in quotes; got {value}")
+                write!(line, "{key} must be a name in quotes; got {value}")
             }
             Self::NotOneOf { key, value, allowed } => {
-                write!(f, "{key} must be one of {}; got `{value}`", allowed.join(", "))
+                write!(line, "{key} must be one of {}; got `{value}`", allowed.join(", "))
             }
-            Self::NotJson { reason } => write!(f, "not a JSON object: {reason}"),
-            Self::Unreadable { path, reason } => write!(f, "cannot read {path}: {reason}"),
-            Self::DeviceFile { path, error } => write!(f, "{path}: {error}"),
-            Self::ModelFile { path, reason } => write!(f, "{path}: {reason}"),
+            Self::NotJson { reason } => write!(line, "not a JSON object: {reason}"),
+            Self::Unreadable { path, reason } => write!(line, "cannot read {path}: {reason}"),
+            Self::DeviceFile { path, error } => write!(line, "{path}: {error}"),
+            Self::ModelFile { path, reason } => write!(line, "{path}: {reason}"),
         }
     }
 }
 
-impl std::error::Error for RequestError {}
+impl core::error::Error for RequestError {}
 
 impl fmt::Display for DeviceFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut line = OneLine(f);
         match self {
             Self::TooLarge { bytes } => {
-                write!(f, "a device file has at most {MAX_BYTES} bytes; this one has {bytes}")
+                write!(line, "a device file has at most {MAX_BYTES} bytes; this one has {bytes}")
             }
-            Self::Malformed { reason } => write!(f, "not a device file: {reason}"),
-            Self::Impossible(error) => f.write_str(&core_error(error)),
-            Self::NoPeak => f.write_str("dense_peaks_tflops names no peak; at least one is needed"),
-            Self::DuplicateMode { name } => write!(f, "two power modes are called `{name}`"),
+            Self::Malformed { reason } => {
+                write!(line, "not a device file: {}", plain_types(reason))
+            }
+            Self::Impossible(error) => line.write_str(&core_error(error)),
+            Self::NoPeak => {
+                line.write_str("dense_peaks_tflops names no peak; at least one is needed")
+            }
+            Self::ModeNames { reason } => write!(line, "power_modes: {reason}"),
+            Self::CatalogKey { key } => {
+                write!(line, "key `{key}` is a device of the catalog; choose another")
+            }
         }
     }
 }
 
-impl std::error::Error for DeviceFileError {}
+/// What the parser calls by the names of our code, in words.
+fn plain_types(reason: &str) -> String {
+    [
+        ("struct DeviceFile", "an object"),
+        ("struct PeaksFile", "an object"),
+        ("struct PowerModeFile", "an object"),
+    ]
+    .into_iter()
+    .chain([("expected f64", "expected a number"), ("expected u32", "expected a whole number")])
+    .fold(reason.into(), |text: String, (ours, plain)| text.replace(ours, plain))
+}
+
+impl core::error::Error for DeviceFileError {}
 
 #[cfg(test)]
 mod tests {

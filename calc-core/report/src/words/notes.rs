@@ -5,6 +5,8 @@ use calc_core::calibration::Engine;
 use calc_core::estimate::Estimate;
 use calc_core::footprint::Verdict;
 use calc_core::hf_config::AssumedField;
+use calc_core::model_arch::ModelArch;
+use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::{ComputeClass, QuantFormat};
 use calc_core::roofline::ComputePath;
@@ -28,12 +30,12 @@ pub fn analyze_notes(inputs: &AnalyzeInputs, answer: &Analysis) -> Vec<String> {
 pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String> {
     let mut notes = Vec::new();
     let precision = &answer.precision;
-    notes.extend(fallback("layer matmuls", answer.paths.layer));
-    if answer.paths.lm_head.wanted != answer.paths.layer.wanted {
-        notes.extend(fallback("the LM head", answer.paths.lm_head));
-    }
+    notes.extend(fallbacks(answer, inputs.model.arch.moe.is_some()));
     notes.extend(weight_only(precision.weights, answer.paths.layer));
-    notes.extend(padding(precision.weights, inputs.model.arch.hidden_size));
+    if inputs.model.arch.moe.is_some() && precision.experts != precision.weights {
+        notes.extend(weight_only(precision.experts, answer.paths.expert));
+    }
+    notes.extend(paddings(&inputs.model.arch.shard(inputs.workload.parallel.tensor), precision));
     if (answer.weight_scale - 1.0).abs() > 1e-12 {
         let ratio = number_text::ratio(answer.weight_scale);
         notes.push(format!(
@@ -59,13 +61,13 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     }
     if split.pipeline > 1 {
         notes.push(format!(
-            "memory is that of the fullest of {} stages; work and time are those of all",
+            "memory is that of a stage with the most layers of {}, of average layers; work and time are those of all",
             split.pipeline
         ));
     }
     if answer.link_unknown {
         notes.push(
-            "nobody has published this device's link: the expected times leave out what crosses it"
+            "nobody has published this device's link: what crosses it is unknown, and so are all expected times"
                 .into(),
         );
     }
@@ -73,6 +75,40 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     notes.extend(inputs.model.remarks.iter().map(crate::model_file::remark_text));
     notes.extend(engine(inputs.engine, answer.decode.totals.expected.provenance));
     notes
+}
+
+/// What runs on another peak than its formats ask for; parts that fall alike are said once.
+fn fallbacks(answer: &Estimate, moe: bool) -> Vec<String> {
+    let paths = &answer.paths;
+    let mut said: Vec<ComputePath> = Vec::new();
+    let mut notes = Vec::new();
+    for (what, path, used) in [
+        ("layer matmuls", paths.layer, true),
+        ("expert matmuls", paths.expert, moe),
+        ("the LM head", paths.lm_head, true),
+        ("attention and everything without weights", paths.carrier, true),
+    ] {
+        if used && !said.contains(&path) {
+            notes.extend(fallback(what, path));
+            said.push(path);
+        }
+    }
+    notes
+}
+
+/// One note for each number of inputs that fills its blocks only partly.
+fn paddings(model: &ModelArch, precision: &Precision) -> Vec<String> {
+    let mut padded: Vec<(u64, &QuantFormat)> = Vec::new();
+    let mut look = |k: u64, format: &'static QuantFormat| {
+        if format.pads(k) && !padded.contains(&(k, format)) {
+            padded.push((k, format));
+        }
+    };
+    model.matrices(&mut |matrix| {
+        look(matrix.cols, if matrix.expert { precision.experts } else { precision.weights });
+    });
+    look(model.hidden_size, precision.embedding);
+    padded.into_iter().filter_map(|(k, format)| padding(format, k)).collect()
 }
 
 fn fallback(what: &str, path: ComputePath) -> Option<String> {

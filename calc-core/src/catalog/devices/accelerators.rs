@@ -1,6 +1,6 @@
 //! Other accelerators.
 
-use super::{mhz, pcie, tera};
+use super::{mhz, tera};
 use crate::device::{Device, DeviceClass, Peaks};
 use crate::provenance::Fact;
 use crate::quant_format::ComputeClass as C;
@@ -18,7 +18,7 @@ pub(super) static DEVICES: [Device; 8] = [
         form_factor: text("OAM"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2022),
-        memory: Fact::read(Bytes::from_gib(96.0)),
+        memory: Fact::recalled(Bytes::from_gib(96.0)),
         memory_type: text("HBM2e"),
         unified_memory: false,
         bandwidth: Fact::read(BytesPerSec::from_gb(2460.0)),
@@ -52,7 +52,7 @@ pub(super) static DEVICES: [Device; 8] = [
         form_factor: text("OAM"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2024),
-        memory: Fact::read(Bytes::from_gib(128.0)),
+        memory: Fact::recalled(Bytes::from_gib(128.0)),
         memory_type: text("HBM2e"),
         unified_memory: false,
         bandwidth: Fact::read(BytesPerSec::from_gb(3700.0)),
@@ -90,7 +90,7 @@ pub(super) static DEVICES: [Device; 8] = [
         form_factor: text("PCIe"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2024),
-        memory: Fact::read(Bytes::from_gib(12.0)),
+        memory: Fact::recalled(Bytes::from_gib(12.0)),
         memory_type: text("GDDR6"),
         unified_memory: false,
         bandwidth: Fact::read(BytesPerSec::from_gb(456.0)),
@@ -111,7 +111,7 @@ pub(super) static DEVICES: [Device; 8] = [
         registers_per_sm: None,
         tdp: Some(Fact::recalled(Watts::new(190.0))),
         interconnect: text("PCIe 4.0 x8"),
-        link: Some(pcie(12.5)),
+        link: None,
         power_modes: List::Borrowed(&[]),
         source: text("hmc-tech: FP32 13.67, INT4 437.45 at 2670 MHz (read)"),
         notes: text("Intel advertises 233 INT8 TOPS at 2850 MHz; no FP8"),
@@ -126,7 +126,7 @@ pub(super) static DEVICES: [Device; 8] = [
         form_factor: text("chip"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2021),
-        memory: Fact::read(Bytes::from_gib(32.0)),
+        memory: Fact::recalled(Bytes::from_gib(32.0)),
         memory_type: text("HBM"),
         unified_memory: false,
         bandwidth: Fact::read(BytesPerSec::from_gb(1228.0)),
@@ -161,7 +161,7 @@ pub(super) static DEVICES: [Device; 8] = [
         form_factor: text("chip"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2023),
-        memory: Fact::read(Bytes::from_gib(16.0)),
+        memory: Fact::recalled(Bytes::from_gib(16.0)),
         memory_type: text("HBM"),
         unified_memory: false,
         bandwidth: Fact::read(BytesPerSec::from_gb(819.0)),
@@ -196,7 +196,7 @@ pub(super) static DEVICES: [Device; 8] = [
         form_factor: text("chip"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2023),
-        memory: Fact::read(Bytes::from_gib(95.0)),
+        memory: Fact::recalled(Bytes::from_gib(95.0)),
         memory_type: text("HBM"),
         unified_memory: false,
         bandwidth: Fact::read(BytesPerSec::from_gb(2765.0)),
@@ -231,7 +231,7 @@ pub(super) static DEVICES: [Device; 8] = [
         form_factor: text("chip"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2024),
-        memory: Fact::read(Bytes::from_gib(32.0)),
+        memory: Fact::recalled(Bytes::from_gib(32.0)),
         memory_type: text("HBM"),
         unified_memory: false,
         bandwidth: Fact::read(BytesPerSec::from_gb(1640.0)),
@@ -267,7 +267,7 @@ pub(super) static DEVICES: [Device; 8] = [
         form_factor: text("chip"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2024),
-        memory: Fact::read(Bytes::from_gib(96.0)),
+        memory: Fact::recalled(Bytes::from_gib(96.0)),
         memory_type: text("HBM3"),
         unified_memory: false,
         bandwidth: Fact::read(BytesPerSec::from_gb(2900.0)),

@@ -1,6 +1,6 @@
 //! AMD accelerators, cards and SoCs.
 
-use super::{mhz, nvlink, pcie, tera};
+use super::{both_directions, mhz, pcie, tera};
 use crate::device::{Device, DeviceClass, Peaks};
 use crate::provenance::Fact;
 use crate::quant_format::ComputeClass as C;
@@ -18,7 +18,7 @@ pub(super) static DEVICES: [Device; 6] = [
         form_factor: text("OAM"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2021),
-        memory: Fact::read(Bytes::from_gib(128.0)),
+        memory: Fact::recalled(Bytes::from_gib(128.0)),
         memory_type: text("HBM2e"),
         unified_memory: false,
         bandwidth: Fact::read(BytesPerSec::from_gb(3277.0)),
@@ -54,7 +54,7 @@ pub(super) static DEVICES: [Device; 6] = [
         form_factor: text("OAM"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2023),
-        memory: Fact::read(Bytes::from_gib(192.0)),
+        memory: Fact::recalled(Bytes::from_gib(192.0)),
         memory_type: text("HBM3"),
         unified_memory: false,
         bandwidth: Fact::read(BytesPerSec::from_gb(5300.0)),
@@ -77,7 +77,7 @@ pub(super) static DEVICES: [Device; 6] = [
         registers_per_sm: None,
         tdp: Some(Fact::recalled(Watts::new(750.0))),
         interconnect: text("Infinity Fabric 896 GB/s"),
-        link: Some(nvlink(896.0)),
+        link: Some(both_directions(896.0)),
         power_modes: List::Borrowed(&[]),
         source: text("ml-engineering (1300/2610 rounded; read); exact values recalled"),
         notes: text(
@@ -94,7 +94,7 @@ pub(super) static DEVICES: [Device; 6] = [
         form_factor: text("OAM"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2024),
-        memory: Fact::read(Bytes::from_gib(256.0)),
+        memory: Fact::recalled(Bytes::from_gib(256.0)),
         memory_type: text("HBM3e"),
         unified_memory: false,
         bandwidth: Fact::read(BytesPerSec::from_gb(6000.0)),
@@ -117,7 +117,7 @@ pub(super) static DEVICES: [Device; 6] = [
         registers_per_sm: None,
         tdp: Some(Fact::recalled(Watts::new(1000.0))),
         interconnect: text("Infinity Fabric 896 GB/s"),
-        link: Some(nvlink(896.0)),
+        link: Some(both_directions(896.0)),
         power_modes: List::Borrowed(&[]),
         source: text("ml-engineering (read)"),
         notes: text(""),
@@ -132,7 +132,7 @@ pub(super) static DEVICES: [Device; 6] = [
         form_factor: text("OAM"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2025),
-        memory: Fact::read(Bytes::from_gib(288.0)),
+        memory: Fact::recalled(Bytes::from_gib(288.0)),
         memory_type: text("HBM3e"),
         unified_memory: false,
         bandwidth: Fact::read(BytesPerSec::from_gb(8000.0)),
@@ -156,7 +156,7 @@ pub(super) static DEVICES: [Device; 6] = [
         registers_per_sm: None,
         tdp: Some(Fact::recalled(Watts::new(1400.0))),
         interconnect: text("Infinity Fabric 1075 GB/s"),
-        link: Some(nvlink(1075.0)),
+        link: Some(both_directions(1075.0)),
         power_modes: List::Borrowed(&[]),
         source: text("ml-engineering (2500/5000/10100 rounded; read); exact recalled"),
         notes: text(
@@ -173,7 +173,7 @@ pub(super) static DEVICES: [Device; 6] = [
         form_factor: text("PCIe"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2022),
-        memory: Fact::read(Bytes::from_gib(24.0)),
+        memory: Fact::recalled(Bytes::from_gib(24.0)),
         memory_type: text("GDDR6"),
         unified_memory: false,
         bandwidth: Fact::read(BytesPerSec::from_gb(960.0)),
@@ -211,7 +211,7 @@ pub(super) static DEVICES: [Device; 6] = [
         form_factor: text("SoC"),
         class: DeviceClass::UnifiedGpu,
         release_year: Some(2025),
-        memory: Fact::read(Bytes::from_gib(128.0)),
+        memory: Fact::recalled(Bytes::from_gib(128.0)),
         memory_type: text("LPDDR5X-8000 256-bit"),
         unified_memory: true,
         bandwidth: Fact::read(BytesPerSec::from_gb(256.0)),

@@ -1,6 +1,6 @@
 //! NVIDIA GeForce cards.
 
-use super::{mhz, nvlink, pcie, tera};
+use super::{both_directions, mhz, pcie, tera};
 use crate::device::{Device, DeviceClass, Peaks};
 use crate::provenance::Fact;
 use crate::quant_format::ComputeClass as C;
@@ -18,7 +18,7 @@ pub(super) static DEVICES: [Device; 9] = [
         form_factor: text("PCIe"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2021),
-        memory: Fact::derived(Bytes::from_gib(12.0)),
+        memory: Fact::recalled(Bytes::from_gib(12.0)),
         memory_type: text("GDDR6"),
         unified_memory: false,
         bandwidth: Fact::derived(BytesPerSec::from_gb(360.0)),
@@ -57,7 +57,7 @@ pub(super) static DEVICES: [Device; 9] = [
         form_factor: text("PCIe"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2020),
-        memory: Fact::read(Bytes::from_gib(24.0)),
+        memory: Fact::recalled(Bytes::from_gib(24.0)),
         memory_type: text("GDDR6X"),
         unified_memory: false,
         bandwidth: Fact::read(BytesPerSec::from_gb(936.0)),
@@ -79,7 +79,7 @@ pub(super) static DEVICES: [Device; 9] = [
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(350.0))),
         interconnect: text("PCIe 4.0 x16, NVLink 112.5 GB/s"),
-        link: Some(nvlink(112.5)),
+        link: Some(both_directions(112.5)),
         power_modes: List::Borrowed(&[]),
         source: text("GA102 whitepaper values as quoted (read, public source)"),
         notes: text(
@@ -96,7 +96,7 @@ pub(super) static DEVICES: [Device; 9] = [
         form_factor: text("PCIe"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2023),
-        memory: Fact::derived(Bytes::from_gib(16.0)),
+        memory: Fact::recalled(Bytes::from_gib(16.0)),
         memory_type: text("GDDR6 128-bit"),
         unified_memory: false,
         bandwidth: Fact::derived(BytesPerSec::from_gb(288.0)),
@@ -119,7 +119,7 @@ pub(super) static DEVICES: [Device; 9] = [
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(165.0))),
         interconnect: text("PCIe 4.0 x8"),
-        link: Some(pcie(12.5)),
+        link: None,
         power_modes: List::Borrowed(&[]),
         source: text("formula; SM/clock recalled"),
         notes: text(
@@ -136,7 +136,7 @@ pub(super) static DEVICES: [Device; 9] = [
         form_factor: text("PCIe"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2023),
-        memory: Fact::derived(Bytes::from_gib(12.0)),
+        memory: Fact::recalled(Bytes::from_gib(12.0)),
         memory_type: text("GDDR6X"),
         unified_memory: false,
         bandwidth: Fact::derived(BytesPerSec::from_gb(504.0)),
@@ -176,7 +176,7 @@ pub(super) static DEVICES: [Device; 9] = [
         form_factor: text("PCIe"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2022),
-        memory: Fact::read(Bytes::from_gib(16.0)),
+        memory: Fact::recalled(Bytes::from_gib(16.0)),
         memory_type: text("GDDR6X"),
         unified_memory: false,
         bandwidth: Fact::read(BytesPerSec::from_gb(716.8)),
@@ -218,7 +218,7 @@ pub(super) static DEVICES: [Device; 9] = [
         form_factor: text("PCIe"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2022),
-        memory: Fact::read(Bytes::from_gib(24.0)),
+        memory: Fact::recalled(Bytes::from_gib(24.0)),
         memory_type: text("GDDR6X"),
         unified_memory: false,
         bandwidth: Fact::read(BytesPerSec::from_gb(1008.0)),
@@ -258,7 +258,7 @@ pub(super) static DEVICES: [Device; 9] = [
         form_factor: text("PCIe"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2025),
-        memory: Fact::derived(Bytes::from_gib(12.0)),
+        memory: Fact::recalled(Bytes::from_gib(12.0)),
         memory_type: text("GDDR7"),
         unified_memory: false,
         bandwidth: Fact::derived(BytesPerSec::from_gb(672.0)),
@@ -299,7 +299,7 @@ pub(super) static DEVICES: [Device; 9] = [
         form_factor: text("PCIe"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2025),
-        memory: Fact::read(Bytes::from_gib(16.0)),
+        memory: Fact::recalled(Bytes::from_gib(16.0)),
         memory_type: text("GDDR7"),
         unified_memory: false,
         bandwidth: Fact::read(BytesPerSec::from_gb(960.0)),
@@ -340,7 +340,7 @@ pub(super) static DEVICES: [Device; 9] = [
         form_factor: text("PCIe"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2025),
-        memory: Fact::read(Bytes::from_gib(32.0)),
+        memory: Fact::recalled(Bytes::from_gib(32.0)),
         memory_type: text("GDDR7"),
         unified_memory: false,
         bandwidth: Fact::read(BytesPerSec::from_gb(1792.0)),
