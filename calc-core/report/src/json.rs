@@ -62,8 +62,13 @@ pub struct ProvenanceJson {
 }
 
 impl ProvenanceJson {
-    /// An origin with its source. The source of a row is that of what was read in it; the rest says what it is.
+    /// An origin with the source of this very value.
     pub fn new(kind: Provenance, source: &str) -> Self {
+        Self { kind, source: source.into() }
+    }
+
+    /// An origin in a row whose source is that of what was read in it; the rest says what it is.
+    pub fn in_row(kind: Provenance, source: &str) -> Self {
         let source = match kind {
             Provenance::Recalled => "from memory; nobody opened a source",
             Provenance::Assumed => "assumed",
@@ -73,7 +78,7 @@ impl ProvenanceJson {
             | Provenance::Measured
             | Provenance::Mixed => source,
         };
-        Self { kind, source: source.into() }
+        Self::new(kind, source)
     }
 }
 
@@ -87,16 +92,11 @@ pub struct Sourced<T> {
 }
 
 impl<T> Sourced<T> {
-    /// A value that is always there.
-    pub fn known(value: T, kind: Provenance, source: &str) -> Self {
-        Self { value: Some(value), provenance: Some(ProvenanceJson::new(kind, source)) }
+    /// A value with its origin.
+    pub const fn new(value: T, provenance: ProvenanceJson) -> Self {
+        Self { value: Some(value), provenance: Some(provenance) }
     }
 
-    /// A value that may be unknown.
-    pub fn maybe(value: Option<(T, Provenance)>, source: &str) -> Self {
-        match value {
-            Some((value, kind)) => Self::known(value, kind, source),
-            None => Self { value: None, provenance: None },
-        }
-    }
+    /// Nobody knows.
+    pub const UNKNOWN: Self = Self { value: None, provenance: None };
 }

@@ -32,7 +32,10 @@ impl<'a> Row<'a> {
 
     /// A value of stated origin.
     fn sourced(mut self, key: &str, value: impl Serialize, kind: Provenance) -> Self {
-        self.values.insert(key.into(), json!(Sourced::known(json!(value), kind, self.source)));
+        self.values.insert(
+            key.into(),
+            json!(Sourced::new(json!(value), ProvenanceJson::in_row(kind, self.source))),
+        );
         self
     }
 
@@ -44,13 +47,27 @@ impl<'a> Row<'a> {
         in_unit: impl Fn(T) -> f64,
     ) -> Self {
         let value = fact.map(|fact| (json!(in_unit(fact.value)), fact.provenance));
-        self.values.insert(key.into(), json!(Sourced::maybe(value, self.source)));
+        self.values.insert(key.into(), json!(in_row(value, self.source)));
         self
     }
 
     fn done(self) -> Value {
         Value::Object(self.values)
     }
+}
+
+/// A value of a row, or unknown.
+fn in_row<T>(value: Option<(T, Provenance)>, source: &str) -> Sourced<T> {
+    value.map_or(Sourced::UNKNOWN, |(value, kind)| {
+        Sourced::new(value, ProvenanceJson::in_row(kind, source))
+    })
+}
+
+/// A value with a source of its own, or unknown.
+fn with_source<T>(value: Option<(T, Provenance)>, source: &str) -> Sourced<T> {
+    value.map_or(Sourced::UNKNOWN, |(value, kind)| {
+        Sourced::new(value, ProvenanceJson::new(kind, source))
+    })
 }
 
 /// A device.
@@ -72,7 +89,7 @@ pub fn device(device: &Device) -> Value {
         .iter()
         .map(|class| {
             let peak = device.peaks.get(*class).map(|fact| (fact.value.get(), fact.provenance));
-            (class.key().into(), json!(Sourced::maybe(peak, &device.source)))
+            (class.key().into(), json!(in_row(peak, &device.source)))
         })
         .collect();
     let link = device.link.map(|fact| {
@@ -119,7 +136,7 @@ pub fn device(device: &Device) -> Value {
         .fact("registers_per_sm", device.registers_per_sm, f64::from)
         .fact("tdp_w", device.tdp, calc_core::units::Watts::get)
         .plain("interconnect", &device.interconnect)
-        .plain("link", Sourced::maybe(link, &device.source))
+        .plain("link", in_row(link, &device.source))
         .plain(
             "power_modes",
             device.power_modes.iter().map(|mode| power_mode(mode, device)).collect::<Vec<_>>(),
@@ -162,7 +179,7 @@ pub fn model(model: &CatalogModel) -> Value {
         .sourced("release_year", model.release_year, Provenance::Recalled)
         .sourced("parameters", model.arch.n_params(), Provenance::Derived)
         .sourced("active_parameters", model.arch.n_active_params(), Provenance::Derived)
-        .plain("official_parameters", Sourced::maybe(official, model.official_source))
+        .plain("official_parameters", with_source(official, model.official_source))
         .plain("geometry", geometry(&model.arch, model.source, model.provenance))
         .sourced("stored_weights", model.stored.weights.key, Provenance::Recalled)
         .sourced(
@@ -292,7 +309,7 @@ pub fn format(format: &QuantFormat) -> Value {
         .sourced("layout", facts.layout, kind)
         .sourced("scale", facts.scale, kind)
         .sourced("method", facts.method, kind)
-        .plain("accuracy", Sourced::maybe(accuracy, facts.accuracy_source))
+        .plain("accuracy", with_source(accuracy, facts.accuracy_source))
         .sourced("nvidia_compute_capabilities", facts.nvidia, kind)
         .sourced("other_native", facts.other_native, kind)
         .sourced("torchao", facts.torchao, kind)
