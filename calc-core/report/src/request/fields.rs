@@ -153,12 +153,12 @@ fn whole(key: &'static str, real: f64, value: &Value) -> Result<u64, RequestErro
     if real.is_nan() {
         return Err(RequestError::NotANumber { key: key.into(), value: shown(value) });
     }
+    if real % 1.0 != 0.0 {
+        return Err(RequestError::NotWhole { key: key.into(), value: shown(value) });
+    }
     let (min, max) = (range(key).0 as f64, range(key).1 as f64);
     if !(min..=max).contains(&real) {
         return Err(Error::OutOfRange { what: key.into(), value: real, min, max }.into());
-    }
-    if real % 1.0 != 0.0 {
-        return Err(RequestError::NotWhole { key: key.into(), value: shown(value) });
     }
     #[expect(
         clippy::cast_possible_truncation,
