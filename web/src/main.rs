@@ -1,5 +1,8 @@
-//! The page.
-use leptos::prelude::*;
+//! Starts the page.
+
 fn main() {
-    leptos::mount::mount_to_body(|| view! { <main>"Ridgepoint"</main> });
+    #[cfg(target_arch = "wasm32")]
+    web::start();
+    #[cfg(not(target_arch = "wasm32"))]
+    eprintln!("This program runs in a browser; `cargo xtask serve` builds and serves it.");
 }

@@ -25,9 +25,10 @@ impl Range {
     /// gives a range around one.
     pub fn around(values: impl IntoIterator<Item = f64>, air_above: f64) -> Self {
         let usable = values.into_iter().filter(|value| value.is_finite() && *value > 0.0);
-        let (low, high) = usable
-            .map(log10)
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), log| (low.min(log), high.max(log)));
+        let (low, high) =
+            usable.map(log10).fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), log| {
+                (low.min(log), high.max(log))
+            });
         if low > high {
             return Self { low: -1.0, high: 1.0 };
         }

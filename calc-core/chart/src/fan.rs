@@ -9,31 +9,48 @@ const SPACING: f64 = 2.5;
 /// Rounds in which points that still overlap push each other apart.
 const ROUNDS: usize = 60;
 
-/// Where each point is shown; `at` are the true places. Points that nothing hides stay.
-pub(crate) fn fan_out(at: &[Spot], radius: f64, bounds: &Rect) -> Vec<Spot> {
+/// Where each point is shown; `at` are the true places. Points that nothing hides stay. Those that move keep off the level
+/// `roofs` that they do not belong to, each given by its left end.
+pub(crate) fn fan_out(at: &[Spot], radius: f64, roofs: &[Spot], bounds: &Rect) -> Vec<Spot> {
     let mut shown = at.to_vec();
     for group in groups(at, NEAR * radius) {
         if group.len() > 1 {
             spread(&group, at, radius, &mut shown);
         }
     }
+    for (spot, at) in shown.iter_mut().zip(at) {
+        if spot.distance(*at) > 0.5 {
+            *spot = off_roofs(*spot, *at, radius, roofs);
+        }
+    }
     push_apart(&mut shown, at, 2.0 * radius, bounds);
     shown
+}
+
+/// Below a roof on which the point would seem to lie.
+fn off_roofs(spot: Spot, at: Spot, radius: f64, roofs: &[Spot]) -> Spot {
+    let clear = 1.5 * radius;
+    let touches = |roof: &&Spot| {
+        (roof.y - at.y).abs() > 1.0 && (roof.y - spot.y).abs() < clear && roof.x < spot.x + radius
+    };
+    roofs.iter().find(touches).map_or(spot, |roof| Spot { y: roof.y + clear, ..spot })
 }
 
 /// Points in groups of neighbors, each group from left to right.
 fn groups(at: &[Spot], near: f64) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, spot) in at.iter().enumerate() {
-        let is_near = |group: &Vec<usize>| group.iter().any(|&other| at[other].distance(*spot) < near);
-        let (mut joined, apart): (Vec<Vec<usize>>, Vec<Vec<usize>>) =
+        let is_near =
+            |group: &Vec<usize>| group.iter().any(|&other| at[other].distance(*spot) < near);
+        let (joined, apart): (Vec<Vec<usize>>, Vec<Vec<usize>>) =
             groups.into_iter().partition(is_near);
-        joined.push(vec![index]);
+        let mut group = Vec::new();
+        for member in joined.into_iter().flatten().chain([index]) {
+            let place = group.partition_point(|&other: &usize| at[other].x <= at[member].x);
+            group.insert(place, member);
+        }
         groups = apart;
-        groups.push(joined.concat());
-    }
-    for group in &mut groups {
-        group.sort_by(|&a, &b| at[a].x.total_cmp(&at[b].x).then(a.cmp(&b)));
+        groups.push(group);
     }
     groups
 }
@@ -111,14 +128,14 @@ mod tests {
     #[test]
     fn points_apart_stay_where_they_are() {
         let at = spots(&[(10.0, 10.0), (40.0, 10.0)]);
-        assert_eq!(fan_out(&at, 6.0, &BOUNDS), at);
+        assert_eq!(fan_out(&at, 6.0, &[], &BOUNDS), at);
     }
 
     #[test]
     fn points_on_one_spot_come_apart() {
         for count in 2..12 {
             let at = vec![Spot { x: 200.0, y: 100.0 }; count];
-            let shown = fan_out(&at, 6.0, &BOUNDS);
+            let shown = fan_out(&at, 6.0, &[], &BOUNDS);
             for (index, spot) in shown.iter().enumerate() {
                 assert!(BOUNDS.contains(*spot));
                 for other in &shown[..index] {
@@ -130,7 +147,17 @@ mod tests {
 
     #[test]
     fn a_fan_goes_below_and_to_the_right() {
-        let shown = fan_out(&spots(&[(100.0, 100.0), (102.0, 98.0), (104.0, 96.0)]), 6.0, &BOUNDS);
+        let shown =
+            fan_out(&spots(&[(100.0, 100.0), (102.0, 98.0), (104.0, 96.0)]), 6.0, &[], &BOUNDS);
         assert!(shown[0].y > 110.0 && shown[2].x > 115.0, "{shown:?}");
+    }
+
+    #[test]
+    fn a_moved_point_does_not_seem_to_lie_on_a_roof_that_is_not_its_own() {
+        let at = spots(&[(200.0, 100.0), (201.0, 100.0), (202.0, 100.0)]);
+        let roofs = spots(&[(150.0, 100.0), (120.0, 121.0)]);
+        for spot in fan_out(&at, 6.0, &roofs, &BOUNDS) {
+            assert!((spot.y - 121.0).abs() > 6.0, "{spot:?}");
+        }
     }
 }

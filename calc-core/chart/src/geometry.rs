@@ -68,12 +68,8 @@ impl Rect {
     }
 
     /// The nearest spot that lies in it; of a box turned inside out, a corner.
-    #[expect(clippy::manual_clamp, reason = "clamp panics on a box turned inside out")]
     pub fn nearest(&self, spot: Spot) -> Spot {
-        Spot {
-            x: spot.x.max(self.left).min(self.right),
-            y: spot.y.max(self.top).min(self.bottom),
-        }
+        Spot { x: spot.x.max(self.left).min(self.right), y: spot.y.max(self.top).min(self.bottom) }
     }
 
     /// The box with more on every side; less where `by` is negative.

@@ -114,9 +114,13 @@ impl Placer {
     }
 
     /// The first of the proposed labels that covers nothing and crosses no line; else none.
-    pub(crate) fn place_clear(&mut self, proposed: impl IntoIterator<Item = Label>) -> Option<Label> {
+    pub(crate) fn place_clear(
+        &mut self,
+        proposed: impl IntoIterator<Item = Label>,
+    ) -> Option<Label> {
         let is_clear = |label: &Label| self.lines_through(&label.bounds) == 0;
-        let clear = proposed.into_iter().find(|label| is_clear(label) && self.is_free(&label.bounds))?;
+        let clear =
+            proposed.into_iter().find(|label| is_clear(label) && self.is_free(&label.bounds))?;
         self.taken.push(clear.bounds);
         Some(clear)
     }

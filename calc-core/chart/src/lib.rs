@@ -12,9 +12,9 @@ pub mod mark;
 pub mod theme;
 
 pub mod axis;
+mod fan;
 pub mod geometry;
 mod label;
-mod fan;
 
 pub mod roofline;
 pub mod scene;

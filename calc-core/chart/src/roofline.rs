@@ -108,7 +108,9 @@ fn bandwidth_label(value: BytesPerSec, sustained: &[Sustained]) -> String {
         Sustained::Compute(..) => None,
     });
     match measured {
-        Some(value) => format!("{label} · read measured {}", number_text::short(value.get() / 1e9, 4)),
+        Some(value) => {
+            format!("{label} · read measured {}", number_text::short(value.get() / 1e9, 4))
+        }
         None => label,
     }
 }
@@ -142,10 +144,8 @@ fn measured_roofs(device: &Device, classes: &[ComputeClass]) -> Vec<Sustained> {
     let here = || MEASURED.iter().filter(|measured| measured.device == device.key);
     let best = |values: &mut dyn Iterator<Item = f64>| values.reduce(f64::max);
     let bandwidth = best(&mut here().filter(|it| it.unit == "GB/s").map(|it| it.value));
-    let mut roofs: Vec<Sustained> = bandwidth
-        .map(|gb| Sustained::Bandwidth(BytesPerSec::from_gb(gb)))
-        .into_iter()
-        .collect();
+    let mut roofs: Vec<Sustained> =
+        bandwidth.map(|gb| Sustained::Bandwidth(BytesPerSec::from_gb(gb))).into_iter().collect();
     for class in classes {
         let peak = best(&mut here().filter(|it| is_peak_of(it, *class)).map(|it| it.value));
         roofs.extend(peak.map(|tera| Sustained::Compute(*class, FlopsPerSec::from_tera(tera))));

@@ -163,9 +163,15 @@ impl Frame {
     }
 
     /// A narrow picture has room for the datasheet's compute roofs only.
-    fn shown_sustained<'a>(&self, chart: &'a Roofline) -> impl Iterator<Item = &'a Sustained> + use<'a> {
+    fn shown_sustained<'a>(
+        &self,
+        chart: &'a Roofline,
+    ) -> impl Iterator<Item = &'a Sustained> + use<'a> {
         let narrow = self.plot.right - self.plot.left < NARROW;
-        chart.sustained.iter().filter(move |roof| !narrow || matches!(roof, Sustained::Bandwidth(_)))
+        chart
+            .sustained
+            .iter()
+            .filter(move |roof| !narrow || matches!(roof, Sustained::Bandwidth(_)))
     }
 
     fn spot(&self, intensity: f64, rate: f64) -> Spot {
@@ -175,10 +181,7 @@ impl Frame {
     /// The diagonal from the left edge up to a rate.
     fn diagonal(&self, bandwidth: f64, up_to: f64) -> Option<(Spot, Spot)> {
         let start = self.x.range.low;
-        let from = Spot {
-            x: self.x.at_log(start),
-            y: self.y.at_log(start + log10(bandwidth)),
-        };
+        let from = Spot { x: self.x.at_log(start), y: self.y.at_log(start + log10(bandwidth)) };
         clip(from, self.spot(up_to / bandwidth, up_to), &self.plot)
     }
 
@@ -210,13 +213,22 @@ impl Frame {
             .collect();
         let at: Vec<Spot> = points.iter().map(|point| point.at).collect();
         let inside = self.plot.grown(-1.3 * RADIUS);
-        for (point, shown) in points.iter_mut().zip(fan_out(&at, RADIUS, &inside)) {
+        let bandwidth = chart.bandwidth.value.get();
+        let roofs: Vec<Spot> = chart
+            .roofs
+            .iter()
+            .filter_map(|roof| self.horizontal(bandwidth, roof.peak.get()))
+            .map(|(from, _)| from)
+            .collect();
+        for (point, shown) in points.iter_mut().zip(fan_out(&at, RADIUS, &roofs, &inside)) {
             point.shown = shown;
         }
-        points.sort_by_key(|point| point.focused);
+        // The focused one lies on top. (A rotation, because a sort is some kilobytes of page.)
+        if let Some(place) = points.iter().position(|point| point.focused) {
+            points[place..].rotate_left(1);
+        }
         points
     }
-
 }
 
 /// A measured roof has the color of the datasheet roof that it belongs to.

@@ -21,7 +21,11 @@ pub fn roofline_svg(chart: &Roofline, theme: &Theme, size: Size) -> String {
 pub fn scene_svg(scene: &Scene, theme: &Theme) -> String {
     let fineness = f64::from(FINENESS);
     let units = |pixels: f64| {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a picture has thousands of pixels")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a picture has thousands of pixels"
+        )]
         let whole = (pixels * fineness).max(1.0) as u32;
         whole
     };

@@ -159,6 +159,7 @@ fn the_picture_is_the_one_that_was_looked_at() {
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(golden, &svg).expect("the folder of this file");
     }
-    let seen = std::fs::read_to_string(golden).expect("run once with UPDATE_GOLDEN=1 and look at it");
+    let seen =
+        std::fs::read_to_string(golden).expect("run once with UPDATE_GOLDEN=1 and look at it");
     assert_eq!(svg, seen, "run with UPDATE_GOLDEN=1, look at the picture, commit it");
 }

@@ -4,7 +4,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assertAccessible, loadAxe } from './accessibility.mjs';
-import { openSite, pageTest } from './harness.mjs';
+import { openSite, pageTest, siteUrl } from './harness.mjs';
 import { startPlain } from './servers.mjs';
 
 pageTest('the page loads and loads again', {}, async (page) => {
@@ -22,11 +22,14 @@ pageTest('the page carries a policy without exceptions', {}, async (page) => {
 });
 
 pageTest('nothing leaves the page while it loads', {}, async (page) => {
-  const foreign = [];
-  page.on('request', (request) => new URL(request.url()).origin !== new URL(page.url()).origin && foreign.push(request.url()));
+  const addresses = [];
+  page.on('request', (request) => addresses.push(request.url()));
+  page.on('websocket', (socket) => addresses.push(socket.url()));
   await openSite(page);
   await page.waitForLoadState('networkidle');
-  assert.deepEqual(foreign.filter((url) => !url.startsWith('data:')), []);
+  const foreign = addresses.filter((address) => !address.startsWith(siteUrl) && !address.startsWith('data:'));
+  assert.ok(addresses.length > 1, 'the page and its files were seen');
+  assert.deepEqual(foreign, []);
 });
 
 for (const colorScheme of ['light', 'dark']) {

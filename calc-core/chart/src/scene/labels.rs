@@ -7,7 +7,7 @@ use crate::axis::{LogAxis, decade_text};
 use crate::geometry::{Rect, Spot};
 use crate::label::{Anchor, Label, Placer, text_width};
 use crate::mark::hue_of_class;
-use crate::roofline::{Roofline, Sustained};
+use crate::roofline::{ComputeRoof, Roofline, Sustained};
 use crate::theme::Ink;
 
 const FONT: f64 = 11.5;
@@ -17,7 +17,10 @@ impl Frame {
         let plot = self.plot;
         let every = |room: f64, axis: &LogAxis| {
             let decade = (axis.at_log(1.0) - axis.at_log(0.0)).abs();
-            [1, 2, 3, 5, 10].into_iter().find(|step| decade * f64::from(*step) >= room).unwrap_or(20)
+            [1, 2, 3, 5, 10]
+                .into_iter()
+                .find(|step| decade * f64::from(*step) >= room)
+                .unwrap_or(20)
         };
         let (x_step, y_step) = (every(46.0, &self.x), every(18.0, &self.y));
         let on_x = self.x.range.decades().filter(|decade| decade % x_step == 0).map(|decade| {
@@ -43,16 +46,25 @@ impl Frame {
         on_x.chain(on_y).chain(names).collect()
     }
 
-    pub(super) fn inner_labels(&self, chart: &Roofline, points: &[ScenePoint], roofs: &[Line]) -> Vec<Label> {
+    pub(super) fn inner_labels(
+        &self,
+        chart: &Roofline,
+        points: &[ScenePoint],
+        roofs: &[Line],
+    ) -> Vec<Label> {
         let mut placer = Placer {
             bounds: self.plot,
             taken: points
                 .iter()
-                .flat_map(|point| [point.shown, point.at].map(|spot| Rect::around(spot, RADIUS + 2.0)))
+                .flat_map(|point| {
+                    [point.shown, point.at].map(|spot| Rect::around(spot, RADIUS + 2.0))
+                })
                 .collect(),
             lines: roofs
                 .iter()
-                .flat_map(|line| line.path.windows(2).map(|pair| (pair[0], pair[1])).collect::<Vec<_>>())
+                .flat_map(|line| {
+                    line.path.windows(2).map(|pair| (pair[0], pair[1])).collect::<Vec<_>>()
+                })
                 .collect(),
         };
         let mut labels = Vec::new();
@@ -67,7 +79,9 @@ impl Frame {
         }
         let highest = highest_roof(chart).unwrap_or(f64::MAX);
         let diagonal = self.diagonal(chart.bandwidth.value.get(), highest);
-        labels.extend(diagonal.and_then(|ends| placer.place(along_diagonal(&chart.bandwidth.label, ends))));
+        labels.extend(
+            diagonal.and_then(|ends| placer.place(along_diagonal(&chart.bandwidth.label, ends))),
+        );
         labels.extend(self.ridge_labels(chart, &mut placer));
         for roof in self.shown_sustained(chart) {
             let Sustained::Compute(class, peak) = *roof else { continue };
@@ -81,10 +95,10 @@ impl Frame {
 
     /// Where the roofs meet the diagonal, in numbers at the foot of the drop lines; the main one first.
     pub(super) fn ridge_labels(&self, chart: &Roofline, placer: &mut Placer) -> Vec<Label> {
-        let mut roofs: Vec<_> = chart.roofs.iter().collect();
-        roofs.sort_by_key(|roof| chart.main != Some(roof.class));
+        let is_main = |roof: &&ComputeRoof| chart.main == Some(roof.class);
+        let others = chart.roofs.iter().filter(|roof| !is_main(roof));
         let mut labels = Vec::new();
-        for (index, roof) in roofs.into_iter().enumerate() {
+        for (index, roof) in chart.roofs.iter().filter(is_main).chain(others).enumerate() {
             let ridge = (roof.peak / chart.bandwidth.value).get();
             let number = number_text::short(ridge, 3);
             let text = if index == 0 { format!("ridge {number}") } else { number };
@@ -109,7 +123,7 @@ fn beside_point(point: &ScenePoint) -> Vec<Label> {
         Label::new(&point.label, point.shown.moved(x, y), anchor, ink, FONT)
     };
     let mut places = Vec::new();
-    for far in [1.0, 1.8, 3.0] {
+    for far in [1.0, 1.8, 2.4] {
         let (right, down) = (gap * far, 13.0 * far);
         places.push(near(right, 3.0 * far, Anchor::Start));
         places.push(near(right * 0.6, down, Anchor::Start));
@@ -122,7 +136,8 @@ fn beside_point(point: &ScenePoint) -> Vec<Label> {
     places
 }
 
-/// Places along a horizontal roof: at its end above it, then below it, then further to the left.
+/// Places along a horizontal roof: at its end above it, then below it, then further to the left, then beyond its left
+/// end, where no roof is.
 fn along_roof(text: &str, (from, to): (Spot, Spot), ink: Ink) -> Vec<Label> {
     let width = text_width(text, FONT);
     let room = ((to.x - from.x) - width).max(0.0);
@@ -133,6 +148,12 @@ fn along_roof(text: &str, (from, to): (Spot, Spot), ink: Ink) -> Vec<Label> {
             places.push(Label::new(text, at, Anchor::End, ink, FONT));
         }
     }
+    for (x, y) in [(-14.0, -2.0), (-6.0, -9.0), (-24.0, 6.0)] {
+        places.push(Label::new(text, from.moved(x, y), Anchor::End, ink, FONT));
+    }
+    for y in [-24.0, -38.0] {
+        places.push(Label::new(text, to.moved(-2.0, y), Anchor::End, ink, FONT));
+    }
     places
 }
 
@@ -140,9 +161,9 @@ fn along_roof(text: &str, (from, to): (Spot, Spot), ink: Ink) -> Vec<Label> {
 fn along_diagonal(text: &str, (from, to): (Spot, Spot)) -> Vec<Label> {
     let on = |share: f64| from.moved((to.x - from.x) * share, (to.y - from.y) * share);
     let shares = [0.62, 0.7, 0.54, 0.78, 0.46, 0.86, 0.94, 0.38, 0.3, 0.2];
-    let left = shares.iter().map(|share| {
-        Label::new(text, on(*share).moved(-8.0, -8.0), Anchor::End, Ink::Main, FONT)
-    });
+    let left = shares
+        .iter()
+        .map(|share| Label::new(text, on(*share).moved(-8.0, -8.0), Anchor::End, Ink::Main, FONT));
     let right = shares.iter().map(|share| {
         Label::new(text, on(*share).moved(10.0, 10.0), Anchor::Start, Ink::Main, FONT)
     });

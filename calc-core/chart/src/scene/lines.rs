@@ -90,7 +90,9 @@ impl Frame {
             }
             let (x, ink) = (point.intensity.get(), Ink::Hue(point.mark.hue));
             let (top, end) = (self.spot(x, point.attained.get()), self.spot(x, expected.get()));
-            lines.extend(clip(top, end, &self.plot).map(|(from, to)| Line::solid(from, to, ink, 1.0)));
+            lines.extend(
+                clip(top, end, &self.plot).map(|(from, to)| Line::solid(from, to, ink, 1.0)),
+            );
             let bar = clip(end.moved(-4.0, 0.0), end.moved(4.0, 0.0), &self.plot);
             lines.extend(bar.map(|(from, to)| Line::solid(from, to, ink, 2.0)));
         }

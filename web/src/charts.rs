@@ -1,0 +1,3 @@
+//! Where scenes meet the browser.
+
+pub mod canvas;

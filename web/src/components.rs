@@ -1,0 +1,27 @@
+//! What the page is put together from; one component per file. No formulas here: components show what `state` derives.
+
+pub mod header;
+pub mod notes;
+
+pub mod device_field;
+pub mod inputs_panel;
+pub mod number_field;
+pub mod picker;
+pub mod picker_list;
+pub mod power_mode_field;
+pub mod presets;
+
+pub mod format_row;
+pub mod format_table;
+pub mod mark_icon;
+pub mod roofline_chart;
+pub mod verdict;
+
+pub mod device_facts;
+pub mod limits_panel;
+
+pub mod erased;
+
+pub mod explained;
+pub mod explanation;
+pub mod key_list;

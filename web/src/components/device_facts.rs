@@ -1,0 +1,42 @@
+//! The facts of the device with their origin.
+
+use leptos::prelude::*;
+use report::verdict::{badge, badge_meaning};
+
+use super::erased::{block, text};
+use super::explained::Explained;
+use crate::state::derived::DeviceFact;
+use crate::state::session::Session;
+
+/// Bandwidth, memory, peaks and power, each with how sure it is.
+#[component]
+pub fn DeviceFacts() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let facts = Memo::new(move |_| session.shown.with(|shown| shown.kernel.facts.clone()));
+    let name = text(move || session.inputs.with(|inputs| inputs.device.name.to_string()));
+    let source = text(move || session.inputs.with(|inputs| inputs.device.source.trim().to_owned()));
+    let remarks = text(move || session.inputs.with(|inputs| inputs.device.notes.trim().to_owned()));
+    let fact = |(index, fact): (usize, DeviceFact)| {
+        let provenance = fact.value.explanation.provenance;
+        view! {
+            <div>
+                <dt>{fact.name}</dt>
+                <dd>
+                    <Explained id=format!("fact-{index}") cell=fact.value/>
+                    <span class="badge" title=badge_meaning(provenance)>{badge(provenance)}</span>
+                </dd>
+            </div>
+        }
+    };
+    let list =
+        block(move || facts.get().into_iter().enumerate().map(fact).collect_view().into_any());
+    view! {
+        <h2>{name}</h2>
+        <dl class="facts">{list}</dl>
+        <details class="sources">
+            <summary>"Source and remarks"</summary>
+            <p>{source}</p>
+            <p>{remarks}</p>
+        </details>
+    }
+}

@@ -1,0 +1,60 @@
+//! The device and its facts in a line.
+
+use std::borrow::Cow;
+
+use leptos::prelude::*;
+use report::verdict::{badge, badge_meaning};
+
+use super::erased::{block, text};
+use super::explained::Explained;
+use super::picker::Picker;
+use crate::state::derived::{DeviceFact, weakest};
+use crate::state::picker::device_groups;
+use crate::state::session::{Session, Step};
+
+/// Chooses the device.
+#[component]
+pub fn DeviceField() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let on_choose = move |key: String| {
+        if let Ok(device) = calc_core::catalog::device(&key) {
+            session.edit(Step::Choice, |inputs| inputs.set_device(Cow::Borrowed(device)));
+        }
+    };
+    let brief = Memo::new(move |_| {
+        session.shown.with(|shown| {
+            shown.kernel.facts.iter().filter(|fact| fact.in_brief).cloned().collect::<Vec<_>>()
+        })
+    });
+    let fact = |(index, fact): (usize, DeviceFact)| {
+        let before = match index {
+            0 => String::new(),
+            1 => " · ".to_owned(),
+            _ => format!(" · {} ", fact.name.split(',').next().unwrap_or_default()),
+        };
+        view! {
+            {before}
+            <Explained id=format!("brief-{index}") cell=fact.value/>
+        }
+    };
+    let facts = block(move || {
+        let sure = brief.with(|facts| weakest(facts));
+        view! {
+            {brief.get().into_iter().enumerate().map(fact).collect_view()}
+            " "
+            <span class="badge" title=badge_meaning(sure)>{badge(sure)}</span>
+        }
+        .into_any()
+    });
+    view! {
+        <Picker
+            id="device"
+            label="Device"
+            groups=Signal::stored(device_groups())
+            chosen=text(move || session.inputs.with(|inputs| inputs.device.key.to_string()))
+            detail=text(String::new)
+            on_choose=Callback::new(on_choose)
+        />
+        <p class="brief">{facts}</p>
+    }
+}

@@ -1,0 +1,87 @@
+//! A number that explains itself.
+
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+
+use super::erased::{maybe, on};
+use crate::state::derived::Cell;
+use crate::state::session::{Popover, Session};
+
+/// Time in which a pointer may cross from a number to its explanation.
+const GRACE: core::time::Duration = core::time::Duration::from_millis(150);
+
+/// A number whose explanation opens on hover, focus and tap.
+#[component]
+pub fn Explained(
+    /// Id of the button.
+    id: String,
+    /// The number, and where it comes from.
+    cell: Cell,
+    /// 0 where the tab key reaches it, -1 where arrow keys do.
+    #[prop(default = Signal::stored("0".to_owned()))]
+    tab_index: Signal<String>,
+    /// The button got the focus.
+    #[prop(optional)]
+    on_focus: Option<Callback<()>>,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let Cell { text, explanation } = cell;
+    let owner = StoredValue::new(id.clone());
+    let is_mine = move |popover: &Option<Popover>| {
+        popover.as_ref().is_some_and(|popover| owner.with_value(|owner| popover.owner == *owner))
+    };
+    let explanation = StoredValue::new(explanation);
+    let open = move || {
+        let Some(anchor) = owner.with_value(|id| anchor(id)) else { return };
+        let explanation = explanation.get_value();
+        session.popover.set(Some(Popover { owner: owner.get_value(), explanation, anchor }));
+    };
+    let close = move || {
+        if session.popover.with_untracked(is_mine) {
+            session.popover.set(None);
+        }
+    };
+    let close_unless_used = move || {
+        if !is_hovered("explanation") && !owner.with_value(|id| has_focus(id)) {
+            close();
+        }
+    };
+    view! {
+        <button
+            type="button"
+            class="explained"
+            id=id
+            tabindex=tab_index
+            aria-describedby=maybe(move || session.popover.with(is_mine).then(|| "explanation".to_owned()))
+            on:mouseenter=on(move |_| open())
+            on:mouseleave=on(move |_| set_timeout(close_unless_used, GRACE))
+            on:focus=on(move |_| {
+                open();
+                if let Some(on_focus) = on_focus {
+                    on_focus.run(());
+                }
+            })
+            on:blur=on(move |_| close())
+            on:click=on(move |_| open())
+        >
+            {text}
+        </button>
+    }
+}
+
+/// Left, upper and lower edge of an element in the window.
+fn anchor(id: &str) -> Option<(f64, f64, f64)> {
+    let edges = document().get_element_by_id(id)?.get_bounding_client_rect();
+    Some((edges.left(), edges.top(), edges.bottom()))
+}
+
+fn has_focus(id: &str) -> bool {
+    document().active_element().is_some_and(|element| element.id() == id)
+}
+
+fn is_hovered(id: &str) -> bool {
+    let element = document().get_element_by_id(id);
+    element
+        .and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok())
+        .is_some_and(|element| element.matches(":hover").unwrap_or(false))
+}

@@ -1,0 +1,49 @@
+//! The one popover of the page: where a number comes from.
+
+use leptos::prelude::*;
+use report::verdict::{badge, badge_meaning};
+
+use super::erased::{block, on};
+use crate::state::roving::popover_place;
+use crate::state::session::{Popover, Session};
+
+/// Formula, values, how sure, source. Escape closes it.
+#[component]
+pub fn ExplanationPopover() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let close = move || session.popover.set(None);
+    let on_key = window_event_listener(leptos::ev::keydown, move |event| {
+        if event.key() == "Escape" {
+            close();
+        }
+    });
+    on_cleanup(move || on_key.remove());
+    let body = move |Popover { explanation, anchor, .. }: Popover| {
+        let size = |length: Result<wasm_bindgen::JsValue, wasm_bindgen::JsValue>| {
+            length.ok().and_then(|length| length.as_f64()).unwrap_or(1000.0)
+        };
+        let place =
+            popover_place(anchor, (size(window().inner_width()), size(window().inner_height())));
+        let provenance = explanation.provenance;
+        view! {
+            <div
+                id="explanation"
+                role="tooltip"
+                class="explanation"
+                style:left=place.left
+                style:top=place.top
+                style:bottom=place.bottom
+                on:mouseleave=on(move |_| close())
+            >
+                <p class="title">
+                    {explanation.title}
+                    <span class="badge" title=badge_meaning(provenance)>{badge(provenance)}</span>
+                </p>
+                <p class="formula">{explanation.formula}</p>
+                <p class="values">{explanation.values}</p>
+                <p class="source">{explanation.source}</p>
+            </div>
+        }
+    };
+    block(move || session.popover.get().map(body).into_any())
+}

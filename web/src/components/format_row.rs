@@ -1,0 +1,101 @@
+//! A row of the table of formats.
+
+use leptos::prelude::*;
+
+use super::erased::{block, flag, on, text};
+use super::explained::Explained;
+use super::format_table::{cell_id, focus_cell};
+use super::mark_icon::MarkIcon;
+use crate::state::derived::{Cell, RowState};
+use crate::state::session::{Session, Step};
+
+/// One format: its numbers, or why it has none. Choosing it makes it the weights' format.
+#[component]
+pub fn FormatRow(
+    /// Key of the format.
+    key: String,
+    /// Place of the row.
+    index: usize,
+    /// The cell that the tab key reaches.
+    active: RwSignal<(usize, usize)>,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let key = StoredValue::new(key);
+    let row = Memo::new(move |_| {
+        session.shown.with(|shown| key.with_value(|key| shown.kernel.row(key).cloned()))
+    });
+    let is_chosen = flag(move || row.with(|row| row.as_ref().is_some_and(|row| row.chosen)));
+    let is_pointed = flag(move || {
+        session.pointed.with(|pointed| key.with_value(|key| pointed.as_ref() == Some(key)))
+    });
+    let tab_index = move |column: usize| {
+        text(move || if active.get() == (index, column) { "0" } else { "-1" }.to_owned())
+    };
+    let on_choose = move |_| {
+        active.set((index, 0));
+        let format = key.with_value(|key| calc_core::catalog::format(key));
+        session.edit(Step::Choice, |inputs| inputs.weights = format.unwrap_or(inputs.weights));
+        request_animation_frame(move || focus_cell(active.get_untracked())); // the row may have been made again
+    };
+    let on_enter = move |_| session.pointed.set(Some(key.get_value()));
+    let number = move |column: usize, cell: Cell| {
+        view! {
+            <Explained
+                id=cell_id((index, column))
+                cell=cell
+                tab_index=tab_index(column)
+                on_focus=Callback::new(move |()| active.set((index, column)))
+            />
+        }
+    };
+    let numbers = block(move || match row.get().map(|row| row.state) {
+        Some(RowState::Runs { cells, interval, .. }) => {
+            let [bytes, intensity, ideal, expected, speedup] = *cells;
+            view! {
+                <td class="wide">{number(1, bytes)}</td>
+                <td class="wide">{number(2, intensity)}</td>
+                <td>{number(3, ideal)}</td>
+                <td>{number(4, expected)} <small class="interval">{interval}</small></td>
+                <td>{number(5, speedup)}</td>
+            }
+            .into_any()
+        }
+        Some(RowState::Refused { reason }) => {
+            view! { <td class="refused" colspan="5">{reason}</td> }.into_any()
+        }
+        None => ().into_any(),
+    });
+    let name = block(move || {
+        let Some(row) = row.get() else { return ().into_any() };
+        let computes_as = row.computes_as().map(|class| format!(" as {class}"));
+        view! { <MarkIcon mark=row.mark/> {row.name} <small>{computes_as}</small> }.into_any()
+    });
+    let more = block(move || match row.get().and_then(|row| row.rest()) {
+        Some(rest) => view! { <tr class="more"><td colspan="4">{rest}</td></tr> }.into_any(),
+        None => ().into_any(),
+    });
+    view! {
+        <tr
+            class:chosen=is_chosen
+            class:pointed=is_pointed
+            aria-selected=text(move || is_chosen.get().to_string())
+            on:pointerenter=on(on_enter)
+            on:pointerleave=on(move |_| session.pointed.set(None))
+        >
+            <th scope="row">
+                <button
+                    type="button"
+                    class="format"
+                    id=cell_id((index, 0))
+                    tabindex=tab_index(0)
+                    on:click=on(on_choose)
+                    on:focus=on(move |_| active.set((index, 0)))
+                >
+                    {name}
+                </button>
+            </th>
+            {numbers}
+        </tr>
+        {more}
+    }
+}

@@ -1,0 +1,71 @@
+//! The table of formats: everything that the chart shows, in numbers.
+
+use leptos::ev::KeyboardEvent;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+
+use super::erased::{block, on, text};
+use super::format_row::FormatRow;
+use crate::state::derived::COLUMNS;
+use crate::state::roving::{Cell, step};
+use crate::state::session::Session;
+
+/// One row per format. The table is one tab stop; arrow keys go from cell to cell.
+#[component]
+pub fn FormatTable() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let keys = Memo::new(move |_| {
+        session
+            .shown
+            .with(|shown| shown.kernel.rows.iter().map(|row| row.key.clone()).collect::<Vec<_>>())
+    });
+    let active = RwSignal::new((0, 0));
+    let baseline =
+        text(move || session.shown.with(|shown| format!("vs {}", shown.kernel.baseline)));
+    let on_key = move |event: KeyboardEvent| {
+        let size = (keys.with_untracked(Vec::len), COLUMNS + 1);
+        if let Some(next) = step(active.get_untracked(), size, &event.key()) {
+            event.prevent_default();
+            active.set(next);
+            focus_cell(next);
+        }
+    };
+    let row = move |(index, key): (usize, String)| view! { <FormatRow key=key index=index active=active/> };
+    let rows = block(move || {
+        active.update_untracked(|active| {
+            active.0 = active.0.min(keys.with(Vec::len).saturating_sub(1));
+        });
+        keys.get().into_iter().enumerate().map(row).collect_view().into_any()
+    });
+    view! {
+        <table class="formats" role="grid" aria-label="Formats compared" on:keydown=on(on_key)>
+            <thead>
+                <tr>
+                    <th scope="col">"Format"</th>
+                    <th scope="col" class="wide">"Bytes"</th>
+                    <th scope="col" class="wide">"FLOP/B"</th>
+                    <th scope="col">"Ideal"</th>
+                    <th scope="col">"Expected"</th>
+                    <th scope="col">{baseline}</th>
+                </tr>
+            </thead>
+            <tbody>{rows}</tbody>
+        </table>
+    }
+}
+
+/// Id of the button in a cell.
+pub fn cell_id((row, column): Cell) -> String {
+    format!("cell-{row}-{column}")
+}
+
+/// Moves the focus to a cell.
+pub fn focus_cell(cell: Cell) {
+    let element = document().get_element_by_id(&cell_id(cell));
+    if let Some(button) =
+        element.and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok())
+    {
+        // A cell that a small screen hides takes no focus, and the old one keeps it.
+        drop(button.focus());
+    }
+}

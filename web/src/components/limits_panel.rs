@@ -1,0 +1,51 @@
+//! The right column: what limits, what would change it, and the facts behind it.
+
+use leptos::prelude::*;
+
+use super::device_facts::DeviceFacts;
+use super::erased::{block, flag};
+use super::explained::Explained;
+use crate::state::derived::{Bar, Limits};
+use crate::state::session::Session;
+
+/// What limits the chosen format and what would change it.
+#[component]
+pub fn LimitsPanel() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let limits = Memo::new(move |_| session.shown.with(|shown| shown.kernel.limits.clone()));
+    let stale = move || session.shown.with(crate::state::derived::Shown::is_stale);
+    let bar = |(index, bar): (usize, Bar)| {
+        view! {
+            <div class="bar" class:limits=bar.limits>
+                <span class="name">{bar.name}</span>
+                <Explained id=format!("bar-{index}") cell=bar.time/>
+                <span class="track" aria-hidden="true">
+                    <span class="length" style:width=format!("{}%", bar.share * 100.0)></span>
+                </span>
+            </div>
+        }
+    };
+    let body = move |limits: Limits| {
+        let list = |items: Vec<String>| {
+            items.into_iter().map(|item| view! { <li>{item}</li> }).collect_view()
+        };
+        let no_notes = limits.notes.is_empty();
+        view! {
+            <h2>"What limits " {limits.name}</h2>
+            <p class="formats-line">{limits.formats}</p>
+            <div class="bars">{limits.bars.into_iter().enumerate().map(bar).collect_view()}</div>
+            <h2>"What would change it"</h2>
+            <ul>{list(limits.changes)}</ul>
+            <div hidden=no_notes>
+                <h2>"Read with care"</h2>
+                <ul>{list(limits.notes)}</ul>
+            </div>
+        }
+    };
+    view! {
+        <aside class="limits" class:stale=flag(stale) aria-label="Limits and facts">
+            {block(move || limits.get().map(body).into_any())}
+            <DeviceFacts/>
+        </aside>
+    }
+}

@@ -1,0 +1,50 @@
+//! A field for a whole number.
+
+use leptos::prelude::*;
+
+use super::erased::{flag, maybe, on, text};
+use crate::state::inputs::{Field, dimension};
+use crate::state::session::{Session, Step};
+
+/// One dimension of the shape. What cannot be read is marked, and the field says what is allowed.
+#[component]
+pub fn NumberField(
+    /// Which dimension.
+    field: Field,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let id = field.id();
+    let message_id = format!("{id}-message");
+    let typed = text(move || session.inputs.with(|inputs| inputs.text(field).to_owned()));
+    let fault = maybe(move || dimension(field, &typed.get()).err().map(|fault| fault.text));
+    let is_wrong = flag(move || fault.with(Option::is_some));
+    let described_by = {
+        let message_id = message_id.clone();
+        maybe(move || is_wrong.get().then(|| message_id.clone()))
+    };
+    let on_input = move |event| {
+        let text = event_target_value(&event);
+        session.edit(Step::Typing, |inputs| inputs.set_text(field, text));
+    };
+    view! {
+        <div class="field number" class:wrong=is_wrong>
+            <label for=id>
+                {field.name()} " " <span class="meaning">{field.meaning()}</span>
+            </label>
+            <input
+                id=id
+                type="text"
+                inputmode="numeric"
+                autocomplete="off"
+                maxlength="40"
+                prop:value=typed
+                aria-invalid=text(move || is_wrong.get().to_string())
+                aria-describedby=described_by
+                on:input=on(on_input)
+            />
+        </div>
+        <p class="message" id=message_id role="alert">
+            {text(move || fault.get().unwrap_or_default())}
+        </p>
+    }
+}

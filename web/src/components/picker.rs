@@ -1,0 +1,97 @@
+//! A field for one of many: a text field that searches, over a list in groups.
+
+use leptos::ev::KeyboardEvent;
+use leptos::prelude::*;
+
+use super::erased::{flag, maybe, on, text};
+use super::picker_list::{PickerList, option_id, reveal};
+use crate::state::picker::{Group, choice_at, count, filtered, name_of, position};
+use crate::state::roving::turn;
+
+/// Chooses one of many options by name. Arrow keys move, Enter chooses, Escape leaves everything as it was.
+#[component]
+pub fn Picker(
+    /// Id of the text field.
+    id: &'static str,
+    /// Its label.
+    label: &'static str,
+    /// All options.
+    groups: Signal<Vec<Group>>,
+    /// Key of the chosen option.
+    chosen: Signal<String>,
+    /// A word on the chosen option, at the right of the field.
+    detail: Signal<String>,
+    /// Somebody chose the option with this key.
+    on_choose: Callback<String>,
+) -> impl IntoView {
+    let open = RwSignal::new(false);
+    let query = RwSignal::new(String::new());
+    let active = RwSignal::new(None::<usize>);
+    let list = Signal::derive(move || filtered(&groups.get(), &query.get()));
+    let chosen_name = text(move || groups.with(|groups| name_of(groups, &chosen.get())));
+    let show = move || {
+        if !open.get_untracked() {
+            query.set(String::new());
+            active.set(groups.with_untracked(|groups| position(groups, &chosen.get_untracked())));
+            open.set(true);
+            request_animation_frame(move || reveal(id, active));
+        }
+    };
+    let choose = move |key: String| {
+        open.set(false);
+        on_choose.run(key);
+    };
+    let on_key = move |event: KeyboardEvent| {
+        let is_open = open.get_untracked();
+        match event.key().as_str() {
+            key @ ("ArrowDown" | "ArrowUp") => {
+                event.prevent_default();
+                if is_open {
+                    let count = list.with_untracked(|list| count(list));
+                    active.update(|active| *active = turn(*active, count, key));
+                    reveal(id, active);
+                } else {
+                    show();
+                }
+            }
+            "Enter" if is_open => {
+                event.prevent_default();
+                let place = active.get_untracked().unwrap_or(0);
+                if let Some(choice) = list.with_untracked(|list| choice_at(list, place)) {
+                    choose(choice.key);
+                }
+            }
+            "Escape" if is_open => open.set(false),
+            _ => {}
+        }
+    };
+    let on_input = move |event| {
+        show();
+        query.set(event_target_value(&event));
+        active.set(list.with_untracked(|list| (count(list) > 0).then_some(0)));
+    };
+    view! {
+        <div class="field picker" class:open=flag(move || open.get())>
+            <label for=id>{label}</label>
+            <input
+                id=id
+                type="text"
+                role="combobox"
+                autocomplete="off"
+                spellcheck="false"
+                aria-autocomplete="list"
+                aria-expanded=text(move || open.get().to_string())
+                aria-controls=format!("{id}-list")
+                aria-activedescendant=maybe(move || active.get().filter(|_| open.get()).map(|place| option_id(id, place)))
+                placeholder=chosen_name
+                prop:value=text(move || if open.get() { query.get() } else { chosen_name.get() })
+                on:click=on(move |_| show())
+                on:input=on(on_input)
+                on:keydown=on(on_key)
+                on:blur=on(move |_| open.set(false))
+            />
+            <span class="detail">{detail}</span>
+            <PickerList id=id label=label list=list open=open active=active chosen=chosen on_choose=Callback::new(choose)/>
+        </div>
+    }
+}

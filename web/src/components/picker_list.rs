@@ -1,0 +1,87 @@
+//! The list of a picker.
+
+use leptos::ev::MouseEvent;
+use leptos::prelude::*;
+
+use super::erased::{block, flag, on};
+use crate::state::picker::{Choice, Group, numbered};
+
+/// Options in groups; made when it opens.
+#[component]
+pub fn PickerList(
+    /// Id of the text field.
+    id: &'static str,
+    /// Its label.
+    label: &'static str,
+    /// What the search left.
+    list: Signal<Vec<Group>>,
+    /// The list is in sight.
+    open: RwSignal<bool>,
+    /// Place of the option that Enter would choose.
+    active: RwSignal<Option<usize>>,
+    /// Key of the chosen option.
+    chosen: Signal<String>,
+    /// Somebody chose the option with this key.
+    on_choose: Callback<String>,
+) -> impl IntoView {
+    let option = move |(place, Choice { key, name, detail, .. }): (usize, Choice)| {
+        let is_chosen = (chosen.get_untracked() == key).to_string();
+        let on_press = move |event: MouseEvent| {
+            event.prevent_default(); // the field keeps the focus
+            on_choose.run(key.clone());
+        };
+        view! {
+            <div
+                role="option"
+                id=option_id(id, place)
+                class:active=flag(move || active.get() == Some(place))
+                aria-selected=is_chosen
+                on:mousedown=on(on_press)
+            >
+                <span>{name}</span>
+                <small>{detail}</small>
+            </div>
+        }
+    };
+    let group = move |(index, (title, choices)): (usize, (String, Vec<(usize, Choice)>))| {
+        let title_id = format!("{id}-group-{index}");
+        let labelled_by = title_id.clone();
+        view! {
+            <div role="group" aria-labelledby=labelled_by>
+                <div class="group" id=title_id>{title}</div>
+                {choices.into_iter().map(option).collect_view()}
+            </div>
+        }
+    };
+    let options = block(move || {
+        if !open.get() {
+            return ().into_any();
+        }
+        let groups = numbered(list.get());
+        if groups.is_empty() {
+            return view! { <div role="option" aria-disabled="true" aria-selected="false">"Nothing has that name."</div> }
+                .into_any();
+        }
+        groups.into_iter().enumerate().map(group).collect_view().into_any()
+    });
+    view! {
+        <div class="list" role="listbox" id=format!("{id}-list") aria-label=label hidden=flag(move || !open.get())>
+            {options}
+        </div>
+    }
+}
+
+/// Id of an option.
+pub fn option_id(id: &str, place: usize) -> String {
+    format!("{id}-{place}")
+}
+
+/// Scrolls the active option into sight.
+pub fn reveal(id: &str, active: RwSignal<Option<usize>>) {
+    let active_id = active.get_untracked().map(|place| option_id(id, place));
+    if let Some(element) = active_id.and_then(|id| document().get_element_by_id(&id)) {
+        let nearest = web_sys::ScrollIntoViewOptions::new();
+        nearest.set_block(web_sys::ScrollLogicalPosition::Nearest);
+        element.scroll_into_view_with_scroll_into_view_options(&nearest);
+    }
+}

@@ -1,0 +1,29 @@
+//! The power mode of a board.
+
+use leptos::prelude::*;
+
+use super::erased::{block, flag, on};
+use crate::state::derived::{ModeChoice, mode_choices};
+use crate::state::session::{Session, Step};
+
+/// Chooses the power mode; absent for devices without any.
+#[component]
+pub fn PowerModeField() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let choices = Memo::new(move |_| session.inputs.with(mode_choices));
+    let on_change = move |event| {
+        let name = event_target_value(&event);
+        let mode = (!name.is_empty()).then(|| name.into());
+        session.edit(Step::Choice, |inputs| inputs.mode = mode);
+    };
+    let option = |ModeChoice { name, text, unknown, chosen }: ModeChoice| {
+        view! { <option value=name disabled=unknown selected=chosen>{text}</option> }
+    };
+    let options = block(move || choices.get().into_iter().map(option).collect_view().into_any());
+    view! {
+        <div class="field" hidden=flag(move || choices.with(|choices| choices.len() < 2))>
+            <label for="mode">"Power mode"</label>
+            <select id="mode" on:change=on(on_change)>{options}</select>
+        </div>
+    }
+}

@@ -1,0 +1,87 @@
+//! The chart with its points, by pointer and by keyboard.
+
+use chart::geometry::Spot;
+use chart::scene::{Scene, Size};
+use leptos::ev::KeyboardEvent;
+use leptos::prelude::*;
+
+use super::erased::{on, text};
+use crate::charts::canvas::{SceneCanvas, View};
+use crate::state::derived::{chart_summary, focus_key, point_keys, point_text};
+use crate::state::roving::turn;
+use crate::state::session::{Session, Step};
+
+/// The roofline. The table below is the same in words; arrow keys go from point to point here too.
+#[component]
+pub fn RooflineChart() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
+    let view = RwSignal::new(nothing);
+    let focus = Memo::new(move |_| {
+        session.shown.with(|shown| focus_key(&shown.kernel, session.pointed.get().as_deref()))
+    });
+    let scene = Memo::new(move |_| {
+        session.shown.with(|shown| {
+            Scene::build(&shown.kernel.chart, view.get().size, focus.get().as_deref())
+        })
+    });
+    let label = text(move || {
+        session
+            .shown
+            .with(|shown| session.inputs.with(|inputs| chart_summary(inputs, &shown.kernel)))
+    });
+    let hit = move |spot: Spot| {
+        scene.with_untracked(|scene| scene.hit(spot).map(|point| point.key.clone()))
+    };
+    let on_point = move |spot: Option<Spot>| {
+        let key = spot.and_then(hit);
+        if session.pointed.with_untracked(|pointed| *pointed != key) {
+            session.pointed.set(key);
+        }
+    };
+    let choose = move |key: String| {
+        let format = calc_core::catalog::format(&key);
+        session.edit(Step::Choice, |inputs| inputs.weights = format.unwrap_or(inputs.weights));
+    };
+    let on_key = move |event: KeyboardEvent| {
+        let keys = session.shown.with_untracked(|shown| point_keys(&shown.kernel));
+        let pointed = session.pointed.get_untracked();
+        let at = pointed.as_ref().and_then(|key| keys.iter().position(|other| other == key));
+        match (event.key().as_str(), pointed) {
+            ("Escape", Some(_)) => session.pointed.set(None),
+            ("Enter", Some(key)) => choose(key),
+            (key, _) => {
+                if let Some(next) = turn(at, keys.len(), key) {
+                    event.prevent_default();
+                    session.pointed.set(keys.get(next).cloned());
+                }
+            }
+        }
+    };
+    let said = text(move || {
+        session.shown.with(|shown| {
+            session.pointed.with(|pointed| point_text(&shown.kernel, pointed.as_deref()))
+        })
+    });
+    view! {
+        <div
+            class="chart"
+            id="chart"
+            tabindex="0"
+            role="group"
+            aria-label="Points of the chart; arrow keys go from one to the next, Enter chooses"
+            on:keydown=on(on_key)
+            on:blur=on(move |_| session.pointed.set(None))
+        >
+            <SceneCanvas
+                scene=scene
+                theme=Signal::derive(move || session.colors.theme())
+                label=label
+                view=view
+                on_point=Callback::new(on_point)
+                on_pick=Callback::new(move |spot| { if let Some(key) = hit(spot) { choose(key); } })
+            />
+            <p class="unseen" role="status">{said}</p>
+        </div>
+    }
+}

@@ -1,0 +1,328 @@
+//! What follows from the inputs: the analysis of every row, and all texts. The only place of the page that asks the model.
+
+mod captions;
+mod flips;
+mod panel;
+mod rows;
+
+use std::sync::Arc;
+
+use calc_core::analysis::{Analysis, AnalyzeRequest, Operator, analyze};
+use calc_core::calibration::{Calibration, Factors, Subject};
+use calc_core::cost::gemm::GemmShape;
+use calc_core::error::Error;
+use calc_core::op::OpKind;
+use calc_core::precision::PrecisionChoice;
+use calc_core::quant_format::{ComputeClass, QuantFormat};
+use calc_core::roofline::Roofs;
+use chart::mark::mark;
+use chart::roofline::{PointInput, Roofline};
+use report::request::RequestError;
+use report::verdict;
+use report::verdict::explain::Explanation;
+
+use super::inputs::{Fault, Inputs};
+use super::names::short_name;
+
+pub use captions::{
+    ModeChoice, chart_summary, focus_key, inputs_summary, mode_choices, point_keys, point_text,
+    rule_name,
+};
+pub use panel::{Bar, DeviceFact, Limits, weakest};
+pub use rows::{COLUMNS, Row, RowState};
+
+/// A number as text, and where it comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cell {
+    /// The number with its unit.
+    pub text: String,
+    /// Where it comes from.
+    pub explanation: Explanation,
+}
+
+/// Everything that the page shows of one choice.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kernel {
+    /// What limits the chosen format.
+    pub sentence: String,
+    /// The numbers behind it.
+    pub line: String,
+    /// The table, in a fixed order.
+    pub rows: Vec<Row>,
+    /// What speedups are against.
+    pub baseline: String,
+    /// The chart.
+    pub chart: Roofline,
+    /// What limits the chosen format and what would change it; `None` when it is refused.
+    pub limits: Option<Limits>,
+    /// The device.
+    pub facts: Vec<DeviceFact>,
+}
+
+impl Kernel {
+    /// The row of a format.
+    pub fn row(&self, key: &str) -> Option<&Row> {
+        self.rows.iter().find(|row| row.key == key)
+    }
+}
+
+/// The last good answer, and what is wrong now.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shown {
+    /// The answer; of earlier inputs when there are faults.
+    pub kernel: Arc<Kernel>,
+    /// What cannot be read now.
+    pub faults: Vec<Fault>,
+}
+
+impl Shown {
+    /// True when the answer is not one to the present inputs.
+    pub fn is_stale(&self) -> bool {
+        !self.faults.is_empty()
+    }
+}
+
+/// What to show after what was shown before: wrong inputs keep the last good answer.
+#[expect(clippy::missing_panics_doc, reason = "the default inputs are valid, as a test shows")]
+pub fn next(before: Option<&Shown>, inputs: &Inputs) -> Shown {
+    match (derive(inputs), before) {
+        (Ok(kernel), _) => Shown { kernel: Arc::new(kernel), faults: Vec::new() },
+        (Err(faults), Some(before)) => Shown { kernel: before.kernel.clone(), faults },
+        (Err(faults), None) => {
+            let usual = derive(&Inputs::default()).expect("the default inputs are valid");
+            Shown { kernel: Arc::new(usual), faults }
+        }
+    }
+}
+
+/// Formats that are always compared, widest first; the chosen one joins them.
+const COMPARED: [&str; 5] = ["fp8_e4m3", "int8", "nvfp4", "int4_g128", "gguf_q4_k"];
+
+/// Answers the inputs.
+///
+/// # Errors
+/// Fields that cannot be read.
+pub fn derive(inputs: &Inputs) -> Result<Kernel, Vec<Fault>> {
+    let model = Model { inputs, shape: inputs.shape()?, calibration: &Calibration::ASSUMED };
+    let half = model.half();
+    let baseline = model.analyze_choice(PrecisionChoice::weights(half)).ok();
+    let formats = compared(half, inputs.weights);
+    let answers: Vec<(&'static QuantFormat, Result<Analysis, Error>)> =
+        formats.into_iter().map(|format| (format, model.analyze(format))).collect();
+    let chosen = answers.iter().find(|(format, _)| format.key == inputs.weights.key);
+    let (sentence, line, limits) = match chosen {
+        Some((format, Ok(answer))) => {
+            let factors = model.factors(format);
+            (
+                verdict::sentence(answer),
+                verdict::line(answer, &factors),
+                Some(panel::limits(&model, answer, &factors)),
+            )
+        }
+        Some((format, Err(error))) => {
+            (format!("{} does not run here.", short_name(format)), refusal(error), None)
+        }
+        None => (String::new(), String::new(), None),
+    };
+    Ok(Kernel {
+        sentence,
+        line,
+        chart: chart(&model, &answers),
+        rows: answers
+            .iter()
+            .map(|(format, answer)| model.row(format, answer, baseline.as_ref()))
+            .collect(),
+        baseline: short_name(half),
+        limits,
+        facts: panel::facts(&model),
+    })
+}
+
+/// Why a format has no numbers, in the words of the command line.
+fn refusal(error: &Error) -> String {
+    RequestError::Core(error.clone()).to_string()
+}
+
+fn compared(half: &'static QuantFormat, chosen: &'static QuantFormat) -> Vec<&'static QuantFormat> {
+    let fixed = COMPARED.iter().filter_map(|key| calc_core::catalog::format(key).ok());
+    let mut formats: Vec<&'static QuantFormat> = core::iter::once(half).chain(fixed).collect();
+    if !formats.iter().any(|format| format.key == chosen.key) {
+        formats.push(chosen);
+    }
+    formats
+}
+
+/// The inputs with what they mean.
+pub(crate) struct Model<'a> {
+    inputs: &'a Inputs,
+    shape: GemmShape,
+    calibration: &'a Calibration,
+}
+
+impl Model<'_> {
+    fn roofs(&self) -> Result<Roofs, Error> {
+        Roofs::new(&self.inputs.device, self.inputs.power_mode())
+    }
+
+    /// The faster 16-bit float of the device.
+    fn half(&self) -> &'static QuantFormat {
+        self.roofs().map_or(&calc_core::catalog::formats::FP16, |roofs| roofs.half())
+    }
+
+    fn analyze(&self, weights: &'static QuantFormat) -> Result<Analysis, Error> {
+        self.analyze_choice(self.inputs.precision(weights))
+    }
+
+    fn analyze_choice(&self, precision: PrecisionChoice) -> Result<Analysis, Error> {
+        self.analyze_shape(self.shape, precision)
+    }
+
+    fn analyze_shape(
+        &self,
+        shape: GemmShape,
+        precision: PrecisionChoice,
+    ) -> Result<Analysis, Error> {
+        analyze(&AnalyzeRequest {
+            device: &self.inputs.device,
+            mode: self.inputs.power_mode(),
+            operator: Operator::Gemm(shape),
+            precision,
+            engine: None,
+            calibration: self.calibration,
+        })
+    }
+
+    fn factors(&self, weights: &QuantFormat) -> Factors {
+        self.calibration.factors(&Subject {
+            device: &self.inputs.device.key,
+            class: self.inputs.device.class,
+            format: weights.key,
+            op: OpKind::Gemm,
+            engine: None,
+        })
+    }
+}
+
+/// Roofs in the order of their labels: what most formats compute on first.
+const ROOFS: [ComputeClass; 8] = [
+    ComputeClass::Fp16,
+    ComputeClass::Bf16,
+    ComputeClass::Fp8,
+    ComputeClass::Fp4,
+    ComputeClass::Int8,
+    ComputeClass::Int4,
+    ComputeClass::Fp64,
+    ComputeClass::Fp32,
+];
+
+fn chart(
+    model: &Model<'_>,
+    answers: &[(&'static QuantFormat, Result<Analysis, Error>)],
+) -> Roofline {
+    let uses = |class: &ComputeClass| {
+        answers
+            .iter()
+            .filter_map(|(_, answer)| answer.as_ref().ok())
+            .any(|answer| answer.path.class == *class)
+    };
+    let shown: Vec<ComputeClass> =
+        ROOFS.into_iter().filter(|class| *class != ComputeClass::Fp64 || uses(class)).collect();
+    let inputs = model.inputs;
+    let mut chart = Roofline::of_device(&inputs.device, inputs.power_mode(), &shown)
+        .or_else(|_| Roofline::of_device(&inputs.device, None, &shown))
+        .expect("a device without a power mode has roofs");
+    for (format, answer) in answers {
+        let Ok(answer) = answer else { continue };
+        if format.key == inputs.weights.key {
+            let is_main = |peak: f64| (peak / answer.roofline.peak.get() - 1.0).abs() < 1e-3;
+            chart.main =
+                chart.roofs.iter().find(|roof| is_main(roof.peak.get())).map(|roof| roof.class);
+        }
+        chart.points.push(PointInput {
+            key: format.key.to_owned(),
+            mark: mark(format.key),
+            label: short_name(format),
+            intensity: answer.cost.intensity(),
+            attained: answer.attainable,
+            expected: Some(answer.attainable * (answer.time.ideal() / answer.expected.time)),
+            filled: true,
+        });
+    }
+    chart
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use calc_core::catalog::{self, devices, formats::FORMATS};
+    use std::borrow::Cow;
+
+    fn row<'a>(kernel: &'a Kernel, key: &str) -> &'a Row {
+        kernel.row(key).expect("a row")
+    }
+
+    fn cells(row: &Row) -> Vec<String> {
+        let RowState::Runs { cells, .. } = &row.state else { panic!("{row:?}") };
+        cells.iter().map(|cell| cell.text.replace(report::number_text::SPACE, " ")).collect()
+    }
+
+    #[test]
+    fn the_default_page_says_what_was_worked_by_hand() {
+        let kernel = derive(&Inputs::default()).expect("valid");
+        assert!(kernel.sentence.starts_with("Memory-bound"));
+        assert!(kernel.line.contains("43 times left of the FP16 ridge"), "{}", kernel.line);
+        assert_eq!(
+            cells(row(&kernel, "int4_g128")),
+            ["8.93 MB", "3.76", "87.2 µs", "112 µs", "3.69×"]
+        );
+        assert_eq!(cells(row(&kernel, "fp16")), ["33.6 MB", "1.00", "328 µs", "413 µs", "1.00×"]);
+        assert!(row(&kernel, "int4_g128").chosen && !row(&kernel, "fp16").chosen);
+    }
+
+    #[test]
+    fn every_device_answers_every_format_with_numbers_or_a_reason() {
+        for device in devices::all() {
+            for weights in FORMATS {
+                for activations in
+                    [None, catalog::format("fp8_e4m3").ok(), catalog::format("fp64").ok()]
+                {
+                    let mut inputs = Inputs { weights, activations, ..Inputs::default() };
+                    inputs.set_device(Cow::Borrowed(device));
+                    let kernel = derive(&inputs).expect("valid fields");
+                    assert_eq!(kernel.rows.iter().filter(|row| row.chosen).count(), 1);
+                    assert!(!kernel.sentence.is_empty() && !kernel.facts.is_empty());
+                    for row in &kernel.rows {
+                        if let RowState::Refused { reason } = &row.state {
+                            assert!(reason.len() > 20, "{reason}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_field_keeps_the_last_good_answer() {
+        let good = next(None, &Inputs { m: "64".into(), ..Inputs::default() });
+        let wrong = next(Some(&good), &Inputs { m: "0".into(), ..Inputs::default() });
+        assert!(wrong.is_stale() && !good.is_stale());
+        assert_eq!(wrong.kernel, good.kernel);
+        assert!(next(None, &Inputs { m: String::new(), ..Inputs::default() }).is_stale());
+    }
+
+    #[test]
+    fn a_refused_format_is_listed_with_its_reason() {
+        let weights = catalog::format("fp64").expect("catalog key");
+        let mut inputs = Inputs { weights, ..Inputs::default() };
+        inputs
+            .set_device(Cow::Borrowed(catalog::device("jetson_orin_nano_8gb_super").expect("key")));
+        let kernel = derive(&inputs).expect("valid fields");
+        let reason = match &row(&kernel, "fp64").state {
+            RowState::Refused { reason } => reason.clone(),
+            RowState::Runs { .. } => panic!("it has no FP64 peak"),
+        };
+        assert!(reason.contains("fp64"), "{reason}");
+        assert!(kernel.sentence.contains("does not run") && kernel.limits.is_none());
+        assert!(kernel.chart.points.iter().all(|point| point.key != "fp64"));
+    }
+}

@@ -1,0 +1,156 @@
+//! Short texts around the answer: the chart and its points in words, the inputs in a line, names in lists.
+
+use calc_core::precision::PrecisionChoice;
+use calc_core::roofline::Roofs;
+use report::number_text;
+
+use super::{Kernel, RowState};
+use crate::state::inputs::Inputs;
+use crate::state::names::short_name;
+
+/// What a picture of the roofline says, for those who do not see it; the table has the numbers.
+pub fn chart_summary(inputs: &Inputs, kernel: &Kernel) -> String {
+    let roofs: Vec<&str> = kernel.chart.roofs.iter().map(|roof| roof.label.as_str()).collect();
+    format!(
+        "Roofline of {}: {}; roofs {}. {} {} The table below has the numbers.",
+        inputs.device.name,
+        kernel.chart.bandwidth.label,
+        roofs.join(", "),
+        kernel.sentence,
+        kernel.line
+    )
+}
+
+/// What the rule chooses for activations.
+pub fn rule_name(inputs: &Inputs) -> String {
+    let roofs = Roofs::new(&inputs.device, inputs.power_mode());
+    let chosen =
+        roofs.map(|roofs| PrecisionChoice::weights(inputs.weights).resolve(&roofs).activations);
+    chosen.map_or_else(|_| "FP16".to_owned(), short_name)
+}
+
+/// A power mode in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModeChoice {
+    /// Its name; empty for the device's own peaks.
+    pub name: String,
+    /// What the list shows.
+    pub text: String,
+    /// Nobody has published its clocks, so nothing can be computed in it.
+    pub unknown: bool,
+    /// It is the chosen one.
+    pub chosen: bool,
+}
+
+/// The power modes of the device, its own peaks first.
+pub fn mode_choices(inputs: &Inputs) -> Vec<ModeChoice> {
+    let device = &inputs.device;
+    let own = ModeChoice {
+        name: String::new(),
+        text: "peaks of the datasheet".to_owned(),
+        unknown: false,
+        chosen: inputs.mode.is_none(),
+    };
+    let modes = device.power_modes.iter().map(|mode| {
+        let unknown = Roofs::new(device, Some(mode)).is_err();
+        let watts =
+            mode.watts.map_or(String::new(), |watts| format!(" · {}", number_text::power(watts)));
+        let remark = if unknown { " · clocks not published" } else { "" };
+        ModeChoice {
+            name: mode.name.to_string(),
+            text: format!("{}{watts}{remark}", mode.name),
+            unknown,
+            chosen: inputs.mode.as_ref() == Some(&mode.name),
+        }
+    });
+    core::iter::once(own).chain(modes).collect()
+}
+
+/// The point to single out: the one pointed at, else the chosen one.
+pub fn focus_key(kernel: &Kernel, pointed: Option<&str>) -> Option<String> {
+    let chosen = || kernel.rows.iter().find(|row| row.chosen).map(|row| row.key.clone());
+    pointed.map(str::to_owned).or_else(chosen)
+}
+
+/// The points in the order of the table.
+pub fn point_keys(kernel: &Kernel) -> Vec<String> {
+    kernel.chart.points.iter().map(|point| point.key.clone()).collect()
+}
+
+/// The point under the keyboard, in words.
+pub fn point_text(kernel: &Kernel, pointed: Option<&str>) -> String {
+    let row = pointed.and_then(|key| kernel.row(key));
+    match row.map(|row| (&row.name, &row.state)) {
+        Some((name, RowState::Runs { cells, interval, .. })) => {
+            let [bytes, intensity, ideal, expected, speedup] = &**cells;
+            format!(
+                "{name}: {}, {} FLOP/B, ideal {}, expected {}, interval {interval}, {} the 16-bit speed",
+                bytes.text, intensity.text, ideal.text, expected.text, speedup.text
+            )
+        }
+        Some((name, RowState::Refused { reason })) => format!("{name}: {reason}"),
+        None => String::new(),
+    }
+}
+
+/// One line for small screens.
+pub fn inputs_summary(inputs: &Inputs) -> String {
+    let shape = format!(
+        "{}\u{a0}×\u{a0}{}\u{a0}×\u{a0}{}",
+        inputs.m.trim(),
+        inputs.n.trim(),
+        inputs.k.trim()
+    );
+    let mode = inputs.mode.as_ref().map_or(String::new(), |mode| format!(" · {mode}"));
+    format!("{}{mode} · {shape} · {}", inputs.device.name, short_name(inputs.weights))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use super::*;
+    use crate::state::derived::derive;
+    use calc_core::catalog::devices;
+
+    #[test]
+    fn the_points_are_named_in_words() {
+        let kernel = derive(&Inputs::default()).expect("valid");
+        assert_eq!(focus_key(&kernel, None).as_deref(), Some("int4_g128"));
+        assert_eq!(focus_key(&kernel, Some("fp16")).as_deref(), Some("fp16"));
+        let keys = point_keys(&kernel);
+        assert_eq!(keys.len(), kernel.rows.len());
+        for key in keys {
+            assert!(point_text(&kernel, Some(&key)).contains("ideal"), "{key}");
+        }
+        assert_eq!(point_text(&kernel, None), "");
+    }
+
+    #[test]
+    fn modes_without_published_clocks_cannot_be_chosen() {
+        let mut unknown = 0;
+        for device in devices::all() {
+            let mut inputs = Inputs::default();
+            inputs.set_device(Cow::Borrowed(device));
+            let choices = mode_choices(&inputs);
+            assert_eq!(choices.len(), device.power_modes.len() + 1);
+            for choice in choices.iter().filter(|choice| !choice.unknown && !choice.name.is_empty())
+            {
+                let inputs = Inputs { mode: Some(choice.name.clone().into()), ..inputs.clone() };
+                assert!(derive(&inputs).is_ok_and(|kernel| kernel.limits.is_some()), "{choice:?}");
+            }
+            unknown += choices.iter().filter(|choice| choice.unknown).count();
+        }
+        assert!(unknown > 0, "the catalog has such modes");
+    }
+
+    #[test]
+    fn summaries_name_the_choice() {
+        let inputs = Inputs::default();
+        let kernel = derive(&inputs).expect("valid");
+        assert!(chart_summary(&inputs, &kernel).contains("DRAM 102.4"));
+        let summary = inputs_summary(&inputs).replace('\u{a0}', " ");
+        assert!(summary.ends_with(" · 1 × 4096 × 4096 · INT4 g128"), "{summary}");
+        assert!(summary.starts_with("Jetson Orin Nano 8GB Super"), "{summary}");
+    }
+}

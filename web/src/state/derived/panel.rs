@@ -1,0 +1,209 @@
+//! The right column: what limits the chosen format, what would change it, and the facts of the device.
+
+use calc_core::analysis::{Analysis, Operator};
+use calc_core::calibration::Factors;
+use calc_core::provenance::{Fact, Provenance};
+use calc_core::quant_format::ComputeClass;
+use report::number_text as text;
+use report::request::AnalyzeInputs;
+use report::verdict::{self, class_name, explain};
+use report::words;
+
+use super::{Cell, Model, flips};
+use crate::state::names::short_name;
+
+/// What limits the chosen format.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limits {
+    /// Its name.
+    pub name: String,
+    /// In which formats it reads and computes.
+    pub formats: String,
+    /// Times, the longest as long as the column.
+    pub bars: Vec<Bar>,
+    /// What would change it, one sentence each.
+    pub changes: Vec<String>,
+    /// What the answer should be read with.
+    pub notes: Vec<String>,
+}
+
+/// A time as a bar.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bar {
+    /// What takes the time.
+    pub name: String,
+    /// How long.
+    pub time: Cell,
+    /// Share of the longest, 0 to 1.
+    pub share: f64,
+    /// It is the one that limits.
+    pub limits: bool,
+}
+
+/// A fact of the device.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeviceFact {
+    /// What it is.
+    pub name: String,
+    /// The value.
+    pub value: Cell,
+    /// It is one of those in the line under the device's name.
+    pub in_brief: bool,
+}
+
+pub(super) fn limits(model: &Model<'_>, answer: &Analysis, factors: &Factors) -> Limits {
+    let precision = &answer.precision;
+    Limits {
+        name: short_name(precision.weights),
+        formats: format!(
+            "weights {} bit, activations {}",
+            text::short(precision.weights.bits_per_element(), 4),
+            short_name(precision.activations)
+        ),
+        bars: bars(answer, factors),
+        changes: verdict::changes(answer, factors, &flips::flips(model, answer)),
+        notes: words::analyze_notes(&request(model), answer),
+    }
+}
+
+/// The same question as the command line puts it, for its notes.
+fn request(model: &Model<'_>) -> AnalyzeInputs {
+    let inputs = model.inputs;
+    AnalyzeInputs {
+        device: inputs.device.clone(),
+        power_mode: inputs.mode.as_ref().map(ToString::to_string),
+        operator: Operator::Gemm(model.shape),
+        precision: inputs.precision(inputs.weights),
+        engine: None,
+    }
+}
+
+fn bars(answer: &Analysis, factors: &Factors) -> Vec<Bar> {
+    let (time, ideal) = (answer.time, answer.time.ideal());
+    let longest = ideal.max(factors.floor);
+    let cell = |seconds, explanation| Cell { text: text::time(seconds), explanation };
+    vec![
+        Bar {
+            name: "DRAM".to_owned(),
+            time: cell(time.memory, explain::memory_time(answer)),
+            share: time.memory / longest,
+            limits: time.memory > time.compute,
+        },
+        Bar {
+            name: format!("{} arithmetic", class_name(answer.path.class)),
+            time: cell(time.compute, explain::compute_time(answer)),
+            share: time.compute / longest,
+            limits: time.compute >= time.memory,
+        },
+        Bar {
+            name: "fixed, per kernel".to_owned(),
+            time: cell(factors.floor, explain::floor(factors)),
+            share: factors.floor / longest,
+            limits: false,
+        },
+    ]
+}
+
+/// The facts of the device, in its power mode.
+pub(super) fn facts(model: &Model<'_>) -> Vec<DeviceFact> {
+    let (device, mode) = (&*model.inputs.device, model.inputs.power_mode());
+    let Ok(roofs) = model.roofs() else { return Vec::new() };
+    let fact = |name: String, text: String, explanation, in_brief| DeviceFact {
+        name,
+        value: Cell { text, explanation },
+        in_brief,
+    };
+    let shared = if device.unified_memory { " shared" } else { "" };
+    let mut facts = vec![
+        fact(
+            "DRAM".to_owned(),
+            text::published_bandwidth(roofs.bandwidth),
+            explain::bandwidth(device, mode),
+            true,
+        ),
+        fact(
+            "Memory".to_owned(),
+            format!("{}{shared}", text::capacity(device.memory.value)),
+            explain::memory(device),
+            true,
+        ),
+    ];
+    let half = model.half().class;
+    for class in ComputeClass::ALL {
+        let (Some(own), Some(peak)) = (device.peaks.get(class), roofs.peak(class)) else {
+            continue;
+        };
+        let explanation = explain::peak(device, mode, class, own);
+        let text = text::published_rate(peak, class);
+        let is_equal = |other: &&mut DeviceFact| {
+            other.value.text == text && other.value.explanation.provenance == explanation.provenance
+        };
+        match facts.iter_mut().find(is_equal) {
+            Some(other) => other.name = format!("{}, {}", other.name, class_name(class)),
+            None => facts.push(fact(class_name(class), text, explanation, Some(class) == half)),
+        }
+    }
+    let watts =
+        mode.and_then(|mode| Some(Fact { value: mode.watts?, provenance: mode.provenance }));
+    if let Some(Fact { value, provenance }) = watts.or(device.tdp) {
+        let explanation = explain::fact("Power budget", provenance, device);
+        facts.push(fact("Power".to_owned(), text::power(value), explanation, false));
+    }
+    facts
+}
+
+/// How sure a line of facts is: one badge, that of the least sure.
+pub fn weakest(facts: &[DeviceFact]) -> Provenance {
+    let rank = |provenance: Provenance| match provenance {
+        Provenance::Read => 0,
+        Provenance::Measured => 1,
+        Provenance::Derived => 2,
+        Provenance::Fitted => 3,
+        Provenance::Mixed => 4,
+        Provenance::Recalled => 5,
+        Provenance::Assumed => 6,
+    };
+    facts
+        .iter()
+        .map(|fact| fact.value.explanation.provenance)
+        .max_by_key(|provenance| rank(*provenance))
+        .unwrap_or(Provenance::Assumed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Inputs, derive};
+    use report::number_text::SPACE;
+
+    #[test]
+    fn facts_are_those_of_the_power_mode() {
+        let facts = |mode: Option<&'static str>| {
+            let inputs = Inputs { mode: mode.map(Into::into), ..Inputs::default() };
+            let facts = derive(&inputs).expect("valid").facts;
+            facts
+                .iter()
+                .map(|it| format!("{} {}", it.name, it.value.text).replace(SPACE, " "))
+                .collect::<Vec<_>>()
+        };
+        let own = facts(None);
+        assert!(
+            own.contains(&"DRAM 102.4 GB/s".to_owned())
+                && own.contains(&"FP16, BF16 16.7 TFLOP/s".to_owned()),
+            "{own:?}"
+        );
+        let low = facts(Some("7W"));
+        assert!(
+            low.contains(&"DRAM 68.3 GB/s".to_owned()) && low.contains(&"Power 7 W".to_owned()),
+            "{low:?}"
+        );
+    }
+
+    #[test]
+    fn one_bar_limits_and_fills_the_column() {
+        let limits = derive(&Inputs::default()).expect("valid").limits.expect("it runs");
+        let limiting: Vec<_> = limits.bars.iter().filter(|bar| bar.limits).collect();
+        assert_eq!(limiting.len(), 1);
+        assert_eq!(limiting[0].name, "DRAM");
+        assert!((limiting[0].share - 1.0).abs() < 1e-12);
+    }
+}

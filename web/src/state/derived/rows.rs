@@ -1,0 +1,139 @@
+//! The rows of the table: one per weight format.
+
+use calc_core::analysis::Analysis;
+use calc_core::error::Error;
+use calc_core::quant_format::QuantFormat;
+use chart::mark::{Mark, mark};
+use report::number_text as text;
+use report::verdict::{class_name, explain};
+
+use super::{Cell, Model, refusal};
+use crate::state::names::short_name;
+
+/// Columns after the format: bytes, FLOP/B, ideal, expected, speedup.
+pub const COLUMNS: usize = 5;
+
+/// One format in the table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Key of the format.
+    pub key: String,
+    /// Its short name.
+    pub name: String,
+    /// Its mark.
+    pub mark: Mark,
+    /// It is the one that the reader chose.
+    pub chosen: bool,
+    /// Numbers, or why there are none.
+    pub state: RowState,
+}
+
+/// Numbers, or why there are none.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RowState {
+    /// The device computes it.
+    Runs {
+        /// What it computes as, where that is not the format itself.
+        computes_as: Option<String>,
+        /// Bytes, FLOP/B, ideal, expected, speedup.
+        cells: Box<[Cell; COLUMNS]>,
+        /// Interval of the expected time.
+        interval: String,
+    },
+    /// The device or a rule refuses it.
+    Refused {
+        /// Why, as a sentence.
+        reason: String,
+    },
+}
+
+impl Row {
+    /// What the format computes as, where that is not the format itself.
+    pub fn computes_as(&self) -> Option<String> {
+        match &self.state {
+            RowState::Runs { computes_as, .. } => computes_as.clone(),
+            RowState::Refused { .. } => None,
+        }
+    }
+
+    /// What a small screen shows below the chosen row only.
+    pub fn rest(&self) -> Option<String> {
+        match &self.state {
+            RowState::Runs { cells, interval, .. } if self.chosen => {
+                let [bytes, intensity, ..] = &**cells;
+                Some(format!("{} · {} FLOP/B · expected {interval}", bytes.text, intensity.text))
+            }
+            RowState::Runs { .. } | RowState::Refused { .. } => None,
+        }
+    }
+}
+
+impl Model<'_> {
+    pub(super) fn row(
+        &self,
+        format: &'static QuantFormat,
+        answer: &Result<Analysis, Error>,
+        baseline: Option<&Analysis>,
+    ) -> Row {
+        let state = match answer {
+            Ok(answer) => self.numbers(format, answer, baseline),
+            Err(error) => RowState::Refused { reason: refusal(error) },
+        };
+        Row {
+            key: format.key.to_owned(),
+            name: short_name(format),
+            mark: mark(format.key),
+            chosen: format.key == self.inputs.weights.key,
+            state,
+        }
+    }
+
+    fn numbers(
+        &self,
+        format: &QuantFormat,
+        answer: &Analysis,
+        baseline: Option<&Analysis>,
+    ) -> RowState {
+        let factors = self.factors(format);
+        let expected = answer.expected;
+        let computes_as =
+            (format.class != Some(answer.path.class)).then(|| class_name(answer.path.class));
+        let speedup = match baseline {
+            Some(baseline) => Cell {
+                text: text::ratio(baseline.expected.time / expected.time),
+                explanation: explain::speedup(answer, baseline),
+            },
+            None => Cell {
+                text: text::NO_NUMBER.to_owned(),
+                explanation: explain::fact(
+                    "No 16-bit baseline on this device",
+                    expected.provenance,
+                    &self.inputs.device,
+                ),
+            },
+        };
+        RowState::Runs {
+            computes_as,
+            interval: text::time_range(expected.low, expected.high),
+            cells: Box::new([
+                Cell {
+                    text: text::bytes(answer.cost.traffic.total()),
+                    explanation: explain::gemm_bytes(answer, self.shape),
+                },
+                Cell {
+                    text: text::plain(answer.cost.intensity().get()),
+                    explanation: explain::intensity(answer),
+                },
+                Cell {
+                    text: text::time(answer.time.ideal()),
+                    explanation: explain::ideal(answer, &self.inputs.device),
+                },
+                Cell {
+                    text: text::time(expected.time),
+                    explanation: explain::expected(answer, &factors),
+                },
+                speedup,
+            ]),
+        }
+    }
+}

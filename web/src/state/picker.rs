@@ -1,0 +1,207 @@
+//! A long list that one searches: groups of options, and what remains of them while somebody types.
+
+use calc_core::catalog::{devices, formats};
+use calc_core::quant_format::{Encoding, QuantFormat};
+use report::number_text;
+
+use super::names::short_name;
+
+/// One option.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// What names it to the program; empty for "by the rule".
+    pub key: String,
+    /// Its name.
+    pub name: String,
+    /// A word on it, at the right.
+    pub detail: String,
+    /// Everything it can be found by, in lower case.
+    pub haystack: String,
+}
+
+/// Options under a title.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// The title.
+    pub title: String,
+    /// Its options.
+    pub choices: Vec<Choice>,
+}
+
+/// The groups with what contains every word of the query; groups that have nothing left are left out.
+pub fn filtered(groups: &[Group], query: &str) -> Vec<Group> {
+    let query = query.to_ascii_lowercase();
+    let words: Vec<&str> = query.split_whitespace().collect();
+    let matches = |choice: &&Choice| words.iter().all(|word| choice.haystack.contains(word));
+    let remaining = |group: &Group| Group {
+        title: group.title.clone(),
+        choices: group.choices.iter().filter(matches).cloned().collect(),
+    };
+    groups.iter().map(remaining).filter(|group| !group.choices.is_empty()).collect()
+}
+
+/// The place of an option in the whole list.
+pub fn position(groups: &[Group], key: &str) -> Option<usize> {
+    groups.iter().flat_map(|group| &group.choices).position(|choice| choice.key == key)
+}
+
+/// The option at a place in the whole list.
+pub fn choice_at(groups: &[Group], place: usize) -> Option<Choice> {
+    groups.iter().flat_map(|group| &group.choices).nth(place).cloned()
+}
+
+/// How many options there are.
+pub fn count(groups: &[Group]) -> usize {
+    groups.iter().map(|group| group.choices.len()).sum()
+}
+
+/// The name of an option; empty for none.
+pub fn name_of(groups: &[Group], key: &str) -> String {
+    let mut choices = groups.iter().flat_map(|group| &group.choices);
+    choices.find(|choice| choice.key == key).map_or_else(String::new, |choice| choice.name.clone())
+}
+
+/// Each title with its options, and each option with its place in the whole list.
+pub fn numbered(groups: Vec<Group>) -> Vec<(String, Vec<(usize, Choice)>)> {
+    let mut place = 0..;
+    let mut number = |choice| (place.next().unwrap_or_default(), choice);
+    groups
+        .into_iter()
+        .map(|group| (group.title, group.choices.into_iter().map(&mut number).collect()))
+        .collect()
+}
+
+/// All devices.
+pub fn device_groups() -> Vec<Group> {
+    let choice = |device: &calc_core::device::Device| Choice {
+        key: device.key.to_string(),
+        name: device.name.to_string(),
+        detail: number_text::published_bandwidth(device.bandwidth.value),
+        haystack: format!(
+            "{} {} {} {} {}",
+            device.name,
+            device.key,
+            device.aliases.join(" "),
+            device.vendor,
+            device.architecture
+        )
+        .to_ascii_lowercase(),
+    };
+    devices::groups()
+        .map(|(title, devices)| Group {
+            title: title.to_owned(),
+            choices: devices.iter().map(choice).collect(),
+        })
+        .collect()
+}
+
+/// All formats as weights, by how many bits they need.
+pub fn weight_groups() -> Vec<Group> {
+    let all = || formats::FORMATS.iter().copied();
+    let is_gguf = |format: &&QuantFormat| format.key.starts_with("gguf");
+    let group = |title: &str, formats: Vec<&'static QuantFormat>| Group {
+        title: title.to_owned(),
+        choices: formats.into_iter().map(format_choice).collect(),
+    };
+    let between = |low: f64, high: f64| {
+        all()
+            .filter(|format| !is_gguf(format))
+            .filter(|format| (low..high).contains(&format.bits_per_element()))
+            .collect()
+    };
+    vec![
+        group("4 bits and fewer", between(0.0, 6.0)),
+        group("6 and 8 bits", between(6.0, 16.0)),
+        group("16 bits and more", between(16.0, f64::INFINITY)),
+        group("GGUF", all().filter(is_gguf).collect()),
+    ]
+}
+
+/// The formats that can be computed in, and the rule that chooses one; `rule` names what it chooses now.
+pub fn activation_groups(rule: &str) -> Vec<Group> {
+    let by_rule = Choice {
+        key: String::new(),
+        name: format!("{rule}, by the rule"),
+        detail: String::new(),
+        haystack: format!("{} by the rule default automatic", rule.to_ascii_lowercase()),
+    };
+    let computes = |encoding: Encoding| {
+        formats::FORMATS
+            .iter()
+            .copied()
+            .filter(move |format| format.class.is_some() && format.encoding == encoding)
+            .map(format_choice)
+            .collect::<Vec<_>>()
+    };
+    let group = |title: &str, choices| Group { title: title.to_owned(), choices };
+    vec![
+        group("Default", vec![by_rule]),
+        group("Floats", computes(Encoding::Float)),
+        group("Integers", computes(Encoding::Int)),
+    ]
+}
+
+fn format_choice(format: &'static QuantFormat) -> Choice {
+    Choice {
+        key: format.key.to_owned(),
+        name: short_name(format),
+        detail: bits(format),
+        haystack: format!("{} {} {}", short_name(format), format.name, format.key)
+            .to_ascii_lowercase(),
+    }
+}
+
+/// `4.25 bit`.
+pub fn bits(format: &QuantFormat) -> String {
+    format!("{}{}bit", number_text::short(format.bits_per_element(), 4), number_text::SPACE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(groups: &[Group], query: &str) -> Vec<String> {
+        filtered(groups, query)
+            .into_iter()
+            .flat_map(|group| group.choices)
+            .map(|choice| choice.key)
+            .collect()
+    }
+
+    #[test]
+    fn every_device_and_format_is_in_a_list() {
+        assert_eq!(count(&device_groups()), devices::all().count());
+        assert_eq!(count(&weight_groups()), formats::FORMATS.len());
+    }
+
+    #[test]
+    fn a_search_needs_every_word_in_any_order_and_case() {
+        let groups = device_groups();
+        assert_eq!(found(&groups, "nano SUPER 8gb"), ["jetson_orin_nano_8gb_super"]);
+        assert!(found(&groups, "b10").contains(&"gb10".to_owned()), "by its alias");
+        assert!(found(&groups, "h100 nonsense").is_empty());
+        assert_eq!(found(&groups, "  ").len(), devices::all().count());
+        assert!(found(&weight_groups(), "q4_k").contains(&"gguf_q4_k".to_owned()));
+    }
+
+    #[test]
+    fn storage_only_formats_are_no_activations() {
+        let keys = found(&activation_groups("FP16"), "");
+        assert!(keys.contains(&"fp8_e4m3".to_owned()) && keys[0].is_empty());
+        assert!(!keys.iter().any(|key| key.starts_with("gguf") || key == "nf4"));
+    }
+
+    #[test]
+    fn places_count_through_the_groups() {
+        let groups = device_groups();
+        let place = position(&groups, "t4").expect("in the list");
+        assert_eq!(choice_at(&groups, place).expect("in the list").key, "t4");
+        assert_eq!(choice_at(&groups, 1_000), None);
+        assert_eq!(name_of(&groups, "t4"), choice_at(&groups, place).expect("in the list").name);
+        assert_eq!(name_of(&groups, "nothing"), "");
+        let numbered: Vec<(usize, Choice)> =
+            numbered(groups).into_iter().flat_map(|(_, choices)| choices).collect();
+        assert!(numbered.iter().enumerate().all(|(index, (place, _))| index == *place));
+        assert_eq!(numbered[place].1.key, "t4");
+    }
+}

@@ -1,0 +1,72 @@
+// The address reproduces the page: back, forward, reload, garbage.
+import assert from 'node:assert/strict';
+import { openSite, pageTest } from './harness.mjs';
+import { chosenRow, pick, plain, query, readTable, type, verdict } from './page.mjs';
+
+pageTest('the default has an empty address', {}, async (page) => {
+  await openSite(page);
+  assert.equal(query(page), '');
+});
+
+pageTest('choices make history, typing does not, and a reload shows the same', {}, async (page) => {
+  await openSite(page);
+  await type(page, 'm', '64');
+  assert.equal(query(page), '?m=64&v=1');
+  await pick(page, 'device', 'h100_sxm');
+  assert.equal(query(page), '?d=h100_sxm&m=64&v=1');
+  await page.getByRole('button', { name: 'FP16', exact: false }).first().click();
+  assert.match(query(page), /w=fp16/);
+  const [sentence, table] = [await verdict(page), await readTable(page)];
+
+  await page.reload();
+  await page.locator('main').waitFor();
+  assert.deepEqual([await verdict(page), await readTable(page)], [sentence, table]);
+  assert.equal(await page.locator('#m').inputValue(), '64');
+
+  await page.goBack();
+  assert.equal(query(page), '?d=h100_sxm&m=64&v=1');
+  assert.match(await chosenRow(page), /^INT4 g128/);
+  await page.goBack();
+  assert.equal(query(page), '?m=64&v=1');
+  assert.match(await page.locator('#device').inputValue(), /Orin Nano/);
+  await page.goForward();
+  await page.goForward();
+  assert.deepEqual([await verdict(page), await readTable(page)], [sentence, table]);
+});
+
+pageTest('a link with everything in it shows everything', {}, async (page) => {
+  await openSite(page, '?d=jetson_agx_orin_64gb&pm=MAXN&m=8&n=1024&k=2048&w=gguf_q6_k&a=bf16&v=1');
+  assert.match(await page.locator('#device').inputValue(), /AGX Orin/);
+  assert.equal(await page.locator('#mode').inputValue(), 'MAXN');
+  assert.deepEqual(await Promise.all(['m', 'n', 'k'].map((id) => page.locator(`#${id}`).inputValue())), ['8', '1024', '2048']);
+  assert.match(await chosenRow(page), /^GGUF Q6_K/);
+  assert.equal(await page.locator('#activations').inputValue(), 'BF16');
+  assert.equal(await page.locator('.notes li').count(), 0);
+});
+
+pageTest('a device alias in a link is understood', {}, async (page) => {
+  await openSite(page, '?d=b10');
+  assert.match(await page.locator('#device').inputValue(), /GB10/);
+});
+
+pageTest('garbage in every key: the page works, names each, and notes can be dismissed', {}, async (page) => {
+  await openSite(page, '?d=h10&pm=turbo&m=0&n=-1&k=1e30&w=int4&a=nf4&v=zzz&q=%3Cb%3E');
+  assert.match(await verdict(page), /^Memory-bound/);
+  assert.equal(await page.locator('#m').inputValue(), '1');
+  const notes = (await page.locator('.notes li span').allInnerTexts()).map(plain);
+  const expected = [/d=h10.*h100_sxm/, /pm=turbo.*MAXN_SUPER/, /m=0.*from 1 to 1 000 000 000/, /n=-1/, /k=1e30/, /w=int4.*int4_g128/, /a=nf4.*weights only/, /v=zzz/, /q=<b>/];
+  assert.equal(notes.length, expected.length);
+  expected.forEach((pattern, index) => assert.match(notes[index], pattern));
+  for (let left = notes.length; left > 0; left -= 1) {
+    await page.locator('.notes button').first().click();
+    assert.equal(await page.locator('.notes li').count(), left - 1);
+  }
+});
+
+for (const bad of ['?%', '?%ff=%fe', '?====&&&&', `?d=${'x'.repeat(5000)}`, '?m=%00', '?d=__proto__&w=constructor', '?m=٣&n=１']) {
+  pageTest(`an address of ${bad.slice(0, 20)} leaves the page in order`, {}, async (page) => {
+    await openSite(page, bad);
+    assert.match(await verdict(page), /^Memory-bound/);
+    assert.equal(await page.locator('#m').inputValue(), '1');
+  });
+}

@@ -1,0 +1,73 @@
+// The canvas shows what the table says: marks in the colors of the formats, which move with the shape.
+import assert from 'node:assert/strict';
+import { openSite, pageTest } from './harness.mjs';
+import { canvasColors, chosenRow, type } from './page.mjs';
+
+const light = { background: '#fbfbfa', FP16: '#cf6a08', INT4: '#2563c9', INT8: '#0b8fa6', NVFP4: '#7a4fc4', FP8: '#2f8f46' };
+const dark = { background: '#141517', FP16: '#f39a4a', INT4: '#78a6ff', INT8: '#4cc6dc', NVFP4: '#b095f0', FP8: '#62c67a' };
+
+for (const [colorScheme, theme] of Object.entries({ light, dark })) {
+  for (const deviceScaleFactor of [1, 2]) {
+    pageTest(`all marks are on the canvas in ${colorScheme} colors at ${deviceScaleFactor} pixels`, { colorScheme, deviceScaleFactor }, async (page) => {
+      await openSite(page);
+      const { width, height, colors } = await canvasColors(page);
+      const box = await page.locator('canvas').boundingBox();
+      assert.deepEqual([width, height], [box.width, box.height].map((length) => Math.round(length * deviceScaleFactor)));
+      assert.ok(colors[theme.background].pixels > (width * height) / 5);
+      for (const [format, color] of Object.entries(theme)) {
+        assert.ok((colors[color]?.pixels ?? 0) > 30 * deviceScaleFactor ** 2, `${format} ${color} is missing`);
+      }
+    });
+  }
+}
+
+pageTest('points move right and up when M grows', {}, async (page) => {
+  await openSite(page);
+  const before = (await canvasColors(page)).colors;
+  await type(page, 'm', '8');
+  const after = (await canvasColors(page)).colors;
+  // INT8's and FP8's colors are those of roofs too; NVFP4 has only its mark here.
+  assert.ok(after[light.NVFP4].x > before[light.NVFP4].x + 50, 'right');
+  assert.ok(after[light.NVFP4].y < before[light.NVFP4].y - 30, 'up');
+});
+
+pageTest('the chart follows the window and the button for colors', {}, async (page) => {
+  await openSite(page);
+  await page.setViewportSize({ width: 1000, height: 800 });
+  await page.waitForFunction(() => {
+    const canvas = document.querySelector('canvas');
+    return canvas.width === Math.round(canvas.clientWidth * devicePixelRatio);
+  });
+  await page.getByRole('button', { name: 'Dark colors' }).click();
+  assert.ok((await canvasColors(page)).colors[dark.background].pixels > 1000);
+  await page.reload();
+  await page.locator('main').waitFor();
+  assert.ok((await canvasColors(page)).colors[dark.background].pixels > 1000, 'the choice is kept');
+});
+
+pageTest('the system may change its mind about colors', { colorScheme: 'light' }, async (page) => {
+  await openSite(page);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.waitForFunction(() => getComputedStyle(document.body).backgroundColor === 'rgb(20, 21, 23)');
+  assert.ok((await canvasColors(page)).colors[dark.background].pixels > 1000);
+});
+
+pageTest('a point under the pointer marks its row, and a click chooses it', {}, async (page) => {
+  await openSite(page);
+  const { colors } = await canvasColors(page);
+  const box = await page.locator('canvas').boundingBox();
+  const { x, y } = colors[light.NVFP4];
+  await page.mouse.move(box.x + x, box.y + y);
+  assert.match(await page.locator('tr.pointed .format').innerText(), /NVFP4/);
+  await page.mouse.click(box.x + x, box.y + y);
+  assert.match(await chosenRow(page), /^NVFP4/);
+});
+
+pageTest('the page works where storage is forbidden', {}, async (page) => {
+  await page.addInitScript(() => {
+    Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('forbidden', 'SecurityError'); } });
+  });
+  await openSite(page);
+  await page.getByRole('button', { name: 'Dark colors' }).click();
+  assert.ok((await canvasColors(page)).colors[dark.background].pixels > 1000);
+});

@@ -1,0 +1,72 @@
+// One screen tells the story; on a phone it is a column; both are accessible in both colors, also with things open.
+import assert from 'node:assert/strict';
+import { assertAccessible, loadAxe } from './accessibility.mjs';
+import { openSite, pageTest } from './harness.mjs';
+import { pick, verdict } from './page.mjs';
+
+const wide = { width: 1440, height: 900 };
+const phone = { width: 390, height: 844 };
+
+pageTest('1440 × 900 shows all of it without scrolling', {}, async (page) => {
+  await openSite(page);
+  const hidden = await page.evaluate(() =>
+    [document.documentElement, ...document.querySelectorAll('.inputs, .answer, .limits')]
+      .filter((element) => element.scrollHeight > element.clientHeight + 1 || element.scrollWidth > element.clientWidth + 1)
+      .map((element) => `${element.className || 'page'}: ${element.scrollHeight} of ${element.clientHeight}`));
+  assert.deepEqual(hidden, []);
+});
+
+for (const width of [320, 390, 768, 1024, 1200, 1920]) {
+  pageTest(`nothing is wider than a window of ${width}`, { viewport: { width, height: 844 } }, async (page) => {
+    await openSite(page);
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width);
+  });
+}
+
+pageTest('on a phone a line stands for the inputs and opens them, and a row opens the rest', { viewport: phone }, async (page) => {
+  await openSite(page);
+  assert.equal(await page.locator('#device').isVisible(), false);
+  await page.locator('.summary').click();
+  assert.equal(await page.locator('#device').isVisible(), true);
+  await pick(page, 'device', 'h100_sxm');
+  assert.match(await page.locator('.summary').innerText(), /^H100 SXM/);
+  await page.locator('.summary').click();
+  const order = await page.locator('.summary, h1, canvas, table, .limits h2 >> visible=true').evaluateAll((elements) => elements.map((element) => element.getBoundingClientRect().top));
+  assert.deepEqual(order, [...order].sort((a, b) => a - b));
+  await page.getByRole('button', { name: 'FP8 E4M3' }).click();
+  assert.match(await page.locator('tr.more').innerText(), /MB · .*FLOP\/B · expected/);
+});
+
+for (const colorScheme of ['light', 'dark']) {
+  for (const viewport of [wide, phone]) {
+    const size = viewport === wide ? 'wide' : 'phone';
+    pageTest(`axe finds nothing, ${size}, ${colorScheme}, nor with things open`, { colorScheme, viewport }, async (page) => {
+      await loadAxe(page);
+      await openSite(page, '?d=nowhere');
+      await assertAccessible(page);
+      if (viewport === phone) {
+        await page.locator('.summary').click();
+      }
+      await page.locator('#m').fill('x');
+      await page.locator('#device').click();
+      await assertAccessible(page);
+      await page.locator('#device').pressSequentially('no such thing');
+      await assertAccessible(page);
+      await page.locator('#m').fill('1');
+      await page.locator('tr.chosen .explained:visible').first().focus();
+      await page.locator('#explanation').waitFor();
+      await assertAccessible(page);
+      await page.getByRole('button', { name: 'Keys' }).click();
+      await page.getByRole('dialog').waitFor();
+      await assertAccessible(page);
+    });
+  }
+}
+
+pageTest('the canvas says in words what it shows', {}, async (page) => {
+  await openSite(page);
+  const label = await page.locator('canvas').getAttribute('aria-label');
+  assert.match(label, /Roofline of Jetson Orin Nano/);
+  assert.ok(label.includes(await page.locator('h1').innerText()));
+  assert.match(await verdict(page), /^Memory-bound: arithmetic waits for DRAM 98 % of the time\.$/);
+});

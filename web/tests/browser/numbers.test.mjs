@@ -1,0 +1,81 @@
+// The numbers on the page against a computation that shares nothing with it but the published facts below.
+import assert from 'node:assert/strict';
+import { openSite, pageTest } from './harness.mjs';
+import { number, pick, readTable, type } from './page.mjs';
+
+/** Datasheets: bandwidth [B/s] and dense FP16 peak [FLOP/s]. */
+const devices = {
+  jetson_orin_nano_8gb_super: { bandwidth: 102.4e9, peak: 16.7e12 },
+  t4: { bandwidth: 320e9, peak: 65e12 },
+};
+
+/** Bytes of an N by K weight. */
+const weightBytes = {
+  FP16: (n, k) => n * k * 2,
+  'FP8 E4M3': (n, k) => n * k + 4, // one FP32 scale per tensor
+  INT8: (n, k) => n * k + 4 * n, // one FP32 scale per output
+  NVFP4: (n, k) => n * Math.ceil(k / 16) * 9 + 4, // 16 elements of 4 bits and an 8-bit scale; one FP32 per tensor
+  'INT4 g128': (n, k) => n * Math.ceil(k / 128) * 68, // 128 elements of 4 bits, 16-bit scale and zero point
+  'GGUF Q4_K': (n, k) => n * Math.ceil(k / 256) * 144,
+};
+
+/** All of these run with FP16 activations on FP16 arithmetic. */
+function expectedRow({ bandwidth, peak }, format, [m, n, k]) {
+  const flop = 2 * m * n * k;
+  const bytes = 2 * m * k + weightBytes[format](n, k) + 2 * m * n;
+  const expected = Math.max(bytes / bandwidth / 0.8, flop / peak / 0.6) + 3e-6;
+  const baseBytes = 2 * m * k + weightBytes.FP16(n, k) + 2 * m * n;
+  const base = Math.max(baseBytes / bandwidth / 0.8, flop / peak / 0.6) + 3e-6;
+  return { bytes, intensity: flop / bytes, ideal: Math.max(bytes / bandwidth, flop / peak), expected, speedup: base / expected };
+}
+
+function assertClose(text, expected, what) {
+  const difference = Math.abs(number(text) / expected - 1);
+  assert.ok(difference <= 0.0051, `${what}: the page says ${text}, expected is ${expected}`); // three digits
+}
+
+const shapes = [
+  ['jetson_orin_nano_8gb_super', [1, 4096, 4096]],
+  ['jetson_orin_nano_8gb_super', [2048, 4096, 4096]],
+  ['t4', [1, 28672, 4096]],
+  ['t4', [127, 1, 129]], // no size is a multiple of any block
+  ['t4', [1000000000, 3, 1000000]],
+];
+
+for (const [device, shape] of shapes) {
+  pageTest(`the table is right for ${shape.join(' × ')} on ${device}`, {}, async (page) => {
+    await openSite(page, `?d=${device}`);
+    for (const [index, id] of ['m', 'n', 'k'].entries()) {
+      await type(page, id, String(shape[index]));
+    }
+    const table = await readTable(page);
+    assert.deepEqual(Object.keys(table), Object.keys(weightBytes));
+    for (const [format, { cells, interval }] of Object.entries(table)) {
+      const expected = expectedRow(devices[device], format, shape);
+      const names = ['bytes', 'intensity', 'ideal', 'expected', 'speedup'];
+      names.forEach((name, index) => assertClose(cells[index], expected[name], `${name} of ${format}`));
+      const [low, high] = interval.match(/^(.*)–(.*)$/).slice(1);
+      const unit = high.replace(/^[\d. ]*(?:× 10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+ )?/, ' ');
+      assertClose(high, 1.6 * expected.expected, `slow end of ${format}`);
+      assertClose(low + unit, 0.6 * expected.expected, `fast end of ${format}`);
+    }
+  });
+}
+
+pageTest('another device changes every time in the table', {}, async (page) => {
+  await openSite(page);
+  const before = await readTable(page);
+  await pick(page, 'device', 'Tesla T4');
+  const after = await readTable(page);
+  for (const format of Object.keys(before)) {
+    assert.equal(before[format].cells[0], after[format].cells[0], `bytes of ${format} are the same everywhere`);
+    assert.notEqual(before[format].cells[2], after[format].cells[2], `ideal time of ${format}`);
+  }
+});
+
+pageTest('a power mode slows the device down', {}, async (page) => {
+  await openSite(page);
+  await page.locator('#mode').selectOption('7W');
+  const table = await readTable(page);
+  assertClose(table.FP16.cells[2], (2 * 4096 * 4096 + 4 * 4096) / 68.3e9, 'ideal time at 68.3 GB/s');
+});
