@@ -1,7 +1,7 @@
 //! From Rust source to WebAssembly and the JavaScript that loads it.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use anyhow::Context;
 use wasm_bindgen_cli_support::Bindgen;
@@ -12,16 +12,19 @@ use crate::setup::toolchain::BROWSER;
 
 /// Compiles the crate `web` and returns the WebAssembly file, which is not yet fit for a browser.
 pub(crate) fn compile(places: &Places) -> anyhow::Result<PathBuf> {
-    run(cargo(places).args([
-        "build",
-        "--profile",
-        "page",
-        "--target",
-        BROWSER,
-        "--package",
-        "web",
-    ]))?;
+    let arguments = ["build", "--profile", "page", "--target", BROWSER, "--package", "web"];
+    run(cargo(places).args(arguments).env("RUSTFLAGS", neutral_paths()))?;
     Ok(places.target.join(BROWSER).join("page/web.wasm"))
+}
+
+/// Panic messages name the files of dependencies: as `registry/…`, not by the folder of whoever built the page.
+fn neutral_paths() -> String {
+    let home =
+        env::var("CARGO_HOME").or_else(|_| env::var("HOME").map(|home| format!("{home}/.cargo")));
+    home.map_or_else(
+        |_| String::new(),
+        |home| format!("--remap-path-prefix={home}/registry/src=registry"),
+    )
 }
 
 /// Writes `web.js` and `web_bg.wasm` into an emptied `out`. Names and tool versions are left out: they are half the size and nobody reads them.
