@@ -6,6 +6,7 @@ pub mod notes;
 pub mod device_field;
 pub mod inputs_panel;
 pub mod number_field;
+pub mod open_file;
 pub mod picker;
 pub mod picker_list;
 pub mod power_mode_field;

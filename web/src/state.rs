@@ -2,6 +2,7 @@
 //! Everything here but `session`, `history` and `colors` is plain functions.
 
 pub mod derived;
+pub mod files;
 pub mod inputs;
 pub mod names;
 pub mod picker;

@@ -31,9 +31,9 @@ pub(crate) fn publish(places: &Places, out: &Path) -> anyhow::Result<()> {
 /// Builds the site into `out`. The caller holds the lock of the target folder.
 pub(crate) fn build(places: &Places, out: &Path) -> anyhow::Result<()> {
     let start = Instant::now();
-    let wasm = compile::compile(places)?;
+    let compiled = compile::compile(places)?;
     let bound = places.target.join("bound");
-    compile::bind(&wasm, &bound)?;
+    compile::bind(&compiled, &bound)?;
     site::assemble(&places.root.join("web"), &bound, out)
         .with_context(|| format!("the site in {}", out.display()))?;
     println!("page built in {:.1} s", start.elapsed().as_secs_f64());

@@ -12,6 +12,8 @@ use calc_core::text::{List, Text};
 use calc_core::units::{Bytes, BytesPerSec, FlopsPerSec, Hertz, Seconds, Watts};
 use serde::Deserialize;
 
+pub mod lines;
+
 /// Largest file that is read.
 pub const MAX_BYTES: usize = 1 << 20;
 
@@ -121,6 +123,11 @@ pub fn parse(text: &str) -> Result<Device, DeviceFileError> {
     let text = text.trim_start_matches('\u{feff}');
     let file: DeviceFile = serde_json::from_str(text)
         .map_err(|error| DeviceFileError::Malformed { reason: error.to_string() })?;
+    device(file)
+}
+
+/// The device that a file describes, if it can exist.
+fn device(file: DeviceFile) -> Result<Device, DeviceFileError> {
     check_names(&file)?;
     let bandwidth = gb_s("bandwidth_gb_s", file.bandwidth_gb_s)?;
     let source = if file.source.is_empty() {

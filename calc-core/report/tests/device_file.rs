@@ -79,6 +79,28 @@ fn impossible_values_are_refused_by_name() {
     assert!(parse(&"{\"a\":".repeat(100_000)).is_err());
 }
 
+#[test]
+fn lines_carry_the_whole_device() {
+    use report::device_file::lines;
+    let mut full = minimal();
+    full["notes"] = json!("two\nlines and a \ttab");
+    full["power_modes"] = json!([{"name": "low", "bandwidth_gb_s": 100.25, "default": true}, {"name": "high", "watts": 9.5}]);
+    for text in [
+        EXAMPLE.to_string(),
+        minimal().to_string(),
+        full.to_string().replace("\\n", " ").replace("\\t", " "),
+    ] {
+        let lines = lines::write(&text).expect("a good file");
+        assert_eq!(
+            lines::read(&lines).expect("the same device"),
+            parse(&text).expect("a good file")
+        );
+    }
+    assert!(
+        lines::write("{}").is_err() && lines::read("").is_err() && lines::read("key\tx\n").is_err()
+    );
+}
+
 /// Every property of the schema is read, none other is, and numbers just outside its ranges are refused.
 #[test]
 fn the_schema_says_what_the_code_does() {

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::device_field::DeviceField;
 use super::erased::{flag, on, text};
 use super::number_field::NumberField;
+use super::open_file::OpenFile;
 use super::picker::Picker;
 use super::power_mode_field::PowerModeField;
 use super::presets::Presets;
@@ -62,6 +63,7 @@ pub fn InputsPanel() -> impl IntoView {
                     detail=text(String::new)
                     on_choose=Callback::new(on_activations)
                 />
+                <OpenFile/>
             </div>
         </section>
     }

@@ -1,17 +1,18 @@
-//! A button that opens the reader's own device.
+//! A button that opens the reader's own device or model.
 
+use js_sys::{Function, Promise, Reflect, global};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use wasm_bindgen::JsCast;
+use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{File, HtmlInputElement};
 
 use super::erased::on;
+use crate::state::files::MAX_BYTES;
 use crate::state::session::Session;
 use crate::state::url::Note;
-use report::device_file::MAX_BYTES;
 
-/// Opens a device file. It is read here and goes nowhere.
+/// Opens a device file, or the config.json of a model. The file is read here and goes nowhere.
 #[component]
 pub fn OpenFile() -> impl IntoView {
     let session = expect_context::<Session>();
@@ -27,12 +28,12 @@ pub fn OpenFile() -> impl IntoView {
     };
     view! {
         <div class="field open-file">
-            <label for="file">"Your own device"</label>
+            <label for="file">"Your own device or model"</label>
             <input
                 id="file"
                 type="file"
                 accept=".json,application/json"
-                title="A device file; it stays on this machine"
+                title="A device file, or the config.json of a model; it stays on this machine"
                 on:change=on(on_change)
             />
         </div>
@@ -41,13 +42,25 @@ pub fn OpenFile() -> impl IntoView {
 
 async fn read(session: Session, file: File) {
     let name = file.name();
-    let refuse = |text: String| session.notes.update(|notes| notes.push(Note { text }));
-    if file.size() > MAX_BYTES as f64 {
-        refuse(format!("{name}: a device file has at most {MAX_BYTES} bytes"));
-        return;
+    let opened = if file.size() > f64::from(MAX_BYTES) {
+        Err(format!("{name}: at most {} MB are read", MAX_BYTES / 1_000_000))
+    } else {
+        reply(&name, &file).await.map_err(|error| {
+            error
+                .as_string()
+                .unwrap_or_else(|| format!("{name}: this build of the page cannot read files"))
+        })
+    };
+    match opened {
+        Ok(reply) => session.open(&reply),
+        Err(text) => session.notes.update(|notes| notes.push(Note { text })),
     }
-    match JsFuture::from(file.text()).await.ok().and_then(|text| text.as_string()) {
-        Some(text) => session.open_device(&name, &text),
-        None => refuse(format!("{name}: the browser cannot read it")),
-    }
+}
+
+/// Asks the reader program, which the boot script fetches when it is first needed.
+async fn reply(name: &str, file: &File) -> Result<String, JsValue> {
+    let text = JsFuture::from(file.text()).await?;
+    let ask: Function = Reflect::get(&global(), &"ridgepointReadFile".into())?.dyn_into()?;
+    let reply: Promise = ask.call2(&JsValue::NULL, &name.into(), &text)?.dyn_into()?;
+    JsFuture::from(reply).await?.as_string().ok_or(JsValue::NULL)
 }

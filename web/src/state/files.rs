@@ -1,35 +1,123 @@
-//! A custom device from a file: the same file as on the command line, read by the same code.
+//! The reader's own files: a custom device, or the config.json of a model, whose matrices become shapes. The same files as on
+//! the command line, read by the same code.
+//!
+//! The program `reader` turns a file into a reply (`read`), the page understands the reply (`understand`).
 
+use calc_core::cost::gemm::GemmShape;
 use calc_core::device::Device;
-use report::device_file;
+use calc_core::op::OpKind;
+use calc_core::text::Text;
+use report::device_file::lines;
+use report::named_model::NamedModel;
+use report::number_text;
 
-/// Reads a device file.
+use super::inputs::Preset;
+
+/// Largest file that is read; no description of a device or model comes near.
+pub const MAX_BYTES: u32 = 16_000_000;
+
+/// What a file was.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Opened {
+    /// A device.
+    Device(Box<Device>),
+    /// A model.
+    Model(OpenedModel),
+}
+
+/// A model as far as this view needs it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenedModel {
+    /// Name of the file, and the size of the model.
+    pub title: String,
+    /// One decode step through each kind of matrix.
+    pub presets: Vec<Preset>,
+}
+
+/// Reads a file. A device file is told from a model by what only it has.
 ///
 /// # Errors
 /// A sentence that names the file, what is wrong and what is allowed.
-pub fn open_device(name: &str, text: &str) -> Result<Device, String> {
-    device_file::parse(text).map_err(|error| format!("{name}: {error}"))
+pub fn read(name: &str, text: &str) -> Result<String, String> {
+    if text.contains("\"bandwidth_gb_s\"") || text.contains("\"dense_peaks_tflops\"") {
+        let lines = lines::write(text).map_err(|error| format!("{name}: {error}"))?;
+        return Ok(format!("device\n{lines}"));
+    }
+    let model = NamedModel::from_file(name, text).map_err(|error| error.to_string())?;
+    let mut reply =
+        format!("model\n{name}, {} parameters\n", number_text::count(model.arch.n_params()));
+    let mut said: Vec<OpKind> = Vec::new();
+    model.arch.matrices(&mut |matrix| {
+        if !said.contains(&matrix.kind) {
+            said.push(matrix.kind);
+            reply += &format!("{}\t{}\t{}\n", matrix.kind.key(), matrix.rows, matrix.cols);
+        }
+    });
+    Ok(reply)
+}
+
+/// Understands a reply.
+///
+/// # Errors
+/// A sentence, when the reply is not one of [`read`].
+pub fn understand(reply: &str) -> Result<Opened, String> {
+    let strange = || "the file was read, but not understood".to_owned();
+    let (kind, rest) = reply.split_once('\n').ok_or_else(strange)?;
+    if kind == "device" {
+        return lines::read(rest)
+            .map(|device| Opened::Device(Box::new(device)))
+            .map_err(|error| error.to_string());
+    }
+    let (title, shapes) = rest.split_once('\n').ok_or_else(strange)?;
+    let presets = shapes.lines().map(preset).collect::<Option<Vec<_>>>().ok_or_else(strange)?;
+    Ok(Opened::Model(OpenedModel { title: title.to_owned(), presets }))
+}
+
+fn preset(line: &str) -> Option<Preset> {
+    let mut parts = line.split('\t');
+    let key = parts.next()?;
+    let kind = OpKind::ALL.iter().find(|kind| kind.key() == key)?;
+    let (n, k) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    Some(Preset {
+        name: Text::Borrowed(kind.key()),
+        meaning: Text::Borrowed(kind.describe()),
+        shape: GemmShape { m: 1, n, k },
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const EXAMPLE: &str = include_str!("../../../docs/examples/custom-device.json");
+    const DEVICE: &str = include_str!("../../../docs/examples/custom-device.json");
+    const MODEL: &str = include_str!("../../../docs/examples/custom-model.json");
+
+    fn open(name: &str, text: &str) -> Result<Opened, String> {
+        read(name, text).and_then(|reply| understand(&reply))
+    }
 
     #[test]
-    fn the_documented_file_opens_here_too() {
-        assert_eq!(
-            open_device("custom-device.json", EXAMPLE).expect("a device").key,
-            "example_edge_asic"
-        );
+    fn the_documented_files_open_here_too() {
+        let Ok(Opened::Device(device)) = open("custom-device.json", DEVICE) else {
+            panic!("a device")
+        };
+        assert_eq!(*device, report::device_file::parse(DEVICE).expect("a device"));
+        let Ok(Opened::Model(model)) = open("custom-model.json", MODEL) else { panic!("a model") };
+        let names: Vec<&str> = model.presets.iter().map(|preset| &*preset.name).collect();
+        assert_eq!(names, ["qkv", "o_proj", "gate_up", "down"]);
+        assert!(model.title.contains("1\u{202f}147\u{202f}766\u{202f}784"), "{}", model.title);
     }
 
     #[test]
     fn refusals_name_the_file() {
         for text in ["", "{}", "[]", "{\"bandwidth_gb_s\": -1}", "\u{0}"] {
-            let error = open_device("mine.json", text).expect_err("refused");
+            let error = open("mine.json", text).expect_err("refused");
             assert!(error.starts_with("mine.json: "), "{text}: {error}");
+        }
+        for reply in
+            ["", "device", "device\n", "model\nx", "model\nx\nqkv\t1", "model\nx\nnothing\t1\t2"]
+        {
+            assert!(understand(reply).is_err(), "{reply}");
         }
     }
 }

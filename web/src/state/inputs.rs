@@ -8,11 +8,10 @@ use calc_core::cost::gemm::GemmShape;
 use calc_core::device::{Device, PowerMode};
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::QuantFormat;
-use calc_core::text::Text;
+use calc_core::text::{Text, text};
 use report::number_text;
 
-/// Everything that decides what the page shows. A device file would be an owned device here; the address names only
-/// those of the catalog.
+/// Everything that decides what the page shows. A device from a file is an owned one; the address names it by its key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inputs {
     /// Device.
@@ -175,12 +174,12 @@ pub fn dimension(field: Field, typed: &str) -> Result<u64, Fault> {
 }
 
 /// A shape with a name.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Preset {
     /// Its name.
-    pub name: &'static str,
+    pub name: Text,
     /// What it stands for.
-    pub meaning: &'static str,
+    pub meaning: Text,
     /// The shape.
     pub shape: GemmShape,
 }
@@ -191,23 +190,23 @@ pub fn presets() -> [Preset; 4] {
     let ffn = |m| GemmShape { m, n: 28_672, k: 4096 };
     [
         Preset {
-            name: "decode 4096²",
-            meaning: "one token through a square matrix",
+            name: text("decode 4096²"),
+            meaning: text("one token through a square matrix"),
             shape: GemmShape { m: 1, n: 4096, k: 4096 },
         },
         Preset {
-            name: "prefill 2048",
-            meaning: "2048 tokens through a square matrix",
+            name: text("prefill 2048"),
+            meaning: text("2048 tokens through a square matrix"),
             shape: GemmShape { m: 2048, n: 4096, k: 4096 },
         },
         Preset {
-            name: "FFN decode",
-            meaning: "gate and up of Llama-3.1-8B, one token",
+            name: text("FFN decode"),
+            meaning: text("gate and up of Llama-3.1-8B, one token"),
             shape: ffn(1),
         },
         Preset {
-            name: "FFN batch 64",
-            meaning: "gate and up of Llama-3.1-8B, 64 tokens",
+            name: text("FFN batch 64"),
+            meaning: text("gate and up of Llama-3.1-8B, 64 tokens"),
             shape: ffn(64),
         },
     ]

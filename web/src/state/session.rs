@@ -1,10 +1,14 @@
 //! The signals of the page, and the browser's history that goes with them.
 
+use std::borrow::Cow;
+
+use calc_core::device::Device;
 use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
 use super::colors::Colors;
 use super::derived::{self, Shown};
+use super::files::{self, Opened, OpenedModel};
 use super::inputs::Inputs;
 use super::url::{self, Note};
 use report::verdict::explain::Explanation;
@@ -36,7 +40,11 @@ pub struct Session {
     pub inputs: RwSignal<Inputs>,
     /// What follows from it.
     pub shown: Memo<Shown>,
-    /// What the address said that the page could not use.
+    /// The device of a file, kept for the way back.
+    pub device: RwSignal<Option<Device>>,
+    /// The model of a file.
+    pub model: RwSignal<Option<OpenedModel>>,
+    /// What the address or a file said that the page could not use.
     pub notes: RwSignal<Vec<Note>>,
     /// Key of the format that the pointer or the keyboard is at.
     pub pointed: RwSignal<Option<String>>,
@@ -57,6 +65,8 @@ impl Session {
         let session = Self {
             inputs,
             shown,
+            device: RwSignal::new(None),
+            model: RwSignal::new(None),
             notes: RwSignal::new(notes),
             pointed: RwSignal::new(None),
             popover: RwSignal::new(None),
@@ -75,8 +85,26 @@ impl Session {
         }
     }
 
+    /// Takes over what the reader program replied.
+    pub fn open(self, reply: &str) {
+        match files::understand(reply) {
+            Ok(Opened::Device(device)) => {
+                self.device.set(Some((*device).clone()));
+                self.edit(Step::Choice, |inputs| inputs.set_device(Cow::Owned(*device)));
+            }
+            Ok(Opened::Model(model)) => {
+                if let Some(first) = model.presets.first() {
+                    self.edit(Step::Choice, |inputs| inputs.apply(first));
+                }
+                self.model.set(Some(model));
+            }
+            Err(text) => self.notes.update(|notes| notes.push(Note { text })),
+        }
+    }
+
     fn reread(self) {
-        let (inputs, notes) = url::read(&address());
+        let (inputs, notes) =
+            self.device.with_untracked(|device| url::read_beside(&address(), device.as_ref()));
         self.inputs.set(inputs);
         self.notes.set(notes);
         self.popover.set(None);

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use calc_core::analysis::MAX_DIMENSION;
 use calc_core::catalog;
+use calc_core::device::Device;
 use calc_core::error::Error;
 use report::number_text;
 
@@ -24,8 +25,13 @@ pub struct Note {
 
 /// Reads a query, with or without its question mark. Whatever is wrong becomes a note, and the default holds.
 pub fn read(query: &str) -> (Inputs, Vec<Note>) {
+    read_beside(query, None)
+}
+
+/// Reads a query that may name the device of a file that is open.
+pub fn read_beside(query: &str, opened: Option<&Device>) -> (Inputs, Vec<Note>) {
     let mut inputs = Inputs::default();
-    let mut reader = Reader { notes: Vec::new() };
+    let mut reader = Reader { notes: Vec::new(), opened: opened.cloned() };
     let pairs = pairs(query);
     let value = |key: &str| pairs.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str());
     reader.device(&mut inputs, value("d"));
@@ -76,6 +82,7 @@ pub fn write(inputs: &Inputs) -> Option<String> {
 
 struct Reader {
     notes: Vec<Note>,
+    opened: Option<Device>,
 }
 
 impl Reader {
@@ -87,6 +94,10 @@ impl Reader {
 
     fn device(&mut self, inputs: &mut Inputs, value: Option<&str>) {
         let Some(value) = value else { return };
+        if let Some(opened) = self.opened.take_if(|device| device.key == value) {
+            inputs.set_device(Cow::Owned(opened));
+            return;
+        }
         match catalog::device(value) {
             Ok(device) => inputs.set_device(Cow::Borrowed(device)),
             Err(error) => {
@@ -95,7 +106,7 @@ impl Reader {
                     "d",
                     value,
                     &format!(
-                        "which is no device{}. {uses}",
+                        "which is no device of the catalog{}. {uses}",
                         nearest(&error, "the device list names all keys")
                     ),
                 );

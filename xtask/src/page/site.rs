@@ -96,7 +96,8 @@ impl Folder<'_> {
         })
     }
 
-    /// The program in three files: the boot script loads the script, the script loads the WebAssembly.
+    /// The program in three files: the boot script loads the script, the script loads the WebAssembly. The reader of files is
+    /// loaded in the same way, later and only if it is needed.
     fn add_program(&self) -> anyhow::Result<String> {
         if self.bound.join("snippets").exists() {
             bail!(
@@ -105,7 +106,13 @@ impl Folder<'_> {
         }
         let program = self.add_named_by_content(&self.bound.join("web_bg.wasm"))?;
         let script = self.add_named_by_content(&self.bound.join("web.js"))?;
-        let boot_text = BOOT.replace("SCRIPT", &script).replace("PROGRAM", &program);
+        let reader_program = self.add_named_by_content(&self.bound.join("reader_bg.wasm"))?;
+        let reader = self.add_named_by_content(&self.bound.join("reader.js"))?;
+        let boot_text = BOOT
+            .replace("READER_SCRIPT", &reader)
+            .replace("READER_PROGRAM", &reader_program)
+            .replace("SCRIPT", &script)
+            .replace("PROGRAM", &program);
         let boot = with_fingerprint(Path::new("boot.js"), boot_text.as_bytes())?;
         self.add(&boot, boot_text.as_bytes())?;
         let lines = [
@@ -156,6 +163,8 @@ mod tests {
             ("sw.js", "b"),
             ("bound/web.js", "c"),
             ("bound/web_bg.wasm", "d"),
+            ("bound/reader.js", "e"),
+            ("bound/reader_bg.wasm", "f"),
         ];
         for (path, content) in files {
             fs::write(folder.join(path), content).unwrap();
@@ -186,8 +195,8 @@ mod tests {
             assert!(html.split("href=\"").skip(1).all(|link| link.starts_with("./")), "{html}");
             assert_eq!(
                 fs::read_dir(&out).unwrap().count(),
-                7,
-                "page, mark, style, copy, boot, script, program"
+                9,
+                "page, mark, style, copy, boot, script, program, reader and its program"
             );
             assert_eq!(fs::read_dir(folder).unwrap().count(), 5, "nothing is left beside the site");
         });

@@ -113,13 +113,9 @@ struct PrecisionJson {
 struct RolesJson {
     weights: f64,
     activations: f64,
-    #[serde(skip_serializing_if = "is_zero")]
-    kv_cache: f64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
-fn is_zero(value: &f64) -> bool {
-    *value <= 0.0
+    /// Of attention only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kv_cache: Option<f64>,
 }
 
 impl AnalyzeJson {
@@ -147,7 +143,7 @@ impl AnalyzeJson {
             bytes_by_role: RolesJson {
                 weights: traffic.weights.get(),
                 activations: traffic.activations.get(),
-                kv_cache: traffic.kv_cache.get(),
+                kv_cache: (traffic.kv_cache.get() > 0.0).then_some(traffic.kv_cache.get()),
             },
             intensity_flop_per_byte: answer.cost.intensity().get(),
             ridge_flop_per_byte: answer.roofline.ridge().get(),

@@ -1,0 +1,62 @@
+// The reader's own files: the ones of the documentation and of the command line's tests work here, too.
+import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { openSite, pageTest } from './harness.mjs';
+import { chosenRow, pick, plain, query, readTable } from './page.mjs';
+
+const root = new URL('../../../', import.meta.url);
+const file = (path) => fileURLToPath(new URL(path, root));
+const device = file('docs/examples/custom-device.json');
+const notes = (page) => page.locator('.notes').innerText();
+
+pageTest('a custom device is chosen, named in the address and kept on the way back', {}, async (page) => {
+  const fetched = [];
+  page.on('request', (request) => fetched.push(new URL(request.url()).pathname));
+  await openSite(page);
+  const table = await readTable(page);
+  assert.ok(!fetched.some((path) => path.includes('reader')), 'the reader program is fetched only when it is needed');
+  await page.locator('#file').setInputFiles(device);
+  await page.waitForURL(/d=example_edge_asic/);
+  assert.ok(fetched.some((path) => path.includes('reader')));
+  assert.notDeepEqual(await readTable(page), table);
+  await page.goBack();
+  assert.deepEqual(await readTable(page), table);
+  await page.goForward();
+  assert.notDeepEqual(await readTable(page), table);
+  assert.equal(plain(await notes(page)), '');
+  await page.reload();
+  await page.locator('.notes li').waitFor();
+  assert.match(await notes(page), /example_edge_asic, which is no device of the catalog/);
+});
+
+pageTest('a config.json becomes the shapes of its model', {}, async (page) => {
+  await openSite(page);
+  await page.locator('#file').setInputFiles(file('docs/examples/custom-model.json'));
+  const shape = page.getByRole('button', { name: 'gate_up' });
+  await shape.click();
+  assert.notEqual(await page.locator('#n').inputValue(), '4096');
+  assert.equal(await shape.getAttribute('aria-pressed'), 'true');
+  assert.match(query(page), /n=\d+/);
+  assert.match(plain(await page.locator('.inputs').innerText()), /custom-model\.json, [\d ]+ parameters/);
+});
+
+for (const [name, content, says] of [
+  ['truncated.json', '{"key": "x", "bandwidth_gb_s": 1', /truncated\.json: not a device file/],
+  ['impossible.json', '{"key":"x","class":"cpu","memory_gib":-1,"bandwidth_gb_s":1,"dense_peaks_tflops":{"fp32":1}}', /memory_gib must be from/],
+  ['image.json', '{"model_type":"vit","architectures":["ViTForImageClassification"],"image_size":224}', /image\.json: /],
+  ['empty.json', '', /empty\.json: /],
+  ['binary.json', Buffer.from([0, 255, 254, 1, 2]), /binary\.json: /],
+  ['large.json', 'x'.repeat(16_000_001), /large\.json: at most 16 MB are read/],
+]) {
+  pageTest(`${name} is refused with a sentence, and the answer stays`, {}, async (page) => {
+    await openSite(page);
+    await pick(page, 'device', 'T4');
+    const row = await chosenRow(page);
+    const table = await readTable(page);
+    await page.locator('#file').setInputFiles({ name, mimeType: 'application/json', buffer: Buffer.from(content) });
+    await page.locator('.notes li').waitFor();
+    assert.match(await notes(page), says);
+    assert.equal(await chosenRow(page), row);
+    assert.deepEqual(await readTable(page), table);
+  });
+}
