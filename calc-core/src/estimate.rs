@@ -92,6 +92,8 @@ pub struct Estimate {
     pub ttft: Expected,
     /// Time per output token at the stated context.
     pub tpot: Expected,
+    /// The same at the roof.
+    pub token_ideal: Seconds,
     /// All new tokens after the first.
     pub generation: Expected,
     /// First to last token.
@@ -108,9 +110,9 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Tokens per second over the batch if every operator ran at its roof and nothing was speculated.
+    /// Tokens per second over the batch if every operator ran at its roof.
     pub fn ideal_throughput(&self) -> TokensPerSec {
-        self.throughput * (self.tpot.time / self.decode.totals.ideal)
+        self.throughput * (self.tpot.time / self.token_ideal)
     }
 }
 
@@ -127,6 +129,7 @@ pub fn estimate(request: EstimateRequest<'_>) -> Result<Estimate, Error> {
     let ttft = prefill.totals.expected;
     let tpot = plan.token_time(draft.as_ref(), context);
     let generation = plan.generation(draft.as_ref());
+    let token_ideal = plan.token_ideal(draft.as_ref(), context);
     Ok(Estimate {
         precision: plan.precision,
         paths: plan.paths,
@@ -134,6 +137,7 @@ pub fn estimate(request: EstimateRequest<'_>) -> Result<Estimate, Error> {
         bandwidth: plan.roofs.bandwidth,
         ttft,
         tpot,
+        token_ideal,
         generation,
         end_to_end: ttft.then(generation),
         throughput: TokensPerSec::new(batch as f64 / tpot.time.get()),
@@ -144,7 +148,7 @@ pub fn estimate(request: EstimateRequest<'_>) -> Result<Estimate, Error> {
             &request.workload,
             plan.weight_scale,
         ),
-        energy: energy(&request, plan.token_ideal(draft.as_ref(), context), tpot.time),
+        energy: energy(&request, token_ideal, tpot.time),
         link_unknown: plan.link_unknown(),
         prefill,
         decode,

@@ -24,15 +24,19 @@ pub const fn bound(bound: Bound) -> &'static str {
     }
 }
 
-/// A verdict on a comparison of theory and measurement.
-pub const fn fit(fit: Fit) -> &'static str {
+/// A verdict on a comparison of theory and measurement; `faster` when the device beat the prediction on average.
+pub const fn fit(fit: Fit, faster: bool) -> &'static str {
     match fit {
         Fit::Excellent => "excellent: the mean error is under 10 %",
         Fit::Fair => "fair: the mean error is under 20 %",
+        Fit::Poor if faster => {
+            "poor: the mean error is 20 % or more, on the fast side. Likely causes: the timed loop reads from cache \
+             instead of DRAM; the device, its clocks or its power mode are not the ones named; the timer stops early"
+        }
         Fit::Poor => {
-            "poor: the mean error is 20 % or more. Likely causes: the timed loop reads from cache instead of DRAM; \
-             clocks or power mode are not the ones named; dequantization is not fused; the timer includes launches; \
-             the kernel is far from the roof for this shape"
+            "poor: the mean error is 20 % or more, on the slow side. Likely causes: dequantization is not fused; the \
+             timer includes launches; the power mode or clocks are lower than named; the kernel is far from the roof \
+             for this shape"
         }
     }
 }

@@ -28,16 +28,22 @@ pub struct Group {
     pub choices: Vec<Choice>,
 }
 
-/// The groups with what contains every word of the query; groups that have nothing left are left out.
+/// The groups with what contains every word of the query; groups that have nothing left are left out. What has the query as
+/// a whole word comes first: `t4` means the T4, not the T4000.
 pub fn filtered(groups: &[Group], query: &str) -> Vec<Group> {
     let query = query.to_ascii_lowercase();
     let words: Vec<&str> = query.split_whitespace().collect();
     let matches = |choice: &&Choice| words.iter().all(|word| choice.haystack.contains(word));
-    let remaining = |group: &Group| Group {
-        title: group.title.clone(),
-        choices: group.choices.iter().filter(matches).cloned().collect(),
+    let other = |choice: &Choice| !choice.haystack.split_whitespace().any(|word| word == query);
+    let remaining = |group: &Group| {
+        let mut choices: Vec<Choice> = group.choices.iter().filter(matches).cloned().collect();
+        choices.sort_by_key(other);
+        Group { title: group.title.clone(), choices }
     };
-    groups.iter().map(remaining).filter(|group| !group.choices.is_empty()).collect()
+    let mut found: Vec<Group> =
+        groups.iter().map(remaining).filter(|group| !group.choices.is_empty()).collect();
+    found.sort_by_key(|group| group.choices.iter().all(other));
+    found
 }
 
 /// The place of an option in the whole list.
@@ -182,6 +188,14 @@ mod tests {
         assert!(found(&groups, "h100 nonsense").is_empty());
         assert_eq!(found(&groups, "  ").len(), devices::all().count());
         assert!(found(&weight_groups(), "q4_k").contains(&"gguf_q4_k".to_owned()));
+    }
+
+    #[test]
+    fn a_whole_word_comes_before_a_part_of_one() {
+        for (query, expected) in [("t4", "t4"), ("l4", "l4"), ("h100", "h100_sxm")] {
+            let found = filtered(&device_groups(), query);
+            assert_eq!(choice_at(&found, 0).expect("a device").key, expected, "{query}");
+        }
     }
 
     #[test]

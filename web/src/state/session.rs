@@ -79,6 +79,7 @@ impl Session {
 
     /// Changes the inputs, and the address with them unless a field cannot be read.
     pub fn edit(self, step: Step, change: impl FnOnce(&mut Inputs)) {
+        self.popover.set(None);
         self.inputs.update(change);
         if let Some(query) = self.inputs.with_untracked(url::write) {
             remember(&query, step);

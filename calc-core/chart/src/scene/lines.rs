@@ -70,12 +70,18 @@ impl Frame {
         chart.roofs.iter().filter_map(|roof| drop(roof.peak.get())).collect()
     }
 
+    /// A leader from each point that fanned out, and a dot where its numbers put it.
     pub(super) fn leaders(&self, points: &[ScenePoint]) -> Vec<Line> {
-        let moved = points.iter().filter(|point| point.at.distance(point.shown) > 1.0);
-        moved
-            .filter_map(|point| clip(point.at, point.shown, &self.plot))
-            .map(|(from, to)| Line::solid(from, to, Ink::Muted, 1.0))
-            .collect()
+        let moved = || points.iter().filter(|point| point.at.distance(point.shown) > 1.0);
+        let leader = |point: &ScenePoint| {
+            let (from, to) = clip(point.at, point.shown, &self.plot)?;
+            Some(Line::solid(from, to, Ink::Muted, 1.0))
+        };
+        let dot = |point: &ScenePoint| {
+            let (from, to) = clip(point.at.moved(-2.5, 0.0), point.at.moved(2.5, 0.0), &self.plot)?;
+            Some(Line::solid(from, to, Ink::Hue(point.mark.hue), 5.0))
+        };
+        moved().filter_map(leader).chain(moved().filter_map(dot)).collect()
     }
 
     /// From the ideal down to what will really be seen, with a short bar there: for all points when they are few, else for

@@ -84,7 +84,7 @@ impl CompareJson {
             rows,
             mean_error: total.map(|score| score.mean),
             worst_error: total.map(|score| score.worst),
-            verdict: total.map(|score| words::fit(score.fit)),
+            verdict: total.map(|score| words::fit(score.fit, errors.iter().sum::<f64>() < 0.0)),
         }
     }
 

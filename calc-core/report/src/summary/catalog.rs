@@ -278,8 +278,11 @@ pub fn format(format: &QuantFormat) -> Document {
     let mut table =
         Table::new(&[("fact", Align::Left), ("value", Align::Left), ("origin", Align::Left)]);
     let kind = facts.provenance.key();
-    let block =
-        format!("{} elements in {} bits, scales in", format.block, n::short(format.block_bits, 7));
+    let block = format!(
+        "{} elements in {} bits, scales included",
+        format.block,
+        n::short(format.block_bits, 7)
+    );
     let extra = format!(
         "{} bits per output channel, {} per tensor",
         format.channel_bits, format.tensor_bits

@@ -14,7 +14,7 @@ pub fn compare(title: &str, answer: &CompareJson) -> Document {
     out.heading(title);
     if let (Some(mean), Some(worst)) = answer.errors() {
         out.line(format!(
-            "Mean error {}, worst {}: {}.",
+            "Mean error {}, worst {}. Verdict: {}.",
             n::percent(mean),
             n::percent(worst),
             answer.verdict().unwrap_or("")
@@ -27,7 +27,7 @@ pub fn compare(title: &str, answer: &CompareJson) -> Document {
         ("measured", Align::Right),
         ("error", Align::Right),
         ("bound", Align::Left),
-        ("of the ridge", Align::Right),
+        ("intensity / ridge", Align::Right),
         ("speedup predicted", Align::Right),
         ("measured", Align::Right),
     ]);

@@ -110,7 +110,7 @@ fn phases(answer: &Estimate) -> Table {
     row("memory time", &|p| n::time(p.totals.time.memory));
     row("compute time", &|p| n::time(p.totals.time.compute));
     row("bound", &|p| words::bound(p.bound).into());
-    row("ideal", &|p| n::time(p.totals.ideal));
+    row("ideal, sum of the longer", &|p| n::time(p.totals.ideal));
     row("expected", &|p| known(n::time(p.totals.expected.time)));
     row("  from", &|p| known(n::time(p.totals.expected.low)));
     row("  to", &|p| known(n::time(p.totals.expected.high)));
@@ -123,7 +123,10 @@ fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     let m = &answer.memory;
     let device = &inputs.device;
     out.heading("Memory of one device");
-    out.line(format!("weights     {}", n::bytes(m.weights)));
+    out.line(format!(
+        "weights     {}  all of them; a step reads few rows of the embedding",
+        n::bytes(m.weights)
+    ));
     out.line(format!(
         "KV cache    {}  at batch {} and {} tokens",
         n::bytes(m.kv_cache),
@@ -149,6 +152,7 @@ fn latency(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         return;
     }
     out.line(format!("TTFT        {}", expected(&answer.ttft)));
+    let at = format!("  at {} cached tokens", w.context);
     let how = w.speculation.map_or(String::new(), |s| {
         format!(
             "  with {} draft tokens, {:.3} tokens a round",
@@ -156,7 +160,7 @@ fn latency(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
             s.tokens_per_round()
         )
     });
-    out.line(format!("TPOT        {}{how}", expected(&answer.tpot)));
+    out.line(format!("TPOT        {}{at}{how}", expected(&answer.tpot)));
     out.line(format!(
         "throughput  {} = batch {} / TPOT",
         n::token_rate(answer.throughput),
@@ -164,9 +168,11 @@ fn latency(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     ));
     if w.new_tokens > 1 {
         out.line(format!(
-            "generation  {}  {} decode steps after the first token",
+            "generation  {}  {} decode steps, from {} to {} cached tokens",
             n::time(answer.generation.time),
-            w.new_tokens - 1
+            w.new_tokens - 1,
+            w.prompt,
+            w.prompt + w.new_tokens - 2
         ));
         out.line(format!("end to end  {} = TTFT + generation", n::time(answer.end_to_end.time)));
     }

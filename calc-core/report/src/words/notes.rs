@@ -122,9 +122,9 @@ fn fallback(what: &str, path: ComputePath) -> Option<String> {
 }
 
 fn weight_only(weights: &QuantFormat, path: ComputePath) -> Option<String> {
-    (weights.class != Some(path.wanted)
-        && weights.bits_per_element() < f64::from(path.wanted.width()))
-    .then(|| {
+    let narrower = weights.bits_per_element() < f64::from(path.wanted.width());
+    let dequantized = weights.class.is_none() || (weights.class != Some(path.wanted) && narrower);
+    dequantized.then(|| {
         format!(
             "{} saves bytes, not arithmetic: weights are dequantized and multiplied in {}",
             weights.name,

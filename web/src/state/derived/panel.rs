@@ -152,7 +152,7 @@ pub(super) fn facts(model: &Model<'_>) -> Vec<DeviceFact> {
     facts
 }
 
-/// How sure a line of facts is: one badge, that of the least sure.
+/// How sure a line of facts is: one badge, that of the least sure roof. The capacity is on the box.
 pub fn weakest(facts: &[DeviceFact]) -> Provenance {
     let rank = |provenance: Provenance| match provenance {
         Provenance::Read => 0,
@@ -165,6 +165,7 @@ pub fn weakest(facts: &[DeviceFact]) -> Provenance {
     };
     facts
         .iter()
+        .filter(|fact| fact.name != "Memory")
         .map(|fact| fact.value.explanation.provenance)
         .max_by_key(|provenance| rank(*provenance))
         .unwrap_or(Provenance::Assumed)
