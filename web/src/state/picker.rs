@@ -34,16 +34,18 @@ pub fn filtered(groups: &[Group], query: &str) -> Vec<Group> {
     let query = query.to_ascii_lowercase();
     let words: Vec<&str> = query.split_whitespace().collect();
     let matches = |choice: &&Choice| words.iter().all(|word| choice.haystack.contains(word));
-    let other = |choice: &Choice| !choice.haystack.split_whitespace().any(|word| word == query);
+    let is_exact = |choice: &Choice| choice.haystack.split_whitespace().any(|word| word == query);
     let remaining = |group: &Group| {
-        let mut choices: Vec<Choice> = group.choices.iter().filter(matches).cloned().collect();
-        choices.sort_by_key(other);
+        let found = group.choices.iter().filter(matches).cloned();
+        let (mut choices, others): (Vec<_>, Vec<_>) = found.partition(is_exact);
+        choices.extend(others);
         Group { title: group.title.clone(), choices }
     };
-    let mut found: Vec<Group> =
-        groups.iter().map(remaining).filter(|group| !group.choices.is_empty()).collect();
-    found.sort_by_key(|group| group.choices.iter().all(other));
-    found
+    let found = groups.iter().map(remaining).filter(|group| !group.choices.is_empty());
+    let (mut first, others): (Vec<_>, Vec<_>) =
+        found.partition(|group| group.choices.iter().any(is_exact));
+    first.extend(others);
+    first
 }
 
 /// The place of an option in the whole list.
