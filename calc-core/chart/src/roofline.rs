@@ -139,15 +139,20 @@ pub fn class_name(class: ComputeClass) -> String {
     class.key().to_ascii_uppercase()
 }
 
-/// The highest published measurement of each roof.
+/// The highest published measurement under each roof. One above its roof is about another clock or another chip, and no
+/// roof to draw; `hardware` lists it with its conditions.
 fn measured_roofs(device: &Device, classes: &[ComputeClass]) -> Vec<Sustained> {
     let here = || MEASURED.iter().filter(|measured| measured.device == device.key);
     let best = |values: &mut dyn Iterator<Item = f64>| values.reduce(f64::max);
-    let bandwidth = best(&mut here().filter(|it| it.unit == "GB/s").map(|it| it.value));
+    let roof = device.bandwidth.value.get() / 1e9;
+    let rates = here().filter(|it| it.unit == "GB/s" && it.value <= roof);
+    let bandwidth = best(&mut rates.map(|it| it.value));
     let mut roofs: Vec<Sustained> =
         bandwidth.map(|gb| Sustained::Bandwidth(BytesPerSec::from_gb(gb))).into_iter().collect();
     for class in classes {
-        let peak = best(&mut here().filter(|it| is_peak_of(it, *class)).map(|it| it.value));
+        let roof = device.peaks.get(*class).map_or(0.0, |fact| fact.value.get() / 1e12);
+        let rates = here().filter(|it| is_peak_of(it, *class) && it.value <= roof);
+        let peak = best(&mut rates.map(|it| it.value));
         roofs.extend(peak.map(|tera| Sustained::Compute(*class, FlopsPerSec::from_tera(tera))));
     }
     roofs
@@ -195,6 +200,12 @@ mod tests {
             ]
         );
         assert!(chart.bandwidth.label.ends_with("read measured 99.2"), "{}", chart.bandwidth.label);
+    }
+
+    #[test]
+    fn a_measurement_above_its_roof_is_not_drawn_as_one() {
+        // Published: 978 TFLOPS on a card whose datasheet says 835.
+        assert!(of("h100_nvl", &[ComputeClass::Fp16]).sustained.is_empty());
     }
 
     #[test]
