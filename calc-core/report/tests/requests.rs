@@ -62,6 +62,8 @@ fn wrong_shapes_say_what_is_allowed() {
         assert!(!error.contains('\n'), "{error}");
     }
     assert!(analyze(&gemm()).is_ok());
+    let capital = json!({"hardware": "h100", "M": 1, "n": 1, "k": 1, "weights": "fp16"});
+    assert_eq!(analyze(&capital), Err("unknown field `M`; did you mean m?".into()));
 }
 
 #[test]

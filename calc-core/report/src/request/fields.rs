@@ -26,12 +26,25 @@ impl Fields {
     /// # Errors
     /// [`RequestError::NotJson`] for anything but an object.
     pub fn from_line(line: &str) -> Result<Self, RequestError> {
+        if line.trim().is_empty() {
+            return Err(RequestError::NotJson { reason: "the line is empty".into() });
+        }
         match serde_json::from_str(line) {
             Ok(Value::Object(values)) => Ok(Self::new(values)),
             Ok(other) => Err(RequestError::NotJson {
                 reason: format!("{} where an object belongs", kind(&other)),
             }),
             Err(error) => Err(RequestError::NotJson { reason: error.to_string() }),
+        }
+    }
+
+    /// Nothing under this key; under the same one in other letters, perhaps.
+    fn missing(&self, key: &'static str) -> RequestError {
+        match self.values.keys().find(|given| given.eq_ignore_ascii_case(key)) {
+            Some(given) => {
+                RequestError::UnknownField { key: clip(given), nearest: vec![key.into()] }
+            }
+            None => RequestError::Missing { key },
         }
     }
 
@@ -57,7 +70,7 @@ impl Fields {
     /// # Errors
     /// As [`Fields::text`], and [`RequestError::Missing`].
     pub fn required_text(&mut self, key: &'static str) -> Result<String, RequestError> {
-        self.text(key)?.ok_or(RequestError::Missing { key })
+        self.text(key)?.ok_or_else(|| self.missing(key))
     }
 
     /// A yes or no: true or "true".
@@ -117,7 +130,7 @@ impl Fields {
     /// # Errors
     /// As [`Fields::count`], and [`RequestError::Missing`].
     pub fn required_count(&mut self, key: &'static str) -> Result<u64, RequestError> {
-        self.count(key)?.ok_or(RequestError::Missing { key })
+        self.count(key)?.ok_or_else(|| self.missing(key))
     }
 
     /// Refuses what nobody asked for.
