@@ -3,6 +3,8 @@
 pub mod devices;
 pub mod formats;
 pub mod models;
+pub mod quality;
+pub mod schemes;
 
 use alloc::string::String;
 use alloc::vec::Vec;
