@@ -1,5 +1,7 @@
 //! Sentences: what was refused and why, and what an answer should be read with. One wording for page, CLI and REST.
 
+pub mod advice;
+pub mod apply;
 mod errors;
 mod notes;
 
