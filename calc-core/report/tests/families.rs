@@ -7,6 +7,8 @@
 
 #[path = "families/defaults.rs"]
 mod defaults;
+#[path = "families/others.rs"]
+mod others;
 #[path = "families/variants.rs"]
 mod variants;
 
