@@ -48,6 +48,11 @@ impl Fields {
         }
     }
 
+    /// Whether there is something under this key.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.values.get(key).is_some_and(|value| !value.is_null())
+    }
+
     fn take(&mut self, key: &'static str) -> Option<Value> {
         self.asked.push(key);
         self.values.remove(key).filter(|value| !value.is_null())
