@@ -1,13 +1,13 @@
 //! A button that opens the reader's own device or model.
 
-use js_sys::{Function, Promise, Reflect, global};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{File, HtmlInputElement};
 
 use super::erased::on;
+use crate::lazy::{self, Refusal};
 use crate::state::files::MAX_BYTES;
 use crate::state::session::Session;
 use crate::state::url::Note;
@@ -41,26 +41,21 @@ pub fn OpenFile() -> impl IntoView {
 }
 
 async fn read(session: Session, file: File) {
-    let name = file.name();
-    let opened = if file.size() > f64::from(MAX_BYTES) {
-        Err(format!("{name}: at most {} MB are read", MAX_BYTES / 1_000_000))
-    } else {
-        reply(&name, &file).await.map_err(|error| {
-            error
-                .as_string()
-                .unwrap_or_else(|| format!("{name}: this build of the page cannot read files"))
-        })
-    };
-    match opened {
+    match reply(&file).await {
         Ok(reply) => session.open(&reply),
         Err(text) => session.notes.update(|notes| notes.push(Note { text })),
     }
 }
 
-/// Asks the reader program, which the boot script fetches when it is first needed.
-async fn reply(name: &str, file: &File) -> Result<String, JsValue> {
-    let text = JsFuture::from(file.text()).await?;
-    let ask: Function = Reflect::get(&global(), &"ridgepointReadFile".into())?.dyn_into()?;
-    let reply: Promise = ask.call2(&JsValue::NULL, &name.into(), &text)?.dyn_into()?;
-    JsFuture::from(reply).await?.as_string().ok_or(JsValue::NULL)
+/// What the file says, or a sentence that says why it cannot be read.
+async fn reply(file: &File) -> Result<String, String> {
+    let name = file.name();
+    if file.size() > f64::from(MAX_BYTES) {
+        return Err(format!("{name}: at most {} MB are read", MAX_BYTES / 1_000_000));
+    }
+    let text = JsFuture::from(file.text()).await.ok().and_then(|text| text.as_string());
+    let Some(text) = text else {
+        return Err(format!("{name}: the browser could not read it"));
+    };
+    lazy::read_file(&name, &text).await.map_err(|Refusal(text)| text)
 }
