@@ -58,11 +58,6 @@ impl Fields {
         self.values.remove(key).filter(|value| !value.is_null())
     }
 
-    /// Whether something stands under a key.
-    pub fn has(&self, key: &str) -> bool {
-        self.values.get(key).is_some_and(|value| !value.is_null())
-    }
-
     /// The name under a key, which stays there.
     pub fn peek_text(&self, key: &str) -> Option<&str> {
         self.values.get(key).and_then(Value::as_str)

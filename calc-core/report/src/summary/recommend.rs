@@ -22,11 +22,7 @@ pub fn recommendation(
     out.heading(format!("{} on {}{mode}", subject(inputs), inputs.device.name));
     match answer.ranked.first() {
         Some(first) => {
-            let speed = format!(
-                "{} times as fast as 16 bits in decode, {} in prefill",
-                n::short(first.speedup_decode, 2),
-                n::short(first.speedup_prefill, 2)
-            );
+            let speed = advice::speedup(first);
             let name = advice::scheme_name(first.scheme);
             out.line(format!("Use {name}: {speed}, {}.", advice::quality(&first.quality)));
             out.line(advice::regime(first, inputs.part, &answer.baseline));

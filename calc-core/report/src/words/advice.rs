@@ -42,9 +42,26 @@ pub fn scheme_name(scheme: &Scheme) -> String {
     match scheme.method {
         Method::Awq => format!("{name}, AWQ"),
         Method::Gptq => format!("{name}, GPTQ"),
-        Method::Rtn => format!("{name} weights"),
-        Method::None | Method::NativeFp8 | Method::NativeFp4 | Method::LlamaQuantize => name.into(),
+        // NF4 has no counterpart with quantized activations to be told from.
+        Method::Rtn if !format.key.starts_with("nf4") => format!("{name} weights"),
+        Method::Rtn
+        | Method::None
+        | Method::NativeFp8
+        | Method::NativeFp4
+        | Method::LlamaQuantize => name.into(),
     }
+}
+
+/// How much faster than 16 bits: `3.3 times as fast as 16 bits in decode and no faster in prefill`.
+pub fn speedup(row: &Ranked) -> String {
+    let times = |factor: f64| match factor {
+        factor if factor > 1.05 => format!("{} times as fast as 16 bits", n::short(factor, 2)),
+        factor if factor < 0.95 => {
+            format!("{} times slower than 16 bits", n::short(1.0 / factor, 2))
+        }
+        _ => "no faster than 16 bits".to_owned(),
+    };
+    format!("{} in decode, {} in prefill", times(row.speedup_decode), times(row.speedup_prefill))
 }
 
 /// A range of loss: `+2.4 to 2.8 % perplexity`.
