@@ -5,7 +5,7 @@ pub mod apply;
 mod errors;
 mod notes;
 
-pub use errors::nearest_text;
+pub use errors::{core_error, nearest_text};
 pub use notes::{analyze_notes, estimate_notes, request_notes};
 
 use calc_core::compare::Fit;

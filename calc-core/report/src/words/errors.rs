@@ -38,7 +38,7 @@ fn number(value: f64) -> String {
 
 /// One line for what the model refuses.
 #[must_use]
-pub(crate) fn core_error(error: &Error) -> String {
+pub fn core_error(error: &Error) -> String {
     match error {
         Error::OutOfRange { what, value, min, max } => {
             format!(
