@@ -1,6 +1,6 @@
 //! The import of config.json for the families of which the catalog has few models or none.
 //!
-//! The files are written by hand from the documented defaults of each class in transformers 5.23.0 (PyPI),
+//! The files carry the documented defaults of each class in transformers 5.23.0 (PyPI),
 //! models/FAMILY/configuration_FAMILY.py. The counts of parameters are not ours: the causal language model of that package
 //! was built from the same fields on the meta device of torch 2.15.0 (PyPI), and the elements of its parameters
 //! summed, a tied matrix once. The geometry is written by hand from modeling_FAMILY.py.

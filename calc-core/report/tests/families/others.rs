@@ -1,4 +1,5 @@
-//! The other classes: only their parameters, because the catalog has most of these families with their geometry.
+//! The other classes: only their parameters, because the catalog has most of these families with their geometry. The fields
+//! that decide them were taken by script from the defaults that each class of transformers 5.23.0 (PyPI) reports itself.
 //! `deepseek_v2` has no default for `num_experts_per_tok`; it is 6 here and decides no parameter.
 
 use serde_json::{Value, json};
