@@ -28,6 +28,7 @@ pub mod compare;
 pub mod cost;
 pub mod estimate;
 pub mod expected;
+pub mod explore;
 pub mod footprint;
 pub mod lowering;
 pub mod op;

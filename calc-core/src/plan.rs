@@ -8,7 +8,7 @@ use crate::device::Link;
 use crate::error::{Error, real_in_range};
 use crate::estimate::{EstimateRequest, PhaseEstimate, WeightSize};
 use crate::expected::Expected;
-use crate::footprint::{MemoryFootprint, footprint, weight_bytes};
+use crate::footprint::{MemoryFootprint, footprint, kv_cache_bytes, stage_share, weight_bytes};
 use crate::lowering::{Lowering, OpInstances, Phase, Step};
 use crate::model_arch::ModelArch;
 use crate::op::{OpCost, OpKind, Path};
@@ -181,6 +181,13 @@ impl<'a> Plan<'a> {
     pub fn footprint(&self) -> MemoryFootprint {
         let EstimateRequest { device, workload, .. } = &self.request;
         footprint(device, self.model(), &self.precision, workload, self.weight_scale)
+    }
+
+    /// KV cache of one device at a context, or at the end of the generation where that is longer.
+    pub fn kv_cache_at(&self, context: u64) -> Bytes {
+        let workload = Workload { context, ..self.request.workload };
+        let share = stage_share(self.model(), &workload.parallel);
+        kv_cache_bytes(self.model(), &self.precision, workload.batch, workload.longest()) * share
     }
 
     /// Time that a step spends on the links.

@@ -13,6 +13,7 @@ use core::cmp::Ordering;
 
 use crate::catalog::schemes::{BASELINE, SCHEMES};
 use crate::error::Error;
+use crate::estimate::EstimateRequest;
 use crate::precision::PrecisionChoice;
 use crate::quality::QualityLoss;
 use crate::roofline::Roofs;
@@ -331,12 +332,30 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    /// What a scheme comes to for a task, if nothing speaks against it.
-    pub(crate) fn admit(&self, task: &Task<'_>, scheme: &'static Scheme) -> Result<Outcome, Drop> {
+    /// Whether a scheme is a candidate that nothing but times and memory can speak against.
+    pub(crate) fn allows(&self, scheme: &Scheme) -> bool {
+        self.considers(scheme) && self.admit_at_all(&self.request.task, scheme).is_ok()
+    }
+
+    /// What the core is asked for a scheme at a batch; none for a single shape.
+    pub(crate) fn estimate_request(
+        &self,
+        scheme: &Scheme,
+        batch: u64,
+    ) -> Option<EstimateRequest<'a>> {
+        self.request.task.at(Axis::Batch, batch).estimate_request(&self.roofs, scheme)
+    }
+
+    fn admit_at_all(&self, task: &Task<'_>, scheme: &Scheme) -> Result<(), Drop> {
         scheme.runs_on(task.device(), &self.roofs).map_err(Drop::Kernel)?;
         task.shapes(scheme).map_err(Drop::Shape)?;
+        self.request.bounds.admit_quality(&self.quality(scheme))
+    }
+
+    /// What a scheme comes to for a task, if nothing speaks against it.
+    pub(crate) fn admit(&self, task: &Task<'_>, scheme: &'static Scheme) -> Result<Outcome, Drop> {
+        self.admit_at_all(task, scheme)?;
         let bounds = &self.request.bounds;
-        bounds.admit_quality(&self.quality(scheme))?;
         let outcome = task.run(&self.roofs, scheme).map_err(Drop::Refused)?;
         bounds.admit_outcome(&outcome)?;
         Ok(outcome)

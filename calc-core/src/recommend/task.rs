@@ -7,7 +7,6 @@ use crate::device::{Device, PowerMode};
 use crate::error::Error;
 use crate::estimate::{EstimateRequest, mean_power};
 use crate::expected::Expected;
-use crate::footprint::MemoryFootprint;
 use crate::lowering::{Phase, Step};
 use crate::op::{OpKind, Traffic};
 use crate::plan::{Plan, StepTotals};
@@ -198,16 +197,39 @@ impl<'a> Task<'a> {
         match self {
             Self::Shape(task) => run_shape(task, roofs, scheme),
             Self::Model { request, published } => {
-                let precision = scheme.choice(roofs, &request.precision, published);
-                run_model(&EstimateRequest {
-                    precision,
-                    weight_size: scheme
-                        .weight_size()
-                        .filter(|_| request.precision.embedding.is_none()),
-                    ..*request
-                })
+                run_model(&with_scheme(request, published, roofs, scheme))
             }
         }
+    }
+
+    /// What the core is asked for a scheme; none for a single shape.
+    pub(crate) fn estimate_request(
+        &self,
+        roofs: &Roofs,
+        scheme: &Scheme,
+    ) -> Option<EstimateRequest<'a>> {
+        match self {
+            Self::Shape(_) => None,
+            Self::Model { request, published } => {
+                Some(with_scheme(request, published, roofs, scheme))
+            }
+        }
+    }
+}
+
+/// A request with the formats of a scheme. Where the embedding has a format of its own, the size of a mixed file, which
+/// holds the embedding too, does not hold.
+fn with_scheme<'a>(
+    request: &EstimateRequest<'a>,
+    published: &PrecisionChoice,
+    roofs: &Roofs,
+    scheme: &Scheme,
+) -> EstimateRequest<'a> {
+    let own_embedding = request.precision.embedding.is_some();
+    EstimateRequest {
+        precision: scheme.choice(roofs, &request.precision, published),
+        weight_size: scheme.weight_size().filter(|_| !own_embedding),
+        ..*request
     }
 }
 
@@ -279,15 +301,15 @@ fn run_model(request: &EstimateRequest<'_>) -> Result<Outcome, Error> {
     let whole = prefill.expected.then(generation);
     let prefill = step_work(request, &prefill, prompt);
     let decode = step_work(request, &decode, 1);
-    let MemoryFootprint { usable, .. } = plan.footprint();
+    let footprint = plan.footprint();
     Ok(Outcome {
         precision: plan.precision,
         prefill,
         decode,
         whole,
         whole_energy: whole_energy(&prefill, &decode, generation, &request.workload),
-        memory: plan.footprint().total(),
-        usable,
+        memory: footprint.total(),
+        usable: footprint.usable,
     })
 }
 
