@@ -63,7 +63,7 @@ pub const fn badge_meaning(provenance: Provenance) -> &'static str {
 /// assert_eq!(sentence, "Memory-bound: arithmetic waits for DRAM 98\u{202f}% of the time.");
 /// ```
 pub fn sentence(answer: &Analysis) -> String {
-    let (ideal, time) = (answer.time.ideal(), answer.time);
+    let (ideal, time) = (answer.ideal, answer.time);
     let waits = |busy: Seconds| text::percent(1.0 - busy / ideal);
     match time.bound() {
         _ if ratio(answer) <= BALANCED => {

@@ -5,7 +5,8 @@
 use serde_json::Value;
 
 use super::{DeviceFile, DeviceFileError, PeaksFile, PowerModeFile, device, parse};
-use calc_core::device::{Device, DeviceClass};
+use calc_core::device::{Device, DeviceClass, PowerMode};
+use calc_core::quant_format::ComputeClass;
 
 /// The lines of a device file that [`parse`] accepts.
 ///
@@ -42,6 +43,96 @@ fn walk(path: &str, value: &Value, lines: &mut String) {
             *lines += &format!("{path}\t{bits:016x}\n");
         }
     }
+}
+
+/// The same lines of a device that is here already. `copy_of` is the key of the catalog's device that it was made from.
+pub fn of_device(device: &Device, copy_of: Option<&str>) -> String {
+    let mut out = Writer(String::new());
+    out.text("copy_of", copy_of.unwrap_or_default());
+    out.text("key", &device.key);
+    out.text("name", &device.name);
+    out.text("class", class_key(device.class));
+    out.real("memory_gib", Some(device.memory.value.get() / GIB));
+    out.real("bandwidth_gb_s", Some(device.bandwidth.value.get() / 1e9));
+    out.flag("unified_memory", device.unified_memory);
+    for class in ComputeClass::ALL {
+        let peak = device.peaks.get(class).map(|fact| fact.value.get() / 1e12);
+        out.real(&format!("dense_peaks_tflops.{}", class.key()), peak);
+    }
+    out.text("vendor", &device.vendor);
+    out.text("architecture", &device.architecture);
+    out.text("compute_capability", device.compute_capability.as_deref().unwrap_or_default());
+    out.real("sm_count", device.sm_count.map(|fact| f64::from(fact.value)));
+    out.real("tensor_clock_mhz", device.tensor_clock.map(|fact| fact.value.get() / 1e6));
+    out.real("l2_mib", device.l2.map(|fact| fact.value.get() / MIB));
+    let shared = device.shared_memory_per_sm.map(|fact| fact.value.get() / 1024.0);
+    out.real("shared_memory_per_sm_kib", shared);
+    out.real("tdp_w", device.tdp.map(|fact| fact.value.get()));
+    out.real("link_gb_s", device.link.map(|fact| fact.value.bandwidth.get() / 1e9));
+    out.real("link_latency_us", device.link.map(|fact| fact.value.latency.get() * 1e6));
+    for (i, mode) in device.power_modes.iter().enumerate() {
+        out.power_mode(&format!("power_modes.{i}."), mode);
+    }
+    out.text(
+        "source",
+        device
+            .source
+            .strip_prefix("custom file")
+            .unwrap_or(&device.source)
+            .trim_start_matches(": "),
+    );
+    out.text("notes", &device.notes);
+    out.0
+}
+
+const MIB: f64 = 1_048_576.0;
+const GIB: f64 = 1024.0 * MIB;
+
+/// The key of a class in a device file.
+pub const fn class_key(class: DeviceClass) -> &'static str {
+    match class {
+        DeviceClass::DiscreteGpu => "discrete_gpu",
+        DeviceClass::UnifiedGpu => "unified_gpu",
+        DeviceClass::Cpu => "cpu",
+    }
+}
+
+struct Writer(String);
+
+impl Writer {
+    fn line(&mut self, path: &str, value: &str) {
+        self.0 += &format!("{path}\t{}\n", value.replace(char::is_control, " "));
+    }
+
+    fn text(&mut self, path: &str, value: &str) {
+        if !value.is_empty() {
+            self.line(path, value.trim());
+        }
+    }
+
+    fn real(&mut self, path: &str, value: Option<f64>) {
+        if let Some(value) = value {
+            self.line(path, &format!("{:016x}", value.to_bits()));
+        }
+    }
+
+    fn flag(&mut self, path: &str, value: bool) {
+        self.line(path, if value { "true" } else { "false" });
+    }
+
+    fn power_mode(&mut self, at: &str, mode: &PowerMode) {
+        self.text(&format!("{at}name"), &mode.name);
+        self.real(&format!("{at}watts"), mode.watts.map(calc_core::units::Watts::get));
+        self.real(&format!("{at}gpu_clock_mhz"), mode.gpu_clock.map(|clock| clock.get() / 1e6));
+        self.real(&format!("{at}active_sm"), mode.active_sm.map(f64::from));
+        self.real(&format!("{at}bandwidth_gb_s"), mode.bandwidth.map(|rate| rate.get() / 1e9));
+        self.flag(&format!("{at}default"), mode.default);
+    }
+}
+
+/// The key of the catalog's device that the device of such lines is a copy of.
+pub fn copy_of(lines: &str) -> Option<&str> {
+    lines.lines().find_map(|line| line.strip_prefix("copy_of\t"))
 }
 
 /// The device of such lines.
@@ -131,6 +222,27 @@ impl<'a> Lines<'a> {
             active_sm: self.whole(&format!("{mode}active_sm")),
             bandwidth_gb_s: self.real(&format!("{mode}bandwidth_gb_s")),
             default: self.flag(&format!("{mode}default")).unwrap_or(false),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use calc_core::catalog::devices;
+    use calc_core::text::Text;
+
+    #[test]
+    fn a_copy_of_every_device_is_a_device() {
+        for original in devices::all() {
+            let copy = Device { key: Text::Borrowed("copy"), ..original.clone() };
+            let lines = of_device(&copy, Some(&original.key));
+            let read = read(&lines).unwrap_or_else(|error| panic!("{}: {error}", original.key));
+            assert_eq!(copy_of(&lines), Some(&*original.key));
+            assert_eq!(of_device(&read, Some(&original.key)), lines, "{}", original.key);
+            assert_eq!(read.power_modes.len(), original.power_modes.len());
+            let close = (read.bandwidth.value / original.bandwidth.value - 1.0).abs() < 1e-12;
+            assert!(close, "{}", original.key);
         }
     }
 }
