@@ -7,10 +7,12 @@ pub mod device_field;
 pub mod inputs_panel;
 pub mod number_field;
 pub mod open_file;
+pub mod operator_field;
 pub mod picker;
 pub mod picker_list;
 pub mod power_mode_field;
 pub mod presets;
+pub mod switch_field;
 
 pub mod format_row;
 pub mod format_table;
@@ -20,6 +22,8 @@ pub mod verdict;
 
 pub mod device_facts;
 pub mod limits_panel;
+
+pub mod model;
 
 pub mod erased;
 

@@ -1,6 +1,5 @@
 //! A button that opens the reader's own device or model.
 
-use js_sys::{Function, Promise, Reflect, global};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use wasm_bindgen::{JsCast, JsValue};
@@ -9,6 +8,7 @@ use web_sys::{File, HtmlInputElement};
 
 use super::erased::on;
 use crate::state::files::MAX_BYTES;
+use crate::state::program;
 use crate::state::session::Session;
 use crate::state::url::Note;
 
@@ -60,7 +60,6 @@ async fn read(session: Session, file: File) {
 /// Asks the reader program, which the boot script fetches when it is first needed.
 async fn reply(name: &str, file: &File) -> Result<String, JsValue> {
     let text = JsFuture::from(file.text()).await?;
-    let ask: Function = Reflect::get(&global(), &"ridgepointReadFile".into())?.dyn_into()?;
-    let reply: Promise = ask.call2(&JsValue::NULL, &name.into(), &text)?.dyn_into()?;
-    JsFuture::from(reply).await?.as_string().ok_or(JsValue::NULL)
+    let reply = program::ask("ridgepointReadFile", &[&name.into(), &text]).await?;
+    reply.as_string().ok_or(JsValue::NULL)
 }
