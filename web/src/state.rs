@@ -1,7 +1,9 @@
 //! What the reader chose (`inputs`), what follows from it (`derived`), and how both are kept in the address (`url`).
 //! Everything here but `session`, `program` and `colors` is plain functions.
 
+pub mod decimal;
 pub mod derived;
+pub mod editor;
 pub mod files;
 pub mod fragment;
 pub mod inputs;
@@ -9,6 +11,7 @@ pub mod model;
 pub mod names;
 pub mod operator;
 pub mod picker;
+pub mod points;
 pub mod presets;
 pub mod roving;
 #[cfg(test)]

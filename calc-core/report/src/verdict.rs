@@ -129,6 +129,18 @@ pub fn floor_share(answer: &Analysis, factors: &Factors) -> f64 {
     factors.floor * kernels(answer) as f64 / answer.expected.time
 }
 
+/// What to think of a measurement that is so many times as fast as the roof; `None` up to 2 % above it, which is measuring.
+pub fn above_roof(times: f64) -> Option<String> {
+    (times > 1.02).then(|| {
+        format!(
+            "{} the roof, which no kernel can be. Likely reasons: the timed loop reads from cache instead of DRAM; device, \
+             clocks or power mode are not the ones chosen; FLOP or bytes are counted in another way; sparse arithmetic; the \
+             timer stops early.",
+            text::ratio(times)
+        )
+    })
+}
+
 /// How many kernels run one after the other.
 pub fn kernels(answer: &Analysis) -> usize {
     answer.parts.len().max(1)

@@ -23,6 +23,7 @@ use report::verdict::explain::Explanation;
 use super::inputs::{Inputs, Role};
 use super::names::short_name;
 use super::operator::Fault;
+use super::points::{self, PointRow};
 
 pub use captions::{
     ModeChoice, chart_summary, focus_key, inputs_summary, mode_choices, point_keys, point_text,
@@ -55,6 +56,8 @@ pub struct Kernel {
     pub chart: Roofline,
     /// What limits the chosen format and what would change it; `None` when it is refused.
     pub limits: Option<Limits>,
+    /// Points of the reader's own.
+    pub own_points: Vec<PointRow>,
     /// The device.
     pub facts: Vec<DeviceFact>,
 }
@@ -131,10 +134,14 @@ pub fn derive(inputs: &Inputs) -> Result<Kernel, Vec<Fault>> {
         }
         None => (String::new(), String::new(), None),
     };
+    let mut chart = chart(&question, &answers);
+    let own_points = points::rows(&inputs.points, &chart);
+    chart.points.extend(inputs.points.iter().enumerate().map(|(index, point)| point.input(index)));
     Ok(Kernel {
         sentence,
         line,
-        chart: chart(&question, &answers),
+        own_points,
+        chart,
         rows: answers
             .iter()
             .map(|(format, answer)| question.row(format, answer, baseline.as_ref()))

@@ -12,6 +12,7 @@ use calc_core::text::Text;
 
 use super::model::inputs::ModelInputs;
 use super::operator::{Fault, Op, Typed};
+use super::points::OwnPoint;
 
 /// What the page answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -65,6 +66,8 @@ pub struct Inputs {
     pub activations: Option<&'static QuantFormat>,
     /// KV cache; `None` leaves it to the rule.
     pub kv: Option<&'static QuantFormat>,
+    /// Points of the reader's own.
+    pub points: Vec<OwnPoint>,
     /// What is asked of a whole model.
     pub model: ModelInputs,
 }
@@ -83,6 +86,7 @@ impl Default for Inputs {
             weights: catalog::format("int4_g128").expect("a key of the catalog"),
             activations: None,
             kv: None,
+            points: Vec::new(),
             model: ModelInputs::default(),
         }
     }

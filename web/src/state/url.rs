@@ -11,6 +11,7 @@ use super::fragment::Carried;
 use super::inputs::{Inputs, View};
 use super::model;
 use super::operator::{self, Field, Op};
+use super::points;
 
 /// Longest value that a message repeats.
 const LONGEST_QUOTE: usize = 40;
@@ -47,6 +48,7 @@ pub fn read_beside(query: &str, carried: &Carried) -> (Inputs, Vec<Note>) {
     reader.weights(&mut inputs, value("w"));
     reader.activations(&mut inputs, value("a"));
     reader.kv_cache(&mut inputs, value("ak"));
+    reader.points(&mut inputs, value("pt"));
     reader.version(value("v"));
     reader.other_keys(&mut inputs, &pairs);
     reader.notes.truncate(MOST_NOTES);
@@ -87,6 +89,7 @@ pub fn write(inputs: &Inputs) -> String {
     }
     pairs.extend(inputs.activations.map(|format| ("a", format.key.to_owned())));
     pairs.extend(inputs.kv.map(|format| ("ak", format.key.to_owned())));
+    pairs.extend(points::write(&inputs.points).map(|points| ("pt", points)));
     model::url::write(&inputs.model, &mut pairs);
     if pairs.is_empty() {
         return String::new();
@@ -212,6 +215,14 @@ impl Reader<'_> {
         }
     }
 
+    fn points(&mut self, inputs: &mut Inputs, value: Option<&str>) {
+        let Some(value) = value else { return };
+        match points::read(value) {
+            Some(points) => inputs.points = points,
+            None => self.note("pt", value, "which are no points: name, FLOP/B and TFLOP/s of each, with ~ between. The page leaves them out."),
+        }
+    }
+
     fn kv_cache(&mut self, inputs: &mut Inputs, value: Option<&str>) {
         let Some(value) = value else { return };
         match catalog::format(value) {
@@ -285,7 +296,7 @@ impl Reader<'_> {
 
     /// The keys of the Model view, and what no view knows.
     fn other_keys(&mut self, inputs: &mut Inputs, pairs: &[(String, String)]) {
-        const KNOWN: [&str; 10] = ["view", "d", "pm", "op", "uf", "pl", "w", "a", "ak", "v"];
+        const KNOWN: [&str; 11] = ["view", "d", "pm", "op", "uf", "pl", "w", "a", "ak", "pt", "v"];
         let is_field = |key: &str| Field::ALL.iter().any(|field| field.id() == key);
         let is_other = |key: &str| !KNOWN.contains(&key) && !is_field(key);
         for (key, value) in pairs.iter().filter(|(key, _)| is_other(key)) {
@@ -422,6 +433,12 @@ mod tests {
     }
 
     #[test]
+    fn points_come_back() {
+        let (points, _) = points::parse("my kernel, 3.8, 0.35\nü&=%, 1e2, 5", 9);
+        round_trip(&Inputs { points, ..Inputs::default() });
+    }
+
+    #[test]
     fn the_views_share_one_state() {
         let mut inputs = Inputs { view: View::Model, ..with(&[(Field::M, "64")]) };
         inputs.set_device(Cow::Borrowed(catalog::device("t4").expect("catalog key")));
@@ -468,6 +485,7 @@ mod tests {
         check_note("?uf=yes", &["uf=yes", "only be 1"]);
         check_note("?ak=fp7", &["ak=fp7", "no format"]);
         check_note("?ac=-1", &["ac=-1", "from 0 to"]);
+        check_note("?pt=a~1", &["pt=a~1", "no points"]);
         check_note("?view=table", &["view=table", "kernel and model"]);
         check_note("?m", &["m=,"]);
         check_note("?m=%ZZ", &["m=%ZZ"]);

@@ -130,6 +130,77 @@ impl Writer {
     }
 }
 
+/// The device file of such lines: what [`write`] read.
+pub fn to_json(lines: &str) -> String {
+    let mut file = Value::Object(serde_json::Map::new());
+    for (path, value) in lines.lines().filter_map(|line| line.split_once('\t')) {
+        let last = path.rsplit('.').next().unwrap_or(path);
+        let bits = || u64::from_str_radix(value, 16).map_or(f64::NAN, f64::from_bits);
+        let value = match last {
+            "copy_of" | "key" | "name" | "class" | "vendor" | "architecture"
+            | "compute_capability" | "source" | "notes" => Value::from(value),
+            "unified_memory" | "default" => Value::from(value == "true"),
+            "sm_count" | "active_sm" => Value::from(whole(bits())),
+            _ => Value::from(rounded(bits())),
+        };
+        put(&mut file, path, value);
+    }
+    serde_json::to_string_pretty(&file).unwrap_or_default() + "\n"
+}
+
+/// Sets the value at a path, with the objects and lists on the way.
+fn put(file: &mut Value, path: &str, value: Value) {
+    match path.split('.').collect::<Vec<_>>()[..] {
+        ["dense_peaks_tflops", class] => file["dense_peaks_tflops"][class] = value,
+        ["power_modes", index, field] => {
+            let index: usize = index.parse().unwrap_or(0);
+            if !file["power_modes"].is_array() {
+                file["power_modes"] = Value::Array(Vec::new());
+            }
+            if let Some(modes) = file["power_modes"].as_array_mut() {
+                let last = index.min(modes.len());
+                if last == modes.len() {
+                    modes.push(Value::Null);
+                }
+                modes[last][field] = value;
+            }
+        }
+        _ => file[path] = value,
+    }
+}
+
+/// Without the last digits that conversions between units leave behind.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.12e}").parse().unwrap_or(value)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "casts from floats saturate"
+)]
+fn whole(value: f64) -> u32 {
+    value as u32
+}
+
+/// Lines with another value at a path: a number, or nothing.
+pub fn with_number(lines: &str, path: &str, value: Option<f64>) -> String {
+    let others =
+        lines.lines().filter(|line| line.split_once('\t').is_none_or(|(at, _)| at != path));
+    let mut out = Writer(others.map(|line| format!("{line}\n")).collect());
+    out.real(path, value);
+    out.0
+}
+
+/// Lines with another text at a path.
+pub fn with_text(lines: &str, path: &str, value: &str) -> String {
+    let others =
+        lines.lines().filter(|line| line.split_once('\t').is_none_or(|(at, _)| at != path));
+    let mut out = Writer(others.map(|line| format!("{line}\n")).collect());
+    out.text(path, value);
+    out.0
+}
+
 /// The key of the catalog's device that the device of such lines is a copy of.
 pub fn copy_of(lines: &str) -> Option<&str> {
     lines.lines().find_map(|line| line.strip_prefix("copy_of\t"))
@@ -147,6 +218,7 @@ pub fn read(lines: &str) -> Result<Device, DeviceFileError> {
         modes.take_while(|mode| fields.0.iter().any(|(path, _)| path.starts_with(mode.as_str())));
     device(DeviceFile {
         _schema: None,
+        copy_of: fields.text("copy_of"),
         key: fields.text("key").unwrap_or_default(),
         name: fields.text("name"),
         class: match fields.get("class") {
@@ -202,12 +274,7 @@ impl<'a> Lines<'a> {
 
     /// A whole number; anything else was refused when the file was read, and is here, too, as too small.
     fn whole(&self, path: &str) -> Option<u32> {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "casts from floats saturate"
-        )]
-        self.real(path).map(|value| value as u32)
+        self.real(path).map(whole)
     }
 
     fn flag(&self, path: &str) -> Option<bool> {
@@ -233,6 +300,19 @@ mod tests {
     use calc_core::text::Text;
 
     #[test]
+    fn what_was_changed_is_the_users() {
+        use calc_core::provenance::Provenance;
+        let original = calc_core::catalog::device("t4").expect("catalog key");
+        let copy = Device { key: Text::Borrowed("copy"), ..original.clone() };
+        let lines = with_number(&of_device(&copy, Some("t4")), "bandwidth_gb_s", Some(400.0));
+        let read = read(&with_text(&lines, "name", "Mine")).expect("a device");
+        assert_eq!((read.bandwidth.provenance, &*read.name), (Provenance::Assumed, "Mine"));
+        assert_eq!(read.memory, original.memory);
+        assert!(super::read(&with_number(&lines, "bandwidth_gb_s", None)).is_err());
+        assert!(super::read(&with_text(&lines, "copy_of", "nothing")).is_err());
+    }
+
+    #[test]
     fn a_copy_of_every_device_is_a_device() {
         for original in devices::all() {
             let copy = Device { key: Text::Borrowed("copy"), ..original.clone() };
@@ -241,8 +321,19 @@ mod tests {
             assert_eq!(copy_of(&lines), Some(&*original.key));
             assert_eq!(of_device(&read, Some(&original.key)), lines, "{}", original.key);
             assert_eq!(read.power_modes.len(), original.power_modes.len());
-            let close = (read.bandwidth.value / original.bandwidth.value - 1.0).abs() < 1e-12;
-            assert!(close, "{}", original.key);
+            // Nothing was changed, so every fact is the original's, to the last bit and with its provenance.
+            assert_eq!((read.bandwidth, read.memory), (original.bandwidth, original.memory));
+            assert_eq!(
+                (read.peaks, read.tdp, read.l2),
+                (original.peaks, original.tdp, original.l2)
+            );
+            let file = to_json(&lines);
+            let parsed =
+                super::super::parse(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
+            assert_eq!(
+                of_device(&parsed, Some(&original.key)),
+                of_device(&read, Some(&original.key))
+            );
         }
     }
 }

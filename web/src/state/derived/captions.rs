@@ -80,6 +80,10 @@ pub fn point_keys(kernel: &Kernel) -> Vec<String> {
 
 /// The point under the keyboard, in words.
 pub fn point_text(kernel: &Kernel, pointed: Option<&str>) -> String {
+    let own = kernel.own_points.iter().find(|own| pointed == Some(own.key.as_str()));
+    if let Some(own) = own {
+        return format!("{}: {}. {}", own.name, own.numbers, own.warning);
+    }
     let row = pointed.and_then(|key| kernel.row(key));
     match row.map(|row| (&row.name, &row.state)) {
         Some((name, RowState::Runs { cells, interval, .. })) => {
