@@ -11,6 +11,7 @@ use crate::roofline::{Roofline, Sustained};
 use crate::theme::Ink;
 
 mod labels;
+mod legend;
 mod lines;
 
 pub use crate::label::{Anchor, Label};

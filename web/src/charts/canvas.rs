@@ -80,7 +80,8 @@ fn watch_size(canvas: &HtmlCanvasElement, view: RwSignal<View>) {
             },
             ratio: window().device_pixel_ratio(),
         };
-        if view.get_untracked() != seen {
+        // The last report comes when the element is gone, and the signal with it.
+        if view.try_get_untracked().is_some_and(|known| known != seen) {
             view.set(seen);
         }
     };

@@ -11,7 +11,7 @@ use report::device_file::lines;
 use report::named_model::NamedModel;
 use report::number_text;
 
-use super::inputs::Preset;
+use super::presets::Preset;
 
 /// Largest file that is read; no description of a device or model comes near.
 pub const MAX_BYTES: u32 = 16_000_000;
@@ -78,11 +78,8 @@ fn preset(line: &str) -> Option<Preset> {
     let key = parts.next()?;
     let kind = OpKind::ALL.iter().find(|kind| kind.key() == key)?;
     let (n, k) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-    Some(Preset {
-        name: Text::Borrowed(kind.key()),
-        meaning: Text::Borrowed(kind.describe()),
-        shape: GemmShape { m: 1, n, k },
-    })
+    let (name, meaning) = (Text::Borrowed(kind.key()), Text::Borrowed(kind.describe()));
+    Some(Preset::product(name, meaning, GemmShape { m: 1, n, k }))
 }
 
 #[cfg(test)]

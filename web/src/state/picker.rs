@@ -127,12 +127,6 @@ pub fn weight_groups() -> Vec<Group> {
 
 /// The formats that can be computed in, and the rule that chooses one; `rule` names what it chooses now.
 pub fn activation_groups(rule: &str) -> Vec<Group> {
-    let by_rule = Choice {
-        key: String::new(),
-        name: format!("{rule}, by the rule"),
-        detail: String::new(),
-        haystack: format!("{} by the rule default automatic", rule.to_ascii_lowercase()),
-    };
     let computes = |encoding: Encoding| {
         formats::FORMATS
             .iter()
@@ -143,10 +137,25 @@ pub fn activation_groups(rule: &str) -> Vec<Group> {
     };
     let group = |title: &str, choices| Group { title: title.to_owned(), choices };
     vec![
-        group("Default", vec![by_rule]),
+        by_rule(rule),
         group("Floats", computes(Encoding::Float)),
         group("Integers", computes(Encoding::Int)),
     ]
+}
+
+/// All formats as a KV cache, and the rule that chooses one.
+pub fn cache_groups(rule: &str) -> Vec<Group> {
+    core::iter::once(by_rule(rule)).chain(weight_groups()).collect()
+}
+
+fn by_rule(rule: &str) -> Group {
+    let choice = Choice {
+        key: String::new(),
+        name: format!("{rule}, by the rule"),
+        detail: String::new(),
+        haystack: format!("{} by the rule default automatic", rule.to_ascii_lowercase()),
+    };
+    Group { title: "Default".to_owned(), choices: vec![choice] }
 }
 
 fn format_choice(format: &'static QuantFormat) -> Choice {
@@ -180,6 +189,7 @@ mod tests {
     fn every_device_and_format_is_in_a_list() {
         assert_eq!(count(&device_groups()), devices::all().count());
         assert_eq!(count(&weight_groups()), formats::FORMATS.len());
+        assert_eq!(count(&cache_groups("FP16")), formats::FORMATS.len() + 1);
     }
 
     #[test]

@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 
-use calc_core::device::Device;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 use wasm_bindgen::JsValue;
 
 use super::colors::Colors;
 use super::derived::{self, Shown};
 use super::files::{self, Opened, OpenedModel};
-use super::inputs::Inputs;
+use super::fragment::{self, Carried};
+use super::inputs::{Inputs, View};
+use super::program;
 use super::url::{self, Note};
 use report::verdict::explain::Explanation;
 
@@ -40,8 +42,8 @@ pub struct Session {
     pub inputs: RwSignal<Inputs>,
     /// What follows from it.
     pub shown: Memo<Shown>,
-    /// The device of a file, kept for the way back.
-    pub device: RwSignal<Option<Device>>,
+    /// Fragments of the address seen so far, each with its text; empty for one that cannot be read.
+    fragments: StoredValue<Vec<(String, String)>>,
     /// The model of a file.
     pub model: RwSignal<Option<OpenedModel>>,
     /// What the address or a file said that the page could not use.
@@ -59,13 +61,18 @@ pub struct Session {
 impl Session {
     /// Begins with what the address says, and follows it back and forth.
     pub fn begin() -> Self {
-        let (inputs, notes) = url::read(&address());
+        let fragments = StoredValue::new(vec![(String::new(), String::new())]);
+        if let Some(code) = code() {
+            fragments
+                .update_value(|known| known.push((code, program::unpacked().unwrap_or_default())));
+        }
+        let (inputs, notes) = url::read_beside(&query(), &carried(fragments).unwrap_or_default());
         let inputs = RwSignal::new(inputs);
         let shown = Memo::new(move |before| inputs.with(|inputs| derived::next(before, inputs)));
         let session = Self {
             inputs,
             shown,
-            device: RwSignal::new(None),
+            fragments,
             model: RwSignal::new(None),
             notes: RwSignal::new(notes),
             pointed: RwSignal::new(None),
@@ -77,25 +84,60 @@ impl Session {
         session
     }
 
-    /// Changes the inputs, and the address with them unless a field cannot be read.
+    /// Changes the inputs, and the address with them unless a letter made a field unreadable.
     pub fn edit(self, step: Step, change: impl FnOnce(&mut Inputs)) {
         self.popover.set(None);
         self.inputs.update(change);
-        if let Some(query) = self.inputs.with_untracked(url::write) {
-            remember(&query, step);
+        let is_readable = self.inputs.with_untracked(url::is_readable);
+        if is_readable || step == Step::Choice {
+            let query = self.inputs.with_untracked(url::write);
+            self.remember(&query, step);
         }
+    }
+
+    /// The address of the present inputs in another view.
+    pub fn address_of(self, view: View) -> String {
+        let inputs = Inputs { view, ..self.inputs.get() };
+        let fragment = self.fragment(&fragment::text(&inputs)).unwrap_or_default();
+        let query = url::write(&inputs);
+        format!("{}{fragment}", if query.is_empty() { "?" } else { &query })
+    }
+
+    /// Writes the address: at once, or when the fragment is packed.
+    fn remember(self, query: &str, step: Step) {
+        let text = self.inputs.with_untracked(fragment::text);
+        if let Some(fragment) = self.fragment(&text) {
+            write(&format!("{query}{fragment}"), step);
+            return;
+        }
+        write(query, step);
+        spawn_local(async move {
+            let Some(code) = program::pack(&text).await else { return };
+            self.fragments.update_value(|known| known.push((code, text.clone())));
+            let (now, query) =
+                self.inputs.with_untracked(|inputs| (fragment::text(inputs), url::write(inputs)));
+            if let Some(fragment) = self.fragment(&text).filter(|_| now == text) {
+                write(&format!("{query}{fragment}"), Step::Typing);
+            }
+        });
+    }
+
+    /// The fragment of a text, if it was packed already.
+    fn fragment(self, text: &str) -> Option<String> {
+        let known = self.fragments.read_value();
+        let (code, _) = known.iter().find(|(_, other)| other == text)?;
+        Some(if text.is_empty() { String::new() } else { format!("{}{code}", fragment::PREFIX) })
     }
 
     /// Takes over what was read from a file.
     pub fn open(self, reply: &str) {
         match files::understand(reply) {
             Ok(Opened::Device(device)) => {
-                self.device.set(Some((*device).clone()));
                 self.edit(Step::Choice, |inputs| inputs.set_device(Cow::Owned(*device)));
             }
             Ok(Opened::Model(model)) => {
                 if let Some(first) = model.presets.first() {
-                    self.edit(Step::Choice, |inputs| inputs.apply(first));
+                    self.edit(Step::Choice, |inputs| first.apply(inputs));
                 }
                 self.model.set(Some(model));
             }
@@ -103,25 +145,50 @@ impl Session {
         }
     }
 
+    /// Follows the address, after its fragment is unpacked if it is a new one.
     fn reread(self) {
-        let (inputs, notes) =
-            self.device.with_untracked(|device| url::read_beside(&address(), device.as_ref()));
+        let Some(carried) = carried(self.fragments) else {
+            spawn_local(async move {
+                let code = code().unwrap_or_default();
+                let text = program::unpack(&code).await.unwrap_or_default();
+                self.fragments.update_value(|known| known.push((code, text)));
+                self.reread();
+            });
+            return;
+        };
+        let (inputs, notes) = url::read_beside(&query(), &carried);
         self.inputs.set(inputs);
         self.notes.set(notes);
         self.popover.set(None);
     }
 }
 
-fn address() -> String {
+/// What the address carries; `None` while its fragment is not unpacked.
+fn carried(fragments: StoredValue<Vec<(String, String)>>) -> Option<Carried> {
+    let Some(code) = code() else { return Some(Carried::Nothing) };
+    let known = fragments.read_value();
+    let (_, text) = known.iter().find(|(other, _)| *other == code)?;
+    Some(fragment::understand(text))
+}
+
+fn query() -> String {
     window().location().search().unwrap_or_default()
 }
 
-fn remember(query: &str, step: Step) {
-    if query == address() {
+/// The packed text in the address.
+fn code() -> Option<String> {
+    let hash = window().location().hash().unwrap_or_default();
+    hash.strip_prefix(fragment::PREFIX).map(str::to_owned)
+}
+
+/// Puts a query and fragment into the address.
+fn write(address: &str, step: Step) {
+    let location = window().location();
+    let now = query() + &location.hash().unwrap_or_default();
+    if address == now {
         return;
     }
-    let path = window().location().pathname().unwrap_or_default();
-    let target = format!("{path}{query}");
+    let target = location.pathname().unwrap_or_default() + address;
     let Ok(history) = window().history() else { return };
     let written = match step {
         Step::Choice => history.push_state_with_url(&JsValue::NULL, "", Some(&target)),

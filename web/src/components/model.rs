@@ -1,0 +1,3 @@
+//! The Model view.
+
+pub mod view;
