@@ -2,17 +2,19 @@
 
 use leptos::prelude::*;
 
-use crate::components::erased::flag;
+use crate::components::erased::{block, flag};
 use crate::components::explanation::ExplanationPopover;
 use crate::components::format_table::FormatTable;
 use crate::components::header::Header;
 use crate::components::inputs_panel::InputsPanel;
 use crate::components::key_list::KeyList;
 use crate::components::limits_panel::LimitsPanel;
+use crate::components::model::view::ModelView;
 use crate::components::notes::Notes;
 use crate::components::roofline_chart::RooflineChart;
 use crate::components::verdict::Verdict;
 use crate::state::derived::Shown;
+use crate::state::inputs::View;
 use crate::state::session::Session;
 
 /// Puts the page into the document.
@@ -21,14 +23,30 @@ pub fn start() {
     leptos::mount::mount_to_body(App);
 }
 
-/// The page.
+/// The page: the view that the address names, in one frame.
 #[component]
 pub fn App() -> impl IntoView {
     let session = Session::begin();
     provide_context(session);
-    let stale = flag(move || session.shown.with(Shown::is_stale));
+    let view = Memo::new(move |_| session.inputs.with(|inputs| inputs.view));
+    let shown = block(move || match view.get() {
+        View::Kernel => view! { <KernelView/> }.into_any(),
+        View::Model => view! { <ModelView/> }.into_any(),
+    });
     view! {
         <Header/>
+        {shown}
+        <ExplanationPopover/>
+        <KeyList/>
+    }
+}
+
+/// One operator on a device: inputs, answer, what to do.
+#[component]
+fn KernelView() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let stale = flag(move || session.shown.with(Shown::is_stale));
+    view! {
         <main class="kernel">
             <InputsPanel/>
             <section class="answer" class:stale=stale aria-label="Answer">
@@ -38,8 +56,6 @@ pub fn App() -> impl IntoView {
                 <FormatTable/>
             </section>
             <LimitsPanel/>
-            <ExplanationPopover/>
         </main>
-        <KeyList/>
     }
 }

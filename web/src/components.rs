@@ -21,6 +21,8 @@ pub mod verdict;
 pub mod device_facts;
 pub mod limits_panel;
 
+pub mod model;
+
 pub mod erased;
 
 pub mod explained;

@@ -4,6 +4,7 @@
 pub mod derived;
 pub mod files;
 pub mod inputs;
+pub mod model;
 pub mod names;
 pub mod picker;
 pub mod roving;

@@ -4,7 +4,7 @@ mod errors;
 mod notes;
 
 pub use errors::nearest_text;
-pub use notes::{analyze_notes, estimate_notes};
+pub use notes::{analyze_notes, estimate_notes, import_notes};
 
 use calc_core::compare::Fit;
 use calc_core::roofline::Bound;

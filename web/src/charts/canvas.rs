@@ -80,7 +80,8 @@ fn watch_size(canvas: &HtmlCanvasElement, view: RwSignal<View>) {
             },
             ratio: window().device_pixel_ratio(),
         };
-        if view.get_untracked() != seen {
+        // None when the view of this canvas is gone: the browser reports that, too.
+        if view.try_get_untracked().is_some_and(|view| view != seen) {
             view.set(seen);
         }
     };

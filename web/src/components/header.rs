@@ -1,9 +1,11 @@
 //! The line at the top.
 
+use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
-use super::erased::{on, text};
-use crate::state::session::Session;
+use super::erased::{maybe, on, text};
+use crate::state::inputs::View;
+use crate::state::session::{Session, Step};
 
 /// Name, view, colors, keys.
 #[component]
@@ -12,12 +14,29 @@ pub fn Header() -> impl IntoView {
     let colors = session.colors;
     let other =
         text(move || if colors.is_dark() { "Light colors" } else { "Dark colors" }.to_owned());
+    let link = move |view: View| {
+        let is_shown = move || session.inputs.with(|inputs| inputs.view == view);
+        let on_click = move |event: MouseEvent| {
+            // With a modifier the browser opens the link elsewhere, and its address says everything.
+            if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
+                event.prevent_default();
+                session.edit(Step::Choice, |inputs| inputs.view = view);
+            }
+        };
+        view! {
+            <a
+                href=text(move || session.address_of(view))
+                aria-current=maybe(move || is_shown().then(|| "page".to_owned()))
+                on:click=on(on_click)
+            >
+                {view.name()}
+            </a>
+        }
+    };
     view! {
         <header class="top">
             <p class="brand">"Ridgepoint"</p>
-            <nav aria-label="Views">
-                <a href="?" aria-current="page">"Kernel"</a>
-            </nav>
+            <nav aria-label="Views">{View::ALL.into_iter().map(link).collect_view()}</nav>
             <div class="tools">
                 <button type="button" class="tool" aria-label=other title=other on:click=on(move |_| colors.toggle())>
                     "◐"

@@ -41,26 +41,40 @@ pub fn OpenFile() -> impl IntoView {
 }
 
 async fn read(session: Session, file: File) {
-    let name = file.name();
-    let opened = if file.size() > f64::from(MAX_BYTES) {
-        Err(format!("{name}: at most {} MB are read", MAX_BYTES / 1_000_000))
-    } else {
-        reply(&name, &file).await.map_err(|error| {
-            error
-                .as_string()
-                .unwrap_or_else(|| format!("{name}: this build of the page cannot read files"))
-        })
-    };
-    match opened {
+    match read_file(&file).await {
         Ok(reply) => session.open(&reply),
         Err(text) => session.notes.update(|notes| notes.push(Note { text })),
     }
 }
 
+/// What the reader program says of a file.
+///
+/// # Errors
+/// A sentence that names the file.
+pub async fn read_file(file: &File) -> Result<String, String> {
+    let name = file.name();
+    if file.size() > f64::from(MAX_BYTES) {
+        return Err(format!("{name}: at most {} MB are read", MAX_BYTES / 1_000_000));
+    }
+    let text = JsFuture::from(file.text()).await;
+    let text = text.map_err(|_unreadable| {
+        format!("{name} cannot be read; a folder is no file, open what is in it")
+    })?;
+    read_text(&name, &text).await
+}
+
+/// What the reader program says of a text, which goes by this name.
+///
+/// # Errors
+/// A sentence that names it.
+pub async fn read_text(name: &str, text: &JsValue) -> Result<String, String> {
+    let without_reader = || format!("{name}: this build of the page cannot read files");
+    reply(name, text).await.map_err(|error| error.as_string().unwrap_or_else(without_reader))
+}
+
 /// Asks the reader program, which the boot script fetches when it is first needed.
-async fn reply(name: &str, file: &File) -> Result<String, JsValue> {
-    let text = JsFuture::from(file.text()).await?;
+async fn reply(name: &str, text: &JsValue) -> Result<String, JsValue> {
     let ask: Function = Reflect::get(&global(), &"ridgepointReadFile".into())?.dyn_into()?;
-    let reply: Promise = ask.call2(&JsValue::NULL, &name.into(), &text)?.dyn_into()?;
+    let reply: Promise = ask.call2(&JsValue::NULL, &name.into(), text)?.dyn_into()?;
     JsFuture::from(reply).await?.as_string().ok_or(JsValue::NULL)
 }

@@ -11,9 +11,44 @@ use calc_core::quant_format::QuantFormat;
 use calc_core::text::{Text, text};
 use report::number_text;
 
+use super::model::inputs::ModelInputs;
+
+/// What the page answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum View {
+    /// One operator on a device.
+    #[default]
+    Kernel,
+    /// A whole model on a device.
+    Model,
+}
+
+impl View {
+    /// In the order of the navigation.
+    pub const ALL: [Self; 2] = [Self::Kernel, Self::Model];
+
+    /// Its name in the navigation.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kernel => "Kernel",
+            Self::Model => "Model",
+        }
+    }
+
+    /// Its name in the address.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::Model => "model",
+        }
+    }
+}
+
 /// Everything that decides what the page shows. A device from a file is an owned one; the address names it by its key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inputs {
+    /// What the page answers.
+    pub view: View,
     /// Device.
     pub device: Cow<'static, Device>,
     /// Its power mode; `None` for its own peaks.
@@ -28,11 +63,14 @@ pub struct Inputs {
     pub weights: &'static QuantFormat,
     /// Activations; `None` leaves them to the rule.
     pub activations: Option<&'static QuantFormat>,
+    /// What is asked of a whole model.
+    pub model: ModelInputs,
 }
 
 impl Default for Inputs {
     fn default() -> Self {
         Self {
+            view: View::default(),
             device: Cow::Borrowed(
                 catalog::device("jetson_orin_nano_8gb_super").expect("a key of the catalog"),
             ),
@@ -42,6 +80,7 @@ impl Default for Inputs {
             k: "4096".to_owned(),
             weights: catalog::format("int4_g128").expect("a key of the catalog"),
             activations: None,
+            model: ModelInputs::default(),
         }
     }
 }

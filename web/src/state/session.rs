@@ -9,7 +9,8 @@ use wasm_bindgen::JsValue;
 use super::colors::Colors;
 use super::derived::{self, Shown};
 use super::files::{self, Opened, OpenedModel};
-use super::inputs::Inputs;
+use super::inputs::{Inputs, View};
+use super::model::inputs::Base;
 use super::url::{self, Note};
 use report::verdict::explain::Explanation;
 
@@ -94,18 +95,31 @@ impl Session {
                 self.edit(Step::Choice, |inputs| inputs.set_device(Cow::Owned(*device)));
             }
             Ok(Opened::Model(model)) => {
-                if let Some(first) = model.presets.first() {
-                    self.edit(Step::Choice, |inputs| inputs.apply(first));
-                }
+                self.edit(Step::Choice, |inputs| match (inputs.view, model.presets.first()) {
+                    (View::Model, _) => inputs.model.set_base(Base::File(model.model.clone())),
+                    (View::Kernel, Some(first)) => inputs.apply(first),
+                    (View::Kernel, None) => {}
+                });
                 self.model.set(Some(model));
             }
             Err(text) => self.notes.update(|notes| notes.push(Note { text })),
         }
     }
 
+    /// The address of a view with the present inputs.
+    pub fn address_of(self, view: View) -> String {
+        let there = self.inputs.with(|inputs| url::write(&Inputs { view, ..inputs.clone() }));
+        there.filter(|query| !query.is_empty()).unwrap_or_else(|| "?".to_owned())
+    }
+
     fn reread(self) {
-        let (inputs, notes) =
+        let (mut inputs, notes) =
             self.device.with_untracked(|device| url::read_beside(&address(), device.as_ref()));
+        if let Some(opened) =
+            self.model.with_untracked(|model| model.as_ref().map(|model| model.model.clone()))
+        {
+            inputs.model.remember(&opened);
+        }
         self.inputs.set(inputs);
         self.notes.set(notes);
         self.popover.set(None);

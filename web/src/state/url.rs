@@ -9,7 +9,8 @@ use calc_core::device::Device;
 use calc_core::error::Error;
 use report::number_text;
 
-use super::inputs::{Field, Inputs, dimension};
+use super::inputs::{Field, Inputs, View, dimension};
+use super::model;
 
 /// Longest value that a message repeats.
 const LONGEST_QUOTE: usize = 40;
@@ -34,6 +35,7 @@ pub fn read_beside(query: &str, opened: Option<&Device>) -> (Inputs, Vec<Note>) 
     let mut reader = Reader { notes: Vec::new(), opened: opened.cloned() };
     let pairs = pairs(query);
     let value = |key: &str| pairs.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str());
+    reader.view(&mut inputs, value("view"));
     reader.device(&mut inputs, value("d"));
     reader.mode(&mut inputs, value("pm"));
     for field in Field::ALL {
@@ -42,7 +44,7 @@ pub fn read_beside(query: &str, opened: Option<&Device>) -> (Inputs, Vec<Note>) 
     reader.weights(&mut inputs, value("w"));
     reader.activations(&mut inputs, value("a"));
     reader.version(value("v"));
-    reader.unknown_keys(&pairs);
+    reader.other_keys(&mut inputs, &pairs);
     reader.notes.truncate(MOST_NOTES);
     (inputs, reader.notes)
 }
@@ -54,6 +56,9 @@ pub fn write(inputs: &Inputs) -> Option<String> {
     let usual = Inputs::default();
     let usual_shape = usual.shape().ok()?;
     let mut pairs: Vec<(&str, String)> = Vec::new();
+    if inputs.view != usual.view {
+        pairs.push(("view", inputs.view.key().to_owned()));
+    }
     if inputs.device != usual.device {
         pairs.push(("d", inputs.device.key.to_string()));
     }
@@ -71,6 +76,7 @@ pub fn write(inputs: &Inputs) -> Option<String> {
         pairs.push(("w", inputs.weights.key.to_owned()));
     }
     pairs.extend(inputs.activations.map(|format| ("a", format.key.to_owned())));
+    model::url::write(&inputs.model, &mut pairs);
     if pairs.is_empty() {
         return Some(String::new());
     }
@@ -90,6 +96,16 @@ impl Reader {
         let quoted: String = value.chars().take(LONGEST_QUOTE).collect();
         let more = if value.chars().nth(LONGEST_QUOTE).is_some() { "…" } else { "" };
         self.notes.push(Note { text: format!("The address says {key}={quoted}{more}, {rest}") });
+    }
+
+    fn view(&mut self, inputs: &mut Inputs, value: Option<&str>) {
+        let Some(value) = value else { return };
+        if let Some(view) = View::ALL.into_iter().find(|view| view.key() == value) {
+            inputs.view = view;
+            return;
+        }
+        let rest = "which is no view; there are kernel and model. The page shows kernel.";
+        self.note("view", value, rest);
     }
 
     fn device(&mut self, inputs: &mut Inputs, value: Option<&str>) {
@@ -208,9 +224,18 @@ impl Reader {
         }
     }
 
-    fn unknown_keys(&mut self, pairs: &[(String, String)]) {
-        const KNOWN: [&str; 8] = ["d", "pm", "m", "n", "k", "w", "a", "v"];
+    /// The keys of the Model view, and what no view knows.
+    fn other_keys(&mut self, inputs: &mut Inputs, pairs: &[(String, String)]) {
+        const KNOWN: [&str; 9] = ["view", "d", "pm", "m", "n", "k", "w", "a", "v"];
         for (key, value) in pairs.iter().filter(|(key, _)| !KNOWN.contains(&key.as_str())) {
+            match model::url::read(&mut inputs.model, key, value) {
+                Some(Ok(())) => continue,
+                Some(Err(rest)) => {
+                    self.note(key, value, &rest);
+                    continue;
+                }
+                None => {}
+            }
             let key: String = key.chars().take(LONGEST_QUOTE).collect();
             self.note(
                 &key,
@@ -316,6 +341,15 @@ mod tests {
     }
 
     #[test]
+    fn the_views_share_one_state() {
+        let mut inputs = Inputs { view: View::Model, m: "64".into(), ..Inputs::default() };
+        inputs.set_device(Cow::Borrowed(catalog::device("t4").expect("catalog key")));
+        round_trip(&inputs);
+        assert_eq!(write(&inputs).as_deref(), Some("?view=model&d=t4&m=64&v=1"));
+        round_trip(&Inputs { view: View::Kernel, ..inputs });
+    }
+
+    #[test]
     fn only_what_differs_is_written() {
         let inputs = Inputs { m: " 64 ".into(), ..Inputs::default() };
         assert_eq!(write(&inputs).as_deref(), Some("?m=64&v=1"));
@@ -348,6 +382,7 @@ mod tests {
         check_note("?v=0", &["v=0", "older"]);
         check_note("?v=99", &["version 1"]);
         check_note("?q=1", &["q=1", "d, pm, m"]);
+        check_note("?view=table", &["view=table", "kernel and model"]);
         check_note("?m", &["m=,"]);
         check_note("?m=%ZZ", &["m=%ZZ"]);
     }

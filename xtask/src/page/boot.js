@@ -8,6 +8,12 @@ globalThis.ridgepointReadFile = async (name, text) => {
   return reader.read_file(name, text);
 };
 
+// The only request to somebody else, made when the reader clicks on it: status and text.
+globalThis.ridgepointFetch = async (address) => {
+  const reply = await fetch(address, { credentials: "omit", referrerPolicy: "no-referrer" });
+  return [reply.status, reply.ok ? await reply.text() : ""];
+};
+
 try {
   await start({ module_or_path: new URL("./PROGRAM", import.meta.url) });
 } catch (error) {
