@@ -232,6 +232,12 @@ impl Frame {
                 .map(|pair| (self.spot(pair[0]), self.spot(pair[1])))
                 .collect(),
         };
+        for marker in [&curves.limit, &curves.crossing].into_iter().flatten() {
+            let ends = self
+                .inside(marker.at)
+                .map(|x| (Spot { x, y: plot.top }, Spot { x, y: plot.bottom }));
+            placer.lines.extend(ends);
+        }
         let focused = scene.points.iter().rev().find(|point| point.focused);
         if let Some(point) = focused {
             placer.taken.push(Rect::around(point.at, RADIUS + 4.0));

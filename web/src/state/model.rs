@@ -15,3 +15,5 @@ pub mod figures;
 pub mod fit;
 pub mod memory;
 pub mod operators;
+#[cfg(test)]
+mod speed;

@@ -190,14 +190,14 @@ pub fn role_groups(role: Role, rule: &str) -> Vec<Group> {
     let mut groups =
         if role == Role::Activations { activation_groups(rule) } else { weight_groups() };
     let (name, words) = match role {
-        Role::Weights | Role::Experts => ("as stored", "as stored default"),
-        Role::Activations | Role::KvCache | Role::Embedding => {
-            (rule, "by the rule default automatic")
+        Role::Weights => ("as stored", "as stored default"),
+        Role::Experts | Role::Activations | Role::KvCache | Role::Embedding => {
+            ("by the rule", "by the rule default automatic")
         }
     };
     let usual = Choice {
         key: String::new(),
-        name: if role == Role::Weights { name.to_owned() } else { format!("{rule}, by the rule") },
+        name: format!("{rule}, {name}"),
         detail: String::new(),
         haystack: format!("{} {words}", rule.to_ascii_lowercase()),
     };

@@ -18,7 +18,7 @@ pub fn FormatField(
     let session = expect_context::<Session>();
     let shown = expect_context::<ModelContext>().shown;
     let place = Role::ALL.iter().position(|other| *other == role).unwrap_or(0);
-    let rule = Memo::new(move |_| shown.with(|shown| shown.answer.formats[place].clone()));
+    let rule = Memo::new(move |_| shown.with(|shown| shown.answer.rules[place].clone()));
     let hidden = move || {
         role == Role::Experts
             && session.inputs.with(|inputs| inputs.model.base.arch().moe.is_none())

@@ -48,11 +48,13 @@ pub fn ModelView() -> impl IntoView {
         <main class="kernel model">
             <ModelInputsPanel/>
             <section class="answer" class:stale=flag(move || shown.with(ModelShown::is_stale)) aria-label="Answer">
-                <Notes/>
-                <div role="alert">{faults}</div>
-                <div class="verdict" aria-live="polite">
-                    <h1>{sentence}</h1>
-                    <p>{line}</p>
+                <div class="said">
+                    <Notes/>
+                    <div role="alert">{faults}</div>
+                    <div class="verdict" aria-live="polite">
+                        <h1>{sentence}</h1>
+                        <p>{line}</p>
+                    </div>
                 </div>
                 <Memory/>
                 <Figures/>

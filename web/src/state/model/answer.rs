@@ -40,8 +40,10 @@ pub struct ModelAnswer {
     pub sweeps: [Sweep; 2],
     /// What the answer should be read with.
     pub notes: Vec<String>,
-    /// The format of every role, for the fields that leave it to the rule.
-    pub formats: [String; 5],
+    /// Short name of the weights' format.
+    pub weights: String,
+    /// What holds for a role that the reader leaves open, in the order of [`Role::ALL`].
+    pub rules: [String; 5],
 }
 
 /// The last good answer, and what is wrong now.
@@ -117,7 +119,9 @@ pub fn derive(
         chart: chart(&question, &answer),
         sweeps: Against::ALL.map(|against| sweep(&question, against, room, known)),
         notes,
-        formats: Role::ALL.map(|role| short_name(role.of(&answer.precision))),
+        weights: short_name(answer.precision.weights),
+        rules: Role::ALL
+            .map(|role| short_name(role.of(&question.without(role).resolve(&plan.roofs)))),
     })
 }
 
@@ -152,7 +156,7 @@ pub fn summary(
     answer: &ModelAnswer,
 ) -> String {
     let mode = mode.map_or(String::new(), |mode| format!(" · {mode}"));
-    let [weights, ..] = &answer.formats;
+    let weights = &answer.weights;
     format!(
         "{} on {}{mode} · {weights} · batch {} · {} tokens",
         inputs.name(),
@@ -170,7 +174,7 @@ pub fn parameters(arch: &calc_core::model_arch::ModelArch) -> String {
     if all == active {
         format!("{}{unit}", billions(all))
     } else {
-        format!("{}{unit}, {}{unit} active", billions(all), billions(active))
+        format!("{}{unit}, active {}{unit}", billions(all), billions(active))
     }
 }
 
@@ -236,6 +240,18 @@ mod tests {
         let shown = next(None, &inputs, device, None);
         assert!(shown.is_stale());
         assert!(shown.general_faults().join(" ").contains("fp64"), "{:?}", shown.faults);
+    }
+
+    #[test]
+    fn a_role_left_open_says_what_it_would_be() {
+        let device = catalog::device("h100_sxm").expect("catalog key");
+        let mut inputs = ModelInputs::default();
+        for role in Role::ALL {
+            inputs.formats.set(role, catalog::format("fp8_e4m3").ok());
+        }
+        let answer = derive(&inputs, device, None).expect("valid");
+        assert_eq!(answer.weights, "FP8 E4M3");
+        assert_eq!(answer.rules, ["BF16", "FP8 E4M3", "FP16", "FP16", "FP16"]);
     }
 
     #[test]

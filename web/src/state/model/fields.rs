@@ -83,7 +83,7 @@ const MAX_COUNT: u64 = 1 << 16;
 static SPECS: [Spec; 21] = [
     Spec::count("batch", "Batch", "sequences", (1, MAX_BATCH)).starts_at("1"),
     Spec::count("prompt", "Prompt", "tokens", (1, MAX_TOKENS)).starts_at("4096"),
-    Spec::count("context", "Context", "tokens", (0, MAX_TOKENS)).or_empty("as the prompt"),
+    Spec::count("context", "Context", "tokens", (0, MAX_TOKENS)).or_empty("as prompt"),
     Spec::count("generate", "New tokens", "", (1, MAX_NEW_TOKENS)).starts_at("128"),
     Spec::count("tp", "Tensor", "ways", (1, MAX_WAYS)).starts_at("1"),
     Spec::count("pp", "Pipeline", "stages", (1, MAX_WAYS)).starts_at("1"),

@@ -135,7 +135,19 @@ fn rate(
 
 /// A slow time is a low rate.
 fn range(time: &Expected, show: impl Fn(Seconds) -> String) -> String {
-    format!("{}–{}", show(time.high), show(time.low))
+    interval(&show(time.high), &show(time.low))
+}
+
+/// From and to, with their unit once where both have the same.
+fn interval(from: &str, to: &str) -> String {
+    let is_unit = |word: &&str| !word.starts_with(|letter: char| letter.is_ascii_digit());
+    let unit = |shown: &str| shown.rsplit(text::SPACE).next().filter(is_unit).map(str::to_owned);
+    match (unit(from), from.rsplit_once(text::SPACE)) {
+        (Some(same), Some((number, _))) if unit(to).as_ref() == Some(&same) => {
+            format!("{number}–{to}")
+        }
+        _ => format!("{from}–{to}"),
+    }
 }
 
 /// As the core has it: idle power all the time, and the rest of the budget for the share that the roof would take.
@@ -176,10 +188,9 @@ fn energy(question: &Question<'_>, answer: &Estimate) -> Option<Figure> {
                 Provenance::Assumed,
             ),
         },
-        interval: format!(
-            "{}–{}",
-            text::energy(per_token(answer.tpot.low)),
-            text::energy(per_token(answer.tpot.high))
+        interval: interval(
+            &text::energy(per_token(answer.tpot.low)),
+            &text::energy(per_token(answer.tpot.high)),
         ),
     })
 }
@@ -192,7 +203,8 @@ fn share(
     ideal: Seconds,
     expected: &Expected,
 ) -> Figure {
-    let at = |time: Seconds| expected_share * (expected.time / time);
+    // The fast end of a wide interval may lie beyond the roof, where no share can be.
+    let at = |time: Seconds| (expected_share * (expected.time / time)).min(1.0);
     let cell = |time: Seconds, provenance| Cell {
         text: text::percent(at(time)),
         explanation: say::derived(
@@ -228,11 +240,30 @@ mod tests {
         assert_eq!(figure.expected.text, text::energy(energy));
         let mut slow = answer.clone();
         slow.tpot.low = slow.tpot.time;
-        assert!(energy_text(&question, &slow).interval.starts_with(&text::energy(energy)));
+        let number = text::energy(energy);
+        let number = number.split(text::SPACE).next().expect("a number before its unit");
+        let interval = energy_text(&question, &slow).interval;
+        assert!(interval.starts_with(number), "{interval} {number}");
     }
 
     fn energy_text(question: &Question<'_>, answer: &Estimate) -> Figure {
         energy(question, answer).expect("known power")
+    }
+
+    #[test]
+    fn a_unit_stands_once_and_thousands_are_no_unit() {
+        let space = text::SPACE;
+        let spaced = |shown: &str| shown.replace(' ', &space.to_string());
+        for (from, to, expected) in [
+            ("1.19 J", "1.76 J", "1.19–1.76 J"),
+            ("900 mJ", "1.2 J", "900 mJ–1.2 J"),
+            ("49 %", "100 %", "49–100 %"),
+            ("924", "2 460", "924–2 460"),
+            ("1 460", "2 460", "1 460–2 460"),
+            ("1 460", "3 460", "1 460–3 460"),
+        ] {
+            assert_eq!(interval(&spaced(from), &spaced(to)), spaced(expected));
+        }
     }
 
     #[test]

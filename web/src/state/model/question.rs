@@ -95,6 +95,13 @@ impl<'a> Question<'a> {
         self.precision = self.formats.over(&self.stored);
     }
 
+    /// The formats with a role left open.
+    pub fn without(&self, role: Role) -> PrecisionChoice {
+        let mut formats = self.formats;
+        formats.set(role, None);
+        formats.over(&self.stored)
+    }
+
     /// What the core is asked, with another workload.
     pub fn request(&self, workload: Workload) -> EstimateRequest<'_> {
         EstimateRequest {
