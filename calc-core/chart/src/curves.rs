@@ -232,12 +232,6 @@ impl Frame {
                 .map(|pair| (self.spot(pair[0]), self.spot(pair[1])))
                 .collect(),
         };
-        for marker in [&curves.limit, &curves.crossing].into_iter().flatten() {
-            let ends = self
-                .inside(marker.at)
-                .map(|x| (Spot { x, y: plot.top }, Spot { x, y: plot.bottom }));
-            placer.lines.extend(ends);
-        }
         let focused = scene.points.iter().rev().find(|point| point.focused);
         if let Some(point) = focused {
             placer.taken.push(Rect::around(point.at, RADIUS + 4.0));
@@ -252,6 +246,13 @@ impl Frame {
             }));
             scene.labels.extend(label);
         }
+        let strokes = placer.lines.len();
+        for marker in [&curves.limit, &curves.crossing].into_iter().flatten() {
+            let ends = self
+                .inside(marker.at)
+                .map(|x| (Spot { x, y: plot.top }, Spot { x, y: plot.bottom }));
+            placer.lines.extend(ends);
+        }
         for marker in [&curves.limit, &curves.crossing].into_iter().flatten() {
             let Some(x) = self.inside(marker.at) else { continue };
             let rows = [plot.bottom - 9.0, plot.top + 9.0, plot.bottom - 24.0, plot.top + 24.0];
@@ -262,6 +263,7 @@ impl Frame {
             }));
             scene.labels.extend(label);
         }
+        placer.lines.truncate(strokes); // names of curves may cross the upright lines
         for curve in panel.curves.iter().rev() {
             let beside = [
                 (-4.0, -10.0, Anchor::End),
