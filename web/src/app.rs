@@ -36,7 +36,6 @@ pub fn App() -> impl IntoView {
     view! {
         <Header/>
         {shown}
-        <ExplanationPopover/>
         <KeyList/>
     }
 }
@@ -56,6 +55,7 @@ fn KernelView() -> impl IntoView {
                 <FormatTable/>
             </section>
             <LimitsPanel/>
+            <ExplanationPopover/>
         </main>
     }
 }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use report::verdict::{badge, badge_meaning};
 
 use super::view::ModelContext;
-use crate::components::erased::block;
+use crate::components::erased::{block, text};
 use crate::components::explained::Explained;
 use crate::state::model::figures::Figure;
 
@@ -12,21 +12,14 @@ use crate::state::model::figures::Figure;
 #[component]
 pub fn Figures() -> impl IntoView {
     let shown = expect_context::<ModelContext>().shown;
-    let figures = Memo::new(move |_| shown.with(|shown| shown.answer.figures.clone()));
-    let row = |(index, figure): (usize, Figure)| {
-        let sure = figure.expected.explanation.provenance;
-        view! {
-            <tr>
-                <th scope="row">{figure.name} " " <small>{figure.meaning}</small></th>
-                <td><Explained id=format!("ideal-{index}") cell=figure.ideal/></td>
-                <td class="answer-number"><Explained id=format!("expected-{index}") cell=figure.expected/></td>
-                <td class="range">{figure.interval}</td>
-                <td class="wide"><span class="badge" title=badge_meaning(sure)>{badge(sure)}</span></td>
-            </tr>
-        }
-    };
-    let rows =
-        block(move || figures.get().into_iter().enumerate().map(row).collect_view().into_any());
+    let names = Memo::new(move |_| {
+        shown
+            .with(|shown| shown.answer.figures.iter().map(|figure| figure.name).collect::<Vec<_>>())
+    });
+    let rows = block(move || {
+        let places = 0..names.with(Vec::len);
+        places.map(|place| view! { <FigureRow place=place/> }).collect_view().into_any()
+    });
     view! {
         <table class="formats figures" aria-label="Speed, energy and use of the device">
             <thead>
@@ -41,4 +34,38 @@ pub fn Figures() -> impl IntoView {
             <tbody>{rows}</tbody>
         </table>
     }
+}
+
+/// A figure, whose cells change in place.
+#[component]
+fn FigureRow(
+    /// Place of the figure.
+    place: usize,
+) -> impl IntoView {
+    let shown = expect_context::<ModelContext>().shown;
+    let first = shown.with_untracked(|shown| shown.answer.figures.get(place).cloned());
+    let first = first?;
+    let (name, meaning) = (first.name, first.meaning);
+    let figure = Memo::new(move |_| {
+        shown
+            .with(|shown| shown.answer.figures.get(place).cloned())
+            .unwrap_or_else(|| first.clone())
+    });
+    let sure = move || figure.with(|figure| figure.expected.explanation.provenance);
+    let cell = move |part: fn(&Figure) -> &crate::state::derived::Cell| {
+        Signal::derive(move || figure.with(|figure| part(figure).clone()))
+    };
+    Some(view! {
+        <tr>
+            <th scope="row">{name} " " <small>{meaning}</small></th>
+            <td><Explained id=format!("ideal-{place}") cell=cell(|figure| &figure.ideal)/></td>
+            <td class="answer-number"><Explained id=format!("expected-{place}") cell=cell(|figure| &figure.expected)/></td>
+            <td class="range">{text(move || figure.with(|figure| figure.interval.clone()))}</td>
+            <td class="wide">
+                <span class="badge" title=text(move || badge_meaning(sure()).to_owned())>
+                    {text(move || badge(sure()).to_owned())}
+                </span>
+            </td>
+        </tr>
+    })
 }

@@ -3,10 +3,10 @@
 use leptos::prelude::*;
 
 use super::view::ModelContext;
-use crate::components::erased::{block, on};
+use crate::components::erased::{block, flag, on, text};
 use crate::components::explained::Explained;
 use crate::state::model::fit::Change;
-use crate::state::model::memory::{MemoryBar, Part};
+use crate::state::model::memory::Part;
 use crate::state::session::{Session, Step};
 
 /// What fills the memory, where it ends, and what would make it fit.
@@ -15,37 +15,54 @@ pub fn Memory() -> impl IntoView {
     let session = expect_context::<Session>();
     let shown = expect_context::<ModelContext>().shown;
     let bar = Memo::new(move |_| shown.with(|shown| shown.answer.memory.clone()));
-    let piece = |part: &Part| {
-        view! { <span class=format!("piece {}", part.key) style:width=format!("{}%", part.percent)></span> }
+    let parts = bar.with_untracked(|bar| bar.parts.clone());
+    let width = move |place: usize| {
+        text(move || {
+            let percent = bar.with(|bar| bar.parts.get(place).map_or(0.0, |part| part.percent));
+            format!("{percent}%")
+        })
     };
-    let entry = |part: Part| {
-        let id = format!("memory-{}", part.key);
+    let piece = |(place, part): (usize, &Part)| {
+        view! { <span class=format!("piece {}", part.key) style:width=width(place)></span> }
+    };
+    let entry = move |(place, part): (usize, Part)| {
+        let Part { key, name, size, .. } = part;
+        let cell = Signal::derive(move || {
+            bar.with(|bar| {
+                bar.parts.get(place).map_or_else(|| size.clone(), |part| part.size.clone())
+            })
+        });
         view! {
-            <li><span class=format!("piece {}", part.key) aria-hidden="true"></span>{part.name} " " <Explained id=id cell=part.size/></li>
+            <li>
+                <span class=format!("piece {key}") aria-hidden="true"></span>
+                {name} " " <Explained id=format!("memory-{key}") cell=cell/>
+            </li>
         }
     };
-    let body = move |bar: MemoryBar| {
-        let workload = bar.workload;
-        let chip = move |change: Change| {
-            let on_click = move |_| {
-                session.edit(Step::Choice, |inputs| change.apply(&mut inputs.model, &workload));
-            };
-            view! { <button type="button" class="chip" on:click=on(on_click)>{change.text()}</button> }
+    let chip = move |change: Change| {
+        let on_click = move |_| {
+            let workload = bar.with_untracked(|bar| bar.workload);
+            session.edit(Step::Choice, |inputs| change.apply(&mut inputs.model, &workload));
         };
-        view! {
-            <h2>"Memory" <small>{bar.sentence}</small></h2>
-            <div class="memory-bar" class:over=!bar.fits aria-hidden="true">
-                {bar.parts.iter().map(piece).collect_view()}
-                <span class="capacity" style:left=format!("{}%", bar.capacity)></span>
+        view! { <button type="button" class="chip" on:click=on(on_click)>{change.text()}</button> }
+    };
+    let changes = Memo::new(move |_| bar.with(|bar| bar.changes.clone()));
+    let chips = block(move || changes.get().into_iter().map(chip).collect_view().into_any());
+    view! {
+        <section class="memory" aria-label="Memory">
+            <h2>"Memory" <small>{text(move || bar.with(|bar| bar.sentence.clone()))}</small></h2>
+            <div class="memory-bar" class:over=flag(move || bar.with(|bar| !bar.fits)) aria-hidden="true">
+                {parts.iter().enumerate().map(piece).collect_view()}
+                <span class="capacity" style:left=text(move || format!("{}%", bar.with(|bar| bar.capacity)))></span>
             </div>
             <ul class="parts">
-                {bar.parts.into_iter().map(entry).collect_view()}
-                <li class="capacity-text"><span class="line" aria-hidden="true"></span>{bar.capacity_text}</li>
+                {parts.into_iter().enumerate().map(entry).collect_view()}
+                <li>
+                    <span class="line" aria-hidden="true"></span>
+                    {text(move || bar.with(|bar| bar.capacity_text.clone()))}
+                </li>
             </ul>
-            <p class="room">{bar.room} " " {bar.changes.into_iter().map(chip).collect_view()}</p>
-        }
-    };
-    view! {
-        <section class="memory" aria-label="Memory">{block(move || body(bar.get()).into_any())}</section>
+            <p class="room">{text(move || bar.with(|bar| bar.room.clone()))} " " {chips}</p>
+        </section>
     }
 }

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::view::ModelContext;
-use crate::components::erased::{block, flag, on, text};
+use crate::components::erased::{flag, on, text};
 use crate::components::explained::Explained;
 use crate::state::model::operators::OperatorRow;
 
@@ -28,14 +28,17 @@ pub fn OperatorTableRow(
     let is_pointed =
         flag(move || pointed.with(|pointed| key.with_value(|key| pointed.as_ref() == Some(key))));
     let point = move || pointed.set(Some(key.get_value()));
-    let name = block(move || {
-        let Some(row) = row.get() else { return ().into_any() };
-        let class = format!("dot hue-{}{}", row.hue.key(), if phase == 0 { "" } else { " hollow" });
-        view! {
-            <span class=class aria-hidden="true"></span>
-            <Explained id=row.key cell=row.name on_focus=Callback::new(move |()| point())/>
-        }
-        .into_any()
+    let class = text(move || {
+        let hue = row.with(|row| row.as_ref().map_or("", |row| row.hue.key()));
+        format!("dot hue-{hue}{}", if phase == 0 { "" } else { " hollow" })
+    });
+    let own = row.get_untracked().map(|row| row.name);
+    let name = own.map(|own| {
+        let cell = Signal::derive(move || {
+            row.with(|row| row.as_ref().map(|row| row.name.clone())).unwrap_or_else(|| own.clone())
+        });
+        let on_focus = Callback::new(move |()| point());
+        view! { <Explained id=key.get_value() cell=cell on_focus=on_focus/> }
     });
     view! {
         <tr
@@ -43,7 +46,7 @@ pub fn OperatorTableRow(
             on:pointerenter=on(move |_| point())
             on:pointerleave=on(move |_| pointed.set(None))
         >
-            <th scope="row">{name}</th>
+            <th scope="row"><span class=class aria-hidden="true"></span>{name}</th>
             <td class="wide">{cell(|row| &row.count)}</td>
             <td class="wide">{cell(|row| &row.flops)}</td>
             <td>{cell(|row| &row.bytes[0])}</td>

@@ -10,6 +10,7 @@ use super::memory::Memory;
 use super::operator_chart::OperatorChart;
 use super::operator_table::OperatorTable;
 use crate::components::erased::{block, flag, text};
+use crate::components::explanation::ExplanationPopover;
 use crate::components::notes::Notes;
 use crate::state::model::answer::{ModelShown, next};
 use crate::state::model::curves::Against;
@@ -64,6 +65,7 @@ pub fn ModelView() -> impl IntoView {
                 {Against::ALL.map(|against| view! { <CurvesChart against=against/> }).collect_view()}
             </section>
             <Care/>
+            <ExplanationPopover/>
         </main>
     }
 }

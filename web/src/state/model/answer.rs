@@ -14,6 +14,7 @@ use super::curves::{Against, Sweep, sweep};
 use super::fields::{Fault, Field};
 use super::figures::{Figure, figures};
 use super::fit;
+use super::geometry::value;
 use super::inputs::ModelInputs;
 use super::memory::{MemoryBar, bar};
 use super::operators::{PhaseTable, chart, tables};
@@ -103,7 +104,11 @@ pub fn derive(
     mode: Option<&PowerMode>,
 ) -> Result<ModelAnswer, Vec<Fault>> {
     let question = Question::read(inputs, device, mode)?;
-    let refused = |error| vec![fault(&error)];
+    let refused = |error| {
+        let mut fault = fault(&error);
+        fault.field = fault.field.filter(|field| is_shown(inputs, *field));
+        vec![fault]
+    };
     let answer = question.estimate().map_err(refused)?;
     let plan = Plan::new(question.request(question.workload)).map_err(refused)?;
     let room = fit::room(&question, &plan);
@@ -123,6 +128,11 @@ pub fn derive(
         rules: Role::ALL
             .map(|role| short_name(role.of(&question.without(role).resolve(&plan.roofs)))),
     })
+}
+
+/// The form has this field for this model.
+fn is_shown(inputs: &ModelInputs, field: Field) -> bool {
+    Field::geometry().all(|other| other != field) || value(inputs.base.arch(), field).is_some()
 }
 
 /// The notes of the command line to the same question.

@@ -71,7 +71,11 @@ fn apply(arch: &mut ModelArch, field: Field, value: u64) -> Result<(), Fault> {
         Field::Layers => return set_layers(arch, value),
         Field::Hidden => arch.hidden_size = value,
         Field::Vocabulary => arch.vocab_size = value,
-        Field::Heads => a.n_heads = value,
+        Field::Heads => {
+            // Latent attention has as many keys as queries, and no field for them.
+            a.n_kv_heads = if arch.mla.is_some() { value } else { a.n_kv_heads };
+            a.n_heads = value;
+        }
         Field::KvHeads => a.n_kv_heads = value,
         Field::HeadSize => a.head_dim = value,
         Field::Window if value == 0 => {
