@@ -6,7 +6,7 @@ mod errors;
 mod notes;
 
 pub use errors::{core_error, nearest_text};
-pub use notes::{analyze_notes, estimate_notes, request_notes};
+pub use notes::{analyze_notes, estimate_notes, import_notes, request_notes};
 
 use calc_core::compare::Fit;
 use calc_core::roofline::Bound;

@@ -41,21 +41,32 @@ pub fn OpenFile() -> impl IntoView {
 }
 
 async fn read(session: Session, file: File) {
-    match reply(&file).await {
+    match read_file(&file).await {
         Ok(reply) => session.open(&reply),
         Err(text) => session.notes.update(|notes| notes.push(Note { text })),
     }
 }
 
-/// What the file says, or a sentence that says why it cannot be read.
-async fn reply(file: &File) -> Result<String, String> {
+/// What the file says.
+///
+/// # Errors
+/// A sentence that names the file and why it cannot be read.
+pub async fn read_file(file: &File) -> Result<String, String> {
     let name = file.name();
     if file.size() > f64::from(MAX_BYTES) {
         return Err(format!("{name}: at most {} MB are read", MAX_BYTES / 1_000_000));
     }
     let text = JsFuture::from(file.text()).await.ok().and_then(|text| text.as_string());
     let Some(text) = text else {
-        return Err(format!("{name}: the browser could not read it"));
+        return Err(format!("{name} cannot be read; a folder is no file, open what is in it"));
     };
-    lazy::read_file(&name, &text).await.map_err(|Refusal(text)| text)
+    read_text(&name, &text).await
+}
+
+/// What a text says that goes by this name.
+///
+/// # Errors
+/// A sentence that names it and why it is refused.
+pub async fn read_text(name: &str, text: &str) -> Result<String, String> {
+    lazy::read_file(name, text).await.map_err(|Refusal(text)| text)
 }

@@ -11,6 +11,7 @@ use super::derived::{self, Shown};
 use super::files::{self, Opened, OpenedModel};
 use super::fragment::{self, Carried};
 use super::inputs::{Inputs, View};
+use super::model::inputs::Base;
 use super::program;
 use super::url::{self, Note};
 use report::verdict::explain::Explanation;
@@ -136,9 +137,11 @@ impl Session {
                 self.edit(Step::Choice, |inputs| inputs.set_device(Cow::Owned(*device)));
             }
             Ok(Opened::Model(model)) => {
-                if let Some(first) = model.presets.first() {
-                    self.edit(Step::Choice, |inputs| first.apply(inputs));
-                }
+                self.edit(Step::Choice, |inputs| match (inputs.view, model.presets.first()) {
+                    (View::Model, _) => inputs.model.set_base(Base::File(model.model.clone())),
+                    (View::Kernel, Some(first)) => first.apply(inputs),
+                    (View::Kernel, None) => {}
+                });
                 self.model.set(Some(model));
             }
             Err(text) => self.notes.update(|notes| notes.push(Note { text })),
@@ -156,7 +159,12 @@ impl Session {
             });
             return;
         };
-        let (inputs, notes) = url::read_beside(&query(), &carried);
+        let (mut inputs, notes) = url::read_beside(&query(), &carried);
+        if let Some(opened) =
+            self.model.with_untracked(|model| model.as_ref().map(|model| model.model.clone()))
+        {
+            inputs.model.remember(&opened);
+        }
         self.inputs.set(inputs);
         self.notes.set(notes);
         self.popover.set(None);

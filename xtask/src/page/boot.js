@@ -32,6 +32,12 @@ if (location.hash.startsWith("#s=")) {
   globalThis.ridgepointUnpacked = await globalThis.ridgepointUnpack(location.hash.slice(3));
 }
 
+// The only request to somebody else, made when the reader clicks on it: status and text.
+globalThis.ridgepointFetch = async (address) => {
+  const reply = await fetch(address, { credentials: "omit", referrerPolicy: "no-referrer" });
+  return [reply.status, reply.ok ? await reply.text() : ""];
+};
+
 try {
   await start({ module_or_path: new URL("./PROGRAM", import.meta.url) });
 } catch (error) {

@@ -10,9 +10,9 @@ use super::chunks::LOADER;
 use super::markup::{self, Asset, Line};
 use super::names::with_fingerprint;
 
-/// What the page may do. It stands in the HTML because a plain server sets no headers; `frame-ancestors` would have no effect there.
+/// What the page may do; it asks the one other host for a model only when the reader clicks on that. It stands in the HTML because a plain server sets no headers; `frame-ancestors` would have no effect there.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; \
-                      connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'";
+                      connect-src 'self' https://huggingface.co; manifest-src 'self'; base-uri 'none'; form-action 'none'";
 
 /// Tells GitHub Pages to serve the files as they are. We also know our own folders by it.
 const MARK: &str = ".nojekyll";

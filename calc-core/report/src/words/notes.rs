@@ -4,7 +4,7 @@ use calc_core::analysis::{Analysis, Operator};
 use calc_core::calibration::Engine;
 use calc_core::estimate::Estimate;
 use calc_core::footprint::Verdict;
-use calc_core::hf_config::AssumedField;
+use calc_core::hf_config::{AssumedField, Remark};
 use calc_core::model_arch::ModelArch;
 use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
@@ -113,10 +113,17 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
                 .into(),
         );
     }
-    notes.extend(assumed_fields(&inputs.model.assumed));
-    notes.extend(inputs.model.remarks.iter().map(crate::model_file::remark_text));
+    notes.extend(import_notes(&inputs.model.assumed, &inputs.model.remarks));
     notes.extend(engine(inputs.engine, answer.decode.totals.expected.provenance));
     notes
+}
+
+/// What an import filled in, left out or rounded.
+pub fn import_notes(assumed: &[AssumedField], remarks: &[Remark]) -> Vec<String> {
+    assumed_fields(assumed)
+        .into_iter()
+        .chain(remarks.iter().map(crate::model_file::remark_text))
+        .collect()
 }
 
 /// What runs on another peak than its formats ask for; parts that fall alike are said once.
