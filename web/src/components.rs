@@ -18,6 +18,7 @@ pub mod mark_icon;
 pub mod roofline_chart;
 pub mod verdict;
 
+pub mod advice;
 pub mod device_facts;
 pub mod limits_panel;
 

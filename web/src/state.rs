@@ -1,6 +1,7 @@
 //! What the reader chose (`inputs`), what follows from it (`derived`), and how both are kept in the address (`url`).
 //! Everything here but `session`, `history` and `colors` is plain functions.
 
+pub mod advice;
 pub mod derived;
 pub mod files;
 pub mod inputs;

@@ -1,13 +1,13 @@
 //! A button that opens the reader's own device or model.
 
-use js_sys::{Function, Promise, Reflect, global};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{File, HtmlInputElement};
 
 use super::erased::on;
+use crate::lazy::{self, Refusal};
 use crate::state::files::MAX_BYTES;
 use crate::state::session::Session;
 use crate::state::url::Note;
@@ -47,7 +47,7 @@ async fn read(session: Session, file: File) {
     }
 }
 
-/// What the reader program says of a file.
+/// What a file says.
 ///
 /// # Errors
 /// A sentence that names the file.
@@ -56,25 +56,17 @@ pub async fn read_file(file: &File) -> Result<String, String> {
     if file.size() > f64::from(MAX_BYTES) {
         return Err(format!("{name}: at most {} MB are read", MAX_BYTES / 1_000_000));
     }
-    let text = JsFuture::from(file.text()).await;
-    let text = text.map_err(|_unreadable| {
-        format!("{name} cannot be read; a folder is no file, open what is in it")
-    })?;
+    let text = JsFuture::from(file.text()).await.ok().and_then(|text| text.as_string());
+    let Some(text) = text else {
+        return Err(format!("{name} cannot be read; a folder is no file, open what is in it"));
+    };
     read_text(&name, &text).await
 }
 
-/// What the reader program says of a text, which goes by this name.
+/// What a text says, which goes by this name.
 ///
 /// # Errors
 /// A sentence that names it.
-pub async fn read_text(name: &str, text: &JsValue) -> Result<String, String> {
-    let without_reader = || format!("{name}: this build of the page cannot read files");
-    reply(name, text).await.map_err(|error| error.as_string().unwrap_or_else(without_reader))
-}
-
-/// Asks the reader program, which the boot script fetches when it is first needed.
-async fn reply(name: &str, text: &JsValue) -> Result<String, JsValue> {
-    let ask: Function = Reflect::get(&global(), &"ridgepointReadFile".into())?.dyn_into()?;
-    let reply: Promise = ask.call2(&JsValue::NULL, &name.into(), text)?.dyn_into()?;
-    JsFuture::from(reply).await?.as_string().ok_or(JsValue::NULL)
+pub async fn read_text(name: &str, text: &str) -> Result<String, String> {
+    lazy::read_file(name, text).await.map_err(|Refusal(text)| text)
 }

@@ -1,7 +1,7 @@
 //! The reader's own files: a custom device, or the config.json of a model, whose matrices become shapes. The same files as on
 //! the command line, read by the same code.
 //!
-//! The program `reader` turns a file into a reply (`read`), the page understands the reply (`understand`).
+//! A chunk of the page that is fetched later turns a file into a reply (`read`), the page understands the reply (`understand`).
 
 use std::sync::Arc;
 

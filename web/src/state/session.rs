@@ -87,7 +87,7 @@ impl Session {
         }
     }
 
-    /// Takes over what the reader program replied.
+    /// Takes over what was read from a file.
     pub fn open(self, reply: &str) {
         match files::understand(reply) {
             Ok(Opened::Device(device)) => {

@@ -155,7 +155,7 @@ impl AnalyzeJson {
             expected: answer.expected.into(),
             bound: answer.time.bound(),
             attainable_flop_per_s: answer.attainable.get(),
-            notes: words::analyze_notes(inputs, answer),
+            notes: words::request_notes(inputs, answer),
         }
     }
 }

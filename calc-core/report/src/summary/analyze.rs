@@ -46,7 +46,7 @@ pub fn analyze(inputs: &AnalyzeInputs, answer: &Analysis) -> Document {
         words::bound(time.bound())
     ));
     out.line(format!("expected    {}", expected(&answer.expected)));
-    out.notes(words::analyze_notes(inputs, answer));
+    out.notes(words::request_notes(inputs, answer));
     out
 }
 

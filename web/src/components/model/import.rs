@@ -44,7 +44,7 @@ pub fn Import() -> impl IntoView {
     let on_paste = move |_| {
         let Some(field) = pasted.get_untracked() else { return };
         let text = field.value();
-        spawn_local(async move { take(read_text(PASTED, &text.into()).await) });
+        spawn_local(async move { take(read_text(PASTED, &text).await) });
     };
     let on_fetch = move |_| match hub::address(&id.get_untracked()) {
         Err(text) => refusal.set(text),
@@ -101,7 +101,7 @@ pub fn Import() -> impl IntoView {
 }
 
 /// Asks the boot script, which knows how; the status when there is no content, and 0 when there is no answer.
-async fn fetch(address: &str) -> Result<JsValue, u16> {
+async fn fetch(address: &str) -> Result<String, u16> {
     let reply = request(address).await.map_err(|_unreachable| 0_u16)?;
     let status = reply.get(0).as_f64().unwrap_or(0.0);
     #[expect(
@@ -110,7 +110,7 @@ async fn fetch(address: &str) -> Result<JsValue, u16> {
         reason = "a status has three digits"
     )]
     let status = status as u16;
-    if status == 200 { Ok(reply.get(1)) } else { Err(status) }
+    if status == 200 { Ok(reply.get(1).as_string().unwrap_or_default()) } else { Err(status) }
 }
 
 async fn request(address: &str) -> Result<Array, JsValue> {

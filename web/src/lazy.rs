@@ -1,0 +1,36 @@
+//! What most visitors never need. With the feature `lazy` each of these functions is fetched when it is first called.
+
+#[cfg(feature = "lazy")]
+use leptos::wasm_split::{SplitLoaderError, wasm_split};
+
+use crate::state::files;
+
+/// A sentence that says why something could not be done.
+#[derive(Debug)]
+pub struct Refusal(pub String);
+
+#[cfg(feature = "lazy")]
+impl From<SplitLoaderError> for Refusal {
+    fn from(_: SplitLoaderError) -> Self {
+        Self("a part of the page could not be fetched; try again when you are online".to_owned())
+    }
+}
+
+/// Reads a file as [`files::read`] does. The JSON parser and the import of models come with it.
+///
+/// # Errors
+/// What is wrong with the file, or that this part of the page could not be fetched.
+#[cfg(feature = "lazy")]
+#[wasm_split(reader, wasm_split_path = leptos::wasm_split, fallible)]
+pub fn read_file(name: &str, text: &str) -> Result<String, Refusal> {
+    files::read(name, text).map_err(Refusal)
+}
+
+/// Reads a file as [`files::read`] does.
+///
+/// # Errors
+/// What is wrong with the file.
+#[cfg(not(feature = "lazy"))]
+pub fn read_file(name: &str, text: &str) -> impl Future<Output = Result<String, Refusal>> {
+    std::future::ready(files::read(name, text).map_err(Refusal))
+}
