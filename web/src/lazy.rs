@@ -3,6 +3,9 @@
 #[cfg(feature = "lazy")]
 use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
+use leptos::prelude::*;
+
+use crate::components::model::view::ModelView;
 use crate::state::files;
 
 /// A sentence that says why something could not be done.
@@ -33,4 +36,31 @@ pub fn read_file(name: &str, text: &str) -> Result<String, Refusal> {
 #[cfg(not(feature = "lazy"))]
 pub fn read_file(name: &str, text: &str) -> impl Future<Output = Result<String, Refusal>> {
     std::future::ready(files::read(name, text).map_err(Refusal))
+}
+
+/// Makes the Model view.
+pub type MakeView = fn() -> AnyView;
+
+/// How the Model view is made; the caller makes it, so that it belongs to what shows it.
+///
+/// # Errors
+/// That this part of the page could not be fetched.
+#[cfg(feature = "lazy")]
+#[expect(clippy::unnecessary_wraps, reason = "what fetches the chunk adds the error")]
+#[wasm_split(model, wasm_split_path = leptos::wasm_split, fallible)]
+pub fn model_view() -> Result<MakeView, Refusal> {
+    Ok(make_model_view)
+}
+
+/// How the Model view is made.
+///
+/// # Errors
+/// None: it is here.
+#[cfg(not(feature = "lazy"))]
+pub fn model_view() -> impl Future<Output = Result<MakeView, Refusal>> {
+    std::future::ready(Ok(make_model_view as MakeView))
+}
+
+fn make_model_view() -> AnyView {
+    view! { <ModelView/> }.into_any()
 }

@@ -1,5 +1,6 @@
 //! The Model view.
 
+pub mod later;
 pub mod view;
 
 pub mod editor;
