@@ -1,6 +1,8 @@
 //! What the page is put together from; one component per file. No formulas here: components show what `state` derives.
 
+pub mod goal_fields;
 pub mod header;
+pub mod inverse;
 pub mod notes;
 
 pub mod device_field;

@@ -1,4 +1,8 @@
 //! What most visitors never need. With the feature `lazy` each of these functions is fetched when it is first called.
+#![cfg_attr(
+    feature = "lazy",
+    expect(clippy::unnecessary_wraps, reason = "what fetches a chunk adds the error")
+)]
 
 #[cfg(feature = "lazy")]
 use leptos::wasm_split::{SplitLoaderError, wasm_split};
@@ -46,7 +50,6 @@ pub type MakeView = fn() -> AnyView;
 /// # Errors
 /// That this part of the page could not be fetched.
 #[cfg(feature = "lazy")]
-#[expect(clippy::unnecessary_wraps, reason = "what fetches the chunk adds the error")]
 #[wasm_split(model, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn model_view() -> Result<MakeView, Refusal> {
     Ok(make_model_view)

@@ -7,6 +7,7 @@ pub mod derived;
 pub mod editor;
 pub mod files;
 pub mod fragment;
+pub mod goal;
 pub mod inputs;
 pub mod model;
 pub mod names;
