@@ -1,5 +1,13 @@
 //! One operator on one device: the front door for everything that is not a whole model.
 
+mod composite;
+
+pub use composite::{FeedForwardShape, MAX_EXPERTS, MoeShape};
+
+use alloc::vec::Vec;
+
+use composite::Kernel;
+
 use crate::calibration::{Calibration, Engine, Subject};
 use crate::cost::attention::{AttentionShape, fused, kv_append, unfused};
 use crate::cost::elementwise::{add_norm, gated_activation, norm, plain_activation};
@@ -7,11 +15,11 @@ use crate::cost::gemm::{GemmFormats, GemmShape, gemm};
 use crate::device::{Device, PowerMode};
 use crate::error::{Error, in_range};
 use crate::expected::Expected;
-use crate::op::{OpCost, OpKind};
+use crate::op::{OpCost, OpKind, Path};
 use crate::precision::{Precision, PrecisionChoice};
 use crate::quant_format::QuantFormat;
 use crate::roofline::{ComputePath, KernelTime, Roofline, Roofs};
-use crate::units::FlopsPerSec;
+use crate::units::{FlopsPerSec, Seconds};
 
 /// Largest dimension of a shape.
 pub const MAX_DIMENSION: u64 = 1_000_000_000;
@@ -58,6 +66,10 @@ pub enum Operator {
         /// With a gate.
         gated: bool,
     },
+    /// Gate and up, activation, down: several kernels in a row.
+    FeedForward(FeedForwardShape),
+    /// Router and experts: several kernels in a row.
+    MixtureOfExperts(MoeShape),
 }
 
 impl Operator {
@@ -70,7 +82,14 @@ impl Operator {
             Self::AddNorm { .. } => OpKind::AddNorm,
             Self::Norm { .. } => OpKind::Norm,
             Self::Activation { .. } => OpKind::Activation,
+            Self::FeedForward(_) => OpKind::FeedForward,
+            Self::MixtureOfExperts(_) => OpKind::MixtureOfExperts,
         }
+    }
+
+    /// True when it reads weights in a format that the user chooses.
+    pub const fn has_weights(&self) -> bool {
+        matches!(self, Self::Gemm(_) | Self::FeedForward(_) | Self::MixtureOfExperts(_))
     }
 
     /// Checks every dimension.
@@ -95,10 +114,27 @@ impl Operator {
                 dimension("tokens", tokens)?;
                 dimension("width", width)?;
             }
+            Self::FeedForward(shape) => shape.check()?,
+            Self::MixtureOfExperts(shape) => shape.check()?,
         }
         Ok(())
     }
 
+    /// The kernels of a composite operator; none for one that is a kernel itself.
+    fn kernels(&self, p: &Precision) -> Vec<Kernel> {
+        match self {
+            Self::FeedForward(shape) => shape.kernels(p),
+            Self::MixtureOfExperts(shape) => shape.kernels(p),
+            Self::Gemm(_)
+            | Self::Attention { .. }
+            | Self::KvAppend { .. }
+            | Self::AddNorm { .. }
+            | Self::Norm { .. }
+            | Self::Activation { .. } => Vec::new(),
+        }
+    }
+
+    /// The cost of an operator that is one kernel; nothing for a composite one.
     fn cost(&self, p: &Precision) -> OpCost {
         match *self {
             Self::Gemm(shape) => gemm(
@@ -116,6 +152,7 @@ impl Operator {
             Self::Activation { tokens, width, gated: false } => {
                 plain_activation(tokens, width, p.carrier)
             }
+            Self::FeedForward(_) | Self::MixtureOfExperts(_) => OpCost::default(),
         }
     }
 }
@@ -161,12 +198,38 @@ pub struct Analysis {
     pub roofline: Roofline,
     /// Work and traffic.
     pub cost: OpCost,
-    /// Times that memory and arithmetic need.
+    /// Times that memory and arithmetic need; sums over the parts of a composite operator.
     pub time: KernelTime,
+    /// Lower bound on the time: the longer of the two, of a composite operator the sum of that over its parts.
+    pub ideal: Seconds,
     /// What the user will really see.
     pub expected: Expected,
     /// Highest compute rate at this intensity.
     pub attainable: FlopsPerSec,
+    /// The kernels of a composite operator, in order; empty for one that is a kernel itself.
+    pub parts: Vec<Part>,
+}
+
+/// One kernel of a composite operator.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Part {
+    /// Its name.
+    pub kind: OpKind,
+    /// Peak it runs on.
+    pub path: ComputePath,
+    /// Work and traffic.
+    pub cost: OpCost,
+    /// Times that memory and arithmetic need.
+    pub time: KernelTime,
+    /// What the user will really see.
+    pub expected: Expected,
+}
+
+impl Analysis {
+    /// The compute rate at the ideal time; at the roof for one kernel, below it where the parts are bound differently.
+    pub fn ideal_rate(&self) -> FlopsPerSec {
+        self.cost.flops / self.ideal
+    }
 }
 
 /// Analyzes one operator on one device.
@@ -193,32 +256,82 @@ pub fn analyze(request: &AnalyzeRequest<'_>) -> Result<Analysis, Error> {
     let precision = request.precision.resolve(&roofs);
     let path = compute_path(&roofs, &request.operator, &precision)?;
     let roofline = Roofline { peak: path.peak, bandwidth: roofs.bandwidth };
-    let cost = request.operator.cost(&precision);
-    let time = roofline.op_time(&cost);
+    let kernels = request.operator.kernels(&precision);
+    let parts = parts(request, &roofs, &precision, &kernels)?;
+    if parts.is_empty() {
+        let cost = request.operator.cost(&precision);
+        let time = roofline.op_time(&cost);
+        let format = streamed_format(&request.operator, &precision);
+        let expected = expected(request, request.operator.kind(), format, time);
+        let attainable = roofline.attainable(cost.intensity());
+        let ideal = time.ideal();
+        return Ok(Analysis {
+            precision,
+            path,
+            roofline,
+            cost,
+            time,
+            ideal,
+            expected,
+            attainable,
+            parts,
+        });
+    }
+    let cost = parts.iter().fold(OpCost::default(), |sum, part| sum.plus(&part.cost));
+    let time = KernelTime {
+        memory: parts.iter().map(|part| part.time.memory).sum(),
+        compute: parts.iter().map(|part| part.time.compute).sum(),
+    };
+    let ideal = parts.iter().map(|part| part.time.ideal()).sum();
+    let expected = parts.iter().fold(Expected::ZERO, |sum, part| sum.then(part.expected));
+    let attainable = roofline.attainable(cost.intensity());
+    Ok(Analysis { precision, path, roofline, cost, time, ideal, expected, attainable, parts })
+}
+
+/// The kernels of a composite operator, each with its times.
+fn parts(
+    request: &AnalyzeRequest<'_>,
+    roofs: &Roofs,
+    p: &Precision,
+    kernels: &[Kernel],
+) -> Result<Vec<Part>, Error> {
+    let part = |kernel: &Kernel| {
+        let path = match kernel.path {
+            Path::Layer => roofs.compute_path(p.weights, p.activations)?,
+            Path::Expert => roofs.compute_path(p.experts, p.activations)?,
+            Path::LmHead => roofs.compute_path(p.embedding, p.carrier)?,
+            Path::Carrier => roofs.compute_path(p.carrier, p.carrier)?,
+        };
+        let roofline = Roofline { peak: path.peak, bandwidth: roofs.bandwidth };
+        let time = roofline.op_time(&kernel.cost);
+        let expected = expected(request, kernel.kind, kernel.format, time);
+        Ok(Part { kind: kernel.kind, path, cost: kernel.cost, time, expected })
+    };
+    kernels.iter().map(part).collect()
+}
+
+fn expected(
+    request: &AnalyzeRequest<'_>,
+    op: OpKind,
+    format: &QuantFormat,
+    time: KernelTime,
+) -> Expected {
     let factors = request.calibration.factors(&Subject {
         device: &request.device.key,
         class: request.device.class,
-        format: streamed_format(&request.operator, &precision).key,
-        op: request.operator.kind(),
+        format: format.key,
+        op,
         engine: request.engine,
     });
-    let expected = Expected::of(time, &factors);
-    Ok(Analysis {
-        precision,
-        path,
-        roofline,
-        cost,
-        time,
-        expected,
-        attainable: roofline.attainable(cost.intensity()),
-    })
+    Expected::of(time, &factors)
 }
 
 fn compute_path(roofs: &Roofs, operator: &Operator, p: &Precision) -> Result<ComputePath, Error> {
     // Activations that nothing computes in are refused for every operator, also where they are not read.
     let matmul = roofs.compute_path(p.weights, p.activations)?;
     match operator {
-        Operator::Gemm(_) => Ok(matmul),
+        Operator::Gemm(_) | Operator::FeedForward(_) => Ok(matmul),
+        Operator::MixtureOfExperts(_) => roofs.compute_path(p.experts, p.activations),
         Operator::Attention { .. }
         | Operator::KvAppend { .. }
         | Operator::AddNorm { .. }
@@ -229,7 +342,8 @@ fn compute_path(roofs: &Roofs, operator: &Operator, p: &Precision) -> Result<Com
 
 fn streamed_format(operator: &Operator, p: &Precision) -> &'static QuantFormat {
     match operator {
-        Operator::Gemm(_) => p.weights,
+        Operator::Gemm(_) | Operator::FeedForward(_) => p.weights,
+        Operator::MixtureOfExperts(_) => p.experts,
         Operator::Attention { .. } | Operator::KvAppend { .. } => p.kv_cache,
         Operator::AddNorm { .. } | Operator::Norm { .. } | Operator::Activation { .. } => p.carrier,
     }

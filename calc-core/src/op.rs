@@ -130,4 +130,6 @@ op_kinds! {
     OutProj "out_proj" "output projection of Mamba-2",
     LmHead "lm_head" "logits of each sequence's last token",
     Gemm "gemm" "a matrix product",
+    FeedForward "ffn" "the feed-forward part of a layer: gate and up, activation, down",
+    MixtureOfExperts "moe" "a mixture of experts: router, chosen experts, shared expert",
 }

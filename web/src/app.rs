@@ -11,6 +11,7 @@ use crate::components::key_list::KeyList;
 use crate::components::limits_panel::LimitsPanel;
 use crate::components::model::later::ModelLater;
 use crate::components::notes::Notes;
+use crate::components::own_points::OwnPoints;
 use crate::components::roofline_chart::RooflineChart;
 use crate::components::verdict::Verdict;
 use crate::state::derived::Shown;
@@ -53,6 +54,7 @@ fn KernelView() -> impl IntoView {
                 <Verdict/>
                 <RooflineChart/>
                 <FormatTable/>
+                <OwnPoints/>
             </section>
             <LimitsPanel/>
             <ExplanationPopover/>

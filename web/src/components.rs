@@ -7,14 +7,17 @@ pub mod device_field;
 pub mod inputs_panel;
 pub mod number_field;
 pub mod open_file;
+pub mod operator_field;
 pub mod picker;
 pub mod picker_list;
 pub mod power_mode_field;
 pub mod presets;
+pub mod switch_field;
 
 pub mod format_row;
 pub mod format_table;
 pub mod mark_icon;
+pub mod own_points;
 pub mod roofline_chart;
 pub mod verdict;
 

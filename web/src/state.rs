@@ -1,19 +1,28 @@
 //! What the reader chose (`inputs`), what follows from it (`derived`), and how both are kept in the address (`url`).
-//! Everything here but `session`, `history` and `colors` is plain functions.
+//! Everything here but `session`, `program` and `colors` is plain functions.
 
 pub mod advice;
+pub mod decimal;
 pub mod derived;
+pub mod editor;
 pub mod files;
+pub mod fragment;
 pub mod inputs;
 pub mod model;
 pub mod names;
+pub mod operator;
 pub mod picker;
+pub mod points;
+pub mod presets;
 pub mod roving;
 #[cfg(test)]
 mod style_sheet;
 pub mod url;
+pub mod whole;
 
 #[cfg(target_arch = "wasm32")]
 pub mod colors;
+#[cfg(target_arch = "wasm32")]
+pub mod program;
 #[cfg(target_arch = "wasm32")]
 pub mod session;

@@ -11,6 +11,7 @@ use crate::roofline::{Roofline, Sustained};
 use crate::theme::Ink;
 
 mod labels;
+mod legend;
 mod lines;
 mod operators;
 

@@ -12,9 +12,9 @@ const FINENESS: u32 = 4;
 /// The backend divides font sizes by this.
 const BACKEND_SHRINKS_TEXT_BY: f64 = 1.24;
 
-/// A roofline chart as SVG.
+/// A roofline chart as SVG, with a legend where the names of its points do not fit beside them.
 pub fn roofline_svg(chart: &Roofline, theme: &Theme, size: Size) -> String {
-    scene_svg(&Scene::build(chart, size, None), theme)
+    scene_svg(&Scene::with_legend(chart, size), theme)
 }
 
 /// A scene as SVG.

@@ -119,6 +119,56 @@ fn every_place_is_finite_and_inside() {
 }
 
 #[test]
+fn numbers_on_one_line_do_not_read_as_one() {
+    each_scene(|name, scene| {
+        let is_number =
+            |label: &&chart::scene::Label| label.text.chars().any(|c| c.is_ascii_digit());
+        for (index, label) in scene.labels.iter().enumerate().filter(|(_, label)| is_number(label))
+        {
+            for other in scene.labels[..index].iter().filter(is_number) {
+                let level =
+                    (label.at.y - other.at.y).abs() < 1.0 && label.at.y > scene.plot.bottom - 20.0;
+                let near = Rect {
+                    left: label.bounds.left - 7.0,
+                    right: label.bounds.right + 7.0,
+                    ..label.bounds
+                };
+                assert!(
+                    !(level && near.overlaps(&other.bounds)),
+                    "{name}: {} {}",
+                    label.text,
+                    other.text
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn a_picture_names_every_point_and_nothing_overlaps() {
+    for key in ["b200", "jetson_t4000", "t4"] {
+        let device = catalog::device(key).expect("catalog key");
+        for size in SIZES.iter().filter(|size| size.width > 300.0) {
+            let chart = chart_of(device, SHAPES[0], &FORMATS);
+            let scene = Scene::with_legend(&chart, *size);
+            for point in &chart.points {
+                assert!(
+                    scene.labels.iter().any(|label| label.text == point.label),
+                    "{key} {}",
+                    point.label
+                );
+            }
+            for (index, label) in scene.labels.iter().enumerate() {
+                assert!(label.bounds.right <= size.width + 1.0, "{key}: {label:?}");
+                for other in &scene.labels[..index] {
+                    assert!(!label.bounds.overlaps(&other.bounds), "{key}: {label:?} {other:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn few_points_have_names_and_roofs_have_labels() {
     let device = catalog::device("jetson_orin_nano_8gb_super").expect("catalog key");
     let chart = chart_of(device, SHAPES[0], &FORMATS[..3]);

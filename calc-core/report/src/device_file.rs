@@ -12,6 +12,7 @@ use calc_core::text::{List, Text};
 use calc_core::units::{Bytes, BytesPerSec, FlopsPerSec, Hertz, Seconds, Watts};
 use serde::Deserialize;
 
+mod copy;
 pub mod lines;
 mod wrong_type;
 
@@ -64,6 +65,7 @@ impl From<Error> for DeviceFileError {
 struct DeviceFile {
     #[serde(rename = "$schema", default)]
     _schema: Option<String>,
+    copy_of: Option<String>,
     key: String,
     name: Option<String>,
     class: DeviceClass,
@@ -140,13 +142,14 @@ pub fn parse(text: &str) -> Result<Device, DeviceFileError> {
 /// The device that a file describes, if it can exist.
 fn device(file: DeviceFile) -> Result<Device, DeviceFileError> {
     check_names(&file)?;
+    let base = file.copy_of.as_deref().map(catalog::device).transpose()?;
     let bandwidth = gb_s("bandwidth_gb_s", file.bandwidth_gb_s)?;
     let source = if file.source.is_empty() {
         "custom file".into()
     } else {
         format!("custom file: {}", file.source)
     };
-    Ok(Device {
+    let device = Device {
         name: Text::Owned(file.name.clone().unwrap_or_else(|| file.key.clone())),
         aliases: List::Borrowed(&[]),
         vendor: Text::Owned(file.vendor.clone()),
@@ -192,6 +195,10 @@ fn device(file: DeviceFile) -> Result<Device, DeviceFileError> {
         source: Text::Owned(source),
         notes: Text::Owned(file.notes),
         key: Text::Owned(file.key),
+    };
+    Ok(match base {
+        Some(base) => copy::inherit(device, base),
+        None => device,
     })
 }
 

@@ -64,9 +64,10 @@ pub const fn badge_meaning(provenance: Provenance) -> &'static str {
 /// assert_eq!(sentence, "Memory-bound: arithmetic waits for DRAM 98\u{202f}% of the time.");
 /// ```
 pub fn sentence(answer: &Analysis) -> String {
-    let (ideal, time) = (answer.time.ideal(), answer.time);
+    let (ideal, time) = (answer.ideal, answer.time);
     let waits = |busy: Seconds| text::percent(1.0 - busy / ideal);
     match time.bound() {
+        _ if moves_only(answer) => "Memory-bound: it moves bytes and computes nothing.".to_owned(),
         _ if ratio(answer) <= BALANCED => {
             "Balanced: DRAM and arithmetic are both nearly always busy.".to_owned()
         }
@@ -79,6 +80,11 @@ pub fn sentence(answer: &Analysis) -> String {
     }
 }
 
+/// True for what has no arithmetic at all.
+fn moves_only(answer: &Analysis) -> bool {
+    answer.cost.flops.get() == 0.0
+}
+
 /// The longer time over the shorter one.
 fn ratio(answer: &Analysis) -> f64 {
     let (memory, compute) = (answer.time.memory.get(), answer.time.compute.get());
@@ -87,6 +93,10 @@ fn ratio(answer: &Analysis) -> f64 {
 
 /// The numbers behind the sentence, and what helps.
 pub fn line(answer: &Analysis, factors: &Factors) -> String {
+    if moves_only(answer) {
+        let bytes = text::bytes(answer.cost.traffic.total());
+        return format!("{bytes} and no FLOP. Fewer bytes are the only way to be faster here.");
+    }
     let intensity = text::plain(answer.cost.intensity().get());
     let class = class_name(answer.path.class);
     let times = text::short(ratio(answer), 2);
@@ -105,7 +115,10 @@ pub fn line(answer: &Analysis, factors: &Factors) -> String {
         ),
     };
     let help = if floor_share(answer, factors) > 0.5 {
-        format!("Most of the expected time is the fixed {} of a kernel.", text::time(factors.floor))
+        let (floor, kernels) = (text::time(factors.floor), kernels(answer));
+        let what =
+            if kernels == 1 { "a kernel".to_owned() } else { format!("each of {kernels} kernels") };
+        format!("Most of the expected time is the fixed {floor} of {what}.")
     } else {
         help.to_owned()
     };
@@ -114,14 +127,33 @@ pub fn line(answer: &Analysis, factors: &Factors) -> String {
 
 /// Share of the expected time that is the fixed cost of a kernel.
 pub fn floor_share(answer: &Analysis, factors: &Factors) -> f64 {
-    factors.floor / answer.expected.time
+    factors.floor * kernels(answer) as f64 / answer.expected.time
+}
+
+/// What to think of a measurement that is so many times as fast as the roof; `None` up to 2 % above it, which is measuring.
+pub fn above_roof(times: f64) -> Option<String> {
+    (times > 1.02).then(|| {
+        format!(
+            "{} the roof, which no kernel can be. Likely reasons: the timed loop reads from cache instead of DRAM; device, \
+             clocks or power mode are not the ones chosen; FLOP or bytes are counted in another way; sparse arithmetic; the \
+             timer stops early.",
+            text::ratio(times)
+        )
+    })
+}
+
+/// How many kernels run one after the other.
+pub fn kernels(answer: &Analysis) -> usize {
+    answer.parts.len().max(1)
 }
 
 /// What could change the verdict, found by asking the model again.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Flips {
-    /// The M at which the other roof limits: the first above for a memory-bound shape, the last below for a compute-bound
-    /// one. `None` when no M in range does.
+    /// What grows: `M`, or tokens in words.
+    pub size: &'static str,
+    /// The size at which the other roof limits: the first above for a memory-bound shape, the last below for a compute-bound
+    /// one. `None` when no size in range does.
     pub other_bound_at: Option<u64>,
     /// The device's fastest class of at most the weights' width, if faster than the one used.
     pub faster: Option<(ComputeClass, FlopsPerSec)>,
@@ -131,21 +163,25 @@ pub struct Flips {
 pub fn changes(answer: &Analysis, factors: &Factors, flips: &Flips) -> Vec<String> {
     let class = class_name(answer.path.class);
     let ridge = text::short(answer.roofline.ridge().get(), 3);
+    let size = flips.size;
     let mut changes = Vec::new();
     match answer.time.bound() {
         Bound::Memory => {
             changes.push(format!("Every byte saved is time saved, up to {ridge} FLOP/B."));
             changes.push(match flips.other_bound_at {
-                Some(m) => format!("From M = {} on, {class} arithmetic limits.", text::count(m)),
-                None => "No M makes this N and K compute-bound: inputs and outputs grow along."
-                    .to_owned(),
+                Some(m) => {
+                    format!("From {size} = {} on, {class} arithmetic limits.", text::count(m))
+                }
+                None => {
+                    format!("No {size} makes this compute-bound: inputs and outputs grow along.")
+                }
             });
             changes.push(format!("Faster arithmetic than {class} changes nothing."));
         }
         Bound::Compute => {
             changes.push(match flips.other_bound_at {
-                Some(m) => format!("Up to M = {}, DRAM limits.", text::count(m)),
-                None => "No M makes this N and K memory-bound.".to_owned(),
+                Some(m) => format!("Up to {size} = {}, DRAM limits.", text::count(m)),
+                None => format!("No {size} makes this memory-bound."),
             });
             changes.push(format!("Weights in fewer bits change nothing while {class} computes."));
             changes.extend(flips.faster.map(|(faster, peak)| {
@@ -156,7 +192,8 @@ pub fn changes(answer: &Analysis, factors: &Factors, flips: &Flips) -> Vec<Strin
     }
     if floor_share(answer, factors) > 0.1 {
         let share = text::percent(floor_share(answer, factors));
-        changes.push(format!("{share} of the expected time is the fixed cost of a kernel; fused or larger ones spread it."));
+        let what = if answer.parts.is_empty() { "a kernel" } else { "the kernels" };
+        changes.push(format!("{share} of the expected time is the fixed cost of {what}; fused or larger ones spread it."));
     }
     changes
 }
@@ -204,6 +241,7 @@ mod tests {
     #[test]
     fn changes_follow_the_bound() {
         let flips = Flips {
+            size: "M",
             other_bound_at: Some(178),
             faster: Some((ComputeClass::Int8, FlopsPerSec::from_tera(33.4))),
         };
@@ -213,7 +251,9 @@ mod tests {
             text(2048).contains("Up to M = 178")
                 && text(2048).contains("INT8 arithmetic is 2 times")
         );
-        let none = changes(&answer(1, 1), &Factors::ASSUMED, &Flips::default()).join(" ");
+        let none =
+            changes(&answer(1, 1), &Factors::ASSUMED, &Flips { size: "M", ..Flips::default() })
+                .join(" ");
         assert!(none.contains("No M makes"), "{none}");
     }
 }

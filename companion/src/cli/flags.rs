@@ -41,7 +41,7 @@ const fn flag(key: &'static str, kind: Kind, help: &'static str) -> Flag {
 }
 
 /// All of them. A sweep runs through them in this order, the last one fastest.
-static FLAGS: [Flag; 45] = [
+static FLAGS: [Flag; 48] = [
     flag(
         "hardware",
         Kind::Hardware,
@@ -56,7 +56,7 @@ static FLAGS: [Flag; 45] = [
     flag(
         "op",
         Kind::Word,
-        "Operator: gemm (default), gemv, attention, kv_append, add_norm, norm, activation",
+        "Operator: gemm (default), gemv, attention, kv_append, add_norm, norm, activation, ffn, moe",
     ),
     flag("m", Kind::Number, "Rows of the product: tokens"),
     flag("n", Kind::Number, "Columns of the product: outputs"),
@@ -70,9 +70,16 @@ static FLAGS: [Flag; 45] = [
     flag("window", Kind::Number, "Attention: tokens that a query sees; default: all"),
     flag("unfused", Kind::Switch, "Attention: scores go through memory"),
     flag("tokens", Kind::Number, "Other operators: tokens"),
-    flag("hidden", Kind::Number, "Norms: hidden size"),
-    flag("width", Kind::Number, "Activation: intermediate size"),
-    flag("plain", Kind::Switch, "Activation: without a gate"),
+    flag("hidden", Kind::Number, "Norms, ffn, moe: hidden size"),
+    flag("width", Kind::Number, "Activation, ffn: intermediate size; moe: that of one expert"),
+    flag("plain", Kind::Switch, "Activation, ffn, moe: without a gate"),
+    flag("n_experts", Kind::Number, "Mixture of experts: experts"),
+    flag("per_token", Kind::Number, "Mixture of experts: experts that a token uses"),
+    flag(
+        "shared_width",
+        Kind::Number,
+        "Mixture of experts: width of the shared expert; default: none",
+    ),
     flag(
         "weights",
         Kind::Format,
@@ -130,7 +137,7 @@ static FLAGS: [Flag; 45] = [
 ];
 
 /// Flags of one operator.
-pub(super) const ANALYZE: [&str; 23] = [
+pub(super) const ANALYZE: [&str; 27] = [
     "hardware",
     "power_mode",
     "op",
@@ -149,9 +156,13 @@ pub(super) const ANALYZE: [&str; 23] = [
     "hidden",
     "width",
     "plain",
+    "n_experts",
+    "per_token",
+    "shared_width",
     "weights",
     "activations",
     "kv",
+    "experts",
     "batch",
     "engine",
 ];

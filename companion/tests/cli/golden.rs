@@ -37,6 +37,20 @@ fn answers_are_as_published() {
             "analyze --hardware gb10 --op attention --heads 32 --kv-heads 8 --head-dim 128 --cached 4096 --kv fp8_e4m3 -o json",
         ),
         (
+            "ffn.json",
+            "analyze --hardware h100 --op ffn --tokens 64 --hidden 4096 --width 14336 --weights fp8_e4m3 -o json",
+        ),
+        (
+            "moe.json",
+            "analyze --hardware gb10 --op moe --tokens 4 --hidden 2048 --width 768 --n-experts 128 --per-token 8 \
+             --weights nvfp4 -o json",
+        ),
+        (
+            "moe.txt",
+            "analyze --hardware gb10 --op moe --tokens 4 --hidden 2048 --width 768 --n-experts 128 --per-token 8 \
+             --weights nvfp4",
+        ),
+        (
             "estimate.json",
             "estimate --hardware jetson_orin_nano_8gb_super --model llama-3.1-8b --weights int4_g128 --batch 1 \
              --prompt 512 --context 4096 -o json",

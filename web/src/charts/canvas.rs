@@ -85,8 +85,8 @@ fn watch_size(canvas: &HtmlCanvasElement, view: RwSignal<View>) {
             },
             ratio: window().device_pixel_ratio(),
         };
-        // None when the view of this canvas is gone: the browser reports that, too.
-        if view.try_get_untracked().is_some_and(|view| view != seen) {
+        // The last report comes when the element is gone, and the signal with it.
+        if view.try_get_untracked().is_some_and(|known| known != seen) {
             view.set(seen);
         }
     };

@@ -34,7 +34,11 @@ pub fn FormatRow(
     let on_choose = move |_| {
         active.set((index, 0));
         let format = key.with_value(|key| calc_core::catalog::format(key));
-        session.edit(Step::Choice, |inputs| inputs.weights = format.unwrap_or(inputs.weights));
+        session.edit(Step::Choice, |inputs| {
+            if let Ok(format) = format {
+                inputs.set_format(format);
+            }
+        });
         request_animation_frame(move || focus_cell(active.get_untracked())); // the row may have been made again
     };
     let on_enter = move |_| session.pointed.set(Some(key.get_value()));

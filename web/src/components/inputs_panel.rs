@@ -3,15 +3,16 @@
 use leptos::prelude::*;
 
 use super::device_field::DeviceField;
-use super::erased::{flag, on, text};
-use super::number_field::NumberField;
+use super::erased::{block, flag, on, text};
 use super::open_file::OpenFile;
+use super::operator_field::OperatorField;
 use super::picker::Picker;
 use super::power_mode_field::PowerModeField;
 use super::presets::Presets;
 use crate::state::derived::{inputs_summary, rule_name};
-use crate::state::inputs::Field;
-use crate::state::picker::{activation_groups, bits, weight_groups};
+use crate::state::inputs::{Inputs, Role};
+use crate::state::names::short_name;
+use crate::state::picker::{activation_groups, bits, cache_groups, weight_groups};
 use crate::state::session::{Session, Step};
 
 /// The inputs; on a small screen a line that opens them.
@@ -29,6 +30,52 @@ pub fn InputsPanel() -> impl IntoView {
         let format = calc_core::catalog::format(&key).ok();
         session.edit(Step::Choice, |inputs| inputs.activations = format);
     };
+    let on_kv = move |key: String| {
+        let format = calc_core::catalog::format(&key).ok();
+        session.edit(Step::Choice, |inputs| inputs.kv = format);
+    };
+    let weights_picker = move || {
+        view! {
+            <Picker
+                id="weights"
+                label="Weights"
+                groups=Signal::stored(weight_groups())
+                chosen=text(move || inputs.with(|inputs| inputs.weights.key.to_owned()))
+                detail=text(move || inputs.with(|inputs| bits(inputs.weights)))
+                on_choose=Callback::new(on_weights)
+            />
+        }
+    };
+    let activations_picker = move || {
+        view! {
+            <Picker
+                id="activations"
+                label="Activations"
+                groups=activations
+                chosen=text(move || inputs.with(|inputs| inputs.activations.map_or("", |format| format.key).to_owned()))
+                detail=text(String::new)
+                on_choose=Callback::new(on_activations)
+            />
+        }
+    };
+    let kv_picker = move || {
+        view! {
+            <Picker
+                id="kv"
+                label="KV cache"
+                groups=Signal::derive(move || cache_groups(&short_name(inputs.with(Inputs::carrier))))
+                chosen=text(move || inputs.with(|inputs| inputs.kv.map_or("", |format| format.key).to_owned()))
+                detail=text(move || inputs.with(|inputs| bits(inputs.format())))
+                on_choose=Callback::new(on_kv)
+            />
+        }
+    };
+    let role = Memo::new(move |_| inputs.with(Inputs::role));
+    let formats = block(move || match role.get() {
+        Role::Weights => view! { {weights_picker()} {activations_picker()} }.into_any(),
+        Role::KvCache => view! { {kv_picker()} {activations_picker()} }.into_any(),
+        Role::Carrier => activations_picker().into_any(),
+    });
     view! {
         <section class="inputs" class:unfolded=flag(move || unfolded.get()) aria-label="Inputs">
             <button
@@ -43,26 +90,9 @@ pub fn InputsPanel() -> impl IntoView {
             <div class="fields" id="inputs">
                 <DeviceField/>
                 <PowerModeField/>
-                <div class="shape" role="group" aria-label="Shape of the matrix product">
-                    {Field::ALL.into_iter().map(|field| view! { <NumberField field=field/> }).collect_view()}
-                </div>
+                <OperatorField/>
                 <Presets/>
-                <Picker
-                    id="weights"
-                    label="Weights"
-                    groups=Signal::stored(weight_groups())
-                    chosen=text(move || inputs.with(|inputs| inputs.weights.key.to_owned()))
-                    detail=text(move || inputs.with(|inputs| bits(inputs.weights)))
-                    on_choose=Callback::new(on_weights)
-                />
-                <Picker
-                    id="activations"
-                    label="Activations"
-                    groups=activations
-                    chosen=text(move || inputs.with(|inputs| inputs.activations.map_or("", |format| format.key).to_owned()))
-                    detail=text(String::new)
-                    on_choose=Callback::new(on_activations)
-                />
+                {formats}
                 <OpenFile/>
             </div>
         </section>

@@ -3,20 +3,20 @@
 use leptos::prelude::*;
 
 use super::erased::{flag, maybe, on, text};
-use crate::state::inputs::{Field, dimension};
+use crate::state::operator::Field;
 use crate::state::session::{Session, Step};
 
-/// One dimension of the shape. What cannot be read is marked, and the field says what is allowed.
+/// One number of the operator. What cannot be read is marked, and the field says what is allowed.
 #[component]
 pub fn NumberField(
-    /// Which dimension.
+    /// Which number.
     field: Field,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
     let id = field.id();
     let message_id = format!("{id}-message");
-    let typed = text(move || session.inputs.with(|inputs| inputs.text(field).to_owned()));
-    let fault = maybe(move || dimension(field, &typed.get()).err().map(|fault| fault.text));
+    let typed = text(move || session.inputs.with(|inputs| inputs.typed.text(field).to_owned()));
+    let fault = maybe(move || session.inputs.with(|inputs| inputs.typed.fault(inputs.op, field)));
     let is_wrong = flag(move || fault.with(Option::is_some));
     let described_by = {
         let message_id = message_id.clone();
@@ -24,7 +24,7 @@ pub fn NumberField(
     };
     let on_input = move |event| {
         let text = event_target_value(&event);
-        session.edit(Step::Typing, |inputs| inputs.set_text(field, text));
+        session.edit(Step::Typing, |inputs| inputs.typed.set(field, text));
     };
     view! {
         <div class="field number" class:wrong=is_wrong>

@@ -1,22 +1,24 @@
-//! Shapes to begin with.
+//! Shapes and scenarios to begin with.
 
 use leptos::prelude::*;
 
 use super::erased::{block, on, text};
-use crate::state::inputs::{Preset, presets};
+use crate::state::presets::{Preset, presets};
 use crate::state::session::{Session, Step};
 
-/// Buttons that fill in a shape.
+/// Buttons that fill in a shape, or a device with a shape.
 #[component]
 pub fn Presets() -> impl IntoView {
     let session = expect_context::<Session>();
     let button = move |preset: Preset| {
-        let shape = preset.shape;
-        let is_chosen = move || {
-            session.inputs.with(|inputs| inputs.shape().is_ok_and(|chosen| chosen == shape))
-        };
         let (name, meaning) = (preset.name.to_string(), preset.meaning.to_string());
-        let on_click = move |_| session.edit(Step::Choice, |inputs| inputs.apply(&preset));
+        let preset = StoredValue::new(preset);
+        let is_chosen = move || {
+            session.inputs.with(|inputs| preset.with_value(|preset| preset.is_chosen(inputs)))
+        };
+        let on_click = move |_| {
+            session.edit(Step::Choice, |inputs| preset.with_value(|preset| preset.apply(inputs)));
+        };
         view! {
             <button
                 type="button"
@@ -36,11 +38,11 @@ pub fn Presets() -> impl IntoView {
     });
     let shapes = block(move || {
         let opened = session.model.with(|model| model.as_ref().map(|model| model.presets.clone()));
-        let shapes = opened.unwrap_or_else(|| presets().to_vec());
+        let shapes = opened.unwrap_or_else(presets);
         shapes.into_iter().map(button).collect_view().into_any()
     });
     view! {
-        <div class="presets" role="group" aria-label="Shapes to begin with">
+        <div class="presets" role="group" aria-label="Shapes and scenarios to begin with">
             {shapes}
         </div>
         <p class="brief">{title}</p>

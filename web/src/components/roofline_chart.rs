@@ -41,7 +41,11 @@ pub fn RooflineChart() -> impl IntoView {
     };
     let choose = move |key: String| {
         let format = calc_core::catalog::format(&key);
-        session.edit(Step::Choice, |inputs| inputs.weights = format.unwrap_or(inputs.weights));
+        session.edit(Step::Choice, |inputs| {
+            if let Ok(format) = format {
+                inputs.set_format(format);
+            }
+        });
     };
     let on_key = move |event: KeyboardEvent| {
         let keys = session.shown.with_untracked(|shown| point_keys(&shown.kernel));

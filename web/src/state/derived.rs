@@ -1,7 +1,8 @@
-//! What follows from the inputs: the analysis of every row, and all texts. The only place of the page that asks the model.
+//! What follows from the inputs: the analysis of every row, and all texts. The only place of the page that asks the question.
 
 mod captions;
 mod flips;
+pub mod operator_form;
 mod panel;
 mod rows;
 
@@ -9,9 +10,7 @@ use std::sync::Arc;
 
 use calc_core::analysis::{Analysis, AnalyzeRequest, Operator, analyze};
 use calc_core::calibration::{Calibration, Factors, Subject};
-use calc_core::cost::gemm::GemmShape;
 use calc_core::error::Error;
-use calc_core::op::OpKind;
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::{ComputeClass, QuantFormat};
 use calc_core::roofline::Roofs;
@@ -21,8 +20,10 @@ use report::request::RequestError;
 use report::verdict;
 use report::verdict::explain::Explanation;
 
-use super::inputs::{Fault, Inputs};
+use super::inputs::{Inputs, Role};
 use super::names::short_name;
+use super::operator::Fault;
+use super::points::{self, PointRow};
 
 pub use captions::{
     ModeChoice, chart_summary, focus_key, inputs_summary, mode_choices, point_keys, point_text,
@@ -55,6 +56,8 @@ pub struct Kernel {
     pub chart: Roofline,
     /// What limits the chosen format and what would change it; `None` when it is refused.
     pub limits: Option<Limits>,
+    /// Points of the reader's own.
+    pub own_points: Vec<PointRow>,
     /// The device.
     pub facts: Vec<DeviceFact>,
 }
@@ -95,28 +98,35 @@ pub fn next(before: Option<&Shown>, inputs: &Inputs) -> Shown {
     }
 }
 
-/// Formats that are always compared, widest first; the chosen one joins them.
-const COMPARED: [&str; 5] = ["fp8_e4m3", "int8", "nvfp4", "int4_g128", "gguf_q4_k"];
+/// Formats that are always compared beside the faster half, widest first; the chosen one joins them.
+const fn compared_keys(role: Role) -> &'static [&'static str] {
+    match role {
+        Role::Weights => &["fp8_e4m3", "int8", "nvfp4", "int4_g128", "gguf_q4_k"],
+        Role::KvCache => &["fp8_e4m3", "int8", "gguf_q8_0", "nvfp4", "gguf_q4_0"],
+        Role::Carrier => &["fp32"],
+    }
+}
 
 /// Answers the inputs.
 ///
 /// # Errors
 /// Fields that cannot be read.
 pub fn derive(inputs: &Inputs) -> Result<Kernel, Vec<Fault>> {
-    let model = Model { inputs, shape: inputs.shape()?, calibration: &Calibration::ASSUMED };
-    let half = model.half();
-    let baseline = model.analyze_choice(PrecisionChoice::weights(half)).ok();
-    let formats = compared(half, inputs.weights);
+    let question =
+        Question { inputs, operator: inputs.operator()?, calibration: &Calibration::ASSUMED };
+    let half = inputs.half();
+    let baseline = question.analyze_choice(PrecisionChoice::weights(half)).ok();
+    let formats = compared(inputs, half);
     let answers: Vec<(&'static QuantFormat, Result<Analysis, Error>)> =
-        formats.into_iter().map(|format| (format, model.analyze(format))).collect();
-    let chosen = answers.iter().find(|(format, _)| format.key == inputs.weights.key);
+        formats.into_iter().map(|format| (format, question.analyze(format))).collect();
+    let chosen = answers.iter().find(|(format, _)| format.key == inputs.format().key);
     let (sentence, line, limits) = match chosen {
         Some((format, Ok(answer))) => {
-            let factors = model.factors(format);
+            let factors = question.factors(format);
             (
                 verdict::sentence(answer),
                 verdict::line(answer, &factors),
-                Some(panel::limits(&model, answer, &factors)),
+                Some(panel::limits(&question, answer, &factors)),
             )
         }
         Some((format, Err(error))) => {
@@ -124,17 +134,21 @@ pub fn derive(inputs: &Inputs) -> Result<Kernel, Vec<Fault>> {
         }
         None => (String::new(), String::new(), None),
     };
+    let mut chart = chart(&question, &answers);
+    let own_points = points::rows(&inputs.points, &chart);
+    chart.points.extend(inputs.points.iter().enumerate().map(|(index, point)| point.input(index)));
     Ok(Kernel {
         sentence,
         line,
-        chart: chart(&model, &answers),
+        own_points,
+        chart,
         rows: answers
             .iter()
-            .map(|(format, answer)| model.row(format, answer, baseline.as_ref()))
+            .map(|(format, answer)| question.row(format, answer, baseline.as_ref()))
             .collect(),
         baseline: short_name(half),
         limits,
-        facts: panel::facts(&model),
+        facts: panel::facts(&question),
     })
 }
 
@@ -143,9 +157,11 @@ fn refusal(error: &Error) -> String {
     RequestError::Core(error.clone()).to_string()
 }
 
-fn compared(half: &'static QuantFormat, chosen: &'static QuantFormat) -> Vec<&'static QuantFormat> {
-    let fixed = COMPARED.iter().filter_map(|key| calc_core::catalog::format(key).ok());
+fn compared(inputs: &Inputs, half: &'static QuantFormat) -> Vec<&'static QuantFormat> {
+    let keys = compared_keys(inputs.role()).iter();
+    let fixed = keys.filter_map(|key| calc_core::catalog::format(key).ok());
     let mut formats: Vec<&'static QuantFormat> = core::iter::once(half).chain(fixed).collect();
+    let chosen = inputs.format();
     if !formats.iter().any(|format| format.key == chosen.key) {
         formats.push(chosen);
     }
@@ -153,51 +169,46 @@ fn compared(half: &'static QuantFormat, chosen: &'static QuantFormat) -> Vec<&'s
 }
 
 /// The inputs with what they mean.
-pub(crate) struct Model<'a> {
+pub(crate) struct Question<'a> {
     inputs: &'a Inputs,
-    shape: GemmShape,
+    operator: Operator,
     calibration: &'a Calibration,
 }
 
-impl Model<'_> {
+impl Question<'_> {
     fn roofs(&self) -> Result<Roofs, Error> {
         Roofs::new(&self.inputs.device, self.inputs.power_mode())
     }
 
-    /// The faster 16-bit float of the device.
-    fn half(&self) -> &'static QuantFormat {
-        self.roofs().map_or(&calc_core::catalog::formats::FP16, |roofs| roofs.half())
-    }
-
-    fn analyze(&self, weights: &'static QuantFormat) -> Result<Analysis, Error> {
-        self.analyze_choice(self.inputs.precision(weights))
+    fn analyze(&self, format: &'static QuantFormat) -> Result<Analysis, Error> {
+        self.analyze_choice(self.inputs.precision(format))
     }
 
     fn analyze_choice(&self, precision: PrecisionChoice) -> Result<Analysis, Error> {
-        self.analyze_shape(self.shape, precision)
+        self.analyze_operator(self.operator, precision)
     }
 
-    fn analyze_shape(
+    fn analyze_operator(
         &self,
-        shape: GemmShape,
+        operator: Operator,
         precision: PrecisionChoice,
     ) -> Result<Analysis, Error> {
         analyze(&AnalyzeRequest {
             device: &self.inputs.device,
             mode: self.inputs.power_mode(),
-            operator: Operator::Gemm(shape),
+            operator,
             precision,
             engine: None,
             calibration: self.calibration,
         })
     }
 
-    fn factors(&self, weights: &QuantFormat) -> Factors {
+    fn factors(&self, format: &QuantFormat) -> Factors {
         self.calibration.factors(&Subject {
             device: &self.inputs.device.key,
             class: self.inputs.device.class,
-            format: weights.key,
-            op: OpKind::Gemm,
+            format: format.key,
+            op: self.operator.kind(),
             engine: None,
         })
     }
@@ -216,7 +227,7 @@ const ROOFS: [ComputeClass; 8] = [
 ];
 
 fn chart(
-    model: &Model<'_>,
+    question: &Question<'_>,
     answers: &[(&'static QuantFormat, Result<Analysis, Error>)],
 ) -> Roofline {
     let uses = |class: &ComputeClass| {
@@ -227,24 +238,27 @@ fn chart(
     };
     let shown: Vec<ComputeClass> =
         ROOFS.into_iter().filter(|class| *class != ComputeClass::Fp64 || uses(class)).collect();
-    let inputs = model.inputs;
+    let inputs = question.inputs;
     let mut chart = Roofline::of_device(&inputs.device, inputs.power_mode(), &shown)
         .or_else(|_| Roofline::of_device(&inputs.device, None, &shown))
         .expect("a device without a power mode has roofs");
     for (format, answer) in answers {
         let Ok(answer) = answer else { continue };
-        if format.key == inputs.weights.key {
+        if format.key == inputs.format().key {
             let is_main = |peak: f64| (peak / answer.roofline.peak.get() - 1.0).abs() < 1e-3;
             chart.main =
                 chart.roofs.iter().find(|roof| is_main(roof.peak.get())).map(|roof| roof.class);
+        }
+        if answer.cost.flops.get() == 0.0 {
+            continue; // a logarithmic axis has no place for what computes nothing
         }
         chart.points.push(PointInput {
             key: format.key.to_owned(),
             mark: mark(format.key),
             label: short_name(format),
             intensity: answer.cost.intensity(),
-            attained: answer.attainable,
-            expected: Some(answer.attainable * (answer.time.ideal() / answer.expected.time)),
+            attained: answer.ideal_rate(),
+            expected: Some(answer.cost.flops / answer.expected.time),
             filled: true,
         });
     }
@@ -254,8 +268,15 @@ fn chart(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::operator::{Field, Op};
     use calc_core::catalog::{self, devices, formats::FORMATS};
     use std::borrow::Cow;
+
+    fn typed(m: &str) -> Inputs {
+        let mut inputs = Inputs::default();
+        inputs.typed.set(Field::M, m.to_owned());
+        inputs
+    }
 
     fn row<'a>(kernel: &'a Kernel, key: &str) -> &'a Row {
         kernel.row(key).expect("a row")
@@ -302,12 +323,27 @@ mod tests {
     }
 
     #[test]
+    fn every_operator_has_an_answer_on_every_device() {
+        for device in devices::all() {
+            for op in Op::ALL {
+                let mut inputs = Inputs { op, ..Inputs::default() };
+                inputs.set_device(Cow::Borrowed(device));
+                let kernel = derive(&inputs).expect("valid fields");
+                assert_eq!(kernel.rows.iter().filter(|row| row.chosen).count(), 1, "{op:?}");
+                assert!(kernel.limits.is_some() && kernel.rows.len() > 1, "{op:?} {}", device.key);
+                let texts = format!("{} {} {:?}", kernel.sentence, kernel.line, kernel.limits);
+                assert!(!texts.contains("NaN") && !texts.contains('∞'), "{op:?}: {texts}");
+            }
+        }
+    }
+
+    #[test]
     fn a_wrong_field_keeps_the_last_good_answer() {
-        let good = next(None, &Inputs { m: "64".into(), ..Inputs::default() });
-        let wrong = next(Some(&good), &Inputs { m: "0".into(), ..Inputs::default() });
+        let good = next(None, &typed("64"));
+        let wrong = next(Some(&good), &typed("0"));
         assert!(wrong.is_stale() && !good.is_stale());
         assert_eq!(wrong.kernel, good.kernel);
-        assert!(next(None, &Inputs { m: String::new(), ..Inputs::default() }).is_stale());
+        assert!(next(None, &typed("")).is_stale());
     }
 
     #[test]

@@ -14,7 +14,7 @@ use report::model_file::lines::{self as model_lines, ModelLines};
 use report::named_model::NamedModel;
 use report::number_text;
 
-use super::inputs::Preset;
+use super::presets::Preset;
 
 /// Largest file that is read; no description of a device or model comes near.
 pub const MAX_BYTES: u32 = 16_000_000;
@@ -78,11 +78,9 @@ fn presets(arch: &ModelArch) -> Vec<Preset> {
     arch.matrices(&mut |matrix| {
         let name = matrix.kind.key();
         if !presets.iter().any(|preset| preset.name == name) {
-            presets.push(Preset {
-                name: Text::Borrowed(name),
-                meaning: Text::Borrowed(matrix.kind.describe()),
-                shape: GemmShape { m: 1, n: matrix.rows, k: matrix.cols },
-            });
+            let shape = GemmShape { m: 1, n: matrix.rows, k: matrix.cols };
+            let meaning = Text::Borrowed(matrix.kind.describe());
+            presets.push(Preset::product(Text::Borrowed(name), meaning, shape));
         }
     });
     presets

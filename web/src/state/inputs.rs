@@ -2,16 +2,17 @@
 
 use std::borrow::Cow;
 
-use calc_core::analysis::MAX_DIMENSION;
+use calc_core::analysis::Operator;
 use calc_core::catalog;
-use calc_core::cost::gemm::GemmShape;
 use calc_core::device::{Device, PowerMode};
 use calc_core::precision::PrecisionChoice;
-use calc_core::quant_format::QuantFormat;
-use calc_core::text::{Text, text};
-use report::number_text;
+use calc_core::quant_format::{ComputeClass, QuantFormat};
+use calc_core::roofline::Roofs;
+use calc_core::text::Text;
 
 use super::model::inputs::ModelInputs;
+use super::operator::{Fault, Op, Typed};
+use super::points::OwnPoint;
 
 /// What the page answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,25 +45,29 @@ impl View {
     }
 }
 
-/// Everything that decides what the page shows. A device from a file is an owned one; the address names it by its key.
+/// Everything that decides what the page shows. A device that no catalog has is an owned one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inputs {
     /// What the page answers.
     pub view: View,
     /// Device.
     pub device: Cow<'static, Device>,
+    /// The device of the catalog that it is an edited copy of.
+    pub copy_of: Option<&'static Device>,
     /// Its power mode; `None` for its own peaks.
     pub mode: Option<Text>,
-    /// Tokens, as typed.
-    pub m: String,
-    /// Outputs, as typed.
-    pub n: String,
-    /// Inputs, as typed.
-    pub k: String,
+    /// Operator.
+    pub op: Op,
+    /// Its numbers, as typed.
+    pub typed: Typed,
     /// Weights.
     pub weights: &'static QuantFormat,
     /// Activations; `None` leaves them to the rule.
     pub activations: Option<&'static QuantFormat>,
+    /// KV cache; `None` leaves it to the rule.
+    pub kv: Option<&'static QuantFormat>,
+    /// Points of the reader's own.
+    pub points: Vec<OwnPoint>,
     /// What is asked of a whole model.
     pub model: ModelInputs,
 }
@@ -74,92 +79,32 @@ impl Default for Inputs {
             device: Cow::Borrowed(
                 catalog::device("jetson_orin_nano_8gb_super").expect("a key of the catalog"),
             ),
+            copy_of: None,
             mode: None,
-            m: "1".to_owned(),
-            n: "4096".to_owned(),
-            k: "4096".to_owned(),
+            op: Op::default(),
+            typed: Typed::default(),
             weights: catalog::format("int4_g128").expect("a key of the catalog"),
             activations: None,
+            kv: None,
+            points: Vec::new(),
             model: ModelInputs::default(),
         }
     }
 }
 
-/// A field that takes a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are the dimensions themselves")]
-pub enum Field {
-    M,
-    N,
-    K,
-}
-
-impl Field {
-    /// In the order of the form.
-    pub const ALL: [Self; 3] = [Self::M, Self::N, Self::K];
-
-    /// Its label.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::M => "M",
-            Self::N => "N",
-            Self::K => "K",
-        }
-    }
-
-    /// Its name in the document and in the address.
-    pub const fn id(self) -> &'static str {
-        match self {
-            Self::M => "m",
-            Self::N => "n",
-            Self::K => "k",
-        }
-    }
-
-    /// What it counts.
-    pub const fn meaning(self) -> &'static str {
-        match self {
-            Self::M => "tokens",
-            Self::N => "outputs",
-            Self::K => "inputs",
-        }
-    }
-}
-
-/// A field that cannot be read, with what is allowed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    /// Which field.
-    pub field: Field,
-    /// What is wrong, as a sentence.
-    pub text: String,
-}
-
 impl Inputs {
-    /// The text of a field.
-    pub fn text(&self, field: Field) -> &str {
-        match field {
-            Field::M => &self.m,
-            Field::N => &self.n,
-            Field::K => &self.k,
-        }
-    }
-
-    /// Replaces the text of a field.
-    pub fn set_text(&mut self, field: Field, text: String) {
-        match field {
-            Field::M => self.m = text,
-            Field::N => self.n = text,
-            Field::K => self.k = text,
-        }
-    }
-
     /// Chooses a device. Power modes belong to a device, so the mode goes.
     pub fn set_device(&mut self, device: Cow<'static, Device>) {
         if device != self.device {
             self.device = device;
+            self.copy_of = None;
             self.mode = None;
         }
+    }
+
+    /// The device is none of the catalog.
+    pub fn has_own_device(&self) -> bool {
+        matches!(self.device, Cow::Owned(_))
     }
 
     /// The chosen power mode.
@@ -167,138 +112,86 @@ impl Inputs {
         self.mode.as_ref().and_then(|name| self.device.power_mode(name).ok())
     }
 
-    /// The shape.
+    /// The operator with its shape.
     ///
     /// # Errors
     /// Every field that cannot be read.
-    pub fn shape(&self) -> Result<GemmShape, Vec<Fault>> {
-        match Field::ALL.map(|field| dimension(field, self.text(field))) {
-            [Ok(m), Ok(n), Ok(k)] => Ok(GemmShape { m, n, k }),
-            read => Err(read.into_iter().filter_map(Result::err).collect()),
+    pub fn operator(&self) -> Result<Operator, Vec<Fault>> {
+        self.typed.operator(self.op)
+    }
+
+    /// The faster 16-bit float of the device.
+    pub fn half(&self) -> &'static QuantFormat {
+        let roofs = Roofs::new(&self.device, self.power_mode());
+        roofs.map_or(&catalog::formats::FP16, |roofs| roofs.half())
+    }
+
+    /// The role whose formats are compared.
+    pub const fn role(&self) -> Role {
+        match self.op {
+            Op::Gemm | Op::FeedForward | Op::MixtureOfExperts => Role::Weights,
+            Op::Attention | Op::KvAppend => Role::KvCache,
+            Op::Norm => Role::Carrier,
         }
     }
 
-    /// The formats of a row of the table: the chosen activations with any weights.
-    pub fn precision(&self, weights: &'static QuantFormat) -> PrecisionChoice {
-        PrecisionChoice { activations: self.activations, ..PrecisionChoice::weights(weights) }
+    /// The format of that role.
+    pub fn format(&self) -> &'static QuantFormat {
+        match self.role() {
+            Role::Weights => self.weights,
+            Role::KvCache => self.kv.unwrap_or_else(|| self.carrier()),
+            Role::Carrier => self.carrier(),
+        }
     }
 
-    /// Takes over a preset.
-    pub fn apply(&mut self, preset: &Preset) {
-        for (field, value) in
-            Field::ALL.into_iter().zip([preset.shape.m, preset.shape.n, preset.shape.k])
-        {
-            self.set_text(field, value.to_string());
+    /// What everything between matmuls is stored in: the activation format if it has 16 bits or more, else half.
+    pub fn carrier(&self) -> &'static QuantFormat {
+        let carries =
+            |format: &&'static QuantFormat| format.class.is_some_and(ComputeClass::is_carrier);
+        self.activations.filter(carries).unwrap_or_else(|| self.half())
+    }
+
+    /// Chooses the format of that role.
+    pub fn set_format(&mut self, format: &'static QuantFormat) {
+        match self.role() {
+            Role::Weights => self.weights = format,
+            Role::KvCache => self.kv = Some(format),
+            Role::Carrier => self.activations = Some(format),
+        }
+    }
+
+    /// The formats of a row of the table: everything as chosen, but for the role that is compared.
+    pub fn precision(&self, format: &'static QuantFormat) -> PrecisionChoice {
+        match self.role() {
+            Role::Weights => PrecisionChoice {
+                activations: self.activations,
+                kv_cache: self.kv,
+                ..PrecisionChoice::weights(format)
+            },
+            Role::KvCache => PrecisionChoice {
+                activations: self.activations,
+                kv_cache: Some(format),
+                ..PrecisionChoice::weights(self.half())
+            },
+            Role::Carrier => PrecisionChoice::weights(format),
         }
     }
 }
 
-/// Reads a dimension. Blanks between digits are fine, because numbers are printed with them.
-///
-/// # Errors
-/// A sentence with the allowed range.
-pub fn dimension(field: Field, typed: &str) -> Result<u64, Fault> {
-    let digits: String = typed.chars().filter(|letter| !letter.is_whitespace()).collect();
-    let in_range = |value: &u64| (1..=MAX_DIMENSION).contains(value);
-    let is_plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let value = if is_plain { digits.parse().ok().filter(in_range) } else { None };
-    value.ok_or_else(|| Fault {
-        field,
-        text: format!(
-            "{} must be a whole number from 1 to {}.",
-            field.name(),
-            number_text::count(MAX_DIMENSION)
-        ),
-    })
-}
-
-/// A shape with a name.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Preset {
-    /// Its name.
-    pub name: Text,
-    /// What it stands for.
-    pub meaning: Text,
-    /// The shape.
-    pub shape: GemmShape,
-}
-
-/// The shapes to begin with.
-pub fn presets() -> [Preset; 4] {
-    // Gate and up projection of Llama-3.1-8B as one product: N = 2 * 14336, K = 4096.
-    let ffn = |m| GemmShape { m, n: 28_672, k: 4096 };
-    [
-        Preset {
-            name: text("decode 4096²"),
-            meaning: text("one token through a square matrix"),
-            shape: GemmShape { m: 1, n: 4096, k: 4096 },
-        },
-        Preset {
-            name: text("prefill 2048"),
-            meaning: text("2048 tokens through a square matrix"),
-            shape: GemmShape { m: 2048, n: 4096, k: 4096 },
-        },
-        Preset {
-            name: text("FFN decode"),
-            meaning: text("gate and up of Llama-3.1-8B, one token"),
-            shape: ffn(1),
-        },
-        Preset {
-            name: text("FFN batch 64"),
-            meaning: text("gate and up of Llama-3.1-8B, 64 tokens"),
-            shape: ffn(64),
-        },
-    ]
+/// The role whose formats are compared: what an operator mostly reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The weights of a product.
+    Weights,
+    /// The cache that attention reads.
+    KvCache,
+    /// What flows between products.
+    Carrier,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn dimensions_are_whole_and_in_range() {
-        for (typed, expected) in [
-            ("1", 1),
-            (" 4096 ", 4096),
-            ("28\u{202f}672", 28_672),
-            ("1000000000", 1_000_000_000),
-            ("007", 7),
-        ] {
-            assert_eq!(dimension(Field::M, typed), Ok(expected), "{typed:?}");
-        }
-        for typed in [
-            "",
-            " ",
-            "0",
-            "-1",
-            "1.5",
-            "1e3",
-            "4k",
-            "1000000001",
-            "10^30",
-            "NaN",
-            "inf",
-            "+5",
-            "0x10",
-            "99999999999999999999999999999999999999",
-            "٣",
-        ] {
-            let fault = dimension(Field::K, typed).expect_err(typed);
-            assert!(
-                fault.text.starts_with("K must be a whole number from 1 to 1"),
-                "{}",
-                fault.text
-            );
-        }
-    }
-
-    #[test]
-    fn every_wrong_field_is_named() {
-        let inputs = Inputs { m: "x".into(), k: "0".into(), ..Inputs::default() };
-        let fields: Vec<Field> =
-            inputs.shape().expect_err("two faults").iter().map(|f| f.field).collect();
-        assert_eq!(fields, [Field::M, Field::K]);
-    }
 
     #[test]
     fn another_device_drops_the_power_mode() {
@@ -310,10 +203,13 @@ mod tests {
     }
 
     #[test]
-    fn the_ffn_preset_is_that_of_the_model() {
-        let model = catalog::model("llama-3.1-8b").expect("catalog key");
-        let [.., ffn, _] = presets();
-        assert_eq!(ffn.shape.k, model.arch.hidden_size);
-        assert_eq!(ffn.shape.n, 2 * 14_336);
+    fn a_chosen_format_is_the_one_of_the_role() {
+        let fp8 = catalog::format("fp8_e4m3").expect("catalog key");
+        let fp32 = catalog::format("fp32").expect("catalog key");
+        for (op, format) in [(Op::Gemm, fp8), (Op::Attention, fp8), (Op::Norm, fp32)] {
+            let mut inputs = Inputs { op, ..Inputs::default() };
+            inputs.set_format(format);
+            assert_eq!(inputs.format(), format, "{op:?}");
+        }
     }
 }

@@ -131,12 +131,6 @@ pub fn weight_groups() -> Vec<Group> {
 
 /// The formats that can be computed in, and the rule that chooses one; `rule` names what it chooses now.
 pub fn activation_groups(rule: &str) -> Vec<Group> {
-    let by_rule = Choice {
-        key: String::new(),
-        name: format!("{rule}, by the rule"),
-        detail: String::new(),
-        haystack: format!("{} by the rule default automatic", rule.to_ascii_lowercase()),
-    };
     let computes = |encoding: Encoding| {
         formats::FORMATS
             .iter()
@@ -147,10 +141,25 @@ pub fn activation_groups(rule: &str) -> Vec<Group> {
     };
     let group = |title: &str, choices| Group { title: title.to_owned(), choices };
     vec![
-        group("Default", vec![by_rule]),
+        by_rule(rule),
         group("Floats", computes(Encoding::Float)),
         group("Integers", computes(Encoding::Int)),
     ]
+}
+
+/// All formats as a KV cache, and the rule that chooses one.
+pub fn cache_groups(rule: &str) -> Vec<Group> {
+    core::iter::once(by_rule(rule)).chain(weight_groups()).collect()
+}
+
+fn by_rule(rule: &str) -> Group {
+    let choice = Choice {
+        key: String::new(),
+        name: format!("{rule}, by the rule"),
+        detail: String::new(),
+        haystack: format!("{} by the rule default automatic", rule.to_ascii_lowercase()),
+    };
+    Group { title: "Default".to_owned(), choices: vec![choice] }
 }
 
 /// All models by family. A model that is not of the catalog is an option of its own, so that its name is shown.
@@ -187,25 +196,20 @@ pub fn model_groups(chosen: &Base) -> Vec<Group> {
 
 /// All formats for a role, and what holds without a choice; `rule` names what that is now.
 pub fn role_groups(role: Role, rule: &str) -> Vec<Group> {
-    let mut groups =
-        if role == Role::Activations { activation_groups(rule) } else { weight_groups() };
-    let (name, words) = match role {
-        Role::Weights => ("as stored", "as stored default"),
-        Role::Experts | Role::Activations | Role::KvCache | Role::Embedding => {
-            ("by the rule", "by the rule default automatic")
+    match role {
+        Role::Activations => activation_groups(rule),
+        Role::Experts | Role::KvCache | Role::Embedding => cache_groups(rule),
+        Role::Weights => {
+            let choice = Choice {
+                key: String::new(),
+                name: format!("{rule}, as stored"),
+                detail: String::new(),
+                haystack: format!("{} as stored default", rule.to_ascii_lowercase()),
+            };
+            let usual = Group { title: "Default".to_owned(), choices: vec![choice] };
+            core::iter::once(usual).chain(weight_groups()).collect()
         }
-    };
-    let usual = Choice {
-        key: String::new(),
-        name: format!("{rule}, {name}"),
-        detail: String::new(),
-        haystack: format!("{} {words}", rule.to_ascii_lowercase()),
-    };
-    if role == Role::Activations {
-        groups.remove(0);
     }
-    groups.insert(0, Group { title: "Default".to_owned(), choices: vec![usual] });
-    groups
 }
 
 fn format_choice(format: &'static QuantFormat) -> Choice {
@@ -239,6 +243,7 @@ mod tests {
     fn every_device_and_format_is_in_a_list() {
         assert_eq!(count(&device_groups()), devices::all().count());
         assert_eq!(count(&weight_groups()), formats::FORMATS.len());
+        assert_eq!(count(&cache_groups("FP16")), formats::FORMATS.len() + 1);
     }
 
     #[test]

@@ -2,15 +2,17 @@
 
 use std::borrow::Cow;
 
-use calc_core::device::Device;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 use wasm_bindgen::JsValue;
 
 use super::colors::Colors;
 use super::derived::{self, Shown};
 use super::files::{self, Opened, OpenedModel};
+use super::fragment::{self, Carried};
 use super::inputs::{Inputs, View};
 use super::model::inputs::Base;
+use super::program;
 use super::url::{self, Note};
 use report::verdict::explain::Explanation;
 
@@ -41,8 +43,8 @@ pub struct Session {
     pub inputs: RwSignal<Inputs>,
     /// What follows from it.
     pub shown: Memo<Shown>,
-    /// The device of a file, kept for the way back.
-    pub device: RwSignal<Option<Device>>,
+    /// Fragments of the address seen so far, each with its text; empty for one that cannot be read.
+    fragments: StoredValue<Vec<(String, String)>>,
     /// The model of a file.
     pub model: RwSignal<Option<OpenedModel>>,
     /// What the address or a file said that the page could not use.
@@ -60,13 +62,18 @@ pub struct Session {
 impl Session {
     /// Begins with what the address says, and follows it back and forth.
     pub fn begin() -> Self {
-        let (inputs, notes) = url::read(&address());
+        let fragments = StoredValue::new(vec![(String::new(), String::new())]);
+        if let Some(code) = code() {
+            fragments
+                .update_value(|known| known.push((code, program::unpacked().unwrap_or_default())));
+        }
+        let (inputs, notes) = url::read_beside(&query(), &carried(fragments).unwrap_or_default());
         let inputs = RwSignal::new(inputs);
         let shown = Memo::new(move |before| inputs.with(|inputs| derived::next(before, inputs)));
         let session = Self {
             inputs,
             shown,
-            device: RwSignal::new(None),
+            fragments,
             model: RwSignal::new(None),
             notes: RwSignal::new(notes),
             pointed: RwSignal::new(None),
@@ -78,26 +85,61 @@ impl Session {
         session
     }
 
-    /// Changes the inputs, and the address with them unless a field cannot be read.
+    /// Changes the inputs, and the address with them unless a letter made a field unreadable.
     pub fn edit(self, step: Step, change: impl FnOnce(&mut Inputs)) {
         self.popover.set(None);
         self.inputs.update(change);
-        if let Some(query) = self.inputs.with_untracked(url::write) {
-            remember(&query, step);
+        let is_readable = self.inputs.with_untracked(url::is_readable);
+        if is_readable || step == Step::Choice {
+            let query = self.inputs.with_untracked(url::write);
+            self.remember(&query, step);
         }
+    }
+
+    /// The address of the present inputs in another view.
+    pub fn address_of(self, view: View) -> String {
+        let inputs = Inputs { view, ..self.inputs.get() };
+        let fragment = self.fragment(&fragment::text(&inputs)).unwrap_or_default();
+        let query = url::write(&inputs);
+        format!("{}{fragment}", if query.is_empty() { "?" } else { &query })
+    }
+
+    /// Writes the address: at once, or when the fragment is packed.
+    fn remember(self, query: &str, step: Step) {
+        let text = self.inputs.with_untracked(fragment::text);
+        if let Some(fragment) = self.fragment(&text) {
+            write(&format!("{query}{fragment}"), step);
+            return;
+        }
+        write(query, step);
+        spawn_local(async move {
+            let Some(code) = program::pack(&text).await else { return };
+            self.fragments.update_value(|known| known.push((code, text.clone())));
+            let (now, query) =
+                self.inputs.with_untracked(|inputs| (fragment::text(inputs), url::write(inputs)));
+            if let Some(fragment) = self.fragment(&text).filter(|_| now == text) {
+                write(&format!("{query}{fragment}"), Step::Typing);
+            }
+        });
+    }
+
+    /// The fragment of a text, if it was packed already.
+    fn fragment(self, text: &str) -> Option<String> {
+        let known = self.fragments.read_value();
+        let (code, _) = known.iter().find(|(_, other)| other == text)?;
+        Some(if text.is_empty() { String::new() } else { format!("{}{code}", fragment::PREFIX) })
     }
 
     /// Takes over what was read from a file.
     pub fn open(self, reply: &str) {
         match files::understand(reply) {
             Ok(Opened::Device(device)) => {
-                self.device.set(Some((*device).clone()));
                 self.edit(Step::Choice, |inputs| inputs.set_device(Cow::Owned(*device)));
             }
             Ok(Opened::Model(model)) => {
                 self.edit(Step::Choice, |inputs| match (inputs.view, model.presets.first()) {
                     (View::Model, _) => inputs.model.set_base(Base::File(model.model.clone())),
-                    (View::Kernel, Some(first)) => inputs.apply(first),
+                    (View::Kernel, Some(first)) => first.apply(inputs),
                     (View::Kernel, None) => {}
                 });
                 self.model.set(Some(model));
@@ -106,15 +148,18 @@ impl Session {
         }
     }
 
-    /// The address of a view with the present inputs.
-    pub fn address_of(self, view: View) -> String {
-        let there = self.inputs.with(|inputs| url::write(&Inputs { view, ..inputs.clone() }));
-        there.filter(|query| !query.is_empty()).unwrap_or_else(|| "?".to_owned())
-    }
-
+    /// Follows the address, after its fragment is unpacked if it is a new one.
     fn reread(self) {
-        let (mut inputs, notes) =
-            self.device.with_untracked(|device| url::read_beside(&address(), device.as_ref()));
+        let Some(carried) = carried(self.fragments) else {
+            spawn_local(async move {
+                let code = code().unwrap_or_default();
+                let text = program::unpack(&code).await.unwrap_or_default();
+                self.fragments.update_value(|known| known.push((code, text)));
+                self.reread();
+            });
+            return;
+        };
+        let (mut inputs, notes) = url::read_beside(&query(), &carried);
         if let Some(opened) =
             self.model.with_untracked(|model| model.as_ref().map(|model| model.model.clone()))
         {
@@ -126,16 +171,32 @@ impl Session {
     }
 }
 
-fn address() -> String {
+/// What the address carries; `None` while its fragment is not unpacked.
+fn carried(fragments: StoredValue<Vec<(String, String)>>) -> Option<Carried> {
+    let Some(code) = code() else { return Some(Carried::Nothing) };
+    let known = fragments.read_value();
+    let (_, text) = known.iter().find(|(other, _)| *other == code)?;
+    Some(fragment::understand(text))
+}
+
+fn query() -> String {
     window().location().search().unwrap_or_default()
 }
 
-fn remember(query: &str, step: Step) {
-    if query == address() {
+/// The packed text in the address.
+fn code() -> Option<String> {
+    let hash = window().location().hash().unwrap_or_default();
+    hash.strip_prefix(fragment::PREFIX).map(str::to_owned)
+}
+
+/// Puts a query and fragment into the address.
+fn write(address: &str, step: Step) {
+    let location = window().location();
+    let now = query() + &location.hash().unwrap_or_default();
+    if address == now {
         return;
     }
-    let path = window().location().pathname().unwrap_or_default();
-    let target = format!("{path}{query}");
+    let target = location.pathname().unwrap_or_default() + address;
     let Ok(history) = window().history() else { return };
     let written = match step {
         Step::Choice => history.push_state_with_url(&JsValue::NULL, "", Some(&target)),

@@ -3,14 +3,15 @@
 
 use std::borrow::Cow;
 
-use calc_core::analysis::MAX_DIMENSION;
 use calc_core::catalog;
-use calc_core::device::Device;
 use calc_core::error::Error;
-use report::number_text;
+use report::device_file::lines;
 
-use super::inputs::{Field, Inputs, View, dimension};
+use super::fragment::Carried;
+use super::inputs::{Inputs, View};
 use super::model;
+use super::operator::{self, Field, Op};
+use super::points;
 
 /// Longest value that a message repeats.
 const LONGEST_QUOTE: usize = 40;
@@ -26,35 +27,42 @@ pub struct Note {
 
 /// Reads a query, with or without its question mark. Whatever is wrong becomes a note, and the default holds.
 pub fn read(query: &str) -> (Inputs, Vec<Note>) {
-    read_beside(query, None)
+    read_beside(query, &Carried::Nothing)
 }
 
-/// Reads a query that may name the device of a file that is open.
-pub fn read_beside(query: &str, opened: Option<&Device>) -> (Inputs, Vec<Note>) {
+/// Reads a query that may name what the address carries beside it.
+pub fn read_beside(query: &str, carried: &Carried) -> (Inputs, Vec<Note>) {
     let mut inputs = Inputs::default();
-    let mut reader = Reader { notes: Vec::new(), opened: opened.cloned() };
+    let mut reader = Reader { notes: Vec::new(), carried };
     let pairs = pairs(query);
     let value = |key: &str| pairs.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str());
     reader.view(&mut inputs, value("view"));
     reader.device(&mut inputs, value("d"));
     reader.mode(&mut inputs, value("pm"));
+    reader.operator(&mut inputs, value("op"));
     for field in Field::ALL {
-        reader.dimension(&mut inputs, field, value(field.id()));
+        reader.number(&mut inputs, *field, value(field.id()));
     }
+    reader.switch(&mut inputs.typed.fused, "uf", value("uf"));
+    reader.switch(&mut inputs.typed.gated, "pl", value("pl"));
     reader.weights(&mut inputs, value("w"));
     reader.activations(&mut inputs, value("a"));
+    reader.kv_cache(&mut inputs, value("ak"));
+    reader.points(&mut inputs, value("pt"));
     reader.version(value("v"));
     reader.other_keys(&mut inputs, &pairs);
     reader.notes.truncate(MOST_NOTES);
     (inputs, reader.notes)
 }
 
-/// The query for these inputs, with its question mark; empty for the defaults. `None` while a field cannot be read:
-/// an address must reproduce a page.
-pub fn write(inputs: &Inputs) -> Option<String> {
-    let shape = inputs.shape().ok()?;
+/// True when every field can be read: an address must reproduce a page.
+pub fn is_readable(inputs: &Inputs) -> bool {
+    inputs.operator().is_ok()
+}
+
+/// The query for these inputs, with its question mark; empty for the defaults. A field that cannot be read is left out.
+pub fn write(inputs: &Inputs) -> String {
     let usual = Inputs::default();
-    let usual_shape = usual.shape().ok()?;
     let mut pairs: Vec<(&str, String)> = Vec::new();
     if inputs.view != usual.view {
         pairs.push(("view", inputs.view.key().to_owned()));
@@ -63,35 +71,41 @@ pub fn write(inputs: &Inputs) -> Option<String> {
         pairs.push(("d", inputs.device.key.to_string()));
     }
     pairs.extend(inputs.mode.as_ref().map(|mode| ("pm", mode.to_string())));
-    for (key, value, usual) in [
-        ("m", shape.m, usual_shape.m),
-        ("n", shape.n, usual_shape.n),
-        ("k", shape.k, usual_shape.k),
-    ] {
-        if value != usual {
-            pairs.push((key, value.to_string()));
+    if inputs.op != usual.op {
+        pairs.push(("op", inputs.op.key().to_owned()));
+    }
+    for field in Field::ALL {
+        let value =
+            inputs.typed.number(*field).filter(|value| usual.typed.number(*field) != Some(*value));
+        pairs.extend(value.map(|value| (field.id(), value.to_string())));
+    }
+    for (key, usual) in [("uf", inputs.typed.fused), ("pl", inputs.typed.gated)] {
+        if !usual {
+            pairs.push((key, "1".to_owned()));
         }
     }
     if inputs.weights != usual.weights {
         pairs.push(("w", inputs.weights.key.to_owned()));
     }
     pairs.extend(inputs.activations.map(|format| ("a", format.key.to_owned())));
+    pairs.extend(inputs.kv.map(|format| ("ak", format.key.to_owned())));
+    pairs.extend(points::write(&inputs.points).map(|points| ("pt", points)));
     model::url::write(&inputs.model, &mut pairs);
     if pairs.is_empty() {
-        return Some(String::new());
+        return String::new();
     }
     pairs.push(("v", catalog::VERSION.to_string()));
     let encoded: Vec<String> =
         pairs.iter().map(|(key, value)| format!("{key}={}", encoded(value))).collect();
-    Some(format!("?{}", encoded.join("&")))
+    format!("?{}", encoded.join("&"))
 }
 
-struct Reader {
+struct Reader<'a> {
     notes: Vec<Note>,
-    opened: Option<Device>,
+    carried: &'a Carried,
 }
 
-impl Reader {
+impl Reader<'_> {
     fn note(&mut self, key: &str, value: &str, rest: &str) {
         let quoted: String = value.chars().take(LONGEST_QUOTE).collect();
         let more = if value.chars().nth(LONGEST_QUOTE).is_some() { "…" } else { "" };
@@ -109,9 +123,19 @@ impl Reader {
     }
 
     fn device(&mut self, inputs: &mut Inputs, value: Option<&str>) {
+        if *self.carried == Carried::Broken {
+            let text =
+                "The device in the address was cut off or changed on its way and cannot be read.";
+            self.notes.push(Note { text: text.to_owned() });
+        }
         let Some(value) = value else { return };
-        if let Some(opened) = self.opened.take_if(|device| device.key == value) {
-            inputs.set_device(Cow::Owned(opened));
+        let carried = self.carried.part("device");
+        if let Some(device) =
+            carried.and_then(|text| lines::read(text).ok()).filter(|device| device.key == value)
+        {
+            inputs.set_device(Cow::Owned(device));
+            let base = carried.and_then(lines::copy_of);
+            inputs.copy_of = base.and_then(|key| catalog::device(key).ok());
             return;
         }
         match catalog::device(value) {
@@ -153,19 +177,65 @@ impl Reader {
         }
     }
 
-    fn dimension(&mut self, inputs: &mut Inputs, field: Field, value: Option<&str>) {
+    fn operator(&mut self, inputs: &mut Inputs, value: Option<&str>) {
         let Some(value) = value else { return };
-        if let Ok(value) = dimension(field, value) {
-            inputs.set_text(field, value.to_string());
+        if let Some(op) = Op::ALL.into_iter().find(|op| op.key() == value) {
+            inputs.op = op;
+            return;
+        }
+        let keys = Op::ALL.map(Op::key).join(", ");
+        self.note(
+            "op",
+            value,
+            &format!("which is no operator; there are {keys}. The page uses gemm."),
+        );
+    }
+
+    fn number(&mut self, inputs: &mut Inputs, field: Field, value: Option<&str>) {
+        let Some(value) = value else { return };
+        if let Ok(value) = operator::read(field, value) {
+            inputs.typed.set(field, value.to_string());
             return;
         }
         let rest = format!(
-            "but {} is a whole number from 1 to {}. The page uses {}.",
+            "but {} is {}. The page uses {}.",
             field.name(),
-            number_text::count(MAX_DIMENSION),
-            inputs.text(field)
+            operator::allowed(field),
+            inputs.typed.text(field)
         );
         self.note(field.id(), value, &rest);
+    }
+
+    /// A key that is there, as 1, where the answer is not the usual one.
+    fn switch(&mut self, usual: &mut bool, key: &str, value: Option<&str>) {
+        match value {
+            None => {}
+            Some("1") => *usual = false,
+            Some(value) => self.note(key, value, "but it can only be 1. The page leaves it out."),
+        }
+    }
+
+    fn points(&mut self, inputs: &mut Inputs, value: Option<&str>) {
+        let Some(value) = value else { return };
+        match points::read(value) {
+            Some(points) => inputs.points = points,
+            None => self.note("pt", value, "which are no points: name, FLOP/B and TFLOP/s of each, with ~ between. The page leaves them out."),
+        }
+    }
+
+    fn kv_cache(&mut self, inputs: &mut Inputs, value: Option<&str>) {
+        let Some(value) = value else { return };
+        match catalog::format(value) {
+            Ok(format) => inputs.kv = Some(format),
+            Err(error) => {
+                let near = nearest(&error, "for example fp16, fp8_e4m3, gguf_q8_0");
+                self.note(
+                    "ak",
+                    value,
+                    &format!("which is no format{near}. The page uses the rule."),
+                );
+            }
+        }
     }
 
     fn weights(&mut self, inputs: &mut Inputs, value: Option<&str>) {
@@ -226,8 +296,10 @@ impl Reader {
 
     /// The keys of the Model view, and what no view knows.
     fn other_keys(&mut self, inputs: &mut Inputs, pairs: &[(String, String)]) {
-        const KNOWN: [&str; 9] = ["view", "d", "pm", "m", "n", "k", "w", "a", "v"];
-        for (key, value) in pairs.iter().filter(|(key, _)| !KNOWN.contains(&key.as_str())) {
+        const KNOWN: [&str; 11] = ["view", "d", "pm", "op", "uf", "pl", "w", "a", "ak", "pt", "v"];
+        let is_field = |key: &str| Field::ALL.iter().any(|field| field.id() == key);
+        let is_other = |key: &str| !KNOWN.contains(&key) && !is_field(key);
+        for (key, value) in pairs.iter().filter(|(key, _)| is_other(key)) {
             match model::url::read(&mut inputs.model, key, value) {
                 Some(Ok(())) => continue,
                 Some(Err(rest)) => {
@@ -240,7 +312,10 @@ impl Reader {
             self.note(
                 &key,
                 value,
-                &format!("a key that the page does not have; it has {}.", KNOWN.join(", ")),
+                &format!(
+                    "a key that the page does not have; it has {}, m, n, k and others.",
+                    KNOWN.join(", ")
+                ),
             );
         }
     }
@@ -309,15 +384,23 @@ mod tests {
     use super::*;
     use calc_core::catalog::devices;
 
+    fn with(numbers: &[(Field, &str)]) -> Inputs {
+        let mut inputs = Inputs::default();
+        for (field, text) in numbers {
+            inputs.typed.set(*field, (*text).to_owned());
+        }
+        inputs
+    }
+
     fn round_trip(inputs: &Inputs) {
-        let query = write(inputs).expect("valid inputs");
+        let query = write(inputs);
         let (back, notes) = read(&query);
         assert_eq!((&back, notes.len()), (inputs, 0), "{query}");
     }
 
     #[test]
     fn the_default_has_an_empty_address() {
-        assert_eq!(write(&Inputs::default()).as_deref(), Some(""));
+        assert_eq!(write(&Inputs::default()), "");
         assert_eq!(read(""), (Inputs::default(), Vec::new()));
         assert_eq!(read("?"), (Inputs::default(), Vec::new()));
     }
@@ -325,7 +408,7 @@ mod tests {
     #[test]
     fn every_device_mode_and_format_comes_back() {
         for device in devices::all() {
-            let mut inputs = Inputs { m: "64".into(), n: "28672".into(), ..Inputs::default() };
+            let mut inputs = with(&[(Field::M, "64"), (Field::N, "28672")]);
             inputs.set_device(Cow::Borrowed(device));
             round_trip(&inputs);
             for mode in device.power_modes.iter() {
@@ -341,19 +424,40 @@ mod tests {
     }
 
     #[test]
+    fn every_operator_and_field_comes_back() {
+        for op in Op::ALL {
+            let mut inputs =
+                Inputs { op, kv: catalog::format("fp8_e4m3").ok(), ..Inputs::default() };
+            inputs.typed.fused = false;
+            inputs.typed.gated = false;
+            for field in Field::ALL {
+                inputs.typed.set(*field, "64".to_owned());
+                round_trip(&inputs);
+            }
+        }
+    }
+
+    #[test]
+    fn points_come_back() {
+        let (points, _) = points::parse("my kernel, 3.8, 0.35\nü&=%, 1e2, 5", 9);
+        round_trip(&Inputs { points, ..Inputs::default() });
+    }
+
+    #[test]
     fn the_views_share_one_state() {
-        let mut inputs = Inputs { view: View::Model, m: "64".into(), ..Inputs::default() };
+        let mut inputs = Inputs { view: View::Model, ..with(&[(Field::M, "64")]) };
         inputs.set_device(Cow::Borrowed(catalog::device("t4").expect("catalog key")));
         round_trip(&inputs);
-        assert_eq!(write(&inputs).as_deref(), Some("?view=model&d=t4&m=64&v=1"));
+        assert_eq!(write(&inputs), "?view=model&d=t4&m=64&v=1");
         round_trip(&Inputs { view: View::Kernel, ..inputs });
     }
 
     #[test]
     fn only_what_differs_is_written() {
-        let inputs = Inputs { m: " 64 ".into(), ..Inputs::default() };
-        assert_eq!(write(&inputs).as_deref(), Some("?m=64&v=1"));
-        assert_eq!(write(&Inputs { m: "x".into(), ..Inputs::default() }), None);
+        let inputs = with(&[(Field::M, " 64 ")]);
+        assert_eq!(write(&inputs), "?m=64&v=1");
+        let wrong = with(&[(Field::M, "x"), (Field::N, "1024")]);
+        assert_eq!((is_readable(&wrong), &*write(&wrong)), (false, "?n=1024&v=1"));
     }
 
     fn check_note(query: &str, parts: &[&str]) {
@@ -381,7 +485,12 @@ mod tests {
         check_note("?a=<script>", &["a=<script>", "no format"]);
         check_note("?v=0", &["v=0", "older"]);
         check_note("?v=99", &["version 1"]);
-        check_note("?q=1", &["q=1", "d, pm, m"]);
+        check_note("?q=1", &["q=1", "d, pm, op"]);
+        check_note("?op=conv", &["op=conv", "attention"]);
+        check_note("?uf=yes", &["uf=yes", "only be 1"]);
+        check_note("?ak=fp7", &["ak=fp7", "no format"]);
+        check_note("?ac=-1", &["ac=-1", "from 0 to"]);
+        check_note("?pt=a~1", &["pt=a~1", "no points"]);
         check_note("?view=table", &["view=table", "kernel and model"]);
         check_note("?m", &["m=,"]);
         check_note("?m=%ZZ", &["m=%ZZ"]);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { deflateSync } from 'node:zlib';
 import { openSite, pageTest, withPage } from './harness.mjs';
 import { chosenRow, pick, plain, query, readTable } from './page.mjs';
 
@@ -25,9 +26,50 @@ pageTest('a custom device is chosen, named in the address and kept on the way ba
   await page.goForward();
   assert.notDeepEqual(await readTable(page), table);
   assert.equal(plain(await notes(page)), '');
+  const own = await readTable(page);
   await page.reload();
-  await page.locator('.notes li').waitFor();
-  assert.match(await notes(page), /example_edge_asic, which is no device of the catalog/);
+  await page.locator('main').waitFor();
+  assert.deepEqual(await readTable(page), own, 'the address carries the device');
+  assert.equal(plain(await notes(page)), '');
+  assert.match(new URL(page.url()).hash, /^#s=[\w-]{50,}$/);
+});
+
+/** A link to the custom device. */
+async function linkToOwn(page) {
+  await openSite(page);
+  await page.locator('#file').setInputFiles(device);
+  await page.waitForURL(/#s=/);
+  await page.waitForLoadState('networkidle'); // the icon comes last
+  return page.url();
+}
+
+for (const [name, change] of [
+  ['cut off', (code) => code.slice(0, code.length / 2)],
+  ['changed', (code) => `${code.slice(0, 40)}${code[40] === 'A' ? 'B' : 'A'}${code.slice(41)}`],
+  ['empty', () => ''],
+  ['no code at all', () => '%00<script>'],
+  ['far too long', () => 'x'.repeat(200_000)],
+  ['a bomb', () => deflateSync(Buffer.alloc(3_000_000, 65)).toString('base64url')],
+  ['something else', () => deflateSync('device 1\nkey\tx\n').toString('base64url')],
+]) {
+  pageTest(`a fragment that is ${name} gives a note and the default device`, {}, async (page) => {
+    const [address, code] = (await linkToOwn(page)).split('#s=');
+    await page.goto('about:blank');
+    await page.goto(`${address}#s=${change(code)}`);
+    await page.locator('main').waitFor();
+    assert.match(await page.locator('#device').inputValue(), /Orin Nano/);
+    assert.match(await notes(page), /cannot be read|no device of the catalog/);
+  });
+}
+
+pageTest('a pasted fragment is understood while the page is open', {}, async (page) => {
+  const link = await linkToOwn(page);
+  const own = await readTable(page);
+  await openSite(page, '?d=t4');
+  await page.evaluate((link) => { location.href = link; }, link);
+  await page.waitForFunction(() => document.querySelector('#device')?.placeholder !== 'Tesla T4');
+  await page.locator('main').waitFor();
+  assert.deepEqual(await readTable(page), own);
 });
 
 test('a chunk that cannot be fetched is said, and fetched by the next try', { timeout: 60_000 }, async () => {

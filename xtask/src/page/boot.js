@@ -7,6 +7,37 @@ globalThis.ridgepointFetch = async (address) => {
   return [reply.status, reply.ok ? await reply.text() : ""];
 };
 
+// What no catalog has travels in the address, compressed. zlib's checksum finds what was changed on the way.
+const LONGEST_CODE = 30000;
+const LONGEST_TEXT = 100000;
+
+globalThis.ridgepointPack = async (text) => {
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate"));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+};
+
+globalThis.ridgepointUnpack = async (code) => {
+  if (code.length > LONGEST_CODE) return null;
+  try {
+    const bytes = Uint8Array.from(atob(code.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
+    const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")).getReader();
+    const chunks = [];
+    for (let size = 0, part = await reader.read(); !part.done; part = await reader.read()) {
+      size += part.value.length;
+      if (size > LONGEST_TEXT) return null;
+      chunks.push(part.value);
+    }
+    return await new Blob(chunks).text();
+  } catch {
+    return null;
+  }
+};
+
+if (location.hash.startsWith("#s=")) {
+  globalThis.ridgepointUnpacked = await globalThis.ridgepointUnpack(location.hash.slice(3));
+}
+
 try {
   await start({ module_or_path: new URL("./PROGRAM", import.meta.url) });
 } catch (error) {

@@ -11,6 +11,19 @@ use crate::roofline::{ComputeRoof, Roofline, Sustained};
 use crate::theme::Ink;
 
 const FONT: f64 = 11.5;
+/// Between two numbers on one line, so that they do not read as one.
+const AIR: f64 = 8.0;
+
+/// Without the labels that come too near to the one before.
+fn apart(labels: impl Iterator<Item = Label>) -> Vec<Label> {
+    let mut kept: Vec<Label> = Vec::new();
+    for label in labels {
+        if kept.last().is_none_or(|before| before.bounds.right + AIR <= label.bounds.left) {
+            kept.push(label);
+        }
+    }
+    kept
+}
 
 impl Frame {
     pub(super) fn axis_labels(&self) -> Vec<Label> {
@@ -30,6 +43,7 @@ impl Frame {
             let at = Spot { x, y: plot.bottom + 16.0 };
             Label::new(&text, at, Anchor::Middle, Ink::Muted, FONT)
         });
+        let on_x = apart(on_x);
         let on_y = self.y.range.decades().filter(|decade| decade % y_step == 0).map(|decade| {
             let at = Spot { x: plot.left - 8.0, y: self.y.at_log(f64::from(decade)) };
             Label::new(&decade_text(decade - 12), at, Anchor::End, Ink::Muted, FONT)
@@ -43,7 +57,7 @@ impl Frame {
             Label::new(name, middle, Anchor::Middle, Ink::Muted, FONT),
             Label::upright("TFLOP/s, TOP/s", beside, Ink::Muted, FONT),
         ];
-        on_x.chain(on_y).chain(names).collect()
+        on_x.into_iter().chain(on_y).chain(names).collect()
     }
 
     pub(super) fn inner_labels(
@@ -105,11 +119,16 @@ impl Frame {
             let y = self.plot.bottom - 9.0;
             let x = self.x.at(ridge);
             let at = |x: f64, anchor| Label::new(&text, Spot { x, y }, anchor, Ink::Muted, FONT);
-            labels.extend(placer.place([
-                at(x, Anchor::Middle),
-                at(x + 4.0, Anchor::Start),
-                at(x - 4.0, Anchor::End),
-            ]));
+            let places =
+                [at(x, Anchor::Middle), at(x + 4.0, Anchor::Start), at(x - 4.0, Anchor::End)];
+            if let Some(label) = placer.place(places) {
+                placer.taken.push(Rect {
+                    left: label.bounds.left - AIR,
+                    right: label.bounds.right + AIR,
+                    ..label.bounds
+                });
+                labels.push(label);
+            }
         }
         labels
     }

@@ -5,7 +5,8 @@
 use serde_json::Value;
 
 use super::{DeviceFile, DeviceFileError, PeaksFile, PowerModeFile, device, parse};
-use calc_core::device::{Device, DeviceClass};
+use calc_core::device::{Device, DeviceClass, PowerMode};
+use calc_core::quant_format::ComputeClass;
 
 /// The lines of a device file that [`parse`] accepts.
 ///
@@ -44,6 +45,167 @@ fn walk(path: &str, value: &Value, lines: &mut String) {
     }
 }
 
+/// The same lines of a device that is here already. `copy_of` is the key of the catalog's device that it was made from.
+pub fn of_device(device: &Device, copy_of: Option<&str>) -> String {
+    let mut out = Writer(String::new());
+    out.text("copy_of", copy_of.unwrap_or_default());
+    out.text("key", &device.key);
+    out.text("name", &device.name);
+    out.text("class", class_key(device.class));
+    out.real("memory_gib", Some(device.memory.value.get() / GIB));
+    out.real("bandwidth_gb_s", Some(device.bandwidth.value.get() / 1e9));
+    out.flag("unified_memory", device.unified_memory);
+    for class in ComputeClass::ALL {
+        let peak = device.peaks.get(class).map(|fact| fact.value.get() / 1e12);
+        out.real(&format!("dense_peaks_tflops.{}", class.key()), peak);
+    }
+    out.text("vendor", &device.vendor);
+    out.text("architecture", &device.architecture);
+    out.text("compute_capability", device.compute_capability.as_deref().unwrap_or_default());
+    out.real("sm_count", device.sm_count.map(|fact| f64::from(fact.value)));
+    out.real("tensor_clock_mhz", device.tensor_clock.map(|fact| fact.value.get() / 1e6));
+    out.real("l2_mib", device.l2.map(|fact| fact.value.get() / MIB));
+    let shared = device.shared_memory_per_sm.map(|fact| fact.value.get() / 1024.0);
+    out.real("shared_memory_per_sm_kib", shared);
+    out.real("tdp_w", device.tdp.map(|fact| fact.value.get()));
+    out.real("link_gb_s", device.link.map(|fact| fact.value.bandwidth.get() / 1e9));
+    out.real("link_latency_us", device.link.map(|fact| fact.value.latency.get() * 1e6));
+    for (i, mode) in device.power_modes.iter().enumerate() {
+        out.power_mode(&format!("power_modes.{i}."), mode);
+    }
+    out.text(
+        "source",
+        device
+            .source
+            .strip_prefix("custom file")
+            .unwrap_or(&device.source)
+            .trim_start_matches(": "),
+    );
+    out.text("notes", &device.notes);
+    out.0
+}
+
+const MIB: f64 = 1_048_576.0;
+const GIB: f64 = 1024.0 * MIB;
+
+/// The key of a class in a device file.
+pub const fn class_key(class: DeviceClass) -> &'static str {
+    match class {
+        DeviceClass::DiscreteGpu => "discrete_gpu",
+        DeviceClass::UnifiedGpu => "unified_gpu",
+        DeviceClass::Cpu => "cpu",
+    }
+}
+
+struct Writer(String);
+
+impl Writer {
+    fn line(&mut self, path: &str, value: &str) {
+        self.0 += &format!("{path}\t{}\n", value.replace(char::is_control, " "));
+    }
+
+    fn text(&mut self, path: &str, value: &str) {
+        if !value.is_empty() {
+            self.line(path, value.trim());
+        }
+    }
+
+    fn real(&mut self, path: &str, value: Option<f64>) {
+        if let Some(value) = value {
+            self.line(path, &format!("{:016x}", value.to_bits()));
+        }
+    }
+
+    fn flag(&mut self, path: &str, value: bool) {
+        self.line(path, if value { "true" } else { "false" });
+    }
+
+    fn power_mode(&mut self, at: &str, mode: &PowerMode) {
+        self.text(&format!("{at}name"), &mode.name);
+        self.real(&format!("{at}watts"), mode.watts.map(calc_core::units::Watts::get));
+        self.real(&format!("{at}gpu_clock_mhz"), mode.gpu_clock.map(|clock| clock.get() / 1e6));
+        self.real(&format!("{at}active_sm"), mode.active_sm.map(f64::from));
+        self.real(&format!("{at}bandwidth_gb_s"), mode.bandwidth.map(|rate| rate.get() / 1e9));
+        self.flag(&format!("{at}default"), mode.default);
+    }
+}
+
+/// The device file of such lines: what [`write`] read.
+pub fn to_json(lines: &str) -> String {
+    let mut file = Value::Object(serde_json::Map::new());
+    for (path, value) in lines.lines().filter_map(|line| line.split_once('\t')) {
+        let last = path.rsplit('.').next().unwrap_or(path);
+        let bits = || u64::from_str_radix(value, 16).map_or(f64::NAN, f64::from_bits);
+        let value = match last {
+            "copy_of" | "key" | "name" | "class" | "vendor" | "architecture"
+            | "compute_capability" | "source" | "notes" => Value::from(value),
+            "unified_memory" | "default" => Value::from(value == "true"),
+            "sm_count" | "active_sm" => Value::from(whole(bits())),
+            _ => Value::from(rounded(bits())),
+        };
+        put(&mut file, path, value);
+    }
+    serde_json::to_string_pretty(&file).unwrap_or_default() + "\n"
+}
+
+/// Sets the value at a path, with the objects and lists on the way.
+fn put(file: &mut Value, path: &str, value: Value) {
+    match path.split('.').collect::<Vec<_>>()[..] {
+        ["dense_peaks_tflops", class] => file["dense_peaks_tflops"][class] = value,
+        ["power_modes", index, field] => {
+            let index: usize = index.parse().unwrap_or(0);
+            if !file["power_modes"].is_array() {
+                file["power_modes"] = Value::Array(Vec::new());
+            }
+            if let Some(modes) = file["power_modes"].as_array_mut() {
+                let last = index.min(modes.len());
+                if last == modes.len() {
+                    modes.push(Value::Null);
+                }
+                modes[last][field] = value;
+            }
+        }
+        _ => file[path] = value,
+    }
+}
+
+/// Without the last digits that conversions between units leave behind.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.12e}").parse().unwrap_or(value)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "casts from floats saturate"
+)]
+fn whole(value: f64) -> u32 {
+    value as u32
+}
+
+/// Lines with another value at a path: a number, or nothing.
+pub fn with_number(lines: &str, path: &str, value: Option<f64>) -> String {
+    let others =
+        lines.lines().filter(|line| line.split_once('\t').is_none_or(|(at, _)| at != path));
+    let mut out = Writer(others.map(|line| format!("{line}\n")).collect());
+    out.real(path, value);
+    out.0
+}
+
+/// Lines with another text at a path.
+pub fn with_text(lines: &str, path: &str, value: &str) -> String {
+    let others =
+        lines.lines().filter(|line| line.split_once('\t').is_none_or(|(at, _)| at != path));
+    let mut out = Writer(others.map(|line| format!("{line}\n")).collect());
+    out.text(path, value);
+    out.0
+}
+
+/// The key of the catalog's device that the device of such lines is a copy of.
+pub fn copy_of(lines: &str) -> Option<&str> {
+    lines.lines().find_map(|line| line.strip_prefix("copy_of\t"))
+}
+
 /// The device of such lines.
 ///
 /// # Errors
@@ -56,6 +218,7 @@ pub fn read(lines: &str) -> Result<Device, DeviceFileError> {
         modes.take_while(|mode| fields.0.iter().any(|(path, _)| path.starts_with(mode.as_str())));
     device(DeviceFile {
         _schema: None,
+        copy_of: fields.text("copy_of"),
         key: fields.text("key").unwrap_or_default(),
         name: fields.text("name"),
         class: match fields.get("class") {
@@ -111,12 +274,7 @@ impl<'a> Lines<'a> {
 
     /// A whole number; anything else was refused when the file was read, and is here, too, as too small.
     fn whole(&self, path: &str) -> Option<u32> {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "casts from floats saturate"
-        )]
-        self.real(path).map(|value| value as u32)
+        self.real(path).map(whole)
     }
 
     fn flag(&self, path: &str) -> Option<bool> {
@@ -131,6 +289,51 @@ impl<'a> Lines<'a> {
             active_sm: self.whole(&format!("{mode}active_sm")),
             bandwidth_gb_s: self.real(&format!("{mode}bandwidth_gb_s")),
             default: self.flag(&format!("{mode}default")).unwrap_or(false),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use calc_core::catalog::devices;
+    use calc_core::text::Text;
+
+    #[test]
+    fn what_was_changed_is_the_users() {
+        use calc_core::provenance::Provenance;
+        let original = calc_core::catalog::device("t4").expect("catalog key");
+        let copy = Device { key: Text::Borrowed("copy"), ..original.clone() };
+        let lines = with_number(&of_device(&copy, Some("t4")), "bandwidth_gb_s", Some(400.0));
+        let read = read(&with_text(&lines, "name", "Mine")).expect("a device");
+        assert_eq!((read.bandwidth.provenance, &*read.name), (Provenance::Assumed, "Mine"));
+        assert_eq!(read.memory, original.memory);
+        assert!(super::read(&with_number(&lines, "bandwidth_gb_s", None)).is_err());
+        assert!(super::read(&with_text(&lines, "copy_of", "nothing")).is_err());
+    }
+
+    #[test]
+    fn a_copy_of_every_device_is_a_device() {
+        for original in devices::all() {
+            let copy = Device { key: Text::Borrowed("copy"), ..original.clone() };
+            let lines = of_device(&copy, Some(&original.key));
+            let read = read(&lines).unwrap_or_else(|error| panic!("{}: {error}", original.key));
+            assert_eq!(copy_of(&lines), Some(&*original.key));
+            assert_eq!(of_device(&read, Some(&original.key)), lines, "{}", original.key);
+            assert_eq!(read.power_modes.len(), original.power_modes.len());
+            // Nothing was changed, so every fact is the original's, to the last bit and with its provenance.
+            assert_eq!((read.bandwidth, read.memory), (original.bandwidth, original.memory));
+            assert_eq!(
+                (read.peaks, read.tdp, read.l2),
+                (original.peaks, original.tdp, original.l2)
+            );
+            let file = to_json(&lines);
+            let parsed =
+                super::super::parse(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
+            assert_eq!(
+                of_device(&parsed, Some(&original.key)),
+                of_device(&read, Some(&original.key))
+            );
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The answer of `analyze`.
 
-use calc_core::analysis::{Analysis, Operator};
+use calc_core::analysis::{Analysis, Operator, Part};
 use calc_core::roofline::Bound;
 use serde::Serialize;
 
@@ -29,6 +29,9 @@ pub struct AnalyzeJson {
     expected: ExpectedJson,
     bound: Bound,
     attainable_flop_per_s: f64,
+    /// Of a composite operator only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<PartJson>,
     notes: Vec<String>,
 }
 
@@ -66,6 +69,34 @@ pub enum ShapeJson {
         /// Scores stay on the chip.
         fused: bool,
     },
+    /// A feed-forward part.
+    FeedForward {
+        /// Tokens.
+        tokens: u64,
+        /// Hidden size.
+        hidden: u64,
+        /// Intermediate size.
+        width: u64,
+        /// With a gate.
+        gated: bool,
+    },
+    /// A mixture of experts.
+    MixtureOfExperts {
+        /// Tokens.
+        tokens: u64,
+        /// Hidden size.
+        hidden: u64,
+        /// Width of one expert.
+        width: u64,
+        /// Experts.
+        n_experts: u64,
+        /// Experts per token.
+        per_token: u64,
+        /// With a gate.
+        gated: bool,
+        /// Width of the shared expert; 0 without one.
+        shared_width: u64,
+    },
     /// Tokens of so many elements.
     Rows {
         /// Tokens.
@@ -95,6 +126,21 @@ impl From<Operator> for ShapeJson {
                 Self::Rows { tokens, width: hidden }
             }
             Operator::Activation { tokens, width, .. } => Self::Rows { tokens, width },
+            Operator::FeedForward(shape) => Self::FeedForward {
+                tokens: shape.tokens,
+                hidden: shape.hidden,
+                width: shape.intermediate,
+                gated: shape.gated,
+            },
+            Operator::MixtureOfExperts(shape) => Self::MixtureOfExperts {
+                tokens: shape.tokens,
+                hidden: shape.hidden,
+                width: shape.expert_width,
+                n_experts: shape.experts,
+                per_token: shape.per_token,
+                gated: shape.gated,
+                shared_width: shape.shared_width,
+            },
         }
     }
 }
@@ -121,7 +167,7 @@ struct RolesJson {
 impl AnalyzeJson {
     /// Says an analysis.
     pub fn new(inputs: &AnalyzeInputs, answer: &Analysis) -> Self {
-        let gemm = matches!(inputs.operator, Operator::Gemm(_));
+        let has_weights = inputs.operator.has_weights();
         let traffic = answer.cost.traffic;
         Self {
             schema: SCHEMA,
@@ -129,8 +175,8 @@ impl AnalyzeJson {
             op: inputs.operator.kind().key(),
             shape: inputs.operator.into(),
             precision: PrecisionJson {
-                weights: gemm.then_some(answer.precision.weights.key),
-                activations: if gemm {
+                weights: has_weights.then_some(answer.precision.weights.key),
+                activations: if has_weights {
                     answer.precision.activations.key
                 } else {
                     answer.precision.carrier.key
@@ -151,11 +197,42 @@ impl AnalyzeJson {
             bandwidth_byte_per_s: answer.roofline.bandwidth.get(),
             time_memory_s: answer.time.memory.get(),
             time_compute_s: answer.time.compute.get(),
-            ideal_s: answer.time.ideal().get(),
+            ideal_s: answer.ideal.get(),
             expected: answer.expected.into(),
             bound: answer.time.bound(),
             attainable_flop_per_s: answer.attainable.get(),
+            parts: answer.parts.iter().map(PartJson::new).collect(),
             notes: words::request_notes(inputs, answer),
+        }
+    }
+}
+
+/// One kernel of a composite operator.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct PartJson {
+    name: &'static str,
+    compute: &'static str,
+    flops: f64,
+    bytes: f64,
+    time_memory_s: f64,
+    time_compute_s: f64,
+    ideal_s: f64,
+    expected: ExpectedJson,
+    bound: Bound,
+}
+
+impl PartJson {
+    fn new(part: &Part) -> Self {
+        Self {
+            name: part.kind.key(),
+            compute: part.path.class.key(),
+            flops: part.cost.flops.get(),
+            bytes: part.cost.traffic.total().get(),
+            time_memory_s: part.time.memory.get(),
+            time_compute_s: part.time.compute.get(),
+            ideal_s: part.time.ideal().get(),
+            expected: part.expected.into(),
+            bound: part.time.bound(),
         }
     }
 }

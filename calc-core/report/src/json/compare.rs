@@ -107,7 +107,7 @@ fn compared(point: &Point, base: Option<&Point>) -> ComparedJson {
         weights: answer.precision.weights.key,
         activations: answer.precision.activations.key,
         predicted: PredictedJson {
-            ideal_s: answer.time.ideal().get(),
+            ideal_s: answer.ideal.get(),
             expected_s: answer.expected.time.get(),
             low_s: answer.expected.low.get(),
             high_s: answer.expected.high.get(),
@@ -123,7 +123,7 @@ fn compared(point: &Point, base: Option<&Point>) -> ComparedJson {
                 .zip(measured)
                 .map(|(predicted, measured)| (measured - predicted) / predicted),
         },
-        above_roof: point.measured < answer.time.ideal(),
+        above_roof: point.measured < answer.ideal,
     }
 }
 

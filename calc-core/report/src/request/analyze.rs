@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use calc_core::analysis::{Analysis, AnalyzeRequest, Operator, analyze};
+use calc_core::analysis::{
+    Analysis, AnalyzeRequest, FeedForwardShape, MoeShape, Operator, analyze,
+};
 use calc_core::calibration::{Calibration, Engine};
 use calc_core::cost::attention::AttentionShape;
 use calc_core::cost::gemm::GemmShape;
@@ -16,8 +18,8 @@ use super::{Fields, Library, RequestError, engine_field, power_mode, precision_f
 pub type Shape = Operator;
 
 /// Names of operators in requests.
-const OPERATORS: [&str; 7] =
-    ["gemm", "gemv", "attention", "kv_append", "add_norm", "norm", "activation"];
+const OPERATORS: [&str; 9] =
+    ["gemm", "gemv", "attention", "kv_append", "add_norm", "norm", "activation", "ffn", "moe"];
 
 /// A request about one operator, with everything looked up.
 #[derive(Debug, Clone)]
@@ -43,7 +45,7 @@ impl AnalyzeInputs {
         let device = library.device(&fields.required_text("hardware")?)?;
         let mode = fields.text("power_mode")?;
         let operator = operator(&mut fields)?;
-        let needs_weights = matches!(operator, Operator::Gemm(_));
+        let needs_weights = operator.has_weights();
         let mode = power_mode(&device, mode.as_deref())?;
         // Operators without weights run in half unless the request says otherwise.
         let half = PrecisionChoice::weights(Roofs::new(&device, mode)?.half());
@@ -116,6 +118,21 @@ fn operator(fields: &mut Fields) -> Result<Operator, RequestError> {
                 (fields.required_count("tokens")?, fields.required_count("width")?);
             Ok(Operator::Activation { tokens, width, gated: !fields.flag("plain")? })
         }
+        "ffn" => Ok(Operator::FeedForward(FeedForwardShape {
+            tokens: fields.required_count("tokens")?,
+            hidden: fields.required_count("hidden")?,
+            intermediate: fields.required_count("width")?,
+            gated: !fields.flag("plain")?,
+        })),
+        "moe" => Ok(Operator::MixtureOfExperts(MoeShape {
+            tokens: fields.required_count("tokens")?,
+            hidden: fields.required_count("hidden")?,
+            expert_width: fields.required_count("width")?,
+            experts: fields.required_count("n_experts")?,
+            per_token: fields.required_count("per_token")?,
+            gated: !fields.flag("plain")?,
+            shared_width: fields.count("shared_width")?.unwrap_or(0),
+        })),
         _ => Err(RequestError::NotOneOf { key: "op", value: name, allowed: OPERATORS.to_vec() }),
     }
 }

@@ -1,6 +1,6 @@
 //! A bag of keys and values that is emptied field by field; what is left over was never a field.
 
-use calc_core::analysis::MAX_DIMENSION;
+use calc_core::analysis::{MAX_DIMENSION, MAX_EXPERTS};
 use calc_core::catalog::nearest;
 use calc_core::error::Error;
 use calc_core::workload::{MAX_BATCH, MAX_DRAFT, MAX_NEW_TOKENS, MAX_TOKENS};
@@ -171,6 +171,8 @@ fn range(key: &str) -> (u64, u64) {
         "context" | "cached" => (0, MAX_TOKENS),
         "new_tokens" => (1, MAX_NEW_TOKENS),
         "draft_tokens" => (1, MAX_DRAFT),
+        "shared_width" => (0, MAX_DIMENSION),
+        "n_experts" => (1, MAX_EXPERTS),
         "heads" | "kv_heads" | "head_dim" | "v_dim" | "tensor_parallel" | "pipeline_parallel"
         | "expert_parallel" => (1, 65_536),
         _ => (1, MAX_DIMENSION),

@@ -5,6 +5,7 @@ use calc_core::analysis::{Analysis, Operator};
 use super::Document;
 use crate::number_text as n;
 use crate::request::AnalyzeInputs;
+use crate::table::{Align, Table};
 use crate::{verdict, words};
 
 /// An analysis for people.
@@ -41,13 +42,44 @@ pub fn analyze(inputs: &AnalyzeInputs, answer: &Analysis) -> Document {
         answer.path.class.key()
     ));
     out.line(format!(
-        "ideal       {}  = the longer of the two: {}",
-        n::time(time.ideal()),
+        "ideal       {}  = {}: {}",
+        n::time(answer.ideal),
+        if answer.parts.is_empty() {
+            "the longer of the two"
+        } else {
+            "the longer of the two, kernel by kernel"
+        },
         words::bound(time.bound())
     ));
     out.line(format!("expected    {}", expected(&answer.expected)));
+    out.table(parts(answer));
     out.notes(words::request_notes(inputs, answer));
     out
+}
+
+/// The kernels of a composite operator.
+fn parts(answer: &Analysis) -> Table {
+    let mut table = Table::new(&[
+        ("part", Align::Left),
+        ("FLOP", Align::Right),
+        ("bytes", Align::Right),
+        ("FLOP/B", Align::Right),
+        ("ideal", Align::Right),
+        ("expected", Align::Right),
+        ("bound", Align::Left),
+    ]);
+    for part in &answer.parts {
+        table.push(vec![
+            part.kind.key().into(),
+            n::flops(part.cost.flops),
+            n::bytes(part.cost.traffic.total()),
+            n::plain(part.cost.intensity().get()),
+            n::time(part.time.ideal()),
+            n::time(part.expected.time),
+            words::bound(part.time.bound()).into(),
+        ]);
+    }
+    table
 }
 
 /// An expected time with its interval and origin.
@@ -64,7 +96,11 @@ pub(super) fn expected(expected: &calc_core::expected::Expected) -> String {
 fn formats(inputs: &AnalyzeInputs, answer: &Analysis) -> String {
     let p = &answer.precision;
     match inputs.operator {
-        Operator::Gemm(_) => {
+        Operator::MixtureOfExperts(_) => format!(
+            "experts {}, shared expert {}, activations {}, output {}",
+            p.experts.name, p.weights.name, p.activations.name, p.carrier.name
+        ),
+        Operator::Gemm(_) | Operator::FeedForward(_) => {
             format!(
                 "weights {}, activations {}, output {}",
                 p.weights.name, p.activations.name, p.carrier.name
@@ -97,5 +133,13 @@ fn shape(operator: &Operator) -> String {
             let kind = if *gated { "Gated" } else { "Plain" };
             format!("{kind} activation of {tokens} × {width}")
         }
+        Operator::FeedForward(s) => {
+            let kind = if s.gated { "Gated" } else { "Plain" };
+            format!("{kind} feed-forward of {} × {} × {}", s.tokens, s.hidden, s.intermediate)
+        }
+        Operator::MixtureOfExperts(s) => format!(
+            "Mixture of experts of {} × {}: {} of {} experts of {} per token",
+            s.tokens, s.hidden, s.per_token, s.experts, s.expert_width
+        ),
     }
 }

@@ -1,12 +1,12 @@
 //! Every number answers for itself: formula, the values in it, how sure it is, and the source.
 
-use calc_core::analysis::Analysis;
+use calc_core::analysis::{Analysis, Operator, Part};
 use calc_core::calibration::Factors;
 use calc_core::cost::gemm::GemmShape;
 use calc_core::device::{Device, PowerMode};
 use calc_core::provenance::{Fact, Provenance};
 use calc_core::quant_format::{ComputeClass, QuantFormat};
-use calc_core::units::{Bytes, FlopsPerSec};
+use calc_core::units::{Bytes, BytesPerSec, FlopsPerSec, Seconds};
 
 use super::class_name;
 use crate::number_text as text;
@@ -26,8 +26,48 @@ pub struct Explanation {
     pub source: String,
 }
 
+/// How much an operator computes.
+const fn work(operator: &Operator) -> &'static str {
+    match operator {
+        Operator::Gemm(_) => "2 M N K",
+        Operator::Attention { .. } => "2 B h P (d + d)",
+        Operator::KvAppend { .. } => "0",
+        Operator::AddNorm { .. } => "5 T H",
+        Operator::Norm { .. } => "4 T H",
+        Operator::Activation { .. } => "FLOP",
+        Operator::FeedForward(_) | Operator::MixtureOfExperts(_) => "FLOP of all parts",
+    }
+}
+
+/// Bytes of an operator.
+pub fn bytes(answer: &Analysis, operator: &Operator) -> Explanation {
+    if let Operator::Gemm(shape) = operator {
+        return gemm_bytes(answer, *shape);
+    }
+    let traffic = &answer.cost.traffic;
+    let roles = [
+        ("weights", traffic.weights),
+        ("KV cache", traffic.kv_cache),
+        ("activations", traffic.activations),
+    ];
+    let moved = || roles.into_iter().filter(|(_, bytes)| bytes.get() > 0.0);
+    let names: Vec<&str> = moved().map(|(name, _)| name).collect();
+    let values: Vec<String> = moved().map(|(_, bytes)| text::bytes(bytes)).collect();
+    Explanation {
+        title: "Bytes to and from DRAM".to_owned(),
+        formula: names.join(" + "),
+        values: format!("{} = {}", values.join(" + "), text::bytes(traffic.total())),
+        provenance: Provenance::Derived,
+        source: if answer.parts.is_empty() {
+            "each operand moves once".to_owned()
+        } else {
+            "each operand of each part moves once".to_owned()
+        },
+    }
+}
+
 /// Bytes of a matrix product.
-pub fn gemm_bytes(answer: &Analysis, shape: GemmShape) -> Explanation {
+fn gemm_bytes(answer: &Analysis, shape: GemmShape) -> Explanation {
     let (m, n, k) = (text::count(shape.m), text::count(shape.n), text::count(shape.k));
     let precision = &answer.precision;
     let size = |format: &QuantFormat| text::short(format.bytes_per_element(), 4);
@@ -51,10 +91,10 @@ pub fn gemm_bytes(answer: &Analysis, shape: GemmShape) -> Explanation {
 }
 
 /// Arithmetic intensity.
-pub fn intensity(answer: &Analysis) -> Explanation {
+pub fn intensity(answer: &Analysis, operator: &Operator) -> Explanation {
     Explanation {
         title: "Arithmetic intensity".to_owned(),
-        formula: "2 M N K ÷ bytes".to_owned(),
+        formula: format!("{} ÷ bytes", work(operator)),
         values: format!(
             "{} ÷ {} = {}",
             text::flops(answer.cost.flops),
@@ -68,6 +108,16 @@ pub fn intensity(answer: &Analysis) -> Explanation {
 
 /// Ideal time.
 pub fn ideal(answer: &Analysis, device: &Device) -> Explanation {
+    if !answer.parts.is_empty() {
+        return Explanation {
+            title: "Ideal time".to_owned(),
+            formula: "sum over the parts of the longer of bytes ÷ bandwidth and FLOP ÷ peak"
+                .to_owned(),
+            values: sum(answer, |part| part.time.ideal(), answer.ideal),
+            provenance: Provenance::Derived,
+            source: format!("the roofs of {}", device.name),
+        };
+    }
     let (time, cost) = (answer.time, &answer.cost);
     Explanation {
         title: "Ideal time".to_owned(),
@@ -83,6 +133,32 @@ pub fn ideal(answer: &Analysis, device: &Device) -> Explanation {
         ),
         provenance: Provenance::Derived,
         source: format!("the roofs of {}", device.name),
+    }
+}
+
+/// Times of the parts and their sum.
+fn sum(answer: &Analysis, time: impl Fn(&Part) -> Seconds, total: Seconds) -> String {
+    let times: Vec<String> = answer.parts.iter().map(|part| text::time(time(part))).collect();
+    format!("{} = {}", times.join(" + "), text::time(total))
+}
+
+/// Ideal time of a part.
+pub fn part(part: &Part, bandwidth: BytesPerSec) -> Explanation {
+    let cost = &part.cost;
+    Explanation {
+        title: part.kind.describe().to_owned(),
+        formula: "the longer of bytes ÷ bandwidth and FLOP ÷ peak".to_owned(),
+        values: format!(
+            "max({} ÷ {}, {} ÷ {} peak) = max({}, {})",
+            text::bytes(cost.traffic.total()),
+            text::published_bandwidth(bandwidth),
+            text::flops(cost.flops),
+            class_name(part.path.class),
+            text::time(part.time.memory),
+            text::time(part.time.compute)
+        ),
+        provenance: Provenance::Derived,
+        source: format!("{}-bound", crate::words::bound(part.time.bound())),
     }
 }
 
@@ -103,7 +179,7 @@ pub fn memory_time(answer: &Analysis) -> Explanation {
 }
 
 /// Time that arithmetic needs.
-pub fn compute_time(answer: &Analysis) -> Explanation {
+pub fn compute_time(answer: &Analysis, operator: &Operator) -> Explanation {
     let class = class_name(answer.path.class);
     let fallback = if answer.path.class == answer.path.wanted {
         String::new()
@@ -112,7 +188,7 @@ pub fn compute_time(answer: &Analysis) -> Explanation {
     };
     Explanation {
         title: format!("Time for {class} arithmetic"),
-        formula: "2 M N K ÷ peak".to_owned(),
+        formula: format!("{} ÷ peak", work(operator)),
         values: format!(
             "{} ÷ {} = {}",
             text::flops(answer.cost.flops),
@@ -127,6 +203,22 @@ pub fn compute_time(answer: &Analysis) -> Explanation {
 /// Expected time with its interval.
 pub fn expected(answer: &Analysis, factors: &Factors) -> Explanation {
     let share = |eta: f64| text::short(eta, 2);
+    if !answer.parts.is_empty() {
+        return Explanation {
+            title: "Expected time".to_owned(),
+            formula: "sum over the parts of max(DRAM time ÷ η_mem, arithmetic time ÷ η_comp) + fixed time".to_owned(),
+            values: sum(answer, |part| part.expected.time, answer.expected.time),
+            provenance: answer.expected.provenance,
+            source: format!(
+                "η {} and {}, {} for each part; interval {} to {} times that",
+                share(factors.eta_memory),
+                share(factors.eta_compute),
+                text::time(factors.floor),
+                share(factors.low),
+                share(factors.high)
+            ),
+        };
+    }
     Explanation {
         title: "Expected time".to_owned(),
         formula: "max(DRAM time ÷ η_mem, arithmetic time ÷ η_comp) + fixed time".to_owned(),
@@ -257,7 +349,7 @@ fn mode_source(device: &Device, mode: &PowerMode) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use calc_core::analysis::{AnalyzeRequest, Operator, analyze};
+    use calc_core::analysis::{AnalyzeRequest, analyze};
     use calc_core::calibration::Calibration;
     use calc_core::catalog;
     use calc_core::precision::PrecisionChoice;
@@ -283,9 +375,12 @@ mod tests {
     fn explanations_hold_the_values_of_the_user() {
         let (answer, shape) = int4();
         check(&gemm_bytes(&answer, shape), "1 × 4 096 × 2 B + 8.91 MB + 1 × 4 096 × 2 B = 8.93 MB");
-        check(&intensity(&answer), "33.6 MFLOP ÷ 8.93 MB = 3.76 FLOP/B");
+        check(&intensity(&answer, &Operator::Gemm(shape)), "33.6 MFLOP ÷ 8.93 MB = 3.76 FLOP/B");
         check(&memory_time(&answer), "8.93 MB ÷ 102.4 GB/s = 87.2 µs");
-        check(&compute_time(&answer), "33.6 MFLOP ÷ 16.7 TFLOP/s = 2.01 µs");
+        check(
+            &compute_time(&answer, &Operator::Gemm(shape)),
+            "33.6 MFLOP ÷ 16.7 TFLOP/s = 2.01 µs",
+        );
         check(
             &expected(&answer, &Factors::ASSUMED),
             "max(87.2 µs ÷ 0.8, 2.01 µs ÷ 0.6) + 3.00 µs = 112 µs; interval 0.6 to 1.6 times that",

@@ -22,6 +22,13 @@ pub fn analyze_notes(inputs: &AnalyzeInputs, answer: &Analysis) -> Vec<String> {
         notes.extend(padding(answer.precision.weights, shape.k));
         notes.extend(weight_only(answer.precision.weights, answer.path));
     }
+    if !answer.parts.is_empty() {
+        let routed = matches!(inputs.operator, Operator::MixtureOfExperts(_));
+        let precision = &answer.precision;
+        let weights = if routed { precision.experts } else { precision.weights };
+        notes.extend(weight_only(weights, answer.path));
+        notes.extend(operator_paddings(&inputs.operator, weights));
+    }
     notes.extend(engine(inputs.engine, answer.expected.provenance));
     notes
 }
@@ -179,6 +186,22 @@ fn padding(weights: &QuantFormat, k: u64) -> Option<String> {
     weights.pads(k).then(|| {
         format!("k = {k} is not a multiple of the block of {} ({}): the last block of a row is stored whole", weights.key, weights.block)
     })
+}
+
+/// Padding of the matrices of a composite operator.
+fn operator_paddings(operator: &Operator, weights: &QuantFormat) -> Vec<String> {
+    let (hidden, width) = match operator {
+        Operator::FeedForward(shape) => (shape.hidden, shape.intermediate),
+        Operator::MixtureOfExperts(shape) => (shape.hidden, shape.expert_width),
+        Operator::Gemm(_)
+        | Operator::Attention { .. }
+        | Operator::KvAppend { .. }
+        | Operator::AddNorm { .. }
+        | Operator::Norm { .. }
+        | Operator::Activation { .. } => return Vec::new(),
+    };
+    let both = if hidden == width { vec![hidden] } else { vec![hidden, width] };
+    both.into_iter().filter_map(|k| padding(weights, k)).collect()
 }
 
 /// Engines have no factors of their own yet; a fit replaces the assumed ones.

@@ -83,7 +83,7 @@ pub(super) static ANALYZE: [Column<Analysis>; 10] = [
     Column::shown("bytes", |a| Figure::Volume(a.cost.traffic.total())),
     Column::shown("intensity_flop_per_byte", |a| Figure::Intensity(a.cost.intensity())),
     Column::more("ridge_flop_per_byte", |a| Figure::Intensity(a.roofline.ridge())),
-    Column::shown("ideal_s", |a| Figure::Time(a.time.ideal())),
+    Column::shown("ideal_s", |a| Figure::Time(a.ideal)),
     Column::shown("expected_s", |a| Figure::Time(a.expected.time)),
     Column::more("low_s", |a| Figure::Time(a.expected.low)),
     Column::more("high_s", |a| Figure::Time(a.expected.high)),

@@ -7,6 +7,7 @@ use report::number_text;
 use super::{Kernel, RowState};
 use crate::state::inputs::Inputs;
 use crate::state::names::short_name;
+use crate::state::operator::Op;
 
 /// What a picture of the roofline says, for those who do not see it; the table has the numbers.
 pub fn chart_summary(inputs: &Inputs, kernel: &Kernel) -> String {
@@ -79,6 +80,10 @@ pub fn point_keys(kernel: &Kernel) -> Vec<String> {
 
 /// The point under the keyboard, in words.
 pub fn point_text(kernel: &Kernel, pointed: Option<&str>) -> String {
+    let own = kernel.own_points.iter().find(|own| pointed == Some(own.key.as_str()));
+    if let Some(own) = own {
+        return format!("{}: {}. {}", own.name, own.numbers, own.warning);
+    }
     let row = pointed.and_then(|key| kernel.row(key));
     match row.map(|row| (&row.name, &row.state)) {
         Some((name, RowState::Runs { cells, interval, .. })) => {
@@ -95,14 +100,12 @@ pub fn point_text(kernel: &Kernel, pointed: Option<&str>) -> String {
 
 /// One line for small screens.
 pub fn inputs_summary(inputs: &Inputs) -> String {
-    let shape = format!(
-        "{}\u{a0}×\u{a0}{}\u{a0}×\u{a0}{}",
-        inputs.m.trim(),
-        inputs.n.trim(),
-        inputs.k.trim()
-    );
+    let numbers: Vec<&str> =
+        inputs.op.fields().iter().map(|field| inputs.typed.text(*field).trim()).collect();
+    let shape = numbers.join("\u{a0}×\u{a0}");
+    let op = if inputs.op == Op::Gemm { String::new() } else { format!("{} ", inputs.op.name()) };
     let mode = inputs.mode.as_ref().map_or(String::new(), |mode| format!(" · {mode}"));
-    format!("{}{mode} · {shape} · {}", inputs.device.name, short_name(inputs.weights))
+    format!("{}{mode} · {op}{shape} · {}", inputs.device.name, short_name(inputs.format()))
 }
 
 #[cfg(test)]

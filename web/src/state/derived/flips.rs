@@ -1,35 +1,39 @@
 //! What would turn the verdict, found by asking the model again.
 
-use calc_core::analysis::{Analysis, MAX_DIMENSION};
+use calc_core::analysis::{Analysis, FeedForwardShape, MAX_DIMENSION, MoeShape, Operator};
+use calc_core::cost::attention::AttentionShape;
 use calc_core::cost::gemm::GemmShape;
 use calc_core::quant_format::ComputeClass;
 use calc_core::roofline::Bound;
+use calc_core::workload::MAX_TOKENS;
 use report::verdict::Flips;
 
-use super::Model;
+use super::Question;
 
-pub(super) fn flips(model: &Model<'_>, answer: &Analysis) -> Flips {
-    let first_compute = first_compute_bound(model);
+pub(super) fn flips(question: &Question<'_>, answer: &Analysis) -> Flips {
+    let first_compute = first_compute_bound(question);
     Flips {
+        size: size_name(&question.operator),
         other_bound_at: match answer.time.bound() {
             Bound::Memory => first_compute,
             Bound::Compute => first_compute.and_then(|m| m.checked_sub(1)).filter(|m| *m > 0),
         },
-        faster: faster_class(model, answer),
+        faster: faster_class(question, answer),
     }
 }
 
-/// The smallest M that is compute-bound with these N, K and formats; intensity only grows with M.
-fn first_compute_bound(model: &Model<'_>) -> Option<u64> {
-    let choice = model.inputs.precision(model.inputs.weights);
-    let is_compute_bound = |m: u64| {
-        let shape = GemmShape { m, ..model.shape };
-        model.analyze_shape(shape, choice).is_ok_and(|answer| answer.time.bound() == Bound::Compute)
+/// The smallest size that is compute-bound with these formats; intensity only grows with it.
+fn first_compute_bound(question: &Question<'_>) -> Option<u64> {
+    let choice = question.inputs.precision(question.inputs.format());
+    let is_compute_bound = |size: u64| {
+        let answer = question.analyze_operator(resized(question.operator, size), choice);
+        answer.is_ok_and(|answer| answer.time.bound() == Bound::Compute)
     };
-    if !is_compute_bound(MAX_DIMENSION) {
+    let most = largest(&question.operator);
+    if !is_compute_bound(most) {
         return None;
     }
-    let (mut below, mut at) = (0, MAX_DIMENSION);
+    let (mut below, mut at) = (0, most);
     while at - below > 1 {
         let middle = below + (at - below) / 2;
         if is_compute_bound(middle) { at = middle } else { below = middle }
@@ -37,14 +41,63 @@ fn first_compute_bound(model: &Model<'_>) -> Option<u64> {
     Some(at)
 }
 
+/// The same operator with another number of tokens.
+const fn resized(operator: Operator, size: u64) -> Operator {
+    match operator {
+        Operator::Gemm(shape) => Operator::Gemm(GemmShape { m: size, ..shape }),
+        Operator::Attention { shape, fused } => {
+            Operator::Attention { shape: AttentionShape { new: size, ..shape }, fused }
+        }
+        Operator::KvAppend { elements, .. } => Operator::KvAppend { elements, tokens: size },
+        Operator::AddNorm { hidden, .. } => Operator::AddNorm { tokens: size, hidden },
+        Operator::Norm { hidden, .. } => Operator::Norm { tokens: size, hidden },
+        Operator::Activation { width, gated, .. } => {
+            Operator::Activation { tokens: size, width, gated }
+        }
+        Operator::FeedForward(shape) => {
+            Operator::FeedForward(FeedForwardShape { tokens: size, ..shape })
+        }
+        Operator::MixtureOfExperts(shape) => {
+            Operator::MixtureOfExperts(MoeShape { tokens: size, ..shape })
+        }
+    }
+}
+
+const fn largest(operator: &Operator) -> u64 {
+    match operator {
+        Operator::Attention { .. } => MAX_TOKENS,
+        Operator::Gemm(_)
+        | Operator::KvAppend { .. }
+        | Operator::AddNorm { .. }
+        | Operator::Norm { .. }
+        | Operator::Activation { .. }
+        | Operator::FeedForward(_)
+        | Operator::MixtureOfExperts(_) => MAX_DIMENSION,
+    }
+}
+
+/// What grows, in words.
+const fn size_name(operator: &Operator) -> &'static str {
+    match operator {
+        Operator::Gemm(_) => "M",
+        Operator::Attention { .. } => "new tokens",
+        Operator::KvAppend { .. }
+        | Operator::AddNorm { .. }
+        | Operator::Norm { .. }
+        | Operator::Activation { .. }
+        | Operator::FeedForward(_)
+        | Operator::MixtureOfExperts(_) => "tokens",
+    }
+}
+
 /// The fastest narrow class of the device, if it beats the one in use.
 fn faster_class(
-    model: &Model<'_>,
+    question: &Question<'_>,
     answer: &Analysis,
 ) -> Option<(ComputeClass, calc_core::units::FlopsPerSec)> {
     const NARROW: [ComputeClass; 4] =
         [ComputeClass::Fp8, ComputeClass::Int8, ComputeClass::Fp4, ComputeClass::Int4];
-    let roofs = model.roofs().ok()?;
+    let roofs = question.roofs().ok()?;
     NARROW
         .into_iter()
         .filter_map(|class| Some((class, roofs.peak(class)?)))
@@ -54,18 +107,24 @@ fn faster_class(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Inputs, Model};
+    use super::super::{Inputs, Question};
     use super::*;
+    use crate::state::operator::{Field, Op};
     use calc_core::calibration::Calibration;
     use calc_core::catalog;
 
     fn found(m: &str, weights: &str) -> Flips {
         let weights = catalog::format(weights).expect("catalog key");
-        let inputs = Inputs { m: m.to_owned(), weights, ..Inputs::default() };
-        let shape = inputs.shape().expect("valid");
-        let model = Model { inputs: &inputs, shape, calibration: &Calibration::ASSUMED };
-        let answer = model.analyze(weights).expect("it runs");
-        flips(&model, &answer)
+        let mut inputs = Inputs { weights, ..Inputs::default() };
+        inputs.typed.set(Field::M, m.to_owned());
+        asked(&inputs)
+    }
+
+    fn asked(inputs: &Inputs) -> Flips {
+        let operator = inputs.operator().expect("valid");
+        let question = Question { inputs, operator, calibration: &Calibration::ASSUMED };
+        let answer = question.analyze(inputs.format()).expect("it runs");
+        flips(&question, &answer)
     }
 
     #[test]
@@ -73,6 +132,15 @@ mod tests {
         // FP16: 2 M N K / (2 (M K + N K + M N)) = 16.7 / 0.1024 at M = 177.2 for N = K = 4096.
         assert_eq!(found("1", "fp16").other_bound_at, Some(178));
         assert_eq!(found("2048", "fp16").other_bound_at, Some(177));
+    }
+
+    #[test]
+    fn attention_flips_with_its_new_tokens_and_a_norm_never_does() {
+        let attention = asked(&Inputs { op: Op::Attention, ..Inputs::default() });
+        // Eight groups of four heads share keys: decode has an intensity near 4, so about 163 / 4 tokens reach the ridge.
+        let at = attention.other_bound_at.expect("it flips");
+        assert!((38..45).contains(&at), "{at}");
+        assert_eq!(asked(&Inputs { op: Op::Norm, ..Inputs::default() }).other_bound_at, None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The right column: what limits the chosen format, what would change it, and the facts of the device.
 
-use calc_core::analysis::{Analysis, Operator};
+use calc_core::analysis::{Analysis, Part};
 use calc_core::calibration::Factors;
 use calc_core::provenance::{Fact, Provenance};
 use calc_core::quant_format::ComputeClass;
@@ -9,7 +9,8 @@ use report::request::AnalyzeInputs;
 use report::verdict::{self, class_name, explain};
 use report::words;
 
-use super::{Cell, Model, flips};
+use super::{Cell, Question, flips};
+use crate::state::inputs::Role;
 use crate::state::names::short_name;
 
 /// What limits the chosen format.
@@ -51,35 +52,47 @@ pub struct DeviceFact {
     pub in_brief: bool,
 }
 
-pub(super) fn limits(model: &Model<'_>, answer: &Analysis, factors: &Factors) -> Limits {
+pub(super) fn limits(question: &Question<'_>, answer: &Analysis, factors: &Factors) -> Limits {
     let precision = &answer.precision;
     Limits {
-        name: short_name(precision.weights),
-        formats: format!(
-            "weights {} bit, activations {}",
-            text::short(precision.weights.bits_per_element(), 4),
-            short_name(precision.activations)
-        ),
-        bars: bars(answer, factors),
-        changes: verdict::changes(answer, factors, &flips::flips(model, answer)),
-        notes: words::analyze_notes(&request(model), answer),
+        name: short_name(question.inputs.format()),
+        formats: match question.inputs.role() {
+            Role::Weights => format!(
+                "weights {} bit, activations {}",
+                text::short(precision.weights.bits_per_element(), 4),
+                short_name(precision.activations)
+            ),
+            Role::KvCache => format!(
+                "KV cache {} bit, everything else {}",
+                text::short(precision.kv_cache.bytes_per_element() * 8.0, 4),
+                short_name(precision.carrier)
+            ),
+            Role::Carrier => format!("everything in {}", short_name(precision.carrier)),
+        },
+        bars: if answer.parts.is_empty() {
+            bars(question, answer, factors)
+        } else {
+            part_bars(answer, factors)
+        },
+        changes: verdict::changes(answer, factors, &flips::flips(question, answer)),
+        notes: words::analyze_notes(&request(question), answer),
     }
 }
 
 /// The same question as the command line puts it, for its notes.
-fn request(model: &Model<'_>) -> AnalyzeInputs {
-    let inputs = model.inputs;
+fn request(question: &Question<'_>) -> AnalyzeInputs {
+    let inputs = question.inputs;
     AnalyzeInputs {
         device: inputs.device.clone(),
         power_mode: inputs.mode.as_ref().map(ToString::to_string),
-        operator: Operator::Gemm(model.shape),
-        precision: inputs.precision(inputs.weights),
+        operator: question.operator,
+        precision: inputs.precision(inputs.format()),
         engine: None,
     }
 }
 
-fn bars(answer: &Analysis, factors: &Factors) -> Vec<Bar> {
-    let (time, ideal) = (answer.time, answer.time.ideal());
+fn bars(question: &Question<'_>, answer: &Analysis, factors: &Factors) -> Vec<Bar> {
+    let (time, ideal) = (answer.time, answer.ideal);
     let longest = ideal.max(factors.floor);
     let cell = |seconds, explanation| Cell { text: text::time(seconds), explanation };
     vec![
@@ -91,7 +104,7 @@ fn bars(answer: &Analysis, factors: &Factors) -> Vec<Bar> {
         },
         Bar {
             name: format!("{} arithmetic", class_name(answer.path.class)),
-            time: cell(time.compute, explain::compute_time(answer)),
+            time: cell(time.compute, explain::compute_time(answer, &question.operator)),
             share: time.compute / longest,
             limits: time.compute >= time.memory,
         },
@@ -104,10 +117,40 @@ fn bars(answer: &Analysis, factors: &Factors) -> Vec<Bar> {
     ]
 }
 
+/// The parts of a composite operator, and what all of them cost at least.
+fn part_bars(answer: &Analysis, factors: &Factors) -> Vec<Bar> {
+    let floor = factors.floor * verdict::kernels(answer) as f64;
+    let times = answer.parts.iter().map(|part| part.time.ideal());
+    let longest = times.fold(floor, calc_core::units::Seconds::max);
+    let bar = |part: &Part| {
+        let time = part.time.ideal();
+        Bar {
+            name: format!(
+                "{} · {}",
+                part.kind.key().replace('_', " "),
+                words::bound(part.time.bound())
+            ),
+            time: Cell {
+                text: text::time(time),
+                explanation: explain::part(part, answer.roofline.bandwidth),
+            },
+            share: time / longest,
+            limits: time >= longest,
+        }
+    };
+    let fixed = Bar {
+        name: format!("fixed, {} kernels", verdict::kernels(answer)),
+        time: Cell { text: text::time(floor), explanation: explain::floor(factors) },
+        share: floor / longest,
+        limits: false,
+    };
+    answer.parts.iter().map(bar).chain([fixed]).collect()
+}
+
 /// The facts of the device, in its power mode.
-pub(super) fn facts(model: &Model<'_>) -> Vec<DeviceFact> {
-    let (device, mode) = (&*model.inputs.device, model.inputs.power_mode());
-    let Ok(roofs) = model.roofs() else { return Vec::new() };
+pub(super) fn facts(question: &Question<'_>) -> Vec<DeviceFact> {
+    let (device, mode) = (&*question.inputs.device, question.inputs.power_mode());
+    let Ok(roofs) = question.roofs() else { return Vec::new() };
     let fact = |name: String, text: String, explanation, in_brief| DeviceFact {
         name,
         value: Cell { text, explanation },
@@ -128,7 +171,7 @@ pub(super) fn facts(model: &Model<'_>) -> Vec<DeviceFact> {
             true,
         ),
     ];
-    let half = model.half().class;
+    let half = question.inputs.half().class;
     for class in ComputeClass::ALL {
         let (Some(own), Some(peak)) = (device.peaks.get(class), roofs.peak(class)) else {
             continue;

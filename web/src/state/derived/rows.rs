@@ -7,7 +7,8 @@ use chart::mark::{Mark, mark};
 use report::number_text as text;
 use report::verdict::{class_name, explain};
 
-use super::{Cell, Model, refusal};
+use super::{Cell, Question, refusal};
+use crate::state::inputs::Role;
 use crate::state::names::short_name;
 
 /// Columns after the format: bytes, FLOP/B, ideal, expected, speedup.
@@ -68,7 +69,7 @@ impl Row {
     }
 }
 
-impl Model<'_> {
+impl Question<'_> {
     pub(super) fn row(
         &self,
         format: &'static QuantFormat,
@@ -83,7 +84,7 @@ impl Model<'_> {
             key: format.key.to_owned(),
             name: short_name(format),
             mark: mark(format.key),
-            chosen: format.key == self.inputs.weights.key,
+            chosen: format.key == self.inputs.format().key,
             state,
         }
     }
@@ -96,8 +97,10 @@ impl Model<'_> {
     ) -> RowState {
         let factors = self.factors(format);
         let expected = answer.expected;
-        let computes_as =
-            (format.class != Some(answer.path.class)).then(|| class_name(answer.path.class));
+        // Only weights are computed with as they are stored; a cache or carrier says nothing about the arithmetic.
+        let is_itself =
+            self.inputs.role() != Role::Weights || format.class == Some(answer.path.class);
+        let computes_as = (!is_itself).then(|| class_name(answer.path.class));
         let speedup = match baseline {
             Some(baseline) => Cell {
                 text: text::ratio(baseline.expected.time / expected.time),
@@ -118,14 +121,14 @@ impl Model<'_> {
             cells: Box::new([
                 Cell {
                     text: text::bytes(answer.cost.traffic.total()),
-                    explanation: explain::gemm_bytes(answer, self.shape),
+                    explanation: explain::bytes(answer, &self.operator),
                 },
                 Cell {
                     text: text::plain(answer.cost.intensity().get()),
-                    explanation: explain::intensity(answer),
+                    explanation: explain::intensity(answer, &self.operator),
                 },
                 Cell {
-                    text: text::time(answer.time.ideal()),
+                    text: text::time(answer.ideal),
                     explanation: explain::ideal(answer, &self.inputs.device),
                 },
                 Cell {

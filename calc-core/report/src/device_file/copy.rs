@@ -1,0 +1,50 @@
+//! A device file that began as a copy of a device of the catalog: what was not changed keeps its value to the last bit and its
+//! provenance; the rest is what the user states.
+
+use calc_core::device::{Device, Peaks};
+use calc_core::provenance::Fact;
+use calc_core::quant_format::ComputeClass;
+
+/// Gives every fact that is still that of `base` its origin back.
+pub(super) fn inherit(device: Device, base: &Device) -> Device {
+    let peaks = ComputeClass::ALL.into_iter().fold(Peaks::NONE, |peaks, class| {
+        match same(device.peaks.get(class), base.peaks.get(class), |value| value.get()) {
+            Some(peak) => peaks.with(class, peak),
+            None => peaks,
+        }
+    });
+    let keep =
+        |own: Fact<_>, base: Fact<_>| same(Some(own), Some(base), calc_core::units::Bytes::get);
+    Device {
+        memory: keep(device.memory, base.memory).unwrap_or(device.memory),
+        bandwidth: same(Some(device.bandwidth), Some(base.bandwidth), |value| value.get())
+            .unwrap_or(device.bandwidth),
+        peaks,
+        sm_count: same(device.sm_count, base.sm_count, f64::from),
+        tensor_clock: same(device.tensor_clock, base.tensor_clock, |value| value.get()),
+        l2: same(device.l2, base.l2, |value| value.get()),
+        shared_memory_per_sm: same(
+            device.shared_memory_per_sm,
+            base.shared_memory_per_sm,
+            |value| value.get(),
+        ),
+        tdp: same(device.tdp, base.tdp, |value| value.get()),
+        ..device
+    }
+}
+
+/// The base's fact if the values are equal but for rounding, else the own one.
+fn same<T: Copy>(
+    own: Option<Fact<T>>,
+    base: Option<Fact<T>>,
+    number: impl Fn(T) -> f64,
+) -> Option<Fact<T>> {
+    match (own, base) {
+        (Some(own), Some(base)) => {
+            let (mine, theirs) = (number(own.value), number(base.value));
+            let is_equal = (mine - theirs).abs() <= 1e-9 * theirs.abs();
+            Some(if is_equal { base } else { own })
+        }
+        (own, _) => own,
+    }
+}

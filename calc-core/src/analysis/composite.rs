@@ -1,0 +1,157 @@
+//! Operators that are several kernels in a row: the feed-forward part of a layer, and a mixture of experts.
+//! FLOP, bytes and ideal times are sums over the kernels, so the ideal time is a sum of maxima.
+
+use alloc::vec::Vec;
+
+use crate::cost::elementwise::{gated_activation, plain_activation};
+use crate::cost::gemm::{GemmFormats, GemmShape, gemm};
+use crate::cost::moe::{ExpertProduct, distinct_experts, expert_product, router};
+use crate::error::{Error, in_range};
+use crate::op::{OpCost, OpKind, Path};
+use crate::precision::Precision;
+use crate::quant_format::QuantFormat;
+
+use super::MAX_DIMENSION;
+
+/// Most experts of a layer.
+pub const MAX_EXPERTS: u64 = 65_536;
+
+/// A feed-forward part: gate and up (or up alone), activation, down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FeedForwardShape {
+    /// Tokens (T).
+    pub tokens: u64,
+    /// Hidden size (H).
+    pub hidden: u64,
+    /// Intermediate size (I).
+    pub intermediate: u64,
+    /// With a gate.
+    pub gated: bool,
+}
+
+/// A mixture of experts: router, experts, and a shared expert if there is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MoeShape {
+    /// Tokens (T).
+    pub tokens: u64,
+    /// Hidden size (H).
+    pub hidden: u64,
+    /// Width of one expert (I_e).
+    pub expert_width: u64,
+    /// Experts (E).
+    pub experts: u64,
+    /// Experts per token (k).
+    pub per_token: u64,
+    /// With a gate.
+    pub gated: bool,
+    /// Width of the shared expert; 0 without one.
+    pub shared_width: u64,
+}
+
+/// One kernel of a composite operator.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Kernel {
+    /// Its name.
+    pub(super) kind: OpKind,
+    /// Peak it runs on.
+    pub(super) path: Path,
+    /// Work and traffic.
+    pub(super) cost: OpCost,
+    /// Format of its weights, or of what it moves.
+    pub(super) format: &'static QuantFormat,
+}
+
+impl FeedForwardShape {
+    pub(super) fn check(&self) -> Result<(), Error> {
+        for (what, value) in
+            [("tokens", self.tokens), ("hidden", self.hidden), ("width", self.intermediate)]
+        {
+            in_range(what, value, 1, MAX_DIMENSION)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn kernels(&self, p: &Precision) -> Vec<Kernel> {
+        let Self { tokens, hidden, intermediate, gated } = *self;
+        let product = |kind, n, k| Kernel {
+            kind,
+            path: Path::Layer,
+            cost: gemm(
+                GemmShape { m: tokens, n, k },
+                GemmFormats { weights: p.weights, input: p.activations, output: p.carrier },
+            ),
+            format: p.weights,
+        };
+        let up = if gated { OpKind::GateUp } else { OpKind::Up };
+        alloc::vec![
+            product(up, inputs(gated) * intermediate, hidden),
+            activation(tokens, intermediate, gated, p),
+            product(OpKind::Down, hidden, intermediate),
+        ]
+    }
+}
+
+impl MoeShape {
+    pub(super) fn check(&self) -> Result<(), Error> {
+        for (what, value, min, max) in [
+            ("tokens", self.tokens, 1, MAX_DIMENSION),
+            ("hidden", self.hidden, 1, MAX_DIMENSION),
+            ("width", self.expert_width, 1, MAX_DIMENSION),
+            ("n_experts", self.experts, 1, MAX_EXPERTS),
+            ("per_token", self.per_token, 1, self.experts),
+            ("shared_width", self.shared_width, 0, MAX_DIMENSION),
+        ] {
+            in_range(what, value, min, max)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn kernels(&self, p: &Precision) -> Vec<Kernel> {
+        let Self { tokens, hidden, expert_width: width, experts, per_token, gated, .. } = *self;
+        let rows = tokens * per_token;
+        let distinct = distinct_experts(experts, per_token, tokens);
+        let product = |kind, outputs, inputs| Kernel {
+            kind,
+            path: Path::Expert,
+            cost: expert_product(
+                &ExpertProduct { rows: rows as f64, distinct, outputs, inputs },
+                p.experts,
+                p.activations,
+                p.carrier,
+            ),
+            format: p.experts,
+        };
+        let up = if gated { OpKind::ExpertGateUp } else { OpKind::ExpertUp };
+        let mut kernels = alloc::vec![
+            Kernel {
+                kind: OpKind::Router,
+                path: Path::Carrier,
+                cost: router(tokens, experts, hidden, p.carrier),
+                format: p.carrier,
+            },
+            product(up, inputs(gated) * width, hidden),
+            activation(rows, width, gated, p),
+            product(OpKind::ExpertDown, hidden, width),
+        ];
+        if self.shared_width > 0 {
+            let shared =
+                FeedForwardShape { tokens, hidden, intermediate: self.shared_width, gated };
+            kernels.extend(shared.kernels(p));
+        }
+        kernels
+    }
+}
+
+/// Matrices that read the input of an MLP.
+const fn inputs(gated: bool) -> u64 {
+    if gated { 2 } else { 1 }
+}
+
+fn activation(rows: u64, width: u64, gated: bool, p: &Precision) -> Kernel {
+    let cost = if gated {
+        gated_activation(rows, width, p.carrier)
+    } else {
+        plain_activation(rows, width, p.carrier)
+    };
+    Kernel { kind: OpKind::Activation, path: Path::Carrier, cost, format: p.carrier }
+}

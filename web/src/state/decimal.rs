@@ -1,0 +1,57 @@
+//! Decimal numbers: read and written by the browser where there is one, because the tables for it are some kilobytes of page.
+
+/// The number of a plain decimal text such as `3.8`, `1e-3`, `1 024`; `None` for anything else.
+pub fn decimal(typed: &str) -> Option<f64> {
+    let text: String = typed.chars().filter(|letter| !letter.is_whitespace()).collect();
+    let is_plain = |byte: u8| byte.is_ascii_digit() || b".eE+-".contains(&byte);
+    if !text.bytes().any(|byte| byte.is_ascii_digit()) || !text.bytes().all(is_plain) {
+        return None;
+    }
+    parse(&text).filter(|number| number.is_finite())
+}
+
+/// The shortest text that is this number.
+pub fn written(number: f64) -> String {
+    write(number)
+}
+
+#[cfg(target_arch = "wasm32")]
+fn parse(text: &str) -> Option<f64> {
+    Some(js_sys::Number::from(wasm_bindgen::JsValue::from_str(text)).value_of())
+        .filter(|number| !number.is_nan())
+}
+
+#[cfg(target_arch = "wasm32")]
+fn write(number: f64) -> String {
+    js_sys::Number::from(number).to_string(10).map_or_else(|_| String::new(), Into::into)
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn parse(text: &str) -> Option<f64> {
+    text.parse().ok()
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn write(number: f64) -> String {
+    number.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_decimals_are_read_and_nothing_else() {
+        for (typed, expected) in [("3.8", 3.8), (" 1 024 ", 1024.0), ("1e-3", 1e-3), ("-2", -2.0)] {
+            assert!(
+                decimal(typed).is_some_and(|found| (found - expected).abs() < 1e-15),
+                "{typed}"
+            );
+        }
+        for typed in
+            ["", " ", "x", "1,5", "0x10", "NaN", "inf", "Infinity", "1e999", "1.2.3", "--1", "e5"]
+        {
+            assert_eq!(decimal(typed), None, "{typed:?}");
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! A device of the reader's own, while it is edited: it starts as a copy, and only what can exist is taken over.
+
+use std::borrow::Cow;
+
+use calc_core::device::Device;
+use calc_core::provenance::{Fact, Provenance};
+use calc_core::quant_format::ComputeClass;
+use report::device_file::lines;
+use report::verdict::{badge, class_name};
+
+use super::decimal::{decimal, written};
+use super::inputs::Inputs;
+
+/// What stands where a number is the reader's.
+pub const YOURS: &str = "yours";
+
+/// A number of the form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EditField {
+    /// Its path in a device file, and its id in the document.
+    pub path: String,
+    /// Its label.
+    pub name: String,
+    /// Its unit.
+    pub unit: &'static str,
+}
+
+/// The form.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draft {
+    /// The device as the last good values made it, as lines.
+    good: String,
+    /// Device that it is a copy of.
+    base: Option<&'static Device>,
+    /// Name, as typed.
+    pub name: String,
+    /// Numbers, each with its text.
+    pub fields: Vec<(EditField, String)>,
+}
+
+impl Draft {
+    /// A copy of the chosen device; the device itself when it is the reader's own.
+    pub fn of(inputs: &Inputs) -> Self {
+        let base = match &inputs.device {
+            Cow::Borrowed(device) => Some(*device),
+            Cow::Owned(_) => inputs.copy_of,
+        };
+        let device = match &inputs.device {
+            Cow::Borrowed(device) => copy(device),
+            Cow::Owned(device) => device.clone(),
+        };
+        let good = lines::of_device(&device, base.map(|base| &*base.key));
+        let fields = fields().map(|field| {
+            let text = number(&device, &field.path).map_or(String::new(), written);
+            (field, text)
+        });
+        Self { good, base, name: device.name.to_string(), fields: fields.collect() }
+    }
+
+    /// Changes the text of a field.
+    pub fn set(&mut self, path: &str, text: String) {
+        if let Some((_, typed)) = self.fields.iter_mut().find(|(field, _)| field.path == path) {
+            *typed = text;
+        }
+    }
+
+    /// The text of a field.
+    pub fn text(&self, path: &str) -> String {
+        let found = self.fields.iter().find(|(field, _)| field.path == path);
+        found.map_or(String::new(), |(_, text)| text.clone())
+    }
+
+    /// What is wrong with a field, were everything else as it was.
+    pub fn fault(&self, path: &str) -> Option<String> {
+        let value = match value(&self.text(path)) {
+            Ok(value) => value,
+            Err(()) => return Some("This must be a number, such as 102.4.".to_owned()),
+        };
+        let changed = lines::with_number(&self.good, path, value);
+        lines::read(&changed).err().map(|error| error.to_string())
+    }
+
+    /// The device, if all fields together make one.
+    pub fn device(&self) -> Option<Device> {
+        let mut text = lines::with_text(&self.good, "name", &self.name);
+        for (field, typed) in &self.fields {
+            text = lines::with_number(&text, &field.path, value(typed).ok()?);
+        }
+        lines::read(&text).ok()
+    }
+
+    /// Takes the device over, if there is one.
+    pub fn apply(&self, inputs: &mut Inputs) {
+        let Some(device) = self.device() else { return };
+        let mode = inputs.mode.take();
+        inputs.set_device(Cow::Owned(device));
+        inputs.copy_of = self.base;
+        inputs.mode = mode.filter(|name| inputs.device.power_mode(name).is_ok());
+    }
+
+    /// Where the number in a field comes from, as a badge; empty for none.
+    pub fn badge(&self, path: &str) -> &'static str {
+        let Ok(Some(value)) = value(&self.text(path)) else { return "" };
+        let is_same = |base: f64| (base - value).abs() <= 1e-9 * base.abs();
+        let base = self.base.filter(|base| number(base, path).is_some_and(is_same));
+        base.and_then(|base| provenance(base, path)).map_or(YOURS, badge)
+    }
+}
+
+/// The badge of a fact of a device: what a reader states is theirs.
+pub fn fact_badge(inputs: &Inputs, provenance: Provenance) -> &'static str {
+    if inputs.has_own_device() && provenance == Provenance::Assumed {
+        YOURS
+    } else {
+        badge(provenance)
+    }
+}
+
+/// A copy needs a key of its own; its source says what it was copied from.
+fn copy(device: &Device) -> Device {
+    let key: String = device.key.chars().take(50).collect();
+    Device {
+        key: format!("{key}_copy").into(),
+        name: format!("{}, copy", device.name).into(),
+        source: format!("a copy of {}: {}", device.name, device.source.trim()).into(),
+        ..device.clone()
+    }
+}
+
+/// An empty field is no number, which is fine; anything else must be one.
+fn value(typed: &str) -> Result<Option<f64>, ()> {
+    if typed.trim().is_empty() { Ok(None) } else { decimal(typed).map(Some).ok_or(()) }
+}
+
+fn fields() -> impl Iterator<Item = EditField> {
+    let field = |path: &str, name: &str, unit| EditField {
+        path: path.to_owned(),
+        name: name.to_owned(),
+        unit,
+    };
+    let peak = move |class: ComputeClass| {
+        let is_integer = matches!(class, ComputeClass::Int8 | ComputeClass::Int4);
+        let unit = if is_integer { "TOP/s" } else { "TFLOP/s" };
+        field(&format!("dense_peaks_tflops.{}", class.key()), &class_name(class), unit)
+    };
+    [
+        field("memory_gib", "Memory", "GiB"),
+        field("bandwidth_gb_s", "DRAM bandwidth", "GB/s"),
+        field("sm_count", "SMs", ""),
+        field("l2_mib", "L2 cache", "MiB"),
+        field("shared_memory_per_sm_kib", "Shared memory per SM", "KiB"),
+        field("tdp_w", "Power", "W"),
+    ]
+    .into_iter()
+    .chain(ComputeClass::ALL.into_iter().map(peak))
+}
+
+/// The value at a path in the unit of the form.
+fn number(device: &Device, path: &str) -> Option<f64> {
+    let text = lines::of_device(device, None);
+    let line = text.lines().find_map(|line| line.strip_prefix(path)?.strip_prefix('\t'))?;
+    let exact = u64::from_str_radix(line, 16).ok().map(f64::from_bits)?;
+    // Without the last digits that conversions between units leave behind.
+    let scale = 1e9 / magnitude(exact);
+    Some(calc_core::math::round(exact * scale) / scale)
+}
+
+/// The power of ten below a number.
+fn magnitude(value: f64) -> f64 {
+    calc_core::math::exp10(calc_core::math::floor(calc_core::math::log10(value.abs().max(1e-12))))
+}
+
+fn provenance(device: &Device, path: &str) -> Option<Provenance> {
+    fn of<T>(fact: Option<Fact<T>>) -> Option<Provenance> {
+        fact.map(|fact| fact.provenance)
+    }
+    match path {
+        "memory_gib" => Some(device.memory.provenance),
+        "bandwidth_gb_s" => Some(device.bandwidth.provenance),
+        "sm_count" => of(device.sm_count),
+        "l2_mib" => of(device.l2),
+        "shared_memory_per_sm_kib" => of(device.shared_memory_per_sm),
+        "tdp_w" => of(device.tdp),
+        _ => {
+            let class = path.strip_prefix("dense_peaks_tflops.")?;
+            let class = ComputeClass::ALL.into_iter().find(|other| other.key() == class)?;
+            of(device.peaks.get(class))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use calc_core::catalog::{self, devices};
+
+    fn draft(key: &str) -> (Inputs, Draft) {
+        let mut inputs = Inputs::default();
+        inputs.set_device(Cow::Borrowed(catalog::device(key).expect("catalog key")));
+        let draft = Draft::of(&inputs);
+        (inputs, draft)
+    }
+
+    #[test]
+    fn an_unchanged_copy_of_every_device_computes_the_same() {
+        for device in devices::all() {
+            let (mut inputs, draft) = draft(&device.key);
+            draft.apply(&mut inputs);
+            assert!(inputs.has_own_device(), "{}", device.key);
+            assert_eq!(inputs.device.bandwidth, device.bandwidth, "{}", device.key);
+            assert_eq!(inputs.device.peaks, device.peaks, "{}", device.key);
+            for (field, text) in &draft.fields {
+                assert!(text.len() < 13, "{}: {text}", device.key);
+                assert_eq!(draft.fault(&field.path), None, "{} {}", device.key, field.path);
+                assert_ne!(draft.badge(&field.path), YOURS, "{} {}", device.key, field.path);
+            }
+        }
+    }
+
+    #[test]
+    fn a_change_is_the_readers_and_an_impossible_one_is_not_taken_over() {
+        let (mut inputs, mut draft) = draft("t4");
+        draft.set("bandwidth_gb_s", "400".to_owned());
+        draft.apply(&mut inputs);
+        assert!((inputs.device.bandwidth.value.get() - 400e9).abs() < 1.0);
+        assert_eq!(draft.badge("bandwidth_gb_s"), YOURS);
+        assert_eq!(fact_badge(&inputs, inputs.device.bandwidth.provenance), YOURS);
+        let good = inputs.clone();
+        for wrong in ["0", "-1", "x", "1e99", ""] {
+            draft.set("bandwidth_gb_s", wrong.to_owned());
+            draft.apply(&mut inputs);
+            assert!(draft.fault("bandwidth_gb_s").is_some(), "{wrong}");
+            assert_eq!(inputs, good, "{wrong}");
+        }
+        assert_eq!(draft.fault("memory_gib"), None, "only the wrong field is marked");
+    }
+
+    #[test]
+    fn an_own_device_is_edited_itself_and_keeps_its_mode() {
+        let (mut inputs, draft) = draft("jetson_orin_nano_8gb_super");
+        inputs.mode = Some("7W".into());
+        draft.apply(&mut inputs);
+        let mut again = Draft::of(&inputs);
+        assert_eq!(again.name, draft.name);
+        again.name = "Mine".to_owned();
+        again.apply(&mut inputs);
+        assert_eq!((&*inputs.device.name, inputs.mode.as_deref()), ("Mine", Some("7W")));
+    }
+}

@@ -1,0 +1,468 @@
+//! Operators to choose from, and the numbers that each of them asks for.
+
+use calc_core::analysis::{FeedForwardShape, MAX_DIMENSION, MAX_EXPERTS, MoeShape, Operator};
+use calc_core::cost::attention::AttentionShape;
+use calc_core::cost::gemm::GemmShape;
+use calc_core::workload::{MAX_BATCH, MAX_TOKENS};
+use report::number_text;
+
+use super::whole::whole;
+
+/// Tokens of the prefill phase.
+pub const PREFILL: u64 = 2048;
+/// Tokens that attention finds in the cache when it decodes.
+const CONTEXT: u64 = 4096;
+/// Largest head, and most heads.
+const MAX_HEAD: u64 = 65_536;
+
+/// An operator to choose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Op {
+    /// A matrix product; with one token a matrix times a vector.
+    #[default]
+    Gemm,
+    /// Attention over a KV cache.
+    Attention,
+    /// The feed-forward part of a layer.
+    FeedForward,
+    /// Router and experts.
+    MixtureOfExperts,
+    /// The write of new keys and values.
+    KvAppend,
+    /// Normalization.
+    Norm,
+}
+
+impl Op {
+    /// In the order of the list.
+    pub const ALL: [Self; 6] = [
+        Self::Gemm,
+        Self::Attention,
+        Self::FeedForward,
+        Self::MixtureOfExperts,
+        Self::KvAppend,
+        Self::Norm,
+    ];
+
+    /// Its name in the address.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Gemm => "gemm",
+            Self::Attention => "attention",
+            Self::FeedForward => "ffn",
+            Self::MixtureOfExperts => "moe",
+            Self::KvAppend => "kv_append",
+            Self::Norm => "norm",
+        }
+    }
+
+    /// Its name in the list.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gemm => "GEMM",
+            Self::Attention => "Attention",
+            Self::FeedForward => "Feed-forward",
+            Self::MixtureOfExperts => "MoE",
+            Self::KvAppend => "KV append",
+            Self::Norm => "Norm",
+        }
+    }
+
+    /// What it asks for, in the order of the form.
+    pub const fn fields(self) -> &'static [Field] {
+        match self {
+            Self::Gemm => &[Field::M, Field::N, Field::K],
+            Self::Attention => &[
+                Field::Batch,
+                Field::New,
+                Field::Cached,
+                Field::Heads,
+                Field::KvHeads,
+                Field::HeadSize,
+            ],
+            Self::FeedForward => &[Field::Tokens, Field::Hidden, Field::Width],
+            Self::MixtureOfExperts => &[
+                Field::Tokens,
+                Field::Hidden,
+                Field::Experts,
+                Field::PerToken,
+                Field::ExpertWidth,
+                Field::SharedWidth,
+            ],
+            Self::KvAppend => &[Field::Tokens, Field::KvHeads, Field::HeadSize],
+            Self::Norm => &[Field::Tokens, Field::Hidden],
+        }
+    }
+
+    /// Its yes-or-no question.
+    pub const fn switch(self) -> Option<Switch> {
+        match self {
+            Self::Attention => Some(Switch::Fused),
+            Self::FeedForward | Self::MixtureOfExperts => Some(Switch::Gated),
+            Self::Gemm | Self::KvAppend | Self::Norm => None,
+        }
+    }
+
+    /// The field that decode and prefill differ in.
+    pub const fn size(self) -> Field {
+        match self {
+            Self::Gemm => Field::M,
+            Self::Attention => Field::New,
+            Self::FeedForward | Self::MixtureOfExperts | Self::KvAppend | Self::Norm => {
+                Field::Tokens
+            }
+        }
+    }
+}
+
+macro_rules! fields {
+    ($($field:ident $id:literal $name:literal $meaning:literal $usual:literal $range:expr,)*) => {
+        /// A field that takes a number.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Field {
+            $(#[doc = $name] $field,)*
+        }
+
+        impl Field {
+            /// All of them, in the order of the address.
+            pub const ALL: &'static [Self] = &[$(Self::$field,)*];
+
+            /// Its name in the document and in the address.
+            pub const fn id(self) -> &'static str {
+                match self { $(Self::$field => $id,)* }
+            }
+
+            /// Its label.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$field => $name,)* }
+            }
+
+            /// What it counts.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$field => $meaning,)* }
+            }
+
+            /// What it begins with.
+            pub const fn usual(self) -> &'static str {
+                match self { $(Self::$field => $usual,)* }
+            }
+
+            /// Smallest and largest value.
+            const fn range(self) -> (u64, u64) {
+                match self { $(Self::$field => $range,)* }
+            }
+        }
+    };
+}
+
+// The values to begin with are those of Llama-3.1-8B, and of Mixtral 8x7B for the experts.
+fields! {
+    M "m" "M" "tokens" "1" (1, MAX_DIMENSION),
+    N "n" "N" "outputs" "4096" (1, MAX_DIMENSION),
+    K "k" "K" "inputs" "4096" (1, MAX_DIMENSION),
+    Tokens "t" "Tokens" "in the step" "1" (1, MAX_DIMENSION),
+    Batch "ab" "Batch" "sequences" "1" (1, MAX_BATCH),
+    New "an" "New" "tokens each" "1" (1, MAX_TOKENS),
+    Cached "ac" "Cached" "tokens each" "4096" (0, MAX_TOKENS),
+    Heads "ah" "Heads" "" "32" (1, MAX_HEAD),
+    KvHeads "ag" "KV heads" "" "8" (1, MAX_HEAD),
+    HeadSize "ad" "Head size" "" "128" (1, MAX_HEAD),
+    Hidden "hs" "Hidden" "size" "4096" (1, MAX_DIMENSION),
+    Width "iw" "Intermediate" "" "14336" (1, MAX_DIMENSION),
+    Experts "xe" "Experts" "" "8" (1, MAX_EXPERTS),
+    PerToken "xk" "Used" "per token" "2" (1, MAX_EXPERTS),
+    ExpertWidth "xw" "Expert" "width" "14336" (1, MAX_DIMENSION),
+    SharedWidth "xs" "Shared" "width" "0" (0, MAX_DIMENSION),
+}
+
+/// A field that cannot be read, with what is allowed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Which field.
+    pub field: Field,
+    /// What is wrong, as a sentence.
+    pub text: String,
+}
+
+/// Reads a field.
+///
+/// # Errors
+/// A sentence with the allowed range.
+pub fn read(field: Field, typed: &str) -> Result<u64, Fault> {
+    let (min, max) = field.range();
+    let value = whole(typed).filter(|value| (min..=max).contains(value));
+    value.ok_or_else(|| Fault {
+        field,
+        text: format!("{} must be {}.", field.name(), allowed(field)),
+    })
+}
+
+/// What a field takes: `a whole number from 1 to 65 536`.
+pub fn allowed(field: Field) -> String {
+    let (min, max) = field.range();
+    format!("a whole number from {min} to {}", number_text::count(max))
+}
+
+/// The texts of all fields, and the yes-or-no questions of some operators.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Typed {
+    texts: Vec<String>,
+    /// Attention keeps its scores on the chip.
+    pub fused: bool,
+    /// The MLP has a gate.
+    pub gated: bool,
+}
+
+impl Default for Typed {
+    fn default() -> Self {
+        let texts = Field::ALL.iter().map(|field| field.usual().to_owned()).collect();
+        Self { texts, fused: true, gated: true }
+    }
+}
+
+impl Typed {
+    /// The text of a field.
+    pub fn text(&self, field: Field) -> &str {
+        &self.texts[field as usize]
+    }
+
+    /// Replaces the text of a field.
+    pub fn set(&mut self, field: Field, text: String) {
+        self.texts[field as usize] = text;
+    }
+
+    /// The number in a field, if there is one.
+    pub fn number(&self, field: Field) -> Option<u64> {
+        read(field, self.text(field)).ok()
+    }
+
+    /// The operator with its shape.
+    ///
+    /// # Errors
+    /// Every field of the operator that cannot be read, or that does not go with another.
+    pub fn operator(&self, op: Op) -> Result<Operator, Vec<Fault>> {
+        let read = op.fields().iter().map(|field| read(*field, self.text(*field)));
+        let faults: Vec<Fault> = read.filter_map(Result::err).chain(self.conflict(op)).collect();
+        if faults.is_empty() { Ok(self.build(op)) } else { Err(faults) }
+    }
+
+    /// What is wrong with a field.
+    pub fn fault(&self, op: Op, field: Field) -> Option<String> {
+        let conflict = || self.conflict(op).filter(|fault| fault.field == field);
+        let fault = read(field, self.text(field)).err().or_else(conflict);
+        fault.map(|fault| fault.text)
+    }
+
+    /// Fields that are numbers but do not go together.
+    fn conflict(&self, op: Op) -> Option<Fault> {
+        match op {
+            Op::Attention => {
+                let (heads, groups) = (self.number(Field::Heads)?, self.number(Field::KvHeads)?);
+                let text = format!("KV heads must divide the {heads} heads.");
+                (heads % groups != 0).then_some(Fault { field: Field::KvHeads, text })
+            }
+            Op::MixtureOfExperts => {
+                let (all, used) = (self.number(Field::Experts)?, self.number(Field::PerToken)?);
+                let text = format!("A token cannot use more than the {all} experts.");
+                (used > all).then_some(Fault { field: Field::PerToken, text })
+            }
+            Op::Gemm | Op::FeedForward | Op::KvAppend | Op::Norm => None,
+        }
+    }
+
+    /// The operator of fields that were read before.
+    fn build(&self, op: Op) -> Operator {
+        let number = |field| self.number(field).unwrap_or(1);
+        let (tokens, hidden, gated) = (number(Field::Tokens), number(Field::Hidden), self.gated);
+        match op {
+            Op::Gemm => Operator::Gemm(GemmShape {
+                m: number(Field::M),
+                n: number(Field::N),
+                k: number(Field::K),
+            }),
+            Op::Attention => Operator::Attention {
+                shape: AttentionShape {
+                    batch: number(Field::Batch),
+                    heads: number(Field::Heads),
+                    kv_heads: number(Field::KvHeads),
+                    qk_dim: number(Field::HeadSize),
+                    v_dim: number(Field::HeadSize),
+                    new: number(Field::New),
+                    cached: number(Field::Cached),
+                    window: None,
+                },
+                fused: self.fused,
+            },
+            Op::FeedForward => Operator::FeedForward(FeedForwardShape {
+                tokens,
+                hidden,
+                intermediate: number(Field::Width),
+                gated,
+            }),
+            Op::MixtureOfExperts => Operator::MixtureOfExperts(MoeShape {
+                tokens,
+                hidden,
+                expert_width: number(Field::ExpertWidth),
+                experts: number(Field::Experts),
+                per_token: number(Field::PerToken),
+                gated,
+                shared_width: number(Field::SharedWidth),
+            }),
+            Op::KvAppend => Operator::KvAppend {
+                elements: 2 * number(Field::KvHeads) * number(Field::HeadSize),
+                tokens,
+            },
+            Op::Norm => Operator::Norm { tokens, hidden },
+        }
+    }
+
+    /// The answer to a yes-or-no question.
+    pub const fn is_on(&self, switch: Switch) -> bool {
+        match switch {
+            Switch::Fused => self.fused,
+            Switch::Gated => self.gated,
+        }
+    }
+
+    /// Answers it.
+    pub const fn turn(&mut self, switch: Switch, on: bool) {
+        match switch {
+            Switch::Fused => self.fused = on,
+            Switch::Gated => self.gated = on,
+        }
+    }
+
+    /// The phase that the numbers are typical of.
+    pub fn phase(&self, op: Op) -> Option<Phase> {
+        match self.number(op.size())? {
+            1 => Some(Phase::Decode),
+            PREFILL => Some(Phase::Prefill),
+            _ => None,
+        }
+    }
+
+    /// Sets the numbers that are typical of a phase.
+    pub fn set_phase(&mut self, op: Op, phase: Phase) {
+        let (size, cached) = match phase {
+            Phase::Decode => (1, CONTEXT),
+            Phase::Prefill => (PREFILL, 0),
+        };
+        self.set(op.size(), size.to_string());
+        if op == Op::Attention {
+            self.set(Field::Cached, cached.to_string());
+        }
+    }
+}
+
+/// A yes-or-no question of an operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Switch {
+    /// Attention keeps its scores on the chip.
+    Fused,
+    /// The MLP has a gate.
+    Gated,
+}
+
+impl Switch {
+    /// Its name in the document.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Fused => "fused",
+            Self::Gated => "gated",
+        }
+    }
+
+    /// Its label.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fused => "fused: scores stay on the chip",
+            Self::Gated => "with a gate, as SwiGLU",
+        }
+    }
+}
+
+/// The two phases of a model's work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// One token at a time.
+    Decode,
+    /// The whole prompt.
+    Prefill,
+}
+
+impl Phase {
+    /// In the order of the list.
+    pub const ALL: [Self; 2] = [Self::Decode, Self::Prefill];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Decode => "decode",
+            Self::Prefill => "prefill",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operator_begins_with_a_valid_shape() {
+        for op in Op::ALL {
+            assert!(Typed::default().operator(op).is_ok(), "{op:?}");
+            assert!(op.fields().contains(&op.size()), "{op:?}");
+        }
+    }
+
+    #[test]
+    fn ids_and_keys_are_unique() {
+        let ids: Vec<&str> = Field::ALL.iter().map(|field| field.id()).collect();
+        for (index, id) in ids.iter().enumerate() {
+            assert!(!ids[..index].contains(id), "{id}");
+        }
+        assert_eq!(Field::ALL[Field::SharedWidth as usize], Field::SharedWidth);
+    }
+
+    fn faults(op: Op, changes: &[(Field, &str)]) -> Vec<(Field, String)> {
+        let mut typed = Typed::default();
+        for (field, text) in changes {
+            typed.set(*field, (*text).to_owned());
+        }
+        let faults = typed.operator(op).expect_err("refused");
+        faults.into_iter().map(|fault| (fault.field, fault.text)).collect()
+    }
+
+    #[test]
+    fn every_wrong_field_is_named_with_what_is_allowed() {
+        let found = faults(Op::Gemm, &[(Field::M, "x"), (Field::K, "0")]);
+        assert_eq!(found.iter().map(|(field, _)| *field).collect::<Vec<_>>(), [Field::M, Field::K]);
+        assert!(found[0].1.starts_with("M must be a whole number from 1 to 1"), "{found:?}");
+        assert!(faults(Op::Attention, &[(Field::Cached, "-1")])[0].1.contains("from 0 to"));
+    }
+
+    #[test]
+    fn numbers_that_do_not_go_together_are_named() {
+        let found = faults(Op::Attention, &[(Field::KvHeads, "5")]);
+        assert_eq!(found, [(Field::KvHeads, "KV heads must divide the 32 heads.".to_owned())]);
+        assert_eq!(faults(Op::MixtureOfExperts, &[(Field::PerToken, "9")])[0].0, Field::PerToken);
+    }
+
+    #[test]
+    fn a_field_of_another_operator_does_not_matter() {
+        let mut typed = Typed::default();
+        typed.set(Field::Cached, "x".to_owned());
+        assert!(typed.operator(Op::Gemm).is_ok() && typed.operator(Op::Attention).is_err());
+    }
+
+    #[test]
+    fn phases_set_what_they_are_read_from() {
+        for op in Op::ALL {
+            for phase in Phase::ALL {
+                let mut typed = Typed::default();
+                typed.set_phase(op, phase);
+                assert_eq!(typed.phase(op), Some(phase), "{op:?}");
+            }
+        }
+    }
+}
