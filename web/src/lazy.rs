@@ -46,6 +46,7 @@ pub type MakeView = fn() -> AnyView;
 /// # Errors
 /// That this part of the page could not be fetched.
 #[cfg(feature = "lazy")]
+#[expect(clippy::unnecessary_wraps, reason = "what fetches the chunk adds the error")]
 #[wasm_split(model, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn model_view() -> Result<MakeView, Refusal> {
     Ok(make_model_view)

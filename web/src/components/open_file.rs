@@ -47,10 +47,10 @@ async fn read(session: Session, file: File) {
     }
 }
 
-/// What a file says.
+/// What the file says.
 ///
 /// # Errors
-/// A sentence that names the file.
+/// A sentence that names the file and why it cannot be read.
 pub async fn read_file(file: &File) -> Result<String, String> {
     let name = file.name();
     if file.size() > f64::from(MAX_BYTES) {
@@ -63,10 +63,10 @@ pub async fn read_file(file: &File) -> Result<String, String> {
     read_text(&name, &text).await
 }
 
-/// What a text says, which goes by this name.
+/// What a text says that goes by this name.
 ///
 /// # Errors
-/// A sentence that names it.
+/// A sentence that names it and why it is refused.
 pub async fn read_text(name: &str, text: &str) -> Result<String, String> {
     lazy::read_file(name, text).await.map_err(|Refusal(text)| text)
 }

@@ -111,5 +111,5 @@ async fn fetch(address: &str) -> Result<String, u16> {
         reason = "a status has three digits"
     )]
     let status = status as u16;
-    if status == 200 { Ok(reply.get(1).as_string().unwrap_or_default()) } else { Err(status) }
+    reply.get(1).as_string().filter(|_| status == 200).ok_or(status)
 }
