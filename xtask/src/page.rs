@@ -17,6 +17,7 @@ mod markup;
 pub(crate) mod names;
 mod site;
 pub(crate) mod stand_in;
+mod strip;
 mod wire_size;
 
 /// Builds the site into `out`, says how large it is, and fails if it is too large.
