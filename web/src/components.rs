@@ -1,8 +1,10 @@
 //! What the page is put together from; one component per file. No formulas here: components show what `state` derives.
 
+pub mod export_menu;
 pub mod header;
 pub mod notes;
 
+pub mod device_editor;
 pub mod device_field;
 pub mod inputs_panel;
 pub mod number_field;
@@ -23,6 +25,7 @@ pub mod verdict;
 
 pub mod device_facts;
 pub mod limits_panel;
+pub mod show_work;
 
 pub mod model;
 

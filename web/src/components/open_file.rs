@@ -59,7 +59,6 @@ async fn read(session: Session, file: File) {
 
 /// Asks the reader program, which the boot script fetches when it is first needed.
 async fn reply(name: &str, file: &File) -> Result<String, JsValue> {
-    let text = JsFuture::from(file.text()).await?;
-    let reply = program::ask("ridgepointReadFile", &[&name.into(), &text]).await?;
-    reply.as_string().ok_or(JsValue::NULL)
+    let text = JsFuture::from(file.text()).await?.as_string().unwrap_or_default();
+    program::ask_reader("read_file", &[name, &text]).await
 }

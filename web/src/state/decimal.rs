@@ -23,7 +23,7 @@ fn parse(text: &str) -> Option<f64> {
 
 #[cfg(target_arch = "wasm32")]
 fn write(number: f64) -> String {
-    js_sys::Number::from(number).to_string(10).map_or_else(|_| String::new(), Into::into)
+    js_sys::Number::from(number).to_string_with_radix(10).map_or_else(|_| String::new(), Into::into)
 }
 
 #[cfg(not(target_arch = "wasm32"))]

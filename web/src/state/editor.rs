@@ -72,9 +72,8 @@ impl Draft {
 
     /// What is wrong with a field, were everything else as it was.
     pub fn fault(&self, path: &str) -> Option<String> {
-        let value = match value(&self.text(path)) {
-            Ok(value) => value,
-            Err(()) => return Some("This must be a number, such as 102.4.".to_owned()),
+        let Ok(value) = value(&self.text(path)) else {
+            return Some("This must be a number, such as 102.4.".to_owned());
         };
         let changed = lines::with_number(&self.good, path, value);
         lines::read(&changed).err().map(|error| error.to_string())

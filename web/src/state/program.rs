@@ -15,6 +15,31 @@ pub async fn ask(name: &str, values: &[&JsValue]) -> Result<JsValue, JsValue> {
     JsFuture::from(reply).await
 }
 
+/// Asks the program that is fetched on demand: a function of `bin/reader.rs` with its texts.
+///
+/// # Errors
+/// What it threw, or what kept it from being fetched.
+pub async fn ask_reader(function: &str, texts: &[&str]) -> Result<String, JsValue> {
+    let values: Vec<JsValue> =
+        core::iter::once(function).chain(texts.iter().copied()).map(Into::into).collect();
+    let values: Vec<&JsValue> = values.iter().collect();
+    ask("ridgepointAsk", &values).await?.as_string().ok_or(JsValue::NULL)
+}
+
+/// Saves what the program on demand replies as a file.
+///
+/// # Errors
+/// What kept it from that.
+pub async fn save(name: &str, function: &str, texts: &[&str]) -> Result<(), JsValue> {
+    let content = ask_reader(function, texts).await?;
+    ask("ridgepointSave", &[&name.into(), &content.into()]).await.map(drop)
+}
+
+/// Saves the chart as it is seen.
+pub async fn save_picture(name: &str) {
+    drop(ask("ridgepointSavePicture", &[&name.into()]).await);
+}
+
 /// A compressed text for the address.
 pub async fn pack(text: &str) -> Option<String> {
     ask("ridgepointPack", &[&text.into()]).await.ok()?.as_string()

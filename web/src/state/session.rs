@@ -145,6 +145,14 @@ impl Session {
         }
     }
 
+    /// Saves what the program on demand replies as a file; a note says when it cannot.
+    pub async fn save(self, name: &str, function: &str, texts: &[&str]) {
+        if program::save(name, function, texts).await.is_err() {
+            let text = format!("{name} could not be written: its program could not be fetched.");
+            self.notes.update(|notes| notes.push(Note { text }));
+        }
+    }
+
     /// Follows the address, after its fragment is unpacked if it is a new one.
     fn reread(self) {
         let Some(carried) = carried(self.fragments) else {

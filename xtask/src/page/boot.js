@@ -1,11 +1,30 @@
 // Loads the page's program. The file names are filled in when the site is built.
 import start from "./SCRIPT";
 
-// Files that the reader opens are read by a program of its own, fetched when the first one is opened.
-globalThis.ridgepointReadFile = async (name, text) => {
-  const reader = await import("./READER_SCRIPT");
-  await reader.default({ module_or_path: new URL("./READER_PROGRAM", import.meta.url) });
-  return reader.read_file(name, text);
+// What is rarely needed is a program of its own, fetched on the first use: it reads files, and writes what can be saved.
+let reader;
+globalThis.ridgepointAsk = async (name, ...values) => {
+  reader ??= import("./READER_SCRIPT").then(async (module) => {
+    await module.default({ module_or_path: new URL("./READER_PROGRAM", import.meta.url) });
+    return module;
+  });
+  reader.catch(() => { reader = undefined; });
+  return (await reader)[name](...values);
+};
+
+globalThis.ridgepointSave = async (name, content) => {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([content]));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+};
+
+globalThis.ridgepointCopy = (text) => navigator.clipboard.writeText(text);
+
+globalThis.ridgepointSavePicture = async (name) => {
+  const canvas = document.querySelector("canvas");
+  await globalThis.ridgepointSave(name, await new Promise((resolve) => canvas.toBlob(resolve)));
 };
 
 // What no catalog has travels in the address, compressed. zlib's checksum finds what was changed on the way.

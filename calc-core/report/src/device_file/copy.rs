@@ -4,31 +4,31 @@
 use calc_core::device::{Device, Peaks};
 use calc_core::provenance::Fact;
 use calc_core::quant_format::ComputeClass;
+use calc_core::units::{Bytes, BytesPerSec, FlopsPerSec, Hertz, Watts};
 
 /// Gives every fact that is still that of `base` its origin back.
 pub(super) fn inherit(device: Device, base: &Device) -> Device {
     let peaks = ComputeClass::ALL.into_iter().fold(Peaks::NONE, |peaks, class| {
-        match same(device.peaks.get(class), base.peaks.get(class), |value| value.get()) {
+        match same(device.peaks.get(class), base.peaks.get(class), FlopsPerSec::get) {
             Some(peak) => peaks.with(class, peak),
             None => peaks,
         }
     });
-    let keep =
-        |own: Fact<_>, base: Fact<_>| same(Some(own), Some(base), calc_core::units::Bytes::get);
+    let keep = |own: Fact<_>, base: Fact<_>| same(Some(own), Some(base), Bytes::get);
     Device {
         memory: keep(device.memory, base.memory).unwrap_or(device.memory),
-        bandwidth: same(Some(device.bandwidth), Some(base.bandwidth), |value| value.get())
+        bandwidth: same(Some(device.bandwidth), Some(base.bandwidth), BytesPerSec::get)
             .unwrap_or(device.bandwidth),
         peaks,
         sm_count: same(device.sm_count, base.sm_count, f64::from),
-        tensor_clock: same(device.tensor_clock, base.tensor_clock, |value| value.get()),
-        l2: same(device.l2, base.l2, |value| value.get()),
+        tensor_clock: same(device.tensor_clock, base.tensor_clock, Hertz::get),
+        l2: same(device.l2, base.l2, Bytes::get),
         shared_memory_per_sm: same(
             device.shared_memory_per_sm,
             base.shared_memory_per_sm,
-            |value| value.get(),
+            Bytes::get,
         ),
-        tdp: same(device.tdp, base.tdp, |value| value.get()),
+        tdp: same(device.tdp, base.tdp, Watts::get),
         ..device
     }
 }
