@@ -13,6 +13,7 @@ use crate::components::model::later::ModelLater;
 use crate::components::notes::Notes;
 use crate::components::own_points::OwnPoints;
 use crate::components::roofline_chart::RooflineChart;
+use crate::components::show_work::ShowWork;
 use crate::components::verdict::Verdict;
 use crate::state::derived::Shown;
 use crate::state::inputs::View;
@@ -56,7 +57,11 @@ fn KernelView() -> impl IntoView {
                 <FormatTable/>
                 <OwnPoints/>
             </section>
-            <LimitsPanel/>
+            // The right column, what matters most first.
+            <aside class="limits" aria-label="Limits and facts">
+                <LimitsPanel/>
+                <ShowWork/>
+            </aside>
             <ExplanationPopover/>
         </main>
     }

@@ -1,10 +1,12 @@
 //! What the page is put together from; one component per file. No formulas here: components show what `state` derives.
 
+pub mod export_menu;
 pub mod goal_fields;
 pub mod header;
 pub mod inverse;
 pub mod notes;
 
+pub mod device_editor;
 pub mod device_field;
 pub mod inputs_panel;
 pub mod number_field;
@@ -26,6 +28,7 @@ pub mod verdict;
 pub mod advice;
 pub mod device_facts;
 pub mod limits_panel;
+pub mod show_work;
 
 pub mod model;
 

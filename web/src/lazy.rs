@@ -10,7 +10,7 @@ use leptos::wasm_split::{SplitLoaderError, wasm_split};
 use leptos::prelude::*;
 
 use crate::components::model::view::ModelView;
-use crate::state::files;
+use crate::state::{export, files};
 
 /// A sentence that says why something could not be done.
 #[derive(Debug)]
@@ -27,19 +27,40 @@ impl From<SplitLoaderError> for Refusal {
 ///
 /// # Errors
 /// What is wrong with the file, or that this part of the page could not be fetched.
-#[cfg(feature = "lazy")]
-#[wasm_split(reader, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn read_file(name: &str, text: &str) -> Result<String, Refusal> {
-    files::read(name, text).map_err(Refusal)
+pub async fn read_file(name: &str, text: &str) -> Result<String, Refusal> {
+    ask("read_file", &[name, text]).await
 }
 
-/// Reads a file as [`files::read`] does.
+/// Reads and writes files: a function of [`answer`] with its texts.
 ///
 /// # Errors
-/// What is wrong with the file.
+/// What is wrong with them, or that this part of the page could not be fetched.
+#[cfg(feature = "lazy")]
+#[wasm_split(reader, wasm_split_path = leptos::wasm_split, fallible)]
+pub fn ask(function: &str, texts: &[&str]) -> Result<String, Refusal> {
+    answer(function, texts)
+}
+
+/// Reads and writes files: a function of [`answer`] with its texts.
+///
+/// # Errors
+/// What is wrong with them.
 #[cfg(not(feature = "lazy"))]
-pub fn read_file(name: &str, text: &str) -> impl Future<Output = Result<String, Refusal>> {
-    std::future::ready(files::read(name, text).map_err(Refusal))
+pub fn ask(function: &str, texts: &[&str]) -> impl Future<Output = Result<String, Refusal>> {
+    std::future::ready(answer(function, texts))
+}
+
+/// What is read or written: files of the reader, what is saved of an answer, the formulas behind it, a device file.
+fn answer(function: &str, texts: &[&str]) -> Result<String, Refusal> {
+    match (function, texts) {
+        ("read_file", [name, text]) => files::read(name, text).map_err(Refusal),
+        ("export_answer", [kind, query, carried, colors]) => {
+            Ok(export::export(kind, query, carried, *colors == "dark"))
+        }
+        ("show_work", [query, carried]) => Ok(export::show_work(query, carried)),
+        ("device_file", [lines]) => Ok(report::device_file::lines::to_json(lines)),
+        _ => Err(Refusal(format!("the page has no {function}"))),
+    }
 }
 
 /// Makes the Model view.

@@ -5,6 +5,8 @@ pub mod advice;
 pub mod decimal;
 pub mod derived;
 pub mod editor;
+pub mod export;
+pub mod export_kinds;
 pub mod files;
 pub mod fragment;
 pub mod goal;

@@ -11,3 +11,4 @@ pub mod summary;
 pub mod table;
 pub mod verdict;
 pub mod words;
+pub mod work;

@@ -1,11 +1,12 @@
 //! The facts of the device with their origin.
 
 use leptos::prelude::*;
-use report::verdict::{badge, badge_meaning};
+use report::verdict::badge_meaning;
 
 use super::erased::{block, text};
 use super::explained::Explained;
 use crate::state::derived::DeviceFact;
+use crate::state::editor::fact_badge;
 use crate::state::session::Session;
 
 /// Bandwidth, memory, peaks and power, each with how sure it is.
@@ -16,14 +17,14 @@ pub fn DeviceFacts() -> impl IntoView {
     let name = text(move || session.inputs.with(|inputs| inputs.device.name.to_string()));
     let source = text(move || session.inputs.with(|inputs| inputs.device.source.trim().to_owned()));
     let remarks = text(move || session.inputs.with(|inputs| inputs.device.notes.trim().to_owned()));
-    let fact = |(index, fact): (usize, DeviceFact)| {
+    let fact = move |(index, fact): (usize, DeviceFact)| {
         let provenance = fact.value.explanation.provenance;
         view! {
             <div>
                 <dt>{fact.name}</dt>
                 <dd>
                     <Explained id=format!("fact-{index}") cell=fact.value/>
-                    <span class="badge" title=badge_meaning(provenance)>{badge(provenance)}</span>
+                    <span class="badge" title=badge_meaning(provenance)>{session.inputs.with_untracked(|inputs| fact_badge(inputs, provenance))}</span>
                 </dd>
             </div>
         }

@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 
 use leptos::prelude::*;
-use report::verdict::{badge, badge_meaning};
+use report::verdict::badge_meaning;
 
+use super::device_editor::DeviceEditor;
 use super::erased::{block, text};
 use super::explained::Explained;
 use super::picker::Picker;
 use crate::state::derived::{DeviceFact, weakest};
-use crate::state::picker::device_groups;
+use crate::state::editor::fact_badge;
+use crate::state::picker::all_devices;
 use crate::state::session::{Session, Step};
 
 /// Chooses the device.
@@ -26,7 +28,7 @@ pub fn DeviceField() -> impl IntoView {
             shown.kernel.facts.iter().filter(|fact| fact.in_brief).cloned().collect::<Vec<_>>()
         })
     });
-    let fact = |(index, fact): (usize, DeviceFact)| {
+    let fact = move |(index, fact): (usize, DeviceFact)| {
         let before = match index {
             0 => String::new(),
             1 => " · ".to_owned(),
@@ -42,7 +44,7 @@ pub fn DeviceField() -> impl IntoView {
         view! {
             {brief.get().into_iter().enumerate().map(fact).collect_view()}
             " "
-            <span class="badge" title=badge_meaning(sure)>{badge(sure)}</span>
+            <span class="badge" title=badge_meaning(sure)>{session.inputs.with_untracked(|inputs| fact_badge(inputs, sure))}</span>
         }
         .into_any()
     });
@@ -50,11 +52,11 @@ pub fn DeviceField() -> impl IntoView {
         <Picker
             id="device"
             label="Device"
-            groups=Signal::stored(device_groups())
+            groups=Signal::derive(move || session.inputs.with(all_devices))
             chosen=text(move || session.inputs.with(|inputs| inputs.device.key.to_string()))
             detail=text(String::new)
             on_choose=Callback::new(on_choose)
         />
-        <p class="brief">{facts}</p>
+        <p class="brief">{facts} " " <DeviceEditor/></p>
     }
 }

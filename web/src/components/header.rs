@@ -4,6 +4,7 @@ use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
 use super::erased::{maybe, on, text};
+use super::export_menu::ExportMenu;
 use crate::state::inputs::View;
 use crate::state::session::{Session, Step};
 
@@ -38,6 +39,7 @@ pub fn Header() -> impl IntoView {
             <p class="brand">"Ridgepoint"</p>
             <nav aria-label="Views">{View::ALL.into_iter().map(link).collect_view()}</nav>
             <div class="tools">
+                <ExportMenu/>
                 <button type="button" class="tool" aria-label=other title=other on:click=on(move |_| colors.toggle())>
                     "◐"
                 </button>

@@ -1,4 +1,4 @@
-//! The right column: what limits, what would change it, and the facts behind it.
+//! What limits, what would change it, and the facts behind it.
 
 use leptos::prelude::*;
 
@@ -49,10 +49,10 @@ pub fn LimitsPanel() -> impl IntoView {
         }
     };
     view! {
-        <aside class="limits" class:stale=flag(stale) aria-label="Limits and facts">
+        <div class:stale=flag(stale)>
             {block(move || advised.get().then(|| view! { <AdvicePanel advice=advice stale=flag(stale)/> }).into_any())}
             {block(move || limits.get().map(body).into_any())}
             <DeviceFacts/>
-        </aside>
+        </div>
     }
 }

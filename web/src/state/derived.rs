@@ -116,9 +116,7 @@ pub fn derive(inputs: &Inputs) -> Result<Kernel, Vec<Fault>> {
         Question { inputs, operator: inputs.operator()?, calibration: &Calibration::ASSUMED };
     let half = inputs.half();
     let baseline = question.analyze_choice(PrecisionChoice::weights(half)).ok();
-    let formats = compared(inputs, half);
-    let answers: Vec<(&'static QuantFormat, Result<Analysis, Error>)> =
-        formats.into_iter().map(|format| (format, question.analyze(format))).collect();
+    let answers = question.answers();
     let chosen = answers.iter().find(|(format, _)| format.key == inputs.format().key);
     let (sentence, line, limits) = match chosen {
         Some((format, Ok(answer))) => {
@@ -152,8 +150,30 @@ pub fn derive(inputs: &Inputs) -> Result<Kernel, Vec<Fault>> {
     })
 }
 
+/// Every format of the table with its answer.
+///
+/// # Errors
+/// Fields that cannot be read.
+pub fn answers(inputs: &Inputs) -> Result<Vec<Answered>, Vec<Fault>> {
+    let operator = inputs.operator()?;
+    Ok(Question { inputs, operator, calibration: &Calibration::ASSUMED }.answers())
+}
+
+/// The answer of the chosen format, with the factors behind its expected time.
+///
+/// # Errors
+/// Why it has none.
+pub fn chosen(inputs: &Inputs, operator: Operator) -> Result<(Analysis, Factors), Error> {
+    let question = Question { inputs, operator, calibration: &Calibration::ASSUMED };
+    let answer = question.analyze(inputs.format())?;
+    Ok((answer, question.factors(inputs.format())))
+}
+
+/// A format with its answer.
+pub type Answered = (&'static QuantFormat, Result<Analysis, Error>);
+
 /// Why a format has no numbers, in the words of the command line.
-fn refusal(error: &Error) -> String {
+pub fn refusal(error: &Error) -> String {
     RequestError::Core(error.clone()).to_string()
 }
 
@@ -178,6 +198,11 @@ pub(crate) struct Question<'a> {
 impl Question<'_> {
     fn roofs(&self) -> Result<Roofs, Error> {
         Roofs::new(&self.inputs.device, self.inputs.power_mode())
+    }
+
+    fn answers(&self) -> Vec<Answered> {
+        let formats = compared(self.inputs, self.inputs.half());
+        formats.into_iter().map(|format| (format, self.analyze(format))).collect()
     }
 
     fn analyze(&self, format: &'static QuantFormat) -> Result<Analysis, Error> {
@@ -226,10 +251,7 @@ const ROOFS: [ComputeClass; 8] = [
     ComputeClass::Fp32,
 ];
 
-fn chart(
-    question: &Question<'_>,
-    answers: &[(&'static QuantFormat, Result<Analysis, Error>)],
-) -> Roofline {
+fn chart(question: &Question<'_>, answers: &[Answered]) -> Roofline {
     let uses = |class: &ComputeClass| {
         answers
             .iter()

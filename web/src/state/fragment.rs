@@ -35,10 +35,14 @@ impl Carried {
 pub fn text(inputs: &Inputs) -> String {
     let mut parts = Vec::new();
     if inputs.has_own_device() {
-        let base = inputs.copy_of.map(|device| &*device.key);
-        parts.push(("device".to_owned(), lines::of_device(&inputs.device, base)));
+        parts.push(("device".to_owned(), device(inputs)));
     }
     join(&parts)
+}
+
+/// The device of the inputs, as lines.
+pub fn device(inputs: &Inputs) -> String {
+    lines::of_device(&inputs.device, inputs.copy_of.map(|device| &*device.key))
 }
 
 fn join(parts: &[Part]) -> String {

@@ -2,9 +2,11 @@
 
 use calc_core::catalog::models::CatalogModel;
 use calc_core::catalog::{devices, formats, models};
+use calc_core::device::Device;
 use calc_core::quant_format::{Encoding, QuantFormat};
 use report::number_text;
 
+use super::inputs::Inputs;
 use super::model::answer::parameters;
 use super::model::inputs::Base;
 use super::model::roles::Role;
@@ -83,9 +85,27 @@ pub fn numbered(groups: Vec<Group>) -> Vec<(String, Vec<(usize, Choice)>)> {
         .collect()
 }
 
-/// All devices.
+/// All devices, and the reader's own while one is chosen.
+pub fn all_devices(inputs: &Inputs) -> Vec<Group> {
+    let own = inputs.has_own_device().then(|| Group {
+        title: "Your own".to_owned(),
+        choices: vec![device_choice(&inputs.device)],
+    });
+    own.into_iter().chain(device_groups()).collect()
+}
+
+/// All devices of the catalog.
 pub fn device_groups() -> Vec<Group> {
-    let choice = |device: &calc_core::device::Device| Choice {
+    devices::groups()
+        .map(|(title, devices)| Group {
+            title: title.to_owned(),
+            choices: devices.iter().map(device_choice).collect(),
+        })
+        .collect()
+}
+
+fn device_choice(device: &Device) -> Choice {
+    Choice {
         key: device.key.to_string(),
         name: device.name.to_string(),
         detail: number_text::published_bandwidth(device.bandwidth.value),
@@ -98,13 +118,7 @@ pub fn device_groups() -> Vec<Group> {
             device.architecture
         )
         .to_ascii_lowercase(),
-    };
-    devices::groups()
-        .map(|(title, devices)| Group {
-            title: title.to_owned(),
-            choices: devices.iter().map(choice).collect(),
-        })
-        .collect()
+    }
 }
 
 /// All formats as weights, by how many bits they need.

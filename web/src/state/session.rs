@@ -152,6 +152,14 @@ impl Session {
         }
     }
 
+    /// Saves what a function of `lazy` answers as a file; a note says when it cannot.
+    pub async fn save(self, name: &str, function: &str, texts: &[&str]) {
+        if let Err(reason) = program::save(name, function, texts).await {
+            let text = format!("{name} could not be written: {reason}.");
+            self.notes.update(|notes| notes.push(Note { text }));
+        }
+    }
+
     /// Follows the address, after its fragment is unpacked if it is a new one.
     fn reread(self) {
         let Some(carried) = carried(self.fragments) else {

@@ -7,6 +7,21 @@ globalThis.ridgepointFetch = async (address) => {
   return [reply.status, reply.ok ? await reply.text() : ""];
 };
 
+globalThis.ridgepointSave = async (name, content) => {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([content]));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+};
+
+globalThis.ridgepointCopy = (text) => navigator.clipboard.writeText(text);
+
+globalThis.ridgepointSavePicture = async (name) => {
+  const canvas = document.querySelector("canvas");
+  await globalThis.ridgepointSave(name, await new Promise((resolve) => canvas.toBlob(resolve)));
+};
+
 // What no catalog has travels in the address, compressed. zlib's checksum finds what was changed on the way.
 const LONGEST_CODE = 30000;
 const LONGEST_TEXT = 100000;

@@ -14,8 +14,7 @@ pub(super) fn inherit(device: Device, base: &Device) -> Device {
             None => peaks,
         }
     });
-    let keep =
-        |own: Fact<_>, base: Fact<_>| same(Some(own), Some(base), calc_core::units::Bytes::get);
+    let keep = |own: Fact<_>, base: Fact<_>| same(Some(own), Some(base), Bytes::get);
     Device {
         memory: keep(device.memory, base.memory).unwrap_or(device.memory),
         bandwidth: same(Some(device.bandwidth), Some(base.bandwidth), BytesPerSec::get)

@@ -1,6 +1,7 @@
 //! The answer of `analyze`.
 
 use calc_core::analysis::{Analysis, Operator, Part};
+use calc_core::calibration::Calibration;
 use calc_core::roofline::Bound;
 use serde::Serialize;
 
@@ -162,6 +163,17 @@ struct RolesJson {
     /// Of attention only.
     #[serde(skip_serializing_if = "Option::is_none")]
     kv_cache: Option<f64>,
+}
+
+/// The answer to a request as a file, or why it has none.
+pub fn pretty(inputs: &AnalyzeInputs, calibration: &Calibration) -> String {
+    let written = match inputs.analyze(calibration) {
+        Ok(answer) => serde_json::to_string_pretty(&AnalyzeJson::new(inputs, &answer)),
+        Err(error) => {
+            serde_json::to_string_pretty(&serde_json::json!({ "error": error.to_string() }))
+        }
+    };
+    written.unwrap_or_default() + "\n" // text keys and memory: writing them cannot fail
 }
 
 impl AnalyzeJson {

@@ -1,0 +1,147 @@
+//! A formula as a tree: it has a value, and it writes itself as MathML, with symbols or with values.
+
+use crate::number_text;
+
+/// A formula.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Expr {
+    /// A number that belongs to the formula, such as the 2 of a multiply-add.
+    Number(f64),
+    /// A symbol with its value, and how people read the value.
+    Symbol(&'static str, f64, String),
+    /// A sum.
+    Sum(Vec<Expr>),
+    /// A product.
+    Product(Vec<Expr>),
+    /// A quotient.
+    Quotient(Box<Expr>, Box<Expr>),
+    /// One minus a part, to a power, of one: `1 - (1 - part)^exponent`.
+    Touched(Box<Expr>, Box<Expr>),
+    /// The next whole number.
+    Ceiling(Box<Expr>),
+    /// The largest.
+    Max(Vec<Expr>),
+}
+
+/// A symbol.
+pub fn sym(name: &'static str, value: f64, text: String) -> Expr {
+    Expr::Symbol(name, value, text)
+}
+
+/// A count.
+pub fn count(name: &'static str, value: u64) -> Expr {
+    Expr::Symbol(name, value as f64, number_text::count(value))
+}
+
+/// A product.
+pub fn times(factors: Vec<Expr>) -> Expr {
+    Expr::Product(factors)
+}
+
+/// A sum.
+pub fn plus(terms: Vec<Expr>) -> Expr {
+    Expr::Sum(terms)
+}
+
+/// A quotient.
+pub fn over(above: Expr, below: Expr) -> Expr {
+    Expr::Quotient(Box::new(above), Box::new(below))
+}
+
+/// The largest.
+pub fn max(of: Vec<Expr>) -> Expr {
+    Expr::Max(of)
+}
+
+/// The next whole number.
+pub fn ceiling(of: Expr) -> Expr {
+    Expr::Ceiling(Box::new(of))
+}
+
+impl Expr {
+    /// What it gives.
+    pub fn value(&self) -> f64 {
+        match self {
+            Self::Number(value) | Self::Symbol(_, value, _) => *value,
+            Self::Sum(terms) => terms.iter().map(Self::value).sum(),
+            Self::Product(factors) => factors.iter().map(Self::value).product(),
+            Self::Quotient(above, below) => above.value() / below.value(),
+            Self::Touched(part, exponent) => {
+                1.0 - calc_core::math::pow(1.0 - part.value(), exponent.value())
+            }
+            Self::Ceiling(of) => calc_core::math::ceil(of.value()),
+            Self::Max(of) => of.iter().map(Self::value).fold(f64::NEG_INFINITY, f64::max),
+        }
+    }
+
+    /// MathML with symbols.
+    pub fn symbols(&self) -> String {
+        self.written(false)
+    }
+
+    /// MathML with values.
+    pub fn values(&self) -> String {
+        self.written(true)
+    }
+
+    fn written(&self, values: bool) -> String {
+        match self {
+            Self::Number(value) => format!("<mn>{}</mn>", number_text::short(*value, 6)),
+            Self::Symbol(symbol, ..) if !values => name(symbol),
+            Self::Symbol(.., text) => quantity(text),
+            Self::Sum(terms) => joined(terms, "+", values, |_| false),
+            Self::Product(factors) => {
+                let sign = if values { "×" } else { "\u{2062}" };
+                joined(factors, sign, values, |factor| matches!(factor, Self::Sum(_)))
+            }
+            Self::Quotient(above, below) => {
+                format!("<mfrac>{}{}</mfrac>", above.written(values), below.written(values))
+            }
+            Self::Touched(part, exponent) => format!(
+                "<mrow><mn>1</mn><mo>−</mo><msup><mrow><mo>(</mo><mn>1</mn><mo>−</mo>{}<mo>)</mo></mrow>{}</msup></mrow>",
+                part.written(values),
+                exponent.written(values)
+            ),
+            Self::Ceiling(of) => format!("<mrow><mo>⌈</mo>{}<mo>⌉</mo></mrow>", of.written(values)),
+            Self::Max(of) => {
+                format!(
+                    "<mrow><mi>max</mi><mo>(</mo>{}<mo>)</mo></mrow>",
+                    joined(of, ",", values, |_| false)
+                )
+            }
+        }
+    }
+}
+
+fn joined(parts: &[Expr], sign: &str, values: bool, in_brackets: impl Fn(&Expr) -> bool) -> String {
+    let parts: Vec<String> = parts
+        .iter()
+        .map(|part| {
+            let written = part.written(values);
+            let needs = in_brackets(part) || matches!(part, Expr::Touched(..));
+            if needs { format!("<mrow><mo>(</mo>{written}<mo>)</mo></mrow>") } else { written }
+        })
+        .collect();
+    format!("<mrow>{}</mrow>", parts.join(&format!("<mo>{sign}</mo>")))
+}
+
+/// A symbol, what follows an underscore as its index.
+pub fn name(symbol: &str) -> String {
+    match symbol.split_once('_') {
+        Some((base, index)) => format!("<msub><mi>{base}</mi><mi>{index}</mi></msub>"),
+        None => format!("<mi>{symbol}</mi>"),
+    }
+}
+
+/// A plain number, or one with its unit.
+fn quantity(text: &str) -> String {
+    let is_plain =
+        text.chars().all(|letter| letter.is_ascii_digit() || ".\u{202f}".contains(letter));
+    let tag = if is_plain { "mn" } else { "mtext" };
+    format!("<{tag}>{}</{tag}>", escaped(text))
+}
+
+/// Text that may stand in MathML.
+pub fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

@@ -1,0 +1,177 @@
+//! What can be saved of an answer: the table as CSV and Markdown, the published JSON, the chart as SVG, and the formulas behind
+//! it. Made by the program on demand, from the address, which says everything.
+
+use calc_core::calibration::Calibration;
+use chart::scene::Size;
+use chart::svg::roofline_svg;
+use chart::theme::{DARK, LIGHT};
+use report::json;
+use report::request::AnalyzeInputs;
+use report::table::{Align, Table, csv_cell};
+use report::work;
+
+use super::derived::{self, RowState};
+use super::fragment::{Carried, understand};
+use super::inputs::Inputs;
+use super::names::short_name;
+use super::url;
+
+/// Size of a saved picture.
+const PICTURE: Size = Size { width: 960.0, height: 600.0 };
+
+/// The inputs of an address: its query, and the text that its fragment packs.
+fn inputs(query: &str, carried: &str) -> Inputs {
+    let carried = if carried.is_empty() { Carried::Nothing } else { understand(carried) };
+    url::read_beside(query, &carried).0
+}
+
+/// The content of a file; empty for a kind that there is not. `dark` is for pictures.
+pub fn export(kind: &str, query: &str, carried: &str, dark: bool) -> String {
+    let inputs = inputs(query, carried);
+    match kind {
+        "csv" => csv(&inputs),
+        "md" => markdown(&inputs),
+        "json" => json(&inputs),
+        "svg" => derived::derive(&inputs)
+            .map(|kernel| roofline_svg(&kernel.chart, if dark { &DARK } else { &LIGHT }, PICTURE))
+            .unwrap_or_default(),
+        _ => String::new(),
+    }
+}
+
+/// One row per format, in base units.
+fn csv(inputs: &Inputs) -> String {
+    let mut text =
+        String::from("format,compute,bytes,flop_per_byte,ideal_s,expected_s,low_s,high_s,error\n");
+    for (format, answer) in derived::answers(inputs).unwrap_or_default() {
+        text += &match answer {
+            Ok(answer) => format!(
+                "{},{},{},{},{},{},{},{},\n",
+                format.key,
+                answer.path.class.key(),
+                answer.cost.traffic.total().get(),
+                answer.cost.intensity().get(),
+                answer.ideal.get(),
+                answer.expected.time.get(),
+                answer.expected.low.get(),
+                answer.expected.high.get()
+            ),
+            Err(error) => {
+                format!("{},,,,,,,,{}\n", format.key, csv_cell(&derived::refusal(&error)))
+            }
+        };
+    }
+    text
+}
+
+/// The answer as the page shows it.
+fn markdown(inputs: &Inputs) -> String {
+    let Ok(kernel) = derived::derive(inputs) else { return String::new() };
+    let mut table = Table::new(&[
+        ("format", Align::Left),
+        ("bytes", Align::Right),
+        ("FLOP/B", Align::Right),
+        ("ideal", Align::Right),
+        ("expected", Align::Right),
+        ("interval", Align::Right),
+        (&format!("vs {}", kernel.baseline), Align::Right),
+    ]);
+    for row in &kernel.rows {
+        table.push(match &row.state {
+            RowState::Runs { cells, interval, .. } => {
+                let [bytes, intensity, ideal, expected, speedup] =
+                    cells.clone().map(|cell| cell.text);
+                vec![row.name.clone(), bytes, intensity, ideal, expected, interval.clone(), speedup]
+            }
+            RowState::Refused { reason } => vec![row.name.clone(), reason.clone()],
+        });
+    }
+    let title = derived::inputs_summary(inputs);
+    format!("# {title}\n\n{} {}\n\n{}", kernel.sentence, kernel.line, table.to_markdown())
+}
+
+/// The published JSON of the chosen format, or of its refusal.
+fn json(inputs: &Inputs) -> String {
+    let Ok(operator) = inputs.operator() else { return String::new() };
+    let asked = AnalyzeInputs {
+        device: inputs.device.clone(),
+        power_mode: inputs.mode.as_ref().map(ToString::to_string),
+        operator,
+        precision: inputs.precision(inputs.format()),
+        engine: None,
+    };
+    json::analyze::pretty(&asked, &Calibration::ASSUMED)
+}
+
+/// Every formula behind the chosen format, as HTML with MathML.
+pub fn show_work(query: &str, carried: &str) -> String {
+    let inputs = inputs(query, carried);
+    let Ok(operator) = inputs.operator() else { return String::new() };
+    match derived::chosen(&inputs, operator) {
+        Ok((answer, factors)) => {
+            let steps = work::steps(&operator, &answer, &factors);
+            let step = |step: &work::Step| {
+                let title = work::expression::escaped(&step.title);
+                format!("<h3>{title}</h3>{}", step.mathml())
+            };
+            steps.iter().map(step).collect()
+        }
+        Err(error) => {
+            let why = work::expression::escaped(&derived::refusal(&error));
+            format!("<p>{} does not run here: {why}</p>", short_name(inputs.format()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::export_kinds::KINDS;
+    use crate::state::operator::Op;
+
+    const QUERY: &str = "?d=t4&m=8&w=fp16&v=1";
+
+    #[test]
+    fn every_kind_has_content_for_every_operator() {
+        for op in Op::ALL {
+            let query = format!("?op={}&pt=a~1~0.01&v=1", op.key());
+            for (kind, _) in KINDS.iter().filter(|(kind, _)| *kind != "png") {
+                assert!(export(kind, &query, "", false).len() > 200, "{op:?} {kind}");
+            }
+            assert!(show_work(&query, "").contains("<h3>Ideal time"), "{op:?}");
+        }
+        assert_eq!(export("exe", QUERY, "", false), "");
+    }
+
+    #[test]
+    fn csv_and_json_say_the_same() {
+        let json = export("json", QUERY, "", false);
+        let ideal = json.lines().find_map(|line| line.trim().strip_prefix("\"ideal_s\": "));
+        let ideal = ideal.expect("a time").trim_end_matches(',');
+        let csv = export("csv", QUERY, "", false);
+        let row: Vec<&str> =
+            csv.lines().find(|line| line.starts_with("fp16,")).expect("a row").split(',').collect();
+        assert!(json.contains("\"key\": \"t4\""), "{json}");
+        assert_eq!(row[4].parse::<f64>(), ideal.parse::<f64>());
+        assert_eq!(csv.lines().next().map(|head| head.split(',').count()), Some(row.len()));
+    }
+
+    #[test]
+    fn a_refused_format_is_saved_with_its_reason() {
+        let query = "?w=fp64&v=1";
+        assert!(export("csv", query, "", false).contains("no fp64 peak"));
+        assert!(export("json", query, "", false).contains("error"));
+        assert!(export("md", query, "", false).contains("no fp64 peak"));
+        assert!(show_work(query, "").contains("does not run"));
+    }
+
+    #[test]
+    fn a_device_of_ones_own_is_carried_along() {
+        let mut inputs = Inputs::default();
+        crate::state::editor::Draft::of(&inputs).apply(&mut inputs);
+        let (query, carried) = (url::write(&inputs), crate::state::fragment::text(&inputs));
+        assert!(
+            export("json", &query, &carried, false).contains("jetson_orin_nano_8gb_super_copy")
+        );
+    }
+}
