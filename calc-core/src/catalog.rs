@@ -1,6 +1,7 @@
 //! Devices, models and formats by key. Every value says where it comes from.
 
 pub mod devices;
+pub mod format_facts;
 pub mod formats;
 pub mod models;
 pub mod quality;
@@ -11,6 +12,7 @@ use alloc::vec::Vec;
 
 use crate::device::Device;
 use crate::error::Error;
+use crate::order::sort_short;
 use crate::quant_format::QuantFormat;
 use models::CatalogModel;
 
@@ -84,7 +86,7 @@ pub fn nearest<'a>(key: &str, keys: impl Iterator<Item = &'a str>) -> Vec<String
             (distance(&key, candidate), !starts_alike(&key, candidate), candidate.len(), candidate)
         })
         .collect();
-    ranked.sort_by_key(|(distance, elsewhere, length, _)| (*distance, *elsewhere, *length));
+    sort_short(&mut ranked, |a, b| (a.0, a.1, a.2) < (b.0, b.1, b.2));
     let limit = (key.chars().count() / 3).max(1);
     if key.is_empty() {
         return Vec::new();

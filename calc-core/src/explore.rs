@@ -67,7 +67,7 @@ pub fn explore<'d>(
     request: &ExploreRequest<'_>,
     device: &'d Device,
 ) -> Result<Explored<'d>, Error> {
-    let Task::Model { .. } = request.task else {
+    let Task::Model(_) = request.task else {
         return Err(Error::Conflict { first: "explore", second: "model", needs: true });
     };
     let mut explored = Explored { best: Vec::new(), points: 0 };
@@ -146,15 +146,15 @@ mod tests {
     use crate::catalog;
     use crate::estimate::EstimateRequest;
     use crate::precision::PrecisionChoice;
-    use crate::recommend::recommend;
+    use crate::recommend::{ModelTask, recommend};
     use crate::workload::Workload;
 
     #[test]
     fn the_best_of_a_device_is_that_of_the_adviser_at_its_batch() {
         let model = catalog::model("llama-3.1-8b").expect("catalog key");
         let device = catalog::device("jetson_orin_nano_8gb_super").expect("catalog key");
-        let task = Task::Model {
-            request: EstimateRequest {
+        let task = Task::Model(ModelTask::new(
+            EstimateRequest {
                 device,
                 mode: None,
                 model: &model.arch,
@@ -165,8 +165,8 @@ mod tests {
                 engine: None,
                 calibration: &Calibration::ASSUMED,
             },
-            published: model.stored.choice(),
-        };
+            model.stored.choice(),
+        ));
         let bounds = Bounds::default();
         let request = ExploreRequest {
             task,
@@ -182,8 +182,9 @@ mod tests {
         assert!(at(65_536).is_none(), "8.6 GB of cache do not fit");
         let mut workload = Workload::new(4, 512);
         workload.context = 4096;
-        let Task::Model { request: estimate, published } = task else { unreachable!("a model") };
-        let task = Task::Model { request: EstimateRequest { workload, ..estimate }, published };
+        let Task::Model(mut model_task) = task else { unreachable!("a model") };
+        model_task.request.workload = workload;
+        let task = Task::Model(model_task);
         let (objective, part) = (Objective::Throughput, Part::Decode);
         let answer =
             recommend(&RecommendRequest { task, objective, part, bounds }).expect("an answer");

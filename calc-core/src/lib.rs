@@ -32,6 +32,7 @@ pub mod explore;
 pub mod footprint;
 pub mod lowering;
 pub mod op;
+mod order;
 pub mod parallel;
 pub mod plan;
 pub mod precision;

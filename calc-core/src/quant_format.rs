@@ -1,5 +1,5 @@
 //! Storage formats: bits of a block, of its scales, and of the tensor around it; and what a format computes as.
-//! What is not here: the table of formats (`catalog::formats`).
+//! What is not here: the tables (`catalog::formats`, `catalog::format_facts`).
 
 use crate::provenance::Provenance;
 use crate::units::Bytes;
@@ -115,8 +115,8 @@ pub struct QuantFormat {
     pub tensor_bits: f64,
     /// The peak it computes on; `None` is storage only (dequantized as a weight, refused for activations).
     pub class: Option<ComputeClass>,
-    /// What is known of it beyond its size.
-    pub facts: FormatFacts,
+    /// Mean bits per weight of a published file of this name, where it differs.
+    pub file_bits: Option<f64>,
 }
 
 /// What is known of a format beyond its size.
@@ -138,8 +138,6 @@ pub struct FormatFacts {
     pub other_native: &'static [&'static str],
     /// torchao configuration; empty when there is none.
     pub torchao: &'static str,
-    /// Mean bits per weight of a published file of this name, where it differs.
-    pub file_bits: Option<f64>,
     /// Remarks.
     pub notes: &'static str,
     /// Source of the row.

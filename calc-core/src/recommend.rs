@@ -14,6 +14,7 @@ use core::cmp::Ordering;
 use crate::catalog::schemes::{BASELINE, SCHEMES};
 use crate::error::Error;
 use crate::estimate::EstimateRequest;
+use crate::order::sort_short;
 use crate::precision::PrecisionChoice;
 use crate::quality::QualityLoss;
 use crate::roofline::Roofs;
@@ -24,7 +25,7 @@ pub use bounds::{Bounds, Drop, USUAL_QUALITY};
 pub use flips::{Cause, Change, Flip};
 pub(crate) use inverse::largest;
 pub use inverse::{DeviceChoice, MemoryStep, Room, devices, memory_steps, room};
-pub use task::{Axis, Outcome, PREFILL_ROWS, PhaseWork, ShapeTask, Task};
+pub use task::{Axis, ModelTask, Outcome, PREFILL_ROWS, PhaseWork, ShapeTask, Task};
 
 /// What the ranking is by. Less is better in all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -255,12 +256,12 @@ fn score(request: &RecommendRequest<'_>, outcome: &Outcome) -> f64 {
 
 /// Best first. Equal ones by quality, then by memory; near the best of a small device, the smallest first.
 fn order(ranked: &mut [Ranked], request: &RecommendRequest<'_>) {
-    ranked.sort_by(by_score);
+    sort_short(ranked, |a, b| by_score(a, b).is_lt());
     let limit = ranked.first().map(|first| request.bounds.limit(&first.outcome));
     if limit.is_some_and(|limit| limit <= SMALL_MEMORY) {
         let best = ranked.first().map_or(0.0, |first| first.score);
         let near = ranked.partition_point(|row| row.score <= best * NEAR);
-        ranked[..near].sort_by(|a, b| a.outcome.memory.get().total_cmp(&b.outcome.memory.get()));
+        sort_short(&mut ranked[..near], |a, b| a.outcome.memory < b.outcome.memory);
     }
 }
 
@@ -316,7 +317,7 @@ impl<'a> Chooser<'a> {
         match (scheme.weights, &self.request.task) {
             (SchemeWeights::Half | SchemeWeights::Format(_), _) => true,
             (SchemeWeights::Published, Task::Shape(_)) => false,
-            (SchemeWeights::Published, Task::Model { published, .. }) => is_quantized(published),
+            (SchemeWeights::Published, Task::Model(task)) => is_quantized(&task.published),
         }
     }
 

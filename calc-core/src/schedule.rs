@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use crate::catalog::schemes::SCHEMES;
 use crate::device::{Device, PowerMode};
 use crate::error::{Error, in_range, real_in_range};
+use crate::order::sort_short;
 use crate::quality::QualityLoss;
 use crate::recommend::{Axis, Bounds, Chooser, Outcome, Part, RecommendRequest, Task, largest};
 use crate::roofline::Roofs;
@@ -159,12 +160,8 @@ fn slots(request: &ScheduleRequest<'_>) -> Result<Vec<Slot>, Error> {
             }
         }
     }
-    found.sort_by(|a, b| {
-        a.score
-            .total_cmp(&b.score)
-            .then(a.quality.high.total_cmp(&b.quality.high))
-            .then(a.outcome.memory.get().total_cmp(&b.outcome.memory.get()))
-    });
+    let key = |slot: &Slot| (slot.score, slot.quality.high, slot.outcome.memory);
+    sort_short(&mut found, |a, b| key(a) < key(b));
     Ok(found)
 }
 
@@ -243,7 +240,7 @@ fn flips(request: &ScheduleRequest<'_>, best: &Slot) -> Vec<SlotFlip> {
 /// The first context, by doubling and then narrowing down, at which another slot is best.
 fn context_flip(request: &ScheduleRequest<'_>, best: &Slot) -> Option<SlotFlip> {
     const MOST: u64 = 1 << 20;
-    let Task::Model { .. } = request.task else { return None };
+    let Task::Model(_) = request.task else { return None };
     let at = |context: u64| {
         let task = request.task.at(Axis::Context, context);
         slots(&ScheduleRequest { task, ..*request }).ok().and_then(|slots| slots.into_iter().next())

@@ -138,7 +138,7 @@ impl Scheme {
     /// embeddings is in one format.
     pub fn weight_size(&self) -> Option<WeightSize> {
         let SchemeWeights::Format(format) = self.weights else { return None };
-        let mixed = format.facts.file_bits.filter(|_| self.kernels == Kernels::LlamaCpp);
+        let mixed = format.file_bits.filter(|_| self.kernels == Kernels::LlamaCpp);
         mixed.map(WeightSize::BitsPerWeight)
     }
 

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use crate::cost::gemm::{GemmFormats, GemmShape, gemm};
 use crate::device::Device;
 use crate::error::{Error, in_range};
+use crate::order::sort_short;
 use crate::precision::Precision;
 use crate::roofline::Roofs;
 use crate::units::Bytes;
@@ -127,9 +128,9 @@ pub fn tilings(
     }
     let mut all: Vec<Tiling> =
         TILES.iter().map(|tile| tiling(device, roofs.active_sm, shape, precision, *tile)).collect();
-    all.sort_by(|a, b| {
+    sort_short(&mut all, |a, b| {
         let key = |t: &Tiling| (t.feasible(), t.efficiency(), -t.bytes_high.get());
-        key(b).partial_cmp(&key(a)).unwrap_or(core::cmp::Ordering::Equal)
+        key(a) > key(b)
     });
     Ok(all)
 }

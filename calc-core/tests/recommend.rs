@@ -10,8 +10,8 @@ use calc_core::estimate::{EstimateRequest, estimate};
 use calc_core::lowering::Phase;
 use calc_core::precision::PrecisionChoice;
 use calc_core::recommend::{
-    Axis, Bounds, Change, Drop, Objective, Part, Ranked, RecommendRequest, Recommendation,
-    ShapeTask, Task, devices, memory_steps, recommend, room,
+    Axis, Bounds, Change, Drop, ModelTask, Objective, Part, Ranked, RecommendRequest,
+    Recommendation, ShapeTask, Task, devices, memory_steps, recommend, room,
 };
 use calc_core::units::{Bytes, Seconds};
 use calc_core::workload::Workload;
@@ -23,8 +23,8 @@ fn device(key: &str) -> &'static Device {
 
 fn model_task(device: &'static Device, model: &str, workload: Workload) -> Task<'static> {
     let model = catalog::model(model).expect("catalog key");
-    Task::Model {
-        request: EstimateRequest {
+    Task::Model(ModelTask::new(
+        EstimateRequest {
             device,
             mode: None,
             model: &model.arch,
@@ -35,8 +35,8 @@ fn model_task(device: &'static Device, model: &str, workload: Workload) -> Task<
             engine: None,
             calibration: &Calibration::ASSUMED,
         },
-        published: model.stored.choice(),
-    }
+        model.stored.choice(),
+    ))
 }
 
 fn shape_task(device: &'static Device, m: u64, phase: Phase) -> Task<'static> {
@@ -145,7 +145,7 @@ fn a_model_published_in_four_bits_is_a_candidate_as_it_is() {
 fn a_row_is_what_estimate_says() {
     let workload = Workload { context: 2048, ..Workload::new(4, 512) };
     let task = model_task(device("l4"), "qwen3-8b", workload);
-    let Task::Model { request, .. } = task else { unreachable!("a model") };
+    let Task::Model(ModelTask { request, .. }) = task else { unreachable!("a model") };
     let answer = answer(task, Part::Decode);
     let row = ranked(&answer, "fp8_w8a8");
     let precision = PrecisionChoice {

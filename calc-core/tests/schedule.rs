@@ -7,7 +7,7 @@ use calc_core::catalog;
 use calc_core::device::{Device, PowerMode};
 use calc_core::estimate::EstimateRequest;
 use calc_core::precision::PrecisionChoice;
-use calc_core::recommend::{Axis, Bounds, Outcome, Part, Task};
+use calc_core::recommend::{Axis, Bounds, ModelTask, Outcome, Part, Task};
 use calc_core::roofline::Roofs;
 use calc_core::schedule::{Objective, ScheduleRequest, SlotFlip, schedule};
 use calc_core::scheme::SchemeWeights;
@@ -17,8 +17,8 @@ use random::Random;
 
 fn task(device: &'static Device, model: &str, workload: Workload) -> Task<'static> {
     let model = catalog::model(model).expect("catalog key");
-    Task::Model {
-        request: EstimateRequest {
+    Task::Model(ModelTask::new(
+        EstimateRequest {
             device,
             mode: None,
             model: &model.arch,
@@ -29,8 +29,8 @@ fn task(device: &'static Device, model: &str, workload: Workload) -> Task<'stati
             engine: None,
             calibration: &Calibration::ASSUMED,
         },
-        published: model.stored.choice(),
-    }
+        model.stored.choice(),
+    ))
 }
 
 fn random_request(random: &mut Random) -> ScheduleRequest<'static> {
@@ -96,7 +96,9 @@ fn exhaustive(request: &ScheduleRequest<'static>) -> Option<f64> {
 
 fn scores(request: &ScheduleRequest<'_>, task: &Task<'_>, batch: u64) -> Vec<f64> {
     let roofs = Roofs::new(task.device(), task.mode()).expect("a known mode");
-    let Task::Model { request: model, published } = task else { unreachable!("models only") };
+    let Task::Model(ModelTask { request: model, published, .. }) = task else {
+        unreachable!("models only")
+    };
     let narrow = |bits: f64| bits < 16.0;
     let is_published = narrow(published.weights.bits_per_element())
         || published.experts.is_some_and(|format| narrow(format.bits_per_element()));

@@ -1,10 +1,9 @@
 //! Storage formats: bits of a block with its scales, what each computes as, and what is known of it.
 //!
-//! Rows are facts with their sources; sizes are exact fractions.
+//! Sizes are exact fractions; what else is known, and the source of each row, is in `format_facts`.
 
-use crate::provenance::Provenance;
 use crate::quant_format::ComputeClass as C;
-use crate::quant_format::{Encoding, FormatFacts, QuantFormat};
+use crate::quant_format::{Encoding, QuantFormat};
 
 /// FP64.
 pub static FP64: QuantFormat = QuantFormat {
@@ -16,20 +15,7 @@ pub static FP64: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: Some(C::Fp64),
-    facts: FormatFacts {
-        layout: "IEEE binary64 E11M52",
-        scale: "",
-        method: "none",
-        accuracy: "reference",
-        accuracy_source: "",
-        nvidia: &["8.0", "9.0", "10.0"],
-        other_native: &["gfx90a", "gfx942", "gfx950"],
-        torchao: "",
-        file_bits: None,
-        notes: "DMMA full rate only on A100/A30/H100/B200-class; B300 and all GeForce run FP64 at 1/64 or less",
-        source: "IEEE 754",
-        provenance: Provenance::Recalled,
-    },
+    file_bits: None,
 };
 
 /// FP32.
@@ -42,20 +28,7 @@ pub static FP32: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: Some(C::Fp32),
-    facts: FormatFacts {
-        layout: "IEEE binary32 E8M23",
-        scale: "",
-        method: "none",
-        accuracy: "baseline",
-        accuracy_source: "",
-        nvidia: &[],
-        other_native: &["gfx90a", "gfx942", "gfx950 (matrix FP32)"],
-        torchao: "",
-        file_bits: None,
-        notes: "runs on CUDA cores; TF32 is the tensor-core path (cc 8.0+)",
-        source: "IEEE 754",
-        provenance: Provenance::Recalled,
-    },
+    file_bits: None,
 };
 
 /// TF32.
@@ -68,20 +41,7 @@ pub static TF32: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: Some(C::Tf32),
-    facts: FormatFacts {
-        layout: "E8M10 (stored as 32 bits)",
-        scale: "",
-        method: "native (torch.set_float32_matmul_precision)",
-        accuracy: "~FP32 for inference",
-        accuracy_source: "recalled",
-        nvidia: &["8.0", "8.6", "8.7", "8.9", "9.0", "10.0", "10.3", "11.0", "12.0", "12.1"],
-        other_native: &["gfx942 (XF32)"],
-        torchao: "",
-        file_bits: None,
-        notes: "a compute mode: memory traffic is 4 bytes/element, so it never helps a memory-bound GEMV",
-        source: "NVIDIA A100 whitepaper",
-        provenance: Provenance::Recalled,
-    },
+    file_bits: None,
 };
 
 /// FP16.
@@ -94,23 +54,7 @@ pub static FP16: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: Some(C::Fp16),
-    facts: FormatFacts {
-        layout: "IEEE binary16 E5M10",
-        scale: "",
-        method: "native cast",
-        accuracy: "baseline (0)",
-        accuracy_source: "",
-        nvidia: &[
-            "7.0", "7.2", "7.5", "8.0", "8.6", "8.7", "8.9", "9.0", "10.0", "10.3", "11.0", "12.0",
-            "12.1",
-        ],
-        other_native: &["all CDNA", "RDNA3 WMMA", "Apple simdgroup_matrix", "Intel XMX"],
-        torchao: "",
-        file_bits: None,
-        notes: "GeForce Ampere/Ada/Blackwell: half rate with FP32 accumulate",
-        source: "IEEE 754",
-        provenance: Provenance::Recalled,
-    },
+    file_bits: None,
 };
 
 /// BF16.
@@ -123,20 +67,7 @@ pub static BF16: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: Some(C::Bf16),
-    facts: FormatFacts {
-        layout: "E8M7",
-        scale: "",
-        method: "native cast",
-        accuracy: "baseline (0)",
-        accuracy_source: "",
-        nvidia: &["8.0", "8.6", "8.7", "8.9", "9.0", "10.0", "10.3", "11.0", "12.0", "12.1"],
-        other_native: &["CDNA2+", "RDNA3 WMMA", "TPU", "Intel AMX/XMX", "AVX512_BF16"],
-        torchao: "",
-        file_bits: None,
-        notes: "not native on V100/T4/Xavier (cc 7.x): emulated",
-        source: "brain float",
-        provenance: Provenance::Recalled,
-    },
+    file_bits: None,
 };
 
 /// FP8 E4M3 (OCP fn).
@@ -149,20 +80,7 @@ pub static FP8_E4M3: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 32.0,
     class: Some(C::Fp8),
-    facts: FormatFacts {
-        layout: "E4M3fn, bias 7, no inf",
-        scale: "fp32 per tensor or per row/channel (amortised to ~0 bits)",
-        method: "PTQ (W8A8 dynamic) or weight-only",
-        accuracy: "near-lossless: <0.5% average task change",
-        accuracy_source: "recalled: Kurtic et al. 2024 'Give me BF16 or give me death' (arXiv 2411.02355)",
-        nvidia: &["8.9", "9.0", "10.0", "10.3", "11.0", "12.0", "12.1"],
-        other_native: &["gfx942 (fnuz, max 240)", "gfx950 (OCP)", "Gaudi2/3"],
-        torchao: "Float8WeightOnlyConfig (weight-only, any GPU since torchao 0.5: float8_weight_only) / Float8DynamicActivationFloat8WeightConfig(granularity=PerRow()) (needs sm_89+ or MI300)",
-        file_bits: None,
-        notes: "cc 8.9: mma.sync FP8 (CUDA 12.4+). Below 8.9 FP8 weights can be stored and dequantised (Marlin W8A16), no compute gain",
-        source: "OCP OFP8 spec; torchao 0.18.0 wheel (read)",
-        provenance: Provenance::Recalled,
-    },
+    file_bits: None,
 };
 
 /// FP8 E5M2.
@@ -175,20 +93,7 @@ pub static FP8_E5M2: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 32.0,
     class: Some(C::Fp8),
-    facts: FormatFacts {
-        layout: "E5M2, bias 15, inf/nan",
-        scale: "fp32 per tensor",
-        method: "training gradients, KV cache",
-        accuracy: "worse than E4M3 for weights (2 mantissa bits)",
-        accuracy_source: "recalled",
-        nvidia: &["8.9", "9.0", "10.0", "10.3", "11.0", "12.0", "12.1"],
-        other_native: &["gfx942 (fnuz)", "gfx950", "Gaudi2/3"],
-        torchao: "Float8WeightOnlyConfig(weight_dtype=torch.float8_e5m2)",
-        file_bits: None,
-        notes: "",
-        source: "OCP OFP8 spec",
-        provenance: Provenance::Recalled,
-    },
+    file_bits: None,
 };
 
 /// MXFP8 (E4M3, OCP MX).
@@ -201,20 +106,7 @@ pub static MXFP8: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: Some(C::Fp8),
-    facts: FormatFacts {
-        layout: "E4M3 elements",
-        scale: "E8M0, 8 bits per 32",
-        method: "native cast/PTQ",
-        accuracy: "~BF16",
-        accuracy_source: "recalled: Rouhani et al. 2023 (arXiv 2310.10537)",
-        nvidia: &["10.0", "10.3", "11.0", "12.0", "12.1"],
-        other_native: &["gfx950"],
-        torchao: "MXDynamicActivationMXWeightConfig(activation_dtype=torch.float8_e4m3fn, weight_dtype=torch.float8_e4m3fn) (torchao.prototype.mx_formats; SM100+)",
-        file_bits: None,
-        notes: "block_size 32 read in torchao; E8M0 = power-of-two scale",
-        source: "OCP MX v1.0; block 32 torchao 0.18.0 wheel (read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: None,
 };
 
 /// MXFP6 E3M2.
@@ -227,20 +119,7 @@ pub static MXFP6_E3M2: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: Some(C::Fp6),
-    facts: FormatFacts {
-        layout: "E3M2, bias 3",
-        scale: "E8M0, 8 bits per 32",
-        method: "PTQ",
-        accuracy: "close to BF16 for direct cast",
-        accuracy_source: "recalled: arXiv 2310.10537",
-        nvidia: &["10.0", "10.3", "11.0", "12.0", "12.1"],
-        other_native: &["gfx950"],
-        torchao: "",
-        file_bits: None,
-        notes: "same tensor-core rate as FP8 on NVIDIA; 2x FP8 on MI355X",
-        source: "OCP MX v1.0",
-        provenance: Provenance::Recalled,
-    },
+    file_bits: None,
 };
 
 /// MXFP6 E2M3.
@@ -253,20 +132,7 @@ pub static MXFP6_E2M3: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: Some(C::Fp6),
-    facts: FormatFacts {
-        layout: "E2M3, bias 1",
-        scale: "E8M0, 8 bits per 32",
-        method: "PTQ",
-        accuracy: "close to BF16 (better than E3M2 for weights)",
-        accuracy_source: "recalled: arXiv 2310.10537",
-        nvidia: &["10.0", "10.3", "11.0", "12.0", "12.1"],
-        other_native: &["gfx950"],
-        torchao: "",
-        file_bits: None,
-        notes: "",
-        source: "OCP MX v1.0",
-        provenance: Provenance::Recalled,
-    },
+    file_bits: None,
 };
 
 /// MXFP4 (E2M1, OCP MX).
@@ -279,20 +145,7 @@ pub static MXFP4: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: Some(C::Fp4),
-    facts: FormatFacts {
-        layout: "E2M1: 0,.5,1,1.5,2,3,4,6",
-        scale: "E8M0, 8 bits per 32",
-        method: "native (gpt-oss is trained with it) / PTQ",
-        accuracy: "PTQ without tuning loses a few points; gpt-oss post-trained in MXFP4 with no reported loss",
-        accuracy_source: "recalled: gpt-oss model card",
-        nvidia: &["10.0", "10.3", "11.0", "12.0", "12.1"],
-        other_native: &["gfx950"],
-        torchao: "MXDynamicActivationMXWeightConfig(weight_dtype=torch.float4_e2m1fn_x2) (prototype, SM100+)",
-        file_bits: None,
-        notes: "GGUF MXFP4 block = 17 bytes / 32 elements",
-        source: "OCP MX v1.0; gguf 0.19.0 gguf/constants.py GGML_QUANT_SIZES (PyPI, read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: None,
 };
 
 /// NVFP4 (E2M1).
@@ -305,20 +158,7 @@ pub static NVFP4: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 32.0,
     class: Some(C::Fp4),
-    facts: FormatFacts {
-        layout: "E2M1",
-        scale: "FP8 E4M3, 8 bits per 16; one FP32 per TENSOR (not per 1024 elements): 32/numel bits, e.g. 0.0000019 for 4096x4096",
-        method: "PTQ (ModelOpt) / QAT",
-        accuracy: "<=1% on DeepSeek-R1 class after PTQ",
-        accuracy_source: "recalled: NVIDIA technical blog 'Introducing NVFP4' (2025-06)",
-        nvidia: &["10.0", "10.3", "11.0", "12.0", "12.1"],
-        other_native: &[],
-        torchao: "NVFP4DynamicActivationNVFP4WeightConfig, NVFP4WeightOnlyConfig (torchao.prototype.mx_formats)",
-        file_bits: None,
-        notes: "the FP32 scale is per tensor. GGUF NVFP4 block = 36 bytes / 64 elements = 4.5 bits",
-        source: "torchao NVFP4 doc (block 16, E4M3 block scale, FP32 per-tensor scale) read; gguf 0.19.0 gguf/constants.py GGML_QUANT_SIZES (PyPI, read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: None,
 };
 
 /// INT8 per-channel (symmetric).
@@ -331,22 +171,7 @@ pub static INT8: QuantFormat = QuantFormat {
     channel_bits: 32.0,
     tensor_bits: 0.0,
     class: Some(C::Int8),
-    facts: FormatFacts {
-        layout: "two's complement",
-        scale: "fp32/bf16 per output channel: 16/K or 32/K bits",
-        method: "PTQ (W8A8 dynamic, SmoothQuant) or W8A16 RTN",
-        accuracy: "W8A16 ~lossless; W8A8 1-3% without SmoothQuant",
-        accuracy_source: "recalled: arXiv 2411.02355",
-        nvidia: &[
-            "7.2", "7.5", "8.0", "8.6", "8.7", "8.9", "9.0", "10.0", "10.3", "11.0", "12.0", "12.1",
-        ],
-        other_native: &["all CDNA", "RDNA3 WMMA", "DP4A cc 6.1+", "AVX512_VNNI", "AMX", "SDOT"],
-        torchao: "Int8WeightOnlyConfig() (W8A16) / Int8DynamicActivationInt8WeightConfig()",
-        file_bits: None,
-        notes: "K=4096 with a 16-bit scale: 8.0039 bits. V100 (7.0) has no INT8 tensor cores; B300 (10.3) INT8 is cut to ~1/30 of FP8",
-        source: "torchao 0.18.0 wheel (read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: None,
 };
 
 /// INT8 group 128.
@@ -359,20 +184,7 @@ pub static INT8_G128: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: None,
-    facts: FormatFacts {
-        layout: "two's complement",
-        scale: "fp16, 16 bits per 128",
-        method: "RTN",
-        accuracy: "~lossless",
-        accuracy_source: "",
-        nvidia: &[],
-        other_native: &[],
-        torchao: "Int8WeightOnlyConfig(granularity=PerGroup(128))",
-        file_bits: None,
-        notes: "weight-only: dequantised to 16 bit before the MMA",
-        source: "torchao 0.18.0 wheel (read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: None,
 };
 
 /// INT4 group 128 (asymmetric, 16-bit scale + 16-bit zero).
@@ -385,20 +197,7 @@ pub static INT4_G128: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: Some(C::Int4),
-    facts: FormatFacts {
-        layout: "uint4",
-        scale: "bf16/fp16 scale + bf16/fp16 zero: 32 bits per 128",
-        method: "AWQ / GPTQ / HQQ (W4A16)",
-        accuracy: "Llama-2-7B wikitext PPL 5.47 FP16 -> RTN 5.73 / GPTQ 5.69 / AWQ 5.60",
-        accuracy_source: "recalled: AWQ paper (arXiv 2306.00978) table 4",
-        nvidia: &["7.5", "8.0", "8.6", "8.7", "8.9"],
-        other_native: &["RDNA3 WMMA INT4"],
-        torchao: "Int4WeightOnlyConfig(group_size=128, int4_packing_format='tile_packed_to_4d') on Ampere/Orin; the default 'plain' needs mslk>=1.0",
-        file_bits: None,
-        notes: "weight-only INT4 is dequantised to 16 bit: the compute peak is the FP16 one; the INT4 MMA (W4A4) is a different path. Native INT4 MMA removed since Hopper: measured 28.1 TOPS on H100 NVL, 7.7 on Thor, 1189.6 on an unnamed Ada card whose rates match an RTX 4090 (mmapeak READMEs, read)",
-        source: "torchao 0.18.0 wheel (read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: None,
 };
 
 /// INT4 group 128 (symmetric, 16-bit scale).
@@ -411,20 +210,7 @@ pub static INT4_G128_SYM: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: Some(C::Int4),
-    facts: FormatFacts {
-        layout: "int4",
-        scale: "fp16, 16 bits per 128",
-        method: "GPTQ sym / Marlin",
-        accuracy: "as GPTQ",
-        accuracy_source: "recalled",
-        nvidia: &["7.5", "8.0", "8.6", "8.7", "8.9"],
-        other_native: &[],
-        torchao: "",
-        file_bits: None,
-        notes: "",
-        source: "arithmetic",
-        provenance: Provenance::Derived,
-    },
+    file_bits: None,
 };
 
 /// GPTQ INT4 g128 (16-bit scale + packed 4-bit zero).
@@ -437,20 +223,7 @@ pub static INT4_GPTQ_G128: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: None,
-    facts: FormatFacts {
-        layout: "uint4",
-        scale: "16 + 4 bits per 128",
-        method: "GPTQ",
-        accuracy: "PPL 5.69 (Llama-2-7B)",
-        accuracy_source: "recalled: AWQ paper table 4",
-        nvidia: &[],
-        other_native: &[],
-        torchao: "",
-        file_bits: None,
-        notes: "",
-        source: "AutoGPTQ layout",
-        provenance: Provenance::Recalled,
-    },
+    file_bits: None,
 };
 
 /// INT4 group 32 (16-bit scale + 16-bit zero).
@@ -463,20 +236,7 @@ pub static INT4_G32: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: None,
-    facts: FormatFacts {
-        layout: "uint4",
-        scale: "32 bits per 32",
-        method: "AWQ / RTN (mobile: 8da4w g32)",
-        accuracy: "better than g128 by ~0.05 PPL",
-        accuracy_source: "recalled",
-        nvidia: &[],
-        other_native: &[],
-        torchao: "Int4WeightOnlyConfig(group_size=32)",
-        file_bits: None,
-        notes: "5.0 bits: a g32 zero-point format costs as much as Q4_1",
-        source: "torchao 0.18.0 wheel (read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: None,
 };
 
 /// INT3 group 128.
@@ -489,20 +249,7 @@ pub static INT3_G128: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: None,
-    facts: FormatFacts {
-        layout: "uint3",
-        scale: "32 bits per 128",
-        method: "AWQ / GPTQ",
-        accuracy: "Llama-2-7B PPL 5.47 -> RTN 6.66 / AWQ 6.24",
-        accuracy_source: "recalled: AWQ paper table 4",
-        nvidia: &[],
-        other_native: &[],
-        torchao: "IntxWeightOnlyConfig(weight_dtype=torch.int3, granularity=PerGroup(128))",
-        file_bits: None,
-        notes: "",
-        source: "torchao 0.18.0 wheel (read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: None,
 };
 
 /// INT2 group 64.
@@ -515,20 +262,7 @@ pub static INT2_G64: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: None,
-    facts: FormatFacts {
-        layout: "uint2",
-        scale: "32 bits per 64",
-        method: "QuIP# / AQLM / HQQ (RTN diverges)",
-        accuracy: "RTN unusable; vector-quantised 2-bit adds ~0.7-1 PPL",
-        accuracy_source: "recalled",
-        nvidia: &[],
-        other_native: &[],
-        torchao: "IntxWeightOnlyConfig(weight_dtype=torch.int2, granularity=PerGroup(64))",
-        file_bits: None,
-        notes: "",
-        source: "torchao 0.18.0 wheel (read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: None,
 };
 
 /// NF4 (bitsandbytes, no double quant).
@@ -541,20 +275,7 @@ pub static NF4: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: None,
-    facts: FormatFacts {
-        layout: "16-level normal-float codebook in [-1,1]",
-        scale: "FP32 absmax, 32 bits per 64",
-        method: "PTQ at load (bitsandbytes) / QLoRA",
-        accuracy: "Pile-CC mean PPL: Int4 34.34, FP4 E2M1 31.07, NF4+DQ 27.41",
-        accuracy_source: "recalled: QLoRA paper (arXiv 2305.14314) table 2",
-        nvidia: &[],
-        other_native: &[],
-        torchao: "NF4Tensor / to_nf4 (torchao.quantization)",
-        file_bits: None,
-        notes: "absmax is FP32 per block of 64, so 4.5",
-        source: "bitsandbytes functional.py: quantize_nf4 blocksize=64, absmax dtype=torch.float32 (read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: None,
 };
 
 /// NF4 with double quantization.
@@ -567,20 +288,7 @@ pub static NF4_DQ: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: None,
-    facts: FormatFacts {
-        layout: "16-level normal-float codebook",
-        scale: "8-bit absmax per 64; FP32 per 256 absmax blocks (64*256 = 16384 elements)",
-        method: "bitsandbytes bnb_4bit_use_double_quant=True",
-        accuracy: "same as NF4 (<0.1 PPL)",
-        accuracy_source: "recalled: QLoRA paper",
-        nvidia: &[],
-        other_native: &[],
-        torchao: "",
-        file_bits: None,
-        notes: "",
-        source: "bitsandbytes (nested blocksize 256 recalled from quantize_4bit; QuantState nested fields read); QLoRA paper 4.127 bits",
-        provenance: Provenance::Read,
-    },
+    file_bits: None,
 };
 
 /// GGUF Q8_0.
@@ -593,20 +301,7 @@ pub static GGUF_Q8_0: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: None,
-    facts: FormatFacts {
-        layout: "int8 + fp16 d",
-        scale: "34 bytes per 32 elements in total",
-        method: "llama-quantize (RTN/k-quant search, imatrix optional)",
-        accuracy: "+0.0026 PPL",
-        accuracy_source: "llama-quantize --help, Llama-3-8B wikitext delta (llama.cpp tools/quantize/quantize.cpp; read)",
-        nvidia: &[],
-        other_native: &[],
-        torchao: "",
-        file_bits: Some(8.5008),
-        notes: "7.96 GiB file for Llama-3-8B",
-        source: "gguf 0.19.0 gguf/constants.py GGML_QUANT_SIZES (PyPI, read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: Some(8.5008),
 };
 
 /// GGUF Q6_K.
@@ -619,20 +314,7 @@ pub static GGUF_Q6_K: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: None,
-    facts: FormatFacts {
-        layout: "6-bit, 16 sub-blocks of 16 with int8 scales, fp16 d",
-        scale: "210 bytes per 256 elements in total",
-        method: "llama-quantize (RTN/k-quant search, imatrix optional)",
-        accuracy: "+0.0217 PPL",
-        accuracy_source: "llama-quantize --help, Llama-3-8B wikitext delta (llama.cpp tools/quantize/quantize.cpp; read)",
-        nvidia: &[],
-        other_native: &[],
-        torchao: "",
-        file_bits: Some(6.5633),
-        notes: "",
-        source: "gguf 0.19.0 gguf/constants.py GGML_QUANT_SIZES (PyPI, read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: Some(6.5633),
 };
 
 /// GGUF Q5_K.
@@ -645,20 +327,7 @@ pub static GGUF_Q5_K: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: None,
-    facts: FormatFacts {
-        layout: "5-bit, 8 sub-blocks of 32, 6-bit scales/mins, fp16 d,dmin",
-        scale: "176 bytes per 256 elements in total",
-        method: "llama-quantize (RTN/k-quant search, imatrix optional)",
-        accuracy: "+0.0569 PPL (Q5_K_M), +0.1049 (Q5_K_S)",
-        accuracy_source: "llama-quantize --help, Llama-3-8B wikitext delta (llama.cpp tools/quantize/quantize.cpp; read)",
-        nvidia: &[],
-        other_native: &[],
-        torchao: "",
-        file_bits: Some(5.7036),
-        notes: "",
-        source: "gguf 0.19.0 gguf/constants.py GGML_QUANT_SIZES (PyPI, read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: Some(5.7036),
 };
 
 /// GGUF Q5_0.
@@ -671,20 +340,7 @@ pub static GGUF_Q5_0: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: None,
-    facts: FormatFacts {
-        layout: "5-bit + fp16 d",
-        scale: "22 bytes per 32 elements in total",
-        method: "llama-quantize (RTN/k-quant search, imatrix optional)",
-        accuracy: "+0.1316 PPL",
-        accuracy_source: "llama-quantize --help, Llama-3-8B wikitext delta (llama.cpp tools/quantize/quantize.cpp; read)",
-        nvidia: &[],
-        other_native: &[],
-        torchao: "",
-        file_bits: None,
-        notes: "",
-        source: "gguf 0.19.0 gguf/constants.py GGML_QUANT_SIZES (PyPI, read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: None,
 };
 
 /// GGUF Q5_1.
@@ -697,20 +353,7 @@ pub static GGUF_Q5_1: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: None,
-    facts: FormatFacts {
-        layout: "5-bit + fp16 d,m",
-        scale: "24 bytes per 32 elements in total",
-        method: "llama-quantize (RTN/k-quant search, imatrix optional)",
-        accuracy: "+0.1062 PPL",
-        accuracy_source: "llama-quantize --help, Llama-3-8B wikitext delta (llama.cpp tools/quantize/quantize.cpp; read)",
-        nvidia: &[],
-        other_native: &[],
-        torchao: "",
-        file_bits: None,
-        notes: "",
-        source: "gguf 0.19.0 gguf/constants.py GGML_QUANT_SIZES (PyPI, read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: None,
 };
 
 /// GGUF Q4_K.
@@ -723,20 +366,7 @@ pub static GGUF_Q4_K: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: None,
-    facts: FormatFacts {
-        layout: "4-bit, 8 sub-blocks of 32, 6-bit scales/mins, fp16 d,dmin",
-        scale: "144 bytes per 256 elements in total",
-        method: "llama-quantize (RTN/k-quant search, imatrix optional)",
-        accuracy: "+0.1754 PPL (Q4_K_M), +0.2689 (Q4_K_S)",
-        accuracy_source: "llama-quantize --help, Llama-3-8B wikitext delta (llama.cpp tools/quantize/quantize.cpp; read)",
-        nvidia: &[],
-        other_native: &[],
-        torchao: "GGUFWeightOnlyConfig (torchao.prototype.quantization.gguf; Q4_K layout)",
-        file_bits: Some(4.8944),
-        notes: "the file mix Q4_K_M is 4.8944 bpw (some tensors Q6_K)",
-        source: "gguf 0.19.0 gguf/constants.py GGML_QUANT_SIZES (PyPI, read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: Some(4.8944),
 };
 
 /// GGUF Q4_0.
@@ -749,20 +379,7 @@ pub static GGUF_Q4_0: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: None,
-    facts: FormatFacts {
-        layout: "4-bit + fp16 d",
-        scale: "18 bytes per 32 elements in total",
-        method: "llama-quantize (RTN/k-quant search, imatrix optional)",
-        accuracy: "+0.4685 PPL",
-        accuracy_source: "llama-quantize --help, Llama-3-8B wikitext delta (llama.cpp tools/quantize/quantize.cpp; read)",
-        nvidia: &[],
-        other_native: &[],
-        torchao: "",
-        file_bits: None,
-        notes: "",
-        source: "gguf 0.19.0 gguf/constants.py GGML_QUANT_SIZES (PyPI, read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: None,
 };
 
 /// GGUF Q4_1.
@@ -775,20 +392,7 @@ pub static GGUF_Q4_1: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: None,
-    facts: FormatFacts {
-        layout: "4-bit + fp16 d,m",
-        scale: "20 bytes per 32 elements in total",
-        method: "llama-quantize (RTN/k-quant search, imatrix optional)",
-        accuracy: "+0.4511 PPL",
-        accuracy_source: "llama-quantize --help, Llama-3-8B wikitext delta (llama.cpp tools/quantize/quantize.cpp; read)",
-        nvidia: &[],
-        other_native: &[],
-        torchao: "",
-        file_bits: None,
-        notes: "",
-        source: "gguf 0.19.0 gguf/constants.py GGML_QUANT_SIZES (PyPI, read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: None,
 };
 
 /// GGUF Q3_K.
@@ -801,20 +405,7 @@ pub static GGUF_Q3_K: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: None,
-    facts: FormatFacts {
-        layout: "3-bit, 16 sub-blocks of 16, 6-bit scales, fp16 d",
-        scale: "110 bytes per 256 elements in total",
-        method: "llama-quantize (RTN/k-quant search, imatrix optional)",
-        accuracy: "+0.6569 PPL (Q3_K_M), +1.6321 (Q3_K_S), +0.5562 (Q3_K_L)",
-        accuracy_source: "llama-quantize --help, Llama-3-8B wikitext delta (llama.cpp tools/quantize/quantize.cpp; read)",
-        nvidia: &[],
-        other_native: &[],
-        torchao: "",
-        file_bits: Some(3.6429),
-        notes: "",
-        source: "gguf 0.19.0 gguf/constants.py GGML_QUANT_SIZES (PyPI, read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: Some(3.6429),
 };
 
 /// GGUF Q2_K.
@@ -827,20 +418,7 @@ pub static GGUF_Q2_K: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: None,
-    facts: FormatFacts {
-        layout: "2-bit, 16 sub-blocks of 16, 4-bit scales/mins, fp16 d,dmin",
-        scale: "84 bytes per 256 elements in total",
-        method: "llama-quantize (RTN/k-quant search, imatrix optional)",
-        accuracy: "+3.5199 PPL",
-        accuracy_source: "llama-quantize --help, Llama-3-8B wikitext delta (llama.cpp tools/quantize/quantize.cpp; read)",
-        nvidia: &[],
-        other_native: &[],
-        torchao: "",
-        file_bits: Some(3.1593),
-        notes: "2.625 bits pure; file mix 3.1593 bpw",
-        source: "gguf 0.19.0 gguf/constants.py GGML_QUANT_SIZES (PyPI, read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: Some(3.1593),
 };
 
 /// GGUF IQ4_NL.
@@ -853,20 +431,7 @@ pub static GGUF_IQ4_NL: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: None,
-    facts: FormatFacts {
-        layout: "4-bit non-linear codebook + fp16 d",
-        scale: "18 bytes per 32 elements in total",
-        method: "llama-quantize (RTN/k-quant search, imatrix optional)",
-        accuracy: "",
-        accuracy_source: "",
-        nvidia: &[],
-        other_native: &[],
-        torchao: "",
-        file_bits: Some(4.6818),
-        notes: "about Q4_K_S quality (recalled)",
-        source: "gguf 0.19.0 gguf/constants.py GGML_QUANT_SIZES (PyPI, read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: Some(4.6818),
 };
 
 /// GGUF IQ4_XS.
@@ -879,20 +444,7 @@ pub static GGUF_IQ4_XS: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: None,
-    facts: FormatFacts {
-        layout: "4-bit non-linear codebook, 6-bit sub-scales, fp16 d",
-        scale: "136 bytes per 256 elements in total",
-        method: "llama-quantize (RTN/k-quant search, imatrix optional)",
-        accuracy: "",
-        accuracy_source: "",
-        nvidia: &[],
-        other_native: &[],
-        torchao: "",
-        file_bits: Some(4.4597),
-        notes: "about Q4_K_S quality at 4.25 bits (recalled)",
-        source: "gguf 0.19.0 gguf/constants.py GGML_QUANT_SIZES (PyPI, read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: Some(4.4597),
 };
 
 /// GGUF MXFP4.
@@ -905,20 +457,7 @@ pub static GGUF_MXFP4: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: None,
-    facts: FormatFacts {
-        layout: "E2M1 + E8M0",
-        scale: "17 bytes per 32 elements in total",
-        method: "llama-quantize (RTN/k-quant search, imatrix optional)",
-        accuracy: "",
-        accuracy_source: "",
-        nvidia: &[],
-        other_native: &[],
-        torchao: "",
-        file_bits: None,
-        notes: "",
-        source: "gguf 0.19.0 gguf/constants.py GGML_QUANT_SIZES (PyPI, read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: None,
 };
 
 /// GGUF NVFP4.
@@ -931,20 +470,7 @@ pub static GGUF_NVFP4: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: None,
-    facts: FormatFacts {
-        layout: "E2M1 + 4 UE4M3 scales per 64",
-        scale: "36 bytes per 64 elements in total",
-        method: "llama-quantize (RTN/k-quant search, imatrix optional)",
-        accuracy: "",
-        accuracy_source: "",
-        nvidia: &[],
-        other_native: &[],
-        torchao: "",
-        file_bits: None,
-        notes: "",
-        source: "gguf 0.19.0 gguf/constants.py GGML_QUANT_SIZES (PyPI, read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: None,
 };
 
 /// GGUF TQ1_0.
@@ -957,20 +483,7 @@ pub static GGUF_TQ1_0: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: None,
-    facts: FormatFacts {
-        layout: "ternary, 5 trits per byte, fp16 d",
-        scale: "54 bytes per 256 elements in total",
-        method: "BitNet-trained models",
-        accuracy: "",
-        accuracy_source: "",
-        nvidia: &[],
-        other_native: &[],
-        torchao: "",
-        file_bits: None,
-        notes: "for BitNet b1.58 models only",
-        source: "gguf 0.19.0 gguf/constants.py GGML_QUANT_SIZES (PyPI, read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: None,
 };
 
 /// GGUF TQ2_0.
@@ -983,20 +496,7 @@ pub static GGUF_TQ2_0: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 0.0,
     class: None,
-    facts: FormatFacts {
-        layout: "ternary, 2 bits each, fp16 d",
-        scale: "66 bytes per 256 elements in total",
-        method: "BitNet-trained models",
-        accuracy: "",
-        accuracy_source: "",
-        nvidia: &[],
-        other_native: &[],
-        torchao: "",
-        file_bits: None,
-        notes: "for BitNet b1.58 models only",
-        source: "gguf 0.19.0 gguf/constants.py GGML_QUANT_SIZES (PyPI, read)",
-        provenance: Provenance::Read,
-    },
+    file_bits: None,
 };
 
 /// BitNet b1.58 (information content).
@@ -1009,20 +509,7 @@ pub static BITNET_1_58: QuantFormat = QuantFormat {
     channel_bits: 0.0,
     tensor_bits: 32.0,
     class: None,
-    facts: FormatFacts {
-        layout: "ternary {-1,0,1}",
-        scale: "one scale per tensor",
-        method: "trained from scratch (QAT)",
-        accuracy: "matches FP16 LLaMA from 3B up (trained, not PTQ)",
-        accuracy_source: "recalled: arXiv 2402.17764",
-        nvidia: &[],
-        other_native: &[],
-        torchao: "",
-        file_bits: None,
-        notes: "stored as 2 bits (I2_S/TQ2_0 2.0625) or TQ1_0 1.6875; activations INT8",
-        source: "log2(3)=1.58496",
-        provenance: Provenance::Derived,
-    },
+    file_bits: None,
 };
 
 /// All formats, in the order of their kinds.

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::{Axis, Chooser, Drop, Dropped, Part, Ranked, Task};
+use crate::order::sort_short;
 use crate::scheme::Scheme;
 use crate::units::Bytes;
 
@@ -82,8 +83,8 @@ fn direction(change: Change) -> (u8, Option<Axis>) {
 fn axes(chooser: &Chooser<'_>) -> Vec<Axis> {
     match (&chooser.request.task, chooser.request.part) {
         (Task::Shape(_), _) => [Axis::Rows].into(),
-        (Task::Model { .. }, Part::Decode) => [Axis::Batch, Axis::Context].into(),
-        (Task::Model { .. }, Part::Prefill | Part::Whole) => [Axis::Batch, Axis::Prompt].into(),
+        (Task::Model(_), Part::Decode) => [Axis::Batch, Axis::Context].into(),
+        (Task::Model(_), Part::Prefill | Part::Whole) => [Axis::Batch, Axis::Prompt].into(),
     }
 }
 
@@ -151,7 +152,7 @@ fn nearest_change(mut good: u64, mut bad: u64, holds: impl Fn(u64) -> bool) -> u
 fn bounds(chooser: &Chooser<'_>, first: &Ranked, dropped: &[Dropped], flips: &mut Vec<Flip>) {
     let barred = dropped.iter().filter(|row| matches!(row.reason, Drop::Quality { .. }));
     let mut losses: Vec<f64> = barred.map(|row| row.quality.high).collect();
-    losses.sort_by(f64::total_cmp);
+    sort_short(&mut losses, |a, b| a < b);
     losses.dedup();
     let mut holder = first.scheme;
     for loss in losses {

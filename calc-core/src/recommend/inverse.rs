@@ -7,6 +7,7 @@ use super::{Axis, Chooser, Drop, Outcome, RecommendRequest};
 use crate::catalog;
 use crate::device::Device;
 use crate::error::Error;
+use crate::order::sort_short;
 use crate::quality::QualityLoss;
 use crate::scheme::Scheme;
 use crate::units::{Bytes, Seconds};
@@ -92,10 +93,7 @@ pub fn memory_steps(request: &RecommendRequest<'_>) -> Result<Vec<MemoryStep>, E
             tpot: outcome.decode.expected.time,
         });
     }
-    steps.sort_by(|a, b| {
-        let by_quality = a.quality.high.total_cmp(&b.quality.high);
-        by_quality.then(a.memory.get().total_cmp(&b.memory.get()))
-    });
+    sort_short(&mut steps, |a, b| (a.quality.high, a.memory) < (b.quality.high, b.memory));
     let mut smallest = f64::INFINITY;
     steps.retain(|step| {
         let smaller = step.memory.get() < smallest;
@@ -127,14 +125,11 @@ pub fn devices(request: &RecommendRequest<'_>) -> Vec<DeviceChoice> {
             Some(DeviceChoice { device, scheme: first.scheme, outcome: first.outcome })
         })
         .collect();
-    found.sort_by(|a, b| {
-        let power = |device: &Device| device.tdp.map_or(f64::INFINITY, |tdp| tdp.value.get());
-        let memory = |device: &Device| device.memory.value.get();
-        memory(a.device)
-            .total_cmp(&memory(b.device))
-            .then(power(a.device).total_cmp(&power(b.device)))
-            .then(a.device.bandwidth.value.get().total_cmp(&b.device.bandwidth.value.get()))
-    });
+    let key = |choice: &DeviceChoice| {
+        let power = choice.device.tdp.map_or(f64::INFINITY, |tdp| tdp.value.get());
+        (choice.device.memory.value, power, choice.device.bandwidth.value)
+    };
+    sort_short(&mut found, |a, b| key(a) < key(b));
     found
 }
 

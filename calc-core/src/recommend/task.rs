@@ -41,13 +41,38 @@ pub struct ShapeTask<'a> {
 pub enum Task<'a> {
     /// One matrix product.
     Shape(ShapeTask<'a>),
+    /// A model.
+    Model(ModelTask<'a>),
+}
+
+/// A model with its workload.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelTask<'a> {
+    /// Model, device and workload.
+    pub request: EstimateRequest<'a>,
+    /// Formats in which the model is published.
+    pub published: PrecisionChoice,
+    /// Runs it. A program that never makes such a task has no use for the model's operators, and through this the linker
+    /// can tell.
+    run: fn(&EstimateRequest<'_>) -> Result<Outcome, Error>,
+}
+
+impl<'a> ModelTask<'a> {
     /// A model. Of its formats only KV cache and embedding count: the rest is what is looked for.
-    Model {
-        /// Model, device and workload.
-        request: EstimateRequest<'a>,
-        /// Formats in which the model is published.
-        published: PrecisionChoice,
-    },
+    pub fn new(request: EstimateRequest<'a>, published: PrecisionChoice) -> Self {
+        Self { request, published, run: run_model }
+    }
+
+    /// The request with the formats of a scheme. Where the embedding has a format of its own, the size of a mixed file,
+    /// which holds the embedding too, does not hold.
+    fn with_scheme(&self, roofs: &Roofs, scheme: &Scheme) -> EstimateRequest<'a> {
+        let own_embedding = self.request.precision.embedding.is_some();
+        EstimateRequest {
+            precision: scheme.choice(roofs, &self.request.precision, &self.published),
+            weight_size: scheme.weight_size().filter(|_| !own_embedding),
+            ..self.request
+        }
+    }
 }
 
 /// What can be turned to see when the choice changes.
@@ -114,7 +139,7 @@ impl<'a> Task<'a> {
     pub const fn device(&self) -> &'a Device {
         match self {
             Self::Shape(task) => task.device,
-            Self::Model { request, .. } => request.device,
+            Self::Model(task) => task.request.device,
         }
     }
 
@@ -122,7 +147,7 @@ impl<'a> Task<'a> {
     pub const fn mode(&self) -> Option<&'a PowerMode> {
         match self {
             Self::Shape(task) => task.mode,
-            Self::Model { request, .. } => request.mode,
+            Self::Model(task) => task.request.mode,
         }
     }
 
@@ -130,7 +155,7 @@ impl<'a> Task<'a> {
     pub fn parameters(&self) -> Option<u64> {
         match self {
             Self::Shape(_) => None,
-            Self::Model { request, .. } => Some(request.model.n_params()),
+            Self::Model(task) => Some(task.request.model.n_params()),
         }
     }
 
@@ -142,9 +167,9 @@ impl<'a> Task<'a> {
                 task.device = device;
                 task.mode = mode;
             }
-            Self::Model { request, .. } => {
-                request.device = device;
-                request.mode = mode;
+            Self::Model(task) => {
+                task.request.device = device;
+                task.request.mode = mode;
             }
         }
         self
@@ -154,9 +179,9 @@ impl<'a> Task<'a> {
     pub const fn get(&self, axis: Axis) -> u64 {
         match (self, axis) {
             (Self::Shape(task), _) => task.shape.m,
-            (Self::Model { request, .. }, Axis::Batch | Axis::Rows) => request.workload.batch,
-            (Self::Model { request, .. }, Axis::Prompt) => request.workload.prompt,
-            (Self::Model { request, .. }, Axis::Context) => request.workload.context,
+            (Self::Model(task), Axis::Batch | Axis::Rows) => task.request.workload.batch,
+            (Self::Model(task), Axis::Prompt) => task.request.workload.prompt,
+            (Self::Model(task), Axis::Context) => task.request.workload.context,
         }
     }
 
@@ -165,11 +190,11 @@ impl<'a> Task<'a> {
     pub const fn at(mut self, axis: Axis, value: u64) -> Self {
         match (&mut self, axis) {
             (Self::Shape(task), _) => task.shape.m = value,
-            (Self::Model { request, .. }, Axis::Batch | Axis::Rows) => {
-                request.workload.batch = value;
+            (Self::Model(task), Axis::Batch | Axis::Rows) => {
+                task.request.workload.batch = value;
             }
-            (Self::Model { request, .. }, Axis::Prompt) => request.workload.prompt = value,
-            (Self::Model { request, .. }, Axis::Context) => request.workload.context = value,
+            (Self::Model(task), Axis::Prompt) => task.request.workload.prompt = value,
+            (Self::Model(task), Axis::Context) => task.request.workload.context = value,
         }
         self
     }
@@ -178,7 +203,7 @@ impl<'a> Task<'a> {
     pub(super) fn shapes(&self, scheme: &Scheme) -> Result<(), BadShape> {
         match self {
             Self::Shape(task) => scheme.takes(OpKind::Gemm, task.shape.n, task.shape.k),
-            Self::Model { request, .. } => {
+            Self::Model(ModelTask { request, .. }) => {
                 let ways = request.workload.parallel.tensor;
                 if ways > 1 && request.workload.parallel.check(request.model).is_ok() {
                     scheme.takes_model(&request.model.shard(ways))
@@ -196,9 +221,7 @@ impl<'a> Task<'a> {
     pub fn run(&self, roofs: &Roofs, scheme: &Scheme) -> Result<Outcome, Error> {
         match self {
             Self::Shape(task) => run_shape(task, roofs, scheme),
-            Self::Model { request, published } => {
-                run_model(&with_scheme(request, published, roofs, scheme))
-            }
+            Self::Model(task) => (task.run)(&task.with_scheme(roofs, scheme)),
         }
     }
 
@@ -210,26 +233,8 @@ impl<'a> Task<'a> {
     ) -> Option<EstimateRequest<'a>> {
         match self {
             Self::Shape(_) => None,
-            Self::Model { request, published } => {
-                Some(with_scheme(request, published, roofs, scheme))
-            }
+            Self::Model(task) => Some(task.with_scheme(roofs, scheme)),
         }
-    }
-}
-
-/// A request with the formats of a scheme. Where the embedding has a format of its own, the size of a mixed file, which
-/// holds the embedding too, does not hold.
-fn with_scheme<'a>(
-    request: &EstimateRequest<'a>,
-    published: &PrecisionChoice,
-    roofs: &Roofs,
-    scheme: &Scheme,
-) -> EstimateRequest<'a> {
-    let own_embedding = request.precision.embedding.is_some();
-    EstimateRequest {
-        precision: scheme.choice(roofs, &request.precision, published),
-        weight_size: scheme.weight_size().filter(|_| !own_embedding),
-        ..*request
     }
 }
 

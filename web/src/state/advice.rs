@@ -165,7 +165,7 @@ fn facts(
             (format!("M = {}", text::count(task.shape.m)), "M = 2048".to_owned())
         }
         Task::Shape(task) => ("M = 1".to_owned(), format!("M = {}", text::count(task.shape.m))),
-        Task::Model { .. } => ("Decode".to_owned(), "Prefill".to_owned()),
+        Task::Model(_) => ("Decode".to_owned(), "Prefill".to_owned()),
     };
     let mut facts = vec![
         speed(&decode, now.decode.expected.time, base.decode.expected.time),
@@ -190,7 +190,7 @@ fn memory_fact(request: &RecommendRequest<'_>, now: &Outcome, base: &Outcome) ->
                 title: "Memory".to_owned(),
                 formula: match &request.task {
                     Task::Shape(_) => "weights + inputs + outputs".to_owned(),
-                    Task::Model { .. } => "weights + KV cache + activations + reserve".to_owned(),
+                    Task::Model(_) => "weights + KV cache + activations + reserve".to_owned(),
                 },
                 values: format!(
                     "{} of {}; {} in 16 bits",
@@ -262,7 +262,7 @@ fn refusal(row: &Dropped) -> Refusal {
 fn ways(scheme: &Scheme, request: &RecommendRequest<'_>, called: Called<'_>) -> Vec<Way> {
     let workload = match &request.task {
         Task::Shape(_) => None,
-        Task::Model { request, .. } => Some(&request.workload),
+        Task::Model(task) => Some(&task.request.workload),
     };
     let apply = apply::apply(scheme, called.model.unwrap_or("MODEL"), workload);
     let mut ways = Vec::new();

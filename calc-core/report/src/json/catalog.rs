@@ -1,6 +1,7 @@
 //! The rows of the catalogs: every value with its origin.
 
 use calc_core::catalog::devices::measured::{ALTERNATES, MEASURED};
+use calc_core::catalog::format_facts;
 use calc_core::catalog::models::CatalogModel;
 use calc_core::device::{Device, PowerMode};
 use calc_core::model_arch::{AttentionBias, MlpKind, ModelArch, NormKind};
@@ -287,7 +288,7 @@ const fn norm(norm: NormKind) -> &'static str {
 
 /// A format.
 pub fn format(format: &QuantFormat) -> Value {
-    let facts = &format.facts;
+    let facts = format_facts::facts(format);
     let kind = facts.provenance;
     let accuracy_kind = if facts.accuracy_source.contains("read") {
         Provenance::Read
@@ -313,7 +314,7 @@ pub fn format(format: &QuantFormat) -> Value {
         .sourced("nvidia_compute_capabilities", facts.nvidia, kind)
         .sourced("other_native", facts.other_native, kind)
         .sourced("torchao", facts.torchao, kind)
-        .sourced("file_bits_per_weight", facts.file_bits, kind)
+        .sourced("file_bits_per_weight", format.file_bits, kind)
         .plain("source", facts.source)
         .plain("notes", facts.notes)
         .done()

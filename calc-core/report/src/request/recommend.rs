@@ -8,8 +8,8 @@ use calc_core::device::Device;
 use calc_core::estimate::EstimateRequest;
 use calc_core::lowering::Phase;
 use calc_core::recommend::{
-    Bounds, Objective, Part, RecommendRequest, Recommendation, ShapeTask, Task, USUAL_QUALITY,
-    recommend,
+    Bounds, ModelTask, Objective, Part, RecommendRequest, Recommendation, ShapeTask, Task,
+    USUAL_QUALITY, recommend,
 };
 use calc_core::schedule::{Schedule, ScheduleRequest, schedule};
 use calc_core::units::{Bytes, Seconds, Watts};
@@ -116,8 +116,8 @@ impl RecommendInputs {
                 engine: *engine,
                 calibration,
             }),
-            Subject::Model(inputs) => Task::Model {
-                request: EstimateRequest {
+            Subject::Model(inputs) => Task::Model(ModelTask::new(
+                EstimateRequest {
                     device: &self.device,
                     mode,
                     model: &inputs.model.arch,
@@ -128,8 +128,8 @@ impl RecommendInputs {
                     engine: inputs.engine,
                     calibration,
                 },
-                published: inputs.model.stored,
-            },
+                inputs.model.stored,
+            )),
         };
         let Self { objective, part, bounds, .. } = *self;
         Ok(RecommendRequest { task, objective, part, bounds })

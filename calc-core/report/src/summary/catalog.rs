@@ -1,6 +1,7 @@
 //! The catalogs for people.
 
 use calc_core::catalog::devices::measured::{ALTERNATES, MEASURED};
+use calc_core::catalog::format_facts;
 use calc_core::catalog::models::CatalogModel;
 use calc_core::device::Device;
 use calc_core::model_arch::ModelArch;
@@ -262,7 +263,7 @@ pub fn formats<'a>(formats: impl Iterator<Item = &'a QuantFormat>) -> Document {
             n::short(format.bits_per_element(), 6),
             format.block.to_string(),
             format.class.map_or("weights only", ComputeClass::key).into(),
-            format.facts.accuracy.into(),
+            format_facts::facts(format).accuracy.into(),
         ]);
     }
     let mut out = Document::default();
@@ -272,7 +273,7 @@ pub fn formats<'a>(formats: impl Iterator<Item = &'a QuantFormat>) -> Document {
 
 /// One format.
 pub fn format(format: &QuantFormat) -> Document {
-    let facts = &format.facts;
+    let facts = format_facts::facts(format);
     let mut out = Document::default();
     out.heading(format!("{} ({})", format.name, format.key));
     let mut table =

@@ -207,8 +207,8 @@ pub fn flip(flip: &Flip) -> String {
 pub fn ranked_by(task: &Task<'_>, objective: &str, part: Part) -> String {
     let part = match (task, part) {
         (Task::Shape(_), _) => "this product".to_owned(),
-        (Task::Model { .. }, Part::Whole) => "prompt and all new tokens".to_owned(),
-        (Task::Model { .. }, part) => part.key().to_owned(),
+        (Task::Model(_), Part::Whole) => "prompt and all new tokens".to_owned(),
+        (Task::Model(_), part) => part.key().to_owned(),
     };
     format!("ranked by expected {objective} of {part}")
 }

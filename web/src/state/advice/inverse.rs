@@ -142,13 +142,13 @@ mod tests {
     use calc_core::catalog;
     use calc_core::estimate::EstimateRequest;
     use calc_core::precision::PrecisionChoice;
-    use calc_core::recommend::{Bounds, Part, Task};
+    use calc_core::recommend::{Bounds, ModelTask, Part, Task};
     use calc_core::workload::Workload;
 
     fn request() -> RecommendRequest<'static> {
         let model = catalog::model("llama-3.1-8b").expect("catalog key");
-        let task = Task::Model {
-            request: EstimateRequest {
+        let task = Task::Model(ModelTask::new(
+            EstimateRequest {
                 device: catalog::device("jetson_orin_nano_8gb_super").expect("catalog key"),
                 mode: None,
                 model: &model.arch,
@@ -159,8 +159,8 @@ mod tests {
                 engine: None,
                 calibration: &Calibration::ASSUMED,
             },
-            published: model.stored.choice(),
-        };
+            model.stored.choice(),
+        ));
         let (objective, part, bounds) = (Objective::Latency, Part::Decode, Bounds::default());
         RecommendRequest { task, objective, part, bounds }
     }

@@ -3,7 +3,7 @@
 use calc_core::analysis::Operator;
 use calc_core::calibration::Calibration;
 use calc_core::lowering::Phase;
-use calc_core::recommend::{Part, RecommendRequest, ShapeTask, Task};
+use calc_core::recommend::{ModelTask, Part, RecommendRequest, ShapeTask, Task};
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 
@@ -71,7 +71,7 @@ pub fn with_model<R>(inputs: &Inputs, ask: impl FnOnce(&RecommendRequest<'_>) ->
         },
     };
     let request = question.request(workload);
-    let task = Task::Model { request, published: inputs.model.base.stored() };
+    let task = Task::Model(ModelTask::new(request, inputs.model.base.stored()));
     let bounds = inputs.goal.bounds(question.limit)?;
     Some(ask(&RecommendRequest { task, objective: inputs.goal.objective, part, bounds }))
 }
