@@ -3,6 +3,8 @@
 pub mod devices;
 pub mod formats;
 pub mod models;
+pub mod quality;
+pub mod schemes;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -68,7 +70,13 @@ fn clipped(key: &str) -> String {
     key.chars().take(80).collect()
 }
 
-/// Up to three keys that resemble `key`, the best first; empty when none does.
+/// Most keys that a message offers.
+const OFFERED: usize = 3;
+/// Most when they are all as near as the best: two sizes of a board in two power budgets, for example.
+const OFFERED_ALIKE: usize = 5;
+
+/// The keys that resemble `key`, the best first and of those the shortest: three, or up to five that are equally near; none
+/// when nothing is near.
 pub fn nearest<'a>(key: &str, keys: impl Iterator<Item = &'a str>) -> Vec<String> {
     let key = clipped(key).to_ascii_lowercase();
     let mut ranked: Vec<_> = keys
@@ -81,8 +89,11 @@ pub fn nearest<'a>(key: &str, keys: impl Iterator<Item = &'a str>) -> Vec<String
     if key.is_empty() {
         return Vec::new();
     }
-    let near = ranked.iter().take(3).filter(|(distance, ..)| *distance <= limit);
-    near.map(|(.., candidate)| String::from(*candidate)).collect()
+    let best = ranked.first().map_or(0, |(distance, ..)| *distance);
+    let near = ranked.iter().enumerate().take(OFFERED_ALIKE).filter(|(place, (distance, ..))| {
+        *distance <= limit && (*place < OFFERED || *distance == best)
+    });
+    near.map(|(_, (.., candidate))| String::from(*candidate)).collect()
 }
 
 fn starts_alike(key: &str, candidate: &str) -> bool {
@@ -115,16 +126,17 @@ mod tests {
 
     #[test]
     fn a_mistyped_key_names_the_ones_that_were_meant() {
-        for (key, expected) in [
-            ("h10", "h100_sxm"),
-            ("orin_nano", "jetson_orin_nano_8gb"),
-            ("jetson_orin_nan", "jetson_orin_nano_4gb"),
-        ] {
-            let Err(Error::UnknownKey { nearest, .. }) = device(key) else {
-                panic!("{key} is no key")
-            };
-            assert!(nearest.iter().any(|near| near == expected), "{key}: {nearest:?}");
+        let near = |key| match device(key) {
+            Err(Error::UnknownKey { nearest, .. }) => nearest,
+            other => panic!("{key} is no key: {other:?}"),
+        };
+        assert_eq!(near("h10")[0], "h100_sxm");
+        assert!(near("jetson_orin_nan").contains(&"jetson_orin_nano_4gb".into()));
+        let orin = near("orin_nano");
+        for board in ["4gb", "8gb", "4gb_super", "8gb_super"] {
+            assert!(orin.contains(&alloc::format!("jetson_orin_nano_{board}")), "{orin:?}");
         }
+        assert!(orin[0].len() <= orin[3].len(), "the shortest come first: {orin:?}");
         assert!(
             matches!(format("int4"), Err(Error::UnknownKey { nearest, .. }) if nearest[0].starts_with("int4"))
         );

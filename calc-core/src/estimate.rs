@@ -6,7 +6,7 @@ use crate::calibration::{Calibration, Engine};
 use crate::device::{Device, DeviceClass, PowerMode};
 use crate::error::Error;
 use crate::expected::Expected;
-use crate::footprint::{MemoryFootprint, footprint};
+use crate::footprint::MemoryFootprint;
 use crate::lowering::Step;
 use crate::model_arch::ModelArch;
 use crate::plan::{OpRow, Paths, Plan, StepTotals};
@@ -141,14 +141,8 @@ pub fn estimate(request: EstimateRequest<'_>) -> Result<Estimate, Error> {
         generation,
         end_to_end: ttft.then(generation),
         throughput: TokensPerSec::new(batch as f64 / tpot.time.get()),
-        memory: footprint(
-            request.device,
-            plan.model(),
-            &plan.precision,
-            &request.workload,
-            plan.weight_scale,
-        ),
-        energy: energy(&request, token_ideal, tpot.time),
+        memory: plan.footprint(),
+        energy: decode_energy(&request, token_ideal, tpot.time),
         link_unknown: plan.link_unknown(),
         prefill,
         decode,
@@ -164,17 +158,30 @@ pub const fn idle_share(class: DeviceClass) -> f64 {
     }
 }
 
+/// Mean power of work that takes `ideal` at the roof and `expected` in reality.
+///
+/// ```text
+/// P = idle + (TDP - idle) * t_ideal / t_expected
+/// ```
+///
+/// In a power mode its budget stands for the TDP. `None` when nobody has published either.
+pub fn mean_power(
+    device: &Device,
+    mode: Option<&PowerMode>,
+    ideal: Seconds,
+    expected: Seconds,
+) -> Option<Watts> {
+    let budget = mode.and_then(|mode| mode.watts).or(device.tdp.map(|tdp| tdp.value))?;
+    let idle = budget * idle_share(device.class);
+    Some(idle + (budget - idle) * (ideal / expected))
+}
+
 /// Energy of a token while decoding.
 ///
 /// ```text
-/// P = idle + (TDP - idle) * t_ideal / t_expected        J/token = P * TPOT / B
+/// J/token = P * TPOT / B
 /// ```
-///
-/// In a power mode its budget stands for the TDP.
-fn energy(request: &EstimateRequest<'_>, ideal: Seconds, tpot: Seconds) -> Option<Energy> {
-    let budget =
-        request.mode.and_then(|mode| mode.watts).or(request.device.tdp.map(|tdp| tdp.value))?;
-    let idle = budget * idle_share(request.device.class);
-    let power = idle + (budget - idle) * (ideal / tpot);
+fn decode_energy(request: &EstimateRequest<'_>, ideal: Seconds, tpot: Seconds) -> Option<Energy> {
+    let power = mean_power(request.device, request.mode, ideal, tpot)?;
     Some(Energy { power, per_token: power * tpot / request.workload.batch as f64 })
 }

@@ -5,6 +5,7 @@ use crate::device::{Device, DeviceClass};
 use crate::lowering::{Lowering, Step};
 use crate::model_arch::ModelArch;
 use crate::op::OpKind;
+use crate::parallel::Parallel;
 use crate::precision::Precision;
 use crate::units::Bytes;
 use crate::workload::Workload;
@@ -77,8 +78,8 @@ pub fn footprint(
     scale: f64,
 ) -> MemoryFootprint {
     let split = &workload.parallel;
-    // A stage with the most layers, each an average one; one of the two ends holds the larger of embedding and LM head.
-    let layers = model.n_layers.div_ceil(split.pipeline) as f64 / model.n_layers as f64;
+    let layers = stage_share(model, split);
+    // One of the two ends holds the larger of embedding and LM head.
     let ends = if split.pipeline > 1 { 1.0 } else { copies(model) };
     let weights = layer_weights(model, precision, split.expert) * layers
         + embedding_weights(model, precision) * ends;
@@ -89,6 +90,11 @@ pub fn footprint(
         reserve: reserve(device.class),
         usable: device.usable_memory(),
     }
+}
+
+/// Share of the layers in a stage with the most of them, each an average one.
+pub fn stage_share(model: &ModelArch, split: &Parallel) -> f64 {
+    model.n_layers.div_ceil(split.pipeline) as f64 / model.n_layers as f64
 }
 
 /// Bytes of all weights of a whole model on one device.

@@ -8,7 +8,7 @@ use crate::device::Link;
 use crate::error::{Error, real_in_range};
 use crate::estimate::{EstimateRequest, PhaseEstimate, WeightSize};
 use crate::expected::Expected;
-use crate::footprint::weight_bytes;
+use crate::footprint::{MemoryFootprint, footprint, kv_cache_bytes, stage_share, weight_bytes};
 use crate::lowering::{Lowering, OpInstances, Phase, Step};
 use crate::model_arch::ModelArch;
 use crate::op::{OpCost, OpKind, Path};
@@ -42,6 +42,8 @@ pub struct StepTotals {
     pub ideal: Seconds,
     /// Sum of the operators' expected times.
     pub expected: Expected,
+    /// The part of it that every operator costs however small it is.
+    pub floors: Seconds,
 }
 
 impl StepTotals {
@@ -51,6 +53,7 @@ impl StepTotals {
             time: KernelTime { memory: Seconds::ZERO, compute: Seconds::ZERO },
             ideal: Seconds::ZERO,
             expected: Expected::ZERO,
+            floors: Seconds::ZERO,
         }
     }
 
@@ -60,6 +63,7 @@ impl StepTotals {
         self.time.compute += op.time.compute * count;
         self.ideal += op.time.ideal() * count;
         self.expected = self.expected.then(op.expected.times(count));
+        self.floors += op.floor * count;
     }
 }
 
@@ -80,6 +84,7 @@ struct OpTimes {
     cost: OpCost,
     time: KernelTime,
     expected: Expected,
+    floor: Seconds,
 }
 
 /// Everything that does not change from step to step.
@@ -154,7 +159,8 @@ impl<'a> Plan<'a> {
             op: op.kind,
             engine: self.request.engine,
         });
-        OpTimes { cost, time, expected: Expected::of(time, &factors) }
+        let floor = if time.memory > Seconds::ZERO { factors.floor } else { Seconds::ZERO };
+        OpTimes { cost, time, expected: Expected::of(time, &factors), floor }
     }
 
     /// Sums over the operators of a step, without the time on links. Allocates nothing.
@@ -162,6 +168,26 @@ impl<'a> Plan<'a> {
         let mut totals = StepTotals::nothing();
         self.lowering().step(step, &mut |op| totals.add(&self.times(&op), op.count as f64));
         totals
+    }
+
+    /// Sums over the operators of a step, with the time on links. Allocates nothing.
+    pub fn timed_step(&self, step: Step) -> StepTotals {
+        let mut totals = self.step(step);
+        totals.expected = totals.expected.then(self.link_expected(step));
+        totals
+    }
+
+    /// Memory of one device of the group.
+    pub fn footprint(&self) -> MemoryFootprint {
+        let EstimateRequest { device, workload, .. } = &self.request;
+        footprint(device, self.model(), &self.precision, workload, self.weight_scale)
+    }
+
+    /// KV cache of one device at a context, or at the end of the generation where that is longer.
+    pub fn kv_cache_at(&self, context: u64) -> Bytes {
+        let workload = Workload { context, ..self.request.workload };
+        let share = stage_share(self.model(), &workload.parallel);
+        kv_cache_bytes(self.model(), &self.precision, workload.batch, workload.longest()) * share
     }
 
     /// Time that a step spends on the links.

@@ -12,7 +12,9 @@ mod man;
 mod merge;
 mod output;
 mod plot;
+mod recommend;
 mod requests;
+mod schedule;
 mod serve;
 mod sheet;
 mod sweep;
@@ -102,6 +104,8 @@ fn command() -> Command {
             catalog::formats(),
             analyze::command(),
             estimate::command(),
+            recommend::command(),
+            schedule::command(),
             sweep::command(),
             merge::command(),
             tiling::command(),
@@ -120,6 +124,8 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         Some(("formats", matches)) => catalog::run_formats(matches),
         Some(("analyze", matches)) => requests::run(requests::Verb::Analyze, matches),
         Some(("estimate", matches)) => requests::run(requests::Verb::Estimate, matches),
+        Some(("recommend", matches)) => recommend::run(matches),
+        Some(("schedule", matches)) => schedule::run(matches),
         Some(("sweep", matches)) => sweep::run(matches),
         Some(("merge", matches)) => merge::run(matches),
         Some(("tiling", matches)) => tiling::run(matches),
@@ -149,7 +155,7 @@ mod tests {
             // Examples are indented, text is not.
             let examples: String = help.lines().filter(|line| line.starts_with("  ")).collect();
             for (flag, known) in [
-                ("--hardware ", (|key| device(key).is_ok()) as fn(&str) -> bool),
+                ("--hardware ", (|key| key == "any" || device(key).is_ok()) as fn(&str) -> bool),
                 ("--model ", |key| model(key).is_ok()),
                 ("--weights ", |key| format(key).is_ok()),
             ] {

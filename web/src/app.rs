@@ -9,7 +9,7 @@ use crate::components::header::Header;
 use crate::components::inputs_panel::InputsPanel;
 use crate::components::key_list::KeyList;
 use crate::components::limits_panel::LimitsPanel;
-use crate::components::model::view::ModelView;
+use crate::components::model::later::ModelLater;
 use crate::components::notes::Notes;
 use crate::components::own_points::OwnPoints;
 use crate::components::roofline_chart::RooflineChart;
@@ -33,7 +33,7 @@ pub fn App() -> impl IntoView {
     let view = Memo::new(move |_| session.inputs.with(|inputs| inputs.view));
     let shown = block(move || match view.get() {
         View::Kernel => view! { <KernelView/> }.into_any(),
-        View::Model => view! { <ModelView/> }.into_any(),
+        View::Model => view! { <ModelLater/> }.into_any(),
     });
     view! {
         <Header/>

@@ -6,6 +6,7 @@ pub mod notes;
 
 pub mod device_editor;
 pub mod device_field;
+pub mod edit_device;
 pub mod inputs_panel;
 pub mod number_field;
 pub mod open_file;
@@ -23,6 +24,7 @@ pub mod own_points;
 pub mod roofline_chart;
 pub mod verdict;
 
+pub mod advice;
 pub mod device_facts;
 pub mod limits_panel;
 pub mod show_work;

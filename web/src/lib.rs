@@ -11,6 +11,8 @@ pub mod app;
 pub mod charts;
 #[cfg(target_arch = "wasm32")]
 pub mod components;
+#[cfg(target_arch = "wasm32")]
+pub mod lazy;
 
 #[cfg(target_arch = "wasm32")]
 pub use app::start;

@@ -1,6 +1,7 @@
 //! What the reader chose (`inputs`), what follows from it (`derived`), and how both are kept in the address (`url`).
 //! Everything here but `session`, `program` and `colors` is plain functions.
 
+pub mod advice;
 pub mod decimal;
 pub mod derived;
 pub mod editor;

@@ -1,6 +1,6 @@
 //! The page, from Rust source to a folder that any plain HTTP server can serve.
 //!
-//! `compile` makes WebAssembly and its JavaScript, `markup` reads web/index.html, `site` puts a folder together,
+//! `compile` makes WebAssembly and its JavaScript, `chunks` takes out what is needed later, `markup` reads web/index.html, `site` puts a folder together,
 //! `wire_size` says what a visitor transfers.
 
 use std::path::Path;
@@ -11,6 +11,7 @@ use anyhow::Context;
 use crate::places::Places;
 use crate::{lock::FolderLock, setup::toolchain};
 
+mod chunks;
 mod compile;
 mod markup;
 pub(crate) mod names;

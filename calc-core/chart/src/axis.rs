@@ -35,6 +35,20 @@ impl Range {
         Self { low: floor((low - AIR) / STEP) * STEP, high: ceil((high + air_above) / STEP) * STEP }
     }
 
+    /// From the smallest to the largest value without air; a single value gets a decade.
+    pub fn tight(values: impl IntoIterator<Item = f64>) -> Self {
+        let usable = values.into_iter().filter(|value| value.is_finite() && *value > 0.0);
+        let (low, high) =
+            usable.map(log10).fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), log| {
+                (low.min(log), high.max(log))
+            });
+        match high - low {
+            width if width > 0.0 => Self { low, high },
+            width if width >= 0.0 => Self { low: low - STEP, high: high + STEP },
+            _ => Self { low: -1.0, high: 1.0 },
+        }
+    }
+
     /// Powers of ten in it.
     pub fn decades(&self) -> impl Iterator<Item = i32> + use<> {
         #[expect(clippy::cast_possible_truncation, reason = "logarithms of f64 are within ±324")]

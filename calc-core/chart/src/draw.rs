@@ -114,6 +114,9 @@ impl<B: DrawingBackend> Pen<'_, B> {
             self.circle(point.shown, point.radius + 4.0, Stroke::fill(ground), true)?;
             self.circle(point.shown, point.radius + 4.0, ring, false)?;
         }
+        if point.ringed {
+            self.circle(point.shown, point.radius + 1.0, Stroke::fill(ground), true)?;
+        }
         let Some(corners) = point.mark.shape.corners(point.shown, point.radius) else {
             debug_assert_eq!(point.mark.shape, Shape::Circle);
             if point.filled {

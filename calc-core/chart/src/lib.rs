@@ -16,6 +16,7 @@ mod fan;
 pub mod geometry;
 mod label;
 
+pub mod curves;
 pub mod roofline;
 pub mod scene;
 

@@ -13,6 +13,7 @@ use crate::theme::Ink;
 mod labels;
 mod legend;
 mod lines;
+mod operators;
 
 pub use crate::label::{Anchor, Label};
 
@@ -80,6 +81,8 @@ pub struct ScenePoint {
     pub radius: f64,
     /// The reader looks at it.
     pub focused: bool,
+    /// A thin gap sets it off from what lies below it.
+    pub ringed: bool,
 }
 
 /// A roofline chart, ready to be drawn.
@@ -125,6 +128,22 @@ impl Scene {
             lines,
             points,
             labels,
+        }
+    }
+
+    /// A picture of nothing.
+    pub fn empty(size: Size) -> Self {
+        let plot = Rect { left: 0.0, top: 0.0, right: size.width, bottom: size.height };
+        let axis = LogAxis { range: Range { low: -1.0, high: 1.0 }, start: 0.0, end: size.width };
+        Self {
+            size,
+            plot,
+            x: axis,
+            y: axis,
+            wash: Vec::new(),
+            lines: Vec::new(),
+            points: Vec::new(),
+            labels: Vec::new(),
         }
     }
 
@@ -209,6 +228,7 @@ impl Frame {
                     shown: at,
                     radius: RADIUS,
                     focused: focus == Some(point.key.as_str()),
+                    ringed: false,
                 }
             })
             .collect();

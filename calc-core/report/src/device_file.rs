@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 mod copy;
 pub mod lines;
+mod wrong_type;
 
 /// Largest file that is read.
 pub const MAX_BYTES: usize = 1 << 20;
@@ -26,7 +27,12 @@ pub enum DeviceFileError {
         /// Its size.
         bytes: usize,
     },
-    /// Not JSON, a field too many or too few, or a field of the wrong type; as the parser says it.
+    /// A key too many or too few, or one with a value of the wrong type.
+    WrongType {
+        /// Which, what it may be and what it is.
+        reason: String,
+    },
+    /// Not JSON, as the parser says it, or a key that is no name.
     Malformed {
         /// What and where.
         reason: String,
@@ -123,8 +129,13 @@ pub fn parse(text: &str) -> Result<Device, DeviceFileError> {
         return Err(DeviceFileError::TooLarge { bytes: text.len() });
     }
     let text = text.trim_start_matches('\u{feff}');
-    let file: DeviceFile = serde_json::from_str(text)
-        .map_err(|error| DeviceFileError::Malformed { reason: error.to_string() })?;
+    if text.trim().is_empty() {
+        return Err(DeviceFileError::Malformed { reason: "the file is empty".into() });
+    }
+    let file: DeviceFile = serde_json::from_str(text).map_err(|error| {
+        let reason = error.to_string();
+        wrong_type::find(text).unwrap_or(DeviceFileError::Malformed { reason })
+    })?;
     device(file)
 }
 

@@ -5,6 +5,7 @@ pub mod analyze;
 pub mod catalog;
 pub mod compare;
 pub mod estimate;
+pub mod recommend;
 pub mod tiling;
 
 use calc_core::device::Device;

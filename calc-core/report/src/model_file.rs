@@ -1,6 +1,8 @@
 //! A model from the text of a config.json: the limits before parsing, and every refusal, assumption and remark as a sentence.
 //! What the fields mean is in `calc_core::hf_config`.
 
+pub mod lines;
+
 use core::fmt;
 
 use calc_core::hf_config::{

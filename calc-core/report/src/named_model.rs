@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use calc_core::catalog;
 use calc_core::catalog::models::CatalogModel;
 use calc_core::hf_config::{AssumedField, Remark};
 use calc_core::model_arch::ModelArch;
@@ -45,6 +46,11 @@ impl NamedModel {
             assumed: Vec::new(),
             remarks: Vec::new(),
         }
+    }
+
+    /// Its repository on the Hugging Face hub, or what it was named as.
+    pub fn hub_name(&self) -> &str {
+        catalog::model(&self.key).map_or(&self.key, |model| model.hf_id)
     }
 
     /// The model of a config.json.

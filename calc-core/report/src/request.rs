@@ -5,11 +5,13 @@ mod analyze;
 mod estimate;
 mod fields;
 mod files;
+mod recommend;
 
 pub use analyze::{AnalyzeInputs, Shape};
 pub use estimate::EstimateInputs;
 pub use fields::Fields;
 pub use files::{Files, ReadFile};
+pub use recommend::{RecommendInputs, ScheduleInputs, Subject};
 
 use std::borrow::Cow;
 

@@ -4,12 +4,14 @@ mod analyze;
 mod catalog;
 mod compare;
 mod estimate;
+mod recommend;
 mod tiling;
 
 pub use analyze::analyze;
 pub use catalog::{device, devices, format, formats, model, models, named_model};
 pub use compare::compare;
 pub use estimate::estimate;
+pub use recommend::{devices as device_choices, recommendation, schedule};
 pub use tiling::tilings;
 
 use crate::table::Table;

@@ -2,6 +2,7 @@
 //! change it, and where each number comes from. The recommendation is not here.
 
 pub mod explain;
+pub mod model;
 
 use calc_core::analysis::Analysis;
 use calc_core::calibration::Factors;

@@ -1,10 +1,12 @@
 //! Sentences: what was refused and why, and what an answer should be read with. One wording for page, CLI and REST.
 
+pub mod advice;
+pub mod apply;
 mod errors;
 mod notes;
 
-pub use errors::nearest_text;
-pub use notes::{analyze_notes, estimate_notes};
+pub use errors::{core_error, nearest_text};
+pub use notes::{analyze_notes, estimate_notes, import_notes, request_notes};
 
 use calc_core::compare::Fit;
 use calc_core::roofline::Bound;

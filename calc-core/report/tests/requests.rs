@@ -99,6 +99,48 @@ fn a_mode_with_unknown_clocks_is_refused_and_the_device_itself_is_not() {
     assert!(error.contains("are unknown; leave the power mode out"), "{error}");
 }
 
+/// Formats that the operator takes no notice of, and in what it runs instead; nothing for those that it reads.
+#[test]
+fn a_format_that_an_operator_does_not_read_is_named() {
+    let norm = json!({"hardware": "h100", "op": "norm", "tokens": 8, "hidden": 64});
+    let append =
+        json!({"hardware": "h100", "op": "kv_append", "tokens": 8, "kv_heads": 8, "head_dim": 64});
+    let attention = json!({"hardware": "h100", "op": "attention", "heads": 8, "head_dim": 64});
+    let int4 = "weights int4_g128: it runs in fp16";
+    for (base, formats, expected) in [
+        (&norm, json!({}), ""),
+        (&norm, json!({"weights": "int4_g128"}), int4),
+        (&norm, json!({"weights": "fp32"}), ""),
+        (&norm, json!({"activations": "bf16"}), ""),
+        (&norm, json!({"activations": "fp8_e4m3"}), "activations fp8_e4m3: it runs in fp16"),
+        (&norm, json!({"weights": "fp16", "activations": "bf16"}), "weights fp16: it runs in bf16"),
+        (&norm, json!({"kv": "int8"}), "kv int8: it runs in fp16"),
+        (&attention, json!({"kv": "int8", "activations": "fp16"}), ""),
+        (&attention, json!({"kv": "int8", "weights": "int4_g128"}), int4),
+        (&append, json!({"activations": "fp16"}), ""),
+        (
+            &append,
+            json!({"kv": "int8", "activations": "fp16"}),
+            "activations fp16: it runs in int8",
+        ),
+        (&gemm(), json!({"kv": "int8", "activations": "fp8_e4m3"}), "kv int8"),
+        (&gemm(), json!({"weights": "int4_g128", "activations": "fp16"}), ""),
+        (&gemm(), json!({"embedding": "fp16", "experts": "int8"}), "embedding fp16, experts int8"),
+    ] {
+        let mut request = base.clone();
+        request
+            .as_object_mut()
+            .expect("an object")
+            .extend(formats.as_object().expect("too").clone());
+        let fields = Fields::from_line(&request.to_string()).expect("an object");
+        let inputs = AnalyzeInputs::parse(fields, &Library::CATALOGS).expect("a good request");
+        let answer = inputs.analyze(&Calibration::ASSUMED).expect("an answer");
+        let notes = report::words::request_notes(&inputs, &answer);
+        let rest = notes.iter().find_map(|note| note.split_once(" does not read "));
+        assert_eq!(rest.map_or("", |(_, rest)| rest), expected, "{request}: {notes:?}");
+    }
+}
+
 #[test]
 fn what_is_not_an_object_is_said_so() {
     for line in ["", "[]", "1", "{\"a\":", "null", "\"x\"", "{\"m\": 1e999}"] {

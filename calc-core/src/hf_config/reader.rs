@@ -57,6 +57,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The same for a field that decides more than any other, and is listed first.
+    pub(super) fn assume_first(&mut self, field: &'static str, value: AssumedValue) {
+        self.assumed.insert(0, AssumedField { field, value, why: self.why });
+    }
+
     /// A count, `None` if absent or null.
     pub(super) fn count(field: &Named<'_, u64>) -> Result<Option<u64>, ConfigError> {
         let Some(value) = value(field)? else { return Ok(None) };

@@ -121,7 +121,7 @@ fn dtype(
     let (outer, inner) = (reader.outer.data_type(), reader.text.data_type());
     let field = if outer.entry.is_given() { outer } else { inner };
     let Some(name) = Reader::text_of(&field)?.filter(|name| *name != "auto") else {
-        reader.assume(field.name, Word(default_name));
+        reader.assume_first(field.name, Word(default_name));
         return Ok(default);
     };
     match name.strip_prefix("torch.").unwrap_or(name) {

@@ -41,7 +41,7 @@ const fn flag(key: &'static str, kind: Kind, help: &'static str) -> Flag {
 }
 
 /// All of them. A sweep runs through them in this order, the last one fastest.
-static FLAGS: [Flag; 40] = [
+static FLAGS: [Flag; 48] = [
     flag(
         "hardware",
         Kind::Hardware,
@@ -118,6 +118,22 @@ static FLAGS: [Flag; 40] = [
         "Speculative decoding: model that drafts; without it drafts cost nothing",
     ),
     flag("engine", Kind::Engine, "Engine whose factors the expected times use"),
+    flag(
+        "phase",
+        Kind::Word,
+        "What counts: prefill, decode or whole; default: whole when more than one token is generated, else decode",
+    ),
+    flag(
+        "objective",
+        Kind::Word,
+        "What the ranking is by: latency (default), throughput, energy, memory",
+    ),
+    flag("memory_limit_gb", Kind::Number, "Memory that may be used, in GB (10^9 bytes)"),
+    flag("max_quality_loss", Kind::Number, "Largest loss of quality in percent; default 5"),
+    flag("max_tpot_ms", Kind::Number, "Longest time per output token, in ms"),
+    flag("max_ttft_ms", Kind::Number, "Longest time to first token, in ms"),
+    flag("power_cap_w", Kind::Number, "Largest power budget of a mode, in W"),
+    flag("max_batch", Kind::Number, "Largest batch that is considered; default 256"),
 ];
 
 /// Flags of one operator.
@@ -174,6 +190,70 @@ pub(super) const ESTIMATE: [&str; 21] = [
     "acceptance",
     "draft_model",
     "engine",
+];
+
+/// Flags of the adviser: those of one product, of a model, and of the goal.
+pub(super) const RECOMMEND: [&str; 30] = [
+    "hardware",
+    "power_mode",
+    "model",
+    "m",
+    "n",
+    "k",
+    "weights",
+    "activations",
+    "kv",
+    "embedding",
+    "experts",
+    "weight_gb",
+    "weight_bits",
+    "batch",
+    "prompt",
+    "context",
+    "new_tokens",
+    "tensor_parallel",
+    "pipeline_parallel",
+    "expert_parallel",
+    "draft_tokens",
+    "acceptance",
+    "draft_model",
+    "engine",
+    "phase",
+    "objective",
+    "memory_limit_gb",
+    "max_quality_loss",
+    "max_tpot_ms",
+    "max_ttft_ms",
+];
+
+/// Flags of a schedule: the adviser's but for the power mode, which is looked for, and two more.
+pub(super) const SCHEDULE: [&str; 26] = [
+    "hardware",
+    "model",
+    "m",
+    "n",
+    "k",
+    "kv",
+    "embedding",
+    "batch",
+    "prompt",
+    "context",
+    "new_tokens",
+    "tensor_parallel",
+    "pipeline_parallel",
+    "expert_parallel",
+    "draft_tokens",
+    "acceptance",
+    "draft_model",
+    "engine",
+    "phase",
+    "objective",
+    "memory_limit_gb",
+    "max_quality_loss",
+    "max_tpot_ms",
+    "max_ttft_ms",
+    "power_cap_w",
+    "max_batch",
 ];
 
 /// Flags of a product, without an engine.

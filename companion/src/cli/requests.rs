@@ -81,18 +81,33 @@ pub(super) fn with_lines(command: Command) -> Command {
 }
 
 pub(super) fn run(verb: Verb, matches: &ArgMatches) -> Result<(), Failure> {
+    run_with(
+        verb.keys(),
+        matches,
+        |fields, library| verb.answer(fields, library),
+        |fields, library| verb.json(fields, library),
+    )
+}
+
+/// Answers the flags, or with `--jsonl` each line of stdin: `json` writes the same answer as one line.
+pub(super) fn run_with(
+    keys: &[&str],
+    matches: &ArgMatches,
+    answer: impl Fn(Fields, &Library<'_>) -> Result<Answer, RequestError>,
+    json: impl Fn(Fields, &Library<'_>) -> Result<Vec<u8>, RequestError>,
+) -> Result<(), Failure> {
     let files = Files::new(&files::read);
     let library = Library::with_files(&files);
-    let given = flags::fields(matches, verb.keys());
+    let given = flags::fields(matches, keys);
     if !matches.get_flag("jsonl") {
-        return verb.answer(Fields::new(given), &library)?.print(Form::of(matches));
+        return answer(Fields::new(given), &library)?.print(Form::of(matches));
     }
     match Form::asked(matches) {
         None | Some(Form::Jsonl) => {
             lines::answer(io::stdin().lock(), io::stdout().lock(), |fields| {
                 let mut all = given.clone();
                 all.extend(fields);
-                verb.json(Fields::new(all), &library)
+                json(Fields::new(all), &library)
             })
         }
         Some(Form::Table | Form::Json | Form::Csv | Form::Md) => {

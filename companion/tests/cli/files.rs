@@ -101,9 +101,12 @@ fn device_files_with_impossible_values_are_refused() {
         (edit("\"bandwidth_gb_s\": 400", "\"bandwidth_gb_s\": -1"), "bandwidth_gb_s must be from"),
         (edit("\"bandwidth_gb_s\": 400", "\"bandwidth_gb_s\": 0"), "bandwidth_gb_s must be from"),
         (edit("\"memory_gib\": 16", "\"memory_gib\": 1e300"), "memory_gib must be from"),
-        (edit("\"memory_gib\": 16", "\"memory_gb\": 16"), "not a device file"),
-        (edit("\"discrete_gpu\"", "\"toaster\""), "not a device file"),
-        ("[]".into(), "not a device file"),
+        (
+            edit("\"memory_gib\": 16", "\"memory_gb\": 16"),
+            "unknown field `memory_gb`; did you mean memory_gib",
+        ),
+        (edit("\"discrete_gpu\"", "\"toaster\""), "class must be one of discrete_gpu"),
+        ("[]".into(), "a device file is a JSON object; this is a list"),
     ] {
         let path = folder.file("chip.json", content);
         refused(&format!("hardware {path}"), expected);

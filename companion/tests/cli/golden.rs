@@ -61,6 +61,24 @@ fn answers_are_as_published() {
              --prompt 512 --context 4096",
         ),
         (
+            "recommend.json",
+            "recommend --hardware jetson_orin_nano_8gb_super --model llama-3.1-8b --batch 1 --prompt 512 \
+             --context 4096 -o json",
+        ),
+        (
+            "recommend.txt",
+            "recommend --hardware jetson_orin_nano_8gb_super --model llama-3.1-8b --batch 1 --prompt 512 \
+             --context 4096",
+        ),
+        (
+            "schedule.json",
+            "schedule --hardware jetson_orin_nano_8gb_super --model llama-3.2-3b --prompt 512 --power-cap-w 7 -o json",
+        ),
+        (
+            "devices.json",
+            "recommend --hardware any --model llama-3.1-8b --batch 1 --prompt 512 --max-tpot-ms 5 -o json",
+        ),
+        (
             "tiling.json",
             "tiling --hardware a100_80gb_sxm -m 4096 -n 4096 -k 4096 --weights fp16 -o json",
         ),

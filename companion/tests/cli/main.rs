@@ -3,6 +3,7 @@
 
 mod run;
 
+mod advice;
 mod bad_input;
 mod files;
 mod forms;

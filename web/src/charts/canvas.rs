@@ -11,7 +11,7 @@ use leptos::prelude::*;
 use plotters_canvas::CanvasBackend;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
-use web_sys::{HtmlCanvasElement, ResizeObserver};
+use web_sys::{HtmlCanvasElement, IntersectionObserver, IntersectionObserverEntry, ResizeObserver};
 
 use crate::components::erased::on;
 
@@ -43,13 +43,18 @@ pub fn SceneCanvas(
     on_pick: Callback<Spot>,
 ) -> impl IntoView {
     let canvas = NodeRef::<Canvas>::new();
+    let in_sight = RwSignal::new(true);
     Effect::new(move |_| {
         if let Some(canvas) = canvas.get() {
             watch_size(&canvas, view);
+            watch_sight(&canvas, in_sight);
         }
     });
+    // What nobody sees is neither put in its place nor drawn.
     Effect::new(move |_| {
-        if let Some(canvas) = canvas.get() {
+        if let Some(canvas) = canvas.get()
+            && in_sight.get()
+        {
             scene.with(|scene| paint(&canvas, scene, theme.get(), view.get().ratio));
         }
     });
@@ -97,6 +102,21 @@ fn watch_size(canvas: &HtmlCanvasElement, view: RwSignal<View>) {
         observer.observe(canvas);
     }
     on_cleanup(move || on_zoom.remove());
+}
+
+/// Reports whether the canvas is in the window or nearly so.
+fn watch_sight(canvas: &HtmlCanvasElement, in_sight: RwSignal<bool>) {
+    let on_sight = Closure::<dyn FnMut(js_sys::Array)>::new(move |entries: js_sys::Array| {
+        let last = entries.pop().unchecked_into::<IntersectionObserverEntry>();
+        let seen = last.is_intersecting();
+        if in_sight.try_get_untracked().is_some_and(|before| before != seen) {
+            in_sight.set(seen);
+        }
+    });
+    if let Ok(observer) = IntersectionObserver::new(on_sight.as_ref().unchecked_ref()) {
+        observer.observe(canvas);
+    }
+    on_sight.forget(); // as above
 }
 
 fn paint(canvas: &HtmlCanvasElement, scene: &Scene, theme: &Theme, ratio: f64) {

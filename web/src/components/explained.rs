@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use super::erased::{maybe, on};
+use super::erased::{maybe, on, text};
 use crate::state::derived::Cell;
 use crate::state::session::{Popover, Session};
 
@@ -16,7 +16,8 @@ pub fn Explained(
     /// Id of the button.
     id: String,
     /// The number, and where it comes from.
-    cell: Cell,
+    #[prop(into)]
+    cell: Signal<Cell>,
     /// 0 where the tab key reaches it, -1 where arrow keys do.
     #[prop(default = Signal::stored("0".to_owned()))]
     tab_index: Signal<String>,
@@ -25,15 +26,13 @@ pub fn Explained(
     on_focus: Option<Callback<()>>,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
-    let Cell { text, explanation } = cell;
     let owner = StoredValue::new(id.clone());
     let is_mine = move |popover: &Option<Popover>| {
         popover.as_ref().is_some_and(|popover| owner.with_value(|owner| popover.owner == *owner))
     };
-    let explanation = StoredValue::new(explanation);
     let open = move || {
         let Some(anchor) = owner.with_value(|id| anchor(id)) else { return };
-        let explanation = explanation.get_value();
+        let explanation = cell.with_untracked(|cell| cell.explanation.clone());
         session.popover.set(Some(Popover { owner: owner.get_value(), explanation, anchor }));
     };
     let close = move || {
@@ -64,7 +63,7 @@ pub fn Explained(
             on:blur=on(move |_| close())
             on:click=on(move |_| open())
         >
-            {text}
+            {text(move || cell.with(|cell| cell.text.clone()))}
         </button>
     }
 }

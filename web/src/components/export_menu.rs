@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::erased::{block, on};
+use crate::lazy;
 use crate::state::export_kinds::{KINDS, file_name};
 use crate::state::fragment;
 use crate::state::inputs::View;
@@ -50,8 +51,7 @@ fn save(session: Session, kind: &'static str) {
         if kind == "png" {
             program::save_picture(&name).await;
         } else {
-            let colors = if dark { "dark" } else { "light" };
-            session.save(&name, "export_answer", &[kind, &query, &carried, colors]).await;
+            session.save(&name, lazy::export_answer(kind, &query, &carried, dark)).await;
         }
     });
 }

@@ -1,3 +1,19 @@
 //! The Model view.
 
+pub mod later;
 pub mod view;
+
+pub mod editor;
+pub mod formats;
+pub mod import;
+pub mod inputs_panel;
+pub mod model_field;
+pub mod number;
+
+pub mod care;
+pub mod curves_chart;
+pub mod figures;
+pub mod memory;
+pub mod operator_chart;
+pub mod operator_row;
+pub mod operator_table;

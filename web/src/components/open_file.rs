@@ -2,13 +2,13 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{File, HtmlInputElement};
 
 use super::erased::on;
+use crate::lazy::{self, Refusal};
 use crate::state::files::MAX_BYTES;
-use crate::state::program;
 use crate::state::session::Session;
 use crate::state::url::Note;
 
@@ -41,24 +41,32 @@ pub fn OpenFile() -> impl IntoView {
 }
 
 async fn read(session: Session, file: File) {
-    let name = file.name();
-    let opened = if file.size() > f64::from(MAX_BYTES) {
-        Err(format!("{name}: at most {} MB are read", MAX_BYTES / 1_000_000))
-    } else {
-        reply(&name, &file).await.map_err(|error| {
-            error
-                .as_string()
-                .unwrap_or_else(|| format!("{name}: this build of the page cannot read files"))
-        })
-    };
-    match opened {
+    match read_file(&file).await {
         Ok(reply) => session.open(&reply),
         Err(text) => session.notes.update(|notes| notes.push(Note { text })),
     }
 }
 
-/// Asks the reader program, which the boot script fetches when it is first needed.
-async fn reply(name: &str, file: &File) -> Result<String, JsValue> {
-    let text = JsFuture::from(file.text()).await?.as_string().unwrap_or_default();
-    program::ask_reader("read_file", &[name, &text]).await
+/// What the file says.
+///
+/// # Errors
+/// A sentence that names the file and why it cannot be read.
+pub async fn read_file(file: &File) -> Result<String, String> {
+    let name = file.name();
+    if file.size() > f64::from(MAX_BYTES) {
+        return Err(format!("{name}: at most {} MB are read", MAX_BYTES / 1_000_000));
+    }
+    let text = JsFuture::from(file.text()).await.ok().and_then(|text| text.as_string());
+    let Some(text) = text else {
+        return Err(format!("{name} cannot be read; a folder is no file, open what is in it"));
+    };
+    read_text(&name, &text).await
+}
+
+/// What a text says that goes by this name.
+///
+/// # Errors
+/// A sentence that names it and why it is refused.
+pub async fn read_text(name: &str, text: &str) -> Result<String, String> {
+    lazy::read_file(name, text).await.map_err(|Refusal(text)| text)
 }

@@ -5,8 +5,8 @@ use leptos::task::spawn_local;
 use wasm_bindgen::JsCast;
 
 use super::erased::on;
+use crate::lazy::{self, Refusal};
 use crate::state::fragment;
-use crate::state::program;
 use crate::state::session::Session;
 use crate::state::url;
 
@@ -27,19 +27,17 @@ pub fn ShowWork() -> impl IntoView {
             kept.unwrap_or_else(|| (url::write(inputs), fragment::text(inputs)))
         })
     });
-    // The reply comes from another program, so it can only arrive later.
+    // The formulas come from a chunk, so they can only arrive later.
     Effect::new(move |_| {
         if !is_open.get() {
             return;
         }
         let (query, carried) = asked.get();
         spawn_local(async move {
-            let reply = program::ask_reader("show_work", &[&query, &carried]).await;
+            let reply = lazy::show_work(&query, &carried).await;
             let is_current = asked.try_with_untracked(|now| now.0 == query) == Some(true);
             if is_current {
-                formulas.set(
-                    reply.unwrap_or_else(|_| "This build of the page cannot show them.".to_owned()),
-                );
+                formulas.set(reply.unwrap_or_else(|Refusal(text)| text));
             }
         });
     });

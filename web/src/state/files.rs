@@ -1,13 +1,16 @@
 //! The reader's own files: a custom device, or the config.json of a model, whose matrices become shapes. The same files as on
 //! the command line, read by the same code.
 //!
-//! The program `reader` turns a file into a reply (`read`), the page understands the reply (`understand`).
+//! A chunk of the page that is fetched later turns a file into a reply (`read`), the page understands the reply (`understand`).
+
+use std::sync::Arc;
 
 use calc_core::cost::gemm::GemmShape;
 use calc_core::device::Device;
-use calc_core::op::OpKind;
+use calc_core::model_arch::ModelArch;
 use calc_core::text::Text;
 use report::device_file::lines;
+use report::model_file::lines::{self as model_lines, ModelLines};
 use report::named_model::NamedModel;
 use report::number_text;
 
@@ -25,13 +28,15 @@ pub enum Opened {
     Model(OpenedModel),
 }
 
-/// A model as far as this view needs it.
+/// A model of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenedModel {
     /// Name of the file, and the size of the model.
     pub title: String,
     /// One decode step through each kind of matrix.
     pub presets: Vec<Preset>,
+    /// All of it, for the Model view.
+    pub model: Arc<ModelLines>,
 }
 
 /// Reads a file. A device file is told from a model by what only it has.
@@ -44,16 +49,7 @@ pub fn read(name: &str, text: &str) -> Result<String, String> {
         return Ok(format!("device\n{lines}"));
     }
     let model = NamedModel::from_file(name, text).map_err(|error| error.to_string())?;
-    let mut reply =
-        format!("model\n{name}, {} parameters\n", number_text::count(model.arch.n_params()));
-    let mut said: Vec<OpKind> = Vec::new();
-    model.arch.matrices(&mut |matrix| {
-        if !said.contains(&matrix.kind) {
-            said.push(matrix.kind);
-            reply += &format!("{}\t{}\t{}\n", matrix.kind.key(), matrix.rows, matrix.cols);
-        }
-    });
-    Ok(reply)
+    Ok(format!("model\n{}", model_lines::write(&model)))
 }
 
 /// Understands a reply.
@@ -68,18 +64,28 @@ pub fn understand(reply: &str) -> Result<Opened, String> {
             .map(|device| Opened::Device(Box::new(device)))
             .map_err(|error| error.to_string());
     }
-    let (title, shapes) = rest.split_once('\n').ok_or_else(strange)?;
-    let presets = shapes.lines().map(preset).collect::<Option<Vec<_>>>().ok_or_else(strange)?;
-    Ok(Opened::Model(OpenedModel { title: title.to_owned(), presets }))
+    let model = model_lines::read(rest).ok_or_else(strange)?;
+    Ok(Opened::Model(OpenedModel {
+        title: format!("{}, {} parameters", model.name, number_text::count(model.arch.n_params())),
+        presets: presets(&model.arch),
+        model: Arc::new(model),
+    }))
 }
 
-fn preset(line: &str) -> Option<Preset> {
-    let mut parts = line.split('\t');
-    let key = parts.next()?;
-    let kind = OpKind::ALL.iter().find(|kind| kind.key() == key)?;
-    let (n, k) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-    let (name, meaning) = (Text::Borrowed(kind.key()), Text::Borrowed(kind.describe()));
-    Some(Preset::product(name, meaning, GemmShape { m: 1, n, k }))
+/// One decode step through each kind of matrix.
+fn presets(arch: &ModelArch) -> Vec<Preset> {
+    let mut presets: Vec<Preset> = Vec::new();
+    arch.matrices(&mut |matrix| {
+        let name = matrix.kind.key();
+        if !presets.iter().any(|preset| preset.name == name) {
+            presets.push(Preset::product(
+                Text::Borrowed(name),
+                Text::Borrowed(matrix.kind.describe()),
+                GemmShape { m: 1, n: matrix.rows, k: matrix.cols },
+            ));
+        }
+    });
+    presets
 }
 
 #[cfg(test)]
@@ -111,8 +117,7 @@ mod tests {
             let error = open("mine.json", text).expect_err("refused");
             assert!(error.starts_with("mine.json: "), "{text}: {error}");
         }
-        for reply in
-            ["", "device", "device\n", "model\nx", "model\nx\nqkv\t1", "model\nx\nnothing\t1\t2"]
+        for reply in ["", "device", "device\n", "model\nx", "model\nname\tx", "model\ngeometry\t1"]
         {
             assert!(understand(reply).is_err(), "{reply}");
         }

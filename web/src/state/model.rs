@@ -1,4 +1,19 @@
-//! The Model view's part of the state: what is asked of a whole model.
+//! The Model view's part of the state: what is asked of a whole model (`inputs`, `url`), and what follows (`answer`).
+//! Everything here is plain functions.
 
+pub mod fields;
+pub mod geometry;
+pub mod hub;
 pub mod inputs;
+pub mod question;
+pub mod roles;
 pub mod url;
+
+pub mod answer;
+pub mod curves;
+pub mod figures;
+pub mod fit;
+pub mod memory;
+pub mod operators;
+#[cfg(test)]
+mod speed;

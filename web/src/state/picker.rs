@@ -1,11 +1,15 @@
 //! A long list that one searches: groups of options, and what remains of them while somebody types.
 
-use calc_core::catalog::{devices, formats};
+use calc_core::catalog::models::CatalogModel;
+use calc_core::catalog::{devices, formats, models};
 use calc_core::device::Device;
 use calc_core::quant_format::{Encoding, QuantFormat};
 use report::number_text;
 
 use super::inputs::Inputs;
+use super::model::answer::parameters;
+use super::model::inputs::Base;
+use super::model::roles::Role;
 use super::names::short_name;
 
 /// One option.
@@ -170,6 +174,61 @@ fn by_rule(rule: &str) -> Group {
         haystack: format!("{} by the rule default automatic", rule.to_ascii_lowercase()),
     };
     Group { title: "Default".to_owned(), choices: vec![choice] }
+}
+
+/// All models by family. A model that is not of the catalog is an option of its own, so that its name is shown.
+pub fn model_groups(chosen: &Base) -> Vec<Group> {
+    let choice = |model: &'static CatalogModel| Choice {
+        key: model.key.to_owned(),
+        name: model.name.to_owned(),
+        detail: parameters(&model.arch),
+        haystack: format!("{} {} {} {}", model.name, model.key, model.hf_id, model.family)
+            .to_ascii_lowercase(),
+    };
+    let mut groups: Vec<Group> = Vec::new();
+    if let Base::File(model) = chosen {
+        groups.push(Group {
+            title: "opened".to_owned(),
+            choices: vec![Choice {
+                key: String::new(),
+                name: model.name.clone(),
+                detail: parameters(&model.arch),
+                haystack: model.name.to_ascii_lowercase(),
+            }],
+        });
+    }
+    for model in models::all() {
+        if let Some(group) = groups.iter_mut().find(|group| group.title == model.family) {
+            group.choices.push(choice(model));
+        } else {
+            let title = model.family.to_owned();
+            groups.push(Group { title, choices: vec![choice(model)] });
+        }
+    }
+    groups
+}
+
+/// All formats for a role, and what holds without a choice; `rule` names what that is now.
+pub fn role_groups(role: Role, rule: &str) -> Vec<Group> {
+    let mut groups =
+        if role == Role::Activations { activation_groups(rule) } else { weight_groups() };
+    let (name, words) = match role {
+        Role::Weights => ("as stored", "as stored default"),
+        Role::Experts | Role::Activations | Role::KvCache | Role::Embedding => {
+            ("by the rule", "by the rule default automatic")
+        }
+    };
+    let usual = Choice {
+        key: String::new(),
+        name: format!("{rule}, {name}"),
+        detail: String::new(),
+        haystack: format!("{} {words}", rule.to_ascii_lowercase()),
+    };
+    if role == Role::Activations {
+        groups.remove(0);
+    }
+    groups.insert(0, Group { title: "Default".to_owned(), choices: vec![usual] });
+    groups
 }
 
 fn format_choice(format: &'static QuantFormat) -> Choice {

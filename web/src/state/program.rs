@@ -1,4 +1,4 @@
-//! What the boot script does for the page: it reads files with a program of their own, and packs what travels in the address.
+//! What the boot script does for the page: it packs what travels in the address.
 
 use js_sys::{Array, Function, Promise, Reflect, global};
 use wasm_bindgen::{JsCast, JsValue};
@@ -15,24 +15,10 @@ pub async fn ask(name: &str, values: &[&JsValue]) -> Result<JsValue, JsValue> {
     JsFuture::from(reply).await
 }
 
-/// Asks the program that is fetched on demand: a function of `bin/reader.rs` with its texts.
-///
-/// # Errors
-/// What it threw, or what kept it from being fetched.
-pub async fn ask_reader(function: &str, texts: &[&str]) -> Result<String, JsValue> {
-    let values: Vec<JsValue> =
-        core::iter::once(function).chain(texts.iter().copied()).map(Into::into).collect();
-    let values: Vec<&JsValue> = values.iter().collect();
-    ask("ridgepointAsk", &values).await?.as_string().ok_or(JsValue::NULL)
-}
-
-/// Saves what the program on demand replies as a file.
-///
-/// # Errors
-/// What kept it from that.
-pub async fn save(name: &str, function: &str, texts: &[&str]) -> Result<(), JsValue> {
-    let content = ask_reader(function, texts).await?;
-    ask("ridgepointSave", &[&name.into(), &content.into()]).await.map(drop)
+/// Saves a text as a file.
+pub async fn save(name: &str, content: &str) {
+    // Nobody waits for it, and a browser that refuses tells the reader itself.
+    drop(ask("ridgepointSave", &[&name.into(), &content.into()]).await);
 }
 
 /// Saves the chart as it is seen.

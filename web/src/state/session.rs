@@ -11,8 +11,10 @@ use super::derived::{self, Shown};
 use super::files::{self, Opened, OpenedModel};
 use super::fragment::{self, Carried};
 use super::inputs::{Inputs, View};
+use super::model::inputs::Base;
 use super::program;
 use super::url::{self, Note};
+use crate::lazy::Refusal;
 use report::verdict::explain::Explanation;
 
 /// Whether a change is a step that the back button undoes.
@@ -54,6 +56,8 @@ pub struct Session {
     pub popover: RwSignal<Option<Popover>>,
     /// The list of keys is open.
     pub help: RwSignal<bool>,
+    /// The form for a device of the reader's own is open.
+    pub editing: RwSignal<bool>,
     /// Light or dark.
     pub colors: Colors,
 }
@@ -78,6 +82,7 @@ impl Session {
             pointed: RwSignal::new(None),
             popover: RwSignal::new(None),
             help: RwSignal::new(false),
+            editing: RwSignal::new(false),
             colors: Colors::begin(),
         };
         let _forever = window_event_listener(leptos::ev::popstate, move |_| session.reread());
@@ -129,27 +134,29 @@ impl Session {
         Some(if text.is_empty() { String::new() } else { format!("{}{code}", fragment::PREFIX) })
     }
 
-    /// Takes over what the reader program replied.
+    /// Takes over what was read from a file.
     pub fn open(self, reply: &str) {
         match files::understand(reply) {
             Ok(Opened::Device(device)) => {
                 self.edit(Step::Choice, |inputs| inputs.set_device(Cow::Owned(*device)));
             }
             Ok(Opened::Model(model)) => {
-                if let Some(first) = model.presets.first() {
-                    self.edit(Step::Choice, |inputs| first.apply(inputs));
-                }
+                self.edit(Step::Choice, |inputs| match (inputs.view, model.presets.first()) {
+                    (View::Model, _) => inputs.model.set_base(Base::File(model.model.clone())),
+                    (View::Kernel, Some(first)) => first.apply(inputs),
+                    (View::Kernel, None) => {}
+                });
                 self.model.set(Some(model));
             }
             Err(text) => self.notes.update(|notes| notes.push(Note { text })),
         }
     }
 
-    /// Saves what the program on demand replies as a file; a note says when it cannot.
-    pub async fn save(self, name: &str, function: &str, texts: &[&str]) {
-        if program::save(name, function, texts).await.is_err() {
-            let text = format!("{name} could not be written: its program could not be fetched.");
-            self.notes.update(|notes| notes.push(Note { text }));
+    /// Saves a text as a file; a note says why when there is none.
+    pub async fn save(self, name: &str, made: impl Future<Output = Result<String, Refusal>>) {
+        match made.await {
+            Ok(content) => program::save(name, &content).await,
+            Err(Refusal(text)) => self.notes.update(|notes| notes.push(Note { text })),
         }
     }
 
@@ -164,7 +171,12 @@ impl Session {
             });
             return;
         };
-        let (inputs, notes) = url::read_beside(&query(), &carried);
+        let (mut inputs, notes) = url::read_beside(&query(), &carried);
+        if let Some(opened) =
+            self.model.with_untracked(|model| model.as_ref().map(|model| model.model.clone()))
+        {
+            inputs.model.remember(&opened);
+        }
         self.inputs.set(inputs);
         self.notes.set(notes);
         self.popover.set(None);

@@ -300,8 +300,13 @@ impl Reader<'_> {
         let is_field = |key: &str| Field::ALL.iter().any(|field| field.id() == key);
         let is_other = |key: &str| !KNOWN.contains(&key) && !is_field(key);
         for (key, value) in pairs.iter().filter(|(key, _)| is_other(key)) {
-            if model::url::read(&mut inputs.model, key, value) {
-                continue;
+            match model::url::read(&mut inputs.model, key, value) {
+                Some(Ok(())) => continue,
+                Some(Err(rest)) => {
+                    self.note(key, value, &rest);
+                    continue;
+                }
+                None => {}
             }
             let key: String = key.chars().take(LONGEST_QUOTE).collect();
             self.note(

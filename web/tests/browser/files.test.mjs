@@ -1,8 +1,9 @@
 // The reader's own files: the ones of the documentation and of the command line's tests work here, too.
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { deflateSync } from 'node:zlib';
-import { openSite, pageTest } from './harness.mjs';
+import { openSite, pageTest, withPage } from './harness.mjs';
 import { chosenRow, pick, plain, query, readTable } from './page.mjs';
 
 const root = new URL('../../../', import.meta.url);
@@ -15,10 +16,10 @@ pageTest('a custom device is chosen, named in the address and kept on the way ba
   page.on('request', (request) => fetched.push(new URL(request.url()).pathname));
   await openSite(page);
   const table = await readTable(page);
-  assert.ok(!fetched.some((path) => path.includes('reader')), 'the reader program is fetched only when it is needed');
+  assert.ok(!fetched.some((path) => path.includes('split_reader')), 'the chunk that reads files is fetched only when it is needed');
   await page.locator('#file').setInputFiles(device);
   await page.waitForURL(/d=example_edge_asic/);
-  assert.ok(fetched.some((path) => path.includes('reader')));
+  assert.ok(fetched.some((path) => path.includes('split_reader')));
   assert.notDeepEqual(await readTable(page), table);
   await page.goBack();
   assert.deepEqual(await readTable(page), table);
@@ -69,6 +70,19 @@ pageTest('a pasted fragment is understood while the page is open', {}, async (pa
   await page.waitForFunction(() => document.querySelector('#device')?.placeholder !== 'Tesla T4');
   await page.locator('main').waitFor();
   assert.deepEqual(await readTable(page), own);
+});
+
+test('a chunk that cannot be fetched is said, and fetched by the next try', { timeout: 60_000 }, async () => {
+  await withPage({}, async (page) => {
+    await openSite(page);
+    await page.route('**/split_reader*', (route) => route.abort());
+    await page.locator('#file').setInputFiles(device);
+    await page.locator('.notes li').waitFor();
+    assert.match(await notes(page), /could not be fetched/);
+    await page.unroute('**/split_reader*');
+    await page.locator('#file').setInputFiles(device);
+    await page.waitForURL(/d=example_edge_asic/);
+  });
 });
 
 pageTest('a config.json becomes the shapes of its model', {}, async (page) => {

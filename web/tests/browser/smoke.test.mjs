@@ -3,9 +3,12 @@ import assert from 'node:assert/strict';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { assertAccessible, loadAxe } from './accessibility.mjs';
 import { openSite, pageTest, siteUrl } from './harness.mjs';
 import { startPlain } from './servers.mjs';
+
+const customDevice = fileURLToPath(new URL('../../../docs/examples/custom-device.json', import.meta.url));
 
 pageTest('the page loads and loads again', {}, async (page) => {
   await openSite(page);
@@ -46,6 +49,8 @@ pageTest('the page works from a sub-path of a plain server', {}, async (page) =>
   const server = await startPlain(folder);
   try {
     await openSite(page, '', `${server.url}some/where/`);
+    await page.locator('#file').setInputFiles(customDevice); // in a chunk, which lies beside the page
+    await page.waitForURL(/d=example_edge_asic/);
     await page.waitForLoadState('networkidle'); // the icon comes last, and the server must still be there
   } finally {
     await server.stop();

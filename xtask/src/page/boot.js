@@ -1,17 +1,7 @@
 // Loads the page's program. The file names are filled in when the site is built.
 import start from "./SCRIPT";
 
-// What is rarely needed is a program of its own, fetched on the first use: it reads files, and writes what can be saved.
-let reader;
-globalThis.ridgepointAsk = async (name, ...values) => {
-  reader ??= import("./READER_SCRIPT").then(async (module) => {
-    await module.default({ module_or_path: new URL("./READER_PROGRAM", import.meta.url) });
-    return module;
-  });
-  reader.catch(() => { reader = undefined; });
-  return (await reader)[name](...values);
-};
-
+// Saves a text or picture as a file.
 globalThis.ridgepointSave = async (name, content) => {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([content]));
@@ -57,6 +47,12 @@ globalThis.ridgepointUnpack = async (code) => {
 if (location.hash.startsWith("#s=")) {
   globalThis.ridgepointUnpacked = await globalThis.ridgepointUnpack(location.hash.slice(3));
 }
+
+// The only request to somebody else, made when the reader clicks on it: status and text.
+globalThis.ridgepointFetch = async (address) => {
+  const reply = await fetch(address, { credentials: "omit", referrerPolicy: "no-referrer" });
+  return [reply.status, reply.ok ? await reply.text() : ""];
+};
 
 try {
   await start({ module_or_path: new URL("./PROGRAM", import.meta.url) });

@@ -6,15 +6,18 @@ use std::{env, fs};
 use anyhow::Context;
 use wasm_bindgen_cli_support::Bindgen;
 
+use super::chunks;
 use crate::child::{cargo, run};
 use crate::places::Places;
 use crate::setup::toolchain::BROWSER;
 
-/// Compiles the programs of the crate `web` and returns the folder with their WebAssembly files, which are not yet fit for a browser.
+/// Compiles the page's program and returns its WebAssembly file, which is not yet fit for a browser. It keeps its relocations,
+/// by which it can be split.
 pub(crate) fn compile(places: &Places) -> anyhow::Result<PathBuf> {
-    let arguments = ["build", "--profile", "page", "--target", BROWSER, "--package", "web"];
-    run(cargo(places).args(arguments).env("RUSTFLAGS", flags()))?;
-    Ok(places.target.join(BROWSER).join("page"))
+    let what = ["--package", "web", "--bin", "web", "--features", "lazy"];
+    let how = ["--profile", "page", "--target", BROWSER, "--", "-Clink-args=--emit-relocs"];
+    run(cargo(places).arg("rustc").args(what).args(how).env("RUSTFLAGS", flags()))?;
+    Ok(places.target.join(BROWSER).join("page").join("web.wasm"))
 }
 
 /// Views of one type instead of one type per view, which is 1 % smaller. And panic messages name the files of dependencies
@@ -29,21 +32,21 @@ fn flags() -> String {
     format!("--cfg=erase_components {remap}")
 }
 
-/// The page, and the program that reads files for it.
-const PROGRAMS: [&str; 2] = ["web", "reader"];
-
-/// Writes `web.js`, `web_bg.wasm` and the same of the reader into an emptied `out`. Names and tool versions are left out: they
-/// are half the size and nobody reads them.
-pub(crate) fn bind(compiled: &Path, out: &Path) -> anyhow::Result<()> {
+/// Writes `web.js`, `web_bg.wasm`, the chunks and their loader into an emptied `out`. Names and tool versions are left out:
+/// they are half the size and nobody reads them.
+pub(crate) fn bind(linked: &Path, out: &Path) -> anyhow::Result<()> {
     if out.exists() {
         fs::remove_dir_all(out)?;
     }
-    PROGRAMS.iter().try_for_each(|name| bind_one(&compiled.join(format!("{name}.wasm")), name, out))
-}
-
-fn bind_one(wasm: &Path, name: &str, out: &Path) -> anyhow::Result<()> {
+    let program = linked.with_file_name("web-without-chunks.wasm");
+    chunks::split(linked, &program, out)?;
     let mut bindgen = Bindgen::new();
-    bindgen.input_path(wasm).out_name(name).typescript(false);
+    bindgen.input_path(&program).out_name("web").typescript(false);
+    // The chunks import the table of functions and the memory, which would not be exported otherwise.
+    bindgen.keep_lld_exports(true);
     bindgen.remove_name_section(true).remove_producers_section(true);
-    bindgen.web(true)?.generate(out).with_context(|| format!("wasm-bindgen on {}", wasm.display()))
+    bindgen
+        .web(true)?
+        .generate(out)
+        .with_context(|| format!("wasm-bindgen on {}", program.display()))
 }

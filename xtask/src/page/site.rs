@@ -6,15 +6,20 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
+use super::chunks::LOADER;
 use super::markup::{self, Asset, Line};
 use super::names::with_fingerprint;
 
-/// What the page may do. It stands in the HTML because a plain server sets no headers; `frame-ancestors` would have no effect there.
+/// What the page may do; it asks the one other host for a model only when the reader clicks on that. It stands in the HTML because a plain server sets no headers; `frame-ancestors` would have no effect there.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; \
-                      connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'";
+                      connect-src 'self' https://huggingface.co; manifest-src 'self'; base-uri 'none'; form-action 'none'";
 
 /// Tells GitHub Pages to serve the files as they are. We also know our own folders by it.
 const MARK: &str = ".nojekyll";
+
+/// What wasm-bindgen writes.
+const PROGRAM: &str = "web_bg.wasm";
+const SCRIPT: &str = "web.js";
 
 const BOOT: &str = include_str!("boot.js");
 
@@ -96,33 +101,60 @@ impl Folder<'_> {
         })
     }
 
-    /// The program in three files: the boot script loads the script, the script loads the WebAssembly. The reader of files is
-    /// loaded in the same way, later and only if it is needed.
+    /// The program: the boot script loads the script, the script loads the WebAssembly, and its loader of chunks loads them when
+    /// they are needed.
     fn add_program(&self) -> anyhow::Result<String> {
         if self.bound.join("snippets").exists() {
             bail!(
                 "a crate brings JavaScript of its own (snippets), which this builder does not name by content yet"
             );
         }
-        let program = self.add_named_by_content(&self.bound.join("web_bg.wasm"))?;
-        let script = self.add_named_by_content(&self.bound.join("web.js"))?;
-        let reader_program = self.add_named_by_content(&self.bound.join("reader_bg.wasm"))?;
-        let reader = self.add_named_by_content(&self.bound.join("reader.js"))?;
-        let boot_text = BOOT
-            .replace("READER_SCRIPT", &reader)
-            .replace("READER_PROGRAM", &reader_program)
-            .replace("SCRIPT", &script)
-            .replace("PROGRAM", &program);
+        let program = self.add_named_by_content(&self.bound.join(PROGRAM))?;
+        let (script, loader) = self.add_scripts()?;
+        let boot_text = BOOT.replace("SCRIPT", &script).replace("PROGRAM", &program);
         let boot = with_fingerprint(Path::new("boot.js"), boot_text.as_bytes())?;
         self.add(&boot, boot_text.as_bytes())?;
         let lines = [
             format!("    <link rel=\"modulepreload\" href=\"./{script}\">"),
+            format!("    <link rel=\"modulepreload\" href=\"./{loader}\">"),
             format!(
                 "    <link rel=\"preload\" href=\"./{program}\" as=\"fetch\" type=\"application/wasm\" crossorigin>"
             ),
             format!("    <script type=\"module\" src=\"./{boot}\"></script>"),
         ];
         Ok(lines.join("\n"))
+    }
+
+    /// The program's script and the loader of chunks. Each imports the other, so both names follow from both contents.
+    fn add_scripts(&self) -> anyhow::Result<(String, String)> {
+        let script = self.read_bound(SCRIPT)?;
+        let loader = self.add_chunks(self.read_bound(LOADER)?)?;
+        let both = format!("{script}{loader}");
+        let script_name = with_fingerprint(Path::new(SCRIPT), both.as_bytes())?;
+        let loader_name = with_fingerprint(Path::new(LOADER), both.as_bytes())?;
+        self.add(&script_name, rename(&script, "from ", LOADER, &loader_name)?.as_bytes())?;
+        self.add(&loader_name, rename(&loader, "from ", SCRIPT, &script_name)?.as_bytes())?;
+        Ok((script_name, loader_name))
+    }
+
+    /// Adds every chunk that `loader` names, and returns the loader with their new names.
+    fn add_chunks(&self, loader: String) -> anyhow::Result<String> {
+        let mut loader = loader;
+        for entry in fs::read_dir(self.bound)? {
+            let path = entry?.path();
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            // A chunk that turned out empty is written, but never fetched.
+            if name != PROGRAM && is_wasm(&path) && loader.contains(&quoted(name)) {
+                let new_name = self.add_named_by_content(&path)?;
+                loader = rename(&loader, "new URL(", name, &new_name)?;
+            }
+        }
+        Ok(loader)
+    }
+
+    fn read_bound(&self, name: &str) -> anyhow::Result<String> {
+        let path = self.bound.join(name);
+        fs::read_to_string(&path).with_context(|| path.display().to_string())
     }
 
     fn add_named_by_content(&self, source: &Path) -> anyhow::Result<String> {
@@ -146,6 +178,25 @@ impl Folder<'_> {
     }
 }
 
+fn is_wasm(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "wasm")
+}
+
+/// How a script names a file beside it.
+fn quoted(name: &str) -> String {
+    format!("\"./{name}\"")
+}
+
+/// `script` with another name for a file beside it, which it must name after `before`. The WebAssembly says the old name of the
+/// loader too, where it asks the script for functions, so that one stays.
+fn rename(script: &str, before: &str, old: &str, new: &str) -> anyhow::Result<String> {
+    let [old, new] = [old, new].map(|name| format!("{before}{}", quoted(name)));
+    if !script.contains(&old) {
+        bail!("a script of the page does not say {old}, by which it should load the file");
+    }
+    Ok(script.replace(&old, &new))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,10 +212,11 @@ mod tests {
             ("index.html", HTML),
             ("style.css", "a"),
             ("sw.js", "b"),
-            ("bound/web.js", "c"),
+            ("bound/web.js", "import * as a from \"./loader.js\"; b({\"./loader.js\": a})"),
+            ("bound/loader.js", "import {a} from \"./web.js\"; new URL(\"./split_a.wasm\", b)"),
             ("bound/web_bg.wasm", "d"),
-            ("bound/reader.js", "e"),
-            ("bound/reader_bg.wasm", "f"),
+            ("bound/split_a.wasm", "e"),
+            ("bound/split_empty.wasm", "f"),
         ];
         for (path, content) in files {
             fs::write(folder.join(path), content).unwrap();
@@ -196,9 +248,30 @@ mod tests {
             assert_eq!(
                 fs::read_dir(&out).unwrap().count(),
                 9,
-                "page, mark, style, copy, boot, script, program, reader and its program"
+                "page, mark, style, copy, boot, script, program, loader and one chunk"
             );
             assert_eq!(fs::read_dir(folder).unwrap().count(), 5, "nothing is left beside the site");
+        });
+    }
+
+    #[test]
+    fn the_scripts_name_each_other_and_the_chunk_by_content() {
+        with_site("scripts", |folder| {
+            let out = folder.join("out");
+            assemble(folder, &folder.join("bound"), &out).unwrap();
+            let names = || fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path());
+            let scripts: String = names()
+                .filter(|path| path.extension().is_some_and(|extension| extension == "js"))
+                .map(|path| fs::read_to_string(path).unwrap())
+                .collect();
+            for start in ["web-", "loader-", "split_a-", "web_bg-"] {
+                let name = names()
+                    .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
+                    .find(|name| name.starts_with(start))
+                    .unwrap();
+                assert!(scripts.contains(&quoted(&name)), "{name}: {scripts}");
+            }
+            assert!(scripts.contains("\"./loader.js\": a"), "the program's word for it: {scripts}");
         });
     }
 

@@ -65,6 +65,8 @@ fn lints_wasm32(job: &Run) -> anyhow::Result<Outcome> {
             "report",
             "-p",
             "calc-core",
+            "--features",
+            "web/lazy", // as the page is built; Trunk's stage compiles the other way
             "--",
             "--deny",
             "warnings",

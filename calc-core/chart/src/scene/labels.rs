@@ -2,7 +2,7 @@
 
 use report::number_text;
 
-use super::{Frame, Line, NAMED_POINTS, RADIUS, ScenePoint, highest_roof, roof_ink};
+use super::{Frame, Line, NAMED_POINTS, ScenePoint, highest_roof, roof_ink};
 use crate::axis::{LogAxis, decade_text};
 use crate::geometry::{Rect, Spot};
 use crate::label::{Anchor, Label, Placer, text_width};
@@ -71,7 +71,7 @@ impl Frame {
             taken: points
                 .iter()
                 .flat_map(|point| {
-                    [point.shown, point.at].map(|spot| Rect::around(spot, RADIUS + 2.0))
+                    [point.shown, point.at].map(|spot| Rect::around(spot, point.radius + 2.0))
                 })
                 .collect(),
             lines: roofs

@@ -53,6 +53,7 @@ impl Scene {
         for (index, point) in chart.points.iter().take(shown).enumerate() {
             let at = place(index);
             self.points.push(ScenePoint {
+                ringed: false,
                 key: point.key.clone(),
                 label: point.label.clone(),
                 mark: point.mark,

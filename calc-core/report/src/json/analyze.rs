@@ -214,7 +214,7 @@ impl AnalyzeJson {
             bound: answer.time.bound(),
             attainable_flop_per_s: answer.attainable.get(),
             parts: answer.parts.iter().map(PartJson::new).collect(),
-            notes: words::analyze_notes(inputs, answer),
+            notes: words::request_notes(inputs, answer),
         }
     }
 }

@@ -49,7 +49,12 @@ impl AnalyzeInputs {
         let mode = power_mode(&device, mode.as_deref())?;
         // Operators without weights run in half unless the request says otherwise.
         let half = PrecisionChoice::weights(Roofs::new(&device, mode)?.half());
-        let precision = precision_fields(&mut fields, (!needs_weights).then_some(half))?;
+        let weights_given = fields.has("weights");
+        let mut precision = precision_fields(&mut fields, (!needs_weights).then_some(half))?;
+        if !weights_given {
+            // So that weights which nobody named are never taken for some that were.
+            precision.weights = precision.activations.unwrap_or(precision.weights);
+        }
         let engine = engine_field(&mut fields)?;
         fields.finish()?;
         let mode = mode.map(|mode| mode.name.to_string());

@@ -48,9 +48,24 @@ impl Fields {
         }
     }
 
+    /// Whether there is something under this key.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.values.get(key).is_some_and(|value| !value.is_null())
+    }
+
     fn take(&mut self, key: &'static str) -> Option<Value> {
         self.asked.push(key);
         self.values.remove(key).filter(|value| !value.is_null())
+    }
+
+    /// The name under a key, which stays there.
+    pub fn peek_text(&self, key: &str) -> Option<&str> {
+        self.values.get(key).and_then(Value::as_str)
+    }
+
+    /// Puts a text under a key.
+    pub fn replace_text(&mut self, key: &str, text: &str) {
+        self.values.insert(key.into(), Value::String(text.into()));
     }
 
     /// A name.

@@ -53,7 +53,7 @@ pub fn analyze(inputs: &AnalyzeInputs, answer: &Analysis) -> Document {
     ));
     out.line(format!("expected    {}", expected(&answer.expected)));
     out.table(parts(answer));
-    out.notes(words::analyze_notes(inputs, answer));
+    out.notes(words::request_notes(inputs, answer));
     out
 }
 

@@ -16,6 +16,15 @@ pub fn nearest_text(nearest: &[String]) -> String {
     }
 }
 
+/// Where all keys of a catalog stand, for readers of the page and of the terminal.
+fn list_of(catalog: &str) -> &'static str {
+    match catalog {
+        "hardware" => "the list of hardware (`ridgepoint hardware`)",
+        "model" => "the list of models (`ridgepoint models`)",
+        _ => "the list of formats (`ridgepoint formats`)",
+    }
+}
+
 /// A number in a message: as it was typed when it is whole, short otherwise.
 fn number(value: f64) -> String {
     if value.is_nan() {
@@ -29,7 +38,7 @@ fn number(value: f64) -> String {
 
 /// One line for what the model refuses.
 #[must_use]
-pub(crate) fn core_error(error: &Error) -> String {
+pub fn core_error(error: &Error) -> String {
     match error {
         Error::OutOfRange { what, value, min, max } => {
             format!(
@@ -44,6 +53,9 @@ pub(crate) fn core_error(error: &Error) -> String {
         }
         Error::UnknownKey { catalog: "power mode", key, nearest } => {
             format!("unknown power mode `{key}`; this device has {}", nearest.join(", "))
+        }
+        Error::UnknownKey { catalog, key, nearest } if nearest.is_empty() => {
+            format!("unknown {catalog} `{key}`; {} names all keys", list_of(catalog))
         }
         Error::UnknownKey { catalog, key, nearest } => {
             format!("unknown {catalog} `{key}`{}", nearest_text(nearest))
@@ -130,9 +142,8 @@ impl fmt::Display for DeviceFileError {
             Self::TooLarge { bytes } => {
                 write!(line, "a device file has at most {MAX_BYTES} bytes; this one has {bytes}")
             }
-            Self::Malformed { reason } => {
-                write!(line, "not a device file: {}", plain_types(reason))
-            }
+            Self::WrongType { reason } => line.write_str(reason),
+            Self::Malformed { reason } => write!(line, "not a device file: {reason}"),
             Self::Impossible(error) => line.write_str(&core_error(error)),
             Self::NoPeak => {
                 line.write_str("dense_peaks_tflops names no peak; at least one is needed")
@@ -143,18 +154,6 @@ impl fmt::Display for DeviceFileError {
             }
         }
     }
-}
-
-/// What the parser calls by the names of our code, in words.
-fn plain_types(reason: &str) -> String {
-    [
-        ("struct DeviceFile", "an object"),
-        ("struct PeaksFile", "an object"),
-        ("struct PowerModeFile", "an object"),
-    ]
-    .into_iter()
-    .chain([("expected f64", "expected a number"), ("expected u32", "expected a whole number")])
-    .fold(reason.into(), |text: String, (ours, plain)| text.replace(ours, plain))
 }
 
 impl core::error::Error for DeviceFileError {}
@@ -168,6 +167,14 @@ mod tests {
     fn refusals_name_the_value_and_what_is_allowed() {
         let unknown = core_error(&catalog::device("h10").expect_err("no such key"));
         assert_eq!(unknown, "unknown hardware `h10`; did you mean h100_sxm, h100_nvl, h100_pcie?");
+        for (unknown, list) in [
+            (core_error(&catalog::device("foo").expect_err("no such key")), "hardware"),
+            (core_error(&catalog::model("foo").expect_err("no such key")), "models"),
+            (core_error(&catalog::format("foo").expect_err("no such key")), "formats"),
+        ] {
+            let ending = format!("`foo`; the list of {list} (`ridgepoint {list}`) names all keys");
+            assert!(unknown.ends_with(&ending), "{unknown}");
+        }
         let range = Error::OutOfRange { what: "m".into(), value: 1e30, min: 1.0, max: 1e9 };
         assert_eq!(core_error(&range), "m must be from 1 to 1000000000; got 1e30");
         let orin = catalog::device("jetson_orin_nano_8gb").expect("catalog key");

@@ -4,7 +4,7 @@ use calc_core::analysis::{Analysis, Operator};
 use calc_core::calibration::Engine;
 use calc_core::estimate::Estimate;
 use calc_core::footprint::Verdict;
-use calc_core::hf_config::AssumedField;
+use calc_core::hf_config::{AssumedField, Remark};
 use calc_core::model_arch::ModelArch;
 use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
@@ -33,10 +33,45 @@ pub fn analyze_notes(inputs: &AnalyzeInputs, answer: &Analysis) -> Vec<String> {
     notes
 }
 
+/// Notes to an answer of `analyze` on the command line: what of the request was not read comes first. The page offers
+/// nothing of that kind, and takes [`analyze_notes`].
+pub fn request_notes(inputs: &AnalyzeInputs, answer: &Analysis) -> Vec<String> {
+    unread_formats(inputs, answer).into_iter().chain(analyze_notes(inputs, answer)).collect()
+}
+
+/// Formats that a request names and that its operator does not use.
+fn unread_formats(inputs: &AnalyzeInputs, answer: &Analysis) -> Option<String> {
+    let (given, used) = (&inputs.precision, &answer.precision);
+    let gemm = matches!(inputs.operator, Operator::Gemm(_));
+    let cached = matches!(inputs.operator, Operator::Attention { .. } | Operator::KvAppend { .. });
+    // New keys and values are written in the format of the cache, and only by default that is the carrier.
+    let carrier = !matches!(inputs.operator, Operator::KvAppend { .. }) || given.kv_cache.is_none();
+    let carries = |format: &QuantFormat| gemm || carrier && format == used.carrier;
+    let activations = given.activations.filter(|format| !carries(format));
+    let weights =
+        Some(given.weights).filter(|format| !carries(format) && given.activations != Some(*format));
+    let list: Vec<String> = [
+        ("weights", weights),
+        ("activations", activations),
+        ("kv", given.kv_cache.filter(|_| !cached)),
+        ("embedding", given.embedding),
+        ("experts", given.experts),
+    ]
+    .into_iter()
+    .filter_map(|(role, format)| Some(format!("{role} {}", format?.key)))
+    .collect();
+    let runs = if carrier { used.carrier } else { used.kv_cache };
+    let instead = if gemm { String::new() } else { format!(": it runs in {}", runs.key) };
+    let op = inputs.operator.kind().key();
+    (!list.is_empty()).then(|| format!("{op} does not read {}{instead}", list.join(", ")))
+}
+
 /// Notes to the answer of `estimate`.
 pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String> {
     let mut notes = Vec::new();
     let precision = &answer.precision;
+    // First, because it can double every byte.
+    notes.extend(data_type(inputs));
     notes.extend(fallbacks(answer, inputs.model.arch.moe.is_some()));
     notes.extend(weight_only(precision.weights, answer.paths.layer));
     if inputs.model.arch.moe.is_some() && precision.experts != precision.weights {
@@ -78,10 +113,17 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
                 .into(),
         );
     }
-    notes.extend(assumed_fields(&inputs.model.assumed));
-    notes.extend(inputs.model.remarks.iter().map(crate::model_file::remark_text));
+    notes.extend(import_notes(&inputs.model.assumed, &inputs.model.remarks));
     notes.extend(engine(inputs.engine, answer.decode.totals.expected.provenance));
     notes
+}
+
+/// What an import filled in, left out or rounded.
+pub fn import_notes(assumed: &[AssumedField], remarks: &[Remark]) -> Vec<String> {
+    assumed_fields(assumed)
+        .into_iter()
+        .chain(remarks.iter().map(crate::model_file::remark_text))
+        .collect()
 }
 
 /// What runs on another peak than its formats ask for; parts that fall alike are said once.
@@ -171,10 +213,24 @@ fn engine(engine: Option<Engine>, provenance: Provenance) -> Option<String> {
     ))
 }
 
+/// Names of the field that says how a model is stored.
+const DATA_TYPE: [&str; 2] = ["torch_dtype", "dtype"];
+
+/// A model that does not say how it is stored, when the request does not either.
+fn data_type(inputs: &EstimateInputs) -> Option<String> {
+    let field = inputs.model.assumed.iter().find(|field| DATA_TYPE.contains(&field.field))?;
+    (inputs.precision.weights == inputs.model.stored.weights).then(|| {
+        format!(
+            "the model file does not say in which format it is stored; what it does not quantize counts with {}",
+            crate::model_file::assumed_text(field)
+        )
+    })
+}
+
+/// Everything else that the model file leaves open.
 fn assumed_fields(fields: &[AssumedField]) -> Option<String> {
-    if fields.is_empty() {
-        return None;
-    }
-    let list: Vec<String> = fields.iter().map(crate::model_file::assumed_text).collect();
-    Some(format!("the model file leaves open, and the import fills: {}", list.join("; ")))
+    let others = fields.iter().filter(|field| !DATA_TYPE.contains(&field.field));
+    let list: Vec<String> = others.map(crate::model_file::assumed_text).collect();
+    (!list.is_empty())
+        .then(|| format!("the model file leaves open, and the import fills: {}", list.join("; ")))
 }

@@ -129,21 +129,30 @@ impl Identity {
         self.mix(&format!("{}={}", flag.key, given[flag.key]));
         match flag.kind {
             Kind::Hardware => {
-                axis.samples().try_for_each(|name| {
-                    library.device(&name).map(|device| self.mix(&format!("{device:?}")))
-                })?;
+                self.mix_all(flag, axis, |name| library.device(&name))?;
             }
             Kind::Model => {
-                axis.samples().try_for_each(|name| {
-                    library.model(&name).map(|model| self.mix(&format!("{model:?}")))
-                })?;
+                self.mix_all(flag, axis, |name| library.model(&name))?;
             }
             Kind::Format => {
-                axis.samples().try_for_each(|name| {
-                    catalog::format(&name).map(|format| self.mix(&format!("{format:?}")))
-                })?;
+                self.mix_all(flag, axis, |name| Ok(catalog::format(&name)?))?;
             }
             Kind::Engine | Kind::Word | Kind::Number | Kind::Switch => {}
+        }
+        Ok(())
+    }
+
+    /// What the names of one flag stand for; a refusal says in which flag's list it is.
+    fn mix_all<T: core::fmt::Debug>(
+        &mut self,
+        flag: &Flag,
+        axis: &Axis,
+        look_up: impl Fn(String) -> Result<T, RequestError>,
+    ) -> Result<(), Failure> {
+        for name in axis.samples() {
+            let found =
+                look_up(name).map_err(|error| Failure::bad(format!("{}: {error}", flag.key)))?;
+            self.mix(&format!("{found:?}"));
         }
         Ok(())
     }
@@ -190,8 +199,9 @@ mod tests {
     fn what_is_wrong_with_all_points_is_refused_at_once() {
         let sound = json!({"hardware": "t4", "m": "1", "n": "64", "k": "64", "weights": "fp16"});
         for (key, value, expected) in [
-            ("hardware", "t4,t5", "unknown hardware `t5`"),
-            ("weights", "fp16,fp3", "unknown format `fp3`"),
+            ("hardware", "t4,t5", "hardware: unknown hardware `t5`; did you mean"),
+            ("weights", "fp16,fp3", "weights: unknown format `fp3`; did you mean"),
+            ("weights", "fp16,foo", "weights: unknown format `foo`; the list of formats"),
             ("m", "1..x", "m: `1..x` is no range"),
             ("m", "1..1000000000", "1000000000 points; at most 100000000"),
             ("tokens", "1", "unknown field `tokens`"),

@@ -2,10 +2,70 @@
 
 use leptos::prelude::*;
 
+use super::care::Care;
+use super::curves_chart::CurvesChart;
+use super::figures::Figures;
+use super::inputs_panel::ModelInputsPanel;
+use super::memory::Memory;
+use super::operator_chart::OperatorChart;
+use super::operator_table::OperatorTable;
+use crate::components::erased::{block, flag, text};
 use crate::components::explanation::ExplanationPopover;
+use crate::components::notes::Notes;
+use crate::state::model::answer::{ModelShown, next};
+use crate::state::model::curves::Against;
+use crate::state::session::Session;
 
-/// A model on a device.
+/// What the components of this view share.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelContext {
+    /// What follows from the inputs.
+    pub shown: Memo<ModelShown>,
+    /// Key of the operator that the pointer or the keyboard is at.
+    pub pointed: RwSignal<Option<String>>,
+}
+
+/// A model on a device: inputs, answer, what to do.
 #[component]
 pub fn ModelView() -> impl IntoView {
-    view! { <main class="model"><h1>"Model"</h1><ExplanationPopover/></main> }
+    let session = expect_context::<Session>();
+    let shown = Memo::new(move |before| {
+        session
+            .inputs
+            .with(|inputs| next(before, &inputs.model, &inputs.device, inputs.power_mode()))
+    });
+    provide_context(ModelContext { shown, pointed: RwSignal::new(None) });
+    let sentence = text(move || shown.with(|shown| shown.answer.sentence.clone()));
+    let line = text(move || shown.with(|shown| shown.answer.line.clone()));
+    let faults = block(move || {
+        let faults = shown.with(ModelShown::general_faults);
+        faults
+            .into_iter()
+            .map(|fault| view! { <p class="message">{fault}</p> })
+            .collect_view()
+            .into_any()
+    });
+    view! {
+        <main class="kernel model">
+            <ModelInputsPanel/>
+            <section class="answer" class:stale=flag(move || shown.with(ModelShown::is_stale)) aria-label="Answer">
+                <div class="said">
+                    <Notes/>
+                    <div role="alert">{faults}</div>
+                    <div class="verdict" aria-live="polite">
+                        <h1>{sentence}</h1>
+                        <p>{line}</p>
+                    </div>
+                </div>
+                <Memory/>
+                <Figures/>
+                <OperatorChart/>
+                <OperatorTable phase=0/>
+                <OperatorTable phase=1/>
+                {Against::ALL.map(|against| view! { <CurvesChart against=against/> }).collect_view()}
+            </section>
+            <Care/>
+            <ExplanationPopover/>
+        </main>
+    }
 }

@@ -1,19 +1,215 @@
-//! The Model view's keys in the address.
+//! The Model view's keys in the address: only what differs from the default. A model of a file is in it whole.
 
-use super::inputs::ModelInputs;
+use std::sync::Arc;
+
+use calc_core::catalog;
+use calc_core::error::Error;
+use calc_core::provenance::Provenance;
+use report::model_file::lines::{self, ModelLines};
+
+use super::fields::Field;
+use super::inputs::{Base, ModelInputs};
+use super::roles::Role;
+
+/// Longest name of a file that an address repeats.
+const LONGEST_NAME: usize = 60;
+/// Where the geometry of an address comes from.
+const SOURCE: &str = "the address of this page";
 
 /// Adds what differs from the default.
 pub fn write(inputs: &ModelInputs, pairs: &mut Vec<(&'static str, String)>) {
-    if *inputs != ModelInputs::default() {
-        pairs.push(("model", inputs.model.clone()));
+    let usual = ModelInputs::default();
+    match &inputs.base {
+        Base::Catalog(model) if inputs.base != usual.base => {
+            pairs.push(("model", model.key.to_owned()));
+        }
+        Base::Catalog(_) => {}
+        Base::File(model) => {
+            pairs.push(("file", model.name.chars().take(LONGEST_NAME).collect()));
+            pairs.push(("geometry", lines::geometry(&model.arch)));
+            pairs.push(("stored", lines::stored(&model.stored)));
+        }
+    }
+    for field in Field::ALL {
+        let text = inputs.text(field).trim();
+        if text != usual.text(field) {
+            pairs.push((field.spec().id, text.to_owned()));
+        }
+    }
+    pairs.extend(inputs.tied.map(|tied| ("tied", u8::from(tied).to_string())));
+    for role in Role::ALL {
+        pairs.extend(inputs.formats.get(role).map(|format| (role.id(), format.key.to_owned())));
     }
 }
 
-/// Takes a value over; false for a key that this view does not have.
-pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> bool {
-    let known = key == "model";
-    if known {
-        value.clone_into(&mut inputs.model);
+/// Takes a value over: `None` for a key that this view does not have, an error with what is wrong and what is used instead.
+/// Numbers are taken as they are, because their fields say what is wrong with them.
+pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> Option<Result<(), String>> {
+    if let Some(field) = Field::ALL.into_iter().find(|field| field.spec().id == key) {
+        inputs.set_text(field, value.chars().take(LONGEST_NAME).collect());
+        return Some(Ok(()));
     }
-    known
+    if let Some(role) = Role::ALL.into_iter().find(|role| role.id() == key) {
+        return Some(format(role, value).map(|format| inputs.formats.set(role, Some(format))));
+    }
+    Some(match key {
+        "model" => model(value).map(|base| inputs.base = base),
+        "file" => {
+            value.clone_into(&mut file(inputs).name);
+            Ok(())
+        }
+        "geometry" => match lines::read_geometry(value) {
+            Some(arch) => {
+                file(inputs).arch = arch;
+                Ok(())
+            }
+            None => Err("which is no geometry that this page wrote. The page uses the one above."
+                .to_owned()),
+        },
+        "stored" => match lines::read_stored(value) {
+            Some(stored) => {
+                file(inputs).stored = stored;
+                Ok(())
+            }
+            None => {
+                Err("which are no formats that this page wrote. The page uses those of the model."
+                    .to_owned())
+            }
+        },
+        "tied" => match value {
+            "0" | "1" => {
+                inputs.tied = Some(value == "1");
+                Ok(())
+            }
+            _ => Err("but it is 0 or 1. The page leaves it to the model.".to_owned()),
+        },
+        _ => return None,
+    })
+}
+
+/// The model of the address, which begins as a copy of the one before.
+fn file(inputs: &mut ModelInputs) -> &mut ModelLines {
+    if let Base::Catalog(model) = inputs.base {
+        inputs.base = Base::File(Arc::new(ModelLines {
+            name: model.name.to_owned(),
+            source: SOURCE.to_owned(),
+            provenance: Provenance::Assumed,
+            arch: model.arch.clone(),
+            stored: model.stored.choice(),
+            notes: Vec::new(),
+        }));
+    }
+    match &mut inputs.base {
+        Base::File(model) => Arc::make_mut(model),
+        Base::Catalog(_) => unreachable!("it was made a file above"),
+    }
+}
+
+fn model(value: &str) -> Result<Base, String> {
+    catalog::model(value).map(Base::Catalog).map_err(|error| {
+        format!("which is no model of the catalog{}. The page uses Llama-3.1-8B.", nearest(&error))
+    })
+}
+
+fn format(
+    role: Role,
+    value: &str,
+) -> Result<&'static calc_core::quant_format::QuantFormat, String> {
+    let format = catalog::format(value).map_err(|error| {
+        format!("which is no format{}. The page uses what is stored, or the rule.", nearest(&error))
+    })?;
+    if role.takes(format) {
+        Ok(format)
+    } else {
+        Err("a format that stores weights only. Activations need one that is computed in, such as fp16, fp8_e4m3 or int8. The page uses the rule.".to_owned())
+    }
+}
+
+fn nearest(error: &Error) -> String {
+    match error {
+        Error::UnknownKey { nearest, .. } if !nearest.is_empty() => {
+            format!("; near it are {}", nearest.join(", "))
+        }
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use calc_core::catalog::{formats::FORMATS, models};
+    use report::named_model::NamedModel;
+
+    fn round_trip(inputs: &ModelInputs) -> String {
+        let mut pairs = Vec::new();
+        write(inputs, &mut pairs);
+        let mut back = ModelInputs::default();
+        for (key, value) in &pairs {
+            assert_eq!(read(&mut back, key, value), Some(Ok(())), "{key}={value}");
+        }
+        if let Base::File(model) = &inputs.base {
+            back.remember(model);
+        }
+        assert_eq!(&back, inputs, "{pairs:?}");
+        pairs.iter().map(|(key, _)| format!("{key} ")).collect()
+    }
+
+    #[test]
+    fn the_default_writes_nothing() {
+        assert_eq!(round_trip(&ModelInputs::default()), "");
+    }
+
+    #[test]
+    fn every_model_comes_back_by_key_and_as_a_file() {
+        for model in models::all() {
+            let mut inputs = ModelInputs::default();
+            inputs.set_base(Base::Catalog(model));
+            round_trip(&inputs);
+            let named = NamedModel { name: "a b&c.json".into(), ..NamedModel::from_catalog(model) };
+            let file = lines::read(&lines::write(&named)).expect("its lines");
+            inputs.set_base(Base::File(Arc::new(file)));
+            assert_eq!(round_trip(&inputs), "file geometry stored ");
+        }
+    }
+
+    #[test]
+    fn every_field_role_and_wrong_text_comes_back() {
+        let mut inputs = ModelInputs::default();
+        inputs.tied = Some(true);
+        for (index, field) in Field::ALL.into_iter().enumerate() {
+            inputs.set_text(field, (index + 3).to_string());
+        }
+        for (index, role) in Role::ALL.into_iter().enumerate() {
+            inputs
+                .formats
+                .set(role, FORMATS.iter().copied().filter(|format| role.takes(format)).nth(index));
+        }
+        assert_eq!(
+            round_trip(&inputs).split_whitespace().count(),
+            Field::ALL.len() + Role::ALL.len() + 1
+        );
+        inputs.set_text(Field::Batch, "many".into());
+        inputs.set_text(Field::Prompt, String::new());
+        round_trip(&inputs);
+    }
+
+    #[test]
+    fn garbage_is_named_and_the_default_holds() {
+        for (key, value, says) in [
+            ("model", "llama-3.1-9b", "llama-3.1-8b"),
+            ("model", "", "no model"),
+            ("weights", "int4", "int4_g128"),
+            ("acts", "nf4", "weights only"),
+            ("geometry", "1.2.3", "no geometry"),
+            ("stored", "bf17", "no formats"),
+            ("tied", "yes", "0 or 1"),
+        ] {
+            let mut inputs = ModelInputs::default();
+            let refusal =
+                read(&mut inputs, key, value).expect("a key of this view").expect_err(value);
+            assert!(refusal.contains(says), "{refusal}");
+            assert_eq!(inputs, ModelInputs::default());
+        }
+        assert_eq!(read(&mut ModelInputs::default(), "q", "1"), None);
+    }
 }

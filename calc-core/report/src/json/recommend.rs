@@ -1,0 +1,284 @@
+//! The answers of `recommend` and `schedule`.
+
+use calc_core::error::Error;
+use calc_core::precision::Precision;
+use calc_core::quality::QualityLoss;
+use calc_core::recommend::{
+    DeviceChoice, Dropped, MemoryStep, Outcome, Ranked, RecommendRequest, Recommendation,
+    memory_steps, room,
+};
+use calc_core::schedule::{Schedule, Slot, SlotFlip};
+use calc_core::scheme::Scheme;
+use serde_json::{Value, json};
+
+use super::{ExpectedJson, HardwareJson, SCHEMA};
+use crate::request::{RecommendInputs, ScheduleInputs, Subject};
+use crate::words::{advice, apply};
+
+/// The answer of `recommend`.
+///
+/// # Errors
+/// None that the recommendation itself did not have.
+pub fn recommendation(
+    inputs: &RecommendInputs,
+    request: &RecommendRequest<'_>,
+    answer: &Recommendation,
+) -> Result<Value, Error> {
+    let ranked: Result<Vec<Value>, Error> = answer
+        .ranked
+        .iter()
+        .enumerate()
+        .map(|(index, row)| ranked_row(inputs, request, answer, index, row))
+        .collect();
+    let baseline = &answer.baseline;
+    Ok(json!({
+        "schema": SCHEMA,
+        "hardware": HardwareJson::new(&inputs.device, inputs.power_mode.as_deref()),
+        "workload": workload(inputs),
+        "goal": goal(inputs),
+        "baseline": {
+            "scheme": scheme_precision(&calc_core::catalog::schemes::BASELINE, &baseline.precision),
+            "ttft": ExpectedJson::from(baseline.prefill.expected),
+            "tpot": ExpectedJson::from(baseline.decode.expected),
+            "memory_bytes": baseline.memory.get(),
+            "fits": baseline.memory <= inputs.bounds.limit(baseline),
+        },
+        "best": {
+            "prefill": answer.best_prefill.map(|scheme| scheme.key),
+            "decode": answer.best_decode.map(|scheme| scheme.key),
+        },
+        "ranked": ranked?,
+        "dropped": answer.dropped.iter().map(dropped_row).collect::<Vec<_>>(),
+        "memory_steps": memory_steps(request)?.iter().map(memory_step).collect::<Vec<_>>(),
+        "notes": notes(inputs, answer),
+    }))
+}
+
+fn workload(inputs: &RecommendInputs) -> Value {
+    match &inputs.subject {
+        Subject::Shape { shape, phase, .. } => {
+            json!({"m": shape.m, "n": shape.n, "k": shape.k, "phase": phase})
+        }
+        Subject::Model(model) => {
+            let w = &model.workload;
+            json!({
+                "model": model.model.key, "batch": w.batch, "prompt": w.prompt,
+                "context": w.context, "new_tokens": w.new_tokens,
+                "tensor_parallel": w.parallel.tensor,
+            })
+        }
+    }
+}
+
+fn goal(inputs: &RecommendInputs) -> Value {
+    let bounds = &inputs.bounds;
+    json!({
+        "objective": inputs.objective.key(),
+        "phase": inputs.part.key(),
+        "max_quality_loss": bounds.quality,
+        "memory_limit_bytes": bounds.memory.map(calc_core::units::Bytes::get),
+        "max_tpot_s": bounds.tpot.map(calc_core::units::Seconds::get),
+        "max_ttft_s": bounds.ttft.map(calc_core::units::Seconds::get),
+    })
+}
+
+fn ranked_row(
+    inputs: &RecommendInputs,
+    request: &RecommendRequest<'_>,
+    answer: &Recommendation,
+    index: usize,
+    row: &Ranked,
+) -> Result<Value, Error> {
+    let room = match &inputs.subject {
+        Subject::Shape { .. } => None,
+        Subject::Model(_) => Some(room(request, row.scheme)?),
+    };
+    let flips: Vec<Value> = row
+        .flips
+        .iter()
+        .map(|flip| {
+            let to = flip.to.map(|scheme| scheme.key);
+            json!({"when": advice::change(flip.when), "to": to, "text": advice::flip(flip)})
+        })
+        .collect();
+    Ok(json!({
+        "rank": index + 1,
+        "scheme": scheme_precision(row.scheme, &row.outcome.precision),
+        "speedup": {"prefill": row.speedup_prefill, "decode": row.speedup_decode},
+        "ttft": ExpectedJson::from(row.outcome.prefill.expected),
+        "tpot": ExpectedJson::from(row.outcome.decode.expected),
+        "joule_per_token": row.outcome.decode.energy.map(calc_core::units::Joules::get),
+        "memory_bytes": row.outcome.memory.get(),
+        "fits": row.outcome.memory <= inputs.bounds.limit(&row.outcome),
+        "largest": {
+            "batch": room.and_then(|room| room.batch),
+            "context": room.and_then(|room| room.context),
+        },
+        "quality": quality(&row.quality),
+        "reason": {
+            "regime": regime_key(row),
+            "text": advice::regime(row, inputs.part, &answer.baseline),
+        },
+        "flips": flips,
+        "apply": apply_json(inputs, row.scheme),
+    }))
+}
+
+fn regime_key(row: &Ranked) -> &'static str {
+    use calc_core::recommend::Regime;
+    match row.regime {
+        Regime::Weights => "weights",
+        Regime::KvCache => "kv_cache",
+        Regime::Activations => "activations",
+        Regime::Compute => "compute",
+        Regime::Overhead => "overhead",
+    }
+}
+
+fn scheme_precision(scheme: &Scheme, precision: &Precision) -> Value {
+    json!({
+        "key": scheme.key,
+        "name": advice::scheme_name(scheme),
+        "weights": precision.weights.key,
+        "activations": precision.activations.key,
+        "kv": precision.kv_cache.key,
+        "method": scheme.method.key(),
+    })
+}
+
+fn quality(loss: &QualityLoss) -> Value {
+    json!({
+        "metric": loss.metric.key(), "low": loss.low, "high": loss.high,
+        "source": loss.source, "basis": loss.provenance,
+    })
+}
+
+fn apply_json(inputs: &RecommendInputs, scheme: &Scheme) -> Value {
+    let (model, workload) = match &inputs.subject {
+        Subject::Shape { .. } => ("MODEL", None),
+        Subject::Model(model) => (model.model.hub_name(), Some(&model.workload)),
+    };
+    let ways = apply::apply(scheme, model, workload);
+    json!({
+        // Our own quantizer is not in this version.
+        "own": null,
+        "torchao": ways.torchao.map(|way| json!({
+            "config": way.config, "min_version": way.min_version, "fallback": way.fallback,
+        })),
+        "vllm": ways.vllm,
+        "llama_cpp": ways.llama_cpp,
+    })
+}
+
+fn dropped_row(row: &Dropped) -> Value {
+    json!({
+        "scheme": {
+            "key": row.scheme.key, "name": advice::scheme_name(row.scheme),
+            "method": row.scheme.method.key(),
+        },
+        "quality": quality(&row.quality),
+        "reason": {"kind": row.reason.key(), "text": advice::dropped(&row.reason, &row.quality)},
+    })
+}
+
+fn memory_step(step: &MemoryStep) -> Value {
+    json!({
+        "scheme": step.scheme.key, "memory_bytes": step.memory.get(),
+        "quality": quality(&step.quality), "tpot_s": step.tpot.get(),
+    })
+}
+
+/// What the answer should be read with.
+pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
+    let mut notes = Vec::new();
+    if answer.ranked.is_empty() {
+        notes.push("no scheme meets all bounds; every one is listed with its reason".to_owned());
+    }
+    if let Some(asked) = &inputs.asked_weights {
+        let rank = answer.ranked.iter().position(|row| row.outcome.precision.weights.key == asked);
+        notes.push(match rank {
+            Some(index) => {
+                format!("the weights {asked} that were named are first at rank {}", index + 1)
+            }
+            None => format!("the weights {asked} that were named are in no ranked scheme"),
+        });
+    }
+    if answer.ranked.iter().any(|row| row.scheme.weight_size().is_some()) {
+        notes.push("GGUF rows take the bits per weight of the mixed file that llama.cpp writes, embeddings included".into());
+    }
+    notes.push("our own quantizer is not in this version, so `own` is null".into());
+    notes
+}
+
+/// The answer of `recommend --hardware any`: the smallest device first.
+pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice]) -> Value {
+    json!({
+        "schema": SCHEMA,
+        "workload": workload(inputs),
+        "goal": goal(inputs),
+        "devices": found.iter().map(|choice| json!({
+            "key": choice.device.key, "name": choice.device.name,
+            "memory_bytes": choice.device.memory.value.get(),
+            "tdp_w": choice.device.tdp.map(|tdp| tdp.value.get()),
+            "scheme": scheme_precision(choice.scheme, &choice.outcome.precision),
+            "needs_bytes": choice.outcome.memory.get(),
+            "ttft_s": choice.outcome.prefill.expected.time.get(),
+            "tpot_s": choice.outcome.decode.expected.time.get(),
+        })).collect::<Vec<_>>(),
+    })
+}
+
+/// The answer of `schedule`.
+pub fn schedule(inputs: &ScheduleInputs, answer: &Schedule) -> Value {
+    let recommend = &inputs.recommend;
+    let mut goal = goal(recommend);
+    goal["power_cap_w"] = json!(inputs.power_cap.map(calc_core::units::Watts::get));
+    goal["max_batch"] = json!(inputs.max_batch);
+    let modes = answer
+        .unknown_modes
+        .iter()
+        .map(|mode| format!("the clocks of mode {mode} are unknown: it is left out"));
+    json!({
+        "schema": SCHEMA,
+        "hardware": HardwareJson::new(&recommend.device, None),
+        "workload": workload(recommend),
+        "goal": goal,
+        "ranked": answer.ranked.iter().map(slot).collect::<Vec<_>>(),
+        "flips": answer.flips.iter().map(slot_flip).collect::<Vec<_>>(),
+        "notes": modes.collect::<Vec<_>>(),
+    })
+}
+
+fn slot(slot: &Slot) -> Value {
+    let Outcome { prefill, decode, memory, precision, .. } = &slot.outcome;
+    json!({
+        "power_mode": slot.mode,
+        "budget_w": slot.budget.map(calc_core::units::Watts::get),
+        "scheme": scheme_precision(slot.scheme, precision),
+        "quality": quality(&slot.quality),
+        "batch": slot.batch,
+        "tpot_s": decode.expected.time.get(),
+        "ttft_s": prefill.expected.time.get(),
+        "throughput_token_per_s": slot.throughput().get(),
+        "watt": slot.power.map(calc_core::units::Watts::get),
+        "joule_per_token": decode.energy.map(calc_core::units::Joules::get),
+        "memory_bytes": memory.get(),
+        "fits": true,
+    })
+}
+
+fn slot_flip(flip: &SlotFlip) -> Value {
+    let to = match flip {
+        SlotFlip::Cap(_, slot) | SlotFlip::LossAllowed(_, slot) | SlotFlip::LossBelow(_, slot) => {
+            Some(slot)
+        }
+        SlotFlip::Context(_, slot) => slot.as_ref(),
+    };
+    json!({
+        "when": advice::slot_change(flip),
+        "to": to.map(|slot| json!({
+            "power_mode": slot.mode, "scheme": slot.scheme.key, "batch": slot.batch,
+        })),
+        "text": advice::slot_flip(flip),
+    })
+}

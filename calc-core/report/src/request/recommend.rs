@@ -1,0 +1,234 @@
+//! Requests to the adviser: `recommend` and `schedule`.
+
+use std::borrow::Cow;
+
+use calc_core::calibration::{Calibration, Engine};
+use calc_core::cost::gemm::GemmShape;
+use calc_core::device::Device;
+use calc_core::estimate::EstimateRequest;
+use calc_core::lowering::Phase;
+use calc_core::recommend::{
+    Bounds, Objective, Part, RecommendRequest, Recommendation, ShapeTask, Task, USUAL_QUALITY,
+    recommend,
+};
+use calc_core::schedule::{Schedule, ScheduleRequest, schedule};
+use calc_core::units::{Bytes, Seconds, Watts};
+
+use super::{EstimateInputs, Fields, Library, RequestError, engine_field, power_mode};
+
+/// Rows from which on a single shape stands for a prompt when nobody says otherwise.
+const PROMPT_ROWS: u64 = 256;
+/// What `hardware` says when the device is what is looked for.
+const ANY: &str = "any";
+/// The device in whose place all others are tried.
+const STAND_IN: &str = "h100_sxm";
+/// Largest batch of a schedule when nobody says otherwise.
+const USUAL_MAX_BATCH: u64 = 256;
+
+/// What is to be run.
+#[derive(Debug, Clone)]
+pub enum Subject {
+    /// One matrix product.
+    Shape {
+        /// Its shape.
+        shape: GemmShape,
+        /// The phase that it stands for.
+        phase: Phase,
+        /// Engine.
+        engine: Option<Engine>,
+    },
+    /// A model.
+    Model(Box<EstimateInputs>),
+}
+
+/// A request for a recommendation, with everything looked up.
+#[derive(Debug, Clone)]
+pub struct RecommendInputs {
+    /// Device.
+    pub device: Cow<'static, Device>,
+    /// The device is what is looked for.
+    pub any_device: bool,
+    /// Name of its power mode.
+    pub power_mode: Option<String>,
+    /// What is to be run.
+    pub subject: Subject,
+    /// What the ranking is by.
+    pub objective: Objective,
+    /// Which part of the work counts.
+    pub part: Part,
+    /// What must hold.
+    pub bounds: Bounds,
+    /// Weights that the user has in mind; their rank is said.
+    pub asked_weights: Option<String>,
+}
+
+impl RecommendInputs {
+    /// Reads the fields of `recommend`.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
+        let objective = word(&mut fields, "objective", &Objective::ALL)?;
+        let asked_part = word(&mut fields, "phase", &Part::ALL)?;
+        let bounds = bounds(&mut fields)?;
+        let any_device =
+            fields.peek_text("hardware").is_some_and(|key| key.eq_ignore_ascii_case(ANY));
+        if any_device {
+            fields.replace_text("hardware", STAND_IN);
+        }
+        let asked_weights = fields.peek_text("weights").map(str::to_owned);
+        let (device, power_mode, subject, part) = if fields.has("model") {
+            let inputs = EstimateInputs::parse(fields, library)?;
+            let many = inputs.workload.new_tokens > 1;
+            let part = asked_part.unwrap_or(if many { Part::Whole } else { Part::Decode });
+            let (device, mode) = (inputs.device.clone(), inputs.power_mode.clone());
+            (device, mode, Subject::Model(Box::new(inputs)), part)
+        } else {
+            shape(fields, library, asked_part)?
+        };
+        Ok(Self {
+            device,
+            any_device,
+            power_mode,
+            subject,
+            objective: objective.unwrap_or(Objective::Latency),
+            part,
+            bounds,
+            asked_weights,
+        })
+    }
+
+    /// What is asked of the model.
+    ///
+    /// # Errors
+    /// What the model refuses.
+    pub fn request<'a>(
+        &'a self,
+        calibration: &'a Calibration,
+    ) -> Result<RecommendRequest<'a>, RequestError> {
+        let mode = power_mode(&self.device, self.power_mode.as_deref())?;
+        let task = match &self.subject {
+            Subject::Shape { shape, phase, engine } => Task::Shape(ShapeTask {
+                device: &self.device,
+                mode,
+                shape: *shape,
+                phase: *phase,
+                engine: *engine,
+                calibration,
+            }),
+            Subject::Model(inputs) => Task::Model {
+                request: EstimateRequest {
+                    device: &self.device,
+                    mode,
+                    model: &inputs.model.arch,
+                    precision: inputs.precision,
+                    workload: inputs.workload,
+                    weight_size: None,
+                    draft: inputs.draft.as_ref().map(|draft| &*draft.arch),
+                    engine: inputs.engine,
+                    calibration,
+                },
+                published: inputs.model.stored,
+            },
+        };
+        let Self { objective, part, bounds, .. } = *self;
+        Ok(RecommendRequest { task, objective, part, bounds })
+    }
+
+    /// Answers it.
+    ///
+    /// # Errors
+    /// What the model refuses.
+    pub fn recommend(&self, calibration: &Calibration) -> Result<Recommendation, RequestError> {
+        Ok(recommend(&self.request(calibration)?)?)
+    }
+}
+
+fn shape(
+    mut fields: Fields,
+    library: &Library<'_>,
+    part: Option<Part>,
+) -> Result<(Cow<'static, Device>, Option<String>, Subject, Part), RequestError> {
+    let device = library.device(&fields.required_text("hardware")?)?;
+    let mode = fields.text("power_mode")?;
+    let (m, n, k) =
+        (fields.required_count("m")?, fields.required_count("n")?, fields.required_count("k")?);
+    for key in ["weights", "activations"] {
+        super::format_field(&mut fields, key)?;
+    }
+    let engine = engine_field(&mut fields)?;
+    fields.finish()?;
+    let phase = match part {
+        Some(Part::Prefill) => Phase::Prefill,
+        Some(Part::Whole) | None if m >= PROMPT_ROWS => Phase::Prefill,
+        Some(Part::Decode | Part::Whole) | None => Phase::Decode,
+    };
+    let part = match phase {
+        Phase::Prefill => Part::Prefill,
+        Phase::Decode => Part::Decode,
+    };
+    let mode = power_mode(&device, mode.as_deref())?.map(|mode| mode.name.to_string());
+    Ok((device, mode, Subject::Shape { shape: GemmShape { m, n, k }, phase, engine }, part))
+}
+
+fn word<T: Copy>(
+    fields: &mut Fields,
+    key: &'static str,
+    words: &[(&'static str, T)],
+) -> Result<Option<T>, RequestError> {
+    let Some(given) = fields.text(key)? else { return Ok(None) };
+    let found = words.iter().find(|(name, _)| name.eq_ignore_ascii_case(&given));
+    found.map(|(_, value)| Some(*value)).ok_or_else(|| RequestError::NotOneOf {
+        key,
+        value: given,
+        allowed: words.iter().map(|(name, _)| *name).collect(),
+    })
+}
+
+fn bounds(fields: &mut Fields) -> Result<Bounds, RequestError> {
+    let milliseconds = |value: Option<f64>| value.map(|value| Seconds::new(value * 1e-3));
+    Ok(Bounds {
+        memory: fields.real("memory_limit_gb")?.map(Bytes::from_gb),
+        quality: fields.real("max_quality_loss")?.unwrap_or(USUAL_QUALITY),
+        tpot: milliseconds(fields.real("max_tpot_ms")?),
+        ttft: milliseconds(fields.real("max_ttft_ms")?),
+    })
+}
+
+/// A request for a schedule, with everything looked up.
+#[derive(Debug, Clone)]
+pub struct ScheduleInputs {
+    /// Everything but what follows; its batch and power mode do not count.
+    pub recommend: RecommendInputs,
+    /// Largest power budget.
+    pub power_cap: Option<Watts>,
+    /// Largest batch that is considered.
+    pub max_batch: u64,
+}
+
+impl ScheduleInputs {
+    /// Reads the fields of `schedule`.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
+        let power_cap = fields.real("power_cap_w")?.map(Watts::new);
+        let max_batch = fields.count("max_batch")?.unwrap_or(USUAL_MAX_BATCH);
+        if fields.has("model") && !fields.has("batch") {
+            fields.replace_text("batch", "1");
+        }
+        let recommend = RecommendInputs::parse(fields, library)?;
+        Ok(Self { recommend, power_cap, max_batch })
+    }
+
+    /// Answers it.
+    ///
+    /// # Errors
+    /// What the model refuses.
+    pub fn schedule(&self, calibration: &Calibration) -> Result<Schedule, RequestError> {
+        let RecommendRequest { task, objective, part, bounds } =
+            self.recommend.request(calibration)?;
+        let (power_cap, max_batch) = (self.power_cap, self.max_batch);
+        Ok(schedule(&ScheduleRequest { task, objective, part, bounds, power_cap, max_batch })?)
+    }
+}

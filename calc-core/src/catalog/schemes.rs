@@ -1,0 +1,115 @@
+//! The schemes between which the adviser chooses.
+//!
+//! Multiples: Marlin takes N a multiple of 64 and K of 128; FP8 and INT8 products take multiples of 16; a block of a GGUF
+//! format must not cross the end of a row. Weights with one scale per channel, and NF4 with its flat blocks, take any shape.
+
+use super::formats as f;
+use super::quality as q;
+use crate::quality::QualityLoss;
+use crate::quant_format::QuantFormat;
+use crate::scheme::{Kernels, Method, Scheme, SchemeWeights};
+
+/// Weights that are dequantized in registers.
+const fn weight_only(
+    key: &'static str,
+    format: &'static QuantFormat,
+    method: Method,
+    quality: QualityLoss,
+) -> Scheme {
+    Scheme {
+        key,
+        weights: SchemeWeights::Format(format),
+        activations: None,
+        method,
+        kernels: Kernels::Torch,
+        input_multiple: 128,
+        output_multiple: 64,
+        quality,
+    }
+}
+
+/// Weights without groups, for which kernels of any shape are compiled.
+const fn any_shape(
+    key: &'static str,
+    format: &'static QuantFormat,
+    quality: QualityLoss,
+) -> Scheme {
+    Scheme {
+        input_multiple: 1,
+        output_multiple: 1,
+        ..weight_only(key, format, Method::Rtn, quality)
+    }
+}
+
+/// Weights and activations in one format.
+const fn both(
+    key: &'static str,
+    format: &'static QuantFormat,
+    method: Method,
+    quality: QualityLoss,
+) -> Scheme {
+    Scheme {
+        activations: Some(format),
+        input_multiple: if format.block > 16 { format.block } else { 16 },
+        output_multiple: 16,
+        ..weight_only(key, format, method, quality)
+    }
+}
+
+/// A file of llama.cpp.
+const fn gguf(key: &'static str, format: &'static QuantFormat, quality: QualityLoss) -> Scheme {
+    Scheme {
+        method: Method::LlamaQuantize,
+        kernels: Kernels::LlamaCpp,
+        input_multiple: format.block,
+        output_multiple: 1,
+        ..weight_only(key, format, Method::LlamaQuantize, quality)
+    }
+}
+
+const fn plain(key: &'static str, weights: SchemeWeights, quality: QualityLoss) -> Scheme {
+    Scheme {
+        weights,
+        kernels: Kernels::Plain,
+        input_multiple: 1,
+        output_multiple: 1,
+        ..weight_only(key, &f::FP16, Method::None, quality)
+    }
+}
+
+/// What all others are compared with: 16 bits.
+pub static BASELINE: Scheme = plain("half", SchemeWeights::Half, q::NONE);
+
+/// All schemes, the baseline first.
+pub static SCHEMES: [&Scheme; 25] = [
+    &BASELINE,
+    &plain("as_published", SchemeWeights::Published, q::AS_PUBLISHED),
+    &both("fp8_w8a8", &f::FP8_E4M3, Method::NativeFp8, q::FP8),
+    &any_shape("fp8_w8a16", &f::FP8_E4M3, q::FP8),
+    &any_shape("int8_w8a16", &f::INT8, q::INT8_WEIGHTS),
+    &both("int8_w8a8", &f::INT8, Method::Rtn, q::INT8),
+    &weight_only("int4_g128_rtn", &f::INT4_G128_SYM, Method::Rtn, q::INT4_RTN),
+    &weight_only("int4_g128_awq", &f::INT4_G128, Method::Awq, q::INT4_CALIBRATED),
+    &weight_only("int4_g128_gptq", &f::INT4_G128_SYM, Method::Gptq, q::INT4_CALIBRATED),
+    &weight_only("int4_g32_rtn", &f::INT4_G32, Method::Rtn, q::INT4_G32),
+    &weight_only("nvfp4_w4a16", &f::NVFP4, Method::Rtn, q::NVFP4),
+    &both("nvfp4_w4a4", &f::NVFP4, Method::NativeFp4, q::NVFP4),
+    &weight_only("mxfp4_w4a16", &f::MXFP4, Method::Rtn, q::MXFP4),
+    &both("mxfp4_w4a4", &f::MXFP4, Method::NativeFp4, q::MXFP4),
+    &any_shape("nf4", &f::NF4, q::NF4),
+    &any_shape("nf4_dq", &f::NF4_DQ, q::NF4),
+    &weight_only("int3_g128_awq", &f::INT3_G128, Method::Awq, q::INT3),
+    &weight_only("int2_g64_rtn", &f::INT2_G64, Method::Rtn, q::INT2),
+    &gguf("gguf_q8_0", &f::GGUF_Q8_0, q::Q8_0),
+    &gguf("gguf_q6_k", &f::GGUF_Q6_K, q::Q6_K),
+    &gguf("gguf_q5_k", &f::GGUF_Q5_K, q::Q5_K),
+    &gguf("gguf_q4_k", &f::GGUF_Q4_K, q::Q4_K),
+    &gguf("gguf_q4_0", &f::GGUF_Q4_0, q::Q4_0),
+    &gguf("gguf_q3_k", &f::GGUF_Q3_K, q::Q3_K),
+    &gguf("gguf_q2_k", &f::GGUF_Q2_K, q::Q2_K),
+];
+
+/// The scheme with this key.
+pub fn scheme(key: &str) -> Option<&'static Scheme> {
+    SCHEMES.iter().copied().find(|scheme| scheme.key == key)
+}

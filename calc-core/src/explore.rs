@@ -1,0 +1,195 @@
+//! One model on every device, in every power mode, scheme, batch and context: the best of each device at each context.
+//! A million points take about a second, so whoever asks goes device by device and can stop in between.
+
+use alloc::vec::Vec;
+
+use crate::catalog::schemes::SCHEMES;
+use crate::device::{Device, PowerMode};
+use crate::error::Error;
+use crate::lowering::Step;
+use crate::plan::Plan;
+use crate::recommend::{Bounds, Chooser, Objective, Part, RecommendRequest, Task};
+use crate::roofline::Roofs;
+use crate::scheme::Scheme;
+use crate::units::{Bytes, Seconds, TokensPerSec};
+
+/// What is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct ExploreRequest<'a> {
+    /// The model with its prompt; device, power mode, batch and context do not count.
+    pub task: Task<'a>,
+    /// What must hold.
+    pub bounds: Bounds,
+    /// Batches to try, ascending.
+    pub batches: &'a [u64],
+    /// Contexts to try.
+    pub contexts: &'a [u64],
+}
+
+/// The highest throughput of a device in a power mode at a context.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Best<'d> {
+    /// Power mode; `None` for the device's own peaks.
+    pub mode: Option<&'d PowerMode>,
+    /// Context.
+    pub context: u64,
+    /// Scheme.
+    pub scheme: &'static Scheme,
+    /// Batch.
+    pub batch: u64,
+    /// Expected time per token.
+    pub tpot: Seconds,
+    /// Memory that it needs.
+    pub memory: Bytes,
+}
+
+impl Best<'_> {
+    /// Tokens per second over the batch.
+    pub fn throughput(&self) -> TokensPerSec {
+        TokensPerSec::new(self.batch as f64 / self.tpot.get())
+    }
+}
+
+/// The best of one device.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explored<'d> {
+    /// One for each mode and context at which something meets the bounds.
+    pub best: Vec<Best<'d>>,
+    /// Points that were looked at.
+    pub points: u64,
+}
+
+/// Tries everything on one device.
+///
+/// # Errors
+/// A bound out of range; a task that is no model. What a device refuses, such as an unknown link, leaves it without a best.
+pub fn explore<'d>(
+    request: &ExploreRequest<'_>,
+    device: &'d Device,
+) -> Result<Explored<'d>, Error> {
+    let Task::Model { .. } = request.task else {
+        return Err(Error::Conflict { first: "explore", second: "model", needs: true });
+    };
+    let mut explored = Explored { best: Vec::new(), points: 0 };
+    let known = |mode: &&PowerMode| Roofs::new(device, Some(mode)).is_ok();
+    let modes = device.power_modes.iter().filter(known).map(Some);
+    for mode in core::iter::once(None).chain(modes) {
+        let chooser = Chooser::new(&RecommendRequest {
+            task: request.task.on(device, mode),
+            objective: Objective::Throughput,
+            part: Part::Decode,
+            bounds: request.bounds,
+        })?;
+        for scheme in SCHEMES {
+            if chooser.allows(scheme) {
+                explored.points += improve(request, &chooser, (mode, scheme), &mut explored.best);
+            }
+        }
+    }
+    Ok(explored)
+}
+
+/// Improves the best of each context by one scheme; returns how many points it looked at.
+fn improve<'d>(
+    request: &ExploreRequest<'_>,
+    chooser: &Chooser<'_>,
+    (mode, scheme): (Option<&'d PowerMode>, &'static Scheme),
+    found: &mut Vec<Best<'d>>,
+) -> u64 {
+    let mut points = 0;
+    for &batch in request.batches {
+        let Some(estimate) = chooser.estimate_request(scheme, batch) else { continue };
+        let Ok((plan, draft)) = Plan::new(estimate).and_then(|plan| {
+            let draft = plan.draft()?;
+            Ok((plan, draft))
+        }) else {
+            continue;
+        };
+        let prompt = estimate.workload.prompt;
+        let first_token = || plan.timed_step(Step::prefill(batch, prompt)).expected.time;
+        let is_late = request.bounds.ttft.is_some_and(|bound| first_token() > bound);
+        if plan.link_unknown() || is_late {
+            continue;
+        }
+        let fixed = plan.footprint();
+        for &context in request.contexts {
+            points += 1;
+            let memory = fixed.total() - fixed.kv_cache + plan.kv_cache_at(context);
+            let limit = request.bounds.memory.map_or(fixed.usable, |it| it.min(fixed.usable));
+            if memory > limit {
+                continue;
+            }
+            let tpot = plan.token_time(draft.as_ref(), context).time;
+            if request.bounds.tpot.is_none_or(|bound| tpot <= bound) {
+                keep(found, Best { mode, context, scheme, batch, tpot, memory });
+            }
+        }
+    }
+    points
+}
+
+/// Keeps the better of two at one mode and context.
+fn keep<'d>(found: &mut Vec<Best<'d>>, new: Best<'d>) {
+    let name = |best: &Best<'d>| best.mode.map(|mode| &*mode.name);
+    let same = |best: &&mut Best<'d>| best.context == new.context && name(best) == name(&new);
+    match found.iter_mut().find(same) {
+        Some(best) if best.throughput() < new.throughput() => *best = new,
+        Some(_) => {}
+        None => found.push(new),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibration::Calibration;
+    use crate::catalog;
+    use crate::estimate::EstimateRequest;
+    use crate::precision::PrecisionChoice;
+    use crate::recommend::recommend;
+    use crate::workload::Workload;
+
+    #[test]
+    fn the_best_of_a_device_is_that_of_the_adviser_at_its_batch() {
+        let model = catalog::model("llama-3.1-8b").expect("catalog key");
+        let device = catalog::device("jetson_orin_nano_8gb_super").expect("catalog key");
+        let task = Task::Model {
+            request: EstimateRequest {
+                device,
+                mode: None,
+                model: &model.arch,
+                precision: PrecisionChoice::weights(&catalog::formats::FP16),
+                workload: Workload::new(1, 512),
+                weight_size: None,
+                draft: None,
+                engine: None,
+                calibration: &Calibration::ASSUMED,
+            },
+            published: model.stored.choice(),
+        };
+        let bounds = Bounds::default();
+        let request = ExploreRequest {
+            task,
+            bounds,
+            batches: &[1, 2, 4, 8],
+            contexts: &[1024, 4096, 65_536],
+        };
+        let found = explore(&request, device).expect("explored");
+        let own: Vec<&Best<'_>> = found.best.iter().filter(|best| best.mode.is_none()).collect();
+        let at = |context| own.iter().find(|best| best.context == context);
+        assert_eq!(at(4096).map(|best| (best.batch, best.scheme.key)), Some((4, "gguf_q4_k")));
+        assert_eq!(at(1024).map(|best| best.batch), Some(8));
+        assert!(at(65_536).is_none(), "8.6 GB of cache do not fit");
+        let mut workload = Workload::new(4, 512);
+        workload.context = 4096;
+        let Task::Model { request: estimate, published } = task else { unreachable!("a model") };
+        let task = Task::Model { request: EstimateRequest { workload, ..estimate }, published };
+        let (objective, part) = (Objective::Throughput, Part::Decode);
+        let answer =
+            recommend(&RecommendRequest { task, objective, part, bounds }).expect("an answer");
+        let first = &answer.ranked[0];
+        assert_eq!(Some(first.scheme.key), at(4096).map(|best| best.scheme.key));
+        assert_eq!(Some(first.outcome.decode.expected.time), at(4096).map(|best| best.tpot));
+        assert_eq!(Some(first.outcome.memory), at(4096).map(|best| best.memory));
+    }
+}

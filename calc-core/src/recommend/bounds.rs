@@ -1,0 +1,129 @@
+//! What must hold, and why a scheme is dropped.
+
+use super::task::Outcome;
+use crate::error::{Error, real_in_range};
+use crate::quality::QualityLoss;
+use crate::scheme::{BadShape, NoKernel};
+use crate::units::{Bytes, Seconds};
+
+/// What must hold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bounds {
+    /// Memory that may be used, if less than the device's.
+    pub memory: Option<Bytes>,
+    /// Largest loss of quality [%]; the larger end of a scheme's range must not exceed it.
+    pub quality: f64,
+    /// Longest time per output token.
+    pub tpot: Option<Seconds>,
+    /// Longest time to first token.
+    pub ttft: Option<Seconds>,
+}
+
+/// Largest rise of the perplexity when nobody says otherwise [%].
+pub const USUAL_QUALITY: f64 = 5.0;
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { memory: None, quality: USUAL_QUALITY, tpot: None, ttft: None }
+    }
+}
+
+/// Why a scheme is dropped.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Drop {
+    /// No kernel runs it here.
+    Kernel(NoKernel),
+    /// A matrix has a shape that it does not take.
+    Shape(BadShape),
+    /// It may lose more quality than allowed.
+    Quality {
+        /// Allowed [%].
+        bound: f64,
+    },
+    /// It does not fit.
+    Memory {
+        /// What it needs.
+        needs: Bytes,
+        /// What there is.
+        limit: Bytes,
+    },
+    /// A token takes too long.
+    Tpot {
+        /// What it takes.
+        takes: Seconds,
+        /// Allowed.
+        bound: Seconds,
+    },
+    /// The first token takes too long.
+    Ttft {
+        /// What it takes.
+        takes: Seconds,
+        /// Allowed.
+        bound: Seconds,
+    },
+    /// The model refuses the combination.
+    Refused(Error),
+}
+
+impl Drop {
+    /// The key in JSON.
+    pub const fn key(&self) -> &'static str {
+        match self {
+            Self::Kernel(_) => "kernel",
+            Self::Shape(_) => "shape",
+            Self::Quality { .. } => "quality",
+            Self::Memory { .. } => "memory",
+            Self::Tpot { .. } => "tpot",
+            Self::Ttft { .. } => "ttft",
+            Self::Refused(_) => "refused",
+        }
+    }
+}
+
+/// A hair above a bound still meets it: percentages are sums of rounded figures.
+const SLACK: f64 = 1.0 + 1e-9;
+
+impl Bounds {
+    /// Checks every bound against its range.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] with the first that is outside.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        real_in_range("max_quality_loss", self.quality, 0.0, 1e6)?;
+        if let Some(memory) = self.memory {
+            real_in_range("memory_limit_gb", memory.get() / 1e9, 1e-6, 1e9)?;
+        }
+        for (what, time) in [("max_tpot_ms", self.tpot), ("max_ttft_ms", self.ttft)] {
+            if let Some(time) = time {
+                real_in_range(what, time.get() * 1e3, 1e-6, 1e12)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Memory that may be used.
+    pub fn limit(&self, outcome: &Outcome) -> Bytes {
+        self.memory.map_or(outcome.usable, |memory| memory.min(outcome.usable))
+    }
+
+    pub(super) fn admit_quality(&self, loss: &QualityLoss) -> Result<(), Drop> {
+        if loss.high <= self.quality * SLACK {
+            Ok(())
+        } else {
+            Err(Drop::Quality { bound: self.quality })
+        }
+    }
+
+    pub(super) fn admit_outcome(&self, outcome: &Outcome) -> Result<(), Drop> {
+        let limit = self.limit(outcome);
+        if outcome.memory > limit {
+            return Err(Drop::Memory { needs: outcome.memory, limit });
+        }
+        let (tpot, ttft) = (outcome.decode.expected.time, outcome.prefill.expected.time);
+        match (self.tpot, self.ttft) {
+            (Some(bound), _) if tpot > bound => Err(Drop::Tpot { takes: tpot, bound }),
+            (_, Some(bound)) if ttft > bound => Err(Drop::Ttft { takes: ttft, bound }),
+            _ => Ok(()),
+        }
+    }
+}

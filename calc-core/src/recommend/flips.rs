@@ -1,0 +1,178 @@
+//! What would flip the order: a larger or smaller workload, another bound on quality, more memory.
+
+use alloc::vec::Vec;
+
+use super::{Axis, Chooser, Drop, Dropped, Part, Ranked, Task};
+use crate::scheme::Scheme;
+use crate::units::Bytes;
+
+/// From where on another scheme is first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Change {
+    /// From this value of an axis on.
+    From(Axis, u64),
+    /// Down from this value of an axis.
+    DownFrom(Axis, u64),
+    /// If this loss of quality is allowed [%].
+    LossAllowed(f64),
+    /// If less than this loss of quality is allowed [%].
+    LossBelow(f64),
+    /// With this much memory.
+    Memory(Bytes),
+}
+
+/// Why another scheme is first from there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// It passes the one before.
+    Passes,
+    /// The one before no longer meets the bounds.
+    TheOtherDrops,
+    /// Now it meets the bounds.
+    Admitted,
+}
+
+/// Another scheme is first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Flip {
+    /// From where on.
+    pub when: Change,
+    /// Why.
+    pub cause: Cause,
+    /// Which one; `None` when none is left.
+    pub to: Option<&'static Scheme>,
+}
+
+/// Values of an axis beyond which nobody asks.
+const MOST_BATCH: u64 = 4096;
+const MOST_TOKENS: u64 = 1 << 20;
+
+/// Fills the flips of all rows: the first row is told what ends its being first, each other row what makes it first.
+pub(super) fn fill(chooser: &Chooser<'_>, ranked: &mut [Ranked], dropped: &[Dropped]) {
+    let Some(first) = ranked.first() else { return };
+    let mut flips = Vec::new();
+    for axis in axes(chooser) {
+        changes(chooser, axis, first.scheme, &mut flips);
+    }
+    bounds(chooser, first, dropped, &mut flips);
+    for row in ranked.iter_mut().skip(1) {
+        row.flips
+            .extend(flips.iter().filter(|flip| flip.to.is_some_and(|to| to.key == row.scheme.key)));
+    }
+    let mut nearest: Vec<Flip> = Vec::new();
+    for flip in flips {
+        if !nearest.iter().any(|near| direction(near.when) == direction(flip.when)) {
+            nearest.push(flip);
+        }
+    }
+    ranked[0].flips = nearest;
+}
+
+/// What a change is along: of two in the same direction only the nearest ends the reign of the first.
+fn direction(change: Change) -> (u8, Option<Axis>) {
+    match change {
+        Change::From(axis, _) => (0, Some(axis)),
+        Change::DownFrom(axis, _) => (1, Some(axis)),
+        Change::LossAllowed(_) => (2, None),
+        Change::LossBelow(_) => (3, None),
+        Change::Memory(_) => (4, None),
+    }
+}
+
+fn axes(chooser: &Chooser<'_>) -> Vec<Axis> {
+    match (&chooser.request.task, chooser.request.part) {
+        (Task::Shape(_), _) => [Axis::Rows].into(),
+        (Task::Model { .. }, Part::Decode) => [Axis::Batch, Axis::Context].into(),
+        (Task::Model { .. }, Part::Prefill | Part::Whole) => [Axis::Batch, Axis::Prompt].into(),
+    }
+}
+
+/// All changes of the first along an axis, up and down from where the task stands.
+fn changes(chooser: &Chooser<'_>, axis: Axis, first: &'static Scheme, flips: &mut Vec<Flip>) {
+    let most = match axis {
+        Axis::Rows | Axis::Batch => MOST_BATCH,
+        Axis::Prompt | Axis::Context => MOST_TOKENS,
+    };
+    let up = |value: u64| Some((value * 2).min(most)).filter(|next| *next > value);
+    let down = |value: u64| Some(value / 2).filter(|next| *next > 0);
+    walk(chooser, (axis, &up, Change::From), first, flips);
+    walk(chooser, (axis, &down, Change::DownFrom), first, flips);
+}
+
+/// An axis, the next value to try on it, and what a change on it is called.
+type Direction<'a> = (Axis, &'a dyn Fn(u64) -> Option<u64>, fn(Axis, u64) -> Change);
+
+/// Tries values one after another; a change between two of them is narrowed down. Two changes between two tried values
+/// would be missed.
+fn walk(
+    chooser: &Chooser<'_>,
+    (axis, next, change): Direction<'_>,
+    first: &'static Scheme,
+    flips: &mut Vec<Flip>,
+) {
+    let task = &chooser.request.task;
+    let winner = |value| chooser.winner(&task.at(axis, value));
+    let (mut here, mut holder) = (task.get(axis).max(1), Some(first));
+    while let (Some(then), Some(scheme)) = (next(here), holder) {
+        let before = here;
+        here = then;
+        if is(winner(then), scheme) {
+            continue;
+        }
+        here = nearest_change(before, then, |value| is(winner(value), scheme));
+        holder = winner(here);
+        let at = task.at(axis, here);
+        let cause = match chooser.admit(&at, scheme) {
+            Ok(_) => Cause::Passes,
+            Err(_) => Cause::TheOtherDrops,
+        };
+        flips.push(Flip { when: change(axis, here), cause, to: holder });
+    }
+}
+
+fn is(winner: Option<&Scheme>, scheme: &Scheme) -> bool {
+    winner.is_some_and(|winner| winner.key == scheme.key)
+}
+
+/// The value next to a change, on its far side: `holds` is true at `good` and false at `bad`, which may lie below it.
+fn nearest_change(mut good: u64, mut bad: u64, holds: impl Fn(u64) -> bool) -> u64 {
+    while good.abs_diff(bad) > 1 {
+        let middle = good.min(bad) + good.abs_diff(bad) / 2;
+        if holds(middle) {
+            good = middle;
+        } else {
+            bad = middle;
+        }
+    }
+    bad
+}
+
+/// Changes by the bounds on quality and memory.
+fn bounds(chooser: &Chooser<'_>, first: &Ranked, dropped: &[Dropped], flips: &mut Vec<Flip>) {
+    let barred = dropped.iter().filter(|row| matches!(row.reason, Drop::Quality { .. }));
+    let mut losses: Vec<f64> = barred.map(|row| row.quality.high).collect();
+    losses.sort_by(f64::total_cmp);
+    losses.dedup();
+    let mut holder = first.scheme;
+    for loss in losses {
+        let Some(winner) = chooser.winner_at_quality(loss) else { continue };
+        if winner.key != holder.key {
+            let when = Change::LossAllowed(loss);
+            flips.push(Flip { when, cause: Cause::Admitted, to: Some(winner) });
+            holder = winner;
+        }
+    }
+    let loss = first.quality.high;
+    if loss > 0.0 {
+        let to = chooser.winner_at_quality(loss * (1.0 - 1e-6));
+        flips.push(Flip { when: Change::LossBelow(loss), cause: Cause::TheOtherDrops, to });
+    }
+    for row in dropped {
+        let Drop::Memory { needs, .. } = row.reason else { continue };
+        let Ok(outcome) = chooser.request.task.run(&chooser.roofs, row.scheme) else { continue };
+        if chooser.score(&outcome) < first.score {
+            let when = Change::Memory(needs);
+            flips.push(Flip { when, cause: Cause::Admitted, to: Some(row.scheme) });
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The reversed questions: how large a batch or context a scheme leaves room for, which devices meet a goal, and what less
+//! memory costs in quality.
+
+use alloc::vec::Vec;
+
+use super::{Axis, Chooser, Drop, Outcome, RecommendRequest};
+use crate::catalog;
+use crate::device::Device;
+use crate::error::Error;
+use crate::quality::QualityLoss;
+use crate::scheme::Scheme;
+use crate::units::{Bytes, Seconds};
+
+/// How far a workload can grow with a scheme while it fits and meets the bounds; `None` where not even the smallest does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// Largest batch at the stated context.
+    pub batch: Option<u64>,
+    /// Largest context at the stated batch.
+    pub context: Option<u64>,
+}
+
+/// How far the workload of a request can grow with a scheme.
+///
+/// Memory and times grow with batch and context, so the largest value is found by doubling and halving.
+///
+/// # Errors
+/// As [`super::recommend`].
+pub fn room(request: &RecommendRequest<'_>, scheme: &'static Scheme) -> Result<Room, Error> {
+    let chooser = Chooser::new(request)?;
+    let meets = |axis: Axis, value: u64| {
+        let task = request.task.at(axis, value);
+        let outcome = task.run(&chooser.roofs, scheme);
+        outcome.is_ok_and(|outcome| request.bounds.admit_outcome(&outcome).is_ok())
+    };
+    let largest = |axis: Axis| largest(axis.most(), |value| meets(axis, value));
+    Ok(Room { batch: largest(Axis::Batch), context: largest(Axis::Context) })
+}
+
+/// The largest value from 1 to `most` that holds, when all smaller ones hold too.
+pub(crate) fn largest(most: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
+    if !holds(1) {
+        return None;
+    }
+    let mut good = 1;
+    while good < most && holds((good * 2).min(most)) {
+        good = (good * 2).min(most);
+    }
+    let mut bad = (good * 2).min(most + 1);
+    while bad > good && bad - good > 1 {
+        let middle = good + (bad - good) / 2;
+        if holds(middle) {
+            good = middle;
+        } else {
+            bad = middle;
+        }
+    }
+    Some(good)
+}
+
+/// A scheme that no other beats in both memory and quality.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MemoryStep {
+    /// Scheme.
+    pub scheme: &'static Scheme,
+    /// Memory that it needs.
+    pub memory: Bytes,
+    /// Its loss of quality.
+    pub quality: QualityLoss,
+    /// Its time per token.
+    pub tpot: Seconds,
+}
+
+/// The quality that a memory limit costs: from the best quality down, each scheme that needs less memory than all better
+/// ones. Bounds on quality and memory do not count here; kernels and shapes do.
+///
+/// # Errors
+/// As [`super::recommend`].
+pub fn memory_steps(request: &RecommendRequest<'_>) -> Result<Vec<MemoryStep>, Error> {
+    let chooser = Chooser::new(request)?;
+    let mut steps: Vec<MemoryStep> = Vec::new();
+    for scheme in chooser.candidates() {
+        let runs = scheme.runs_on(request.task.device(), &chooser.roofs).map_err(Drop::Kernel);
+        if runs.and_then(|()| request.task.shapes(scheme).map_err(Drop::Shape)).is_err() {
+            continue;
+        }
+        let Ok(outcome) = request.task.run(&chooser.roofs, scheme) else { continue };
+        steps.push(MemoryStep {
+            scheme,
+            memory: outcome.memory,
+            quality: chooser.quality(scheme),
+            tpot: outcome.decode.expected.time,
+        });
+    }
+    steps.sort_by(|a, b| {
+        let by_quality = a.quality.high.total_cmp(&b.quality.high);
+        by_quality.then(a.memory.get().total_cmp(&b.memory.get()))
+    });
+    let mut smallest = f64::INFINITY;
+    steps.retain(|step| {
+        let smaller = step.memory.get() < smallest;
+        smallest = smallest.min(step.memory.get());
+        smaller
+    });
+    Ok(steps)
+}
+
+/// A device that meets the bounds, with the scheme that does it best.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DeviceChoice {
+    /// Device.
+    pub device: &'static Device,
+    /// Scheme.
+    pub scheme: &'static Scheme,
+    /// What it comes to.
+    pub outcome: Outcome,
+}
+
+/// All devices of the catalog on which some scheme meets the bounds, the smallest first: by memory, then by power, then by
+/// bandwidth. Devices run at their own peaks. Those that refuse the task, say for an unknown link, are left out.
+pub fn devices(request: &RecommendRequest<'_>) -> Vec<DeviceChoice> {
+    let mut found: Vec<DeviceChoice> = catalog::devices::all()
+        .filter_map(|device| {
+            let task = request.task.on(device, None);
+            let chooser = Chooser::new(&RecommendRequest { task, ..*request }).ok()?;
+            let first = chooser.first(&task)?;
+            Some(DeviceChoice { device, scheme: first.scheme, outcome: first.outcome })
+        })
+        .collect();
+    found.sort_by(|a, b| {
+        let power = |device: &Device| device.tdp.map_or(f64::INFINITY, |tdp| tdp.value.get());
+        let memory = |device: &Device| device.memory.value.get();
+        memory(a.device)
+            .total_cmp(&memory(b.device))
+            .then(power(a.device).total_cmp(&power(b.device)))
+            .then(a.device.bandwidth.value.get().total_cmp(&b.device.bandwidth.value.get()))
+    });
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::largest;
+
+    #[test]
+    fn the_largest_value_that_holds_is_found() {
+        for (most, limit) in [(1, 1), (10, 10), (10, 7), (1000, 1), (1000, 999), (1 << 40, 1 << 39)]
+        {
+            assert_eq!(largest(most, |value| value <= limit), Some(limit), "{most} {limit}");
+        }
+        assert_eq!(largest(10, |_| false), None);
+        assert_eq!(largest(10, |_| true), Some(10));
+    }
+}

@@ -1,0 +1,340 @@
+//! What is to be run, and how long a scheme takes for it: one matrix product or a whole model.
+
+use crate::analysis::{Analysis, AnalyzeRequest, Operator, analyze};
+use crate::calibration::{Calibration, Engine, Subject};
+use crate::cost::gemm::GemmShape;
+use crate::device::{Device, PowerMode};
+use crate::error::Error;
+use crate::estimate::{EstimateRequest, mean_power};
+use crate::expected::Expected;
+use crate::lowering::{Phase, Step};
+use crate::op::{OpKind, Traffic};
+use crate::plan::{Plan, StepTotals};
+use crate::precision::{Precision, PrecisionChoice};
+use crate::roofline::Roofs;
+use crate::scheme::{BadShape, Scheme};
+use crate::units::{Bytes, Joules, Seconds};
+use crate::workload::{MAX_BATCH, MAX_TOKENS, Workload};
+
+/// Rows that stand for the phase that a single shape was not given for.
+pub const PREFILL_ROWS: u64 = 2048;
+
+/// One matrix product.
+#[derive(Debug, Clone, Copy)]
+pub struct ShapeTask<'a> {
+    /// Device.
+    pub device: &'a Device,
+    /// Its power mode.
+    pub mode: Option<&'a PowerMode>,
+    /// Shape in the phase below.
+    pub shape: GemmShape,
+    /// Phase that the shape belongs to.
+    pub phase: Phase,
+    /// Engine whose factors are asked for.
+    pub engine: Option<Engine>,
+    /// Factors.
+    pub calibration: &'a Calibration,
+}
+
+/// What is to be run.
+#[derive(Debug, Clone, Copy)]
+pub enum Task<'a> {
+    /// One matrix product.
+    Shape(ShapeTask<'a>),
+    /// A model. Of its formats only KV cache and embedding count: the rest is what is looked for.
+    Model {
+        /// Model, device and workload.
+        request: EstimateRequest<'a>,
+        /// Formats in which the model is published.
+        published: PrecisionChoice,
+    },
+}
+
+/// What can be turned to see when the choice changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Axis {
+    /// Rows of a single shape.
+    Rows,
+    /// Sequences of a model.
+    Batch,
+    /// Prompt of each.
+    Prompt,
+    /// Tokens in the cache.
+    Context,
+}
+
+impl Axis {
+    /// Its largest value.
+    pub const fn most(self) -> u64 {
+        match self {
+            Self::Rows | Self::Batch => MAX_BATCH,
+            Self::Prompt | Self::Context => MAX_TOKENS,
+        }
+    }
+}
+
+/// Work of one phase.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PhaseWork {
+    /// What the user will see.
+    pub expected: Expected,
+    /// At the roof.
+    pub ideal: Seconds,
+    /// Part of the expected time that operators cost however small they are.
+    pub floors: Seconds,
+    /// Time that arithmetic needs at the peaks.
+    pub compute: Seconds,
+    /// Traffic by role.
+    pub traffic: Traffic,
+    /// Energy of one token, or of one matrix product; `None` when the power is unknown.
+    pub energy: Option<Joules>,
+}
+
+/// What a scheme comes to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Outcome {
+    /// Format of every role.
+    pub precision: Precision,
+    /// The prompt, or the shape with many rows.
+    pub prefill: PhaseWork,
+    /// One token, or the shape with few.
+    pub decode: PhaseWork,
+    /// First to last token; the shape itself.
+    pub whole: Expected,
+    /// Energy of one of all generated tokens.
+    pub whole_energy: Option<Joules>,
+    /// Memory of one device.
+    pub memory: Bytes,
+    /// What a model may use of it.
+    pub usable: Bytes,
+}
+
+impl<'a> Task<'a> {
+    /// Device.
+    pub const fn device(&self) -> &'a Device {
+        match self {
+            Self::Shape(task) => task.device,
+            Self::Model { request, .. } => request.device,
+        }
+    }
+
+    /// Power mode.
+    pub const fn mode(&self) -> Option<&'a PowerMode> {
+        match self {
+            Self::Shape(task) => task.mode,
+            Self::Model { request, .. } => request.mode,
+        }
+    }
+
+    /// Parameters by which the loss of quality is scaled; none for a single shape.
+    pub fn parameters(&self) -> Option<u64> {
+        match self {
+            Self::Shape(_) => None,
+            Self::Model { request, .. } => Some(request.model.n_params()),
+        }
+    }
+
+    /// The same on another device.
+    #[must_use]
+    pub const fn on(mut self, device: &'a Device, mode: Option<&'a PowerMode>) -> Self {
+        match &mut self {
+            Self::Shape(task) => {
+                task.device = device;
+                task.mode = mode;
+            }
+            Self::Model { request, .. } => {
+                request.device = device;
+                request.mode = mode;
+            }
+        }
+        self
+    }
+
+    /// Where an axis stands.
+    pub const fn get(&self, axis: Axis) -> u64 {
+        match (self, axis) {
+            (Self::Shape(task), _) => task.shape.m,
+            (Self::Model { request, .. }, Axis::Batch | Axis::Rows) => request.workload.batch,
+            (Self::Model { request, .. }, Axis::Prompt) => request.workload.prompt,
+            (Self::Model { request, .. }, Axis::Context) => request.workload.context,
+        }
+    }
+
+    /// The same with an axis at another value.
+    #[must_use]
+    pub const fn at(mut self, axis: Axis, value: u64) -> Self {
+        match (&mut self, axis) {
+            (Self::Shape(task), _) => task.shape.m = value,
+            (Self::Model { request, .. }, Axis::Batch | Axis::Rows) => {
+                request.workload.batch = value;
+            }
+            (Self::Model { request, .. }, Axis::Prompt) => request.workload.prompt = value,
+            (Self::Model { request, .. }, Axis::Context) => request.workload.context = value,
+        }
+        self
+    }
+
+    /// Whether the matrices have shapes that a scheme takes.
+    pub(super) fn shapes(&self, scheme: &Scheme) -> Result<(), BadShape> {
+        match self {
+            Self::Shape(task) => scheme.takes(OpKind::Gemm, task.shape.n, task.shape.k),
+            Self::Model { request, .. } => {
+                let ways = request.workload.parallel.tensor;
+                if ways > 1 && request.workload.parallel.check(request.model).is_ok() {
+                    scheme.takes_model(&request.model.shard(ways))
+                } else {
+                    scheme.takes_model(request.model)
+                }
+            }
+        }
+    }
+
+    /// What a scheme comes to.
+    ///
+    /// # Errors
+    /// Anything that [`Error`] names; a link that nobody has put a number to.
+    pub fn run(&self, roofs: &Roofs, scheme: &Scheme) -> Result<Outcome, Error> {
+        match self {
+            Self::Shape(task) => run_shape(task, roofs, scheme),
+            Self::Model { request, published } => {
+                run_model(&with_scheme(request, published, roofs, scheme))
+            }
+        }
+    }
+
+    /// What the core is asked for a scheme; none for a single shape.
+    pub(crate) fn estimate_request(
+        &self,
+        roofs: &Roofs,
+        scheme: &Scheme,
+    ) -> Option<EstimateRequest<'a>> {
+        match self {
+            Self::Shape(_) => None,
+            Self::Model { request, published } => {
+                Some(with_scheme(request, published, roofs, scheme))
+            }
+        }
+    }
+}
+
+/// A request with the formats of a scheme. Where the embedding has a format of its own, the size of a mixed file, which
+/// holds the embedding too, does not hold.
+fn with_scheme<'a>(
+    request: &EstimateRequest<'a>,
+    published: &PrecisionChoice,
+    roofs: &Roofs,
+    scheme: &Scheme,
+) -> EstimateRequest<'a> {
+    let own_embedding = request.precision.embedding.is_some();
+    EstimateRequest {
+        precision: scheme.choice(roofs, &request.precision, published),
+        weight_size: scheme.weight_size().filter(|_| !own_embedding),
+        ..*request
+    }
+}
+
+fn run_shape(task: &ShapeTask<'_>, roofs: &Roofs, scheme: &Scheme) -> Result<Outcome, Error> {
+    let half = PrecisionChoice::weights(roofs.half());
+    let precision = scheme.choice(roofs, &half, &half);
+    let at = |rows| {
+        analyze(&AnalyzeRequest {
+            device: task.device,
+            mode: task.mode,
+            operator: Operator::Gemm(GemmShape { m: rows, ..task.shape }),
+            precision,
+            engine: task.engine,
+            calibration: task.calibration,
+        })
+    };
+    let own = at(task.shape.m)?;
+    let work = |answer: &Analysis| product_work(task, answer);
+    let (prefill, decode) = match task.phase {
+        Phase::Prefill => (work(&own), work(&at(1)?)),
+        Phase::Decode => (work(&at(PREFILL_ROWS)?), work(&own)),
+    };
+    let energy = work(&own).energy;
+    Ok(Outcome {
+        precision: own.precision,
+        prefill,
+        decode,
+        whole: own.expected,
+        whole_energy: energy,
+        memory: own.cost.traffic.total(),
+        usable: task.device.usable_memory(),
+    })
+}
+
+fn product_work(task: &ShapeTask<'_>, answer: &Analysis) -> PhaseWork {
+    let (ideal, expected) = (answer.time.ideal(), answer.expected);
+    let factors = task.calibration.factors(&Subject {
+        device: &task.device.key,
+        class: task.device.class,
+        format: answer.precision.weights.key,
+        op: OpKind::Gemm,
+        engine: task.engine,
+    });
+    PhaseWork {
+        expected,
+        ideal,
+        floors: factors.floor,
+        compute: answer.time.compute,
+        traffic: answer.cost.traffic,
+        energy: mean_power(task.device, task.mode, ideal, expected.time)
+            .map(|power| power * expected.time),
+    }
+}
+
+fn run_model(request: &EstimateRequest<'_>) -> Result<Outcome, Error> {
+    let plan = Plan::new(*request)?;
+    if plan.link_unknown() {
+        return Err(Error::UnknownFact { device: request.device.key.clone(), fact: "link" });
+    }
+    let draft = plan.draft()?;
+    let Workload { batch, prompt, context, new_tokens, .. } = request.workload;
+    let prefill = plan.timed_step(Step::prefill(batch, prompt));
+    let mut decode = plan.timed_step(Step::decode(batch, context));
+    if request.workload.speculation.is_some() {
+        decode.expected = plan.token_time(draft.as_ref(), context);
+        decode.ideal = plan.token_ideal(draft.as_ref(), context);
+    }
+    let generation = if new_tokens > 1 { plan.generation(draft.as_ref()) } else { Expected::ZERO };
+    let whole = prefill.expected.then(generation);
+    let prefill = step_work(request, &prefill, prompt);
+    let decode = step_work(request, &decode, 1);
+    let footprint = plan.footprint();
+    Ok(Outcome {
+        precision: plan.precision,
+        prefill,
+        decode,
+        whole,
+        whole_energy: whole_energy(&prefill, &decode, generation, &request.workload),
+        memory: footprint.total(),
+        usable: footprint.usable,
+    })
+}
+
+fn step_work(request: &EstimateRequest<'_>, totals: &StepTotals, tokens: u64) -> PhaseWork {
+    let time = totals.expected.time;
+    let count = (request.workload.batch * tokens) as f64;
+    PhaseWork {
+        expected: totals.expected,
+        ideal: totals.ideal,
+        floors: totals.floors,
+        compute: totals.time.compute,
+        traffic: totals.cost.traffic,
+        energy: mean_power(request.device, request.mode, totals.ideal, time)
+            .map(|power| power * time / count),
+    }
+}
+
+/// Energy of one generated token, its share of the prompt included. The power of decode holds during generation.
+fn whole_energy(
+    prefill: &PhaseWork,
+    decode: &PhaseWork,
+    generation: Expected,
+    workload: &Workload,
+) -> Option<Joules> {
+    let prompt = prefill.energy? * workload.prompt as f64;
+    let steps = generation.time / decode.expected.time;
+    Some((prompt + decode.energy? * steps) / workload.new_tokens as f64)
+}

@@ -1,0 +1,288 @@
+//! A quantization scheme: weights, activations and method together, and where it runs. What is not here: the table
+//! (`catalog::schemes`) and the choice between schemes (`recommend`).
+
+use crate::device::{Device, DeviceClass};
+use crate::estimate::WeightSize;
+use crate::model_arch::ModelArch;
+use crate::op::OpKind;
+use crate::precision::PrecisionChoice;
+use crate::quality::QualityLoss;
+use crate::quant_format::{ComputeClass, QuantFormat};
+use crate::roofline::Roofs;
+
+/// How the weights of a scheme come about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Nothing is quantized, or the model comes so.
+    None,
+    /// Rounded to nearest, with or without a search for the scale; needs no data.
+    Rtn,
+    /// Activation-aware scales; needs a little data.
+    Awq,
+    /// Error-compensated rounding; needs a little data.
+    Gptq,
+    /// Cast to FP8; activations are quantized while running.
+    NativeFp8,
+    /// Rounded to FP4; activations are quantized while running.
+    NativeFp4,
+    /// Searched scales, tensor by tensor, by llama.cpp's own tool.
+    LlamaQuantize,
+}
+
+impl Method {
+    /// The key in JSON.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Rtn => "rtn",
+            Self::Awq => "awq",
+            Self::Gptq => "gptq",
+            Self::NativeFp8 => "native_fp8",
+            Self::NativeFp4 => "native_fp4",
+            Self::LlamaQuantize => "llama_quantize",
+        }
+    }
+}
+
+/// In which software kernels for a scheme exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kernels {
+    /// Everywhere: plain matrix products.
+    Plain,
+    /// vLLM, torchao and their like.
+    Torch,
+    /// llama.cpp.
+    LlamaCpp,
+}
+
+/// What a scheme stores its layer weights in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SchemeWeights {
+    /// The device's 16-bit format.
+    Half,
+    /// The formats in which the model is published.
+    Published,
+    /// A format of the catalog.
+    Format(&'static QuantFormat),
+}
+
+/// A way to store and compute a model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scheme {
+    /// Key in JSON and addresses.
+    pub key: &'static str,
+    /// Layer weights.
+    pub weights: SchemeWeights,
+    /// Activations; `None` for the carrier.
+    pub activations: Option<&'static QuantFormat>,
+    /// How the weights come about.
+    pub method: Method,
+    /// Where kernels exist.
+    pub kernels: Kernels,
+    /// Multiple that the inputs (K) of every matrix must be of.
+    pub input_multiple: u64,
+    /// Multiple that the outputs (N) must be of.
+    pub output_multiple: u64,
+    /// Loss of an 8-billion-parameter model.
+    pub quality: QualityLoss,
+}
+
+/// Why no kernel runs a scheme on a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoKernel {
+    /// No unit multiplies this class.
+    NoPeak(ComputeClass),
+    /// Fused dequantization in vLLM and torchao starts at compute capability 7.5.
+    OldArchitecture,
+    /// vLLM and torchao have no fused kernels for this kind of device.
+    NoTorchKernels,
+    /// llama.cpp does not run on this device.
+    NoLlamaCpp,
+}
+
+/// A matrix whose shape a scheme does not take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BadShape {
+    /// Matrix.
+    pub kind: OpKind,
+    /// True for its inputs (K), false for its outputs (N).
+    pub inputs: bool,
+    /// Their number.
+    pub count: u64,
+    /// What it must be a multiple of.
+    pub multiple: u64,
+}
+
+impl Scheme {
+    /// The formats of the scheme on a device. What the user chose for KV cache and embeddings stays.
+    pub fn choice(
+        &self,
+        roofs: &Roofs,
+        user: &PrecisionChoice,
+        published: &PrecisionChoice,
+    ) -> PrecisionChoice {
+        let own = match self.weights {
+            SchemeWeights::Half => PrecisionChoice::weights(roofs.half()),
+            SchemeWeights::Published => *published,
+            SchemeWeights::Format(format) => PrecisionChoice::weights(format),
+        };
+        PrecisionChoice {
+            activations: self.activations.or(own.activations),
+            kv_cache: user.kv_cache,
+            embedding: user.embedding.or(own.embedding),
+            ..own
+        }
+    }
+
+    /// The mean bits per weight of a file that mixes formats, embeddings included; `None` where everything but the
+    /// embeddings is in one format.
+    pub fn weight_size(&self) -> Option<WeightSize> {
+        let SchemeWeights::Format(format) = self.weights else { return None };
+        let mixed = format.facts.file_bits.filter(|_| self.kernels == Kernels::LlamaCpp);
+        mixed.map(WeightSize::BitsPerWeight)
+    }
+
+    /// Whether kernels exist on this device.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub fn runs_on(&self, device: &Device, roofs: &Roofs) -> Result<(), NoKernel> {
+        if let Some(class) = self.activations.and_then(|format| format.class)
+            && roofs.peak(class).is_none()
+        {
+            return Err(NoKernel::NoPeak(class));
+        }
+        match self.kernels {
+            Kernels::Plain => Ok(()),
+            Kernels::LlamaCpp if has_llama_cpp(device) => Ok(()),
+            Kernels::LlamaCpp => Err(NoKernel::NoLlamaCpp),
+            Kernels::Torch => torch_kernels(device, self.activations.is_some()),
+        }
+    }
+
+    /// Whether a matrix has a shape that the scheme takes.
+    ///
+    /// # Errors
+    /// Which side is no multiple of what.
+    pub fn takes(&self, kind: OpKind, outputs: u64, inputs: u64) -> Result<(), BadShape> {
+        for (count, multiple, is_inputs) in
+            [(inputs, self.input_multiple, true), (outputs, self.output_multiple, false)]
+        {
+            if !count.is_multiple_of(multiple) {
+                return Err(BadShape { kind, inputs: is_inputs, count, multiple });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether all layer matrices of a model have shapes that the scheme takes.
+    ///
+    /// # Errors
+    /// The first that has not.
+    pub fn takes_model(&self, model: &ModelArch) -> Result<(), BadShape> {
+        let mut verdict = Ok(());
+        model.matrices(&mut |matrix| {
+            if verdict.is_ok() {
+                verdict = self.takes(matrix.kind, matrix.rows, matrix.cols);
+            }
+        });
+        verdict
+    }
+}
+
+/// Kernels that dequantize in registers, or multiply quantized activations, in vLLM and torchao.
+fn torch_kernels(device: &Device, activations_quantized: bool) -> Result<(), NoKernel> {
+    // Marlin, the kernel behind most weight-only formats, starts at compute capability 7.5.
+    const MARLIN: u32 = 75;
+    match vendor(device) {
+        // With a peak for the class, the matrix product itself is native.
+        _ if activations_quantized => Ok(()),
+        Vendor::Nvidia(capability) if capability >= MARLIN => Ok(()),
+        Vendor::Nvidia(_) => Err(NoKernel::OldArchitecture),
+        Vendor::Instinct | Vendor::Custom => Ok(()),
+        Vendor::General | Vendor::Inference => Err(NoKernel::NoTorchKernels),
+    }
+}
+
+fn has_llama_cpp(device: &Device) -> bool {
+    match vendor(device) {
+        Vendor::Nvidia(_) | Vendor::Instinct | Vendor::Custom | Vendor::General => true,
+        Vendor::Inference => false,
+    }
+}
+
+/// Devices as far as software tells them apart.
+enum Vendor {
+    /// CUDA, with its compute capability times ten.
+    Nvidia(u32),
+    /// AMD's data-center accelerators.
+    Instinct,
+    /// CPUs, Apple, other consumer GPUs.
+    General,
+    /// Accelerators with software of their own.
+    Inference,
+    /// A device of the user: what it can multiply is all that is known.
+    Custom,
+}
+
+fn vendor(device: &Device) -> Vendor {
+    let capability = device.compute_capability.as_deref();
+    match &*device.vendor {
+        "NVIDIA" => Vendor::Nvidia(capability.map_or(0, capability_number)),
+        "AMD" if capability.is_some_and(|name| name.starts_with("gfx9")) => Vendor::Instinct,
+        "AMD" | "Apple" | "Raspberry Pi" => Vendor::General,
+        "Intel" if device.class == DeviceClass::Cpu || device.key.starts_with("arc") => {
+            Vendor::General
+        }
+        "Intel" | "Google" | "AWS" => Vendor::Inference,
+        _ => Vendor::Custom,
+    }
+}
+
+/// 8.7 as 87, 12.1 as 121.
+fn capability_number(capability: &str) -> u32 {
+    let digits = capability.bytes().filter(u8::is_ascii_digit);
+    digits.fold(0, |number, digit| number * 10 + u32::from(digit - b'0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
+
+    fn runs(scheme: &str, device: &str) -> Result<(), NoKernel> {
+        let device = catalog::device(device).expect("catalog key");
+        let roofs = Roofs::new(device, None).expect("no mode");
+        catalog::schemes::scheme(scheme).expect("a scheme").runs_on(device, &roofs)
+    }
+
+    #[test]
+    fn schemes_run_where_their_kernels_do() {
+        use ComputeClass::{Fp4, Fp8, Int8};
+        for (scheme, device, expected) in [
+            ("fp8_w8a8", "jetson_orin_nano_8gb_super", Err(NoKernel::NoPeak(Fp8))),
+            ("nvfp4_w4a4", "h100_sxm", Err(NoKernel::NoPeak(Fp4))),
+            ("nvfp4_w4a4", "gb10", Ok(())),
+            ("nvfp4_w4a16", "jetson_orin_nano_8gb_super", Ok(())),
+            ("int8_w8a8", "v100_sxm2_16gb", Err(NoKernel::NoPeak(Int8))),
+            ("int4_g128_awq", "v100_sxm2_16gb", Err(NoKernel::OldArchitecture)),
+            ("int4_g128_awq", "t4", Ok(())),
+            ("int4_g128_awq", "apple_m4", Err(NoKernel::NoTorchKernels)),
+            ("gguf_q4_k", "apple_m4", Ok(())),
+            ("gguf_q4_k", "tpu_v5e", Err(NoKernel::NoLlamaCpp)),
+            ("fp8_w8a8", "mi300x", Ok(())),
+            ("half", "jetson_nano", Ok(())),
+        ] {
+            assert_eq!(runs(scheme, device), expected, "{scheme} on {device}");
+        }
+    }
+
+    #[test]
+    fn a_scheme_refuses_a_shape_that_its_groups_do_not_divide() {
+        let scheme = catalog::schemes::scheme("int4_g128_awq").expect("a scheme");
+        assert_eq!(scheme.takes(OpKind::Gemm, 4096, 4096), Ok(()));
+        let refused = scheme.takes(OpKind::Down, 4096, 4544).expect_err("4544 = 35.5 groups");
+        assert_eq!((refused.inputs, refused.count, refused.multiple), (true, 4544, 128));
+        assert!(scheme.takes(OpKind::Down, 100, 4096).is_err_and(|bad| !bad.inputs));
+    }
+}

@@ -1,0 +1,318 @@
+//! The adviser: the four scenarios that the prototypes stated, and laws that hold for every device, model and bound.
+
+mod random;
+
+use calc_core::calibration::Calibration;
+use calc_core::catalog;
+use calc_core::cost::gemm::GemmShape;
+use calc_core::device::Device;
+use calc_core::estimate::{EstimateRequest, estimate};
+use calc_core::lowering::Phase;
+use calc_core::precision::PrecisionChoice;
+use calc_core::recommend::{
+    Axis, Bounds, Change, Drop, Objective, Part, Ranked, RecommendRequest, Recommendation,
+    ShapeTask, Task, devices, memory_steps, recommend, room,
+};
+use calc_core::units::{Bytes, Seconds};
+use calc_core::workload::Workload;
+use random::Random;
+
+fn device(key: &str) -> &'static Device {
+    catalog::device(key).expect("catalog key")
+}
+
+fn model_task(device: &'static Device, model: &str, workload: Workload) -> Task<'static> {
+    let model = catalog::model(model).expect("catalog key");
+    Task::Model {
+        request: EstimateRequest {
+            device,
+            mode: None,
+            model: &model.arch,
+            precision: PrecisionChoice::weights(&catalog::formats::FP16),
+            workload,
+            weight_size: None,
+            draft: None,
+            engine: None,
+            calibration: &Calibration::ASSUMED,
+        },
+        published: model.stored.choice(),
+    }
+}
+
+fn shape_task(device: &'static Device, m: u64, phase: Phase) -> Task<'static> {
+    Task::Shape(ShapeTask {
+        device,
+        mode: None,
+        shape: GemmShape { m, n: 4096, k: 4096 },
+        phase,
+        engine: None,
+        calibration: &Calibration::ASSUMED,
+    })
+}
+
+fn request(task: Task<'static>, part: Part) -> RecommendRequest<'static> {
+    RecommendRequest { task, objective: Objective::Latency, part, bounds: Bounds::default() }
+}
+
+fn answer(task: Task<'static>, part: Part) -> Recommendation {
+    recommend(&request(task, part)).expect("a recommendation")
+}
+
+fn reason<'a>(answer: &'a Recommendation, key: &str) -> &'a Drop {
+    let row = answer.dropped.iter().find(|row| row.scheme.key == key);
+    &row.unwrap_or_else(|| panic!("{key} is not dropped")).reason
+}
+
+fn ranked<'a>(answer: &'a Recommendation, key: &str) -> &'a Ranked {
+    let row = answer.ranked.iter().find(|row| row.scheme.key == key);
+    row.unwrap_or_else(|| panic!("{key} is not ranked"))
+}
+
+#[test]
+fn an_8b_model_on_an_orin_nano_needs_four_to_six_bits() {
+    let workload = Workload { context: 4096, ..Workload::new(1, 512) };
+    let task = model_task(device("jetson_orin_nano_8gb_super"), "llama-3.1-8b", workload);
+    let answer = answer(task, Part::Decode);
+    assert_eq!(answer.ranked[0].scheme.key, "gguf_q4_k");
+    for key in ["half", "int8_w8a16", "int8_w8a8", "fp8_w8a16"] {
+        assert!(matches!(reason(&answer, key), Drop::Memory { .. }), "{key}");
+    }
+    for key in ["fp8_w8a8", "nvfp4_w4a4"] {
+        assert!(matches!(reason(&answer, key), Drop::Kernel(_)), "{key}");
+    }
+    for key in ["gguf_q2_k", "int2_g64_rtn", "int4_g128_rtn"] {
+        assert!(matches!(reason(&answer, key), Drop::Quality { .. }), "{key}");
+    }
+    // At batch 16 the KV cache alone is 8.6 GB: nothing fits, and the room says up to which batch something does.
+    let room = room(&request(task, Part::Decode), answer.ranked[0].scheme).expect("room");
+    assert_eq!(room.batch, Some(4));
+    let flips = &answer.ranked[0].flips;
+    assert!(flips.iter().any(|f| f.when == Change::From(Axis::Batch, 5) && f.to.is_none()));
+    assert!(self::answer(task.at(Axis::Batch, 16), Part::Decode).ranked.is_empty());
+}
+
+#[test]
+fn on_a_desktop_four_bits_win_decode_and_fp8_is_behind() {
+    let workload = Workload { context: 4096, ..Workload::new(1, 512) };
+    let answer = answer(model_task(device("gb10"), "llama-3.1-8b", workload), Part::Decode);
+    let (q4, fp8) = (ranked(&answer, "gguf_q4_k"), ranked(&answer, "fp8_w8a8"));
+    assert!(q4.speedup_decode > 2.5 && fp8.speedup_decode > 1.5 && fp8.speedup_decode < 2.0);
+    assert!(q4.score < fp8.score && fp8.score < ranked(&answer, "half").score);
+}
+
+#[test]
+fn batch_prefill_is_for_the_fastest_tensor_cores_not_for_fp16() {
+    for (key, first) in [("gb10", "nvfp4_w4a4"), ("h100_sxm", "fp8_w8a8")] {
+        let task = model_task(device(key), "llama-3.1-8b", Workload::new(8, 2048));
+        let answer = answer(task, Part::Prefill);
+        assert_eq!(answer.ranked[0].scheme.key, first, "{key}");
+        assert!(answer.ranked[0].speedup_prefill > 1.5, "{key}");
+        let shape = self::answer(shape_task(device(key), 2048, Phase::Prefill), Part::Prefill);
+        assert_eq!(shape.ranked[0].scheme.key, first, "{key}");
+        // Weights alone in four bits do not help where arithmetic decides.
+        assert!(ranked(&answer, "int4_g128_gptq").speedup_prefill < 1.3, "{key}");
+    }
+}
+
+#[test]
+fn seven_watts_slow_prefill_and_leave_decode_alone() {
+    // The plain Orin Nano keeps its memory clock at 7 W; half of its SMs go, and the clock of the rest falls.
+    let nano = device("jetson_orin_nano_8gb");
+    let mode = nano.power_mode("7W").expect("a mode");
+    let free = model_task(nano, "llama-3.2-3b", Workload::new(1, 512));
+    let (at_7w, at_15w) =
+        (answer(free.on(nano, Some(mode)), Part::Decode), answer(free, Part::Decode));
+    assert_eq!(at_7w.ranked[0].scheme.key, at_15w.ranked[0].scheme.key);
+    let (slow, fast) = (&at_7w.ranked[0].outcome, &at_15w.ranked[0].outcome);
+    assert!(slow.decode.expected.time / fast.decode.expected.time < 1.05);
+    assert!(slow.prefill.expected.time / fast.prefill.expected.time > 2.5);
+}
+
+#[test]
+fn a_model_published_in_four_bits_is_a_candidate_as_it_is() {
+    let task = model_task(device("h100_sxm"), "gpt-oss-20b", Workload::new(1, 512));
+    let answer = answer(task, Part::Decode);
+    assert_eq!(answer.ranked[0].scheme.key, "as_published");
+    let plain = model_task(device("h100_sxm"), "llama-3.1-8b", Workload::new(1, 512));
+    let plain = self::answer(plain, Part::Decode);
+    let keys = plain.ranked.iter().map(|row| row.scheme.key);
+    assert!(
+        keys.chain(plain.dropped.iter().map(|row| row.scheme.key)).all(|key| key != "as_published")
+    );
+}
+
+#[test]
+fn a_row_is_what_estimate_says() {
+    let workload = Workload { context: 2048, ..Workload::new(4, 512) };
+    let task = model_task(device("l4"), "qwen3-8b", workload);
+    let Task::Model { request, .. } = task else { unreachable!("a model") };
+    let answer = answer(task, Part::Decode);
+    let row = ranked(&answer, "fp8_w8a8");
+    let precision = PrecisionChoice {
+        activations: Some(&catalog::formats::FP8_E4M3),
+        ..PrecisionChoice::weights(&catalog::formats::FP8_E4M3)
+    };
+    let same = estimate(EstimateRequest { precision, ..request }).expect("an estimate");
+    assert_eq!(row.outcome.decode.expected, same.tpot);
+    assert_eq!(row.outcome.prefill.expected, same.ttft);
+    assert_eq!(row.outcome.memory, same.memory.total());
+    assert_eq!(row.outcome.decode.energy, same.energy.map(|energy| energy.per_token));
+}
+
+/// A random request: any device, model, workload, objective and bounds.
+fn random_request(random: &mut Random) -> RecommendRequest<'static> {
+    let device = random.pick(&catalog::devices::all().collect::<Vec<_>>());
+    let model = random.pick(&catalog::models::all().collect::<Vec<_>>());
+    let mut workload = Workload::new(1 << random.below(6), 1 << random.below(12));
+    workload.context = 1 << random.below(14);
+    let task = if random.below(5) == 0 {
+        shape_task(device, 1 << random.below(12), Phase::Decode)
+    } else {
+        model_task(device, model.key, workload)
+    };
+    let seconds = |random: &mut Random| {
+        (random.below(3) == 0).then(|| Seconds::new(f64::from(1 << random.below(10)) * 1e-3))
+    };
+    let bounds = Bounds {
+        memory: (random.below(3) == 0).then(|| Bytes::from_gb(f64::from(1 << random.below(8)))),
+        quality: random.pick(&[0.0, 0.5, 1.0, 5.0, 10.0, 100.0]),
+        tpot: seconds(random),
+        ttft: seconds(random),
+    };
+    let objective = random.pick(&[
+        Objective::Latency,
+        Objective::Throughput,
+        Objective::Energy,
+        Objective::Memory,
+    ]);
+    let part = random.pick(&[Part::Prefill, Part::Decode, Part::Whole]);
+    RecommendRequest { task, objective, part, bounds }
+}
+
+#[test]
+fn every_scheme_is_ranked_within_the_bounds_or_dropped_for_a_reason() {
+    let mut random = Random(7);
+    let mut answered = 0;
+    for case in 0..300 {
+        let request = random_request(&mut random);
+        let Ok(answer) = recommend(&request) else { continue };
+        answered += 1;
+        let all = answer.ranked.len() + answer.dropped.len();
+        assert!(all == 24 || all == 25, "case {case}: {all}");
+        for row in &answer.ranked {
+            assert!(row.quality.high <= request.bounds.quality * (1.0 + 1e-6), "case {case}");
+            assert!(row.outcome.memory <= request.bounds.limit(&row.outcome), "case {case}");
+            let (tpot, ttft) =
+                (row.outcome.decode.expected.time, row.outcome.prefill.expected.time);
+            assert!(request.bounds.tpot.is_none_or(|bound| tpot <= bound), "case {case}");
+            assert!(request.bounds.ttft.is_none_or(|bound| ttft <= bound), "case {case}");
+            assert!(row.score.is_finite() && row.score > 0.0, "case {case}: {}", row.score);
+        }
+        // Best first, but for the smallest of those near the best of a small device.
+        let best = answer.ranked.iter().map(|row| row.score).fold(f64::INFINITY, f64::min);
+        for pair in answer.ranked.windows(2) {
+            let near = pair[0].score <= best * 1.05;
+            assert!(near || pair[0].score <= pair[1].score, "case {case}");
+        }
+    }
+    assert!(answered > 200, "{answered} of 300");
+}
+
+#[test]
+fn a_flip_is_where_it_says() {
+    let mut random = Random(11);
+    let mut seen = 0;
+    for case in 0..120 {
+        let request = random_request(&mut random);
+        let Ok(answer) = recommend(&request) else { continue };
+        let Some(first) = answer.ranked.first() else { continue };
+        let winner = |request: &RecommendRequest<'_>| {
+            let answer = recommend(request).expect("a recommendation");
+            answer.ranked.first().map(|row| row.scheme.key)
+        };
+        for flip in &first.flips {
+            let to = flip.to.map(|scheme| scheme.key);
+            let at = |axis, value| {
+                winner(&RecommendRequest { task: request.task.at(axis, value), ..request })
+            };
+            let with = |bounds| winner(&RecommendRequest { bounds, ..request });
+            match flip.when {
+                Change::From(axis, value) => {
+                    assert_eq!(at(axis, value), to, "case {case}: {flip:?}");
+                    assert_ne!(at(axis, value - 1), to, "case {case}: {flip:?}");
+                }
+                Change::DownFrom(axis, value) => {
+                    assert_eq!(at(axis, value), to, "case {case}: {flip:?}");
+                    assert_ne!(at(axis, value + 1), to, "case {case}: {flip:?}");
+                }
+                Change::LossAllowed(loss) => {
+                    assert_eq!(
+                        with(Bounds { quality: loss, ..request.bounds }),
+                        to,
+                        "case {case}: {flip:?}"
+                    );
+                }
+                Change::LossBelow(loss) => {
+                    let quality = loss * (1.0 - 1e-6);
+                    assert_eq!(
+                        with(Bounds { quality, ..request.bounds }),
+                        to,
+                        "case {case}: {flip:?}"
+                    );
+                }
+                Change::Memory(needs) => assert!(needs > request.bounds.limit(&first.outcome)),
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen > 100, "{seen} flips");
+}
+
+#[test]
+fn room_is_the_last_value_that_meets_the_bounds() {
+    let mut random = Random(13);
+    for case in 0..40 {
+        let mut request = random_request(&mut random);
+        request.bounds.quality = 100.0;
+        let Ok(answer) = recommend(&request) else { continue };
+        let Some(row) = answer.ranked.last() else { continue };
+        let found = room(&request, row.scheme).expect("room");
+        for (axis, value) in [(Axis::Batch, found.batch), (Axis::Context, found.context)] {
+            let value = value.expect("the workload itself meets the bounds");
+            let holds = |value| {
+                let task = request.task.at(axis, value);
+                recommend(&RecommendRequest { task, ..request }).is_ok_and(|answer| {
+                    answer.ranked.iter().any(|r| r.scheme.key == row.scheme.key)
+                })
+            };
+            assert!(holds(value), "case {case} {axis:?} {value}");
+            assert!(value == axis.most() || !holds(value + 1), "case {case} {axis:?} {value}");
+        }
+    }
+}
+
+#[test]
+fn the_smallest_device_for_a_goal_comes_first_and_meets_it() {
+    let workload = Workload { context: 4096, ..Workload::new(1, 512) };
+    let mut request = request(model_task(device("t4"), "llama-3.1-8b", workload), Part::Decode);
+    request.bounds.tpot = Some(Seconds::new(0.05));
+    let found = devices(&request);
+    assert!(found.len() > 20, "{}", found.len());
+    assert!(found.is_sorted_by(|a, b| a.device.memory.value <= b.device.memory.value));
+    for choice in &found {
+        assert!(choice.outcome.decode.expected.time.get() <= 0.05, "{}", choice.device.key);
+    }
+    let keys: Vec<&str> = found.iter().map(|choice| &*choice.device.key).collect();
+    assert!(!keys.contains(&"jetson_nano") && keys.contains(&"rtx_4090"), "{keys:?}");
+}
+
+#[test]
+fn less_memory_costs_quality_step_by_step() {
+    let task = model_task(device("h100_sxm"), "llama-3.1-8b", Workload::new(1, 512));
+    let steps = memory_steps(&request(task, Part::Decode)).expect("steps");
+    assert!(steps.len() >= 5);
+    for pair in steps.windows(2) {
+        assert!(pair[1].memory < pair[0].memory && pair[1].quality.high >= pair[0].quality.high);
+    }
+    assert_eq!(steps[0].scheme.key, "half");
+}

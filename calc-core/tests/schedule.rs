@@ -1,0 +1,180 @@
+//! The scheduler against a search that tries everything.
+
+mod random;
+
+use calc_core::calibration::Calibration;
+use calc_core::catalog;
+use calc_core::device::{Device, PowerMode};
+use calc_core::estimate::EstimateRequest;
+use calc_core::precision::PrecisionChoice;
+use calc_core::recommend::{Axis, Bounds, Outcome, Part, Task};
+use calc_core::roofline::Roofs;
+use calc_core::schedule::{Objective, ScheduleRequest, SlotFlip, schedule};
+use calc_core::scheme::SchemeWeights;
+use calc_core::units::{Bytes, Joules, Seconds, Watts};
+use calc_core::workload::Workload;
+use random::Random;
+
+fn task(device: &'static Device, model: &str, workload: Workload) -> Task<'static> {
+    let model = catalog::model(model).expect("catalog key");
+    Task::Model {
+        request: EstimateRequest {
+            device,
+            mode: None,
+            model: &model.arch,
+            precision: PrecisionChoice::weights(&catalog::formats::FP16),
+            workload,
+            weight_size: None,
+            draft: None,
+            engine: None,
+            calibration: &Calibration::ASSUMED,
+        },
+        published: model.stored.choice(),
+    }
+}
+
+fn random_request(random: &mut Random) -> ScheduleRequest<'static> {
+    let boards: Vec<_> =
+        catalog::devices::all().filter(|device| !device.power_modes.is_empty()).collect();
+    let all: Vec<_> = catalog::devices::all().collect();
+    let device = if random.below(3) == 0 { random.pick(&all) } else { random.pick(&boards) };
+    let models = [
+        "llama-3.2-1b",
+        "llama-3.2-3b",
+        "llama-3.1-8b",
+        "gpt-oss-20b",
+        "qwen3-30b-a3b",
+        "gemma-3-4b",
+    ];
+    let mut workload = Workload::new(1, 1 << random.below(10));
+    workload.context = 1 << random.below(13);
+    let seconds = |random: &mut Random, scale: f64| {
+        (random.below(2) == 0).then(|| Seconds::new(f64::from(1 << random.below(8)) * scale))
+    };
+    ScheduleRequest {
+        task: task(device, random.pick(&models), workload),
+        objective: random.pick(&[Objective::Latency, Objective::Throughput, Objective::Energy]),
+        part: random.pick(&[Part::Prefill, Part::Decode]),
+        bounds: Bounds {
+            memory: (random.below(3) == 0).then(|| Bytes::from_gb(f64::from(1 << random.below(6)))),
+            quality: random.pick(&[0.5, 3.0, 5.0, 10.0, 1000.0]),
+            tpot: seconds(random, 20e-3),
+            ttft: seconds(random, 0.2),
+        },
+        power_cap: (random.below(3) == 0)
+            .then(|| Watts::new(f64::from(5 + random.pick(&[2_u32, 5, 10, 25, 70])))),
+        max_batch: 1 + random.below(12),
+    }
+}
+
+/// The best score of all modes, schemes and batches, tried one by one with nothing but the model itself.
+fn exhaustive(request: &ScheduleRequest<'static>) -> Option<f64> {
+    let device = request.task.device();
+    let known = |mode: &&'static PowerMode| Roofs::new(device, Some(mode)).is_ok();
+    let mut modes: Vec<Option<&'static PowerMode>> =
+        device.power_modes.iter().filter(known).map(Some).collect();
+    if modes.is_empty() {
+        modes.push(None);
+    }
+    let mut best: Option<f64> = None;
+    for mode in modes {
+        let own = device.tdp.map(|tdp| tdp.value);
+        let budget = mode.and_then(|mode| mode.watts).or(own);
+        if request.power_cap.is_some_and(|cap| !budget.is_some_and(|budget| budget <= cap)) {
+            continue;
+        }
+        for batch in 1..=request.max_batch {
+            for score in
+                scores(request, &request.task.on(device, mode).at(Axis::Batch, batch), batch)
+            {
+                best = Some(best.map_or(score, |best| best.min(score)));
+            }
+        }
+    }
+    best
+}
+
+fn scores(request: &ScheduleRequest<'_>, task: &Task<'_>, batch: u64) -> Vec<f64> {
+    let roofs = Roofs::new(task.device(), task.mode()).expect("a known mode");
+    let Task::Model { request: model, published } = task else { unreachable!("models only") };
+    let narrow = |bits: f64| bits < 16.0;
+    let is_published = narrow(published.weights.bits_per_element())
+        || published.experts.is_some_and(|format| narrow(format.bits_per_element()));
+    let mut found = Vec::new();
+    for scheme in catalog::schemes::SCHEMES {
+        let quality = scheme.quality.at_size(model.model.n_params());
+        let runs = scheme.runs_on(task.device(), &roofs).is_ok()
+            && scheme.takes_model(model.model).is_ok()
+            && (scheme.weights != SchemeWeights::Published || is_published)
+            && quality.high <= request.bounds.quality * (1.0 + 1e-9);
+        let Some(outcome) = runs.then(|| task.run(&roofs, scheme).ok()).flatten() else { continue };
+        let limit =
+            request.bounds.memory.map_or(outcome.usable, |memory| memory.min(outcome.usable));
+        if outcome.memory <= limit
+            && request.bounds.tpot.is_none_or(|bound| outcome.decode.expected.time <= bound)
+            && request.bounds.ttft.is_none_or(|bound| outcome.prefill.expected.time <= bound)
+        {
+            found.push(score(request, &outcome, batch));
+        }
+    }
+    found
+}
+
+fn score(request: &ScheduleRequest<'_>, outcome: &Outcome, batch: u64) -> f64 {
+    let work = if request.part == Part::Prefill { &outcome.prefill } else { &outcome.decode };
+    match request.objective {
+        Objective::Latency => work.expected.time.get(),
+        Objective::Throughput => work.expected.time.get() / batch as f64,
+        Objective::Energy | Objective::Memory => work.energy.map_or(f64::INFINITY, Joules::get),
+    }
+}
+
+#[test]
+fn the_schedule_equals_exhaustive_search_in_a_thousand_random_cases() {
+    let mut random = Random(3);
+    let (mut cases, mut answered) = (0, 0);
+    while cases < 1000 {
+        let request = random_request(&mut random);
+        let Ok(found) = schedule(&request) else { continue };
+        cases += 1;
+        let best = exhaustive(&request);
+        match (found.ranked.first(), best) {
+            (None, None) => {}
+            (Some(slot), Some(best)) => {
+                answered += 1;
+                let error = (slot.score / best - 1.0).abs();
+                assert!(error <= 1e-12, "case {cases}: {} is not {best}: {request:?}", slot.score);
+            }
+            (found, best) => panic!("case {cases}: {found:?} against {best:?}"),
+        }
+    }
+    assert!(answered > 500, "{answered} of 1000 have an answer");
+}
+
+#[test]
+fn seven_watts_are_met_by_the_seven_watt_mode_and_a_higher_cap_flips_it() {
+    let nano = catalog::device("jetson_orin_nano_8gb_super").expect("catalog key");
+    let request = ScheduleRequest {
+        task: task(nano, "llama-3.2-3b", Workload { context: 2048, ..Workload::new(1, 512) }),
+        objective: Objective::Latency,
+        part: Part::Decode,
+        bounds: Bounds::default(),
+        power_cap: Some(Watts::new(7.0)),
+        max_batch: 8,
+    };
+    let capped = schedule(&request).expect("a schedule");
+    let best = capped.ranked.first().expect("something fits");
+    assert_eq!((best.mode.as_deref(), best.batch), (Some("7W"), 1));
+    assert!(best.power.is_some_and(|power| power.get() <= 7.0));
+    assert!(
+        capped
+            .flips
+            .iter()
+            .any(|flip| matches!(flip, SlotFlip::Cap(watts, _) if watts.get() > 7.0))
+    );
+    let free = schedule(&ScheduleRequest { power_cap: None, ..request }).expect("a schedule");
+    assert!(free.ranked[0].outcome.decode.expected.time < best.outcome.decode.expected.time);
+    let wide = schedule(&ScheduleRequest { objective: Objective::Throughput, ..request })
+        .expect("a schedule");
+    assert_eq!(wide.ranked[0].batch, 8, "the largest batch that is considered fits");
+}

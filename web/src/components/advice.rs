@@ -1,0 +1,105 @@
+//! What to use, why, what would flip it, what was dropped, and how to apply it.
+
+use leptos::prelude::*;
+
+use super::erased::{block, flag, on, text};
+use super::explained::Explained;
+use crate::state::advice::{Advice, AdviceFact, Choice, Refusal, Way};
+
+/// The adviser's answer.
+#[component]
+pub fn AdvicePanel(
+    /// The answer; a sentence where the question is impossible.
+    #[prop(into)]
+    advice: Signal<Result<Advice, String>>,
+    /// The answer is not one to the present inputs.
+    #[prop(into)]
+    stale: Signal<bool>,
+) -> impl IntoView {
+    let body = move || match advice.get() {
+        Ok(advice) => answer(advice).into_any(),
+        Err(error) => view! { <p class="message">{error}</p> }.into_any(),
+    };
+    view! {
+        <section class="advice" class:stale=flag(move || stale.get()) aria-label="Recommendation" aria-live="polite">
+            <h2>"Use"</h2>
+            {block(body)}
+        </section>
+    }
+}
+
+fn answer(advice: Advice) -> impl IntoView {
+    let Advice { title, formats, facts, why, flips, ranked, dropped, ways } = advice;
+    let (no_flips, no_ways, none) = (flips.is_empty(), ways.is_empty(), ranked.is_empty());
+    view! {
+        <p class="choice">{title}</p>
+        <p class="formats-line">{formats}</p>
+        <dl class="facts">{facts.into_iter().enumerate().map(fact).collect_view()}</dl>
+        <h2>"Why"</h2>
+        <ul>{list(why)}</ul>
+        <div hidden=no_flips>
+            <h2>"What would flip it"</h2>
+            <ul>{list(flips)}</ul>
+        </div>
+        <div hidden=no_ways>
+            <h2>"Apply"</h2>
+            {ways.into_iter().map(way).collect_view()}
+        </div>
+        <details hidden=none>
+            <summary>{format!("All {} that may be used", ranked.len())}</summary>
+            <table class="choices">
+                <thead><tr><th>"Scheme"</th><th>"Expected"</th><th>"vs 16 bit"</th><th>"Memory"</th></tr></thead>
+                <tbody>{ranked.into_iter().enumerate().map(choice).collect_view()}</tbody>
+            </table>
+        </details>
+        <details>
+            <summary>{format!("{} dropped", dropped.len())}</summary>
+            <ul>{dropped.into_iter().map(refusal).collect_view()}</ul>
+        </details>
+    }
+}
+
+fn list(items: Vec<String>) -> impl IntoView {
+    items.into_iter().map(|item| view! { <li>{item}</li> }).collect_view()
+}
+
+fn fact((index, fact): (usize, AdviceFact)) -> impl IntoView {
+    view! {
+        <div>
+            <dt>{fact.name}</dt>
+            <dd><Explained id=format!("advice-{index}") cell=fact.value/></dd>
+        </div>
+    }
+}
+
+fn way(way: Way) -> impl IntoView {
+    let copied = RwSignal::new(false);
+    let command = StoredValue::new(way.text.clone());
+    let copy = move |_| {
+        // A browser that refuses the clipboard leaves the text to be marked by hand.
+        drop(window().navigator().clipboard().write_text(&command.get_value()));
+        copied.set(true);
+    };
+    let label = text(move || if copied.get() { "Copied" } else { "Copy" }.to_owned());
+    view! {
+        <div class="way">
+            <p><span>{way.tool}</span> <button type="button" class="quiet copy" on:click=on(copy)>{label}</button></p>
+            <pre>{way.text}</pre>
+        </div>
+    }
+}
+
+fn choice((index, choice): (usize, Choice)) -> impl IntoView {
+    view! {
+        <tr>
+            <th scope="row">{choice.name} " " <Explained id=format!("loss-{index}") cell=choice.loss/></th>
+            <td>{choice.time}</td>
+            <td>{choice.speedup}</td>
+            <td>{choice.memory}</td>
+        </tr>
+    }
+}
+
+fn refusal(row: Refusal) -> impl IntoView {
+    view! { <li><b>{row.name}</b> ": " {row.reason}</li> }
+}

@@ -1,0 +1,37 @@
+//! The right column: what to do, what to read with care, and the facts behind it.
+
+use leptos::prelude::*;
+
+use super::view::ModelContext;
+use crate::components::device_facts::DeviceFacts;
+use crate::components::erased::{block, flag, text};
+use crate::state::model::answer::ModelShown;
+use crate::state::session::Session;
+
+/// Advice, notes, device and model.
+#[component]
+pub fn Care() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let shown = expect_context::<ModelContext>().shown;
+    let notes = Memo::new(move |_| shown.with(|shown| shown.answer.notes.clone()));
+    let list = block(move || {
+        notes.get().into_iter().map(|note| view! { <li>{note}</li> }).collect_view().into_any()
+    });
+    let model = text(move || session.inputs.with(|inputs| inputs.model.name()));
+    let source =
+        text(move || session.inputs.with(|inputs| inputs.model.base.source().trim().to_owned()));
+    view! {
+        <aside class="limits" class:stale=flag(move || shown.with(ModelShown::is_stale)) aria-label="Advice and facts">
+            <section class="advice" aria-label="Advice"></section>
+            <div hidden=flag(move || notes.with(Vec::is_empty))>
+                <h2>"Read with care"</h2>
+                <ul>{list}</ul>
+            </div>
+            <DeviceFacts/>
+            <details class="sources">
+                <summary>"Source of " {model}</summary>
+                <p>{source}</p>
+            </details>
+        </aside>
+    }
+}

@@ -1,0 +1,103 @@
+//! Throughput and latency against batch or context.
+
+use chart::curves::scene as curves_scene;
+use chart::geometry::Spot;
+use chart::scene::Size;
+use leptos::ev::KeyboardEvent;
+use leptos::prelude::*;
+
+use super::view::ModelContext;
+use crate::charts::canvas::{SceneCanvas, View};
+use crate::components::erased::{block, on, text};
+use crate::state::model::curves::{Against, Sweep, SweepRow};
+use crate::state::roving::turn;
+use crate::state::session::Session;
+
+/// Two panels in one picture, and the table of its values, which opens below.
+#[component]
+pub fn CurvesChart(
+    /// What is varied.
+    against: Against,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let shown = expect_context::<ModelContext>().shown;
+    let sweep =
+        Memo::new(move |_| shown.with(|shown| shown.answer.sweeps[against as usize].clone()));
+    let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
+    let view = RwSignal::new(nothing);
+    let pointed = RwSignal::new(None::<usize>);
+    let unfolded = RwSignal::new(false);
+    let scene = Memo::new(move |_| {
+        sweep.with(|sweep| curves_scene(&sweep.curves, view.get().size, pointed.get()))
+    });
+    let hit = move |spot: Spot| {
+        scene.with_untracked(|scene| scene.hit(spot).and_then(|point| point.key.parse().ok()))
+    };
+    let on_point = move |spot: Option<Spot>| {
+        let place = spot.and_then(hit);
+        if pointed.get_untracked() != place {
+            pointed.set(place);
+        }
+    };
+    let on_key = move |event: KeyboardEvent| {
+        let count = sweep.with_untracked(|sweep| sweep.rows.len());
+        if event.key() == "Escape" {
+            pointed.set(None);
+        } else if let Some(next) = turn(pointed.get_untracked(), count, &event.key()) {
+            event.prevent_default();
+            pointed.set(Some(next));
+        }
+    };
+    let said = text(move || sweep.with(|sweep| sweep.spoken(pointed.get())));
+    let words = text(move || sweep.with(|sweep| sweep.words.clone()));
+    let label = text(move || {
+        format!(
+            "Throughput and time per token {}. {} The table below has the numbers.",
+            against.title().to_ascii_lowercase(),
+            words.get()
+        )
+    });
+    let row = |row: &SweepRow| {
+        let [at, cells @ ..] = row.cells();
+        view! { <tr><th scope="row">{at}</th>{cells.map(|cell| view! { <td>{cell}</td> }).collect_view()}</tr> }
+    };
+    let table = move |sweep: &Sweep| {
+        view! {
+            <table class="formats sweep" aria-label=against.title()>
+                <thead>
+                    <tr>{against.columns().map(|name| view! { <th scope="col">{name}</th> }).collect_view()}</tr>
+                </thead>
+                <tbody>{sweep.rows.iter().map(row).collect_view()}</tbody>
+            </table>
+        }
+    };
+    let numbers = block(move || {
+        if unfolded.get() { sweep.with(|sweep| table(sweep).into_any()) } else { ().into_any() }
+    });
+    view! {
+        <h2>{against.title()} <small>{words}</small></h2>
+        <div
+            class="chart curves"
+            id=against.id()
+            tabindex="0"
+            role="group"
+            aria-label=format!("Values {}; arrow keys go from one to the next", against.title().to_ascii_lowercase())
+            on:keydown=on(on_key)
+            on:blur=on(move |_| pointed.set(None))
+        >
+            <SceneCanvas
+                scene=scene
+                theme=Signal::derive(move || session.colors.theme())
+                label=label
+                view=view
+                on_point=Callback::new(on_point)
+                on_pick=Callback::new(move |spot| pointed.set(hit(spot)))
+            />
+            <p class="unseen" role="status">{said}</p>
+        </div>
+        <details class="numbers" on:toggle=on(move |_| unfolded.update(|unfolded| *unfolded = !*unfolded))>
+            <summary>"The same in numbers"</summary>
+            <div class="scroll" tabindex="0" role="group" aria-label=against.title()>{numbers}</div>
+        </details>
+    }
+}

@@ -1,0 +1,71 @@
+//! The figures: how fast, at what cost, how well the device is used.
+
+use leptos::prelude::*;
+use report::verdict::{badge, badge_meaning};
+
+use super::view::ModelContext;
+use crate::components::erased::{block, text};
+use crate::components::explained::Explained;
+use crate::state::model::figures::Figure;
+
+/// Ideal beside expected, each with its explanation.
+#[component]
+pub fn Figures() -> impl IntoView {
+    let shown = expect_context::<ModelContext>().shown;
+    let names = Memo::new(move |_| {
+        shown
+            .with(|shown| shown.answer.figures.iter().map(|figure| figure.name).collect::<Vec<_>>())
+    });
+    let rows = block(move || {
+        let places = 0..names.with(Vec::len);
+        places.map(|place| view! { <FigureRow place=place/> }).collect_view().into_any()
+    });
+    view! {
+        <table class="formats figures" aria-label="Speed, energy and use of the device">
+            <thead>
+                <tr>
+                    <th scope="col">"One step"</th>
+                    <th scope="col">"Ideal"</th>
+                    <th scope="col">"Expected"</th>
+                    <th scope="col">"Interval"</th>
+                    <th scope="col" class="wide">"Origin"</th>
+                </tr>
+            </thead>
+            <tbody>{rows}</tbody>
+        </table>
+    }
+}
+
+/// A figure, whose cells change in place.
+#[component]
+fn FigureRow(
+    /// Place of the figure.
+    place: usize,
+) -> impl IntoView {
+    let shown = expect_context::<ModelContext>().shown;
+    let first = shown.with_untracked(|shown| shown.answer.figures.get(place).cloned());
+    let first = first?;
+    let (name, meaning) = (first.name, first.meaning);
+    let figure = Memo::new(move |_| {
+        shown
+            .with(|shown| shown.answer.figures.get(place).cloned())
+            .unwrap_or_else(|| first.clone())
+    });
+    let sure = move || figure.with(|figure| figure.expected.explanation.provenance);
+    let cell = move |part: fn(&Figure) -> &crate::state::derived::Cell| {
+        Signal::derive(move || figure.with(|figure| part(figure).clone()))
+    };
+    Some(view! {
+        <tr>
+            <th scope="row">{name} " " <small>{meaning}</small></th>
+            <td><Explained id=format!("ideal-{place}") cell=cell(|figure| &figure.ideal)/></td>
+            <td class="answer-number"><Explained id=format!("expected-{place}") cell=cell(|figure| &figure.expected)/></td>
+            <td class="range">{text(move || figure.with(|figure| figure.interval.clone()))}</td>
+            <td class="wide">
+                <span class="badge" title=text(move || badge_meaning(sure()).to_owned())>
+                    {text(move || badge(sure()).to_owned())}
+                </span>
+            </td>
+        </tr>
+    })
+}

@@ -1,0 +1,44 @@
+//! The format of each role.
+
+use leptos::prelude::*;
+
+use super::view::ModelContext;
+use crate::components::erased::{flag, text};
+use crate::components::picker::Picker;
+use crate::state::model::roles::Role;
+use crate::state::picker::role_groups;
+use crate::state::session::{Session, Step};
+
+/// Chooses the format of a role; the first choice leaves it as the model is stored, or to the rule.
+#[component]
+pub fn FormatField(
+    /// The role.
+    role: Role,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let shown = expect_context::<ModelContext>().shown;
+    let place = Role::ALL.iter().position(|other| *other == role).unwrap_or(0);
+    let rule = Memo::new(move |_| shown.with(|shown| shown.answer.rules[place].clone()));
+    let hidden = move || {
+        role == Role::Experts
+            && session.inputs.with(|inputs| inputs.model.base.arch().moe.is_none())
+    };
+    let on_choose = move |key: String| {
+        let format = calc_core::catalog::format(&key).ok();
+        session.edit(Step::Choice, |inputs| inputs.model.formats.set(role, format));
+    };
+    view! {
+        <div hidden=flag(hidden)>
+            <Picker
+                id=role.id()
+                label=role.name()
+                groups=Signal::derive(move || role_groups(role, &rule.get()))
+                chosen=text(move || {
+                    session.inputs.with(|inputs| inputs.model.formats.get(role).map_or("", |format| format.key).to_owned())
+                })
+                detail=text(String::new)
+                on_choose=Callback::new(on_choose)
+            />
+        </div>
+    }
+}

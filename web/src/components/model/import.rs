@@ -1,0 +1,120 @@
+//! A model of the reader: opened, pasted, dropped, or fetched from the hub on a click.
+
+use js_sys::{Array, Function, Promise, Reflect, global};
+use leptos::ev::{DragEvent, Event};
+use leptos::html::Textarea;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{File, HtmlInputElement};
+
+use crate::components::erased::{on, text};
+use crate::components::open_file::{read_file, read_text};
+use crate::state::model::hub;
+use crate::state::session::Session;
+
+/// What somebody pasted has no name.
+const PASTED: &str = "pasted config.json";
+
+/// Three ways to a model of one's own; a file can also be dropped anywhere. Only the button of the hub fetches anything.
+#[component]
+pub fn Import() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let refusal = RwSignal::new(String::new());
+    let id = RwSignal::new(String::new());
+    let pasted = NodeRef::<Textarea>::new();
+    let take = move |reply: Result<String, String>| match reply {
+        Ok(reply) => {
+            refusal.set(String::new());
+            session.open(&reply);
+        }
+        Err(text) => refusal.set(text),
+    };
+    let open = move |file: File| spawn_local(async move { take(read_file(&file).await) });
+    let on_file = move |event: Event| {
+        let input = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
+        if let Some(input) = input {
+            if let Some(file) = input.files().and_then(|files| files.get(0)) {
+                open(file);
+            }
+            input.set_value(""); // the same file can be opened again after it was edited
+        }
+    };
+    let on_paste = move |_| {
+        let Some(field) = pasted.get_untracked() else { return };
+        let text = field.value();
+        spawn_local(async move { take(read_text(PASTED, &text).await) });
+    };
+    let on_fetch = move |_| match hub::address(&id.get_untracked()) {
+        Err(text) => refusal.set(text),
+        Ok(address) => {
+            let name = id.get_untracked().trim().to_owned();
+            spawn_local(async move {
+                match fetch(&address).await {
+                    Ok(content) => take(read_text(&name, &content).await),
+                    Err(status) => refusal.set(hub::refusal_of(status)),
+                }
+            });
+        }
+    };
+    let over = window_event_listener(leptos::ev::dragover, |event| event.prevent_default());
+    let dropped = window_event_listener(leptos::ev::drop, move |event: DragEvent| {
+        event.prevent_default(); // else the browser leaves the page for the file
+        let files = event.data_transfer().and_then(|data| data.files());
+        if let Some(file) = files.and_then(|files| files.get(0)) {
+            open(file);
+        }
+    });
+    on_cleanup(move || {
+        over.remove();
+        dropped.remove();
+    });
+    view! {
+        <details class="more-fields import">
+            <summary>"A model of your own"</summary>
+            <div class="field open-file">
+                <label for="file">"Open a config.json, or drop it anywhere"</label>
+                <input id="file" type="file" accept=".json,application/json" on:change=on(on_file)/>
+            </div>
+            <div class="field">
+                <label for="paste">"Paste a config.json"</label>
+                <textarea id="paste" rows="3" spellcheck="false" node_ref=pasted></textarea>
+            </div>
+            <button type="button" class="chip" on:click=on(on_paste)>"Use what is pasted"</button>
+            <div class="field">
+                <label for="hub">"Hugging Face id"</label>
+                <input
+                    id="hub"
+                    type="text"
+                    autocomplete="off"
+                    spellcheck="false"
+                    placeholder="owner/name"
+                    prop:value=id
+                    on:input=on(move |event| id.set(event_target_value(&event)))
+                />
+            </div>
+            <button type="button" class="chip" on:click=on(on_fetch)>"Fetch config.json from huggingface.co"</button>
+        </details>
+        <p class="message" id="import-message" role="alert">{text(move || refusal.get())}</p>
+    }
+}
+
+/// Asks the boot script, which knows how; the status when there is no content, and 0 when there is no answer.
+async fn fetch(address: &str) -> Result<String, u16> {
+    let reply = request(address).await.map_err(|_unreachable| 0_u16)?;
+    let status = reply.get(0).as_f64().unwrap_or(0.0);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a status has three digits"
+    )]
+    let status = status as u16;
+    reply.get(1).as_string().filter(|_| status == 200).ok_or(status)
+}
+
+async fn request(address: &str) -> Result<Array, JsValue> {
+    let ask: Function = Reflect::get(&global(), &"ridgepointFetch".into())?.dyn_into()?;
+    let reply: Promise = ask.call1(&JsValue::NULL, &address.into())?.dyn_into()?;
+    JsFuture::from(reply).await?.dyn_into()
+}

@@ -1,0 +1,73 @@
+//! The left column: everything that the reader chooses.
+
+use leptos::prelude::*;
+
+use super::editor::Editor;
+use super::formats::FormatField;
+use super::import::Import;
+use super::model_field::ModelField;
+use super::number::ModelNumber;
+use super::view::ModelContext;
+use crate::components::device_field::DeviceField;
+use crate::components::erased::{flag, on, text};
+use crate::components::power_mode_field::PowerModeField;
+use crate::state::model::answer::summary;
+use crate::state::model::fields::Field;
+use crate::state::model::roles::Role;
+use crate::state::session::Session;
+
+/// The inputs; on a small screen a line that opens them.
+#[component]
+pub fn ModelInputsPanel() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let shown = expect_context::<ModelContext>().shown;
+    let unfolded = RwSignal::new(false);
+    let line = text(move || {
+        session.inputs.with(|inputs| {
+            shown.with(|shown| {
+                summary(&inputs.model, &inputs.device, inputs.mode.as_deref(), &shown.answer)
+            })
+        })
+    });
+    let numbers = |fields: &[Field]| {
+        fields.iter().map(|field| view! { <ModelNumber field=*field/> }).collect_view()
+    };
+    let [weights, experts, others @ ..] = Role::ALL;
+    view! {
+        <section class="inputs" class:unfolded=flag(move || unfolded.get()) aria-label="Inputs">
+            <button
+                type="button"
+                class="summary"
+                aria-expanded=text(move || unfolded.get().to_string())
+                aria-controls="inputs"
+                on:click=on(move |_| unfolded.update(|unfolded| *unfolded = !*unfolded))
+            >
+                {line}
+            </button>
+            <div class="fields" id="inputs">
+                <ModelField/>
+                <Import/>
+                <Editor/>
+                <DeviceField/>
+                <PowerModeField/>
+                <FormatField role=weights/>
+                <FormatField role=experts/>
+                <details class="more-fields">
+                    <summary>"Activations, KV cache, embedding"</summary>
+                    {others.map(|role| view! { <FormatField role=role/> }).collect_view()}
+                </details>
+                <div class="pair">
+                    {numbers(&[Field::Batch, Field::Prompt, Field::Context, Field::Generate])}
+                </div>
+                <details class="more-fields">
+                    <summary>"Memory, devices, drafts"</summary>
+                    <div class="pair">
+                        {numbers(&[
+                            Field::Memory, Field::Tensor, Field::Pipeline, Field::Expert, Field::Draft, Field::Acceptance,
+                        ])}
+                    </div>
+                </details>
+            </div>
+        </section>
+    }
+}

@@ -1,0 +1,68 @@
+//! The memory bar.
+
+use leptos::prelude::*;
+
+use super::view::ModelContext;
+use crate::components::erased::{block, flag, on, text};
+use crate::components::explained::Explained;
+use crate::state::model::fit::Change;
+use crate::state::model::memory::Part;
+use crate::state::session::{Session, Step};
+
+/// What fills the memory, where it ends, and what would make it fit.
+#[component]
+pub fn Memory() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let shown = expect_context::<ModelContext>().shown;
+    let bar = Memo::new(move |_| shown.with(|shown| shown.answer.memory.clone()));
+    let parts = bar.with_untracked(|bar| bar.parts.clone());
+    let width = move |place: usize| {
+        text(move || {
+            let percent = bar.with(|bar| bar.parts.get(place).map_or(0.0, |part| part.percent));
+            format!("{percent}%")
+        })
+    };
+    let piece = |(place, part): (usize, &Part)| {
+        view! { <span class=format!("piece {}", part.key) style:width=width(place)></span> }
+    };
+    let entry = move |(place, part): (usize, Part)| {
+        let Part { key, name, size, .. } = part;
+        let cell = Signal::derive(move || {
+            bar.with(|bar| {
+                bar.parts.get(place).map_or_else(|| size.clone(), |part| part.size.clone())
+            })
+        });
+        view! {
+            <li>
+                <span class=format!("piece {key}") aria-hidden="true"></span>
+                {name} " " <Explained id=format!("memory-{key}") cell=cell/>
+            </li>
+        }
+    };
+    let chip = move |change: Change| {
+        let on_click = move |_| {
+            let workload = bar.with_untracked(|bar| bar.workload);
+            session.edit(Step::Choice, |inputs| change.apply(&mut inputs.model, &workload));
+        };
+        view! { <button type="button" class="chip" on:click=on(on_click)>{change.text()}</button> }
+    };
+    let changes = Memo::new(move |_| bar.with(|bar| bar.changes.clone()));
+    let chips = block(move || changes.get().into_iter().map(chip).collect_view().into_any());
+    view! {
+        <section class="memory" aria-label="Memory">
+            <h2>"Memory" <small>{text(move || bar.with(|bar| bar.sentence.clone()))}</small></h2>
+            <div class="memory-bar" class:over=flag(move || bar.with(|bar| !bar.fits)) aria-hidden="true">
+                {parts.iter().enumerate().map(piece).collect_view()}
+                <span class="capacity" style:left=text(move || format!("{}%", bar.with(|bar| bar.capacity)))></span>
+            </div>
+            <ul class="parts">
+                {parts.into_iter().enumerate().map(entry).collect_view()}
+                <li>
+                    <span class="line" aria-hidden="true"></span>
+                    {text(move || bar.with(|bar| bar.capacity_text.clone()))}
+                </li>
+            </ul>
+            <p class="room">{text(move || bar.with(|bar| bar.room.clone()))} " " {chips}</p>
+        </section>
+    }
+}

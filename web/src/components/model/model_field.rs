@@ -1,0 +1,46 @@
+//! The model and its size.
+
+use leptos::prelude::*;
+use report::verdict::{badge, badge_meaning};
+
+use crate::components::erased::{block, text};
+use crate::components::picker::Picker;
+use crate::state::model::answer::parameters;
+use crate::state::model::geometry::changed;
+use crate::state::model::inputs::Base;
+use crate::state::picker::{Group, model_groups};
+use crate::state::session::{Session, Step};
+
+/// Chooses the model.
+#[component]
+pub fn ModelField() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let base = Memo::new(move |_| session.inputs.with(|inputs| inputs.model.base.clone()));
+    let groups = Signal::derive(move || -> Vec<Group> { base.with(model_groups) });
+    let on_choose = move |key: String| {
+        if let Ok(model) = calc_core::catalog::model(&key) {
+            session.edit(Step::Choice, |inputs| inputs.model.set_base(Base::Catalog(model)));
+        }
+    };
+    let brief = block(move || {
+        let (name, sure) = session.inputs.with(|inputs| {
+            let size =
+                changed(&inputs.model).map_or_else(|_| String::new(), |arch| parameters(&arch));
+            let changed = if inputs.model.is_custom() { " · changed" } else { "" };
+            (format!("{size} parameters{changed} "), inputs.model.base.provenance())
+        });
+        view! { {name} <span class="badge" title=badge_meaning(sure)>{badge(sure)}</span> }
+            .into_any()
+    });
+    view! {
+        <Picker
+            id="model"
+            label="Model"
+            groups=groups
+            chosen=text(move || base.with(|base| base.key().to_owned()))
+            detail=text(String::new)
+            on_choose=Callback::new(on_choose)
+        />
+        <p class="brief">{brief}</p>
+    }
+}

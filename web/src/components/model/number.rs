@@ -1,0 +1,57 @@
+//! A number field of the Model view.
+
+use leptos::prelude::*;
+
+use super::view::ModelContext;
+use crate::components::erased::{flag, maybe, on, text};
+use crate::state::model::fields::Field;
+use crate::state::model::geometry::value;
+use crate::state::session::{Session, Step};
+
+/// A number. What cannot be read is marked, and the field says what is allowed; an empty one says what it stands for.
+#[component]
+pub fn ModelNumber(
+    /// Which number.
+    field: Field,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let shown = expect_context::<ModelContext>().shown;
+    let spec = field.spec();
+    let id = spec.id;
+    let message_id = format!("{id}-message");
+    let typed = text(move || session.inputs.with(|inputs| inputs.model.text(field).to_owned()));
+    let own = text(move || {
+        let own = session.inputs.with(|inputs| value(inputs.model.base.arch(), field));
+        own.map_or_else(|| spec.empty.to_owned(), |own| own.to_string())
+    });
+    let fault = Memo::new(move |_| shown.with(|shown| shown.fault_of(field)));
+    let is_wrong = flag(move || fault.with(Option::is_some));
+    let described_by = {
+        let message_id = message_id.clone();
+        maybe(move || is_wrong.get().then(|| message_id.clone()))
+    };
+    let on_input = move |event| {
+        let text = event_target_value(&event);
+        session.edit(Step::Typing, |inputs| inputs.model.set_text(field, text));
+    };
+    view! {
+        <div class="field number" class:wrong=is_wrong>
+            <label for=id>
+                {spec.name} " " <span class="meaning">{spec.unit}</span>
+            </label>
+            <input
+                id=id
+                type="text"
+                inputmode=if spec.real { "decimal" } else { "numeric" }
+                autocomplete="off"
+                maxlength="40"
+                placeholder=own
+                prop:value=typed
+                aria-invalid=text(move || is_wrong.get().to_string())
+                aria-describedby=described_by
+                on:input=on(on_input)
+            />
+            <p class="message" id=message_id role="alert">{text(move || fault.get().unwrap_or_default())}</p>
+        </div>
+    }
+}

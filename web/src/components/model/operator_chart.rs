@@ -1,0 +1,86 @@
+//! The roofline with the operators of both phases.
+
+use chart::geometry::Spot;
+use chart::scene::{Scene, Size};
+use leptos::ev::KeyboardEvent;
+use leptos::prelude::*;
+
+use super::view::ModelContext;
+use crate::charts::canvas::{SceneCanvas, View};
+use crate::components::erased::{on, text};
+use crate::state::model::operators::spoken;
+use crate::state::roving::turn;
+use crate::state::session::Session;
+
+/// A point for each operator, its area the share of the time: filled in prefill, hollow in decode. The tables below are the
+/// same in words; arrow keys go from point to point here too.
+#[component]
+pub fn OperatorChart() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let ModelContext { shown, pointed } = expect_context();
+    let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
+    let view = RwSignal::new(nothing);
+    let chart = Memo::new(move |_| shown.with(|shown| shown.answer.chart.clone()));
+    let scene = Memo::new(move |_| {
+        chart.with(|chart| {
+            chart.as_ref().map(|(chart, shares)| {
+                Scene::of_operators(chart, shares, view.get().size, pointed.get().as_deref())
+            })
+        })
+    });
+    let empty = move || Scene::empty(view.get_untracked().size);
+    let drawn = Signal::derive(move || scene.get().unwrap_or_else(empty));
+    let hit = move |spot: Spot| {
+        scene.with_untracked(|scene| scene.as_ref()?.hit(spot).map(|point| point.key.clone()))
+    };
+    let on_point = move |spot: Option<Spot>| {
+        let key = spot.and_then(hit);
+        if pointed.with_untracked(|pointed| *pointed != key) {
+            pointed.set(key);
+        }
+    };
+    let on_key = move |event: KeyboardEvent| {
+        let keys: Vec<String> = chart.with_untracked(|chart| {
+            let points = chart.iter().flat_map(|(chart, _)| &chart.points);
+            points.map(|point| point.key.clone()).collect()
+        });
+        let at = pointed
+            .with_untracked(|pointed| keys.iter().position(|key| Some(key) == pointed.as_ref()));
+        if event.key() == "Escape" {
+            pointed.set(None);
+        } else if let Some(next) = turn(at, keys.len(), &event.key()) {
+            event.prevent_default();
+            pointed.set(keys.get(next).cloned());
+        }
+    };
+    let said = text(move || {
+        shown.with(|shown| pointed.with(|pointed| spoken(&shown.answer.tables, pointed.as_deref())))
+    });
+    let label = text(move || {
+        shown.with(|shown| {
+            format!("Roofline with the operators of prefill and decode. {} {} The tables below have the numbers.", shown.answer.sentence, shown.answer.line)
+        })
+    });
+    view! {
+        <h2>"Operators on the roofline" <small>"filled: prefill · hollow: decode · area: share of the time"</small></h2>
+        <div
+            class="chart"
+            id="chart"
+            tabindex="0"
+            role="group"
+            aria-label="Operators on the chart; arrow keys go from one to the next"
+            on:keydown=on(on_key)
+            on:blur=on(move |_| pointed.set(None))
+        >
+            <SceneCanvas
+                scene=drawn
+                theme=Signal::derive(move || session.colors.theme())
+                label=label
+                view=view
+                on_point=Callback::new(on_point)
+                on_pick=Callback::new(move |spot| pointed.set(hit(spot)))
+            />
+            <p class="unseen" role="status">{said}</p>
+        </div>
+    }
+}

@@ -1,0 +1,327 @@
+//! What to use: the adviser's answer as texts, for a single product and for a whole model alike.
+
+pub mod inverse;
+
+use calc_core::precision::Precision;
+use calc_core::provenance::Provenance;
+use calc_core::recommend::{
+    Dropped, Outcome, Part, Ranked, RecommendRequest, Recommendation, Task, recommend,
+};
+use calc_core::scheme::Scheme;
+use calc_core::units::Seconds;
+use report::number_text as text;
+use report::verdict::explain::Explanation;
+use report::words::{advice, apply, core_error};
+
+use super::derived::Cell;
+use super::names::short_name;
+
+/// What to use, why, and what would change it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Advice {
+    /// Name of the first scheme, or that none is left.
+    pub title: String,
+    /// Its formats.
+    pub formats: String,
+    /// What it brings.
+    pub facts: Vec<AdviceFact>,
+    /// Why it wins.
+    pub why: Vec<String>,
+    /// What would flip it.
+    pub flips: Vec<String>,
+    /// All that may be used, best first.
+    pub ranked: Vec<Choice>,
+    /// All that may not, with the reason.
+    pub dropped: Vec<Refusal>,
+    /// How to apply the first.
+    pub ways: Vec<Way>,
+}
+
+/// Something that a scheme brings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AdviceFact {
+    /// What it is.
+    pub name: String,
+    /// How much.
+    pub value: Cell,
+}
+
+/// A scheme that may be used.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// Its name.
+    pub name: String,
+    /// Time of the part that counts.
+    pub time: String,
+    /// How many times faster than 16 bits in that part.
+    pub speedup: String,
+    /// Memory.
+    pub memory: String,
+    /// Loss of quality, and its source.
+    pub loss: Cell,
+}
+
+/// A scheme that may not be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// Its name.
+    pub name: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// A way to apply a scheme.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Way {
+    /// The tool.
+    pub tool: String,
+    /// Commands or configuration.
+    pub text: String,
+}
+
+/// What the workload is called in commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Called<'a> {
+    /// Name of the model on the Hugging Face hub, or of a file; `None` for a single product.
+    pub model: Option<&'a str>,
+}
+
+/// The answer of the adviser.
+///
+/// # Errors
+/// A sentence, where the task itself is impossible.
+pub fn advise(request: &RecommendRequest<'_>, called: Called<'_>) -> Result<Advice, String> {
+    let answer = recommend(request).map_err(|error| core_error(&error))?;
+    let ranked = answer.ranked.iter().map(|row| choice(request.part, row)).collect();
+    let dropped = answer.dropped.iter().map(refusal).collect();
+    let Some(first) = answer.ranked.first() else {
+        let nearest = answer.dropped.iter().map(refusal).next();
+        return Ok(Advice {
+            title: "Nothing meets the bounds".to_owned(),
+            formats: nearest
+                .map_or_else(String::new, |near| format!("{}: {}", near.name, near.reason)),
+            facts: Vec::new(),
+            why: vec!["Every scheme is below, with what speaks against it.".to_owned()],
+            flips: Vec::new(),
+            ranked,
+            dropped,
+            ways: Vec::new(),
+        });
+    };
+    Ok(Advice {
+        title: advice::scheme_name(first.scheme),
+        formats: formats(&first.outcome.precision, first.scheme),
+        facts: facts(request, &answer, first),
+        why: why(request, &answer, first),
+        flips: first.flips.iter().map(advice::flip).collect(),
+        ranked,
+        dropped,
+        ways: ways(first.scheme, request, called),
+    })
+}
+
+fn formats(precision: &Precision, scheme: &Scheme) -> String {
+    let bits = match scheme.weight_size() {
+        Some(calc_core::estimate::WeightSize::BitsPerWeight(bits)) => bits,
+        Some(calc_core::estimate::WeightSize::Total(_)) | None => {
+            precision.weights.bits_per_element()
+        }
+    };
+    let (bits, activations) = (text::short(bits, 4), short_name(precision.activations));
+    format!("weights {bits} bit, activations {activations}")
+}
+
+/// The part of an outcome that counts, and the other.
+fn part_time(part: Part, outcome: &Outcome) -> Seconds {
+    match part {
+        Part::Prefill => outcome.prefill.expected.time,
+        Part::Decode => outcome.decode.expected.time,
+        Part::Whole => outcome.whole.time,
+    }
+}
+
+fn facts(
+    request: &RecommendRequest<'_>,
+    answer: &Recommendation,
+    first: &Ranked,
+) -> Vec<AdviceFact> {
+    let (now, base) = (&first.outcome, &answer.baseline);
+    let speed = |name: &str, now: Seconds, base: Seconds| AdviceFact {
+        name: name.to_owned(),
+        value: Cell {
+            text: format!("{} 16 bit", text::ratio(base / now)),
+            explanation: Explanation {
+                title: format!("{name} against 16 bits"),
+                formula: "expected time in 16 bits ÷ expected time".to_owned(),
+                values: format!("{} ÷ {}", text::time(base), text::time(now)),
+                provenance: now_provenance(first),
+                source: "both expected times of this workload".to_owned(),
+            },
+        },
+    };
+    let (decode, prefill) = match &request.task {
+        Task::Shape(task) if request.part == Part::Decode => {
+            (format!("M = {}", text::count(task.shape.m)), "M = 2048".to_owned())
+        }
+        Task::Shape(task) => ("M = 1".to_owned(), format!("M = {}", text::count(task.shape.m))),
+        Task::Model { .. } => ("Decode".to_owned(), "Prefill".to_owned()),
+    };
+    let mut facts = vec![
+        speed(&decode, now.decode.expected.time, base.decode.expected.time),
+        speed(&prefill, now.prefill.expected.time, base.prefill.expected.time),
+        memory_fact(request, now, base),
+    ];
+    facts.push(AdviceFact { name: "Quality".to_owned(), value: loss(first) });
+    facts
+}
+
+fn now_provenance(row: &Ranked) -> Provenance {
+    row.outcome.decode.expected.provenance
+}
+
+fn memory_fact(request: &RecommendRequest<'_>, now: &Outcome, base: &Outcome) -> AdviceFact {
+    let limit = request.bounds.limit(now);
+    AdviceFact {
+        name: "Memory".to_owned(),
+        value: Cell {
+            text: text::bytes(now.memory),
+            explanation: Explanation {
+                title: "Memory".to_owned(),
+                formula: match &request.task {
+                    Task::Shape(_) => "weights + inputs + outputs".to_owned(),
+                    Task::Model { .. } => "weights + KV cache + activations + reserve".to_owned(),
+                },
+                values: format!(
+                    "{} of {}; {} in 16 bits",
+                    text::bytes(now.memory),
+                    text::bytes(limit),
+                    text::bytes(base.memory)
+                ),
+                provenance: Provenance::Derived,
+                source: "the formats and the shapes; the reserve is assumed".to_owned(),
+            },
+        },
+    }
+}
+
+fn loss(row: &Ranked) -> Cell {
+    Cell {
+        text: advice::quality(&row.quality),
+        explanation: Explanation {
+            title: "Loss of quality".to_owned(),
+            formula: String::new(),
+            values: "a range for the size of the model; larger models lose less".to_owned(),
+            provenance: row.quality.provenance,
+            source: row.quality.source.to_owned(),
+        },
+    }
+}
+
+fn why(request: &RecommendRequest<'_>, answer: &Recommendation, first: &Ranked) -> Vec<String> {
+    let mut why = vec![advice::regime(first, request.part, &answer.baseline)];
+    let limit = request.bounds.limit(&first.outcome);
+    if answer.ranked.get(1).is_some_and(|second| second.score < first.score) {
+        why.push(format!(
+            "With {} every byte counts: of those within 5{}% of the best it is the smallest.",
+            text::bytes(limit),
+            text::SPACE
+        ));
+    }
+    let other = match request.part {
+        Part::Decode | Part::Whole => answer.best_prefill.map(|scheme| ("prefill", scheme)),
+        Part::Prefill => answer.best_decode.map(|scheme| ("decode", scheme)),
+    };
+    if let Some((phase, scheme)) = other.filter(|(_, scheme)| scheme.key != first.scheme.key) {
+        why.push(format!("For {phase} alone it would be {}.", advice::scheme_name(scheme)));
+    }
+    why
+}
+
+fn choice(part: Part, row: &Ranked) -> Choice {
+    let speedup = match part {
+        Part::Prefill => row.speedup_prefill,
+        Part::Decode | Part::Whole => row.speedup_decode,
+    };
+    Choice {
+        name: advice::scheme_name(row.scheme),
+        time: text::time(part_time(part, &row.outcome)),
+        speedup: text::ratio(speedup),
+        memory: text::bytes(row.outcome.memory),
+        loss: loss(row),
+    }
+}
+
+fn refusal(row: &Dropped) -> Refusal {
+    Refusal {
+        name: advice::scheme_name(row.scheme),
+        reason: advice::dropped(&row.reason, &row.quality),
+    }
+}
+
+fn ways(scheme: &Scheme, request: &RecommendRequest<'_>, called: Called<'_>) -> Vec<Way> {
+    let workload = match &request.task {
+        Task::Shape(_) => None,
+        Task::Model { request, .. } => Some(&request.workload),
+    };
+    let apply = apply::apply(scheme, called.model.unwrap_or("MODEL"), workload);
+    let mut ways = Vec::new();
+    let mut way = |tool: &str, text: Option<String>| {
+        ways.extend(text.map(|text| Way { tool: tool.to_owned(), text }));
+    };
+    way("llama.cpp", apply.llama_cpp);
+    way("vLLM", apply.vllm);
+    if let Some(torchao) = apply.torchao {
+        way(&format!("torchao {} or later", torchao.min_version), Some(torchao.config.to_owned()));
+        if !torchao.fallback.is_empty() {
+            way("Older torchao", Some(torchao.fallback.to_owned()));
+        }
+    }
+    ways
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use calc_core::calibration::Calibration;
+    use calc_core::catalog;
+    use calc_core::cost::gemm::GemmShape;
+    use calc_core::lowering::Phase;
+    use calc_core::recommend::{Bounds, Objective, ShapeTask};
+    use calc_core::units::Bytes;
+
+    fn request(bounds: Bounds) -> RecommendRequest<'static> {
+        RecommendRequest {
+            task: Task::Shape(ShapeTask {
+                device: catalog::device("jetson_orin_nano_8gb_super").expect("catalog key"),
+                mode: None,
+                shape: GemmShape { m: 1, n: 4096, k: 4096 },
+                phase: Phase::Decode,
+                engine: None,
+                calibration: &Calibration::ASSUMED,
+            }),
+            objective: Objective::Latency,
+            part: Part::Decode,
+            bounds,
+        }
+    }
+
+    #[test]
+    fn the_advice_names_what_it_brings_and_how_to_get_it() {
+        let advice = advise(&request(Bounds::default()), Called { model: None }).expect("advice");
+        assert_eq!(advice.title, "INT4 g128, GPTQ");
+        assert_eq!(advice.formats, "weights 4.125 bit, activations FP16");
+        let names: Vec<&str> = advice.facts.iter().map(|fact| &*fact.name).collect();
+        assert_eq!(names, ["M = 1", "M = 2048", "Memory", "Quality"]);
+        assert!(advice.why[0].starts_with("Decode waits for weights"), "{:?}", advice.why);
+        assert!(!advice.flips.is_empty() && !advice.dropped.is_empty());
+        assert!(advice.ways.iter().any(|way| way.tool == "vLLM"), "{:?}", advice.ways);
+    }
+
+    #[test]
+    fn where_nothing_is_left_every_reason_stands() {
+        let bounds = Bounds { memory: Some(Bytes::from_gb(0.001)), ..Bounds::default() };
+        let advice = advise(&request(bounds), Called { model: None }).expect("advice");
+        assert_eq!(advice.title, "Nothing meets the bounds");
+        assert!(advice.ranked.is_empty() && advice.dropped.len() > 20 && advice.ways.is_empty());
+    }
+}

@@ -1,0 +1,182 @@
+//! The reversed questions as tables: how far the workload can grow, what less memory costs, which devices would do, and which
+//! power mode and batch to take.
+
+use calc_core::recommend::{RecommendRequest, devices, memory_steps, recommend, room};
+use calc_core::schedule::{Objective, ScheduleRequest, schedule};
+use calc_core::units::Watts;
+use report::number_text as text;
+use report::words::{advice, core_error};
+
+/// A table of texts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Answer {
+    /// What it says in a sentence.
+    pub sentence: String,
+    /// Names of the columns; empty without a table.
+    pub columns: Vec<&'static str>,
+    /// Rows.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// Most devices that are listed.
+const MOST_DEVICES: usize = 12;
+/// Most slots of a schedule that are listed.
+const MOST_SLOTS: usize = 10;
+
+/// How far batch and context can grow with the first scheme.
+pub fn room_answer(request: &RecommendRequest<'_>) -> Answer {
+    let grown = || {
+        let answer = recommend(request)?;
+        let first = answer.ranked.first().map(|row| row.scheme);
+        first.map(|scheme| room(request, scheme).map(|room| (scheme, room))).transpose()
+    };
+    let sentence = match grown() {
+        Err(error) => core_error(&error),
+        Ok(None) => "No scheme meets the bounds, so there is no room.".to_owned(),
+        Ok(Some((scheme, room))) => {
+            let count = |value: Option<u64>| value.map_or_else(|| "none".to_owned(), text::count);
+            format!(
+                "With {} the largest batch is {} at this context, and the largest context {} at this batch.",
+                advice::scheme_name(scheme),
+                count(room.batch),
+                count(room.context)
+            )
+        }
+    };
+    Answer { sentence, ..Answer::default() }
+}
+
+/// What less memory costs in quality.
+pub fn memory_answer(request: &RecommendRequest<'_>) -> Answer {
+    let steps = match memory_steps(request) {
+        Ok(steps) => steps,
+        Err(error) => return Answer { sentence: core_error(&error), ..Answer::default() },
+    };
+    Answer {
+        sentence: "Each needs less memory than all above it, and loses more.".to_owned(),
+        columns: vec!["scheme", "memory", "loss", "per token"],
+        rows: steps
+            .iter()
+            .map(|step| {
+                vec![
+                    advice::scheme_name(step.scheme),
+                    text::bytes(step.memory),
+                    advice::quality(&step.quality),
+                    text::time(step.tpot),
+                ]
+            })
+            .collect(),
+    }
+}
+
+/// Which devices of the catalog would do, the smallest first.
+pub fn devices_answer(request: &RecommendRequest<'_>) -> Answer {
+    let found = devices(request);
+    let count = found.len();
+    Answer {
+        sentence: if count == 0 {
+            "No device of the catalog meets the bounds.".to_owned()
+        } else {
+            format!("{count} devices of the catalog meet the bounds. The smallest first:")
+        },
+        columns: vec!["device", "memory", "scheme", "per token", "first token"],
+        rows: found
+            .iter()
+            .take(MOST_DEVICES)
+            .map(|choice| {
+                vec![
+                    choice.device.name.to_string(),
+                    text::capacity(choice.device.memory.value),
+                    advice::scheme_name(choice.scheme),
+                    text::time(choice.outcome.decode.expected.time),
+                    text::time(choice.outcome.prefill.expected.time),
+                ]
+            })
+            .collect(),
+    }
+}
+
+/// Which power mode, scheme and batch to take for a goal under a power cap.
+pub fn schedule_answer(
+    request: &RecommendRequest<'_>,
+    objective: Objective,
+    power_cap: Option<Watts>,
+) -> Answer {
+    let RecommendRequest { task, part, bounds, .. } = *request;
+    let asked = ScheduleRequest { task, objective, part, bounds, power_cap, max_batch: 256 };
+    let answer = match schedule(&asked) {
+        Ok(answer) => answer,
+        Err(error) => return Answer { sentence: core_error(&error), ..Answer::default() },
+    };
+    let best = answer.ranked.first().map_or_else(
+        || "No power mode, scheme and batch meet the bounds.".to_owned(),
+        |best| format!("Use {}.", advice::slot_name(best)),
+    );
+    let flips: Vec<String> = answer.flips.iter().map(advice::slot_flip).collect();
+    Answer {
+        sentence: format!("{best} {}", flips.join(" ")),
+        columns: vec!["mode", "scheme", "batch", "per token", "rate", "energy per token"],
+        rows: answer
+            .ranked
+            .iter()
+            .take(MOST_SLOTS)
+            .map(|slot| {
+                let energy = slot.outcome.decode.energy;
+                vec![
+                    slot.mode.as_ref().map_or_else(|| "own peaks".to_owned(), ToString::to_string),
+                    advice::scheme_name(slot.scheme),
+                    text::count(slot.batch),
+                    text::time(slot.outcome.decode.expected.time),
+                    text::token_rate(slot.throughput()),
+                    energy.map_or_else(|| "unknown".to_owned(), text::energy),
+                ]
+            })
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use calc_core::calibration::Calibration;
+    use calc_core::catalog;
+    use calc_core::estimate::EstimateRequest;
+    use calc_core::precision::PrecisionChoice;
+    use calc_core::recommend::{Bounds, Part, Task};
+    use calc_core::workload::Workload;
+
+    fn request() -> RecommendRequest<'static> {
+        let model = catalog::model("llama-3.1-8b").expect("catalog key");
+        let task = Task::Model {
+            request: EstimateRequest {
+                device: catalog::device("jetson_orin_nano_8gb_super").expect("catalog key"),
+                mode: None,
+                model: &model.arch,
+                precision: PrecisionChoice::weights(&catalog::formats::FP16),
+                workload: Workload { context: 4096, ..Workload::new(1, 512) },
+                weight_size: None,
+                draft: None,
+                engine: None,
+                calibration: &Calibration::ASSUMED,
+            },
+            published: model.stored.choice(),
+        };
+        let (objective, part, bounds) = (Objective::Latency, Part::Decode, Bounds::default());
+        RecommendRequest { task, objective, part, bounds }
+    }
+
+    #[test]
+    fn the_reversed_questions_have_answers() {
+        let room = room_answer(&request()).sentence;
+        assert!(room.contains("the largest batch is 4 at this context"), "{room}");
+        let memory = memory_answer(&request());
+        assert!(memory.rows.len() >= 5 && memory.rows[0][0] == "16 bits", "{memory:?}");
+        let devices = devices_answer(&request());
+        assert_eq!(devices.rows.len(), MOST_DEVICES);
+        assert!(devices.rows.iter().all(|row| row.len() == devices.columns.len()));
+        let schedule = schedule_answer(&request(), Objective::Latency, Some(Watts::new(15.0)));
+        assert!(schedule.sentence.starts_with("Use 15W, GGUF Q4_K_M, batch 1."), "{schedule:?}");
+        let broken = schedule_answer(&request(), Objective::Memory, None);
+        assert!(broken.rows.is_empty() && broken.sentence.contains("exclude"), "{broken:?}");
+    }
+}

@@ -1,0 +1,279 @@
+//! What follows from the inputs: everything that the Model view shows.
+
+use std::sync::Arc;
+
+use calc_core::device::{Device, PowerMode};
+use calc_core::plan::Plan;
+use chart::roofline::Roofline;
+use report::number_text as text;
+use report::request::EstimateInputs;
+use report::verdict::model as say;
+use report::words;
+
+use super::curves::{Against, Sweep, sweep};
+use super::fields::{Fault, Field};
+use super::figures::{Figure, figures};
+use super::fit;
+use super::geometry::value;
+use super::inputs::ModelInputs;
+use super::memory::{MemoryBar, bar};
+use super::operators::{PhaseTable, chart, tables};
+use super::question::{Question, fault};
+use super::roles::Role;
+use crate::state::names::short_name;
+
+/// Everything that the view shows of one choice.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelAnswer {
+    /// Whether it fits, what limits, how fast.
+    pub sentence: String,
+    /// The numbers behind it.
+    pub line: String,
+    /// Memory of one device.
+    pub memory: MemoryBar,
+    /// Latencies, rates, energy.
+    pub figures: Vec<Figure>,
+    /// Operators of prefill and decode.
+    pub tables: [PhaseTable; 2],
+    /// The roofline with a point for each operator, and their shares of the time.
+    pub chart: Option<(Roofline, Vec<f64>)>,
+    /// Throughput and latency against batch and context.
+    pub sweeps: [Sweep; 2],
+    /// What the answer should be read with.
+    pub notes: Vec<String>,
+    /// Short name of the weights' format.
+    pub weights: String,
+    /// What holds for a role that the reader leaves open, in the order of [`Role::ALL`].
+    pub rules: [String; 5],
+}
+
+/// The last good answer, and what is wrong now.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelShown {
+    /// The answer; of earlier inputs when there are faults.
+    pub answer: Arc<ModelAnswer>,
+    /// What cannot be read or computed now.
+    pub faults: Vec<Fault>,
+}
+
+impl ModelShown {
+    /// True when the answer is not one to the present inputs.
+    pub fn is_stale(&self) -> bool {
+        !self.faults.is_empty()
+    }
+
+    /// What is wrong with a field.
+    pub fn fault_of(&self, field: Field) -> Option<String> {
+        let found = self.faults.iter().find(|fault| fault.field == Some(field));
+        found.map(|fault| fault.text.clone())
+    }
+
+    /// What is wrong beyond single fields.
+    pub fn general_faults(&self) -> Vec<String> {
+        let general = self.faults.iter().filter(|fault| fault.field.is_none());
+        general.map(|fault| fault.text.clone()).collect()
+    }
+}
+
+/// What to show after what was shown before: wrong inputs keep the last good answer.
+#[expect(clippy::missing_panics_doc, reason = "the default inputs are valid, as a test shows")]
+pub fn next(
+    before: Option<&ModelShown>,
+    inputs: &ModelInputs,
+    device: &Device,
+    mode: Option<&PowerMode>,
+) -> ModelShown {
+    match (derive(inputs, device, mode), before) {
+        (Ok(answer), _) => ModelShown { answer: Arc::new(answer), faults: Vec::new() },
+        (Err(faults), Some(before)) => ModelShown { answer: before.answer.clone(), faults },
+        (Err(faults), None) => {
+            let usual = crate::state::inputs::Inputs::default();
+            let answer = derive(&usual.model, &usual.device, None).expect("the defaults are valid");
+            ModelShown { answer: Arc::new(answer), faults }
+        }
+    }
+}
+
+/// Answers the inputs.
+///
+/// # Errors
+/// Fields that cannot be read, and what the core refuses.
+pub fn derive(
+    inputs: &ModelInputs,
+    device: &Device,
+    mode: Option<&PowerMode>,
+) -> Result<ModelAnswer, Vec<Fault>> {
+    let question = Question::read(inputs, device, mode)?;
+    let refused = |error| {
+        let mut fault = fault(&error);
+        fault.field = fault.field.filter(|field| is_shown(inputs, *field));
+        vec![fault]
+    };
+    let answer = question.estimate().map_err(refused)?;
+    let plan = Plan::new(question.request(question.workload)).map_err(refused)?;
+    let room = fit::room(&question, &plan);
+    let known = !answer.link_unknown;
+    let mut notes = notes(inputs, &question, &answer);
+    notes.extend(inputs.base.notes().iter().cloned());
+    Ok(ModelAnswer {
+        sentence: say::sentence(&answer, &question.workload),
+        line: say::line(&answer),
+        memory: bar(&question, &plan, &answer.memory, room),
+        figures: figures(&question, &answer),
+        tables: tables(&question, &answer),
+        chart: chart(&question, &answer),
+        sweeps: Against::ALL.map(|against| sweep(&question, against, room, known)),
+        notes,
+        weights: short_name(answer.precision.weights),
+        rules: Role::ALL
+            .map(|role| short_name(role.of(&question.without(role).resolve(&plan.roofs)))),
+    })
+}
+
+/// The form has this field for this model.
+fn is_shown(inputs: &ModelInputs, field: Field) -> bool {
+    Field::geometry().all(|other| other != field) || value(inputs.base.arch(), field).is_some()
+}
+
+/// The notes of the command line to the same question.
+fn notes(
+    inputs: &ModelInputs,
+    question: &Question<'_>,
+    answer: &calc_core::estimate::Estimate,
+) -> Vec<String> {
+    let request = EstimateInputs {
+        device: std::borrow::Cow::Owned(question.device.clone()),
+        power_mode: question.mode.map(|mode| mode.name.to_string()),
+        model: inputs.base.named(question.arch.clone()),
+        precision: question.precision,
+        workload: question.workload,
+        weight_size: None,
+        draft: None,
+        engine: None,
+    };
+    let mut notes = words::estimate_notes(&request, answer);
+    if question.workload.speculation.is_some() {
+        notes.push("the time of the draft model is not counted: none is chosen here".to_owned());
+    }
+    notes
+}
+
+/// One line for small screens.
+pub fn summary(
+    inputs: &ModelInputs,
+    device: &Device,
+    mode: Option<&str>,
+    answer: &ModelAnswer,
+) -> String {
+    let mode = mode.map_or(String::new(), |mode| format!(" · {mode}"));
+    let weights = &answer.weights;
+    format!(
+        "{} on {}{mode} · {weights} · batch {} · {} tokens",
+        inputs.name(),
+        device.name,
+        inputs.text(Field::Batch).trim(),
+        inputs.text(Field::Prompt).trim()
+    )
+}
+
+/// A model's size, for its list: `8.03 B`.
+pub fn parameters(arch: &calc_core::model_arch::ModelArch) -> String {
+    let billions = |count: u64| text::short(count as f64 / 1e9, 3);
+    let (all, active) = (arch.n_params(), arch.n_active_params());
+    let unit = format!("{}B", text::SPACE);
+    if all == active {
+        format!("{}{unit}", billions(all))
+    } else {
+        format!("{}{unit}, active {}{unit}", billions(all), billions(active))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::model::inputs::Base;
+    use calc_core::catalog::{self, devices, models};
+
+    #[test]
+    fn every_model_answers_on_every_device_with_numbers_or_a_reason() {
+        for device in devices::all() {
+            for model in models::all() {
+                let mut inputs = ModelInputs::default();
+                inputs.set_base(Base::Catalog(model));
+                match derive(&inputs, device, None) {
+                    Ok(answer) => {
+                        assert!(!answer.sentence.is_empty() && answer.figures.len() >= 6);
+                        assert!(answer.tables.iter().all(|table| table.rows.len() > 5));
+                        let percent: f64 =
+                            answer.memory.parts.iter().map(|part| part.percent).sum();
+                        assert!(percent <= 100.0 + 1e-6 && answer.memory.capacity <= 100.0 + 1e-6);
+                    }
+                    Err(faults) => {
+                        assert!(faults.iter().all(|fault| fault.text.len() > 20), "{faults:?}")
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_field_keeps_the_last_good_answer() {
+        let device = catalog::device("h100_sxm").expect("catalog key");
+        let with = |field, text: &str| {
+            let mut inputs = ModelInputs::default();
+            inputs.set_text(field, text.into());
+            inputs
+        };
+        let good = next(None, &with(Field::Batch, "8"), device, None);
+        for (field, text, says) in [
+            (Field::Batch, "many", "whole number"),
+            (Field::Tensor, "3", "does not divide"),
+            (Field::Expert, "2", "without experts"),
+            (Field::Pipeline, "99", "from 1 to 32"),
+            (Field::KvHeads, "5", "does not divide"),
+            (Field::Memory, "-1", "a number from 0"),
+            (Field::Acceptance, "2", "from 0 to 1"),
+        ] {
+            let wrong = next(Some(&good), &with(field, text), device, None);
+            assert_eq!(wrong.answer, good.answer);
+            let said =
+                wrong.fault_of(field).unwrap_or_else(|| panic!("{field:?}: {:?}", wrong.faults));
+            assert!(said.contains(says), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_goes_wrong_between_fields_is_said_too() {
+        let device = catalog::device("jetson_orin_nano_8gb_super").expect("catalog key");
+        let mut inputs = ModelInputs::default();
+        inputs.formats.set(Role::Weights, catalog::format("fp64").ok());
+        let shown = next(None, &inputs, device, None);
+        assert!(shown.is_stale());
+        assert!(shown.general_faults().join(" ").contains("fp64"), "{:?}", shown.faults);
+    }
+
+    #[test]
+    fn a_role_left_open_says_what_it_would_be() {
+        let device = catalog::device("h100_sxm").expect("catalog key");
+        let mut inputs = ModelInputs::default();
+        for role in Role::ALL {
+            inputs.formats.set(role, catalog::format("fp8_e4m3").ok());
+        }
+        let answer = derive(&inputs, device, None).expect("valid");
+        assert_eq!(answer.weights, "FP8 E4M3");
+        assert_eq!(answer.rules, ["BF16", "FP8 E4M3", "FP16", "FP16", "FP16"]);
+    }
+
+    #[test]
+    fn the_default_page_answers_the_first_question_of_the_issue() {
+        let orin = catalog::device("jetson_orin_nano_8gb_super").expect("catalog key");
+        let mut inputs = ModelInputs::default();
+        let stored = derive(&inputs, orin, None).expect("valid");
+        assert!(stored.sentence.starts_with("Does not fit: "), "{}", stored.sentence);
+        let Some(change) = stored.memory.changes.first() else { panic!("weights in fewer bits") };
+        change.apply(&mut inputs, &stored.memory.workload);
+        let fitted = derive(&inputs, orin, None).expect("valid");
+        assert!(fitted.sentence.starts_with("Fits, and DRAM limits decode"), "{}", fitted.sentence);
+        assert!(fitted.memory.fits && fitted.memory.changes.is_empty());
+    }
+}

@@ -1,0 +1,342 @@
+//! Throughput and latency against batch and against context, with the point where memory ends and the one where the limit
+//! changes.
+
+use calc_core::lowering::Step;
+use calc_core::plan::Plan;
+use calc_core::roofline::Bound;
+use calc_core::units::Seconds;
+use calc_core::workload::{MAX_BATCH, MAX_TOKENS, Workload};
+use chart::curves::{Curve, Curves, Marker, Panel};
+use report::number_text as text;
+
+use super::fit::{Room, largest};
+use super::question::Question;
+
+/// Batches up to this one are drawn, and further where the reader asks.
+const BATCHES: u64 = 1024;
+/// Contexts from and, where the model does not say, up to.
+const FIRST_CONTEXT: u64 = 256;
+const CONTEXTS: u64 = 131_072;
+/// Most columns of a chart.
+const MOST_COLUMNS: usize = 40;
+
+/// What is varied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Against {
+    /// Sequences.
+    Batch,
+    /// Tokens in the cache.
+    Context,
+}
+
+impl Against {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Batch, Self::Context];
+
+    /// Its name in the document.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Batch => "by-batch",
+            Self::Context => "by-context",
+        }
+    }
+
+    /// The heading of its chart.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Batch => "Against batch",
+            Self::Context => "Against context",
+        }
+    }
+
+    /// The heading of its column.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Batch => "Batch",
+            Self::Context => "Context",
+        }
+    }
+}
+
+impl Against {
+    /// The headings of its table.
+    pub const fn columns(self) -> [&'static str; 7] {
+        let [_, others @ ..] = COLUMNS;
+        let [a, b, c, d, e, f] = others;
+        [self.name(), a, b, c, d, e, f]
+    }
+}
+
+const COLUMNS: [&str; 7] = [
+    "",
+    "token/s, ideal",
+    "token/s, expected",
+    "Time per token, ideal",
+    "Expected",
+    "Interval",
+    "Limit",
+];
+
+/// A row of the table beside a chart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SweepRow {
+    /// Batch or context.
+    pub at: u64,
+    /// Expected token/s in total, at the roof and expected.
+    throughput: [f64; 2],
+    /// Time per token, at the roof and expected.
+    latency: [Seconds; 2],
+    /// Interval of the expected time.
+    interval: [Seconds; 2],
+    /// What limits.
+    bound: Bound,
+    /// It fits.
+    fits: bool,
+}
+
+impl SweepRow {
+    /// The cells of the table.
+    pub fn cells(&self) -> [String; 7] {
+        let bound = match self.bound {
+            Bound::Memory => "DRAM",
+            Bound::Compute => "compute",
+        };
+        [
+            text::count(self.at),
+            text::plain(self.throughput[0]),
+            text::plain(self.throughput[1]),
+            text::time(self.latency[0]),
+            text::time(self.latency[1]),
+            text::time_range(self.interval[0], self.interval[1]),
+            if self.fits { bound.to_owned() } else { format!("{bound}, does not fit") },
+        ]
+    }
+}
+
+/// A chart and what stands around it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sweep {
+    /// What is varied.
+    pub against: Against,
+    /// The chart.
+    pub curves: Curves,
+    /// The rows of its table.
+    pub rows: Vec<SweepRow>,
+    /// What it shows, in words.
+    pub words: String,
+}
+
+impl Sweep {
+    /// A value in words, for those who walk the chart.
+    pub fn spoken(&self, place: Option<usize>) -> String {
+        let Some(row) = place.and_then(|place| self.rows.get(place)) else { return String::new() };
+        let name = self.against.name();
+        let [at, _, rate, ideal, time, _, limit] = row.cells();
+        format!("{name} {at}: {rate} token/s, {time} per token, ideal {ideal}, limited by {limit}")
+    }
+}
+
+/// Answers the question for other batches or contexts.
+pub fn sweep(question: &Question<'_>, against: Against, room: Room, known: bool) -> Sweep {
+    let w = question.workload;
+    let (here, last, fits_up_to) = match against {
+        Against::Batch => (w.batch, w.batch.max(BATCHES), room.batch),
+        Against::Context => {
+            let longest = question.arch.max_context.unwrap_or(CONTEXTS).min(MAX_TOKENS);
+            (w.context, longest.max(w.context).max(2 * FIRST_CONTEXT), room.tokens)
+        }
+    };
+    let first = if against == Against::Batch { 1 } else { FIRST_CONTEXT.min(here.max(1)) };
+    let rows: Vec<SweepRow> = steps(first, last, here)
+        .into_iter()
+        .filter_map(|at| row(question, against, at, fits_up_to))
+        .collect();
+    let crossing = crossing(question, against, &rows);
+    let cutoff = (fits_up_to < last).then_some(fits_up_to);
+    Sweep {
+        against,
+        words: words(against, crossing, fits_up_to),
+        curves: Curves {
+            x_name: match against {
+                Against::Batch => "batch, sequences".to_owned(),
+                Against::Context => "context, tokens".to_owned(),
+            },
+            panels: [
+                panel("token/s in total", &rows, known, |row| row.throughput),
+                panel("time per token, ms", &rows, known, |row| {
+                    row.latency.map(|time| time.get() * 1e3)
+                }),
+            ],
+            limit: cutoff.map(|at| Marker { at: at as f64, label: "memory ends".to_owned() }),
+            crossing: crossing.map(|(at, bound)| Marker {
+                at: at as f64,
+                label: match bound {
+                    Bound::Memory => "DRAM limits".to_owned(),
+                    Bound::Compute => "compute limits".to_owned(),
+                },
+            }),
+            here: rows.iter().position(|row| row.at == here),
+        },
+        rows,
+    }
+}
+
+fn panel(
+    name: &str,
+    rows: &[SweepRow],
+    known: bool,
+    value: impl Fn(&SweepRow) -> [f64; 2],
+) -> Panel {
+    let curve = |place: usize, name: &str, dashed| Curve {
+        name: name.to_owned(),
+        points: rows.iter().map(|row| (row.at as f64, value(row)[place])).collect(),
+        dashed,
+    };
+    let mut curves = vec![curve(0, "ideal", true)];
+    if known {
+        curves.push(curve(1, "expected", false));
+    }
+    Panel { name: name.to_owned(), curves }
+}
+
+/// Powers of two with one step between, the ends, and the reader's own value.
+fn steps(first: u64, last: u64, here: u64) -> Vec<u64> {
+    let mut steps = Vec::with_capacity(MOST_COLUMNS);
+    let mut power = first.next_power_of_two();
+    let mut add = |at: u64| {
+        let before = steps.last().copied().unwrap_or(0);
+        if before < here && here < at {
+            steps.push(here.max(first));
+        }
+        if at > steps.last().copied().unwrap_or(0) {
+            steps.push(at);
+        }
+    };
+    add(first);
+    while power < last {
+        add(power);
+        if power > 1 && power + power / 2 < last {
+            add(power + power / 2);
+        }
+        power *= 2;
+    }
+    add(last);
+    steps
+}
+
+fn workload(question: &Question<'_>, against: Against, at: u64) -> Workload {
+    // Only the decode step is asked for, so prompt and new tokens are of no matter.
+    let w = Workload { new_tokens: 1, ..question.workload };
+    match against {
+        Against::Batch => Workload { batch: at, ..w },
+        Against::Context => Workload { context: at, ..w },
+    }
+}
+
+fn row(question: &Question<'_>, against: Against, at: u64, fits_up_to: u64) -> Option<SweepRow> {
+    let w = workload(question, against, at);
+    let plan = Plan::new(question.request(w)).ok()?;
+    let (ideal, expected) = (plan.token_ideal(None, w.context), plan.token_time(None, w.context));
+    let rate = |time: Seconds| w.batch as f64 / time.get();
+    Some(SweepRow {
+        at,
+        throughput: [rate(ideal), rate(expected.time)],
+        latency: [ideal, expected.time],
+        interval: [expected.low, expected.high],
+        bound: plan.step(Step::decode(w.batch, w.context)).time.bound(),
+        fits: at <= fits_up_to,
+    })
+}
+
+/// The first value at which another thing limits than at the beginning.
+fn crossing(question: &Question<'_>, against: Against, rows: &[SweepRow]) -> Option<(u64, Bound)> {
+    let first = rows.first()?.bound;
+    let place = rows.iter().position(|row| row.bound != first)?;
+    let (before, after) = (rows.get(place - 1)?.at, rows.get(place)?);
+    let is_before = |more: u64| {
+        let w = workload(question, against, before + more);
+        Plan::new(question.request(w))
+            .is_ok_and(|plan| plan.step(Step::decode(w.batch, w.context)).time.bound() == first)
+    };
+    Some((before + largest(after.at - before, is_before) + 1, after.bound))
+}
+
+fn words(against: Against, crossing: Option<(u64, Bound)>, fits_up_to: u64) -> String {
+    let name = against.name().to_ascii_lowercase();
+    let most = if against == Against::Batch { MAX_BATCH } else { MAX_TOKENS };
+    let memory = match fits_up_to {
+        0 => format!("No {name} fits."),
+        all if all == most => format!("Memory sets no limit to the {name}."),
+        limit => format!("Memory ends after {name} {}.", text::count(limit)),
+    };
+    let limit = match crossing {
+        None => "The limit is the same all along.".to_owned(),
+        Some((at, Bound::Compute)) => format!("From {} on, compute limits.", text::count(at)),
+        Some((at, Bound::Memory)) => format!("From {} on, DRAM limits.", text::count(at)),
+    };
+    format!("{memory} {limit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::model::fields::Field;
+    use crate::state::model::fit;
+    use crate::state::model::inputs::ModelInputs;
+    use calc_core::catalog;
+
+    fn swept(weights: &str, prompt: &str) -> [Sweep; 2] {
+        let device = catalog::device("h100_sxm").expect("catalog key");
+        let mut inputs = ModelInputs::default();
+        inputs.set_text(Field::Prompt, prompt.into());
+        inputs.formats.set(
+            crate::state::model::roles::Role::Weights,
+            Some(catalog::format(weights).expect("catalog key")),
+        );
+        let question = Question::read(&inputs, device, None).expect("valid");
+        let plan = Plan::new(question.request(question.workload)).expect("valid");
+        let room = fit::room(&question, &plan);
+        Against::ALL.map(|against| sweep(&question, against, room, true))
+    }
+
+    #[test]
+    fn the_steps_rise_and_hold_the_readers_value() {
+        for (first, last, here) in [
+            (1, 1024, 1),
+            (1, 1024, 37),
+            (1, 5000, 5000),
+            (256, 131_072, 4096),
+            (7, 512, 7),
+            (1, 1_000_000, 999),
+        ] {
+            let steps = steps(first, last, here);
+            assert!(steps.windows(2).all(|pair| pair[0] < pair[1]), "{steps:?}");
+            assert_eq!((steps.first(), steps.last()), (Some(&first), Some(&last)));
+            assert!(steps.contains(&here) && steps.len() <= MOST_COLUMNS + 4, "{here}: {steps:?}");
+        }
+    }
+
+    #[test]
+    fn the_crossing_is_where_the_bound_changes() {
+        let [by_batch, by_context] = swept("int4_g128", "16");
+        let crossing = by_batch.curves.crossing.expect("a short context gets compute-bound").at;
+        for row in &by_batch.rows {
+            assert_eq!(row.bound == Bound::Compute, row.at as f64 >= crossing, "{}", row.at);
+        }
+        assert_eq!(by_context.curves.crossing, None);
+        assert!(by_context.words.contains("same all along"), "{}", by_context.words);
+    }
+
+    #[test]
+    fn throughput_is_batch_over_latency_and_memory_ends_it() {
+        let [by_batch, _] = swept("fp16", "4096");
+        for row in &by_batch.rows {
+            for (rate, time) in row.throughput.iter().zip(row.latency) {
+                assert!((rate * time.get() / row.at as f64 - 1.0).abs() < 1e-9);
+            }
+        }
+        let end = by_batch.curves.limit.expect("KV caches fill the memory").at;
+        assert!(by_batch.rows.iter().all(|row| row.fits == (row.at as f64 <= end)));
+        assert!(by_batch.rows.iter().any(|row| !row.fits));
+    }
+}

@@ -1,0 +1,276 @@
+//! The number fields of the Model view: their names, what they allow, and how a text is read.
+
+use calc_core::workload::{MAX_BATCH, MAX_DRAFT, MAX_NEW_TOKENS, MAX_TOKENS};
+use report::number_text;
+
+/// A field that takes a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the specifications say what each is")]
+pub enum Field {
+    Batch,
+    Prompt,
+    Context,
+    Generate,
+    Tensor,
+    Pipeline,
+    Expert,
+    Memory,
+    Draft,
+    Acceptance,
+    Layers,
+    Hidden,
+    Heads,
+    KvHeads,
+    HeadSize,
+    Intermediate,
+    Vocabulary,
+    Experts,
+    ExpertsPerToken,
+    ExpertWidth,
+    Window,
+}
+
+/// What a field is called and what it allows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spec {
+    /// Its name in the document and in the address.
+    pub id: &'static str,
+    /// Its label.
+    pub name: &'static str,
+    /// What it counts.
+    pub unit: &'static str,
+    /// What an empty field stands for; empty where it must not be empty, or where the model says it.
+    pub empty: &'static str,
+    /// Text at the start.
+    pub usual: &'static str,
+    /// Smallest value.
+    pub min: u64,
+    /// Largest value.
+    pub max: u64,
+    /// Fractions are fine.
+    pub real: bool,
+}
+
+impl Spec {
+    const fn count(
+        id: &'static str,
+        name: &'static str,
+        unit: &'static str,
+        (min, max): (u64, u64),
+    ) -> Self {
+        Self { id, name, unit, empty: "", usual: "", min, max, real: false }
+    }
+
+    const fn starts_at(self, usual: &'static str) -> Self {
+        Self { usual, ..self }
+    }
+
+    const fn or_empty(self, empty: &'static str) -> Self {
+        Self { empty, ..self }
+    }
+
+    const fn real(self) -> Self {
+        Self { real: true, ..self }
+    }
+}
+
+/// Most devices of one kind of split.
+const MAX_WAYS: u64 = 1 << 16;
+/// Largest width and count of the core's own check, which has the last word.
+const MAX_WIDTH: u64 = 1 << 32;
+const MAX_COUNT: u64 = 1 << 16;
+
+static SPECS: [Spec; 21] = [
+    Spec::count("batch", "Batch", "sequences", (1, MAX_BATCH)).starts_at("1"),
+    Spec::count("prompt", "Prompt", "tokens", (1, MAX_TOKENS)).starts_at("4096"),
+    Spec::count("context", "Context", "tokens", (0, MAX_TOKENS)).or_empty("as prompt"),
+    Spec::count("generate", "New tokens", "", (1, MAX_NEW_TOKENS)).starts_at("128"),
+    Spec::count("tp", "Tensor", "ways", (1, MAX_WAYS)).starts_at("1"),
+    Spec::count("pp", "Pipeline", "stages", (1, MAX_WAYS)).starts_at("1"),
+    Spec::count("ep", "Expert", "ways", (1, MAX_WAYS)).starts_at("1"),
+    Spec::count("memory", "Memory limit", "GB", (0, 1_000_000)).or_empty("all usable").real(),
+    Spec::count("draft", "Draft tokens", "", (0, MAX_DRAFT)).or_empty("none"),
+    Spec::count("accept", "Acceptance", "0 to 1", (0, 1)).starts_at("0.7").real(),
+    Spec::count("layers", "Layers", "", (1, MAX_COUNT)),
+    Spec::count("hidden", "Hidden size", "", (1, MAX_WIDTH)),
+    Spec::count("heads", "Heads", "", (1, MAX_COUNT)),
+    Spec::count("kvheads", "KV heads", "", (1, MAX_COUNT)),
+    Spec::count("headsize", "Head size", "", (1, MAX_COUNT)),
+    Spec::count("ffn", "Intermediate", "", (1, MAX_WIDTH)),
+    Spec::count("vocab", "Vocabulary", "", (1, MAX_WIDTH)),
+    Spec::count("nexperts", "Experts", "", (1, MAX_COUNT)),
+    Spec::count("topk", "Experts per token", "", (1, MAX_COUNT)),
+    Spec::count("expertsize", "Expert width", "", (1, MAX_WIDTH)),
+    Spec::count("window", "Window", "0: none", (0, MAX_WIDTH)),
+];
+
+impl Field {
+    /// In the order of the form.
+    pub const ALL: [Self; 21] = [
+        Self::Batch,
+        Self::Prompt,
+        Self::Context,
+        Self::Generate,
+        Self::Tensor,
+        Self::Pipeline,
+        Self::Expert,
+        Self::Memory,
+        Self::Draft,
+        Self::Acceptance,
+        Self::Layers,
+        Self::Hidden,
+        Self::Heads,
+        Self::KvHeads,
+        Self::HeadSize,
+        Self::Intermediate,
+        Self::Vocabulary,
+        Self::Experts,
+        Self::ExpertsPerToken,
+        Self::ExpertWidth,
+        Self::Window,
+    ];
+
+    /// What it is called and what it allows.
+    pub fn spec(self) -> &'static Spec {
+        &SPECS[self as usize]
+    }
+
+    /// Fields that replace a number of the model.
+    pub fn geometry() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().skip(Self::Layers as usize)
+    }
+}
+
+/// Something that cannot be read or does not go together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The field that it is about; `None` where it is about several.
+    pub field: Option<Field>,
+    /// What is wrong and what is allowed, as a sentence.
+    pub text: String,
+}
+
+impl Fault {
+    /// A fault of a field.
+    pub fn of(field: Field, text: String) -> Self {
+        Self { field: Some(field), text }
+    }
+}
+
+/// Reads a whole number; `None` for an empty text where that is allowed.
+///
+/// # Errors
+/// A sentence with the allowed range.
+pub fn count(field: Field, typed: &str) -> Result<Option<u64>, Fault> {
+    let digits = digits(typed);
+    if digits.is_empty() && may_be_empty(field) {
+        return Ok(None);
+    }
+    let spec = field.spec();
+    let is_plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let value: Option<u64> = if is_plain { digits.parse().ok() } else { None };
+    value
+        .filter(|value| (spec.min..=spec.max).contains(value))
+        .map(Some)
+        .ok_or_else(|| refusal(field))
+}
+
+/// Reads a number that may have a fraction; `None` for an empty text where that is allowed.
+///
+/// # Errors
+/// A sentence with the allowed range.
+pub fn real(field: Field, typed: &str) -> Result<Option<f64>, Fault> {
+    let digits = digits(typed);
+    if digits.is_empty() && may_be_empty(field) {
+        return Ok(None);
+    }
+    let spec = field.spec();
+    decimal(&digits)
+        .filter(|value| (spec.min as f64..=spec.max as f64).contains(value))
+        .map(Some)
+        .ok_or_else(|| refusal(field))
+}
+
+fn may_be_empty(field: Field) -> bool {
+    let spec = field.spec();
+    !spec.empty.is_empty() || spec.usual.is_empty()
+}
+
+/// Blanks between digits are fine, because numbers are printed with them.
+fn digits(typed: &str) -> String {
+    typed.chars().filter(|letter| !letter.is_whitespace()).collect()
+}
+
+/// Digits with at most one point, exact because both parts of the quotient are. The parser of the standard library takes
+/// exponents and names too, and is several kilobytes of page.
+fn decimal(text: &str) -> Option<f64> {
+    const MOST_DIGITS: usize = 15;
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits = [whole, fraction].concat();
+    if digits.is_empty()
+        || digits.len() > MOST_DIGITS
+        || !digits.bytes().all(|b| b.is_ascii_digit())
+    {
+        return None;
+    }
+    let value: u64 = digits.parse().ok()?;
+    let scale = fraction.bytes().fold(1_u64, |scale, _| scale * 10);
+    Some(value as f64 / scale as f64)
+}
+
+fn refusal(field: Field) -> Fault {
+    let spec = field.spec();
+    let kind = if spec.real { "a number" } else { "a whole number" };
+    let (min, max) = (number_text::count(spec.min), number_text::count(spec.max));
+    let or_empty = if spec.empty.is_empty() { "" } else { ", or empty" };
+    Fault::of(field, format!("{} must be {kind} from {min} to {max}{or_empty}.", spec.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_has_a_name_of_its_own() {
+        for (index, field) in Field::ALL.iter().enumerate() {
+            assert_eq!(*field as usize, index);
+            let is_same = |other: &&Field| other.spec().id == field.spec().id;
+            assert_eq!(Field::ALL.iter().filter(is_same).count(), 1, "{}", field.spec().id);
+        }
+    }
+
+    #[test]
+    fn numbers_are_read_as_typed() {
+        for (typed, expected) in [("1", Some(1)), (" 4\u{202f}096 ", Some(4096)), ("007", Some(7))]
+        {
+            assert_eq!(count(Field::Batch, typed), Ok(expected));
+        }
+        assert_eq!(count(Field::Context, " "), Ok(None));
+        for (typed, expected) in
+            [("0.7", 0.7), ("1", 1.0), (".25", 0.25), ("1.", 1.0), ("0.000001", 1e-6)]
+        {
+            assert_eq!(real(Field::Acceptance, typed), Ok(Some(expected)), "{typed}");
+        }
+        assert_eq!(real(Field::Memory, ""), Ok(None));
+    }
+
+    #[test]
+    fn what_is_no_number_says_what_is_allowed() {
+        for typed in ["", "0", "-1", "1.5", "1e3", "1000001", "x", "99999999999999999999999", "٣"]
+        {
+            let fault = count(Field::Batch, typed).expect_err(typed);
+            assert_eq!(fault.field, Some(Field::Batch));
+            assert!(
+                fault.text.contains("whole number from 1 to 1\u{202f}000\u{202f}000"),
+                "{}",
+                fault.text
+            );
+        }
+        for typed in
+            ["1.1", "-0.5", "0,5", "1e-1", "..", ".", "NaN", "inf", "0.0000000000000000001"]
+        {
+            assert!(real(Field::Acceptance, typed).is_err(), "{typed}");
+        }
+        assert!(count(Field::Draft, "x").expect_err("no number").text.ends_with(", or empty."));
+    }
+}

@@ -1,0 +1,283 @@
+//! The figures of an answer: latencies, rates, energy, use of the device; ideal beside expected.
+
+use calc_core::estimate::{Estimate, idle_share};
+use calc_core::expected::Expected;
+use calc_core::provenance::Provenance;
+use calc_core::units::{Joules, Seconds, TokensPerSec, Watts};
+use report::number_text as text;
+use report::verdict::explain::Explanation;
+use report::verdict::model as say;
+
+use super::question::Question;
+use crate::state::derived::Cell;
+
+/// A number with its ideal, its expectation and its interval.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub meaning: &'static str,
+    /// At the roof.
+    pub ideal: Cell,
+    /// What the user will really see.
+    pub expected: Cell,
+    /// From and to.
+    pub interval: String,
+}
+
+/// What stands for what rests on a link that nobody has put a number to.
+const UNKNOWN: &str = "unknown";
+
+/// The figures, the most asked for first.
+pub fn figures(question: &Question<'_>, answer: &Estimate) -> Vec<Figure> {
+    let batch = question.workload.batch as f64;
+    let known = !answer.link_unknown;
+    let tpot = answer.tpot;
+    let mut figures = vec![
+        latency(question, answer, Latency::FirstToken),
+        latency(question, answer, Latency::EachToken),
+        rate("Tokens per second", "for each user", "1 ÷ time per token", answer, 1.0),
+        rate("Tokens per second", "in total", "batch ÷ time per token", answer, batch),
+    ];
+    figures.extend(energy(question, answer));
+    figures.push(share(
+        "MBU",
+        "bandwidth used in decode",
+        "(weights + KV cache) ÷ bandwidth ÷ time",
+        answer.decode.mbu,
+        answer.decode.totals.ideal,
+        &answer.decode.totals.expected,
+    ));
+    figures.push(share(
+        "MFU",
+        "arithmetic used in prefill",
+        "FLOP ÷ peak ÷ time",
+        answer.prefill.mfu,
+        answer.prefill.totals.ideal,
+        &answer.prefill.totals.expected,
+    ));
+    if !known {
+        for figure in &mut figures {
+            UNKNOWN.clone_into(&mut figure.expected.text);
+            figure.expected.explanation = unknown(figure.name, tpot.provenance);
+            figure.interval.clear();
+        }
+    }
+    figures
+}
+
+fn unknown(name: &str, provenance: Provenance) -> Explanation {
+    let values = "the link between the devices has no published number".to_owned();
+    say::derived(name, "", values, provenance)
+}
+
+#[derive(Clone, Copy)]
+enum Latency {
+    FirstToken,
+    EachToken,
+}
+
+fn latency(question: &Question<'_>, answer: &Estimate, which: Latency) -> Figure {
+    let (name, meaning, ideal, expected, phase) = match which {
+        Latency::FirstToken => {
+            ("First token", "TTFT", answer.prefill.totals.ideal, &answer.ttft, &answer.prefill)
+        }
+        Latency::EachToken => {
+            ("Each token", "TPOT", answer.token_ideal, &answer.tpot, &answer.decode)
+        }
+    };
+    Figure {
+        name,
+        meaning,
+        ideal: Cell {
+            text: text::time(ideal),
+            explanation: say::ideal_latency(name, ideal, &question.device.name),
+        },
+        expected: Cell {
+            text: text::time(expected.time),
+            explanation: say::expected_latency(name, expected, phase),
+        },
+        interval: text::time_range(expected.low, expected.high),
+    }
+}
+
+fn rate(
+    name: &'static str,
+    meaning: &'static str,
+    formula: &str,
+    answer: &Estimate,
+    users: f64,
+) -> Figure {
+    let at = |time: Seconds| TokensPerSec::new(users / time.get());
+    let cell = |time: Seconds, provenance| Cell {
+        text: text::plain(at(time).get()),
+        explanation: say::derived(
+            name,
+            formula,
+            format!(
+                "{} ÷ {} = {}",
+                text::plain(users),
+                text::time(time),
+                text::token_rate(at(time))
+            ),
+            provenance,
+        ),
+    };
+    Figure {
+        name,
+        meaning,
+        ideal: cell(answer.token_ideal, Provenance::Derived),
+        expected: cell(answer.tpot.time, answer.tpot.provenance),
+        interval: range(&answer.tpot, |time| text::plain(at(time).get())),
+    }
+}
+
+/// A slow time is a low rate.
+fn range(time: &Expected, show: impl Fn(Seconds) -> String) -> String {
+    interval(&show(time.high), &show(time.low))
+}
+
+/// From and to, with their unit once where both have the same.
+fn interval(from: &str, to: &str) -> String {
+    let is_unit = |word: &&str| !word.starts_with(|letter: char| letter.is_ascii_digit());
+    let unit = |shown: &str| shown.rsplit(text::SPACE).next().filter(is_unit).map(str::to_owned);
+    match (unit(from), from.rsplit_once(text::SPACE)) {
+        (Some(same), Some((number, _))) if unit(to).as_ref() == Some(&same) => {
+            format!("{number}–{to}")
+        }
+        _ => format!("{from}–{to}"),
+    }
+}
+
+/// As the core has it: idle power all the time, and the rest of the budget for the share that the roof would take.
+fn energy(question: &Question<'_>, answer: &Estimate) -> Option<Figure> {
+    let energy = answer.energy?;
+    let budget: Watts =
+        question.mode.and_then(|mode| mode.watts).or(question.device.tdp.map(|tdp| tdp.value))?;
+    let batch = question.workload.batch as f64;
+    let idle = budget * idle_share(question.device.class);
+    let per_token =
+        |time: Seconds| -> Joules { (idle * time + (budget - idle) * answer.token_ideal) / batch };
+    let ideal = budget * answer.token_ideal / batch;
+    let name = "Energy per token";
+    Some(Figure {
+        name,
+        meaning: "mean power × time",
+        ideal: Cell {
+            text: text::energy(ideal),
+            explanation: say::derived(
+                name,
+                "power budget × ideal time ÷ batch",
+                format!("{} × {}", text::power(budget), text::time(answer.token_ideal)),
+                Provenance::Derived,
+            ),
+        },
+        expected: Cell {
+            text: text::energy(energy.per_token),
+            explanation: say::derived(
+                name,
+                "(idle + (budget − idle) × ideal ÷ expected) × time ÷ batch",
+                format!(
+                    "{} of {} × {}; idle is assumed to take {}",
+                    text::power(energy.power),
+                    text::power(budget),
+                    text::time(answer.tpot.time),
+                    text::percent(idle_share(question.device.class))
+                ),
+                Provenance::Assumed,
+            ),
+        },
+        interval: interval(
+            &text::energy(per_token(answer.tpot.low)),
+            &text::energy(per_token(answer.tpot.high)),
+        ),
+    })
+}
+
+fn share(
+    name: &'static str,
+    meaning: &'static str,
+    formula: &str,
+    expected_share: f64,
+    ideal: Seconds,
+    expected: &Expected,
+) -> Figure {
+    // The fast end of a wide interval may lie beyond the roof, where no share can be.
+    let at = |time: Seconds| (expected_share * (expected.time / time)).min(1.0);
+    let cell = |time: Seconds, provenance| Cell {
+        text: text::percent(at(time)),
+        explanation: say::derived(
+            name,
+            formula,
+            format!("{} in {}", text::percent(at(time)), text::time(time)),
+            provenance,
+        ),
+    };
+    Figure {
+        name,
+        meaning,
+        ideal: cell(ideal, Provenance::Derived),
+        expected: cell(expected.time, expected.provenance),
+        interval: range(expected, |time| text::percent(at(time))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::model::inputs::ModelInputs;
+    use calc_core::catalog;
+
+    #[test]
+    fn the_energy_of_the_interval_is_that_of_the_core() {
+        let device = catalog::device("h100_sxm").expect("catalog key");
+        let inputs = ModelInputs::default();
+        let question = Question::read(&inputs, device, None).expect("valid");
+        let answer = question.estimate().expect("valid");
+        let energy = answer.energy.expect("known power").per_token;
+        let figure = energy_text(&question, &answer);
+        assert_eq!(figure.expected.text, text::energy(energy));
+        let mut slow = answer.clone();
+        slow.tpot.low = slow.tpot.time;
+        let number = text::energy(energy);
+        let number = number.split(text::SPACE).next().expect("a number before its unit");
+        let interval = energy_text(&question, &slow).interval;
+        assert!(interval.starts_with(number), "{interval} {number}");
+    }
+
+    fn energy_text(question: &Question<'_>, answer: &Estimate) -> Figure {
+        energy(question, answer).expect("known power")
+    }
+
+    #[test]
+    fn a_unit_stands_once_and_thousands_are_no_unit() {
+        let space = text::SPACE;
+        let spaced = |shown: &str| shown.replace(' ', &space.to_string());
+        for (from, to, expected) in [
+            ("1.19 J", "1.76 J", "1.19–1.76 J"),
+            ("900 mJ", "1.2 J", "900 mJ–1.2 J"),
+            ("49 %", "100 %", "49–100 %"),
+            ("924", "2 460", "924–2 460"),
+            ("1 460", "2 460", "1 460–2 460"),
+            ("1 460", "3 460", "1 460–3 460"),
+        ] {
+            assert_eq!(interval(&spaced(from), &spaced(to)), spaced(expected));
+        }
+    }
+
+    #[test]
+    fn an_unknown_link_leaves_the_ideal_only() {
+        let device = calc_core::catalog::devices::all()
+            .find(|device| device.link.is_none())
+            .expect("a device without a link");
+        let mut inputs = ModelInputs::default();
+        inputs.set_text(crate::state::model::fields::Field::Tensor, "2".into());
+        let question = Question::read(&inputs, device, None).expect("valid");
+        let answer = question.estimate().expect("valid");
+        for figure in figures(&question, &answer) {
+            assert_eq!((figure.expected.text.as_str(), figure.interval.as_str()), (UNKNOWN, ""));
+            assert_ne!(figure.ideal.text, UNKNOWN);
+        }
+    }
+}

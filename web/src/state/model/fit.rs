@@ -1,0 +1,227 @@
+//! What would make a model fit, found by asking for its memory again: memory only grows with batch and context.
+
+use calc_core::catalog;
+use calc_core::footprint::Verdict;
+use calc_core::plan::Plan;
+use calc_core::quant_format::QuantFormat;
+use calc_core::workload::{MAX_BATCH, MAX_TOKENS, Workload};
+use report::number_text as text;
+
+use super::fields::Field;
+use super::inputs::ModelInputs;
+use super::question::Question;
+use super::roles::Role;
+use crate::state::names::short_name;
+
+/// Weights that are tried, widest first.
+const NARROWER: [&str; 4] = ["fp8_e4m3", "int4_g128", "int3_g128", "int2_g64"];
+/// KV caches that are tried.
+const NARROWER_KV: [&str; 2] = ["fp8_e4m3", "int4_g32"];
+/// Numbers of devices that are tried.
+const DEVICES: [u64; 4] = [2, 4, 8, 16];
+
+/// A change of the inputs with which it fits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Change {
+    /// So many sequences.
+    Batch(u64),
+    /// So many tokens of a sequence.
+    Context(u64),
+    /// A role in another format.
+    Format(Role, &'static QuantFormat),
+    /// Tensor-parallel on so many devices.
+    Devices(u64),
+}
+
+/// The room there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// The largest batch that fits with these tokens; 0 when none does.
+    pub batch: u64,
+    /// The longest sequence that fits with this batch; 0 when none does.
+    pub tokens: u64,
+}
+
+impl Change {
+    /// What it is, as a choice.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Batch(batch) => format!("batch {}", text::count(*batch)),
+            Self::Context(tokens) => format!("{} tokens", text::count(*tokens)),
+            Self::Format(role, format) => format!("{} in {}", role.name(), short_name(format)),
+            Self::Devices(devices) => format!("{devices} devices, tensor-parallel"),
+        }
+    }
+
+    /// Makes it.
+    pub fn apply(&self, inputs: &mut ModelInputs, workload: &Workload) {
+        match *self {
+            Self::Batch(batch) => inputs.set_text(Field::Batch, batch.to_string()),
+            Self::Context(tokens) => {
+                let shorter = with_tokens(workload, tokens);
+                inputs.set_text(Field::Prompt, shorter.prompt.to_string());
+                inputs.set_text(Field::Generate, shorter.new_tokens.to_string());
+                let context = if shorter.context == shorter.prompt {
+                    String::new()
+                } else {
+                    shorter.context.to_string()
+                };
+                inputs.set_text(Field::Context, context);
+            }
+            Self::Format(role, format) => inputs.formats.set(role, Some(format)),
+            Self::Devices(devices) => inputs.set_text(Field::Tensor, devices.to_string()),
+        }
+    }
+}
+
+/// The workload with sequences of at most so many tokens.
+fn with_tokens(workload: &Workload, tokens: u64) -> Workload {
+    let prompt = workload.prompt.min(tokens);
+    let new_tokens = workload.new_tokens.min(tokens - prompt + 1);
+    Workload { prompt, new_tokens, context: workload.context.min(tokens), ..*workload }
+}
+
+/// How far batch and context can grow.
+pub fn room(question: &Question<'_>, plan: &Plan<'_>) -> Room {
+    let w = question.workload;
+    let fits = |workload: Workload| is_fit(question, plan, &workload);
+    Room {
+        batch: largest(MAX_BATCH, |batch| fits(Workload { batch, ..w })),
+        tokens: largest(MAX_TOKENS, |tokens| {
+            fits(Workload { context: tokens, ..with_tokens(&w, tokens) })
+        }),
+    }
+}
+
+/// What would make it fit, each on its own; empty when it fits or nothing of this kind helps.
+pub fn changes(question: &Question<'_>, plan: &Plan<'_>, room: Room) -> Vec<Change> {
+    if is_fit(question, plan, &question.workload) {
+        return Vec::new();
+    }
+    let mut changes = Vec::new();
+    changes.extend(narrower(question, plan, Role::Weights, &NARROWER));
+    changes.extend(narrower(question, plan, Role::KvCache, &NARROWER_KV));
+    if room.batch > 0 {
+        changes.push(Change::Batch(room.batch));
+    }
+    if room.tokens > 0 {
+        changes.push(Change::Context(room.tokens));
+    }
+    changes.extend(devices(question));
+    changes
+}
+
+fn is_fit(question: &Question<'_>, plan: &Plan<'_>, workload: &Workload) -> bool {
+    matches!(question.memory(plan, workload).verdict(), Verdict::Fits { .. })
+}
+
+/// The widest format narrower than the present one with which it fits.
+fn narrower(question: &Question<'_>, plan: &Plan<'_>, role: Role, keys: &[&str]) -> Option<Change> {
+    let bits = role.of(&plan.precision).bits_per_element();
+    let fits = |format: &&'static QuantFormat| {
+        let mut other = question.clone();
+        other.choose(role, format);
+        Plan::new(other.request(other.workload))
+            .is_ok_and(|plan| is_fit(&other, &plan, &other.workload))
+    };
+    keys.iter()
+        .filter_map(|key| catalog::format(key).ok())
+        .filter(|format| format.bits_per_element() < bits)
+        .find(fits)
+        .map(|format| Change::Format(role, format))
+}
+
+/// The fewest devices among which a split by tensors fits.
+fn devices(question: &Question<'_>) -> Option<Change> {
+    let fits = |ways: &u64| {
+        let mut other = question.clone();
+        other.workload.parallel.tensor = *ways;
+        Plan::new(other.request(other.workload))
+            .is_ok_and(|plan| is_fit(&other, &plan, &other.workload))
+    };
+    let more = |ways: &u64| *ways > question.workload.parallel.tensor;
+    DEVICES.into_iter().filter(more).find(fits).map(Change::Devices)
+}
+
+/// The largest number up to `most` for which something that only ceases to hold holds; 0 when it never does.
+pub fn largest(most: u64, holds: impl Fn(u64) -> bool) -> u64 {
+    let (mut at, mut beyond) = (0, 1);
+    while beyond <= most && holds(beyond) {
+        (at, beyond) = (beyond, beyond * 2);
+    }
+    beyond = beyond.min(most + 1);
+    while beyond - at > 1 {
+        let middle = at + (beyond - at) / 2;
+        if holds(middle) { at = middle } else { beyond = middle }
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::model::inputs::Base;
+
+    #[test]
+    fn the_largest_is_found_wherever_it_lies() {
+        for most in [1_u64, 2, 7, 1000] {
+            for limit in 0..=most {
+                assert_eq!(largest(most, |value| value <= limit), limit, "{limit} of {most}");
+            }
+            assert_eq!(largest(most, |_| true), most);
+        }
+    }
+
+    fn inputs(model: &str, texts: &[(Field, &str)]) -> ModelInputs {
+        let mut inputs = ModelInputs::default();
+        inputs.set_base(Base::Catalog(catalog::model(model).expect("catalog key")));
+        for (field, text) in texts {
+            inputs.set_text(*field, (*text).to_owned());
+        }
+        inputs
+    }
+
+    #[test]
+    fn one_more_does_not_fit() {
+        let device = catalog::device("h100_sxm").expect("catalog key");
+        for model in ["llama-3.1-8b", "gemma-2-9b", "qwen3-30b-a3b"] {
+            let inputs = inputs(model, &[]);
+            let question = Question::read(&inputs, device, None).expect("valid");
+            let plan = Plan::new(question.request(question.workload)).expect("valid");
+            let Room { batch, tokens } = room(&question, &plan);
+            let w = question.workload;
+            for (workload, fits) in [
+                (Workload { batch, ..w }, true),
+                (Workload { batch: batch + 1, ..w }, false),
+                (Workload { context: tokens, ..w }, true),
+                (Workload { context: tokens + 1, ..w }, false),
+            ] {
+                assert_eq!(is_fit(&question, &plan, &workload), fits, "{model} {workload:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_change_that_is_offered_makes_it_fit() {
+        for (device, model, texts) in [
+            ("jetson_orin_nano_8gb_super", "llama-3.1-8b", vec![]),
+            ("h100_sxm", "llama-3.1-8b", vec![(Field::Batch, "400")]),
+            ("h100_sxm", "llama-3.1-70b", vec![]),
+            ("h100_sxm", "llama-3.1-8b", vec![(Field::Prompt, "900000"), (Field::Memory, "30")]),
+        ] {
+            let device = catalog::device(device).expect("catalog key");
+            let inputs = inputs(model, &texts);
+            let question = Question::read(&inputs, device, None).expect("valid");
+            let plan = Plan::new(question.request(question.workload)).expect("valid");
+            let offered = changes(&question, &plan, room(&question, &plan));
+            assert!(!offered.is_empty(), "{model}");
+            for change in offered {
+                let mut changed = inputs.clone();
+                change.apply(&mut changed, &question.workload);
+                let question = Question::read(&changed, device, None).expect("valid");
+                let plan = Plan::new(question.request(question.workload)).expect("valid");
+                assert!(is_fit(&question, &plan, &question.workload), "{model}: {}", change.text());
+            }
+        }
+    }
+}

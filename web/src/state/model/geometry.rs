@@ -1,0 +1,230 @@
+//! The field editor of a model: which of its numbers can be changed, and what a change means for the rest of the geometry.
+
+use calc_core::model_arch::{DenseLayers, ModelArch};
+use calc_core::text::List;
+
+use super::fields::{Fault, Field, count};
+use super::inputs::ModelInputs;
+
+/// The fields that this kind of model has.
+pub fn fields(arch: &ModelArch) -> Vec<Field> {
+    Field::geometry().filter(|field| value(arch, *field).is_some()).collect()
+}
+
+/// A number of the model; `None` where its kind has none, or several.
+pub fn value(arch: &ModelArch, field: Field) -> Option<u64> {
+    let (a, plain, has_attention) =
+        (&arch.attention, arch.mla.is_none(), arch.attention.layers() > 0);
+    match field {
+        Field::Layers => Some(arch.n_layers),
+        Field::Hidden => Some(arch.hidden_size),
+        Field::Vocabulary => Some(arch.vocab_size),
+        Field::Heads => has_attention.then_some(a.n_heads),
+        Field::KvHeads => (has_attention && plain).then_some(a.n_kv_heads),
+        Field::HeadSize => (has_attention && plain).then_some(a.head_dim),
+        Field::Window => has_attention.then_some(if a.windowed_layers > 0 { a.window } else { 0 }),
+        Field::Intermediate => dense_width(arch),
+        Field::Experts => arch.moe.map(|moe| moe.n_experts),
+        Field::ExpertsPerToken => arch.moe.map(|moe| moe.experts_per_token),
+        Field::ExpertWidth => arch.moe.map(|moe| moe.expert_width),
+        Field::Batch
+        | Field::Prompt
+        | Field::Context
+        | Field::Generate
+        | Field::Tensor
+        | Field::Pipeline
+        | Field::Expert
+        | Field::Memory
+        | Field::Draft
+        | Field::Acceptance => None,
+    }
+}
+
+/// The one width of all dense MLPs.
+fn dense_width(arch: &ModelArch) -> Option<u64> {
+    let mut widths = arch.dense.iter().filter(|group| group.layers > 0).map(|group| group.width);
+    let first = widths.next()?;
+    widths.all(|width| width == first).then_some(first)
+}
+
+/// The geometry with what the reader changed.
+///
+/// # Errors
+/// Every field that cannot be read, or that does not go with the others.
+pub fn changed(inputs: &ModelInputs) -> Result<ModelArch, Vec<Fault>> {
+    let mut arch = inputs.base.arch().clone();
+    let mut faults = Vec::new();
+    for field in fields(&arch) {
+        match count(field, inputs.text(field)) {
+            Ok(Some(value)) => faults.extend(apply(&mut arch, field, value).err()),
+            Ok(None) => {}
+            Err(fault) => faults.push(fault),
+        }
+    }
+    arch.tied_embeddings = inputs.tied.unwrap_or(arch.tied_embeddings);
+    if faults.is_empty() { Ok(arch) } else { Err(faults) }
+}
+
+fn apply(arch: &mut ModelArch, field: Field, value: u64) -> Result<(), Fault> {
+    let a = &mut arch.attention;
+    match field {
+        Field::Layers => return set_layers(arch, value),
+        Field::Hidden => arch.hidden_size = value,
+        Field::Vocabulary => arch.vocab_size = value,
+        Field::Heads => {
+            // Latent attention has as many keys as queries, and no field for them.
+            a.n_kv_heads = if arch.mla.is_some() { value } else { a.n_kv_heads };
+            a.n_heads = value;
+        }
+        Field::KvHeads => a.n_kv_heads = value,
+        Field::HeadSize => a.head_dim = value,
+        Field::Window if value == 0 => {
+            (a.full_layers, a.windowed_layers) = (a.layers(), 0);
+        }
+        Field::Window => {
+            if a.windowed_layers == 0 {
+                (a.full_layers, a.windowed_layers) = (0, a.layers());
+            }
+            a.window = value;
+        }
+        Field::Intermediate => {
+            for group in arch.dense.to_mut() {
+                group.width = value;
+            }
+        }
+        Field::Experts | Field::ExpertsPerToken | Field::ExpertWidth => {
+            let Some(moe) = &mut arch.moe else { return Ok(()) };
+            match field {
+                Field::Experts => moe.n_experts = value,
+                Field::ExpertsPerToken => moe.experts_per_token = value,
+                _ => moe.expert_width = value,
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// More or fewer layers: of Mamba or of the most frequent MLP, because the others are few and come first. Norms go along.
+fn set_layers(arch: &mut ModelArch, layers: u64) -> Result<(), Fault> {
+    let old = arch.n_layers;
+    if layers == old {
+        return Ok(());
+    }
+    let too_few = |kept: u64| {
+        let text =
+            format!("Layers must be at least {}: the other layers are of another kind.", kept + 1);
+        Fault::of(Field::Layers, text)
+    };
+    let resized = |count: u64| {
+        let kept = old.saturating_sub(count);
+        layers.checked_sub(kept).filter(|count| *count > 0).ok_or_else(|| too_few(kept))
+    };
+    if let Some(mamba) = &mut arch.mamba {
+        mamba.layers = resized(mamba.layers)?;
+    } else {
+        // Kinds of attention alternate, so they keep their proportion.
+        let a = &mut arch.attention;
+        let all = layers * a.layers() / old;
+        a.windowed_layers = layers * a.windowed_layers / old;
+        a.full_layers = all - a.windowed_layers;
+        resize_mlps(arch, resized)?;
+    }
+    arch.add_norms = arch.add_norms * layers / old;
+    arch.post_norms = arch.post_norms * layers / old;
+    arch.n_layers = layers;
+    Ok(())
+}
+
+fn resize_mlps(
+    arch: &mut ModelArch,
+    resized: impl Fn(u64) -> Result<u64, Fault>,
+) -> Result<(), Fault> {
+    let most_dense = arch.dense.iter().map(|group| group.layers).max().unwrap_or(0);
+    match &mut arch.moe {
+        Some(moe) if moe.layers >= most_dense => moe.layers = resized(moe.layers)?,
+        _ => {
+            let mut groups: Vec<DenseLayers> = arch.dense.to_vec();
+            if let Some(group) = groups.iter_mut().find(|group| group.layers == most_dense) {
+                group.layers = resized(most_dense)?;
+            }
+            arch.dense = List::Owned(groups);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::model::inputs::Base;
+    use calc_core::catalog::{self, models};
+
+    fn inputs(model: &str, texts: &[(Field, &str)]) -> ModelInputs {
+        let mut inputs = ModelInputs::default();
+        inputs.set_base(Base::Catalog(catalog::model(model).expect("catalog key")));
+        for (field, text) in texts {
+            inputs.set_text(*field, (*text).to_owned());
+        }
+        inputs
+    }
+
+    #[test]
+    fn typing_what_the_model_has_changes_nothing() {
+        for model in models::all() {
+            let mut inputs = inputs(model.key, &[]);
+            for field in fields(&model.arch) {
+                inputs
+                    .set_text(field, value(&model.arch, field).expect("a field of it").to_string());
+            }
+            assert_eq!(changed(&inputs).as_ref(), Ok(&model.arch), "{}", model.key);
+        }
+    }
+
+    #[test]
+    fn half_the_layers_are_half_the_layer_parameters() {
+        for model in ["llama-3.1-8b", "mixtral-8x7b", "gemma-2-9b"] {
+            let whole = &catalog::model(model).expect("catalog key").arch;
+            let half = (whole.n_layers / 2).to_string();
+            let arch = changed(&inputs(model, &[(Field::Layers, &half)])).expect("a model");
+            let embeddings =
+                whole.vocab_size * whole.hidden_size * if whole.tied_embeddings { 1 } else { 2 };
+            let (all, part) = (whole.n_params() - embeddings, arch.n_params() - embeddings);
+            assert!((all as f64 / part as f64 - 2.0).abs() < 1e-5, "{model}: {all} {part}");
+            assert_eq!(arch.check(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn every_change_arrives_in_the_geometry() {
+        for model in ["llama-3.1-8b", "deepseek-v3", "gpt-oss-20b"] {
+            let whole = &catalog::model(model).expect("catalog key").arch;
+            for field in fields(whole) {
+                let other = value(whole, field).expect("a field of it") * 2 + 2;
+                let arch =
+                    changed(&inputs(model, &[(field, &other.to_string())])).expect("a model");
+                assert_eq!(value(&arch, field), Some(other), "{model} {field:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn faults_name_their_fields() {
+        let wrong = inputs("deepseek-v3", &[(Field::Layers, "3"), (Field::Hidden, "x")]);
+        let faults = changed(&wrong).expect_err("two faults");
+        assert_eq!(
+            faults.iter().map(|fault| fault.field).collect::<Vec<_>>(),
+            [Some(Field::Layers), Some(Field::Hidden)]
+        );
+        assert!(faults[0].text.contains("at least 4"), "{}", faults[0].text);
+    }
+
+    #[test]
+    fn a_window_can_come_and_go() {
+        let arch = changed(&inputs("llama-3.1-8b", &[(Field::Window, "1024")])).expect("a model");
+        assert_eq!((arch.attention.full_layers, arch.attention.windowed_layers), (0, 32));
+        let arch = changed(&inputs("gemma-2-9b", &[(Field::Window, "0")])).expect("a model");
+        assert_eq!(arch.attention.windowed_layers, 0);
+        assert_eq!(arch.attention.full_layers, arch.n_layers);
+    }
+}

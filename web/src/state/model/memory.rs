@@ -1,0 +1,122 @@
+//! The memory bar: parts, capacity, and what would make it fit.
+
+use calc_core::footprint::{MemoryFootprint, Verdict};
+use calc_core::plan::Plan;
+use calc_core::provenance::Provenance;
+use calc_core::workload::Workload;
+use report::number_text as text;
+use report::verdict::model as say;
+
+use super::fit::{self, Change, Room};
+use super::question::Question;
+use crate::state::derived::Cell;
+
+/// A part of the bar.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// Its name in the style sheet.
+    pub key: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// Its size.
+    pub size: Cell,
+    /// Its share of the whole bar, in percent.
+    pub percent: f64,
+}
+
+/// The bar and the words beside it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemoryBar {
+    /// What it comes to.
+    pub sentence: String,
+    /// It fits.
+    pub fits: bool,
+    /// The parts, in the order of the bar.
+    pub parts: Vec<Part>,
+    /// Where the capacity line stands, in percent of the bar.
+    pub capacity: f64,
+    /// What the line says.
+    pub capacity_text: String,
+    /// How far it could grow, or that nothing makes it fit.
+    pub room: String,
+    /// What would make it fit.
+    pub changes: Vec<Change>,
+    /// The workload that the changes start from.
+    pub workload: Workload,
+}
+
+/// Derives the bar.
+pub fn bar(
+    question: &Question<'_>,
+    plan: &Plan<'_>,
+    memory: &MemoryFootprint,
+    room: Room,
+) -> MemoryBar {
+    let fits = matches!(memory.verdict(), Verdict::Fits { .. });
+    let changes = fit::changes(question, plan, room);
+    let whole = memory.total().max(memory.usable);
+    let part = |key, name, value, formula: &str, provenance| Part {
+        key,
+        name,
+        size: Cell {
+            text: text::bytes(value),
+            explanation: say::memory_part(name, formula, value, provenance),
+        },
+        percent: 100.0 * (value / whole),
+    };
+    let derived = Provenance::Derived;
+    MemoryBar {
+        sentence: say::memory(memory),
+        fits,
+        parts: vec![
+            part(
+                "weights",
+                "Weights",
+                memory.weights,
+                "every matrix in its format with its scales, embedding and LM head included",
+                derived,
+            ),
+            part(
+                "kv",
+                "KV cache",
+                memory.kv_cache,
+                "batch × longest sequence × what a token keeps in every layer",
+                derived,
+            ),
+            part(
+                "acts",
+                "Activations",
+                memory.activations,
+                "the largest working set of one operator of the prompt",
+                derived,
+            ),
+            part(
+                "reserve",
+                "Reserve",
+                memory.reserve,
+                "runtime, driver and workspaces",
+                Provenance::Assumed,
+            ),
+        ],
+        capacity: 100.0 * (memory.usable / whole),
+        capacity_text: format!("{} usable", text::bytes(memory.usable)),
+        room: room_text(fits, room, &changes),
+        changes,
+        workload: question.workload,
+    }
+}
+
+fn room_text(fits: bool, room: Room, changes: &[Change]) -> String {
+    match (fits, changes) {
+        (true, _) => format!(
+            "There is room for a batch of {} at this length, or for {} tokens at this batch.",
+            text::count(room.batch),
+            text::count(room.tokens)
+        ),
+        (false, []) => {
+            "No batch, context, weights of 2 bits or more, or split over 16 devices makes it fit."
+                .to_owned()
+        }
+        (false, _) => "Each of these alone makes it fit:".to_owned(),
+    }
+}

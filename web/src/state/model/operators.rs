@@ -1,0 +1,166 @@
+//! The operators of both phases as rows of a table, and as points on the roofline.
+
+use calc_core::estimate::{Estimate, PhaseEstimate};
+use calc_core::plan::OpRow;
+use calc_core::quant_format::ComputeClass;
+use calc_core::roofline::Bound;
+use calc_core::units::Bytes;
+use chart::mark::{Mark, Shape, hue_of_class};
+use chart::roofline::{PointInput, Roofline};
+use chart::theme::Hue;
+use report::number_text as text;
+use report::verdict::model as say;
+
+use super::question::Question;
+use crate::state::derived::Cell;
+
+/// Operators of one name in one phase.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OperatorRow {
+    /// What names it to the program: `decode-qkv`.
+    pub key: String,
+    /// Its name, which explains itself.
+    pub name: Cell,
+    /// Family of the peak that it runs on.
+    pub hue: Hue,
+    /// Instances.
+    pub count: String,
+    /// Work.
+    pub flops: String,
+    /// Bytes of weights, KV cache and activations.
+    pub bytes: [String; 3],
+    /// FLOP per byte.
+    pub intensity: String,
+    /// Share of the expected time of the step.
+    pub share: String,
+    /// What limits it.
+    pub bound: &'static str,
+}
+
+/// The table of a phase.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PhaseTable {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is about.
+    pub caption: String,
+    /// The rows in the order of a layer.
+    pub rows: Vec<OperatorRow>,
+}
+
+/// Key and name of a phase.
+const PHASES: [(&str, &str); 2] = [("prefill", "Prefill"), ("decode", "Decode")];
+
+/// The tables of prefill and decode.
+pub fn tables(question: &Question<'_>, answer: &Estimate) -> [PhaseTable; 2] {
+    let w = &question.workload;
+    let captions = [
+        format!("{} tokens at once", text::count(w.batch.saturating_mul(w.prompt))),
+        format!(
+            "{} at {} cached tokens",
+            if w.batch == 1 {
+                "one token".to_owned()
+            } else {
+                format!("{} tokens", text::count(w.batch))
+            },
+            text::count(w.context)
+        ),
+    ];
+    let mut captions = captions.into_iter();
+    phases(answer).map(|((key, name), phase)| PhaseTable {
+        name,
+        caption: captions.next().unwrap_or_default(),
+        rows: phase.operators.iter().map(|operator| row(key, phase, operator)).collect(),
+    })
+}
+
+fn phases(answer: &Estimate) -> [((&'static str, &'static str), &PhaseEstimate); 2] {
+    let [prefill, decode] = PHASES;
+    [(prefill, &answer.prefill), (decode, &answer.decode)]
+}
+
+fn point_key(phase: &str, operator: &OpRow) -> String {
+    format!("{phase}-{}", operator.kind.key())
+}
+
+fn hue(operator: &OpRow) -> Hue {
+    hue_of_class(operator.path.class)
+}
+
+/// Share of the time of the operators, links left out.
+fn share(phase: &PhaseEstimate, operator: &OpRow) -> f64 {
+    let all: calc_core::units::Seconds =
+        phase.operators.iter().map(|row| row.totals.expected.time).sum();
+    operator.totals.expected.time / all
+}
+
+fn row(key: &str, phase: &PhaseEstimate, operator: &OpRow) -> OperatorRow {
+    let (totals, share) = (&operator.totals, share(phase, operator));
+    let traffic = &totals.cost.traffic;
+    let size = |value: Bytes| {
+        if value == Bytes::ZERO { text::NO_NUMBER.to_owned() } else { text::bytes(value) }
+    };
+    let has_work = totals.cost.flops.get() > 0.0;
+    let worked = |shown: String| if has_work { shown } else { text::NO_NUMBER.to_owned() };
+    OperatorRow {
+        key: point_key(key, operator),
+        name: Cell {
+            text: operator.kind.key().to_owned(),
+            explanation: say::operator(operator, phase.totals.ideal, share),
+        },
+        hue: hue(operator),
+        count: text::count(operator.count),
+        flops: worked(text::flops(totals.cost.flops)),
+        bytes: [size(traffic.weights), size(traffic.kv_cache), size(traffic.activations)],
+        intensity: worked(text::plain(totals.cost.intensity().get())),
+        share: text::percent(share),
+        bound: match totals.time.bound() {
+            Bound::Memory => "DRAM",
+            Bound::Compute => "compute",
+        },
+    }
+}
+
+/// The roofs that the operators run on, and a point for each operator that computes: filled in prefill, hollow in decode.
+/// With each point comes its share of the time.
+pub fn chart(question: &Question<'_>, answer: &Estimate) -> Option<(Roofline, Vec<f64>)> {
+    let paths = &answer.paths;
+    let mut classes: Vec<ComputeClass> = Vec::new();
+    for path in [paths.layer, paths.expert, paths.lm_head, paths.carrier] {
+        if !classes.contains(&path.class) {
+            classes.push(path.class);
+        }
+    }
+    let mut chart = Roofline::of_device(question.device, question.mode, &classes).ok()?;
+    chart.main = Some(paths.layer.class);
+    let mut shares = Vec::new();
+    for ((key, _), phase) in phases(answer) {
+        for operator in phase.operators.iter().filter(|row| row.totals.cost.flops.get() > 0.0) {
+            let totals = &operator.totals;
+            let attained = totals.cost.flops / totals.ideal;
+            chart.points.push(PointInput {
+                key: point_key(key, operator),
+                mark: Mark { shape: Shape::Circle, hue: hue(operator) },
+                label: format!("{}, {key}", operator.kind.key()),
+                intensity: totals.cost.intensity(),
+                attained,
+                expected: Some(attained * (totals.ideal / totals.expected.time)),
+                filled: key == PHASES[0].0,
+            });
+            shares.push(share(phase, operator));
+        }
+    }
+    Some((chart, shares))
+}
+
+/// A row in words, for those who walk the chart.
+pub fn spoken(tables: &[PhaseTable], key: Option<&str>) -> String {
+    let rows = || tables.iter().flat_map(|table| table.rows.iter().map(move |row| (table, row)));
+    let found = key.and_then(|key| rows().find(|(_, row)| row.key == key));
+    found.map_or_else(String::new, |(table, row)| {
+        format!(
+            "{}, {}: {}, {} FLOP/B, {} of the time, limited by {}",
+            row.name.text, table.name, row.flops, row.intensity, row.share, row.bound
+        )
+    })
+}

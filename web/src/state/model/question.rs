@@ -1,0 +1,163 @@
+//! The inputs with what they mean: a model, its workload and formats, on a device.
+
+use calc_core::calibration::Calibration;
+use calc_core::device::{Device, PowerMode};
+use calc_core::error::Error;
+use calc_core::estimate::{Estimate, EstimateRequest, estimate};
+use calc_core::footprint::{MemoryFootprint, footprint};
+use calc_core::model_arch::ModelArch;
+use calc_core::parallel::Parallel;
+use calc_core::plan::Plan;
+use calc_core::precision::PrecisionChoice;
+use calc_core::quant_format::QuantFormat;
+use calc_core::units::Bytes;
+use calc_core::workload::{Speculation, Workload};
+use report::request::RequestError;
+
+use super::fields::{Fault, Field, count, real};
+use super::geometry;
+use super::inputs::ModelInputs;
+use super::roles::{Formats, Role};
+
+/// What is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question<'a> {
+    /// Device.
+    pub device: &'a Device,
+    /// Its power mode.
+    pub mode: Option<&'a PowerMode>,
+    /// Geometry.
+    pub arch: ModelArch,
+    /// Formats as they hold.
+    pub precision: PrecisionChoice,
+    stored: PrecisionChoice,
+    formats: Formats,
+    /// Sequences and tokens.
+    pub workload: Workload,
+    /// What a model may use of the memory, where the reader limits it.
+    pub limit: Option<Bytes>,
+}
+
+impl<'a> Question<'a> {
+    /// Reads the inputs.
+    ///
+    /// # Errors
+    /// Every field that cannot be read.
+    pub fn read(
+        inputs: &ModelInputs,
+        device: &'a Device,
+        mode: Option<&'a PowerMode>,
+    ) -> Result<Self, Vec<Fault>> {
+        let mut faults = Vec::new();
+        let arch = geometry::changed(inputs).map_err(|wrong| faults.extend(wrong)).ok();
+        let mut whole = |field| {
+            count(field, inputs.text(field)).map_err(|fault| faults.push(fault)).ok().flatten()
+        };
+        let batch = whole(Field::Batch);
+        let prompt = whole(Field::Prompt);
+        let context = whole(Field::Context).or(prompt);
+        let new_tokens = whole(Field::Generate);
+        let split = [Field::Tensor, Field::Pipeline, Field::Expert].map(&mut whole);
+        let draft = whole(Field::Draft).filter(|tokens| *tokens > 0);
+        let mut part = |field| {
+            real(field, inputs.text(field)).map_err(|fault| faults.push(fault)).ok().flatten()
+        };
+        let (limit, acceptance) = (part(Field::Memory), part(Field::Acceptance));
+        let (Some(arch), Some(batch), Some(prompt), Some(context), Some(new_tokens)) =
+            (arch, batch, prompt, context, new_tokens)
+        else {
+            return Err(faults);
+        };
+        let ([Some(tensor), Some(pipeline), Some(expert)], Some(acceptance)) = (split, acceptance)
+        else {
+            return Err(faults);
+        };
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let parallel = Parallel { tensor, pipeline, expert };
+        let speculation = draft.map(|draft_tokens| Speculation { draft_tokens, acceptance });
+        Ok(Self {
+            device,
+            mode,
+            arch,
+            precision: inputs.formats.over(&inputs.base.stored()),
+            stored: inputs.base.stored(),
+            formats: inputs.formats,
+            workload: Workload { batch, prompt, context, new_tokens, parallel, speculation },
+            limit: limit.map(Bytes::from_gb),
+        })
+    }
+
+    /// Asks with another format of a role.
+    pub fn choose(&mut self, role: Role, format: &'static QuantFormat) {
+        self.formats.set(role, Some(format));
+        self.precision = self.formats.over(&self.stored);
+    }
+
+    /// The formats with a role left open.
+    pub fn without(&self, role: Role) -> PrecisionChoice {
+        let mut formats = self.formats;
+        formats.set(role, None);
+        formats.over(&self.stored)
+    }
+
+    /// What the core is asked, with another workload.
+    pub fn request(&self, workload: Workload) -> EstimateRequest<'_> {
+        EstimateRequest {
+            device: self.device,
+            mode: self.mode,
+            model: &self.arch,
+            precision: self.precision,
+            workload,
+            weight_size: None,
+            draft: None,
+            engine: None,
+            calibration: &Calibration::ASSUMED,
+        }
+    }
+
+    /// The answer of the core. All new tokens are in its memory but not in its times, of which the page shows one token's:
+    /// their exact sum would take a second for a million.
+    ///
+    /// # Errors
+    /// Whatever the core refuses.
+    pub fn estimate(&self) -> Result<Estimate, Error> {
+        self.workload.check()?;
+        let step = Workload { new_tokens: 1, ..self.workload };
+        let mut answer = estimate(self.request(step))?;
+        let plan = Plan::new(self.request(step))?;
+        answer.memory = self.memory(&plan, &self.workload);
+        Ok(answer)
+    }
+
+    /// Memory of one device with a workload, under the limit of the reader.
+    pub fn memory(&self, plan: &Plan<'_>, workload: &Workload) -> MemoryFootprint {
+        let mut memory =
+            footprint(self.device, plan.model(), &plan.precision, workload, plan.weight_scale);
+        memory.usable = self.limit.map_or(memory.usable, |limit| limit.min(memory.usable));
+        memory
+    }
+}
+
+/// What the core refuses, beside the field that it is about.
+pub fn fault(error: &Error) -> Fault {
+    let named = |what: &str| match what {
+        "tensor_parallel" => Some(Field::Tensor),
+        "pipeline_parallel" => Some(Field::Pipeline),
+        "expert_parallel" => Some(Field::Expert),
+        "num_attention_heads" => Some(Field::Heads),
+        "num_key_value_heads" => Some(Field::KvHeads),
+        "num_experts_per_tok" => Some(Field::ExpertsPerToken),
+        _ => None,
+    };
+    let field = match error {
+        Error::OutOfRange { what, .. } => named(what),
+        Error::UnevenSplit { parallel, .. } | Error::UnsupportedSplit { parallel, .. } => {
+            named(parallel)
+        }
+        _ => None,
+    };
+    let text = RequestError::Core(error.clone()).to_string();
+    Fault { field, text: format!("{text}.") }
+}

@@ -1,0 +1,31 @@
+//! How long an answer takes, natively; the browser test prints what it takes there.
+
+use std::time::Instant;
+
+use calc_core::catalog;
+
+use super::answer::derive;
+use super::fields::Field;
+use super::inputs::{Base, ModelInputs};
+
+/// Far above what it takes, so that only a mistake in the amount of work fails here.
+const MOST_MILLISECONDS: f64 = 25.0;
+
+#[test]
+fn the_heaviest_models_answer_at_once() {
+    let device = catalog::device("h100_sxm").expect("catalog key");
+    for model in ["deepseek-v3", "llama-3.1-405b"] {
+        let mut inputs = ModelInputs::default();
+        inputs.set_base(Base::Catalog(catalog::model(model).expect("catalog key")));
+        inputs.set_text(Field::Generate, "10000000".into());
+        let best = (0..5)
+            .map(|_| {
+                let start = Instant::now();
+                assert!(derive(&inputs, device, None).is_ok());
+                start.elapsed().as_secs_f64() * 1e3
+            })
+            .fold(f64::INFINITY, f64::min);
+        println!("{model}: {best:.2} ms");
+        assert!(best < MOST_MILLISECONDS, "{model}: {best:.2} ms");
+    }
+}

@@ -1,0 +1,31 @@
+// How long the page takes from an input event to the end of drawing, on the heaviest models: everything is derived and drawn
+// again. The figures are printed; the limit is generous, because the machine that runs the tests may be busy.
+import assert from 'node:assert/strict';
+import { openSite, pageTest } from './harness.mjs';
+
+const ROUNDS = 120;
+const LIMIT_MS = 64;
+
+for (const model of ['deepseek-v3', 'llama-3.1-405b']) {
+  pageTest(`a change of the batch of ${model} is drawn within a frame`, {}, async (page) => {
+    await openSite(page, `?view=model&d=h100_sxm&model=${model}&tp=8`);
+    const times = await page.evaluate(async (rounds) => {
+      const field = document.getElementById('batch');
+      const times = [];
+      for (let round = 0; round < rounds; round += 1) {
+        await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+        const start = performance.now();
+        field.value = String(1 + (round * 7) % 200);
+        field.dispatchEvent(new Event('input', { bubbles: true }));
+        await Promise.resolve(); // effects are microtasks
+        await new Promise((resolve) => { const { port1, port2 } = new MessageChannel(); port1.onmessage = resolve; port2.postMessage(0); });
+        void document.body.offsetHeight; // layout is part of it
+        times.push(performance.now() - start);
+      }
+      return times.slice(20).sort((a, b) => a - b);
+    }, ROUNDS);
+    const at = (share) => times[Math.floor((times.length - 1) * share)];
+    console.log(`${model}: median ${at(0.5).toFixed(1)} ms, p95 ${at(0.95).toFixed(1)} ms, most ${at(1).toFixed(1)} ms`);
+    assert.ok(at(0.95) < LIMIT_MS, `p95 ${at(0.95)} ms`);
+  });
+}
