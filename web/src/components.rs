@@ -1,7 +1,9 @@
 //! What the page is put together from; one component per file. No formulas here: components show what `state` derives.
 
 pub mod export_menu;
+pub mod goal_fields;
 pub mod header;
+pub mod inverse;
 pub mod notes;
 
 pub mod device_editor;

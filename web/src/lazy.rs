@@ -1,4 +1,8 @@
 //! What most visitors never need. With the feature `lazy` each of these functions is fetched when it is first called.
+#![cfg_attr(
+    feature = "lazy",
+    expect(clippy::unnecessary_wraps, reason = "what fetches a chunk adds the error")
+)]
 
 #[cfg(feature = "lazy")]
 use leptos::wasm_split::{SplitLoaderError, wasm_split};

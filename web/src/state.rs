@@ -9,6 +9,7 @@ pub mod export;
 pub mod export_kinds;
 pub mod files;
 pub mod fragment;
+pub mod goal;
 pub mod inputs;
 pub mod model;
 pub mod names;

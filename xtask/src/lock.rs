@@ -1,9 +1,16 @@
 //! One build at a time in a folder. Cargo's own lock ends before we have copied what it built; this one lasts until we have.
 
 use std::fs::{self, File, TryLockError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+
+use crate::places::Places;
+
+/// Where a target folder says from which checkout it was built last.
+const BUILT_FROM: &str = "built-from";
+/// Our own packages; everything else comes from the registry and never changes under one version.
+const MEMBERS: [&str; 6] = ["calc-core", "report", "chart", "companion", "web", "xtask"];
 
 /// Held until dropped, and freed by the system if the process dies.
 pub(crate) struct FolderLock {
@@ -30,11 +37,84 @@ impl FolderLock {
         }
         Ok(Self { _file: file })
     }
+
+    /// Waits for the folder where the child cargos build, which all checkouts share.
+    ///
+    /// Cargo tells what changed by the times of files, and knows our packages by their place in the checkout: what another
+    /// checkout built last would look up to date here. So our own packages are built anew when the checkout changes.
+    pub(crate) fn of_target(places: &Places) -> anyhow::Result<Self> {
+        let lock = Self::wait(&places.target)?;
+        let marker = places.target.join(BUILT_FROM);
+        let root = places.root.as_os_str().as_encoded_bytes();
+        if fs::read(&marker).is_ok_and(|last| last == root) {
+            return Ok(lock);
+        }
+        forget_members(&places.target)?;
+        fs::write(&marker, root).with_context(|| format!("cannot write {}", marker.display()))?;
+        Ok(lock)
+    }
+}
+
+/// Removes what cargo remembers of our own packages, in every profile and for every target.
+fn forget_members(target: &Path) -> anyhow::Result<()> {
+    let mut folders = vec![target.to_owned()];
+    for folder in subfolders(target)? {
+        folders.extend(subfolders(&folder)?);
+        folders.push(folder);
+    }
+    for folder in folders {
+        for entry in subfolders(&folder.join(".fingerprint"))? {
+            let name = entry.file_name().unwrap_or_default().to_string_lossy();
+            let package = name.rsplit_once('-').map_or("", |(package, _)| package);
+            if MEMBERS.contains(&package) {
+                fs::remove_dir_all(&entry)
+                    .with_context(|| format!("cannot remove {}", entry.display()))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The folders in a folder; none where there is no such folder.
+fn subfolders(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry.with_context(|| format!("cannot list {}", folder.display()))?;
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn another_checkout_builds_our_own_packages_anew() {
+        let base = std::env::temp_dir().join(format!("xtask-checkouts-{}", std::process::id()));
+        let target = base.join("target");
+        let fingerprint = |path: &str| target.join(path);
+        let (ours, theirs) =
+            ("wasm32/page/.fingerprint/calc-core-1a", "debug/.fingerprint/libm-2b");
+        let places = |root: &str| Places {
+            root: base.join(root),
+            target: target.clone(),
+            cache: base.clone(),
+            own: base.join(root),
+        };
+        for (checkout, stays) in [("a", false), ("a", true), ("b", false), ("a", false)] {
+            for path in [ours, theirs] {
+                fs::create_dir_all(fingerprint(path)).unwrap();
+            }
+            drop(FolderLock::of_target(&places(checkout)).unwrap());
+            assert_eq!(fingerprint(ours).exists(), stays, "{checkout}");
+            assert!(fingerprint(theirs).exists());
+        }
+        fs::remove_dir_all(&base).unwrap();
+    }
 
     #[test]
     fn a_second_holder_has_to_wait() {

@@ -17,12 +17,13 @@ mod markup;
 pub(crate) mod names;
 mod site;
 pub(crate) mod stand_in;
+mod strip;
 mod wire_size;
 
 /// Builds the site into `out`, says how large it is, and fails if it is too large.
 pub(crate) fn publish(places: &Places, out: &Path) -> anyhow::Result<()> {
     toolchain::ensure_target(toolchain::BROWSER)?;
-    let lock = FolderLock::wait(&places.target)?;
+    let lock = FolderLock::of_target(places)?;
     build(places, out)?;
     drop(lock);
     println!("the site is in {}", out.display());

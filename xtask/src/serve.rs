@@ -30,7 +30,7 @@ pub(crate) fn serve(places: &Places, port: Option<u16>) -> anyhow::Result<ExitCo
 /// The page's last step keeps one core busy for long, so the binary is built at the same time, by a cargo of its own.
 /// The two do not wait for each other: their profiles build in different folders.
 fn build_both(places: &Places, site: &Path, program: &Path) -> anyhow::Result<()> {
-    let _lock = FolderLock::wait(&places.target)?;
+    let _lock = FolderLock::of_target(places)?;
     fs::create_dir_all(&places.own)?;
     let (page, binary) = thread::scope(|scope| {
         let binary = scope.spawn(|| build_binary(places, program));

@@ -119,7 +119,7 @@ fn print_table(rows: &[Row]) {
 
 /// The property tests with many more cases, compiled for speed but with the checks of a debug build.
 pub(crate) fn soak(places: &Places) -> anyhow::Result<()> {
-    let _lock = FolderLock::wait(&places.target)?;
+    let _lock = FolderLock::of_target(places)?;
     let mut command = cargo(places);
     command
         .args(["test", "--workspace", "--exclude", "xtask", "--profile", "native"])
@@ -131,7 +131,7 @@ pub(crate) fn soak(places: &Places) -> anyhow::Result<()> {
 }
 
 pub(crate) fn bench(places: &Places) -> anyhow::Result<()> {
-    let _lock = FolderLock::wait(&places.target)?;
+    let _lock = FolderLock::of_target(places)?;
     run(cargo(places).args(["bench", "--workspace", "--exclude", "xtask"]))
 }
 

@@ -15,7 +15,7 @@ const FONT: f64 = 11.5;
 /// Below this width the panels stand one above the other.
 const NARROW: f64 = 560.0;
 /// Room for the numbers of the y axis, for those of the x axis, above a panel for its name, and between the panels.
-const LEFT: f64 = 46.0;
+const LEFT: f64 = 58.0;
 const BELOW: f64 = 42.0;
 const ABOVE: f64 = 24.0;
 const BETWEEN: f64 = 16.0;

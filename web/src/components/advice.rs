@@ -5,6 +5,8 @@ use leptos::prelude::*;
 use super::erased::{block, flag, on, text};
 use super::explained::Explained;
 use crate::state::advice::{Advice, AdviceFact, Choice, Refusal, Way};
+use crate::state::inputs::Inputs;
+use crate::state::session::Session;
 
 /// The adviser's answer.
 #[component]
@@ -26,6 +28,19 @@ pub fn AdvicePanel(
             {block(body)}
         </section>
     }
+}
+
+/// The advice of a view; the last good one while something cannot be read.
+pub fn advice_of(
+    session: Session,
+    ask: fn(&Inputs) -> Option<Result<Advice, String>>,
+) -> Signal<Result<Advice, String>> {
+    let unread = || Err("Something on the left cannot be read.".to_owned());
+    let kept = Memo::new(move |before: Option<&Result<Advice, String>>| {
+        let now = session.inputs.with(ask);
+        now.or_else(|| before.cloned()).unwrap_or_else(unread)
+    });
+    kept.into()
 }
 
 fn answer(advice: Advice) -> impl IntoView {

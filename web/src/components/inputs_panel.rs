@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::device_field::DeviceField;
 use super::erased::{block, flag, on, text};
+use super::goal_fields::GoalFields;
 use super::open_file::OpenFile;
 use super::operator_field::OperatorField;
 use super::picker::Picker;
@@ -93,6 +94,7 @@ pub fn InputsPanel() -> impl IntoView {
                 <OperatorField/>
                 <Presets/>
                 {formats}
+                <GoalFields/>
                 <OpenFile/>
             </div>
         </section>

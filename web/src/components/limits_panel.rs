@@ -2,10 +2,14 @@
 
 use leptos::prelude::*;
 
+use super::advice::{AdvicePanel, advice_of};
 use super::device_facts::DeviceFacts;
 use super::erased::{block, flag};
 use super::explained::Explained;
+use crate::state::advice::question::of_operator;
 use crate::state::derived::{Bar, Limits};
+use crate::state::inputs::Inputs;
+use crate::state::operator::Op;
 use crate::state::session::Session;
 
 /// What limits the chosen format and what would change it.
@@ -14,6 +18,8 @@ pub fn LimitsPanel() -> impl IntoView {
     let session = expect_context::<Session>();
     let limits = Memo::new(move |_| session.shown.with(|shown| shown.kernel.limits.clone()));
     let stale = move || session.shown.with(crate::state::derived::Shown::is_stale);
+    let advice = advice_of(session, of_operator);
+    let advised = Memo::new(move |_| session.inputs.with(|inputs: &Inputs| inputs.op == Op::Gemm));
     let bar = |(index, bar): (usize, Bar)| {
         view! {
             <div class="bar" class:limits=bar.limits>
@@ -44,6 +50,7 @@ pub fn LimitsPanel() -> impl IntoView {
     };
     view! {
         <div class:stale=flag(stale)>
+            {block(move || advised.get().then(|| view! { <AdvicePanel advice=advice stale=flag(stale)/> }).into_any())}
             {block(move || limits.get().map(body).into_any())}
             <DeviceFacts/>
         </div>

@@ -1,6 +1,7 @@
 //! What to use: the adviser's answer as texts, for a single product and for a whole model alike.
 
 pub mod inverse;
+pub mod question;
 
 use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;

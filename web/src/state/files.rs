@@ -78,11 +78,9 @@ fn presets(arch: &ModelArch) -> Vec<Preset> {
     arch.matrices(&mut |matrix| {
         let name = matrix.kind.key();
         if !presets.iter().any(|preset| preset.name == name) {
-            presets.push(Preset::product(
-                Text::Borrowed(name),
-                Text::Borrowed(matrix.kind.describe()),
-                GemmShape { m: 1, n: matrix.rows, k: matrix.cols },
-            ));
+            let shape = GemmShape { m: 1, n: matrix.rows, k: matrix.cols };
+            let meaning = Text::Borrowed(matrix.kind.describe());
+            presets.push(Preset::product(Text::Borrowed(name), meaning, shape));
         }
     });
     presets

@@ -10,6 +10,7 @@ use calc_core::quant_format::{ComputeClass, QuantFormat};
 use calc_core::roofline::Roofs;
 use calc_core::text::Text;
 
+use super::goal::Goal;
 use super::model::inputs::ModelInputs;
 use super::operator::{Fault, Op, Typed};
 use super::points::OwnPoint;
@@ -68,6 +69,8 @@ pub struct Inputs {
     pub kv: Option<&'static QuantFormat>,
     /// Points of the reader's own.
     pub points: Vec<OwnPoint>,
+    /// What the reader wants of a quantization.
+    pub goal: Goal,
     /// What is asked of a whole model.
     pub model: ModelInputs,
 }
@@ -87,6 +90,7 @@ impl Default for Inputs {
             activations: None,
             kv: None,
             points: Vec::new(),
+            goal: Goal::default(),
             model: ModelInputs::default(),
         }
     }

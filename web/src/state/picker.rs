@@ -210,25 +210,20 @@ pub fn model_groups(chosen: &Base) -> Vec<Group> {
 
 /// All formats for a role, and what holds without a choice; `rule` names what that is now.
 pub fn role_groups(role: Role, rule: &str) -> Vec<Group> {
-    let mut groups =
-        if role == Role::Activations { activation_groups(rule) } else { weight_groups() };
-    let (name, words) = match role {
-        Role::Weights => ("as stored", "as stored default"),
-        Role::Experts | Role::Activations | Role::KvCache | Role::Embedding => {
-            ("by the rule", "by the rule default automatic")
+    match role {
+        Role::Activations => activation_groups(rule),
+        Role::Experts | Role::KvCache | Role::Embedding => cache_groups(rule),
+        Role::Weights => {
+            let choice = Choice {
+                key: String::new(),
+                name: format!("{rule}, as stored"),
+                detail: String::new(),
+                haystack: format!("{} as stored default", rule.to_ascii_lowercase()),
+            };
+            let usual = Group { title: "Default".to_owned(), choices: vec![choice] };
+            core::iter::once(usual).chain(weight_groups()).collect()
         }
-    };
-    let usual = Choice {
-        key: String::new(),
-        name: format!("{rule}, {name}"),
-        detail: String::new(),
-        haystack: format!("{} {words}", rule.to_ascii_lowercase()),
-    };
-    if role == Role::Activations {
-        groups.remove(0);
     }
-    groups.insert(0, Group { title: "Default".to_owned(), choices: vec![usual] });
-    groups
 }
 
 fn format_choice(format: &'static QuantFormat) -> Choice {

@@ -11,7 +11,7 @@ use super::derived::{self, Shown};
 use super::files::{self, Opened, OpenedModel};
 use super::fragment::{self, Carried};
 use super::inputs::{Inputs, View};
-use super::model::inputs::Base;
+use super::model::inputs::{Base, ModelInputs};
 use super::program;
 use super::url::{self, Note};
 use crate::lazy::Refusal;
@@ -72,7 +72,11 @@ impl Session {
         }
         let (inputs, notes) = url::read_beside(&query(), &carried(fragments).unwrap_or_default());
         let inputs = RwSignal::new(inputs);
-        let shown = Memo::new(move |before| inputs.with(|inputs| derived::next(before, inputs)));
+        // What only the Model view asks is no reason to answer again.
+        let asked = Memo::new(move |_| {
+            inputs.with(|inputs| Inputs { model: ModelInputs::default(), ..inputs.clone() })
+        });
+        let shown = Memo::new(move |before| asked.with(|inputs| derived::next(before, inputs)));
         let session = Self {
             inputs,
             shown,

@@ -90,6 +90,7 @@ pub fn write(inputs: &Inputs) -> String {
     pairs.extend(inputs.activations.map(|format| ("a", format.key.to_owned())));
     pairs.extend(inputs.kv.map(|format| ("ak", format.key.to_owned())));
     pairs.extend(points::write(&inputs.points).map(|points| ("pt", points)));
+    inputs.goal.write(&mut pairs);
     model::url::write(&inputs.model, &mut pairs);
     if pairs.is_empty() {
         return String::new();
@@ -300,7 +301,8 @@ impl Reader<'_> {
         let is_field = |key: &str| Field::ALL.iter().any(|field| field.id() == key);
         let is_other = |key: &str| !KNOWN.contains(&key) && !is_field(key);
         for (key, value) in pairs.iter().filter(|(key, _)| is_other(key)) {
-            match model::url::read(&mut inputs.model, key, value) {
+            let goal = inputs.goal.read(key, value);
+            match goal.or_else(|| model::url::read(&mut inputs.model, key, value)) {
                 Some(Ok(())) => continue,
                 Some(Err(rest)) => {
                     self.note(key, value, &rest);

@@ -17,6 +17,12 @@ globalThis.ridgepointSavePicture = async (name) => {
   await globalThis.ridgepointSave(name, await new Promise((resolve) => canvas.toBlob(resolve)));
 };
 
+// The only request to somebody else, made when the reader clicks on it: status and text.
+globalThis.ridgepointFetch = async (address) => {
+  const reply = await fetch(address, { credentials: "omit", referrerPolicy: "no-referrer" });
+  return [reply.status, reply.ok ? await reply.text() : ""];
+};
+
 // What no catalog has travels in the address, compressed. zlib's checksum finds what was changed on the way.
 const LONGEST_CODE = 30000;
 const LONGEST_TEXT = 100000;
@@ -47,12 +53,6 @@ globalThis.ridgepointUnpack = async (code) => {
 if (location.hash.startsWith("#s=")) {
   globalThis.ridgepointUnpacked = await globalThis.ridgepointUnpack(location.hash.slice(3));
 }
-
-// The only request to somebody else, made when the reader clicks on it: status and text.
-globalThis.ridgepointFetch = async (address) => {
-  const reply = await fetch(address, { credentials: "omit", referrerPolicy: "no-referrer" });
-  return [reply.status, reply.ok ? await reply.text() : ""];
-};
 
 try {
   await start({ module_or_path: new URL("./PROGRAM", import.meta.url) });

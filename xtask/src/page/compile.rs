@@ -7,6 +7,7 @@ use anyhow::Context;
 use wasm_bindgen_cli_support::Bindgen;
 
 use super::chunks;
+use super::strip::strip_folder;
 use crate::child::{cargo, run};
 use crate::places::Places;
 use crate::setup::toolchain::BROWSER;
@@ -48,5 +49,6 @@ pub(crate) fn bind(linked: &Path, out: &Path) -> anyhow::Result<()> {
     bindgen
         .web(true)?
         .generate(out)
-        .with_context(|| format!("wasm-bindgen on {}", program.display()))
+        .with_context(|| format!("wasm-bindgen on {}", program.display()))?;
+    strip_folder(out)
 }

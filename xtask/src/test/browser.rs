@@ -29,7 +29,7 @@ pub(super) fn run_all(job: &Run) -> anyhow::Result<Outcome> {
 
 /// The binary as the other tests built it, copied so that the next build cannot change it.
 pub(super) fn ridgepoint_under_test(places: &Places) -> anyhow::Result<PathBuf> {
-    let _lock = FolderLock::wait(&places.target)?;
+    let _lock = FolderLock::of_target(places)?;
     run(cargo(places).args(["build", "--package", "companion"]))?;
     let folder = places.own.join("under-test");
     std::fs::create_dir_all(&folder)?;

@@ -11,7 +11,7 @@ use crate::child::{cargo, run};
 use crate::lock::FolderLock;
 
 pub(super) fn run_all(job: &Run) -> anyhow::Result<Outcome> {
-    let _lock = FolderLock::wait(&job.places.target)?;
+    let _lock = FolderLock::of_target(job.places)?;
     let names = names_in(&job.places.root.join("calc-core/examples"))?;
     let scratch = job.places.own.join("examples");
     fs::create_dir_all(&scratch)?;

@@ -93,7 +93,7 @@ fn build_page(job: &Run) -> anyhow::Result<Outcome> {
 }
 
 fn run_cargo(job: &Run, arguments: &[&str]) -> anyhow::Result<Outcome> {
-    let _lock = FolderLock::wait(&job.places.target)?;
+    let _lock = FolderLock::of_target(job.places)?;
     run(cargo(job.places).args(arguments))?;
     Ok(Outcome::Passed)
 }

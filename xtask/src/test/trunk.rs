@@ -15,7 +15,7 @@ pub(super) fn build(job: &Run) -> anyhow::Result<Outcome> {
     if find_program(&["trunk"]).is_none() {
         return Ok(Outcome::NotRun("trunk is not installed".to_owned()));
     }
-    let _lock = FolderLock::wait(&job.places.target)?;
+    let _lock = FolderLock::of_target(job.places)?;
     let out = job.places.own.join("trunk");
     let mut command = Command::new("trunk");
     command.args(["build", "--dist"]).arg(&out).current_dir(job.places.root.join("web"));

@@ -16,7 +16,7 @@ pub(super) const PROGRAM: &str = "bits";
 const CASES: usize = 1000;
 
 pub(super) fn compare(job: &Run) -> anyhow::Result<Outcome> {
-    let _lock = FolderLock::wait(&job.places.target)?;
+    let _lock = FolderLock::of_target(job.places)?;
     let example = ["--quiet", "--package", "calc-core", "--example", PROGRAM];
     let native = printed_by(cargo(job.places).arg("run").args(example))?;
     run(cargo(job.places).arg("build").args(example).args(["--target", WASI]))?;

@@ -32,7 +32,7 @@ pub fn sentence(answer: &Estimate, workload: &Workload) -> String {
         return format!("Fits, and {limit}: at most {roof}; the link is unknown.");
     }
     let all = if workload.batch > 1 { " in all" } else { "" };
-    format!("Fits, and {limit}: {}{all} expected.", text::token_rate(answer.throughput))
+    format!("Fits, and {limit}: {} expected{all}.", text::token_rate(answer.throughput))
 }
 
 /// The numbers behind the sentence, and what helps.

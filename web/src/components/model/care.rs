@@ -3,8 +3,11 @@
 use leptos::prelude::*;
 
 use super::view::ModelContext;
+use crate::components::advice::{AdvicePanel, advice_of};
 use crate::components::device_facts::DeviceFacts;
 use crate::components::erased::{block, flag, text};
+use crate::components::inverse::Inverse;
+use crate::state::advice::question::of_model;
 use crate::state::model::answer::ModelShown;
 use crate::state::session::Session;
 
@@ -13,6 +16,8 @@ use crate::state::session::Session;
 pub fn Care() -> impl IntoView {
     let session = expect_context::<Session>();
     let shown = expect_context::<ModelContext>().shown;
+    let stale = flag(move || shown.with(ModelShown::is_stale));
+    let advice = advice_of(session, of_model);
     let notes = Memo::new(move |_| shown.with(|shown| shown.answer.notes.clone()));
     let list = block(move || {
         notes.get().into_iter().map(|note| view! { <li>{note}</li> }).collect_view().into_any()
@@ -21,8 +26,9 @@ pub fn Care() -> impl IntoView {
     let source =
         text(move || session.inputs.with(|inputs| inputs.model.base.source().trim().to_owned()));
     view! {
-        <aside class="limits" class:stale=flag(move || shown.with(ModelShown::is_stale)) aria-label="Advice and facts">
-            <section class="advice" aria-label="Advice"></section>
+        <aside class="limits" class:stale=stale aria-label="Advice and facts">
+            <AdvicePanel advice=advice stale=stale/>
+            <Inverse/>
             <div hidden=flag(move || notes.with(Vec::is_empty))>
                 <h2>"Read with care"</h2>
                 <ul>{list}</ul>

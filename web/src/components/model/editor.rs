@@ -32,7 +32,7 @@ pub fn Editor() -> impl IntoView {
     view! {
         <details class="more-fields">
             <summary>"Change its numbers"</summary>
-            <div class="pair">{numbers}</div>
+            <div class="twin">{numbers}</div>
             <label class="check">
                 <input type="checkbox" id="tied" prop:checked=flag(is_tied) on:change=on(on_tied)/>
                 "Embedding and LM head are one"

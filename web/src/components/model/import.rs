@@ -1,17 +1,17 @@
 //! A model of the reader: opened, pasted, dropped, or fetched from the hub on a click.
 
-use js_sys::{Array, Function, Promise, Reflect, global};
+use js_sys::Array;
 use leptos::ev::{DragEvent, Event};
 use leptos::html::Textarea;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use wasm_bindgen::{JsCast, JsValue};
-use wasm_bindgen_futures::JsFuture;
+use wasm_bindgen::JsCast;
 use web_sys::{File, HtmlInputElement};
 
 use crate::components::erased::{on, text};
 use crate::components::open_file::{read_file, read_text};
 use crate::state::model::hub;
+use crate::state::program;
 use crate::state::session::Session;
 
 /// What somebody pasted has no name.
@@ -102,7 +102,8 @@ pub fn Import() -> impl IntoView {
 
 /// Asks the boot script, which knows how; the status when there is no content, and 0 when there is no answer.
 async fn fetch(address: &str) -> Result<String, u16> {
-    let reply = request(address).await.map_err(|_unreachable| 0_u16)?;
+    let reply = program::ask("ridgepointFetch", &[&address.into()]).await;
+    let reply: Array = reply.ok().and_then(|reply| reply.dyn_into().ok()).ok_or(0_u16)?;
     let status = reply.get(0).as_f64().unwrap_or(0.0);
     #[expect(
         clippy::cast_possible_truncation,
@@ -111,10 +112,4 @@ async fn fetch(address: &str) -> Result<String, u16> {
     )]
     let status = status as u16;
     reply.get(1).as_string().filter(|_| status == 200).ok_or(status)
-}
-
-async fn request(address: &str) -> Result<Array, JsValue> {
-    let ask: Function = Reflect::get(&global(), &"ridgepointFetch".into())?.dyn_into()?;
-    let reply: Promise = ask.call1(&JsValue::NULL, &address.into())?.dyn_into()?;
-    JsFuture::from(reply).await?.dyn_into()
 }

@@ -10,6 +10,7 @@ use super::number::ModelNumber;
 use super::view::ModelContext;
 use crate::components::device_field::DeviceField;
 use crate::components::erased::{flag, on, text};
+use crate::components::goal_fields::GoalFields;
 use crate::components::power_mode_field::PowerModeField;
 use crate::state::model::answer::summary;
 use crate::state::model::fields::Field;
@@ -56,12 +57,13 @@ pub fn ModelInputsPanel() -> impl IntoView {
                     <summary>"Activations, KV cache, embedding"</summary>
                     {others.map(|role| view! { <FormatField role=role/> }).collect_view()}
                 </details>
-                <div class="pair">
+                <div class="twin">
                     {numbers(&[Field::Batch, Field::Prompt, Field::Context, Field::Generate])}
                 </div>
+                <GoalFields/>
                 <details class="more-fields">
                     <summary>"Memory, devices, drafts"</summary>
-                    <div class="pair">
+                    <div class="twin">
                         {numbers(&[
                             Field::Memory, Field::Tensor, Field::Pipeline, Field::Expert, Field::Draft, Field::Acceptance,
                         ])}

@@ -209,7 +209,7 @@ mod tests {
                         assert!(percent <= 100.0 + 1e-6 && answer.memory.capacity <= 100.0 + 1e-6);
                     }
                     Err(faults) => {
-                        assert!(faults.iter().all(|fault| fault.text.len() > 20), "{faults:?}")
+                        assert!(faults.iter().all(|fault| fault.text.len() > 20), "{faults:?}");
                     }
                 }
             }

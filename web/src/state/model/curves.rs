@@ -155,7 +155,7 @@ pub fn sweep(question: &Question<'_>, against: Against, room: Room, known: bool)
     let cutoff = (fits_up_to < last).then_some(fits_up_to);
     Sweep {
         against,
-        words: words(against, crossing, fits_up_to),
+        words: words(against, rows.first().map(|row| row.bound), crossing, fits_up_to),
         curves: Curves {
             x_name: match against {
                 Against::Batch => "batch, sequences".to_owned(),
@@ -261,7 +261,12 @@ fn crossing(question: &Question<'_>, against: Against, rows: &[SweepRow]) -> Opt
     Some((before + largest(after.at - before, is_before) + 1, after.bound))
 }
 
-fn words(against: Against, crossing: Option<(u64, Bound)>, fits_up_to: u64) -> String {
+fn words(
+    against: Against,
+    first: Option<Bound>,
+    crossing: Option<(u64, Bound)>,
+    fits_up_to: u64,
+) -> String {
     let name = against.name().to_ascii_lowercase();
     let most = if against == Against::Batch { MAX_BATCH } else { MAX_TOKENS };
     let memory = match fits_up_to {
@@ -270,7 +275,8 @@ fn words(against: Against, crossing: Option<(u64, Bound)>, fits_up_to: u64) -> S
         limit => format!("Memory ends after {name} {}.", text::count(limit)),
     };
     let limit = match crossing {
-        None => "The limit is the same all along.".to_owned(),
+        None if first == Some(Bound::Compute) => "Compute limits all along.".to_owned(),
+        None => "DRAM limits all along.".to_owned(),
         Some((at, Bound::Compute)) => format!("From {} on, compute limits.", text::count(at)),
         Some((at, Bound::Memory)) => format!("From {} on, DRAM limits.", text::count(at)),
     };
@@ -324,7 +330,7 @@ mod tests {
             assert_eq!(row.bound == Bound::Compute, row.at as f64 >= crossing, "{}", row.at);
         }
         assert_eq!(by_context.curves.crossing, None);
-        assert!(by_context.words.contains("same all along"), "{}", by_context.words);
+        assert!(by_context.words.contains("limits all along"), "{}", by_context.words);
     }
 
     #[test]

@@ -1,0 +1,78 @@
+//! The reversed questions, each answered when it is opened.
+
+use leptos::prelude::*;
+
+use super::erased::{block, on};
+use crate::state::advice::inverse::{
+    Answer, devices_answer, memory_answer, room_answer, schedule_answer,
+};
+use crate::state::advice::question::with_model;
+use crate::state::inputs::Inputs;
+use crate::state::session::Session;
+
+/// A question and how it is answered.
+type Question = (&'static str, fn(&Inputs) -> Option<Answer>);
+
+const QUESTIONS: [Question; 4] = [
+    ("How far can batch and context grow?", |inputs| with_model(inputs, room_answer)),
+    ("What would less memory cost?", |inputs| with_model(inputs, memory_answer)),
+    ("Which devices would do?", |inputs| with_model(inputs, devices_answer)),
+    ("Which power mode, scheme and batch?", |inputs| {
+        with_model(inputs, |request| schedule_answer(request, request.objective, None))
+    }),
+];
+
+/// The questions.
+#[component]
+pub fn Inverse() -> impl IntoView {
+    view! {
+        <section class="inverse" aria-label="The other way round">
+            <h2>"The other way round"</h2>
+            {QUESTIONS.map(|question| view! { <Asked question=question/> }).collect_view()}
+        </section>
+    }
+}
+
+#[component]
+fn Asked(
+    /// What is asked.
+    question: Question,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let (title, answer) = question;
+    let open = RwSignal::new(false);
+    let body = block(move || {
+        if !open.get() {
+            return ().into_any();
+        }
+        match session.inputs.with(answer) {
+            Some(found) => table(found).into_any(),
+            None => view! { <p>"Something above cannot be read."</p> }.into_any(),
+        }
+    });
+    let on_toggle = move |_| open.update(|open| *open = !*open);
+    view! {
+        <details class="asked" on:toggle=on(on_toggle)>
+            <summary>{title}</summary>
+            {body}
+        </details>
+    }
+}
+
+fn table(answer: Answer) -> impl IntoView {
+    let head = |name: &'static str| view! { <th scope="col">{name}</th> };
+    let none = answer.columns.is_empty() || answer.rows.is_empty();
+    let row = |cells: Vec<String>| {
+        let cells = cells.into_iter().map(|cell| view! { <td>{cell}</td> }).collect_view();
+        view! { <tr>{cells}</tr> }
+    };
+    view! {
+        <p>{answer.sentence}</p>
+        <div class="scroll" hidden=none>
+            <table class="choices">
+                <thead><tr>{answer.columns.into_iter().map(head).collect_view()}</tr></thead>
+                <tbody>{answer.rows.into_iter().map(row).collect_view()}</tbody>
+            </table>
+        </div>
+    }
+}

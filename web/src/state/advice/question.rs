@@ -1,0 +1,99 @@
+//! What the adviser is asked: the inputs of either view with the goal.
+
+use calc_core::analysis::Operator;
+use calc_core::calibration::Calibration;
+use calc_core::lowering::Phase;
+use calc_core::recommend::{Part, RecommendRequest, ShapeTask, Task};
+use calc_core::units::Bytes;
+use calc_core::workload::Workload;
+
+use super::{Advice, Called, advise};
+use crate::state::inputs::Inputs;
+use crate::state::model::fields::{Field, real};
+use crate::state::model::inputs::{Base, ModelInputs};
+use crate::state::model::question::Question;
+
+/// Rows from which on a product stands for a prompt.
+const PROMPT_ROWS: u64 = 256;
+
+/// Advice on the operator of the Kernel view; `None` where it has no weights, or while something cannot be read.
+pub fn of_operator(inputs: &Inputs) -> Option<Result<Advice, String>> {
+    let Operator::Gemm(shape) = inputs.operator().ok()? else { return None };
+    let phase = match inputs.goal.part {
+        Some(Part::Prefill) => Phase::Prefill,
+        Some(Part::Whole) | None if shape.m >= PROMPT_ROWS => Phase::Prefill,
+        Some(Part::Decode | Part::Whole) | None => Phase::Decode,
+    };
+    let part = match phase {
+        Phase::Prefill => Part::Prefill,
+        Phase::Decode => Part::Decode,
+    };
+    let task = Task::Shape(ShapeTask {
+        device: &inputs.device,
+        mode: inputs.power_mode(),
+        shape,
+        phase,
+        engine: None,
+        calibration: &Calibration::ASSUMED,
+    });
+    let limit = real(Field::Memory, inputs.model.text(Field::Memory)).ok()?;
+    let bounds = inputs.goal.bounds(limit.filter(|limit| *limit > 0.0).map(Bytes::from_gb))?;
+    let request = RecommendRequest { task, objective: inputs.goal.objective, part, bounds };
+    Some(advise(&request, Called { model: None }))
+}
+
+/// Advice on the model; `None` while something cannot be read.
+pub fn of_model(inputs: &Inputs) -> Option<Result<Advice, String>> {
+    with_model(inputs, |request| advise(request, Called { model: Some(hub_name(&inputs.model)) }))
+}
+
+fn hub_name(inputs: &ModelInputs) -> &str {
+    match &inputs.base {
+        Base::Catalog(model) => model.hf_id,
+        Base::File(model) => &model.name,
+    }
+}
+
+/// Asks something about the model under the goal; `None` while something cannot be read.
+///
+/// Decode counts, at the stated context, unless the reader says otherwise: the exact sum over all new tokens would take too
+/// long for an answer with every letter.
+pub fn with_model<R>(inputs: &Inputs, ask: impl FnOnce(&RecommendRequest<'_>) -> R) -> Option<R> {
+    let question = Question::read(&inputs.model, &inputs.device, inputs.power_mode()).ok()?;
+    let part = inputs.goal.part.unwrap_or(Part::Decode);
+    let workload = match part {
+        Part::Whole => question.workload,
+        Part::Prefill | Part::Decode => Workload {
+            // The cache holds all new tokens; only the last step's time is asked for.
+            context: question.workload.longest().max(question.workload.context),
+            new_tokens: 1,
+            ..question.workload
+        },
+    };
+    let request = question.request(workload);
+    let task = Task::Model { request, published: inputs.model.base.stored() };
+    let bounds = inputs.goal.bounds(question.limit)?;
+    Some(ask(&RecommendRequest { task, objective: inputs.goal.objective, part, bounds }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::goal::Bound;
+
+    #[test]
+    fn both_views_get_advice_and_the_goal_counts() {
+        let mut inputs = Inputs::default();
+        let first =
+            |inputs: &Inputs| of_operator(inputs).expect("a product").expect("advice").title;
+        assert_eq!(first(&inputs), "INT4 g128, GPTQ");
+        inputs.goal.set_text(Bound::Loss, "0.5".to_owned());
+        assert_eq!(first(&inputs), "GGUF Q6_K");
+        inputs.model.set_text(Field::Memory, "6.5".to_owned());
+        inputs.goal.set_text(Bound::Loss, String::new());
+        let model = of_model(&inputs).expect("readable").expect("advice");
+        assert_eq!(model.title, "GGUF Q4_K_M", "{model:?}");
+        inputs.goal.set_text(Bound::Loss, "x".to_owned());
+        assert!(of_model(&inputs).is_none() && of_operator(&inputs).is_none());
+    }
+}

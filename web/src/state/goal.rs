@@ -1,0 +1,198 @@
+//! What the reader wants of a quantization: what counts, and what must hold. Shared by the views; numbers stay as typed.
+
+use calc_core::recommend::{Bounds, Objective, Part, USUAL_QUALITY};
+use calc_core::units::{Bytes, Seconds};
+
+use super::decimal::decimal;
+
+/// A bound that the reader can set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// Largest loss of quality [%].
+    Loss,
+    /// Longest time per output token [ms].
+    Tpot,
+    /// Longest time to first token [ms].
+    Ttft,
+}
+
+impl Bound {
+    /// In the order of the form.
+    pub const ALL: [Self; 3] = [Self::Loss, Self::Tpot, Self::Ttft];
+
+    /// Its name in the document and in the address.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Loss => "loss",
+            Self::Tpot => "tpot",
+            Self::Ttft => "ttft",
+        }
+    }
+
+    /// Its label.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Loss => "Quality loss",
+            Self::Tpot => "Per token",
+            Self::Ttft => "First token",
+        }
+    }
+
+    /// Its unit.
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Loss => "at most, %",
+            Self::Tpot | Self::Ttft => "at most, ms",
+        }
+    }
+
+    /// What an empty field stands for.
+    pub const fn empty(self) -> &'static str {
+        match self {
+            Self::Loss => "5",
+            Self::Tpot | Self::Ttft => "any",
+        }
+    }
+
+    /// Largest value; the smallest is above zero, but for the loss.
+    const fn most(self) -> f64 {
+        match self {
+            Self::Loss => 1e6,
+            Self::Tpot | Self::Ttft => 1e9,
+        }
+    }
+}
+
+/// What the reader wants.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Goal {
+    /// What the ranking is by.
+    pub objective: Objective,
+    /// Which part of the work counts; `None` leaves it to the workload.
+    pub part: Option<Part>,
+    texts: [String; Bound::ALL.len()],
+}
+
+impl Default for Goal {
+    fn default() -> Self {
+        Self { objective: Objective::Latency, part: None, texts: Default::default() }
+    }
+}
+
+impl Goal {
+    /// The text of a bound.
+    pub fn text(&self, bound: Bound) -> &str {
+        &self.texts[bound as usize]
+    }
+
+    /// Replaces the text of a bound.
+    pub fn set_text(&mut self, bound: Bound, text: String) {
+        self.texts[bound as usize] = text;
+    }
+
+    /// The value of a bound; `None` where it is empty.
+    ///
+    /// # Errors
+    /// A sentence with what is allowed.
+    pub fn value(&self, bound: Bound) -> Result<Option<f64>, String> {
+        let typed = self.text(bound).trim();
+        if typed.is_empty() {
+            return Ok(None);
+        }
+        let least = if bound == Bound::Loss { 0.0 } else { 1e-6 };
+        let value = decimal(typed).filter(|value| (least..=bound.most()).contains(value));
+        let name = bound.name();
+        let refusal = if bound == Bound::Loss {
+            format!("{name} must be a number from 0 on, or empty.")
+        } else {
+            format!("{name} must be a number above 0, or empty.")
+        };
+        value.map(Some).ok_or(refusal)
+    }
+
+    /// What must hold; `None` while a bound cannot be read.
+    pub fn bounds(&self, memory: Option<Bytes>) -> Option<Bounds> {
+        let milliseconds = |value: Option<f64>| value.map(|value| Seconds::new(value * 1e-3));
+        Some(Bounds {
+            memory,
+            quality: self.value(Bound::Loss).ok()?.unwrap_or(USUAL_QUALITY),
+            tpot: milliseconds(self.value(Bound::Tpot).ok()?),
+            ttft: milliseconds(self.value(Bound::Ttft).ok()?),
+        })
+    }
+
+    /// Adds what differs from the default to an address.
+    pub fn write(&self, pairs: &mut Vec<(&'static str, String)>) {
+        if self.objective != Objective::Latency {
+            pairs.push(("obj", self.objective.key().to_owned()));
+        }
+        pairs.extend(self.part.map(|part| ("part", part.key().to_owned())));
+        for bound in Bound::ALL {
+            let text = self.text(bound).trim();
+            if !text.is_empty() {
+                pairs.push((bound.id(), text.to_owned()));
+            }
+        }
+    }
+
+    /// Takes a value of an address over: `None` for a key that is no goal, an error with what is allowed.
+    pub fn read(&mut self, key: &str, value: &str) -> Option<Result<(), String>> {
+        const LONGEST: usize = 40;
+        if let Some(bound) = Bound::ALL.into_iter().find(|bound| bound.id() == key) {
+            self.set_text(bound, value.chars().take(LONGEST).collect());
+            return Some(Ok(()));
+        }
+        match key {
+            "obj" => Some(match Objective::ALL.iter().find(|(name, _)| *name == value) {
+                Some((_, objective)) => {
+                    self.objective = *objective;
+                    Ok(())
+                }
+                None => Err("which is none of latency, throughput, energy, memory. The page ranks by latency.".to_owned()),
+            }),
+            "part" => Some(match Part::ALL.iter().find(|(name, _)| *name == value) {
+                Some((_, part)) => {
+                    self.part = Some(*part);
+                    Ok(())
+                }
+                None => Err("which is none of prefill, decode, whole. The page chooses by the workload.".to_owned()),
+            }),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn goals_come_back_and_wrong_ones_are_named() {
+        let mut goal =
+            Goal { objective: Objective::Energy, part: Some(Part::Prefill), ..Goal::default() };
+        goal.set_text(Bound::Tpot, "50".to_owned());
+        let mut pairs = Vec::new();
+        goal.write(&mut pairs);
+        let mut back = Goal::default();
+        for (key, value) in &pairs {
+            assert_eq!(back.read(key, value), Some(Ok(())), "{key}={value}");
+        }
+        assert_eq!((back, pairs.len()), (goal, 3));
+        assert!(Goal::default().read("obj", "speed").is_some_and(|read| read.is_err()));
+        assert_eq!(Goal::default().read("q", "1"), None);
+    }
+
+    #[test]
+    fn bounds_are_read_in_their_units_or_say_what_is_allowed() {
+        let mut goal = Goal::default();
+        assert_eq!(goal.bounds(None), Some(Bounds::default()));
+        goal.set_text(Bound::Tpot, "50".to_owned());
+        goal.set_text(Bound::Loss, "0".to_owned());
+        let bounds = goal.bounds(None).expect("readable");
+        assert_eq!((bounds.tpot, bounds.quality.to_bits()), (Some(Seconds::new(0.05)), 0));
+        for typed in ["0", "-1", "soon", "NaN", "1e99"] {
+            goal.set_text(Bound::Ttft, typed.to_owned());
+            assert!(goal.value(Bound::Ttft).is_err() && goal.bounds(None).is_none(), "{typed}");
+        }
+    }
+}
