@@ -9,7 +9,6 @@ use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
 use leptos::prelude::*;
 
-use crate::components::device_editor::DeviceEditor;
 use crate::components::model::view::ModelView;
 use crate::state::{export, files};
 
@@ -28,112 +27,43 @@ impl From<SplitLoaderError> for Refusal {
 ///
 /// # Errors
 /// What is wrong with the file, or that this part of the page could not be fetched.
+pub async fn read_file(name: &str, text: &str) -> Result<String, Refusal> {
+    ask("read_file", &[name, text]).await
+}
+
+/// Reads and writes files: a function of [`answer`] with its texts.
+///
+/// # Errors
+/// What is wrong with them, or that this part of the page could not be fetched.
 #[cfg(feature = "lazy")]
 #[wasm_split(reader, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn read_file(name: &str, text: &str) -> Result<String, Refusal> {
-    files::read(name, text).map_err(Refusal)
+pub fn ask(function: &str, texts: &[&str]) -> Result<String, Refusal> {
+    answer(function, texts)
 }
 
-/// Reads a file as [`files::read`] does.
+/// Reads and writes files: a function of [`answer`] with its texts.
 ///
 /// # Errors
-/// What is wrong with the file.
+/// What is wrong with them.
 #[cfg(not(feature = "lazy"))]
-pub fn read_file(name: &str, text: &str) -> impl Future<Output = Result<String, Refusal>> {
-    std::future::ready(files::read(name, text).map_err(Refusal))
+pub fn ask(function: &str, texts: &[&str]) -> impl Future<Output = Result<String, Refusal>> {
+    std::future::ready(answer(function, texts))
 }
 
-/// What is saved of an answer, as [`export::export`] makes it.
-///
-/// # Errors
-/// That this part of the page could not be fetched.
-#[cfg(feature = "lazy")]
-#[wasm_split(writer, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn export_answer(
-    kind: &str,
-    query: &str,
-    carried: &str,
-    dark: bool,
-) -> Result<String, Refusal> {
-    Ok(export::export(kind, query, carried, dark))
+/// What is read or written: files of the reader, what is saved of an answer, the formulas behind it, a device file.
+fn answer(function: &str, texts: &[&str]) -> Result<String, Refusal> {
+    match (function, texts) {
+        ("read_file", [name, text]) => files::read(name, text).map_err(Refusal),
+        ("export_answer", [kind, query, carried, colors]) => {
+            Ok(export::export(kind, query, carried, *colors == "dark"))
+        }
+        ("show_work", [query, carried]) => Ok(export::show_work(query, carried)),
+        ("device_file", [lines]) => Ok(report::device_file::lines::to_json(lines)),
+        _ => Err(Refusal(format!("the page has no {function}"))),
+    }
 }
 
-/// What is saved of an answer, as [`export::export`] makes it.
-///
-/// # Errors
-/// None: it is here.
-#[cfg(not(feature = "lazy"))]
-pub fn export_answer(
-    kind: &str,
-    query: &str,
-    carried: &str,
-    dark: bool,
-) -> impl Future<Output = Result<String, Refusal>> {
-    std::future::ready(Ok(export::export(kind, query, carried, dark)))
-}
-
-/// The formulas behind an answer, as [`export::show_work`] writes them.
-///
-/// # Errors
-/// That this part of the page could not be fetched.
-#[cfg(feature = "lazy")]
-#[wasm_split(writer, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn show_work(query: &str, carried: &str) -> Result<String, Refusal> {
-    Ok(export::show_work(query, carried))
-}
-
-/// The formulas behind an answer, as [`export::show_work`] writes them.
-///
-/// # Errors
-/// None: it is here.
-#[cfg(not(feature = "lazy"))]
-pub fn show_work(query: &str, carried: &str) -> impl Future<Output = Result<String, Refusal>> {
-    std::future::ready(Ok(export::show_work(query, carried)))
-}
-
-/// The device file of a device in lines.
-///
-/// # Errors
-/// That this part of the page could not be fetched.
-#[cfg(feature = "lazy")]
-#[wasm_split(writer, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn device_file(lines: &str) -> Result<String, Refusal> {
-    Ok(report::device_file::lines::to_json(lines))
-}
-
-/// The device file of a device in lines.
-///
-/// # Errors
-/// None: it is here.
-#[cfg(not(feature = "lazy"))]
-pub fn device_file(lines: &str) -> impl Future<Output = Result<String, Refusal>> {
-    std::future::ready(Ok(report::device_file::lines::to_json(lines)))
-}
-
-/// How the form for a device of the reader's own is made.
-///
-/// # Errors
-/// That this part of the page could not be fetched.
-#[cfg(feature = "lazy")]
-#[wasm_split(editor, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn device_editor() -> Result<MakeView, Refusal> {
-    Ok(make_device_editor)
-}
-
-/// How the form for a device of the reader's own is made.
-///
-/// # Errors
-/// None: it is here.
-#[cfg(not(feature = "lazy"))]
-pub fn device_editor() -> impl Future<Output = Result<MakeView, Refusal>> {
-    std::future::ready(Ok(make_device_editor as MakeView))
-}
-
-fn make_device_editor() -> AnyView {
-    view! { <DeviceEditor/> }.into_any()
-}
-
-/// Makes a part of the page.
+/// Makes the Model view.
 pub type MakeView = fn() -> AnyView;
 
 /// How the Model view is made; the caller makes it, so that it belongs to what shows it.

@@ -1,11 +1,13 @@
 //! What to use, why, what would flip it, what was dropped, and how to apply it.
 
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 
 use super::erased::{block, flag, on, text};
 use super::explained::Explained;
 use crate::state::advice::{Advice, AdviceFact, Choice, Refusal, Way};
 use crate::state::inputs::Inputs;
+use crate::state::program;
 use crate::state::session::Session;
 
 /// The adviser's answer.
@@ -92,8 +94,10 @@ fn way(way: Way) -> impl IntoView {
     let command = StoredValue::new(way.text.clone());
     let copy = move |_| {
         // A browser that refuses the clipboard leaves the text to be marked by hand.
-        drop(window().navigator().clipboard().write_text(&command.get_value()));
-        copied.set(true);
+        spawn_local(async move {
+            let text = command.get_value();
+            copied.set(program::ask("ridgepointCopy", &[&text.into()]).await.is_ok());
+        });
     };
     let label = text(move || if copied.get() { "Copied" } else { "Copy" }.to_owned());
     view! {

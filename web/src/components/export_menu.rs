@@ -4,7 +4,6 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::erased::{block, on};
-use crate::lazy;
 use crate::state::export_kinds::{KINDS, file_name};
 use crate::state::fragment;
 use crate::state::inputs::View;
@@ -51,7 +50,8 @@ fn save(session: Session, kind: &'static str) {
         if kind == "png" {
             program::save_picture(&name).await;
         } else {
-            session.save(&name, lazy::export_answer(kind, &query, &carried, dark)).await;
+            let colors = if dark { "dark" } else { "light" };
+            session.save(&name, "export_answer", &[kind, &query, &carried, colors]).await;
         }
     });
 }

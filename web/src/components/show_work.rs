@@ -27,14 +27,14 @@ pub fn ShowWork() -> impl IntoView {
             kept.unwrap_or_else(|| (url::write(inputs), fragment::text(inputs)))
         })
     });
-    // The formulas come from a chunk, so they can only arrive later.
+    // The reply comes from another program, so it can only arrive later.
     Effect::new(move |_| {
         if !is_open.get() {
             return;
         }
         let (query, carried) = asked.get();
         spawn_local(async move {
-            let reply = lazy::show_work(&query, &carried).await;
+            let reply = lazy::ask("show_work", &[&query, &carried]).await;
             let is_current = asked.try_with_untracked(|now| now.0 == query) == Some(true);
             if is_current {
                 formulas.set(reply.unwrap_or_else(|Refusal(text)| text));

@@ -1,8 +1,10 @@
-//! What the boot script does for the page: it packs what travels in the address.
+//! What the boot script does for the page: it packs what travels in the address, and saves files.
 
 use js_sys::{Array, Function, Promise, Reflect, global};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
+
+use crate::lazy::{self, Refusal};
 
 /// Asks the boot script. The error is what it threw, or nothing in a build without it.
 ///
@@ -15,10 +17,14 @@ pub async fn ask(name: &str, values: &[&JsValue]) -> Result<JsValue, JsValue> {
     JsFuture::from(reply).await
 }
 
-/// Saves a text as a file.
-pub async fn save(name: &str, content: &str) {
-    // Nobody waits for it, and a browser that refuses tells the reader itself.
-    drop(ask("ridgepointSave", &[&name.into(), &content.into()]).await);
+/// Saves what a function of `lazy` answers as a file.
+///
+/// # Errors
+/// A sentence that says what kept it from that.
+pub async fn save(name: &str, function: &str, texts: &[&str]) -> Result<(), String> {
+    let content = lazy::ask(function, texts).await.map_err(|Refusal(text)| text)?;
+    let saved = ask("ridgepointSave", &[&name.into(), &content.into()]).await;
+    saved.map(drop).map_err(|_refused| "the browser does not let the page save files".to_owned())
 }
 
 /// Saves the chart as it is seen.

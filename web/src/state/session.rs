@@ -14,7 +14,6 @@ use super::inputs::{Inputs, View};
 use super::model::inputs::{Base, ModelInputs};
 use super::program;
 use super::url::{self, Note};
-use crate::lazy::Refusal;
 use report::verdict::explain::Explanation;
 
 /// Whether a change is a step that the back button undoes.
@@ -56,8 +55,6 @@ pub struct Session {
     pub popover: RwSignal<Option<Popover>>,
     /// The list of keys is open.
     pub help: RwSignal<bool>,
-    /// The form for a device of the reader's own is open.
-    pub editing: RwSignal<bool>,
     /// Light or dark.
     pub colors: Colors,
 }
@@ -86,7 +83,6 @@ impl Session {
             pointed: RwSignal::new(None),
             popover: RwSignal::new(None),
             help: RwSignal::new(false),
-            editing: RwSignal::new(false),
             colors: Colors::begin(),
         };
         let _forever = window_event_listener(leptos::ev::popstate, move |_| session.reread());
@@ -156,11 +152,11 @@ impl Session {
         }
     }
 
-    /// Saves a text as a file; a note says why when there is none.
-    pub async fn save(self, name: &str, made: impl Future<Output = Result<String, Refusal>>) {
-        match made.await {
-            Ok(content) => program::save(name, &content).await,
-            Err(Refusal(text)) => self.notes.update(|notes| notes.push(Note { text })),
+    /// Saves what a function of `lazy` answers as a file; a note says when it cannot.
+    pub async fn save(self, name: &str, function: &str, texts: &[&str]) {
+        if let Err(reason) = program::save(name, function, texts).await {
+            let text = format!("{name} could not be written: {reason}.");
+            self.notes.update(|notes| notes.push(Note { text }));
         }
     }
 

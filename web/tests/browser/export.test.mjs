@@ -14,17 +14,17 @@ async function saved(page, kind) {
   return { name: download.suggestedFilename(), content: readFileSync(await download.path()) };
 }
 
-pageTest('the chunk that writes files is fetched for the first one', {}, async (page) => {
+pageTest('the program that writes files is fetched for the first one', {}, async (page) => {
   const fetched = [];
   page.on('request', (request) => fetched.push(new URL(request.url()).pathname));
   await openSite(page);
   await open(page);
-  assert.ok(!fetched.some((path) => path.includes('split_writer')));
+  assert.ok(!fetched.some((path) => path.includes('reader')));
   await page.keyboard.press('Escape');
   await saved(page, 'CSV');
-  assert.equal(fetched.filter((path) => path.includes('split_writer')).length, 1);
+  assert.equal(fetched.filter((path) => path.endsWith('.wasm') && path.includes('reader')).length, 1);
   await saved(page, 'CSV');
-  assert.equal(fetched.filter((path) => path.includes('split_writer')).length, 1, 'once');
+  assert.equal(fetched.filter((path) => path.endsWith('.wasm') && path.includes('reader')).length, 1, 'once');
 });
 
 pageTest('CSV, JSON and Markdown say what the table says', {}, async (page) => {

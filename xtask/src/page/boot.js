@@ -1,7 +1,12 @@
 // Loads the page's program. The file names are filled in when the site is built.
 import start from "./SCRIPT";
 
-// Saves a text or picture as a file.
+// The only request to somebody else, made when the reader clicks on it: status and text.
+globalThis.ridgepointFetch = async (address) => {
+  const reply = await fetch(address, { credentials: "omit", referrerPolicy: "no-referrer" });
+  return [reply.status, reply.ok ? await reply.text() : ""];
+};
+
 globalThis.ridgepointSave = async (name, content) => {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([content]));
@@ -15,12 +20,6 @@ globalThis.ridgepointCopy = (text) => navigator.clipboard.writeText(text);
 globalThis.ridgepointSavePicture = async (name) => {
   const canvas = document.querySelector("canvas");
   await globalThis.ridgepointSave(name, await new Promise((resolve) => canvas.toBlob(resolve)));
-};
-
-// The only request to somebody else, made when the reader clicks on it: status and text.
-globalThis.ridgepointFetch = async (address) => {
-  const reply = await fetch(address, { credentials: "omit", referrerPolicy: "no-referrer" });
-  return [reply.status, reply.ok ? await reply.text() : ""];
 };
 
 // What no catalog has travels in the address, compressed. zlib's checksum finds what was changed on the way.
