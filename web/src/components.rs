@@ -8,6 +8,7 @@ pub mod notes;
 
 pub mod device_editor;
 pub mod device_field;
+pub mod edit_device;
 pub mod inputs_panel;
 pub mod number_field;
 pub mod open_file;

@@ -9,6 +9,7 @@ use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
 use leptos::prelude::*;
 
+use crate::components::device_editor::DeviceEditor;
 use crate::components::model::view::ModelView;
 use crate::state::{export, files};
 
@@ -63,10 +64,33 @@ fn answer(function: &str, texts: &[&str]) -> Result<String, Refusal> {
     }
 }
 
-/// Makes the Model view.
+/// Makes a part of the page; the caller makes it, so that it belongs to what shows it.
 pub type MakeView = fn() -> AnyView;
 
-/// How the Model view is made; the caller makes it, so that it belongs to what shows it.
+/// How the form for a device of the reader's own is made.
+///
+/// # Errors
+/// That this part of the page could not be fetched.
+#[cfg(feature = "lazy")]
+#[wasm_split(editor, wasm_split_path = leptos::wasm_split, fallible)]
+pub fn device_editor() -> Result<MakeView, Refusal> {
+    Ok(make_device_editor)
+}
+
+/// How the form for a device of the reader's own is made.
+///
+/// # Errors
+/// None: it is here.
+#[cfg(not(feature = "lazy"))]
+pub fn device_editor() -> impl Future<Output = Result<MakeView, Refusal>> {
+    std::future::ready(Ok(make_device_editor as MakeView))
+}
+
+fn make_device_editor() -> AnyView {
+    view! { <DeviceEditor/> }.into_any()
+}
+
+/// How the Model view is made.
 ///
 /// # Errors
 /// That this part of the page could not be fetched.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use leptos::prelude::*;
 use report::verdict::badge_meaning;
 
-use super::device_editor::DeviceEditor;
+use super::edit_device::EditDevice;
 use super::erased::{block, text};
 use super::explained::Explained;
 use super::picker::Picker;
@@ -57,6 +57,6 @@ pub fn DeviceField() -> impl IntoView {
             detail=text(String::new)
             on_choose=Callback::new(on_choose)
         />
-        <p class="brief">{facts} " " <DeviceEditor/></p>
+        <p class="brief">{facts} " " <EditDevice/></p>
     }
 }

@@ -55,6 +55,8 @@ pub struct Session {
     pub popover: RwSignal<Option<Popover>>,
     /// The list of keys is open.
     pub help: RwSignal<bool>,
+    /// The form for a device of the reader's own is open.
+    pub editing: RwSignal<bool>,
     /// Light or dark.
     pub colors: Colors,
 }
@@ -83,6 +85,7 @@ impl Session {
             pointed: RwSignal::new(None),
             popover: RwSignal::new(None),
             help: RwSignal::new(false),
+            editing: RwSignal::new(false),
             colors: Colors::begin(),
         };
         let _forever = window_event_listener(leptos::ev::popstate, move |_| session.reread());

@@ -1,0 +1,41 @@
+//! The button under the device that opens the form for a device of the reader's own; the form comes in a chunk.
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use super::erased::{block, on, text};
+use crate::lazy::{self, MakeView, Refusal};
+use crate::state::inputs::Inputs;
+use crate::state::session::Session;
+use crate::state::url::Note;
+
+/// Opens the form with a copy of the chosen device, or with the reader's own.
+#[component]
+pub fn EditDevice() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let form = RwSignal::new(None::<MakeView>);
+    let on_open = move |_| {
+        session.editing.set(true);
+        spawn_local(async move {
+            match lazy::device_editor().await {
+                // The reader may have gone to another view meanwhile, and the signal with it.
+                Ok(make) => drop(form.try_set(Some(make))),
+                Err(Refusal(text)) => {
+                    session.editing.set(false);
+                    session.notes.update(|notes| notes.push(Note { text }));
+                }
+            }
+        });
+    };
+    let is_own = Memo::new(move |_| session.inputs.with(Inputs::has_own_device));
+    let label = text(move || if is_own.get() { "Edit" } else { "Edit a copy" }.to_owned());
+    let is_open = Memo::new(move |_| session.editing.get());
+    let shown = block(move || match form.get().filter(|_| is_open.get()) {
+        Some(make) => make(),
+        None => ().into_any(),
+    });
+    view! {
+        <button type="button" class="link" on:click=on(on_open)>{label}</button>
+        {shown}
+    }
+}
