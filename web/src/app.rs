@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::components::erased::{block, flag};
+use crate::components::erased::{block, flag, memo};
 use crate::components::explanation::ExplanationPopover;
 use crate::components::format_table::FormatTable;
 use crate::components::header::Header;
@@ -30,7 +30,7 @@ pub fn start() {
 pub fn App() -> impl IntoView {
     let session = Session::begin();
     provide_context(session);
-    let view = Memo::new(move |_| session.inputs.with(|inputs| inputs.view));
+    let view = memo(move |_| session.inputs.with(|inputs| inputs.view));
     let shown = block(move || match view.get() {
         View::Kernel => view! { <KernelView/> }.into_any(),
         View::Model => view! { <ModelLater/> }.into_any(),

@@ -1,9 +1,8 @@
 //! What to use, why, what would flip it, what was dropped, and how to apply it.
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
-use super::erased::{block, flag, on, text};
+use super::erased::{block, flag, later, memo, on, text};
 use super::explained::Explained;
 use crate::state::advice::{Advice, AdviceFact, Choice, Refusal, Way};
 use crate::state::inputs::Inputs;
@@ -38,7 +37,7 @@ pub fn advice_of(
     ask: fn(&Inputs) -> Option<Result<Advice, String>>,
 ) -> Signal<Result<Advice, String>> {
     let unread = || Err("Something on the left cannot be read.".to_owned());
-    let kept = Memo::new(move |before: Option<&Result<Advice, String>>| {
+    let kept = memo(move |before: Option<&Result<Advice, String>>| {
         let now = session.inputs.with(ask);
         now.or_else(|| before.cloned()).unwrap_or_else(unread)
     });
@@ -94,7 +93,7 @@ fn way(way: Way) -> impl IntoView {
     let command = StoredValue::new(way.text.clone());
     let copy = move |_| {
         // A browser that refuses the clipboard leaves the text to be marked by hand.
-        spawn_local(async move {
+        later(async move {
             let text = command.get_value();
             copied.set(program::ask("ridgepointCopy", &[&text.into()]).await.is_ok());
         });

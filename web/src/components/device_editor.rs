@@ -2,9 +2,8 @@
 
 use leptos::html::Dialog;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
-use super::erased::{flag, maybe, on, text};
+use super::erased::{flag, later, maybe, on, text};
 use crate::state::editor::{Draft, EditField};
 use crate::state::fragment;
 use crate::state::session::{Session, Step};
@@ -24,7 +23,7 @@ pub fn DeviceEditor() -> impl IntoView {
         let (key, lines) = session
             .inputs
             .with_untracked(|inputs| (inputs.device.key.to_string(), fragment::device(inputs)));
-        spawn_local(async move {
+        later(async move {
             session.save(&format!("{key}.json"), "device_file", &[&lines]).await;
         });
     };

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use report::verdict::badge_meaning;
 
-use super::erased::{block, text};
+use super::erased::{block, memo, text};
 use super::explained::Explained;
 use crate::state::derived::DeviceFact;
 use crate::state::editor::fact_badge;
@@ -13,7 +13,7 @@ use crate::state::session::Session;
 #[component]
 pub fn DeviceFacts() -> impl IntoView {
     let session = expect_context::<Session>();
-    let facts = Memo::new(move |_| session.shown.with(|shown| shown.kernel.facts.clone()));
+    let facts = memo(move |_| session.shown.with(|shown| shown.kernel.facts.clone()));
     let name = text(move || session.inputs.with(|inputs| inputs.device.name.to_string()));
     let source = text(move || session.inputs.with(|inputs| inputs.device.source.trim().to_owned()));
     let remarks = text(move || session.inputs.with(|inputs| inputs.device.notes.trim().to_owned()));

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use report::verdict::badge_meaning;
 
 use super::edit_device::EditDevice;
-use super::erased::{block, text};
+use super::erased::{block, derived, memo, text};
 use super::explained::Explained;
 use super::picker::Picker;
 use crate::state::derived::{DeviceFact, weakest};
@@ -23,7 +23,7 @@ pub fn DeviceField() -> impl IntoView {
             session.edit(Step::Choice, |inputs| inputs.set_device(Cow::Borrowed(device)));
         }
     };
-    let brief = Memo::new(move |_| {
+    let brief = memo(move |_| {
         session.shown.with(|shown| {
             shown.kernel.facts.iter().filter(|fact| fact.in_brief).cloned().collect::<Vec<_>>()
         })
@@ -52,7 +52,7 @@ pub fn DeviceField() -> impl IntoView {
         <Picker
             id="device"
             label="Device"
-            groups=Signal::derive(move || session.inputs.with(all_devices))
+            groups=derived(move || session.inputs.with(all_devices))
             chosen=text(move || session.inputs.with(|inputs| inputs.device.key.to_string()))
             detail=text(String::new)
             on_choose=Callback::new(on_choose)

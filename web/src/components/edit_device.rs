@@ -1,9 +1,8 @@
 //! The button under the device that opens the form for a device of the reader's own; the form comes in a chunk.
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
-use super::erased::{block, on, text};
+use super::erased::{block, later, memo, on, text};
 use crate::lazy::{self, MakeView, Refusal};
 use crate::state::inputs::Inputs;
 use crate::state::session::Session;
@@ -16,7 +15,7 @@ pub fn EditDevice() -> impl IntoView {
     let form = RwSignal::new(None::<MakeView>);
     let on_open = move |_| {
         session.editing.set(true);
-        spawn_local(async move {
+        later(async move {
             match lazy::device_editor().await {
                 // The reader may have gone to another view meanwhile, and the signal with it.
                 Ok(make) => drop(form.try_set(Some(make))),
@@ -27,9 +26,9 @@ pub fn EditDevice() -> impl IntoView {
             }
         });
     };
-    let is_own = Memo::new(move |_| session.inputs.with(Inputs::has_own_device));
+    let is_own = memo(move |_| session.inputs.with(Inputs::has_own_device));
     let label = text(move || if is_own.get() { "Edit" } else { "Edit a copy" }.to_owned());
-    let is_open = Memo::new(move |_| session.editing.get());
+    let is_open = memo(move |_| session.editing.get());
     let shown = block(move || match form.get().filter(|_| is_open.get()) {
         Some(make) => make(),
         None => ().into_any(),

@@ -1,9 +1,8 @@
 //! What can be taken along: the chart, the table, the answer, the link.
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
-use super::erased::{block, on};
+use super::erased::{block, later, memo, on};
 use crate::state::export_kinds::{KINDS, file_name};
 use crate::state::fragment;
 use crate::state::inputs::View;
@@ -15,7 +14,7 @@ use crate::state::url::{self, Note};
 #[component]
 pub fn ExportMenu() -> impl IntoView {
     let session = expect_context::<Session>();
-    let view = Memo::new(move |_| session.inputs.with(|inputs| inputs.view));
+    let view = memo(move |_| session.inputs.with(|inputs| inputs.view));
     let item = move |(kind, name): (&'static str, &'static str)| {
         view! {
             <button type="button" popovertarget="export-menu" popovertargetaction="hide" on:click=on(move |_| save(session, kind))>
@@ -46,7 +45,7 @@ fn save(session: Session, kind: &'static str) {
         (file_name(inputs, kind), url::write(inputs), fragment::text(inputs))
     });
     let dark = untrack(move || session.colors.is_dark());
-    spawn_local(async move {
+    later(async move {
         if kind == "png" {
             program::save_picture(&name).await;
         } else {
@@ -57,7 +56,7 @@ fn save(session: Session, kind: &'static str) {
 }
 
 fn copy_link(session: Session) {
-    spawn_local(async move {
+    later(async move {
         let link = window().location().href().unwrap_or_default();
         if program::ask("ridgepointCopy", &[&link.into()]).await.is_err() {
             let text =

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::erased::{block, flag, on, text};
+use super::erased::{block, flag, memo, on, text};
 use super::explained::Explained;
 use super::format_table::{cell_id, focus_cell};
 use super::mark_icon::MarkIcon;
@@ -21,7 +21,7 @@ pub fn FormatRow(
 ) -> impl IntoView {
     let session = expect_context::<Session>();
     let key = StoredValue::new(key);
-    let row = Memo::new(move |_| {
+    let row = memo(move |_| {
         session.shown.with(|shown| key.with_value(|key| shown.kernel.row(key).cloned()))
     });
     let is_chosen = flag(move || row.with(|row| row.as_ref().is_some_and(|row| row.chosen)));

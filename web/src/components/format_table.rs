@@ -4,7 +4,7 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use super::erased::{block, on, text};
+use super::erased::{block, memo, on, text};
 use super::format_row::FormatRow;
 use crate::state::derived::COLUMNS;
 use crate::state::roving::{Cell, step};
@@ -14,7 +14,7 @@ use crate::state::session::Session;
 #[component]
 pub fn FormatTable() -> impl IntoView {
     let session = expect_context::<Session>();
-    let keys = Memo::new(move |_| {
+    let keys = memo(move |_| {
         session
             .shown
             .with(|shown| shown.kernel.rows.iter().map(|row| row.key.clone()).collect::<Vec<_>>())

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::erased::{flag, maybe, on, text};
+use super::erased::{flag, maybe, memo, on, text};
 use crate::state::goal::Bound;
 use crate::state::inputs::View;
 use crate::state::session::{Session, Step};
@@ -66,7 +66,7 @@ fn GoalNumber(
     let session = expect_context::<Session>();
     let id = bound.id();
     let message_id = format!("{id}-message");
-    let fault = Memo::new(move |_| session.inputs.with(|inputs| inputs.goal.value(bound).err()));
+    let fault = memo(move |_| session.inputs.with(|inputs| inputs.goal.value(bound).err()));
     let is_wrong = flag(move || fault.with(Option::is_some));
     let described_by = {
         let message_id = message_id.clone();

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::device_field::DeviceField;
-use super::erased::{block, flag, on, text};
+use super::erased::{block, derived, flag, memo, on, text};
 use super::goal_fields::GoalFields;
 use super::open_file::OpenFile;
 use super::operator_field::OperatorField;
@@ -22,7 +22,7 @@ pub fn InputsPanel() -> impl IntoView {
     let session = expect_context::<Session>();
     let inputs = session.inputs;
     let unfolded = RwSignal::new(false);
-    let activations = Signal::derive(move || activation_groups(&inputs.with(rule_name)));
+    let activations = derived(move || activation_groups(&inputs.with(rule_name)));
     let on_weights = move |key: String| {
         let format = calc_core::catalog::format(&key);
         session.edit(Step::Choice, |inputs| inputs.weights = format.unwrap_or(inputs.weights));
@@ -64,14 +64,14 @@ pub fn InputsPanel() -> impl IntoView {
             <Picker
                 id="kv"
                 label="KV cache"
-                groups=Signal::derive(move || cache_groups(&short_name(inputs.with(Inputs::carrier))))
+                groups=derived(move || cache_groups(&short_name(inputs.with(Inputs::carrier))))
                 chosen=text(move || inputs.with(|inputs| inputs.kv.map_or("", |format| format.key).to_owned()))
                 detail=text(move || inputs.with(|inputs| bits(inputs.format())))
                 on_choose=Callback::new(on_kv)
             />
         }
     };
-    let role = Memo::new(move |_| inputs.with(Inputs::role));
+    let role = memo(move |_| inputs.with(Inputs::role));
     let formats = block(move || match role.get() {
         Role::Weights => view! { {weights_picker()} {activations_picker()} }.into_any(),
         Role::KvCache => view! { {kv_picker()} {activations_picker()} }.into_any(),

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::advice::{AdvicePanel, advice_of};
 use super::device_facts::DeviceFacts;
-use super::erased::{block, flag};
+use super::erased::{block, flag, memo};
 use super::explained::Explained;
 use crate::state::advice::question::of_operator;
 use crate::state::derived::{Bar, Limits};
@@ -16,10 +16,10 @@ use crate::state::session::Session;
 #[component]
 pub fn LimitsPanel() -> impl IntoView {
     let session = expect_context::<Session>();
-    let limits = Memo::new(move |_| session.shown.with(|shown| shown.kernel.limits.clone()));
+    let limits = memo(move |_| session.shown.with(|shown| shown.kernel.limits.clone()));
     let stale = move || session.shown.with(crate::state::derived::Shown::is_stale);
     let advice = advice_of(session, of_operator);
-    let advised = Memo::new(move |_| session.inputs.with(|inputs: &Inputs| inputs.op == Op::Gemm));
+    let advised = memo(move |_| session.inputs.with(|inputs: &Inputs| inputs.op == Op::Gemm));
     let bar = |(index, bar): (usize, Bar)| {
         view! {
             <div class="bar" class:limits=bar.limits>

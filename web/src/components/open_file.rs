@@ -1,12 +1,11 @@
 //! A button that opens the reader's own device or model.
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{File, HtmlInputElement};
 
-use super::erased::on;
+use super::erased::{later, on};
 use crate::lazy::{self, Refusal};
 use crate::state::files::MAX_BYTES;
 use crate::state::session::Session;
@@ -20,7 +19,7 @@ pub fn OpenFile() -> impl IntoView {
         let input = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
         if let Some(input) = input {
             if let Some(file) = input.files().and_then(|files| files.get(0)) {
-                spawn_local(read(session, file));
+                later(read(session, file));
             }
             // The same file can be opened again after it was edited.
             input.set_value("");

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::erased::{block, on};
+use super::erased::{block, memo, on};
 use super::number_field::NumberField;
 use super::switch_field::SwitchField;
 use crate::state::derived::operator_form::{OperatorForm, choose_operator, choose_phase, form};
@@ -12,7 +12,7 @@ use crate::state::session::{Session, Step};
 #[component]
 pub fn OperatorField() -> impl IntoView {
     let session = expect_context::<Session>();
-    let form = Memo::new(move |_| session.inputs.with(form));
+    let form = memo(move |_| session.inputs.with(form));
     let on_operator = move |event| {
         let key = event_target_value(&event);
         session.edit(Step::Choice, |inputs| choose_operator(inputs, &key));
@@ -26,8 +26,8 @@ pub fn OperatorField() -> impl IntoView {
             |(value, name, chosen)| view! { <option value=value selected=chosen>{name}</option> };
         list.into_iter().map(option).collect_view().into_any()
     };
-    let fields = Memo::new(move |_| form.with(|OperatorForm { fields, .. }| *fields));
-    let switches = Memo::new(move |_| form.with(|OperatorForm { switch, .. }| *switch));
+    let fields = memo(move |_| form.with(|OperatorForm { fields, .. }| *fields));
+    let switches = memo(move |_| form.with(|OperatorForm { switch, .. }| *switch));
     let numbers = block(move || {
         let field = |field: &'static _| view! { <NumberField field=*field/> };
         fields.get().iter().map(field).collect_view().into_any()

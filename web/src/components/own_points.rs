@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::erased::{block, on, text};
+use super::erased::{block, memo, on, text};
 use super::mark_icon::MarkIcon;
 use crate::state::points::{self, PointRow};
 use crate::state::session::{Session, Step};
@@ -13,7 +13,7 @@ pub fn OwnPoints() -> impl IntoView {
     let session = expect_context::<Session>();
     let typed = RwSignal::new(String::new());
     let refused = RwSignal::new(false);
-    let rows = Memo::new(move |_| session.shown.with(|shown| shown.kernel.own_points.clone()));
+    let rows = memo(move |_| session.shown.with(|shown| shown.kernel.own_points.clone()));
     let on_add = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         let free = points::MOST - session.inputs.with_untracked(|inputs| inputs.points.len());

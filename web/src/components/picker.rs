@@ -3,7 +3,7 @@
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
-use super::erased::{flag, maybe, on, text};
+use super::erased::{derived, flag, maybe, on, text};
 use super::picker_list::{PickerList, option_id, reveal};
 use crate::state::picker::{Group, choice_at, count, filtered, name_of, position};
 use crate::state::roving::turn;
@@ -27,7 +27,7 @@ pub fn Picker(
     let open = RwSignal::new(false);
     let query = RwSignal::new(String::new());
     let active = RwSignal::new(None::<usize>);
-    let list = Signal::derive(move || filtered(&groups.get(), &query.get()));
+    let list = derived(move || filtered(&groups.get(), &query.get()));
     let chosen_name = text(move || groups.with(|groups| name_of(groups, &chosen.get())));
     let show = move || {
         if !open.get_untracked() {

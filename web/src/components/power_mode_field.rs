@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::erased::{block, flag, on};
+use super::erased::{block, flag, memo, on};
 use crate::state::derived::{ModeChoice, mode_choices};
 use crate::state::session::{Session, Step};
 
@@ -10,7 +10,7 @@ use crate::state::session::{Session, Step};
 #[component]
 pub fn PowerModeField() -> impl IntoView {
     let session = expect_context::<Session>();
-    let choices = Memo::new(move |_| session.inputs.with(mode_choices));
+    let choices = memo(move |_| session.inputs.with(mode_choices));
     let on_change = move |event| {
         let name = event_target_value(&event);
         let mode = (!name.is_empty()).then(|| name.into());

@@ -5,7 +5,7 @@ use chart::scene::{Scene, Size};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
-use super::erased::{on, text};
+use super::erased::{derived, memo, on, text};
 use crate::charts::canvas::{SceneCanvas, View};
 use crate::state::derived::{chart_summary, focus_key, point_keys, point_text};
 use crate::state::roving::turn;
@@ -17,10 +17,10 @@ pub fn RooflineChart() -> impl IntoView {
     let session = expect_context::<Session>();
     let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
     let view = RwSignal::new(nothing);
-    let focus = Memo::new(move |_| {
+    let focus = memo(move |_| {
         session.shown.with(|shown| focus_key(&shown.kernel, session.pointed.get().as_deref()))
     });
-    let scene = Memo::new(move |_| {
+    let scene = memo(move |_| {
         session.shown.with(|shown| {
             Scene::build(&shown.kernel.chart, view.get().size, focus.get().as_deref())
         })
@@ -79,7 +79,7 @@ pub fn RooflineChart() -> impl IntoView {
         >
             <SceneCanvas
                 scene=scene
-                theme=Signal::derive(move || session.colors.theme())
+                theme=derived(move || session.colors.theme())
                 label=label
                 view=view
                 on_point=Callback::new(on_point)

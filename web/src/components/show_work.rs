@@ -1,10 +1,9 @@
 //! The formulas behind the chosen format, with the reader's numbers.
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use wasm_bindgen::JsCast;
 
-use super::erased::on;
+use super::erased::{later, memo, on};
 use crate::lazy::{self, Refusal};
 use crate::state::fragment;
 use crate::state::session::Session;
@@ -21,7 +20,7 @@ pub fn ShowWork() -> impl IntoView {
         is_open.set(details.is_some_and(|details| details.has_attribute("open")));
     };
     // The formulas of an input that cannot be read are those of the last that could.
-    let asked = Memo::new(move |before: Option<&(String, String)>| {
+    let asked = memo(move |before: Option<&(String, String)>| {
         session.inputs.with(|inputs| {
             let kept = before.filter(|_| !url::is_readable(inputs)).cloned();
             kept.unwrap_or_else(|| (url::write(inputs), fragment::text(inputs)))
@@ -33,7 +32,7 @@ pub fn ShowWork() -> impl IntoView {
             return;
         }
         let (query, carried) = asked.get();
-        spawn_local(async move {
+        later(async move {
             let reply = lazy::ask("show_work", &[&query, &carried]).await;
             let is_current = asked.try_with_untracked(|now| now.0 == query) == Some(true);
             if is_current {

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
+
+use crate::components::erased::{later, memo};
 use wasm_bindgen::JsValue;
 
 use super::colors::Colors;
@@ -72,10 +73,10 @@ impl Session {
         let (inputs, notes) = url::read_beside(&query(), &carried(fragments).unwrap_or_default());
         let inputs = RwSignal::new(inputs);
         // What only the Model view asks is no reason to answer again.
-        let asked = Memo::new(move |_| {
+        let asked = memo(move |_| {
             inputs.with(|inputs| Inputs { model: ModelInputs::default(), ..inputs.clone() })
         });
-        let shown = Memo::new(move |before| asked.with(|inputs| derived::next(before, inputs)));
+        let shown = memo(move |before| asked.with(|inputs| derived::next(before, inputs)));
         let session = Self {
             inputs,
             shown,
@@ -119,7 +120,7 @@ impl Session {
             return;
         }
         write(query, step);
-        spawn_local(async move {
+        later(async move {
             let Some(code) = program::pack(&text).await else { return };
             self.fragments.update_value(|known| known.push((code, text.clone())));
             let (now, query) =
@@ -166,7 +167,7 @@ impl Session {
     /// Follows the address, after its fragment is unpacked if it is a new one.
     fn reread(self) {
         let Some(carried) = carried(self.fragments) else {
-            spawn_local(async move {
+            later(async move {
                 let code = code().unwrap_or_default();
                 let text = program::unpack(&code).await.unwrap_or_default();
                 self.fragments.update_value(|known| known.push((code, text)));

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::view::ModelContext;
 use crate::components::advice::{AdvicePanel, advice_of};
 use crate::components::device_facts::DeviceFacts;
-use crate::components::erased::{block, flag, text};
+use crate::components::erased::{block, flag, memo, text};
 use crate::components::inverse::Inverse;
 use crate::state::advice::question::of_model;
 use crate::state::model::answer::ModelShown;
@@ -18,7 +18,7 @@ pub fn Care() -> impl IntoView {
     let shown = expect_context::<ModelContext>().shown;
     let stale = flag(move || shown.with(ModelShown::is_stale));
     let advice = advice_of(session, of_model);
-    let notes = Memo::new(move |_| shown.with(|shown| shown.answer.notes.clone()));
+    let notes = memo(move |_| shown.with(|shown| shown.answer.notes.clone()));
     let list = block(move || {
         notes.get().into_iter().map(|note| view! { <li>{note}</li> }).collect_view().into_any()
     });

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 
 use super::view::ModelContext;
 use crate::charts::canvas::{SceneCanvas, View};
-use crate::components::erased::{block, on, text};
+use crate::components::erased::{block, derived, memo, on, text};
 use crate::state::model::curves::{Against, Sweep, SweepRow};
 use crate::state::roving::turn;
 use crate::state::session::Session;
@@ -21,13 +21,12 @@ pub fn CurvesChart(
 ) -> impl IntoView {
     let session = expect_context::<Session>();
     let shown = expect_context::<ModelContext>().shown;
-    let sweep =
-        Memo::new(move |_| shown.with(|shown| shown.answer.sweeps[against as usize].clone()));
+    let sweep = memo(move |_| shown.with(|shown| shown.answer.sweeps[against as usize].clone()));
     let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
     let view = RwSignal::new(nothing);
     let pointed = RwSignal::new(None::<usize>);
     let unfolded = RwSignal::new(false);
-    let scene = Memo::new(move |_| {
+    let scene = memo(move |_| {
         sweep.with(|sweep| curves_scene(&sweep.curves, view.get().size, pointed.get()))
     });
     let hit = move |spot: Spot| {
@@ -87,7 +86,7 @@ pub fn CurvesChart(
         >
             <SceneCanvas
                 scene=scene
-                theme=Signal::derive(move || session.colors.theme())
+                theme=derived(move || session.colors.theme())
                 label=label
                 view=view
                 on_point=Callback::new(on_point)

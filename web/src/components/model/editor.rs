@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::number::ModelNumber;
-use crate::components::erased::{block, flag, on, text};
+use crate::components::erased::{block, flag, memo, on, text};
 use crate::state::model::geometry::fields;
 use crate::state::session::{Session, Step};
 
@@ -11,7 +11,7 @@ use crate::state::session::{Session, Step};
 #[component]
 pub fn Editor() -> impl IntoView {
     let session = expect_context::<Session>();
-    let shape = Memo::new(move |_| session.inputs.with(|inputs| fields(inputs.model.base.arch())));
+    let shape = memo(move |_| session.inputs.with(|inputs| fields(inputs.model.base.arch())));
     let is_tied = move || {
         session
             .inputs

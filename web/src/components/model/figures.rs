@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use report::verdict::{badge, badge_meaning};
 
 use super::view::ModelContext;
-use crate::components::erased::{block, text};
+use crate::components::erased::{block, derived, memo, text};
 use crate::components::explained::Explained;
 use crate::state::model::figures::Figure;
 
@@ -12,7 +12,7 @@ use crate::state::model::figures::Figure;
 #[component]
 pub fn Figures() -> impl IntoView {
     let shown = expect_context::<ModelContext>().shown;
-    let names = Memo::new(move |_| {
+    let names = memo(move |_| {
         shown
             .with(|shown| shown.answer.figures.iter().map(|figure| figure.name).collect::<Vec<_>>())
     });
@@ -46,14 +46,14 @@ fn FigureRow(
     let first = shown.with_untracked(|shown| shown.answer.figures.get(place).cloned());
     let first = first?;
     let (name, meaning) = (first.name, first.meaning);
-    let figure = Memo::new(move |_| {
+    let figure = memo(move |_| {
         shown
             .with(|shown| shown.answer.figures.get(place).cloned())
             .unwrap_or_else(|| first.clone())
     });
     let sure = move || figure.with(|figure| figure.expected.explanation.provenance);
     let cell = move |part: fn(&Figure) -> &crate::state::derived::Cell| {
-        Signal::derive(move || figure.with(|figure| part(figure).clone()))
+        derived(move || figure.with(|figure| part(figure).clone()))
     };
     Some(view! {
         <tr>

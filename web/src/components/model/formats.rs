@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::view::ModelContext;
-use crate::components::erased::{flag, text};
+use crate::components::erased::{derived, flag, memo, text};
 use crate::components::picker::Picker;
 use crate::state::model::roles::Role;
 use crate::state::picker::role_groups;
@@ -18,7 +18,7 @@ pub fn FormatField(
     let session = expect_context::<Session>();
     let shown = expect_context::<ModelContext>().shown;
     let place = Role::ALL.iter().position(|other| *other == role).unwrap_or(0);
-    let rule = Memo::new(move |_| shown.with(|shown| shown.answer.rules[place].clone()));
+    let rule = memo(move |_| shown.with(|shown| shown.answer.rules[place].clone()));
     let hidden = move || {
         role == Role::Experts
             && session.inputs.with(|inputs| inputs.model.base.arch().moe.is_none())
@@ -32,7 +32,7 @@ pub fn FormatField(
             <Picker
                 id=role.id()
                 label=role.name()
-                groups=Signal::derive(move || role_groups(role, &rule.get()))
+                groups=derived(move || role_groups(role, &rule.get()))
                 chosen=text(move || {
                     session.inputs.with(|inputs| inputs.model.formats.get(role).map_or("", |format| format.key).to_owned())
                 })

@@ -4,11 +4,10 @@ use js_sys::Array;
 use leptos::ev::{DragEvent, Event};
 use leptos::html::Textarea;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use wasm_bindgen::JsCast;
 use web_sys::{File, HtmlInputElement};
 
-use crate::components::erased::{on, text};
+use crate::components::erased::{later, on, text};
 use crate::components::open_file::{read_file, read_text};
 use crate::state::model::hub;
 use crate::state::program;
@@ -31,7 +30,7 @@ pub fn Import() -> impl IntoView {
         }
         Err(text) => refusal.set(text),
     };
-    let open = move |file: File| spawn_local(async move { take(read_file(&file).await) });
+    let open = move |file: File| later(async move { take(read_file(&file).await) });
     let on_file = move |event: Event| {
         let input = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
         if let Some(input) = input {
@@ -44,13 +43,13 @@ pub fn Import() -> impl IntoView {
     let on_paste = move |_| {
         let Some(field) = pasted.get_untracked() else { return };
         let text = field.value();
-        spawn_local(async move { take(read_text(PASTED, &text).await) });
+        later(async move { take(read_text(PASTED, &text).await) });
     };
     let on_fetch = move |_| match hub::address(&id.get_untracked()) {
         Err(text) => refusal.set(text),
         Ok(address) => {
             let name = id.get_untracked().trim().to_owned();
-            spawn_local(async move {
+            later(async move {
                 match fetch(&address).await {
                     Ok(content) => take(read_text(&name, &content).await),
                     Err(status) => refusal.set(hub::refusal_of(status)),

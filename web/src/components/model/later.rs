@@ -1,16 +1,15 @@
 //! The Model view, when it has come: its chunk is fetched when somebody first goes there.
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
-use crate::components::erased::block;
+use crate::components::erased::{block, later};
 use crate::lazy::{MakeView, Refusal, model_view};
 
 /// Nothing at first, then the view, or a sentence when it cannot be fetched.
 #[component]
 pub fn ModelLater() -> impl IntoView {
     let made = RwSignal::new(None::<Result<MakeView, String>>);
-    spawn_local(async move {
+    later(async move {
         let made_now = model_view().await.map_err(|Refusal(text)| text);
         // The reader may have gone back meanwhile, and the signal with it.
         drop(made.try_set(Some(made_now)));

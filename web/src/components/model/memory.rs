@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::view::ModelContext;
-use crate::components::erased::{block, flag, on, text};
+use crate::components::erased::{block, derived, flag, memo, on, text};
 use crate::components::explained::Explained;
 use crate::state::model::fit::Change;
 use crate::state::model::memory::Part;
@@ -14,7 +14,7 @@ use crate::state::session::{Session, Step};
 pub fn Memory() -> impl IntoView {
     let session = expect_context::<Session>();
     let shown = expect_context::<ModelContext>().shown;
-    let bar = Memo::new(move |_| shown.with(|shown| shown.answer.memory.clone()));
+    let bar = memo(move |_| shown.with(|shown| shown.answer.memory.clone()));
     let parts = bar.with_untracked(|bar| bar.parts.clone());
     let width = move |place: usize| {
         text(move || {
@@ -27,7 +27,7 @@ pub fn Memory() -> impl IntoView {
     };
     let entry = move |(place, part): (usize, Part)| {
         let Part { key, name, size, .. } = part;
-        let cell = Signal::derive(move || {
+        let cell = derived(move || {
             bar.with(|bar| {
                 bar.parts.get(place).map_or_else(|| size.clone(), |part| part.size.clone())
             })
@@ -46,7 +46,7 @@ pub fn Memory() -> impl IntoView {
         };
         view! { <button type="button" class="chip" on:click=on(on_click)>{change.text()}</button> }
     };
-    let changes = Memo::new(move |_| bar.with(|bar| bar.changes.clone()));
+    let changes = memo(move |_| bar.with(|bar| bar.changes.clone()));
     let chips = block(move || changes.get().into_iter().map(chip).collect_view().into_any());
     view! {
         <section class="memory" aria-label="Memory">

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use report::verdict::{badge, badge_meaning};
 
-use crate::components::erased::{block, text};
+use crate::components::erased::{block, derived, memo, text};
 use crate::components::picker::Picker;
 use crate::state::model::answer::parameters;
 use crate::state::model::geometry::changed;
@@ -15,8 +15,8 @@ use crate::state::session::{Session, Step};
 #[component]
 pub fn ModelField() -> impl IntoView {
     let session = expect_context::<Session>();
-    let base = Memo::new(move |_| session.inputs.with(|inputs| inputs.model.base.clone()));
-    let groups = Signal::derive(move || -> Vec<Group> { base.with(model_groups) });
+    let base = memo(move |_| session.inputs.with(|inputs| inputs.model.base.clone()));
+    let groups = derived(move || -> Vec<Group> { base.with(model_groups) });
     let on_choose = move |key: String| {
         if let Ok(model) = calc_core::catalog::model(&key) {
             session.edit(Step::Choice, |inputs| inputs.model.set_base(Base::Catalog(model)));

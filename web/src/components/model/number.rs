@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::view::ModelContext;
-use crate::components::erased::{flag, maybe, on, text};
+use crate::components::erased::{flag, maybe, memo, on, text};
 use crate::state::model::fields::Field;
 use crate::state::model::geometry::value;
 use crate::state::session::{Session, Step};
@@ -24,7 +24,7 @@ pub fn ModelNumber(
         let own = session.inputs.with(|inputs| value(inputs.model.base.arch(), field));
         own.map_or_else(|| spec.empty.to_owned(), |own| own.to_string())
     });
-    let fault = Memo::new(move |_| shown.with(|shown| shown.fault_of(field)));
+    let fault = memo(move |_| shown.with(|shown| shown.fault_of(field)));
     let is_wrong = flag(move || fault.with(Option::is_some));
     let described_by = {
         let message_id = message_id.clone();

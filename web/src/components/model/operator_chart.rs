@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use super::view::ModelContext;
 use crate::charts::canvas::{SceneCanvas, View};
-use crate::components::erased::{on, text};
+use crate::components::erased::{derived, memo, on, text};
 use crate::state::model::operators::spoken;
 use crate::state::roving::turn;
 use crate::state::session::Session;
@@ -20,8 +20,8 @@ pub fn OperatorChart() -> impl IntoView {
     let ModelContext { shown, pointed } = expect_context();
     let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
     let view = RwSignal::new(nothing);
-    let chart = Memo::new(move |_| shown.with(|shown| shown.answer.chart.clone()));
-    let scene = Memo::new(move |_| {
+    let chart = memo(move |_| shown.with(|shown| shown.answer.chart.clone()));
+    let scene = memo(move |_| {
         chart.with(|chart| {
             chart.as_ref().map(|(chart, shares)| {
                 Scene::of_operators(chart, shares, view.get().size, pointed.get().as_deref())
@@ -29,7 +29,7 @@ pub fn OperatorChart() -> impl IntoView {
         })
     });
     let empty = move || Scene::empty(view.get_untracked().size);
-    let drawn = Signal::derive(move || scene.get().unwrap_or_else(empty));
+    let drawn = derived(move || scene.get().unwrap_or_else(empty));
     let hit = move |spot: Spot| {
         scene.with_untracked(|scene| scene.as_ref()?.hit(spot).map(|point| point.key.clone()))
     };
@@ -74,7 +74,7 @@ pub fn OperatorChart() -> impl IntoView {
         >
             <SceneCanvas
                 scene=drawn
-                theme=Signal::derive(move || session.colors.theme())
+                theme=derived(move || session.colors.theme())
                 label=label
                 view=view
                 on_point=Callback::new(on_point)

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::view::ModelContext;
-use crate::components::erased::{flag, on, text};
+use crate::components::erased::{derived, flag, memo, on, text};
 use crate::components::explained::Explained;
 use crate::state::model::operators::OperatorRow;
 
@@ -19,9 +19,8 @@ pub fn OperatorTableRow(
 ) -> impl IntoView {
     let ModelContext { shown, pointed } = expect_context();
     let key = StoredValue::new(key);
-    let row = Memo::new(move |_| {
-        shown.with(|shown| shown.answer.tables.get(phase)?.rows.get(index).cloned())
-    });
+    let row =
+        memo(move |_| shown.with(|shown| shown.answer.tables.get(phase)?.rows.get(index).cloned()));
     let cell = move |show: fn(&OperatorRow) -> &str| {
         text(move || row.with(|row| row.as_ref().map_or("", show).to_owned()))
     };
@@ -34,7 +33,7 @@ pub fn OperatorTableRow(
     });
     let own = row.get_untracked().map(|row| row.name);
     let name = own.map(|own| {
-        let cell = Signal::derive(move || {
+        let cell = derived(move || {
             row.with(|row| row.as_ref().map(|row| row.name.clone())).unwrap_or_else(|| own.clone())
         });
         let on_focus = Callback::new(move |()| point());

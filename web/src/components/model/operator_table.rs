@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::operator_row::OperatorTableRow;
 use super::view::ModelContext;
-use crate::components::erased::{block, text};
+use crate::components::erased::{block, memo, text};
 
 /// One row per operator name; the rows are the points of the chart.
 #[component]
@@ -13,7 +13,7 @@ pub fn OperatorTable(
     phase: usize,
 ) -> impl IntoView {
     let shown = expect_context::<ModelContext>().shown;
-    let keys = Memo::new(move |_| {
+    let keys = memo(move |_| {
         shown.with(|shown| {
             shown.answer.tables[phase].rows.iter().map(|row| row.key.clone()).collect::<Vec<_>>()
         })

@@ -9,7 +9,7 @@ use super::inputs_panel::ModelInputsPanel;
 use super::memory::Memory;
 use super::operator_chart::OperatorChart;
 use super::operator_table::OperatorTable;
-use crate::components::erased::{block, flag, text};
+use crate::components::erased::{block, flag, memo, text};
 use crate::components::explanation::ExplanationPopover;
 use crate::components::notes::Notes;
 use crate::state::model::answer::{ModelShown, next};
@@ -29,7 +29,7 @@ pub struct ModelContext {
 #[component]
 pub fn ModelView() -> impl IntoView {
     let session = expect_context::<Session>();
-    let shown = Memo::new(move |before| {
+    let shown = memo(move |before| {
         session
             .inputs
             .with(|inputs| next(before, &inputs.model, &inputs.device, inputs.power_mode()))
