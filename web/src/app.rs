@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use crate::components::device_facts::DeviceFacts;
 use crate::components::erased::{block, flag, memo};
 use crate::components::explanation::ExplanationPopover;
 use crate::components::format_table::FormatTable;
@@ -61,6 +62,7 @@ fn KernelView() -> impl IntoView {
             <aside class="limits" aria-label="Limits and facts">
                 <LimitsPanel/>
                 <ShowWork/>
+                <DeviceFacts/>
             </aside>
             <ExplanationPopover/>
         </main>

@@ -46,7 +46,10 @@ pub fn advice_of(
 
 fn answer(advice: Advice) -> impl IntoView {
     let Advice { title, formats, facts, why, flips, ranked, dropped, ways } = advice;
-    let (no_flips, no_ways, none) = (flips.is_empty(), ways.is_empty(), ranked.is_empty());
+    let (no_flips, none) = (flips.is_empty(), ranked.is_empty());
+    let (no_ways, no_others) = (ways.is_empty(), ways.len() < 2);
+    let mut ways = ways.into_iter();
+    let first = ways.next().map(way);
     view! {
         <p class="choice">{title}</p>
         <p class="formats-line">{formats}</p>
@@ -59,7 +62,11 @@ fn answer(advice: Advice) -> impl IntoView {
         </div>
         <div hidden=no_ways>
             <h2>"Apply"</h2>
-            {ways.into_iter().map(way).collect_view()}
+            {first}
+            <details hidden=no_others>
+                <summary>"With other tools"</summary>
+                {ways.map(way).collect_view()}
+            </details>
         </div>
         <details hidden=none>
             <summary>{format!("All {} that may be used", ranked.len())}</summary>

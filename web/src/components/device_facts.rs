@@ -32,12 +32,14 @@ pub fn DeviceFacts() -> impl IntoView {
     let list =
         block(move || facts.get().into_iter().enumerate().map(fact).collect_view().into_any());
     view! {
-        <h2>{name}</h2>
-        <dl class="facts">{list}</dl>
-        <details class="sources">
-            <summary>"Source and remarks"</summary>
-            <p>{source}</p>
-            <p>{remarks}</p>
+        <details class="fold">
+            <summary>{name}</summary>
+            <dl class="facts">{list}</dl>
+            <details class="sources">
+                <summary>"Source and remarks"</summary>
+                <p>{source}</p>
+                <p>{remarks}</p>
+            </details>
         </details>
     }
 }

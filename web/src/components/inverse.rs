@@ -46,7 +46,7 @@ fn Asked(
             return ().into_any();
         }
         match session.inputs.with(answer) {
-            Some(found) => table(found).into_any(),
+            Some(found) => table(title, found).into_any(),
             None => view! { <p>"Something above cannot be read."</p> }.into_any(),
         }
     });
@@ -59,7 +59,7 @@ fn Asked(
     }
 }
 
-fn table(answer: Answer) -> impl IntoView {
+fn table(title: &'static str, answer: Answer) -> impl IntoView {
     let head = |name: &'static str| view! { <th scope="col">{name}</th> };
     let none = answer.columns.is_empty() || answer.rows.is_empty();
     let row = |cells: Vec<String>| {
@@ -68,7 +68,7 @@ fn table(answer: Answer) -> impl IntoView {
     };
     view! {
         <p>{answer.sentence}</p>
-        <div class="scroll" hidden=none>
+        <div class="scroll" tabindex="0" role="group" aria-label=title hidden=none>
             <table class="choices">
                 <thead><tr>{answer.columns.into_iter().map(head).collect_view()}</tr></thead>
                 <tbody>{answer.rows.into_iter().map(row).collect_view()}</tbody>

@@ -1,10 +1,9 @@
-//! What limits, what would change it, and the facts behind it.
+//! The right column: what to use, and what limits the chosen format.
 
 use leptos::prelude::*;
 
 use super::advice::{AdvicePanel, advice_of};
-use super::device_facts::DeviceFacts;
-use super::erased::{block, flag, memo};
+use super::erased::{block, flag, memo, text};
 use super::explained::Explained;
 use crate::state::advice::question::of_operator;
 use crate::state::derived::{Bar, Limits};
@@ -12,7 +11,7 @@ use crate::state::inputs::Inputs;
 use crate::state::operator::Op;
 use crate::state::session::Session;
 
-/// What limits the chosen format and what would change it.
+/// What to use; and what limits the chosen format and would change it, folded where there is advice.
 #[component]
 pub fn LimitsPanel() -> impl IntoView {
     let session = expect_context::<Session>();
@@ -20,6 +19,9 @@ pub fn LimitsPanel() -> impl IntoView {
     let stale = move || session.shown.with(crate::state::derived::Shown::is_stale);
     let advice = advice_of(session, of_operator);
     let advised = memo(move |_| session.inputs.with(|inputs: &Inputs| inputs.op == Op::Gemm));
+    let name = text(move || {
+        limits.with(|limits| limits.as_ref().map_or_else(String::new, |limits| limits.name.clone()))
+    });
     let bar = |(index, bar): (usize, Bar)| {
         view! {
             <div class="bar" class:limits=bar.limits>
@@ -37,7 +39,6 @@ pub fn LimitsPanel() -> impl IntoView {
         };
         let no_notes = limits.notes.is_empty();
         view! {
-            <h2>"What limits " {limits.name}</h2>
             <p class="formats-line">{limits.formats}</p>
             <div class="bars">{limits.bars.into_iter().enumerate().map(bar).collect_view()}</div>
             <h2>"What would change it"</h2>
@@ -51,8 +52,10 @@ pub fn LimitsPanel() -> impl IntoView {
     view! {
         <div class:stale=flag(stale)>
             {block(move || advised.get().then(|| view! { <AdvicePanel advice=advice stale=flag(stale)/> }).into_any())}
-            {block(move || limits.get().map(body).into_any())}
-            <DeviceFacts/>
+            <details class="fold" hidden=flag(move || limits.with(Option::is_none)) prop:open=flag(move || !advised.get())>
+                <summary>"What limits " {name}</summary>
+                {block(move || limits.get().map(body).into_any())}
+            </details>
         </div>
     }
 }

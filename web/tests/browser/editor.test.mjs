@@ -27,14 +27,14 @@ pageTest('a copy is edited, every number says whose it is, and a reload keeps it
   await page.getByRole('button', { name: 'Close' }).click();
   const after = await readTable(page);
   assert.ok(Math.abs(number(before.FP16.cells[2]) / number(after.FP16.cells[2]) - 2) < 0.01);
-  assert.match(await page.locator('aside.limits').innerText(), /DRAM\s+640.GB\/s\s+yours/);
+  assert.match(await page.locator('aside.limits').textContent(), /DRAM\s*640.GB\/s\s*yours/);
   assert.equal(await page.locator('#device').inputValue(), 'Twice a T4');
   await page.waitForURL(/#s=/);
   await page.reload();
   await page.locator('main').waitFor();
   assert.deepEqual(await readTable(page), after);
-  assert.match(await page.locator('aside.limits').innerText(), /yours/);
-  assert.match(await page.locator('aside.limits').innerText(), /datasheet|recalled/);
+  assert.match(await page.locator('aside.limits').textContent(), /yours/);
+  assert.match(await page.locator('aside.limits').textContent(), /datasheet|recalled/);
 });
 
 for (const [id, wrong, says] of [

@@ -116,7 +116,10 @@ pub fn regime(row: &Ranked, part: Part, baseline: &Outcome) -> String {
 }
 
 fn weights_text(phase: &str, work: &PhaseWork, base: &PhaseWork) -> String {
-    let share = n::percent(work.traffic.weights / work.traffic.total());
+    let share = match work.traffic.weights / work.traffic.total() {
+        share if share > 0.995 => "nearly all".to_owned(),
+        share => n::percent(share),
+    };
     let less = base.traffic.weights / work.traffic.weights;
     if less > 1.05 {
         format!(

@@ -115,7 +115,7 @@ fn vllm(scheme: &Scheme, model: &str, workload: Option<&Workload>) -> Option<Str
     });
     let checkpoint = |suffix: &str| {
         format!(
-            "vllm serve ./{}-{suffix}{sizes}   # a checkpoint in the compressed-tensors format, for example written by llm-compressor",
+            "vllm serve ./{}-{suffix}{sizes}  # compressed-tensors, by llm-compressor",
             short(model)
         )
     };
