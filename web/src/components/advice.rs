@@ -63,22 +63,24 @@ fn answer(advice: Advice) -> impl IntoView {
         <div hidden=no_ways>
             <h2>"Apply"</h2>
             {first}
+        </div>
+        <div class="rest">
             <details hidden=no_others>
-                <summary>"With other tools"</summary>
+                <summary>"Other tools"</summary>
                 {ways.map(way).collect_view()}
             </details>
+            <details hidden=none>
+                <summary>{format!("All {} ranked", ranked.len())}</summary>
+                <table class="choices">
+                    <thead><tr><th>"Scheme"</th><th>"Expected"</th><th>"vs 16 bit"</th><th>"Memory"</th></tr></thead>
+                    <tbody>{ranked.into_iter().enumerate().map(choice).collect_view()}</tbody>
+                </table>
+            </details>
+            <details>
+                <summary>{format!("{} dropped", dropped.len())}</summary>
+                <ul>{dropped.into_iter().map(refusal).collect_view()}</ul>
+            </details>
         </div>
-        <details hidden=none>
-            <summary>{format!("All {} that may be used", ranked.len())}</summary>
-            <table class="choices">
-                <thead><tr><th>"Scheme"</th><th>"Expected"</th><th>"vs 16 bit"</th><th>"Memory"</th></tr></thead>
-                <tbody>{ranked.into_iter().enumerate().map(choice).collect_view()}</tbody>
-            </table>
-        </details>
-        <details>
-            <summary>{format!("{} dropped", dropped.len())}</summary>
-            <ul>{dropped.into_iter().map(refusal).collect_view()}</ul>
-        </details>
     }
 }
 

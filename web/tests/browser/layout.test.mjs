@@ -31,7 +31,10 @@ pageTest('on a phone a line stands for the inputs and opens them, and a row open
   await pick(page, 'device', 'h100_sxm');
   assert.match(await page.locator('.summary').innerText(), /^H100 SXM/);
   await page.locator('.summary').click();
-  const order = await page.locator('.summary, h1, canvas, table, .limits h2 >> visible=true').evaluateAll((elements) => elements.map((element) => element.getBoundingClientRect().top));
+  const order = [];
+  for (const part of ['.summary', 'h1', 'canvas', '.advice .choice', 'table.formats', '.limits .fold >> visible=true']) {
+    order.push((await page.locator(part).first().boundingBox()).y);
+  }
   assert.deepEqual(order, [...order].sort((a, b) => a - b));
   await page.getByRole('button', { name: 'FP8 E4M3' }).click();
   assert.match(await page.locator('tr.more').innerText(), /MB · .*FLOP\/B · expected/);

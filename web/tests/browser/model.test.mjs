@@ -211,7 +211,10 @@ pageTest('on a phone a line stands for the inputs and opens them', { viewport: p
   await pick(page, 'model', 'gemma-2-9b');
   assert.match(plain(await page.locator('.summary').innerText()), /^Gemma-?\s?2/i);
   await page.locator('.summary').click();
-  const order = await page.locator('.summary, h1, .memory, table.figures, #chart, table.operators, #by-batch, .limits h2 >> visible=true').evaluateAll((elements) => elements.map((element) => element.getBoundingClientRect().top));
+  const order = [];
+  for (const part of ['.summary', 'h1', '.memory', 'table.figures', '.advice .choice', '#chart', 'table.operators', '#by-batch', '.limits .fold']) {
+    order.push((await page.locator(part).first().boundingBox()).y);
+  }
   assert.deepEqual(order, [...order].sort((a, b) => a - b));
 });
 

@@ -42,7 +42,11 @@ pub fn request_notes(inputs: &AnalyzeInputs, answer: &Analysis) -> Vec<String> {
 /// Formats that a request names and that its operator does not use.
 fn unread_formats(inputs: &AnalyzeInputs, answer: &Analysis) -> Option<String> {
     let (given, used) = (&inputs.precision, &answer.precision);
-    let gemm = matches!(inputs.operator, Operator::Gemm(_));
+    let gemm = matches!(
+        inputs.operator,
+        Operator::Gemm(_) | Operator::FeedForward(_) | Operator::MixtureOfExperts(_)
+    );
+    let routed = matches!(inputs.operator, Operator::MixtureOfExperts(_));
     let cached = matches!(inputs.operator, Operator::Attention { .. } | Operator::KvAppend { .. });
     // New keys and values are written in the format of the cache, and only by default that is the carrier.
     let carrier = !matches!(inputs.operator, Operator::KvAppend { .. }) || given.kv_cache.is_none();
@@ -55,7 +59,7 @@ fn unread_formats(inputs: &AnalyzeInputs, answer: &Analysis) -> Option<String> {
         ("activations", activations),
         ("kv", given.kv_cache.filter(|_| !cached)),
         ("embedding", given.embedding),
-        ("experts", given.experts),
+        ("experts", given.experts.filter(|_| !routed)),
     ]
     .into_iter()
     .filter_map(|(role, format)| Some(format!("{role} {}", format?.key)))
