@@ -11,7 +11,7 @@ use calc_core::roofline::Roofs;
 use calc_core::text::Text;
 
 use super::goal::Goal;
-use super::model::inputs::ModelInputs;
+use super::model::asked::Asked;
 use super::operator::{Fault, Op, Typed};
 use super::points::OwnPoint;
 
@@ -72,7 +72,7 @@ pub struct Inputs {
     /// What the reader wants of a quantization.
     pub goal: Goal,
     /// What is asked of a whole model.
-    pub model: ModelInputs,
+    pub model: Asked,
 }
 
 impl Default for Inputs {
@@ -91,7 +91,7 @@ impl Default for Inputs {
             kv: None,
             points: Vec::new(),
             goal: Goal::default(),
-            model: ModelInputs::default(),
+            model: Asked::default(),
         }
     }
 }
