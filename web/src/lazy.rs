@@ -10,7 +10,11 @@ use leptos::wasm_split::{SplitLoaderError, wasm_split};
 use leptos::prelude::*;
 
 use crate::components::device_editor::DeviceEditor;
+use crate::components::export_items::ExportItems;
+use crate::components::goal_fields::GoalFields;
+use crate::components::key_dialog::KeyDialog;
 use crate::components::model::view::ModelView;
+use crate::components::own_points::OwnPoints;
 use crate::state::export;
 use crate::state::files::{self, Opened};
 
@@ -126,4 +130,45 @@ pub fn model_view() -> impl Future<Output = Result<MakeView, Refusal>> {
 
 fn make_model_view() -> AnyView {
     view! { <ModelView/> }.into_any()
+}
+
+/// What nobody sees before a click.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The reader's own points, and the form for them.
+    OwnPoints,
+    /// The goal of the recommendation.
+    Goal,
+    /// What the menu of exports has.
+    ExportItems,
+    /// The list of keys.
+    KeyDialog,
+}
+
+/// How a part is made that nobody sees before a click.
+///
+/// # Errors
+/// That it could not be fetched.
+#[cfg(feature = "lazy")]
+#[wasm_split(more, wasm_split_path = leptos::wasm_split, fallible)]
+pub fn more(part: Part) -> Result<MakeView, Refusal> {
+    Ok(maker(part))
+}
+
+/// How a part is made that nobody sees before a click.
+///
+/// # Errors
+/// None: it is here.
+#[cfg(not(feature = "lazy"))]
+pub fn more(part: Part) -> impl Future<Output = Result<MakeView, Refusal>> {
+    std::future::ready(Ok(maker(part)))
+}
+
+fn maker(part: Part) -> MakeView {
+    match part {
+        Part::OwnPoints => || view! { <OwnPoints/> }.into_any(),
+        Part::Goal => || view! { <GoalFields/> }.into_any(),
+        Part::ExportItems => || view! { <ExportItems/> }.into_any(),
+        Part::KeyDialog => || view! { <KeyDialog/> }.into_any(),
+    }
 }
