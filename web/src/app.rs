@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use crate::components::device_facts::DeviceFacts;
 use crate::components::erased::{block, flag, memo};
 use crate::components::explanation::ExplanationPopover;
+use crate::components::fetched::Folded;
 use crate::components::format_table::FormatTable;
 use crate::components::header::Header;
 use crate::components::inputs_panel::InputsPanel;
@@ -12,10 +13,10 @@ use crate::components::key_list::KeyList;
 use crate::components::limits_panel::LimitsPanel;
 use crate::components::model::later::ModelLater;
 use crate::components::notes::Notes;
-use crate::components::own_points::OwnPoints;
 use crate::components::roofline_chart::RooflineChart;
 use crate::components::show_work::ShowWork;
 use crate::components::verdict::Verdict;
+use crate::lazy::Part;
 use crate::state::derived::Shown;
 use crate::state::inputs::View;
 use crate::state::session::Session;
@@ -38,8 +39,8 @@ pub fn App() -> impl IntoView {
     });
     view! {
         <Header/>
-        {shown}
         <KeyList/>
+        {shown}
     }
 }
 
@@ -56,7 +57,7 @@ fn KernelView() -> impl IntoView {
                 <Verdict/>
                 <RooflineChart/>
                 <FormatTable/>
-                <OwnPoints/>
+                <Folded class="own-points" title="Your own points" part=Part::OwnPoints/>
             </section>
             // The right column, what matters most first.
             <aside class="limits" aria-label="Limits and facts">

@@ -1,3 +1,4 @@
 //! Where scenes meet the browser.
 
+mod backend;
 pub mod canvas;

@@ -1,6 +1,8 @@
 //! What the page is put together from; one component per file. No formulas here: components show what `state` derives.
 
+pub mod export_items;
 pub mod export_menu;
+pub mod fetched;
 pub mod goal_fields;
 pub mod header;
 pub mod inverse;
@@ -37,4 +39,5 @@ pub mod erased;
 
 pub mod explained;
 pub mod explanation;
+pub mod key_dialog;
 pub mod key_list;

@@ -10,8 +10,13 @@ use leptos::wasm_split::{SplitLoaderError, wasm_split};
 use leptos::prelude::*;
 
 use crate::components::device_editor::DeviceEditor;
+use crate::components::export_items::ExportItems;
+use crate::components::goal_fields::GoalFields;
+use crate::components::key_dialog::KeyDialog;
 use crate::components::model::view::ModelView;
-use crate::state::{export, files};
+use crate::components::own_points::OwnPoints;
+use crate::state::export;
+use crate::state::files::{self, Opened};
 
 /// A sentence that says why something could not be done.
 #[derive(Debug)]
@@ -24,15 +29,30 @@ impl From<SplitLoaderError> for Refusal {
     }
 }
 
-/// Reads a file as [`files::read`] does. The JSON parser and the import of models come with it.
+/// Opens a file by its name and text. The JSON parser and the import of models come with it.
 ///
 /// # Errors
 /// What is wrong with the file, or that this part of the page could not be fetched.
-pub async fn read_file(name: &str, text: &str) -> Result<String, Refusal> {
-    ask("read_file", &[name, text]).await
+#[cfg(feature = "lazy")]
+#[wasm_split(reader, wasm_split_path = leptos::wasm_split, fallible)]
+pub fn open_file(name: &str, text: &str) -> Result<Opened, Refusal> {
+    opened(name, text)
 }
 
-/// Reads and writes files: a function of [`answer`] with its texts.
+/// Opens a file by its name and text.
+///
+/// # Errors
+/// What is wrong with the file.
+#[cfg(not(feature = "lazy"))]
+pub fn open_file(name: &str, text: &str) -> impl Future<Output = Result<Opened, Refusal>> {
+    std::future::ready(opened(name, text))
+}
+
+fn opened(name: &str, text: &str) -> Result<Opened, Refusal> {
+    files::read(name, text).and_then(|reply| files::understand(&reply)).map_err(Refusal)
+}
+
+/// Writes files: a function of [`answer`] with its texts.
 ///
 /// # Errors
 /// What is wrong with them, or that this part of the page could not be fetched.
@@ -42,7 +62,7 @@ pub fn ask(function: &str, texts: &[&str]) -> Result<String, Refusal> {
     answer(function, texts)
 }
 
-/// Reads and writes files: a function of [`answer`] with its texts.
+/// Writes files: a function of [`answer`] with its texts.
 ///
 /// # Errors
 /// What is wrong with them.
@@ -51,10 +71,9 @@ pub fn ask(function: &str, texts: &[&str]) -> impl Future<Output = Result<String
     std::future::ready(answer(function, texts))
 }
 
-/// What is read or written: files of the reader, what is saved of an answer, the formulas behind it, a device file.
+/// What is written: what is saved of an answer, the formulas behind it, a device file.
 fn answer(function: &str, texts: &[&str]) -> Result<String, Refusal> {
     match (function, texts) {
-        ("read_file", [name, text]) => files::read(name, text).map_err(Refusal),
         ("export_answer", [kind, query, carried, colors]) => {
             Ok(export::export(kind, query, carried, *colors == "dark"))
         }
@@ -111,4 +130,45 @@ pub fn model_view() -> impl Future<Output = Result<MakeView, Refusal>> {
 
 fn make_model_view() -> AnyView {
     view! { <ModelView/> }.into_any()
+}
+
+/// What nobody sees before a click.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The reader's own points, and the form for them.
+    OwnPoints,
+    /// The goal of the recommendation.
+    Goal,
+    /// What the menu of exports has.
+    ExportItems,
+    /// The list of keys.
+    KeyDialog,
+}
+
+/// How a part is made that nobody sees before a click.
+///
+/// # Errors
+/// That it could not be fetched.
+#[cfg(feature = "lazy")]
+#[wasm_split(more, wasm_split_path = leptos::wasm_split, fallible)]
+pub fn more(part: Part) -> Result<MakeView, Refusal> {
+    Ok(maker(part))
+}
+
+/// How a part is made that nobody sees before a click.
+///
+/// # Errors
+/// None: it is here.
+#[cfg(not(feature = "lazy"))]
+pub fn more(part: Part) -> impl Future<Output = Result<MakeView, Refusal>> {
+    std::future::ready(Ok(maker(part)))
+}
+
+fn maker(part: Part) -> MakeView {
+    match part {
+        Part::OwnPoints => || view! { <OwnPoints/> }.into_any(),
+        Part::Goal => || view! { <GoalFields/> }.into_any(),
+        Part::ExportItems => || view! { <ExportItems/> }.into_any(),
+        Part::KeyDialog => || view! { <KeyDialog/> }.into_any(),
+    }
 }

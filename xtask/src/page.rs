@@ -1,7 +1,7 @@
 //! The page, from Rust source to a folder that any plain HTTP server can serve.
 //!
-//! `compile` makes WebAssembly and its JavaScript, `chunks` takes out what is needed later, `markup` reads web/index.html, `site` puts a folder together,
-//! `wire_size` says what a visitor transfers.
+//! `compile` makes WebAssembly and its JavaScript, `chunks` takes out what is needed later, `markup` reads web/index.html, `site` puts a folder together
+//! (`squeeze` leaves comments out), `wire_size` says what a visitor transfers.
 
 use std::path::Path;
 use std::time::Instant;
@@ -16,6 +16,7 @@ mod compile;
 mod markup;
 pub(crate) mod names;
 mod site;
+mod squeeze;
 pub(crate) mod stand_in;
 mod strip;
 mod wire_size;

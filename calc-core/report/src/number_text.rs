@@ -2,7 +2,13 @@
 //!
 //! What is not here: sentences (`words`, `verdict`), and numbers for machines, which are plain JSON numbers.
 
+mod digits;
+#[cfg(test)]
+mod tests;
+
 use calc_core::quant_format::ComputeClass;
+use digits::Digits;
+
 use calc_core::units::{
     Bytes, BytesPerSec, Flops, FlopsPerByte, FlopsPerSec, Hertz, Joules, Seconds, TokensPerSec,
     Watts,
@@ -10,13 +16,15 @@ use calc_core::units::{
 
 /// Between a number and its unit, and between thousands: narrow, and never a line break.
 pub const SPACE: char = '\u{202f}';
+/// More digits than any whole number has.
+const WHOLE_DIGITS: usize = 400;
 /// What stands for a number that is none.
 pub const NO_NUMBER: &str = "–";
 
 /// Digits that a computed number shows; more would claim a precision that no estimate has.
-const COMPUTED: Digits = Digits { count: 3, keep_zeros: true };
+const COMPUTED: Precision = Precision { count: 3, keep_zeros: true };
 /// Digits of a published number, which is shown as published: 102.4 GB/s.
-const PUBLISHED: Digits = Digits { count: 4, keep_zeros: false };
+const PUBLISHED: Precision = Precision { count: 4, keep_zeros: false };
 
 const DECIMAL: [(i32, &str); 7] =
     [(0, ""), (3, "k"), (6, "M"), (9, "G"), (12, "T"), (15, "P"), (18, "E")];
@@ -130,9 +138,7 @@ pub fn percent(share: f64) -> String {
     let text = match share {
         share if share > 0.995 && share < 1.0 => "> 99".to_owned(),
         share if share > 0.0 && share < 0.005 => "< 1".to_owned(),
-        share if share.is_finite() => {
-            grouped(&format!("{:.0}", if share == 0.0 { 0.0 } else { share * 100.0 }))
-        }
+        share if share.is_finite() => whole(share * 100.0),
         share => plain(share),
     };
     format!("{text}{SPACE}%")
@@ -143,6 +149,39 @@ pub fn count(value: u64) -> String {
     grouped(&value.to_string())
 }
 
+/// A number rounded to a whole one: `1 250`.
+fn whole(value: f64) -> String {
+    let all = Precision { count: WHOLE_DIGITS, keep_zeros: false };
+    Decimal::of(value.round_ties_even(), all)
+        .map_or_else(|| "0".to_owned(), |decimal| decimal.shifted(0))
+}
+
+/// A number for machines and in messages, with a plain point and minus: `1555.5`, `-3`, `1e30`.
+pub fn typed(value: f64) -> String {
+    /// So many digits come back as they were typed.
+    const TYPED: Precision = Precision { count: 15, keep_zeros: false };
+    let Some(decimal) = Decimal::of(value, TYPED) else {
+        return if value.is_nan() {
+            "no number"
+        } else if value == 0.0 {
+            "0"
+        } else if value > 0.0 {
+            "inf"
+        } else {
+            "-inf"
+        }
+        .to_owned();
+    };
+    let text = if (-4..15).contains(&decimal.exponent) {
+        decimal.plain(0, str::to_owned)
+    } else {
+        let (first, rest) = decimal.digits.split_at(1);
+        let point = if rest.is_empty() { "" } else { "." };
+        format!("{first}{point}{rest}e{}", decimal.exponent)
+    };
+    if decimal.negative { format!("-{text}") } else { text }
+}
+
 /// A computed number without a unit: three digits, `3.77`, `1 370`.
 pub fn plain(value: f64) -> String {
     with_prefix(value, COMPUTED, &PLAIN).0
@@ -150,10 +189,15 @@ pub fn plain(value: f64) -> String {
 
 /// A published number without a unit, or one in a sentence: `4.25`, `163`, no zeros at the end.
 pub fn short(value: f64, digits: usize) -> String {
-    with_prefix(value, Digits { count: digits, keep_zeros: false }, &PLAIN).0
+    with_prefix(value, Precision { count: digits, keep_zeros: false }, &PLAIN).0
 }
 
-fn with_unit(value: f64, digits: Digits, prefixes: &[(i32, &'static str)], unit: &str) -> String {
+fn with_unit(
+    value: f64,
+    digits: Precision,
+    prefixes: &[(i32, &'static str)],
+    unit: &str,
+) -> String {
     let (text, prefix) = with_prefix(value, digits, prefixes);
     format!("{text}{SPACE}{prefix}{unit}")
 }
@@ -161,7 +205,7 @@ fn with_unit(value: f64, digits: Digits, prefixes: &[(i32, &'static str)], unit:
 /// The digits, and the prefix that belongs before the unit.
 fn with_prefix(
     value: f64,
-    digits: Digits,
+    digits: Precision,
     prefixes: &[(i32, &'static str)],
 ) -> (String, &'static str) {
     if value == 0.0 {
@@ -185,7 +229,7 @@ fn with_prefix(
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Digits {
+struct Precision {
     count: usize,
     /// `2.00` rather than `2`, so that a column of computed numbers is of one precision.
     keep_zeros: bool,
@@ -200,17 +244,16 @@ struct Decimal {
 }
 
 impl Decimal {
-    fn of(value: f64, digits: Digits) -> Option<Self> {
+    fn of(value: f64, digits: Precision) -> Option<Self> {
         if !value.is_finite() || value == 0.0 {
             return None;
         }
-        let text = format!("{:.*e}", digits.count - 1, value.abs());
-        let (mantissa, exponent) = text.split_once('e')?;
-        let mut mantissa: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+        let found = Digits::of(value.abs()).rounded(digits.count);
+        let mut text: String = found.digits.into_iter().map(char::from).collect();
         if !digits.keep_zeros {
-            mantissa.truncate(mantissa.trim_end_matches('0').len().max(1));
+            text.truncate(text.trim_end_matches('0').len().max(1));
         }
-        Some(Self { negative: value < 0.0, digits: mantissa, exponent: exponent.parse().ok()? })
+        Some(Self { negative: value < 0.0, digits: text, exponent: found.exponent })
     }
 
     /// The largest prefix that leaves a digit before the point, or the smallest of all.
@@ -221,19 +264,23 @@ impl Decimal {
 
     /// The number in units of ten to `exponent`, written out.
     fn shifted(&self, exponent: i32) -> String {
+        self.signed(&self.plain(exponent, grouped))
+    }
+
+    /// The same without a sign; `whole` writes what is before the point.
+    fn plain(&self, exponent: i32, whole: fn(&str) -> String) -> String {
         let before_point = self.exponent - exponent + 1;
         let length = i32::try_from(self.digits.len()).unwrap_or(i32::MAX);
         let zeros = |count: i32| "0".repeat(usize::try_from(count).unwrap_or(0));
-        let text = if before_point <= 0 {
+        if before_point <= 0 {
             format!("0.{}{}", zeros(-before_point), self.digits)
         } else if before_point >= length {
-            grouped(&format!("{}{}", self.digits, zeros(before_point - length)))
+            whole(&format!("{}{}", self.digits, zeros(before_point - length)))
         } else {
-            let (whole, rest) =
+            let (before, rest) =
                 self.digits.split_at(usize::try_from(before_point).unwrap_or_default());
-            format!("{}.{rest}", grouped(whole))
-        };
-        self.signed(&text)
+            format!("{}.{rest}", whole(before))
+        }
     }
 
     fn scientific(&self) -> String {
@@ -255,9 +302,8 @@ fn superscript(digit: char) -> char {
 }
 
 /// Thousands apart, from four digits on.
-fn grouped(whole: &str) -> String {
-    let (sign, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("−", digits));
-    let mut text = String::from(sign);
+fn grouped(digits: &str) -> String {
+    let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(SPACE);
@@ -265,131 +311,4 @@ fn grouped(whole: &str) -> String {
         text.push(digit);
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Plain blanks in `expected` stand for narrow ones.
-    fn check(text: &str, expected: &str) {
-        assert_eq!(text.replace(SPACE, " "), expected);
-    }
-
-    #[test]
-    fn computed_numbers_have_three_digits() {
-        for (value, expected) in [
-            (0.0, "0"),
-            (1.0, "1.00"),
-            (3.768_99, "3.77"),
-            (42.96, "43.0"),
-            (999.4, "999"),
-            (999.6, "1 000"),
-            (1365.3, "1 370"),
-            (123_456.0, "123 000"),
-            (0.000_499_9, "5.00 × 10⁻⁴"),
-            (0.0123, "0.0123"),
-            (1.5e7, "1.50 × 10⁷"),
-            (-2.5, "−2.50"),
-            (f64::NAN, "–"),
-            (f64::INFINITY, "∞"),
-            (f64::NEG_INFINITY, "−∞"),
-            (f64::MAX, "1.80 × 10³⁰⁸"),
-            (f64::MIN_POSITIVE, "2.23 × 10⁻³⁰⁸"),
-        ] {
-            check(&plain(value), expected);
-        }
-    }
-
-    #[test]
-    fn sizes_are_decimal_and_capacities_binary() {
-        check(&bytes(Bytes::new(8_929_280.0)), "8.93 MB");
-        check(&bytes(Bytes::new(0.0)), "0 B");
-        check(&bytes(Bytes::new(999.9)), "1.00 kB");
-        check(&bytes(Bytes::new(2e27)), "2.00 × 10²⁷ B");
-        check(&capacity(Bytes::from_gib(8.0)), "8 GiB");
-        check(&capacity(Bytes::from_gib(141.0)), "141 GiB");
-        check(&capacity(Bytes::from_mib(1.5)), "1.5 MiB");
-        check(&capacity(Bytes::from_kib(100.0)), "100 KiB");
-    }
-
-    #[test]
-    fn datasheet_facts_stand_as_published() {
-        for (gb, expected) in [
-            (102.4, "102.4 GB/s"),
-            (68.3, "68.3 GB/s"),
-            (1555.0, "1 555 GB/s"),
-            (8000.0, "8 000 GB/s"),
-            (10.0, "10 GB/s"),
-        ] {
-            check(&published_bandwidth(BytesPerSec::from_gb(gb)), expected);
-        }
-        for (tera, class, expected) in [
-            (16.7, ComputeClass::Fp16, "16.7 TFLOP/s"),
-            (33.4, ComputeClass::Int8, "33.4 TOP/s"),
-            (989.4, ComputeClass::Bf16, "989.4 TFLOP/s"),
-            (0.472, ComputeClass::Fp16, "0.472 TFLOP/s"),
-            (5_000.0, ComputeClass::Fp4, "5 000 TFLOP/s"),
-        ] {
-            check(&published_rate(FlopsPerSec::from_tera(tera), class), expected);
-        }
-        check(&clock(Hertz::from_mhz(1020.0)), "1 020 MHz");
-        check(&power(Watts::new(25.0)), "25 W");
-    }
-
-    #[test]
-    fn times_choose_their_prefix_after_rounding() {
-        for (seconds, expected) in [
-            (87.2e-6, "87.2 µs"),
-            (999.7e-9, "1.00 µs"),
-            (12e-9, "12.0 ns"),
-            (0.3e-9, "0.300 ns"),
-            (3e-14, "3.00 × 10⁻¹⁴ s"),
-            (0.405, "405 ms"),
-            (1.0, "1.00 s"),
-            (12_345.0, "12 300 s"),
-            (2e9, "2.00 × 10⁹ s"),
-        ] {
-            check(&time(Seconds::new(seconds)), expected);
-        }
-    }
-
-    #[test]
-    fn an_interval_has_one_unit() {
-        check(&time_range(Seconds::new(67.2e-6), Seconds::new(179.2e-6)), "67.2–179 µs");
-        check(&time_range(Seconds::new(0.9e-3), Seconds::new(2.4e-3)), "0.900–2.40 ms");
-        check(&time_range(Seconds::new(f64::NAN), Seconds::new(1.0)), "––1.00 s");
-    }
-
-    #[test]
-    fn shares_never_round_to_none_or_all() {
-        for (share, expected) in [
-            (0.9767, "98 %"),
-            (0.999, "> 99 %"),
-            (1.0, "100 %"),
-            (0.001, "< 1 %"),
-            (0.0, "0 %"),
-            (-0.0, "0 %"),
-            (12.5, "1 250 %"),
-            (f64::NAN, "– %"),
-        ] {
-            check(&percent(share), expected);
-        }
-    }
-
-    #[test]
-    fn the_rest() {
-        check(&rate(FlopsPerSec::new(385.9e9), ComputeClass::Fp16), "386 GFLOP/s");
-        check(&rate(FlopsPerSec::new(1.2e12), ComputeClass::Int4), "1.20 TOP/s");
-        check(&flops(Flops::new(33_554_432.0)), "33.6 MFLOP");
-        check(&intensity(FlopsPerByte::new(3.757)), "3.76 FLOP/B");
-        check(&ratio(3.827), "3.83×");
-        check(&count(28_672), "28 672");
-        check(&count(u64::MAX), "18 446 744 073 709 551 615");
-        check(&short(163.08, 3), "163");
-        check(&short(4.25, 3), "4.25");
-        check(&short(1.0, 3), "1");
-        check(&energy(Joules::new(0.25)), "250 mJ");
-        check(&token_rate(TokensPerSec::new(41.26)), "41.3 token/s");
-    }
 }

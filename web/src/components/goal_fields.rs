@@ -35,8 +35,6 @@ pub fn GoalFields() -> impl IntoView {
     });
     let is_model = move || session.inputs.with(|inputs| inputs.view == View::Model);
     view! {
-        <details class="more-fields goal">
-            <summary>"Goal of the recommendation"</summary>
             <div class="twin">
                 <div class="field">
                     <label for="obj">"Rank by"</label>
@@ -53,7 +51,6 @@ pub fn GoalFields() -> impl IntoView {
                 <div hidden=flag(move || !is_model())><GoalNumber bound=Bound::Tpot/></div>
                 <div hidden=flag(move || !is_model())><GoalNumber bound=Bound::Ttft/></div>
             </div>
-        </details>
     }
 }
 

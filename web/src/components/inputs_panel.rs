@@ -4,12 +4,13 @@ use leptos::prelude::*;
 
 use super::device_field::DeviceField;
 use super::erased::{block, derived, flag, memo, on, text};
-use super::goal_fields::GoalFields;
+use super::fetched::Folded;
 use super::open_file::OpenFile;
 use super::operator_field::OperatorField;
 use super::picker::Picker;
 use super::power_mode_field::PowerModeField;
 use super::presets::Presets;
+use crate::lazy::Part;
 use crate::state::derived::{inputs_summary, rule_name};
 use crate::state::inputs::{Inputs, Role};
 use crate::state::names::short_name;
@@ -94,7 +95,7 @@ pub fn InputsPanel() -> impl IntoView {
                 <OperatorField/>
                 <Presets/>
                 {formats}
-                <GoalFields/>
+                <Folded class="more-fields goal" title="Goal of the recommendation" part=Part::Goal/>
                 <OpenFile/>
             </div>
         </section>

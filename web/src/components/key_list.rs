@@ -1,28 +1,19 @@
-//! The keys, and the list of them.
+//! The keys that work everywhere. The list of them comes when it is first opened.
 
 use leptos::ev::KeyboardEvent;
-use leptos::html::Dialog;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use super::erased::{block, on};
+use super::erased::block;
+use super::fetched::Fetched;
+use crate::lazy::Part;
 use crate::state::session::Session;
-
-const KEYS: [(&str, &str); 7] = [
-    ("?", "this list"),
-    ("/", "search a device"),
-    ("Tab", "next field, chart, table"),
-    ("Arrow keys", "from point to point in the chart, from cell to cell in the table"),
-    ("Enter", "choose the format of the point or row"),
-    ("Esc", "close what is open"),
-    ("Alt ←", "undo the last choice"),
-];
 
 /// The list of keys, which `?` opens from anywhere but a text field.
 #[component]
 pub fn KeyList() -> impl IntoView {
     let session = expect_context::<Session>();
-    let dialog = NodeRef::<Dialog>::new();
+    let list = Fetched::new(Part::KeyDialog);
     let on_key = window_event_listener(leptos::ev::keydown, move |event| {
         if is_typing(&event) || event.ctrl_key() || event.alt_key() || event.meta_key() {
             return;
@@ -37,25 +28,13 @@ pub fn KeyList() -> impl IntoView {
         }
     });
     on_cleanup(move || on_key.remove());
-    let row = |(key, meaning): (&'static str, &'static str)| view! { <dt><kbd>{key}</kbd></dt><dd>{meaning}</dd> };
-    let content = move |()| {
-        view! {
-            <dialog
-                node_ref=dialog
-                class="keys"
-                aria-labelledby="keys-title"
-                on:close=on(move |_| session.help.set(false))
-            >
-                <h2 id="keys-title">"Keys"</h2>
-                <dl>{KEYS.into_iter().map(row).collect_view()}</dl>
-                <form method="dialog"><button class="tool">"Close"</button></form>
-            </dialog>
+    block(move || {
+        if !session.help.get() {
+            return ().into_any();
         }
-    };
-    dialog.on_load(|dialog| {
-        request_animation_frame(move || drop(dialog.show_modal()));
-    });
-    block(move || session.help.get().then_some(()).map(content).into_any())
+        list.ask();
+        list.show()
+    })
 }
 
 fn is_typing(event: &KeyboardEvent) -> bool {

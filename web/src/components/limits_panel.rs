@@ -10,6 +10,7 @@ use crate::state::derived::{Bar, Limits};
 use crate::state::inputs::Inputs;
 use crate::state::operator::Op;
 use crate::state::session::Session;
+use report::number_text::typed;
 
 /// What to use; and what limits the chosen format and would change it, folded where there is advice.
 #[component]
@@ -28,7 +29,7 @@ pub fn LimitsPanel() -> impl IntoView {
                 <span class="name">{bar.name}</span>
                 <Explained id=format!("bar-{index}") cell=bar.time/>
                 <span class="track" aria-hidden="true">
-                    <span class="length" style:width=format!("{}%", bar.share * 100.0)></span>
+                    <span class="length" style:width=format!("{}%", typed(bar.share * 100.0))></span>
                 </span>
             </div>
         }

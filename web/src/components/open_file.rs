@@ -7,7 +7,7 @@ use web_sys::{File, HtmlInputElement};
 
 use super::erased::{later, on};
 use crate::lazy::{self, Refusal};
-use crate::state::files::MAX_BYTES;
+use crate::state::files::{MAX_BYTES, Opened};
 use crate::state::session::Session;
 use crate::state::url::Note;
 
@@ -41,7 +41,7 @@ pub fn OpenFile() -> impl IntoView {
 
 async fn read(session: Session, file: File) {
     match read_file(&file).await {
-        Ok(reply) => session.open(&reply),
+        Ok(opened) => session.open(opened),
         Err(text) => session.notes.update(|notes| notes.push(Note { text })),
     }
 }
@@ -50,7 +50,7 @@ async fn read(session: Session, file: File) {
 ///
 /// # Errors
 /// A sentence that names the file and why it cannot be read.
-pub async fn read_file(file: &File) -> Result<String, String> {
+pub async fn read_file(file: &File) -> Result<Opened, String> {
     let name = file.name();
     if file.size() > f64::from(MAX_BYTES) {
         return Err(format!("{name}: at most {} MB are read", MAX_BYTES / 1_000_000));
@@ -66,6 +66,6 @@ pub async fn read_file(file: &File) -> Result<String, String> {
 ///
 /// # Errors
 /// A sentence that names it and why it is refused.
-pub async fn read_text(name: &str, text: &str) -> Result<String, String> {
-    lazy::read_file(name, text).await.map_err(|Refusal(text)| text)
+pub async fn read_text(name: &str, text: &str) -> Result<Opened, String> {
+    lazy::open_file(name, text).await.map_err(|Refusal(text)| text)
 }

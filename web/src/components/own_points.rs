@@ -63,8 +63,7 @@ pub fn OwnPoints() -> impl IntoView {
         }
     });
     view! {
-        <details class="own-points">
-            <summary>"Your own points"</summary>
+        <div>
             {table}
             <form on:submit=on(on_add)>
                 <label for="points">"Name, FLOP/B, TFLOP/s; one per line"</label>
@@ -81,6 +80,6 @@ pub fn OwnPoints() -> impl IntoView {
                 <button type="submit" class="tool">"Add"</button>
                 <p class="message" id="points-message" role="alert">{message}</p>
             </form>
-        </details>
+        </div>
     }
 }

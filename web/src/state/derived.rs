@@ -92,7 +92,9 @@ pub fn next(before: Option<&Shown>, inputs: &Inputs) -> Shown {
         (Ok(kernel), _) => Shown { kernel: Arc::new(kernel), faults: Vec::new() },
         (Err(faults), Some(before)) => Shown { kernel: before.kernel.clone(), faults },
         (Err(faults), None) => {
-            let usual = derive(&Inputs::default()).expect("the default inputs are valid");
+            let Ok(usual) = derive(&Inputs::default()) else {
+                unreachable!("the default inputs are valid")
+            };
             Shown { kernel: Arc::new(usual), faults }
         }
     }
@@ -261,9 +263,10 @@ fn chart(question: &Question<'_>, answers: &[Answered]) -> Roofline {
     let shown: Vec<ComputeClass> =
         ROOFS.into_iter().filter(|class| *class != ComputeClass::Fp64 || uses(class)).collect();
     let inputs = question.inputs;
-    let mut chart = Roofline::of_device(&inputs.device, inputs.power_mode(), &shown)
-        .or_else(|_| Roofline::of_device(&inputs.device, None, &shown))
-        .expect("a device without a power mode has roofs");
+    let chart = Roofline::of_device(&inputs.device, inputs.power_mode(), &shown)
+        .or_else(|_| Roofline::of_device(&inputs.device, None, &shown));
+    // Not `expect`, which writes errors with all their numbers: some kilobytes of page.
+    let Ok(mut chart) = chart else { unreachable!("a device without a power mode has roofs") };
     for (format, answer) in answers {
         let Ok(answer) = answer else { continue };
         if format.key == inputs.format().key {

@@ -1,7 +1,7 @@
 //! The reader's own files: a custom device, or the config.json of a model, whose matrices become shapes. The same files as on
 //! the command line, read by the same code.
 //!
-//! A chunk of the page that is fetched later turns a file into a reply (`read`), the page understands the reply (`understand`).
+//! A file becomes a reply of lines (`read`), and the reply a device or a model (`understand`); both come in a chunk.
 
 use std::sync::Arc;
 
@@ -14,13 +14,15 @@ use report::model_file::lines::{self as model_lines, ModelLines};
 use report::named_model::NamedModel;
 use report::number_text;
 
+use super::inputs::Inputs;
+use super::model::inputs::Base;
 use super::presets::Preset;
 
 /// Largest file that is read; no description of a device or model comes near.
 pub const MAX_BYTES: u32 = 16_000_000;
 
 /// What a file was.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum Opened {
     /// A device.
     Device(Box<Device>),
@@ -29,7 +31,7 @@ pub enum Opened {
 }
 
 /// A model of a file.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct OpenedModel {
     /// Name of the file, and the size of the model.
     pub title: String,
@@ -37,6 +39,8 @@ pub struct OpenedModel {
     pub presets: Vec<Preset>,
     /// All of it, for the Model view.
     pub model: Arc<ModelLines>,
+    /// How the Model view takes it.
+    pub take: fn(&Self, &mut Inputs),
 }
 
 /// Reads a file. A device file is told from a model by what only it has.
@@ -69,6 +73,7 @@ pub fn understand(reply: &str) -> Result<Opened, String> {
         title: format!("{}, {} parameters", model.name, number_text::count(model.arch.n_params())),
         presets: presets(&model.arch),
         model: Arc::new(model),
+        take: |opened, inputs| inputs.model.set_base(Base::File(opened.model.clone())),
     }))
 }
 

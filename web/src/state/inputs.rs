@@ -11,7 +11,7 @@ use calc_core::roofline::Roofs;
 use calc_core::text::Text;
 
 use super::goal::Goal;
-use super::model::inputs::ModelInputs;
+use super::model::asked::Asked;
 use super::operator::{Fault, Op, Typed};
 use super::points::OwnPoint;
 
@@ -72,26 +72,30 @@ pub struct Inputs {
     /// What the reader wants of a quantization.
     pub goal: Goal,
     /// What is asked of a whole model.
-    pub model: ModelInputs,
+    pub model: Asked,
 }
 
 impl Default for Inputs {
     fn default() -> Self {
+        let device = catalog::device("jetson_orin_nano_8gb_super");
+        let weights = catalog::format("int4_g128");
+        // Not `expect`, which writes errors with all their numbers: some kilobytes of page.
+        let (Ok(device), Ok(weights)) = (device, weights) else {
+            unreachable!("they are keys of the catalog")
+        };
         Self {
             view: View::default(),
-            device: Cow::Borrowed(
-                catalog::device("jetson_orin_nano_8gb_super").expect("a key of the catalog"),
-            ),
+            device: Cow::Borrowed(device),
             copy_of: None,
             mode: None,
             op: Op::default(),
             typed: Typed::default(),
-            weights: catalog::format("int4_g128").expect("a key of the catalog"),
+            weights,
             activations: None,
             kv: None,
             points: Vec::new(),
             goal: Goal::default(),
-            model: ModelInputs::default(),
+            model: Asked::default(),
         }
     }
 }

@@ -1,6 +1,7 @@
-//! The Model view's part of the state: what is asked of a whole model (`inputs`, `url`), and what follows (`answer`).
+//! The Model view's part of the state: what is asked of a whole model (`asked`, `inputs`, `url`), and what follows (`answer`).
 //! Everything here is plain functions.
 
+pub mod asked;
 pub mod fields;
 pub mod geometry;
 pub mod hub;

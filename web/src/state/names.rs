@@ -3,6 +3,7 @@
 use calc_core::quant_format::QuantFormat;
 use chart::geometry::Spot;
 use chart::mark::Shape;
+use report::number_text::typed;
 
 /// The name of a format in a table or a chart: `INT4 g128`.
 pub fn short_name(format: &QuantFormat) -> String {
@@ -20,7 +21,8 @@ pub fn short_name(format: &QuantFormat) -> String {
 /// Corners of a mark around the origin as SVG writes them; `None` for a circle.
 pub fn mark_corners(shape: Shape) -> Option<String> {
     let corners = shape.corners(Spot { x: 0.0, y: 0.0 }, 1.0)?;
-    let written: Vec<String> = corners.iter().map(|Spot { x, y }| format!("{x},{y}")).collect();
+    let written: Vec<String> =
+        corners.iter().map(|Spot { x, y }| format!("{},{}", typed(*x), typed(*y))).collect();
     Some(written.join(" "))
 }
 

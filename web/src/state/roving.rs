@@ -1,5 +1,7 @@
 //! Where things go: the focus after an arrow key, the popover beside its number.
 
+use report::number_text::typed;
+
 /// A cell: row, column.
 pub type Cell = (usize, usize);
 
@@ -53,7 +55,7 @@ pub fn popover_place(
     const HEIGHT: f64 = 210.0;
     const GAP: f64 = 4.0;
     let left = left.min(width - WIDTH - 2.0 * GAP).max(2.0 * GAP);
-    let pixels = |value: f64| format!("{value:.0}px");
+    let pixels = |value: f64| format!("{}px", typed(value.round_ties_even()));
     let auto = || "auto".to_owned();
     let (top, bottom) = if bottom + HEIGHT < height || top < HEIGHT {
         (pixels(bottom + GAP), auto())

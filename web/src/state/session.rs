@@ -9,10 +9,10 @@ use wasm_bindgen::JsValue;
 
 use super::colors::Colors;
 use super::derived::{self, Shown};
-use super::files::{self, Opened, OpenedModel};
+use super::files::{Opened, OpenedModel};
 use super::fragment::{self, Carried};
 use super::inputs::{Inputs, View};
-use super::model::inputs::{Base, ModelInputs};
+use super::model::asked::{self, Asked};
 use super::program;
 use super::url::{self, Note};
 use report::verdict::explain::Explanation;
@@ -74,7 +74,7 @@ impl Session {
         let inputs = RwSignal::new(inputs);
         // What only the Model view asks is no reason to answer again.
         let asked = memo(move |_| {
-            inputs.with(|inputs| Inputs { model: ModelInputs::default(), ..inputs.clone() })
+            inputs.with(|inputs| Inputs { model: Asked::default(), ..inputs.clone() })
         });
         let shown = memo(move |before| asked.with(|inputs| derived::next(before, inputs)));
         let session = Self {
@@ -139,20 +139,19 @@ impl Session {
     }
 
     /// Takes over what was read from a file.
-    pub fn open(self, reply: &str) {
-        match files::understand(reply) {
-            Ok(Opened::Device(device)) => {
+    pub fn open(self, opened: Opened) {
+        match opened {
+            Opened::Device(device) => {
                 self.edit(Step::Choice, |inputs| inputs.set_device(Cow::Owned(*device)));
             }
-            Ok(Opened::Model(model)) => {
+            Opened::Model(model) => {
                 self.edit(Step::Choice, |inputs| match (inputs.view, model.presets.first()) {
-                    (View::Model, _) => inputs.model.set_base(Base::File(model.model.clone())),
+                    (View::Model, _) => (model.take)(&model, inputs),
                     (View::Kernel, Some(first)) => first.apply(inputs),
                     (View::Kernel, None) => {}
                 });
                 self.model.set(Some(model));
             }
-            Err(text) => self.notes.update(|notes| notes.push(Note { text })),
         }
     }
 
@@ -175,12 +174,10 @@ impl Session {
             });
             return;
         };
-        let (mut inputs, notes) = url::read_beside(&query(), &carried);
-        if let Some(opened) =
-            self.model.with_untracked(|model| model.as_ref().map(|model| model.model.clone()))
-        {
-            inputs.model.remember(&opened);
-        }
+        let (mut inputs, mut notes) = url::read_beside(&query(), &carried);
+        notes.extend(
+            self.model.with_untracked(|opened| asked::take_over(&mut inputs, opened.as_ref())),
+        );
         self.inputs.set(inputs);
         self.notes.set(notes);
         self.popover.set(None);

@@ -9,7 +9,6 @@ use report::device_file::lines;
 
 use super::fragment::Carried;
 use super::inputs::{Inputs, View};
-use super::model;
 use super::operator::{self, Field, Op};
 use super::points;
 
@@ -23,6 +22,15 @@ const MOST_NOTES: usize = 9;
 pub struct Note {
     /// What was wrong, what is allowed, and what the page uses instead.
     pub text: String,
+}
+
+impl Note {
+    /// A note on a key with its value, and the rest of the sentence.
+    pub fn on(key: &str, value: &str, rest: &str) -> Self {
+        let quoted: String = value.chars().take(LONGEST_QUOTE).collect();
+        let more = if value.chars().nth(LONGEST_QUOTE).is_some() { "…" } else { "" };
+        Self { text: format!("The address says {key}={quoted}{more}, {rest}") }
+    }
 }
 
 /// Reads a query, with or without its question mark. Whatever is wrong becomes a note, and the default holds.
@@ -91,7 +99,7 @@ pub fn write(inputs: &Inputs) -> String {
     pairs.extend(inputs.kv.map(|format| ("ak", format.key.to_owned())));
     pairs.extend(points::write(&inputs.points).map(|points| ("pt", points)));
     inputs.goal.write(&mut pairs);
-    model::url::write(&inputs.model, &mut pairs);
+    pairs.extend(inputs.model.pairs());
     if pairs.is_empty() {
         return String::new();
     }
@@ -108,9 +116,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn note(&mut self, key: &str, value: &str, rest: &str) {
-        let quoted: String = value.chars().take(LONGEST_QUOTE).collect();
-        let more = if value.chars().nth(LONGEST_QUOTE).is_some() { "…" } else { "" };
-        self.notes.push(Note { text: format!("The address says {key}={quoted}{more}, {rest}") });
+        self.notes.push(Note::on(key, value, rest));
     }
 
     fn view(&mut self, inputs: &mut Inputs, value: Option<&str>) {
@@ -301,13 +307,13 @@ impl Reader<'_> {
         let is_field = |key: &str| Field::ALL.iter().any(|field| field.id() == key);
         let is_other = |key: &str| !KNOWN.contains(&key) && !is_field(key);
         for (key, value) in pairs.iter().filter(|(key, _)| is_other(key)) {
-            let goal = inputs.goal.read(key, value);
-            match goal.or_else(|| model::url::read(&mut inputs.model, key, value)) {
+            match inputs.goal.read(key, value) {
                 Some(Ok(())) => continue,
                 Some(Err(rest)) => {
                     self.note(key, value, &rest);
                     continue;
                 }
+                None if inputs.model.take(key, value) => continue,
                 None => {}
             }
             let key: String = key.chars().take(LONGEST_QUOTE).collect();

@@ -77,7 +77,7 @@ for (const viewport of [{ width: 1440, height: 900 }, { width: 320, height: 700 
     await openSite(page);
     await page.getByRole('button', { name: 'Export' }).focus();
     await page.keyboard.press('Enter');
-    await page.locator('#export-menu').waitFor();
+    await page.getByRole('button', { name: 'Copy link' }).waitFor();
     await assertAccessible(page);
     const box = await page.locator('#export-menu').boundingBox();
     assert.ok(box.x >= 0 && box.x + box.width <= viewport.width, JSON.stringify(box));

@@ -1,15 +1,22 @@
 // Points of the reader's own: typed or pasted, on the chart, in a table, in the address.
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { assertAccessible, loadAxe } from './accessibility.mjs';
-import { openSite, pageTest } from './harness.mjs';
+import { openSite, pageTest, withPage } from './harness.mjs';
 import { plain, query } from './page.mjs';
 
 const rows = (page) => page.locator('.own-points tbody tr');
 
-async function add(page, text) {
+/** Unfolds table and form, which come with the click. */
+async function unfold(page) {
   if (!(await page.locator('#points').isVisible())) {
     await page.locator('.own-points summary').click();
+    await page.locator('#points').waitFor();
   }
+}
+
+async function add(page, text) {
+  await unfold(page);
   await page.locator('#points').fill(text);
   await page.locator('.own-points').getByRole('button', { name: 'Add' }).click();
 }
@@ -23,9 +30,9 @@ pageTest('points are added, kept by a reload, and removed', {}, async (page) => 
   await assertAccessible(page);
   await page.reload();
   await page.locator('main').waitFor();
+  await unfold(page);
   assert.equal(await rows(page).count(), 2);
   assert.match(plain(await rows(page).nth(0).textContent()), /mine.*3\.80 FLOP\/B · 0\.300 TFLOP\/s/);
-  await page.locator('.own-points summary').click();
   await page.getByRole('button', { name: 'Remove mine' }).click();
   assert.equal(query(page), '?pt=pasted~100~9.5&v=1');
   await page.goBack();
@@ -34,6 +41,7 @@ pageTest('points are added, kept by a reload, and removed', {}, async (page) => 
 
 pageTest('a point above the roof is warned about, and the chart says it by keyboard', {}, async (page) => {
   await openSite(page, '?pt=fast~1~0.5~slow~1~0.05');
+  await unfold(page);
   assert.match(await rows(page).nth(0).textContent(), /Likely reasons: .*cache/);
   assert.doesNotMatch(await rows(page).nth(1).textContent(), /Likely/);
   await page.locator('#chart').focus();
@@ -55,6 +63,38 @@ for (const bad of ['a~1', 'a~1~x', '~'.repeat(5000), 'a~1~2~'.repeat(500)]) {
   pageTest(`points of ${bad.slice(0, 10)} in an address are named and left out`, {}, async (page) => {
     await openSite(page, `?pt=${bad}`);
     assert.match(await page.locator('.notes').innerText(), /no points/);
+    await unfold(page);
     assert.equal(await rows(page).count(), 0);
   });
 }
+
+pageTest('points of an address are on the chart before anything is unfolded, and the goal of an address counts', {}, async (page) => {
+  const fetched = [];
+  page.on('request', (request) => fetched.push(new URL(request.url()).pathname));
+  await openSite(page, '?pt=mine~1~0.05&loss=0.5');
+  await page.locator('#chart').focus();
+  await page.keyboard.press('End');
+  assert.match(plain(await page.locator('.chart [role=status]').innerText()), /^mine: /);
+  assert.equal(await page.locator('.advice .choice').innerText(), 'GGUF Q6_K');
+  assert.ok(!fetched.some((path) => path.includes('more')));
+  await page.locator('.goal summary').click();
+  await page.locator('#loss').waitFor();
+  assert.equal(await page.locator('#loss').inputValue(), '0.5');
+  assert.ok(fetched.some((path) => path.includes('split_more')));
+  await page.locator('#loss').fill('x');
+  await page.getByText('Quality loss must be a number from 0 on, or empty.').waitFor();
+});
+
+// Not `pageTest`: the browser reports the fetch that fails.
+test('offline, a part that is not here yet says so, and comes with the next try', async () => {
+  await withPage({}, async (page) => {
+    await openSite(page);
+    await page.route('**/*split_more*', (route) => route.abort());
+    await page.getByRole('button', { name: 'Export' }).click();
+    await page.locator('#export-menu').getByText('could not be fetched').waitFor();
+    await page.unroute('**/*split_more*');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByRole('button', { name: 'Copy link' }).waitFor();
+  });
+});

@@ -9,6 +9,7 @@ use anyhow::{Context, bail};
 use super::chunks::LOADER;
 use super::markup::{self, Asset, Line};
 use super::names::with_fingerprint;
+use super::squeeze::squeeze;
 
 /// What the page may do; it asks the one other host for a model only when the reader clicks on that. It stands in the HTML because a plain server sets no headers; `frame-ancestors` would have no effect there.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; \
@@ -111,7 +112,7 @@ impl Folder<'_> {
         }
         let program = self.add_named_by_content(&self.bound.join(PROGRAM))?;
         let (script, loader) = self.add_scripts()?;
-        let boot_text = BOOT.replace("SCRIPT", &script).replace("PROGRAM", &program);
+        let boot_text = squeeze(BOOT)?.replace("SCRIPT", &script).replace("PROGRAM", &program);
         let boot = with_fingerprint(Path::new("boot.js"), boot_text.as_bytes())?;
         self.add(&boot, boot_text.as_bytes())?;
         let lines = [
@@ -154,11 +155,15 @@ impl Folder<'_> {
 
     fn read_bound(&self, name: &str) -> anyhow::Result<String> {
         let path = self.bound.join(name);
-        fs::read_to_string(&path).with_context(|| path.display().to_string())
+        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        squeeze(&text).with_context(|| path.display().to_string())
     }
 
     fn add_named_by_content(&self, source: &Path) -> anyhow::Result<String> {
-        let content = fs::read(source).with_context(|| source.display().to_string())?;
+        let mut content = fs::read(source).with_context(|| source.display().to_string())?;
+        if source.extension().is_some_and(|extension| extension == "css") {
+            content = squeeze(&String::from_utf8(content)?)?.into_bytes();
+        }
         let name = with_fingerprint(source, &content)?;
         self.add(&name, &content)?;
         Ok(name)

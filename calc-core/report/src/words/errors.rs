@@ -5,6 +5,7 @@ use core::fmt::{self, Write};
 use calc_core::error::Error;
 
 use crate::device_file::{DeviceFileError, MAX_BYTES};
+use crate::number_text::typed;
 use crate::request::RequestError;
 
 /// "did you mean a, b?", or nothing.
@@ -25,28 +26,12 @@ fn list_of(catalog: &str) -> &'static str {
     }
 }
 
-/// A number in a message: as it was typed when it is whole, short otherwise.
-fn number(value: f64) -> String {
-    if value.is_nan() {
-        "no number".into()
-    } else if value == 0.0 || (1e-4..1e15).contains(&value.abs()) {
-        format!("{value}")
-    } else {
-        format!("{value:e}")
-    }
-}
-
 /// One line for what the model refuses.
 #[must_use]
 pub fn core_error(error: &Error) -> String {
     match error {
         Error::OutOfRange { what, value, min, max } => {
-            format!(
-                "{what} must be from {} to {}; got {}",
-                number(*min),
-                number(*max),
-                number(*value)
-            )
+            format!("{what} must be from {} to {}; got {}", typed(*min), typed(*max), typed(*value))
         }
         Error::UnknownKey { catalog: "power mode", key, nearest } if nearest.is_empty() => {
             format!("unknown power mode `{key}`; this device has none, leave it out")
@@ -85,7 +70,7 @@ pub fn core_error(error: &Error) -> String {
             format!("{first} and {second} exclude each other")
         }
         Error::UnknownFact { device, fact } => format!("the {fact} of {device} is unknown"),
-        _ => format!("{error:?}"),
+        _ => "the model has no answer to this".to_owned(),
     }
 }
 

@@ -9,6 +9,7 @@ use web_sys::{File, HtmlInputElement};
 
 use crate::components::erased::{later, on, text};
 use crate::components::open_file::{read_file, read_text};
+use crate::state::files::Opened;
 use crate::state::model::hub;
 use crate::state::program;
 use crate::state::session::Session;
@@ -23,10 +24,10 @@ pub fn Import() -> impl IntoView {
     let refusal = RwSignal::new(String::new());
     let id = RwSignal::new(String::new());
     let pasted = NodeRef::<Textarea>::new();
-    let take = move |reply: Result<String, String>| match reply {
-        Ok(reply) => {
+    let take = move |reply: Result<Opened, String>| match reply {
+        Ok(opened) => {
             refusal.set(String::new());
-            session.open(&reply);
+            session.open(opened);
         }
         Err(text) => refusal.set(text),
     };

@@ -10,8 +10,9 @@ use super::number::ModelNumber;
 use super::view::ModelContext;
 use crate::components::device_field::DeviceField;
 use crate::components::erased::{flag, on, text};
-use crate::components::goal_fields::GoalFields;
+use crate::components::fetched::Folded;
 use crate::components::power_mode_field::PowerModeField;
+use crate::lazy::Part;
 use crate::state::model::answer::summary;
 use crate::state::model::fields::Field;
 use crate::state::model::roles::Role;
@@ -60,7 +61,7 @@ pub fn ModelInputsPanel() -> impl IntoView {
                 <div class="twin">
                     {numbers(&[Field::Batch, Field::Prompt, Field::Context, Field::Generate])}
                 </div>
-                <GoalFields/>
+                <Folded class="more-fields goal" title="Goal of the recommendation" part=Part::Goal/>
                 <details class="more-fields">
                     <summary>"Memory, devices, drafts"</summary>
                     <div class="twin">

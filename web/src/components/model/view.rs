@@ -13,6 +13,7 @@ use crate::components::erased::{block, flag, memo, text};
 use crate::components::explanation::ExplanationPopover;
 use crate::components::notes::Notes;
 use crate::state::model::answer::{ModelShown, next};
+use crate::state::model::asked;
 use crate::state::model::curves::Against;
 use crate::state::session::Session;
 
@@ -29,6 +30,11 @@ pub struct ModelContext {
 #[component]
 pub fn ModelView() -> impl IntoView {
     let session = expect_context::<Session>();
+    asked::arrive();
+    let wrong = session.inputs.with_untracked(|inputs| inputs.model.notes());
+    if !wrong.is_empty() {
+        session.notes.update(|notes| notes.extend(wrong));
+    }
     let shown = memo(move |before| {
         session
             .inputs

@@ -9,7 +9,6 @@ use calc_core::workload::Workload;
 
 use super::{Advice, Called, advise};
 use crate::state::inputs::Inputs;
-use crate::state::model::fields::{Field, real};
 use crate::state::model::inputs::{Base, ModelInputs};
 use crate::state::model::question::Question;
 
@@ -36,8 +35,8 @@ pub fn of_operator(inputs: &Inputs) -> Option<Result<Advice, String>> {
         engine: None,
         calibration: &Calibration::ASSUMED,
     });
-    let limit = real(Field::Memory, inputs.model.text(Field::Memory)).ok()?;
-    let bounds = inputs.goal.bounds(limit.filter(|limit| *limit > 0.0).map(Bytes::from_gb))?;
+    let limit = Some(inputs.model.memory_limit()?).filter(|limit| *limit > 0.0);
+    let bounds = inputs.goal.bounds(limit.map(Bytes::from_gb))?;
     let request = RecommendRequest { task, objective: inputs.goal.objective, part, bounds };
     Some(advise(&request, Called { model: None }))
 }
@@ -80,6 +79,7 @@ pub fn with_model<R>(inputs: &Inputs, ask: impl FnOnce(&RecommendRequest<'_>) ->
 mod tests {
     use super::*;
     use crate::state::goal::Bound;
+    use crate::state::model::fields::Field;
 
     #[test]
     fn both_views_get_advice_and_the_goal_counts() {

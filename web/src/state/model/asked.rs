@@ -1,0 +1,238 @@
+//! What is asked of a whole model, as every view carries it: pairs of the address, which are understood when the Model view
+//! first looks at them. The models, and all that reads them, come with that view.
+
+use core::any::Any;
+use core::fmt;
+use core::ops::{Deref, DerefMut};
+use std::sync::OnceLock;
+
+use super::inputs::ModelInputs;
+use super::url;
+use crate::state::decimal::decimal;
+use crate::state::files::OpenedModel;
+use crate::state::inputs::Inputs;
+use crate::state::url::Note;
+
+/// A key of the address with its value.
+pub type Pair = (&'static str, String);
+
+/// Keys of the Model view in the address.
+const KEYS: [&str; 31] = [
+    "model",
+    "file",
+    "geometry",
+    "stored",
+    "batch",
+    "prompt",
+    "context",
+    "generate",
+    "tp",
+    "pp",
+    "ep",
+    "memory",
+    "draft",
+    "accept",
+    "layers",
+    "hidden",
+    "heads",
+    "kvheads",
+    "headsize",
+    "ffn",
+    "vocab",
+    "nexperts",
+    "topk",
+    "expertsize",
+    "window",
+    "tied",
+    "weights",
+    "experts",
+    "acts",
+    "kv",
+    "emb",
+];
+/// Longest value that is carried; a geometry has a quarter of it.
+const LONGEST: usize = 1000;
+/// Largest memory limit [GB], as the field of the Model view has it.
+const MOST_MEMORY: f64 = 1e6;
+
+/// Pairs that were understood. Only this says so much, because what the compiler sees, the page would have from the start.
+trait Understood: Any + Send + Sync {
+    fn pairs(&self) -> Vec<Pair>;
+    fn copied(&self) -> Box<dyn Understood>;
+}
+
+impl Understood for ModelInputs {
+    fn pairs(&self) -> Vec<Pair> {
+        let mut pairs = Vec::new();
+        url::write(self, &mut pairs);
+        pairs
+    }
+
+    fn copied(&self) -> Box<dyn Understood> {
+        Box::new(self.clone())
+    }
+}
+
+/// What is asked of a whole model. To look at it as [`ModelInputs`] is to understand it.
+#[derive(Default)]
+pub struct Asked {
+    pairs: Vec<Pair>,
+    understood: OnceLock<Box<dyn Understood>>,
+}
+
+impl Asked {
+    /// Takes a pair of an address over; false for a key that the Model view does not have.
+    pub fn take(&mut self, key: &str, value: &str) -> bool {
+        let Some(key) = KEYS.into_iter().find(|known| *known == key) else { return false };
+        self.pairs.push((key, value.chars().take(LONGEST).collect()));
+        true
+    }
+
+    /// What differs from the default, for an address.
+    pub fn pairs(&self) -> Vec<Pair> {
+        self.understood.get().map_or_else(|| self.pairs.clone(), |understood| understood.pairs())
+    }
+
+    /// The memory limit [GB]; 0 without one, `None` where it cannot be read.
+    pub fn memory_limit(&self) -> Option<f64> {
+        let pairs = self.pairs();
+        let typed =
+            pairs.iter().find(|(key, _)| *key == "memory").map_or("", |(_, typed)| typed.trim());
+        if typed.is_empty() {
+            return Some(0.0);
+        }
+        decimal(typed).filter(|limit| (0.0..=MOST_MEMORY).contains(limit))
+    }
+
+    /// What is wrong with pairs that nobody looked at yet.
+    pub fn notes(&self) -> Vec<Note> {
+        if self.understood.get().is_some() {
+            return Vec::new();
+        }
+        understand(&self.pairs).1
+    }
+}
+
+fn understand(pairs: &[Pair]) -> (ModelInputs, Vec<Note>) {
+    let mut inputs = ModelInputs::default();
+    let mut notes = Vec::new();
+    for (key, value) in pairs {
+        if let Some(Err(rest)) = url::read(&mut inputs, key, value) {
+            notes.push(Note::on(key, value, &rest));
+        }
+    }
+    (inputs, notes)
+}
+
+impl Deref for Asked {
+    type Target = ModelInputs;
+
+    fn deref(&self) -> &ModelInputs {
+        let understood = self.understood.get_or_init(|| Box::new(understand(&self.pairs).0));
+        let any: &dyn Any = &**understood;
+        any.downcast_ref().expect("nothing else is put there")
+    }
+}
+
+impl DerefMut for Asked {
+    fn deref_mut(&mut self) -> &mut ModelInputs {
+        let _: &ModelInputs = self; // understands
+        let understood = self.understood.get_mut().expect("understood above");
+        let any: &mut dyn Any = &mut **understood;
+        any.downcast_mut().expect("nothing else is put there")
+    }
+}
+
+impl Clone for Asked {
+    fn clone(&self) -> Self {
+        let understood = OnceLock::new();
+        if let Some(known) = self.understood.get() {
+            drop(understood.set(known.copied()));
+        }
+        Self { pairs: self.pairs.clone(), understood }
+    }
+}
+
+impl PartialEq for Asked {
+    fn eq(&self, other: &Self) -> bool {
+        self.pairs() == other.pairs()
+    }
+}
+
+impl fmt::Debug for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.pairs().fmt(f)
+    }
+}
+
+/// How the Model view takes over what an address says.
+type TakeOver = fn(&mut Inputs, Option<&OpenedModel>) -> Vec<Note>;
+
+static TAKE_OVER: OnceLock<TakeOver> = OnceLock::new();
+
+/// The Model view has come: from now on it looks at every address.
+pub fn arrive() {
+    TAKE_OVER.get_or_init(|| {
+        |inputs, opened| {
+            let notes = inputs.model.notes();
+            if let Some(opened) = opened {
+                inputs.model.remember(&opened.model);
+            }
+            notes
+        }
+    });
+}
+
+/// Takes over what an address says, where the Model view has come. Notes are what is wrong with it.
+pub fn take_over(inputs: &mut Inputs, opened: Option<&OpenedModel>) -> Vec<Note> {
+    TAKE_OVER.get().map_or_else(Vec::new, |take_over| take_over(inputs, opened))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::model::fields::Field;
+    use crate::state::model::roles::Role;
+
+    #[test]
+    fn the_keys_are_those_that_are_understood() {
+        let mut others = vec!["model", "file", "geometry", "stored", "tied"];
+        others.extend(Field::ALL.map(|field| field.spec().id));
+        others.extend(Role::ALL.map(Role::id));
+        assert_eq!(others.len(), KEYS.len());
+        assert!(others.iter().all(|key| KEYS.contains(key)), "{others:?}");
+        assert!(!Asked::default().take("m", "1"));
+    }
+
+    #[test]
+    fn pairs_stay_as_they_are_until_somebody_looks() {
+        let mut asked = Asked::default();
+        assert!(asked.take("tp", "2") && asked.take("model", "none") && asked.take("batch", "1"));
+        assert_eq!(asked.pairs().len(), 3);
+        assert_eq!(asked.clone(), asked);
+        assert_eq!((asked.text(Field::Tensor), asked.pairs()), ("2", vec![("tp", "2".to_owned())]));
+        asked.set_text(Field::Tensor, "4".to_owned());
+        assert_eq!(asked.clone().pairs(), [("tp", "4".to_owned())]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_once() {
+        let mut asked = Asked::default();
+        assert!(asked.take("model", "llama-3.1-9b"));
+        let notes = asked.notes();
+        assert!(notes.len() == 1 && notes[0].text.contains("llama-3.1-8b"), "{notes:?}");
+        assert_eq!(*asked, ModelInputs::default());
+        assert_eq!(asked.notes(), []);
+    }
+
+    #[test]
+    fn the_memory_limit_is_read_without_the_rest() {
+        for (typed, limit) in [("", Some(0.0)), ("6.5", Some(6.5)), ("x", None), ("1e7", None)] {
+            let mut asked = Asked::default();
+            assert!(asked.take("memory", typed));
+            assert_eq!(asked.memory_limit(), limit, "{typed}");
+            asked.set_text(Field::Memory, typed.to_owned());
+            assert_eq!(asked.memory_limit(), limit, "{typed}");
+        }
+    }
+}
