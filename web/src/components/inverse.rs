@@ -59,7 +59,8 @@ fn Asked(
     }
 }
 
-fn table(answer: Answer) -> impl IntoView {
+/// A sentence, and its table if it has one.
+pub fn table(answer: Answer) -> impl IntoView {
     let head = |name: &'static str| view! { <th scope="col">{name}</th> };
     let none = answer.columns.is_empty() || answer.rows.is_empty();
     let row = |cells: Vec<String>| {
@@ -68,7 +69,7 @@ fn table(answer: Answer) -> impl IntoView {
     };
     view! {
         <p>{answer.sentence}</p>
-        <div class="scroll" hidden=none>
+        <div class="scroll" tabindex="0" role="group" aria-label="Table" hidden=none>
             <table class="choices">
                 <thead><tr>{answer.columns.into_iter().map(head).collect_view()}</tr></thead>
                 <tbody>{answer.rows.into_iter().map(row).collect_view()}</tbody>
