@@ -2,6 +2,9 @@
 //! it. Made by the program on demand, from the address, which says everything.
 
 mod model;
+mod tiles;
+
+pub use tiles::tiles;
 
 use calc_core::calibration::Calibration;
 use chart::scene::Size;
