@@ -1,4 +1,3 @@
 //! Where scenes meet the browser.
 
-mod backend;
 pub mod canvas;

@@ -78,6 +78,7 @@ fn answer(function: &str, texts: &[&str]) -> Result<String, Refusal> {
             Ok(export::export(kind, query, carried, *colors == "dark"))
         }
         ("show_work", [query, carried]) => Ok(export::show_work(query, carried)),
+        ("tiles", [query, carried]) => Ok(export::tiles(query, carried)),
         ("device_file", [lines]) => Ok(report::device_file::lines::to_json(lines)),
         _ => Err(Refusal(format!("the page has no {function}"))),
     }

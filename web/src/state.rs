@@ -5,6 +5,7 @@ pub mod advice;
 pub mod decimal;
 pub mod derived;
 pub mod editor;
+pub mod explore;
 pub mod export;
 pub mod export_kinds;
 pub mod files;
@@ -23,9 +24,9 @@ mod style_sheet;
 pub mod url;
 pub mod whole;
 
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(target_arch = "wasm32", feature = "page"))]
 pub mod colors;
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(target_arch = "wasm32", feature = "page"))]
 pub mod program;
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(target_arch = "wasm32", feature = "page"))]
 pub mod session;

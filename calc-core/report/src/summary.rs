@@ -12,7 +12,7 @@ pub use catalog::{device, devices, format, formats, model, models, named_model};
 pub use compare::compare;
 pub use estimate::estimate;
 pub use recommend::{devices as device_choices, recommendation, schedule};
-pub use tiling::tilings;
+pub use tiling::{best_tile, tiling_table, tilings};
 
 use crate::table::Table;
 

@@ -1,4 +1,6 @@
-//! A table of text, and the three ways to write it: aligned for a terminal, Markdown, CSV.
+//! A table of text, and the ways to write it: aligned for a terminal, Markdown, CSV, HTML.
+
+use crate::work::expression::escaped;
 
 /// How a column is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +85,27 @@ impl Table {
             .collect();
         let rows: String = self.rows.iter().map(|row| line(row)).collect();
         line(&head) + &line(&rule) + &rows
+    }
+
+    /// HTML: a table with a head, whose numbers are of the class `number`.
+    pub fn to_html(&self) -> String {
+        let kind = |align: Align| if align == Align::Left { "" } else { " class=\"number\"" };
+        let head: String = self
+            .columns
+            .iter()
+            .map(|(name, align)| {
+                format!("<th scope=\"col\"{}>{}</th>", kind(*align), escaped(name))
+            })
+            .collect();
+        let cell = |(cell, (_, align)): (&String, &(String, Align))| {
+            format!("<td{}>{}</td>", kind(*align), escaped(cell))
+        };
+        let row = |row: &Vec<String>| {
+            let cells: String = row.iter().zip(&self.columns).map(cell).collect();
+            format!("<tr>{cells}</tr>")
+        };
+        let rows: String = self.rows.iter().map(row).collect();
+        format!("<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>")
     }
 }
 

@@ -1,4 +1,4 @@
-//! A scene on a canvas. It draws again when the scene, the colors, the
+//! A scene on a canvas: the only place that knows the browser's canvas. It draws again when the scene, the colors, the
 //! size or the pixel ratio change.
 
 use chart::draw::{Scale, draw};
@@ -8,11 +8,11 @@ use chart::theme::Theme;
 use leptos::ev::{MouseEvent, PointerEvent};
 use leptos::html::Canvas;
 use leptos::prelude::*;
+use plotters_canvas::CanvasBackend;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{HtmlCanvasElement, IntersectionObserver, IntersectionObserverEntry, ResizeObserver};
 
-use super::backend::CanvasBackend;
 use crate::components::erased::on;
 
 /// What a canvas is seen as.
@@ -122,7 +122,7 @@ fn watch_sight(canvas: &HtmlCanvasElement, in_sight: RwSignal<bool>) {
 fn paint(canvas: &HtmlCanvasElement, scene: &Scene, theme: &Theme, ratio: f64) {
     canvas.set_width(device_pixels(scene.size.width, ratio));
     canvas.set_height(device_pixels(scene.size.height, ratio));
-    let Some(mut backend) = CanvasBackend::new(canvas) else { return };
+    let Some(mut backend) = CanvasBackend::with_canvas_object(canvas.clone()) else { return };
     if let Err(error) = draw(scene, theme, Scale::uniform(ratio), &mut backend) {
         leptos::logging::error!("the chart could not be drawn: {error}");
     }

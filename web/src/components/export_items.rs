@@ -3,9 +3,8 @@
 use leptos::prelude::*;
 
 use super::erased::{block, later, memo, on};
-use crate::state::export_kinds::{KINDS, file_name};
+use crate::state::export_kinds::{file_name, kinds};
 use crate::state::fragment;
-use crate::state::inputs::View;
 use crate::state::program;
 use crate::state::session::Session;
 use crate::state::url::{self, Note};
@@ -15,17 +14,14 @@ use crate::state::url::{self, Note};
 pub fn ExportItems() -> impl IntoView {
     let session = expect_context::<Session>();
     let view = memo(move |_| session.inputs.with(|inputs| inputs.view));
-    let item = move |(kind, name): (&'static str, &'static str)| {
+    let item = move |&(kind, name): &(&'static str, &'static str)| {
         view! {
             <button type="button" popovertarget="export-menu" popovertargetaction="hide" on:click=on(move |_| save(session, kind))>
                 {name}
             </button>
         }
     };
-    let files = block(move || match view.get() {
-        View::Kernel => KINDS.into_iter().map(item).collect_view().into_any(),
-        View::Model => ().into_any(),
-    });
+    let files = block(move || kinds(view.get()).iter().map(item).collect_view().into_any());
     view! {
         {files}
         <button type="button" popovertarget="export-menu" popovertargetaction="hide" on:click=on(move |_| copy_link(session))>

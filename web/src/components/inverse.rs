@@ -59,7 +59,8 @@ fn Asked(
     }
 }
 
-fn table(title: &'static str, answer: Answer) -> impl IntoView {
+/// A sentence, and its table if it has one.
+pub fn table(title: &'static str, answer: Answer) -> impl IntoView {
     let head = |name: &'static str| view! { <th scope="col">{name}</th> };
     let none = answer.columns.is_empty() || answer.rows.is_empty();
     let row = |cells: Vec<String>| {

@@ -1,25 +1,47 @@
-//! The formulas behind the chosen format, with the reader's numbers.
+//! What is behind the numbers of the chosen format: the formulas with the reader's numbers, and the tiles of a product.
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use super::erased::{later, memo, on};
+use super::erased::{flag, later, memo, on};
 use crate::lazy::{self, Refusal};
 use crate::state::fragment;
+use crate::state::operator::Op;
 use crate::state::session::Session;
 use crate::state::url;
 
-/// Opens on demand; the program that writes the formulas is fetched then.
+/// What opens on demand: its title, its class, what it holds, and the function of the chunk that writes it.
+type Asked = (&'static str, &'static str, &'static str, &'static str);
+
+const FORMULAS: Asked = ("Show the work", "work", "Formulas", "show_work");
+const TILES: Asked = ("Tiles and waves", "tiles", "Tiles", "tiles");
+
+/// The formulas, and for a product its tiles.
 #[component]
 pub fn ShowWork() -> impl IntoView {
     let session = expect_context::<Session>();
+    let has_tiles = flag(move || session.inputs.with(|inputs| inputs.op == Op::Gemm));
+    view! {
+        <Written asked=FORMULAS/>
+        <div hidden=flag(move || !has_tiles.get())><Written asked=TILES/></div>
+    }
+}
+
+/// Opens on demand; the program that writes it is fetched then.
+#[component]
+fn Written(
+    /// What it is.
+    asked: Asked,
+) -> impl IntoView {
+    let (title, class, label, function) = asked;
+    let session = expect_context::<Session>();
     let is_open = RwSignal::new(false);
-    let formulas = RwSignal::new(String::new());
+    let written = RwSignal::new(String::new());
     let on_toggle = move |event: leptos::ev::Event| {
         let details = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok());
         is_open.set(details.is_some_and(|details| details.has_attribute("open")));
     };
-    // The formulas of an input that cannot be read are those of the last that could.
+    // What belongs to an input that cannot be read is that of the last that could.
     let asked = memo(move |before: Option<&(String, String)>| {
         session.inputs.with(|inputs| {
             let kept = before.filter(|_| !url::is_readable(inputs)).cloned();
@@ -33,17 +55,17 @@ pub fn ShowWork() -> impl IntoView {
         }
         let (query, carried) = asked.get();
         later(async move {
-            let reply = lazy::ask("show_work", &[&query, &carried]).await;
+            let reply = lazy::ask(function, &[&query, &carried]).await;
             let is_current = asked.try_with_untracked(|now| now.0 == query) == Some(true);
             if is_current {
-                formulas.set(reply.unwrap_or_else(|Refusal(text)| text));
+                written.set(reply.unwrap_or_else(|Refusal(text)| text));
             }
         });
     });
     view! {
-        <details class="work" on:toggle=on(on_toggle)>
-            <summary>"Show the work"</summary>
-            <div tabindex="0" role="group" aria-label="Formulas" inner_html=move || formulas.get()></div>
+        <details class=class on:toggle=on(on_toggle)>
+            <summary>{title}</summary>
+            <div tabindex="0" role="group" aria-label=label inner_html=move || written.get()></div>
         </details>
     }
 }

@@ -86,7 +86,6 @@ impl Shown {
 }
 
 /// What to show after what was shown before: wrong inputs keep the last good answer.
-#[expect(clippy::missing_panics_doc, reason = "the default inputs are valid, as a test shows")]
 pub fn next(before: Option<&Shown>, inputs: &Inputs) -> Shown {
     match (derive(inputs), before) {
         (Ok(kernel), _) => Shown { kernel: Arc::new(kernel), faults: Vec::new() },

@@ -1,6 +1,11 @@
 //! What can be saved of an answer: the table as CSV and Markdown, the published JSON, the chart as SVG, and the formulas behind
 //! it. Made by the program on demand, from the address, which says everything.
 
+mod model;
+mod tiles;
+
+pub use tiles::tiles;
+
 use calc_core::calibration::Calibration;
 use chart::scene::Size;
 use chart::svg::roofline_svg;
@@ -12,7 +17,7 @@ use report::work;
 
 use super::derived::{self, RowState};
 use super::fragment::{Carried, understand};
-use super::inputs::Inputs;
+use super::inputs::{Inputs, View};
 use super::names::short_name;
 use super::url;
 
@@ -28,6 +33,9 @@ fn inputs(query: &str, carried: &str) -> Inputs {
 /// The content of a file; empty for a kind that there is not. `dark` is for pictures.
 pub fn export(kind: &str, query: &str, carried: &str, dark: bool) -> String {
     let inputs = inputs(query, carried);
+    if inputs.view == View::Model {
+        return model::export(&inputs, kind, dark).unwrap_or_default();
+    }
     match kind {
         "csv" => csv(&inputs),
         "md" => markdown(&inputs),
@@ -126,7 +134,7 @@ pub fn show_work(query: &str, carried: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::export_kinds::KINDS;
+    use crate::state::export_kinds::kinds;
     use crate::state::operator::Op;
 
     const QUERY: &str = "?d=t4&m=8&w=fp16&v=1";
@@ -135,7 +143,7 @@ mod tests {
     fn every_kind_has_content_for_every_operator() {
         for op in Op::ALL {
             let query = format!("?op={}&pt=a~1~0.01&v=1", op.key());
-            for (kind, _) in KINDS.iter().filter(|(kind, _)| *kind != "png") {
+            for (kind, _) in kinds(View::Kernel).iter().filter(|(kind, _)| *kind != "png") {
                 assert!(export(kind, &query, "", false).len() > 200, "{op:?} {kind}");
             }
             assert!(show_work(&query, "").contains("<h3>Ideal time"), "{op:?}");

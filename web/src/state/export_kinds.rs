@@ -1,14 +1,34 @@
 //! What can be saved of an answer, and how the files are called. What is in them is in `export`, which the page does not have.
 
-use super::inputs::Inputs;
+use super::inputs::{Inputs, View};
 
-/// Ending of the file, and name in the menu.
-pub const KINDS: [(&str, &str); 5] =
-    [("png", "PNG"), ("svg", "SVG"), ("csv", "CSV"), ("md", "Markdown"), ("json", "JSON")];
+/// All kinds: ending of the file, and name in the menu. The last is of a model only.
+const KINDS: [(&str, &str); 6] = [
+    ("png", "PNG"),
+    ("svg", "SVG"),
+    ("csv", "CSV"),
+    ("md", "Markdown"),
+    ("json", "JSON"),
+    ("advice.json", "JSON of the advice"),
+];
+
+/// The kinds of a view.
+pub fn kinds(view: View) -> &'static [(&'static str, &'static str)] {
+    match view {
+        View::Kernel => &KINDS[..KINDS.len() - 1],
+        View::Model => &KINDS,
+    }
+}
 
 /// The name of a file.
 pub fn file_name(inputs: &Inputs, kind: &str) -> String {
-    format!("ridgepoint-{}-{}.{kind}", inputs.device.key, inputs.op.key())
+    let what = match inputs.view {
+        View::Kernel => inputs.op.key(),
+        View::Model => inputs.model.base.key(),
+    };
+    // A model of a file has no key.
+    let what = if what.is_empty() { "model" } else { what };
+    format!("ridgepoint-{}-{what}.{kind}", inputs.device.key)
 }
 
 #[cfg(test)]
@@ -16,8 +36,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_says_device_and_operator() {
-        let name = file_name(&Inputs::default(), "csv");
-        assert_eq!(name, "ridgepoint-jetson_orin_nano_8gb_super-gemm.csv");
+    fn a_name_says_device_and_operator_or_model() {
+        let mut inputs = Inputs::default();
+        assert_eq!(file_name(&inputs, "csv"), "ridgepoint-jetson_orin_nano_8gb_super-gemm.csv");
+        inputs.view = View::Model;
+        let name = file_name(&inputs, "advice.json");
+        assert_eq!(name, "ridgepoint-jetson_orin_nano_8gb_super-llama-3.1-8b.advice.json");
     }
 }

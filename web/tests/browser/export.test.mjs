@@ -96,3 +96,31 @@ pageTest('on paper there are no buttons, and everything is in sight', {}, async 
   const clipped = await page.evaluate(() => [...document.querySelectorAll('.inputs, .answer, aside.limits')].filter((element) => element.scrollHeight > element.clientHeight + 1).length);
   assert.equal(clipped, 0);
 });
+
+pageTest('the Model view saves its operators, its answer and the advice', {}, async (page) => {
+  await openSite(page, '?view=model&d=h100_sxm&batch=8');
+  const csv = await saved(page, 'CSV');
+  assert.equal(csv.name, 'ridgepoint-h100_sxm-llama-3.1-8b.csv');
+  const rows = csv.content.toString().trim().split('\n').map((line) => line.split(','));
+  const shown = await page.locator('table.operators tbody tr').count();
+  assert.equal(rows.length - 1, shown, 'a row for each of the tables');
+  const json = JSON.parse((await saved(page, 'JSON')).content);
+  assert.deepEqual([json.schema, json.hardware.key, json.model.key, json.workload.batch], [1, 'h100_sxm', 'llama-3.1-8b', 8]);
+  const decode = rows.filter((row) => row[0] === 'decode').reduce((sum, row) => sum + Number(row[9]), 0);
+  assert.ok(Math.abs(decode / json.decode.ideal_s - 1) < 1e-9);
+  const markdown = plain((await saved(page, 'Markdown')).content.toString());
+  assert.match(markdown, /^# Llama-3\.1 8B on H100 SXM/);
+  const advice = await saved(page, 'JSON of the advice');
+  assert.equal(advice.name, 'ridgepoint-h100_sxm-llama-3.1-8b.advice.json');
+  const { ranked, goal } = JSON.parse(advice.content);
+  assert.equal(goal.phase, 'decode');
+  assert.ok(ranked.length > 3);
+});
+
+pageTest('the Model view saves its chart', {}, async (page) => {
+  await openSite(page, '?view=model&d=h100_sxm');
+  assert.match((await saved(page, 'SVG')).content.toString(), /^<svg [\s\S]*[GT]B\/s/);
+  const png = await saved(page, 'PNG');
+  assert.equal(png.name, 'ridgepoint-h100_sxm-llama-3.1-8b.png');
+  assert.equal(png.content.subarray(1, 4).toString(), 'PNG');
+});

@@ -46,3 +46,39 @@ pageTest('the formulas fit on a phone', { viewport: { width: 390, height: 844 } 
   await open(page);
   assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390);
 });
+
+const openTiles = async (page) => {
+  await page.locator('summary', { hasText: 'Tiles and waves' }).click();
+  await page.locator('.tiles > div > p').waitFor();
+};
+const tiles = (page) => page.locator('.tiles tbody tr').evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
+
+pageTest('the tiles of a product are ranked, and follow it', {}, async (page) => {
+  await loadAxe(page);
+  await openSite(page, '?d=a100_80gb_sxm&m=4096&w=fp16');
+  await openTiles(page);
+  assert.match(plain(await page.locator('.tiles p').innerText()), /^Best: \d+ × \d+ × \d+ with \d stages; stages need .* of shared memory/);
+  const heads = await page.locator('.tiles th').allInnerTexts();
+  assert.deepEqual(heads, ['tile', 'stages', 'runs', 'tiles', 'waves', 'wave eff.', 'tile eff.', 'traffic from', 'to', 'wave in L2']);
+  const rows = await tiles(page);
+  assert.ok(rows.length > 5 && rows.every((row) => row.length === heads.length && !row.includes('unknown')), JSON.stringify(rows));
+  const first = rows.findIndex((row) => row[2] !== 'yes');
+  assert.ok(first === -1 || rows.slice(first).every((row) => row[2].startsWith('no: ')), 'what does not run comes last, with the reason');
+  await assertAccessible(page);
+  await type(page, 'm', '1');
+  await page.waitForFunction((before) => document.querySelector('.tiles tbody td:nth-child(4)').textContent !== before, rows[0][3]);
+});
+
+pageTest('what nobody published of a device is unknown in its tiles', {}, async (page) => {
+  await openSite(page, '?d=tpu_v5e&w=bf16');
+  await openTiles(page);
+  assert.ok((await tiles(page)).every((row) => row.filter((cell) => cell === 'unknown').length >= 3));
+});
+
+pageTest('what is no product has no tiles', { viewport: { width: 390, height: 844 } }, async (page) => {
+  await openSite(page, '?op=attention');
+  assert.equal(await page.locator('.tiles').isVisible(), false);
+  await openSite(page);
+  await openTiles(page);
+  assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390);
+});

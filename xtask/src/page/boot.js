@@ -15,6 +15,21 @@ globalThis.ridgepointSave = async (name, content) => {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 };
 
+// Compares devices in a worker, which is fetched for the first question. The error is a sentence, or null when it cannot be fetched.
+let worker;
+globalThis.ridgepointExplore = (name, text) => new Promise((resolve, reject) => {
+  const giveUp = () => {
+    worker?.terminate();
+    worker = undefined;
+    reject(null);
+  };
+  worker ??= new Worker(new URL("./WORKER", import.meta.url), { type: "module" });
+  worker.onerror = giveUp;
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = ({ data }) => (data.missing ? giveUp() : data.error ? reject(data.error) : resolve(data.answer));
+  worker.postMessage([name, text], [port2]);
+});
+
 globalThis.ridgepointCopy = (text) => navigator.clipboard.writeText(text);
 
 globalThis.ridgepointSavePicture = async (name) => {

@@ -13,7 +13,7 @@ use super::squeeze::squeeze;
 
 /// What the page may do; it asks the one other host for a model only when the reader clicks on that. It stands in the HTML because a plain server sets no headers; `frame-ancestors` would have no effect there.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; \
-                      connect-src 'self' https://huggingface.co; manifest-src 'self'; base-uri 'none'; form-action 'none'";
+                      connect-src 'self' https://huggingface.co; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'";
 
 /// Tells GitHub Pages to serve the files as they are. We also know our own folders by it.
 const MARK: &str = ".nojekyll";
@@ -22,7 +22,13 @@ const MARK: &str = ".nojekyll";
 const PROGRAM: &str = "web_bg.wasm";
 const SCRIPT: &str = "web.js";
 
+/// The same of the program that compares devices.
+const EXPLORER: &str = "explorer_bg.wasm";
+const EXPLORER_SCRIPT: &str = "explorer.js";
+
 const BOOT: &str = include_str!("boot.js");
+/// The worker that runs it.
+const WORKER: &str = include_str!("explore-worker.js");
 
 /// Builds the site beside `out` and swaps it in at the end, so that a server of `out` never sees half a site.
 pub(crate) fn assemble(web: &Path, bound: &Path, out: &Path) -> anyhow::Result<()> {
@@ -112,7 +118,10 @@ impl Folder<'_> {
         }
         let program = self.add_named_by_content(&self.bound.join(PROGRAM))?;
         let (script, loader) = self.add_scripts()?;
-        let boot_text = squeeze(BOOT)?.replace("SCRIPT", &script).replace("PROGRAM", &program);
+        let boot_text = squeeze(BOOT)?
+            .replace("SCRIPT", &script)
+            .replace("PROGRAM", &program)
+            .replace("WORKER", &self.add_worker()?);
         let boot = with_fingerprint(Path::new("boot.js"), boot_text.as_bytes())?;
         self.add(&boot, boot_text.as_bytes())?;
         let lines = [
@@ -124,6 +133,16 @@ impl Folder<'_> {
             format!("    <script type=\"module\" src=\"./{boot}\"></script>"),
         ];
         Ok(lines.join("\n"))
+    }
+
+    /// The worker with its script and its program.
+    fn add_worker(&self) -> anyhow::Result<String> {
+        let program = self.add_named_by_content(&self.bound.join(EXPLORER))?;
+        let script = self.add_named_by_content(&self.bound.join(EXPLORER_SCRIPT))?;
+        let text = WORKER.replace("SCRIPT", &script).replace("PROGRAM", &program);
+        let name = with_fingerprint(Path::new("explore-worker.js"), text.as_bytes())?;
+        self.add(&name, text.as_bytes())?;
+        Ok(name)
     }
 
     /// The program's script and the loader of chunks. Each imports the other, so both names follow from both contents.
@@ -145,7 +164,10 @@ impl Folder<'_> {
             let path = entry?.path();
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             // A chunk that turned out empty is written, but never fetched.
-            if name != PROGRAM && is_wasm(&path) && loader.contains(&quoted(name)) {
+            if ![PROGRAM, EXPLORER].contains(&name)
+                && is_wasm(&path)
+                && loader.contains(&quoted(name))
+            {
                 let new_name = self.add_named_by_content(&path)?;
                 loader = rename(&loader, "new URL(", name, &new_name)?;
             }
@@ -221,6 +243,8 @@ mod tests {
             ("bound/loader.js", "import {a} from \"./web.js\"; new URL(\"./split_a.wasm\", b)"),
             ("bound/web_bg.wasm", "d"),
             ("bound/split_a.wasm", "e"),
+            ("bound/explorer.js", "g"),
+            ("bound/explorer_bg.wasm", "h"),
             ("bound/split_empty.wasm", "f"),
         ];
         for (path, content) in files {
@@ -252,8 +276,8 @@ mod tests {
             assert!(html.split("href=\"").skip(1).all(|link| link.starts_with("./")), "{html}");
             assert_eq!(
                 fs::read_dir(&out).unwrap().count(),
-                9,
-                "page, mark, style, copy, boot, script, program, loader and one chunk"
+                12,
+                "page, mark, style, copy, boot, script, program, loader, one chunk and three of the worker"
             );
             assert_eq!(fs::read_dir(folder).unwrap().count(), 5, "nothing is left beside the site");
         });
@@ -269,7 +293,15 @@ mod tests {
                 .filter(|path| path.extension().is_some_and(|extension| extension == "js"))
                 .map(|path| fs::read_to_string(path).unwrap())
                 .collect();
-            for start in ["web-", "loader-", "split_a-", "web_bg-"] {
+            for start in [
+                "web-",
+                "loader-",
+                "split_a-",
+                "web_bg-",
+                "explorer-",
+                "explorer_bg-",
+                "explore-worker-",
+            ] {
                 let name = names()
                     .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
                     .find(|name| name.starts_with(start))

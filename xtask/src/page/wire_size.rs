@@ -44,9 +44,14 @@ pub(crate) fn report(site: &Path) -> anyhow::Result<()> {
     judge(total)
 }
 
-/// Whether a file is a chunk: WebAssembly that the page itself does not ask for.
+/// What the worker is made of.
+const WORKER: &str = "explore";
+
+/// Whether a file is a chunk or the worker's: WebAssembly that the page itself does not ask for.
 fn is_later(name: &str, page: &str) -> bool {
-    Path::new(name).extension().is_some_and(|extension| extension == "wasm") && !page.contains(name)
+    name.starts_with(WORKER)
+        || Path::new(name).extension().is_some_and(|extension| extension == "wasm")
+            && !page.contains(name)
 }
 
 fn measure(content: &[u8]) -> anyhow::Result<WireSize> {
@@ -86,7 +91,13 @@ mod tests {
     #[test]
     fn only_a_chunk_is_fetched_later() {
         let page = "<link rel=\"preload\" href=\"./web_bg-1.wasm\">";
-        let cases = [("web_bg-1.wasm", false), ("split_a-1.wasm", true), ("loader-1.js", false)];
+        let cases = [
+            ("web_bg-1.wasm", false),
+            ("split_a-1.wasm", true),
+            ("loader-1.js", false),
+            ("explore-worker-1.js", true),
+            ("explorer-1.js", true),
+        ];
         for (name, later) in cases {
             assert_eq!(is_later(name, page), later, "{name}");
         }

@@ -1,5 +1,6 @@
 //! The answer of `estimate`.
 
+use calc_core::calibration::Calibration;
 use calc_core::estimate::{Estimate, PhaseEstimate};
 use calc_core::footprint::{MemoryFootprint, Verdict};
 use calc_core::op::Traffic;
@@ -214,6 +215,17 @@ struct EnergyJson {
     joule_per_token: Option<f64>,
     watt: Option<f64>,
     basis: &'static str,
+}
+
+/// The answer to a request, or its refusal, as indented JSON with a line break at the end.
+pub fn pretty(inputs: &EstimateInputs, calibration: &Calibration) -> String {
+    let written = match inputs.estimate(calibration) {
+        Ok(answer) => serde_json::to_string_pretty(&EstimateJson::new(inputs, &answer)),
+        Err(error) => {
+            serde_json::to_string_pretty(&serde_json::json!({ "error": error.to_string() }))
+        }
+    };
+    written.unwrap_or_default() + "\n" // text keys and memory: writing them cannot fail
 }
 
 impl EstimateJson {

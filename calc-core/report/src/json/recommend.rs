@@ -1,19 +1,30 @@
 //! The answers of `recommend` and `schedule`.
 
+use calc_core::calibration::Calibration;
 use calc_core::error::Error;
 use calc_core::precision::Precision;
 use calc_core::quality::QualityLoss;
 use calc_core::recommend::{
     DeviceChoice, Dropped, MemoryStep, Outcome, Ranked, RecommendRequest, Recommendation,
-    memory_steps, room,
+    memory_steps, recommend, room,
 };
 use calc_core::schedule::{Schedule, Slot, SlotFlip};
 use calc_core::scheme::Scheme;
 use serde_json::{Value, json};
 
 use super::{ExpectedJson, HardwareJson, SCHEMA};
-use crate::request::{RecommendInputs, ScheduleInputs, Subject};
+use crate::request::{RecommendInputs, RequestError, ScheduleInputs, Subject};
 use crate::words::{advice, apply};
+
+/// The answer to a request, or its refusal, as indented JSON with a line break at the end.
+pub fn pretty(inputs: &RecommendInputs, calibration: &Calibration) -> String {
+    let answer = || {
+        let request = inputs.request(calibration)?;
+        Ok::<Value, RequestError>(recommendation(inputs, &request, &recommend(&request)?)?)
+    };
+    let value = answer().unwrap_or_else(|error| json!({ "error": error.to_string() }));
+    serde_json::to_string_pretty(&value).unwrap_or_default() + "\n" // it goes to memory, which cannot fail
+}
 
 /// The answer of `recommend`.
 ///

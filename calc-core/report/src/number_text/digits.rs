@@ -133,7 +133,7 @@ mod tests {
             f64::MIN_POSITIVE,
             5e-324,
             1e-320,
-            4503599627370497.5,
+            4_503_599_627_370_497.0,
             1e300,
             1e15,
         ];
@@ -152,8 +152,8 @@ mod tests {
         }
 
         #[test]
-        fn short_fractions_are_as_in_the_standard_library(whole in 1_u32..100_000, halvings in 0_i32..12, count in 1_usize..7) {
-            let value = f64::from(whole) / 2_f64.powi(halvings);
+        fn short_fractions_are_as_in_the_standard_library(whole in 1_u32..100_000, halvings in 0_u32..12, count in 1_usize..7) {
+            let value = f64::from(whole) / f64::from(1_u32 << halvings);
             prop_assert_eq!(scientific(value, count), format!("{value:.*e}", count - 1));
         }
     }

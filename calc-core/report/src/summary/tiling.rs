@@ -12,16 +12,20 @@ pub fn tilings(title: &str, all: &[Tiling]) -> Document {
     let mut out = Document::default();
     out.heading(title);
     if let Some(best) = all.first() {
-        let t = best.tile;
-        out.line(format!(
-            "Best: {} × {} × {} with {} stages. {}.",
-            t.m,
-            t.n,
-            t.k,
-            t.stages,
-            why(best)
-        ));
+        out.line(best_tile(best));
     }
+    out.table(tiling_table(all));
+    out
+}
+
+/// The best in a sentence.
+pub fn best_tile(best: &Tiling) -> String {
+    let t = best.tile;
+    format!("Best: {} × {} × {} with {} stages; {}.", t.m, t.n, t.k, t.stages, why(best))
+}
+
+/// A row for each.
+pub fn tiling_table(all: &[Tiling]) -> Table {
     let mut table = Table::new(&[
         ("tile", Align::Left),
         ("stages", Align::Right),
@@ -37,8 +41,7 @@ pub fn tilings(title: &str, all: &[Tiling]) -> Document {
     for tiling in all {
         table.push(row(tiling));
     }
-    out.table(table);
-    out
+    table
 }
 
 fn row(tiling: &Tiling) -> Vec<String> {

@@ -6,6 +6,7 @@ use super::view::ModelContext;
 use crate::components::advice::{AdvicePanel, advice_of};
 use crate::components::device_facts::DeviceFacts;
 use crate::components::erased::{block, flag, memo, text};
+use crate::components::explore::Explore;
 use crate::components::inverse::Inverse;
 use crate::state::advice::question::of_model;
 use crate::state::model::answer::ModelShown;
@@ -29,6 +30,7 @@ pub fn Care() -> impl IntoView {
         <aside class="limits" class:stale=stale aria-label="Advice and facts">
             <AdvicePanel advice=advice stale=stale/>
             <Inverse/>
+            <Explore/>
             <div hidden=flag(move || notes.with(Vec::is_empty))>
                 <h2>"Read with care"</h2>
                 <ul>{list}</ul>

@@ -54,11 +54,20 @@ fn hub_name(inputs: &ModelInputs) -> &str {
 }
 
 /// Asks something about the model under the goal; `None` while something cannot be read.
+pub fn with_model<R>(inputs: &Inputs, ask: impl FnOnce(&RecommendRequest<'_>) -> R) -> Option<R> {
+    let question = Question::read(&inputs.model, &inputs.device, inputs.power_mode()).ok()?;
+    let (part, workload) = counted(inputs, &question);
+    let request = question.request(workload);
+    let task = Task::Model(ModelTask::new(request, inputs.model.base.stored()));
+    let bounds = inputs.goal.bounds(question.limit)?;
+    Some(ask(&RecommendRequest { task, objective: inputs.goal.objective, part, bounds }))
+}
+
+/// What counts, and the workload for that.
 ///
 /// Decode counts, at the stated context, unless the reader says otherwise: the exact sum over all new tokens would take too
 /// long for an answer with every letter.
-pub fn with_model<R>(inputs: &Inputs, ask: impl FnOnce(&RecommendRequest<'_>) -> R) -> Option<R> {
-    let question = Question::read(&inputs.model, &inputs.device, inputs.power_mode()).ok()?;
+pub fn counted(inputs: &Inputs, question: &Question<'_>) -> (Part, Workload) {
     let part = inputs.goal.part.unwrap_or(Part::Decode);
     let workload = match part {
         Part::Whole => question.workload,
@@ -69,10 +78,7 @@ pub fn with_model<R>(inputs: &Inputs, ask: impl FnOnce(&RecommendRequest<'_>) ->
             ..question.workload
         },
     };
-    let request = question.request(workload);
-    let task = Task::Model(ModelTask::new(request, inputs.model.base.stored()));
-    let bounds = inputs.goal.bounds(question.limit)?;
-    Some(ask(&RecommendRequest { task, objective: inputs.goal.objective, part, bounds }))
+    (part, workload)
 }
 
 #[cfg(test)]

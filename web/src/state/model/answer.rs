@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use calc_core::device::{Device, PowerMode};
 use calc_core::plan::Plan;
+use calc_core::workload::Workload;
 use chart::roofline::Roofline;
 use report::number_text as text;
 use report::request::EstimateInputs;
@@ -135,22 +136,31 @@ fn is_shown(inputs: &ModelInputs, field: Field) -> bool {
     Field::geometry().all(|other| other != field) || value(inputs.base.arch(), field).is_some()
 }
 
+/// The question as the command line asks it, with a workload.
+pub fn estimate_inputs(
+    inputs: &ModelInputs,
+    question: &Question<'_>,
+    workload: Workload,
+) -> EstimateInputs {
+    EstimateInputs {
+        device: std::borrow::Cow::Owned(question.device.clone()),
+        power_mode: question.mode.map(|mode| mode.name.to_string()),
+        model: inputs.base.named(question.arch.clone()),
+        precision: question.precision,
+        workload,
+        weight_size: None,
+        draft: None,
+        engine: None,
+    }
+}
+
 /// The notes of the command line to the same question.
 fn notes(
     inputs: &ModelInputs,
     question: &Question<'_>,
     answer: &calc_core::estimate::Estimate,
 ) -> Vec<String> {
-    let request = EstimateInputs {
-        device: std::borrow::Cow::Owned(question.device.clone()),
-        power_mode: question.mode.map(|mode| mode.name.to_string()),
-        model: inputs.base.named(question.arch.clone()),
-        precision: question.precision,
-        workload: question.workload,
-        weight_size: None,
-        draft: None,
-        engine: None,
-    };
+    let request = estimate_inputs(inputs, question, question.workload);
     let mut notes = words::estimate_notes(&request, answer);
     if question.workload.speculation.is_some() {
         notes.push("the time of the draft model is not counted: none is chosen here".to_owned());

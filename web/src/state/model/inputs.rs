@@ -82,8 +82,12 @@ impl Base {
 
     /// The same with a geometry of its own, as the command line names it.
     pub fn named(&self, arch: ModelArch) -> NamedModel {
+        let key = match self {
+            Self::Catalog(model) => model.key.to_owned(),
+            Self::File(model) => model.name.clone(),
+        };
         NamedModel {
-            key: self.key().to_owned(),
+            key,
             name: self.name().to_owned(),
             arch: Cow::Owned(arch),
             stored: self.stored(),

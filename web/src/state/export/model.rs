@@ -1,0 +1,172 @@
+//! What can be saved of the Model view's answer: operators as CSV, all of it as Markdown, the published JSON of `estimate` and
+//! of `recommend`, the operators on the roofline as SVG.
+
+use calc_core::calibration::Calibration;
+use calc_core::estimate::Estimate;
+use calc_core::plan::OpRow;
+use chart::scene::Scene;
+use chart::svg::scene_svg;
+use chart::theme::{DARK, LIGHT};
+use report::json;
+use report::request::{RecommendInputs, Subject};
+use report::summary;
+use report::words;
+
+use super::PICTURE;
+use crate::state::advice::question::counted;
+use crate::state::inputs::Inputs;
+use crate::state::model::answer::{derive, estimate_inputs};
+use crate::state::model::question::Question;
+
+/// The content of a file; `None` for a kind that there is not, or while something cannot be read.
+pub(super) fn export(inputs: &Inputs, kind: &str, dark: bool) -> Option<String> {
+    let question = Question::read(&inputs.model, &inputs.device, inputs.power_mode()).ok()?;
+    match kind {
+        "svg" => picture(inputs, dark),
+        "advice.json" => advice(inputs, &question),
+        "json" => {
+            let request = estimate_inputs(&inputs.model, &question, question.workload);
+            Some(json::estimate::pretty(&request, &Calibration::ASSUMED))
+        }
+        _ => {
+            let request = estimate_inputs(&inputs.model, &question, question.workload);
+            let answer = request.estimate(&Calibration::ASSUMED).ok()?;
+            match kind {
+                "csv" => Some(csv(&answer)),
+                "md" => Some(summary::estimate(&request, &answer).to_markdown()),
+                _ => None,
+            }
+        }
+    }
+}
+
+/// The operators of both phases, totals over their instances, in base units.
+fn csv(answer: &Estimate) -> String {
+    let mut text = String::from(
+        "phase,operator,count,compute,flop,weight_bytes,kv_cache_bytes,activation_bytes,flop_per_byte,ideal_s,expected_s,low_s,high_s,bound\n",
+    );
+    for (phase, answer) in [("prefill", &answer.prefill), ("decode", &answer.decode)] {
+        for row in &answer.operators {
+            text += &line(phase, row);
+        }
+    }
+    text
+}
+
+fn line(phase: &str, row: &OpRow) -> String {
+    let (totals, traffic) = (&row.totals, &row.totals.cost.traffic);
+    format!(
+        "{phase},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+        row.kind.key(),
+        row.count,
+        row.path.class.key(),
+        totals.cost.flops.get(),
+        traffic.weights.get(),
+        traffic.kv_cache.get(),
+        traffic.activations.get(),
+        totals.cost.intensity().get(),
+        totals.ideal.get(),
+        totals.expected.time.get(),
+        totals.expected.low.get(),
+        totals.expected.high.get(),
+        words::bound(totals.time.bound())
+    )
+}
+
+/// The published answer of the adviser to what the page asks it: the part that counts, at the longest context.
+fn advice(inputs: &Inputs, question: &Question<'_>) -> Option<String> {
+    let (part, workload) = counted(inputs, question);
+    let request = RecommendInputs {
+        device: inputs.device.clone(),
+        any_device: false,
+        power_mode: inputs.mode.as_ref().map(ToString::to_string),
+        subject: Subject::Model(Box::new(estimate_inputs(&inputs.model, question, workload))),
+        objective: inputs.goal.objective,
+        part,
+        bounds: inputs.goal.bounds(question.limit)?,
+        asked_weights: None,
+    };
+    Some(json::recommend::pretty(&request, &Calibration::ASSUMED))
+}
+
+fn picture(inputs: &Inputs, dark: bool) -> Option<String> {
+    let answer = derive(&inputs.model, &inputs.device, inputs.power_mode()).ok()?;
+    let (chart, shares) = answer.chart?;
+    let scene = Scene::of_operators(&chart, &shares, PICTURE, None);
+    Some(scene_svg(&scene, if dark { &DARK } else { &LIGHT }))
+}
+
+#[cfg(test)]
+mod tests {
+    use report::json::estimate::EstimateJson;
+    use report::json::recommend::recommendation;
+    use report::request::{EstimateInputs, Fields, Library};
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::state::export::export;
+
+    const QUERY: &str =
+        "?view=model&d=h100_sxm&batch=8&prompt=512&context=2048&generate=16&weights=fp8_e4m3&v=1";
+
+    fn fields(more: &Value) -> Fields {
+        let mut request = json!({
+            "hardware": "h100_sxm", "model": "llama-3.1-8b", "batch": 8, "prompt": 512,
+            "context": 2048, "new_tokens": 16, "weights": "fp8_e4m3",
+        });
+        for (key, value) in more.as_object().expect("an object") {
+            request[key] = value.clone();
+        }
+        Fields::from_line(&request.to_string()).expect("an object")
+    }
+
+    fn written(value: &impl serde::Serialize) -> String {
+        serde_json::to_string_pretty(value).expect("JSON") + "\n"
+    }
+
+    #[test]
+    fn the_estimate_is_that_of_the_command_line() {
+        let inputs =
+            EstimateInputs::parse(fields(&json!({})), &Library::CATALOGS).expect("a request");
+        let answer = inputs.estimate(&Calibration::ASSUMED).expect("an answer");
+        assert_eq!(export("json", QUERY, "", false), written(&EstimateJson::new(&inputs, &answer)));
+        assert_eq!(
+            export("md", QUERY, "", false),
+            summary::estimate(&inputs, &answer).to_markdown()
+        );
+    }
+
+    #[test]
+    fn the_advice_is_that_of_the_command_line_for_decode_at_the_longest_context() {
+        let more = json!({"phase": "decode", "new_tokens": 1});
+        let inputs = RecommendInputs::parse(fields(&more), &Library::CATALOGS);
+        let inputs = RecommendInputs { asked_weights: None, ..inputs.expect("a request") };
+        let asked = inputs.request(&Calibration::ASSUMED).expect("a question");
+        let answer = inputs.recommend(&Calibration::ASSUMED).expect("an answer");
+        assert_eq!(
+            export("advice.json", QUERY, "", false),
+            written(&recommendation(&inputs, &asked, &answer).expect("JSON"))
+        );
+    }
+
+    #[test]
+    fn csv_has_the_operators_of_both_phases_and_adds_up_to_the_estimate() {
+        let csv = export("csv", QUERY, "", false);
+        let json: Value = serde_json::from_str(&export("json", QUERY, "", false)).expect("JSON");
+        let columns = csv.lines().next().map(|head| head.split(',').count());
+        for phase in ["prefill", "decode"] {
+            let rows: Vec<Vec<&str>> = csv
+                .lines()
+                .filter(|line| line.starts_with(phase))
+                .map(|line| line.split(',').collect())
+                .collect();
+            assert!(rows.len() > 5 && rows.iter().all(|row| Some(row.len()) == columns));
+            let ideal: f64 = rows.iter().map(|row| row[9].parse::<f64>().expect("a number")).sum();
+            let said = json[phase]["ideal_s"].as_f64().expect("a number");
+            assert!((ideal / said - 1.0).abs() < 1e-9, "{ideal} {said}");
+        }
+        let [light, dark] = [false, true].map(|dark| export("svg", QUERY, "", dark));
+        assert!(light.starts_with("<svg") && light.contains("GB/s") && light != dark, "{light}");
+        assert!(export("csv", "?view=model&batch=x", "", false).is_empty());
+    }
+}
