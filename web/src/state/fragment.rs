@@ -1,6 +1,7 @@
 //! What no catalog has travels in the address as a compressed fragment: named parts, such as a custom device. Here are the parts
 //! as text; the boot script compresses it and checks it, with what the browser has for that.
 
+use calc_core::device::Device;
 use report::device_file::lines;
 
 use super::inputs::Inputs;
@@ -42,8 +43,51 @@ pub fn text(inputs: &Inputs) -> String {
 
 /// The device of the inputs, as lines.
 pub fn device(inputs: &Inputs) -> String {
-    lines::of_device(&inputs.device, inputs.copy_of.map(|device| &*device.key))
+    let copy_of = inputs.copy_of.map(|device| &*device.key);
+    lines_of_devices().map_or_else(String::new, |lines| (lines.write)(&inputs.device, copy_of))
 }
+
+/// Whether devices can be read; false where the chunk for it could not be fetched.
+pub fn can_read_devices() -> bool {
+    lines_of_devices().is_some()
+}
+
+/// The device of a part; `None` for what describes none.
+pub fn read_device(part: &str) -> Option<Device> {
+    (lines_of_devices()?.read)(part)
+}
+
+/// Devices as lines. They come in chunks: with whatever makes devices, and with an address that carries one.
+struct LinesOfDevices {
+    read: fn(&str) -> Option<Device>,
+    write: fn(&Device, Option<&str>) -> String,
+}
+
+static LINES: LinesOfDevices =
+    LinesOfDevices { read: |part| lines::read(part).ok(), write: lines::of_device };
+
+#[cfg(feature = "lazy")]
+static ARRIVED: std::sync::OnceLock<&'static LinesOfDevices> = std::sync::OnceLock::new();
+
+#[cfg(feature = "lazy")]
+fn lines_of_devices() -> Option<&'static LinesOfDevices> {
+    ARRIVED.get().copied()
+}
+
+/// Devices can be read and written from now on: whatever makes one, or brings one, says so first.
+#[cfg(feature = "lazy")]
+pub fn arrive() {
+    ARRIVED.get_or_init(|| &LINES);
+}
+
+#[cfg(not(feature = "lazy"))]
+fn lines_of_devices() -> Option<&'static LinesOfDevices> {
+    Some(&LINES)
+}
+
+/// Devices can be read and written: nothing is fetched here.
+#[cfg(not(feature = "lazy"))]
+pub const fn arrive() {}
 
 fn join(parts: &[Part]) -> String {
     let mut text = String::new();
