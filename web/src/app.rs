@@ -16,15 +16,22 @@ use crate::components::notes::Notes;
 use crate::components::roofline_chart::RooflineChart;
 use crate::components::show_work::ShowWork;
 use crate::components::verdict::Verdict;
-use crate::lazy::Part;
+use crate::lazy::{Part, own_devices};
 use crate::state::derived::Shown;
 use crate::state::inputs::View;
-use crate::state::session::Session;
+use crate::state::session::{Session, code};
 
-/// Puts the page into the document.
+/// Puts the page into the document. An address that carries a device needs first what reads it.
 pub fn start() {
     console_error_panic_hook::set_once();
-    leptos::mount::mount_to_body(App);
+    if code().is_none() {
+        leptos::mount::mount_to_body(App);
+        return;
+    }
+    wasm_bindgen_futures::spawn_local(async {
+        drop(own_devices().await); // a note says when it cannot be fetched
+        leptos::mount::mount_to_body(App);
+    });
 }
 
 /// The page: the view that the address names, in one frame.

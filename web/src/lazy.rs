@@ -15,8 +15,8 @@ use crate::components::goal_fields::GoalFields;
 use crate::components::key_dialog::KeyDialog;
 use crate::components::model::view::ModelView;
 use crate::components::own_points::OwnPoints;
-use crate::state::export;
 use crate::state::files::{self, Opened};
+use crate::state::{export, fragment};
 
 /// A sentence that says why something could not be done.
 #[derive(Debug)]
@@ -172,4 +172,25 @@ fn maker(part: Part) -> MakeView {
         Part::ExportItems => || view! { <ExportItems/> }.into_any(),
         Part::KeyDialog => || view! { <KeyDialog/> }.into_any(),
     }
+}
+
+/// Brings what reads and writes devices of the reader's own in an address.
+///
+/// # Errors
+/// That it could not be fetched.
+#[cfg(feature = "lazy")]
+#[wasm_split(device, wasm_split_path = leptos::wasm_split, fallible)]
+pub fn own_devices() -> Result<(), Refusal> {
+    fragment::arrive();
+    Ok(())
+}
+
+/// Brings what reads and writes devices of the reader's own in an address.
+///
+/// # Errors
+/// None: it is here.
+#[cfg(not(feature = "lazy"))]
+pub fn own_devices() -> impl Future<Output = Result<(), Refusal>> {
+    fragment::arrive();
+    std::future::ready(Ok(()))
 }

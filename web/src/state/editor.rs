@@ -9,6 +9,7 @@ use report::device_file::lines;
 use report::verdict::{badge, class_name};
 
 use super::decimal::{decimal, written};
+use super::fragment;
 use super::inputs::Inputs;
 
 /// What stands where a number is the reader's.
@@ -41,6 +42,7 @@ pub struct Draft {
 impl Draft {
     /// A copy of the chosen device; the device itself when it is the reader's own.
     pub fn of(inputs: &Inputs) -> Self {
+        fragment::arrive();
         let base = match &inputs.device {
             Cow::Borrowed(device) => Some(*device),
             Cow::Owned(_) => inputs.copy_of,

@@ -16,7 +16,7 @@ use report::table::{Align, Table, csv_cell};
 use report::work;
 
 use super::derived::{self, RowState};
-use super::fragment::{Carried, understand};
+use super::fragment::{self, Carried, understand};
 use super::inputs::{Inputs, View};
 use super::names::short_name;
 use super::url;
@@ -26,6 +26,7 @@ const PICTURE: Size = Size { width: 960.0, height: 600.0 };
 
 /// The inputs of an address: its query, and the text that its fragment packs.
 fn inputs(query: &str, carried: &str) -> Inputs {
+    fragment::arrive();
     let carried = if carried.is_empty() { Carried::Nothing } else { understand(carried) };
     url::read_beside(query, &carried).0
 }

@@ -14,6 +14,7 @@ use report::model_file::lines::{self as model_lines, ModelLines};
 use report::named_model::NamedModel;
 use report::number_text;
 
+use super::fragment;
 use super::inputs::Inputs;
 use super::model::inputs::Base;
 use super::presets::Preset;
@@ -64,6 +65,7 @@ pub fn understand(reply: &str) -> Result<Opened, String> {
     let strange = || "the file was read, but not understood".to_owned();
     let (kind, rest) = reply.split_once('\n').ok_or_else(strange)?;
     if kind == "device" {
+        fragment::arrive();
         return lines::read(rest)
             .map(|device| Opened::Device(Box::new(device)))
             .map_err(|error| error.to_string());

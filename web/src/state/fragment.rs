@@ -1,6 +1,9 @@
 //! What no catalog has travels in the address as a compressed fragment: named parts, such as a custom device. Here are the parts
 //! as text; the boot script compresses it and checks it, with what the browser has for that.
 
+use std::sync::OnceLock;
+
+use calc_core::device::Device;
 use report::device_file::lines;
 
 use super::inputs::Inputs;
@@ -42,7 +45,39 @@ pub fn text(inputs: &Inputs) -> String {
 
 /// The device of the inputs, as lines.
 pub fn device(inputs: &Inputs) -> String {
-    lines::of_device(&inputs.device, inputs.copy_of.map(|device| &*device.key))
+    let copy_of = inputs.copy_of.map(|device| &*device.key);
+    lines_of_devices().map_or_else(String::new, |lines| (lines.write)(&inputs.device, copy_of))
+}
+
+/// Whether devices can be read; false where the chunk for it could not be fetched.
+pub fn can_read_devices() -> bool {
+    lines_of_devices().is_some()
+}
+
+/// The device of a part; `None` for what describes none.
+pub fn read_device(part: &str) -> Option<Device> {
+    (lines_of_devices()?.read)(part)
+}
+
+/// Devices as lines. They come in chunks: with whatever makes devices, and with an address that carries one.
+struct LinesOfDevices {
+    read: fn(&str) -> Option<Device>,
+    write: fn(&Device, Option<&str>) -> String,
+}
+
+static LINES: LinesOfDevices =
+    LinesOfDevices { read: |part| lines::read(part).ok(), write: lines::of_device };
+
+static ARRIVED: OnceLock<&'static LinesOfDevices> = OnceLock::new();
+
+/// Without chunks everything is here from the start.
+fn lines_of_devices() -> Option<&'static LinesOfDevices> {
+    if cfg!(feature = "lazy") { ARRIVED.get().copied() } else { Some(&LINES) }
+}
+
+/// Devices can be read and written from now on: whatever makes one, or brings one, says so first.
+pub fn arrive() {
+    ARRIVED.get_or_init(|| &LINES);
 }
 
 fn join(parts: &[Part]) -> String {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use leptos::prelude::*;
 
 use crate::components::erased::{later, memo};
+use crate::lazy::own_devices;
 use wasm_bindgen::JsValue;
 
 use super::colors::Colors;
@@ -169,6 +170,7 @@ impl Session {
             later(async move {
                 let code = code().unwrap_or_default();
                 let text = program::unpack(&code).await.unwrap_or_default();
+                drop(own_devices().await); // a note says when it cannot be fetched
                 self.fragments.update_value(|known| known.push((code, text)));
                 self.reread();
             });
@@ -197,7 +199,7 @@ fn query() -> String {
 }
 
 /// The packed text in the address.
-fn code() -> Option<String> {
+pub fn code() -> Option<String> {
     let hash = window().location().hash().unwrap_or_default();
     hash.strip_prefix(fragment::PREFIX).map(str::to_owned)
 }

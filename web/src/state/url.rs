@@ -7,7 +7,7 @@ use calc_core::catalog;
 use calc_core::error::Error;
 use report::device_file::lines;
 
-use super::fragment::Carried;
+use super::fragment::{self, Carried};
 use super::inputs::{Inputs, View};
 use super::operator::{self, Field, Op};
 use super::points;
@@ -137,8 +137,12 @@ impl Reader<'_> {
         }
         let Some(value) = value else { return };
         let carried = self.carried.part("device");
+        if carried.is_some() && !fragment::can_read_devices() {
+            let text = "What reads the device in the address could not be fetched; load the page again when you are online.";
+            self.notes.push(Note { text: text.to_owned() });
+        }
         if let Some(device) =
-            carried.and_then(|text| lines::read(text).ok()).filter(|device| device.key == value)
+            carried.and_then(fragment::read_device).filter(|device| device.key == value)
         {
             inputs.set_device(Cow::Owned(device));
             let base = carried.and_then(lines::copy_of);
