@@ -17,7 +17,7 @@ use static_files::Site;
 
 /// What the page may load and who may frame it. The page repeats it but for `frame-ancestors`, which only a header can say.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
-                      img-src 'self' data:; connect-src 'self' https://huggingface.co; manifest-src 'self'; base-uri 'none'; \
+                      img-src 'self' data:; connect-src 'self' https://huggingface.co; worker-src 'self'; manifest-src 'self'; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'";
 
 const SECURITY: [(HeaderName, &str); 5] = [
