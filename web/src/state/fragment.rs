@@ -7,6 +7,7 @@ use calc_core::device::Device;
 use report::device_file::lines;
 
 use super::inputs::Inputs;
+use super::model::asked;
 
 /// What the fragment begins with in the address.
 pub const PREFIX: &str = "#s=";
@@ -39,6 +40,11 @@ pub fn text(inputs: &Inputs) -> String {
     let mut parts = Vec::new();
     if inputs.has_own_device() {
         parts.push(("device".to_owned(), device(inputs)));
+    }
+    let own = inputs.model.pairs().into_iter().filter(|(key, _)| asked::is_carried(key));
+    let model: String = own.map(|(key, value)| format!("{key}\t{value}\n")).collect();
+    if !model.is_empty() {
+        parts.push(("model".to_owned(), model));
     }
     join(&parts)
 }

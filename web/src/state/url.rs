@@ -1,16 +1,18 @@
 //! The address as state: `?d=h100_sxm&m=64&v=1`. Only what differs from the default, in short keys chosen by hand.
 //! What is not here: the browser's history (`session`).
 
-use std::borrow::Cow;
+mod percent;
+mod reader;
 
 use calc_core::catalog;
-use calc_core::error::Error;
-use report::device_file::lines;
 
-use super::fragment::{self, Carried};
-use super::inputs::{Inputs, View};
-use super::operator::{self, Field, Op};
+use super::fragment::Carried;
+use super::inputs::Inputs;
+use super::model::asked;
+use super::operator::Field;
 use super::points;
+use percent::{encoded, pairs};
+use reader::Reader;
 
 /// Longest value that a message repeats.
 const LONGEST_QUOTE: usize = 40;
@@ -59,6 +61,7 @@ pub fn read_beside(query: &str, carried: &Carried) -> (Inputs, Vec<Note>) {
     reader.points(&mut inputs, value("pt"));
     reader.version(value("v"));
     reader.other_keys(&mut inputs, &pairs);
+    reader.model(&mut inputs);
     reader.notes.truncate(MOST_NOTES);
     (inputs, reader.notes)
 }
@@ -99,7 +102,8 @@ pub fn write(inputs: &Inputs) -> String {
     pairs.extend(inputs.kv.map(|format| ("ak", format.key.to_owned())));
     pairs.extend(points::write(&inputs.points).map(|points| ("pt", points)));
     inputs.goal.write(&mut pairs);
-    pairs.extend(inputs.model.pairs());
+    let of_model = inputs.model.pairs();
+    pairs.extend(of_model.into_iter().filter(|(key, _)| !asked::is_carried(key)));
     if pairs.is_empty() {
         return String::new();
     }
@@ -109,292 +113,13 @@ pub fn write(inputs: &Inputs) -> String {
     format!("?{}", encoded.join("&"))
 }
 
-struct Reader<'a> {
-    notes: Vec<Note>,
-    carried: &'a Carried,
-}
-
-impl Reader<'_> {
-    fn note(&mut self, key: &str, value: &str, rest: &str) {
-        self.notes.push(Note::on(key, value, rest));
-    }
-
-    fn view(&mut self, inputs: &mut Inputs, value: Option<&str>) {
-        let Some(value) = value else { return };
-        if let Some(view) = View::ALL.into_iter().find(|view| view.key() == value) {
-            inputs.view = view;
-            return;
-        }
-        let rest = "which is no view; there are kernel and model. The page shows kernel.";
-        self.note("view", value, rest);
-    }
-
-    fn device(&mut self, inputs: &mut Inputs, value: Option<&str>) {
-        if *self.carried == Carried::Broken {
-            let text =
-                "The device in the address was cut off or changed on its way and cannot be read.";
-            self.notes.push(Note { text: text.to_owned() });
-        }
-        let Some(value) = value else { return };
-        let carried = self.carried.part("device");
-        if carried.is_some() && !fragment::can_read_devices() {
-            let text = "What reads the device in the address could not be fetched; load the page again when you are online.";
-            self.notes.push(Note { text: text.to_owned() });
-        }
-        if let Some(device) =
-            carried.and_then(fragment::read_device).filter(|device| device.key == value)
-        {
-            inputs.set_device(Cow::Owned(device));
-            let base = carried.and_then(lines::copy_of);
-            inputs.copy_of = base.and_then(|key| catalog::device(key).ok());
-            return;
-        }
-        match catalog::device(value) {
-            Ok(device) => inputs.set_device(Cow::Borrowed(device)),
-            Err(error) => {
-                let uses = format!("The page uses {}.", inputs.device.name);
-                self.note(
-                    "d",
-                    value,
-                    &format!(
-                        "which is no device of the catalog{}. {uses}",
-                        nearest(&error, "the device list names all keys")
-                    ),
-                );
-            }
-        }
-    }
-
-    fn mode(&mut self, inputs: &mut Inputs, value: Option<&str>) {
-        let Some(value) = value else { return };
-        let device = &inputs.device;
-        match device.power_mode(value) {
-            Ok(mode) if calc_core::roofline::Roofs::new(device, Some(mode)).is_ok() => {
-                inputs.mode = Some(mode.name.clone());
-            }
-            Ok(_) => {
-                let rest = "a power mode whose clocks nobody has published. The page uses the device's own peaks.";
-                self.note("pm", value, rest);
-            }
-            Err(_) if device.power_modes.is_empty() => {
-                self.note("pm", value, &format!("but {} has no power modes.", device.name));
-            }
-            Err(_) => {
-                let names: Vec<&str> = device.power_modes.iter().map(|mode| &*mode.name).collect();
-                let rest =
-                    format!("which {} does not have; it has {}.", device.name, names.join(", "));
-                self.note("pm", value, &rest);
-            }
-        }
-    }
-
-    fn operator(&mut self, inputs: &mut Inputs, value: Option<&str>) {
-        let Some(value) = value else { return };
-        if let Some(op) = Op::ALL.into_iter().find(|op| op.key() == value) {
-            inputs.op = op;
-            return;
-        }
-        let keys = Op::ALL.map(Op::key).join(", ");
-        self.note(
-            "op",
-            value,
-            &format!("which is no operator; there are {keys}. The page uses gemm."),
-        );
-    }
-
-    fn number(&mut self, inputs: &mut Inputs, field: Field, value: Option<&str>) {
-        let Some(value) = value else { return };
-        if let Ok(value) = operator::read(field, value) {
-            inputs.typed.set(field, value.to_string());
-            return;
-        }
-        let rest = format!(
-            "but {} is {}. The page uses {}.",
-            field.name(),
-            operator::allowed(field),
-            inputs.typed.text(field)
-        );
-        self.note(field.id(), value, &rest);
-    }
-
-    /// A key that is there, as 1, where the answer is not the usual one.
-    fn switch(&mut self, usual: &mut bool, key: &str, value: Option<&str>) {
-        match value {
-            None => {}
-            Some("1") => *usual = false,
-            Some(value) => self.note(key, value, "but it can only be 1. The page leaves it out."),
-        }
-    }
-
-    fn points(&mut self, inputs: &mut Inputs, value: Option<&str>) {
-        let Some(value) = value else { return };
-        match points::read(value) {
-            Some(points) => inputs.points = points,
-            None => self.note("pt", value, "which are no points: name, FLOP/B and TFLOP/s of each, with ~ between. The page leaves them out."),
-        }
-    }
-
-    fn kv_cache(&mut self, inputs: &mut Inputs, value: Option<&str>) {
-        let Some(value) = value else { return };
-        match catalog::format(value) {
-            Ok(format) => inputs.kv = Some(format),
-            Err(error) => {
-                let near = nearest(&error, "for example fp16, fp8_e4m3, gguf_q8_0");
-                self.note(
-                    "ak",
-                    value,
-                    &format!("which is no format{near}. The page uses the rule."),
-                );
-            }
-        }
-    }
-
-    fn weights(&mut self, inputs: &mut Inputs, value: Option<&str>) {
-        let Some(value) = value else { return };
-        match catalog::format(value) {
-            Ok(format) => inputs.weights = format,
-            Err(error) => {
-                let uses = format!("The page uses {}.", inputs.weights.key);
-                self.note(
-                    "w",
-                    value,
-                    &format!(
-                        "which is no format{}. {uses}",
-                        nearest(&error, "for example fp16, fp8_e4m3, int4_g128")
-                    ),
-                );
-            }
-        }
-    }
-
-    fn activations(&mut self, inputs: &mut Inputs, value: Option<&str>) {
-        let Some(value) = value else { return };
-        match catalog::format(value) {
-            Ok(format) if format.class.is_some() => inputs.activations = Some(format),
-            Ok(_) => {
-                let rest = "a format that stores weights only. Activations need one that is computed in, such as fp16, fp8_e4m3 or int8. The page uses the rule.";
-                self.note("a", value, rest);
-            }
-            Err(error) => {
-                let rest = format!(
-                    "which is no format{}. The page uses the rule.",
-                    nearest(&error, "for example fp16, bf16, fp8_e4m3")
-                );
-                self.note("a", value, &rest);
-            }
-        }
-    }
-
-    fn version(&mut self, value: Option<&str>) {
-        let Some(value) = value else { return };
-        match value.parse::<u32>() {
-            Ok(version) if version == catalog::VERSION => {}
-            Ok(version) if version < catalog::VERSION => {
-                let now = catalog::VERSION;
-                self.note(
-                    "v",
-                    value,
-                    &format!("an older catalog than this page's {now}: numbers may have moved."),
-                );
-            }
-            _ => self.note(
-                "v",
-                value,
-                &format!("but this page has catalog version {}.", catalog::VERSION),
-            ),
-        }
-    }
-
-    /// The keys of the Model view, and what no view knows.
-    fn other_keys(&mut self, inputs: &mut Inputs, pairs: &[(String, String)]) {
-        const KNOWN: [&str; 11] = ["view", "d", "pm", "op", "uf", "pl", "w", "a", "ak", "pt", "v"];
-        let is_field = |key: &str| Field::ALL.iter().any(|field| field.id() == key);
-        let is_other = |key: &str| !KNOWN.contains(&key) && !is_field(key);
-        for (key, value) in pairs.iter().filter(|(key, _)| is_other(key)) {
-            match inputs.goal.read(key, value) {
-                Some(Ok(())) => continue,
-                Some(Err(rest)) => {
-                    self.note(key, value, &rest);
-                    continue;
-                }
-                None if inputs.model.take(key, value) => continue,
-                None => {}
-            }
-            let key: String = key.chars().take(LONGEST_QUOTE).collect();
-            self.note(
-                &key,
-                value,
-                &format!(
-                    "a key that the page does not have; it has {}, m, n, k and others.",
-                    KNOWN.join(", ")
-                ),
-            );
-        }
-    }
-}
-
-/// The nearest keys, or where to find all.
-fn nearest(error: &Error, otherwise: &str) -> String {
-    match error {
-        Error::UnknownKey { nearest, .. } if !nearest.is_empty() => {
-            format!("; near it are {}", nearest.join(", "))
-        }
-        _ => format!("; {otherwise}"),
-    }
-}
-
-fn pairs(query: &str) -> Vec<(String, String)> {
-    let query = query.strip_prefix('?').unwrap_or(query);
-    query
-        .split('&')
-        .filter(|pair| !pair.is_empty())
-        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
-        .map(|(key, value)| (decoded(key), decoded(value)))
-        .collect()
-}
-
-/// Percent codes and plus signs resolved; what is no code stays as it is, what is no UTF-8 becomes a replacement sign.
-fn decoded(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let digit = |at: usize| bytes.get(at).and_then(|byte| char::from(*byte).to_digit(16));
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        match (byte, digit(at + 1), digit(at + 2)) {
-            (b'%', Some(high), Some(low)) => {
-                out.extend(u8::try_from(high * 16 + low));
-                at += 3;
-                continue;
-            }
-            (b'+', ..) => out.push(b' '),
-            _ => out.push(*byte),
-        }
-        at += 1;
-    }
-    String::from_utf8_lossy(&out).into_owned()
-}
-
-/// Everything but letters, digits and `-_.~` as percent codes.
-fn encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.push('%');
-            out.extend(
-                [byte >> 4, byte & 15]
-                    .map(|half| char::from(b"0123456789ABCDEF"[usize::from(half)])),
-            );
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::inputs::View;
+    use crate::state::operator::Op;
     use calc_core::catalog::devices;
+    use std::borrow::Cow;
 
     fn with(numbers: &[(Field, &str)]) -> Inputs {
         let mut inputs = Inputs::default();
@@ -520,14 +245,5 @@ mod tests {
         let (_, notes) = read(&query);
         assert!(notes.len() <= MOST_NOTES);
         assert!(notes.iter().all(|note| note.text.len() < 400));
-    }
-
-    #[test]
-    fn percent_codes_come_back() {
-        for text in ["MAXN_SUPER", "a b&c=d%+ü", "§", ""] {
-            assert_eq!(decoded(&encoded(text)), text);
-        }
-        assert_eq!(decoded("a+b%2"), "a b%2");
-        assert_eq!(decoded("%ff"), "\u{fffd}");
     }
 }

@@ -30,7 +30,7 @@ function drop(page, name, content, unreadable = false) {
 pageTest('a config.json that is opened answers, and its address alone brings it back', {}, async (page) => {
   await open(page);
   await page.locator('#file').setInputFiles(path);
-  await page.waitForURL(/geometry=/);
+  await page.waitForURL(/#s=/);
   assert.equal(await model(page), 'custom-model.json');
   const [sentence, memory] = [await verdict(page), await page.locator('.memory').innerText()];
   await page.goBack();
@@ -49,7 +49,7 @@ pageTest('a config.json that is pasted answers the same, and the text stays', {}
   await open(page);
   await page.locator('#paste').fill(config);
   await page.getByRole('button', { name: 'Use what is pasted' }).click();
-  await page.waitForURL(/geometry=/);
+  await page.waitForURL(/#s=/);
   assert.match(plain(await page.locator('.inputs').innerText()), /1\.15 B parameters/);
   assert.equal(await page.locator('#paste').inputValue(), config);
 });
@@ -69,7 +69,7 @@ pageTest('what is pasted and wrong is said beside the field, and stays', {}, asy
 pageTest('a config.json can be dropped anywhere', {}, async (page) => {
   await open(page);
   await drop(page, 'dropped.json', config);
-  await page.waitForURL(/geometry=/);
+  await page.waitForURL(/#s=/);
   assert.equal(await model(page), 'dropped.json');
 });
 
@@ -114,7 +114,7 @@ const said = (page) => page.waitForFunction(() => document.querySelector('#impor
 
 hubTest('an id is fetched on a click, without credentials or referrer', (route) => route.fulfill({ status: 200, headers, body: config }), async (page, asked) => {
   await ask(page, 'somebody/something');
-  await page.waitForURL(/geometry=/);
+  await page.waitForURL(/#s=/);
   assert.equal(await model(page), 'somebody/something');
   assert.deepEqual(asked.map((request) => request.url()), ['https://huggingface.co/somebody/something/resolve/main/config.json']);
   const sent = await asked[0].allHeaders();
@@ -130,7 +130,7 @@ for (const [status, says] of [[401, /accepted its license.*paste the config\.jso
     assert.match(await message(page), says);
     assert.equal(await page.locator('#hub').inputValue(), 'meta-llama/Llama-3.1-8B');
     assert.equal(await verdict(page), before);
-    assert.doesNotMatch(query(page), /geometry/);
+    assert.doesNotMatch(page.url(), /#s=/);
   });
 }
 

@@ -50,6 +50,14 @@ const KEYS: [&str; 31] = [
     "kv",
     "emb",
 ];
+/// Keys of a model of the reader's own: they travel in the fragment, not in the query.
+const CARRIED: [&str; 3] = ["file", "geometry", "stored"];
+
+/// Whether a key belongs to a model of the reader's own.
+pub fn is_carried(key: &str) -> bool {
+    CARRIED.contains(&key)
+}
+
 /// Longest value that is carried; a geometry has a quarter of it.
 const LONGEST: usize = 1000;
 /// Largest memory limit [GB], as the field of the Model view has it.

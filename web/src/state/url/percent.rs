@@ -1,0 +1,64 @@
+//! A query as pairs of texts: percent codes, plus signs.
+
+/// The pairs of a query, with or without its question mark.
+pub(super) fn pairs(query: &str) -> Vec<(String, String)> {
+    let query = query.strip_prefix('?').unwrap_or(query);
+    query
+        .split('&')
+        .filter(|pair| !pair.is_empty())
+        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+        .map(|(key, value)| (decoded(key), decoded(value)))
+        .collect()
+}
+
+/// Percent codes and plus signs resolved; what is no code stays as it is, what is no UTF-8 becomes a replacement sign.
+fn decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let digit = |at: usize| bytes.get(at).and_then(|byte| char::from(*byte).to_digit(16));
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match (byte, digit(at + 1), digit(at + 2)) {
+            (b'%', Some(high), Some(low)) => {
+                out.extend(u8::try_from(high * 16 + low));
+                at += 3;
+                continue;
+            }
+            (b'+', ..) => out.push(b' '),
+            _ => out.push(*byte),
+        }
+        at += 1;
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// Everything but letters, digits and `-_.~` as percent codes.
+pub(super) fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push('%');
+            out.extend(
+                [byte >> 4, byte & 15]
+                    .map(|half| char::from(b"0123456789ABCDEF"[usize::from(half)])),
+            );
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percent_codes_come_back() {
+        for text in ["MAXN_SUPER", "a b&c=d%+ü", "§", ""] {
+            assert_eq!(decoded(&encoded(text)), text);
+        }
+        assert_eq!(decoded("a+b%2"), "a b%2");
+        assert_eq!(decoded("%ff"), "\u{fffd}");
+    }
+}

@@ -1,0 +1,257 @@
+//! What each key of the address means. What cannot be used becomes a note, which says what is allowed and what the page uses.
+
+use std::borrow::Cow;
+
+use calc_core::catalog;
+use calc_core::error::Error;
+use report::device_file::lines;
+
+use super::{LONGEST_QUOTE, Note};
+use crate::state::fragment::{self, Carried};
+use crate::state::inputs::{Inputs, View};
+use crate::state::model::asked;
+use crate::state::operator::{self, Field, Op};
+use crate::state::points;
+
+/// Reads keys one by one and keeps the notes.
+pub(super) struct Reader<'a> {
+    pub(super) notes: Vec<Note>,
+    pub(super) carried: &'a Carried,
+}
+
+impl Reader<'_> {
+    fn note(&mut self, key: &str, value: &str, rest: &str) {
+        self.notes.push(Note::on(key, value, rest));
+    }
+
+    pub(super) fn view(&mut self, inputs: &mut Inputs, value: Option<&str>) {
+        let Some(value) = value else { return };
+        if let Some(view) = View::ALL.into_iter().find(|view| view.key() == value) {
+            inputs.view = view;
+            return;
+        }
+        let rest = "which is no view; there are kernel and model. The page shows kernel.";
+        self.note("view", value, rest);
+    }
+
+    pub(super) fn device(&mut self, inputs: &mut Inputs, value: Option<&str>) {
+        if *self.carried == Carried::Broken {
+            let text = "What the address carries behind # was cut off or changed on its way and cannot be read.";
+            self.notes.push(Note { text: text.to_owned() });
+        }
+        let Some(value) = value else { return };
+        let carried = self.carried.part("device");
+        if carried.is_some() && !fragment::can_read_devices() {
+            let text = "What reads the device in the address could not be fetched; load the page again when you are online.";
+            self.notes.push(Note { text: text.to_owned() });
+        }
+        if let Some(device) =
+            carried.and_then(fragment::read_device).filter(|device| device.key == value)
+        {
+            inputs.set_device(Cow::Owned(device));
+            let base = carried.and_then(lines::copy_of);
+            inputs.copy_of = base.and_then(|key| catalog::device(key).ok());
+            return;
+        }
+        match catalog::device(value) {
+            Ok(device) => inputs.set_device(Cow::Borrowed(device)),
+            Err(error) => {
+                let uses = format!("The page uses {}.", inputs.device.name);
+                self.note(
+                    "d",
+                    value,
+                    &format!(
+                        "which is no device of the catalog{}. {uses}",
+                        nearest(&error, "the device list names all keys")
+                    ),
+                );
+            }
+        }
+    }
+
+    pub(super) fn mode(&mut self, inputs: &mut Inputs, value: Option<&str>) {
+        let Some(value) = value else { return };
+        let device = &inputs.device;
+        match device.power_mode(value) {
+            Ok(mode) if calc_core::roofline::Roofs::new(device, Some(mode)).is_ok() => {
+                inputs.mode = Some(mode.name.clone());
+            }
+            Ok(_) => {
+                let rest = "a power mode whose clocks nobody has published. The page uses the device's own peaks.";
+                self.note("pm", value, rest);
+            }
+            Err(_) if device.power_modes.is_empty() => {
+                self.note("pm", value, &format!("but {} has no power modes.", device.name));
+            }
+            Err(_) => {
+                let names: Vec<&str> = device.power_modes.iter().map(|mode| &*mode.name).collect();
+                let rest =
+                    format!("which {} does not have; it has {}.", device.name, names.join(", "));
+                self.note("pm", value, &rest);
+            }
+        }
+    }
+
+    pub(super) fn operator(&mut self, inputs: &mut Inputs, value: Option<&str>) {
+        let Some(value) = value else { return };
+        if let Some(op) = Op::ALL.into_iter().find(|op| op.key() == value) {
+            inputs.op = op;
+            return;
+        }
+        let keys = Op::ALL.map(Op::key).join(", ");
+        self.note(
+            "op",
+            value,
+            &format!("which is no operator; there are {keys}. The page uses gemm."),
+        );
+    }
+
+    pub(super) fn number(&mut self, inputs: &mut Inputs, field: Field, value: Option<&str>) {
+        let Some(value) = value else { return };
+        if let Ok(value) = operator::read(field, value) {
+            inputs.typed.set(field, value.to_string());
+            return;
+        }
+        let rest = format!(
+            "but {} is {}. The page uses {}.",
+            field.name(),
+            operator::allowed(field),
+            inputs.typed.text(field)
+        );
+        self.note(field.id(), value, &rest);
+    }
+
+    /// A key that is there, as 1, where the answer is not the usual one.
+    pub(super) fn switch(&mut self, usual: &mut bool, key: &str, value: Option<&str>) {
+        match value {
+            None => {}
+            Some("1") => *usual = false,
+            Some(value) => self.note(key, value, "but it can only be 1. The page leaves it out."),
+        }
+    }
+
+    pub(super) fn points(&mut self, inputs: &mut Inputs, value: Option<&str>) {
+        let Some(value) = value else { return };
+        match points::read(value) {
+            Some(points) => inputs.points = points,
+            None => self.note("pt", value, "which are no points: name, FLOP/B and TFLOP/s of each, with ~ between. The page leaves them out."),
+        }
+    }
+
+    pub(super) fn kv_cache(&mut self, inputs: &mut Inputs, value: Option<&str>) {
+        let Some(value) = value else { return };
+        match catalog::format(value) {
+            Ok(format) => inputs.kv = Some(format),
+            Err(error) => {
+                let near = nearest(&error, "for example fp16, fp8_e4m3, gguf_q8_0");
+                self.note(
+                    "ak",
+                    value,
+                    &format!("which is no format{near}. The page uses the rule."),
+                );
+            }
+        }
+    }
+
+    pub(super) fn weights(&mut self, inputs: &mut Inputs, value: Option<&str>) {
+        let Some(value) = value else { return };
+        match catalog::format(value) {
+            Ok(format) => inputs.weights = format,
+            Err(error) => {
+                let uses = format!("The page uses {}.", inputs.weights.key);
+                self.note(
+                    "w",
+                    value,
+                    &format!(
+                        "which is no format{}. {uses}",
+                        nearest(&error, "for example fp16, fp8_e4m3, int4_g128")
+                    ),
+                );
+            }
+        }
+    }
+
+    pub(super) fn activations(&mut self, inputs: &mut Inputs, value: Option<&str>) {
+        let Some(value) = value else { return };
+        match catalog::format(value) {
+            Ok(format) if format.class.is_some() => inputs.activations = Some(format),
+            Ok(_) => {
+                let rest = "a format that stores weights only. Activations need one that is computed in, such as fp16, fp8_e4m3 or int8. The page uses the rule.";
+                self.note("a", value, rest);
+            }
+            Err(error) => {
+                let rest = format!(
+                    "which is no format{}. The page uses the rule.",
+                    nearest(&error, "for example fp16, bf16, fp8_e4m3")
+                );
+                self.note("a", value, &rest);
+            }
+        }
+    }
+
+    pub(super) fn version(&mut self, value: Option<&str>) {
+        let Some(value) = value else { return };
+        match value.parse::<u32>() {
+            Ok(version) if version == catalog::VERSION => {}
+            Ok(version) if version < catalog::VERSION => {
+                let now = catalog::VERSION;
+                self.note(
+                    "v",
+                    value,
+                    &format!("an older catalog than this page's {now}: numbers may have moved."),
+                );
+            }
+            _ => self.note(
+                "v",
+                value,
+                &format!("but this page has catalog version {}.", catalog::VERSION),
+            ),
+        }
+    }
+
+    /// The model that the address carries: pairs of the Model view that are too long for a query.
+    pub(super) fn model(&mut self, inputs: &mut Inputs) {
+        let part = self.carried.part("model").unwrap_or_default();
+        for (key, value) in part.lines().filter_map(|line| line.split_once('\t')) {
+            // Only what this page wrote: a key that is none of the Model view's is left out.
+            let _known = asked::is_carried(key) && inputs.model.take(key, value);
+        }
+    }
+
+    /// The keys of the Model view, and what no view knows.
+    pub(super) fn other_keys(&mut self, inputs: &mut Inputs, pairs: &[(String, String)]) {
+        const KNOWN: [&str; 11] = ["view", "d", "pm", "op", "uf", "pl", "w", "a", "ak", "pt", "v"];
+        let is_field = |key: &str| Field::ALL.iter().any(|field| field.id() == key);
+        let is_other = |key: &str| !KNOWN.contains(&key) && !is_field(key);
+        for (key, value) in pairs.iter().filter(|(key, _)| is_other(key)) {
+            match inputs.goal.read(key, value) {
+                Some(Ok(())) => continue,
+                Some(Err(rest)) => {
+                    self.note(key, value, &rest);
+                    continue;
+                }
+                None if inputs.model.take(key, value) => continue,
+                None => {}
+            }
+            let key: String = key.chars().take(LONGEST_QUOTE).collect();
+            self.note(
+                &key,
+                value,
+                &format!(
+                    "a key that the page does not have; it has {}, m, n, k and others.",
+                    KNOWN.join(", ")
+                ),
+            );
+        }
+    }
+}
+
+/// The nearest keys, or where to find all.
+fn nearest(error: &Error, otherwise: &str) -> String {
+    match error {
+        Error::UnknownKey { nearest, .. } if !nearest.is_empty() => {
+            format!("; near it are {}", nearest.join(", "))
+        }
+        _ => format!("; {otherwise}"),
+    }
+}
