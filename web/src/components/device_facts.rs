@@ -1,12 +1,11 @@
 //! The facts of the device with their origin.
 
 use leptos::prelude::*;
-use report::verdict::badge_meaning;
 
 use super::erased::{block, memo, text};
 use super::explained::Explained;
 use crate::state::derived::DeviceFact;
-use crate::state::editor::fact_badge;
+use crate::state::editor::{FACT_ID, fact_badge};
 use crate::state::session::Session;
 
 /// Bandwidth, memory, peaks and power, each with how sure it is.
@@ -19,12 +18,14 @@ pub fn DeviceFacts() -> impl IntoView {
     let remarks = text(move || session.inputs.with(|inputs| inputs.device.notes.trim().to_owned()));
     let fact = move |(index, fact): (usize, DeviceFact)| {
         let provenance = fact.value.explanation.provenance;
+        let (badge, meaning) =
+            session.inputs.with_untracked(|inputs| fact_badge(inputs, provenance));
         view! {
             <div>
                 <dt>{fact.name}</dt>
                 <dd>
-                    <Explained id=format!("fact-{index}") cell=fact.value/>
-                    <span class="badge" title=badge_meaning(provenance)>{session.inputs.with_untracked(|inputs| fact_badge(inputs, provenance))}</span>
+                    <Explained id=format!("{FACT_ID}{index}") cell=fact.value/>
+                    <span class="badge" title=meaning>{badge}</span>
                 </dd>
             </div>
         }

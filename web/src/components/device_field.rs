@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 
 use leptos::prelude::*;
-use report::verdict::badge_meaning;
 
 use super::edit_device::EditDevice;
 use super::erased::{block, derived, memo, text};
 use super::explained::Explained;
 use super::picker::Picker;
 use crate::state::derived::{DeviceFact, weakest};
-use crate::state::editor::fact_badge;
+use crate::state::editor::{BRIEF_ID, fact_badge};
 use crate::state::picker::all_devices;
 use crate::state::session::{Session, Step};
 
@@ -36,15 +35,16 @@ pub fn DeviceField() -> impl IntoView {
         };
         view! {
             {before}
-            <Explained id=format!("brief-{index}") cell=fact.value/>
+            <Explained id=format!("{BRIEF_ID}{index}") cell=fact.value/>
         }
     };
     let facts = block(move || {
         let sure = brief.with(|facts| weakest(facts));
+        let (badge, meaning) = session.inputs.with_untracked(|inputs| fact_badge(inputs, sure));
         view! {
             {brief.get().into_iter().enumerate().map(fact).collect_view()}
             " "
-            <span class="badge" title=badge_meaning(sure)>{session.inputs.with_untracked(|inputs| fact_badge(inputs, sure))}</span>
+            <span class="badge" title=meaning>{badge}</span>
         }
         .into_any()
     });

@@ -1,9 +1,9 @@
 //! The one popover of the page: where a number comes from.
 
 use leptos::prelude::*;
-use report::verdict::{badge, badge_meaning};
 
 use super::erased::{block, on};
+use crate::state::editor::explained_badge;
 use crate::state::roving::popover_place;
 use crate::state::session::{Popover, Session};
 
@@ -18,13 +18,15 @@ pub fn ExplanationPopover() -> impl IntoView {
         }
     });
     on_cleanup(move || on_key.remove());
-    let body = move |Popover { explanation, anchor, .. }: Popover| {
+    let body = move |Popover { owner, explanation, anchor }: Popover| {
         let size = |length: Result<wasm_bindgen::JsValue, wasm_bindgen::JsValue>| {
             length.ok().and_then(|length| length.as_f64()).unwrap_or(1000.0)
         };
         let place =
             popover_place(anchor, (size(window().inner_width()), size(window().inner_height())));
-        let provenance = explanation.provenance;
+        let (badge, meaning) = session
+            .inputs
+            .with_untracked(|inputs| explained_badge(inputs, &owner, explanation.provenance));
         view! {
             <div
                 id="explanation"
@@ -37,7 +39,7 @@ pub fn ExplanationPopover() -> impl IntoView {
             >
                 <p class="title">
                     {explanation.title}
-                    <span class="badge" title=badge_meaning(provenance)>{badge(provenance)}</span>
+                    <span class="badge" title=meaning>{badge}</span>
                 </p>
                 <p class="formula">{explanation.formula}</p>
                 <p class="values">{explanation.values}</p>

@@ -6,7 +6,8 @@ use calc_core::device::Device;
 use calc_core::provenance::{Fact, Provenance};
 use calc_core::quant_format::ComputeClass;
 use report::device_file::lines;
-use report::verdict::{badge, class_name};
+use report::number_text;
+use report::verdict::{badge, badge_meaning, class_name};
 
 use super::decimal::{decimal, written};
 use super::fragment;
@@ -14,6 +15,14 @@ use super::inputs::Inputs;
 
 /// What stands where a number is the reader's.
 pub const YOURS: &str = "yours";
+/// What that means.
+const YOURS_MEANING: &str = "you or your file say so";
+/// The one number that must be whole.
+const SM_COUNT: &str = "sm_count";
+/// What the facts of the device are called in the document, each with its place.
+pub const FACT_ID: &str = "fact-";
+/// The same of those in the line under its name.
+pub const BRIEF_ID: &str = "brief-";
 
 /// A number of the form.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +33,20 @@ pub struct EditField {
     pub name: String,
     /// Its unit.
     pub unit: &'static str,
+}
+
+impl EditField {
+    /// What was typed. An empty field is no number, which is fine; anything else must be one.
+    fn value(&self, typed: &str) -> Result<Option<f64>, String> {
+        if typed.trim().is_empty() {
+            return Ok(None);
+        }
+        let value = decimal(typed).ok_or_else(|| format!("{} must be a number.", self.name))?;
+        if self.path == SM_COUNT && calc_core::math::floor(value).to_bits() != value.to_bits() {
+            return Err(format!("{} must be a whole number.", self.name));
+        }
+        Ok(Some(value))
+    }
 }
 
 /// The form.
@@ -74,18 +97,30 @@ impl Draft {
 
     /// What is wrong with a field, were everything else as it was.
     pub fn fault(&self, path: &str) -> Option<String> {
-        let Ok(value) = value(&self.text(path)) else {
-            return Some("This must be a number, such as 102.4.".to_owned());
+        let (field, typed) = self.fields.iter().find(|(field, _)| field.path == path)?;
+        let value = match field.value(typed) {
+            Ok(value) => value,
+            Err(text) => return Some(text),
         };
         let changed = lines::with_number(&self.good, path, value);
-        lines::read(&changed).err().map(|error| error.to_string())
+        let error = lines::read(&changed).err()?.to_string();
+        // The error speaks of a file and its keys; here are a label and what was typed.
+        let allowed = error.strip_prefix(path.rsplit('.').next().unwrap_or(path));
+        Some(allowed.map_or_else(
+            || format!("{error}."),
+            |allowed| {
+                let (allowed, _) = allowed.split_once("; got").unwrap_or((allowed, ""));
+                let unit = format!("{}{}", number_text::SPACE, field.unit);
+                format!("{}{allowed}{}.", field.name, unit.trim_end())
+            },
+        ))
     }
 
     /// The device, if all fields together make one.
     pub fn device(&self) -> Option<Device> {
         let mut text = lines::with_text(&self.good, "name", &self.name);
         for (field, typed) in &self.fields {
-            text = lines::with_number(&text, &field.path, value(typed).ok()?);
+            text = lines::with_number(&text, &field.path, field.value(typed).ok()?);
         }
         lines::read(&text).ok()
     }
@@ -101,19 +136,35 @@ impl Draft {
 
     /// Where the number in a field comes from, as a badge; empty for none.
     pub fn badge(&self, path: &str) -> &'static str {
-        let Ok(Some(value)) = value(&self.text(path)) else { return "" };
+        let found = self.fields.iter().find(|(field, _)| field.path == path);
+        let Some(Ok(Some(value))) = found.map(|(field, typed)| field.value(typed)) else {
+            return "";
+        };
         let is_same = |base: f64| (base - value).abs() <= 1e-9 * base.abs();
         let base = self.base.filter(|base| number(base, path).is_some_and(is_same));
         base.and_then(|base| provenance(base, path)).map_or(YOURS, badge)
     }
 }
 
-/// The badge of a fact of a device: what a reader states is theirs.
-pub fn fact_badge(inputs: &Inputs, provenance: Provenance) -> &'static str {
+/// The badge of a fact of a device, and what it means: what a reader states is theirs.
+pub fn fact_badge(inputs: &Inputs, provenance: Provenance) -> (&'static str, &'static str) {
     if inputs.has_own_device() && provenance == Provenance::Assumed {
-        YOURS
+        (YOURS, YOURS_MEANING)
     } else {
-        badge(provenance)
+        (badge(provenance), badge_meaning(provenance))
+    }
+}
+
+/// The same for any number that explains itself, by its id in the document.
+pub fn explained_badge(
+    inputs: &Inputs,
+    id: &str,
+    provenance: Provenance,
+) -> (&'static str, &'static str) {
+    if [FACT_ID, BRIEF_ID].iter().any(|start| id.starts_with(start)) {
+        fact_badge(inputs, provenance)
+    } else {
+        (badge(provenance), badge_meaning(provenance))
     }
 }
 
@@ -126,11 +177,6 @@ fn copy(device: &Device) -> Device {
         source: format!("a copy of {}: {}", device.name, device.source.trim()).into(),
         ..device.clone()
     }
-}
-
-/// An empty field is no number, which is fine; anything else must be one.
-fn value(typed: &str) -> Result<Option<f64>, ()> {
-    if typed.trim().is_empty() { Ok(None) } else { decimal(typed).map(Some).ok_or(()) }
 }
 
 fn fields() -> impl Iterator<Item = EditField> {
@@ -147,7 +193,7 @@ fn fields() -> impl Iterator<Item = EditField> {
     [
         field("memory_gib", "Memory", "GiB"),
         field("bandwidth_gb_s", "DRAM bandwidth", "GB/s"),
-        field("sm_count", "SMs", ""),
+        field(SM_COUNT, "SMs", ""),
         field("l2_mib", "L2 cache", "MiB"),
         field("shared_memory_per_sm_kib", "Shared memory per SM", "KiB"),
         field("tdp_w", "Power", "W"),
@@ -178,7 +224,7 @@ fn provenance(device: &Device, path: &str) -> Option<Provenance> {
     match path {
         "memory_gib" => Some(device.memory.provenance),
         "bandwidth_gb_s" => Some(device.bandwidth.provenance),
-        "sm_count" => of(device.sm_count),
+        SM_COUNT => of(device.sm_count),
         "l2_mib" => of(device.l2),
         "shared_memory_per_sm_kib" => of(device.shared_memory_per_sm),
         "tdp_w" => of(device.tdp),
@@ -225,7 +271,10 @@ mod tests {
         draft.apply(&mut inputs);
         assert!((inputs.device.bandwidth.value.get() - 400e9).abs() < 1.0);
         assert_eq!(draft.badge("bandwidth_gb_s"), YOURS);
-        assert_eq!(fact_badge(&inputs, inputs.device.bandwidth.provenance), YOURS);
+        let provenance = inputs.device.bandwidth.provenance;
+        assert_eq!(fact_badge(&inputs, provenance).0, YOURS);
+        assert_eq!(explained_badge(&inputs, "fact-0", provenance).0, YOURS);
+        assert_eq!(explained_badge(&inputs, "expected-0", provenance).0, badge(provenance));
         let good = inputs.clone();
         for wrong in ["0", "-1", "x", "1e99", ""] {
             draft.set("bandwidth_gb_s", wrong.to_owned());
@@ -234,6 +283,29 @@ mod tests {
             assert_eq!(inputs, good, "{wrong}");
         }
         assert_eq!(draft.fault("memory_gib"), None, "only the wrong field is marked");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_the_words_of_the_form() {
+        let (_, mut draft) = draft("t4");
+        for (path, typed, says) in [
+            ("bandwidth_gb_s", "0", "DRAM bandwidth must be from 0.001 to 10000000\u{202f}GB/s."),
+            ("memory_gib", "", "Memory must be from 0.001 to 1000000\u{202f}GiB."),
+            ("sm_count", "-1", "SMs must be from 1 to 1000000."),
+            ("sm_count", "1.5", "SMs must be a whole number."),
+            ("tdp_w", "much", "Power must be a number."),
+            (
+                "dense_peaks_tflops.fp16",
+                "1e99",
+                "FP16 must be from 1e-6 to 100000000\u{202f}TFLOP/s.",
+            ),
+        ] {
+            draft.set(path, typed.to_owned());
+            assert_eq!(draft.fault(path).as_deref(), Some(says), "{typed}");
+        }
+        let keys = fields().map(|field| field.path);
+        let said: Vec<String> = keys.filter_map(|path| draft.fault(&path)).collect();
+        assert!(said.iter().all(|text| !text.contains('_')), "{said:?}");
     }
 
     #[test]

@@ -28,6 +28,10 @@ pageTest('a copy is edited, every number says whose it is, and a reload keeps it
   const after = await readTable(page);
   assert.ok(Math.abs(number(before.FP16.cells[2]) / number(after.FP16.cells[2]) - 2) < 0.01);
   assert.match(await page.locator('aside.limits').textContent(), /DRAM\s*640.GB\/s\s*yours/);
+  await page.evaluate(() => document.querySelectorAll('aside.limits details').forEach((details) => { details.open = true; }));
+  await page.locator('#fact-0').focus();
+  assert.equal(await page.locator('#explanation .badge').innerText(), 'yours');
+  await page.keyboard.press('Escape');
   assert.equal(await page.locator('#device').inputValue(), 'Twice a T4');
   await page.waitForURL(/#s=/);
   await page.reload();
@@ -38,11 +42,12 @@ pageTest('a copy is edited, every number says whose it is, and a reload keeps it
 });
 
 for (const [id, wrong, says] of [
-  ['bandwidth_gb_s', '0', /bandwidth_gb_s must be from/],
-  ['memory_gib', '-4', /memory_gib must be from/],
-  ['dense_peaks_tflops-fp16', '1e99', /fp16 must be from/],
+  ['bandwidth_gb_s', '0', /DRAM bandwidth must be from 0\.001 to 10000000.GB\/s\./],
+  ['memory_gib', '-4', /Memory must be from/],
+  ['dense_peaks_tflops-fp16', '1e99', /FP16 must be from/],
+  ['sm_count', '1.5', /SMs must be a whole number/],
   ['tdp_w', 'hot', /must be a number/],
-  ['bandwidth_gb_s', '', /bandwidth_gb_s must be from/],
+  ['bandwidth_gb_s', '', /DRAM bandwidth must be from/],
 ]) {
   pageTest(`${id} = '${wrong}' is marked, and the last good device stays`, {}, async (page) => {
     await openSite(page, '?d=t4');
