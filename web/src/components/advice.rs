@@ -31,14 +31,15 @@ pub fn AdvicePanel(
     }
 }
 
-/// The advice of a view; the last good one while something cannot be read.
+/// The advice of a view, a frame behind the inputs; the last good one while something cannot be read.
 pub fn advice_of(
     session: Session,
     ask: fn(&Inputs) -> Option<Result<Advice, String>>,
 ) -> Signal<Result<Advice, String>> {
     let unread = || Err("Something on the left cannot be read.".to_owned());
     let kept = memo(move |before: Option<&Result<Advice, String>>| {
-        let now = session.inputs.with(ask);
+        session.settled.track();
+        let now = session.inputs.with_untracked(ask);
         now.or_else(|| before.cloned()).unwrap_or_else(unread)
     });
     kept.into()

@@ -50,5 +50,8 @@ fn focus(id: &str) {
         element.and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok())
     {
         drop(element.focus()); // an element that is not in sight takes no focus
+        if let Some(field) = element.dyn_ref::<web_sys::HtmlInputElement>() {
+            field.select(); // what one types then replaces what is there
+        }
     }
 }

@@ -59,6 +59,9 @@ pub struct Session {
     pub help: RwSignal<bool>,
     /// The form for a device of the reader's own is open.
     pub editing: RwSignal<bool>,
+    /// Counts the changes of the inputs that are drawn: what takes longer than a frame follows these.
+    pub settled: RwSignal<u32>,
+    settling: StoredValue<bool>,
     /// Light or dark.
     pub colors: Colors,
 }
@@ -88,6 +91,8 @@ impl Session {
             popover: RwSignal::new(None),
             help: RwSignal::new(false),
             editing: RwSignal::new(false),
+            settled: RwSignal::new(0),
+            settling: StoredValue::new(false),
             colors: Colors::begin(),
         };
         let _forever = window_event_listener(leptos::ev::popstate, move |_| session.reread());
@@ -98,11 +103,27 @@ impl Session {
     pub fn edit(self, step: Step, change: impl FnOnce(&mut Inputs)) {
         self.popover.set(None);
         self.inputs.update(change);
+        self.settle();
         let is_readable = self.inputs.with_untracked(url::is_readable);
         if is_readable || step == Step::Choice {
             let query = self.inputs.with_untracked(url::write);
             self.remember(&query, step);
         }
+    }
+
+    /// Tells those who need not answer within the frame, once it is drawn.
+    fn settle(self) {
+        if self.settling.get_value() {
+            return;
+        }
+        self.settling.set_value(true);
+        request_animation_frame(move || {
+            let told = move || {
+                self.settling.set_value(false);
+                self.settled.update(|count| *count += 1);
+            };
+            set_timeout(told, core::time::Duration::ZERO);
+        });
     }
 
     /// The address of the present inputs in another view.
@@ -181,6 +202,7 @@ impl Session {
             self.model.with_untracked(|opened| asked::take_over(&mut inputs, opened.as_ref())),
         );
         self.inputs.set(inputs);
+        self.settle();
         self.notes.set(notes);
         self.popover.set(None);
     }

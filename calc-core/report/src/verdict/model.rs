@@ -21,7 +21,8 @@ const FLOOR_LIMITS: f64 = 0.5;
 /// Whether it fits, what limits, how fast.
 pub fn sentence(answer: &Estimate, workload: &Workload) -> String {
     if let Verdict::DoesNotFit { missing } = answer.memory.verdict() {
-        return format!("Does not fit: {} are missing.", text::bytes(missing));
+        let weights = answer.precision.weights.key.to_uppercase().replace('_', " ");
+        return format!("Does not fit in {weights}: {} are missing.", text::bytes(missing));
     }
     let limit = match answer.decode.bound {
         Bound::Memory => "DRAM limits decode",
@@ -207,7 +208,13 @@ mod tests {
     fn the_verdict_says_whether_it_fits_and_what_limits() {
         let orin = "jetson_orin_nano_8gb_super";
         for (device, weights, workload, starts, helps) in [
-            (orin, "fp16", Workload::new(1, 4096), "Does not fit: ", "Fewer bits per weight"),
+            (
+                orin,
+                "fp16",
+                Workload::new(1, 4096),
+                "Does not fit in FP16: ",
+                "Fewer bits per weight",
+            ),
             (
                 orin,
                 "int4_g128",

@@ -1,7 +1,7 @@
 //! The reversed questions as tables: how far the workload can grow, what less memory costs, which devices would do, and which
 //! power mode and batch to take.
 
-use calc_core::recommend::{RecommendRequest, devices, memory_steps, recommend, room};
+use calc_core::recommend::{Axis, RecommendRequest, devices, memory_steps, recommend, room};
 use calc_core::schedule::{Objective, ScheduleRequest, schedule};
 use calc_core::units::Watts;
 use report::number_text as text;
@@ -32,7 +32,7 @@ pub fn room_answer(request: &RecommendRequest<'_>) -> Answer {
     };
     let sentence = match grown() {
         Err(error) => core_error(&error),
-        Ok(None) => "No scheme meets the bounds, so there is no room.".to_owned(),
+        Ok(None) => smaller(request),
         Ok(Some((scheme, room))) => {
             let count = |value: Option<u64>| value.map_or_else(|| "none".to_owned(), text::count);
             format!(
@@ -44,6 +44,25 @@ pub fn room_answer(request: &RecommendRequest<'_>) -> Answer {
         }
     };
     Answer { sentence, ..Answer::default() }
+}
+
+/// The largest batch that would do where the one asked for is too large.
+fn smaller(request: &RecommendRequest<'_>) -> String {
+    let single = RecommendRequest { task: request.task.at(Axis::Batch, 1), ..*request };
+    let first = recommend(&single).ok().and_then(|answer| answer.ranked.into_iter().next());
+    let found = first.and_then(|row| {
+        let batch = room(&single, row.scheme).ok()?.batch?;
+        Some((row.scheme, batch))
+    });
+    match found {
+        Some((scheme, batch)) => format!(
+            "No scheme meets the bounds at batch {}. At this context the largest batch is {}, with {}.",
+            text::count(request.task.get(Axis::Batch)),
+            text::count(batch),
+            advice::scheme_name(scheme)
+        ),
+        None => "No scheme meets the bounds, not even for a single sequence.".to_owned(),
+    }
 }
 
 /// What less memory costs in quality.
@@ -169,6 +188,10 @@ mod tests {
     fn the_reversed_questions_have_answers() {
         let room = room_answer(&request()).sentence;
         assert!(room.contains("the largest batch is 4 at this context"), "{room}");
+        let mut large = request();
+        large.task = large.task.at(Axis::Batch, 16);
+        let room = room_answer(&large).sentence;
+        assert!(room.contains("at batch 16") && room.contains("the largest batch is 4"), "{room}");
         let memory = memory_answer(&request());
         assert!(memory.rows.len() >= 5 && memory.rows[0][0] == "16 bits", "{memory:?}");
         let devices = devices_answer(&request());

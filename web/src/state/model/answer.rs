@@ -279,7 +279,7 @@ mod tests {
         let orin = catalog::device("jetson_orin_nano_8gb_super").expect("catalog key");
         let mut inputs = ModelInputs::default();
         let stored = derive(&inputs, orin, None).expect("valid");
-        assert!(stored.sentence.starts_with("Does not fit: "), "{}", stored.sentence);
+        assert!(stored.sentence.starts_with("Does not fit in BF16: "), "{}", stored.sentence);
         let Some(change) = stored.memory.changes.first() else { panic!("weights in fewer bits") };
         change.apply(&mut inputs, &stored.memory.workload);
         let fitted = derive(&inputs, orin, None).expect("valid");
