@@ -21,7 +21,11 @@ pub fn CurvesChart(
 ) -> impl IntoView {
     let session = expect_context::<Session>();
     let shown = expect_context::<ModelContext>().shown;
-    let sweep = memo(move |_| shown.with(|shown| shown.answer.sweeps[against as usize].clone()));
+    // A frame behind the inputs: what one changes is seen above first.
+    let sweep = memo(move |_| {
+        session.settled.track();
+        shown.with_untracked(|shown| shown.answer.sweeps[against as usize].clone())
+    });
     let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
     let view = RwSignal::new(nothing);
     let pointed = RwSignal::new(None::<usize>);
