@@ -1,6 +1,7 @@
 //! The adviser: the four scenarios that the prototypes stated, and laws that hold for every device, model and bound.
 
 mod random;
+mod tasks;
 
 use calc_core::calibration::Calibration;
 use calc_core::catalog;
@@ -16,27 +17,10 @@ use calc_core::recommend::{
 use calc_core::units::{Bytes, Seconds};
 use calc_core::workload::Workload;
 use random::Random;
+use tasks::model_task;
 
 fn device(key: &str) -> &'static Device {
     catalog::device(key).expect("catalog key")
-}
-
-fn model_task(device: &'static Device, model: &str, workload: Workload) -> Task<'static> {
-    let model = catalog::model(model).expect("catalog key");
-    Task::Model(ModelTask::new(
-        EstimateRequest {
-            device,
-            mode: None,
-            model: &model.arch,
-            precision: PrecisionChoice::weights(&catalog::formats::FP16),
-            workload,
-            weight_size: None,
-            draft: None,
-            engine: None,
-            calibration: &Calibration::ASSUMED,
-        },
-        model.stored.choice(),
-    ))
 }
 
 fn shape_task(device: &'static Device, m: u64, phase: Phase) -> Task<'static> {

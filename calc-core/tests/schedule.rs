@@ -1,12 +1,10 @@
 //! The scheduler against a search that tries everything.
 
 mod random;
+mod tasks;
 
-use calc_core::calibration::Calibration;
 use calc_core::catalog;
-use calc_core::device::{Device, PowerMode};
-use calc_core::estimate::EstimateRequest;
-use calc_core::precision::PrecisionChoice;
+use calc_core::device::PowerMode;
 use calc_core::recommend::{Axis, Bounds, ModelTask, Outcome, Part, Task};
 use calc_core::roofline::Roofs;
 use calc_core::schedule::{Objective, ScheduleRequest, SlotFlip, schedule};
@@ -14,24 +12,7 @@ use calc_core::scheme::SchemeWeights;
 use calc_core::units::{Bytes, Joules, Seconds, Watts};
 use calc_core::workload::Workload;
 use random::Random;
-
-fn task(device: &'static Device, model: &str, workload: Workload) -> Task<'static> {
-    let model = catalog::model(model).expect("catalog key");
-    Task::Model(ModelTask::new(
-        EstimateRequest {
-            device,
-            mode: None,
-            model: &model.arch,
-            precision: PrecisionChoice::weights(&catalog::formats::FP16),
-            workload,
-            weight_size: None,
-            draft: None,
-            engine: None,
-            calibration: &Calibration::ASSUMED,
-        },
-        model.stored.choice(),
-    ))
-}
+use tasks::model_task;
 
 fn random_request(random: &mut Random) -> ScheduleRequest<'static> {
     let boards: Vec<_> =
@@ -52,7 +33,7 @@ fn random_request(random: &mut Random) -> ScheduleRequest<'static> {
         (random.below(2) == 0).then(|| Seconds::new(f64::from(1 << random.below(8)) * scale))
     };
     ScheduleRequest {
-        task: task(device, random.pick(&models), workload),
+        task: model_task(device, random.pick(&models), workload),
         objective: random.pick(&[Objective::Latency, Objective::Throughput, Objective::Energy]),
         part: random.pick(&[Part::Prefill, Part::Decode]),
         bounds: Bounds {
@@ -157,7 +138,7 @@ fn the_schedule_equals_exhaustive_search_in_a_thousand_random_cases() {
 fn seven_watts_are_met_by_the_seven_watt_mode_and_a_higher_cap_flips_it() {
     let nano = catalog::device("jetson_orin_nano_8gb_super").expect("catalog key");
     let request = ScheduleRequest {
-        task: task(nano, "llama-3.2-3b", Workload { context: 2048, ..Workload::new(1, 512) }),
+        task: model_task(nano, "llama-3.2-3b", Workload { context: 2048, ..Workload::new(1, 512) }),
         objective: Objective::Latency,
         part: Part::Decode,
         bounds: Bounds::default(),

@@ -1,6 +1,6 @@
 //! What is known of the storage formats beyond their size. Apart from the sizes, because only catalogs show it.
 //!
-//! Rows are facts with their sources.
+//! Rows are facts with their sources. One table, so one file.
 
 use crate::provenance::Provenance;
 use crate::quant_format::{FormatFacts, QuantFormat};

@@ -1,6 +1,6 @@
 //! Storage formats: bits of a block with its scales, what each computes as, and what is known of it.
 //!
-//! Sizes are exact fractions; what else is known, and the source of each row, is in `format_facts`.
+//! Sizes are exact fractions; what else is known, and the source of each row, is in `format_facts`. One table, so one file.
 
 use crate::quant_format::ComputeClass as C;
 use crate::quant_format::{Encoding, QuantFormat};

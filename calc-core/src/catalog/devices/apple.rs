@@ -1,4 +1,6 @@
 //! Apple SoCs.
+//!
+//! Long, and one file all the same: rows of one table, which change for one reason, a better source.
 
 use super::{mhz, tera};
 use crate::device::{Device, DeviceClass, Peaks};

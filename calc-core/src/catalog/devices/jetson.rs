@@ -1,4 +1,6 @@
 //! NVIDIA Jetson modules, with the power modes of their nvpmodel tables.
+//!
+//! Long, and one file all the same: rows of one table, which change for one reason, a better source.
 
 use super::{mhz, tera};
 use crate::device::{Device, DeviceClass, Peaks, PowerMode};

@@ -1,4 +1,6 @@
 //! NVIDIA workstation, data-center and desktop devices.
+//!
+//! Long, and one file all the same: rows of one table, which change for one reason, a better source.
 
 use super::{both_directions, mhz, pcie, tera};
 use crate::device::{Device, DeviceClass, Peaks};
