@@ -3,9 +3,10 @@
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use super::erased::{maybe, on, text};
+use super::erased::{derived, maybe, on, text};
 use crate::state::derived::Cell;
 use crate::state::session::{Popover, Session};
+use report::verdict::explain::Explanation;
 
 /// Time in which a pointer may cross from a number to its explanation.
 const GRACE: core::time::Duration = core::time::Duration::from_millis(150);
@@ -22,8 +23,28 @@ pub fn Explained(
     #[prop(default = Signal::stored("0".to_owned()))]
     tab_index: Signal<String>,
     /// The button got the focus.
-    #[prop(optional)]
-    on_focus: Option<Callback<()>>,
+    #[prop(default = Callback::new(|()| {}))]
+    on_focus: Callback<()>,
+) -> impl IntoView {
+    let shown = text(move || cell.with(|cell| cell.text.clone()));
+    let explain = derived(move || Some(cell.with(|cell| cell.explanation.clone())));
+    view! { <ExplainedLater id=id text=shown explain=explain tab_index=tab_index on_focus=on_focus/> }
+}
+
+/// The same, where the explanation is put into words only when somebody asks for it.
+#[component]
+pub fn ExplainedLater(
+    /// Id of the button.
+    id: String,
+    /// The number.
+    text: Signal<String>,
+    /// Where it comes from; read when it opens.
+    explain: Signal<Option<Explanation>>,
+    /// 0 where the tab key reaches it, -1 where arrow keys do.
+    #[prop(default = Signal::stored("0".to_owned()))]
+    tab_index: Signal<String>,
+    /// The button got the focus.
+    on_focus: Callback<()>,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
     let owner = StoredValue::new(id.clone());
@@ -31,8 +52,8 @@ pub fn Explained(
         popover.as_ref().is_some_and(|popover| owner.with_value(|owner| popover.owner == *owner))
     };
     let open = move || {
-        let Some(anchor) = owner.with_value(|id| anchor(id)) else { return };
-        let explanation = cell.with_untracked(|cell| cell.explanation.clone());
+        let anchor = owner.with_value(|id| anchor(id));
+        let (Some(anchor), Some(explanation)) = (anchor, explain.get_untracked()) else { return };
         session.popover.set(Some(Popover { owner: owner.get_value(), explanation, anchor }));
     };
     let close = move || {
@@ -56,14 +77,12 @@ pub fn Explained(
             on:mouseleave=on(move |_| set_timeout(close_unless_used, GRACE))
             on:focus=on(move |_| {
                 open();
-                if let Some(on_focus) = on_focus {
-                    on_focus.run(());
-                }
+                on_focus.run(());
             })
             on:blur=on(move |_| close())
             on:click=on(move |_| open())
         >
-            {text(move || cell.with(|cell| cell.text.clone()))}
+            {text}
         </button>
     }
 }

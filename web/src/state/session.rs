@@ -62,6 +62,8 @@ pub struct Session {
     /// Counts the changes of the inputs that are drawn: what takes longer than a frame follows these.
     pub settled: RwSignal<u32>,
     settling: StoredValue<bool>,
+    /// A letter was typed that the address does not have yet.
+    unwritten: StoredValue<bool>,
     /// Light or dark.
     pub colors: Colors,
 }
@@ -93,6 +95,7 @@ impl Session {
             editing: RwSignal::new(false),
             settled: RwSignal::new(0),
             settling: StoredValue::new(false),
+            unwritten: StoredValue::new(false),
             colors: Colors::begin(),
         };
         let _forever = window_event_listener(leptos::ev::popstate, move |_| session.reread());
@@ -102,12 +105,23 @@ impl Session {
     /// Changes the inputs, and the address with them unless a letter made a field unreadable.
     pub fn edit(self, step: Step, change: impl FnOnce(&mut Inputs)) {
         self.popover.set(None);
+        if step == Step::Choice {
+            self.write_typed(); // the back button leads to what was typed before
+        }
         self.inputs.update(change);
         self.settle();
-        let is_readable = self.inputs.with_untracked(url::is_readable);
-        if is_readable || step == Step::Choice {
-            let query = self.inputs.with_untracked(url::write);
-            self.remember(&query, step);
+        if step == Step::Choice {
+            self.remember(step);
+        } else {
+            self.unwritten.set_value(true);
+        }
+    }
+
+    /// Brings the address up to what was typed. It waits for the frame, because it can take milliseconds.
+    fn write_typed(self) {
+        let was_unwritten = self.unwritten.try_update_value(core::mem::take) == Some(true);
+        if was_unwritten && self.inputs.with_untracked(url::is_readable) {
+            self.remember(Step::Typing);
         }
     }
 
@@ -120,6 +134,7 @@ impl Session {
         request_animation_frame(move || {
             let told = move || {
                 self.settling.set_value(false);
+                self.write_typed();
                 self.settled.update(|count| *count += 1);
             };
             set_timeout(told, core::time::Duration::ZERO);
@@ -135,13 +150,14 @@ impl Session {
     }
 
     /// Writes the address: at once, or when the fragment is packed.
-    fn remember(self, query: &str, step: Step) {
-        let text = self.inputs.with_untracked(fragment::text);
+    fn remember(self, step: Step) {
+        let (text, query) =
+            self.inputs.with_untracked(|inputs| (fragment::text(inputs), url::write(inputs)));
         if let Some(fragment) = self.fragment(&text) {
             write(&format!("{query}{fragment}"), step);
             return;
         }
-        write(query, step);
+        write(&query, step);
         later(async move {
             let Some(code) = program::pack(&text).await else { return };
             self.fragments.update_value(|known| known.push((code, text.clone())));
@@ -201,6 +217,7 @@ impl Session {
         notes.extend(
             self.model.with_untracked(|opened| asked::take_over(&mut inputs, opened.as_ref())),
         );
+        self.unwritten.set_value(false);
         self.inputs.set(inputs);
         self.settle();
         self.notes.set(notes);

@@ -5,17 +5,17 @@ import { chosenRow, pick, plain, query, readTable, type, verdict } from './page.
 
 pageTest('the default has an empty address', {}, async (page) => {
   await openSite(page);
-  assert.equal(query(page), '');
+  assert.equal(await query(page), '');
 });
 
 pageTest('choices make history, typing does not, and a reload shows the same', {}, async (page) => {
   await openSite(page);
   await type(page, 'm', '64');
-  assert.equal(query(page), '?m=64&v=1');
+  assert.equal(await query(page), '?m=64&v=1');
   await pick(page, 'device', 'h100_sxm');
-  assert.equal(query(page), '?d=h100_sxm&m=64&v=1');
+  assert.equal(await query(page), '?d=h100_sxm&m=64&v=1');
   await page.getByRole('button', { name: 'FP16', exact: false }).first().click();
-  assert.match(query(page), /w=fp16/);
+  assert.match(await query(page), /w=fp16/);
   const [sentence, table] = [await verdict(page), await readTable(page)];
 
   await page.reload();
@@ -24,10 +24,10 @@ pageTest('choices make history, typing does not, and a reload shows the same', {
   assert.equal(await page.locator('#m').inputValue(), '64');
 
   await page.goBack();
-  assert.equal(query(page), '?d=h100_sxm&m=64&v=1');
+  assert.equal(await query(page), '?d=h100_sxm&m=64&v=1');
   assert.match(await chosenRow(page), /^INT4 g128/);
   await page.goBack();
-  assert.equal(query(page), '?m=64&v=1');
+  assert.equal(await query(page), '?m=64&v=1');
   assert.match(await page.locator('#device').inputValue(), /Orin Nano/);
   await page.goForward();
   await page.goForward();

@@ -92,7 +92,7 @@ pageTest('a config.json becomes the shapes of its model', {}, async (page) => {
   await shape.click();
   assert.notEqual(await page.locator('#n').inputValue(), '4096');
   assert.equal(await shape.getAttribute('aria-pressed'), 'true');
-  assert.match(query(page), /n=\d+/);
+  assert.match(await query(page), /n=\d+/);
   assert.match(plain(await page.locator('.inputs').innerText()), /custom-model\.json, [\d ]+ parameters/);
 });
 

@@ -13,7 +13,7 @@ for (const wrong of ['0', '-1', '1.5', '1e30', '4k', 'abc', '1000000001', '99999
     assert.equal(plain(await page.locator('#m-message').innerText()), 'M must be a whole number from 1 to 1 000 000 000.');
     assert.deepEqual(await readTable(page), table, 'the last good answer stays');
     assert.ok(Number(await page.locator('.chart').evaluate((chart) => getComputedStyle(chart).opacity)) < 1, 'it is dimmed');
-    assert.equal(query(page), '?n=1024&v=1', 'the address keeps the last good shape');
+    assert.equal(await query(page), '?n=1024&v=1', 'the address keeps the last good shape');
     await page.locator('#m').fill('2');
     assert.equal(await page.locator('#m').getAttribute('aria-invalid'), 'false');
     assert.equal(await page.locator('.stale').count(), 0);
@@ -44,7 +44,7 @@ pageTest('a search that finds nothing says so, and Escape restores the choice', 
   await page.locator('.picker.open').getByText('Nothing has that name.').waitFor();
   await device.press('Escape');
   assert.equal(await device.inputValue(), name);
-  assert.equal(query(page), '');
+  assert.equal(await query(page), '');
 });
 
 pageTest('a format that the device cannot compute is listed with the reason', {}, async (page) => {
@@ -60,7 +60,7 @@ pageTest('a chosen format joins the table', {}, async (page) => {
   await openSite(page);
   await pick(page, 'weights', 'q2_k');
   assert.match(await chosenRow(page), /^GGUF Q2_K/);
-  assert.match(query(page), /w=gguf_q2_k/);
+  assert.match(await query(page), /w=gguf_q2_k/);
 });
 
 pageTest('activations change what a format computes as', {}, async (page) => {

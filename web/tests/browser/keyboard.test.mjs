@@ -25,12 +25,12 @@ pageTest('one path through the whole page without a pointer', {}, async (page) =
   assert.equal(await page.locator('#device').getAttribute('aria-expanded'), 'true');
   await page.keyboard.type('tesla t4');
   await page.keyboard.press('Enter');
-  assert.match(query(page), /d=t4/);
+  assert.match(await query(page), /d=t4/);
 
   await tabTo(page, 'm');
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.type('32');
-  assert.match(query(page), /m=32/);
+  assert.match(await query(page), /m=32/);
 
   await tabTo(page, 'chart');
   await page.keyboard.press('ArrowRight');
@@ -38,7 +38,7 @@ pageTest('one path through the whole page without a pointer', {}, async (page) =
   await page.keyboard.press('ArrowRight');
   assert.match(plain(await page.locator('.chart [role=status]').innerText()), /^FP8 E4M3: /);
   await page.keyboard.press('Enter');
-  assert.match(query(page), /w=fp8_e4m3/);
+  assert.match(await query(page), /w=fp8_e4m3/);
 
   await page.keyboard.press('Tab');
   assert.match(await focused(page), /^cell-/);

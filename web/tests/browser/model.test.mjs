@@ -17,7 +17,7 @@ pageTest('the default says that it does not fit, and one click makes it fit', {}
   assert.match(await verdict(page), /^Does not fit in BF16: .* GB are missing\.$/);
   await page.getByRole('button', { name: 'Weights in INT4 g128' }).click();
   assert.match(await verdict(page), /^Fits, and DRAM limits decode: .* token\/s expected\.$/);
-  assert.match(query(page), /weights=int4_g128/);
+  assert.match(await query(page), /weights=int4_g128/);
   assert.match(await memory(page), /There is room for a batch of/);
   await page.goBack();
   assert.match(await verdict(page), /^Does not fit/);
@@ -30,7 +30,7 @@ pageTest('a model is found and chosen by keyboard alone', {}, async (page) => {
   assert.equal(await page.locator('#model').getAttribute('aria-expanded'), 'true');
   await page.keyboard.type('deepseek v3');
   await page.keyboard.press('Enter');
-  assert.match(query(page), /model=deepseek-v3/);
+  assert.match(await query(page), /model=deepseek-v3/);
   assert.match(plain(await page.locator('.inputs').innerText()), /671 B, active 37\.6 B parameters/);
   assert.equal(await page.locator('#experts').isVisible(), true, 'experts have a format of their own');
   await pick(page, 'model', 'phi-2');
@@ -57,7 +57,7 @@ pageTest('a link with every key shows everything, and comes back as it was', {},
   const before = await figures(page);
   await type(page, 'batch', '9');
   await type(page, 'batch', '8');
-  assert.deepEqual(Object.fromEntries(new URLSearchParams(query(page))), Object.fromEntries(new URLSearchParams(everything)));
+  assert.deepEqual(Object.fromEntries(new URLSearchParams(await query(page))), Object.fromEntries(new URLSearchParams(everything)));
   await page.reload();
   await page.locator('main').waitFor();
   assert.deepEqual(await figures(page), before);
@@ -70,9 +70,9 @@ pageTest('choices make history, typing does not', {}, async (page) => {
   await pick(page, 'weights', 'int4_g128');
   const [sentence, numbers] = [await verdict(page), await figures(page)];
   await page.goBack();
-  assert.doesNotMatch(query(page), /weights/);
+  assert.doesNotMatch(await query(page), /weights/);
   await page.goBack();
-  assert.match(query(page), /batch=16/);
+  assert.match(await query(page), /batch=16/);
   assert.match(await page.locator('#model').inputValue(), /Llama-3\.1 8B/);
   await page.goForward();
   await page.goForward();
@@ -144,11 +144,11 @@ pageTest('the field editor changes a copy and gives it back', {}, async (page) =
   await unfold(page, 'Change its numbers');
   assert.equal(await page.locator('#layers').getAttribute('placeholder'), '32');
   await type(page, 'layers', '16');
-  assert.match(query(page), /layers=16/);
+  assert.match(await query(page), /layers=16/);
   assert.match(plain(await page.locator('.inputs').innerText()), /4\.54 B parameters · changed/);
   assert.notDeepEqual(await figures(page), before);
   await page.getByRole('button', { name: 'Back to Llama-3.1 8B' }).click();
-  assert.doesNotMatch(query(page), /layers/);
+  assert.doesNotMatch(await query(page), /layers/);
   assert.deepEqual(await figures(page), before);
 });
 
@@ -212,7 +212,7 @@ pageTest('on a phone a line stands for the inputs and opens them', { viewport: p
   assert.match(plain(await page.locator('.summary').innerText()), /^Gemma-?\s?2/i);
   await page.locator('.summary').click();
   const order = [];
-  for (const part of ['.summary', 'h1', '.memory', 'table.figures', '.advice .choice', '#chart', 'table.operators', '#by-batch', '.limits .fold']) {
+  for (const part of ['.summary', 'h1', '.memory', 'table.figures', '.advice .choice', '#chart', '.operators', '#by-batch', '.limits .fold']) {
     order.push((await page.locator(part).first().boundingBox()).y);
   }
   assert.deepEqual(order, [...order].sort((a, b) => a - b));

@@ -35,10 +35,10 @@ for (const [operator, parts] of Object.entries(byHand)) {
     close(cells[0], parts.reduce((sum, [, bytes]) => sum + bytes, 0), 'bytes');
     close(cells[2], ideal(...parts), 'ideal');
     close(cells[3], parts.reduce((sum, [flop, bytes]) => sum + Math.max(flop / peak / 0.6, bytes / bandwidth / 0.8) + 3e-6, 0), 'expected');
-    const [address, said] = [query(page), await verdict(page)];
+    const [address, said] = [await query(page), await verdict(page)];
     await page.reload();
     await page.locator('main').waitFor();
-    assert.deepEqual([query(page), await verdict(page)], [address, said]);
+    assert.deepEqual([await query(page), await verdict(page)], [address, said]);
     assert.equal(await page.locator('#operator').inputValue(), operator);
   });
 }
@@ -68,7 +68,7 @@ pageTest('fused or not, gated or not', {}, async (page) => {
   const fused = (await readTable(page)).FP16.cells[0];
   await page.locator('#fused').uncheck();
   assert.ok(number((await readTable(page)).FP16.cells[0]) > 5 * number(fused), 'scores go through memory');
-  assert.match(query(page), /uf=1/);
+  assert.match(await query(page), /uf=1/);
   await page.goBack();
   assert.ok(await page.locator('#fused').isChecked());
   await openSite(page, '?op=ffn&pl=1');
@@ -96,7 +96,7 @@ for (const [typed, value] of [['1e3', 1000], ['4,096', 4096], ['4 096', 4096], [
     await openSite(page);
     await page.locator('#m').fill(typed);
     assert.equal(await page.locator('#m').getAttribute('aria-invalid'), 'false');
-    assert.equal(query(page), `?m=${value}&v=1`);
+    assert.equal(await query(page), `?m=${value}&v=1`);
   });
 }
 

@@ -5,7 +5,11 @@ export const plain = (text) => text.replaceAll('\u202f', ' ').replaceAll('\u00a0
 
 export const verdict = async (page) => plain(await page.locator('h1').innerText());
 export const chosenRow = async (page) => plain(await page.locator('tr.chosen .format').innerText());
-export const query = (page) => new URL(page.url()).search;
+
+/** The query of the address, once what was typed is in it: the frame comes first. */
+export const query = (page) => page.evaluate(() => new Promise((resolve) => {
+  requestAnimationFrame(() => setTimeout(() => setTimeout(() => resolve(location.search))));
+}));
 
 /** Types a text into a field, letter by letter. */
 export async function type(page, id, text) {

@@ -26,7 +26,7 @@ pageTest('points are added, kept by a reload, and removed', {}, async (page) => 
   await openSite(page);
   await add(page, 'mine, 3.8, 0.3\npasted\t100\t9.5');
   assert.equal(await rows(page).count(), 2);
-  assert.equal(query(page), '?pt=mine~3.8~0.3~pasted~100~9.5&v=1');
+  assert.equal(await query(page), '?pt=mine~3.8~0.3~pasted~100~9.5&v=1');
   await assertAccessible(page);
   await page.reload();
   await page.locator('main').waitFor();
@@ -34,7 +34,7 @@ pageTest('points are added, kept by a reload, and removed', {}, async (page) => 
   assert.equal(await rows(page).count(), 2);
   assert.match(plain(await rows(page).nth(0).textContent()), /mine.*3\.80 FLOP\/B · 0\.300 TFLOP\/s/);
   await page.getByRole('button', { name: 'Remove mine' }).click();
-  assert.equal(query(page), '?pt=pasted~100~9.5&v=1');
+  assert.equal(await query(page), '?pt=pasted~100~9.5&v=1');
   await page.goBack();
   assert.equal(await rows(page).count(), 2);
 });

@@ -10,10 +10,10 @@ pageTest('the views share device and mode, and the back button returns', {}, asy
   await pick(page, 'device', 'agx orin 64');
   await page.locator('#mode').selectOption('MAXN');
   await type(page, 'm', '16');
-  const [kernel, table] = [query(page), await readTable(page)];
+  const [kernel, table] = [await query(page), await readTable(page)];
   await link(page, 'Model').click();
   await page.locator('main.model').waitFor();
-  assert.equal(query(page), kernel.replace('?', '?view=model&'));
+  assert.equal(await query(page), kernel.replace('?', '?view=model&'));
   assert.equal(await link(page, 'Model').getAttribute('aria-current'), 'page');
   assert.equal(await link(page, 'Kernel').getAttribute('aria-current'), null);
 
@@ -21,7 +21,7 @@ pageTest('the views share device and mode, and the back button returns', {}, asy
   await page.locator('main.model').waitFor();
   await page.goBack();
   await page.locator('main.kernel').waitFor();
-  assert.equal(query(page), kernel);
+  assert.equal(await query(page), kernel);
   assert.deepEqual(await readTable(page), table);
   await page.goForward();
   await page.locator('main.model').waitFor();

@@ -6,10 +6,9 @@ use chart::scene::Size;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
-use super::view::ModelContext;
 use crate::charts::canvas::{SceneCanvas, View};
 use crate::components::erased::{block, derived, memo, on, text};
-use crate::state::model::curves::{Against, Sweep, SweepRow};
+use crate::state::model::curves::{Against, Sweep, SweepRow, next};
 use crate::state::roving::turn;
 use crate::state::session::Session;
 
@@ -20,11 +19,12 @@ pub fn CurvesChart(
     against: Against,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
-    let shown = expect_context::<ModelContext>().shown;
     // A frame behind the inputs: what one changes is seen above first.
-    let sweep = memo(move |_| {
+    let sweep = memo(move |before| {
         session.settled.track();
-        shown.with_untracked(|shown| shown.answer.sweeps[against as usize].clone())
+        session.inputs.with_untracked(|inputs| {
+            next(before, &inputs.model, &inputs.device, inputs.power_mode(), against)
+        })
     });
     let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
     let view = RwSignal::new(nothing);

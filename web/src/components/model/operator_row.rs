@@ -1,13 +1,14 @@
 //! A row of the table of operators.
 
+use chart::theme::Hue;
 use leptos::prelude::*;
 
 use super::view::ModelContext;
-use crate::components::erased::{derived, flag, memo, on, text};
-use crate::components::explained::Explained;
-use crate::state::model::operators::OperatorRow;
+use crate::components::erased::{block, derived, flag, memo, on};
+use crate::components::explained::ExplainedLater;
+use crate::state::model::operators::{OperatorRow, explain};
 
-/// One operator. Its cells change in place: nothing is made again while the reader types.
+/// One operator. Its cells change in place and all at once: nothing is made again while the reader types.
 #[component]
 pub fn OperatorTableRow(
     /// 0 for prefill, 1 for decode.
@@ -16,44 +17,51 @@ pub fn OperatorTableRow(
     index: usize,
     /// What names the operator to the program.
     key: String,
+    /// Its name.
+    name: &'static str,
+    /// Family of the peak that it runs on.
+    hue: Hue,
 ) -> impl IntoView {
     let ModelContext { shown, pointed } = expect_context();
+    let id = key.clone();
     let key = StoredValue::new(key);
     let row =
         memo(move |_| shown.with(|shown| shown.answer.tables.get(phase)?.rows.get(index).cloned()));
-    let cell = move |show: fn(&OperatorRow) -> &str| {
-        text(move || row.with(|row| row.as_ref().map_or("", show).to_owned()))
-    };
+    let cells = block(move || row.with(|row| row.as_ref().map(numbers)).into_any());
     let is_pointed =
         flag(move || pointed.with(|pointed| key.with_value(|key| pointed.as_ref() == Some(key))));
     let point = move || pointed.set(Some(key.get_value()));
-    let class = text(move || {
-        let hue = row.with(|row| row.as_ref().map_or("", |row| row.hue.key()));
-        format!("dot hue-{hue}{}", if phase == 0 { "" } else { " hollow" })
-    });
-    let own = row.get_untracked().map(|row| row.name);
-    let name = own.map(|own| {
-        let cell = derived(move || {
-            row.with(|row| row.as_ref().map(|row| row.name.clone())).unwrap_or_else(|| own.clone())
-        });
-        let on_focus = Callback::new(move |()| point());
-        view! { <Explained id=key.get_value() cell=cell on_focus=on_focus/> }
-    });
+    let explain =
+        derived(move || shown.with(|shown| explain(&shown.answer.estimate, phase, index)));
+    let text = Signal::stored(name.to_owned());
+    let dot = format!("dot hue-{}{}", hue.key(), if phase == 0 { "" } else { " hollow" });
     view! {
         <tr
             class:pointed=is_pointed
             on:pointerenter=on(move |_| point())
             on:pointerleave=on(move |_| pointed.set(None))
         >
-            <th scope="row"><span class=class aria-hidden="true"></span>{name}</th>
-            <td class="wide">{cell(|row| &row.count)}</td>
-            <td class="wide">{cell(|row| &row.flops)}</td>
-            <td>{cell(|row| &row.bytes[0])}</td>
-            <td class="wide">{cell(|row| &row.bytes[1])}</td>
-            <td class="wide">{cell(|row| &row.bytes[2])}</td>
-            <td class="wide">{cell(|row| &row.intensity)}</td>
-            <td>{cell(|row| &row.share)}</td>
-            <td>{cell(|row| row.bound)}</td>
+            <th scope="row">
+                <span class=dot aria-hidden="true"></span>
+                <ExplainedLater id=id text=text explain=explain on_focus=Callback::new(move |()| point())/>
+            </th>
+            {cells}
         </tr>
+    }
+}
+
+fn numbers(row: &OperatorRow) -> impl IntoView + use<> {
+    let OperatorRow {
+        count, flops, bytes: [weights, cache, activations], intensity, share, ..
+    } = row.clone();
+    view! {
+        <td class="wide">{count}</td>
+        <td class="wide">{flops}</td>
+        <td>{weights}</td>
+        <td class="wide">{cache}</td>
+        <td class="wide">{activations}</td>
+        <td class="wide">{intensity}</td>
+        <td>{share}</td>
+        <td>{row.bound}</td>
     }
 }

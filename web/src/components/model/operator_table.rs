@@ -15,15 +15,16 @@ pub fn OperatorTable(
     let shown = expect_context::<ModelContext>().shown;
     let keys = memo(move |_| {
         shown.with(|shown| {
-            shown.answer.tables[phase].rows.iter().map(|row| row.key.clone()).collect::<Vec<_>>()
+            let rows = shown.answer.tables[phase].rows.iter();
+            rows.map(|row| (row.key.clone(), row.name, row.hue)).collect::<Vec<_>>()
         })
     });
     let caption = text(move || shown.with(|shown| shown.answer.tables[phase].caption.clone()));
     let name = shown.with_untracked(|shown| shown.answer.tables[phase].name);
-    let row = move |(index, key): (usize, String)| view! { <OperatorTableRow phase=phase index=index key=key/> };
+    let row = move |(index, (key, name, hue))| view! { <OperatorTableRow phase=phase index=index key=key name=name hue=hue/> };
     let rows = block(move || keys.get().into_iter().enumerate().map(row).collect_view().into_any());
     view! {
-        <table class="formats operators">
+        <div class="operators"><table class="formats">
             <caption>{name} " " <small>{caption}</small></caption>
             <thead>
                 <tr>
@@ -39,6 +40,6 @@ pub fn OperatorTable(
                 </tr>
             </thead>
             <tbody>{rows}</tbody>
-        </table>
+        </table></div>
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use calc_core::device::{Device, PowerMode};
+use calc_core::estimate::Estimate;
 use calc_core::plan::Plan;
 use calc_core::workload::Workload;
 use chart::roofline::Roofline;
@@ -11,7 +12,6 @@ use report::request::EstimateInputs;
 use report::verdict::model as say;
 use report::words;
 
-use super::curves::{Against, Sweep, sweep};
 use super::fields::{Fault, Field};
 use super::figures::{Figure, figures};
 use super::fit;
@@ -38,8 +38,8 @@ pub struct ModelAnswer {
     pub tables: [PhaseTable; 2],
     /// The roofline with a point for each operator, and their shares of the time.
     pub chart: Option<(Roofline, Vec<f64>)>,
-    /// Throughput and latency against batch and context.
-    pub sweeps: [Sweep; 2],
+    /// What the core answered.
+    pub estimate: Estimate,
     /// What the answer should be read with.
     pub notes: Vec<String>,
     /// Short name of the weights' format.
@@ -113,7 +113,6 @@ pub fn derive(
     let answer = question.estimate().map_err(refused)?;
     let plan = Plan::new(question.request(question.workload)).map_err(refused)?;
     let room = fit::room(&question, &plan);
-    let known = !answer.link_unknown;
     let mut notes = notes(inputs, &question, &answer);
     notes.extend(inputs.base.notes().iter().cloned());
     Ok(ModelAnswer {
@@ -123,11 +122,11 @@ pub fn derive(
         figures: figures(&question, &answer),
         tables: tables(&question, &answer),
         chart: chart(&question, &answer),
-        sweeps: Against::ALL.map(|against| sweep(&question, against, room, known)),
         notes,
         weights: short_name(answer.precision.weights),
         rules: Role::ALL
             .map(|role| short_name(role.of(&question.without(role).resolve(&plan.roofs)))),
+        estimate: answer,
     })
 }
 
@@ -155,11 +154,7 @@ pub fn estimate_inputs(
 }
 
 /// The notes of the command line to the same question.
-fn notes(
-    inputs: &ModelInputs,
-    question: &Question<'_>,
-    answer: &calc_core::estimate::Estimate,
-) -> Vec<String> {
+fn notes(inputs: &ModelInputs, question: &Question<'_>, answer: &Estimate) -> Vec<String> {
     let request = estimate_inputs(inputs, question, question.workload);
     let mut notes = words::estimate_notes(&request, answer);
     if question.workload.speculation.is_some() {

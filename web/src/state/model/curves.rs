@@ -1,6 +1,7 @@
 //! Throughput and latency against batch and against context, with the point where memory ends and the one where the limit
 //! changes.
 
+use calc_core::device::{Device, PowerMode};
 use calc_core::lowering::Step;
 use calc_core::plan::Plan;
 use calc_core::roofline::Bound;
@@ -9,7 +10,10 @@ use calc_core::workload::{MAX_BATCH, MAX_TOKENS, Workload};
 use chart::curves::{Curve, Curves, Marker, Panel};
 use report::number_text as text;
 
-use super::fit::{Room, largest};
+use crate::state::inputs::Inputs;
+
+use super::fit::{Room, largest, room};
+use super::inputs::ModelInputs;
 use super::question::Question;
 
 /// Batches up to this one are drawn, and further where the reader asks.
@@ -136,8 +140,37 @@ impl Sweep {
     }
 }
 
+/// The curves of the inputs; those before where there is no answer, as for the numbers.
+#[expect(clippy::missing_panics_doc, reason = "the default inputs are valid, as a test shows")]
+pub fn next(
+    before: Option<&Sweep>,
+    inputs: &ModelInputs,
+    device: &Device,
+    mode: Option<&PowerMode>,
+    against: Against,
+) -> Sweep {
+    let swept = derive(inputs, device, mode, against);
+    swept.or_else(|| before.cloned()).unwrap_or_else(|| {
+        let usual = Inputs::default();
+        derive(&usual.model, &usual.device, None, against).expect("the defaults are valid")
+    })
+}
+
+/// Nothing for inputs that have no answer.
+fn derive(
+    inputs: &ModelInputs,
+    device: &Device,
+    mode: Option<&PowerMode>,
+    against: Against,
+) -> Option<Sweep> {
+    let question = Question::read(inputs, device, mode).ok()?;
+    let plan = Plan::new(question.request(question.workload)).ok()?;
+    let known = !question.estimate().ok()?.link_unknown;
+    Some(sweep(&question, against, room(&question, &plan), known))
+}
+
 /// Answers the question for other batches or contexts.
-pub fn sweep(question: &Question<'_>, against: Against, room: Room, known: bool) -> Sweep {
+fn sweep(question: &Question<'_>, against: Against, room: Room, known: bool) -> Sweep {
     let w = question.workload;
     let (here, last, fits_up_to) = match against {
         Against::Batch => (w.batch, w.batch.max(BATCHES), room.batch),
@@ -287,8 +320,6 @@ fn words(
 mod tests {
     use super::*;
     use crate::state::model::fields::Field;
-    use crate::state::model::fit;
-    use crate::state::model::inputs::ModelInputs;
     use calc_core::catalog;
 
     fn swept(weights: &str, prompt: &str) -> [Sweep; 2] {
@@ -299,10 +330,7 @@ mod tests {
             crate::state::model::roles::Role::Weights,
             Some(catalog::format(weights).expect("catalog key")),
         );
-        let question = Question::read(&inputs, device, None).expect("valid");
-        let plan = Plan::new(question.request(question.workload)).expect("valid");
-        let room = fit::room(&question, &plan);
-        Against::ALL.map(|against| sweep(&question, against, room, true))
+        Against::ALL.map(|against| next(None, &inputs, device, None, against))
     }
 
     #[test]
@@ -319,6 +347,17 @@ mod tests {
             assert!(steps.windows(2).all(|pair| pair[0] < pair[1]), "{steps:?}");
             assert_eq!((steps.first(), steps.last()), (Some(&first), Some(&last)));
             assert!(steps.contains(&here) && steps.len() <= MOST_COLUMNS + 4, "{here}: {steps:?}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_field_keeps_the_curves_before() {
+        let device = catalog::device("h100_sxm").expect("catalog key");
+        let mut wrong = ModelInputs::default();
+        wrong.set_text(Field::Batch, "many".into());
+        for (against, before) in Against::ALL.into_iter().zip(swept("fp16", "64")) {
+            assert_eq!(next(Some(&before), &wrong, device, None, against), before);
+            assert!(next(None, &wrong, device, None, against).rows.len() > 10);
         }
     }
 

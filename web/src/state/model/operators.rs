@@ -9,18 +9,18 @@ use chart::mark::{Mark, Shape, hue_of_class};
 use chart::roofline::{PointInput, Roofline};
 use chart::theme::Hue;
 use report::number_text as text;
+use report::verdict::explain::Explanation;
 use report::verdict::model as say;
 
 use super::question::Question;
-use crate::state::derived::Cell;
 
 /// Operators of one name in one phase.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OperatorRow {
     /// What names it to the program: `decode-qkv`.
     pub key: String,
-    /// Its name, which explains itself.
-    pub name: Cell,
+    /// Its name.
+    pub name: &'static str,
     /// Family of the peak that it runs on.
     pub hue: Hue,
     /// Instances.
@@ -104,10 +104,7 @@ fn row(key: &str, phase: &PhaseEstimate, operator: &OpRow) -> OperatorRow {
     let worked = |shown: String| if has_work { shown } else { text::NO_NUMBER.to_owned() };
     OperatorRow {
         key: point_key(key, operator),
-        name: Cell {
-            text: operator.kind.key().to_owned(),
-            explanation: say::operator(operator, phase.totals.ideal, share),
-        },
+        name: operator.kind.key(),
         hue: hue(operator),
         count: text::count(operator.count),
         flops: worked(text::flops(totals.cost.flops)),
@@ -119,6 +116,13 @@ fn row(key: &str, phase: &PhaseEstimate, operator: &OpRow) -> OperatorRow {
             Bound::Compute => "compute",
         },
     }
+}
+
+/// Where the numbers of a row come from: of a phase, 0 for prefill and 1 for decode.
+pub fn explain(answer: &Estimate, phase: usize, index: usize) -> Option<Explanation> {
+    let (_, phase) = phases(answer).into_iter().nth(phase)?;
+    let operator = phase.operators.get(index)?;
+    Some(say::operator(operator, phase.totals.ideal, share(phase, operator)))
 }
 
 /// The roofs that the operators run on, and a point for each operator that computes: filled in prefill, hollow in decode.
@@ -160,7 +164,7 @@ pub fn spoken(tables: &[PhaseTable], key: Option<&str>) -> String {
     found.map_or_else(String::new, |(table, row)| {
         format!(
             "{}, {}: {}, {} FLOP/B, {} of the time, limited by {}",
-            row.name.text, table.name, row.flops, row.intensity, row.share, row.bound
+            row.name, table.name, row.flops, row.intensity, row.share, row.bound
         )
     })
 }
