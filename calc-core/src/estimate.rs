@@ -98,6 +98,8 @@ pub struct Estimate {
     pub generation: Expected,
     /// First to last token.
     pub end_to_end: Expected,
+    /// The same at the roof.
+    pub end_to_end_ideal: Seconds,
     /// Tokens per second over the batch.
     pub throughput: TokensPerSec,
     /// Memory of one device.
@@ -138,8 +140,9 @@ pub fn estimate(request: EstimateRequest<'_>) -> Result<Estimate, Error> {
         ttft,
         tpot,
         token_ideal,
-        generation,
-        end_to_end: ttft.then(generation),
+        generation: generation.expected,
+        end_to_end: ttft.then(generation.expected),
+        end_to_end_ideal: prefill.totals.ideal + generation.ideal,
         throughput: TokensPerSec::new(batch as f64 / tpot.time.get()),
         memory: plan.footprint(),
         energy: decode_energy(&request, token_ideal, tpot.time),

@@ -67,6 +67,32 @@ impl StepTotals {
     }
 }
 
+/// A time at the roof and as expected.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Span {
+    /// At the roof.
+    pub ideal: Seconds,
+    /// What the user will really see.
+    pub expected: Expected,
+}
+
+impl Span {
+    /// No time.
+    pub const ZERO: Self = Self { ideal: Seconds::ZERO, expected: Expected::ZERO };
+
+    /// One after the other.
+    #[must_use]
+    pub fn then(self, next: Self) -> Self {
+        Self { ideal: self.ideal + next.ideal, expected: self.expected.then(next.expected) }
+    }
+
+    /// As often as `count` says.
+    #[must_use]
+    pub fn times(self, count: f64) -> Self {
+        Self { ideal: self.ideal * count, expected: self.expected.times(count) }
+    }
+}
+
 /// Operators of one name, summed over their instances.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OpRow {
@@ -251,11 +277,8 @@ impl<'a> Plan<'a> {
     /// TPOT = (n decode steps of the draft + a step with q = n + 1) / tokens per round
     /// ```
     pub fn token_time(&self, draft: Option<&Self>, cached: u64) -> Expected {
-        self.round_part(draft, cached, Part::Fixed).then(self.round_part(
-            draft,
-            cached,
-            Part::Attention,
-        ))
+        let fixed = self.round_part(draft, cached, Part::Fixed).expected;
+        fixed.then(self.round_part(draft, cached, Part::Attention).expected)
     }
 
     /// Ideal time per output token at a context; the counterpart of [`Plan::token_time`].
@@ -274,7 +297,7 @@ impl<'a> Plan<'a> {
     /// Decode steps at i = 0, 1, …, `new_tokens` - 2 tokens after the prompt, each at its own context.
     ///
     /// Only attention depends on the context, so everything else is costed once.
-    pub fn generation(&self, draft: Option<&Self>) -> Expected {
+    pub fn generation(&self, draft: Option<&Self>) -> Span {
         let Workload { prompt, new_tokens, .. } = self.request.workload;
         let steps = new_tokens - 1;
         let fixed = self.round_part(draft, prompt, Part::Fixed).times(steps as f64);
@@ -302,7 +325,7 @@ impl<'a> Plan<'a> {
         .map(Some)
     }
 
-    fn round_part(&self, draft: Option<&Self>, cached: u64, part: Part) -> Expected {
+    fn round_part(&self, draft: Option<&Self>, cached: u64, part: Part) -> Span {
         let batch = self.request.workload.batch;
         let Some(speculation) = self.request.workload.speculation else {
             return self.step_part(Step::decode(batch, cached), part);
@@ -310,16 +333,19 @@ impl<'a> Plan<'a> {
         let n = speculation.draft_tokens;
         let verify = Step { phase: Phase::Decode, batch, new: n + 1, cached };
         let own = self.step_part(verify, part);
-        let drafts = draft
-            .map_or(Expected::ZERO, |draft| draft.step_part(Step::decode(batch, cached), part));
+        let drafts =
+            draft.map_or(Span::ZERO, |draft| draft.step_part(Step::decode(batch, cached), part));
         own.then(drafts.times(n as f64)).times(1.0 / speculation.tokens_per_round())
     }
 
     /// The part of a step that depends on the context, or the rest with the time on links.
-    fn step_part(&self, step: Step, part: Part) -> Expected {
-        let mut sum = Expected::ZERO;
-        let mut add =
-            |op: OpInstances| sum = sum.then(self.times(&op).expected.times(op.count as f64));
+    fn step_part(&self, step: Step, part: Part) -> Span {
+        let mut sum = Span::ZERO;
+        let mut add = |op: OpInstances| {
+            let times = self.times(&op);
+            let one = Span { ideal: times.time.ideal(), expected: times.expected };
+            sum = sum.then(one.times(op.count as f64));
+        };
         match part {
             Part::Attention => self.lowering().attention(step, &mut add),
             Part::Fixed => {
@@ -328,7 +354,7 @@ impl<'a> Plan<'a> {
                         add(op);
                     }
                 });
-                sum = sum.then(self.link_expected(step));
+                sum.expected = sum.expected.then(self.link_expected(step));
             }
         }
         sum

@@ -202,10 +202,14 @@ proptest! {
         let Ok(whole) = of(device, model, weights, workload) else { return Ok(()) };
         let step = |i| {
             let workload = Workload { context: prompt + i, ..Workload::new(batch, prompt) };
-            of(device, model, weights, workload).expect("as above").tpot.time.get()
+            of(device, model, weights, workload).expect("as above")
         };
-        let sum: f64 = (0..new_tokens - 1).map(step).sum();
+        let steps: Vec<_> = (0..new_tokens - 1).map(step).collect();
+        let sum: f64 = steps.iter().map(|step| step.tpot.time.get()).sum();
         prop_assert!(close(whole.generation.time.get(), sum), "{} and {sum}", whole.generation.time.get());
+        let ideal: f64 = steps.iter().map(|step| step.token_ideal.get()).sum();
+        let first = whole.prefill.totals.ideal.get();
+        prop_assert!(close(whole.end_to_end_ideal.get(), first + ideal), "{}", whole.end_to_end_ideal.get());
     }
 
     #[test]

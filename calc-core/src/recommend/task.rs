@@ -302,7 +302,8 @@ fn run_model(request: &EstimateRequest<'_>) -> Result<Outcome, Error> {
         decode.expected = plan.token_time(draft.as_ref(), context);
         decode.ideal = plan.token_ideal(draft.as_ref(), context);
     }
-    let generation = if new_tokens > 1 { plan.generation(draft.as_ref()) } else { Expected::ZERO };
+    let generation =
+        if new_tokens > 1 { plan.generation(draft.as_ref()).expected } else { Expected::ZERO };
     let whole = prefill.expected.then(generation);
     let prefill = step_work(request, &prefill, prompt);
     let decode = step_work(request, &decode, 1);

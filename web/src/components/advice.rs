@@ -4,10 +4,10 @@ use leptos::prelude::*;
 
 use super::erased::{block, flag, later, memo, on, text};
 use super::explained::Explained;
-use crate::state::advice::{Advice, AdviceFact, Choice, Refusal, Way};
+use crate::state::advice::{Advice, AdviceFact, Choice, Refusal, Taken, Way};
 use crate::state::inputs::Inputs;
 use crate::state::program;
-use crate::state::session::Session;
+use crate::state::session::{Session, Step};
 
 /// The adviser's answer.
 #[component]
@@ -18,9 +18,17 @@ pub fn AdvicePanel(
     /// The answer is not one to the present inputs.
     #[prop(into)]
     stale: Signal<bool>,
+    /// What takes the first over into the inputs.
+    take: fn(&Taken, &mut Inputs),
 ) -> impl IntoView {
+    let session = expect_context::<Session>();
     let body = move || match advice.get() {
-        Ok(advice) => answer(advice).into_any(),
+        Ok(advice) => {
+            let on_take = move |taken: Taken| {
+                session.edit(Step::Choice, |inputs| take(&taken, inputs));
+            };
+            answer(advice, on_take).into_any()
+        }
         Err(error) => view! { <p class="message">{error}</p> }.into_any(),
     };
     view! {
@@ -45,15 +53,23 @@ pub fn advice_of(
     kept.into()
 }
 
-fn answer(advice: Advice) -> impl IntoView {
-    let Advice { title, formats, facts, why, flips, ranked, dropped, ways } = advice;
+fn answer(advice: Advice, on_take: impl Fn(Taken) + Copy + 'static) -> impl IntoView {
+    let Advice { title, formats, facts, why, flips, ranked, dropped, ways, formats_taken } = advice;
+    let take = formats_taken.map(|taken| {
+        view! {
+            <button type="button" class="chip" id="take" on:click=on(move |_| on_take(taken))>
+                "Calculate with it"
+            </button>
+        }
+    });
     let (no_flips, none) = (flips.is_empty(), ranked.is_empty());
     let (no_ways, no_others) = (ways.is_empty(), ways.len() < 2);
     let mut ways = ways.into_iter();
     let first = ways.next().map(way);
     view! {
-        <p class="choice">{title}</p>
+        <p class="choice" class:nothing=none>{title}</p>
         <p class="formats-line">{formats}</p>
+        {take}
         <dl class="facts">{facts.into_iter().enumerate().map(fact).collect_view()}</dl>
         <h2>"Why"</h2>
         <ul>{list(why)}</ul>

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::advice::{AdvicePanel, advice_of};
 use super::erased::{block, flag, memo, text};
 use super::explained::Explained;
+use crate::state::advice::Taken;
 use crate::state::advice::question::of_operator;
 use crate::state::derived::{Bar, Limits};
 use crate::state::inputs::Inputs;
@@ -52,7 +53,7 @@ pub fn LimitsPanel() -> impl IntoView {
     };
     view! {
         <div class:stale=flag(stale)>
-            {block(move || advised.get().then(|| view! { <AdvicePanel advice=advice stale=flag(stale)/> }).into_any())}
+            {block(move || advised.get().then(|| view! { <AdvicePanel advice=advice stale=flag(stale) take=Taken::of_operator/> }).into_any())}
             <details class="fold" hidden=flag(move || limits.with(Option::is_none)) prop:open=flag(move || !advised.get())>
                 <summary>"What limits " {name}</summary>
                 {block(move || limits.get().map(body).into_any())}

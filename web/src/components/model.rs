@@ -3,6 +3,7 @@
 pub mod later;
 pub mod view;
 
+pub mod drafter;
 pub mod editor;
 pub mod formats;
 pub mod import;

@@ -3,19 +3,27 @@
 pub mod inverse;
 pub mod question;
 
+use calc_core::estimate::WeightSize;
 use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
+use calc_core::quant_format::QuantFormat;
 use calc_core::recommend::{
     Dropped, Outcome, Part, Ranked, RecommendRequest, Recommendation, Task, recommend,
 };
-use calc_core::scheme::Scheme;
+use calc_core::scheme::{Scheme, SchemeWeights};
 use calc_core::units::Seconds;
 use report::number_text as text;
 use report::verdict::explain::Explanation;
 use report::words::{advice, apply, core_error};
 
 use super::derived::Cell;
+use super::inputs::Inputs;
+use super::model::fields::Field;
+use super::model::roles::Role;
 use super::names::short_name;
+
+/// Digits that give the mean bits of every mixed file exactly.
+const BITS_DIGITS: usize = 6;
 
 /// What to use, why, and what would change it.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +44,54 @@ pub struct Advice {
     pub dropped: Vec<Refusal>,
     /// How to apply the first.
     pub ways: Vec<Way>,
+    /// The formats of the first.
+    pub formats_taken: Option<Taken>,
+}
+
+/// Formats that the page can calculate with in place of those chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Taken {
+    /// Weights; `None` as the model is published.
+    pub weights: Option<&'static QuantFormat>,
+    /// Activations; `None` by the rule.
+    pub activations: Option<&'static QuantFormat>,
+    /// Mean bits per weight of a file that mixes formats.
+    pub bits: Option<f64>,
+}
+
+impl Taken {
+    fn of(row: &Ranked, request: &RecommendRequest<'_>) -> Self {
+        let published = matches!(row.scheme.weights, SchemeWeights::Published);
+        // Where the embedding has a format of its own, the size of a mixed file does not hold.
+        let own_embedding = match &request.task {
+            Task::Model(task) => task.request.precision.embedding.is_some(),
+            Task::Shape(_) => true,
+        };
+        Self {
+            weights: (!published).then_some(row.outcome.precision.weights),
+            activations: row.scheme.activations,
+            bits: match row.scheme.weight_size() {
+                Some(WeightSize::BitsPerWeight(bits)) if !own_embedding => Some(bits),
+                _ => None,
+            },
+        }
+    }
+
+    /// Calculates with these formats in the Model view. KV cache and embedding stay.
+    pub fn of_model(&self, inputs: &mut Inputs) {
+        let model = &mut *inputs.model;
+        model.set_format(Role::Weights, self.weights);
+        model.set_format(Role::Experts, None);
+        model.set_format(Role::Activations, self.activations);
+        let bits = self.bits.map(|bits| text::short(bits, BITS_DIGITS));
+        model.set_text(Field::WeightBits, bits.unwrap_or_default());
+    }
+
+    /// Calculates with these formats in the Kernel view.
+    pub fn of_operator(&self, inputs: &mut Inputs) {
+        inputs.weights = self.weights.unwrap_or_else(|| inputs.half());
+        inputs.activations = self.activations;
+    }
 }
 
 /// Something that a scheme brings.
@@ -107,6 +163,7 @@ pub fn advise(request: &RecommendRequest<'_>, called: Called<'_>) -> Result<Advi
             ranked,
             dropped,
             ways: Vec::new(),
+            formats_taken: None,
         });
     };
     Ok(Advice {
@@ -118,15 +175,14 @@ pub fn advise(request: &RecommendRequest<'_>, called: Called<'_>) -> Result<Advi
         ranked,
         dropped,
         ways: ways(first.scheme, request, called),
+        formats_taken: Some(Taken::of(first, request)),
     })
 }
 
 fn formats(precision: &Precision, scheme: &Scheme) -> String {
     let bits = match scheme.weight_size() {
-        Some(calc_core::estimate::WeightSize::BitsPerWeight(bits)) => bits,
-        Some(calc_core::estimate::WeightSize::Total(_)) | None => {
-            precision.weights.bits_per_element()
-        }
+        Some(WeightSize::BitsPerWeight(bits)) => bits,
+        Some(WeightSize::Total(_)) | None => precision.weights.bits_per_element(),
     };
     let (bits, activations) = (text::short(bits, 4), short_name(precision.activations));
     format!("weights {bits} bit, activations {activations}")

@@ -178,13 +178,6 @@ fn by_rule(rule: &str) -> Group {
 
 /// All models by family. A model that is not of the catalog is an option of its own, so that its name is shown.
 pub fn model_groups(chosen: &Base) -> Vec<Group> {
-    let choice = |model: &'static CatalogModel| Choice {
-        key: model.key.to_owned(),
-        name: model.name.to_owned(),
-        detail: parameters(&model.arch),
-        haystack: format!("{} {} {} {}", model.name, model.key, model.hf_id, model.family)
-            .to_ascii_lowercase(),
-    };
     let mut groups: Vec<Group> = Vec::new();
     if let Base::File(model) = chosen {
         groups.push(Group {
@@ -197,6 +190,31 @@ pub fn model_groups(chosen: &Base) -> Vec<Group> {
             }],
         });
     }
+    groups.extend(catalog_models());
+    groups
+}
+
+/// The models that can draft, the choice of none first.
+pub fn drafter_groups() -> Vec<Group> {
+    let none = Choice {
+        key: String::new(),
+        name: "none, drafts cost nothing".to_owned(),
+        detail: String::new(),
+        haystack: "none".to_owned(),
+    };
+    let none = Group { title: "Default".to_owned(), choices: vec![none] };
+    core::iter::once(none).chain(catalog_models()).collect()
+}
+
+fn catalog_models() -> Vec<Group> {
+    let choice = |model: &'static CatalogModel| Choice {
+        key: model.key.to_owned(),
+        name: model.name.to_owned(),
+        detail: parameters(&model.arch),
+        haystack: format!("{} {} {} {}", model.name, model.key, model.hf_id, model.family)
+            .to_ascii_lowercase(),
+    };
+    let mut groups: Vec<Group> = Vec::new();
     for model in models::all() {
         if let Some(group) = groups.iter_mut().find(|group| group.title == model.family) {
             group.choices.push(choice(model));

@@ -73,3 +73,20 @@ pageTest('every recommended figure says where it comes from', {}, async (page) =
   await page.waitForFunction(() => document.querySelector('.advice')?.textContent.includes('FP8'));
   assert.match(await unfolded(page, 'ranked'), /FP8 weights and activations/);
 });
+
+pageTest('the recommendation is taken over, and the back button gives it back', {}, async (page) => {
+  await openSite(page, '?view=model&generate=1');
+  await recommends(page, 'GGUF Q4_K_M');
+  await page.locator('#take').click();
+  assert.match(await page.locator('h1').innerText(), /^Fits/);
+  assert.match(await query(page), /weights=gguf_q4_k(&|$)/);
+  assert.equal(await page.locator('#wbits').inputValue(), '4.8944');
+  await page.goBack();
+  assert.match(await page.locator('h1').innerText(), /^Does not fit/);
+  await page.goto('about:blank');
+  await openSite(page, '?d=h100_sxm&m=4096');
+  await recommends(page, 'FP8 weights and activations');
+  await page.locator('#take').click();
+  assert.match(await query(page), /a=fp8_e4m3/);
+  assert.match(await page.locator('tr.chosen .format').innerText(), /FP8/);
+});

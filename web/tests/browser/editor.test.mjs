@@ -23,6 +23,8 @@ pageTest('a copy is edited, every number says whose it is, and a reload keeps it
   assert.ok(['datasheet', 'recalled', 'derived'].includes(catalogs), catalogs);
   await page.locator('#bandwidth_gb_s').fill('640');
   assert.equal(await badge(page, 'bandwidth_gb_s'), 'yours');
+  await page.waitForURL(/#s=/);
+  const { hash } = new URL(page.url());
   await page.locator('#own-name').fill('Twice a T4');
   await page.getByRole('button', { name: 'Close' }).click();
   const after = await readTable(page);
@@ -33,7 +35,7 @@ pageTest('a copy is edited, every number says whose it is, and a reload keeps it
   assert.equal(await page.locator('#explanation .badge').innerText(), 'yours');
   await page.keyboard.press('Escape');
   assert.equal(await page.locator('#device').inputValue(), 'Twice a T4');
-  await page.waitForURL(/#s=/);
+  await page.waitForFunction((hash) => location.hash !== hash, hash);
   await page.reload();
   await page.locator('main').waitFor();
   assert.deepEqual(await readTable(page), after);

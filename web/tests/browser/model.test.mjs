@@ -38,7 +38,7 @@ pageTest('a model is found and chosen by keyboard alone', {}, async (page) => {
 });
 
 const everything =
-  '?view=model&d=h100_sxm&model=deepseek-v3&batch=8&prompt=2048&context=3000&generate=64&tp=8&pp=2&ep=4&memory=70&draft=3&accept=0.6' +
+  '?view=model&d=h100_sxm&model=deepseek-v3&batch=8&prompt=2048&context=3000&generate=64&tp=8&pp=2&ep=4&memory=70&wbits=6.5&draft=3&accept=0.6&dm=llama-3.2-1b' +
   '&layers=40&hidden=7168&heads=64&ffn=16384&vocab=100000&nexperts=128&topk=4&expertsize=1024&window=2048&tied=1' +
   '&weights=fp8_e4m3&experts=int4_g128&acts=fp8_e4m3&kv=fp8_e4m3&emb=bf16&v=1';
 
@@ -47,7 +47,7 @@ pageTest('a link with every key shows everything, and comes back as it was', {},
   assert.equal(await page.locator('.notes li').count(), 0);
   assert.match(await page.locator('#model').inputValue(), /DeepSeek-V3/);
   for (const [id, value] of new URLSearchParams(everything)) {
-    if (!['view', 'd', 'v', 'model', 'tied', 'weights', 'experts', 'acts', 'kv', 'emb'].includes(id)) {
+    if (!['view', 'd', 'v', 'model', 'tied', 'dm', 'weights', 'experts', 'acts', 'kv', 'emb'].includes(id)) {
       assert.equal(await page.locator(`#${id}`).inputValue(), value, id);
     }
   }
@@ -243,3 +243,14 @@ for (const colorScheme of ['light', 'dark']) {
     });
   }
 }
+
+pageTest('a draft model slows what it drafts, and none is asked for without drafts', {}, async (page) => {
+  await openSite(page, '?view=model&d=h100_sxm');
+  await page.getByText('Memory, devices, drafts').click();
+  assert.equal(await page.locator('#dm').isVisible(), false);
+  await page.locator('#draft').fill('4');
+  const free = (await figures(page)).join();
+  await pick(page, 'dm', 'llama-3.2-1b');
+  assert.match(await query(page), /draft=4&dm=llama-3\.2-1b/);
+  assert.notEqual((await figures(page)).join(), free);
+});

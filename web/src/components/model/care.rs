@@ -8,6 +8,7 @@ use crate::components::device_facts::DeviceFacts;
 use crate::components::erased::{block, flag, memo, text};
 use crate::components::explore::Explore;
 use crate::components::inverse::Inverse;
+use crate::state::advice::Taken;
 use crate::state::advice::question::of_model;
 use crate::state::model::answer::ModelShown;
 use crate::state::session::Session;
@@ -28,7 +29,7 @@ pub fn Care() -> impl IntoView {
         text(move || session.inputs.with(|inputs| inputs.model.base.source().trim().to_owned()));
     view! {
         <aside class="limits" class:stale=stale aria-label="Advice and facts">
-            <AdvicePanel advice=advice stale=stale/>
+            <AdvicePanel advice=advice stale=stale take=Taken::of_model/>
             <Inverse/>
             <Explore/>
             <div hidden=flag(move || notes.with(Vec::is_empty))>

@@ -24,7 +24,7 @@ pub fn Figures() -> impl IntoView {
         <table class="formats figures" aria-label="Speed, energy and use of the device">
             <thead>
                 <tr>
-                    <th scope="col">"One step"</th>
+                    <th scope="col">"Time, rate, use"</th>
                     <th scope="col">"Ideal"</th>
                     <th scope="col">"Expected"</th>
                     <th scope="col">"Interval"</th>

@@ -25,7 +25,7 @@ pub fn FormatField(
     };
     let on_choose = move |key: String| {
         let format = calc_core::catalog::format(&key).ok();
-        session.edit(Step::Choice, |inputs| inputs.model.formats.set(role, format));
+        session.edit(Step::Choice, |inputs| inputs.model.set_format(role, format));
     };
     view! {
         <div hidden=flag(hidden)>

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::drafter::Drafter;
 use super::editor::Editor;
 use super::formats::FormatField;
 use super::import::Import;
@@ -66,9 +67,11 @@ pub fn ModelInputsPanel() -> impl IntoView {
                     <summary>"Memory, devices, drafts"</summary>
                     <div class="twin">
                         {numbers(&[
-                            Field::Memory, Field::Tensor, Field::Pipeline, Field::Expert, Field::Draft, Field::Acceptance,
+                            Field::Memory, Field::WeightBits, Field::Tensor, Field::Pipeline, Field::Expert,
                         ])}
                     </div>
+                    <div class="twin">{numbers(&[Field::Draft, Field::Acceptance])}</div>
+                    <Drafter/>
                 </details>
             </div>
         </section>

@@ -102,4 +102,42 @@ mod tests {
         inputs.goal.set_text(Bound::Loss, "x".to_owned());
         assert!(of_model(&inputs).is_none() && of_operator(&inputs).is_none());
     }
+
+    #[test]
+    fn what_is_taken_over_is_calculated_as_it_was_recommended() {
+        for (device, model, loss) in [
+            ("jetson_orin_nano_8gb_super", "llama-3.1-8b", ""),
+            ("h100_sxm", "llama-3.1-70b", ""),
+            ("gb10", "qwen3-30b-a3b", "20"),
+            ("rtx_4090", "gpt-oss-20b", "0.5"),
+        ] {
+            let mut inputs = Inputs::default();
+            inputs.set_device(std::borrow::Cow::Borrowed(
+                calc_core::catalog::device(device).expect("key"),
+            ));
+            let base = Base::Catalog(calc_core::catalog::model(model).expect("key"));
+            inputs.model.set_base(base);
+            inputs.goal.set_text(Bound::Loss, loss.to_owned());
+            // The advice asks for the longest context, which is the stated one when nothing is added to it.
+            inputs.model.set_text(crate::state::model::fields::Field::Generate, "1".to_owned());
+            let told = with_model(&inputs, |request| {
+                let answer = calc_core::recommend::recommend(request).expect("valid");
+                answer
+                    .ranked
+                    .first()
+                    .map(|row| (row.outcome.decode.expected.time, row.outcome.precision))
+            });
+            let (time, precision) = told.expect("readable").expect("something meets the bounds");
+            let advice = of_model(&inputs).expect("readable").expect("advice");
+            advice.formats_taken.expect("a first").of_model(&mut inputs);
+            let question =
+                Question::read(&inputs.model, &inputs.device, inputs.power_mode()).expect("valid");
+            let now = question.estimate().expect("valid");
+            assert_eq!(
+                (now.decode.totals.expected.time, now.precision),
+                (time, precision),
+                "{model}"
+            );
+        }
+    }
 }

@@ -16,7 +16,7 @@ use super::fields::{Fault, Field};
 use super::figures::{Figure, figures};
 use super::fit;
 use super::geometry::value;
-use super::inputs::ModelInputs;
+use super::inputs::{Base, ModelInputs};
 use super::memory::{MemoryBar, bar};
 use super::operators::{PhaseTable, chart, tables};
 use super::question::{Question, fault};
@@ -147,8 +147,8 @@ pub fn estimate_inputs(
         model: inputs.base.named(question.arch.clone()),
         precision: question.precision,
         workload,
-        weight_size: None,
-        draft: None,
+        weight_size: question.weight_size,
+        draft: question.drafter.map(|model| Base::Catalog(model).named(model.arch.clone())),
         engine: None,
     }
 }
@@ -157,8 +157,8 @@ pub fn estimate_inputs(
 fn notes(inputs: &ModelInputs, question: &Question<'_>, answer: &Estimate) -> Vec<String> {
     let request = estimate_inputs(inputs, question, question.workload);
     let mut notes = words::estimate_notes(&request, answer);
-    if question.workload.speculation.is_some() {
-        notes.push("the time of the draft model is not counted: none is chosen here".to_owned());
+    if question.workload.speculation.is_some() && question.drafter.is_none() {
+        notes.push("the time of the draft model is not counted: none is chosen".to_owned());
     }
     notes
 }
@@ -196,7 +196,6 @@ pub fn parameters(arch: &calc_core::model_arch::ModelArch) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::model::inputs::Base;
     use calc_core::catalog::{self, devices, models};
 
     #[test]
@@ -280,5 +279,46 @@ mod tests {
         let fitted = derive(&inputs, orin, None).expect("valid");
         assert!(fitted.sentence.starts_with("Fits, and DRAM limits decode"), "{}", fitted.sentence);
         assert!(fitted.memory.fits && fitted.memory.changes.is_empty());
+    }
+
+    #[test]
+    fn a_draft_model_costs_time_and_known_bits_count() {
+        let device = catalog::device("h100_sxm").expect("catalog key");
+        let mut inputs = ModelInputs::default();
+        inputs.set_text(Field::Draft, "4".into());
+        let time =
+            |inputs: &ModelInputs| derive(inputs, device, None).expect("valid").estimate.tpot.time;
+        let free = time(&inputs);
+        inputs.drafter = catalog::model("llama-3.2-1b").ok();
+        let answer = derive(&inputs, device, None).expect("valid");
+        assert!(
+            answer.estimate.tpot.time > free
+                && answer.notes.iter().all(|note| !note.contains("draft model"))
+        );
+        inputs.drafter = None;
+        inputs.set_text(Field::WeightBits, "8".into());
+        assert!(time(&inputs) < free);
+        inputs.set_text(Field::WeightBits, "0".into());
+        let faults = derive(&inputs, device, None).expect_err("no bits");
+        assert_eq!(faults[0].field, Some(Field::WeightBits), "{faults:?}");
+    }
+
+    #[test]
+    fn the_whole_answer_is_the_first_token_and_the_steps_after_it() {
+        let device = catalog::device("h100_sxm").expect("catalog key");
+        let mut inputs = ModelInputs::default();
+        inputs.set_text(Field::Generate, "1".into());
+        let whole = |inputs: &ModelInputs| {
+            derive(inputs, device, None).expect("valid").figures.swap_remove(2)
+        };
+        let (first, one) =
+            (derive(&inputs, device, None).expect("valid").figures.swap_remove(0), whole(&inputs));
+        assert_eq!(
+            (&one.ideal.text, &one.expected.text),
+            (&first.ideal.text, &first.expected.text)
+        );
+        inputs.set_text(Field::Generate, "100000".into());
+        assert_eq!(whole(&inputs).expected.text, text::NO_NUMBER);
+        assert!(whole(&inputs).expected.explanation.values.contains("command line"));
     }
 }

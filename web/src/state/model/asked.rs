@@ -17,7 +17,7 @@ use crate::state::url::Note;
 pub type Pair = (&'static str, String);
 
 /// Keys of the Model view in the address.
-const KEYS: [&str; 31] = [
+const KEYS: [&str; 33] = [
     "model",
     "file",
     "geometry",
@@ -30,7 +30,9 @@ const KEYS: [&str; 31] = [
     "pp",
     "ep",
     "memory",
+    "wbits",
     "draft",
+    "dm",
     "accept",
     "layers",
     "hidden",
@@ -204,7 +206,7 @@ mod tests {
 
     #[test]
     fn the_keys_are_those_that_are_understood() {
-        let mut others = vec!["model", "file", "geometry", "stored", "tied"];
+        let mut others = vec!["model", "file", "geometry", "stored", "tied", "dm"];
         others.extend(Field::ALL.map(|field| field.spec().id));
         others.extend(Role::ALL.map(Role::id));
         assert_eq!(others.len(), KEYS.len());

@@ -18,6 +18,7 @@ pub enum Field {
     Pipeline,
     Expert,
     Memory,
+    WeightBits,
     Draft,
     Acceptance,
     Layers,
@@ -83,7 +84,7 @@ const MAX_WAYS: u64 = 1 << 16;
 const MAX_WIDTH: u64 = 1 << 32;
 const MAX_COUNT: u64 = 1 << 16;
 
-static SPECS: [Spec; 21] = [
+static SPECS: [Spec; 22] = [
     Spec::count("batch", "Batch", "sequences", (1, MAX_BATCH)).starts_at("1"),
     Spec::count("prompt", "Prompt", "tokens", (1, MAX_TOKENS)).starts_at("4096"),
     Spec::count("context", "Context", "tokens", (0, MAX_TOKENS)).or_empty("as prompt"),
@@ -92,8 +93,9 @@ static SPECS: [Spec; 21] = [
     Spec::count("pp", "Pipeline", "stages", (1, MAX_WAYS)).starts_at("1"),
     Spec::count("ep", "Expert", "ways", (1, MAX_WAYS)).starts_at("1"),
     Spec::count("memory", "Memory limit", "GB", (0, 1_000_000)).or_empty("all usable").real(),
+    Spec::count("wbits", "Weight bits", "mean", (0, 64)).or_empty("by format").real(),
     Spec::count("draft", "Draft tokens", "", (0, MAX_DRAFT)).or_empty("none"),
-    Spec::count("accept", "Acceptance", "0 to 1", (0, 1)).starts_at("0.7").real(),
+    Spec::count("accept", "Acceptance", "0–1", (0, 1)).starts_at("0.7").real(),
     Spec::count("layers", "Layers", "", (1, MAX_COUNT)),
     Spec::count("hidden", "Hidden size", "", (1, MAX_WIDTH)),
     Spec::count("heads", "Heads", "", (1, MAX_COUNT)),
@@ -109,7 +111,7 @@ static SPECS: [Spec; 21] = [
 
 impl Field {
     /// In the order of the form.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Batch,
         Self::Prompt,
         Self::Context,
@@ -118,6 +120,7 @@ impl Field {
         Self::Pipeline,
         Self::Expert,
         Self::Memory,
+        Self::WeightBits,
         Self::Draft,
         Self::Acceptance,
         Self::Layers,

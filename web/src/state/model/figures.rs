@@ -37,6 +37,7 @@ pub fn figures(question: &Question<'_>, answer: &Estimate) -> Vec<Figure> {
     let mut figures = vec![
         latency(question, answer, Latency::FirstToken),
         latency(question, answer, Latency::EachToken),
+        whole(question, answer),
         rate("Tokens per second", "for each user", "1 ÷ time per token", answer, 1.0),
         rate("Tokens per second", "in total", "batch ÷ time per token", answer, batch),
     ];
@@ -100,6 +101,43 @@ fn latency(question: &Question<'_>, answer: &Estimate, which: Latency) -> Figure
         },
         interval: text::time_range(expected.low, expected.high),
     }
+}
+
+/// All new tokens, each at its own context.
+fn whole(question: &Question<'_>, answer: &Estimate) -> Figure {
+    let name = "Whole answer";
+    let steps = question.workload.new_tokens - 1;
+    let cell = |first: Seconds, all: Seconds, provenance| Cell {
+        text: text::time(all),
+        explanation: say::derived(
+            name,
+            "TTFT + the decode steps after the first token, each at its own context",
+            format!(
+                "{} + {} for {} steps",
+                text::time(first),
+                text::time(all - first),
+                text::count(steps)
+            ),
+            provenance,
+        ),
+    };
+    let (ideal, expected) = (answer.end_to_end_ideal, &answer.end_to_end);
+    let mut figure = Figure {
+        name,
+        meaning: "first to last token",
+        ideal: cell(answer.prefill.totals.ideal, ideal, Provenance::Derived),
+        expected: cell(answer.ttft.time, expected.time, expected.provenance),
+        interval: text::time_range(expected.low, expected.high),
+    };
+    if !question.is_summed() {
+        let values = "the page adds up 8192 steps at most; the command line adds up all".to_owned();
+        for cell in [&mut figure.ideal, &mut figure.expected] {
+            text::NO_NUMBER.clone_into(&mut cell.text);
+            cell.explanation = say::derived(name, "", values.clone(), Provenance::Derived);
+        }
+        figure.interval.clear();
+    }
+    figure
 }
 
 fn rate(

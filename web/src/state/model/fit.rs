@@ -68,7 +68,7 @@ impl Change {
                 };
                 inputs.set_text(Field::Context, context);
             }
-            Self::Format(role, format) => inputs.formats.set(role, Some(format)),
+            Self::Format(role, format) => inputs.set_format(role, Some(format)),
             Self::Devices(devices) => inputs.set_text(Field::Tensor, devices.to_string()),
         }
     }

@@ -35,6 +35,7 @@ pub fn value(arch: &ModelArch, field: Field) -> Option<u64> {
         | Field::Pipeline
         | Field::Expert
         | Field::Memory
+        | Field::WeightBits
         | Field::Draft
         | Field::Acceptance => None,
     }

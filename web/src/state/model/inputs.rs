@@ -8,11 +8,12 @@ use calc_core::catalog::models::CatalogModel;
 use calc_core::model_arch::ModelArch;
 use calc_core::precision::PrecisionChoice;
 use calc_core::provenance::Provenance;
+use calc_core::quant_format::QuantFormat;
 use report::model_file::lines::ModelLines;
 use report::named_model::NamedModel;
 
 use super::fields::Field;
-use super::roles::Formats;
+use super::roles::{Formats, Role};
 
 /// The model that everything starts from.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,6 +111,8 @@ pub struct ModelInputs {
     pub tied: Option<bool>,
     /// Formats.
     pub formats: Formats,
+    /// The model that drafts; drafts cost nothing without one.
+    pub drafter: Option<&'static CatalogModel>,
 }
 
 impl Default for ModelInputs {
@@ -119,6 +122,7 @@ impl Default for ModelInputs {
             texts: Field::ALL.map(|field| field.spec().usual.to_owned()),
             tied: None,
             formats: Formats::default(),
+            drafter: None,
         }
     }
 }
@@ -134,13 +138,21 @@ impl ModelInputs {
         self.texts[field as usize] = text;
     }
 
+    /// Chooses the format of a role. The mean bits that were known of other weights go.
+    pub fn set_format(&mut self, role: Role, format: Option<&'static QuantFormat>) {
+        if role == Role::Weights {
+            self.set_text(Field::WeightBits, String::new());
+        }
+        self.formats.set(role, format);
+    }
+
     /// Takes another model. What was changed in the old one's geometry, and formats that only it has, go.
     pub fn set_base(&mut self, base: Base) {
         if self.base == base {
             return;
         }
         if base.arch().moe.is_none() {
-            self.formats.set(super::roles::Role::Experts, None);
+            self.formats.set(Role::Experts, None);
             self.set_text(Field::Expert, Field::Expert.spec().usual.to_owned());
         }
         self.base = base;

@@ -1,9 +1,10 @@
 //! The inputs with what they mean: a model, its workload and formats, on a device.
 
 use calc_core::calibration::Calibration;
+use calc_core::catalog::models::CatalogModel;
 use calc_core::device::{Device, PowerMode};
 use calc_core::error::Error;
-use calc_core::estimate::{Estimate, EstimateRequest, estimate};
+use calc_core::estimate::{Estimate, EstimateRequest, WeightSize, estimate};
 use calc_core::footprint::{MemoryFootprint, footprint};
 use calc_core::model_arch::ModelArch;
 use calc_core::parallel::Parallel;
@@ -18,6 +19,9 @@ use super::fields::{Fault, Field, count, real};
 use super::geometry;
 use super::inputs::ModelInputs;
 use super::roles::{Formats, Role};
+
+/// Most new tokens whose steps are added up.
+const MOST_SUMMED: u64 = 8192;
 
 /// What is asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +38,10 @@ pub struct Question<'a> {
     formats: Formats,
     /// Sequences and tokens.
     pub workload: Workload,
+    /// Known size of the weights.
+    pub weight_size: Option<WeightSize>,
+    /// The model that drafts.
+    pub drafter: Option<&'static CatalogModel>,
     /// What a model may use of the memory, where the reader limits it.
     pub limit: Option<Bytes>,
 }
@@ -62,7 +70,8 @@ impl<'a> Question<'a> {
         let mut part = |field| {
             real(field, inputs.text(field)).map_err(|fault| faults.push(fault)).ok().flatten()
         };
-        let (limit, acceptance) = (part(Field::Memory), part(Field::Acceptance));
+        let (limit, bits) = (part(Field::Memory), part(Field::WeightBits));
+        let acceptance = part(Field::Acceptance);
         let (Some(arch), Some(batch), Some(prompt), Some(context), Some(new_tokens)) =
             (arch, batch, prompt, context, new_tokens)
         else {
@@ -85,6 +94,8 @@ impl<'a> Question<'a> {
             stored: inputs.base.stored(),
             formats: inputs.formats,
             workload: Workload { batch, prompt, context, new_tokens, parallel, speculation },
+            weight_size: bits.map(WeightSize::BitsPerWeight),
+            drafter: inputs.drafter.filter(|_| speculation.is_some()),
             limit: limit.map(Bytes::from_gb),
         })
     }
@@ -92,6 +103,9 @@ impl<'a> Question<'a> {
     /// Asks with another format of a role.
     pub fn choose(&mut self, role: Role, format: &'static QuantFormat) {
         self.formats.set(role, Some(format));
+        if role == Role::Weights {
+            self.weight_size = None;
+        }
         self.precision = self.formats.over(&self.stored);
     }
 
@@ -110,21 +124,26 @@ impl<'a> Question<'a> {
             model: &self.arch,
             precision: self.precision,
             workload,
-            weight_size: None,
-            draft: None,
+            weight_size: self.weight_size,
+            draft: self.drafter.map(|model| &model.arch),
             engine: None,
             calibration: &Calibration::ASSUMED,
         }
     }
 
-    /// The answer of the core. All new tokens are in its memory but not in its times, of which the page shows one token's:
-    /// their exact sum would take a second for a million.
+    /// Whether the sum over all new tokens is short enough for an answer with every letter: for a million it takes a second.
+    pub const fn is_summed(&self) -> bool {
+        self.workload.new_tokens <= MOST_SUMMED
+    }
+
+    /// The answer of the core. Above [`MOST_SUMMED`] new tokens all are in its memory but not in its times.
     ///
     /// # Errors
     /// Whatever the core refuses.
     pub fn estimate(&self) -> Result<Estimate, Error> {
         self.workload.check()?;
-        let step = Workload { new_tokens: 1, ..self.workload };
+        let new_tokens = if self.is_summed() { self.workload.new_tokens } else { 1 };
+        let step = Workload { new_tokens, ..self.workload };
         let mut answer = estimate(self.request(step))?;
         let plan = Plan::new(self.request(step))?;
         answer.memory = self.memory(&plan, &self.workload);
@@ -146,6 +165,7 @@ pub fn fault(error: &Error) -> Fault {
         "tensor_parallel" => Some(Field::Tensor),
         "pipeline_parallel" => Some(Field::Pipeline),
         "expert_parallel" => Some(Field::Expert),
+        "weight_bits" => Some(Field::WeightBits),
         "num_attention_heads" => Some(Field::Heads),
         "num_key_value_heads" => Some(Field::KvHeads),
         "num_experts_per_tok" => Some(Field::ExpertsPerToken),

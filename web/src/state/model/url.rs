@@ -36,6 +36,7 @@ pub fn write(inputs: &ModelInputs, pairs: &mut Vec<(&'static str, String)>) {
             pairs.push((field.spec().id, text.to_owned()));
         }
     }
+    pairs.extend(inputs.drafter.map(|model| ("dm", model.key.to_owned())));
     pairs.extend(inputs.tied.map(|tied| ("tied", u8::from(tied).to_string())));
     for role in Role::ALL {
         pairs.extend(inputs.formats.get(role).map(|format| (role.id(), format.key.to_owned())));
@@ -54,6 +55,16 @@ pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> Option<Result<(
     }
     Some(match key {
         "model" => model(value).map(|base| inputs.base = base),
+        "dm" => match catalog::model(value) {
+            Ok(model) => {
+                inputs.drafter = Some(model);
+                Ok(())
+            }
+            Err(error) => Err(format!(
+                "which is no model of the catalog{}. The page counts no draft model.",
+                nearest(&error)
+            )),
+        },
         "file" => {
             value.clone_into(&mut file(inputs).name);
             Ok(())

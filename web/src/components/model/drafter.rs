@@ -1,0 +1,36 @@
+//! The draft model of speculative decoding.
+
+use leptos::prelude::*;
+
+use crate::components::erased::{derived, flag, text};
+use crate::components::picker::Picker;
+use crate::state::model::fields::Field;
+use crate::state::picker::drafter_groups;
+use crate::state::session::{Session, Step};
+
+/// Chooses the model that drafts; there is one only where tokens are drafted.
+#[component]
+pub fn Drafter() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let drafts = move || {
+        session.inputs.with(|inputs| !matches!(inputs.model.text(Field::Draft).trim(), "" | "0"))
+    };
+    let on_choose = move |key: String| {
+        let model = calc_core::catalog::model(&key).ok();
+        session.edit(Step::Choice, |inputs| inputs.model.drafter = model);
+    };
+    view! {
+        <div hidden=flag(move || !drafts())>
+            <Picker
+                id="dm"
+                label="Draft model"
+                groups=derived(drafter_groups)
+                chosen=text(move || {
+                    session.inputs.with(|inputs| inputs.model.drafter.map_or("", |model| model.key).to_owned())
+                })
+                detail=text(String::new)
+                on_choose=Callback::new(on_choose)
+            />
+        </div>
+    }
+}
