@@ -29,7 +29,7 @@ fn request<'a>(
         weight_size: None,
         draft: None,
         engine: None,
-        calibration: &Calibration::ASSUMED,
+        calibration: &Calibration::FITTED,
     }
 }
 

@@ -33,7 +33,7 @@ fn analyze() -> Result<Roofline, RequestError> {
     let device = catalog::device("t4")?;
     let model = &catalog::model("mistral-7b-v0.1")?.arch;
     let precision = PrecisionChoice::weights(catalog::format("fp16")?);
-    let calibration = &Calibration::ASSUMED;
+    let calibration = &Calibration::FITTED;
     let (mode, weight_size, draft, engine) = (None, None, None, None);
 
     let mut chart = Roofline::of_device(device, mode, &[ComputeClass::Fp16])?;

@@ -42,7 +42,7 @@ fn main() {
             let (m, n, k) =
                 (1 + random.below(5000), 1 + random.below(30_000), 1 + random.below(30_000));
             let operator = Operator::Gemm(GemmShape { m, n, k });
-            let calibration = &Calibration::ASSUMED;
+            let calibration = &Calibration::FITTED;
             let request = AnalyzeRequest {
                 device,
                 mode: None,
@@ -67,7 +67,7 @@ fn main() {
             workload.speculation =
                 (random.below(4) == 0).then_some(Speculation { draft_tokens, acceptance });
             let model = &random.pick(&models).arch;
-            let calibration = &Calibration::ASSUMED;
+            let calibration = &Calibration::FITTED;
             let (weight_size, draft, engine) = (None, None, None);
             let request = EstimateRequest {
                 device,

@@ -8,14 +8,15 @@ use alloc::vec::Vec;
 
 use composite::Kernel;
 
-use crate::calibration::{Calibration, Engine, Subject};
+use crate::calibration::machine::{Kernel as Timed, Setting};
+use crate::calibration::{Basis, Calibration, Engine, Factors, Tuned};
 use crate::cost::attention::{AttentionShape, fused, kv_append, unfused};
 use crate::cost::elementwise::{add_norm, gated_activation, norm, plain_activation};
 use crate::cost::gemm::{GemmFormats, GemmShape, gemm};
 use crate::device::{Device, PowerMode};
 use crate::error::{Error, in_range};
 use crate::expected::Expected;
-use crate::op::{OpCost, OpKind, Path};
+use crate::op::{OpCost, OpKind, Path, Shape};
 use crate::precision::{Precision, PrecisionChoice};
 use crate::quant_format::QuantFormat;
 use crate::roofline::{ComputePath, KernelTime, Roofline, Roofs};
@@ -134,6 +135,20 @@ impl Operator {
         }
     }
 
+    /// What its kernel is made for.
+    pub fn shape(&self, p: &Precision) -> Shape {
+        match self {
+            Self::Gemm(shape) => Shape::Product(shape.product(p.weights)),
+            Self::Attention { shape, .. } => shape.kernel(),
+            Self::KvAppend { .. }
+            | Self::AddNorm { .. }
+            | Self::Norm { .. }
+            | Self::Activation { .. }
+            | Self::FeedForward(_)
+            | Self::MixtureOfExperts(_) => Shape::Stream,
+        }
+    }
+
     /// The cost of an operator that is one kernel; nothing for a composite one.
     fn cost(&self, p: &Precision) -> OpCost {
         match *self {
@@ -204,6 +219,10 @@ pub struct Analysis {
     pub ideal: Seconds,
     /// What the user will really see.
     pub expected: Expected,
+    /// What makes it longer than the ideal; of a composite operator, those of its first kernel.
+    pub factors: Factors,
+    /// What the expected time rests on.
+    pub basis: Basis,
     /// Highest compute rate at this intensity.
     pub attainable: FlopsPerSec,
     /// The kernels of a composite operator, in order; empty for one that is a kernel itself.
@@ -223,6 +242,8 @@ pub struct Part {
     pub time: KernelTime,
     /// What the user will really see.
     pub expected: Expected,
+    /// What makes it longer than the ideal.
+    pub factors: Factors,
 }
 
 impl Analysis {
@@ -243,7 +264,7 @@ impl Analysis {
 ///     operator: Operator::Gemm(GemmShape { m: 1, n: 4096, k: 4096 }),
 ///     precision: PrecisionChoice::weights(catalog::format("int4_g128").unwrap()),
 ///     engine: None,
-///     calibration: &Calibration::ASSUMED,
+///     calibration: &Calibration::FITTED,
 /// }).unwrap();
 /// assert!((answer.time.ideal().get() - 87.2e-6).abs() < 1e-12); // 8.929 MB at 102.4 GB/s
 /// ```
@@ -257,12 +278,24 @@ pub fn analyze(request: &AnalyzeRequest<'_>) -> Result<Analysis, Error> {
     let path = compute_path(&roofs, &request.operator, &precision)?;
     let roofline = Roofline { peak: path.peak, bandwidth: roofs.bandwidth };
     let kernels = request.operator.kernels(&precision);
-    let parts = parts(request, &roofs, &precision, &kernels)?;
+    let tuned = request.calibration.tuned(request.device, request.mode, request.engine);
+    let parts = parts(&tuned, &roofs, &precision, &kernels)?;
     if parts.is_empty() {
         let cost = request.operator.cost(&precision);
         let time = roofline.op_time(&cost);
         let format = streamed_format(&request.operator, &precision);
-        let expected = expected(request, request.operator.kind(), format, time);
+        let factors = tuned.factors(
+            request.operator.kind(),
+            &Timed {
+                shape: &request.operator.shape(&precision),
+                cost: &cost,
+                path: &path,
+                time,
+                format,
+                setting: Setting::Alone { block_scaled: false },
+            },
+        );
+        let expected = Expected::of(time, &factors);
         let attainable = roofline.attainable(cost.intensity());
         let ideal = time.ideal();
         return Ok(Analysis {
@@ -273,6 +306,8 @@ pub fn analyze(request: &AnalyzeRequest<'_>) -> Result<Analysis, Error> {
             time,
             ideal,
             expected,
+            factors,
+            basis: tuned.basis,
             attainable,
             parts,
         });
@@ -285,12 +320,25 @@ pub fn analyze(request: &AnalyzeRequest<'_>) -> Result<Analysis, Error> {
     let ideal = parts.iter().map(|part| part.time.ideal()).sum();
     let expected = parts.iter().fold(Expected::ZERO, |sum, part| sum.then(part.expected));
     let attainable = roofline.attainable(cost.intensity());
-    Ok(Analysis { precision, path, roofline, cost, time, ideal, expected, attainable, parts })
+    let factors = parts.first().map_or(Factors::ASSUMED, |part| part.factors);
+    Ok(Analysis {
+        precision,
+        path,
+        roofline,
+        cost,
+        time,
+        ideal,
+        expected,
+        factors,
+        basis: tuned.basis,
+        attainable,
+        parts,
+    })
 }
 
 /// The kernels of a composite operator, each with its times.
 fn parts(
-    request: &AnalyzeRequest<'_>,
+    tuned: &Tuned<'_>,
     roofs: &Roofs,
     p: &Precision,
     kernels: &[Kernel],
@@ -304,26 +352,21 @@ fn parts(
         };
         let roofline = Roofline { peak: path.peak, bandwidth: roofs.bandwidth };
         let time = roofline.op_time(&kernel.cost);
-        let expected = expected(request, kernel.kind, kernel.format, time);
-        Ok(Part { kind: kernel.kind, path, cost: kernel.cost, time, expected })
+        let factors = tuned.factors(
+            kernel.kind,
+            &Timed {
+                shape: &kernel.shape,
+                cost: &kernel.cost,
+                path: &path,
+                time,
+                format: kernel.format,
+                setting: Setting::Alone { block_scaled: false },
+            },
+        );
+        let expected = Expected::of(time, &factors);
+        Ok(Part { kind: kernel.kind, path, cost: kernel.cost, time, expected, factors })
     };
     kernels.iter().map(part).collect()
-}
-
-fn expected(
-    request: &AnalyzeRequest<'_>,
-    op: OpKind,
-    format: &QuantFormat,
-    time: KernelTime,
-) -> Expected {
-    let factors = request.calibration.factors(&Subject {
-        device: &request.device.key,
-        class: request.device.class,
-        format: format.key,
-        op,
-        engine: request.engine,
-    });
-    Expected::of(time, &factors)
 }
 
 fn compute_path(roofs: &Roofs, operator: &Operator, p: &Precision) -> Result<ComputePath, Error> {
@@ -340,7 +383,8 @@ fn compute_path(roofs: &Roofs, operator: &Operator, p: &Precision) -> Result<Com
     }
 }
 
-fn streamed_format(operator: &Operator, p: &Precision) -> &'static QuantFormat {
+/// The format of what an operator mostly streams.
+pub fn streamed_format(operator: &Operator, p: &Precision) -> &'static QuantFormat {
     match operator {
         Operator::Gemm(_) | Operator::FeedForward(_) => p.weights,
         Operator::MixtureOfExperts(_) => p.experts,

@@ -1,11 +1,23 @@
-//! What lies between the roofline and a clock: shares of the peaks that kernels reach, and a fixed time per operator.
-//! Until fits and measurements replace them row by row, everything is assumed.
+//! What lies between the roofline and a clock: shares of the peaks that kernels reach, and a fixed time per kernel.
+//! Own measurements come first, row by row; under them lies a model fitted on published ones (`machine`).
 
-use crate::device::DeviceClass;
+pub mod coefficients;
+mod engine;
+pub mod fitted;
+pub mod machine;
+pub mod sustained;
+
+use crate::device::{Device, DeviceClass, PowerMode};
 use crate::op::OpKind;
 use crate::provenance::Provenance;
 use crate::text::{List, Text};
 use crate::units::Seconds;
+
+pub use engine::{Engine, usual_engine};
+
+use coefficients::Coefficients;
+use machine::{Kernel, Machine, MemoryKind, Setting};
+use sustained::{Sustained, sustained};
 
 /// Shares of the peaks and a fixed time, with their interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,69 +46,16 @@ impl Factors {
         high: 1.6,
         provenance: Provenance::Assumed,
     };
-}
 
-/// Inference engine whose kernels a number is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[expect(missing_docs, reason = "the names are the engines themselves")]
-pub enum Engine {
-    #[cfg_attr(feature = "serde", serde(rename = "llama.cpp"))]
-    LlamaCpp,
-    #[cfg_attr(feature = "serde", serde(rename = "tensorrt-llm"))]
-    TensorRtLlm,
-    #[cfg_attr(feature = "serde", serde(rename = "tensorrt-edge-llm"))]
-    TensorRtEdgeLlm,
-    #[cfg_attr(feature = "serde", serde(rename = "vllm"))]
-    Vllm,
-    #[cfg_attr(feature = "serde", serde(rename = "sglang"))]
-    Sglang,
-    #[cfg_attr(feature = "serde", serde(rename = "gpt-fast"))]
-    GptFast,
-    #[cfg_attr(feature = "serde", serde(rename = "exllamav2"))]
-    ExLlamaV2,
-    #[cfg_attr(feature = "serde", serde(rename = "mlc"))]
-    Mlc,
-    #[cfg_attr(feature = "serde", serde(rename = "ollama"))]
-    Ollama,
-    #[cfg_attr(feature = "serde", serde(rename = "ideal-kernels"))]
-    IdealKernels,
-}
-
-impl Engine {
-    /// All engines with the keys of requests.
-    pub const ALL: [(&'static str, Self); 10] = [
-        ("llama.cpp", Self::LlamaCpp),
-        ("tensorrt-llm", Self::TensorRtLlm),
-        ("tensorrt-edge-llm", Self::TensorRtEdgeLlm),
-        ("vllm", Self::Vllm),
-        ("sglang", Self::Sglang),
-        ("gpt-fast", Self::GptFast),
-        ("exllamav2", Self::ExLlamaV2),
-        ("mlc", Self::Mlc),
-        ("ollama", Self::Ollama),
-        ("ideal-kernels", Self::IdealKernels),
-    ];
-
-    /// The key in requests.
-    pub fn key(self) -> &'static str {
-        Self::ALL.iter().find(|(_, engine)| *engine == self).map_or("", |(key, _)| key)
-    }
-}
-
-/// What a factor is asked for.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Subject<'a> {
-    /// Key of the device.
-    pub device: &'a str,
-    /// Its kind.
-    pub class: DeviceClass,
-    /// Key of the format that the operator streams.
-    pub format: &'a str,
-    /// Operator.
-    pub op: OpKind,
-    /// Engine, when the user named one.
-    pub engine: Option<Engine>,
+    /// At the roof, without an interval.
+    pub const IDEAL: Self = Self {
+        eta_memory: 1.0,
+        eta_compute: 1.0,
+        floor: Seconds::ZERO,
+        low: 1.0,
+        high: 1.0,
+        provenance: Provenance::Derived,
+    };
 }
 
 /// Factors for part of the world; an open field matches everything.
@@ -118,7 +77,7 @@ pub struct FactorRow {
 
 impl FactorRow {
     /// How specific a matching row is; `None` when it does not match. A device counts most, then the engine.
-    fn specificity(&self, subject: &Subject<'_>) -> Option<u32> {
+    fn specificity(&self, tuned: &Tuned<'_>, format: &str, op: OpKind) -> Option<u32> {
         let mut score = 0;
         let mut require = |asked: Option<bool>, weight: u32| match asked {
             None => true,
@@ -127,40 +86,210 @@ impl FactorRow {
                 matches
             }
         };
-        let matches = require(self.device.as_ref().map(|device| device == subject.device), 16)
-            && require(self.engine.map(|engine| Some(engine) == subject.engine), 8)
-            && require(self.format.as_ref().map(|format| format == subject.format), 4)
-            && require(self.op.map(|op| op == subject.op), 2)
-            && require(self.class.map(|class| class == subject.class), 1);
+        let matches = require(self.device.as_ref().map(|device| *device == tuned.device.key), 16)
+            && require(self.engine.map(|engine| engine == tuned.engine), 8)
+            && require(self.format.as_ref().map(|known| known == format), 4)
+            && require(self.op.map(|known| known == op), 2)
+            && require(self.class.map(|class| class == tuned.device.class), 1);
         matches.then_some(score)
     }
 }
 
-/// The factors in force: rows from fits and measurements, and the assumed ones under them.
+/// By how much a device reaches more than its class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeviceScale {
+    /// Key of the device.
+    pub device: Text,
+    /// Of its bandwidth.
+    pub memory: f64,
+    /// Of its arithmetic.
+    pub compute: f64,
+    /// By how much longer its host takes to launch a kernel.
+    pub host: f64,
+}
+
+impl DeviceScale {
+    /// A device of which nothing more is known.
+    pub const NONE: Self =
+        Self { device: Text::Borrowed(""), memory: 1.0, compute: 1.0, host: 1.0 };
+}
+
+/// The interval around a best guess, as multiples of it: where about 80 % of left-out measurements lay.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// Fast end.
+    pub low: f64,
+    /// Slow end.
+    pub high: f64,
+}
+
+/// Intervals of what is told apart: on devices of the fit, and on others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Intervals {
+    /// Decode with one sequence.
+    pub decode: [Interval; 2],
+    /// Decode with more.
+    pub batched: [Interval; 2],
+    /// Prefill.
+    pub prefill: [Interval; 2],
+    /// A kernel that is timed alone.
+    pub alone: [Interval; 2],
+}
+
+/// The factors in force: own measurements, and the fitted model under them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
-    /// Rows; of several that match, the most specific counts.
+    /// Rows of own measurements; of several that match, the most specific counts.
     pub rows: List<FactorRow>,
+    /// Constants of the model.
+    pub constants: Coefficients,
+    /// Devices of the fit.
+    pub scales: List<DeviceScale>,
+    /// Intervals.
+    pub intervals: Intervals,
 }
 
 impl Calibration {
-    /// No row: everything assumed.
-    pub const ASSUMED: Self = Self { rows: List::Borrowed(&[]) };
+    /// No row of one's own: the model that was fitted on published measurements.
+    pub const FITTED: Self = Self {
+        rows: List::Borrowed(&[]),
+        constants: fitted::CONSTANTS,
+        scales: List::Borrowed(&fitted::DEVICES),
+        intervals: fitted::INTERVALS,
+    };
 
-    /// The factors for a subject.
-    pub fn factors(&self, subject: &Subject<'_>) -> Factors {
-        self.rows
-            .iter()
-            .filter_map(|row| row.specificity(subject).map(|score| (score, row.factors)))
-            .max_by_key(|(score, _)| *score)
-            .map_or(Factors::ASSUMED, |(_, factors)| factors)
+    /// The factors for a device in a power mode with an engine; without one, with the one that is usual there.
+    pub fn tuned<'a>(
+        &'a self,
+        device: &'a Device,
+        mode: Option<&PowerMode>,
+        engine: Option<Engine>,
+    ) -> Tuned<'a> {
+        let scale = self.scales.iter().find(|scale| scale.device == device.key);
+        let is_named = engine.is_some();
+        let engine = engine.unwrap_or_else(|| usual_engine(device));
+        let machine = Machine::new(
+            &self.constants,
+            device,
+            mode,
+            engine,
+            scale.unwrap_or(&DeviceScale::NONE),
+        );
+        let basis = Basis {
+            engine,
+            is_named,
+            kind: MemoryKind::of(device),
+            in_fit: scale.is_some(),
+            ceilings: sustained(&device.key),
+        };
+        Tuned { calibration: self, device, engine, basis, machine }
+    }
+}
+
+/// What expected times rest on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Basis {
+    /// The engine whose profile counts.
+    pub engine: Engine,
+    /// The user named it; otherwise it is the one that is usual on such devices.
+    pub is_named: bool,
+    /// The kind of memory that the device is compared with.
+    pub kind: MemoryKind,
+    /// Measurements of this very device were in the fit.
+    pub in_fit: bool,
+    /// What others measured as its ceilings.
+    pub ceilings: Sustained,
+}
+
+/// The factors of a device with an engine.
+#[derive(Debug, Clone, Copy)]
+pub struct Tuned<'a> {
+    calibration: &'a Calibration,
+    device: &'a Device,
+    /// The engine.
+    pub engine: Engine,
+    /// What the factors rest on.
+    pub basis: Basis,
+    machine: Machine<'a>,
+}
+
+impl Tuned<'_> {
+    /// The factors of a kernel. A row of own measurements counts before the model.
+    pub fn factors(&self, op: OpKind, kernel: &Kernel<'_>) -> Factors {
+        let rows = self.calibration.rows.iter();
+        let own = rows
+            .filter_map(|row| {
+                row.specificity(self, kernel.format.key, op).map(|score| (score, row.factors))
+            })
+            .max_by_key(|(score, _)| *score);
+        if let Some((_, own)) = own {
+            return own;
+        }
+        let Interval { low, high } = self.interval(kernel.setting);
+        let provenance = self.provenance();
+        Factors { low, high, provenance, ..self.machine.factors(kernel) }
+    }
+
+    /// Least time between kernels that the host cannot launch faster.
+    pub fn least(&self, kernel: &Kernel<'_>) -> Seconds {
+        self.machine.least(kernel)
+    }
+
+    /// What a step costs outside its kernels; it is in every step once.
+    pub fn step(&self, batch: f64, prefill: bool) -> Factors {
+        let Interval { low, high } = self.interval(Setting::Step { batch, prefill });
+        let floor = self.machine.step(batch, prefill);
+        Factors { floor, low, high, provenance: self.provenance(), ..Factors::IDEAL }
+    }
+
+    fn provenance(&self) -> Provenance {
+        match self.device.class {
+            DeviceClass::Cpu => Provenance::Assumed, // no row of the fit is from a CPU
+            _ => Provenance::Fitted,
+        }
+    }
+
+    fn interval(&self, setting: Setting) -> Interval {
+        let all = &self.calibration.intervals;
+        let pair = match setting {
+            Setting::Alone { .. } => all.alone,
+            Setting::Step { prefill: true, .. } => all.prefill,
+            Setting::Step { batch, .. } if batch > 1.0 => all.batched,
+            Setting::Step { .. } => all.decode,
+        };
+        pair[usize::from(!self.basis.in_fit)]
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalog::{self, formats};
+    use crate::cost::gemm::{GemmFormats, GemmShape, gemm};
+    use crate::op::{Product, Shape};
+    use crate::roofline::{Roofline, Roofs};
     use alloc::vec;
+
+    fn eta(calibration: &Calibration, device: &str, op: OpKind) -> f64 {
+        let device = catalog::device(device).expect("catalog key");
+        let product =
+            Product { rows: 1.0, outputs: 4096.0, inputs: 4096.0, weights: &formats::FP16 };
+        let roofs = Roofs::new(device, None).expect("no mode");
+        let path = roofs.compute_path(&formats::FP16, &formats::FP16).expect("a path");
+        let roofline = Roofline { peak: path.peak, bandwidth: roofs.bandwidth };
+        let shape = GemmShape { m: 1, n: 4096, k: 4096 };
+        let half = &formats::FP16;
+        let cost = gemm(shape, GemmFormats { weights: half, input: half, output: half });
+        let kernel = Kernel {
+            shape: &Shape::Product(product),
+            cost: &cost,
+            path: &path,
+            time: roofline.op_time(&cost),
+            format: half,
+            setting: Setting::Alone { block_scaled: false },
+        };
+        calibration.tuned(device, None, None).factors(op, &kernel).eta_memory
+    }
 
     #[test]
     fn the_most_specific_row_wins_and_a_row_of_another_device_never_does() {
@@ -170,7 +299,7 @@ mod tests {
             format: None,
             op,
             engine: None,
-            factors: Factors { eta_memory, provenance: Provenance::Fitted, ..Factors::ASSUMED },
+            factors: Factors { eta_memory, provenance: Provenance::Measured, ..Factors::ASSUMED },
         };
         let calibration = Calibration {
             rows: List::Owned(vec![
@@ -178,21 +307,38 @@ mod tests {
                 row(Some("gb10"), None, 0.85),
                 row(Some("t4"), Some(OpKind::Gemm), 0.1),
             ]),
+            ..Calibration::FITTED
         };
-        let subject = |device, op| Subject {
-            device,
-            class: DeviceClass::UnifiedGpu,
-            format: "fp16",
-            op,
-            engine: None,
-        };
-        for (device, op, expected) in [
-            ("gb10", OpKind::Gemm, 0.85),
-            ("l4", OpKind::Gemm, 0.7),
-            ("l4", OpKind::Norm, Factors::ASSUMED.eta_memory),
-        ] {
-            let eta = calibration.factors(&subject(device, op)).eta_memory;
+        let fitted = eta(&Calibration::FITTED, "l4", OpKind::Norm);
+        for (device, op, expected) in
+            [("gb10", OpKind::Gemm, 0.85), ("l4", OpKind::Gemm, 0.7), ("l4", OpKind::Norm, fitted)]
+        {
+            let eta = eta(&calibration, device, op);
             assert!((eta - expected).abs() < 1e-15, "{device} {op:?}: {eta}");
+        }
+    }
+
+    #[test]
+    fn a_measured_ceiling_of_the_device_stands_in_for_its_class() {
+        let known = sustained("jetson_orin_nano_8gb_super").read.expect("measured");
+        let scale = Calibration::FITTED.scales.iter();
+        let scale = scale.clone().find(|scale| scale.device == "jetson_orin_nano_8gb_super");
+        let reached = eta(&Calibration::FITTED, "jetson_orin_nano_8gb_super", OpKind::Gemm);
+        let expected = known * scale.expect("in the fit").memory;
+        assert!((reached / expected - 1.0).abs() < 0.02, "{reached} and {expected}");
+    }
+
+    #[test]
+    fn every_measured_ceiling_is_one_of_the_catalog() {
+        for (device, measured) in sustained::measured() {
+            let published = catalog::devices::measured::MEASURED.iter();
+            let found = published
+                .clone()
+                .any(|row| row.device == device && (row.value - measured).abs() < 1e-9)
+                || catalog::devices::measured::ALTERNATES
+                    .iter()
+                    .any(|row| row.device == device && (row.value - measured).abs() < 1e-9);
+            assert!(found, "{device}: {measured}");
         }
     }
 }

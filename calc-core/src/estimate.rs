@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::calibration::{Calibration, Engine};
+use crate::calibration::{Basis, Calibration, Engine};
 use crate::device::{Device, DeviceClass, PowerMode};
 use crate::error::Error;
 use crate::expected::Expected;
@@ -88,6 +88,8 @@ pub struct Estimate {
     pub prefill: PhaseEstimate,
     /// The step at the stated context.
     pub decode: PhaseEstimate,
+    /// What expected times rest on.
+    pub basis: Basis,
     /// Time to first token.
     pub ttft: Expected,
     /// Time per output token at the stated context.
@@ -137,6 +139,7 @@ pub fn estimate(request: EstimateRequest<'_>) -> Result<Estimate, Error> {
         paths: plan.paths,
         weight_scale: plan.weight_scale,
         bandwidth: plan.roofs.bandwidth,
+        basis: plan.tuned.basis,
         ttft,
         tpot,
         token_ideal,

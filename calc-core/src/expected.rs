@@ -51,6 +51,17 @@ impl Expected {
         }
     }
 
+    /// A time that is there whatever is computed.
+    pub fn fixed(factors: &Factors) -> Self {
+        let time = factors.floor;
+        Self {
+            time,
+            low: time * factors.low,
+            high: time * factors.high,
+            provenance: factors.provenance,
+        }
+    }
+
     /// A time under the assumed interval.
     pub fn assumed(time: Seconds) -> Self {
         let Factors { low, high, provenance, .. } = Factors::ASSUMED;

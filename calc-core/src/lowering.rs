@@ -1,6 +1,7 @@
 //! A model step as operators: which, how many, and what each costs. Layers of one kind are visited once, with a count.
 //! Derivation: `docs/theory/transformer.md`.
 
+use crate::calibration::machine::Setting;
 use crate::cost::attention::{AttentionShape, fused, fused_over_activations, kv_append};
 use crate::cost::elementwise::{
     add_norm, embedding, gated_activation, lm_head, norm, plain_activation,
@@ -8,9 +9,9 @@ use crate::cost::elementwise::{
 use crate::cost::gemm::{GemmFormats, GemmShape, gemm};
 use crate::cost::mamba::scan;
 use crate::cost::mla::{Absorbed, absorbed};
-use crate::cost::moe::{ExpertProduct, distinct_experts, expert_product, router};
+use crate::cost::moe::{Routing, expert_product, router};
 use crate::model_arch::{Mla, MlpKind, ModelArch, Moe};
-use crate::op::{OpCost, OpKind, Path};
+use crate::op::{OpCost, OpKind, Path, Shape};
 use crate::precision::Precision;
 use crate::quant_format::QuantFormat;
 
@@ -52,6 +53,11 @@ impl Step {
         Self { phase: Phase::Decode, batch, new: 1, cached }
     }
 
+    /// How its kernels run.
+    pub const fn setting(&self) -> Setting {
+        Setting::Step { batch: self.batch as f64, prefill: matches!(self.phase, Phase::Prefill) }
+    }
+
     /// Tokens in this step over the batch (T).
     pub const fn tokens(&self) -> u64 {
         self.batch * self.new
@@ -71,6 +77,8 @@ pub struct OpInstances {
     pub cost: OpCost,
     /// Format of its weights, or of what it moves.
     pub format: &'static QuantFormat,
+    /// What its kernel is made for.
+    pub shape: Shape,
 }
 
 /// Lowers the steps of one model on one device of a group.
@@ -113,12 +121,14 @@ impl Lowering<'_> {
             self.mlps(tokens, &mut emit);
         }
         let cost = lm_head(step.batch, model.vocab_size, hidden, p.embedding, p.carrier);
+        let head = GemmShape { m: step.batch, n: model.vocab_size, k: hidden };
         emit(OpInstances {
             kind: OpKind::LmHead,
             count: 1,
             path: Path::LmHead,
             cost,
             format: p.embedding,
+            shape: Shape::Product(head.product(p.embedding)),
         });
     }
 
@@ -134,7 +144,8 @@ impl Lowering<'_> {
                 (Some(mla), Phase::Decode) => (absorbed_attention(&shape, mla, p), p.kv_cache),
                 (None, _) => (fused(&shape, p.carrier, p.kv_cache), p.kv_cache),
             };
-            visit(stream(OpKind::Attention, count, cost, format));
+            let op = stream(OpKind::Attention, count, cost, format);
+            visit(OpInstances { shape: shape.kernel(), ..op });
         }
     }
 
@@ -162,6 +173,7 @@ impl Lowering<'_> {
             path: Path::Layer,
             cost: gemm(shape, formats),
             format: p.weights,
+            shape: Shape::Product(shape.product(p.weights)),
         }
     }
 
@@ -221,6 +233,7 @@ impl Lowering<'_> {
             path: Path::Layer,
             cost: absorbed(&shape, p),
             format: p.weights,
+            shape: Shape::Product(shape.product(p.weights)),
         };
         match step.phase {
             Phase::Prefill => {
@@ -248,7 +261,8 @@ impl Lowering<'_> {
         let (layers, inner) = (mamba.layers, mamba.inner());
         let inputs = inner + mamba.channels() + mamba.n_heads;
         emit(self.matmul(OpKind::InProj, layers, GemmShape { m, n: inputs, k: hidden }));
-        emit(stream(OpKind::Scan, layers, scan(mamba, m, step.batch, p.carrier), p.carrier));
+        let op = stream(OpKind::Scan, layers, scan(mamba, m, step.batch, p.carrier), p.carrier);
+        emit(OpInstances { shape: Shape::Scan, ..op });
         emit(self.matmul(OpKind::OutProj, layers, GemmShape { m, n: hidden, k: inner }));
     }
 
@@ -276,31 +290,27 @@ impl Lowering<'_> {
 
     fn experts(&self, moe: &Moe, tokens: u64, emit: &mut impl FnMut(OpInstances)) {
         let (p, hidden, count) = (self.precision, self.model.hidden_size, moe.layers);
-        emit(stream(
-            OpKind::Router,
-            count,
-            router(tokens, moe.n_experts, hidden, p.carrier),
-            p.carrier,
-        ));
+        let cost = router(tokens, moe.n_experts, hidden, p.carrier);
+        let shape = GemmShape { m: tokens, n: moe.n_experts, k: hidden }.product(p.carrier);
+        let op = stream(OpKind::Router, count, cost, p.carrier);
+        emit(OpInstances { shape: Shape::Product(shape), ..op });
         let share = 1.0 / self.expert_parallel as f64;
         let pairs = tokens * moe.experts_per_token;
-        let rows = pairs as f64 * share;
-        let distinct = distinct_experts(moe.n_experts, moe.experts_per_token, tokens) * share;
+        let routing = Routing { tokens, experts: moe.n_experts, per_token: moe.experts_per_token };
         let kind = match self.model.mlp {
             MlpKind::Gated => OpKind::ExpertGateUp,
             MlpKind::Plain => OpKind::ExpertUp,
         };
-        let product = |kind, outputs, inputs| OpInstances {
-            kind,
-            count,
-            path: Path::Expert,
-            cost: expert_product(
-                &ExpertProduct { rows, distinct, outputs, inputs },
-                p.experts,
-                p.activations,
-                p.carrier,
-            ),
-            format: p.experts,
+        let product = |kind, outputs, inputs| {
+            let product = routing.product(share, outputs, inputs);
+            OpInstances {
+                kind,
+                count,
+                path: Path::Expert,
+                cost: expert_product(&product, p.experts, p.activations, p.carrier),
+                format: p.experts,
+                shape: routing.shape(&product, share, p.experts),
+            }
         };
         emit(product(kind, self.model.mlp_inputs() * moe.expert_width, hidden));
         emit(stream(
@@ -318,7 +328,7 @@ impl Lowering<'_> {
 
 /// Operators without layer weights; `format` is what most of their traffic is stored in.
 fn stream(kind: OpKind, count: u64, cost: OpCost, format: &'static QuantFormat) -> OpInstances {
-    OpInstances { kind, count, path: Path::Carrier, cost, format }
+    OpInstances { kind, count, path: Path::Carrier, cost, format, shape: Shape::Stream }
 }
 
 /// Decode attention with latent keys: one cached row of r + rope elements serves as key and value, so it is read once.

@@ -1,5 +1,6 @@
 //! Operators of a step: their names, what they cost, and on which peak they run.
 
+use crate::quant_format::QuantFormat;
 use crate::units::{Bytes, Flops, FlopsPerByte};
 
 /// DRAM traffic by the role of what is moved.
@@ -60,6 +61,60 @@ impl OpCost {
             },
         }
     }
+}
+
+/// What a kernel is made for. Ideal times do not depend on it, expected ones do: padding, waves of tiles, distinct experts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Shape {
+    /// A matrix product with weights.
+    Product(Product),
+    /// The products of chosen experts, one for each expert that any token chose.
+    Experts {
+        /// All pairs of token and expert on this device, as one product.
+        product: Product,
+        /// Experts of a layer on this device (E / n).
+        experts: f64,
+        /// Chance that a token chooses a given expert (k / E).
+        chance: f64,
+        /// Tokens (T).
+        tokens: f64,
+    },
+    /// Attention over a KV cache.
+    Attention {
+        /// Sequences times query heads (B h).
+        heads: f64,
+        /// New tokens per sequence (q).
+        new: f64,
+        /// Mean of the size of a query head and of a value head.
+        head_dim: f64,
+    },
+    /// A recurrence over tokens.
+    Scan,
+    /// Everything that reads and writes once, element by element.
+    Stream,
+}
+
+impl Shape {
+    /// The matrix product; `None` for what multiplies no weights.
+    pub const fn product(&self) -> Option<&Product> {
+        match self {
+            Self::Product(product) | Self::Experts { product, .. } => Some(product),
+            Self::Attention { .. } | Self::Scan | Self::Stream => None,
+        }
+    }
+}
+
+/// Rows, outputs and inputs of a matrix product.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Product {
+    /// M.
+    pub rows: f64,
+    /// N.
+    pub outputs: f64,
+    /// K.
+    pub inputs: f64,
+    /// The weights.
+    pub weights: &'static QuantFormat,
 }
 
 /// On which peak an operator runs.

@@ -1,9 +1,14 @@
 //! What does not change from step to step of a model on a device, and the sums over the operators of a step.
 //! A sweep prepares a [`Plan`] once and asks it for steps; a step allocates nothing.
 
+mod totals;
+
+pub use totals::{Span, StepTotals};
+
 use alloc::vec::Vec;
 
-use crate::calibration::Subject;
+use crate::calibration::Tuned;
+use crate::calibration::machine::{Kernel, Setting};
 use crate::device::Link;
 use crate::error::{Error, real_in_range};
 use crate::estimate::{EstimateRequest, PhaseEstimate, WeightSize};
@@ -11,12 +16,14 @@ use crate::expected::Expected;
 use crate::footprint::{MemoryFootprint, footprint, kv_cache_bytes, stage_share, weight_bytes};
 use crate::lowering::{Lowering, OpInstances, Phase, Step};
 use crate::model_arch::ModelArch;
-use crate::op::{OpCost, OpKind, Path};
+use crate::op::{OpKind, Path};
 use crate::parallel::{Parallel, link_time};
 use crate::precision::Precision;
 use crate::roofline::{ComputePath, KernelTime, Roofline, Roofs};
 use crate::units::{Bytes, Seconds};
 use crate::workload::Workload;
+
+use totals::OpTimes;
 
 /// Which peaks the matmuls of a model run on.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,68 +38,6 @@ pub struct Paths {
     pub carrier: ComputePath,
 }
 
-/// Sums over the operators of a step.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct StepTotals {
-    /// Work and traffic.
-    pub cost: OpCost,
-    /// Sums of the memory and of the compute times.
-    pub time: KernelTime,
-    /// Sum of the operators' ideal times: they run one after another.
-    pub ideal: Seconds,
-    /// Sum of the operators' expected times.
-    pub expected: Expected,
-    /// The part of it that every operator costs however small it is.
-    pub floors: Seconds,
-}
-
-impl StepTotals {
-    fn nothing() -> Self {
-        Self {
-            cost: OpCost::default(),
-            time: KernelTime { memory: Seconds::ZERO, compute: Seconds::ZERO },
-            ideal: Seconds::ZERO,
-            expected: Expected::ZERO,
-            floors: Seconds::ZERO,
-        }
-    }
-
-    fn add(&mut self, op: &OpTimes, count: f64) {
-        self.cost = self.cost.plus(&op.cost.times(count));
-        self.time.memory += op.time.memory * count;
-        self.time.compute += op.time.compute * count;
-        self.ideal += op.time.ideal() * count;
-        self.expected = self.expected.then(op.expected.times(count));
-        self.floors += op.floor * count;
-    }
-}
-
-/// A time at the roof and as expected.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Span {
-    /// At the roof.
-    pub ideal: Seconds,
-    /// What the user will really see.
-    pub expected: Expected,
-}
-
-impl Span {
-    /// No time.
-    pub const ZERO: Self = Self { ideal: Seconds::ZERO, expected: Expected::ZERO };
-
-    /// One after the other.
-    #[must_use]
-    pub fn then(self, next: Self) -> Self {
-        Self { ideal: self.ideal + next.ideal, expected: self.expected.then(next.expected) }
-    }
-
-    /// As often as `count` says.
-    #[must_use]
-    pub fn times(self, count: f64) -> Self {
-        Self { ideal: self.ideal * count, expected: self.expected.times(count) }
-    }
-}
-
 /// Operators of one name, summed over their instances.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OpRow {
@@ -104,13 +49,6 @@ pub struct OpRow {
     pub totals: StepTotals,
     /// Peak they run on.
     pub path: ComputePath,
-}
-
-struct OpTimes {
-    cost: OpCost,
-    time: KernelTime,
-    expected: Expected,
-    floor: Seconds,
 }
 
 /// Everything that does not change from step to step.
@@ -127,6 +65,8 @@ pub struct Plan<'a> {
     pub weight_scale: f64,
     part: Option<ModelArch>,
     link: Option<Link>,
+    /// Factors of the device with the engine in force.
+    pub tuned: Tuned<'a>,
 }
 
 impl<'a> Plan<'a> {
@@ -151,7 +91,8 @@ impl<'a> Plan<'a> {
         let link = device.link.filter(|_| workload.parallel.exchanges()).map(|link| link.value);
         let part = (workload.parallel.tensor > 1).then(|| model.shard(workload.parallel.tensor));
         let weight_scale = weight_scale(model, &precision, request.weight_size)?;
-        Ok(Self { request, roofs, precision, paths, weight_scale, part, link })
+        let tuned = request.calibration.tuned(device, mode, request.engine);
+        Ok(Self { request, roofs, precision, paths, weight_scale, part, link, tuned })
     }
 
     /// The part of the model on one device.
@@ -173,18 +114,15 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn times(&self, op: &OpInstances) -> OpTimes {
+    fn times(&self, op: &OpInstances, setting: Setting) -> OpTimes {
         let mut cost = op.cost;
         cost.traffic.weights = cost.traffic.weights * self.weight_scale;
-        let roofline = Roofline { peak: self.path(op.path).peak, bandwidth: self.roofs.bandwidth };
+        let path = self.path(op.path);
+        let roofline = Roofline { peak: path.peak, bandwidth: self.roofs.bandwidth };
         let time = roofline.op_time(&cost);
-        let factors = self.request.calibration.factors(&Subject {
-            device: &self.request.device.key,
-            class: self.request.device.class,
-            format: op.format.key,
-            op: op.kind,
-            engine: self.request.engine,
-        });
+        let kernel =
+            Kernel { shape: &op.shape, cost: &cost, path: &path, time, format: op.format, setting };
+        let factors = self.tuned.factors(op.kind, &kernel);
         let floor = if time.memory > Seconds::ZERO { factors.floor } else { Seconds::ZERO };
         OpTimes { cost, time, expected: Expected::of(time, &factors), floor }
     }
@@ -192,8 +130,38 @@ impl<'a> Plan<'a> {
     /// Sums over the operators of a step, without the time on links. Allocates nothing.
     pub fn step(&self, step: Step) -> StepTotals {
         let mut totals = StepTotals::nothing();
-        self.lowering().step(step, &mut |op| totals.add(&self.times(&op), op.count as f64));
+        let setting = step.setting();
+        self.lowering()
+            .step(step, &mut |op| totals.add(&self.times(&op, setting), op.count as f64));
+        self.add_overhead(&mut totals, setting);
         totals
+    }
+
+    /// Visits the kernels of a step with their peaks and their times at the roof.
+    pub fn kernels(
+        &self,
+        step: Step,
+        visit: &mut impl FnMut(OpInstances, ComputePath, KernelTime),
+    ) {
+        self.lowering().step(step, &mut |mut op| {
+            op.cost.traffic.weights = op.cost.traffic.weights * self.weight_scale;
+            let path = self.path(op.path);
+            let roofline = Roofline { peak: path.peak, bandwidth: self.roofs.bandwidth };
+            let time = roofline.op_time(&op.cost);
+            visit(op, path, time);
+        });
+    }
+
+    /// What a step costs outside its kernels.
+    fn add_overhead(&self, totals: &mut StepTotals, setting: Setting) {
+        let overhead = self.overhead(setting);
+        totals.expected = totals.expected.then(overhead);
+        totals.floors += overhead.time;
+    }
+
+    fn overhead(&self, setting: Setting) -> Expected {
+        let Setting::Step { batch, prefill } = setting else { return Expected::ZERO };
+        Expected::fixed(&self.tuned.step(batch, prefill))
     }
 
     /// Sums over the operators of a step, with the time on links. Allocates nothing.
@@ -239,8 +207,9 @@ impl<'a> Plan<'a> {
     pub fn phase(&self, step: Step) -> PhaseEstimate {
         let mut operators: Vec<OpRow> = Vec::with_capacity(24);
         let mut totals = StepTotals::nothing();
+        let setting = step.setting();
         self.lowering().step(step, &mut |op| {
-            let (times, count) = (self.times(&op), op.count as f64);
+            let (times, count) = (self.times(&op, setting), op.count as f64);
             totals.add(&times, count);
             let row = operators.iter_mut().find(|row| row.kind == op.kind);
             if let Some(row) = row {
@@ -257,6 +226,7 @@ impl<'a> Plan<'a> {
                 operators.push(row);
             }
         });
+        self.add_overhead(&mut totals, setting);
         totals.expected = totals.expected.then(self.link_expected(step));
         let roofline = Roofline { peak: self.paths.layer.peak, bandwidth: self.roofs.bandwidth };
         let streamed = totals.cost.traffic.weights + totals.cost.traffic.kv_cache;
@@ -341,8 +311,9 @@ impl<'a> Plan<'a> {
     /// The part of a step that depends on the context, or the rest with the time on links.
     fn step_part(&self, step: Step, part: Part) -> Span {
         let mut sum = Span::ZERO;
+        let setting = step.setting();
         let mut add = |op: OpInstances| {
-            let times = self.times(&op);
+            let times = self.times(&op, setting);
             let one = Span { ideal: times.time.ideal(), expected: times.expected };
             sum = sum.then(one.times(op.count as f64));
         };
@@ -354,7 +325,8 @@ impl<'a> Plan<'a> {
                         add(op);
                     }
                 });
-                sum.expected = sum.expected.then(self.link_expected(step));
+                let overhead = self.overhead(setting).then(self.link_expected(step));
+                sum.expected = sum.expected.then(overhead);
             }
         }
         sum

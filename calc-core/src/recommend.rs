@@ -177,7 +177,7 @@ const NEAR: f64 = 1.05;
 ///     shape: GemmShape { m: 1, n: 4096, k: 4096 },
 ///     phase: Phase::Decode,
 ///     engine: None,
-///     calibration: &Calibration::ASSUMED,
+///     calibration: &Calibration::FITTED,
 /// });
 /// let answer = recommend(&RecommendRequest {
 ///     task,
@@ -186,7 +186,7 @@ const NEAR: f64 = 1.05;
 ///     bounds: Bounds::default(),
 /// }).unwrap();
 /// let first = &answer.ranked[0];
-/// assert_eq!(first.scheme.key, "int4_g128_gptq"); // 4.125 bits: the fewest within 5 % of perplexity
+/// assert_eq!(first.scheme.key, "gguf_q4_k"); // of the few bits within 5 % of perplexity, those that cost least to unpack
 /// assert!(first.speedup_decode > 3.0);
 /// ```
 ///

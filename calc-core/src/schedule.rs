@@ -1,7 +1,8 @@
 //! Power mode, scheme and batch together, for a goal. Derivation: `docs/theory/recommendation.md`.
 //!
-//! Memory and times grow with the batch, and neither time nor energy per token does: so the best batch of a mode and a scheme
-//! is the smallest for latency and the largest that meets the bounds for everything else, and bisection finds it.
+//! Memory and times grow with the batch, so the largest one that meets the bounds is found by bisection, and the best for
+//! latency is one. Time and energy per token mostly fall, but not always: an unfilled wave of tiles, or a kernel that a second
+//! sequence needs, costs more than it brings. So every batch up to [`EACH`] is tried, and beyond it steps of a thirty-second.
 
 use alloc::vec::Vec;
 
@@ -17,6 +18,9 @@ use crate::text::Text;
 use crate::units::{Joules, Seconds, TokensPerSec, Watts};
 
 pub use crate::recommend::Objective;
+
+/// Batches up to this one are tried one by one.
+pub const EACH: u64 = 128;
 
 /// What is asked. The batch of the task does not count.
 #[derive(Debug, Clone, Copy)]
@@ -175,13 +179,36 @@ fn best_batch(
         return None;
     }
     let admitted = |batch| chooser.admit(&task.at(Axis::Batch, batch), scheme).ok();
-    let batch = match request.objective {
-        Objective::Latency => 1,
-        Objective::Throughput | Objective::Energy | Objective::Memory => {
-            largest(request.max_batch, |batch| admitted(batch).is_some())?
+    if request.objective == Objective::Latency {
+        return admitted(1).map(|outcome| (1, outcome));
+    }
+    let most = largest(request.max_batch, |batch| admitted(batch).is_some())?;
+    let mut best: Option<(f64, u64, Outcome)> = None;
+    let mut batch = 1;
+    while batch <= most {
+        if let Some(outcome) = admitted(batch) {
+            let score = score(request, chooser, &outcome, batch);
+            if best.as_ref().is_none_or(|(least, ..)| score < *least) {
+                best = Some((score, batch, outcome));
+            }
         }
-    };
-    admitted(batch).map(|outcome| (batch, outcome))
+        let next = if batch < EACH { batch + 1 } else { batch + batch / 32 };
+        batch = if batch < most { next.min(most) } else { next };
+    }
+    best.map(|(_, batch, outcome)| (batch, outcome))
+}
+
+/// What the ranking is by: seconds, seconds per sequence, or joules.
+fn score(
+    request: &ScheduleRequest<'_>,
+    chooser: &Chooser<'_>,
+    outcome: &Outcome,
+    batch: u64,
+) -> f64 {
+    match request.objective {
+        Objective::Throughput => chooser.score(outcome) / batch as f64,
+        Objective::Latency | Objective::Energy | Objective::Memory => chooser.score(outcome),
+    }
 }
 
 fn slot(
@@ -199,11 +226,8 @@ fn slot(
         scheme,
         quality: chooser.quality(scheme),
         batch,
+        score: score(request, chooser, &outcome, batch),
         outcome,
-        score: match request.objective {
-            Objective::Throughput => chooser.score(&outcome) / batch as f64,
-            Objective::Latency | Objective::Energy | Objective::Memory => chooser.score(&outcome),
-        },
         power: token.map(|token| token * batch as f64 / time),
     }
 }

@@ -1,7 +1,7 @@
 //! Composite operators: sums over their kernels, as the lowering of a whole model counts them, and by hand.
 
 use calc_core::analysis::{
-    Analysis, AnalyzeRequest, FeedForwardShape, MoeShape, Operator, analyze,
+    Analysis, AnalyzeRequest, FeedForwardShape, MoeShape, Operator, Part, analyze,
 };
 use calc_core::calibration::Calibration;
 use calc_core::catalog;
@@ -15,7 +15,7 @@ fn on(device: &str, operator: Operator, weights: &str) -> Result<Analysis, Error
         operator,
         precision: PrecisionChoice::weights(catalog::format(weights).expect("catalog key")),
         engine: None,
-        calibration: &Calibration::ASSUMED,
+        calibration: &Calibration::FITTED,
     })
 }
 
@@ -39,7 +39,12 @@ fn the_feed_forward_part_of_llama_by_hand() {
     check(answer.cost.traffic.total().get(), bytes, "bytes");
     // Every kernel is memory-bound, so the sum of maxima is bytes over bandwidth.
     check(answer.ideal.get(), bytes / 102.4e9, "ideal");
-    check(answer.expected.time.get(), bytes / 102.4e9 / 0.8 + 3.0 * 3e-6, "expected");
+    let by_part = |part: &Part| {
+        let slow = part.time.memory / part.factors.eta_memory;
+        let busy = part.time.compute / part.factors.eta_compute;
+        slow.max(busy).get() + part.factors.floor.get()
+    };
+    check(answer.expected.time.get(), answer.parts.iter().map(by_part).sum(), "expected");
     assert_eq!(answer.parts.len(), 3);
 }
 

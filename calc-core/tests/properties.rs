@@ -58,7 +58,7 @@ fn on(
     operator: Operator,
     weights: &'static QuantFormat,
 ) -> Result<calc_core::analysis::Analysis, Error> {
-    let calibration = &Calibration::ASSUMED;
+    let calibration = &Calibration::FITTED;
     let precision = PrecisionChoice::weights(weights);
     analyze(&AnalyzeRequest { device, mode: None, operator, precision, engine: None, calibration })
 }
@@ -78,7 +78,7 @@ fn of(
         weight_size: None,
         draft: None,
         engine: None,
-        calibration: &Calibration::ASSUMED,
+        calibration: &Calibration::FITTED,
     })
 }
 
@@ -133,7 +133,7 @@ proptest! {
         let answer = estimate(EstimateRequest {
             device, mode: None, model, precision: PrecisionChoice::weights(weights), workload,
             weight_size: Some(WeightSize::Total(Bytes::new(size))),
-            draft: Some(model), engine: None, calibration: &Calibration::ASSUMED,
+            draft: Some(model), engine: None, calibration: &Calibration::FITTED,
         });
         if let Ok(answer) = answer {
             prop_assert!(answer.end_to_end.high.get().is_finite() && answer.memory.total().get().is_finite());

@@ -11,6 +11,7 @@ usage: cargo xtask JOB
   site [--out DIR]   build the deployable static site (default: dist)
   test [--quick]     every check in stages; --quick leaves out the slow ones and says which
   soak               the property tests with many more cases
+  fit                fit the constants of expected times to the published measurements, and score them
   bench              the benchmarks, which print figures and judge nothing
   tidy               import edges, module docs, sizes, leftovers";
 
@@ -22,6 +23,7 @@ pub(crate) enum Job {
     Test { quick: bool },
     Soak,
     Bench,
+    Fit,
     Tidy,
 }
 
@@ -37,6 +39,7 @@ pub(crate) fn parse(words: &[String]) -> anyhow::Result<Job> {
         ["test", "--quick"] => Job::Test { quick: true },
         ["soak"] => Job::Soak,
         ["bench"] => Job::Bench,
+        ["fit"] => Job::Fit,
         ["tidy"] => Job::Tidy,
         other => bail!("`{}` is not a job of cargo xtask\n\n{USAGE}", other.join(" ")),
     })

@@ -41,6 +41,7 @@ fn perform(job: Job) -> anyhow::Result<ExitCode> {
         Job::Test { quick } => return test::run_stages(&places, quick),
         Job::Soak => test::soak(&places)?,
         Job::Bench => test::bench(&places)?,
+        Job::Fit => test::fit(&places)?,
         Job::Tidy => tidy::check_tree(&places)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -135,6 +135,13 @@ pub(crate) fn bench(places: &Places) -> anyhow::Result<()> {
     run(cargo(places).args(["bench", "--workspace", "--exclude", "xtask"]))
 }
 
+/// Fits the constants of expected times; about a minute on two cores.
+pub(crate) fn fit(places: &Places) -> anyhow::Result<()> {
+    let _lock = FolderLock::of_target(places)?;
+    let fit = ["run", "--release", "--quiet", "--package", "validation", "--bin", "fit"];
+    run(cargo(places).args(fit))
+}
+
 #[cfg(test)]
 mod tests {
     use anyhow::bail;

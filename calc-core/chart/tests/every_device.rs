@@ -36,7 +36,7 @@ fn chart_of(device: &Device, shape: GemmShape, formats: &[&str]) -> Roofline {
             operator: Operator::Gemm(shape),
             precision: PrecisionChoice::weights(catalog::format(key).expect("catalog key")),
             engine: None,
-            calibration: &Calibration::ASSUMED,
+            calibration: &Calibration::FITTED,
         });
         let Ok(answer) = answer else { continue };
         chart.points.push(PointInput {

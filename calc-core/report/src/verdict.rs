@@ -5,7 +5,6 @@ pub mod explain;
 pub mod model;
 
 use calc_core::analysis::Analysis;
-use calc_core::calibration::Factors;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::ComputeClass;
 use calc_core::roofline::Bound;
@@ -58,7 +57,7 @@ pub const fn badge_meaning(provenance: Provenance) -> &'static str {
 /// #     operator: Operator::Gemm(GemmShape { m: 1, n: 4096, k: 4096 }),
 /// #     precision: PrecisionChoice::weights(catalog::format("int4_g128").unwrap()),
 /// #     engine: None,
-/// #     calibration: &Calibration::ASSUMED,
+/// #     calibration: &Calibration::FITTED,
 /// # }).unwrap();
 /// let sentence = report::verdict::sentence(&answer);
 /// assert_eq!(sentence, "Memory-bound: arithmetic waits for DRAM 98\u{202f}% of the time.");
@@ -92,7 +91,7 @@ fn ratio(answer: &Analysis) -> f64 {
 }
 
 /// The numbers behind the sentence, and what helps.
-pub fn line(answer: &Analysis, factors: &Factors) -> String {
+pub fn line(answer: &Analysis) -> String {
     if moves_only(answer) {
         let bytes = text::bytes(answer.cost.traffic.total());
         return format!("{bytes} and no FLOP. Fewer bytes are the only way to be faster here.");
@@ -114,10 +113,9 @@ pub fn line(answer: &Analysis, factors: &Factors) -> String {
             "Only faster arithmetic helps here.",
         ),
     };
-    let help = if floor_share(answer, factors) > 0.5 {
-        let (floor, kernels) = (text::time(factors.floor), kernels(answer));
-        let what =
-            if kernels == 1 { "a kernel".to_owned() } else { format!("each of {kernels} kernels") };
+    let help = if floor_share(answer) > 0.5 {
+        let (floor, kernels) = (text::time(floors(answer)), kernels(answer));
+        let what = if kernels == 1 { "a kernel".to_owned() } else { format!("{kernels} kernels") };
         format!("Most of the expected time is the fixed {floor} of {what}.")
     } else {
         help.to_owned()
@@ -126,8 +124,16 @@ pub fn line(answer: &Analysis, factors: &Factors) -> String {
 }
 
 /// Share of the expected time that is the fixed cost of a kernel.
-pub fn floor_share(answer: &Analysis, factors: &Factors) -> f64 {
-    factors.floor * kernels(answer) as f64 / answer.expected.time
+pub fn floor_share(answer: &Analysis) -> f64 {
+    floors(answer) / answer.expected.time
+}
+
+/// The fixed cost of all kernels of an operator.
+pub fn floors(answer: &Analysis) -> Seconds {
+    if answer.parts.is_empty() {
+        return answer.factors.floor;
+    }
+    answer.parts.iter().map(|part| part.factors.floor).sum()
 }
 
 /// What to think of a measurement that is so many times as fast as the roof; `None` up to 2 % above it, which is measuring.
@@ -160,7 +166,7 @@ pub struct Flips {
 }
 
 /// What would change the verdict, one sentence each.
-pub fn changes(answer: &Analysis, factors: &Factors, flips: &Flips) -> Vec<String> {
+pub fn changes(answer: &Analysis, flips: &Flips) -> Vec<String> {
     let class = class_name(answer.path.class);
     let ridge = text::short(answer.roofline.ridge().get(), 3);
     let size = flips.size;
@@ -190,8 +196,8 @@ pub fn changes(answer: &Analysis, factors: &Factors, flips: &Flips) -> Vec<Strin
             }));
         }
     }
-    if floor_share(answer, factors) > 0.1 {
-        let share = text::percent(floor_share(answer, factors));
+    if floor_share(answer) > 0.1 {
+        let share = text::percent(floor_share(answer));
         let what = if answer.parts.is_empty() { "a kernel" } else { "the kernels" };
         changes.push(format!("{share} of the expected time is the fixed cost of {what}; fused or larger ones spread it."));
     }
@@ -214,14 +220,14 @@ mod tests {
             operator: Operator::Gemm(GemmShape { m, n, k: 4096 }),
             precision: PrecisionChoice::weights(catalog::format("fp16").expect("catalog key")),
             engine: None,
-            calibration: &Calibration::ASSUMED,
+            calibration: &Calibration::FITTED,
         })
         .expect("a valid request")
     }
 
     fn check(answer: &Analysis, start: &str, place: &str) {
         let sentence = sentence(answer).replace(text::SPACE, " ");
-        let line = line(answer, &Factors::ASSUMED).replace(text::SPACE, " ");
+        let line = line(answer).replace(text::SPACE, " ");
         assert!(sentence.starts_with(start), "{sentence}");
         assert!(line.contains(place), "{line}");
     }
@@ -235,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_tiny_kernel_is_told_that_its_floor_dominates() {
-        check(&answer(1, 1), "Memory-bound", "fixed 3.00 µs of a kernel");
+        check(&answer(1, 1), "Memory-bound", "fixed 4.51 µs of a kernel");
     }
 
     #[test]
@@ -245,15 +251,13 @@ mod tests {
             other_bound_at: Some(178),
             faster: Some((ComputeClass::Int8, FlopsPerSec::from_tera(33.4))),
         };
-        let text = |m| changes(&answer(m, 4096), &Factors::ASSUMED, &flips).join(" ");
+        let text = |m| changes(&answer(m, 4096), &flips).join(" ");
         assert!(text(1).contains("From M = 178 on") && !text(1).contains("INT8"));
         assert!(
             text(2048).contains("Up to M = 178")
                 && text(2048).contains("INT8 arithmetic is 2 times")
         );
-        let none =
-            changes(&answer(1, 1), &Factors::ASSUMED, &Flips { size: "M", ..Flips::default() })
-                .join(" ");
+        let none = changes(&answer(1, 1), &Flips { size: "M", ..Flips::default() }).join(" ");
         assert!(none.contains("No M makes"), "{none}");
     }
 }

@@ -2,9 +2,11 @@
 
 pub mod advice;
 pub mod apply;
+mod basis;
 mod errors;
 mod notes;
 
+pub use basis::factors_source;
 pub use errors::{core_error, nearest_text};
 pub use notes::{analyze_notes, estimate_notes, import_notes, request_notes};
 

@@ -5,7 +5,6 @@ pub mod expression;
 mod operators;
 
 use calc_core::analysis::{Analysis, Operator};
-use calc_core::calibration::Factors;
 
 use crate::number_text as text;
 use expression::{Expr, max, over, plus, sym, times};
@@ -44,15 +43,11 @@ impl Step {
 }
 
 /// The steps from shape to expected time.
-pub fn steps(operator: &Operator, answer: &Analysis, factors: &Factors) -> Vec<Step> {
+pub fn steps(operator: &Operator, answer: &Analysis) -> Vec<Step> {
     let mut steps = operators::steps(operator, answer);
     steps.extend(roofline(answer));
     steps.push(if answer.parts.is_empty() { ideal(answer) } else { summed_ideal(answer) });
-    steps.push(if answer.parts.is_empty() {
-        expected(answer, factors)
-    } else {
-        summed_expected(answer)
-    });
+    steps.push(if answer.parts.is_empty() { expected(answer) } else { summed_expected(answer) });
     steps
 }
 
@@ -136,8 +131,8 @@ fn summed_ideal(answer: &Analysis) -> Step {
     result("Ideal time, part by part", "t_ideal", formula, answer.ideal)
 }
 
-fn expected(answer: &Analysis, factors: &Factors) -> Step {
-    let time = answer.time;
+fn expected(answer: &Analysis) -> Step {
+    let (time, factors) = (answer.time, &answer.factors);
     let share = |name, eta: f64| sym(name, eta, text::short(eta, 3));
     let slowest = max(vec![
         over(
@@ -246,11 +241,11 @@ mod tests {
                             ..PrecisionChoice::weights(format)
                         },
                         engine: None,
-                        calibration: &Calibration::ASSUMED,
+                        calibration: &Calibration::FITTED,
                     }) else {
                         continue;
                     };
-                    for step in steps(&operator, &answer, &Factors::ASSUMED) {
+                    for step in steps(&operator, &answer) {
                         let (found, core) = (step.formula.value(), step.value);
                         let is_equal = (found - core).abs() <= 1e-12 * core.abs();
                         assert!(
@@ -276,10 +271,10 @@ mod tests {
             operator,
             precision: PrecisionChoice::weights(catalog::format("int4_g128").expect("catalog key")),
             engine: None,
-            calibration: &Calibration::ASSUMED,
+            calibration: &Calibration::FITTED,
         })
         .expect("valid");
-        let steps = steps(&operator, &answer, &Factors::ASSUMED);
+        let steps = steps(&operator, &answer);
         let titles: Vec<&str> = steps.iter().map(|step| step.title.as_str()).collect();
         for title in [
             "FLOP",

@@ -14,11 +14,11 @@ fn answer(verb: &str, request: &Value) -> Value {
     let fields = Fields::from_line(&request.to_string()).expect("an object");
     if verb == "analyze" {
         let inputs = AnalyzeInputs::parse(fields, &Library::CATALOGS).expect("a good request");
-        let answer = inputs.analyze(&Calibration::ASSUMED).expect("an answer");
+        let answer = inputs.analyze(&Calibration::FITTED).expect("an answer");
         return serde_json::to_value(AnalyzeJson::new(&inputs, &answer)).expect("JSON");
     }
     let inputs = EstimateInputs::parse(fields, &Library::CATALOGS).expect("a good request");
-    let answer = inputs.estimate(&Calibration::ASSUMED).expect("an answer");
+    let answer = inputs.estimate(&Calibration::FITTED).expect("an answer");
     serde_json::to_value(EstimateJson::new(&inputs, &answer)).expect("JSON")
 }
 

@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 
 use crate::cost::elementwise::{gated_activation, plain_activation};
 use crate::cost::gemm::{GemmFormats, GemmShape, gemm};
-use crate::cost::moe::{ExpertProduct, distinct_experts, expert_product, router};
+use crate::cost::moe::{Routing, expert_product, router};
 use crate::error::{Error, in_range};
-use crate::op::{OpCost, OpKind, Path};
+use crate::op::{OpCost, OpKind, Path, Shape};
 use crate::precision::Precision;
 use crate::quant_format::QuantFormat;
 
@@ -59,6 +59,8 @@ pub(super) struct Kernel {
     pub(super) cost: OpCost,
     /// Format of its weights, or of what it moves.
     pub(super) format: &'static QuantFormat,
+    /// What it is made for.
+    pub(super) shape: Shape,
 }
 
 impl FeedForwardShape {
@@ -73,14 +75,16 @@ impl FeedForwardShape {
 
     pub(super) fn kernels(&self, p: &Precision) -> Vec<Kernel> {
         let Self { tokens, hidden, intermediate, gated } = *self;
-        let product = |kind, n, k| Kernel {
-            kind,
-            path: Path::Layer,
-            cost: gemm(
-                GemmShape { m: tokens, n, k },
-                GemmFormats { weights: p.weights, input: p.activations, output: p.carrier },
-            ),
-            format: p.weights,
+        let formats = GemmFormats { weights: p.weights, input: p.activations, output: p.carrier };
+        let product = |kind, n, k| {
+            let shape = GemmShape { m: tokens, n, k };
+            Kernel {
+                kind,
+                path: Path::Layer,
+                cost: gemm(shape, formats),
+                format: p.weights,
+                shape: Shape::Product(shape.product(p.weights)),
+            }
         };
         let up = if gated { OpKind::GateUp } else { OpKind::Up };
         alloc::vec![
@@ -109,18 +113,18 @@ impl MoeShape {
     pub(super) fn kernels(&self, p: &Precision) -> Vec<Kernel> {
         let Self { tokens, hidden, expert_width: width, experts, per_token, gated, .. } = *self;
         let rows = tokens * per_token;
-        let distinct = distinct_experts(experts, per_token, tokens);
-        let product = |kind, outputs, inputs| Kernel {
-            kind,
-            path: Path::Expert,
-            cost: expert_product(
-                &ExpertProduct { rows: rows as f64, distinct, outputs, inputs },
-                p.experts,
-                p.activations,
-                p.carrier,
-            ),
-            format: p.experts,
+        let routing = Routing { tokens, experts, per_token };
+        let product = |kind, outputs, inputs| {
+            let product = routing.product(1.0, outputs, inputs);
+            Kernel {
+                kind,
+                path: Path::Expert,
+                cost: expert_product(&product, p.experts, p.activations, p.carrier),
+                format: p.experts,
+                shape: routing.shape(&product, 1.0, p.experts),
+            }
         };
+        let choice = GemmShape { m: tokens, n: experts, k: hidden };
         let up = if gated { OpKind::ExpertGateUp } else { OpKind::ExpertUp };
         let mut kernels = alloc::vec![
             Kernel {
@@ -128,6 +132,7 @@ impl MoeShape {
                 path: Path::Carrier,
                 cost: router(tokens, experts, hidden, p.carrier),
                 format: p.carrier,
+                shape: Shape::Product(choice.product(p.carrier)),
             },
             product(up, inputs(gated) * width, hidden),
             activation(rows, width, gated, p),
@@ -153,5 +158,11 @@ fn activation(rows: u64, width: u64, gated: bool, p: &Precision) -> Kernel {
     } else {
         plain_activation(rows, width, p.carrier)
     };
-    Kernel { kind: OpKind::Activation, path: Path::Carrier, cost, format: p.carrier }
+    Kernel {
+        kind: OpKind::Activation,
+        path: Path::Carrier,
+        cost,
+        format: p.carrier,
+        shape: Shape::Stream,
+    }
 }

@@ -1,6 +1,6 @@
 //! Attention over a KV cache. Derivation: `docs/theory/attention.md`.
 
-use crate::op::{OpCost, Traffic};
+use crate::op::{OpCost, Shape, Traffic};
 use crate::quant_format::QuantFormat;
 use crate::units::{Bytes, Flops};
 
@@ -56,6 +56,15 @@ impl AttentionShape {
     pub fn keys(&self) -> f64 {
         let all = self.cached + self.new;
         self.window.map_or(all, |window| all.min(window + self.new - 1)) as f64
+    }
+
+    /// What its kernel is made for.
+    pub fn kernel(&self) -> Shape {
+        Shape::Attention {
+            heads: (self.batch * self.heads) as f64,
+            new: self.new as f64,
+            head_dim: (self.qk_dim + self.v_dim) as f64 / 2.0,
+        }
     }
 
     fn flops_per_score(&self) -> f64 {

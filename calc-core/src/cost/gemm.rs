@@ -1,6 +1,6 @@
 //! Matrix products with weights. Derivation: `docs/theory/gemm.md`.
 
-use crate::op::{OpCost, Traffic};
+use crate::op::{OpCost, Product, Traffic};
 use crate::quant_format::QuantFormat;
 use crate::units::{Bytes, Flops};
 
@@ -13,6 +13,13 @@ pub struct GemmShape {
     pub n: u64,
     /// Inputs.
     pub k: u64,
+}
+
+impl GemmShape {
+    /// What its kernel is made for.
+    pub const fn product(&self, weights: &'static QuantFormat) -> Product {
+        Product { rows: self.m as f64, outputs: self.n as f64, inputs: self.k as f64, weights }
+    }
 }
 
 /// Formats of the three operands.

@@ -1,8 +1,9 @@
 //! The absorbed projections of multi-head latent attention in decode. Derivation: `docs/theory/mla.md`.
 //! The other MLA operators are plain GEMMs and attention.
 
-use crate::op::{OpCost, Traffic};
+use crate::op::{OpCost, Product, Traffic};
 use crate::precision::Precision;
+use crate::quant_format::QuantFormat;
 use crate::units::{Bytes, Flops};
 
 /// One absorbed projection of `heads` heads: `rows` x `cols` elements stored, `inputs` read and `outputs` written per token.
@@ -18,6 +19,18 @@ pub struct Absorbed {
     pub inputs: u64,
     /// Elements written per token.
     pub outputs: u64,
+}
+
+impl Absorbed {
+    /// What its kernel is made for: all heads as one product over the rank.
+    pub const fn product(&self, weights: &'static QuantFormat) -> Product {
+        Product {
+            rows: self.tokens as f64,
+            outputs: self.rows as f64,
+            inputs: self.cols as f64,
+            weights,
+        }
+    }
 }
 
 /// Work and traffic of an absorbed projection.

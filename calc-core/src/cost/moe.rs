@@ -1,7 +1,7 @@
 //! Mixture of experts with uniform routing. Derivation: `docs/theory/moe.md`.
 
 use crate::math;
-use crate::op::{OpCost, Traffic};
+use crate::op::{OpCost, Product, Shape, Traffic};
 use crate::quant_format::QuantFormat;
 use crate::units::{Bytes, Flops};
 
@@ -24,6 +24,46 @@ pub fn distinct_experts(experts: u64, per_token: u64, tokens: u64) -> f64 {
         return k; // exactly, not to a rounding
     }
     e * (1.0 - math::pow(1.0 - k / e, tokens as f64))
+}
+
+/// How tokens choose experts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Routing {
+    /// Tokens (T).
+    pub tokens: u64,
+    /// Experts (E).
+    pub experts: u64,
+    /// Experts per token (k).
+    pub per_token: u64,
+}
+
+impl Routing {
+    /// The product of the chosen experts on one device that holds a `share` of them.
+    pub fn product(&self, share: f64, outputs: u64, inputs: u64) -> ExpertProduct {
+        let rows = (self.tokens * self.per_token) as f64 * share;
+        let distinct = distinct_experts(self.experts, self.per_token, self.tokens) * share;
+        ExpertProduct { rows, distinct, outputs, inputs }
+    }
+
+    /// What its kernel is made for.
+    pub fn shape(
+        &self,
+        product: &ExpertProduct,
+        share: f64,
+        weights: &'static QuantFormat,
+    ) -> Shape {
+        Shape::Experts {
+            product: Product {
+                rows: product.rows,
+                outputs: product.outputs as f64,
+                inputs: product.inputs as f64,
+                weights,
+            },
+            experts: self.experts as f64 * share,
+            chance: self.per_token as f64 / self.experts as f64,
+            tokens: self.tokens as f64,
+        }
+    }
 }
 
 /// One of the two products of the chosen experts: `rows` = T k token-expert pairs, each `inputs` wide in and `outputs` out.

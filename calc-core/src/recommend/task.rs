@@ -1,7 +1,7 @@
 //! What is to be run, and how long a scheme takes for it: one matrix product or a whole model.
 
 use crate::analysis::{Analysis, AnalyzeRequest, Operator, analyze};
-use crate::calibration::{Calibration, Engine, Subject};
+use crate::calibration::{Calibration, Engine};
 use crate::cost::gemm::GemmShape;
 use crate::device::{Device, PowerMode};
 use crate::error::Error;
@@ -271,17 +271,10 @@ fn run_shape(task: &ShapeTask<'_>, roofs: &Roofs, scheme: &Scheme) -> Result<Out
 
 fn product_work(task: &ShapeTask<'_>, answer: &Analysis) -> PhaseWork {
     let (ideal, expected) = (answer.time.ideal(), answer.expected);
-    let factors = task.calibration.factors(&Subject {
-        device: &task.device.key,
-        class: task.device.class,
-        format: answer.precision.weights.key,
-        op: OpKind::Gemm,
-        engine: task.engine,
-    });
     PhaseWork {
         expected,
         ideal,
-        floors: factors.floor,
+        floors: answer.factors.floor,
         compute: answer.time.compute,
         traffic: answer.cost.traffic,
         energy: mean_power(task.device, task.mode, ideal, expected.time)

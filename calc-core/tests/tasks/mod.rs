@@ -25,7 +25,7 @@ pub(crate) fn model_task(
             weight_size: None,
             draft: None,
             engine: None,
-            calibration: &Calibration::ASSUMED,
+            calibration: &Calibration::FITTED,
         },
         model.stored.choice(),
     ))

@@ -150,7 +150,7 @@ impl Request<'_> {
             fields.insert("activations".into(), json!(activations));
         }
         let inputs = AnalyzeInputs::parse(Fields::new(fields), library)?;
-        let answer = inputs.analyze(&Calibration::ASSUMED)?;
+        let answer = inputs.analyze(&Calibration::FITTED)?;
         Ok(Point { inputs, answer, measured: row.time })
     }
 

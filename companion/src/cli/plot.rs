@@ -143,7 +143,7 @@ fn analyses(matches: &ArgMatches, library: &Library<'_>) -> Result<Vec<Analysis>
                 fields.insert("weights".into(), json!(key.trim()));
                 let inputs = AnalyzeInputs::parse(Fields::new(fields), library)?;
                 debug_assert!(matches!(inputs.operator, Operator::Gemm(_)), "there is no --op");
-                Ok(inputs.analyze(&Calibration::ASSUMED)?)
+                Ok(inputs.analyze(&Calibration::FITTED)?)
             })
             .collect()
         }

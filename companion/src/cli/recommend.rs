@@ -34,14 +34,14 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
 /// A recommendation, or the devices for a goal.
 fn answer(fields: Fields, library: &Library<'_>) -> Result<Answer, RequestError> {
     let inputs = RecommendInputs::parse(fields, library)?;
-    let request = inputs.request(&Calibration::ASSUMED)?;
+    let request = inputs.request(&Calibration::FITTED)?;
     if inputs.any_device {
         let found = devices(&request);
         let value = json::devices(&inputs, &found);
         let rows = rows(&value, "devices");
         return Ok(Answer { document: summary::device_choices(&inputs, &found), value, rows });
     }
-    let answer = inputs.recommend(&Calibration::ASSUMED)?;
+    let answer = inputs.recommend(&Calibration::FITTED)?;
     let steps = memory_steps(&request)?;
     let document = summary::recommendation(&inputs, &request, &answer, &steps);
     let value = json::recommendation(&inputs, &request, &answer)?;

@@ -32,7 +32,7 @@ impl Verb {
     }
 
     fn answer(self, fields: Fields, library: &Library<'_>) -> Result<Answer, RequestError> {
-        let calibration = &Calibration::ASSUMED;
+        let calibration = &Calibration::FITTED;
         let (document, value) = match self {
             Self::Analyze => {
                 let inputs = AnalyzeInputs::parse(fields, library)?;
@@ -54,7 +54,7 @@ impl Verb {
         fields: Fields,
         library: &Library<'_>,
     ) -> Result<Vec<u8>, RequestError> {
-        let calibration = &Calibration::ASSUMED;
+        let calibration = &Calibration::FITTED;
         let written = match self {
             Self::Analyze => {
                 let inputs = AnalyzeInputs::parse(fields, library)?;

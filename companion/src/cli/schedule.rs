@@ -28,7 +28,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
 
 fn answer(fields: Fields, library: &Library<'_>) -> Result<Answer, RequestError> {
     let inputs = ScheduleInputs::parse(fields, library)?;
-    let answer = inputs.schedule(&Calibration::ASSUMED)?;
+    let answer = inputs.schedule(&Calibration::FITTED)?;
     let value = json::schedule(&inputs, &answer);
     let rows = recommend::rows(&value, "ranked");
     Ok(Answer { document: summary::schedule(&inputs, &answer), value, rows })

@@ -354,7 +354,7 @@ mod tests {
                 shape: GemmShape { m: 1, n: 4096, k: 4096 },
                 phase: Phase::Decode,
                 engine: None,
-                calibration: &Calibration::ASSUMED,
+                calibration: &Calibration::FITTED,
             }),
             objective: Objective::Latency,
             part: Part::Decode,
@@ -365,13 +365,13 @@ mod tests {
     #[test]
     fn the_advice_names_what_it_brings_and_how_to_get_it() {
         let advice = advise(&request(Bounds::default()), Called { model: None }).expect("advice");
-        assert_eq!(advice.title, "INT4 g128, GPTQ");
-        assert_eq!(advice.formats, "weights 4.125 bit, activations FP16");
+        assert_eq!(advice.title, "GGUF Q4_K_M");
+        assert_eq!(advice.formats, "weights 4.894 bit, activations FP16");
         let names: Vec<&str> = advice.facts.iter().map(|fact| &*fact.name).collect();
         assert_eq!(names, ["M = 1", "M = 2048", "Memory", "Quality"]);
         assert!(advice.why[0].starts_with("Decode waits for weights"), "{:?}", advice.why);
         assert!(!advice.flips.is_empty() && !advice.dropped.is_empty());
-        assert!(advice.ways.iter().any(|way| way.tool == "vLLM"), "{:?}", advice.ways);
+        assert!(advice.ways.iter().any(|way| way.tool == "llama.cpp"), "{:?}", advice.ways);
     }
 
     #[test]

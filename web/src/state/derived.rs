@@ -9,7 +9,7 @@ mod rows;
 use std::sync::Arc;
 
 use calc_core::analysis::{Analysis, AnalyzeRequest, Operator, analyze};
-use calc_core::calibration::{Calibration, Factors, Subject};
+use calc_core::calibration::Calibration;
 use calc_core::error::Error;
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::{ComputeClass, QuantFormat};
@@ -114,20 +114,17 @@ const fn compared_keys(role: Role) -> &'static [&'static str] {
 /// Fields that cannot be read.
 pub fn derive(inputs: &Inputs) -> Result<Kernel, Vec<Fault>> {
     let question =
-        Question { inputs, operator: inputs.operator()?, calibration: &Calibration::ASSUMED };
+        Question { inputs, operator: inputs.operator()?, calibration: &Calibration::FITTED };
     let half = inputs.half();
     let baseline = question.analyze_choice(PrecisionChoice::weights(half)).ok();
     let answers = question.answers();
     let chosen = answers.iter().find(|(format, _)| format.key == inputs.format().key);
     let (sentence, line, limits) = match chosen {
-        Some((format, Ok(answer))) => {
-            let factors = question.factors(format);
-            (
-                verdict::sentence(answer),
-                verdict::line(answer, &factors),
-                Some(panel::limits(&question, answer, &factors)),
-            )
-        }
+        Some((_, Ok(answer))) => (
+            verdict::sentence(answer),
+            verdict::line(answer),
+            Some(panel::limits(&question, answer)),
+        ),
         Some((format, Err(error))) => {
             (format!("{} does not run here.", short_name(format)), refusal(error), None)
         }
@@ -157,17 +154,16 @@ pub fn derive(inputs: &Inputs) -> Result<Kernel, Vec<Fault>> {
 /// Fields that cannot be read.
 pub fn answers(inputs: &Inputs) -> Result<Vec<Answered>, Vec<Fault>> {
     let operator = inputs.operator()?;
-    Ok(Question { inputs, operator, calibration: &Calibration::ASSUMED }.answers())
+    Ok(Question { inputs, operator, calibration: &Calibration::FITTED }.answers())
 }
 
-/// The answer of the chosen format, with the factors behind its expected time.
+/// The answer of the chosen format.
 ///
 /// # Errors
 /// Why it has none.
-pub fn chosen(inputs: &Inputs, operator: Operator) -> Result<(Analysis, Factors), Error> {
-    let question = Question { inputs, operator, calibration: &Calibration::ASSUMED };
-    let answer = question.analyze(inputs.format())?;
-    Ok((answer, question.factors(inputs.format())))
+pub fn chosen(inputs: &Inputs, operator: Operator) -> Result<Analysis, Error> {
+    let question = Question { inputs, operator, calibration: &Calibration::FITTED };
+    question.analyze(inputs.format())
 }
 
 /// A format with its answer.
@@ -226,16 +222,6 @@ impl Question<'_> {
             precision,
             engine: None,
             calibration: self.calibration,
-        })
-    }
-
-    fn factors(&self, format: &QuantFormat) -> Factors {
-        self.calibration.factors(&Subject {
-            device: &self.inputs.device.key,
-            class: self.inputs.device.class,
-            format: format.key,
-            op: self.operator.kind(),
-            engine: None,
         })
     }
 }
@@ -312,15 +298,15 @@ mod tests {
     }
 
     #[test]
-    fn the_default_page_says_what_was_worked_by_hand() {
+    fn the_default_page_says_what_the_model_says() {
         let kernel = derive(&Inputs::default()).expect("valid");
         assert!(kernel.sentence.starts_with("Memory-bound"));
         assert!(kernel.line.contains("43 times left of the FP16 ridge"), "{}", kernel.line);
         assert_eq!(
             cells(row(&kernel, "int4_g128")),
-            ["8.93 MB", "3.76", "87.2 µs", "112 µs", "3.69×"]
+            ["8.93 MB", "3.76", "87.2 µs", "116 µs", "3.02×"]
         );
-        assert_eq!(cells(row(&kernel, "fp16")), ["33.6 MB", "1.00", "328 µs", "413 µs", "1.00×"]);
+        assert_eq!(cells(row(&kernel, "fp16")), ["33.6 MB", "1.00", "328 µs", "349 µs", "1.00×"]);
         assert!(row(&kernel, "int4_g128").chosen && !row(&kernel, "fp16").chosen);
     }
 

@@ -109,7 +109,7 @@ fn json(inputs: &Inputs) -> String {
         precision: inputs.precision(inputs.format()),
         engine: None,
     };
-    json::analyze::pretty(&asked, &Calibration::ASSUMED)
+    json::analyze::pretty(&asked, &Calibration::FITTED)
 }
 
 /// Every formula behind the chosen format, as HTML with MathML.
@@ -117,8 +117,8 @@ pub fn show_work(query: &str, carried: &str) -> String {
     let inputs = inputs(query, carried);
     let Ok(operator) = inputs.operator() else { return String::new() };
     match derived::chosen(&inputs, operator) {
-        Ok((answer, factors)) => {
-            let steps = work::steps(&operator, &answer, &factors);
+        Ok(answer) => {
+            let steps = work::steps(&operator, &answer);
             let step = |step: &work::Step| {
                 let title = work::expression::escaped(&step.title);
                 format!("<h3>{title}</h3>{}", step.mathml())

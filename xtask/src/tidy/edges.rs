@@ -48,8 +48,14 @@ const ROOMS: &[Room] = &[
         house_in_tests: &[],
     },
     Room {
+        name: "validation",
+        house: &["calc-core", "report"],
+        outside: Outside::Only(&["csv"]),
+        house_in_tests: &[],
+    },
+    Room {
         name: "companion",
-        house: &["calc-core", "report", "chart"],
+        house: &["calc-core", "report", "chart", "validation"],
         outside: Outside::AllBut(BROWSER_ONLY),
         house_in_tests: &[],
     },

@@ -10,6 +10,7 @@ use calc_core::units::{Bytes, BytesPerSec, FlopsPerSec, Seconds};
 
 use super::class_name;
 use crate::number_text as text;
+use crate::words;
 
 /// Where a number comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -201,60 +202,48 @@ pub fn compute_time(answer: &Analysis, operator: &Operator) -> Explanation {
 }
 
 /// Expected time with its interval.
-pub fn expected(answer: &Analysis, factors: &Factors) -> Explanation {
+pub fn expected(answer: &Analysis) -> Explanation {
     let share = |eta: f64| text::short(eta, 2);
-    if !answer.parts.is_empty() {
-        return Explanation {
-            title: "Expected time".to_owned(),
-            formula: "sum over the parts of max(DRAM time ÷ η_mem, arithmetic time ÷ η_comp) + fixed time".to_owned(),
-            values: sum(answer, |part| part.expected.time, answer.expected.time),
-            provenance: answer.expected.provenance,
-            source: format!(
-                "η {} and {}, {} for each part; interval {} to {} times that",
-                share(factors.eta_memory),
-                share(factors.eta_compute),
-                text::time(factors.floor),
-                share(factors.low),
-                share(factors.high)
-            ),
-        };
-    }
+    let interval = format!(
+        "interval {} to {} times that",
+        share(answer.factors.low),
+        share(answer.factors.high)
+    );
+    let (formula, values) = if answer.parts.is_empty() {
+        let Factors { eta_memory, eta_compute, floor, .. } = answer.factors;
+        let values = format!(
+            "max({} ÷ {}, {} ÷ {}) + {} = {}",
+            text::time(answer.time.memory),
+            share(eta_memory),
+            text::time(answer.time.compute),
+            share(eta_compute),
+            text::time(floor),
+            text::time(answer.expected.time),
+        );
+        ("max(DRAM time ÷ η_mem, arithmetic time ÷ η_comp) + fixed time", values)
+    } else {
+        let values = sum(answer, |part| part.expected.time, answer.expected.time);
+        (
+            "sum over the parts of max(DRAM time ÷ η_mem, arithmetic time ÷ η_comp) + fixed time",
+            values,
+        )
+    };
     Explanation {
         title: "Expected time".to_owned(),
-        formula: "max(DRAM time ÷ η_mem, arithmetic time ÷ η_comp) + fixed time".to_owned(),
-        values: format!(
-            "max({} ÷ {}, {} ÷ {}) + {} = {}; interval {} to {} times that",
-            text::time(answer.time.memory),
-            share(factors.eta_memory),
-            text::time(answer.time.compute),
-            share(factors.eta_compute),
-            text::time(factors.floor),
-            text::time(answer.expected.time),
-            share(factors.low),
-            share(factors.high)
-        ),
+        formula: formula.to_owned(),
+        values: format!("{values}; {interval}"),
         provenance: answer.expected.provenance,
-        source: match answer.expected.provenance {
-            Provenance::Assumed => {
-                "typical shares of good kernels, until somebody measures this device".to_owned()
-            }
-            Provenance::Read
-            | Provenance::Derived
-            | Provenance::Recalled
-            | Provenance::Fitted
-            | Provenance::Measured
-            | Provenance::Mixed => "the calibration in force".to_owned(),
-        },
+        source: words::factors_source(answer.expected.provenance, &answer.basis),
     }
 }
 
-/// The fixed cost of a kernel.
-pub fn floor(factors: &Factors) -> Explanation {
+/// The fixed cost of an operator's kernels.
+pub fn floor(answer: &Analysis) -> Explanation {
     Explanation {
         title: "Fixed time of a kernel".to_owned(),
         formula: String::new(),
-        values: format!("{} for each operator, however small", text::time(factors.floor)),
-        provenance: factors.provenance,
+        values: format!("{}, however small the operator", text::time(super::floors(answer))),
+        provenance: answer.expected.provenance,
         source: "launch, first bytes, last bytes".to_owned(),
     }
 }
@@ -362,7 +351,7 @@ mod tests {
             operator: Operator::Gemm(shape),
             precision: PrecisionChoice::weights(catalog::format("int4_g128").expect("catalog key")),
             engine: None,
-            calibration: &Calibration::ASSUMED,
+            calibration: &Calibration::FITTED,
         };
         (analyze(&request).expect("a valid request"), shape)
     }
@@ -382,8 +371,8 @@ mod tests {
             "33.6 MFLOP ÷ 16.7 TFLOP/s = 2.01 µs",
         );
         check(
-            &expected(&answer, &Factors::ASSUMED),
-            "max(87.2 µs ÷ 0.8, 2.01 µs ÷ 0.6) + 3.00 µs = 112 µs; interval 0.6 to 1.6 times that",
+            &expected(&answer),
+            "max(87.2 µs ÷ 0.87, 2.01 µs ÷ 0.029) + 15.5 µs = 116 µs; interval 0.88 to 1.2 times that",
         );
     }
 

@@ -1,7 +1,7 @@
 //! What an estimate of a whole model means: whether it fits, how fast it is, what limits, what helps; and where its numbers
 //! come from.
 
-use calc_core::calibration::Factors;
+use calc_core::calibration::Basis;
 use calc_core::estimate::{Estimate, PhaseEstimate};
 use calc_core::expected::Expected;
 use calc_core::footprint::{MemoryFootprint, Verdict};
@@ -58,8 +58,7 @@ pub fn line(answer: &Estimate) -> String {
 
 /// Share of the expected time of a step that is the fixed cost of its kernels.
 pub fn floor_share(phase: &PhaseEstimate) -> f64 {
-    let kernels: u64 = phase.operators.iter().map(|row| row.count).sum();
-    (Factors::ASSUMED.floor * kernels as f64) / phase.totals.expected.time
+    phase.totals.floors / phase.totals.expected.time
 }
 
 fn largest_part<'a>(parts: &[(&'a str, Bytes, &'a str); 3]) -> (&'a str, f64, &'a str) {
@@ -81,26 +80,38 @@ pub fn ideal_latency(title: &str, ideal: Seconds, device: &str) -> Explanation {
 }
 
 /// A latency that the user will really see.
-pub fn expected_latency(title: &str, expected: &Expected, phase: &PhaseEstimate) -> Explanation {
+pub fn expected_latency(
+    title: &str,
+    expected: &Expected,
+    phase: &PhaseEstimate,
+    basis: &Basis,
+) -> Explanation {
     let kernels: u64 = phase.operators.iter().map(|row| row.count).sum();
     Explanation {
         title: format!("{title}, expected"),
         formula:
-            "sum over operators of max(DRAM time ÷ η_mem, arithmetic time ÷ η_comp) + fixed time"
+            "sum over operators of max(DRAM time ÷ η_mem, arithmetic time ÷ η_comp) + fixed time, and a fixed time of the step"
                 .to_owned(),
         values: format!(
-            "{} kernels in a step; {}, interval {}",
+            "{} kernels in a step, {} of it fixed; {}, interval {}",
             text::count(kernels),
+            text::time(phase.totals.floors),
             text::time(expected.time),
             text::time_range(expected.low, expected.high)
         ),
         provenance: expected.provenance,
-        source: factors_source(expected.provenance),
+        source: words::factors_source(expected.provenance, basis),
     }
 }
 
 /// A number that follows from others: a rate, a share, an energy.
-pub fn derived(title: &str, formula: &str, values: String, provenance: Provenance) -> Explanation {
+pub fn derived(
+    title: &str,
+    formula: &str,
+    values: String,
+    provenance: Provenance,
+    basis: &Basis,
+) -> Explanation {
     Explanation {
         title: title.to_owned(),
         formula: formula.to_owned(),
@@ -109,7 +120,7 @@ pub fn derived(title: &str, formula: &str, values: String, provenance: Provenanc
         source: if provenance == Provenance::Derived {
             "the roofs of the device".to_owned()
         } else {
-            factors_source(provenance)
+            words::factors_source(provenance, basis)
         },
     }
 }
@@ -167,20 +178,6 @@ pub fn memory(memory: &MemoryFootprint) -> String {
     }
 }
 
-fn factors_source(provenance: Provenance) -> String {
-    match provenance {
-        Provenance::Assumed => {
-            "typical shares of good kernels, until somebody measures this device"
-        }
-        Provenance::Fitted => "fitted on published measurements",
-        Provenance::Measured => "measured on this device",
-        Provenance::Read | Provenance::Derived | Provenance::Recalled | Provenance::Mixed => {
-            "factors of different origin"
-        }
-    }
-    .to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,7 +196,7 @@ mod tests {
             weight_size: None,
             draft: None,
             engine: None,
-            calibration: &Calibration::ASSUMED,
+            calibration: &Calibration::FITTED,
         })
         .expect("a valid request")
     }

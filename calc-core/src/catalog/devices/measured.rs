@@ -29,7 +29,15 @@ pub struct Alternate {
 }
 
 /// Published measurements.
-pub static MEASURED: [PublishedMeasurement; 34] = [
+pub static MEASURED: [PublishedMeasurement; 35] = [
+    PublishedMeasurement {
+        device: "jetson_t5000",
+        what: "DRAM read",
+        value: 259.7,
+        unit: "GB/s",
+        condition: "4 GB buffers, JetPack R39.2.1, sm_110; copy 236.1 GB/s",
+        source: "ApxInf, doc/THOR-ROOFLINE.md (read); row m1719 of calc-core/validation/data/operators.csv",
+    },
     PublishedMeasurement {
         device: "jetson_orin_nano_8gb",
         what: "DRAM read",

@@ -32,7 +32,7 @@ pub(super) fn answer(
     fields: Fields,
     library: &Library<'_>,
 ) -> Result<Vec<Figure>, RequestError> {
-    let calibration = &Calibration::ASSUMED;
+    let calibration = &Calibration::FITTED;
     Ok(match verb {
         Verb::Analyze => {
             figures::of(&ANALYZE, &AnalyzeInputs::parse(fields, library)?.analyze(calibration)?)

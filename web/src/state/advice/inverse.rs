@@ -176,7 +176,7 @@ mod tests {
                 weight_size: None,
                 draft: None,
                 engine: None,
-                calibration: &Calibration::ASSUMED,
+                calibration: &Calibration::FITTED,
             },
             model.stored.choice(),
         ));

@@ -33,7 +33,7 @@ pub fn of_operator(inputs: &Inputs) -> Option<Result<Advice, String>> {
         shape,
         phase,
         engine: None,
-        calibration: &Calibration::ASSUMED,
+        calibration: &Calibration::FITTED,
     });
     let limit = Some(inputs.model.memory_limit()?).filter(|limit| *limit > 0.0);
     let bounds = inputs.goal.bounds(limit.map(Bytes::from_gb))?;
@@ -92,7 +92,7 @@ mod tests {
         let mut inputs = Inputs::default();
         let first =
             |inputs: &Inputs| of_operator(inputs).expect("a product").expect("advice").title;
-        assert_eq!(first(&inputs), "INT4 g128, GPTQ");
+        assert_eq!(first(&inputs), "GGUF Q4_K_M");
         inputs.goal.set_text(Bound::Loss, "0.5".to_owned());
         assert_eq!(first(&inputs), "GGUF Q6_K");
         inputs.model.set_text(Field::Memory, "6.5".to_owned());

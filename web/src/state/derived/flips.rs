@@ -122,7 +122,7 @@ mod tests {
 
     fn asked(inputs: &Inputs) -> Flips {
         let operator = inputs.operator().expect("valid");
-        let question = Question { inputs, operator, calibration: &Calibration::ASSUMED };
+        let question = Question { inputs, operator, calibration: &Calibration::FITTED };
         let answer = question.analyze(inputs.format()).expect("it runs");
         flips(&question, &answer)
     }

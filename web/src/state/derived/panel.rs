@@ -1,7 +1,6 @@
 //! The right column: what limits the chosen format, what would change it, and the facts of the device.
 
 use calc_core::analysis::{Analysis, Part};
-use calc_core::calibration::Factors;
 use calc_core::provenance::{Fact, Provenance};
 use calc_core::quant_format::ComputeClass;
 use report::number_text as text;
@@ -52,7 +51,7 @@ pub struct DeviceFact {
     pub in_brief: bool,
 }
 
-pub(super) fn limits(question: &Question<'_>, answer: &Analysis, factors: &Factors) -> Limits {
+pub(super) fn limits(question: &Question<'_>, answer: &Analysis) -> Limits {
     let precision = &answer.precision;
     Limits {
         name: short_name(question.inputs.format()),
@@ -69,12 +68,8 @@ pub(super) fn limits(question: &Question<'_>, answer: &Analysis, factors: &Facto
             ),
             Role::Carrier => format!("everything in {}", short_name(precision.carrier)),
         },
-        bars: if answer.parts.is_empty() {
-            bars(question, answer, factors)
-        } else {
-            part_bars(answer, factors)
-        },
-        changes: verdict::changes(answer, factors, &flips::flips(question, answer)),
+        bars: if answer.parts.is_empty() { bars(question, answer) } else { part_bars(answer) },
+        changes: verdict::changes(answer, &flips::flips(question, answer)),
         notes: words::analyze_notes(&request(question), answer),
     }
 }
@@ -91,9 +86,10 @@ fn request(question: &Question<'_>) -> AnalyzeInputs {
     }
 }
 
-fn bars(question: &Question<'_>, answer: &Analysis, factors: &Factors) -> Vec<Bar> {
+fn bars(question: &Question<'_>, answer: &Analysis) -> Vec<Bar> {
     let (time, ideal) = (answer.time, answer.ideal);
-    let longest = ideal.max(factors.floor);
+    let floor = answer.factors.floor;
+    let longest = ideal.max(floor);
     let cell = |seconds, explanation| Cell { text: text::time(seconds), explanation };
     vec![
         Bar {
@@ -110,16 +106,16 @@ fn bars(question: &Question<'_>, answer: &Analysis, factors: &Factors) -> Vec<Ba
         },
         Bar {
             name: "fixed, per kernel".to_owned(),
-            time: cell(factors.floor, explain::floor(factors)),
-            share: factors.floor / longest,
+            time: cell(floor, explain::floor(answer)),
+            share: floor / longest,
             limits: false,
         },
     ]
 }
 
 /// The parts of a composite operator, and what all of them cost at least.
-fn part_bars(answer: &Analysis, factors: &Factors) -> Vec<Bar> {
-    let floor = factors.floor * verdict::kernels(answer) as f64;
+fn part_bars(answer: &Analysis) -> Vec<Bar> {
+    let floor = verdict::floors(answer);
     let times = answer.parts.iter().map(|part| part.time.ideal());
     let longest = times.fold(floor, calc_core::units::Seconds::max);
     let bar = |part: &Part| {
@@ -140,7 +136,7 @@ fn part_bars(answer: &Analysis, factors: &Factors) -> Vec<Bar> {
     };
     let fixed = Bar {
         name: format!("fixed, {} kernels", verdict::kernels(answer)),
-        time: Cell { text: text::time(floor), explanation: explain::floor(factors) },
+        time: Cell { text: text::time(floor), explanation: explain::floor(answer) },
         share: floor / longest,
         limits: false,
     };

@@ -95,7 +95,6 @@ impl Question<'_> {
         answer: &Analysis,
         baseline: Option<&Analysis>,
     ) -> RowState {
-        let factors = self.factors(format);
         let expected = answer.expected;
         // Only weights are computed with as they are stored; a cache or carrier says nothing about the arithmetic.
         let is_itself =
@@ -131,10 +130,7 @@ impl Question<'_> {
                     text: text::time(answer.ideal),
                     explanation: explain::ideal(answer, &self.inputs.device),
                 },
-                Cell {
-                    text: text::time(expected.time),
-                    explanation: explain::expected(answer, &factors),
-                },
+                Cell { text: text::time(expected.time), explanation: explain::expected(answer) },
                 speedup,
             ]),
         }

@@ -26,11 +26,11 @@ pub(super) fn export(inputs: &Inputs, kind: &str, dark: bool) -> Option<String> 
         "advice.json" => advice(inputs, &question),
         "json" => {
             let request = estimate_inputs(&inputs.model, &question, question.workload);
-            Some(json::estimate::pretty(&request, &Calibration::ASSUMED))
+            Some(json::estimate::pretty(&request, &Calibration::FITTED))
         }
         _ => {
             let request = estimate_inputs(&inputs.model, &question, question.workload);
-            let answer = request.estimate(&Calibration::ASSUMED).ok()?;
+            let answer = request.estimate(&Calibration::FITTED).ok()?;
             match kind {
                 "csv" => Some(csv(&answer)),
                 "md" => Some(summary::estimate(&request, &answer).to_markdown()),
@@ -86,7 +86,7 @@ fn advice(inputs: &Inputs, question: &Question<'_>) -> Option<String> {
         bounds: inputs.goal.bounds(question.limit)?,
         asked_weights: None,
     };
-    Some(json::recommend::pretty(&request, &Calibration::ASSUMED))
+    Some(json::recommend::pretty(&request, &Calibration::FITTED))
 }
 
 fn picture(inputs: &Inputs, dark: bool) -> Option<String> {
@@ -128,7 +128,7 @@ mod tests {
     fn the_estimate_is_that_of_the_command_line() {
         let inputs =
             EstimateInputs::parse(fields(&json!({})), &Library::CATALOGS).expect("a request");
-        let answer = inputs.estimate(&Calibration::ASSUMED).expect("an answer");
+        let answer = inputs.estimate(&Calibration::FITTED).expect("an answer");
         assert_eq!(export("json", QUERY, "", false), written(&EstimateJson::new(&inputs, &answer)));
         assert_eq!(
             export("md", QUERY, "", false),
@@ -141,8 +141,8 @@ mod tests {
         let more = json!({"phase": "decode", "new_tokens": 1});
         let inputs = RecommendInputs::parse(fields(&more), &Library::CATALOGS);
         let inputs = RecommendInputs { asked_weights: None, ..inputs.expect("a request") };
-        let asked = inputs.request(&Calibration::ASSUMED).expect("a question");
-        let answer = inputs.recommend(&Calibration::ASSUMED).expect("an answer");
+        let asked = inputs.request(&Calibration::FITTED).expect("a question");
+        let answer = inputs.recommend(&Calibration::FITTED).expect("an answer");
         assert_eq!(
             export("advice.json", QUERY, "", false),
             written(&recommendation(&inputs, &asked, &answer).expect("JSON"))

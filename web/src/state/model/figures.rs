@@ -1,5 +1,6 @@
 //! The figures of an answer: latencies, rates, energy, use of the device; ideal beside expected.
 
+use calc_core::calibration::Basis;
 use calc_core::estimate::{Estimate, idle_share};
 use calc_core::expected::Expected;
 use calc_core::provenance::Provenance;
@@ -47,30 +48,30 @@ pub fn figures(question: &Question<'_>, answer: &Estimate) -> Vec<Figure> {
         "bandwidth used in decode",
         "(weights + KV cache) ÷ bandwidth ÷ time",
         answer.decode.mbu,
-        answer.decode.totals.ideal,
-        &answer.decode.totals.expected,
+        (answer.decode.totals.ideal, &answer.decode.totals.expected),
+        &answer.basis,
     ));
     figures.push(share(
         "MFU",
         "arithmetic used in prefill",
         "FLOP ÷ peak ÷ time",
         answer.prefill.mfu,
-        answer.prefill.totals.ideal,
-        &answer.prefill.totals.expected,
+        (answer.prefill.totals.ideal, &answer.prefill.totals.expected),
+        &answer.basis,
     ));
     if !known {
         for figure in &mut figures {
             UNKNOWN.clone_into(&mut figure.expected.text);
-            figure.expected.explanation = unknown(figure.name, tpot.provenance);
+            figure.expected.explanation = unknown(figure.name, tpot.provenance, &answer.basis);
             figure.interval.clear();
         }
     }
     figures
 }
 
-fn unknown(name: &str, provenance: Provenance) -> Explanation {
+fn unknown(name: &str, provenance: Provenance, basis: &Basis) -> Explanation {
     let values = "the link between the devices has no published number".to_owned();
-    say::derived(name, "", values, provenance)
+    say::derived(name, "", values, provenance, basis)
 }
 
 #[derive(Clone, Copy)]
@@ -97,7 +98,7 @@ fn latency(question: &Question<'_>, answer: &Estimate, which: Latency) -> Figure
         },
         expected: Cell {
             text: text::time(expected.time),
-            explanation: say::expected_latency(name, expected, phase),
+            explanation: say::expected_latency(name, expected, phase, &answer.basis),
         },
         interval: text::time_range(expected.low, expected.high),
     }
@@ -119,6 +120,7 @@ fn whole(question: &Question<'_>, answer: &Estimate) -> Figure {
                 text::count(steps)
             ),
             provenance,
+            &answer.basis,
         ),
     };
     let (ideal, expected) = (answer.end_to_end_ideal, &answer.end_to_end);
@@ -133,7 +135,8 @@ fn whole(question: &Question<'_>, answer: &Estimate) -> Figure {
         let values = "the page adds up 8192 steps at most; the command line adds up all".to_owned();
         for cell in [&mut figure.ideal, &mut figure.expected] {
             text::NO_NUMBER.clone_into(&mut cell.text);
-            cell.explanation = say::derived(name, "", values.clone(), Provenance::Derived);
+            cell.explanation =
+                say::derived(name, "", values.clone(), Provenance::Derived, &answer.basis);
         }
         figure.interval.clear();
     }
@@ -160,6 +163,7 @@ fn rate(
                 text::token_rate(at(time))
             ),
             provenance,
+            &answer.basis,
         ),
     };
     Figure {
@@ -209,6 +213,7 @@ fn energy(question: &Question<'_>, answer: &Estimate) -> Option<Figure> {
                 "power budget × ideal time ÷ batch",
                 format!("{} × {}", text::power(budget), text::time(answer.token_ideal)),
                 Provenance::Derived,
+                &answer.basis,
             ),
         },
         expected: Cell {
@@ -224,6 +229,7 @@ fn energy(question: &Question<'_>, answer: &Estimate) -> Option<Figure> {
                     text::percent(idle_share(question.device.class))
                 ),
                 Provenance::Assumed,
+                &answer.basis,
             ),
         },
         interval: interval(
@@ -238,8 +244,8 @@ fn share(
     meaning: &'static str,
     formula: &str,
     expected_share: f64,
-    ideal: Seconds,
-    expected: &Expected,
+    (ideal, expected): (Seconds, &Expected),
+    basis: &Basis,
 ) -> Figure {
     // The fast end of a wide interval may lie beyond the roof, where no share can be.
     let at = |time: Seconds| (expected_share * (expected.time / time)).min(1.0);
@@ -250,6 +256,7 @@ fn share(
             formula,
             format!("{} in {}", text::percent(at(time)), text::time(time)),
             provenance,
+            basis,
         ),
     };
     Figure {

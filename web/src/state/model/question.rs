@@ -127,7 +127,7 @@ impl<'a> Question<'a> {
             weight_size: self.weight_size,
             draft: self.drafter.map(|model| &model.arch),
             engine: None,
-            calibration: &Calibration::ASSUMED,
+            calibration: &Calibration::FITTED,
         }
     }
 

@@ -1,0 +1,41 @@
+//! What expected times rest on, in words.
+
+use calc_core::calibration::Basis;
+use calc_core::calibration::machine::MemoryKind;
+use calc_core::provenance::Provenance;
+
+/// Where the factors behind an expected time come from: what was measured, and what was carried over from where.
+pub fn factors_source(provenance: Provenance, basis: &Basis) -> String {
+    match provenance {
+        Provenance::Measured => "measured on this device".to_owned(),
+        Provenance::Assumed => {
+            "carried over from GPUs: no CPU is among the published measurements".to_owned()
+        }
+        Provenance::Fitted => fitted(basis),
+        Provenance::Read | Provenance::Derived | Provenance::Recalled | Provenance::Mixed => {
+            format!("own measurements, and for the rest: {}", fitted(basis))
+        }
+    }
+}
+
+fn fitted(basis: &Basis) -> String {
+    let kind = match basis.kind {
+        MemoryKind::Unified => "unified memory",
+        MemoryKind::Gddr => "GDDR",
+        MemoryKind::Hbm => "HBM",
+    };
+    let device = if basis.in_fit {
+        "fitted on published measurements of this device and its kind".to_owned()
+    } else {
+        format!("carried over from published measurements of other devices with {kind}")
+    };
+    let ceilings = match (basis.ceilings.read.is_some(), basis.ceilings.half.is_some()) {
+        (true, true) => "; its bandwidth and its peak were measured",
+        (true, false) => "; its bandwidth was measured",
+        (false, true) => "; its peak was measured",
+        (false, false) => "",
+    };
+    let engine = basis.engine.key();
+    let named = if basis.is_named { "" } else { ", the usual one there" };
+    format!("{device}{ceilings}; engine {engine}{named}")
+}

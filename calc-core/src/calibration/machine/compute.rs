@@ -1,0 +1,97 @@
+//! The time that arithmetic takes.
+
+use crate::math;
+use crate::op::{Product, Shape};
+use crate::quant_format::ComputeClass;
+
+use super::{Kernel, Machine, TILE, Width, unpacks, width};
+
+impl Machine<'_> {
+    /// Time of the arithmetic, with padding and unfilled waves.
+    pub(super) fn compute(&self, kernel: &Kernel<'_>) -> f64 {
+        let c = self.constants;
+        let ideal = kernel.time.compute.get();
+        if ideal <= 0.0 {
+            return 0.0;
+        }
+        let share = self.share[width(kernel.path.class) as usize];
+        match kernel.shape {
+            Shape::Product(product) => {
+                let padded = if Self::is_block_int8(product) {
+                    integer_rows(product.rows)
+                } else {
+                    math::ceil(product.rows / 16.0) * 16.0
+                };
+                let rate = self.rate(kernel, product) * self.engine_compute(kernel);
+                ideal * (padded / product.rows) * self.unfilled(product, padded, 1.0) / rate
+            }
+            Shape::Experts { product, experts, chance, tokens } => {
+                let distinct = experts * (1.0 - math::pow(1.0 - chance, *tokens));
+                let rows = product.rows / distinct;
+                let padded = rows + rows.clamp(16.0, 64.0) / 2.0;
+                let experts =
+                    if Self::is_block_int8(product) { c.experts_block_int8 } else { c.experts };
+                let rate = self.rate(kernel, product) * experts * self.engine_compute(kernel);
+                ideal * (padded / rows) * self.unfilled(product, padded, distinct) / rate
+            }
+            Shape::Attention { heads, new, head_dim } => {
+                let mut time = ideal / (share * c.attention);
+                if self.is_llama_cpp() {
+                    time /= self.head_size(*head_dim);
+                }
+                if *new > 1.0 {
+                    let pairs = kernel.cost.flops.get() / (4.0 * heads * new * head_dim);
+                    let tiles = heads * (new / TILE).max(1.0);
+                    time *= (1.0 + 64.0 / pairs.max(1.0)) * self.last_wave(tiles);
+                }
+                time
+            }
+            Shape::Scan => ideal / (share * c.scan),
+            Shape::Stream => 0.0,
+        }
+    }
+
+    /// Share of the peak that the kernels for the weights' format reach.
+    fn rate(&self, kernel: &Kernel<'_>, product: &Product) -> f64 {
+        let c = self.constants;
+        if Self::is_block_int8(product) {
+            // They multiply in INT8 whatever the activations are, so it is that peak which counts.
+            let path = kernel.path.class;
+            let (share, more) =
+                match (self.peaks[ComputeClass::Int8.index()], self.peaks[path.index()]) {
+                    (Some(int8), Some(own)) => (self.share[Width::Eight as usize], int8 / own),
+                    _ => (self.share[width(path) as usize], 1.0),
+                };
+            (share * c.block_int8 * self.old_instructions * more).min(1.0)
+        } else {
+            let share = self.share[width(kernel.path.class) as usize];
+            let unpacked = unpacks(kernel, product);
+            share * if unpacked { c.unpacking * self.old_instructions } else { 1.0 }
+        }
+    }
+
+    fn unfilled(&self, product: &Product, rows: f64, matrices: f64) -> f64 {
+        let tiles = (rows / TILE).max(1.0) * math::ceil(product.outputs / TILE) * matrices;
+        self.last_wave(tiles)
+    }
+
+    /// By how much an unfilled last wave of tiles lengthens the time.
+    fn last_wave(&self, tiles: f64) -> f64 {
+        let loss = math::ceil(tiles / self.sm) * self.sm / tiles.max(1.0);
+        if loss > 1.0 { math::pow(loss, self.constants.waves) } else { 1.0 }
+    }
+
+    /// How llama.cpp's attention slows with heads that are not of 128.
+    pub(super) fn head_size(&self, head_dim: f64) -> f64 {
+        if head_dim <= 1.0 || (head_dim - 128.0).abs() < 0.5 {
+            return 1.0;
+        }
+        let doublings = (math::ln(head_dim / 128.0) / core::f64::consts::LN_2).abs();
+        math::exp(-self.constants.head_size * doublings)
+    }
+}
+
+/// Rows that llama.cpp's integer kernels compute: vector kernels up to eight, tiles of eight beyond.
+fn integer_rows(rows: f64) -> f64 {
+    if rows <= 8.0 { rows } else { math::ceil(rows / 8.0) * 8.0 }
+}

@@ -1,0 +1,76 @@
+//! Sums over operators and over steps.
+
+use crate::expected::Expected;
+use crate::op::OpCost;
+use crate::roofline::KernelTime;
+use crate::units::Seconds;
+
+/// Sums over the operators of a step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StepTotals {
+    /// Work and traffic.
+    pub cost: OpCost,
+    /// Sums of the memory and of the compute times.
+    pub time: KernelTime,
+    /// Sum of the operators' ideal times: they run one after another.
+    pub ideal: Seconds,
+    /// Sum of the operators' expected times.
+    pub expected: Expected,
+    /// The part of it that every operator costs however small it is.
+    pub floors: Seconds,
+}
+
+impl StepTotals {
+    pub(super) fn nothing() -> Self {
+        Self {
+            cost: OpCost::default(),
+            time: KernelTime { memory: Seconds::ZERO, compute: Seconds::ZERO },
+            ideal: Seconds::ZERO,
+            expected: Expected::ZERO,
+            floors: Seconds::ZERO,
+        }
+    }
+
+    pub(super) fn add(&mut self, op: &OpTimes, count: f64) {
+        self.cost = self.cost.plus(&op.cost.times(count));
+        self.time.memory += op.time.memory * count;
+        self.time.compute += op.time.compute * count;
+        self.ideal += op.time.ideal() * count;
+        self.expected = self.expected.then(op.expected.times(count));
+        self.floors += op.floor * count;
+    }
+}
+
+/// A time at the roof and as expected.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Span {
+    /// At the roof.
+    pub ideal: Seconds,
+    /// What the user will really see.
+    pub expected: Expected,
+}
+
+impl Span {
+    /// No time.
+    pub const ZERO: Self = Self { ideal: Seconds::ZERO, expected: Expected::ZERO };
+
+    /// One after the other.
+    #[must_use]
+    pub fn then(self, next: Self) -> Self {
+        Self { ideal: self.ideal + next.ideal, expected: self.expected.then(next.expected) }
+    }
+
+    /// As often as `count` says.
+    #[must_use]
+    pub fn times(self, count: f64) -> Self {
+        Self { ideal: self.ideal * count, expected: self.expected.times(count) }
+    }
+}
+
+/// One operator instance.
+pub(super) struct OpTimes {
+    pub(super) cost: OpCost,
+    pub(super) time: KernelTime,
+    pub(super) expected: Expected,
+    pub(super) floor: Seconds,
+}

@@ -1,0 +1,36 @@
+//! Expected times against published measurements: reading their files, predicting each row, scoring, and the fit of the
+//! constants. The files are in `data`; their columns are described there.
+
+pub mod fit;
+pub mod folds;
+pub mod predict;
+pub mod read;
+pub mod row;
+pub mod score;
+
+/// Steps of whole models, as published.
+pub const STEPS: &str = include_str!("../data/steps.csv");
+/// Operators that were timed alone, as published.
+pub const OPERATORS: &str = include_str!("../data/operators.csv");
+
+/// The published measurements.
+///
+/// # Errors
+/// A file that cannot be read.
+pub fn published() -> Result<read::File, String> {
+    let mut file = read::read(STEPS)?;
+    let operators = read::read(OPERATORS)?;
+    file.rows.extend(operators.rows);
+    file.refused.extend(operators.refused);
+    file.ceilings += operators.ceilings;
+    Ok(file)
+}
+
+/// Its rows, lowered to kernels.
+///
+/// # Errors
+/// A row that the model refuses.
+pub fn prepared(file: &read::File) -> Result<Vec<predict::Prepared<'_>>, String> {
+    let prepare = |row| predict::Prepared::new(row).map_err(|error| format!("{}: {error}", row.id));
+    file.rows.iter().map(prepare).collect()
+}

@@ -1,0 +1,185 @@
+//! What a fit leaves in the project: constants as Rust, left-out predictions as CSV, tables as Markdown.
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::Path;
+
+use calc_core::calibration::coefficients::Coefficients;
+use calc_core::calibration::{Calibration, DeviceScale, Interval, Intervals};
+use calc_core::text::List;
+use validation::predict::Prepared;
+use validation::score::{Errors, Group, Scored, errors};
+
+/// Digits of a written number: more would say more than the rows do.
+const DIGITS: usize = 4;
+
+/// Widest line.
+const WIDTH: usize = 100;
+
+/// The constants as they are written.
+pub(crate) fn rounded(fitted: &Calibration) -> Calibration {
+    let scales = fitted.scales.iter().map(|scale| DeviceScale {
+        device: scale.device.clone(),
+        memory: round(scale.memory),
+        compute: round(scale.compute),
+        host: round(scale.host),
+    });
+    Calibration {
+        constants: Coefficients::of(&fitted.constants.values().map(round)),
+        scales: List::Owned(scales.collect()),
+        ..fitted.clone()
+    }
+}
+
+/// The intervals as they are written.
+pub(crate) fn rounded_intervals(intervals: &Intervals) -> Intervals {
+    let pair = |pair: [Interval; 2]| {
+        pair.map(|interval| Interval { low: round(interval.low), high: round(interval.high) })
+    };
+    Intervals {
+        decode: pair(intervals.decode),
+        batched: pair(intervals.batched),
+        prefill: pair(intervals.prefill),
+        alone: pair(intervals.alone),
+    }
+}
+
+fn round(value: f64) -> f64 {
+    format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value)
+}
+
+/// Writes everything.
+pub(crate) fn all(
+    root: &Path,
+    fitted: &Calibration,
+    rows: &[Prepared<'_>],
+    tables: &[(String, Vec<Scored<'_>>)],
+) -> io::Result<()> {
+    std::fs::write(root.join("calc-core/src/calibration/fitted.rs"), constants(fitted, rows))?;
+    std::fs::write(root.join("calc-core/validation/data/left-out.csv"), left_out(tables))?;
+    std::fs::write(root.join("docs/theory/accuracy-tables.md"), markdown(tables))
+}
+
+fn constants(fitted: &Calibration, rows: &[Prepared<'_>]) -> String {
+    let mut text = String::from(
+        "//! Written by `cargo xtask fit` from the published measurements in `calc-core/validation/data`; not by hand.\n\n\
+         use super::coefficients::Coefficients;\nuse super::{DeviceScale, Interval, Intervals};\nuse crate::text::Text;\n\n\
+         /// The constants.\npub const CONSTANTS: Coefficients = Coefficients {\n",
+    );
+    for (prior, value) in Coefficients::PRIORS.iter().zip(fitted.constants.values()) {
+        let _ = writeln!(text, "    {}: {value:?},", prior.name);
+    }
+    let _ = writeln!(
+        text,
+        "}};\n\n/// Devices of the fit, each with the number of its rows.\npub static DEVICES: [DeviceScale; {}] = [",
+        fitted.scales.len()
+    );
+    for DeviceScale { device, memory, compute, host } in fitted.scales.iter() {
+        let count = rows.iter().filter(|row| row.row.device.key == *device).count();
+        let plural = if count == 1 { "row" } else { "rows" };
+        let _ = writeln!(text, "    // {count} {plural}");
+        let fields = [
+            format!("device: Text::Borrowed(\"{device}\")"),
+            format!("memory: {memory:?}"),
+            format!("compute: {compute:?}"),
+            format!("host: {host:?}"),
+        ];
+        // As rustfmt would have it.
+        let short = format!("    DeviceScale {{ {} }},", fields.join(", "));
+        if short.len() <= WIDTH {
+            let _ = writeln!(text, "{short}");
+        } else {
+            let _ = writeln!(
+                text,
+                "    DeviceScale {{\n        {},\n    }},",
+                fields.join(",\n        ")
+            );
+        }
+    }
+    text.push_str(
+        "];\n\n/// Where about 80 % of the left-out measurements lay: with the device in the fit, and without.\n\
+         pub const INTERVALS: Intervals = Intervals {\n",
+    );
+    let i = &fitted.intervals;
+    for (name, pair) in
+        [("decode", i.decode), ("batched", i.batched), ("prefill", i.prefill), ("alone", i.alone)]
+    {
+        let [known, unseen] =
+            pair.map(|one| format!("Interval {{ low: {:?}, high: {:?} }}", one.low, one.high));
+        let _ = writeln!(text, "    {name}: [{known}, {unseen}],");
+    }
+    text.push_str("};\n");
+    text
+}
+
+/// Of each row: measured, predicted in the fit, and predicted without the row's group and without its device.
+fn left_out(tables: &[(String, Vec<Scored<'_>>)]) -> String {
+    let mut text = String::from("id,measured_s,fitted_s,left_out_s,low_s,high_s,unseen_device_s\n");
+    let [(_, fitted), (_, rows), (_, device), ..] = tables else { return text };
+    for ((fitted, left), device) in fitted.iter().zip(rows).zip(device) {
+        let _ = writeln!(
+            text,
+            "{},{:.3e},{:.3e},{:.3e},{:.3e},{:.3e},{:.3e}",
+            left.row.id,
+            left.row.measured.get(),
+            fitted.predicted,
+            left.predicted,
+            left.interval.0,
+            left.interval.1,
+            device.predicted
+        );
+    }
+    text
+}
+
+fn markdown(tables: &[(String, Vec<Scored<'_>>)]) -> String {
+    let mut text = String::from("<!-- Written by `cargo xtask fit`; not by hand. -->\n");
+    for (title, scored) in tables {
+        let _ = writeln!(text, "\n### {title}\n");
+        head(&mut text, "set");
+        for group in Group::all() {
+            line(
+                &mut text,
+                &group.name(),
+                errors(scored.iter().filter(|row| group.holds(row.row))),
+            );
+        }
+    }
+    if let Some((_, scored)) = tables.get(1) {
+        text.push_str("\n### By device, its rows left out in parts\n\n");
+        head(&mut text, "device");
+        let mut devices: Vec<&str> = scored.iter().map(|row| &*row.row.device.key).collect();
+        devices.sort_unstable();
+        devices.dedup();
+        for device in devices {
+            let own = scored.iter().filter(|row| row.row.device.key == device);
+            line(&mut text, device, errors(own));
+        }
+    }
+    text
+}
+
+fn head(text: &mut String, name: &str) {
+    let _ = writeln!(
+        text,
+        "| {name} | rows | devices | median | p90 | bias | median over devices | p90 over devices | inside the interval |\n\
+         |---|---|---|---|---|---|---|---|---|"
+    );
+}
+
+fn line(text: &mut String, name: &str, errors: Option<Errors>) {
+    let Some(e) = errors else { return };
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let _ = writeln!(
+        text,
+        "| {name} | {} | {} | {} | {} | {:+.1} % | {} | {} | {:.0} % |",
+        e.rows,
+        e.devices,
+        percent(e.median),
+        percent(e.p90),
+        e.bias * 100.0,
+        percent(e.macro_median),
+        percent(e.macro_p90),
+        e.inside * 100.0
+    );
+}
