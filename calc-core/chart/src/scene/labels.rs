@@ -86,8 +86,9 @@ impl Frame {
         for point in points.iter().rev().filter(named) {
             labels.extend(placer.place(beside_point(point)));
         }
+        let steepest = chart.l2.as_ref().unwrap_or(&chart.bandwidth).value.get();
         for roof in &chart.roofs {
-            let ends = self.horizontal(chart.bandwidth.value.get(), roof.peak.get());
+            let ends = self.horizontal(steepest, roof.peak.get());
             let ink = Ink::Hue(hue_of_class(roof.class));
             labels.extend(ends.and_then(|ends| placer.place(along_roof(&roof.label, ends, ink))));
         }
