@@ -1,5 +1,5 @@
-//! What a datasheet says of a device and of its power modes. What is not here: measurements
-//! (`catalog::devices::MEASURED`), correction factors (`calibration`), and what follows from the facts (`roofline`).
+//! What a datasheet says of a device and of its power modes, and beside it the rates that only a measurement has. What is not
+//! here: measurements of what a datasheet states, too (`catalog::devices::MEASURED`), correction factors (`calibration`), and what follows from the facts (`roofline`).
 
 use crate::error::Error;
 use crate::provenance::{Fact, Provenance};
@@ -42,6 +42,19 @@ impl Peaks {
     pub const fn get(&self, class: ComputeClass) -> Option<Fact<FlopsPerSec>> {
         self.0[class.index()]
     }
+}
+
+/// Rates that no datasheet states, as somebody measured them; the device's source says who, and how. They draw roofs, and
+/// enter no time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeasuredRates {
+    /// Read bandwidth of the L2 cache, not below that of the DRAM.
+    pub l2_bandwidth: Option<Fact<BytesPerSec>>,
+}
+
+impl MeasuredRates {
+    /// Nobody measured anything, or nobody said so.
+    pub const UNKNOWN: Self = Self { l2_bandwidth: None };
 }
 
 /// A link between devices.
@@ -127,6 +140,8 @@ pub struct Device {
     pub tensor_clock: Option<Fact<Hertz>>,
     /// L2 cache.
     pub l2: Option<Fact<Bytes>>,
+    /// What only a measurement has.
+    pub measured: MeasuredRates,
     /// Shared memory of one SM.
     pub shared_memory_per_sm: Option<Fact<Bytes>>,
     /// 32-bit registers of one SM.

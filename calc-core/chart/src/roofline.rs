@@ -21,7 +21,7 @@ pub struct ComputeRoof {
     pub label: String,
 }
 
-/// The diagonal roof.
+/// A diagonal roof.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BandwidthRoof {
     /// The bandwidth.
@@ -63,6 +63,8 @@ pub struct PointInput {
 pub struct Roofline {
     /// The diagonal.
     pub bandwidth: BandwidthRoof,
+    /// The one of the L2 cache above it, where somebody measured it; drawn dashed.
+    pub l2: Option<BandwidthRoof>,
     /// The horizontals, in any order.
     pub roofs: Vec<ComputeRoof>,
     /// Measured roofs.
@@ -88,11 +90,16 @@ impl Roofline {
     ) -> Result<Self, Error> {
         let known = Roofs::new(device, mode)?;
         let sustained = if mode.is_none() { measured_roofs(device, classes) } else { Vec::new() };
+        let l2 = device.measured.l2_bandwidth.filter(|_| mode.is_none());
         Ok(Self {
             bandwidth: BandwidthRoof {
                 value: known.bandwidth,
                 label: bandwidth_label(known.bandwidth, &sustained),
             },
+            l2: l2.map(|fact| BandwidthRoof {
+                value: fact.value,
+                label: format!("L2 {}", number_text::published_bandwidth(fact.value)),
+            }),
             roofs: merged_roofs(&known, classes),
             sustained,
             points: Vec::new(),
@@ -200,6 +207,22 @@ mod tests {
             ]
         );
         assert!(chart.bandwidth.label.ends_with("read measured 99.2"), "{}", chart.bandwidth.label);
+    }
+
+    #[test]
+    fn l2_has_a_roof_where_it_was_measured_and_never_in_a_power_mode() {
+        use calc_core::provenance::Fact;
+        let device = catalog::device("jetson_orin_nano_8gb_super").expect("catalog key");
+        let of = |device: &Device, mode| {
+            Roofline::of_device(device, mode, &[ComputeClass::Fp16]).expect("known clocks").l2
+        };
+        assert_eq!(of(device, None), None);
+        let mut known = device.clone();
+        let value = BytesPerSec::from_gb(333.5);
+        known.measured.l2_bandwidth = Some(Fact::assumed(value));
+        let label = "L2 333.5\u{202f}GB/s".to_owned();
+        assert_eq!(of(&known, None), Some(BandwidthRoof { value, label }));
+        assert_eq!(of(&known, Some(known.power_mode("7w").expect("a mode"))), None);
     }
 
     #[test]

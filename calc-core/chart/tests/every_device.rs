@@ -6,11 +6,13 @@ use calc_core::catalog::{self, devices};
 use calc_core::cost::gemm::GemmShape;
 use calc_core::device::Device;
 use calc_core::precision::PrecisionChoice;
+use calc_core::provenance::Fact;
 use calc_core::quant_format::ComputeClass;
 use chart::geometry::{Rect, Spot};
 use chart::mark::mark;
 use chart::roofline::{PointInput, Roofline};
-use chart::scene::{Scene, Size};
+use chart::scene::{Line, Scene, Size};
+use chart::theme::Ink;
 
 const SHAPES: [GemmShape; 5] = [
     GemmShape { m: 1, n: 4096, k: 4096 },
@@ -116,6 +118,51 @@ fn every_place_is_finite_and_inside() {
             }
         }
     });
+}
+
+/// Every device with an L2 so many times as fast as its DRAM.
+#[test]
+fn a_roof_of_l2_lies_above_that_of_the_dram_and_hides_no_label() {
+    for device in devices::all() {
+        for (size, count) in [(SIZES[0], 3), (SIZES[0], 6), (SIZES[1], 3), (SIZES[1], 0)] {
+            let without = chart_of(device, SHAPES[0], &FORMATS[..count]);
+            let plain = Scene::build(&without, size, None);
+            for times in [1.0, 1.5, 3.0, 12.0, 1e4] {
+                let mut known = device.clone();
+                let rate = device.bandwidth.value * times;
+                known.measured.l2_bandwidth = Some(Fact::assumed(rate));
+                let chart = chart_of(&known, SHAPES[0], &FORMATS[..count]);
+                let scene = Scene::build(&chart, size, None);
+                let name = format!("{} {size:?} {count} {times}", device.key);
+                assert_eq!((scene.x, scene.y), (plain.x, plain.y), "{name}: the axes stay");
+                check_roof_of_l2(&name, &scene, &plain);
+                // A small picture may lack the room; a roof higher than the picture has no diagonal to stand at.
+                let must = if size.width > 480.0 { times < 1e3 } else { times <= 3.0 };
+                let labels = scene.labels.iter().filter(|label| label.text.starts_with("L2 "));
+                assert!(labels.count() == 1 || !must, "{name}");
+            }
+        }
+    }
+}
+
+/// What is new in the scene is dashed, inside, and not right of the DRAM's diagonal; no label covers another.
+fn check_roof_of_l2(name: &str, scene: &Scene, plain: &Scene) {
+    let is_dram = |line: &&Line| line.ink == Ink::Main && line.dash.is_none();
+    let dram = plain.lines.iter().find(is_dram).expect("its diagonal");
+    let (from, to) = (dram.path[0], dram.path[1]);
+    for line in scene.lines.iter().filter(|line| !plain.lines.contains(line)) {
+        assert!(line.dash.is_some(), "{name}: {line:?}");
+        for spot in &line.path {
+            assert!(scene.plot.grown(0.01).contains(*spot), "{name}: {spot:?}");
+            let of_dram = from.x + (to.x - from.x) * (spot.y - from.y) / (to.y - from.y);
+            assert!(spot.x <= of_dram + 0.01, "{name}: {spot:?} {of_dram}");
+        }
+    }
+    for (index, label) in scene.labels.iter().enumerate() {
+        for other in &scene.labels[..index] {
+            assert!(!label.bounds.overlaps(&other.bounds), "{name}: {label:?} {other:?}");
+        }
+    }
 }
 
 #[test]

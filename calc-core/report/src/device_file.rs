@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use calc_core::catalog;
-use calc_core::device::{Device, DeviceClass, Link, Peaks, PowerMode};
+use calc_core::device::{Device, DeviceClass, Link, MeasuredRates, Peaks, PowerMode};
 use calc_core::error::{Error, real_in_range};
 use calc_core::provenance::{Fact, Provenance};
 use calc_core::quant_format::ComputeClass;
@@ -81,6 +81,7 @@ struct DeviceFile {
     sm_count: Option<u32>,
     tensor_clock_mhz: Option<f64>,
     l2_mib: Option<f64>,
+    l2_gb_s: Option<f64>,
     shared_memory_per_sm_kib: Option<f64>,
     tdp_w: Option<f64>,
     link_gb_s: Option<f64>,
@@ -180,6 +181,7 @@ fn device(file: DeviceFile) -> Result<Device, DeviceFileError> {
         tensor_clock: optional("tensor_clock_mhz", file.tensor_clock_mhz, 1.0, 1e5)?
             .map(|v| Fact::assumed(Hertz::from_mhz(v))),
         l2: optional("l2_mib", file.l2_mib, 1e-3, 1e6)?.map(|v| Fact::assumed(Bytes::from_mib(v))),
+        measured: measured(&file)?,
         shared_memory_per_sm: optional(
             "shared_memory_per_sm_kib",
             file.shared_memory_per_sm_kib,
@@ -244,6 +246,13 @@ fn whole(what: &'static str, value: u32) -> Result<u32, Error> {
 
 fn gb_s(what: &'static str, value: f64) -> Result<BytesPerSec, Error> {
     real_in_range(what, value, 1e-3, 1e7).map(BytesPerSec::from_gb)
+}
+
+/// Below the bandwidth of the DRAM is no rate of a cache but a slip: most often TB/s instead of GB/s, or a measurement whose
+/// data did not fit L2. Such a roof would lie under the one that it must be above.
+fn measured(file: &DeviceFile) -> Result<MeasuredRates, Error> {
+    let l2 = optional("l2_gb_s", file.l2_gb_s, file.bandwidth_gb_s, 1e7)?;
+    Ok(MeasuredRates { l2_bandwidth: l2.map(|v| Fact::assumed(BytesPerSec::from_gb(v))) })
 }
 
 fn peaks(file: &PeaksFile) -> Result<Peaks, DeviceFileError> {

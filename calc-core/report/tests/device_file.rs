@@ -1,6 +1,7 @@
 //! Custom devices: the documented example works, the schema says what the code does, and impossible values are refused.
 
-use report::device_file::parse;
+use calc_core::units::BytesPerSec;
+use report::device_file::{lines, parse};
 use serde_json::{Value, json};
 
 const EXAMPLE: &str = include_str!("../../../docs/examples/custom-device.json");
@@ -135,8 +136,34 @@ fn impossible_values_are_refused_by_name() {
 }
 
 #[test]
+fn the_bandwidth_of_l2_is_what_the_file_says_or_unknown_and_not_below_that_of_the_dram() {
+    let unknown = parse(&minimal().to_string()).expect("a device");
+    assert_eq!(unknown.measured.l2_bandwidth, None);
+    for gb_s in [200.0, 900.5] {
+        let mut file = minimal();
+        file["l2_gb_s"] = json!(gb_s);
+        let device = parse(&file.to_string()).expect("a device");
+        let rate = device.measured.l2_bandwidth.expect("stated");
+        assert_eq!((rate.value, rate.provenance.key()), (BytesPerSec::from_gb(gb_s), "assumed"));
+        let carried = lines::of_device(&device, None);
+        assert_eq!(lines::read(&carried).expect("the same device").measured, device.measured);
+        let saved = parse(&lines::to_json(&carried)).expect("the same device");
+        assert_eq!(saved.measured, device.measured);
+    }
+    for (key, value, expected) in [
+        ("l2_gb_s", json!(199), "l2_gb_s must be from 200 to 10000000; got 199"),
+        ("l2_gb_s", json!(2e7), "l2_gb_s must be from 200 to 10000000"),
+        ("l2_gb_s", json!("900"), "l2_gb_s must be a number, without quotes; got the text"),
+        ("l2_gbs", json!(900), "unknown field `l2_gbs`; did you mean l2_gb_s"),
+    ] {
+        let mut file = minimal();
+        file[key] = value;
+        assert!(refusal(&file).contains(expected), "{}", refusal(&file));
+    }
+}
+
+#[test]
 fn lines_carry_the_whole_device() {
-    use report::device_file::lines;
     let mut full = minimal();
     full["notes"] = json!("two\nlines and a \ttab");
     full["power_modes"] = json!([{"name": "low", "bandwidth_gb_s": 100.25, "default": true}, {"name": "high", "watts": 9.5}]);

@@ -19,6 +19,9 @@ pub const YOURS: &str = "yours";
 const YOURS_MEANING: &str = "you or your file say so";
 /// The one number that must be whole.
 const SM_COUNT: &str = "sm_count";
+/// The one number that another bounds: it is not below that of the DRAM.
+const L2_RATE: &str = "l2_gb_s";
+const DRAM_RATE: &str = "bandwidth_gb_s";
 /// What the facts of the device are called in the document, each with its place.
 pub const FACT_ID: &str = "fact-";
 /// The same of those in the line under its name.
@@ -102,10 +105,18 @@ impl Draft {
             Ok(value) => value,
             Err(text) => return Some(text),
         };
-        let changed = lines::with_number(&self.good, path, value);
+        let mut rest = lines::with_number(&self.good, L2_RATE, None);
+        if path == L2_RATE {
+            let (dram, typed) = self.fields.iter().find(|(field, _)| field.path == DRAM_RATE)?;
+            rest = lines::with_number(&rest, DRAM_RATE, dram.value(typed).ok()?);
+        }
+        let changed = lines::with_number(&rest, path, value);
         let error = lines::read(&changed).err()?.to_string();
         // The error speaks of a file and its keys; here are a label and what was typed.
         let allowed = error.strip_prefix(path.rsplit('.').next().unwrap_or(path));
+        if path == L2_RATE {
+            allowed?; // else it is about the DRAM, whose field says it
+        }
         Some(allowed.map_or_else(
             || format!("{error}."),
             |allowed| {
@@ -192,9 +203,10 @@ fn fields() -> impl Iterator<Item = EditField> {
     };
     [
         field("memory_gib", "Memory", "GiB"),
-        field("bandwidth_gb_s", "DRAM bandwidth", "GB/s"),
+        field(DRAM_RATE, "DRAM bandwidth", "GB/s"),
         field(SM_COUNT, "SMs", ""),
         field("l2_mib", "L2 cache", "MiB"),
+        field(L2_RATE, "L2 bandwidth, measured", "GB/s"),
         field("shared_memory_per_sm_kib", "Shared memory per SM", "KiB"),
         field("tdp_w", "Power", "W"),
     ]
@@ -223,9 +235,10 @@ fn provenance(device: &Device, path: &str) -> Option<Provenance> {
     }
     match path {
         "memory_gib" => Some(device.memory.provenance),
-        "bandwidth_gb_s" => Some(device.bandwidth.provenance),
+        DRAM_RATE => Some(device.bandwidth.provenance),
         SM_COUNT => of(device.sm_count),
         "l2_mib" => of(device.l2),
+        L2_RATE => of(device.measured.l2_bandwidth),
         "shared_memory_per_sm_kib" => of(device.shared_memory_per_sm),
         "tdp_w" => of(device.tdp),
         _ => {
@@ -306,6 +319,37 @@ mod tests {
         let keys = fields().map(|field| field.path);
         let said: Vec<String> = keys.filter_map(|path| draft.fault(&path)).collect();
         assert!(said.iter().all(|text| !text.contains('_')), "{said:?}");
+    }
+
+    #[test]
+    fn the_bandwidths_bound_each_other_as_typed_and_the_field_of_l2_says_it() {
+        let low =
+            |least| format!("L2 bandwidth, measured must be from {least} to 10000000\u{202f}GB/s.");
+        let (mut inputs, mut draft) = draft("t4");
+        for (dram, l2, says) in [
+            ("320", "", None),
+            ("320", "320", None),
+            ("320", "1.3", Some(low("320"))),
+            ("2000", "1300", Some(low("2000"))),
+            ("100", "200", None),
+            ("0", "1300", None),
+            ("x", "1300", None),
+            ("320", "1300", None),
+        ] {
+            draft.set(DRAM_RATE, dram.to_owned());
+            draft.set(L2_RATE, l2.to_owned());
+            assert_eq!(draft.fault(L2_RATE), says, "{dram} {l2}");
+            let is_wrong = matches!(dram, "0" | "x");
+            assert_eq!(draft.fault(DRAM_RATE).is_some(), is_wrong, "{dram} {l2}");
+            assert_eq!(draft.device().is_none(), is_wrong || says.is_some(), "{dram} {l2}");
+        }
+        draft.apply(&mut inputs);
+        let rate = inputs.device.measured.l2_bandwidth.expect("as typed");
+        assert!((rate.value.get() - 1300e9).abs() < 1.0);
+        assert_eq!(
+            (Draft::of(&inputs).text(L2_RATE).as_str(), draft.badge(L2_RATE)),
+            ("1300", YOURS)
+        );
     }
 
     #[test]

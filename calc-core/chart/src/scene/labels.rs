@@ -86,16 +86,17 @@ impl Frame {
         for point in points.iter().rev().filter(named) {
             labels.extend(placer.place(beside_point(point)));
         }
+        let steepest = chart.l2.as_ref().unwrap_or(&chart.bandwidth).value.get();
         for roof in &chart.roofs {
-            let ends = self.horizontal(chart.bandwidth.value.get(), roof.peak.get());
+            let ends = self.horizontal(steepest, roof.peak.get());
             let ink = Ink::Hue(hue_of_class(roof.class));
             labels.extend(ends.and_then(|ends| placer.place(along_roof(&roof.label, ends, ink))));
         }
         let highest = highest_roof(chart).unwrap_or(f64::MAX);
-        let diagonal = self.diagonal(chart.bandwidth.value.get(), highest);
-        labels.extend(
-            diagonal.and_then(|ends| placer.place(along_diagonal(&chart.bandwidth.label, ends))),
-        );
+        for roof in core::iter::once(&chart.bandwidth).chain(&chart.l2) {
+            let ends = self.diagonal(roof.value.get(), highest);
+            labels.extend(ends.and_then(|ends| placer.place(along_diagonal(&roof.label, ends))));
+        }
         labels.extend(self.ridge_labels(chart, &mut placer));
         for roof in self.shown_sustained(chart) {
             let Sustained::Compute(class, peak) = *roof else { continue };

@@ -41,6 +41,18 @@ impl Frame {
         let bandwidth = chart.bandwidth.value.get();
         let highest = highest_roof(chart).unwrap_or(f64::MAX);
         let mut lines = Vec::new();
+        if let Some(l2) = &chart.l2 {
+            let l2 = l2.value.get();
+            let ends = self.diagonal(l2, highest);
+            lines.extend(ends.map(|(from, to)| Line::dashed(from, to, Ink::Main, 1.0)));
+            // From there each compute roof goes on to where it meets the DRAM's.
+            lines.extend(chart.roofs.iter().filter_map(|roof| {
+                let peak = roof.peak.get();
+                let (from, to) = (self.spot(peak / l2, peak), self.spot(peak / bandwidth, peak));
+                let (from, to) = clip(from, to, &self.plot)?;
+                Some(Line::dashed(from, to, Ink::Hue(hue_of_class(roof.class)), 1.0))
+            }));
+        }
         for roof in self.shown_sustained(chart) {
             let (ends, ink) = match *roof {
                 Sustained::Bandwidth(value) => (self.diagonal(value.get(), highest), Ink::Main),

@@ -1,7 +1,7 @@
 //! A device file that began as a copy of a device of the catalog: what was not changed keeps its value to the last bit and its
 //! provenance; the rest is what the user states.
 
-use calc_core::device::{Device, Peaks};
+use calc_core::device::{Device, MeasuredRates, Peaks};
 use calc_core::provenance::Fact;
 use calc_core::quant_format::ComputeClass;
 use calc_core::units::{Bytes, BytesPerSec, FlopsPerSec, Hertz, Watts};
@@ -23,6 +23,13 @@ pub(super) fn inherit(device: Device, base: &Device) -> Device {
         sm_count: same(device.sm_count, base.sm_count, f64::from),
         tensor_clock: same(device.tensor_clock, base.tensor_clock, Hertz::get),
         l2: same(device.l2, base.l2, Bytes::get),
+        measured: MeasuredRates {
+            l2_bandwidth: same(
+                device.measured.l2_bandwidth,
+                base.measured.l2_bandwidth,
+                BytesPerSec::get,
+            ),
+        },
         shared_memory_per_sm: same(
             device.shared_memory_per_sm,
             base.shared_memory_per_sm,

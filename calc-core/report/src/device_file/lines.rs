@@ -65,6 +65,7 @@ pub fn of_device(device: &Device, copy_of: Option<&str>) -> String {
     out.real("sm_count", device.sm_count.map(|fact| f64::from(fact.value)));
     out.real("tensor_clock_mhz", device.tensor_clock.map(|fact| fact.value.get() / 1e6));
     out.real("l2_mib", device.l2.map(|fact| fact.value.get() / MIB));
+    out.real("l2_gb_s", device.measured.l2_bandwidth.map(|fact| fact.value.get() / 1e9));
     let shared = device.shared_memory_per_sm.map(|fact| fact.value.get() / 1024.0);
     out.real("shared_memory_per_sm_kib", shared);
     out.real("tdp_w", device.tdp.map(|fact| fact.value.get()));
@@ -247,6 +248,7 @@ pub fn read(lines: &str) -> Result<Device, DeviceFileError> {
         sm_count: fields.whole("sm_count"),
         tensor_clock_mhz: fields.real("tensor_clock_mhz"),
         l2_mib: fields.real("l2_mib"),
+        l2_gb_s: fields.real("l2_gb_s"),
         shared_memory_per_sm_kib: fields.real("shared_memory_per_sm_kib"),
         tdp_w: fields.real("tdp_w"),
         link_gb_s: fields.real("link_gb_s"),

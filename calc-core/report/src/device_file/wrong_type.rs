@@ -34,7 +34,7 @@ use Need::{Absent, Optional, Required};
 
 type Key = (&'static str, Kind, Need);
 
-const DEVICE: [Key; 21] = [
+const DEVICE: [Key; 22] = [
     ("$schema", Text, Optional),
     ("key", Text, Required),
     ("name", Text, Optional),
@@ -49,6 +49,7 @@ const DEVICE: [Key; 21] = [
     ("sm_count", Whole, Optional),
     ("tensor_clock_mhz", Real, Optional),
     ("l2_mib", Real, Optional),
+    ("l2_gb_s", Real, Optional),
     ("shared_memory_per_sm_kib", Real, Optional),
     ("tdp_w", Real, Optional),
     ("link_gb_s", Real, Optional),

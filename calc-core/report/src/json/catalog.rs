@@ -130,6 +130,11 @@ pub fn device(device: &Device) -> Value {
         .fact("tensor_clock_hz", device.tensor_clock, calc_core::units::Hertz::get)
         .fact("l2_bytes", device.l2, calc_core::units::Bytes::get)
         .fact(
+            "l2_bandwidth_byte_per_s",
+            device.measured.l2_bandwidth,
+            calc_core::units::BytesPerSec::get,
+        )
+        .fact(
             "shared_memory_per_sm_bytes",
             device.shared_memory_per_sm,
             calc_core::units::Bytes::get,

@@ -113,6 +113,11 @@ fn facts(device: &Device) -> Table {
         device.boost_clock.map(|fact| (n::clock(fact.value), fact.provenance.key())),
     );
     row("L2", device.l2.map(|fact| (n::capacity(fact.value), fact.provenance.key())));
+    let l2_bandwidth = device.measured.l2_bandwidth;
+    row(
+        "L2 read bandwidth",
+        l2_bandwidth.map(|fact| (n::published_bandwidth(fact.value), fact.provenance.key())),
+    );
     row(
         "shared memory per SM",
         device.shared_memory_per_sm.map(|fact| (n::capacity(fact.value), fact.provenance.key())),

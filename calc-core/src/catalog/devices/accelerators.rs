@@ -1,7 +1,7 @@
 //! Other accelerators.
 
 use super::{mhz, tera};
-use crate::device::{Device, DeviceClass, Peaks};
+use crate::device::{Device, DeviceClass, MeasuredRates, Peaks};
 use crate::provenance::Fact;
 use crate::quant_format::ComputeClass as C;
 use crate::text::{List, text};
@@ -33,6 +33,7 @@ pub(super) static DEVICES: [Device; 8] = [
         boost_clock: None,
         tensor_clock: None,
         l2: Some(Fact::recalled(Bytes::from_mib(48.0))),
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: None,
         registers_per_sm: None,
         tdp: Some(Fact::recalled(Watts::new(600.0))),
@@ -69,6 +70,7 @@ pub(super) static DEVICES: [Device; 8] = [
         boost_clock: Some(Fact::recalled(mhz(1600.0))),
         tensor_clock: Some(Fact::recalled(mhz(1600.0))),
         l2: Some(Fact::recalled(Bytes::from_mib(96.0))),
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: None,
         registers_per_sm: None,
         tdp: Some(Fact::recalled(Watts::new(900.0))),
@@ -107,6 +109,7 @@ pub(super) static DEVICES: [Device; 8] = [
         boost_clock: Some(Fact::recalled(mhz(2670.0))),
         tensor_clock: Some(Fact::recalled(mhz(2670.0))),
         l2: Some(Fact::recalled(Bytes::from_mib(18.0))),
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: None,
         registers_per_sm: None,
         tdp: Some(Fact::recalled(Watts::new(190.0))),
@@ -140,6 +143,7 @@ pub(super) static DEVICES: [Device; 8] = [
         boost_clock: None,
         tensor_clock: None,
         l2: None,
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: None,
         registers_per_sm: None,
         tdp: None,
@@ -175,6 +179,7 @@ pub(super) static DEVICES: [Device; 8] = [
         boost_clock: None,
         tensor_clock: None,
         l2: None,
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: None,
         registers_per_sm: None,
         tdp: None,
@@ -210,6 +215,7 @@ pub(super) static DEVICES: [Device; 8] = [
         boost_clock: None,
         tensor_clock: None,
         l2: None,
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: None,
         registers_per_sm: None,
         tdp: None,
@@ -246,6 +252,7 @@ pub(super) static DEVICES: [Device; 8] = [
         boost_clock: None,
         tensor_clock: None,
         l2: None,
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: None,
         registers_per_sm: None,
         tdp: None,
@@ -284,6 +291,7 @@ pub(super) static DEVICES: [Device; 8] = [
         boost_clock: None,
         tensor_clock: None,
         l2: None,
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: None,
         registers_per_sm: None,
         tdp: Some(Fact::recalled(Watts::new(500.0))),

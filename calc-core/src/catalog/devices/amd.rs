@@ -1,7 +1,7 @@
 //! AMD accelerators, cards and SoCs.
 
 use super::{both_directions, mhz, pcie, tera};
-use crate::device::{Device, DeviceClass, Peaks};
+use crate::device::{Device, DeviceClass, MeasuredRates, Peaks};
 use crate::provenance::Fact;
 use crate::quant_format::ComputeClass as C;
 use crate::text::{List, text};
@@ -35,6 +35,7 @@ pub(super) static DEVICES: [Device; 6] = [
         boost_clock: Some(Fact::recalled(mhz(1700.0))),
         tensor_clock: Some(Fact::recalled(mhz(1700.0))),
         l2: Some(Fact::recalled(Bytes::from_mib(16.0))),
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: None,
         registers_per_sm: None,
         tdp: Some(Fact::recalled(Watts::new(560.0))),
@@ -73,6 +74,7 @@ pub(super) static DEVICES: [Device; 6] = [
         boost_clock: Some(Fact::recalled(mhz(2100.0))),
         tensor_clock: Some(Fact::recalled(mhz(2100.0))),
         l2: Some(Fact::recalled(Bytes::from_mib(256.0))),
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: None,
         registers_per_sm: None,
         tdp: Some(Fact::recalled(Watts::new(750.0))),
@@ -113,6 +115,7 @@ pub(super) static DEVICES: [Device; 6] = [
         boost_clock: Some(Fact::recalled(mhz(2100.0))),
         tensor_clock: Some(Fact::recalled(mhz(2100.0))),
         l2: Some(Fact::recalled(Bytes::from_mib(256.0))),
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: None,
         registers_per_sm: None,
         tdp: Some(Fact::recalled(Watts::new(1000.0))),
@@ -152,6 +155,7 @@ pub(super) static DEVICES: [Device; 6] = [
         boost_clock: Some(Fact::recalled(mhz(2400.0))),
         tensor_clock: Some(Fact::recalled(mhz(2400.0))),
         l2: Some(Fact::recalled(Bytes::from_mib(256.0))),
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: None,
         registers_per_sm: None,
         tdp: Some(Fact::recalled(Watts::new(1400.0))),
@@ -190,6 +194,7 @@ pub(super) static DEVICES: [Device; 6] = [
         boost_clock: Some(Fact::recalled(mhz(2500.0))),
         tensor_clock: Some(Fact::recalled(mhz(2500.0))),
         l2: Some(Fact::recalled(Bytes::from_mib(6.0))),
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: None,
         registers_per_sm: None,
         tdp: Some(Fact::recalled(Watts::new(355.0))),
@@ -228,6 +233,7 @@ pub(super) static DEVICES: [Device; 6] = [
         boost_clock: Some(Fact::recalled(mhz(2900.0))),
         tensor_clock: Some(Fact::recalled(mhz(2900.0))),
         l2: Some(Fact::recalled(Bytes::from_mib(2.0))),
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: None,
         registers_per_sm: None,
         tdp: Some(Fact::recalled(Watts::new(120.0))),

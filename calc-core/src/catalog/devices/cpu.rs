@@ -1,7 +1,7 @@
 //! CPUs and boards that compute on the CPU.
 
 use super::{mhz, tera};
-use crate::device::{Device, DeviceClass, Peaks};
+use crate::device::{Device, DeviceClass, MeasuredRates, Peaks};
 use crate::provenance::Fact;
 use crate::quant_format::ComputeClass as C;
 use crate::text::{List, text};
@@ -34,6 +34,7 @@ pub(super) static DEVICES: [Device; 3] = [
         boost_clock: Some(Fact::recalled(mhz(3550.0))),
         tensor_clock: Some(Fact::recalled(mhz(3550.0))),
         l2: None,
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: None,
         registers_per_sm: None,
         tdp: Some(Fact::recalled(Watts::new(360.0))),
@@ -72,6 +73,7 @@ pub(super) static DEVICES: [Device; 3] = [
         boost_clock: Some(Fact::recalled(mhz(1900.0))),
         tensor_clock: Some(Fact::recalled(mhz(1900.0))),
         l2: None,
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: None,
         registers_per_sm: None,
         tdp: Some(Fact::recalled(Watts::new(350.0))),
@@ -111,6 +113,7 @@ pub(super) static DEVICES: [Device; 3] = [
         boost_clock: Some(Fact::recalled(mhz(2400.0))),
         tensor_clock: Some(Fact::recalled(mhz(2400.0))),
         l2: None,
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: None,
         registers_per_sm: None,
         tdp: Some(Fact::recalled(Watts::new(12.0))),

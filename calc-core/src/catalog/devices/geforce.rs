@@ -1,7 +1,7 @@
 //! NVIDIA GeForce cards.
 
 use super::{both_directions, mhz, pcie, tera};
-use crate::device::{Device, DeviceClass, Peaks};
+use crate::device::{Device, DeviceClass, MeasuredRates, Peaks};
 use crate::provenance::Fact;
 use crate::quant_format::ComputeClass as C;
 use crate::text::{List, text};
@@ -36,6 +36,7 @@ pub(super) static DEVICES: [Device; 9] = [
         boost_clock: Some(Fact::recalled(mhz(1777.0))),
         tensor_clock: Some(Fact::recalled(mhz(1777.0))),
         l2: Some(Fact::recalled(Bytes::from_mib(3.0))),
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(170.0))),
@@ -75,6 +76,7 @@ pub(super) static DEVICES: [Device; 9] = [
         boost_clock: Some(Fact::recalled(mhz(1695.0))),
         tensor_clock: Some(Fact::recalled(mhz(1695.0))),
         l2: Some(Fact::recalled(Bytes::from_mib(6.0))),
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(350.0))),
@@ -115,6 +117,7 @@ pub(super) static DEVICES: [Device; 9] = [
         boost_clock: Some(Fact::recalled(mhz(2535.0))),
         tensor_clock: Some(Fact::recalled(mhz(2535.0))),
         l2: Some(Fact::recalled(Bytes::from_mib(32.0))),
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(165.0))),
@@ -155,6 +158,7 @@ pub(super) static DEVICES: [Device; 9] = [
         boost_clock: Some(Fact::recalled(mhz(2475.0))),
         tensor_clock: Some(Fact::recalled(mhz(2475.0))),
         l2: Some(Fact::recalled(Bytes::from_mib(36.0))),
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(200.0))),
@@ -195,6 +199,7 @@ pub(super) static DEVICES: [Device; 9] = [
         boost_clock: Some(Fact::recalled(mhz(2505.0))),
         tensor_clock: Some(Fact::recalled(mhz(2505.0))),
         l2: Some(Fact::recalled(Bytes::from_mib(64.0))),
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(320.0))),
@@ -237,6 +242,7 @@ pub(super) static DEVICES: [Device; 9] = [
         boost_clock: Some(Fact::recalled(mhz(2520.0))),
         tensor_clock: Some(Fact::recalled(mhz(2520.0))),
         l2: Some(Fact::recalled(Bytes::from_mib(72.0))),
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(450.0))),
@@ -278,6 +284,7 @@ pub(super) static DEVICES: [Device; 9] = [
         boost_clock: Some(Fact::recalled(mhz(2512.0))),
         tensor_clock: Some(Fact::recalled(mhz(2512.0))),
         l2: Some(Fact::recalled(Bytes::from_mib(48.0))),
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(250.0))),
@@ -319,6 +326,7 @@ pub(super) static DEVICES: [Device; 9] = [
         boost_clock: Some(Fact::recalled(mhz(2617.0))),
         tensor_clock: Some(Fact::recalled(mhz(2617.0))),
         l2: Some(Fact::recalled(Bytes::from_mib(64.0))),
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(360.0))),
@@ -360,6 +368,7 @@ pub(super) static DEVICES: [Device; 9] = [
         boost_clock: Some(Fact::recalled(mhz(2407.0))),
         tensor_clock: Some(Fact::recalled(mhz(2407.0))),
         l2: Some(Fact::recalled(Bytes::from_mib(96.0))),
+        measured: MeasuredRates::UNKNOWN,
         shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(100.0))),
         registers_per_sm: Some(Fact::recalled(65_536)),
         tdp: Some(Fact::recalled(Watts::new(575.0))),

@@ -12,8 +12,10 @@ use crate::state::operator::Op;
 /// What a picture of the roofline says, for those who do not see it; the table has the numbers.
 pub fn chart_summary(inputs: &Inputs, kernel: &Kernel) -> String {
     let roofs: Vec<&str> = kernel.chart.roofs.iter().map(|roof| roof.label.as_str()).collect();
+    let l2 =
+        kernel.chart.l2.as_ref().map_or(String::new(), |l2| format!("; {} measured", l2.label));
     format!(
-        "Roofline of {}: {}; roofs {}. {} {} The table below has the numbers.",
+        "Roofline of {}: {}{l2}; roofs {}. {} {} The table below has the numbers.",
         inputs.device.name,
         kernel.chart.bandwidth.label,
         roofs.join(", "),
@@ -115,6 +117,8 @@ mod tests {
     use super::*;
     use crate::state::derived::derive;
     use calc_core::catalog::devices;
+    use calc_core::provenance::Fact;
+    use calc_core::units::BytesPerSec;
 
     #[test]
     fn the_points_are_named_in_words() {
@@ -152,6 +156,12 @@ mod tests {
         let inputs = Inputs::default();
         let kernel = derive(&inputs).expect("valid");
         assert!(chart_summary(&inputs, &kernel).contains("DRAM 102.4"));
+        let mut own = inputs.clone();
+        own.device.to_mut().measured.l2_bandwidth =
+            Some(Fact::assumed(BytesPerSec::from_gb(300.0)));
+        let kernel = derive(&own).expect("valid");
+        let said = chart_summary(&own, &kernel).replace('\u{202f}', " ");
+        assert!(said.contains("; L2 300 GB/s measured; roofs FP16"), "{said}");
         let summary = inputs_summary(&inputs).replace('\u{a0}', " ");
         assert!(summary.ends_with(" · 1 × 4096 × 4096 · INT4 g128"), "{summary}");
         assert!(summary.starts_with("Jetson Orin Nano 8GB Super"), "{summary}");
