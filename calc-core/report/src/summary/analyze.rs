@@ -52,6 +52,8 @@ pub fn analyze(inputs: &AnalyzeInputs, answer: &Analysis) -> Document {
         words::bound(time.bound())
     ));
     out.line(format!("expected    {}", expected(&answer.expected)));
+    let provenance = answer.expected.provenance;
+    out.line(format!("factors     {}", words::factors_source(provenance, &answer.basis)));
     out.table(parts(answer));
     out.notes(words::request_notes(inputs, answer));
     out
