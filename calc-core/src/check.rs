@@ -4,11 +4,12 @@
 
 mod ceilings;
 mod explain;
+mod explanation;
 mod variants;
 mod work;
 
 pub use ceilings::Ceilings;
-pub use explain::{Drafts, Explanation};
+pub use explanation::{Drafts, Explanation};
 pub use work::{MAX_SUMMED, Work};
 
 use alloc::vec::Vec;
@@ -160,8 +161,8 @@ pub struct Check {
 /// What `analyze` and `estimate` refuse; a time that is none; a link that nobody has put a number to; a rate of something that
 /// gives no tokens.
 pub fn check(request: &CheckRequest<'_>) -> Result<Check, Error> {
-    let time = claimed(request)?;
     let own = request.work.measure()?;
+    let time = claimed(request)?;
     let ceilings = Ceilings::sustained(&request.work)?;
     let class = own.path.class;
     let (ideal, expected) = (own.span.ideal, own.span.expected);

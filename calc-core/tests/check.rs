@@ -271,11 +271,23 @@ fn claims_from_life_get_the_explanations_that_they_deserve() {
             vec!["batch", "drafts", "mode"],
         ),
         (
+            "what four users get in all was said of one",
+            {
+                let workload = Workload::new(4, 512);
+                let request =
+                    asked(device("rtx_4090"), model("llama-3.1-8b"), &formats::BF16, workload);
+                judge(Work::Token(request), rate(55.0))
+            },
+            Verdict::Possible,
+            vec!["one of"],
+            vec!["batch", "drafts", "mode", "format"],
+        ),
+        (
             "16 bits do not fit on an Orin Nano",
             judge(llama("jetson_orin_nano_8gb_super", &formats::FP16), rate(20.0)),
             Verdict::AboveTheRoof,
             vec!["memory", "format"],
-            vec!["as expected"],
+            vec!["as expected", "drafts", "batch"],
         ),
         (
             "9 MB of weights do not fit into 2 MB of L2",

@@ -2,6 +2,7 @@
 
 mod analyze;
 mod catalog;
+mod check;
 mod compare;
 mod completions;
 mod estimate;
@@ -110,6 +111,7 @@ fn command() -> Command {
             merge::command(),
             tiling::command(),
             compare::command(),
+            check::command(),
             plot::command(),
             serve::command(),
             completions::command(),
@@ -130,6 +132,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         Some(("merge", matches)) => merge::run(matches),
         Some(("tiling", matches)) => tiling::run(matches),
         Some(("compare", matches)) => compare::run(matches),
+        Some(("check", matches)) => check::run(matches),
         Some(("plot", matches)) => plot::run(matches),
         Some(("serve", matches)) => serve::run(matches),
         Some(("completions", matches)) => completions::run(matches),

@@ -2,6 +2,7 @@
 
 pub mod advice;
 pub mod apply;
+pub mod check;
 mod errors;
 mod notes;
 

@@ -9,141 +9,26 @@ use crate::device::{Device, DeviceClass};
 use crate::footprint::Verdict;
 use crate::math::ln;
 use crate::plan::Span;
-use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::recommend::largest;
 use crate::roofline::Bound;
-use crate::text::Text;
-use crate::units::{Bytes, FlopsPerSec, Hertz, Seconds, TokensPerSec, Watts};
+use crate::units::{Bytes, Seconds, TokensPerSec};
 use crate::workload::Speculation;
 
+use super::explanation::{Drafts, Explanation};
 use super::variants::{Stored, modes, stored, without_units};
 use super::work::{Measure, Work, plans, prefill};
 use super::{CheckRequest, Claim, Pace};
 
 /// Longest draft that is tried.
 const MOST_DRAFTS: u64 = 16;
-/// Largest batch that is tried.
-const MOST_USERS: u64 = 1 << 16;
+/// Largest batch that is tried for a rate in total.
+const MOST_BATCH: u64 = 1 << 16;
+/// Largest batch of which a rate may be one user's; assumed.
+const MOST_USERS: u64 = 256;
 /// From this share of the expected time on, what every kernel costs dominates it.
 const DOMINATES: f64 = 0.5;
 /// Down to this share of its clock, a device may have throttled; assumed.
 const LEAST_CLOCK: f64 = 0.25;
-
-/// A draft length, and what must be accepted.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Drafts {
-    /// Tokens drafted per round.
-    pub draft_tokens: u64,
-    /// Least acceptance of a drafted token.
-    pub acceptance: f64,
-    /// Tokens per round at that acceptance.
-    pub tokens_per_round: f64,
-}
-
-/// Something that could explain a claim, with the numbers that make it so.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Explanation {
-    /// The claim is inside the expected interval: there is nothing to explain.
-    AsExpected,
-    /// The model does not fit in this way, so something else was run, or part of it elsewhere.
-    DoesNotFit {
-        /// Memory that it needs.
-        needs: Bytes,
-        /// Memory that there is.
-        usable: Bytes,
-    },
-    /// Other formats. For a claim above the roof the widest that allow it, otherwise those that are expected to take as long.
-    Format {
-        /// Format of what the work mostly reads.
-        format: &'static QuantFormat,
-        /// Activations, where they are quantized too.
-        activations: Option<&'static QuantFormat>,
-        /// Bits per element, or per weight of a file that mixes formats.
-        bits: f64,
-        /// Times with it.
-        span: Span,
-    },
-    /// Speculative decoding.
-    Drafts {
-        /// The shortest drafts that do.
-        shortest: Drafts,
-        /// Those that need the least acceptance, where they are others.
-        easiest: Option<Drafts>,
-    },
-    /// The rate is that of several users together.
-    Batch {
-        /// The smallest batch that reaches it.
-        batch: u64,
-        /// What that batch reaches.
-        reaches: TokensPerSec,
-        /// What one sequence less reaches.
-        below: TokensPerSec,
-    },
-    /// The rate is that of one of several users.
-    OneOf {
-        /// The batch whose tokens are expected to take as long.
-        batch: u64,
-        /// Times of a token then.
-        span: Span,
-    },
-    /// Another power mode.
-    Mode {
-        /// Its name; `None` for the device's own peaks.
-        name: Option<Text>,
-        /// Its power budget.
-        budget: Option<Watts>,
-        /// Times in it.
-        span: Span,
-    },
-    /// A warm loop reads the L2 cache instead of the DRAM.
-    Cache {
-        /// Size of the cache.
-        l2: Bytes,
-        /// What stays in it.
-        resident: Bytes,
-        /// Lower bound on the time without that traffic.
-        left: Seconds,
-    },
-    /// The prompt was in the cache, or not timed.
-    Prompt {
-        /// Times of the prompt.
-        prompt: Span,
-        /// Times without it.
-        rest: Span,
-    },
-    /// The matmuls ran on other units.
-    Units {
-        /// The class that they ran on.
-        class: ComputeClass,
-        /// Its peak.
-        peak: FlopsPerSec,
-        /// Times on it.
-        span: Span,
-    },
-    /// A CPU did it.
-    Cpu {
-        /// A CPU of the catalog that is expected to take as long.
-        device: &'static Device,
-        /// Times on it.
-        span: Span,
-    },
-    /// What an engine adds to every kernel.
-    Overhead {
-        /// Kernels.
-        kernels: f64,
-        /// What each is expected to cost however small it is.
-        floor: Seconds,
-        /// What each would have to cost.
-        needed: Seconds,
-    },
-    /// A lower clock, of heat or of a power limit.
-    Clock {
-        /// The clock of the peaks.
-        full: Hertz,
-        /// The clock that would take as long.
-        needed: Hertz,
-    },
-}
 
 /// What is to be explained.
 struct Case<'r, 'a> {
@@ -260,7 +145,7 @@ impl<'a> Case<'_, 'a> {
             let Ok(span) = self.work().on(self.work().device(), mode).span() else { continue };
             let nearer =
                 best.as_ref().is_none_or(|(_, old)| self.distance(&span) < self.distance(old));
-            if self.explains(&span) && nearer {
+            if self.explains(&span) && nearer && self.work().fits() {
                 let (name, budget) =
                     mode.map_or((None, None), |mode| (Some(mode.name.clone()), mode.watts));
                 best = Some((Explanation::Mode { name, budget, span }, span));
@@ -285,7 +170,7 @@ impl<'a> Case<'_, 'a> {
             Some(TokensPerSec::new(batch as f64 / self.counted(&span).get()))
         };
         let too_slow = |batch| reaches(batch).is_some_and(|found| found < rate);
-        let below = largest(MOST_USERS, too_slow)?;
+        let below = largest(MOST_BATCH, too_slow)?;
         let batch = below + 1;
         let found = reaches(batch).filter(|found| *found >= rate)?;
         let fits = self.work().with_batch(batch).fits();
@@ -296,17 +181,27 @@ impl<'a> Case<'_, 'a> {
         })
     }
 
+    /// The batch asked for if the rate was said of all its users, otherwise the largest that is no slower than the claim.
     fn one_of(&self) -> Option<Explanation> {
         let time = Seconds::new(1.0 / self.rate()?.get());
         let span = |batch: u64| self.work().with_batch(batch).span().ok();
+        let own = self.work().model()?.workload.batch;
         let is_short = |batch| span(batch).is_some_and(|found| found.expected.time <= time);
-        let batch = largest(MOST_USERS, is_short).filter(|batch| *batch > 1)?;
-        let work = self.work().with_batch(batch);
-        let found = work.span().ok().filter(|found| self.takes(found, time) && work.fits())?;
-        Some(Explanation::OneOf { batch, span: found })
+        let batch = if self.takes(&self.own.span, time) {
+            Some(own)
+        } else {
+            largest(MOST_USERS, is_short)
+        };
+        let batch = batch.filter(|batch| *batch > 1)?;
+        let found = span(batch).filter(|found| self.takes(found, time))?;
+        let fits = self.work().with_batch(batch).fits();
+        fits.then_some(Explanation::OneOf { batch, span: found })
     }
 
     fn drafts(&self) -> Option<Explanation> {
+        if !self.work().fits() {
+            return None;
+        }
         let mut shortest: Option<Drafts> = None;
         let mut easiest: Option<Drafts> = None;
         for length in 1..=MOST_DRAFTS {
@@ -382,7 +277,8 @@ impl<'a> Case<'_, 'a> {
             let nearer = best
                 .as_ref()
                 .is_none_or(|(_, old)| self.distance(&found.span) < self.distance(old));
-            if found.path.class != own && nearer && self.explains(&found.span) {
+            let explains = self.explains(&found.span) && work.fits();
+            if found.path.class != own && nearer && explains {
                 let (class, peak, span) = (found.path.class, found.path.peak, found.span);
                 best = Some((Explanation::Units { class, peak, span }, span));
             }
