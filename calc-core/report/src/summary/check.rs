@@ -30,6 +30,7 @@ pub fn check(inputs: &CheckInputs, answer: &Check) -> Document {
         ("implied", Align::Right),
         ("datasheet", Align::Right),
         ("sustained", Align::Right),
+        ("basis", Align::Left),
     ]);
     for rates in words::check::rates(answer) {
         table.push(rates.into());

@@ -2,7 +2,6 @@
 
 use calc_core::check::{Check, Drafts, Explanation, Pace, Verdict};
 use calc_core::plan::Span;
-use calc_core::provenance::Provenance;
 use calc_core::quant_format::QuantFormat;
 
 use super::advice;
@@ -42,26 +41,27 @@ pub fn sentence(answer: &Check) -> String {
     format!("{}: {judged}{paced}", advice::capital(verdict(answer.verdict)))
 }
 
-/// A row of [`rates`]: what, the claim, the datasheet, what practice sustains.
-pub type Rates = [String; 4];
+/// A row of [`rates`]: what, the claim, the datasheet, what practice sustains, and where that comes from.
+pub type Rates = [String; 5];
 
 /// The implied rates beside the ceilings.
 pub fn rates(answer: &Check) -> [Rates; 2] {
     let class = answer.class;
     let (datasheet, sustained) = (answer.datasheet, answer.sustained);
-    let with = |text: String, origin: Provenance| format!("{text}, {}", origin.key());
     [
         [
             "DRAM".to_owned(),
             n::bandwidth(answer.implied.bandwidth),
             n::published_bandwidth(datasheet.bandwidth),
-            with(n::bandwidth(sustained.bandwidth.value), sustained.bandwidth.provenance),
+            n::bandwidth(sustained.bandwidth.value),
+            sustained.bandwidth.provenance.key().to_owned(),
         ],
         [
             class_name(class),
             n::rate(answer.implied.rate, class),
             n::published_rate(datasheet.peak, class),
-            with(n::rate(sustained.peak.value, class), sustained.peak.provenance),
+            n::rate(sustained.peak.value, class),
+            sustained.peak.provenance.key().to_owned(),
         ],
     ]
 }
@@ -69,10 +69,15 @@ pub fn rates(answer: &Check) -> [Rates; 2] {
 /// What could explain the claim, a sentence each; one that says so when nothing that was tried does.
 pub fn explanations(answer: &Check) -> Vec<String> {
     if answer.explanations.is_empty() {
-        return vec![
-            "Nothing that was tried explains it: no format, batch, drafts, power mode, cache or fallback brings it within reach."
-                .to_owned(),
-        ];
+        let tried = match answer.pace {
+            Pace::Slow => "power mode, format, other unit, CPU, overhead, clock or batch",
+            Pace::AboveTheRoof | Pace::Fast | Pace::AsExpected => {
+                "format, batch, draft, cache or power mode"
+            }
+        };
+        return vec![format!(
+            "Nothing that was tried explains it: no {tried} brings it within reach."
+        )];
     }
     answer.explanations.iter().map(|found| explanation(found, answer)).collect()
 }
