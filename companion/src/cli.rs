@@ -2,6 +2,7 @@
 
 mod analyze;
 mod catalog;
+mod check;
 mod compare;
 mod completions;
 mod estimate;
@@ -115,6 +116,7 @@ fn command() -> Command {
             tiling::command(),
             compare::command(),
             validate::command(),
+            check::command(),
             plot::command(),
             serve::command(),
             completions::command(),
@@ -136,6 +138,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         Some(("tiling", matches)) => tiling::run(matches),
         Some(("compare", matches)) => compare::run(matches),
         Some(("validate", matches)) => validate::run(matches),
+        Some(("check", matches)) => check::run(matches),
         Some(("plot", matches)) => plot::run(matches),
         Some(("serve", matches)) => serve::run(matches),
         Some(("completions", matches)) => completions::run(matches),

@@ -3,6 +3,7 @@
 
 pub mod analyze;
 pub mod catalog;
+pub mod check;
 pub mod compare;
 pub mod estimate;
 pub mod recommend;

@@ -2,6 +2,7 @@
 
 mod analyze;
 mod catalog;
+mod check;
 mod compare;
 mod estimate;
 mod recommend;
@@ -9,6 +10,7 @@ mod tiling;
 
 pub use analyze::analyze;
 pub use catalog::{device, devices, format, formats, model, models, named_model};
+pub use check::check;
 pub use compare::compare;
 pub use estimate::estimate;
 pub use recommend::{devices as device_choices, recommendation, schedule};

@@ -118,7 +118,7 @@ fn formats(inputs: &AnalyzeInputs, answer: &Analysis) -> String {
 }
 
 /// The operator with its shape.
-fn shape(operator: &Operator) -> String {
+pub(super) fn shape(operator: &Operator) -> String {
     match operator {
         Operator::Gemm(s) if s.m == 1 => format!("GEMV 1 × {} × {}", s.n, s.k),
         Operator::Gemm(s) => format!("GEMM {} × {} × {}", s.m, s.n, s.k),
