@@ -201,6 +201,9 @@ pub struct Basis {
     pub ceilings: Sustained,
 }
 
+/// The maker of all devices of the fit.
+const COVERED: &str = "NVIDIA";
+
 /// The factors of a device with an engine.
 #[derive(Debug, Clone, Copy)]
 pub struct Tuned<'a> {
@@ -243,13 +246,20 @@ impl Tuned<'_> {
     }
 
     fn provenance(&self) -> Provenance {
-        match self.device.class {
-            DeviceClass::Cpu => Provenance::Assumed, // no row of the fit is from a CPU
-            _ => Provenance::Fitted,
-        }
+        if self.is_covered() { Provenance::Fitted } else { Provenance::Assumed }
+    }
+
+    /// Devices like it are in the fit: GPUs of NVIDIA. For others the constants are carried over further than data reach.
+    fn is_covered(&self) -> bool {
+        self.basis.in_fit
+            || (self.device.vendor == COVERED && self.device.class != DeviceClass::Cpu)
     }
 
     fn interval(&self, setting: Setting) -> Interval {
+        if !self.is_covered() {
+            let Factors { low, high, .. } = Factors::ASSUMED;
+            return Interval { low, high };
+        }
         let all = &self.calibration.intervals;
         let pair = match setting {
             Setting::Alone { .. } => all.alone,

@@ -24,6 +24,7 @@ pub mod quant_format;
 
 pub mod analysis;
 pub mod calibration;
+pub mod check;
 pub mod compare;
 pub mod cost;
 pub mod estimate;

@@ -40,3 +40,8 @@ pub fn floor(x: f64) -> f64 {
 pub fn round(x: f64) -> f64 {
     libm::round(x)
 }
+
+/// The square root of `x`.
+pub fn sqrt(x: f64) -> f64 {
+    libm::sqrt(x)
+}

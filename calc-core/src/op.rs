@@ -72,6 +72,8 @@ pub enum Shape {
     Experts {
         /// All pairs of token and expert on this device, as one product.
         product: Product,
+        /// Experts that any token chooses, if all are equally likely (D).
+        distinct: f64,
         /// Experts of a layer on this device (E / n).
         experts: f64,
         /// Chance that a token chooses a given expert (k / E).

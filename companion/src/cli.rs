@@ -2,6 +2,7 @@
 
 mod analyze;
 mod catalog;
+mod check;
 mod compare;
 mod completions;
 mod estimate;
@@ -20,6 +21,7 @@ mod sheet;
 mod sweep;
 mod tiling;
 mod usage;
+mod validate;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -33,6 +35,8 @@ use report::request::RequestError;
 pub(crate) enum Failure {
     /// The user asked for something that cannot be: exit code 2.
     BadInput(String),
+    /// The answer is printed, and a threshold that the user gave is not met: exit code 4.
+    NotMet(String),
     /// The system did not do what it should: exit code 1.
     Failed(String),
     /// Nobody reads on, as after `| head`: no failure at all.
@@ -76,6 +80,7 @@ pub(crate) fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     match done {
         Ok(()) | Err(Failure::NobodyReads) => ExitCode::SUCCESS,
         Err(Failure::BadInput(line)) => complain(&line, 2),
+        Err(Failure::NotMet(line)) => complain(&line, 4),
         Err(Failure::Failed(line)) => complain(&line, 1),
     }
 }
@@ -93,7 +98,7 @@ fn command() -> Command {
         .after_help(
             "Example:\n  ridgepoint estimate --hardware jetson_orin_nano_8gb_super --model llama-3.1-8b \\\n    \
              --weights int4_g128 --batch 1 --prompt 512 --context 4096\n\n\
-             Exit codes: 0 ok, 1 failure, 2 usage or bad input, 130 interrupted.",
+             Exit codes: 0 ok, 1 failure, 2 usage or bad input, 4 threshold not met, 130 interrupted.",
         )
         .subcommand_required(true)
         .arg_required_else_help(true)
@@ -110,6 +115,8 @@ fn command() -> Command {
             merge::command(),
             tiling::command(),
             compare::command(),
+            validate::command(),
+            check::command(),
             plot::command(),
             serve::command(),
             completions::command(),
@@ -130,6 +137,8 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         Some(("merge", matches)) => merge::run(matches),
         Some(("tiling", matches)) => tiling::run(matches),
         Some(("compare", matches)) => compare::run(matches),
+        Some(("validate", matches)) => validate::run(matches),
+        Some(("check", matches)) => check::run(matches),
         Some(("plot", matches)) => plot::run(matches),
         Some(("serve", matches)) => serve::run(matches),
         Some(("completions", matches)) => completions::run(matches),

@@ -17,6 +17,7 @@ use crate::components::show_work::ShowWork;
 use crate::components::verdict::Verdict;
 use crate::components::view_later::ViewLater;
 use crate::lazy::{Part, own_devices};
+use crate::state::check::TIME;
 use crate::state::derived::Shown;
 use crate::state::inputs::View;
 use crate::state::session::{Session, code};
@@ -56,6 +57,7 @@ pub fn App() -> impl IntoView {
 fn KernelView() -> impl IntoView {
     let session = expect_context::<Session>();
     let stale = flag(move || session.shown.with(Shown::is_stale));
+    let claimed = session.inputs.with_untracked(|inputs| inputs.model.has(TIME));
     view! {
         <main class="kernel">
             <InputsPanel/>
@@ -64,11 +66,12 @@ fn KernelView() -> impl IntoView {
                 <Verdict/>
                 <RooflineChart/>
                 <FormatTable/>
-                <Folded class="own-points" title="Your own points" part=Part::OwnPoints/>
+                <Folded class="own-points" title="Your own points" part=Part::OwnPoints open=false/>
             </section>
             // The right column, what matters most first.
             <aside class="limits" aria-label="Limits and facts">
                 <LimitsPanel/>
+                <Folded class="fold" title="Is this possible?" part=Part::Check open=claimed/>
                 <ShowWork/>
                 <DeviceFacts/>
             </aside>

@@ -1,5 +1,6 @@
 //! What the page is put together from; one component per file. No formulas here: components show what `state` derives.
 
+pub mod check;
 pub mod explore;
 pub mod export_items;
 pub mod export_menu;

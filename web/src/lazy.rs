@@ -9,6 +9,7 @@ use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
 use leptos::prelude::*;
 
+use crate::components::check::CheckPanel;
 use crate::components::device_editor::DeviceEditor;
 use crate::components::export_items::ExportItems;
 use crate::components::goal_fields::GoalFields;
@@ -164,6 +165,8 @@ pub enum Part {
     OwnPoints,
     /// The goal of the recommendation.
     Goal,
+    /// Whether a claim is possible.
+    Check,
     /// What the menu of exports has.
     ExportItems,
     /// The list of keys.
@@ -193,6 +196,7 @@ fn maker(part: Part) -> MakeView {
     match part {
         Part::OwnPoints => || view! { <OwnPoints/> }.into_any(),
         Part::Goal => || view! { <GoalFields/> }.into_any(),
+        Part::Check => || view! { <CheckPanel/> }.into_any(),
         Part::ExportItems => || view! { <ExportItems/> }.into_any(),
         Part::KeyDialog => || view! { <KeyDialog/> }.into_any(),
     }

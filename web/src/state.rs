@@ -2,6 +2,7 @@
 //! Everything here but `session`, `program` and `colors` is plain functions.
 
 pub mod advice;
+pub mod check;
 pub mod decimal;
 pub mod derived;
 pub mod editor;

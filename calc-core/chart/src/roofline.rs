@@ -1,6 +1,6 @@
 //! What a roofline chart shows, before anybody knows where: roofs, bandwidth, points. And the roofs of a device.
 
-use calc_core::catalog::devices::measured::{MEASURED, PublishedMeasurement};
+use calc_core::catalog::devices::measured::{highest_bandwidth, highest_peak};
 use calc_core::device::{Device, PowerMode};
 use calc_core::error::Error;
 use calc_core::quant_format::ComputeClass;
@@ -146,29 +146,13 @@ pub fn class_name(class: ComputeClass) -> String {
     class.key().to_ascii_uppercase()
 }
 
-/// The highest published measurement under each roof. One above its roof is about another clock or another chip, and no
-/// roof to draw; `hardware` lists it with its conditions.
+/// The highest published measurement under each roof; `hardware` lists all of them with their conditions.
 fn measured_roofs(device: &Device, classes: &[ComputeClass]) -> Vec<Sustained> {
-    let here = || MEASURED.iter().filter(|measured| measured.device == device.key);
-    let best = |values: &mut dyn Iterator<Item = f64>| values.reduce(f64::max);
-    let roof = device.bandwidth.value.get() / 1e9;
-    let rates = here().filter(|it| it.unit == "GB/s" && it.value <= roof);
-    let bandwidth = best(&mut rates.map(|it| it.value));
-    let mut roofs: Vec<Sustained> =
-        bandwidth.map(|gb| Sustained::Bandwidth(BytesPerSec::from_gb(gb))).into_iter().collect();
-    for class in classes {
-        let roof = device.peaks.get(*class).map_or(0.0, |fact| fact.value.get() / 1e12);
-        let rates = here().filter(|it| is_peak_of(it, *class) && it.value <= roof);
-        let peak = best(&mut rates.map(|it| it.value));
-        roofs.extend(peak.map(|tera| Sustained::Compute(*class, FlopsPerSec::from_tera(tera))));
-    }
-    roofs
-}
-
-/// The table says in words what was measured; a class is named by one of them.
-fn is_peak_of(measured: &PublishedMeasurement, class: ComputeClass) -> bool {
-    matches!(measured.unit, "TFLOPS" | "TOPS")
-        && measured.what.split_whitespace().any(|word| word == class_name(class))
+    let bandwidth = highest_bandwidth(device).map(Sustained::Bandwidth);
+    let peaks = classes.iter().filter_map(|class| {
+        highest_peak(device, *class).map(|peak| Sustained::Compute(*class, peak))
+    });
+    bandwidth.into_iter().chain(peaks).collect()
 }
 
 #[cfg(test)]

@@ -3,15 +3,19 @@
 
 pub mod analyze;
 pub mod catalog;
+pub mod check;
 pub mod compare;
 pub mod estimate;
 pub mod recommend;
 pub mod tiling;
 
+use calc_core::calibration::Basis;
 use calc_core::device::Device;
 use calc_core::expected::Expected;
 use calc_core::provenance::Provenance;
 use serde::Serialize;
+
+use crate::words;
 
 /// Number of this layout.
 pub const SCHEMA: u32 = 1;
@@ -51,6 +55,27 @@ impl From<Expected> for ExpectedJson {
             low_s: expected.low.get(),
             high_s: expected.high.get(),
             basis: expected.provenance,
+        }
+    }
+}
+
+/// What expected times rest on.
+#[derive(Debug, Clone, Serialize)]
+pub struct FactorsJson {
+    engine: &'static str,
+    engine_named: bool,
+    device_in_fit: bool,
+    source: String,
+}
+
+impl FactorsJson {
+    /// Says a basis.
+    pub fn new(provenance: Provenance, basis: &Basis) -> Self {
+        Self {
+            engine: basis.engine.key(),
+            engine_named: basis.is_named,
+            device_in_fit: basis.in_fit,
+            source: words::factors_source(provenance, basis),
         }
     }
 }

@@ -2,12 +2,14 @@
 //! and page. Everything wrong becomes one [`RequestError`]; its sentence is in `words`.
 
 mod analyze;
+mod check;
 mod estimate;
 mod fields;
 mod files;
 mod recommend;
 
 pub use analyze::{AnalyzeInputs, Shape};
+pub use check::{CheckInputs, Done};
 pub use estimate::EstimateInputs;
 pub use fields::Fields;
 pub use files::{Files, ReadFile};

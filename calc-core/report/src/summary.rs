@@ -2,6 +2,7 @@
 
 mod analyze;
 mod catalog;
+mod check;
 mod compare;
 mod estimate;
 mod recommend;
@@ -9,6 +10,7 @@ mod tiling;
 
 pub use analyze::analyze;
 pub use catalog::{device, devices, format, formats, model, models, named_model};
+pub use check::check;
 pub use compare::compare;
 pub use estimate::estimate;
 pub use recommend::{devices as device_choices, recommendation, schedule};
@@ -36,21 +38,25 @@ pub struct Document {
 }
 
 impl Document {
-    fn heading(&mut self, text: impl Into<String>) {
+    /// Adds a title.
+    pub fn heading(&mut self, text: impl Into<String>) {
         self.blocks.push(Block::Heading(text.into()));
     }
 
-    fn line(&mut self, text: impl Into<String>) {
+    /// Adds a line of text.
+    pub fn line(&mut self, text: impl Into<String>) {
         self.blocks.push(Block::Line(text.into()));
     }
 
-    fn table(&mut self, table: Table) {
+    /// Adds a table, if it has rows.
+    pub fn table(&mut self, table: Table) {
         if !table.is_empty() {
             self.blocks.push(Block::Table(table));
         }
     }
 
-    fn notes(&mut self, notes: Vec<String>) {
+    /// Adds remarks, if there are any.
+    pub fn notes(&mut self, notes: Vec<String>) {
         if !notes.is_empty() {
             self.blocks.push(Block::Notes(notes));
         }

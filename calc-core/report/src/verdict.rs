@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_tiny_kernel_is_told_that_its_floor_dominates() {
-        check(&answer(1, 1), "Memory-bound", "fixed 4.51 µs of a kernel");
+        check(&answer(1, 1), "Memory-bound", "Most of the expected time is the fixed");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub mod advice;
 pub mod apply;
 mod basis;
+pub mod check;
 mod errors;
 mod notes;
 

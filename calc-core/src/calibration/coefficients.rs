@@ -73,8 +73,6 @@ coefficients! {
     unpacking 0.9 0.2 1.1 0.3 "Share of the 16-bit rate left where weights are unpacked to 16 bits.",
     block_int8 0.5 0.05 1.1 0.5 "Share of the INT8 rate that llama.cpp's block-quantized products reach.",
     old_instructions 0.55 0.15 1.0 0.2 "What is left of both where the full rate needs newer instructions than these kernels use (Hopper, B200, Thor).",
-    waves 0.5 0.01 1.2 0.7 "Power of the loss by an unfilled last wave of tiles.",
-    overlap 3.0 1.2 12.0 0.5 "How sharply the longer of memory and arithmetic decides: norm of the two times.",
     reread 0.5 0.001 1.5 1.0 "Share of the inputs that unpacking kernels read again for each column of tiles when L2 cannot hold them.",
     attention 0.65 0.2 1.1 0.3 "Share of the rate of large products that attention reaches.",
     experts 0.6 0.1 1.2 0.5 "Share that products of experts reach.",

@@ -59,6 +59,7 @@ impl Routing {
                 inputs: product.inputs as f64,
                 weights,
             },
+            distinct: product.distinct,
             experts: self.experts as f64 * share,
             chance: self.per_token as f64 / self.experts as f64,
             tokens: self.tokens as f64,

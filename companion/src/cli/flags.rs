@@ -41,7 +41,7 @@ const fn flag(key: &'static str, kind: Kind, help: &'static str) -> Flag {
 }
 
 /// All of them. A sweep runs through them in this order, the last one fastest.
-static FLAGS: [Flag; 48] = [
+static FLAGS: [Flag; 52] = [
     flag(
         "hardware",
         Kind::Hardware,
@@ -134,6 +134,10 @@ static FLAGS: [Flag; 48] = [
     flag("max_ttft_ms", Kind::Number, "Longest time to first token, in ms"),
     flag("power_cap_w", Kind::Number, "Largest power budget of a mode, in W"),
     flag("max_batch", Kind::Number, "Largest batch that is considered; default 256"),
+    flag("tokens_per_s", Kind::Number, "Claim: tokens of decoding per second over the batch"),
+    flag("per_user", Kind::Switch, "Claim: the tokens per second are those of one sequence"),
+    flag("time_us", Kind::Number, "Claim: time of the operator, or of a decode step, in µs"),
+    flag("seconds", Kind::Number, "Claim: time of prompt and all new tokens together, in s"),
 ];
 
 /// Flags of one operator.
@@ -255,6 +259,18 @@ pub(super) const SCHEDULE: [&str; 26] = [
     "power_cap_w",
     "max_batch",
 ];
+
+/// What `check` adds to the flags of `analyze` and `estimate`.
+const CLAIM: [&str; 4] = ["tokens_per_s", "per_user", "time_us", "seconds"];
+
+/// Flags of a claim: those of an operator, of a model, and what is claimed.
+pub(super) fn check() -> Vec<&'static str> {
+    FLAGS
+        .iter()
+        .map(|flag| flag.key)
+        .filter(|key| ANALYZE.contains(key) || ESTIMATE.contains(key) || CLAIM.contains(key))
+        .collect()
+}
 
 /// Flags of a product, without an engine.
 pub(super) const PRODUCT: [&str; 7] =

@@ -134,6 +134,44 @@ fn what_is_missing_or_contradicts_itself() {
 }
 
 #[test]
+fn claims_that_are_none() {
+    let model = "check --hardware t4 --model llama-3.1-8b --prompt 64";
+    let operator = "check --hardware t4 -m 1 -n 64 -k 64 --weights fp16";
+    for (claim, expected) in [
+        ("", "tokens_per_s, time_us or seconds is missing"),
+        ("--tokens-per-s 0", "tokens_per_s must be from 1e-9 to 1000000000000; got 0"),
+        ("--tokens-per-s -5", "got -5"),
+        ("--tokens-per-s nan", "tokens_per_s must be"),
+        ("--tokens-per-s fast", "tokens_per_s must be a number; got `fast`"),
+        ("--time-us 0", "time_us must be from 1e-6"),
+        ("--time-us inf", "time_us must be"),
+        ("--new-tokens 9 --seconds -1", "seconds must be from"),
+        ("--tokens-per-s 5 --time-us 9", "tokens_per_s and time_us exclude each other"),
+        ("--time-us 9 --new-tokens 4 --seconds 9", "time_us and seconds exclude each other"),
+        ("--time-us 9 --per-user", "per_user needs tokens_per_s"),
+        ("--seconds 9", "seconds needs new_tokens"),
+        ("--new-tokens 999999 --seconds 9", "new_tokens must be from 1 to 131072; got 999999"),
+        ("--tokens-per-s 5 --batch 0", "batch must be from 1"),
+    ] {
+        refused(&format!("{model} {claim}"), expected);
+    }
+    for (claim, expected) in [
+        ("--tokens-per-s 5", "tokens_per_s needs model"),
+        ("--seconds 5", "seconds needs model"),
+        ("--time-us 5 --time-us 6", "cannot be used multiple times"),
+        ("--time-us 5 --prompt 5", "unknown field `prompt`"),
+        ("", "tokens_per_s, time_us or seconds is missing"),
+    ] {
+        refused(&format!("{operator} {claim}"), expected);
+    }
+    refused("check --hardware t5 -m 1 -n 1 -k 1 --time-us 5", "unknown hardware `t5`");
+    refused("check --time-us 5", "hardware is missing");
+    refused("check --tokens-per-sec 5", "a similar argument exists: '--tokens-per-s'");
+    let split = "check --hardware strix_halo --model llama-3.1-8b --prompt 64 --tensor-parallel 2";
+    refused(&format!("{split} --time-us 5"), "the link of strix_halo is unknown");
+}
+
+#[test]
 fn flags_that_are_wrong_are_one_line_too() {
     for (words, expected) in [
         ("", "name a verb"),

@@ -27,6 +27,7 @@ fn requests(folder: &Folder) -> Vec<String> {
         "analyze --hardware t4 --op activation --tokens 4 --width 4096 --plain",
         "estimate --hardware dgx_spark --model gpt-oss-20b --batch 1 --prompt 512 --new-tokens 8 --engine vllm",
         "tiling --hardware t4 -m 4096 -n 4096 -k 4096 --weights fp16",
+        "check --hardware t4 --model llama-3.1-8b --weights int8 --batch 4 --prompt 64 --tokens-per-s 9 --per-user",
         sweep,
     ];
     let mut requests: Vec<String> = requests.map(str::to_owned).into();
@@ -105,6 +106,7 @@ fn every_verb_has_help_with_an_example() {
         "merge",
         "tiling",
         "compare",
+        "check",
         "plot",
         "serve",
         "completions",

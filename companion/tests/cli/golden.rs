@@ -83,6 +83,19 @@ fn answers_are_as_published() {
             "tiling --hardware a100_80gb_sxm -m 4096 -n 4096 -k 4096 --weights fp16 -o json",
         ),
         (
+            "check.json",
+            "check --hardware h100 --model llama-3.1-8b --weights bf16 --prompt 512 --tokens-per-s 500 -o json",
+        ),
+        (
+            "check.txt",
+            "check --hardware jetson_orin_nano_8gb_super --model llama-3.2-3b --weights int4_g128 --prompt 512 \
+             --new-tokens 128 --seconds 9",
+        ),
+        (
+            "check_operator.json",
+            "check --hardware h100 -m 1 -n 4096 -k 4096 --weights int4_g128 --time-us 2 -o json",
+        ),
+        (
             "sweep.csv",
             "sweep --hardware t4 -m 1..4x2 -n 64 -k 64 --weights fp16,nf4 --activations fp16,nf4 -o csv",
         ),

@@ -109,3 +109,28 @@ fn an_answer_comes_before_the_next_question() {
         assert!(line.contains("ideal_s"));
     }
 }
+
+#[test]
+fn claims_are_judged_line_by_line() {
+    let input = concat!(
+        r#"{"hardware":"t4","m":1,"n":4096,"k":4096,"weights":"fp16","time_us":50}"#,
+        "\n",
+        r#"{"hardware":"t4","m":1,"n":4096,"k":4096,"weights":"fp16"}"#,
+        "\n",
+        r#"{"hardware":"t4","model":"llama-3.1-8b","weights":"int8","prompt":64,"tokens_per_s":20,"per_user":true}"#,
+        "\n",
+        r#"{"hardware":"t4","m":1,"n":4096,"k":4096,"weights":"fp16","time_us":50,"tme":1}"#,
+    );
+    let found = answers("check --jsonl", input);
+    let verdicts: Vec<Option<&str>> = found.iter().map(|it| it["verdict"].as_str()).collect();
+    assert_eq!(verdicts, [Some("above the roof"), None, Some("possible"), None]);
+    for (index, expected) in
+        [(1, "tokens_per_s, time_us or seconds is missing"), (3, "did you mean m, time_us")]
+    {
+        let error = found[index]["error"].as_str().expect("an error");
+        assert!(error.contains(expected), "{error}");
+    }
+    assert!(found[0]["share"]["of_datasheet"].as_f64().is_some_and(|share| share > 2.0));
+    let explained = found[0]["explanations"].as_array().expect("a list");
+    assert!(explained.iter().all(|it| it["kind"].is_string() && it["text"].is_string()));
+}

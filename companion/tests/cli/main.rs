@@ -11,3 +11,4 @@ mod golden;
 mod lines;
 mod serve;
 mod sweep;
+mod validate;

@@ -5,9 +5,11 @@ use leptos::prelude::*;
 use super::erased::{block, flag, later, on, text};
 use super::inverse::table;
 use crate::state::advice::inverse::Answer;
+use crate::state::check::CLAIM;
 use crate::state::explore::{CELL, COLUMNS, ORDERS};
 use crate::state::fragment;
 use crate::state::goal::Goal;
+use crate::state::inputs::Inputs;
 use crate::state::model::asked::Asked;
 use crate::state::program;
 use crate::state::session::Session;
@@ -66,11 +68,7 @@ impl Comparison {
     }
 
     fn begin(self) {
-        let inputs = self
-            .session
-            .inputs
-            .with_untracked(|inputs| (inputs.model.clone(), inputs.goal.clone()));
-        self.asked.set(Some(inputs));
+        self.asked.set(Some(self.session.inputs.with_untracked(compared)));
         self.stop.set(false);
         self.stage.set(Stage::Runs(["0", "1", "The comparison is being fetched."].map(Into::into)));
         later(async move {
@@ -97,14 +95,20 @@ impl Comparison {
     /// The reader changed model or goal since.
     fn is_old(self) -> bool {
         self.asked.with(|asked| {
-            let same = |inputs: &crate::state::inputs::Inputs| {
-                asked
-                    .as_ref()
-                    .is_none_or(|(model, goal)| *model == inputs.model && *goal == inputs.goal)
-            };
+            let same =
+                |inputs: &Inputs| asked.as_ref().is_none_or(|asked| *asked == compared(inputs));
             !self.session.inputs.with(same)
         })
     }
+}
+
+/// What a comparison depends on: everything about the model but what the reader claims of it.
+fn compared(inputs: &Inputs) -> (Asked, Goal) {
+    let mut model = inputs.model.clone();
+    for key in CLAIM {
+        model.put(key, "");
+    }
+    (model, inputs.goal.clone())
 }
 
 /// Asks the worker.

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::erased::{block, later, on};
+use super::erased::{block, flag, later, on};
 use crate::lazy::{MakeView, Part, Refusal, more};
 
 /// A part of the page that is fetched when it is first asked for.
@@ -49,10 +49,12 @@ pub fn Folded(
     title: &'static str,
     /// What it unfolds.
     part: Part,
+    /// It is unfolded from the start.
+    open: bool,
 ) -> impl IntoView {
     let fetched = Fetched::new(part);
     view! {
-        <details class=class on:toggle=on(move |_| fetched.ask())>
+        <details class=class prop:open=flag(move || open) on:toggle=on(move |_| fetched.ask())>
             <summary>{title}</summary>
             {block(move || fetched.show())}
         </details>

@@ -95,7 +95,7 @@ pub fn InputsPanel() -> impl IntoView {
                 <OperatorField/>
                 <Presets/>
                 {formats}
-                <Folded class="more-fields goal" title="Goal of the recommendation" part=Part::Goal/>
+                <Folded class="more-fields goal" title="Goal of the recommendation" part=Part::Goal open=false/>
                 <OpenFile/>
             </div>
         </section>

@@ -40,6 +40,7 @@ pageTest('Llama-3.1-8B on an Orin Nano: what to use, why not INT8, and what chan
   assert.match(dropped, /FP8 weights and activations: this device has no units for FP8 arithmetic/);
   assert.match(dropped, /GGUF Q2_K: \+39 to 56 % perplexity/);
   await page.locator('.asked summary').first().click();
+  await page.locator('.asked p').first().waitFor();
   assert.match(plain(await page.locator('.asked').first().innerText()), /largest batch is 4 at this context/);
   await page.locator('#batch').fill('16');
   await recommends(page, 'Nothing meets the bounds');

@@ -5,7 +5,7 @@ use calc_core::calibration::Calibration;
 use calc_core::roofline::Bound;
 use serde::Serialize;
 
-use super::{ExpectedJson, HardwareJson, SCHEMA};
+use super::{ExpectedJson, FactorsJson, HardwareJson, SCHEMA};
 use crate::request::AnalyzeInputs;
 use crate::words;
 
@@ -28,6 +28,7 @@ pub struct AnalyzeJson {
     time_compute_s: f64,
     ideal_s: f64,
     expected: ExpectedJson,
+    factors: FactorsJson,
     bound: Bound,
     attainable_flop_per_s: f64,
     /// Of a composite operator only.
@@ -211,6 +212,7 @@ impl AnalyzeJson {
             time_compute_s: answer.time.compute.get(),
             ideal_s: answer.ideal.get(),
             expected: answer.expected.into(),
+            factors: FactorsJson::new(answer.expected.provenance, &answer.basis),
             bound: answer.time.bound(),
             attainable_flop_per_s: answer.attainable.get(),
             parts: answer.parts.iter().map(PartJson::new).collect(),

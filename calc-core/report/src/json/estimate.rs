@@ -10,7 +10,7 @@ use calc_core::roofline::Bound;
 use calc_core::workload::Workload;
 use serde::Serialize;
 
-use super::{ExpectedJson, HardwareJson, SCHEMA};
+use super::{ExpectedJson, FactorsJson, HardwareJson, SCHEMA};
 use crate::request::EstimateInputs;
 use crate::words;
 
@@ -30,6 +30,7 @@ pub struct EstimateJson {
     end_to_end_s: Option<f64>,
     throughput_token_per_s: Option<f64>,
     expected: Option<LatenciesJson>,
+    factors: FactorsJson,
     memory: MemoryJson,
     energy: EnergyJson,
     notes: Vec<String>,
@@ -259,6 +260,7 @@ impl EstimateJson {
                 generation: answer.generation.into(),
                 end_to_end: answer.end_to_end.into(),
             }),
+            factors: FactorsJson::new(answer.tpot.provenance, &answer.basis),
             memory: (&answer.memory).into(),
             energy: EnergyJson {
                 joule_per_token: energy.map(|energy| energy.per_token.get()),

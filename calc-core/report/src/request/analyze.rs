@@ -61,21 +61,25 @@ impl AnalyzeInputs {
         Ok(Self { device, power_mode: mode, operator, precision, engine })
     }
 
+    /// What the model is asked.
+    ///
+    /// # Errors
+    /// A power mode that the device does not have.
+    pub fn request<'a>(
+        &'a self,
+        calibration: &'a Calibration,
+    ) -> Result<AnalyzeRequest<'a>, RequestError> {
+        let mode = power_mode(&self.device, self.power_mode.as_deref())?;
+        let (operator, precision, engine) = (self.operator, self.precision, self.engine);
+        Ok(AnalyzeRequest { device: &self.device, mode, operator, precision, engine, calibration })
+    }
+
     /// Answers it.
     ///
     /// # Errors
     /// What the model refuses.
     pub fn analyze(&self, calibration: &Calibration) -> Result<Analysis, RequestError> {
-        let mode = power_mode(&self.device, self.power_mode.as_deref())?;
-        let (operator, precision, engine) = (self.operator, self.precision, self.engine);
-        Ok(analyze(&AnalyzeRequest {
-            device: &self.device,
-            mode,
-            operator,
-            precision,
-            engine,
-            calibration,
-        })?)
+        Ok(analyze(&self.request(calibration)?)?)
     }
 }
 

@@ -72,12 +72,15 @@ impl EstimateInputs {
         })
     }
 
-    /// Answers it.
+    /// What the model is asked.
     ///
     /// # Errors
-    /// What the model refuses.
-    pub fn estimate(&self, calibration: &Calibration) -> Result<Estimate, RequestError> {
-        Ok(estimate(EstimateRequest {
+    /// A power mode that the device does not have.
+    pub fn request<'a>(
+        &'a self,
+        calibration: &'a Calibration,
+    ) -> Result<EstimateRequest<'a>, RequestError> {
+        Ok(EstimateRequest {
             device: &self.device,
             mode: power_mode(&self.device, self.power_mode.as_deref())?,
             model: &self.model.arch,
@@ -87,7 +90,15 @@ impl EstimateInputs {
             draft: self.draft.as_ref().map(|draft| &*draft.arch),
             engine: self.engine,
             calibration,
-        })?)
+        })
+    }
+
+    /// Answers it.
+    ///
+    /// # Errors
+    /// What the model refuses.
+    pub fn estimate(&self, calibration: &Calibration) -> Result<Estimate, RequestError> {
+        Ok(estimate(self.request(calibration)?)?)
     }
 }
 

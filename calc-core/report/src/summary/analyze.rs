@@ -52,6 +52,8 @@ pub fn analyze(inputs: &AnalyzeInputs, answer: &Analysis) -> Document {
         words::bound(time.bound())
     ));
     out.line(format!("expected    {}", expected(&answer.expected)));
+    let provenance = answer.expected.provenance;
+    out.line(format!("factors     {}", words::factors_source(provenance, &answer.basis)));
     out.table(parts(answer));
     out.notes(words::request_notes(inputs, answer));
     out
@@ -116,7 +118,7 @@ fn formats(inputs: &AnalyzeInputs, answer: &Analysis) -> String {
 }
 
 /// The operator with its shape.
-fn shape(operator: &Operator) -> String {
+pub(super) fn shape(operator: &Operator) -> String {
     match operator {
         Operator::Gemm(s) if s.m == 1 => format!("GEMV 1 × {} × {}", s.n, s.k),
         Operator::Gemm(s) => format!("GEMM {} × {} × {}", s.m, s.n, s.k),

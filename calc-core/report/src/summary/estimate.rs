@@ -161,6 +161,8 @@ fn latency(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         )
     });
     out.line(format!("TPOT        {}{at}{how}", expected(&answer.tpot)));
+    let provenance = answer.tpot.provenance;
+    out.line(format!("factors     {}", words::factors_source(provenance, &answer.basis)));
     out.line(format!(
         "throughput  {} = batch {} / TPOT",
         n::token_rate(answer.throughput),

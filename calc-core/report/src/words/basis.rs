@@ -9,7 +9,10 @@ pub fn factors_source(provenance: Provenance, basis: &Basis) -> String {
     match provenance {
         Provenance::Measured => "measured on this device".to_owned(),
         Provenance::Assumed => {
-            "carried over from GPUs: no CPU is among the published measurements".to_owned()
+            format!(
+                "carried over from GPUs of NVIDIA, because nothing else is among the published measurements; engine {}",
+                basis.engine.key()
+            )
         }
         Provenance::Fitted => fitted(basis),
         Provenance::Read | Provenance::Derived | Provenance::Recalled | Provenance::Mixed => {

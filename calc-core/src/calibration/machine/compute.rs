@@ -25,9 +25,8 @@ impl Machine<'_> {
                 let rate = self.rate(kernel, product) * self.engine_compute(kernel);
                 ideal * (padded / product.rows) * self.unfilled(product, padded, 1.0) / rate
             }
-            Shape::Experts { product, experts, chance, tokens } => {
-                let distinct = experts * (1.0 - math::pow(1.0 - chance, *tokens));
-                let rows = product.rows / distinct;
+            Shape::Experts { product, distinct, .. } => {
+                let (rows, distinct) = (product.rows / distinct, *distinct);
                 let padded = rows + rows.clamp(16.0, 64.0) / 2.0;
                 let experts =
                     if Self::is_block_int8(product) { c.experts_block_int8 } else { c.experts };
@@ -75,10 +74,11 @@ impl Machine<'_> {
         self.last_wave(tiles)
     }
 
-    /// By how much an unfilled last wave of tiles lengthens the time.
+    /// By how much an unfilled last wave of tiles lengthens the time: less than its share, for other work fills in. The
+    /// power that the fit preferred is 0.41.
     fn last_wave(&self, tiles: f64) -> f64 {
         let loss = math::ceil(tiles / self.sm) * self.sm / tiles.max(1.0);
-        if loss > 1.0 { math::pow(loss, self.constants.waves) } else { 1.0 }
+        math::sqrt(loss.max(1.0))
     }
 
     /// How llama.cpp's attention slows with heads that are not of 128.

@@ -21,11 +21,10 @@ impl Machine<'_> {
             Shape::Product(product) => {
                 extra = self.reread(kernel, product, 1.0);
             }
-            Shape::Experts { product, experts, chance, tokens } => {
-                let distinct = experts * (1.0 - math::pow(1.0 - chance, *tokens));
+            Shape::Experts { product, distinct, experts, chance, tokens } => {
                 let skewed = math::pow(*tokens, c.skew);
                 weights *= experts * (1.0 - math::pow(1.0 - chance, skewed)) / distinct;
-                extra = self.reread(kernel, product, distinct);
+                extra = self.reread(kernel, product, *distinct);
             }
             Shape::Attention { .. } | Shape::Scan | Shape::Stream => {}
         }

@@ -1,5 +1,9 @@
 //! What others measured on catalog devices, and figures that differ from the datasheet. Never mixed with the facts.
 
+use crate::device::Device;
+use crate::quant_format::ComputeClass;
+use crate::units::{BytesPerSec, FlopsPerSec};
+
 /// A published measurement of a rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PublishedMeasurement {
@@ -26,6 +30,34 @@ pub struct Alternate {
     pub what: &'static str,
     /// Value in the unit of the catalog figure (TFLOPS, GB/s, GB, count).
     pub value: f64,
+}
+
+/// The highest bandwidth that somebody published of a device. A rate above the datasheet's is about another clock or another
+/// chip, and does not count here.
+pub fn highest_bandwidth(device: &Device) -> Option<BytesPerSec> {
+    let datasheet = device.bandwidth.value.get() / 1e9;
+    highest(device, datasheet, |row| row.unit == "GB/s").map(BytesPerSec::from_gb)
+}
+
+/// The highest rate that somebody published of a peak, likewise.
+pub fn highest_peak(device: &Device, class: ComputeClass) -> Option<FlopsPerSec> {
+    let datasheet = device.peaks.get(class)?.value.get() / 1e12;
+    highest(device, datasheet, |row| is_peak_of(row, class)).map(FlopsPerSec::from_tera)
+}
+
+fn highest(
+    device: &Device,
+    datasheet: f64,
+    is_about: impl Fn(&PublishedMeasurement) -> bool,
+) -> Option<f64> {
+    let rows = MEASURED.iter().filter(|row| row.device == device.key && row.value <= datasheet);
+    rows.filter(|row| is_about(row)).map(|row| row.value).reduce(f64::max)
+}
+
+/// The table says in words what was measured; a class is named by one of them.
+fn is_peak_of(row: &PublishedMeasurement, class: ComputeClass) -> bool {
+    matches!(row.unit, "TFLOPS" | "TOPS")
+        && row.what.split_whitespace().any(|word| word.eq_ignore_ascii_case(class.key()))
 }
 
 /// Published measurements.

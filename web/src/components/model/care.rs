@@ -7,9 +7,12 @@ use crate::components::advice::{AdvicePanel, advice_of};
 use crate::components::device_facts::DeviceFacts;
 use crate::components::erased::{block, flag, memo, text};
 use crate::components::explore::Explore;
+use crate::components::fetched::Folded;
 use crate::components::inverse::Inverse;
+use crate::lazy::Part;
 use crate::state::advice::Taken;
 use crate::state::advice::question::of_model;
+use crate::state::check::AMOUNT;
 use crate::state::model::answer::ModelShown;
 use crate::state::session::Session;
 
@@ -19,6 +22,7 @@ pub fn Care() -> impl IntoView {
     let session = expect_context::<Session>();
     let shown = expect_context::<ModelContext>().shown;
     let stale = flag(move || shown.with(ModelShown::is_stale));
+    let claimed = session.inputs.with_untracked(|inputs| inputs.model.has(AMOUNT));
     let advice = advice_of(session, of_model);
     let notes = memo(move |_| shown.with(|shown| shown.answer.notes.clone()));
     let list = block(move || {
@@ -32,6 +36,7 @@ pub fn Care() -> impl IntoView {
             <AdvicePanel advice=advice stale=stale take=Taken::of_model/>
             <Inverse/>
             <Explore/>
+            <Folded class="fold" title="Is this possible?" part=Part::Check open=claimed/>
             <div hidden=flag(move || notes.with(Vec::is_empty))>
                 <h2>"Read with care"</h2>
                 <ul>{list}</ul>

@@ -62,7 +62,7 @@ pub fn ModelInputsPanel() -> impl IntoView {
                 <div class="twin">
                     {numbers(&[Field::Batch, Field::Prompt, Field::Context, Field::Generate])}
                 </div>
-                <Folded class="more-fields goal" title="Goal of the recommendation" part=Part::Goal/>
+                <Folded class="more-fields goal" title="Goal of the recommendation" part=Part::Goal open=false/>
                 <details class="more-fields">
                     <summary>"Memory, devices, drafts"</summary>
                     <div class="twin">

@@ -6,7 +6,10 @@ use core::fmt;
 use core::ops::{Deref, DerefMut};
 use std::sync::OnceLock;
 
+use calc_core::estimate::EstimateRequest;
+
 use super::inputs::ModelInputs;
+use super::question::Question;
 use super::url;
 use crate::state::decimal::decimal;
 use crate::state::files::OpenedModel;
@@ -17,7 +20,7 @@ use crate::state::url::Note;
 pub type Pair = (&'static str, String);
 
 /// Keys of the Model view in the address.
-const KEYS: [&str; 33] = [
+const KEYS: [&str; 36] = [
     "model",
     "file",
     "geometry",
@@ -51,6 +54,9 @@ const KEYS: [&str; 33] = [
     "acts",
     "kv",
     "emb",
+    "us",
+    "ts",
+    "tk",
 ];
 /// Keys of a model of the reader's own: they travel in the fragment, not in the query.
 const CARRIED: [&str; 3] = ["file", "geometry", "stored"];
@@ -69,6 +75,7 @@ const MOST_MEMORY: f64 = 1e6;
 trait Understood: Any + Send + Sync {
     fn pairs(&self) -> Vec<Pair>;
     fn copied(&self) -> Box<dyn Understood>;
+    fn put(&mut self, key: &str, value: &str);
 }
 
 impl Understood for ModelInputs {
@@ -80,6 +87,10 @@ impl Understood for ModelInputs {
 
     fn copied(&self) -> Box<dyn Understood> {
         Box::new(self.clone())
+    }
+
+    fn put(&mut self, key: &str, value: &str) {
+        let _known = url::read(self, key, value); // what is wrong with a value, its field says
     }
 }
 
@@ -101,6 +112,23 @@ impl Asked {
     /// What differs from the default, for an address.
     pub fn pairs(&self) -> Vec<Pair> {
         self.understood.get().map_or_else(|| self.pairs.clone(), |understood| understood.pairs())
+    }
+
+    /// Whether a key differs from the default.
+    pub fn has(&self, key: &str) -> bool {
+        self.pairs().iter().any(|(other, _)| *other == key)
+    }
+
+    /// Replaces the value of a key of this view, whoever understands it; an empty one goes.
+    pub fn put(&mut self, key: &'static str, value: &str) {
+        if let Some(understood) = self.understood.get_mut() {
+            understood.put(key, value);
+            return;
+        }
+        self.pairs.retain(|(other, _)| *other != key);
+        if !value.is_empty() {
+            self.pairs.push((key, value.to_owned()));
+        }
     }
 
     /// The memory limit [GB]; 0 without one, `None` where it cannot be read.
@@ -175,38 +203,61 @@ impl fmt::Debug for Asked {
     }
 }
 
-/// How the Model view takes over what an address says.
-type TakeOver = fn(&mut Inputs, Option<&OpenedModel>) -> Vec<Note>;
+/// What is done with a question to the core.
+pub type WithRequest<'a> = dyn FnMut(&EstimateRequest<'_>) + 'a;
 
-static TAKE_OVER: OnceLock<TakeOver> = OnceLock::new();
+/// What the Model view knows to do for others.
+struct Known {
+    /// Takes over what an address says.
+    take_over: fn(&mut Inputs, Option<&OpenedModel>) -> Vec<Note>,
+    /// Reads what is asked; does nothing while something cannot be read.
+    with_request: fn(&Inputs, &mut WithRequest<'_>),
+}
+
+static KNOWN: OnceLock<Known> = OnceLock::new();
 
 /// The Model view has come: from now on it looks at every address.
 pub fn arrive() {
-    TAKE_OVER.get_or_init(|| {
-        |inputs, opened| {
+    KNOWN.get_or_init(|| Known {
+        take_over: |inputs, opened| {
             let notes = inputs.model.notes();
             if let Some(opened) = opened {
                 inputs.model.remember(&opened.model);
             }
             notes
-        }
+        },
+        with_request: |inputs, ask| {
+            if let Ok(question) = Question::read(&inputs.model, &inputs.device, inputs.power_mode())
+            {
+                ask(&question.request(question.workload));
+            }
+        },
     });
+}
+
+/// Asks something about what is asked of the model, where the Model view has come and everything can be read.
+pub fn with_request(inputs: &Inputs, ask: &mut WithRequest<'_>) {
+    if let Some(known) = KNOWN.get() {
+        (known.with_request)(inputs, ask);
+    }
 }
 
 /// Takes over what an address says, where the Model view has come. Notes are what is wrong with it.
 pub fn take_over(inputs: &mut Inputs, opened: Option<&OpenedModel>) -> Vec<Note> {
-    TAKE_OVER.get().map_or_else(Vec::new, |take_over| take_over(inputs, opened))
+    KNOWN.get().map_or_else(Vec::new, |known| (known.take_over)(inputs, opened))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::check::CLAIM;
     use crate::state::model::fields::Field;
     use crate::state::model::roles::Role;
 
     #[test]
     fn the_keys_are_those_that_are_understood() {
         let mut others = vec!["model", "file", "geometry", "stored", "tied", "dm"];
+        others.extend(CLAIM);
         others.extend(Field::ALL.map(|field| field.spec().id));
         others.extend(Role::ALL.map(Role::id));
         assert_eq!(others.len(), KEYS.len());
@@ -223,6 +274,22 @@ mod tests {
         assert_eq!((asked.text(Field::Tensor), asked.pairs()), ("2", vec![("tp", "2".to_owned())]));
         asked.set_text(Field::Tensor, "4".to_owned());
         assert_eq!(asked.clone().pairs(), [("tp", "4".to_owned())]);
+    }
+
+    #[test]
+    fn a_value_is_put_whether_or_not_somebody_looked() {
+        let mut asked = Asked::default();
+        for understood in [false, true] {
+            asked.put("us", "60");
+            asked.put("tk", "user");
+            asked.put("us", "61");
+            asked.put("ts", "5");
+            asked.put("ts", "");
+            let mut pairs = asked.pairs();
+            pairs.sort_unstable();
+            assert_eq!(pairs, [("tk", "user".to_owned()), ("us", "61".to_owned())], "{understood}");
+            assert_eq!(asked.text(Field::Tensor), "1", "it is understood from here on");
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ use report::named_model::NamedModel;
 
 use super::fields::Field;
 use super::roles::{Formats, Role};
+use crate::state::check::CLAIM;
 
 /// The model that everything starts from.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,6 +114,8 @@ pub struct ModelInputs {
     pub formats: Formats,
     /// The model that drafts; drafts cost nothing without one.
     pub drafter: Option<&'static CatalogModel>,
+    /// What the reader claims to be possible, by key; understood where it is judged.
+    pub claim: [String; CLAIM.len()],
 }
 
 impl Default for ModelInputs {
@@ -123,6 +126,7 @@ impl Default for ModelInputs {
             tied: None,
             formats: Formats::default(),
             drafter: None,
+            claim: Default::default(),
         }
     }
 }

@@ -10,6 +10,7 @@ use report::model_file::lines::{self, ModelLines};
 use super::fields::Field;
 use super::inputs::{Base, ModelInputs};
 use super::roles::Role;
+use crate::state::check::{CLAIM, UNIT, Unit};
 
 /// Longest name of a file that an address repeats.
 const LONGEST_NAME: usize = 60;
@@ -37,6 +38,8 @@ pub fn write(inputs: &ModelInputs, pairs: &mut Vec<(&'static str, String)>) {
         }
     }
     pairs.extend(inputs.drafter.map(|model| ("dm", model.key.to_owned())));
+    let claimed = CLAIM.into_iter().zip(&inputs.claim).filter(|(_, text)| !text.trim().is_empty());
+    pairs.extend(claimed.map(|(key, text)| (key, text.trim().to_owned())));
     pairs.extend(inputs.tied.map(|tied| ("tied", u8::from(tied).to_string())));
     for role in Role::ALL {
         pairs.extend(inputs.formats.get(role).map(|format| (role.id(), format.key.to_owned())));
@@ -48,6 +51,15 @@ pub fn write(inputs: &ModelInputs, pairs: &mut Vec<(&'static str, String)>) {
 pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> Option<Result<(), String>> {
     if let Some(field) = Field::ALL.into_iter().find(|field| field.spec().id == key) {
         inputs.set_text(field, value.chars().take(LONGEST_NAME).collect());
+        return Some(Ok(()));
+    }
+    if let Some(place) = CLAIM.iter().position(|claim| *claim == key) {
+        if key == UNIT && !Unit::ALL.iter().any(|unit| unit.key() == value) {
+            return Some(Err(
+                "which is neither user nor s. The page takes token/s in all.".to_owned()
+            ));
+        }
+        inputs.claim[place] = value.chars().take(LONGEST_NAME).collect();
         return Some(Ok(()));
     }
     if let Some(role) = Role::ALL.into_iter().find(|role| role.id() == key) {
@@ -187,6 +199,7 @@ mod tests {
     fn every_field_role_and_wrong_text_comes_back() {
         let mut inputs = ModelInputs::default();
         inputs.tied = Some(true);
+        inputs.claim = ["60", "50", "user"].map(str::to_owned);
         for (index, field) in Field::ALL.into_iter().enumerate() {
             inputs.set_text(field, (index + 3).to_string());
         }
@@ -197,7 +210,7 @@ mod tests {
         }
         assert_eq!(
             round_trip(&inputs).split_whitespace().count(),
-            Field::ALL.len() + Role::ALL.len() + 1
+            Field::ALL.len() + Role::ALL.len() + CLAIM.len() + 1
         );
         inputs.set_text(Field::Batch, "many".into());
         inputs.set_text(Field::Prompt, String::new());
@@ -214,6 +227,7 @@ mod tests {
             ("geometry", "1.2.3", "no geometry"),
             ("stored", "bf17", "no formats"),
             ("tied", "yes", "0 or 1"),
+            ("tk", "minutes", "neither user nor s"),
         ] {
             let mut inputs = ModelInputs::default();
             let refusal =

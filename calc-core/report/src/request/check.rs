@@ -1,0 +1,135 @@
+//! A request to judge a measured or claimed time: the fields of `estimate` or `analyze`, and one claim.
+
+use calc_core::calibration::Calibration;
+use calc_core::check::{Check, CheckRequest, Claim, Work, check};
+use calc_core::device::Device;
+use calc_core::error::{Error, real_in_range};
+use calc_core::units::{Seconds, TokensPerSec};
+
+use super::{AnalyzeInputs, EstimateInputs, Fields, Library, RequestError};
+
+/// Slowest and fastest rate that is read [token/s].
+const RATES: (f64, f64) = (1e-9, 1e12);
+/// Shortest and longest time that is read [µs].
+const MICROSECONDS: (f64, f64) = (1e-6, 1e15);
+/// The same of a whole answer [s].
+const SECONDS: (f64, f64) = (1e-12, 1e9);
+
+/// What was done.
+#[derive(Debug, Clone)]
+pub enum Done {
+    /// One operator.
+    Operator(Box<AnalyzeInputs>),
+    /// A token of each sequence while decoding.
+    Token(Box<EstimateInputs>),
+    /// A whole answer.
+    Answer(Box<EstimateInputs>),
+}
+
+/// A request to judge a claim, with everything looked up.
+#[derive(Debug, Clone)]
+pub struct CheckInputs {
+    /// What was done.
+    pub done: Done,
+    /// How fast, as somebody says.
+    pub claim: Claim,
+}
+
+impl CheckInputs {
+    /// Reads the fields of `check`.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
+        let is_model = fields.has("model");
+        let (claim, whole) = claim(&mut fields, is_model)?;
+        if !is_model {
+            let inputs = AnalyzeInputs::parse(fields, library)?;
+            return Ok(Self { done: Done::Operator(Box::new(inputs)), claim });
+        }
+        if whole && !fields.has("new_tokens") {
+            return Err(needs("seconds", "new_tokens"));
+        }
+        if !fields.has("batch") {
+            fields.replace_text("batch", "1");
+        }
+        let inputs = Box::new(EstimateInputs::parse(fields, library)?);
+        let done = if whole { Done::Answer(inputs) } else { Done::Token(inputs) };
+        Ok(Self { done, claim })
+    }
+
+    /// Device.
+    pub fn device(&self) -> &Device {
+        match &self.done {
+            Done::Operator(inputs) => &inputs.device,
+            Done::Token(inputs) | Done::Answer(inputs) => &inputs.device,
+        }
+    }
+
+    /// Name of its power mode.
+    pub fn power_mode(&self) -> Option<&str> {
+        match &self.done {
+            Done::Operator(inputs) => inputs.power_mode.as_deref(),
+            Done::Token(inputs) | Done::Answer(inputs) => inputs.power_mode.as_deref(),
+        }
+    }
+
+    /// Judges it.
+    ///
+    /// # Errors
+    /// What the model refuses.
+    pub fn check(&self, calibration: &Calibration) -> Result<Check, RequestError> {
+        let work = match &self.done {
+            Done::Operator(inputs) => Work::Operator(inputs.request(calibration)?),
+            Done::Token(inputs) => Work::Token(inputs.request(calibration)?),
+            Done::Answer(inputs) => Work::Answer(inputs.request(calibration)?),
+        };
+        Ok(check(&CheckRequest { work, claim: self.claim })?)
+    }
+}
+
+/// The claim, and whether it is about a whole answer.
+fn claim(fields: &mut Fields, is_model: bool) -> Result<(Claim, bool), RequestError> {
+    let keys = ["tokens_per_s", "time_us", "seconds"];
+    let [rate, time, whole] = [
+        positive(fields, keys[0], RATES)?,
+        positive(fields, keys[1], MICROSECONDS)?,
+        positive(fields, keys[2], SECONDS)?,
+    ];
+    let per_user = fields.flag("per_user")?;
+    let given: Vec<&'static str> = keys
+        .into_iter()
+        .zip([rate, time, whole])
+        .filter_map(|(key, value)| value.map(|_| key))
+        .collect();
+    if let [first, second, ..] = given[..] {
+        return Err(Error::Conflict { first, second, needs: false }.into());
+    }
+    if per_user && rate.is_none() {
+        return Err(needs("per_user", keys[0]));
+    }
+    if let Some(key) = given.first().filter(|key| !is_model && **key != keys[1]) {
+        return Err(needs(key, "model"));
+    }
+    match (rate, time, whole) {
+        (Some(rate), _, _) => Ok((Claim::Rate { rate: TokensPerSec::new(rate), per_user }, false)),
+        (None, Some(time), _) => Ok((Claim::Time(Seconds::new(time * 1e-6)), false)),
+        (None, None, Some(whole)) => Ok((Claim::Time(Seconds::new(whole)), true)),
+        (None, None, None) => {
+            Err(RequestError::Missing { key: "tokens_per_s, time_us or seconds" })
+        }
+    }
+}
+
+fn positive(
+    fields: &mut Fields,
+    key: &'static str,
+    (min, max): (f64, f64),
+) -> Result<Option<f64>, RequestError> {
+    let value = fields.real(key)?;
+    Ok(value.map(|value| real_in_range(key, value, min, max)).transpose()?)
+}
+
+fn needs(first: &'static str, second: &'static str) -> RequestError {
+    Error::Conflict { first, second, needs: true }.into()
+}

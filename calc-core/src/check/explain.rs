@@ -1,0 +1,344 @@
+//! What could explain a claim that is faster or slower than expected. Each explanation is the same work otherwise, asked of the
+//! model again: one that does not bring the claim within reach is not given.
+
+use alloc::vec::Vec;
+
+use crate::analysis::Operator;
+use crate::catalog::devices;
+use crate::device::{Device, DeviceClass};
+use crate::footprint::Verdict;
+use crate::math::ln;
+use crate::plan::Span;
+use crate::recommend::largest;
+use crate::roofline::Bound;
+use crate::units::{Bytes, Seconds, TokensPerSec};
+use crate::workload::Speculation;
+
+use super::explanation::{Drafts, Explanation};
+use super::variants::{Stored, modes, stored, without_units};
+use super::work::{Measure, Work, plans, prefill};
+use super::{CheckRequest, Claim, Pace};
+
+/// Longest draft that is tried.
+const MOST_DRAFTS: u64 = 16;
+/// Largest batch that is tried for a rate in total.
+const MOST_BATCH: u64 = 1 << 16;
+/// Largest batch of which a rate may be one user's; assumed.
+const MOST_USERS: u64 = 256;
+/// From this share of the expected time on, what every kernel costs dominates it.
+const DOMINATES: f64 = 0.5;
+/// Down to this share of its clock, a device may have throttled; assumed.
+const LEAST_CLOCK: f64 = 0.25;
+
+/// What is to be explained.
+struct Case<'r, 'a> {
+    request: &'r CheckRequest<'a>,
+    own: &'r Measure,
+    time: Seconds,
+    pace: Pace,
+}
+
+/// What explains a claim, the most telling first.
+pub(super) fn explanations(
+    request: &CheckRequest<'_>,
+    own: &Measure,
+    time: Seconds,
+    pace: Pace,
+) -> Vec<Explanation> {
+    let case = Case { request, own, time, pace };
+    let found = match pace {
+        Pace::AsExpected => [Some(Explanation::AsExpected), None, None, None, None, None, None],
+        Pace::AboveTheRoof | Pace::Fast => [
+            case.format(),
+            case.batch(),
+            case.drafts(),
+            case.cache(),
+            case.mode(),
+            case.prompt(),
+            None,
+        ],
+        Pace::Slow => [
+            case.mode(),
+            case.format(),
+            case.units(),
+            case.cpu(),
+            case.overhead(),
+            case.clock(),
+            case.one_of(),
+        ],
+    };
+    case.does_not_fit().into_iter().chain(found.into_iter().flatten()).collect()
+}
+
+impl<'a> Case<'_, 'a> {
+    fn work(&self) -> &Work<'a> {
+        &self.request.work
+    }
+
+    /// Whether work of these times explains the claim: it is under that roof, or as expected there.
+    fn explains(&self, span: &Span) -> bool {
+        self.takes(span, self.time)
+    }
+
+    fn takes(&self, span: &Span, time: Seconds) -> bool {
+        match self.pace {
+            Pace::AboveTheRoof => span.ideal <= time,
+            Pace::Fast | Pace::AsExpected | Pace::Slow => {
+                span.ideal <= time && span.expected.low <= time && time <= span.expected.high
+            }
+        }
+    }
+
+    /// The time that counts: at the roof for a claim above it, otherwise as expected.
+    fn counted(&self, span: &Span) -> Seconds {
+        match self.pace {
+            Pace::AboveTheRoof => span.ideal,
+            Pace::Fast | Pace::AsExpected | Pace::Slow => span.expected.time,
+        }
+    }
+
+    /// How far the time that counts is from the claim, as a ratio whose logarithm has no sign.
+    fn distance(&self, span: &Span) -> f64 {
+        let ratio = ln(self.counted(span) / self.time);
+        if ratio < 0.0 { -ratio } else { ratio }
+    }
+
+    fn does_not_fit(&self) -> Option<Explanation> {
+        let memory = self.own.memory?;
+        match memory.verdict() {
+            Verdict::Fits { .. } => None,
+            Verdict::DoesNotFit { .. } => {
+                Some(Explanation::DoesNotFit { needs: memory.total(), usable: memory.usable })
+            }
+        }
+    }
+
+    fn format(&self) -> Option<Explanation> {
+        let mut best: Option<(Stored<'a>, Span)> = None;
+        for other in stored(self.work(), self.own) {
+            let Ok(span) = other.work.span() else { continue };
+            if !self.explains(&span) || !other.work.fits() {
+                continue;
+            }
+            if best.as_ref().is_none_or(|best| self.is_better((&other, &span), best)) {
+                best = Some((other, span));
+            }
+        }
+        let (Stored { format, activations, bits, .. }, span) = best?;
+        Some(Explanation::Format { format, activations, bits, span })
+    }
+
+    /// Wider for a claim above the roof, and of two alike the one that quantizes less; otherwise nearer.
+    fn is_better(&self, new: (&Stored<'_>, &Span), old: &(Stored<'_>, Span)) -> bool {
+        let quantized = |stored: &Stored<'_>| u8::from(stored.activations.is_some());
+        match self.pace {
+            Pace::AboveTheRoof => (new.0.bits, quantized(&old.0)) > (old.0.bits, quantized(new.0)),
+            Pace::Fast | Pace::AsExpected | Pace::Slow => {
+                self.distance(new.1) < self.distance(&old.1)
+            }
+        }
+    }
+
+    fn mode(&self) -> Option<Explanation> {
+        let mut best: Option<(Explanation, Span)> = None;
+        for mode in modes(self.work()) {
+            let Ok(span) = self.work().on(self.work().device(), mode).span() else { continue };
+            let nearer =
+                best.as_ref().is_none_or(|(_, old)| self.distance(&span) < self.distance(old));
+            if self.explains(&span) && nearer && self.work().fits() {
+                let (name, budget) =
+                    mode.map_or((None, None), |mode| (Some(mode.name.clone()), mode.watts));
+                best = Some((Explanation::Mode { name, budget, span }, span));
+            }
+        }
+        best.map(|(found, _)| found)
+    }
+
+    /// The rate that was claimed, as it was typed.
+    fn rate(&self) -> Option<TokensPerSec> {
+        match (self.request.claim, self.work()) {
+            (Claim::Rate { rate, .. }, Work::Token(_)) => Some(rate),
+            (Claim::Time(time), Work::Token(_)) => Some(TokensPerSec::new(1.0 / time.get())),
+            (_, Work::Operator(_) | Work::Answer(_)) => None,
+        }
+    }
+
+    fn batch(&self) -> Option<Explanation> {
+        let rate = self.rate()?;
+        let reaches = |batch: u64| {
+            let span = self.work().with_batch(batch).span().ok()?;
+            Some(TokensPerSec::new(batch as f64 / self.counted(&span).get()))
+        };
+        let too_slow = |batch| reaches(batch).is_some_and(|found| found < rate);
+        let below = largest(MOST_BATCH, too_slow)?;
+        let batch = below + 1;
+        let found = reaches(batch).filter(|found| *found >= rate)?;
+        let fits = self.work().with_batch(batch).fits();
+        fits.then(|| Explanation::Batch {
+            batch,
+            reaches: found,
+            below: reaches(below).unwrap_or(TokensPerSec::ZERO),
+        })
+    }
+
+    /// The batch asked for if the rate was said of all its users, otherwise the largest that is no slower than the claim.
+    fn one_of(&self) -> Option<Explanation> {
+        let time = Seconds::new(1.0 / self.rate()?.get());
+        let span = |batch: u64| self.work().with_batch(batch).span().ok();
+        let own = self.work().model()?.workload.batch;
+        let is_short = |batch| span(batch).is_some_and(|found| found.expected.time <= time);
+        let batch = if self.takes(&self.own.span, time) {
+            Some(own)
+        } else {
+            largest(MOST_USERS, is_short)
+        };
+        let batch = batch.filter(|batch| *batch > 1)?;
+        let found = span(batch).filter(|found| self.takes(found, time))?;
+        let fits = self.work().with_batch(batch).fits();
+        fits.then_some(Explanation::OneOf { batch, span: found })
+    }
+
+    fn drafts(&self) -> Option<Explanation> {
+        if !self.work().fits() {
+            return None;
+        }
+        let mut shortest: Option<Drafts> = None;
+        let mut easiest: Option<Drafts> = None;
+        for length in 1..=MOST_DRAFTS {
+            let Some(drafts) = self.drafts_of(length) else { continue };
+            shortest = shortest.or(Some(drafts));
+            if easiest.is_none_or(|best| drafts.acceptance < best.acceptance) {
+                easiest = Some(drafts);
+            }
+        }
+        let shortest = shortest?;
+        Some(Explanation::Drafts {
+            shortest,
+            easiest: easiest.filter(|drafts| *drafts != shortest),
+        })
+    }
+
+    /// The least acceptance at which drafts of a length explain the claim.
+    ///
+    /// With all drafts accepted a round gives n + 1 tokens, so that its time is n + 1 times that of a token.
+    fn drafts_of(&self, draft_tokens: u64) -> Option<Drafts> {
+        let all = Speculation { draft_tokens, acceptance: 1.0 };
+        let work = self.work().with_drafts(all);
+        let (token, time) = match work {
+            Work::Operator(_) => return None,
+            Work::Token(_) => (self.counted(&work.span().ok()?), self.time),
+            Work::Answer(request) => {
+                let (plan, draft) = plans(&request).ok()?;
+                let prompt = self.counted(&prefill(&plan, &request));
+                (self.counted(&plan.generation(draft.as_ref())), self.time - prompt)
+            }
+        };
+        let most = all.tokens_per_round();
+        let needed = most * (token / time);
+        if time <= Seconds::ZERO || token <= Seconds::ZERO || needed <= 1.0 || needed > most {
+            return None;
+        }
+        let acceptance = acceptance(draft_tokens, needed);
+        let own = self.work().model().and_then(|request| request.workload.speculation);
+        let known =
+            own.is_some_and(|own| own.draft_tokens == draft_tokens && own.acceptance >= acceptance);
+        (!known).then_some(Drafts { draft_tokens, acceptance, tokens_per_round: needed })
+    }
+
+    fn cache(&self) -> Option<Explanation> {
+        let Work::Operator(request) = self.work() else { return None };
+        let l2 = request.device.l2?.value;
+        let traffic = self.own.cost.traffic;
+        let (all, kept) = (traffic.total(), traffic.weights.max(traffic.kv_cache));
+        let resident = if all <= l2 { all } else { kept };
+        let left = ((all - resident) / self.own.roofs.bandwidth).max(self.own.time.compute);
+        let explains = resident > Bytes::ZERO && resident <= l2 && left <= self.time;
+        // The parts of a composite operator follow each other: what one reads the next has pushed out.
+        let composite =
+            matches!(request.operator, Operator::FeedForward(_) | Operator::MixtureOfExperts(_));
+        (explains && !composite).then_some(Explanation::Cache { l2, resident, left })
+    }
+
+    fn prompt(&self) -> Option<Explanation> {
+        let Work::Answer(request) = self.work() else { return None };
+        let (plan, draft) = plans(request).ok()?;
+        let rest = plan.generation(draft.as_ref());
+        let explains = request.workload.new_tokens > 1 && self.explains(&rest);
+        explains.then(|| Explanation::Prompt { prompt: prefill(&plan, request), rest })
+    }
+
+    fn units(&self) -> Option<Explanation> {
+        let own = self.own.path.class;
+        let work = self.work().with_fixed(&self.own.precision);
+        let mut best: Option<(Explanation, Span)> = None;
+        for device in &without_units(work.device(), own) {
+            let other = work.on(device, work.mode());
+            let Ok(found) = other.measure() else { continue };
+            let nearer = best
+                .as_ref()
+                .is_none_or(|(_, old)| self.distance(&found.span) < self.distance(old));
+            let explains = self.explains(&found.span) && work.fits();
+            if found.path.class != own && nearer && explains {
+                let (class, peak, span) = (found.path.class, found.path.peak, found.span);
+                best = Some((Explanation::Units { class, peak, span }, span));
+            }
+        }
+        best.map(|(found, _)| found)
+    }
+
+    fn cpu(&self) -> Option<Explanation> {
+        if self.work().device().class != DeviceClass::DiscreteGpu {
+            return None; // a CPU that shares the memory has no row of its own
+        }
+        let work = self.work().with_fixed(&self.own.precision);
+        let mut best: Option<(&'static Device, Span)> = None;
+        for device in devices::all().filter(|device| device.class == DeviceClass::Cpu) {
+            let Ok(span) = work.on(device, None).span() else { continue };
+            let nearer =
+                best.as_ref().is_none_or(|(_, old)| self.distance(&span) < self.distance(old));
+            if self.explains(&span) && nearer {
+                best = Some((device, span));
+            }
+        }
+        best.map(|(device, span)| Explanation::Cpu { device, span })
+    }
+
+    fn overhead(&self) -> Option<Explanation> {
+        let (kernels, expected) = (self.own.kernels, self.own.span.expected.time);
+        let floor = self.own.floors / kernels;
+        let needed = floor + (self.time - expected) / kernels;
+        (self.own.floors >= expected * DOMINATES).then_some(Explanation::Overhead {
+            kernels,
+            floor,
+            needed,
+        })
+    }
+
+    fn clock(&self) -> Option<Explanation> {
+        let work = self.work();
+        let full = match work.mode() {
+            Some(mode) => mode.gpu_clock?,
+            None => work.device().tensor_clock?.value,
+        };
+        let share = self.own.span.expected.time / self.time;
+        let computes = self.own.time.bound() == Bound::Compute;
+        (computes && share >= LEAST_CLOCK)
+            .then(|| Explanation::Clock { full, needed: full * share })
+    }
+}
+
+/// The acceptance at which a round has so many tokens.
+fn acceptance(draft_tokens: u64, tokens: f64) -> f64 {
+    /// Halvings until two neighboring numbers are left.
+    const HALVINGS: u32 = 60;
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..HALVINGS {
+        let acceptance = f64::midpoint(low, high);
+        if (Speculation { draft_tokens, acceptance }).tokens_per_round() < tokens {
+            low = acceptance;
+        } else {
+            high = acceptance;
+        }
+    }
+    high
+}

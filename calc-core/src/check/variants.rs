@@ -1,0 +1,143 @@
+//! The same work otherwise: stored in other formats, in another power mode, on units that a fallback leaves.
+
+use alloc::vec::Vec;
+
+use crate::analysis::Operator;
+use crate::catalog::formats as f;
+use crate::catalog::schemes::SCHEMES;
+use crate::device::{Device, Peaks, PowerMode};
+use crate::estimate::WeightSize;
+use crate::op::OpKind;
+use crate::precision::PrecisionChoice;
+use crate::quant_format::{ComputeClass, QuantFormat};
+use crate::roofline::Roofs;
+use crate::scheme::{Scheme, SchemeWeights};
+
+use super::work::{Measure, Work};
+
+/// Formats in which a KV cache is kept, widest first.
+static CACHES: [&QuantFormat; 7] =
+    [&f::FP32, &f::FP16, &f::GGUF_Q8_0, &f::FP8_E4M3, &f::INT8, &f::NVFP4, &f::GGUF_Q4_0];
+
+/// The work in other formats.
+pub(super) struct Stored<'a> {
+    /// Format of what the work mostly reads.
+    pub(super) format: &'static QuantFormat,
+    /// Activations, where they are quantized too.
+    pub(super) activations: Option<&'static QuantFormat>,
+    /// Bits per element, or per weight of a file that mixes formats.
+    pub(super) bits: f64,
+    /// The work.
+    pub(super) work: Work<'a>,
+}
+
+/// The work in every other format that it could have been in: those that the adviser knows, and FP32.
+pub(super) fn stored<'a>(work: &Work<'a>, own: &Measure) -> Vec<Stored<'a>> {
+    let role = match work {
+        Work::Token(_) | Work::Answer(_) => Role::Weights,
+        Work::Operator(request) => role(&request.operator),
+    };
+    let precision = work.precision();
+    let plain = |format: &'static QuantFormat, choice| Stored {
+        format,
+        activations: None,
+        bits: format.bits_per_element(),
+        work: work.stored(choice, None),
+    };
+    let all: Vec<Stored<'a>> = match role {
+        Role::Cache => CACHES
+            .iter()
+            .map(|format| plain(format, PrecisionChoice { kv_cache: Some(*format), ..precision }))
+            .collect(),
+        Role::Carrier => [&f::FP32, own.roofs.half()]
+            .into_iter()
+            .map(|format| plain(format, PrecisionChoice::weights(format)))
+            .collect(),
+        Role::Weights => {
+            let schemes = SCHEMES.iter().filter_map(|scheme| of_scheme(work, own, scheme));
+            let single = PrecisionChoice {
+                kv_cache: precision.kv_cache,
+                ..PrecisionChoice::weights(&f::FP32)
+            };
+            schemes.chain([plain(&f::FP32, single)]).collect()
+        }
+    };
+    all.into_iter().filter(|other| differs(&other.work, work, own)).collect()
+}
+
+/// What the formats of an operator are about.
+enum Role {
+    Weights,
+    Cache,
+    Carrier,
+}
+
+const fn role(operator: &Operator) -> Role {
+    match operator {
+        Operator::Gemm(_) | Operator::FeedForward(_) | Operator::MixtureOfExperts(_) => {
+            Role::Weights
+        }
+        Operator::Attention { .. } | Operator::KvAppend { .. } => Role::Cache,
+        Operator::AddNorm { .. } | Operator::Norm { .. } | Operator::Activation { .. } => {
+            Role::Carrier
+        }
+    }
+}
+
+/// The work in a scheme, where kernels for it exist and its shapes divide.
+fn of_scheme<'a>(work: &Work<'a>, own: &Measure, scheme: &Scheme) -> Option<Stored<'a>> {
+    let format = match scheme.weights {
+        SchemeWeights::Published => return None,
+        SchemeWeights::Half => own.roofs.half(),
+        SchemeWeights::Format(format) => format,
+    };
+    scheme.runs_on(work.device(), &own.roofs).ok()?;
+    match (work.model(), work) {
+        (Some(request), _) => scheme.takes_model(request.model).ok()?,
+        (None, Work::Operator(request)) => {
+            if let Operator::Gemm(shape) = request.operator {
+                scheme.takes(OpKind::Gemm, shape.n, shape.k).ok()?;
+            }
+        }
+        (None, Work::Token(_) | Work::Answer(_)) => {}
+    }
+    let asked = work.precision();
+    let size = scheme.weight_size().filter(|_| work.model().is_some());
+    let bits = match size {
+        Some(WeightSize::BitsPerWeight(bits)) => bits,
+        Some(WeightSize::Total(_)) | None => format.bits_per_element(),
+    };
+    let work = work.stored(scheme.choice(&own.roofs, &asked, &asked), size);
+    Some(Stored { format, activations: scheme.activations, bits, work })
+}
+
+/// Whether other formats hold than in the work itself.
+fn differs(other: &Work<'_>, work: &Work<'_>, own: &Measure) -> bool {
+    let size = |work: &Work<'_>| work.model().and_then(|request| request.weight_size);
+    other.precision().resolve(&own.roofs) != own.precision || size(other) != size(work)
+}
+
+/// The other power modes whose clocks are known, and the device's own peaks where a mode was named.
+pub(super) fn modes<'a>(work: &Work<'a>) -> impl Iterator<Item = Option<&'a PowerMode>> {
+    let (device, current) = (work.device(), work.mode());
+    let known = |mode: &&PowerMode| Roofs::new(device, Some(mode)).is_ok();
+    let name = |mode: Option<&PowerMode>| mode.map(|mode| mode.name.clone());
+    let all = device.power_modes.iter().filter(known).map(Some);
+    all.chain([None]).filter(move |mode| name(*mode) != name(current))
+}
+
+/// The device with fewer peaks: without the narrow class that the work runs on, and with none but FP32 and FP64.
+pub(super) fn without_units(device: &Device, class: ComputeClass) -> [Device; 2] {
+    use ComputeClass::{Fp32, Fp64};
+    let mut narrower = device.peaks;
+    if class.width() < 16 {
+        narrower.0[class.index()] = None;
+    }
+    let mut wide = Peaks::NONE;
+    for class in [Fp64, Fp32] {
+        if let Some(peak) = device.peaks.get(class) {
+            wide = wide.with(class, peak);
+        }
+    }
+    [Device { peaks: narrower, ..device.clone() }, Device { peaks: wide, ..device.clone() }]
+}

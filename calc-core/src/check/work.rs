@@ -1,0 +1,353 @@
+//! What was done: one operator, a token of each sequence, or a whole answer; and what the model says of it.
+
+use core::ops::Add;
+
+use crate::analysis::{AnalyzeRequest, Operator, analyze};
+use crate::device::{Device, PowerMode};
+use crate::error::{Error, in_range};
+use crate::estimate::{EstimateRequest, WeightSize};
+use crate::footprint::{MemoryFootprint, Verdict};
+use crate::lowering::{Phase, Step};
+use crate::op::OpCost;
+use crate::plan::{Plan, Span};
+use crate::precision::{Precision, PrecisionChoice};
+use crate::roofline::{ComputePath, KernelTime, Roofs};
+use crate::units::{Bytes, Seconds};
+use crate::workload::Speculation;
+
+/// Most new tokens of a whole answer: its steps are summed for every explanation that is tried.
+pub const MAX_SUMMED: u64 = 1 << 17;
+
+/// What was done.
+#[derive(Debug, Clone, Copy)]
+pub enum Work<'a> {
+    /// One operator.
+    Operator(AnalyzeRequest<'a>),
+    /// A token of each sequence while decoding, at the stated context.
+    Token(EstimateRequest<'a>),
+    /// A whole answer: prompt and all new tokens.
+    Answer(EstimateRequest<'a>),
+}
+
+/// What the model says of it.
+#[derive(Debug, Clone)]
+pub(super) struct Measure {
+    /// Times.
+    pub(super) span: Span,
+    /// Work and traffic.
+    pub(super) cost: OpCost,
+    /// Times that memory and arithmetic need.
+    pub(super) time: KernelTime,
+    /// Peak that its matmuls run on.
+    pub(super) path: ComputePath,
+    /// The roofs in force.
+    pub(super) roofs: Roofs,
+    /// Format of every role.
+    pub(super) precision: Precision,
+    /// Kernels that move bytes.
+    pub(super) kernels: f64,
+    /// What they cost however small they are.
+    pub(super) floors: Seconds,
+    /// Memory of one device; an operator asks for none.
+    pub(super) memory: Option<MemoryFootprint>,
+}
+
+impl<'a> Work<'a> {
+    /// Device.
+    pub const fn device(&self) -> &'a Device {
+        match self {
+            Self::Operator(request) => request.device,
+            Self::Token(request) | Self::Answer(request) => request.device,
+        }
+    }
+
+    /// Its power mode.
+    pub const fn mode(&self) -> Option<&'a PowerMode> {
+        match self {
+            Self::Operator(request) => request.mode,
+            Self::Token(request) | Self::Answer(request) => request.mode,
+        }
+    }
+
+    /// What is asked of a model; `None` for an operator.
+    pub const fn model(&self) -> Option<&EstimateRequest<'a>> {
+        match self {
+            Self::Operator(_) => None,
+            Self::Token(request) | Self::Answer(request) => Some(request),
+        }
+    }
+
+    /// The formats asked for.
+    pub(super) const fn precision(&self) -> PrecisionChoice {
+        match self {
+            Self::Operator(request) => request.precision,
+            Self::Token(request) | Self::Answer(request) => request.precision,
+        }
+    }
+
+    /// The same on another device, or in another power mode.
+    pub(super) fn on<'b>(&self, device: &'b Device, mode: Option<&'b PowerMode>) -> Work<'b>
+    where
+        'a: 'b,
+    {
+        match *self {
+            Self::Operator(request) => Work::Operator(AnalyzeRequest { device, mode, ..request }),
+            Self::Token(request) => Work::Token(EstimateRequest { device, mode, ..request }),
+            Self::Answer(request) => Work::Answer(EstimateRequest { device, mode, ..request }),
+        }
+    }
+
+    /// The same in other formats.
+    pub(super) const fn stored(
+        &self,
+        precision: PrecisionChoice,
+        weight_size: Option<WeightSize>,
+    ) -> Self {
+        match *self {
+            Self::Operator(request) => Self::Operator(AnalyzeRequest { precision, ..request }),
+            Self::Token(request) => {
+                Self::Token(EstimateRequest { precision, weight_size, ..request })
+            }
+            Self::Answer(request) => {
+                Self::Answer(EstimateRequest { precision, weight_size, ..request })
+            }
+        }
+    }
+
+    /// The same with every format as it holds here, so that another device changes none.
+    pub(super) fn with_fixed(&self, precision: &Precision) -> Self {
+        let choice = PrecisionChoice {
+            weights: precision.weights,
+            activations: Some(precision.activations),
+            kv_cache: Some(precision.kv_cache),
+            embedding: Some(precision.embedding),
+            experts: Some(precision.experts),
+        };
+        self.stored(choice, self.model().and_then(|request| request.weight_size))
+    }
+
+    /// A model with another batch; an operator has none.
+    pub(super) fn with_batch(&self, batch: u64) -> Self {
+        let mut work = *self;
+        if let Self::Token(request) | Self::Answer(request) = &mut work {
+            request.workload.batch = batch;
+        }
+        work
+    }
+
+    /// A model with drafts; an operator has none.
+    pub(super) fn with_drafts(&self, speculation: Speculation) -> Self {
+        let mut work = *self;
+        if let Self::Token(request) | Self::Answer(request) = &mut work {
+            request.workload.speculation = Some(speculation);
+        }
+        work
+    }
+
+    /// Whether it fits into the memory; an operator does.
+    pub(super) fn fits(&self) -> bool {
+        let Some(request) = self.model() else { return true };
+        let plan = Plan::new(*request);
+        plan.is_ok_and(|plan| matches!(plan.footprint().verdict(), Verdict::Fits { .. }))
+    }
+
+    /// Its times.
+    ///
+    /// # Errors
+    /// What `analyze` and `estimate` refuse, and a link that nobody has put a number to.
+    pub fn span(&self) -> Result<Span, Error> {
+        match self {
+            Self::Operator(request) => analyze(request)
+                .map(|answer| Span { ideal: answer.ideal, expected: answer.expected }),
+            Self::Token(request) => {
+                let (plan, draft) = plans(request)?;
+                let context = request.workload.context;
+                let draft = draft.as_ref();
+                let (ideal, expected) =
+                    (plan.token_ideal(draft, context), plan.token_time(draft, context));
+                Ok(Span { ideal, expected })
+            }
+            Self::Answer(request) => {
+                let (plan, draft) = plans(request)?;
+                Ok(prefill(&plan, request).then(plan.generation(draft.as_ref())))
+            }
+        }
+    }
+
+    /// Everything that the model says of it.
+    pub(super) fn measure(&self) -> Result<Measure, Error> {
+        match self {
+            Self::Operator(request) => operator(request),
+            Self::Token(request) | Self::Answer(request) => {
+                let (plan, draft) = plans(request)?;
+                let sums = match self {
+                    Self::Answer(_) => answer_sums(&plan, draft.as_ref(), request),
+                    Self::Token(_) | Self::Operator(_) => {
+                        token_sums(&plan, draft.as_ref(), request, request.workload.context)
+                    }
+                };
+                Ok(Measure {
+                    span: self.span()?,
+                    cost: sums.cost,
+                    time: sums.time,
+                    path: plan.paths.layer,
+                    precision: plan.precision,
+                    kernels: sums.kernels,
+                    floors: sums.floors,
+                    memory: Some(plan.footprint()),
+                    roofs: plan.roofs,
+                })
+            }
+        }
+    }
+}
+
+/// The prompt of an answer.
+pub(super) fn prefill(plan: &Plan<'_>, request: &EstimateRequest<'_>) -> Span {
+    let step = Step::prefill(request.workload.batch, request.workload.prompt);
+    let totals = plan.timed_step(step);
+    Span { ideal: totals.ideal, expected: totals.expected }
+}
+
+/// The plans of a model and of its draft model.
+pub(super) fn plans<'a>(
+    request: &EstimateRequest<'a>,
+) -> Result<(Plan<'a>, Option<Plan<'a>>), Error> {
+    in_range("new_tokens", request.workload.new_tokens, 1, MAX_SUMMED)?;
+    let plan = Plan::new(*request)?;
+    if plan.link_unknown() {
+        return Err(Error::UnknownFact { device: request.device.key.clone(), fact: "link" });
+    }
+    let draft = plan.draft()?;
+    Ok((plan, draft))
+}
+
+fn operator(request: &AnalyzeRequest<'_>) -> Result<Measure, Error> {
+    let answer = analyze(request)?;
+    // The smallest kernel that there is costs what every kernel costs.
+    let smallest = Operator::Norm { tokens: 1, hidden: 1 };
+    let floor = analyze(&AnalyzeRequest { operator: smallest, ..*request })?.expected.time;
+    let kernels = answer.parts.len().max(1) as f64;
+    Ok(Measure {
+        span: Span { ideal: answer.ideal, expected: answer.expected },
+        cost: answer.cost,
+        time: answer.time,
+        path: answer.path,
+        roofs: Roofs::new(request.device, request.mode)?,
+        precision: answer.precision,
+        kernels,
+        floors: floor * kernels,
+        memory: None,
+    })
+}
+
+/// Sums over steps.
+#[derive(Debug, Clone, Copy)]
+struct Sums {
+    cost: OpCost,
+    time: KernelTime,
+    kernels: f64,
+    floors: Seconds,
+}
+
+impl Sums {
+    fn of_step(plan: &Plan<'_>, step: Step) -> Self {
+        let phase = plan.phase(step);
+        let moves = |bytes: Bytes| bytes > Bytes::ZERO;
+        let rows = phase.operators.iter().filter(|row| moves(row.totals.cost.traffic.total()));
+        Self {
+            cost: phase.totals.cost,
+            time: phase.totals.time,
+            kernels: rows.map(|row| row.count as f64).sum(),
+            floors: phase.totals.floors,
+        }
+    }
+
+    fn times(&self, count: f64) -> Self {
+        Self {
+            cost: self.cost.times(count),
+            time: KernelTime {
+                memory: self.time.memory * count,
+                compute: self.time.compute * count,
+            },
+            kernels: self.kernels * count,
+            floors: self.floors * count,
+        }
+    }
+
+    /// The value on the way from this to another one.
+    fn towards(&self, other: &Self, share: f64) -> Self {
+        self.times(1.0 - share) + other.times(share)
+    }
+
+    fn is_near(&self, other: &Self) -> bool {
+        let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs().max(b.abs());
+        near(self.cost.flops.get(), other.cost.flops.get())
+            && near(self.cost.traffic.total().get(), other.cost.traffic.total().get())
+    }
+}
+
+impl Add for Sums {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            cost: self.cost.plus(&other.cost),
+            time: KernelTime {
+                memory: self.time.memory + other.time.memory,
+                compute: self.time.compute + other.time.compute,
+            },
+            kernels: self.kernels + other.kernels,
+            floors: self.floors + other.floors,
+        }
+    }
+}
+
+/// One token of each sequence at a context; with drafts a round, shared by its tokens.
+fn token_sums(
+    plan: &Plan<'_>,
+    draft: Option<&Plan<'_>>,
+    request: &EstimateRequest<'_>,
+    cached: u64,
+) -> Sums {
+    let batch = request.workload.batch;
+    let Some(speculation) = request.workload.speculation else {
+        return Sums::of_step(plan, Step::decode(batch, cached));
+    };
+    let n = speculation.draft_tokens;
+    let verify = Step { phase: Phase::Decode, batch, new: n + 1, cached };
+    let own = Sums::of_step(plan, verify);
+    let drafts = draft.map(|draft| Sums::of_step(draft, Step::decode(batch, cached)));
+    let round = drafts.map_or(own, |drafts| own + drafts.times(n as f64));
+    round.times(1.0 / speculation.tokens_per_round())
+}
+
+/// The prompt and every token after the first, each at its own context.
+fn answer_sums(plan: &Plan<'_>, draft: Option<&Plan<'_>>, request: &EstimateRequest<'_>) -> Sums {
+    let workload = &request.workload;
+    let prompt = Sums::of_step(plan, Step::prefill(workload.batch, workload.prompt));
+    if workload.new_tokens == 1 {
+        return prompt;
+    }
+    let at = |cached| token_sums(plan, draft, request, cached);
+    let (first, last) = (workload.prompt, workload.prompt + workload.new_tokens - 2);
+    prompt + series(first, last, (at(first), at(last)), &at)
+}
+
+/// The sum over all contexts from `first` to `last`, given the two ends.
+///
+/// Costs grow in a straight line with the context, and more slowly once a window is full. Where the middle is on the line
+/// between the ends, everything is; elsewhere the halves are summed apart.
+fn series(first: u64, last: u64, (a, b): (Sums, Sums), at: &impl Fn(u64) -> Sums) -> Sums {
+    let count = last - first + 1;
+    if count == 1 {
+        return a;
+    }
+    let middle = first + (last - first) / 2;
+    let share = (middle - first) as f64 / (last - first) as f64;
+    let found = at(middle);
+    if count == 2 || found.is_near(&a.towards(&b, share)) {
+        return (a + b).times(count as f64 / 2.0);
+    }
+    series(first, middle, (a, found), at) + series(middle + 1, last, (at(middle + 1), b), at)
+}

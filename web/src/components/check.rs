@@ -1,0 +1,134 @@
+//! Is this possible? A claim, what it would mean, and what could explain it. A frame behind the inputs, as advice is.
+
+use leptos::prelude::*;
+
+use super::erased::{block, flag, maybe, memo, on, text};
+use crate::state::check::{self, Judged, Judgment, UNIT, Unit};
+use crate::state::inputs::View;
+use crate::state::session::{Session, Step};
+
+/// The fields of a claim about the view, and its judgment.
+#[component]
+pub fn CheckPanel() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let view = session.inputs.with_untracked(|inputs| inputs.view);
+    // The judgment, and whether it is one of earlier inputs because something cannot be read now.
+    let judged = memo(move |before: Option<&(Judged, bool)>| {
+        session.settled.track();
+        let kept = before.map_or(Judged::Nothing, |(judged, _)| judged.clone());
+        session.inputs.with_untracked(check::judge).map_or((kept, true), |now| (now, false))
+    });
+    let stale = flag(move || judged.with(|(_, stale)| *stale));
+    let body = block(move || match judged.get().0 {
+        Judged::Nothing => view! { <p class="formats-line">{hint(view)}</p> }.into_any(),
+        Judged::Refused(reason) => view! { <p class="message">{reason}</p> }.into_any(),
+        Judged::Answer(judgment) => said(*judgment).into_any(),
+    });
+    let unit = move |view: View| match view {
+        View::Kernel => ().into_any(),
+        View::Model => view! { <UnitField/> }.into_any(),
+    };
+    view! {
+        {unit(view)}
+        <ClaimField view=view/>
+        <div class="asked" class:stale=stale aria-live="polite">{body}</div>
+    }
+}
+
+const fn hint(view: View) -> &'static str {
+    match view {
+        View::Kernel => {
+            "A time that was measured or claimed for this operator in the chosen format."
+        }
+        View::Model => "A speed that was measured or claimed for this model, batch and context.",
+    }
+}
+
+fn said(judgment: Judgment) -> impl IntoView {
+    let [dram, class] = judgment.rates;
+    let [dram_name, dram_implied, dram_datasheet, dram_sustained, dram_basis] = dram;
+    let [class_name, class_implied, class_datasheet, class_sustained, class_basis] = class;
+    let row = |(name, cells): (&'static str, [String; 2])| {
+        let cells = cells.map(|cell| view! { <td>{cell}</td> }).collect_view();
+        view! { <tr><th scope="row">{name}</th>{cells}</tr> }
+    };
+    let rows = [
+        ("implied", [dram_implied, class_implied]),
+        ("datasheet", [dram_datasheet, class_datasheet]),
+        ("sustained", [dram_sustained, class_sustained]),
+        ("origin", [dram_basis, class_basis]),
+    ];
+    let item = |text: String| view! { <li>{text}</li> };
+    view! {
+        <p>{judgment.sentence}</p>
+        <table class="choices">
+            <thead>
+                <tr><td></td><th scope="col">{dram_name}</th><th scope="col">{class_name}</th></tr>
+            </thead>
+            <tbody>{rows.map(row).collect_view()}</tbody>
+        </table>
+        <ul>{judgment.explanations.into_iter().map(item).collect_view()}</ul>
+    }
+}
+
+/// The number of a claim. What cannot be read is marked, and the field says what is allowed.
+#[component]
+fn ClaimField(
+    /// What the claim is about.
+    view: View,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let id = check::number_of(view);
+    let message_id = format!("{id}-message");
+    let (name, unit) = match view {
+        View::Kernel => ("Time", "µs"),
+        View::Model => ("Number", ""),
+    };
+    let fault = memo(move |_| session.inputs.with(check::fault));
+    let is_wrong = flag(move || fault.with(Option::is_some));
+    let described_by = {
+        let message_id = message_id.clone();
+        maybe(move || is_wrong.get().then(|| message_id.clone()))
+    };
+    let on_input = move |event| {
+        let text = event_target_value(&event);
+        session.edit(Step::Typing, |inputs| inputs.model.put(id, &text));
+    };
+    view! {
+        <div class="field number" class:wrong=is_wrong>
+            <label for=id>{name} " " <span class="meaning">{unit}</span></label>
+            <input
+                id=id
+                type="text"
+                inputmode="decimal"
+                autocomplete="off"
+                maxlength="40"
+                prop:value=text(move || session.inputs.with(|inputs| check::typed(inputs, id)))
+                aria-invalid=text(move || is_wrong.get().to_string())
+                aria-describedby=described_by
+                on:input=on(on_input)
+            />
+            <p class="message" id=message_id role="alert">{text(move || fault.get().unwrap_or_default())}</p>
+        </div>
+    }
+}
+
+/// What the number of a claim about a model is.
+#[component]
+fn UnitField() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let on_change = move |event| {
+        let key = event_target_value(&event);
+        session.edit(Step::Choice, |inputs| inputs.model.put(UNIT, &key));
+    };
+    let options = Unit::ALL.map(|unit| {
+        let chosen = flag(move || session.inputs.with(Unit::chosen) == unit);
+        view! { <option value=unit.key() prop:selected=chosen>{unit.name()}</option> }
+    });
+    view! {
+        <div class="field">
+            <label for=UNIT>"Claim"</label>
+            <select id=UNIT on:change=on(on_change)>{options.collect_view()}</select>
+        </div>
+    }
+}

@@ -1,0 +1,232 @@
+//! Is this possible? What the reader claims, as typed, and the judgment as texts. A claim is about the view that it stands in.
+
+use calc_core::analysis::AnalyzeRequest;
+use calc_core::calibration::Calibration;
+use calc_core::check::{CheckRequest, Claim, Work, check};
+use calc_core::estimate::EstimateRequest;
+use calc_core::units::{Seconds, TokensPerSec};
+use report::words::check::{Rates, explanations, rates, sentence};
+use report::words::core_error;
+
+use super::decimal::decimal;
+use super::inputs::{Inputs, View};
+use super::model::asked;
+
+/// Time of the operator [µs].
+pub const TIME: &str = "us";
+/// What is claimed of the model, in the unit of [`UNIT`].
+pub const AMOUNT: &str = "ts";
+/// Key of the unit of that.
+pub const UNIT: &str = "tk";
+
+/// All of them.
+pub const CLAIM: [&str; 3] = [TIME, AMOUNT, UNIT];
+
+/// Most new tokens of a whole answer that are summed here.
+const MOST_SUMMED: u64 = 8192;
+
+/// What a claim about a model says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Tokens per second over the batch.
+    Total,
+    /// Tokens per second of one sequence.
+    User,
+    /// Seconds of prompt and all new tokens.
+    Seconds,
+}
+
+impl Unit {
+    /// In the order of the list.
+    pub const ALL: [Self; 3] = [Self::Total, Self::User, Self::Seconds];
+
+    /// Its key in the address; empty for the usual one.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Total => "",
+            Self::User => "user",
+            Self::Seconds => "s",
+        }
+    }
+
+    /// Its name in the list.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Total => "token/s in all",
+            Self::User => "token/s of each user",
+            Self::Seconds => "s for prompt and answer",
+        }
+    }
+
+    /// The chosen one.
+    pub fn chosen(inputs: &Inputs) -> Self {
+        let key = typed(inputs, UNIT);
+        Self::ALL.into_iter().find(|unit| unit.key() == key).unwrap_or(Self::Total)
+    }
+}
+
+/// The key of the number that a view asks for.
+pub const fn number_of(view: View) -> &'static str {
+    match view {
+        View::Kernel => TIME,
+        View::Model => AMOUNT,
+    }
+}
+
+/// What was typed under a key.
+pub fn typed(inputs: &Inputs, key: &str) -> String {
+    let pairs = inputs.model.pairs();
+    pairs.into_iter().find(|(other, _)| *other == key).map_or_else(String::new, |(_, typed)| typed)
+}
+
+/// The number of the view; `None` where nothing was typed.
+///
+/// # Errors
+/// A sentence with what is allowed.
+fn number(inputs: &Inputs) -> Result<Option<f64>, String> {
+    let typed = typed(inputs, number_of(inputs.view));
+    if typed.trim().is_empty() {
+        return Ok(None);
+    }
+    let value = decimal(&typed).filter(|value| (1e-9..=1e12).contains(value));
+    value.map(Some).ok_or_else(|| "It must be a number above 0, or empty.".to_owned())
+}
+
+/// What is wrong with the number of the view.
+pub fn fault(inputs: &Inputs) -> Option<String> {
+    number(inputs).err()
+}
+
+/// A judgment as texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgment {
+    /// The verdict with its shares.
+    pub sentence: String,
+    /// Implied rates beside the ceilings.
+    pub rates: [Rates; 2],
+    /// What could explain it.
+    pub explanations: Vec<String>,
+}
+
+/// What to show of a claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Judged {
+    /// Nothing was claimed.
+    Nothing,
+    /// The judgment.
+    Answer(Box<Judgment>),
+    /// Why there is none.
+    Refused(String),
+}
+
+/// Judges the claim of the view; `None` while something cannot be read.
+pub fn judge(inputs: &Inputs) -> Option<Judged> {
+    let Some(number) = number(inputs).ok()? else { return Some(Judged::Nothing) };
+    match inputs.view {
+        View::Kernel => {
+            let work = Work::Operator(AnalyzeRequest {
+                device: &inputs.device,
+                mode: inputs.power_mode(),
+                operator: inputs.operator().ok()?,
+                precision: inputs.precision(inputs.format()),
+                engine: None,
+                calibration: &Calibration::FITTED,
+            });
+            Some(answer(&CheckRequest { work, claim: Claim::Time(Seconds::new(number * 1e-6)) }))
+        }
+        View::Model => {
+            let unit = Unit::chosen(inputs);
+            let mut judged = None;
+            asked::with_request(inputs, &mut |request| {
+                judged = Some(of_model(request, unit, number));
+            });
+            judged
+        }
+    }
+}
+
+fn of_model(request: &EstimateRequest<'_>, unit: Unit, number: f64) -> Judged {
+    let rate = TokensPerSec::new(number);
+    let (work, claim) = match unit {
+        Unit::Total => (Work::Token(*request), Claim::Rate { rate, per_user: false }),
+        Unit::User => (Work::Token(*request), Claim::Rate { rate, per_user: true }),
+        Unit::Seconds if request.workload.new_tokens > MOST_SUMMED => {
+            return Judged::Refused(format!(
+                "At most {MOST_SUMMED} new tokens are added up here; the command line adds up more."
+            ));
+        }
+        Unit::Seconds => (Work::Answer(*request), Claim::Time(Seconds::new(number))),
+    };
+    answer(&CheckRequest { work, claim })
+}
+
+fn answer(request: &CheckRequest<'_>) -> Judged {
+    match check(request) {
+        Ok(answer) => Judged::Answer(Box::new(Judgment {
+            sentence: sentence(&answer),
+            rates: rates(&answer),
+            explanations: explanations(&answer),
+        })),
+        Err(error) => Judged::Refused(format!("{}.", core_error(&error))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::model::fields::Field;
+
+    fn claimed(view: View, pairs: &[(&'static str, &str)]) -> Inputs {
+        asked::arrive();
+        let mut inputs = Inputs { view, ..Inputs::default() };
+        for (key, value) in pairs {
+            inputs.model.put(key, value);
+        }
+        inputs
+    }
+
+    fn sentence_of(inputs: &Inputs) -> String {
+        match judge(inputs) {
+            Some(Judged::Answer(judgment)) => judgment.sentence,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn each_view_judges_its_own_claim() {
+        let kernel = claimed(View::Kernel, &[(TIME, "60"), (AMOUNT, "x")]);
+        assert!(sentence_of(&kernel).starts_with("Above the roof: 1.45 times"));
+        let model = claimed(View::Model, &[(AMOUNT, "1"), (TIME, "x")]);
+        assert!(sentence_of(&model).starts_with("Possible: "));
+        assert_eq!(judge(&claimed(View::Model, &[(TIME, "60")])), Some(Judged::Nothing));
+    }
+
+    #[test]
+    fn the_unit_says_what_the_number_is_about() {
+        let with = |unit: Unit| {
+            let mut inputs = claimed(View::Model, &[(AMOUNT, "30"), (UNIT, unit.key())]);
+            inputs.model.set_text(Field::Batch, "4".to_owned());
+            assert_eq!(Unit::chosen(&inputs), unit);
+            inputs
+        };
+        let shares = Unit::ALL.map(|unit| sentence_of(&with(unit)));
+        assert!(shares[0] != shares[1] && shares[1] != shares[2] && shares[0] != shares[2]);
+        let mut long = with(Unit::Seconds);
+        long.model.set_text(Field::Generate, "9000".to_owned());
+        assert!(matches!(judge(&long), Some(Judged::Refused(text)) if text.contains("8192")));
+    }
+
+    #[test]
+    fn what_is_no_number_is_said_and_keeps_the_last_answer() {
+        for text in ["0", "-4", "fast", "1,5", "1e99", "NaN"] {
+            for (view, key) in [(View::Kernel, TIME), (View::Model, AMOUNT)] {
+                let inputs = claimed(view, &[(key, text)]);
+                assert!(fault(&inputs).is_some_and(|fault| fault.contains("above 0")), "{text}");
+                assert_eq!(judge(&inputs), None, "{text}");
+            }
+        }
+        let mut unread = claimed(View::Model, &[(AMOUNT, "5")]);
+        unread.model.set_text(Field::Batch, "many".to_owned());
+        assert_eq!((fault(&unread), judge(&unread)), (None, None));
+    }
+}

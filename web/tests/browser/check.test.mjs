@@ -1,0 +1,109 @@
+// Is this possible? A claim in either view: its judgment, its explanations, the address, and what is no claim.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertAccessible, loadAxe } from './accessibility.mjs';
+import { openSite, pageTest, withPage } from './harness.mjs';
+import { pick, plain, query } from './page.mjs';
+
+const section = (page) => page.locator('details', { has: page.locator('summary', { hasText: 'Is this possible?' }) });
+
+/** Unfolds the section, which comes with the click. */
+async function unfold(page, field) {
+  await section(page).locator('summary').click();
+  await page.locator(`#${field}`).waitFor();
+}
+
+/** Waits until the section says this: it follows the inputs by a frame. */
+async function says(page, pattern) {
+  const match = (pattern) => {
+    const found = [...document.querySelectorAll('details')].find((it) => it.querySelector('summary')?.textContent === 'Is this possible?');
+    return found !== undefined && new RegExp(pattern).test(found.textContent.replaceAll('\u202f', ' '));
+  };
+  await page.waitForFunction(match, pattern.source, { timeout: 10_000 });
+  return plain(await section(page).innerText());
+}
+
+pageTest('a claimed time of an operator is judged, explained, and in the address', {}, async (page) => {
+  await loadAxe(page);
+  await openSite(page);
+  await unfold(page, 'us');
+  await says(page, /measured or claimed for this operator/);
+  await page.locator('#us').fill('60');
+  const said = await says(page, /Above the roof: 1\.45 times as fast/);
+  assert.match(said, /implied\s+149 GB\/s\s+559 GFLOP\/s/);
+  assert.match(said, /sustained\s+99\.2 GB\/s\s+11\.7 TFLOP\/s\s+origin\s+measured\s+measured/);
+  assert.match(said, /Another format: GGUF Q2_K \(2\.625 bits\)/);
+  assert.equal(await query(page), '?us=60&v=1');
+  await assertAccessible(page);
+  await page.reload();
+  await says(page, /Above the roof: 1\.45 times as fast/);
+  await pick(page, 'weights', 'fp16');
+  await says(page, /Above the roof: 5\.46 times as fast/);
+  await page.locator('#us').fill('400');
+  await says(page, /Possible: 82 % of what the datasheet allows, and 85 % of what practice sustains.*As expected: 413 µs/);
+});
+
+pageTest('what is no time is said beside its field, and the last answer stays', {}, async (page) => {
+  await openSite(page, '?us=60');
+  await says(page, /Above the roof/);
+  for (const wrong of ['0', '-5', 'fast', '1,5']) {
+    await page.locator('#us').fill(wrong);
+    assert.match(await page.locator('#us-message').innerText(), /above 0/, wrong);
+    assert.equal(await page.locator('#us').getAttribute('aria-invalid'), 'true', wrong);
+    await says(page, /Above the roof: 1\.45/);
+    await section(page).locator('.stale').waitFor();
+  }
+  await page.locator('#us').fill('');
+  await says(page, /measured or claimed for this operator/);
+  assert.equal(await page.locator('#us-message').innerText(), '');
+  assert.equal(await query(page), '');
+});
+
+pageTest('a rate of a model is of all users, of each, or the time of an answer', {}, async (page) => {
+  await loadAxe(page);
+  await openSite(page, '?view=model&d=h100_sxm&weights=bf16&batch=1&prompt=512&generate=64');
+  await unfold(page, 'ts');
+  await page.locator('#ts').fill('500');
+  const above = await says(page, /Above the roof: 2\.25 times as fast/);
+  for (const explanation of [/Another format: GGUF Q6_K/, /batch 3 reaches 659 token\/s, and batch 2 only 442/, /drafts of 2 with 73 % accepted/]) {
+    assert.match(above, explanation);
+  }
+  await assertAccessible(page);
+  await page.locator('#batch').fill('4');
+  await says(page, /Possible: 57 %/);
+  await page.locator('#tk').selectOption('user');
+  await says(page, /Above the roof: 2\.2\d times as fast/);
+  assert.match(await query(page), /ts=500&tk=user/);
+  await page.locator('#tk').selectOption('s');
+  await page.locator('#ts').fill('0.4');
+  await says(page, /(Possible|Near the roof): .*As expected/);
+  await page.locator('#generate').fill('9000');
+  await says(page, /At most 8192 new tokens/);
+  await page.locator('#generate').fill('64');
+  await page.goBack();
+  assert.equal(await page.locator('#tk').inputValue(), 'user');
+});
+
+pageTest('claims of both views stay when the view changes', {}, async (page) => {
+  await openSite(page, '?us=60&ts=5');
+  await says(page, /Above the roof/);
+  await page.getByRole('link', { name: 'Model' }).click();
+  await says(page, /(Possible|Above the roof): /);
+  assert.equal(await page.locator('#ts').inputValue(), '5');
+  assert.match(await query(page), /us=60&ts=5/);
+});
+
+pageTest('a unit that nobody has is named', {}, async (page) => {
+  await openSite(page, '?view=model&ts=5&tk=minutes');
+  assert.match(plain(await page.locator('.notes').innerText()), /tk=minutes, which is neither user nor s/);
+  assert.equal(await page.locator('#tk').inputValue(), '');
+});
+
+test('on a phone nothing of it is wider than the screen', async () => {
+  await withPage({ viewport: { width: 390, height: 844 } }, async (page) => {
+    await openSite(page, '?view=model&d=h100_sxm&ts=500&weights=bf16&prompt=512&generate=64&batch=1');
+    await says(page, /Above the roof/);
+    const [wide, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+    assert.ok(wide <= screen, `${wide} of ${screen}`);
+  });
+});
