@@ -32,6 +32,7 @@ pub mod verdict;
 
 pub mod advice;
 pub mod device_facts;
+pub mod limits;
 pub mod limits_panel;
 pub mod show_work;
 

@@ -14,6 +14,7 @@ use crate::components::device_editor::DeviceEditor;
 use crate::components::export_items::ExportItems;
 use crate::components::goal_fields::GoalFields;
 use crate::components::key_dialog::KeyDialog;
+use crate::components::limits::LimitsBody;
 use crate::components::model::view::ModelView;
 use crate::components::own_points::OwnPoints;
 use crate::components::trust::view::TrustView;
@@ -171,6 +172,8 @@ pub enum Part {
     ExportItems,
     /// The list of keys.
     KeyDialog,
+    /// What limits the chosen format.
+    Limits,
 }
 
 /// How a part is made that nobody sees before a click.
@@ -198,6 +201,7 @@ fn maker(part: Part) -> MakeView {
         Part::Goal => || view! { <GoalFields/> }.into_any(),
         Part::Check => || view! { <CheckPanel/> }.into_any(),
         Part::ExportItems => || view! { <ExportItems/> }.into_any(),
+        Part::Limits => || view! { <LimitsBody/> }.into_any(),
         Part::KeyDialog => || view! { <KeyDialog/> }.into_any(),
     }
 }

@@ -54,8 +54,8 @@ pub struct Kernel {
     pub baseline: String,
     /// The chart.
     pub chart: Roofline,
-    /// What limits the chosen format and what would change it; `None` when it is refused.
-    pub limits: Option<Limits>,
+    /// The chosen format runs here.
+    pub runs: bool,
     /// Points of the reader's own.
     pub own_points: Vec<PointRow>,
     /// The device.
@@ -119,16 +119,12 @@ pub fn derive(inputs: &Inputs) -> Result<Kernel, Vec<Fault>> {
     let baseline = question.analyze_choice(PrecisionChoice::weights(half)).ok();
     let answers = question.answers();
     let chosen = answers.iter().find(|(format, _)| format.key == inputs.format().key);
-    let (sentence, line, limits) = match chosen {
-        Some((_, Ok(answer))) => (
-            verdict::sentence(answer),
-            verdict::line(answer),
-            Some(panel::limits(&question, answer)),
-        ),
+    let (sentence, line, runs) = match chosen {
+        Some((_, Ok(answer))) => (verdict::sentence(answer), verdict::line(answer), true),
         Some((format, Err(error))) => {
-            (format!("{} does not run here.", short_name(format)), refusal(error), None)
+            (format!("{} does not run here.", short_name(format)), refusal(error), false)
         }
-        None => (String::new(), String::new(), None),
+        None => (String::new(), String::new(), false),
     };
     let mut chart = chart(&question, &answers);
     let own_points = points::rows(&inputs.points, &chart);
@@ -143,9 +139,17 @@ pub fn derive(inputs: &Inputs) -> Result<Kernel, Vec<Fault>> {
             .map(|(format, answer)| question.row(format, answer, baseline.as_ref()))
             .collect(),
         baseline: short_name(half),
-        limits,
+        runs,
         facts: panel::facts(&question),
     })
+}
+
+/// What limits the chosen format, and what would change it; `None` where it does not run or a field cannot be read.
+pub fn limits(inputs: &Inputs) -> Option<Limits> {
+    let operator = inputs.operator().ok()?;
+    let question = Question { inputs, operator, calibration: &Calibration::FITTED };
+    let answer = question.analyze(inputs.format()).ok()?;
+    Some(panel::limits(&question, &answer))
 }
 
 /// Every format of the table with its answer.
@@ -338,8 +342,8 @@ mod tests {
                 inputs.set_device(Cow::Borrowed(device));
                 let kernel = derive(&inputs).expect("valid fields");
                 assert_eq!(kernel.rows.iter().filter(|row| row.chosen).count(), 1, "{op:?}");
-                assert!(kernel.limits.is_some() && kernel.rows.len() > 1, "{op:?} {}", device.key);
-                let texts = format!("{} {} {:?}", kernel.sentence, kernel.line, kernel.limits);
+                assert!(kernel.runs && kernel.rows.len() > 1, "{op:?} {}", device.key);
+                let texts = format!("{} {} {:?}", kernel.sentence, kernel.line, limits(&inputs));
                 assert!(!texts.contains("NaN") && !texts.contains('∞'), "{op:?}: {texts}");
             }
         }
@@ -366,7 +370,7 @@ mod tests {
             RowState::Runs { .. } => panic!("it has no FP64 peak"),
         };
         assert!(reason.contains("fp64"), "{reason}");
-        assert!(kernel.sentence.contains("does not run") && kernel.limits.is_none());
+        assert!(kernel.sentence.contains("does not run") && !kernel.runs);
         assert!(kernel.chart.points.iter().all(|point| point.key != "fp64"));
     }
 }

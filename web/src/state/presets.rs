@@ -97,7 +97,7 @@ mod tests {
             preset.apply(&mut inputs);
             assert!(preset.is_chosen(&inputs), "{}", preset.name);
             let kernel = derive(&inputs).expect("valid");
-            assert!(kernel.limits.is_some(), "{}", preset.name);
+            assert!(kernel.runs, "{}", preset.name);
             if let Some((key, mode)) = preset.device {
                 assert_eq!((&*inputs.device.key, inputs.mode.as_deref()), (key, mode));
             }

@@ -86,8 +86,8 @@ impl Machine<'_> {
         if head_dim <= 1.0 || (head_dim - 128.0).abs() < 0.5 {
             return 1.0;
         }
-        let doublings = (math::ln(head_dim / 128.0) / core::f64::consts::LN_2).abs();
-        math::exp(-self.constants.head_size * doublings)
+        let times = (head_dim / 128.0).max(128.0 / head_dim);
+        math::pow(times, -self.constants.head_size / core::f64::consts::LN_2)
     }
 }
 

@@ -212,7 +212,7 @@ pub fn weakest(facts: &[DeviceFact]) -> Provenance {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Inputs, derive};
+    use super::super::{Inputs, derive, limits};
     use report::number_text::SPACE;
 
     #[test]
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn one_bar_limits_and_fills_the_column() {
-        let limits = derive(&Inputs::default()).expect("valid").limits.expect("it runs");
+        let limits = limits(&Inputs::default()).expect("it runs");
         let limiting: Vec<_> = limits.bars.iter().filter(|bar| bar.limits).collect();
         assert_eq!(limiting.len(), 1);
         assert_eq!(limiting[0].name, "DRAM");

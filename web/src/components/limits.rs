@@ -1,0 +1,46 @@
+//! What limits the chosen format, and what would change it.
+
+use leptos::prelude::*;
+use report::number_text::typed;
+
+use super::erased::{block, memo};
+use super::explained::Explained;
+use crate::state::derived::{Bar, Limits, limits};
+use crate::state::session::Session;
+
+/// The times side by side, what would change them, and what to read with care; the last good ones while a field is wrong.
+#[component]
+pub fn LimitsBody() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let shown = memo(move |before: Option<&Option<Limits>>| {
+        session.inputs.with(limits).or_else(|| before.cloned().flatten())
+    });
+    let bar = |(index, bar): (usize, Bar)| {
+        view! {
+            <div class="bar" class:limits=bar.limits>
+                <span class="name">{bar.name}</span>
+                <Explained id=format!("bar-{index}") cell=bar.time/>
+                <span class="track" aria-hidden="true">
+                    <span class="length" style:width=format!("{}%", typed(bar.share * 100.0))></span>
+                </span>
+            </div>
+        }
+    };
+    let body = move |limits: Limits| {
+        let list = |items: Vec<String>| {
+            items.into_iter().map(|item| view! { <li>{item}</li> }).collect_view()
+        };
+        let no_notes = limits.notes.is_empty();
+        view! {
+            <p class="formats-line">{limits.formats}</p>
+            <div class="bars">{limits.bars.into_iter().enumerate().map(bar).collect_view()}</div>
+            <h2>"What would change it"</h2>
+            <ul>{list(limits.changes)}</ul>
+            <div hidden=no_notes>
+                <h2>"Read with care"</h2>
+                <ul>{list(limits.notes)}</ul>
+            </div>
+        }
+    };
+    block(move || shown.get().map(body).into_any())
+}
