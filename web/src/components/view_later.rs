@@ -1,5 +1,7 @@
 //! A view when it has come: its chunk is fetched when somebody first goes there.
 
+use core::pin::Pin;
+
 use leptos::prelude::*;
 
 use crate::components::erased::{block, later};
@@ -13,8 +15,11 @@ pub fn ViewLater(
     view: View,
 ) -> impl IntoView {
     let made = RwSignal::new(None::<Result<MakeView, String>>);
+    // One type for both, because the code that waits for each would be a copy.
+    let fetched: Pin<Box<dyn Future<Output = Result<MakeView, Refusal>>>> =
+        if view == View::Trust { Box::pin(trust_view()) } else { Box::pin(model_view()) };
     later(async move {
-        let found = if view == View::Trust { trust_view().await } else { model_view().await };
+        let found = fetched.await;
         // The reader may have gone back meanwhile, and the signal with it.
         drop(made.try_set(Some(found.map_err(|Refusal(text)| text))));
     });

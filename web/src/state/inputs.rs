@@ -11,7 +11,7 @@ use calc_core::roofline::Roofs;
 use calc_core::text::Text;
 
 use super::goal::Goal;
-use super::model::asked::{Asked, Pair};
+use super::model::asked::Asked;
 use super::operator::{Fault, Op, Typed};
 use super::points::OwnPoint;
 
@@ -75,10 +75,8 @@ pub struct Inputs {
     pub points: Vec<OwnPoint>,
     /// What the reader wants of a quantization.
     pub goal: Goal,
-    /// What is asked of a whole model.
+    /// What is asked of a whole model, and the filter of the Trust view.
     pub model: Asked,
-    /// The filter of the Trust view.
-    pub trust: Vec<Pair>,
 }
 
 impl Default for Inputs {
@@ -102,7 +100,6 @@ impl Default for Inputs {
             points: Vec::new(),
             goal: Goal::default(),
             model: Asked::default(),
-            trust: Vec::new(),
         }
     }
 }

@@ -80,11 +80,7 @@ impl Session {
         let inputs = RwSignal::new(inputs);
         // What only another view asks is no reason to answer again.
         let asked = memo(move |_| {
-            inputs.with(|inputs| Inputs {
-                model: Asked::default(),
-                trust: Vec::new(),
-                ..inputs.clone()
-            })
+            inputs.with(|inputs| Inputs { model: Asked::default(), ..inputs.clone() })
         });
         let shown = memo(move |before| asked.with(|inputs| derived::next(before, inputs)));
         let session = Self {

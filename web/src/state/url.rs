@@ -104,7 +104,6 @@ pub fn write(inputs: &Inputs) -> String {
     inputs.goal.write(&mut pairs);
     let of_model = inputs.model.pairs();
     pairs.extend(of_model.into_iter().filter(|(key, _)| !asked::is_carried(key)));
-    pairs.extend(inputs.trust.iter().cloned());
     if pairs.is_empty() {
         return String::new();
     }

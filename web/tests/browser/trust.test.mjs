@@ -35,7 +35,7 @@ pageTest('the view says how right expected times are, with the figures of the do
   assert.ok(fetched.some((url) => /trust/.test(url)));
   assert.match(await verdict(page), /^Decode with one sequence is within \d+ % half of the time, and within \d+ % nine times in ten, on rows that were left out of the fit$/);
   assert.match(await line(page), /^1 308 rows of 18 devices; \d+ % lie in their interval/);
-  for (const [query, title] of [['', 'Left out: a tenth'], ['&tl=device', 'Left out: a device']]) {
+  for (const [query, title] of [['', 'Left out: a tenth'], ['&fl=device', 'Left out: a device']]) {
     await open(page, query);
     const shown = await errors(page);
     const docs = ofDocs(title);
@@ -51,32 +51,32 @@ pageTest('the view says how right expected times are, with the figures of the do
 
 pageTest('a choice filters everything, is in the address, and goes back', {}, async (page) => {
   await open(page);
-  await choose(page, 'ts', 'prefill');
-  await choose(page, 'td', 'gb10');
-  assert.equal(await query(page), '?view=trust&ts=prefill&td=gb10&v=1');
+  await choose(page, 'fs', 'prefill');
+  await choose(page, 'fd', 'gb10');
+  assert.equal(await query(page), '?view=trust&fs=prefill&fd=gb10&v=1');
   assert.match(await verdict(page), /^Prefill is within/);
   assert.equal((await errors(page)).length, 1);
   const shown = await rows(page);
   assert.ok(shown.length > 3 && shown.every(([what]) => what.includes('GB10')), JSON.stringify(shown[0]));
-  await choose(page, 'tt', 'A');
-  await choose(page, 'te', 'llama.cpp');
+  await choose(page, 'ft', 'A');
+  await choose(page, 'fe', 'llama.cpp');
   const narrow = (await rows(page)).length;
   assert.ok(narrow <= shown.length);
   await page.goBack();
   await page.goBack();
   assert.equal((await rows(page)).length, shown.length);
-  assert.equal(await page.locator('#te').inputValue(), '');
+  assert.equal(await page.locator('#fe').inputValue(), '');
   await page.goBack();
   await page.goBack();
   assert.match(await line(page), /^1 308 rows/);
 });
 
 pageTest('a link with every key shows what it names, and another view keeps it', {}, async (page) => {
-  const link = '?view=trust&d=t4&ts=decode&td=b200&te=tensorrt-llm&tf=fp8_e4m3&tt=B&tl=device&v=1';
+  const link = '?view=trust&d=t4&fs=decode&fd=b200&fe=tensorrt-llm&ff=fp8_e4m3&ft=B&fl=device&v=1';
   await openSite(page, link);
   await page.locator('main.trust').waitFor();
   for (const [id, value] of new URLSearchParams(link)) {
-    if (id.startsWith('t')) {
+    if (id.startsWith('f')) {
       assert.equal(await page.locator(`#${id}`).inputValue(), value, id);
     }
   }
@@ -89,11 +89,11 @@ pageTest('a link with every key shows what it names, and another view keeps it',
 });
 
 pageTest('what no row has is named, and what leaves nothing says so', {}, async (page) => {
-  await open(page, '&td=toaster');
-  assert.match(await page.locator('.notes li').innerText(), /td=toaster, which no row has/);
+  await open(page, '&fd=toaster');
+  assert.match(await page.locator('.notes li').innerText(), /fd=toaster, which no row has/);
   assert.match(await line(page), /^1 308 rows/);
-  await choose(page, 'td', 't4');
-  await choose(page, 'tf', 'nvfp4');
+  await choose(page, 'fd', 't4');
+  await choose(page, 'ff', 'nvfp4');
   assert.match(await verdict(page), /^No published row/);
   assert.equal((await rows(page)).length, 0);
 });
@@ -108,13 +108,13 @@ pageTest('rows are sorted by their error, come in parts, and link to their sourc
   assert.equal((await rows(page)).length, 125);
   const links = await page.locator('#rows a').evaluateAll((links) => links.map((link) => [link.href, link.target, link.rel]));
   assert.ok(links.every(([href, target, rel]) => /^https:\/\/[^ ]+$/.test(href) && target === '_blank' && rel.includes('noopener')), JSON.stringify(links[0]));
-  await choose(page, 'ts', 'decode1');
+  await choose(page, 'fs', 'decode1');
   assert.equal((await rows(page)).length, 25, 'another filter begins with few again');
 });
 
 pageTest('arrow keys go through the rows by time, Enter opens the source, Escape leaves', {}, async (page) => {
   await page.addInitScript(() => { globalThis.open = (...all) => { (globalThis.opened ??= []).push(all); return null; }; });
-  await open(page, '&ts=decode1');
+  await open(page, '&fs=decode1');
   await page.locator('#chart').focus();
   await page.keyboard.press('Enter');
   assert.equal(await page.evaluate(() => globalThis.opened), undefined, 'no row, no source');
@@ -136,7 +136,7 @@ pageTest('arrow keys go through the rows by time, Enter opens the source, Escape
 
 pageTest('the pointer names the mark under it, and a click opens its source', {}, async (page) => {
   await page.addInitScript(() => { globalThis.open = (...all) => { (globalThis.opened ??= []).push(all); return null; }; });
-  await open(page, '&td=t4');
+  await open(page, '&fd=t4');
   const box = await page.locator('canvas').boundingBox();
   const { colors: { '#cf6a08': orange } } = await canvasColors(page);
   assert.ok(orange?.pixels > 5, 'the one row has a mark');
@@ -155,7 +155,7 @@ pageTest('a group where it is wrong shows its rows with a click', {}, async (pag
   await groups.first().click();
   const [what] = (await rows(page))[0];
   assert.ok(what.includes(name.split(', ')[0]), `${name} and ${what}`);
-  assert.match(await query(page), /ts=.*td=.*te=/);
+  assert.match(await query(page), /fs=.*fd=.*fe=/);
   await page.goBack();
   assert.equal(await page.locator('.limits ul').last().locator('li').count(), 7, 'rows above the roof');
   assert.match(await page.locator('.limits ul').last().innerText(), /uniform routing/);
@@ -187,7 +187,7 @@ for (const colorScheme of ['light', 'dark']) {
   for (const viewport of [wide, phone]) {
     pageTest(`axe finds nothing, ${viewport === wide ? 'wide' : 'phone'}, ${colorScheme}`, { colorScheme, viewport }, async (page) => {
       await loadAxe(page);
-      await open(page, '&td=toaster');
+      await open(page, '&fd=toaster');
       if (viewport === phone) {
         await page.locator('.summary').click();
       }

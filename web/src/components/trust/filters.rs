@@ -51,7 +51,7 @@ fn Choice(
     });
     let on_change = move |event| {
         let value = event_target_value(&event);
-        session.edit(Step::Choice, |inputs| choose(&mut inputs.trust, part, &value));
+        session.edit(Step::Choice, |inputs| choose(inputs, part, &value));
     };
     view! {
         <div class="field">

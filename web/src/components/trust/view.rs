@@ -12,7 +12,7 @@ use crate::components::notes::Notes;
 use crate::state::model::asked::Pair;
 use crate::state::session::Session;
 use crate::state::trust::answer::Answer;
-use crate::state::trust::filter::notes;
+use crate::state::trust::filter;
 
 /// What the components of this view share.
 #[derive(Debug, Clone, Copy)]
@@ -29,8 +29,8 @@ pub struct TrustContext {
 #[component]
 pub fn TrustView() -> impl IntoView {
     let session = expect_context::<Session>();
-    let pairs = memo(move |_| session.inputs.with(|inputs| inputs.trust.clone()));
-    let wrong = pairs.with_untracked(|pairs| notes(pairs));
+    let pairs = memo(move |_| session.inputs.with(filter::pairs));
+    let wrong = pairs.with_untracked(|pairs| filter::notes(pairs));
     if !wrong.is_empty() {
         session.notes.update(|notes| notes.extend(wrong));
     }

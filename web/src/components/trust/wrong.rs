@@ -6,6 +6,7 @@ use super::view::TrustContext;
 use crate::components::erased::{block, on};
 use crate::state::session::{Session, Step};
 use crate::state::trust::answer::Wrong as Group;
+use crate::state::trust::filter::{Part, choose};
 use crate::state::trust::rows::rows;
 use crate::state::trust::words::{above_roof, work};
 
@@ -14,9 +15,14 @@ use crate::state::trust::words::{above_roof, work};
 pub fn Wrong() -> impl IntoView {
     let session = expect_context::<Session>();
     let TrustContext { answer, .. } = expect_context();
-    let group = move |Group { name, words, pairs }: Group| {
+    let group = move |Group { name, words, chosen }: Group| {
         let on_click = move |_| {
-            session.edit(Step::Choice, |inputs| inputs.trust.clone_from(&pairs));
+            session.edit(Step::Choice, |inputs| {
+                Part::ALL
+                    .into_iter()
+                    .zip(chosen)
+                    .for_each(|(part, value)| choose(inputs, part, value));
+            });
         };
         view! {
             <li>

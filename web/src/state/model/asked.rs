@@ -19,8 +19,8 @@ use crate::state::url::Note;
 /// A key of the address with its value.
 pub type Pair = (&'static str, String);
 
-/// Keys of the Model view in the address.
-const KEYS: [&str; 36] = [
+/// Keys of the Model view in the address, and of the Trust view.
+const KEYS: [&str; 42] = [
     "model",
     "file",
     "geometry",
@@ -57,6 +57,12 @@ const KEYS: [&str; 36] = [
     "us",
     "ts",
     "tk",
+    "fs",
+    "fd",
+    "fe",
+    "ff",
+    "ft",
+    "fl",
 ];
 /// Keys of a model of the reader's own: they travel in the fragment, not in the query.
 const CARRIED: [&str; 3] = ["file", "geometry", "stored"];

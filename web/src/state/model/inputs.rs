@@ -15,6 +15,7 @@ use report::named_model::NamedModel;
 use super::fields::Field;
 use super::roles::{Formats, Role};
 use crate::state::check::CLAIM;
+use crate::state::trust::filter;
 
 /// The model that everything starts from.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,6 +117,8 @@ pub struct ModelInputs {
     pub drafter: Option<&'static CatalogModel>,
     /// What the reader claims to be possible, by key; understood where it is judged.
     pub claim: [String; CLAIM.len()],
+    /// The filter of the Trust view, by key; understood there.
+    pub filter: [String; filter::KEYS.len()],
 }
 
 impl Default for ModelInputs {
@@ -127,6 +130,7 @@ impl Default for ModelInputs {
             formats: Formats::default(),
             drafter: None,
             claim: Default::default(),
+            filter: Default::default(),
         }
     }
 }

@@ -11,6 +11,7 @@ use super::fields::Field;
 use super::inputs::{Base, ModelInputs};
 use super::roles::Role;
 use crate::state::check::{CLAIM, UNIT, Unit};
+use crate::state::trust::filter;
 
 /// Longest name of a file that an address repeats.
 const LONGEST_NAME: usize = 60;
@@ -40,6 +41,8 @@ pub fn write(inputs: &ModelInputs, pairs: &mut Vec<(&'static str, String)>) {
     pairs.extend(inputs.drafter.map(|model| ("dm", model.key.to_owned())));
     let claimed = CLAIM.into_iter().zip(&inputs.claim).filter(|(_, text)| !text.trim().is_empty());
     pairs.extend(claimed.map(|(key, text)| (key, text.trim().to_owned())));
+    let filter = filter::KEYS.into_iter().zip(&inputs.filter).filter(|(_, text)| !text.is_empty());
+    pairs.extend(filter.map(|(key, text)| (key, text.clone())));
     pairs.extend(inputs.tied.map(|tied| ("tied", u8::from(tied).to_string())));
     for role in Role::ALL {
         pairs.extend(inputs.formats.get(role).map(|format| (role.id(), format.key.to_owned())));
@@ -61,6 +64,10 @@ pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> Option<Result<(
         }
         inputs.claim[place] = value.chars().take(LONGEST_NAME).collect();
         return Some(Ok(()));
+    }
+    if let Some(place) = filter::KEYS.iter().position(|known| *known == key) {
+        inputs.filter[place] = value.chars().take(LONGEST_NAME).collect();
+        return Some(Ok(())); // the Trust view says what is wrong with it
     }
     if let Some(role) = Role::ALL.into_iter().find(|role| role.id() == key) {
         return Some(format(role, value).map(|format| inputs.formats.set(role, Some(format))));

@@ -6,7 +6,7 @@ use chart::theme::Hue;
 use report::accuracy::{Errors, Pair as Judged, errors};
 use report::number_text::{count, percent, ratio};
 
-use super::filter::{Filter, Part, choose, chosen, device_name};
+use super::filter::{Filter, Part, chosen, device_name};
 use super::rows::{Row, rows};
 use super::words::{signed, too};
 use crate::state::model::asked::Pair;
@@ -34,8 +34,8 @@ pub struct Wrong {
     pub name: String,
     /// By how much, and on how many rows.
     pub words: String,
-    /// What chooses the group.
-    pub pairs: Vec<Pair>,
+    /// What chooses the group, in the order of [`Part::ALL`].
+    pub chosen: [&'static str; 6],
 }
 
 /// What the view shows.
@@ -263,13 +263,8 @@ fn wrong(shown: &[usize], unseen: bool) -> Vec<Wrong> {
     judged.truncate(WORST);
     let group = |(((device, engine, set), _), found): &(Group, Errors)| {
         let set = rows().sets[*set];
-        let mut pairs = Vec::new();
-        choose(&mut pairs, Part::Set, set.key);
-        choose(&mut pairs, Part::Device, device);
-        choose(&mut pairs, Part::Engine, engine);
-        if unseen {
-            choose(&mut pairs, Part::LeftOut, "device");
-        }
+        let left_out = if unseen { "device" } else { "" };
+        let chosen = [set.key, device, engine, "", "", left_out];
         let rows = plural(found.rows, "row");
         let words = if found.rows == 1 {
             format!("{}, {rows}", too(found.bias))
@@ -280,7 +275,7 @@ fn wrong(shown: &[usize], unseen: bool) -> Vec<Wrong> {
                 signed(found.bias)
             )
         };
-        Wrong { name: format!("{}, {engine}, {}", device_name(device), set.name), words, pairs }
+        Wrong { name: format!("{}, {engine}, {}", device_name(device), set.name), words, chosen }
     };
     judged.iter().map(group).collect()
 }
@@ -288,9 +283,10 @@ fn wrong(shown: &[usize], unseen: bool) -> Vec<Wrong> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::trust::filter::pairs;
 
     fn answer(query: &str) -> Answer {
-        Answer::of(&crate::state::url::read(query).0.trust)
+        Answer::of(&pairs(&crate::state::url::read(query).0))
     }
 
     #[test]
@@ -309,21 +305,21 @@ mod tests {
                 .contains(&format!("within {median} half of the time, and within {p90} nine"))
         );
         assert!(all.line.starts_with("1\u{202f}308 rows of 18 devices; "), "{}", all.line);
-        let one = answer("?ts=prefill&td=gb10");
+        let one = answer("?fs=prefill&fd=gb10");
         assert!(one.sentence.starts_with("Prefill is within "), "{}", one.sentence);
         assert_eq!(one.errors.len(), 1);
     }
 
     #[test]
     fn a_choice_without_rows_says_so() {
-        let none = answer("?td=t4&tf=nvfp4");
+        let none = answer("?fd=t4&ff=nvfp4");
         assert!(none.sentence.contains("No published row"), "{}", none.sentence);
         assert_eq!((none.by_error.len(), none.errors.len(), none.wrong.len()), (0, 0, 0));
     }
 
     #[test]
     fn rows_are_sorted_by_error_and_by_time() {
-        let answer = answer("?ts=decode1");
+        let answer = answer("?fs=decode1");
         let error = |place: &usize| rows().rows[*place].error(false).abs();
         assert!(answer.by_error.windows(2).all(|pair| error(&pair[0]) >= error(&pair[1])));
         let time = |place: &usize| rows().rows[*place].measured;
@@ -333,7 +329,7 @@ mod tests {
 
     #[test]
     fn the_region_is_that_of_every_interval_and_one_alone_has_no_dashes() {
-        let one = answer("?ts=decode1").scatter;
+        let one = answer("?fs=decode1").scatter;
         assert!(one.shared.is_some() && one.widest.is_none());
         let all = answer("").scatter;
         let ((low, high), (widest_low, widest_high)) =
@@ -351,11 +347,14 @@ mod tests {
 
     #[test]
     fn a_wrong_group_chooses_its_own_rows() {
-        for query in ["", "?tl=device"] {
+        for query in ["", "?fl=device"] {
             let all = answer(query);
             assert_eq!(all.wrong.len(), WORST);
             for wrong in &all.wrong {
-                let own = Answer::of(&wrong.pairs);
+                let chosen = Part::ALL.into_iter().zip(wrong.chosen);
+                let pairs: Vec<Pair> =
+                    chosen.map(|(part, value)| (part.key(), value.to_owned())).collect();
+                let own = Answer::of(&pairs);
                 assert_eq!(own.wrong.len(), 1, "{}", wrong.name);
                 assert_eq!((&own.wrong[0].name, &own.wrong[0].words), (&wrong.name, &wrong.words));
             }
@@ -366,6 +365,6 @@ mod tests {
     fn rows_above_the_roof_are_named_with_a_reason() {
         let all = answer("");
         assert!(!all.above_roof.is_empty() && all.above_roof.len() < 20);
-        assert!(answer("?ts=gemm").above_roof.is_empty());
+        assert!(answer("?fs=gemm").above_roof.is_empty());
     }
 }

@@ -2,11 +2,14 @@
 
 use calc_core::catalog;
 
-use super::asked::KEYS;
 use super::rows::{Row, Rows, rows};
+use crate::state::inputs::Inputs;
 use crate::state::model::asked::Pair;
 use crate::state::names::short_name;
 use crate::state::url::Note;
+
+/// Keys in the address: set, device, engine, format, tier, what was left out.
+pub const KEYS: [&str; 6] = ["fs", "fd", "fe", "ff", "ft", "fl"];
 
 /// A choice of the filter, in the order of its keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,11 +106,13 @@ pub fn chosen(pairs: &[Pair], part: Part) -> &str {
 }
 
 /// Chooses; an empty value is none.
-pub fn choose(pairs: &mut Vec<Pair>, part: Part, value: &str) {
-    pairs.retain(|(key, _)| *key != part.key());
-    if !value.is_empty() {
-        pairs.push((part.key(), value.to_owned()));
-    }
+pub fn choose(inputs: &mut Inputs, part: Part, value: &str) {
+    inputs.model.put(part.key(), value);
+}
+
+/// What is chosen: the pairs of the filter alone.
+pub fn pairs(inputs: &Inputs) -> Vec<Pair> {
+    inputs.model.pairs().into_iter().filter(|(key, _)| KEYS.contains(key)).collect()
 }
 
 /// What the address chose that no row has.
@@ -164,7 +169,6 @@ impl Filter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::inputs::Inputs;
     use crate::state::url;
 
     #[test]
@@ -172,14 +176,14 @@ mod tests {
         for part in Part::ALL {
             for (value, _) in part.choices().iter().skip(1) {
                 let mut inputs = Inputs::default();
-                choose(&mut inputs.trust, part, value);
+                choose(&mut inputs, part, value);
                 let query = url::write(&inputs);
                 assert_eq!(url::read(&query), (inputs.clone(), Vec::new()), "{query}");
-                assert!(notes(&inputs.trust).is_empty(), "{query}");
-                let filter = Filter::of(&inputs.trust);
+                assert!(notes(&pairs(&inputs)).is_empty(), "{query}");
+                let filter = Filter::of(&pairs(&inputs));
                 let left = rows().rows.iter().filter(|row| filter.holds(row)).count();
                 assert!(left > 0 && (left < 1308 || part == Part::LeftOut), "{query}: {left}");
-                choose(&mut inputs.trust, part, "");
+                choose(&mut inputs, part, "");
                 assert_eq!(inputs, Inputs::default());
             }
         }
@@ -187,10 +191,10 @@ mod tests {
 
     #[test]
     fn two_choices_hold_together() {
-        let mut pairs = Vec::new();
-        choose(&mut pairs, Part::Device, "gb10");
-        choose(&mut pairs, Part::Set, "prefill");
-        let filter = Filter::of(&pairs);
+        let mut inputs = Inputs::default();
+        choose(&mut inputs, Part::Device, "gb10");
+        choose(&mut inputs, Part::Set, "prefill");
+        let filter = Filter::of(&pairs(&inputs));
         let shown: Vec<&Row> = rows().rows.iter().filter(|row| filter.holds(row)).collect();
         assert!(!shown.is_empty());
         assert!(
@@ -200,14 +204,14 @@ mod tests {
 
     #[test]
     fn what_no_row_has_is_named_and_chooses_nothing() {
-        let (inputs, wrong) = url::read("?view=trust&td=toaster&ts=gemm&v=1");
+        let (inputs, wrong) = url::read("?view=trust&fd=toaster&fs=gemm&v=1");
         assert!(wrong.is_empty());
-        let found = notes(&inputs.trust);
+        let found = notes(&pairs(&inputs));
         assert_eq!(found.len(), 1);
-        assert!(found[0].text.contains("td=toaster"), "{}", found[0].text);
-        assert_eq!(Filter::of(&inputs.trust).set(), "gemm");
+        assert!(found[0].text.contains("fd=toaster"), "{}", found[0].text);
+        assert_eq!(Filter::of(&pairs(&inputs)).set(), "gemm");
         assert_eq!(
-            rows().rows.iter().filter(|row| Filter::of(&inputs.trust).holds(row)).count(),
+            rows().rows.iter().filter(|row| Filter::of(&pairs(&inputs)).holds(row)).count(),
             998
         );
     }

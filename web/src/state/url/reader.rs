@@ -12,7 +12,6 @@ use crate::state::inputs::{Inputs, View};
 use crate::state::model::asked;
 use crate::state::operator::{self, Field, Op};
 use crate::state::points;
-use crate::state::trust::asked as asked_of_trust;
 
 /// Reads keys one by one and keeps the notes.
 pub(super) struct Reader<'a> {
@@ -231,11 +230,7 @@ impl Reader<'_> {
                     self.note(key, value, &rest);
                     continue;
                 }
-                None if inputs.model.take(key, value)
-                    || asked_of_trust::take(&mut inputs.trust, key, value) =>
-                {
-                    continue;
-                }
+                None if inputs.model.take(key, value) => continue,
                 None => {}
             }
             let key: String = key.chars().take(LONGEST_QUOTE).collect();
