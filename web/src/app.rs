@@ -11,11 +11,11 @@ use crate::components::header::Header;
 use crate::components::inputs_panel::InputsPanel;
 use crate::components::key_list::KeyList;
 use crate::components::limits_panel::LimitsPanel;
-use crate::components::model::later::ModelLater;
 use crate::components::notes::Notes;
 use crate::components::roofline_chart::RooflineChart;
 use crate::components::show_work::ShowWork;
 use crate::components::verdict::Verdict;
+use crate::components::view_later::ViewLater;
 use crate::lazy::{Part, own_devices};
 use crate::state::check::TIME;
 use crate::state::derived::Shown;
@@ -43,7 +43,7 @@ pub fn App() -> impl IntoView {
     let view = memo(move |_| session.inputs.with(|inputs| inputs.view));
     let shown = block(move || match view.get() {
         View::Kernel => view! { <KernelView/> }.into_any(),
-        View::Model => view! { <ModelLater/> }.into_any(),
+        later => view! { <ViewLater view=later/> }.into_any(),
     });
     view! {
         <Header/>

@@ -37,6 +37,8 @@ pub mod limits_panel;
 pub mod show_work;
 
 pub mod model;
+pub mod trust;
+pub mod view_later;
 
 pub mod erased;
 

@@ -17,6 +17,7 @@ use crate::components::key_dialog::KeyDialog;
 use crate::components::limits::LimitsBody;
 use crate::components::model::view::ModelView;
 use crate::components::own_points::OwnPoints;
+use crate::components::trust::view::TrustView;
 use crate::state::files::{self, Opened};
 use crate::state::{export, fragment};
 
@@ -133,6 +134,29 @@ pub fn model_view() -> impl Future<Output = Result<MakeView, Refusal>> {
 
 fn make_model_view() -> AnyView {
     view! { <ModelView/> }.into_any()
+}
+
+/// How the Trust view is made.
+///
+/// # Errors
+/// That this part of the page could not be fetched.
+#[cfg(feature = "lazy")]
+#[wasm_split(trust, wasm_split_path = leptos::wasm_split, fallible)]
+pub fn trust_view() -> Result<MakeView, Refusal> {
+    Ok(make_trust_view)
+}
+
+/// How the Trust view is made.
+///
+/// # Errors
+/// None: it is here.
+#[cfg(not(feature = "lazy"))]
+pub fn trust_view() -> impl Future<Output = Result<MakeView, Refusal>> {
+    std::future::ready(Ok(make_trust_view as MakeView))
+}
+
+fn make_trust_view() -> AnyView {
+    view! { <TrustView/> }.into_any()
 }
 
 /// What nobody sees before a click.

@@ -22,6 +22,7 @@ pub mod presets;
 pub mod roving;
 #[cfg(test)]
 mod style_sheet;
+pub mod trust;
 pub mod url;
 pub mod whole;
 

@@ -18,6 +18,7 @@ mod label;
 
 pub mod curves;
 pub mod roofline;
+pub mod scatter;
 pub mod scene;
 
 pub mod draw;

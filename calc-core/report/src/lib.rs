@@ -1,6 +1,7 @@
 //! How an answer is said: requests and published JSON, sentences, numbers as text, tables. One wording for page, command
 //! line and REST. What is not here: formulas (`calc-core`), drawings (`chart`), and any input or output.
 
+pub mod accuracy;
 pub mod device_file;
 pub mod json;
 pub mod model_file;

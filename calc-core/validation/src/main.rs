@@ -1,6 +1,7 @@
 //! `fit`: fits the constants to the published measurements, scores them on rows that were left out, and writes constants,
 //! left-out predictions and tables into the project. Minutes on two cores; the same rows give the same bytes.
 
+mod page;
 mod write;
 
 use std::path::Path;

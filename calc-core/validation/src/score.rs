@@ -1,6 +1,7 @@
 //! How far predictions are from measurements.
 
-use std::collections::BTreeMap;
+use report::accuracy::{self, Pair};
+pub use report::accuracy::{Errors, percentile};
 
 use crate::row::{Row, Set, Tier};
 
@@ -30,65 +31,13 @@ impl Scored<'_> {
     }
 }
 
-/// Errors of a group of rows, as shares.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Errors {
-    /// Rows.
-    pub rows: usize,
-    /// Devices.
-    pub devices: usize,
-    /// Median absolute error over all rows.
-    pub median: f64,
-    /// 90th percentile of it.
-    pub p90: f64,
-    /// Median error: above 0 where predictions are too slow.
-    pub bias: f64,
-    /// Mean over the devices of each one's median absolute error.
-    pub macro_median: f64,
-    /// The same of the 90th percentile.
-    pub macro_p90: f64,
-    /// Share of the measurements that lie in the interval.
-    pub inside: f64,
-}
-
 /// Errors of rows; `None` without any.
 pub fn errors<'a>(scored: impl Iterator<Item = &'a Scored<'a>>) -> Option<Errors> {
-    let scored: Vec<&Scored<'_>> = scored.collect();
-    if scored.is_empty() {
-        return None;
-    }
-    let mut signed: Vec<f64> = scored.iter().map(|row| row.error()).collect();
-    let mut absolute: Vec<f64> = signed.iter().map(|error| error.abs()).collect();
-    let mut of_device: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for row in &scored {
-        of_device.entry(&row.row.device.key).or_default().push(row.error().abs());
-    }
-    let devices = of_device.len();
-    let mean = |share: f64, groups: &mut BTreeMap<&str, Vec<f64>>| {
-        groups.values_mut().map(|errors| percentile(errors, share)).sum::<f64>() / devices as f64
-    };
-    let inside = scored.iter().filter(|row| row.is_inside()).count();
-    Some(Errors {
-        rows: scored.len(),
-        devices,
-        median: percentile(&mut absolute, 0.5),
-        p90: percentile(&mut absolute, 0.9),
-        bias: percentile(&mut signed, 0.5),
-        macro_median: mean(0.5, &mut of_device),
-        macro_p90: mean(0.9, &mut of_device),
-        inside: inside as f64 / scored.len() as f64,
-    })
-}
-
-/// The value below which a share of the values lies, between neighbors on a straight line.
-pub fn percentile(values: &mut [f64], share: f64) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let Some(last) = values.len().checked_sub(1) else { return f64::NAN };
-    let at = share * last as f64;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the slice")]
-    let below = at.floor() as usize;
-    let above = (below + 1).min(last);
-    values[below] + (values[above] - values[below]) * (at - below as f64)
+    accuracy::errors(scored.map(|row| Pair {
+        device: &row.row.device.key,
+        error: row.error(),
+        inside: row.is_inside(),
+    }))
 }
 
 /// A line of a table of errors.

@@ -1,4 +1,4 @@
-//! What a fit leaves in the project: constants as Rust, left-out predictions as CSV, tables as Markdown.
+//! What a fit leaves in the project: constants as Rust, left-out predictions as CSV, rows for the page, tables as Markdown.
 
 use std::fmt::Write as _;
 use std::io;
@@ -8,7 +8,10 @@ use calc_core::calibration::coefficients::Coefficients;
 use calc_core::calibration::{Calibration, DeviceScale, Interval, Intervals};
 use calc_core::text::List;
 use validation::predict::Prepared;
+use validation::row::Set;
 use validation::score::{Errors, Group, Scored, errors};
+
+use crate::page;
 
 /// Digits of a written number: more would say more than the rows do.
 const DIGITS: usize = 4;
@@ -57,6 +60,9 @@ pub(crate) fn all(
 ) -> io::Result<()> {
     std::fs::write(root.join("calc-core/src/calibration/fitted.rs"), constants(fitted, rows))?;
     std::fs::write(root.join("calc-core/validation/data/left-out.csv"), left_out(tables))?;
+    if let [_, (_, groups), (_, devices), ..] = tables {
+        std::fs::write(root.join("web/assets/trust.csv"), page::text(groups, devices))?;
+    }
     std::fs::write(root.join("docs/theory/accuracy-tables.md"), markdown(tables))
 }
 
@@ -134,6 +140,7 @@ fn left_out(tables: &[(String, Vec<Scored<'_>>)]) -> String {
 
 fn markdown(tables: &[(String, Vec<Scored<'_>>)]) -> String {
     let mut text = String::from("<!-- Written by `cargo xtask fit`; not by hand. -->\n");
+    targets(&mut text, tables);
     for (title, scored) in tables {
         let _ = writeln!(text, "\n### {title}\n");
         head(&mut text, "set");
@@ -157,6 +164,41 @@ fn markdown(tables: &[(String, Vec<Scored<'_>>)]) -> String {
         }
     }
     text
+}
+
+/// What was aimed at before there was a fit: set, number of its table, median and 90th percentile of the absolute error [%].
+const TARGETS: [(&str, Set, usize, f64, f64); 6] = [
+    ("decode, batch 1, known device", Set::DecodeOne, 1, 5.0, 15.0),
+    ("decode, batch 1, unseen device", Set::DecodeOne, 2, 6.0, 15.0),
+    ("decode, batch > 1, known device", Set::DecodeMany, 1, 8.0, 25.0),
+    ("prefill, tiers A and B, known device", Set::Prefill, 1, 15.0, 40.0),
+    ("GEMM, unseen shape, known device", Set::Gemm, 3, 6.0, 25.0),
+    ("GEMM, unseen device", Set::Gemm, 2, 10.0, 30.0),
+];
+
+fn targets(text: &mut String, tables: &[(String, Vec<Scored<'_>>)]) {
+    text.push_str(
+        "\n### Against the targets\n\n\
+         | set | rows | median | target | p90 | target |\n|---|---|---|---|---|---|\n",
+    );
+    for (name, set, table, median, p90) in TARGETS {
+        let scored = tables.get(table).map_or(&[] as &[_], |(_, scored)| scored);
+        let Some(found) = errors(scored.iter().filter(|row| row.row.set() == set)) else {
+            continue;
+        };
+        let judged = |share: f64, target: f64| {
+            let percent = (share * 1000.0).round() / 10.0; // as it is printed
+            let verdict = if percent <= target { "met" } else { "missed" };
+            format!("{percent:.1} % | {target} %, {verdict}")
+        };
+        let _ = writeln!(
+            text,
+            "| {name} | {} | {} | {} |",
+            found.rows,
+            judged(found.median, median),
+            judged(found.p90, p90)
+        );
+    }
 }
 
 fn head(text: &mut String, name: &str) {

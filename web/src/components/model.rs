@@ -1,6 +1,5 @@
 //! The Model view.
 
-pub mod later;
 pub mod view;
 
 pub mod drafter;

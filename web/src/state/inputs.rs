@@ -11,7 +11,7 @@ use calc_core::roofline::Roofs;
 use calc_core::text::Text;
 
 use super::goal::Goal;
-use super::model::asked::Asked;
+use super::model::asked::{Asked, Pair};
 use super::operator::{Fault, Op, Typed};
 use super::points::OwnPoint;
 
@@ -23,17 +23,20 @@ pub enum View {
     Kernel,
     /// A whole model on a device.
     Model,
+    /// Published measurements against predictions.
+    Trust,
 }
 
 impl View {
     /// In the order of the navigation.
-    pub const ALL: [Self; 2] = [Self::Kernel, Self::Model];
+    pub const ALL: [Self; 3] = [Self::Kernel, Self::Model, Self::Trust];
 
     /// Its name in the navigation.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Kernel => "Kernel",
             Self::Model => "Model",
+            Self::Trust => "Trust",
         }
     }
 
@@ -42,6 +45,7 @@ impl View {
         match self {
             Self::Kernel => "kernel",
             Self::Model => "model",
+            Self::Trust => "trust",
         }
     }
 }
@@ -73,6 +77,8 @@ pub struct Inputs {
     pub goal: Goal,
     /// What is asked of a whole model.
     pub model: Asked,
+    /// The filter of the Trust view.
+    pub trust: Vec<Pair>,
 }
 
 impl Default for Inputs {
@@ -96,6 +102,7 @@ impl Default for Inputs {
             points: Vec::new(),
             goal: Goal::default(),
             model: Asked::default(),
+            trust: Vec::new(),
         }
     }
 }

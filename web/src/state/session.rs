@@ -78,9 +78,13 @@ impl Session {
         }
         let (inputs, notes) = url::read_beside(&query(), &carried(fragments).unwrap_or_default());
         let inputs = RwSignal::new(inputs);
-        // What only the Model view asks is no reason to answer again.
+        // What only another view asks is no reason to answer again.
         let asked = memo(move |_| {
-            inputs.with(|inputs| Inputs { model: Asked::default(), ..inputs.clone() })
+            inputs.with(|inputs| Inputs {
+                model: Asked::default(),
+                trust: Vec::new(),
+                ..inputs.clone()
+            })
         });
         let shown = memo(move |before| asked.with(|inputs| derived::next(before, inputs)));
         let session = Self {
@@ -185,8 +189,8 @@ impl Session {
             Opened::Model(model) => {
                 self.edit(Step::Choice, |inputs| match (inputs.view, model.presets.first()) {
                     (View::Model, _) => (model.take)(&model, inputs),
-                    (View::Kernel, Some(first)) => first.apply(inputs),
-                    (View::Kernel, None) => {}
+                    (View::Kernel | View::Trust, Some(first)) => first.apply(inputs),
+                    (View::Kernel | View::Trust, None) => {}
                 });
                 self.model.set(Some(model));
             }

@@ -104,6 +104,7 @@ pub fn write(inputs: &Inputs) -> String {
     inputs.goal.write(&mut pairs);
     let of_model = inputs.model.pairs();
     pairs.extend(of_model.into_iter().filter(|(key, _)| !asked::is_carried(key)));
+    pairs.extend(inputs.trust.iter().cloned());
     if pairs.is_empty() {
         return String::new();
     }
@@ -228,7 +229,7 @@ mod tests {
         check_note("?ak=fp7", &["ak=fp7", "no format"]);
         check_note("?ac=-1", &["ac=-1", "from 0 to"]);
         check_note("?pt=a~1", &["pt=a~1", "no points"]);
-        check_note("?view=table", &["view=table", "kernel and model"]);
+        check_note("?view=table", &["view=table", "kernel, model and trust"]);
         check_note("?m", &["m=,"]);
         check_note("?m=%ZZ", &["m=%ZZ"]);
     }

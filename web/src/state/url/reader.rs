@@ -12,6 +12,7 @@ use crate::state::inputs::{Inputs, View};
 use crate::state::model::asked;
 use crate::state::operator::{self, Field, Op};
 use crate::state::points;
+use crate::state::trust::asked as asked_of_trust;
 
 /// Reads keys one by one and keeps the notes.
 pub(super) struct Reader<'a> {
@@ -30,7 +31,7 @@ impl Reader<'_> {
             inputs.view = view;
             return;
         }
-        let rest = "which is no view; there are kernel and model. The page shows kernel.";
+        let rest = "which is no view; there are kernel, model and trust. The page shows kernel.";
         self.note("view", value, rest);
     }
 
@@ -218,7 +219,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The keys of the Model view, and what no view knows.
+    /// The keys of the other views, and what no view knows.
     pub(super) fn other_keys(&mut self, inputs: &mut Inputs, pairs: &[(String, String)]) {
         const KNOWN: [&str; 11] = ["view", "d", "pm", "op", "uf", "pl", "w", "a", "ak", "pt", "v"];
         let is_field = |key: &str| Field::ALL.iter().any(|field| field.id() == key);
@@ -230,7 +231,11 @@ impl Reader<'_> {
                     self.note(key, value, &rest);
                     continue;
                 }
-                None if inputs.model.take(key, value) => continue,
+                None if inputs.model.take(key, value)
+                    || asked_of_trust::take(&mut inputs.trust, key, value) =>
+                {
+                    continue;
+                }
                 None => {}
             }
             let key: String = key.chars().take(LONGEST_QUOTE).collect();

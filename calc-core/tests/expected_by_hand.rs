@@ -1,0 +1,95 @@
+//! The example of `docs/theory/expected.md`, computed step by step with the equations there, against the model and the page.
+
+use calc_core::analysis::{AnalyzeRequest, Operator, analyze};
+use calc_core::calibration::fitted::{CONSTANTS, DEVICES};
+use calc_core::calibration::sustained::sustained;
+use calc_core::calibration::{Calibration, Engine};
+use calc_core::catalog;
+use calc_core::cost::gemm::GemmShape;
+use calc_core::precision::PrecisionChoice;
+
+const DEVICE: &str = "a100_80gb_sxm";
+const DOCS: &str = include_str!("../../docs/theory/expected.md");
+
+/// The lines of the table for one format, times in µs.
+struct ByHand {
+    ideal: f64,
+    memory: f64,
+    compute: f64,
+    both: f64,
+    longer: f64,
+    expected: f64,
+}
+
+/// Bits of a weight, its share of the read rate, of the rate of products, and what its kernel adds to the floor.
+fn by_hand(bits: f64, w: f64, k: f64, more: f64) -> ByHand {
+    let c = CONSTANTS;
+    let own = DEVICES.iter().find(|scale| scale.device == DEVICE).expect("in the fit");
+    let (m, n): (f64, f64) = (64.0, 4096.0);
+    let (weights, activations) = (n * n * bits / 8.0, m * 2.0 * n * 2.0);
+    let us = |bytes: f64| bytes / 2039e9 * 1e6;
+    let memory = us(weights / w + activations) / (c.read_hbm * own.memory);
+    let q: f64 = (32.0_f64 / 108.0).ceil() * 108.0 / 32.0;
+    let s = sustained(DEVICE).half.expect("measured") * own.compute;
+    let compute = 2.0 * m * n * n / 312e12 * 1e6 * q.powf(c.waves) / (s * k);
+    let (long, short) = if memory > compute { (memory, compute) } else { (compute, memory) };
+    let both = (1.0 + (short / long).powf(c.overlap)).powf(1.0 / c.overlap);
+    ByHand {
+        ideal: us(weights + activations),
+        memory,
+        compute,
+        both,
+        longer: long * both,
+        expected: long * both + c.alone_product + more,
+    }
+}
+
+fn columns() -> [(&'static str, ByHand); 2] {
+    let c = CONSTANTS;
+    [
+        ("bf16", by_hand(16.0, 1.0, 1.0, 0.0)),
+        ("int4_g128_sym", by_hand(4.125, c.weights_int4, c.unpacking, c.alone_unpacking)),
+    ]
+}
+
+#[test]
+fn the_example_of_the_docs_comes_out() {
+    for (format, hand) in columns() {
+        let request = AnalyzeRequest {
+            device: catalog::device(DEVICE).expect("catalog key"),
+            mode: None,
+            operator: Operator::Gemm(GemmShape { m: 64, n: 4096, k: 4096 }),
+            precision: PrecisionChoice::weights(catalog::format(format).expect("catalog key")),
+            engine: Some(Engine::TensorRtLlm),
+            calibration: &Calibration::FITTED,
+        };
+        let expected = analyze(&request).expect("valid").expected.time.get() * 1e6;
+        assert!(
+            (expected / hand.expected - 1.0).abs() < 1e-6,
+            "{format}: {expected}, {}",
+            hand.expected
+        );
+    }
+}
+
+#[test]
+fn the_docs_have_the_figures_of_the_example() {
+    let [(_, wide), (_, narrow)] = columns();
+    for (start, a, b, digits) in [
+        ("| t_mem [µs]", wide.ideal, narrow.ideal, 4),
+        ("| T_m [µs]", wide.memory, narrow.memory, 3),
+        ("| T_c [µs]", wide.compute, narrow.compute, 4),
+        ("| o, p", wide.both, narrow.both, 5),
+        ("| long · o [µs]", wide.longer, narrow.longer, 4),
+        ("| t_expected [µs]", wide.expected, narrow.expected, 3),
+    ] {
+        let line = DOCS.lines().find(|line| line.starts_with(start)).expect("a line of the table");
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        for (cell, value) in [(cells[2], a), (cells[3], b)] {
+            let number = cell.split([' ', ',']).next().unwrap_or_default();
+            let written: f64 = number.parse().unwrap_or_else(|_| panic!("{line}"));
+            let half = 0.51 * 10_f64.powi(value.log10().floor() as i32 + 1 - digits);
+            assert!((written - value).abs() <= half, "{start}: {written}, and {value} by hand");
+        }
+    }
+}

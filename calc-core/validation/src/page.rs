@@ -1,0 +1,106 @@
+//! What the Trust view of the page needs of every row: one file, with texts that many rows share named once at its head.
+//!
+//! Times are whole nanoseconds, ends of an interval ten-thousandths of the prediction.
+
+use std::fmt::Write as _;
+
+use calc_core::analysis::Operator;
+use calc_core::lowering::Phase;
+use validation::row::{Row, Set, Tier, Work};
+use validation::score::Scored;
+
+/// The columns of a row. A prediction stands with its interval, and with 1 where the measurement lies in it: without the
+/// row's part of the groups, then without its device.
+const COLUMNS: &str = "id,set,tier,device,engine,what,batch,new,cached,format,above_roof,measured_ns,\
+                       predicted_ns,low,high,inside,predicted_ns,low,high,inside,source";
+
+/// Digits of a written time.
+const DIGITS: i32 = 4;
+
+/// The file.
+pub(crate) fn text(groups: &[Scored<'_>], devices: &[Scored<'_>]) -> String {
+    let mut text = String::new();
+    for set in Set::ALL {
+        let _ = writeln!(text, "set,{},{}", key(set), set.name());
+    }
+    let mut sources: Vec<&str> = Vec::new();
+    for scored in groups {
+        if !sources.contains(&scored.row.source.as_str()) {
+            sources.push(&scored.row.source);
+            let _ = writeln!(text, "source,{}", scored.row.source);
+        }
+    }
+    let _ = writeln!(text, "{COLUMNS}");
+    for (group, device) in groups.iter().zip(devices) {
+        line(&mut text, group, device, &sources);
+    }
+    text
+}
+
+fn line(text: &mut String, group: &Scored<'_>, device: &Scored<'_>, sources: &[&str]) {
+    let row = group.row;
+    let tier = match row.tier {
+        Tier::A => 'A',
+        Tier::B => 'B',
+        Tier::C => 'C',
+    };
+    let (what, [batch, new, cached]) = work(row);
+    let source = sources.iter().position(|source| *source == row.source).unwrap_or_default();
+    let _ = writeln!(
+        text,
+        "{},{},{tier},{},{},{what},{batch},{new},{cached},{},{},{},{},{},{source}",
+        row.id,
+        key(row.set()),
+        row.device.key,
+        row.engine_text,
+        row.format(),
+        u8::from(group.above_roof),
+        nanoseconds(row.measured.get()),
+        prediction(group),
+        prediction(device),
+    );
+}
+
+fn prediction(scored: &Scored<'_>) -> String {
+    let share = |end: f64| (end / scored.predicted * 1e4).round();
+    let (low, high) = scored.interval;
+    let inside = u8::from(scored.is_inside());
+    format!("{},{},{},{inside}", nanoseconds(scored.predicted), share(low), share(high))
+}
+
+/// What a row is about, and its counts: sequences (tokens of a product), new tokens and cached ones.
+fn work(row: &Row) -> (String, [u64; 3]) {
+    match &row.work {
+        Work::Step(step) => {
+            let new = if step.phase == Phase::Decode { 1 } else { step.new };
+            (step.model.to_owned(), [step.batch, new, step.cached])
+        }
+        Work::Operator(work) => match work.operator {
+            Operator::Gemm(shape) => (row.model(), [shape.m, 0, 0]),
+            Operator::Attention { shape, .. } => (
+                format!("{} x {}", shape.heads, shape.qk_dim),
+                [shape.batch, shape.new, shape.cached],
+            ),
+            _ => (row.model(), [0; 3]),
+        },
+    }
+}
+
+fn nanoseconds(seconds: f64) -> f64 {
+    let value = seconds * 1e9;
+    let exponent = value.log10().floor();
+    let step = 10_f64.powf(exponent + 1.0 - f64::from(DIGITS)).max(1.0);
+    (value / step).round() * step
+}
+
+const fn key(set: Set) -> &'static str {
+    match set {
+        Set::DecodeOne => "decode1",
+        Set::DecodeMany => "decode",
+        Set::Prefill => "prefill",
+        Set::PrefillC => "prefillc",
+        Set::Gemm => "gemm",
+        Set::AttentionDecode => "attdecode",
+        Set::AttentionPrefill => "attprefill",
+    }
+}

@@ -1,0 +1,8 @@
+//! The Trust view: published measurements against what was predicted of them.
+
+pub mod error_table;
+pub mod filters;
+pub mod row_table;
+pub mod scatter_chart;
+pub mod view;
+pub mod wrong;

@@ -1,0 +1,62 @@
+//! The left column: which rows are shown.
+
+use leptos::prelude::*;
+
+use super::view::TrustContext;
+use crate::components::erased::{block, flag, on, text};
+use crate::state::session::{Session, Step};
+use crate::state::trust::filter::{Part, choose, chosen};
+
+/// A list for each choice; on a small screen a line that opens them.
+#[component]
+pub fn Filters() -> impl IntoView {
+    let TrustContext { answer, .. } = expect_context();
+    let unfolded = RwSignal::new(false);
+    let summary = text(move || answer.with(|answer| answer.filter_line.clone()));
+    view! {
+        <section class="inputs" class:unfolded=flag(move || unfolded.get()) aria-label="Filter">
+            <button
+                type="button"
+                class="summary"
+                aria-expanded=text(move || unfolded.get().to_string())
+                aria-controls="inputs"
+                on:click=on(move |_| unfolded.update(|unfolded| *unfolded = !*unfolded))
+            >
+                {summary}
+            </button>
+            <div class="fields" id="inputs">
+                {Part::ALL.map(|part| view! { <Choice part=part/> }).collect_view()}
+                <p class="brief">
+                    "Every row is a published measurement. It was predicted by a fit that had neither the row nor its group."
+                </p>
+            </div>
+        </section>
+    }
+}
+
+#[component]
+fn Choice(
+    /// Of what.
+    part: Part,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let TrustContext { pairs, .. } = expect_context();
+    let choices = StoredValue::new(part.choices());
+    let options = block(move || {
+        let now = pairs.with(|pairs| chosen(pairs, part).to_owned());
+        let option = |(value, name): &(&'static str, String)| {
+            view! { <option value=*value selected=*value == now>{name.clone()}</option> }
+        };
+        choices.with_value(|choices| choices.iter().map(option).collect_view()).into_any()
+    });
+    let on_change = move |event| {
+        let value = event_target_value(&event);
+        session.edit(Step::Choice, |inputs| choose(&mut inputs.trust, part, &value));
+    };
+    view! {
+        <div class="field">
+            <label for=part.key()>{part.name()}</label>
+            <select id=part.key() on:change=on(on_change)>{options}</select>
+        </div>
+    }
+}

@@ -1,0 +1,82 @@
+//! The rows, the largest error first.
+
+use leptos::prelude::*;
+
+use super::view::TrustContext;
+use crate::components::erased::{block, flag, on, text};
+use crate::state::trust::answer::more_of;
+use crate::state::trust::filter::{device_name, format_name};
+use crate::state::trust::rows::{Row, rows};
+use crate::state::trust::words::{measured, place, predicted, signed, work};
+
+/// Rows at first, and how many come with a click.
+const STEP: usize = 25;
+
+/// A table of the rows; each has a link to its source.
+#[component]
+pub fn RowTable() -> impl IntoView {
+    let TrustContext { answer, pairs, pointed } = expect_context();
+    // What was asked for belongs to the filter that it was asked for.
+    let wanted = RwSignal::new((Vec::new(), STEP));
+    let limit = move || {
+        wanted.with(|(of, limit)| if pairs.with(|pairs| pairs == of) { *limit } else { STEP })
+    };
+    let row = move |(at, row): (usize, &'static Row), unseen: bool| {
+        let inside = row.predicted[usize::from(unseen)].inside;
+        let about =
+            format!("{}, {}, {}", device_name(row.device), row.engine, format_name(row.format));
+        view! {
+            <tr
+                on:pointerenter=on(move |_| pointed.set(Some(at)))
+                on:pointerleave=on(move |_| pointed.set(None))
+                on:focusin=on(move |_| pointed.set(Some(at)))
+            >
+                <th scope="row">{work(row)}<br/><small>{about}</small></th>
+                <td>{measured(row)}</td>
+                <td>{predicted(row, unseen)}</td>
+                <td>{signed(row.error(unseen))}</td>
+                <td>{place(inside)}</td>
+                <td>
+                    <a href=row.link() target="_blank" rel="noopener noreferrer" title=row.source>{row.id}</a>
+                    " "
+                    <small>{row.tier}</small>
+                </td>
+            </tr>
+        }
+    };
+    let body = block(move || {
+        answer.with(|answer| {
+            let shown = answer.by_error.iter().take(limit());
+            let found = shown.filter_map(|at| Some((*at, rows().rows.get(*at)?)));
+            found.map(|found| row(found, answer.unseen)).collect_view().into_any()
+        })
+    });
+    let left = move || answer.with(|answer| answer.by_error.len().saturating_sub(limit()));
+    let on_more = move |_| {
+        let next = limit() + 4 * STEP;
+        wanted.set((pairs.get_untracked(), next));
+    };
+    view! {
+        <h2>"Rows" <small>"the largest error first"</small></h2>
+        <div class="asked">
+            <div class="scroll" tabindex="0" role="group" aria-label="Rows">
+                <table class="choices" id="rows">
+                    <thead>
+                        <tr>
+                            <th scope="col">"what was timed"</th>
+                            <th scope="col">"measured"</th>
+                            <th scope="col">"expected"</th>
+                            <th scope="col">"error"</th>
+                            <th scope="col">"interval"</th>
+                            <th scope="col">"source, tier"</th>
+                        </tr>
+                    </thead>
+                    <tbody>{body}</tbody>
+                </table>
+            </div>
+            <p hidden=flag(move || left() == 0)>
+                <button type="button" class="tool" on:click=on(on_more)>{text(move || more_of(left(), 4 * STEP))}</button>
+            </p>
+        </div>
+    }
+}

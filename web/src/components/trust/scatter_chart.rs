@@ -1,0 +1,102 @@
+//! Expected against measured times, a mark for each row.
+
+use chart::geometry::Spot;
+use chart::scatter::scene as scatter_scene;
+use chart::scene::Size;
+use leptos::ev::KeyboardEvent;
+use leptos::prelude::*;
+
+use super::view::TrustContext;
+use crate::charts::canvas::{SceneCanvas, View};
+use crate::components::erased::{derived, memo, on, text};
+use crate::state::roving::turn;
+use crate::state::session::Session;
+use crate::state::trust::rows::rows;
+use crate::state::trust::words::spoken;
+
+/// The chart, and the row that the pointer or the keyboard is at in words. The tables below are the same in numbers.
+#[component]
+pub fn ScatterChart() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let TrustContext { answer, pointed, .. } = expect_context();
+    let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
+    let view = RwSignal::new(nothing);
+    let scene = memo(move |_| {
+        answer.with(|answer| scatter_scene(&answer.scatter, view.get().size, pointed.get()))
+    });
+    let hit = move |spot: Spot| {
+        scene.with_untracked(|scene| scene.hit(spot).and_then(|point| point.key.parse().ok()))
+    };
+    let on_point = move |spot: Option<Spot>| {
+        let place = spot.and_then(hit);
+        if pointed.get_untracked() != place {
+            pointed.set(place);
+        }
+    };
+    let on_pick = move |spot: Spot| {
+        let place = hit(spot);
+        pointed.set(place);
+        open_source(place);
+    };
+    let on_key = move |event: KeyboardEvent| {
+        let key = event.key();
+        let now = pointed.get_untracked();
+        let next = answer.with_untracked(|answer| {
+            let at = answer.by_time.iter().position(|place| Some(*place) == now);
+            turn(at, answer.by_time.len(), &key).map(|next| answer.by_time[next])
+        });
+        if key == "Escape" {
+            pointed.set(None);
+        } else if key == "Enter" {
+            open_source(now);
+        } else if next.is_some() {
+            event.prevent_default();
+            pointed.set(next);
+        }
+    };
+    let said = text(move || {
+        match pointed.get().and_then(|place| rows().rows.get(place)) {
+        Some(row) => answer.with(|answer| spoken(row, answer.unseen)),
+        None => "Point at a mark or use the arrow keys; a click or Enter opens its source. Hollow: outside of its interval.".to_owned(),
+    }
+    });
+    let label = text(move || {
+        answer.with(|answer| {
+            format!(
+                "Expected against measured times, both logarithmic; on the diagonal they are equal. {}. {} The tables below have the numbers.",
+                answer.sentence, answer.line
+            )
+        })
+    });
+    let region = text(move || answer.with(|answer| answer.region.clone()));
+    view! {
+        <h2>"Expected against measured" <small>{region}</small></h2>
+        <div
+            class="chart"
+            id="chart"
+            tabindex="0"
+            role="group"
+            aria-label="Rows on the chart; arrow keys go from one to the next, Enter opens its source"
+            on:keydown=on(on_key)
+            on:blur=on(move |_| pointed.set(None))
+        >
+            <SceneCanvas
+                scene=scene
+                theme=derived(move || session.colors.theme())
+                label=label
+                view=view
+                on_point=Callback::new(on_point)
+                on_pick=Callback::new(on_pick)
+            />
+        </div>
+        <p class="brief" role="status">{said}</p>
+    }
+}
+
+/// Opens the source of a row in a new tab, which learns nothing of this one.
+fn open_source(place: Option<usize>) {
+    let Some(row) = place.and_then(|place| rows().rows.get(place)) else { return };
+    let opened =
+        window().open_with_url_and_target_and_features(row.link(), "_blank", "noopener,noreferrer");
+    drop(opened); // a browser that opens no tab says so itself
+}

@@ -1,0 +1,57 @@
+//! The Trust view as a whole.
+
+use leptos::prelude::*;
+
+use super::error_table::ErrorTable;
+use super::filters::Filters;
+use super::row_table::RowTable;
+use super::scatter_chart::ScatterChart;
+use super::wrong::Wrong;
+use crate::components::erased::{memo, text};
+use crate::components::notes::Notes;
+use crate::state::model::asked::Pair;
+use crate::state::session::Session;
+use crate::state::trust::answer::Answer;
+use crate::state::trust::filter::notes;
+
+/// What the components of this view share.
+#[derive(Debug, Clone, Copy)]
+pub struct TrustContext {
+    /// The filter, as the address has it.
+    pub pairs: Memo<Vec<Pair>>,
+    /// What follows from it.
+    pub answer: Memo<Answer>,
+    /// Place of the row that the pointer or the keyboard is at.
+    pub pointed: RwSignal<Option<usize>>,
+}
+
+/// How right expected times are: filter, answer, where they are wrong.
+#[component]
+pub fn TrustView() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let pairs = memo(move |_| session.inputs.with(|inputs| inputs.trust.clone()));
+    let wrong = pairs.with_untracked(|pairs| notes(pairs));
+    if !wrong.is_empty() {
+        session.notes.update(|notes| notes.extend(wrong));
+    }
+    let answer = memo(move |_| pairs.with(|pairs| Answer::of(pairs)));
+    provide_context(TrustContext { pairs, answer, pointed: RwSignal::new(None) });
+    view! {
+        <main class="kernel model trust">
+            <Filters/>
+            <section class="answer" aria-label="Answer">
+                <div class="said">
+                    <Notes/>
+                    <div class="verdict" aria-live="polite">
+                        <h1>{text(move || answer.with(|answer| answer.sentence.clone()))}</h1>
+                        <p>{text(move || answer.with(|answer| answer.line.clone()))}</p>
+                    </div>
+                </div>
+                <ScatterChart/>
+                <ErrorTable/>
+                <RowTable/>
+            </section>
+            <Wrong/>
+        </main>
+    }
+}

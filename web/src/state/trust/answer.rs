@@ -1,0 +1,371 @@
+//! What the Trust view shows of the rows that its filter leaves.
+
+use chart::mark::{Mark, Shape};
+use chart::scatter::{Dot, Ends, Scatter};
+use chart::theme::Hue;
+use report::accuracy::{Errors, Pair as Judged, errors};
+use report::number_text::{count, percent, ratio};
+
+use super::filter::{Filter, Part, choose, chosen, device_name};
+use super::rows::{Row, rows};
+use super::words::{signed, too};
+use crate::state::model::asked::Pair;
+
+/// Groups that are named where the predictor is wrong.
+const WORST: usize = 8;
+
+/// Columns of the table of errors.
+pub const COLUMNS: [(&str, &str); 9] = [
+    ("set", ""),
+    ("rows", ""),
+    ("devices", ""),
+    ("median", "half of the errors are smaller"),
+    ("p90", "nine of ten errors are smaller"),
+    ("bias", "median with its sign: + where predictions are too slow"),
+    ("median by device", "mean over the devices of each one's median"),
+    ("p90 by device", "mean over the devices of each one's p90"),
+    ("inside", "measurements in the interval, which is made for 80 %"),
+];
+
+/// A group where the predictor is wrong.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wrong {
+    /// Device, engine and set.
+    pub name: String,
+    /// By how much, and on how many rows.
+    pub words: String,
+    /// What chooses the group.
+    pub pairs: Vec<Pair>,
+}
+
+/// What the view shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// How right it is.
+    pub sentence: String,
+    /// On what.
+    pub line: String,
+    /// What is chosen, for a small screen.
+    pub filter_line: String,
+    /// What the region of the chart is.
+    pub region: String,
+    /// Whole devices were left out.
+    pub unseen: bool,
+    /// Places of the rows, the largest error first.
+    pub by_error: Vec<usize>,
+    /// Places of the rows, the shortest time first.
+    pub by_time: Vec<usize>,
+    /// The chart.
+    pub scatter: Scatter,
+    /// Mark, name and cells of each set.
+    pub errors: Vec<(Mark, &'static str, [String; 8])>,
+    /// Groups with the largest median error.
+    pub wrong: Vec<Wrong>,
+    /// Places of rows above the roof.
+    pub above_roof: Vec<usize>,
+}
+
+impl Answer {
+    /// Works it out.
+    pub fn of(pairs: &[Pair]) -> Self {
+        let filter = Filter::of(pairs);
+        let unseen = filter.unseen;
+        let all = &rows().rows;
+        let shown: Vec<usize> = (0..all.len()).filter(|place| filter.holds(&all[*place])).collect();
+        let sorted = |size: &dyn Fn(&Row) -> f64| {
+            let mut places = shown.clone();
+            places.sort_by(|a, b| size(&all[*a]).total_cmp(&size(&all[*b])));
+            places
+        };
+        let of_set =
+            |set: usize| shown.iter().map(|place| &all[*place]).filter(move |row| row.set == set);
+        let tables = (0..rows().sets.len()).filter_map(|set| {
+            let found = judge(of_set(set), unseen)?;
+            Some((mark(set), rows().sets[set].name, cells(&found)))
+        });
+        let scatter = scatter(&shown, unseen);
+        let (sentence, line) = words(&filter, &shown);
+        Self {
+            sentence,
+            line,
+            filter_line: filter_line(pairs),
+            region: region(&scatter),
+            unseen,
+            by_error: sorted(&|row| -row.error(unseen).abs()),
+            by_time: sorted(&|row| row.measured),
+            scatter,
+            errors: tables.collect(),
+            wrong: wrong(&shown, unseen),
+            above_roof: shown.iter().copied().filter(|place| all[*place].above_roof).collect(),
+        }
+    }
+}
+
+fn judge<'a>(rows: impl Iterator<Item = &'a Row>, unseen: bool) -> Option<Errors> {
+    errors(rows.map(|row| Judged {
+        device: row.device,
+        error: row.error(unseen),
+        inside: row.predicted[usize::from(unseen)].inside,
+    }))
+}
+
+fn cells(found: &Errors) -> [String; 8] {
+    [
+        count(found.rows as u64),
+        count(found.devices as u64),
+        percent(found.median),
+        percent(found.p90),
+        signed(found.bias),
+        percent(found.macro_median),
+        percent(found.macro_p90),
+        percent(found.inside),
+    ]
+}
+
+/// How right it is, of the chosen set; without one, of the first set that has rows, which is what most ask about.
+fn words(filter: &Filter, shown: &[usize]) -> (String, String) {
+    let all = &rows().rows;
+    let sets = &rows().sets;
+    let first = shown.iter().map(|place| all[*place].set).min();
+    let Some((first, found)) = first.and_then(|first| {
+        let own = shown.iter().map(|place| &all[*place]).filter(|row| row.set == first);
+        Some((first, judge(own, filter.unseen)?))
+    }) else {
+        let line = "Choose all again where a choice leaves too little.".to_owned();
+        return ("No published row has all of this.".to_owned(), line);
+    };
+    let left = if filter.unseen { "on devices that were" } else { "on rows that were" };
+    let sentence = format!(
+        "{} is within {} half of the time, and within {} nine times in ten, {left} left out of the fit",
+        said(sets[first].key),
+        percent(found.median),
+        percent(found.p90),
+    );
+    let whole = judge(shown.iter().map(|place| &all[*place]), filter.unseen);
+    let (devices, inside) = whole.map_or((0, 0.0), |whole| (whole.devices, whole.inside));
+    let (row, device) = (plural(shown.len(), "row"), plural(devices, "device"));
+    let line = format!(
+        "{row} of {device}; {} lie in their interval, which is made for 80 %.",
+        percent(inside)
+    );
+    (sentence, line)
+}
+
+fn plural(number: usize, thing: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{ending}", count(number as u64))
+}
+
+/// What is chosen; everything where nothing is.
+fn filter_line(pairs: &[Pair]) -> String {
+    let name = |part: Part| {
+        let value = chosen(pairs, part);
+        let found = part.choices().into_iter().find(|(key, _)| *key == value && !key.is_empty());
+        found.map(|(_, name)| name)
+    };
+    let names: Vec<String> = Part::ALL.into_iter().filter_map(name).collect();
+    if names.is_empty() { "All rows".to_owned() } else { names.join(" · ") }
+}
+
+fn region(scatter: &Scatter) -> String {
+    let said = |(low, high): Ends| format!("{} to {}", ratio(low), ratio(high));
+    match (scatter.shared, scatter.widest) {
+        (Some(shared), None) => format!("shaded: the interval, {} the expected time", said(shared)),
+        (Some(_), Some(widest)) => format!(
+            "shaded: in every interval · dashed: the widest, {} the expected time",
+            said(widest)
+        ),
+        (None, _) => String::new(),
+    }
+}
+
+/// What a button says that brings more rows.
+pub fn more_of(left: usize, step: usize) -> String {
+    format!("Show {} more of {}", count(left.min(step) as u64), count(left as u64))
+}
+
+/// A set as the subject of a sentence.
+fn said(key: &str) -> &'static str {
+    match key {
+        "decode1" => "Decode with one sequence",
+        "decode" => "Decode with more sequences",
+        "prefill" => "Prefill",
+        "prefillc" => "Prefill, by community measurements,",
+        "gemm" => "A matrix product alone",
+        "attdecode" => "Attention alone, in decode,",
+        _ => "Attention alone, in prefill,",
+    }
+}
+
+/// The mark of a set.
+pub fn mark(set: usize) -> Mark {
+    let (shape, hue) = match set {
+        0 => (Shape::Circle, Hue::Orange),
+        1 => (Shape::Diamond, Hue::Blue),
+        2 => (Shape::Triangle, Hue::Purple),
+        3 => (Shape::Wedge, Hue::Rose),
+        4 => (Shape::Square, Hue::Cyan),
+        5 => (Shape::Pentagon, Hue::Green),
+        _ => (Shape::Hexagon, Hue::Brown),
+    };
+    Mark { shape, hue }
+}
+
+fn scatter(shown: &[usize], unseen: bool) -> Scatter {
+    let all = &rows().rows;
+    let dot = |&key: &usize| {
+        let row = &all[key];
+        let prediction = row.predicted[usize::from(unseen)];
+        Dot {
+            key,
+            x: row.measured,
+            y: prediction.time,
+            mark: mark(row.set),
+            filled: prediction.inside,
+        }
+    };
+    let ends = || shown.iter().map(|place| all[*place].predicted[usize::from(unseen)].ends);
+    let both = |low: fn(f64, f64) -> f64, high: fn(f64, f64) -> f64| -> Option<Ends> {
+        ends().reduce(|one, other| (low(one.0, other.0), high(one.1, other.1)))
+    };
+    let (shared, widest) = (both(f64::max, f64::min), both(f64::min, f64::max));
+    Scatter {
+        names: ["measured".to_owned(), "expected".to_owned()],
+        sides: ["expected too slow".to_owned(), "expected too fast".to_owned()],
+        dots: shown.iter().map(dot).collect(),
+        shared,
+        widest: widest.filter(|_| shared != widest),
+    }
+}
+
+/// Device, engine and set, with the rows of the group.
+type Group = ((&'static str, &'static str, usize), Vec<usize>);
+
+fn wrong(shown: &[usize], unseen: bool) -> Vec<Wrong> {
+    let all = &rows().rows;
+    let mut groups: Vec<Group> = Vec::new();
+    for &place in shown {
+        let row = &all[place];
+        let key = (row.device, row.engine, row.set);
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, places)) => places.push(place),
+            None => groups.push((key, vec![place])),
+        }
+    }
+    let mut judged: Vec<(Group, Errors)> = groups
+        .into_iter()
+        .filter_map(|group| {
+            let found = judge(group.1.iter().map(|place| &all[*place]), unseen)?;
+            Some((group, found))
+        })
+        .collect();
+    judged.sort_by(|(_, a), (_, b)| b.median.total_cmp(&a.median));
+    judged.truncate(WORST);
+    let group = |(((device, engine, set), _), found): &(Group, Errors)| {
+        let set = rows().sets[*set];
+        let mut pairs = Vec::new();
+        choose(&mut pairs, Part::Set, set.key);
+        choose(&mut pairs, Part::Device, device);
+        choose(&mut pairs, Part::Engine, engine);
+        if unseen {
+            choose(&mut pairs, Part::LeftOut, "device");
+        }
+        let rows = plural(found.rows, "row");
+        let words = if found.rows == 1 {
+            format!("{}, {rows}", too(found.bias))
+        } else {
+            format!(
+                "{} off in the median, {} over {rows}",
+                percent(found.median),
+                signed(found.bias)
+            )
+        };
+        Wrong { name: format!("{}, {engine}, {}", device_name(device), set.name), words, pairs }
+    };
+    judged.iter().map(group).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(query: &str) -> Answer {
+        Answer::of(&crate::state::url::read(query).0.trust)
+    }
+
+    #[test]
+    fn the_sentence_says_the_errors_of_its_set() {
+        let all = answer("");
+        assert!(
+            all.sentence.starts_with("Decode with one sequence is within "),
+            "{}",
+            all.sentence
+        );
+        let (_, name, cells) = &all.errors[0];
+        assert_eq!(*name, "decode, batch 1");
+        let [_, _, median, p90, ..] = cells;
+        assert!(
+            all.sentence
+                .contains(&format!("within {median} half of the time, and within {p90} nine"))
+        );
+        assert!(all.line.starts_with("1\u{202f}308 rows of 18 devices; "), "{}", all.line);
+        let one = answer("?ts=prefill&td=gb10");
+        assert!(one.sentence.starts_with("Prefill is within "), "{}", one.sentence);
+        assert_eq!(one.errors.len(), 1);
+    }
+
+    #[test]
+    fn a_choice_without_rows_says_so() {
+        let none = answer("?td=t4&tf=nvfp4");
+        assert!(none.sentence.contains("No published row"), "{}", none.sentence);
+        assert_eq!((none.by_error.len(), none.errors.len(), none.wrong.len()), (0, 0, 0));
+    }
+
+    #[test]
+    fn rows_are_sorted_by_error_and_by_time() {
+        let answer = answer("?ts=decode1");
+        let error = |place: &usize| rows().rows[*place].error(false).abs();
+        assert!(answer.by_error.windows(2).all(|pair| error(&pair[0]) >= error(&pair[1])));
+        let time = |place: &usize| rows().rows[*place].measured;
+        assert!(answer.by_time.windows(2).all(|pair| time(&pair[0]) <= time(&pair[1])));
+        assert_eq!(answer.by_error.len(), 75);
+    }
+
+    #[test]
+    fn the_region_is_that_of_every_interval_and_one_alone_has_no_dashes() {
+        let one = answer("?ts=decode1").scatter;
+        assert!(one.shared.is_some() && one.widest.is_none());
+        let all = answer("").scatter;
+        let ((low, high), (widest_low, widest_high)) =
+            (all.shared.expect("rows"), all.widest.expect("several"));
+        assert!(widest_low < low && high < widest_high);
+        for dot in one.dots {
+            let (low, high) = one.shared.expect("rows");
+            let ratio = dot.x / dot.y;
+            // Rows are written with four digits, so one at an edge may fall either way.
+            if (ratio / low - 1.0).abs() > 1e-3 && (ratio / high - 1.0).abs() > 1e-3 {
+                assert_eq!(dot.filled, (low..=high).contains(&ratio), "{}", dot.key);
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_group_chooses_its_own_rows() {
+        for query in ["", "?tl=device"] {
+            let all = answer(query);
+            assert_eq!(all.wrong.len(), WORST);
+            for wrong in &all.wrong {
+                let own = Answer::of(&wrong.pairs);
+                assert_eq!(own.wrong.len(), 1, "{}", wrong.name);
+                assert_eq!((&own.wrong[0].name, &own.wrong[0].words), (&wrong.name, &wrong.words));
+            }
+        }
+    }
+
+    #[test]
+    fn rows_above_the_roof_are_named_with_a_reason() {
+        let all = answer("");
+        assert!(!all.above_roof.is_empty() && all.above_roof.len() < 20);
+        assert!(answer("?ts=gemm").above_roof.is_empty());
+    }
+}
