@@ -17,9 +17,9 @@ async function unfolded(page, name) {
 }
 
 for (const [preset, first, flip] of [
-  ['edge decode', 'INT4 g128, GPTQ', /M ≥ \d+: INT8 weights and activations is first/],
-  ['edge at 7 W', 'INT4 g128, GPTQ', /first/],
-  ['desktop decode', 'INT4 g128, GPTQ', /first/],
+  ['edge decode', 'GGUF Q4_K_M', /M ≥ \d+: INT4 g128, GPTQ is first/],
+  ['edge at 7 W', 'GGUF Q4_K_M', /M ≥ \d+: INT8 weights and activations is first/],
+  ['desktop decode', 'GGUF Q4_K_M', /M ≥ \d+: NVFP4 weights and activations is first/],
   ['desktop prefill', 'NVFP4 weights and activations', /first/],
   ['server prefill', 'FP8 weights and activations', /first/],
 ]) {
@@ -69,7 +69,7 @@ pageTest('a goal counts, is in the address, and a wrong one says what is allowed
 pageTest('every recommended figure says where it comes from', {}, async (page) => {
   await openSite(page);
   await page.locator('#advice-3').focus();
-  assert.match(await page.locator('#explanation').innerText(), /AWQ paper/);
+  assert.match(await page.locator('#explanation').innerText(), /llama\.cpp/);
   await pick(page, 'device', 'h100_sxm');
   await page.waitForFunction(() => document.querySelector('.advice')?.textContent.includes('FP8'));
   assert.match(await unfolded(page, 'ranked'), /FP8 weights and activations/);
