@@ -259,11 +259,13 @@ mod tests {
     use crate::state::check::CLAIM;
     use crate::state::model::fields::Field;
     use crate::state::model::roles::Role;
+    use crate::state::trust::filter;
 
     #[test]
     fn the_keys_are_those_that_are_understood() {
         let mut others = vec!["model", "file", "geometry", "stored", "tied", "dm"];
         others.extend(CLAIM);
+        others.extend(filter::KEYS);
         others.extend(Field::ALL.map(|field| field.spec().id));
         others.extend(Role::ALL.map(Role::id));
         assert_eq!(others.len(), KEYS.len());
