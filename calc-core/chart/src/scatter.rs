@@ -4,7 +4,7 @@ use calc_core::math::exp10;
 
 use crate::axis::{AIR, LogAxis, Range};
 use crate::geometry::{Rect, Spot, clip};
-use crate::label::{Anchor, Label};
+use crate::label::{Anchor, Label, text_width};
 use crate::mark::Mark;
 use crate::scene::{Line, Scene, ScenePoint, Size};
 use crate::theme::Ink;
@@ -47,7 +47,7 @@ pub struct Scatter {
     pub dots: Vec<Dot>,
     /// The region that lies in the interval of every dot.
     pub shared: Option<Ends>,
-    /// The edges of the widest interval, where they differ.
+    /// The edges of the widest interval.
     pub widest: Option<Ends>,
 }
 
@@ -118,7 +118,8 @@ impl Frame {
             let x = self.x.at_log(f64::from(exponent));
             let path = vec![Spot { x, y: plot.top }, Spot { x, y: plot.bottom }];
             scene.lines.push(Line { path, ink: Ink::Line, width: 1.0, dash: None });
-            let at = Spot { x, y: plot.bottom + 14.0 };
+            let half = text_width(&text, FONT) / 2.0;
+            let at = Spot { x: x.min(scene.size.width - half), y: plot.bottom + 14.0 };
             scene.labels.push(Label::new(&text, at, Anchor::Middle, Ink::Muted, FONT));
         }
         for (exponent, text) in ticks(&self.y) {

@@ -27,7 +27,7 @@ pub fn Filters() -> impl IntoView {
             <div class="fields" id="inputs">
                 {Part::ALL.map(|part| view! { <Choice part=part/> }).collect_view()}
                 <p class="brief">
-                    "Every row is a published measurement. It was predicted by a fit that had neither the row nor its group."
+                    "Every row is a published measurement. It was predicted by a fit that had neither the row nor its group, which is one board, model and engine."
                 </p>
             </div>
         </section>

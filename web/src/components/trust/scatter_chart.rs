@@ -63,7 +63,7 @@ pub fn ScatterChart() -> impl IntoView {
     let label = text(move || {
         answer.with(|answer| {
             format!(
-                "Expected against measured times, both logarithmic; on the diagonal they are equal. {}. {} The tables below have the numbers.",
+                "Expected against measured times, both logarithmic; on the diagonal they are equal. {} {} The tables below have the numbers.",
                 answer.sentence, answer.line
             )
         })

@@ -38,7 +38,7 @@ pub fn Wrong() -> impl IntoView {
     let above = block(move || {
         let places = answer.with(|answer| answer.above_roof.clone());
         if places.is_empty() {
-            return view! { <p class="brief">"None of these rows."</p> }.into_any();
+            return view! { <p class="formats-line">"None of these rows."</p> }.into_any();
         }
         let row = |row: &'static crate::state::trust::rows::Row| {
             view! {
@@ -58,10 +58,10 @@ pub fn Wrong() -> impl IntoView {
         <aside class="limits" aria-label="Where it is known to be wrong">
             <div>
                 <h2>"Where it is known to be wrong"</h2>
-                <p class="brief">"Groups of device, engine and set with the largest median error. A click shows the rows."</p>
+                <p class="formats-line">"Groups of device, engine and set with the largest median error. A click shows the rows."</p>
                 <ul>{groups}</ul>
                 <h2>"Above the roof"</h2>
-                <p class="brief">"Rows that imply more than the datasheet allows. They count like the others."</p>
+                <p class="formats-line">"Rows that imply more than the datasheet allows. They count like the others."</p>
                 {above}
             </div>
         </aside>

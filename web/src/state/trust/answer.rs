@@ -136,7 +136,7 @@ fn words(filter: &Filter, shown: &[usize]) -> (String, String) {
     };
     let left = if filter.unseen { "on devices that were" } else { "on rows that were" };
     let sentence = format!(
-        "{} is within {} half of the time, and within {} nine times in ten, {left} left out of the fit",
+        "{} is within {} half of the time, and within {} nine times in ten, {left} left out of the fit.",
         said(sets[first].key),
         percent(found.median),
         percent(found.p90),
@@ -145,8 +145,9 @@ fn words(filter: &Filter, shown: &[usize]) -> (String, String) {
     let (devices, inside) = whole.map_or((0, 0.0), |whole| (whole.devices, whole.inside));
     let (row, device) = (plural(shown.len(), "row"), plural(devices, "device"));
     let line = format!(
-        "{row} of {device}; {} lie in their interval, which is made for 80 %.",
-        percent(inside)
+        "{row} of {device}; {} lie in their interval, which is made for {}.",
+        percent(inside),
+        percent(0.8)
     );
     (sentence, line)
 }
@@ -170,12 +171,14 @@ fn filter_line(pairs: &[Pair]) -> String {
 fn region(scatter: &Scatter) -> String {
     let said = |(low, high): Ends| format!("{} to {}", ratio(low), ratio(high));
     match (scatter.shared, scatter.widest) {
-        (Some(shared), None) => format!("shaded: the interval, {} the expected time", said(shared)),
-        (Some(_), Some(widest)) => format!(
-            "shaded: in every interval · dashed: the widest, {} the expected time",
+        (shared, Some(widest)) if shared == Some(widest) => {
+            format!("between the dashes: the interval, {} the expected time", said(widest))
+        }
+        (_, Some(widest)) => format!(
+            "shaded: in every interval · between the dashes: the widest, {} the expected time",
             said(widest)
         ),
-        (None, _) => String::new(),
+        (_, None) => String::new(),
     }
 }
 
@@ -234,7 +237,7 @@ fn scatter(shown: &[usize], unseen: bool) -> Scatter {
         sides: ["expected too slow".to_owned(), "expected too fast".to_owned()],
         dots: shown.iter().map(dot).collect(),
         shared,
-        widest: widest.filter(|_| shared != widest),
+        widest,
     }
 }
 
@@ -328,9 +331,9 @@ mod tests {
     }
 
     #[test]
-    fn the_region_is_that_of_every_interval_and_one_alone_has_no_dashes() {
+    fn the_region_is_that_of_every_interval_and_the_dashes_are_the_widest() {
         let one = answer("?fs=decode1").scatter;
-        assert!(one.shared.is_some() && one.widest.is_none());
+        assert!(one.shared.is_some() && one.widest == one.shared);
         let all = answer("").scatter;
         let ((low, high), (widest_low, widest_high)) =
             (all.shared.expect("rows"), all.widest.expect("several"));

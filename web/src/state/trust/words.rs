@@ -32,8 +32,11 @@ pub fn predicted(row: &Row, unseen: bool) -> String {
     time(Seconds::new(row.predicted[usize::from(unseen)].time))
 }
 
-/// An error with its sign: `+12 %`, above 0 where the prediction is too slow.
+/// An error with its sign: `+12 %`, above 0 where the prediction is too slow. Under half a percent it has none.
 pub fn signed(error: f64) -> String {
+    if error.abs() < 0.005 {
+        return percent(0.0);
+    }
     let sign = if error < 0.0 { "−" } else { "+" };
     format!("{sign}{}", percent(error.abs()))
 }
