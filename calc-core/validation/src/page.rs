@@ -15,7 +15,7 @@ const COLUMNS: &str = "id,set,tier,device,engine,what,batch,new,cached,format,ab
                        predicted_ns,low,high,inside,predicted_ns,low,high,inside,source";
 
 /// Digits of a written time.
-const DIGITS: i32 = 4;
+const DIGITS: usize = 4;
 
 /// The file.
 pub(crate) fn text(groups: &[Scored<'_>], devices: &[Scored<'_>]) -> String {
@@ -86,11 +86,10 @@ fn work(row: &Row) -> (String, [u64; 3]) {
     }
 }
 
+/// Whole nanoseconds of four digits.
 fn nanoseconds(seconds: f64) -> f64 {
     let value = seconds * 1e9;
-    let exponent = value.log10().floor();
-    let step = 10_f64.powf(exponent + 1.0 - f64::from(DIGITS)).max(1.0);
-    (value / step).round() * step
+    format!("{value:.*e}", DIGITS - 1).parse().map_or(value, f64::round)
 }
 
 const fn key(set: Set) -> &'static str {

@@ -2,7 +2,7 @@
 
 use calc_core::catalog;
 
-use super::rows::{Row, Rows, rows};
+use super::rows::{Row, rows};
 use crate::state::inputs::Inputs;
 use crate::state::model::asked::Pair;
 use crate::state::names::short_name;
@@ -53,41 +53,39 @@ impl Part {
         }
     }
 
-    /// Values with their names, in the order of the rows; the first is for none.
+    /// Values with their names; the first is for none.
     pub fn choices(self) -> Vec<(&'static str, String)> {
-        let Rows { sets, rows } = rows();
         let mut choices = vec![("", self.usual().to_owned())];
-        let mut values: Vec<(&str, String)> = Vec::new();
-        let mut add = |value: &'static str, name: &dyn Fn() -> String| {
-            if values.iter().all(|(known, _)| *known != value) {
-                values.push((value, name()));
-            }
-        };
-        match self {
-            Self::Set => sets.iter().for_each(|set| add(set.key, &|| set.name.to_owned())),
-            Self::LeftOut => add("device", &|| "the whole device".to_owned()),
-            Self::Tier => {
-                let tiers = [
-                    ("A", "A: clean, official"),
-                    ("B", "B: official, less clean"),
-                    ("C", "C: community"),
-                ];
-                tiers.iter().for_each(|(key, name)| add(key, &|| (*name).to_owned()));
-            }
-            Self::Device => {
-                rows.iter().for_each(|row| add(row.device, &|| device_name(row.device)))
-            }
-            Self::Engine => rows.iter().for_each(|row| add(row.engine, &|| row.engine.to_owned())),
-            Self::Format => {
-                rows.iter().for_each(|row| add(row.format, &|| format_name(row.format)))
-            }
-        }
-        if matches!(self, Self::Device | Self::Engine | Self::Format) {
-            values.sort_by(|(_, a), (_, b)| a.cmp(b));
-        }
-        choices.extend(values);
+        choices.extend(match self {
+            Self::Set => rows().sets.iter().map(|set| (set.key, set.name.to_owned())).collect(),
+            Self::Device => values(|row| row.device, device_name),
+            Self::Engine => values(|row| row.engine, str::to_owned),
+            Self::Format => values(|row| row.format, format_name),
+            Self::Tier => named(&[
+                ("A", "A: clean, official"),
+                ("B", "B: official, less clean"),
+                ("C", "C: community"),
+            ]),
+            Self::LeftOut => named(&[("device", "the whole device")]),
+        });
         choices
     }
+}
+
+fn named(list: &[(&'static str, &str)]) -> Vec<(&'static str, String)> {
+    list.iter().map(|(key, name)| (*key, (*name).to_owned())).collect()
+}
+
+/// What rows have, each once, by name.
+fn values(of: fn(&Row) -> &'static str, name: fn(&str) -> String) -> Vec<(&'static str, String)> {
+    let mut values: Vec<(&str, String)> = Vec::new();
+    for key in rows().rows.iter().map(of) {
+        if values.iter().all(|(known, _)| *known != key) {
+            values.push((key, name(key)));
+        }
+    }
+    values.sort_by(|(_, a), (_, b)| a.cmp(b));
+    values
 }
 
 /// The name of a device; its key where the catalog has none.
