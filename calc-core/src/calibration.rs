@@ -228,6 +228,9 @@ impl Tuned<'_> {
         if let Some((_, own)) = own {
             return own;
         }
+        if self.engine == Engine::IdealKernels {
+            return Factors::IDEAL;
+        }
         let Interval { low, high } = self.interval(kernel.setting);
         let provenance = self.provenance();
         Factors { low, high, provenance, ..self.machine.factors(kernel) }
@@ -240,6 +243,9 @@ impl Tuned<'_> {
 
     /// What a step costs outside its kernels; it is in every step once.
     pub fn step(&self, batch: f64, prefill: bool) -> Factors {
+        if self.engine == Engine::IdealKernels {
+            return Factors::IDEAL;
+        }
         let Interval { low, high } = self.interval(Setting::Step { batch, prefill });
         let floor = self.machine.step(batch, prefill);
         Factors { floor, low, high, provenance: self.provenance(), ..Factors::IDEAL }
@@ -252,7 +258,8 @@ impl Tuned<'_> {
     /// Devices like it are in the fit: GPUs of NVIDIA. For others the constants are carried over further than data reach.
     fn is_covered(&self) -> bool {
         self.basis.in_fit
-            || (self.device.vendor == COVERED && self.device.class != DeviceClass::Cpu)
+            || (self.device.vendor.eq_ignore_ascii_case(COVERED)
+                && self.device.class != DeviceClass::Cpu)
     }
 
     fn interval(&self, setting: Setting) -> Interval {

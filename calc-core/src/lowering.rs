@@ -53,9 +53,11 @@ impl Step {
         Self { phase: Phase::Decode, batch, new: 1, cached }
     }
 
-    /// How its kernels run.
+    /// How its kernels run. Drafted tokens of one sequence are verified side by side, as further sequences would be.
     pub const fn setting(&self) -> Setting {
-        Setting::Step { batch: self.batch as f64, prefill: matches!(self.phase, Phase::Prefill) }
+        let prefill = matches!(self.phase, Phase::Prefill);
+        let batch = if prefill { self.batch } else { self.tokens() };
+        Setting::Step { batch: batch as f64, prefill }
     }
 
     /// Tokens in this step over the batch (T).

@@ -1,7 +1,7 @@
 //! Laws of the model: what must hold for every input, and that no input panics.
 
 use calc_core::analysis::{AnalyzeRequest, Operator, analyze};
-use calc_core::calibration::Calibration;
+use calc_core::calibration::{Calibration, Engine};
 use calc_core::catalog::{self, devices, formats, models};
 use calc_core::cost::attention::AttentionShape;
 use calc_core::cost::gemm::GemmShape;
@@ -269,4 +269,29 @@ fn impossible_splits_are_refused_with_what_does_not_divide() {
     let expert = Parallel { expert: 2, ..Parallel::default() };
     assert!(matches!(split("llama-3.1-8b", expert), Err(Error::UnsupportedSplit { .. })));
     assert!(split("mixtral-8x7b", expert).is_ok());
+}
+
+#[test]
+fn ideal_kernels_are_at_the_roof_and_drafts_pay_for_their_rows() {
+    let device = catalog::device("rtx_4090").expect("catalog key");
+    let model = &catalog::model("llama-3.1-8b").expect("catalog key").arch;
+    let request = |engine, speculation| EstimateRequest {
+        device,
+        mode: None,
+        model,
+        precision: PrecisionChoice::weights(&formats::GGUF_Q4_K),
+        workload: Workload { speculation, ..Workload::new(1, 512) },
+        weight_size: None,
+        draft: None,
+        engine: Some(engine),
+        calibration: &Calibration::FITTED,
+    };
+    let ideal = estimate(request(Engine::IdealKernels, None)).expect("valid");
+    let (time, roof) = (ideal.decode.totals.expected, ideal.decode.totals.ideal);
+    assert!(close(time.time.get(), roof.get()) && time.low == time.high, "{time:?}");
+    // Verifying four drafts is one step of five rows, whose launches cost as those of a batch.
+    let plain = estimate(request(Engine::LlamaCpp, None)).expect("valid").tpot.time;
+    let all = Speculation { draft_tokens: 4, acceptance: 1.0 };
+    let drafted = estimate(request(Engine::LlamaCpp, Some(all))).expect("valid").tpot.time;
+    assert!(drafted > plain / 5.0 * 1.05, "{drafted:?} of {plain:?}");
 }

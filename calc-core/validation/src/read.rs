@@ -106,6 +106,9 @@ impl Cells<'_> {
         let value: f64 = text
             .parse()
             .map_err(|error| format!("{name} must be a whole number; got `{text}` ({error})"))?;
+        if value.fract() != 0.0 && name != "context_len" {
+            return Err(format!("{name} must be a whole number; got `{text}`"));
+        }
         if value.is_finite() && value >= least as f64 && value <= 1e12 {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
             let count = value.round() as u64;

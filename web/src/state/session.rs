@@ -203,6 +203,7 @@ impl Session {
 
     /// Follows the address, after its fragment is unpacked if it is a new one.
     fn reread(self) {
+        self.unwritten.set_value(false);
         let Some(carried) = carried(self.fragments) else {
             later(async move {
                 let code = code().unwrap_or_default();
@@ -217,7 +218,6 @@ impl Session {
         notes.extend(
             self.model.with_untracked(|opened| asked::take_over(&mut inputs, opened.as_ref())),
         );
-        self.unwritten.set_value(false);
         self.inputs.set(inputs);
         self.settle();
         self.notes.set(notes);

@@ -18,7 +18,7 @@ pageTest('a custom device is chosen, named in the address and kept on the way ba
   const table = await readTable(page);
   assert.ok(!fetched.some((path) => path.includes('split_reader')), 'the chunk that reads files is fetched only when it is needed');
   await page.locator('#file').setInputFiles(device);
-  await page.waitForURL(/d=example_edge_asic/);
+  await page.waitForURL(/d=example_edge_asic.*#s=/);
   assert.ok(fetched.some((path) => path.includes('split_reader')));
   assert.notDeepEqual(await readTable(page), table);
   await page.goBack();

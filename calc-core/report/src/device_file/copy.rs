@@ -16,6 +16,8 @@ pub(super) fn inherit(device: Device, base: &Device) -> Device {
     });
     let keep = |own: Fact<_>, base: Fact<_>| same(Some(own), Some(base), Bytes::get);
     Device {
+        // A file has no words for it, and expected times depend on the kind of memory.
+        memory_type: base.memory_type.clone(),
         memory: keep(device.memory, base.memory).unwrap_or(device.memory),
         bandwidth: same(Some(device.bandwidth), Some(base.bandwidth), BytesPerSec::get)
             .unwrap_or(device.bandwidth),

@@ -14,8 +14,9 @@ pub fn factors_source(provenance: Provenance, basis: &Basis) -> String {
                 basis.engine.key()
             )
         }
+        Provenance::Derived => "kernels at the roof, as asked for".to_owned(),
         Provenance::Fitted => fitted(basis),
-        Provenance::Read | Provenance::Derived | Provenance::Recalled | Provenance::Mixed => {
+        Provenance::Read | Provenance::Recalled | Provenance::Mixed => {
             format!("own measurements, and for the rest: {}", fitted(basis))
         }
     }

@@ -95,7 +95,7 @@ impl Answer {
             by_time: sorted(&|row| row.measured),
             scatter,
             errors: tables.collect(),
-            wrong: wrong(&shown, unseen),
+            wrong: wrong(&shown, unseen, filter.format_and_tier()),
             above_roof: shown.iter().copied().filter(|place| all[*place].above_roof).collect(),
         }
     }
@@ -244,7 +244,7 @@ fn scatter(shown: &[usize], unseen: bool) -> Scatter {
 /// Device, engine and set, with the rows of the group.
 type Group = ((&'static str, &'static str, usize), Vec<usize>);
 
-fn wrong(shown: &[usize], unseen: bool) -> Vec<Wrong> {
+fn wrong(shown: &[usize], unseen: bool, also: (&'static str, &'static str)) -> Vec<Wrong> {
     let all = &rows().rows;
     let mut groups: Vec<Group> = Vec::new();
     for &place in shown {
@@ -267,7 +267,7 @@ fn wrong(shown: &[usize], unseen: bool) -> Vec<Wrong> {
     let group = |(((device, engine, set), _), found): &(Group, Errors)| {
         let set = rows().sets[*set];
         let left_out = if unseen { "device" } else { "" };
-        let chosen = [set.key, device, engine, "", "", left_out];
+        let chosen = [set.key, device, engine, also.0, also.1, left_out];
         let rows = plural(found.rows, "row");
         let words = if found.rows == 1 {
             format!("{}, {rows}", too(found.bias))

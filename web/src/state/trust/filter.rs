@@ -140,6 +140,11 @@ pub struct Filter {
 }
 
 impl Filter {
+    /// Format and tier, which stay when a group of device, engine and set is chosen.
+    pub const fn format_and_tier(&self) -> (&'static str, &'static str) {
+        (self.values[3], self.values[4])
+    }
+
     /// Understands pairs of the address.
     pub fn of(pairs: &[Pair]) -> Self {
         let known = |part: Part| {
