@@ -147,9 +147,6 @@ impl<'a> Machine<'a> {
 
     /// The shares that a kernel reaches and its floor; the interval is the caller's.
     pub fn factors(&self, kernel: &Kernel<'_>) -> Factors {
-        if self.engine == Engine::IdealKernels {
-            return Factors::IDEAL;
-        }
         let memory = self.memory(kernel);
         let compute = self.compute(kernel);
         // Neither waits wholly for the other: the norm of the two times, which is the longer where they differ much.
@@ -183,7 +180,6 @@ impl<'a> Machine<'a> {
     pub fn step(&self, batch: f64, prefill: bool) -> Seconds {
         let c = self.constants;
         let step = match self.engine {
-            Engine::IdealKernels => return Seconds::ZERO,
             Engine::Vllm | Engine::Sglang => c.step_vllm,
             _ => STEP * self.engine_floor(),
         };
