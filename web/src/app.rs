@@ -20,12 +20,12 @@ use crate::lazy::{Part, own_devices};
 use crate::state::check::TIME;
 use crate::state::derived::Shown;
 use crate::state::inputs::View;
-use crate::state::session::{Session, code};
+use crate::state::session::{Session, carries};
 
 /// Puts the page into the document. An address that carries a device needs first what reads it.
 pub fn start() {
     console_error_panic_hook::set_once();
-    if code().is_none() {
+    if !carries() {
         leptos::mount::mount_to_body(App);
         return;
     }

@@ -11,7 +11,7 @@ use super::picker::Picker;
 use super::power_mode_field::PowerModeField;
 use super::presets::Presets;
 use crate::lazy::Part;
-use crate::state::derived::{inputs_summary, rule_name};
+use crate::state::derived::{Shown, inputs_summary, rule_name};
 use crate::state::inputs::{Inputs, Role};
 use crate::state::names::short_name;
 use crate::state::picker::{activation_groups, bits, cache_groups, weight_groups};
@@ -22,7 +22,8 @@ use crate::state::session::{Session, Step};
 pub fn InputsPanel() -> impl IntoView {
     let session = expect_context::<Session>();
     let inputs = session.inputs;
-    let unfolded = RwSignal::new(false);
+    // What an address says wrongly is in sight from the start.
+    let unfolded = RwSignal::new(session.shown.with_untracked(Shown::is_stale));
     let activations = derived(move || activation_groups(&inputs.with(rule_name)));
     let on_weights = move |key: String| {
         let format = calc_core::catalog::format(&key);

@@ -149,22 +149,22 @@ impl Session {
         format!("{}{fragment}", if query.is_empty() { "?" } else { &query })
     }
 
-    /// Writes the address: at once, or when the fragment is packed.
+    /// Writes the address. Until the fragment is packed, the entry of the history keeps its text.
     fn remember(self, step: Step) {
         let (text, query) =
             self.inputs.with_untracked(|inputs| (fragment::text(inputs), url::write(inputs)));
         if let Some(fragment) = self.fragment(&text) {
-            write(&format!("{query}{fragment}"), step);
+            write(&format!("{query}{fragment}"), "", step);
             return;
         }
-        write(&query, step);
+        write(&query, &text, step);
         later(async move {
             let Some(code) = program::pack(&text).await else { return };
             self.fragments.update_value(|known| known.push((code, text.clone())));
             let (now, query) =
                 self.inputs.with_untracked(|inputs| (fragment::text(inputs), url::write(inputs)));
             if let Some(fragment) = self.fragment(&text).filter(|_| now == text) {
-                write(&format!("{query}{fragment}"), Step::Typing);
+                write(&format!("{query}{fragment}"), "", Step::Typing);
             }
         });
     }
@@ -222,12 +222,18 @@ impl Session {
         self.settle();
         self.notes.set(notes);
         self.popover.set(None);
+        if !kept().is_empty() {
+            self.remember(Step::Typing); // the entry was left before its fragment was packed
+        }
     }
 }
 
 /// What the address carries; `None` while its fragment is not unpacked.
 fn carried(fragments: StoredValue<Vec<(String, String)>>) -> Option<Carried> {
-    let Some(code) = code() else { return Some(Carried::Nothing) };
+    let Some(code) = code() else {
+        let kept = kept();
+        return Some(if kept.is_empty() { Carried::Nothing } else { fragment::understand(&kept) });
+    };
     let known = fragments.read_value();
     let (_, text) = known.iter().find(|(other, _)| *other == code)?;
     Some(fragment::understand(text))
@@ -237,24 +243,36 @@ fn query() -> String {
     window().location().search().unwrap_or_default()
 }
 
+/// The address, or its entry in the history, carries what no catalog has.
+pub fn carries() -> bool {
+    code().is_some() || !kept().is_empty()
+}
+
 /// The packed text in the address.
-pub fn code() -> Option<String> {
+fn code() -> Option<String> {
     let hash = window().location().hash().unwrap_or_default();
     hash.strip_prefix(fragment::PREFIX).map(str::to_owned)
 }
 
-/// Puts a query and fragment into the address.
-fn write(address: &str, step: Step) {
+/// The text of a fragment that was not packed yet when the entry of the history was written; usually empty.
+fn kept() -> String {
+    let state = window().history().and_then(|history| history.state());
+    state.ok().and_then(|state| state.as_string()).unwrap_or_default()
+}
+
+/// Puts a query and fragment into the address, and what is not in the fragment yet beside it.
+fn write(address: &str, keep: &str, step: Step) {
     let location = window().location();
     let now = query() + &location.hash().unwrap_or_default();
-    if address == now {
+    if address == now && keep == kept() {
         return;
     }
     let target = location.pathname().unwrap_or_default() + address;
     let Ok(history) = window().history() else { return };
+    let keep = JsValue::from_str(keep);
     let written = match step {
-        Step::Choice => history.push_state_with_url(&JsValue::NULL, "", Some(&target)),
-        Step::Typing => history.replace_state_with_url(&JsValue::NULL, "", Some(&target)),
+        Step::Choice => history.push_state_with_url(&keep, "", Some(&target)),
+        Step::Typing => history.replace_state_with_url(&keep, "", Some(&target)),
     };
     // A browser that limits how often the address changes skips one; the next change writes it.
     drop(written);

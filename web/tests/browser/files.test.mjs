@@ -34,6 +34,33 @@ pageTest('a custom device is chosen, named in the address and kept on the way ba
   assert.match(new URL(page.url()).hash, /^#s=[\w-]{50,}$/);
 });
 
+pageTest('a device that was left before its fragment was packed is there on the way back, and in the address', {}, async (page) => {
+  await openSite(page);
+  const before = await readTable(page);
+  await page.evaluate(() => {
+    const pack = globalThis.ridgepointPack;
+    globalThis.ridgepointPack = async (text) => {
+      await new Promise((resolve) => { globalThis.letGo = resolve; });
+      return pack(text);
+    };
+  });
+  await page.locator('#file').setInputFiles(device);
+  await page.waitForURL(/d=example_edge_asic/);
+  const own = await readTable(page);
+  assert.notDeepEqual(own, before);
+  assert.equal(new URL(page.url()).hash, '', 'the fragment is on its way');
+  await page.goBack();
+  assert.deepEqual(await readTable(page), before);
+  await page.evaluate(() => globalThis.letGo());
+  await page.goForward();
+  assert.deepEqual(await readTable(page), own);
+  await page.waitForURL(/d=example_edge_asic.*#s=/);
+  await page.reload();
+  await page.locator('main').waitFor();
+  assert.deepEqual(await readTable(page), own);
+  assert.equal(plain(await notes(page)), '');
+});
+
 /** A link to the custom device. */
 async function linkToOwn(page) {
   await openSite(page);

@@ -138,6 +138,18 @@ pageTest('garbage in the address is named, and wrong numbers are marked at their
   assert.equal(await page.locator('#batch').inputValue(), '0');
 });
 
+for (const [key, id] of [['wbits', 'wbits'], ['tp', 'tp'], ['accept', 'accept'], ['kvheads', 'kvheads']]) {
+  pageTest(`a wrong ${key} from a link unfolds the section of its field, and on a phone the inputs`, { viewport: phone }, async (page) => {
+    await open(page, `&${key}=-99`);
+    const field = page.locator(`#${id}`);
+    await field.waitFor();
+    assert.equal(await field.getAttribute('aria-invalid'), 'true');
+    assert.ok((await page.locator(`#${id}-message`).innerText()).length > 20);
+    await page.locator('summary').filter({ has: page.locator(`xpath=..//input[@id="${id}"]`) }).first().click();
+    assert.equal(await field.isVisible(), false, 'the reader can fold it again');
+  });
+}
+
 pageTest('the field editor changes a copy and gives it back', {}, async (page) => {
   await open(page, '&d=h100_sxm');
   const before = await figures(page);

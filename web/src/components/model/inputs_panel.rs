@@ -14,7 +14,7 @@ use crate::components::erased::{flag, on, text};
 use crate::components::fetched::Folded;
 use crate::components::power_mode_field::PowerModeField;
 use crate::lazy::Part;
-use crate::state::model::answer::summary;
+use crate::state::model::answer::{ModelShown, summary};
 use crate::state::model::fields::Field;
 use crate::state::model::roles::Role;
 use crate::state::session::Session;
@@ -24,7 +24,8 @@ use crate::state::session::Session;
 pub fn ModelInputsPanel() -> impl IntoView {
     let session = expect_context::<Session>();
     let shown = expect_context::<ModelContext>().shown;
-    let unfolded = RwSignal::new(false);
+    // What an address says wrongly is in sight from the start.
+    let unfolded = RwSignal::new(shown.with_untracked(ModelShown::is_stale));
     let line = text(move || {
         session.inputs.with(|inputs| {
             shown.with(|shown| {

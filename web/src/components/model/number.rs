@@ -30,12 +30,18 @@ pub fn ModelNumber(
         let message_id = message_id.clone();
         maybe(move || is_wrong.get().then(|| message_id.clone()))
     };
+    let place = NodeRef::<leptos::html::Div>::new();
+    Effect::new(move || {
+        if is_wrong.get() {
+            unfold_around(place);
+        }
+    });
     let on_input = move |event| {
         let text = event_target_value(&event);
         session.edit(Step::Typing, |inputs| inputs.model.set_text(field, text));
     };
     view! {
-        <div class="field number" class:wrong=is_wrong>
+        <div class="field number" class:wrong=is_wrong node_ref=place>
             <label for=id>
                 {spec.name} " " <span class="meaning">{spec.unit}</span>
             </label>
@@ -53,5 +59,14 @@ pub fn ModelNumber(
             />
             <p class="message" id=message_id role="alert">{text(move || fault.get().unwrap_or_default())}</p>
         </div>
+    }
+}
+
+/// A message in a folded section would not be seen: an address can bring a wrong value to any field.
+fn unfold_around(place: NodeRef<leptos::html::Div>) {
+    let Some(place) = place.get_untracked() else { return };
+    let section = place.closest("details").ok().flatten();
+    if let Some(section) = section {
+        drop(section.set_attribute("open", "")); // fails only for a name that is none
     }
 }
