@@ -11,7 +11,9 @@ use leptos::prelude::*;
 use plotters_canvas::CanvasBackend;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
-use web_sys::{HtmlCanvasElement, IntersectionObserver, IntersectionObserverEntry, ResizeObserver};
+use web_sys::{
+    Element, HtmlCanvasElement, IntersectionObserver, IntersectionObserverEntry, ResizeObserver,
+};
 
 use crate::components::erased::on;
 
@@ -104,8 +106,8 @@ fn watch_size(canvas: &HtmlCanvasElement, view: RwSignal<View>) {
     on_cleanup(move || on_zoom.remove());
 }
 
-/// Reports whether the canvas is in the window or nearly so.
-fn watch_sight(canvas: &HtmlCanvasElement, in_sight: RwSignal<bool>) {
+/// Reports whether an element is in the window or nearly so.
+pub fn watch_sight(element: &Element, in_sight: RwSignal<bool>) {
     let on_sight = Closure::<dyn FnMut(js_sys::Array)>::new(move |entries: js_sys::Array| {
         let last = entries.pop().unchecked_into::<IntersectionObserverEntry>();
         let seen = last.is_intersecting();
@@ -114,14 +116,19 @@ fn watch_sight(canvas: &HtmlCanvasElement, in_sight: RwSignal<bool>) {
         }
     });
     if let Ok(observer) = IntersectionObserver::new(on_sight.as_ref().unchecked_ref()) {
-        observer.observe(canvas);
+        observer.observe(element);
     }
     on_sight.forget(); // as above
 }
 
 fn paint(canvas: &HtmlCanvasElement, scene: &Scene, theme: &Theme, ratio: f64) {
-    canvas.set_width(device_pixels(scene.size.width, ratio));
-    canvas.set_height(device_pixels(scene.size.height, ratio));
+    let [width, height] =
+        [scene.size.width, scene.size.height].map(|length| device_pixels(length, ratio));
+    // Even the same size makes a browser lay the canvas out again.
+    if (canvas.width(), canvas.height()) != (width, height) {
+        canvas.set_width(width);
+        canvas.set_height(height);
+    }
     let Some(mut backend) = CanvasBackend::with_canvas_object(canvas.clone()) else { return };
     if let Err(error) = draw(scene, theme, Scale::uniform(ratio), &mut backend) {
         leptos::logging::error!("the chart could not be drawn: {error}");

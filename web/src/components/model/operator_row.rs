@@ -11,6 +11,8 @@ use crate::state::model::operators::{OperatorRow, explain};
 /// One operator. Its cells change in place and all at once: nothing is made again while the reader types.
 #[component]
 pub fn OperatorTableRow(
+    /// When the row follows the answer.
+    turn: Memo<u32>,
     /// 0 for prefill, 1 for decode.
     phase: usize,
     /// Place of the row.
@@ -25,8 +27,10 @@ pub fn OperatorTableRow(
     let ModelContext { shown, pointed } = expect_context();
     let id = key.clone();
     let key = StoredValue::new(key);
-    let row =
-        memo(move |_| shown.with(|shown| shown.answer.tables.get(phase)?.rows.get(index).cloned()));
+    let row = memo(move |_| {
+        turn.get();
+        shown.with_untracked(|shown| shown.answer.tables.get(phase)?.rows.get(index).cloned())
+    });
     let cells = block(move || row.with(|row| row.as_ref().map(numbers)).into_any());
     let is_pointed =
         flag(move || pointed.with(|pointed| key.with_value(|key| pointed.as_ref() == Some(key))));
@@ -55,12 +59,12 @@ fn numbers(row: &OperatorRow) -> impl IntoView + use<> {
         count, flops, bytes: [weights, cache, activations], intensity, share, ..
     } = row.clone();
     view! {
-        <td class="wide">{count}</td>
-        <td class="wide">{flops}</td>
+        <td>{count}</td>
+        <td>{flops}</td>
         <td>{weights}</td>
-        <td class="wide">{cache}</td>
-        <td class="wide">{activations}</td>
-        <td class="wide">{intensity}</td>
+        <td>{cache}</td>
+        <td>{activations}</td>
+        <td>{intensity}</td>
         <td>{share}</td>
         <td>{row.bound}</td>
     }

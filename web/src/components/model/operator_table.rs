@@ -1,10 +1,13 @@
 //! The table of a phase's operators.
 
+use leptos::html::Div;
 use leptos::prelude::*;
 
 use super::operator_row::OperatorTableRow;
 use super::view::ModelContext;
+use crate::charts::canvas::watch_sight;
 use crate::components::erased::{block, memo, text};
+use crate::state::session::Session;
 
 /// One row per operator name; the rows are the points of the chart.
 #[component]
@@ -12,29 +15,50 @@ pub fn OperatorTable(
     /// 0 for prefill, 1 for decode.
     phase: usize,
 ) -> impl IntoView {
+    let session = expect_context::<Session>();
     let shown = expect_context::<ModelContext>().shown;
+    let place = NodeRef::<Div>::new();
+    let in_sight = RwSignal::new(true);
+    Effect::new(move |_| {
+        if let Some(place) = place.get() {
+            watch_sight(&place, in_sight);
+        }
+    });
+    // Out of sight it follows once the frame is drawn.
+    let turn = memo(move |before: Option<&u32>| {
+        if in_sight.get() {
+            shown.with(|_| ());
+        } else {
+            session.settled.track();
+        }
+        before.map_or(0, |before| before + 1)
+    });
     let keys = memo(move |_| {
-        shown.with(|shown| {
+        turn.get();
+        shown.with_untracked(|shown| {
             let rows = shown.answer.tables[phase].rows.iter();
             rows.map(|row| (row.key.clone(), row.name, row.hue)).collect::<Vec<_>>()
         })
     });
-    let caption = text(move || shown.with(|shown| shown.answer.tables[phase].caption.clone()));
+    let caption = text(move || {
+        turn.get();
+        shown.with_untracked(|shown| shown.answer.tables[phase].caption.clone())
+    });
     let name = shown.with_untracked(|shown| shown.answer.tables[phase].name);
-    let row = move |(index, (key, name, hue))| view! { <OperatorTableRow phase=phase index=index key=key name=name hue=hue/> };
+    let row = move |(index, (key, name, hue))| view! { <OperatorTableRow turn=turn phase=phase index=index key=key name=name hue=hue/> };
     let rows = block(move || keys.get().into_iter().enumerate().map(row).collect_view().into_any());
     view! {
-        <div class="operators"><table class="formats">
+        <div class="operators" node_ref=place><table class="formats">
             <caption>{name} " " <small>{caption}</small></caption>
             <thead>
                 <tr>
                     <th scope="col">"Operator"</th>
-                    <th scope="col" class="wide">"Count"</th>
-                    <th scope="col" class="wide">"FLOP"</th>
+                    <th scope="col">"Count"</th>
+                    <th scope="col">"FLOP"</th>
                     <th scope="col">"Weights"</th>
-                    <th scope="col" class="wide">"KV cache"</th>
-                    <th scope="col" class="wide">"Activations"</th>
-                    <th scope="col" class="wide">"FLOP/B"</th>
+                    <th scope="col">"KV cache"</th>
+                    <th scope="col">"Activations"</th>
+                    <th scope="col">"FLOP/B"</th>
                     <th scope="col">"Time"</th>
                     <th scope="col">"Limit"</th>
                 </tr>
