@@ -58,40 +58,63 @@ impl Factors {
     };
 }
 
-/// Factors for part of the world; an open field matches everything.
+/// Own measurements of a part of the world; an open field matches everything, and what is not measured stays the model's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FactorRow {
     /// Key of the device.
     pub device: Option<Text>,
-    /// Kind of device.
-    pub class: Option<DeviceClass>,
-    /// Key of the format.
-    pub format: Option<Text>,
-    /// Operator.
-    pub op: Option<OpKind>,
     /// Engine.
     pub engine: Option<Engine>,
-    /// The factors.
-    pub factors: Factors,
+    /// Key of the format that is streamed.
+    pub format: Option<Text>,
+    /// Operator; `gemm` means every matrix product.
+    pub op: Option<OpKind>,
+    /// Measured in the steps of a model; otherwise on kernels alone, whose floor is another.
+    pub in_step: bool,
+    /// Share of the bandwidth.
+    pub eta_memory: Option<f64>,
+    /// Share of the compute peak.
+    pub eta_compute: Option<f64>,
+    /// Time that every kernel costs.
+    pub floor: Option<Seconds>,
+    /// The interval.
+    pub interval: Option<Interval>,
 }
 
 impl FactorRow {
     /// How specific a matching row is; `None` when it does not match. A device counts most, then the engine.
-    fn specificity(&self, tuned: &Tuned<'_>, format: &str, op: OpKind) -> Option<u32> {
-        let mut score = 0;
-        let mut require = |asked: Option<bool>, weight: u32| match asked {
-            None => true,
-            Some(matches) => {
-                score += weight;
-                matches
-            }
-        };
-        let matches = require(self.device.as_ref().map(|device| *device == tuned.device.key), 16)
-            && require(self.engine.map(|engine| engine == tuned.engine), 8)
-            && require(self.format.as_ref().map(|known| known == format), 4)
-            && require(self.op.map(|known| known == op), 2)
-            && require(self.class.map(|class| class == tuned.device.class), 1);
-        matches.then_some(score)
+    fn specificity(&self, tuned: &Tuned<'_>, op: OpKind, kernel: &Kernel<'_>) -> Option<u32> {
+        let is_product = kernel.shape.product().is_some();
+        let asked = [
+            (16, self.device.as_ref().map(|device| *device == tuned.device.key)),
+            (8, self.engine.map(|engine| engine == tuned.engine)),
+            (4, self.format.as_ref().map(|format| format == kernel.format.key)),
+            (2, self.op.map(|known| known == op || (known == OpKind::Gemm && is_product))),
+            (1, self.is_about(kernel.setting).then_some(true)),
+        ];
+        let fits = asked.iter().all(|(_, matches)| *matches != Some(false));
+        fits.then(|| {
+            asked.iter().filter(|(_, matches)| matches.is_some()).map(|(weight, _)| weight).sum()
+        })
+    }
+
+    const fn is_about(&self, setting: Setting) -> bool {
+        self.in_step == matches!(setting, Setting::Step { .. })
+    }
+
+    /// What was measured, over what the model says.
+    fn over(&self, model: Factors, setting: Setting) -> Factors {
+        let floor = self.floor.filter(|_| self.is_about(setting));
+        let Interval { low, high } =
+            self.interval.unwrap_or(Interval { low: model.low, high: model.high });
+        Factors {
+            eta_memory: self.eta_memory.unwrap_or(model.eta_memory),
+            eta_compute: self.eta_compute.unwrap_or(model.eta_compute),
+            floor: floor.unwrap_or(model.floor),
+            low,
+            high,
+            provenance: Provenance::Measured,
+        }
     }
 }
 
@@ -219,21 +242,21 @@ pub struct Tuned<'a> {
 impl Tuned<'_> {
     /// The factors of a kernel. A row of own measurements counts before the model.
     pub fn factors(&self, op: OpKind, kernel: &Kernel<'_>) -> Factors {
-        let rows = self.calibration.rows.iter();
-        let own = rows
-            .filter_map(|row| {
-                row.specificity(self, kernel.format.key, op).map(|score| (score, row.factors))
-            })
-            .max_by_key(|(score, _)| *score);
-        if let Some((_, own)) = own {
-            return own;
-        }
         if self.engine == Engine::IdealKernels {
             return Factors::IDEAL;
         }
         let Interval { low, high } = self.interval(kernel.setting);
         let provenance = self.provenance();
-        Factors { low, high, provenance, ..self.machine.factors(kernel) }
+        let model = Factors { low, high, provenance, ..self.machine.factors(kernel) };
+        self.own(op, kernel).map_or(model, |own| own.over(model, kernel.setting))
+    }
+
+    /// The row of own measurements that is most about a kernel.
+    fn own(&self, op: OpKind, kernel: &Kernel<'_>) -> Option<&FactorRow> {
+        let rows = self.calibration.rows.iter();
+        let matching =
+            rows.filter_map(|row| row.specificity(self, op, kernel).map(|score| (score, row)));
+        matching.max_by_key(|(score, _)| *score).map(|(_, row)| row)
     }
 
     /// Least time between kernels that the host cannot launch faster.
@@ -288,6 +311,10 @@ mod tests {
     use alloc::vec;
 
     fn eta(calibration: &Calibration, device: &str, op: OpKind) -> f64 {
+        factors(calibration, device, op, Setting::Alone { block_scaled: false }).eta_memory
+    }
+
+    fn factors(calibration: &Calibration, device: &str, op: OpKind, setting: Setting) -> Factors {
         let device = catalog::device(device).expect("catalog key");
         let product =
             Product { rows: 1.0, outputs: 4096.0, inputs: 4096.0, weights: &formats::FP16 };
@@ -298,25 +325,28 @@ mod tests {
         let half = &formats::FP16;
         let cost = gemm(shape, GemmFormats { weights: half, input: half, output: half });
         let kernel = Kernel {
-            shape: &Shape::Product(product),
+            shape: &if op == OpKind::Norm { Shape::Stream } else { Shape::Product(product) },
             cost: &cost,
             path: &path,
             time: roofline.op_time(&cost),
             format: half,
-            setting: Setting::Alone { block_scaled: false },
+            setting,
         };
-        calibration.tuned(device, None, None).factors(op, &kernel).eta_memory
+        calibration.tuned(device, None, None).factors(op, &kernel)
     }
 
     #[test]
     fn the_most_specific_row_wins_and_a_row_of_another_device_never_does() {
         let row = |device: Option<&'static str>, op, eta_memory| FactorRow {
             device: device.map(Text::Borrowed),
-            class: None,
+            engine: None,
             format: None,
             op,
-            engine: None,
-            factors: Factors { eta_memory, provenance: Provenance::Measured, ..Factors::ASSUMED },
+            in_step: false,
+            eta_memory: Some(eta_memory),
+            eta_compute: None,
+            floor: None,
+            interval: None,
         };
         let calibration = Calibration {
             rows: List::Owned(vec![
@@ -328,10 +358,42 @@ mod tests {
         };
         let fitted = eta(&Calibration::FITTED, "l4", OpKind::Norm);
         for (device, op, expected) in
-            [("gb10", OpKind::Gemm, 0.85), ("l4", OpKind::Gemm, 0.7), ("l4", OpKind::Norm, fitted)]
+            [("gb10", OpKind::Gemm, 0.85), ("l4", OpKind::Qkv, 0.7), ("l4", OpKind::Norm, fitted)]
         {
             let eta = eta(&calibration, device, op);
             assert!((eta - expected).abs() < 1e-15, "{device} {op:?}: {eta}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_measured_stays_the_models_and_a_floor_counts_where_it_was_measured() {
+        let row = FactorRow {
+            device: Some(Text::Borrowed("l4")),
+            engine: None,
+            format: Some(Text::Borrowed("fp16")),
+            op: Some(OpKind::Gemm),
+            in_step: false,
+            eta_memory: Some(0.5),
+            eta_compute: None,
+            floor: Some(Seconds::new(9e-6)),
+            interval: Some(Interval { low: 0.9, high: 1.1 }),
+        };
+        let own = Calibration { rows: List::Owned(vec![row]), ..Calibration::FITTED };
+        let alone = Setting::Alone { block_scaled: false };
+        let step = Setting::Step { batch: 1.0, prefill: false };
+        for (setting, has_floor) in [(alone, true), (step, false)] {
+            let model = factors(&Calibration::FITTED, "l4", OpKind::Gemm, setting);
+            let found = factors(&own, "l4", OpKind::Gemm, setting);
+            let floor = if has_floor { Seconds::new(9e-6) } else { model.floor };
+            let expected = Factors {
+                eta_memory: 0.5,
+                floor,
+                low: 0.9,
+                high: 1.1,
+                provenance: Provenance::Measured,
+                ..model
+            };
+            assert_eq!(found, expected, "{setting:?}");
         }
     }
 

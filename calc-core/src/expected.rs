@@ -32,6 +32,7 @@ impl Expected {
     /// ```text
     /// t = max(t_mem / eta_mem, t_comp / eta_comp) + t_floor        t_floor only where bytes move
     /// ```
+    /// Its fast end is never faster than the roof, unless the roof itself is slower than what was measured.
     ///
     /// ```
     /// use calc_core::{calibration::Factors, expected::Expected, roofline::KernelTime, units::Seconds};
@@ -45,7 +46,7 @@ impl Expected {
         let t = slowest + floor;
         Self {
             time: t,
-            low: t * factors.low,
+            low: (t * factors.low).max(time.ideal()).min(t),
             high: t * factors.high,
             provenance: factors.provenance,
         }

@@ -1,6 +1,7 @@
 //! The command line: verbs and flags in, an answer on stdout or one line on stderr out. What an answer says is in `report`.
 
 mod analyze;
+mod calibrate;
 mod catalog;
 mod check;
 mod compare;
@@ -116,6 +117,7 @@ fn command() -> Command {
             tiling::command(),
             compare::command(),
             validate::command(),
+            calibrate::command(),
             check::command(),
             plot::command(),
             serve::command(),
@@ -138,6 +140,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         Some(("tiling", matches)) => tiling::run(matches),
         Some(("compare", matches)) => compare::run(matches),
         Some(("validate", matches)) => validate::run(matches),
+        Some(("calibrate", matches)) => calibrate::run(matches),
         Some(("check", matches)) => check::run(matches),
         Some(("plot", matches)) => plot::run(matches),
         Some(("serve", matches)) => serve::run(matches),

@@ -26,6 +26,7 @@ pub mod switch_field;
 pub mod format_row;
 pub mod format_table;
 pub mod mark_icon;
+pub mod own_measurements;
 pub mod own_points;
 pub mod roofline_chart;
 pub mod verdict;

@@ -18,7 +18,8 @@ use crate::components::limits::LimitsBody;
 use crate::components::model::view::ModelView;
 use crate::components::own_points::OwnPoints;
 use crate::components::trust::view::TrustView;
-use crate::state::files::{self, Opened};
+use crate::state::files;
+use crate::state::take_over::Ready;
 use crate::state::{export, fragment};
 
 /// A sentence that says why something could not be done.
@@ -38,7 +39,7 @@ impl From<SplitLoaderError> for Refusal {
 /// What is wrong with the file, or that this part of the page could not be fetched.
 #[cfg(feature = "lazy")]
 #[wasm_split(reader, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn open_file(name: &str, text: &str) -> Result<Opened, Refusal> {
+pub fn open_file(name: &str, text: &str) -> Result<Ready, Refusal> {
     opened(name, text)
 }
 
@@ -47,12 +48,13 @@ pub fn open_file(name: &str, text: &str) -> Result<Opened, Refusal> {
 /// # Errors
 /// What is wrong with the file.
 #[cfg(not(feature = "lazy"))]
-pub fn open_file(name: &str, text: &str) -> impl Future<Output = Result<Opened, Refusal>> {
+pub fn open_file(name: &str, text: &str) -> impl Future<Output = Result<Ready, Refusal>> {
     std::future::ready(opened(name, text))
 }
 
-fn opened(name: &str, text: &str) -> Result<Opened, Refusal> {
-    files::read(name, text).and_then(|reply| files::understand(&reply)).map_err(Refusal)
+fn opened(name: &str, text: &str) -> Result<Ready, Refusal> {
+    let opened = files::read(name, text).and_then(|reply| files::understand(&reply));
+    opened.map(Ready::new).map_err(Refusal)
 }
 
 /// Writes files: a function of [`answer`] with its texts.

@@ -17,6 +17,7 @@ pub mod model;
 pub mod names;
 pub mod operator;
 pub mod picker;
+pub mod place;
 pub mod points;
 pub mod presets;
 pub mod roving;
@@ -32,3 +33,5 @@ pub mod colors;
 pub mod program;
 #[cfg(all(target_arch = "wasm32", feature = "page"))]
 pub mod session;
+#[cfg(all(target_arch = "wasm32", feature = "page"))]
+pub mod take_over;

@@ -16,13 +16,15 @@ pub use files::{Files, ReadFile};
 pub use recommend::{RecommendInputs, ScheduleInputs, Subject};
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use calc_core::calibration::Engine;
+use calc_core::calibration::{Calibration, Engine};
 use calc_core::catalog;
 use calc_core::device::{Device, PowerMode};
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::QuantFormat;
 
+use crate::calibration_file::{self, OwnMeasurements};
 use crate::device_file;
 
 /// Why a request has no answer.
@@ -92,6 +94,22 @@ pub enum RequestError {
         /// Why.
         error: device_file::DeviceFileError,
     },
+    /// A calibration file that is refused.
+    CalibrationFile {
+        /// Its name.
+        path: String,
+        /// Why.
+        error: calibration_file::CalibrationFileError,
+    },
+    /// A calibration of another device.
+    OtherDevice {
+        /// Name of the file.
+        path: String,
+        /// Key of its device.
+        measured: String,
+        /// Key of the device of the request.
+        asked: String,
+    },
     /// A model file that is refused.
     ModelFile {
         /// Its name.
@@ -137,6 +155,40 @@ impl<'a> Library<'a> {
         match self.files_for(name) {
             None => Ok(Cow::Borrowed(catalog::device(name)?)),
             Some(files) => files.device(name),
+        }
+    }
+
+    /// The calibration of a file for a device.
+    ///
+    /// # Errors
+    /// Refused files, and files of another device.
+    pub fn calibration(
+        &self,
+        name: &str,
+        device: &Device,
+    ) -> Result<Arc<Calibration>, RequestError> {
+        let own = self.own_measurements(name)?;
+        if own.device != device.key {
+            return Err(RequestError::OtherDevice {
+                path: name.into(),
+                measured: own.device,
+                asked: device.key.to_string(),
+            });
+        }
+        Ok(Arc::new(own.calibration()))
+    }
+
+    /// The calibration of a file.
+    ///
+    /// # Errors
+    /// Refused files.
+    pub fn own_measurements(&self, name: &str) -> Result<OwnMeasurements, RequestError> {
+        match self.files {
+            Some(files) => files.calibration(name),
+            None => Err(RequestError::Unreadable {
+                path: name.into(),
+                reason: "files are not read here".to_owned(),
+            }),
         }
     }
 
@@ -200,4 +252,18 @@ fn precision_fields(
     choice.embedding = format_field(fields, "embedding")?.or(choice.embedding);
     choice.experts = format_field(fields, "experts")?.or(choice.experts);
     Ok(choice)
+}
+
+/// The calibration that a request names.
+fn calibration_field(
+    fields: &mut Fields,
+    library: &Library<'_>,
+    device: &Device,
+) -> Result<Option<Arc<Calibration>>, RequestError> {
+    fields.text("calibration")?.map(|name| library.calibration(&name, device)).transpose()
+}
+
+/// Own measurements, or the model that was fitted on published ones.
+fn in_force(own: Option<&Arc<Calibration>>) -> &Calibration {
+    own.map_or(&Calibration::FITTED, |own| own)
 }

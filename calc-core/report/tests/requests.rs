@@ -1,6 +1,5 @@
 //! Requests that are wrong: each gets one line that names the value and what is allowed, and none panics.
 
-use calc_core::calibration::Calibration;
 use proptest::prelude::*;
 use report::request::{AnalyzeInputs, EstimateInputs, Fields, Library};
 use serde_json::{Map, Value, json};
@@ -9,7 +8,7 @@ fn analyze(request: &Value) -> Result<f64, String> {
     let run = || {
         let fields = Fields::from_line(&request.to_string())?;
         let inputs = AnalyzeInputs::parse(fields, &Library::CATALOGS)?;
-        inputs.analyze(&Calibration::FITTED).map(|answer| answer.time.ideal().get())
+        inputs.analyze().map(|answer| answer.time.ideal().get())
     };
     run().map_err(|error: report::request::RequestError| error.to_string())
 }
@@ -18,7 +17,7 @@ fn estimate(request: &Value) -> Result<f64, String> {
     let run = || {
         let fields = Fields::from_line(&request.to_string())?;
         let inputs = EstimateInputs::parse(fields, &Library::CATALOGS)?;
-        inputs.estimate(&Calibration::FITTED).map(|answer| answer.tpot.time.get())
+        inputs.estimate().map(|answer| answer.tpot.time.get())
     };
     run().map_err(|error: report::request::RequestError| error.to_string())
 }
@@ -134,7 +133,7 @@ fn a_format_that_an_operator_does_not_read_is_named() {
             .extend(formats.as_object().expect("too").clone());
         let fields = Fields::from_line(&request.to_string()).expect("an object");
         let inputs = AnalyzeInputs::parse(fields, &Library::CATALOGS).expect("a good request");
-        let answer = inputs.analyze(&Calibration::FITTED).expect("an answer");
+        let answer = inputs.analyze().expect("an answer");
         let notes = report::words::request_notes(&inputs, &answer);
         let rest = notes.iter().find_map(|note| note.split_once(" does not read "));
         assert_eq!(rest.map_or("", |(_, rest)| rest), expected, "{request}: {notes:?}");

@@ -1,7 +1,6 @@
 //! The worked examples: 15 requests, one per family, whose answers were computed by hand-checked scripts apart from this
 //! code. Every number agrees to 1e-9; so does every word.
 
-use calc_core::calibration::Calibration;
 use report::json::analyze::AnalyzeJson;
 use report::json::estimate::EstimateJson;
 use report::request::{AnalyzeInputs, EstimateInputs, Fields, Library};
@@ -14,11 +13,11 @@ fn answer(verb: &str, request: &Value) -> Value {
     let fields = Fields::from_line(&request.to_string()).expect("an object");
     if verb == "analyze" {
         let inputs = AnalyzeInputs::parse(fields, &Library::CATALOGS).expect("a good request");
-        let answer = inputs.analyze(&Calibration::FITTED).expect("an answer");
+        let answer = inputs.analyze().expect("an answer");
         return serde_json::to_value(AnalyzeJson::new(&inputs, &answer)).expect("JSON");
     }
     let inputs = EstimateInputs::parse(fields, &Library::CATALOGS).expect("a good request");
-    let answer = inputs.estimate(&Calibration::FITTED).expect("an answer");
+    let answer = inputs.estimate().expect("an answer");
     serde_json::to_value(EstimateJson::new(&inputs, &answer)).expect("JSON")
 }
 

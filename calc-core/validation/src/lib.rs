@@ -3,6 +3,7 @@
 
 pub mod fit;
 pub mod folds;
+pub mod own;
 pub mod predict;
 pub mod read;
 pub mod row;

@@ -28,15 +28,35 @@ pub struct Prepared<'a> {
     setting: Setting,
 }
 
+/// Kernels of one kind.
 #[derive(Debug, Clone)]
-struct Counted {
-    kind: OpKind,
-    count: f64,
-    shape: Shape,
+pub struct Counted {
+    /// Operator.
+    pub kind: OpKind,
+    /// How often.
+    pub count: f64,
+    /// What it is made for.
+    pub shape: Shape,
+    /// Format of what it streams.
+    pub format: &'static QuantFormat,
     cost: OpCost,
     path: ComputePath,
     time: KernelTime,
-    format: &'static QuantFormat,
+}
+
+/// Some kernels of a row at the roof, and what the model says of everything else [s].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Part {
+    /// Their memory time at the roof.
+    pub memory: f64,
+    /// Their compute time at the roof.
+    pub compute: f64,
+    /// How many they are.
+    pub count: f64,
+    /// The model's floors of them.
+    pub floors: f64,
+    /// The other kernels, and what a step costs outside its kernels.
+    pub rest: f64,
 }
 
 impl<'a> Prepared<'a> {
@@ -53,20 +73,51 @@ impl<'a> Prepared<'a> {
         Ok(Self { row, ideal, kernels, setting })
     }
 
+    /// Format of what its first kernel streams.
+    pub fn first_format(&self) -> Option<&'static str> {
+        self.kernels.first().map(|kernel| kernel.format.key)
+    }
+
+    /// Its kernels told apart: those that `is_about` picks, and the rest.
+    pub fn part(&self, calibration: &Calibration, is_about: &dyn Fn(&Counted) -> bool) -> Part {
+        let row = self.row;
+        let tuned = calibration.tuned(&row.device, row.mode.as_ref(), row.engine);
+        let mut part = Part { memory: 0.0, compute: 0.0, count: 0.0, floors: 0.0, rest: 0.0 };
+        for counted in &self.kernels {
+            let factors = tuned.factors(counted.kind, &self.kernel(counted));
+            if is_about(counted) {
+                part.memory += counted.time.memory.get() * counted.count;
+                part.compute += counted.time.compute.get() * counted.count;
+                part.count += counted.count;
+                part.floors += factors.floor.get() * counted.count;
+            } else {
+                part.rest += Expected::of(counted.time, &factors).time.get() * counted.count;
+            }
+        }
+        if let Setting::Step { batch, prefill } = self.setting {
+            part.rest += tuned.step(batch, prefill).floor.get();
+        }
+        part
+    }
+
+    fn kernel<'k>(&'k self, counted: &'k Counted) -> Kernel<'k> {
+        Kernel {
+            shape: &counted.shape,
+            cost: &counted.cost,
+            path: &counted.path,
+            time: counted.time,
+            format: counted.format,
+            setting: self.setting,
+        }
+    }
+
     /// The expected time under a calibration.
     pub fn expected(&self, calibration: &Calibration) -> Expected {
         let row = self.row;
         let tuned = calibration.tuned(&row.device, row.mode.as_ref(), row.engine);
         let mut sum = Expected::ZERO;
         for counted in &self.kernels {
-            let kernel = Kernel {
-                shape: &counted.shape,
-                cost: &counted.cost,
-                path: &counted.path,
-                time: counted.time,
-                format: counted.format,
-                setting: self.setting,
-            };
+            let kernel = self.kernel(counted);
             let factors = tuned.factors(counted.kind, &kernel);
             let mut one = Expected::of(counted.time, &factors);
             let least = tuned.least(&kernel);

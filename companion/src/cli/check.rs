@@ -1,6 +1,5 @@
 //! `check`: is a measured or claimed time possible?
 
-use calc_core::calibration::Calibration;
 use clap::{ArgMatches, Command};
 use report::json::check::CheckJson;
 use report::request::{CheckInputs, Fields, Library, RequestError};
@@ -31,7 +30,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
 
 fn answer(fields: Fields, library: &Library<'_>) -> Result<Answer, RequestError> {
     let inputs = CheckInputs::parse(fields, library)?;
-    let answer = inputs.check(&Calibration::FITTED)?;
+    let answer = inputs.check()?;
     let value = json!(CheckJson::new(&inputs, &answer));
     Ok(Answer { document: summary::check(&inputs, &answer), value, rows: Rows::One })
 }

@@ -6,7 +6,6 @@ mod measured;
 use std::path::Path;
 
 use calc_core::analysis::Operator;
-use calc_core::calibration::Calibration;
 use calc_core::cost::gemm::GemmShape;
 use clap::{Arg, ArgMatches, Command, ValueHint};
 use report::json::compare::{CompareJson, Point};
@@ -34,7 +33,7 @@ pub(super) fn command() -> Command {
             "Without --weights the rows of the file choose the precisions, without -m -n -k the shape.\n\n\
              Example:\n  ridgepoint compare --hardware t4 -m 1 -n 4096 -k 4096 --weights fp16,int4_g128 --measured t4.csv",
         );
-    flags::add(command, &flags::PRODUCT)
+    flags::add(command, &flags::EXPECTED_PRODUCT)
         .mut_arg("weights", |arg| arg.help("Formats of the weights, separated by commas"))
         .args([measured, backend, output::argument()])
 }
@@ -54,7 +53,8 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let text = text.map_err(|reason| RequestError::Unreadable { path: file.clone(), reason })?;
     let rows =
         measured::parse(&text).map_err(|reason| Failure::bad(format!("{file}: {reason}")))?;
-    let request = Request { file, rows: &rows, fields: flags::fields(matches, &flags::PRODUCT) };
+    let request =
+        Request { file, rows: &rows, fields: flags::fields(matches, &flags::EXPECTED_PRODUCT) };
     let points = request.points()?;
     answer(&points).print(Form::of(matches))
 }
@@ -150,7 +150,7 @@ impl Request<'_> {
             fields.insert("activations".into(), json!(activations));
         }
         let inputs = AnalyzeInputs::parse(Fields::new(fields), library)?;
-        let answer = inputs.analyze(&Calibration::FITTED)?;
+        let answer = inputs.analyze()?;
         Ok(Point { inputs, answer, measured: row.time })
     }
 

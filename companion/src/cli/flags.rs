@@ -18,6 +18,8 @@ pub(super) enum Kind {
     Format,
     /// Key of an engine.
     Engine,
+    /// Name of a file.
+    File,
     /// A word.
     Word,
     /// A number.
@@ -41,7 +43,7 @@ const fn flag(key: &'static str, kind: Kind, help: &'static str) -> Flag {
 }
 
 /// All of them. A sweep runs through them in this order, the last one fastest.
-static FLAGS: [Flag; 52] = [
+static FLAGS: [Flag; 53] = [
     flag(
         "hardware",
         Kind::Hardware,
@@ -119,6 +121,11 @@ static FLAGS: [Flag; 52] = [
     ),
     flag("engine", Kind::Engine, "Engine whose factors the expected times use"),
     flag(
+        "calibration",
+        Kind::File,
+        "Own measurements of the device, as `calibrate` writes them; they go before the fitted factors",
+    ),
+    flag(
         "phase",
         Kind::Word,
         "What counts: prefill, decode or whole; default: whole when more than one token is generated, else decode",
@@ -141,7 +148,7 @@ static FLAGS: [Flag; 52] = [
 ];
 
 /// Flags of one operator.
-pub(super) const ANALYZE: [&str; 27] = [
+pub(super) const ANALYZE: [&str; 28] = [
     "hardware",
     "power_mode",
     "op",
@@ -169,10 +176,11 @@ pub(super) const ANALYZE: [&str; 27] = [
     "experts",
     "batch",
     "engine",
+    "calibration",
 ];
 
 /// Flags of a model.
-pub(super) const ESTIMATE: [&str; 21] = [
+pub(super) const ESTIMATE: [&str; 22] = [
     "hardware",
     "power_mode",
     "model",
@@ -194,10 +202,11 @@ pub(super) const ESTIMATE: [&str; 21] = [
     "acceptance",
     "draft_model",
     "engine",
+    "calibration",
 ];
 
 /// Flags of the adviser: those of one product, of a model, and of the goal.
-pub(super) const RECOMMEND: [&str; 30] = [
+pub(super) const RECOMMEND: [&str; 31] = [
     "hardware",
     "power_mode",
     "model",
@@ -222,6 +231,7 @@ pub(super) const RECOMMEND: [&str; 30] = [
     "acceptance",
     "draft_model",
     "engine",
+    "calibration",
     "phase",
     "objective",
     "memory_limit_gb",
@@ -231,7 +241,7 @@ pub(super) const RECOMMEND: [&str; 30] = [
 ];
 
 /// Flags of a schedule: the adviser's but for the power mode, which is looked for, and two more.
-pub(super) const SCHEDULE: [&str; 26] = [
+pub(super) const SCHEDULE: [&str; 27] = [
     "hardware",
     "model",
     "m",
@@ -250,6 +260,7 @@ pub(super) const SCHEDULE: [&str; 26] = [
     "acceptance",
     "draft_model",
     "engine",
+    "calibration",
     "phase",
     "objective",
     "memory_limit_gb",
@@ -275,6 +286,10 @@ pub(super) fn check() -> Vec<&'static str> {
 /// Flags of a product, without an engine.
 pub(super) const PRODUCT: [&str; 7] =
     ["hardware", "power_mode", "m", "n", "k", "weights", "activations"];
+
+/// Flags of a product whose expected time counts.
+pub(super) const EXPECTED_PRODUCT: [&str; 8] =
+    ["hardware", "power_mode", "m", "n", "k", "weights", "activations", "calibration"];
 
 /// The flags with these keys, in the order of the table.
 pub(super) fn of(keys: &[&str]) -> impl Iterator<Item = &'static Flag> {
@@ -304,6 +319,7 @@ impl Flag {
             Kind::Hardware | Kind::Model => known(arg.value_name("KEY_OR_FILE"), self.kind),
             Kind::Format => known(arg.value_name("FORMAT"), self.kind),
             Kind::Engine => known(arg.value_name("ENGINE"), self.kind),
+            Kind::File => arg.value_name("FILE").value_hint(ValueHint::FilePath),
             Kind::Word => arg.value_name("NAME").value_hint(ValueHint::Other),
             Kind::Number => {
                 arg.value_name("NUMBER").value_hint(ValueHint::Other).allow_negative_numbers(true)
@@ -319,6 +335,7 @@ impl Flag {
             | Kind::Model
             | Kind::Format
             | Kind::Engine
+            | Kind::File
             | Kind::Word
             | Kind::Number => {
                 matches.get_one::<String>(self.key).map(|text| Value::String(text.clone()))
@@ -334,7 +351,7 @@ pub(super) fn known(arg: Arg, kind: Kind) -> Arg {
         Kind::Model => (model_keys, ValueHint::AnyPath),
         Kind::Format => (format_keys, ValueHint::Other),
         Kind::Engine => (engine_keys, ValueHint::Other),
-        Kind::Word | Kind::Number | Kind::Switch => return arg,
+        Kind::File | Kind::Word | Kind::Number | Kind::Switch => return arg,
     };
     arg.value_parser(AnyOf { keys }).hide_possible_values(true).value_hint(hint)
 }

@@ -5,7 +5,6 @@ mod png;
 use std::fs;
 
 use calc_core::analysis::{Analysis, Operator};
-use calc_core::calibration::Calibration;
 use calc_core::device::Device;
 use calc_core::quant_format::ComputeClass;
 use calc_core::units::{FlopsPerByte, FlopsPerSec};
@@ -143,7 +142,7 @@ fn analyses(matches: &ArgMatches, library: &Library<'_>) -> Result<Vec<Analysis>
                 fields.insert("weights".into(), json!(key.trim()));
                 let inputs = AnalyzeInputs::parse(Fields::new(fields), library)?;
                 debug_assert!(matches!(inputs.operator, Operator::Gemm(_)), "there is no --op");
-                Ok(inputs.analyze(&Calibration::FITTED)?)
+                Ok(inputs.analyze()?)
             })
             .collect()
         }

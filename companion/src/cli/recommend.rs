@@ -1,6 +1,5 @@
 //! `recommend`: which scheme to use, why, and what would flip it.
 
-use calc_core::calibration::Calibration;
 use calc_core::recommend::{devices, memory_steps};
 use clap::{ArgMatches, Command};
 use report::json::recommend as json;
@@ -34,14 +33,14 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
 /// A recommendation, or the devices for a goal.
 fn answer(fields: Fields, library: &Library<'_>) -> Result<Answer, RequestError> {
     let inputs = RecommendInputs::parse(fields, library)?;
-    let request = inputs.request(&Calibration::FITTED)?;
+    let request = inputs.request()?;
     if inputs.any_device {
         let found = devices(&request);
         let value = json::devices(&inputs, &found);
         let rows = rows(&value, "devices");
         return Ok(Answer { document: summary::device_choices(&inputs, &found), value, rows });
     }
-    let answer = inputs.recommend(&Calibration::FITTED)?;
+    let answer = inputs.recommend()?;
     let steps = memory_steps(&request)?;
     let document = summary::recommendation(&inputs, &request, &answer, &steps);
     let value = json::recommendation(&inputs, &request, &answer)?;

@@ -2,7 +2,6 @@
 
 use std::io;
 
-use calc_core::calibration::Calibration;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use report::json::analyze::AnalyzeJson;
 use report::json::estimate::EstimateJson;
@@ -32,16 +31,15 @@ impl Verb {
     }
 
     fn answer(self, fields: Fields, library: &Library<'_>) -> Result<Answer, RequestError> {
-        let calibration = &Calibration::FITTED;
         let (document, value) = match self {
             Self::Analyze => {
                 let inputs = AnalyzeInputs::parse(fields, library)?;
-                let answer = inputs.analyze(calibration)?;
+                let answer = inputs.analyze()?;
                 (summary::analyze(&inputs, &answer), json!(AnalyzeJson::new(&inputs, &answer)))
             }
             Self::Estimate => {
                 let inputs = EstimateInputs::parse(fields, library)?;
-                let answer = inputs.estimate(calibration)?;
+                let answer = inputs.estimate()?;
                 (summary::estimate(&inputs, &answer), json!(EstimateJson::new(&inputs, &answer)))
             }
         };
@@ -54,16 +52,15 @@ impl Verb {
         fields: Fields,
         library: &Library<'_>,
     ) -> Result<Vec<u8>, RequestError> {
-        let calibration = &Calibration::FITTED;
         let written = match self {
             Self::Analyze => {
                 let inputs = AnalyzeInputs::parse(fields, library)?;
-                let answer = inputs.analyze(calibration)?;
+                let answer = inputs.analyze()?;
                 serde_json::to_vec(&AnalyzeJson::new(&inputs, &answer))
             }
             Self::Estimate => {
                 let inputs = EstimateInputs::parse(fields, library)?;
-                let answer = inputs.estimate(calibration)?;
+                let answer = inputs.estimate()?;
                 serde_json::to_vec(&EstimateJson::new(&inputs, &answer))
             }
         };

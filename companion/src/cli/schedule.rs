@@ -1,6 +1,5 @@
 //! `schedule`: power mode, scheme and batch for a goal.
 
-use calc_core::calibration::Calibration;
 use clap::{ArgMatches, Command};
 use report::json::recommend as json;
 use report::request::{Fields, Library, RequestError, ScheduleInputs};
@@ -28,7 +27,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
 
 fn answer(fields: Fields, library: &Library<'_>) -> Result<Answer, RequestError> {
     let inputs = ScheduleInputs::parse(fields, library)?;
-    let answer = inputs.schedule(&Calibration::FITTED)?;
+    let answer = inputs.schedule()?;
     let value = json::schedule(&inputs, &answer);
     let rows = recommend::rows(&value, "ranked");
     Ok(Answer { document: summary::schedule(&inputs, &answer), value, rows })

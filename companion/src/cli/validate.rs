@@ -6,6 +6,7 @@ use calc_core::calibration::Calibration;
 use clap::{Arg, ArgMatches, Command, ValueHint};
 use report::json::SCHEMA;
 use report::number_text as n;
+use report::request::{Files, Library};
 use report::summary::Document;
 use report::table::{Align, Table};
 use serde_json::{Value, json};
@@ -32,6 +33,11 @@ pub(super) fn command() -> Command {
         .required(true)
         .value_hint(ValueHint::FilePath)
         .help("Measurements as CSV, with the columns of calc-core/validation/data/steps.csv or operators.csv");
+    let calibration = Arg::new("calibration")
+        .long("calibration")
+        .value_name("FILE")
+        .value_hint(ValueHint::FilePath)
+        .help("Own measurements of a device, as `calibrate` writes them; its rows are scored with them");
     let threshold = |(flag, what, _): Threshold| {
         Arg::new(flag)
             .long(flag)
@@ -43,6 +49,7 @@ pub(super) fn command() -> Command {
         .about("Scores expected times on a file of published or own measurements, set by set and row by row")
         .arg(file)
         .args(THRESHOLDS.map(threshold))
+        .arg(calibration)
         .arg(output::argument())
         .after_help(
             "Rows that cannot be used are named with line and reason; the others are scored.\n\n\
@@ -73,13 +80,20 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         let why = first.map_or_else(String::new, |(line, why)| format!("; line {line}: {why}"));
         return Err(Failure::bad(format!("{name}: no row can be scored{why}")));
     }
-    let scored: Vec<Scored<'_>> = prepared.iter().map(score).collect();
+    let calibration = match matches.get_one::<String>("calibration") {
+        None => Calibration::FITTED,
+        Some(name) => {
+            let files = Files::new(&files::read);
+            Library::with_files(&files).own_measurements(name)?.calibration()
+        }
+    };
+    let scored: Vec<Scored<'_>> = prepared.iter().map(|row| score(row, &calibration)).collect();
     answer(name, &file, &scored).print(Form::of(matches))?;
     limits.into_iter().try_for_each(|(most, what, of)| hold(&scored, most, what, of))
 }
 
-fn score<'a>(row: &Prepared<'a>) -> Scored<'a> {
-    let expected = row.expected(&Calibration::FITTED);
+fn score<'a>(row: &Prepared<'a>, calibration: &Calibration) -> Scored<'a> {
+    let expected = row.expected(calibration);
     Scored {
         row: row.row,
         predicted: expected.time.get(),

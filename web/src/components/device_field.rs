@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use super::edit_device::EditDevice;
 use super::erased::{block, derived, memo, text};
 use super::explained::Explained;
+use super::own_measurements::OwnMeasurementsLine;
 use super::picker::Picker;
 use crate::state::derived::{DeviceFact, weakest};
 use crate::state::editor::{BRIEF_ID, fact_badge};
@@ -58,5 +59,6 @@ pub fn DeviceField() -> impl IntoView {
             on_choose=Callback::new(on_choose)
         />
         <p class="brief">{facts} " " <EditDevice/></p>
+        <OwnMeasurementsLine/>
     }
 }

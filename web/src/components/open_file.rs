@@ -1,4 +1,4 @@
-//! A button that opens the reader's own device or model.
+//! A button that opens the reader's own device, model or measurements.
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -7,11 +7,12 @@ use web_sys::{File, HtmlInputElement};
 
 use super::erased::{later, on};
 use crate::lazy::{self, Refusal};
-use crate::state::files::{MAX_BYTES, Opened};
+use crate::state::files::MAX_BYTES;
 use crate::state::session::Session;
+use crate::state::take_over::Ready;
 use crate::state::url::Note;
 
-/// Opens a device file, or the config.json of a model. The file is read here and goes nowhere.
+/// Opens a device file, the config.json of a model, or a calibration. The file is read here and goes nowhere.
 #[component]
 pub fn OpenFile() -> impl IntoView {
     let session = expect_context::<Session>();
@@ -27,12 +28,12 @@ pub fn OpenFile() -> impl IntoView {
     };
     view! {
         <div class="field open-file">
-            <label for="file">"Your own device or model"</label>
+            <label for="file">"Your own device, model or measurements"</label>
             <input
                 id="file"
                 type="file"
                 accept=".json,application/json"
-                title="A device file, or the config.json of a model; it stays on this machine"
+                title="A device file, the config.json of a model, or a calibration; it stays on this machine"
                 on:change=on(on_change)
             />
         </div>
@@ -41,7 +42,7 @@ pub fn OpenFile() -> impl IntoView {
 
 async fn read(session: Session, file: File) {
     match read_file(&file).await {
-        Ok(opened) => session.open(opened),
+        Ok(ready) => ready.take(session),
         Err(text) => session.notes.update(|notes| notes.push(Note { text })),
     }
 }
@@ -50,7 +51,7 @@ async fn read(session: Session, file: File) {
 ///
 /// # Errors
 /// A sentence that names the file and why it cannot be read.
-pub async fn read_file(file: &File) -> Result<Opened, String> {
+pub async fn read_file(file: &File) -> Result<Ready, String> {
     let name = file.name();
     if file.size() > f64::from(MAX_BYTES) {
         return Err(format!("{name}: at most {} MB are read", MAX_BYTES / 1_000_000));
@@ -66,6 +67,6 @@ pub async fn read_file(file: &File) -> Result<Opened, String> {
 ///
 /// # Errors
 /// A sentence that names it and why it is refused.
-pub async fn read_text(name: &str, text: &str) -> Result<Opened, String> {
+pub async fn read_text(name: &str, text: &str) -> Result<Ready, String> {
     lazy::open_file(name, text).await.map_err(|Refusal(text)| text)
 }

@@ -1,7 +1,6 @@
 //! Is this possible? What the reader claims, as typed, and the judgment as texts. A claim is about the view that it stands in.
 
 use calc_core::analysis::AnalyzeRequest;
-use calc_core::calibration::Calibration;
 use calc_core::check::{CheckRequest, Claim, Work, check};
 use calc_core::estimate::EstimateRequest;
 use calc_core::units::{Seconds, TokensPerSec};
@@ -130,7 +129,7 @@ pub fn judge(inputs: &Inputs) -> Option<Judged> {
                 operator: inputs.operator().ok()?,
                 precision: inputs.precision(inputs.format()),
                 engine: None,
-                calibration: &Calibration::FITTED,
+                calibration: inputs.place().calibration(),
             });
             Some(answer(&CheckRequest { work, claim: Claim::Time(Seconds::new(number * 1e-6)) }))
         }

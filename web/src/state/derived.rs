@@ -113,8 +113,11 @@ const fn compared_keys(role: Role) -> &'static [&'static str] {
 /// # Errors
 /// Fields that cannot be read.
 pub fn derive(inputs: &Inputs) -> Result<Kernel, Vec<Fault>> {
-    let question =
-        Question { inputs, operator: inputs.operator()?, calibration: &Calibration::FITTED };
+    let question = Question {
+        inputs,
+        operator: inputs.operator()?,
+        calibration: inputs.place().calibration(),
+    };
     let half = inputs.half();
     let baseline = question.analyze_choice(PrecisionChoice::weights(half)).ok();
     let answers = question.answers();
@@ -147,7 +150,7 @@ pub fn derive(inputs: &Inputs) -> Result<Kernel, Vec<Fault>> {
 /// What limits the chosen format, and what would change it; `None` where it does not run or a field cannot be read.
 pub fn limits(inputs: &Inputs) -> Option<Limits> {
     let operator = inputs.operator().ok()?;
-    let question = Question { inputs, operator, calibration: &Calibration::FITTED };
+    let question = Question { inputs, operator, calibration: inputs.place().calibration() };
     let answer = question.analyze(inputs.format()).ok()?;
     Some(panel::limits(&question, &answer))
 }
@@ -158,7 +161,7 @@ pub fn limits(inputs: &Inputs) -> Option<Limits> {
 /// Fields that cannot be read.
 pub fn answers(inputs: &Inputs) -> Result<Vec<Answered>, Vec<Fault>> {
     let operator = inputs.operator()?;
-    Ok(Question { inputs, operator, calibration: &Calibration::FITTED }.answers())
+    Ok(Question { inputs, operator, calibration: inputs.place().calibration() }.answers())
 }
 
 /// The answer of the chosen format.
@@ -166,7 +169,7 @@ pub fn answers(inputs: &Inputs) -> Result<Vec<Answered>, Vec<Fault>> {
 /// # Errors
 /// Why it has none.
 pub fn chosen(inputs: &Inputs, operator: Operator) -> Result<Analysis, Error> {
-    let question = Question { inputs, operator, calibration: &Calibration::FITTED };
+    let question = Question { inputs, operator, calibration: inputs.place().calibration() };
     question.analyze(inputs.format())
 }
 

@@ -102,7 +102,7 @@ impl Sweep {
         let carried = if carried.is_empty() { Carried::Nothing } else { understand(carried) };
         let inputs = url::read_beside(query, &carried).0;
         let unread = || "Something above cannot be read.".to_owned();
-        let question = Question::read(&inputs.model, &inputs.device, inputs.power_mode());
+        let question = Question::read(&inputs.model, inputs.place());
         let workload = question.map_err(|_faults| unread())?.workload;
         with_model(&inputs, |_| ()).ok_or_else(unread)?;
         let asked = workload.longest().max(workload.context);

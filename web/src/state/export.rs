@@ -6,7 +6,6 @@ mod tiles;
 
 pub use tiles::tiles;
 
-use calc_core::calibration::Calibration;
 use chart::scene::Size;
 use chart::svg::roofline_svg;
 use chart::theme::{DARK, LIGHT};
@@ -108,8 +107,9 @@ fn json(inputs: &Inputs) -> String {
         operator,
         precision: inputs.precision(inputs.format()),
         engine: None,
+        calibration: inputs.own.as_ref().map(|own| own.calibration.clone()),
     };
-    json::analyze::pretty(&asked, &Calibration::FITTED)
+    json::analyze::pretty(&asked)
 }
 
 /// Every formula behind the chosen format, as HTML with MathML.

@@ -9,6 +9,7 @@ use calc_core::cost::gemm::GemmShape;
 use calc_core::device::Device;
 use calc_core::model_arch::ModelArch;
 use calc_core::text::Text;
+use report::calibration_file;
 use report::device_file::lines;
 use report::model_file::lines::{self as model_lines, ModelLines};
 use report::named_model::NamedModel;
@@ -17,6 +18,7 @@ use report::number_text;
 use super::fragment;
 use super::inputs::Inputs;
 use super::model::inputs::Base;
+use super::place::Own;
 use super::presets::Preset;
 
 /// Largest file that is read; no description of a device or model comes near.
@@ -29,6 +31,8 @@ pub enum Opened {
     Device(Box<Device>),
     /// A model.
     Model(OpenedModel),
+    /// What was measured on a device.
+    Own(Own),
 }
 
 /// A model of a file.
@@ -44,7 +48,7 @@ pub struct OpenedModel {
     pub take: fn(&Self, &mut Inputs),
 }
 
-/// Reads a file. A device file is told from a model by what only it has.
+/// Reads a file. A device file and a calibration are told from a model by what only they have.
 ///
 /// # Errors
 /// A sentence that names the file, what is wrong and what is allowed.
@@ -52,6 +56,10 @@ pub fn read(name: &str, text: &str) -> Result<String, String> {
     if text.contains("\"bandwidth_gb_s\"") || text.contains("\"dense_peaks_tflops\"") {
         let lines = lines::write(text).map_err(|error| format!("{name}: {error}"))?;
         return Ok(format!("device\n{lines}"));
+    }
+    if text.contains("\"eta_memory\"") || text.contains("\"measured\"") {
+        let own = calibration_file::parse(text).map_err(|error| format!("{name}: {error}"))?;
+        return Ok(format!("own\n{}", calibration_file::lines::write(&own)));
     }
     let model = NamedModel::from_file(name, text).map_err(|error| error.to_string())?;
     Ok(format!("model\n{}", model_lines::write(&model)))
@@ -69,6 +77,10 @@ pub fn understand(reply: &str) -> Result<Opened, String> {
         return lines::read(rest)
             .map(|device| Opened::Device(Box::new(device)))
             .map_err(|error| error.to_string());
+    }
+    if kind == "own" {
+        fragment::arrive();
+        return Own::read(rest).map(Opened::Own).ok_or_else(strange);
     }
     let model = model_lines::read(rest).ok_or_else(strange)?;
     Ok(Opened::Model(OpenedModel {
@@ -98,6 +110,7 @@ mod tests {
     use super::*;
 
     const DEVICE: &str = include_str!("../../../docs/examples/custom-device.json");
+    const OWN: &str = include_str!("../../../docs/examples/calibration.json");
     const MODEL: &str = include_str!("../../../docs/examples/custom-model.json");
 
     fn open(name: &str, text: &str) -> Result<Opened, String> {
@@ -110,6 +123,9 @@ mod tests {
             panic!("a device")
         };
         assert_eq!(*device, report::device_file::parse(DEVICE).expect("a device"));
+        let Ok(Opened::Own(own)) = open("calibration.json", OWN) else { panic!("measurements") };
+        let parsed = calibration_file::parse(OWN).expect("measurements");
+        assert_eq!(own.calibration, parsed.calibration().into());
         let Ok(Opened::Model(model)) = open("custom-model.json", MODEL) else { panic!("a model") };
         let names: Vec<&str> = model.presets.iter().map(|preset| &*preset.name).collect();
         assert_eq!(names, ["qkv", "o_proj", "gate_up", "down"]);
@@ -118,12 +134,20 @@ mod tests {
 
     #[test]
     fn refusals_name_the_file() {
-        for text in ["", "{}", "[]", "{\"bandwidth_gb_s\": -1}", "\u{0}"] {
+        for text in ["", "{}", "[]", "{\"bandwidth_gb_s\": -1}", "{\"eta_memory\": 1}", "\u{0}"] {
             let error = open("mine.json", text).expect_err("refused");
             assert!(error.starts_with("mine.json: "), "{text}: {error}");
         }
-        for reply in ["", "device", "device\n", "model\nx", "model\nname\tx", "model\ngeometry\t1"]
-        {
+        for reply in [
+            "",
+            "own",
+            "own\nt4\tx",
+            "device",
+            "device\n",
+            "model\nx",
+            "model\nname\tx",
+            "model\ngeometry\t1",
+        ] {
             assert!(understand(reply).is_err(), "{reply}");
         }
     }

@@ -8,6 +8,7 @@ use report::device_file::lines;
 
 use super::inputs::Inputs;
 use super::model::asked;
+use super::place::Own;
 
 /// What the fragment begins with in the address.
 pub const PREFIX: &str = "#s=";
@@ -41,6 +42,9 @@ pub fn text(inputs: &Inputs) -> String {
     if inputs.has_own_device() {
         parts.push(("device".to_owned(), device(inputs)));
     }
+    if let Some(own) = &inputs.own {
+        parts.push(("calibration".to_owned(), own.lines.clone()));
+    }
     let own = inputs.model.pairs().into_iter().filter(|(key, _)| asked::is_carried(key));
     let model: String = own.map(|(key, value)| format!("{key}\t{value}\n")).collect();
     if !model.is_empty() {
@@ -65,14 +69,23 @@ pub fn read_device(part: &str) -> Option<Device> {
     (lines_of_devices()?.read)(part)
 }
 
-/// Devices as lines. They come in chunks: with whatever makes devices, and with an address that carries one.
+/// What was measured on a device, of a part; `None` for what says nothing of the kind.
+pub fn read_own(part: &str) -> Option<Own> {
+    (lines_of_devices()?.read_own)(part)
+}
+
+/// Devices and measurements as lines. They come in chunks: with whatever makes devices, and with an address that carries one.
 struct LinesOfDevices {
     read: fn(&str) -> Option<Device>,
     write: fn(&Device, Option<&str>) -> String,
+    read_own: fn(&str) -> Option<Own>,
 }
 
-static LINES: LinesOfDevices =
-    LinesOfDevices { read: |part| lines::read(part).ok(), write: lines::of_device };
+static LINES: LinesOfDevices = LinesOfDevices {
+    read: |part| lines::read(part).ok(),
+    write: lines::of_device,
+    read_own: Own::read,
+};
 
 static ARRIVED: OnceLock<&'static LinesOfDevices> = OnceLock::new();
 

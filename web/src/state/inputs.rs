@@ -1,6 +1,7 @@
 //! What the reader chose. Numbers stay as they were typed until they are read, so that a wrong one can be shown as it is.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use calc_core::analysis::Operator;
 use calc_core::catalog;
@@ -13,6 +14,7 @@ use calc_core::text::Text;
 use super::goal::Goal;
 use super::model::asked::Asked;
 use super::operator::{Fault, Op, Typed};
+use super::place::{Own, Place};
 use super::points::OwnPoint;
 
 /// What the page answers.
@@ -61,6 +63,8 @@ pub struct Inputs {
     pub copy_of: Option<&'static Device>,
     /// Its power mode; `None` for its own peaks.
     pub mode: Option<Text>,
+    /// What its owner measured on it.
+    pub own: Option<Arc<Own>>,
     /// Operator.
     pub op: Op,
     /// Its numbers, as typed.
@@ -92,6 +96,7 @@ impl Default for Inputs {
             device: Cow::Borrowed(device),
             copy_of: None,
             mode: None,
+            own: None,
             op: Op::default(),
             typed: Typed::default(),
             weights,
@@ -105,9 +110,12 @@ impl Default for Inputs {
 }
 
 impl Inputs {
-    /// Chooses a device. Power modes belong to a device, so the mode goes.
+    /// Chooses a device. Power modes and measurements belong to a device, so they go.
     pub fn set_device(&mut self, device: Cow<'static, Device>) {
         if device != self.device {
+            if device.key != self.device.key {
+                self.own = None;
+            }
             self.device = device;
             self.copy_of = None;
             self.mode = None;
@@ -122,6 +130,11 @@ impl Inputs {
     /// The chosen power mode.
     pub fn power_mode(&self) -> Option<&PowerMode> {
         self.mode.as_ref().and_then(|name| self.device.power_mode(name).ok())
+    }
+
+    /// Where everything runs.
+    pub fn place(&self) -> Place<'_> {
+        Place { device: &self.device, mode: self.power_mode(), own: self.own.as_deref() }
     }
 
     /// The operator with its shape.

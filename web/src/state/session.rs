@@ -1,7 +1,5 @@
 //! The signals of the page, and the browser's history that goes with them.
 
-use std::borrow::Cow;
-
 use leptos::prelude::*;
 
 use crate::components::erased::{later, memo};
@@ -10,7 +8,7 @@ use wasm_bindgen::JsValue;
 
 use super::colors::Colors;
 use super::derived::{self, Shown};
-use super::files::{Opened, OpenedModel};
+use super::files::OpenedModel;
 use super::fragment::{self, Carried};
 use super::inputs::{Inputs, View};
 use super::model::asked::{self, Asked};
@@ -174,23 +172,6 @@ impl Session {
         let known = self.fragments.read_value();
         let (code, _) = known.iter().find(|(_, other)| other == text)?;
         Some(if text.is_empty() { String::new() } else { format!("{}{code}", fragment::PREFIX) })
-    }
-
-    /// Takes over what was read from a file.
-    pub fn open(self, opened: Opened) {
-        match opened {
-            Opened::Device(device) => {
-                self.edit(Step::Choice, |inputs| inputs.set_device(Cow::Owned(*device)));
-            }
-            Opened::Model(model) => {
-                self.edit(Step::Choice, |inputs| match (inputs.view, model.presets.first()) {
-                    (View::Model, _) => (model.take)(&model, inputs),
-                    (View::Kernel | View::Trust, Some(first)) => first.apply(inputs),
-                    (View::Kernel | View::Trust, None) => {}
-                });
-                self.model.set(Some(model));
-            }
-        }
     }
 
     /// Saves what a function of `lazy` answers as a file; a note says when it cannot.

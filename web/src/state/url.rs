@@ -48,6 +48,7 @@ pub fn read_beside(query: &str, carried: &Carried) -> (Inputs, Vec<Note>) {
     let value = |key: &str| pairs.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str());
     reader.view(&mut inputs, value("view"));
     reader.device(&mut inputs, value("d"));
+    reader.own(&mut inputs);
     reader.mode(&mut inputs, value("pm"));
     reader.operator(&mut inputs, value("op"));
     for field in Field::ALL {

@@ -1,5 +1,6 @@
 // The reader's own files: the ones of the documentation and of the command line's tests work here, too.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { deflateSync } from 'node:zlib';
@@ -59,6 +60,51 @@ pageTest('a device that was left before its fragment was packed is there on the 
   await page.locator('main').waitFor();
   assert.deepEqual(await readTable(page), own);
   assert.equal(plain(await notes(page)), '');
+});
+
+const measurements = file('docs/examples/calibration.json');
+
+pageTest('own measurements come first, say so, travel in the link, and can be left out', {}, async (page) => {
+  await openSite(page, '?w=fp16');
+  const before = await readTable(page);
+  await page.locator('#file').setInputFiles(measurements);
+  await page.getByText('Your measurements come first.').waitFor();
+  await page.waitForURL(/#s=/);
+  const after = await readTable(page);
+  assert.notDeepEqual(after.FP16, before.FP16);
+  assert.deepEqual(after.INT8.cells.slice(0, 4), before.INT8.cells.slice(0, 4), 'a format that nobody measured stays');
+  await page.reload();
+  await page.locator('main').waitFor();
+  assert.deepEqual(await readTable(page), after);
+  await page.locator('tr.chosen .explained').nth(3).focus();
+  assert.match(await page.locator('#explanation').innerText(), /own measurements of this device/);
+  await page.keyboard.press('Escape');
+  await pick(page, 'device', 't4');
+  assert.equal(await page.getByText('Your measurements come first.').isVisible(), false);
+  await page.goBack();
+  await page.getByText('Your measurements come first.').waitFor();
+  await page.getByRole('button', { name: 'Leave them out' }).click();
+  assert.deepEqual(await readTable(page), before);
+  assert.equal(new URL(page.url()).hash, '');
+});
+
+pageTest('own measurements count in the Model view, too', {}, async (page) => {
+  await openSite(page, '?view=model&weights=gguf_q4_k');
+  const each = () => page.locator('table.figures tbody tr').nth(1).innerText();
+  await page.locator('.figures').waitFor();
+  const before = await each();
+  await page.evaluate(() => document.querySelector('.import').setAttribute('open', ''));
+  await page.locator('.import input[type=file]').setInputFiles(measurements);
+  await page.getByText('Your measurements come first.').waitFor();
+  assert.notEqual(await each(), before, 'steps with llama.cpp, the usual engine there, were measured in this format');
+});
+
+pageTest('measurements of a device that is not here are refused in a sentence', {}, async (page) => {
+  await openSite(page);
+  const text = readFileSync(measurements, 'utf8').replace('jetson_orin_nano_8gb_super', 'my_own_chip');
+  await page.locator('#file').setInputFiles({ name: 'mine.json', mimeType: 'application/json', buffer: Buffer.from(text) });
+  await page.locator('.notes li').waitFor();
+  assert.match(plain(await notes(page)), /of `my_own_chip`, which the page does not know; open its device file first/);
 });
 
 /** A link to the custom device. */

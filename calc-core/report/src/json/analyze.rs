@@ -1,7 +1,6 @@
 //! The answer of `analyze`.
 
 use calc_core::analysis::{Analysis, Operator, Part};
-use calc_core::calibration::Calibration;
 use calc_core::roofline::Bound;
 use serde::Serialize;
 
@@ -167,8 +166,8 @@ struct RolesJson {
 }
 
 /// The answer to a request as a file, or why it has none.
-pub fn pretty(inputs: &AnalyzeInputs, calibration: &Calibration) -> String {
-    let written = match inputs.analyze(calibration) {
+pub fn pretty(inputs: &AnalyzeInputs) -> String {
+    let written = match inputs.analyze() {
         Ok(answer) => serde_json::to_string_pretty(&AnalyzeJson::new(inputs, &answer)),
         Err(error) => {
             serde_json::to_string_pretty(&serde_json::json!({ "error": error.to_string() }))

@@ -1,6 +1,5 @@
 //! The answer of `estimate`.
 
-use calc_core::calibration::Calibration;
 use calc_core::estimate::{Estimate, PhaseEstimate};
 use calc_core::footprint::{MemoryFootprint, Verdict};
 use calc_core::op::Traffic;
@@ -219,8 +218,8 @@ struct EnergyJson {
 }
 
 /// The answer to a request, or its refusal, as indented JSON with a line break at the end.
-pub fn pretty(inputs: &EstimateInputs, calibration: &Calibration) -> String {
-    let written = match inputs.estimate(calibration) {
+pub fn pretty(inputs: &EstimateInputs) -> String {
+    let written = match inputs.estimate() {
         Ok(answer) => serde_json::to_string_pretty(&EstimateJson::new(inputs, &answer)),
         Err(error) => {
             serde_json::to_string_pretty(&serde_json::json!({ "error": error.to_string() }))

@@ -1,6 +1,5 @@
 //! The answers of `recommend` and `schedule`.
 
-use calc_core::calibration::Calibration;
 use calc_core::error::Error;
 use calc_core::precision::Precision;
 use calc_core::quality::QualityLoss;
@@ -17,9 +16,9 @@ use crate::request::{RecommendInputs, RequestError, ScheduleInputs, Subject};
 use crate::words::{advice, apply};
 
 /// The answer to a request, or its refusal, as indented JSON with a line break at the end.
-pub fn pretty(inputs: &RecommendInputs, calibration: &Calibration) -> String {
+pub fn pretty(inputs: &RecommendInputs) -> String {
     let answer = || {
-        let request = inputs.request(calibration)?;
+        let request = inputs.request()?;
         Ok::<Value, RequestError>(recommendation(inputs, &request, &recommend(&request)?)?)
     };
     let value = answer().unwrap_or_else(|error| json!({ "error": error.to_string() }));

@@ -1,6 +1,7 @@
 //! A request about one operator.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use calc_core::analysis::{
     Analysis, AnalyzeRequest, FeedForwardShape, MoeShape, Operator, analyze,
@@ -12,7 +13,10 @@ use calc_core::device::Device;
 use calc_core::precision::PrecisionChoice;
 use calc_core::roofline::Roofs;
 
-use super::{Fields, Library, RequestError, engine_field, power_mode, precision_fields};
+use super::{
+    Fields, Library, RequestError, calibration_field, engine_field, in_force, power_mode,
+    precision_fields,
+};
 
 /// An operator as it was asked for.
 pub type Shape = Operator;
@@ -34,6 +38,8 @@ pub struct AnalyzeInputs {
     pub precision: PrecisionChoice,
     /// Engine.
     pub engine: Option<Engine>,
+    /// Own measurements; without them the model that was fitted on published ones.
+    pub calibration: Option<Arc<Calibration>>,
 }
 
 impl AnalyzeInputs {
@@ -56,30 +62,35 @@ impl AnalyzeInputs {
             precision.weights = precision.activations.unwrap_or(precision.weights);
         }
         let engine = engine_field(&mut fields)?;
+        let calibration = calibration_field(&mut fields, library, &device)?;
         fields.finish()?;
         let mode = mode.map(|mode| mode.name.to_string());
-        Ok(Self { device, power_mode: mode, operator, precision, engine })
+        Ok(Self { device, power_mode: mode, operator, precision, engine, calibration })
     }
 
     /// What the model is asked.
     ///
     /// # Errors
     /// A power mode that the device does not have.
-    pub fn request<'a>(
-        &'a self,
-        calibration: &'a Calibration,
-    ) -> Result<AnalyzeRequest<'a>, RequestError> {
+    pub fn request(&self) -> Result<AnalyzeRequest<'_>, RequestError> {
         let mode = power_mode(&self.device, self.power_mode.as_deref())?;
         let (operator, precision, engine) = (self.operator, self.precision, self.engine);
-        Ok(AnalyzeRequest { device: &self.device, mode, operator, precision, engine, calibration })
+        Ok(AnalyzeRequest {
+            device: &self.device,
+            mode,
+            operator,
+            precision,
+            engine,
+            calibration: in_force(self.calibration.as_ref()),
+        })
     }
 
     /// Answers it.
     ///
     /// # Errors
     /// What the model refuses.
-    pub fn analyze(&self, calibration: &Calibration) -> Result<Analysis, RequestError> {
-        Ok(analyze(&self.request(calibration)?)?)
+    pub fn analyze(&self) -> Result<Analysis, RequestError> {
+        Ok(analyze(&self.request()?)?)
     }
 }
 

@@ -1,6 +1,5 @@
 //! A request to judge a measured or claimed time: the fields of `estimate` or `analyze`, and one claim.
 
-use calc_core::calibration::Calibration;
 use calc_core::check::{Check, CheckRequest, Claim, Work, check};
 use calc_core::device::Device;
 use calc_core::error::{Error, real_in_range};
@@ -78,11 +77,11 @@ impl CheckInputs {
     ///
     /// # Errors
     /// What the model refuses.
-    pub fn check(&self, calibration: &Calibration) -> Result<Check, RequestError> {
+    pub fn check(&self) -> Result<Check, RequestError> {
         let work = match &self.done {
-            Done::Operator(inputs) => Work::Operator(inputs.request(calibration)?),
-            Done::Token(inputs) => Work::Token(inputs.request(calibration)?),
-            Done::Answer(inputs) => Work::Answer(inputs.request(calibration)?),
+            Done::Operator(inputs) => Work::Operator(inputs.request()?),
+            Done::Token(inputs) => Work::Token(inputs.request()?),
+            Done::Answer(inputs) => Work::Answer(inputs.request()?),
         };
         Ok(check(&CheckRequest { work, claim: self.claim })?)
     }

@@ -1,6 +1,7 @@
 //! A request about a model.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use calc_core::calibration::{Calibration, Engine};
 use calc_core::device::Device;
@@ -12,7 +13,8 @@ use calc_core::units::Bytes;
 use calc_core::workload::{Speculation, Workload};
 
 use super::{
-    Fields, Library, NamedModel, RequestError, engine_field, power_mode, precision_fields,
+    Fields, Library, NamedModel, RequestError, calibration_field, engine_field, in_force,
+    power_mode, precision_fields,
 };
 
 /// A request about a model, with everything looked up.
@@ -34,6 +36,8 @@ pub struct EstimateInputs {
     pub draft: Option<NamedModel>,
     /// Engine.
     pub engine: Option<Engine>,
+    /// Own measurements; without them the model that was fitted on published ones.
+    pub calibration: Option<Arc<Calibration>>,
 }
 
 impl EstimateInputs {
@@ -58,6 +62,7 @@ impl EstimateInputs {
             .into());
         }
         let engine = engine_field(&mut fields)?;
+        let calibration = calibration_field(&mut fields, library, &device)?;
         fields.finish()?;
         let mode = power_mode(&device, mode.as_deref())?.map(|mode| mode.name.to_string());
         Ok(Self {
@@ -69,6 +74,7 @@ impl EstimateInputs {
             weight_size,
             draft,
             engine,
+            calibration,
         })
     }
 
@@ -76,10 +82,7 @@ impl EstimateInputs {
     ///
     /// # Errors
     /// A power mode that the device does not have.
-    pub fn request<'a>(
-        &'a self,
-        calibration: &'a Calibration,
-    ) -> Result<EstimateRequest<'a>, RequestError> {
+    pub fn request(&self) -> Result<EstimateRequest<'_>, RequestError> {
         Ok(EstimateRequest {
             device: &self.device,
             mode: power_mode(&self.device, self.power_mode.as_deref())?,
@@ -89,7 +92,7 @@ impl EstimateInputs {
             weight_size: self.weight_size,
             draft: self.draft.as_ref().map(|draft| &*draft.arch),
             engine: self.engine,
-            calibration,
+            calibration: in_force(self.calibration.as_ref()),
         })
     }
 
@@ -97,8 +100,8 @@ impl EstimateInputs {
     ///
     /// # Errors
     /// What the model refuses.
-    pub fn estimate(&self, calibration: &Calibration) -> Result<Estimate, RequestError> {
-        Ok(estimate(self.request(calibration)?)?)
+    pub fn estimate(&self) -> Result<Estimate, RequestError> {
+        Ok(estimate(self.request()?)?)
     }
 }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use calc_core::device::Device;
 
 use super::{NamedModel, RequestError};
+use crate::calibration_file::{self, OwnMeasurements};
 use crate::device_file;
 
 /// Reads a file by name; what went wrong is a few words that follow the name.
@@ -22,6 +23,7 @@ pub struct Files<'a> {
     read: ReadFile<'a>,
     devices: Kept<Cow<'static, Device>>,
     models: Kept<NamedModel>,
+    calibrations: Kept<OwnMeasurements>,
 }
 
 impl core::fmt::Debug for Files<'_> {
@@ -33,7 +35,12 @@ impl core::fmt::Debug for Files<'_> {
 impl<'a> Files<'a> {
     /// Files as `read` gives them.
     pub const fn new(read: ReadFile<'a>) -> Self {
-        Self { read, devices: RefCell::new(BTreeMap::new()), models: RefCell::new(BTreeMap::new()) }
+        Self {
+            read,
+            devices: RefCell::new(BTreeMap::new()),
+            models: RefCell::new(BTreeMap::new()),
+            calibrations: RefCell::new(BTreeMap::new()),
+        }
     }
 
     pub(super) fn device(&self, name: &str) -> Result<Cow<'static, Device>, RequestError> {
@@ -46,6 +53,13 @@ impl<'a> Files<'a> {
 
     pub(super) fn model(&self, name: &str) -> Result<NamedModel, RequestError> {
         kept(&self.models, name, || NamedModel::from_file(name, &self.text(name)?))
+    }
+
+    pub(super) fn calibration(&self, name: &str) -> Result<OwnMeasurements, RequestError> {
+        kept(&self.calibrations, name, || {
+            calibration_file::parse(&self.text(name)?)
+                .map_err(|error| RequestError::CalibrationFile { path: name.into(), error })
+        })
     }
 
     fn text(&self, name: &str) -> Result<String, RequestError> {

@@ -1,6 +1,7 @@
 //! Requests to the adviser: `recommend` and `schedule`.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use calc_core::calibration::{Calibration, Engine};
 use calc_core::cost::gemm::GemmShape;
@@ -14,7 +15,10 @@ use calc_core::recommend::{
 use calc_core::schedule::{Schedule, ScheduleRequest, schedule};
 use calc_core::units::{Bytes, Seconds, Watts};
 
-use super::{EstimateInputs, Fields, Library, RequestError, engine_field, power_mode};
+use super::{
+    EstimateInputs, Fields, Library, RequestError, calibration_field, engine_field, in_force,
+    power_mode,
+};
 
 /// Rows from which on a single shape stands for a prompt when nobody says otherwise.
 const PROMPT_ROWS: u64 = 256;
@@ -36,6 +40,8 @@ pub enum Subject {
         phase: Phase,
         /// Engine.
         engine: Option<Engine>,
+        /// Own measurements; without them the model that was fitted on published ones.
+        calibration: Option<Arc<Calibration>>,
     },
     /// A model.
     Model(Box<EstimateInputs>),
@@ -102,19 +108,16 @@ impl RecommendInputs {
     ///
     /// # Errors
     /// What the model refuses.
-    pub fn request<'a>(
-        &'a self,
-        calibration: &'a Calibration,
-    ) -> Result<RecommendRequest<'a>, RequestError> {
+    pub fn request(&self) -> Result<RecommendRequest<'_>, RequestError> {
         let mode = power_mode(&self.device, self.power_mode.as_deref())?;
         let task = match &self.subject {
-            Subject::Shape { shape, phase, engine } => Task::Shape(ShapeTask {
+            Subject::Shape { shape, phase, engine, calibration } => Task::Shape(ShapeTask {
                 device: &self.device,
                 mode,
                 shape: *shape,
                 phase: *phase,
                 engine: *engine,
-                calibration,
+                calibration: in_force(calibration.as_ref()),
             }),
             Subject::Model(inputs) => Task::Model(ModelTask::new(
                 EstimateRequest {
@@ -126,7 +129,7 @@ impl RecommendInputs {
                     weight_size: None,
                     draft: inputs.draft.as_ref().map(|draft| &*draft.arch),
                     engine: inputs.engine,
-                    calibration,
+                    calibration: in_force(inputs.calibration.as_ref()),
                 },
                 inputs.model.stored,
             )),
@@ -139,8 +142,8 @@ impl RecommendInputs {
     ///
     /// # Errors
     /// What the model refuses.
-    pub fn recommend(&self, calibration: &Calibration) -> Result<Recommendation, RequestError> {
-        Ok(recommend(&self.request(calibration)?)?)
+    pub fn recommend(&self) -> Result<Recommendation, RequestError> {
+        Ok(recommend(&self.request()?)?)
     }
 }
 
@@ -157,6 +160,7 @@ fn shape(
         super::format_field(&mut fields, key)?;
     }
     let engine = engine_field(&mut fields)?;
+    let calibration = calibration_field(&mut fields, library, &device)?;
     fields.finish()?;
     let phase = match part {
         Some(Part::Prefill) => Phase::Prefill,
@@ -168,7 +172,8 @@ fn shape(
         Phase::Decode => Part::Decode,
     };
     let mode = power_mode(&device, mode.as_deref())?.map(|mode| mode.name.to_string());
-    Ok((device, mode, Subject::Shape { shape: GemmShape { m, n, k }, phase, engine }, part))
+    let shape = GemmShape { m, n, k };
+    Ok((device, mode, Subject::Shape { shape, phase, engine, calibration }, part))
 }
 
 fn word<T: Copy>(
@@ -225,9 +230,8 @@ impl ScheduleInputs {
     ///
     /// # Errors
     /// What the model refuses.
-    pub fn schedule(&self, calibration: &Calibration) -> Result<Schedule, RequestError> {
-        let RecommendRequest { task, objective, part, bounds } =
-            self.recommend.request(calibration)?;
+    pub fn schedule(&self) -> Result<Schedule, RequestError> {
+        let RecommendRequest { task, objective, part, bounds } = self.recommend.request()?;
         let (power_cap, max_batch) = (self.power_cap, self.max_batch);
         Ok(schedule(&ScheduleRequest { task, objective, part, bounds, power_cap, max_batch })?)
     }

@@ -7,7 +7,7 @@ use calc_core::provenance::Provenance;
 /// Where the factors behind an expected time come from: what was measured, and what was carried over from where.
 pub fn factors_source(provenance: Provenance, basis: &Basis) -> String {
     match provenance {
-        Provenance::Measured => "measured on this device".to_owned(),
+        Provenance::Measured => "own measurements of this device".to_owned(),
         Provenance::Assumed => {
             format!(
                 "carried over from GPUs of NVIDIA, because nothing else is among the published measurements; engine {}",

@@ -113,6 +113,10 @@ impl fmt::Display for RequestError {
             Self::NotJson { reason } => write!(line, "not a JSON object: {reason}"),
             Self::Unreadable { path, reason } => write!(line, "cannot read {path}: {reason}"),
             Self::DeviceFile { path, error } => write!(line, "{path}: {error}"),
+            Self::CalibrationFile { path, error } => write!(line, "{path}: {error}"),
+            Self::OtherDevice { path, measured, asked } => {
+                write!(line, "{path}: measured on {measured}; the request is about {asked}")
+            }
             Self::ModelFile { path, reason } => write!(line, "{path}: {reason}"),
         }
     }

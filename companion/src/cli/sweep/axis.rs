@@ -30,6 +30,11 @@ impl Axis {
         Ok(Self { len: names.len() as u64, segments: vec![Segment::Values(names)] })
     }
 
+    /// One name, with whatever is in it.
+    pub(super) fn of_name(text: &str) -> Self {
+        Self { len: 1, segments: vec![Segment::Values(vec![text.to_owned()])] }
+    }
+
     /// A list of numbers and ranges.
     pub(super) fn of_numbers(text: &str) -> Result<Self, String> {
         let mut axis = Self { segments: Vec::new(), len: 0 };

@@ -95,6 +95,7 @@ fn axis(flag: &Flag, given: &Value) -> Result<Axis, Failure> {
     let text = given.as_str().unwrap_or("true");
     let axis = match flag.kind {
         Kind::Number => Axis::of_numbers(text),
+        Kind::File => Ok(Axis::of_name(text)),
         Kind::Hardware | Kind::Model | Kind::Format | Kind::Engine | Kind::Word | Kind::Switch => {
             Axis::of_names(text)
         }
@@ -136,6 +137,9 @@ impl Identity {
             }
             Kind::Format => {
                 self.mix_all(flag, axis, |name| Ok(catalog::format(&name)?))?;
+            }
+            Kind::File => {
+                self.mix_all(flag, axis, |name| library.own_measurements(&name))?;
             }
             Kind::Engine | Kind::Word | Kind::Number | Kind::Switch => {}
         }

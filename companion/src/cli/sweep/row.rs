@@ -1,6 +1,5 @@
 //! One point of a sweep as a row: its fields, then the figures that matter, or why there are none.
 
-use calc_core::calibration::Calibration;
 use report::request::{AnalyzeInputs, EstimateInputs, Fields, Library, RequestError};
 use serde_json::{Map, Value, json};
 
@@ -32,13 +31,10 @@ pub(super) fn answer(
     fields: Fields,
     library: &Library<'_>,
 ) -> Result<Vec<Figure>, RequestError> {
-    let calibration = &Calibration::FITTED;
     Ok(match verb {
-        Verb::Analyze => {
-            figures::of(&ANALYZE, &AnalyzeInputs::parse(fields, library)?.analyze(calibration)?)
-        }
+        Verb::Analyze => figures::of(&ANALYZE, &AnalyzeInputs::parse(fields, library)?.analyze()?),
         Verb::Estimate => {
-            figures::of(&ESTIMATE, &EstimateInputs::parse(fields, library)?.estimate(calibration)?)
+            figures::of(&ESTIMATE, &EstimateInputs::parse(fields, library)?.estimate()?)
         }
     })
 }

@@ -22,9 +22,7 @@ pub fn CurvesChart(
     // A frame behind the inputs: what one changes is seen above first.
     let sweep = memo(move |before| {
         session.settled.track();
-        session.inputs.with_untracked(|inputs| {
-            next(before, &inputs.model, &inputs.device, inputs.power_mode(), against)
-        })
+        session.inputs.with_untracked(|inputs| next(before, &inputs.model, inputs.place(), against))
     });
     let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
     let view = RwSignal::new(nothing);

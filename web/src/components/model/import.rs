@@ -9,10 +9,10 @@ use web_sys::{File, HtmlInputElement};
 
 use crate::components::erased::{later, on, text};
 use crate::components::open_file::{read_file, read_text};
-use crate::state::files::Opened;
 use crate::state::model::hub;
 use crate::state::program;
 use crate::state::session::Session;
+use crate::state::take_over::Ready;
 
 /// What somebody pasted has no name.
 const PASTED: &str = "pasted config.json";
@@ -24,10 +24,10 @@ pub fn Import() -> impl IntoView {
     let refusal = RwSignal::new(String::new());
     let id = RwSignal::new(String::new());
     let pasted = NodeRef::<Textarea>::new();
-    let take = move |reply: Result<Opened, String>| match reply {
-        Ok(opened) => {
+    let take = move |reply: Result<Ready, String>| match reply {
+        Ok(ready) => {
             refusal.set(String::new());
-            session.open(opened);
+            ready.take(session);
         }
         Err(text) => refusal.set(text),
     };

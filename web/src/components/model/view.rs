@@ -36,9 +36,7 @@ pub fn ModelView() -> impl IntoView {
         session.notes.update(|notes| notes.extend(wrong));
     }
     let shown = memo(move |before| {
-        session
-            .inputs
-            .with(|inputs| next(before, &inputs.model, &inputs.device, inputs.power_mode()))
+        session.inputs.with(|inputs| next(before, &inputs.model, inputs.place()))
     });
     provide_context(ModelContext { shown, pointed: RwSignal::new(None) });
     let sentence = text(move || shown.with(|shown| shown.answer.sentence.clone()));

@@ -1,7 +1,6 @@
 //! What the adviser is asked: the inputs of either view with the goal.
 
 use calc_core::analysis::Operator;
-use calc_core::calibration::Calibration;
 use calc_core::lowering::Phase;
 use calc_core::recommend::{ModelTask, Part, RecommendRequest, ShapeTask, Task};
 use calc_core::units::Bytes;
@@ -33,7 +32,7 @@ pub fn of_operator(inputs: &Inputs) -> Option<Result<Advice, String>> {
         shape,
         phase,
         engine: None,
-        calibration: &Calibration::FITTED,
+        calibration: inputs.place().calibration(),
     });
     let limit = Some(inputs.model.memory_limit()?).filter(|limit| *limit > 0.0);
     let bounds = inputs.goal.bounds(limit.map(Bytes::from_gb))?;
@@ -55,7 +54,7 @@ fn hub_name(inputs: &ModelInputs) -> &str {
 
 /// Asks something about the model under the goal; `None` while something cannot be read.
 pub fn with_model<R>(inputs: &Inputs, ask: impl FnOnce(&RecommendRequest<'_>) -> R) -> Option<R> {
-    let question = Question::read(&inputs.model, &inputs.device, inputs.power_mode()).ok()?;
+    let question = Question::read(&inputs.model, inputs.place()).ok()?;
     let (part, workload) = counted(inputs, &question);
     let request = question.request(workload);
     let task = Task::Model(ModelTask::new(request, inputs.model.base.stored()));
@@ -130,8 +129,7 @@ mod tests {
             let (time, precision) = told.expect("readable").expect("something meets the bounds");
             let advice = of_model(&inputs).expect("readable").expect("advice");
             advice.formats_taken.expect("a first").of_model(&mut inputs);
-            let question =
-                Question::read(&inputs.model, &inputs.device, inputs.power_mode()).expect("valid");
+            let question = Question::read(&inputs.model, inputs.place()).expect("valid");
             let now = question.estimate().expect("valid");
             assert_eq!(
                 (now.decode.totals.expected.time, now.precision),

@@ -110,7 +110,6 @@ mod tests {
     use super::super::{Inputs, Question};
     use super::*;
     use crate::state::operator::{Field, Op};
-    use calc_core::calibration::Calibration;
     use calc_core::catalog;
 
     fn found(m: &str, weights: &str) -> Flips {
@@ -122,7 +121,7 @@ mod tests {
 
     fn asked(inputs: &Inputs) -> Flips {
         let operator = inputs.operator().expect("valid");
-        let question = Question { inputs, operator, calibration: &Calibration::FITTED };
+        let question = Question { inputs, operator, calibration: inputs.place().calibration() };
         let answer = question.analyze(inputs.format()).expect("it runs");
         flips(&question, &answer)
     }

@@ -83,6 +83,7 @@ fn request(question: &Question<'_>) -> AnalyzeInputs {
         operator: question.operator,
         precision: inputs.precision(inputs.format()),
         engine: None,
+        calibration: inputs.own.as_ref().map(|own| own.calibration.clone()),
     }
 }
 

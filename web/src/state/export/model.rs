@@ -1,7 +1,6 @@
 //! What can be saved of the Model view's answer: operators as CSV, all of it as Markdown, the published JSON of `estimate` and
 //! of `recommend`, the operators on the roofline as SVG.
 
-use calc_core::calibration::Calibration;
 use calc_core::estimate::Estimate;
 use calc_core::plan::OpRow;
 use chart::scene::Scene;
@@ -20,17 +19,17 @@ use crate::state::model::question::Question;
 
 /// The content of a file; `None` for a kind that there is not, or while something cannot be read.
 pub(super) fn export(inputs: &Inputs, kind: &str, dark: bool) -> Option<String> {
-    let question = Question::read(&inputs.model, &inputs.device, inputs.power_mode()).ok()?;
+    let question = Question::read(&inputs.model, inputs.place()).ok()?;
     match kind {
         "svg" => picture(inputs, dark),
         "advice.json" => advice(inputs, &question),
         "json" => {
             let request = estimate_inputs(&inputs.model, &question, question.workload);
-            Some(json::estimate::pretty(&request, &Calibration::FITTED))
+            Some(json::estimate::pretty(&request))
         }
         _ => {
             let request = estimate_inputs(&inputs.model, &question, question.workload);
-            let answer = request.estimate(&Calibration::FITTED).ok()?;
+            let answer = request.estimate().ok()?;
             match kind {
                 "csv" => Some(csv(&answer)),
                 "md" => Some(summary::estimate(&request, &answer).to_markdown()),
@@ -86,11 +85,11 @@ fn advice(inputs: &Inputs, question: &Question<'_>) -> Option<String> {
         bounds: inputs.goal.bounds(question.limit)?,
         asked_weights: None,
     };
-    Some(json::recommend::pretty(&request, &Calibration::FITTED))
+    Some(json::recommend::pretty(&request))
 }
 
 fn picture(inputs: &Inputs, dark: bool) -> Option<String> {
-    let answer = derive(&inputs.model, &inputs.device, inputs.power_mode()).ok()?;
+    let answer = derive(&inputs.model, inputs.place()).ok()?;
     let (chart, shares) = answer.chart?;
     let scene = Scene::of_operators(&chart, &shares, PICTURE, None);
     Some(scene_svg(&scene, if dark { &DARK } else { &LIGHT }))
@@ -128,7 +127,7 @@ mod tests {
     fn the_estimate_is_that_of_the_command_line() {
         let inputs =
             EstimateInputs::parse(fields(&json!({})), &Library::CATALOGS).expect("a request");
-        let answer = inputs.estimate(&Calibration::FITTED).expect("an answer");
+        let answer = inputs.estimate().expect("an answer");
         assert_eq!(export("json", QUERY, "", false), written(&EstimateJson::new(&inputs, &answer)));
         assert_eq!(
             export("md", QUERY, "", false),
@@ -141,8 +140,8 @@ mod tests {
         let more = json!({"phase": "decode", "new_tokens": 1});
         let inputs = RecommendInputs::parse(fields(&more), &Library::CATALOGS);
         let inputs = RecommendInputs { asked_weights: None, ..inputs.expect("a request") };
-        let asked = inputs.request(&Calibration::FITTED).expect("a question");
-        let answer = inputs.recommend(&Calibration::FITTED).expect("an answer");
+        let asked = inputs.request().expect("a question");
+        let answer = inputs.recommend().expect("an answer");
         assert_eq!(
             export("advice.json", QUERY, "", false),
             written(&recommendation(&inputs, &asked, &answer).expect("JSON"))

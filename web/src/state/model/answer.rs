@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use calc_core::device::{Device, PowerMode};
+use calc_core::device::Device;
 use calc_core::estimate::Estimate;
 use calc_core::plan::Plan;
 use calc_core::workload::Workload;
@@ -22,6 +22,7 @@ use super::operators::{PhaseTable, chart, tables};
 use super::question::{Question, fault};
 use super::roles::Role;
 use crate::state::names::short_name;
+use crate::state::place::Place;
 
 /// Everything that the view shows of one choice.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,18 +79,13 @@ impl ModelShown {
 
 /// What to show after what was shown before: wrong inputs keep the last good answer.
 #[expect(clippy::missing_panics_doc, reason = "the default inputs are valid, as a test shows")]
-pub fn next(
-    before: Option<&ModelShown>,
-    inputs: &ModelInputs,
-    device: &Device,
-    mode: Option<&PowerMode>,
-) -> ModelShown {
-    match (derive(inputs, device, mode), before) {
+pub fn next(before: Option<&ModelShown>, inputs: &ModelInputs, place: Place<'_>) -> ModelShown {
+    match (derive(inputs, place), before) {
         (Ok(answer), _) => ModelShown { answer: Arc::new(answer), faults: Vec::new() },
         (Err(faults), Some(before)) => ModelShown { answer: before.answer.clone(), faults },
         (Err(faults), None) => {
             let usual = crate::state::inputs::Inputs::default();
-            let answer = derive(&usual.model, &usual.device, None).expect("the defaults are valid");
+            let answer = derive(&usual.model, usual.place()).expect("the defaults are valid");
             ModelShown { answer: Arc::new(answer), faults }
         }
     }
@@ -99,12 +95,8 @@ pub fn next(
 ///
 /// # Errors
 /// Fields that cannot be read, and what the core refuses.
-pub fn derive(
-    inputs: &ModelInputs,
-    device: &Device,
-    mode: Option<&PowerMode>,
-) -> Result<ModelAnswer, Vec<Fault>> {
-    let question = Question::read(inputs, device, mode)?;
+pub fn derive(inputs: &ModelInputs, place: Place<'_>) -> Result<ModelAnswer, Vec<Fault>> {
+    let question = Question::read(inputs, place)?;
     let refused = |error| {
         let mut fault = fault(&error);
         fault.field = fault.field.filter(|field| is_shown(inputs, *field));
@@ -142,14 +134,15 @@ pub fn estimate_inputs(
     workload: Workload,
 ) -> EstimateInputs {
     EstimateInputs {
-        device: std::borrow::Cow::Owned(question.device.clone()),
-        power_mode: question.mode.map(|mode| mode.name.to_string()),
+        device: std::borrow::Cow::Owned(question.place.device.clone()),
+        power_mode: question.place.mode.map(|mode| mode.name.to_string()),
         model: inputs.base.named(question.arch.clone()),
         precision: question.precision,
         workload,
         weight_size: question.weight_size,
         draft: question.drafter.map(|model| Base::Catalog(model).named(model.arch.clone())),
         engine: None,
+        calibration: question.place.own.map(|own| own.calibration.clone()),
     }
 }
 
@@ -204,7 +197,7 @@ mod tests {
             for model in models::all() {
                 let mut inputs = ModelInputs::default();
                 inputs.set_base(Base::Catalog(model));
-                match derive(&inputs, device, None) {
+                match derive(&inputs, Place::of(device)) {
                     Ok(answer) => {
                         assert!(!answer.sentence.is_empty() && answer.figures.len() >= 6);
                         assert!(answer.tables.iter().all(|table| table.rows.len() > 5));
@@ -228,7 +221,7 @@ mod tests {
             inputs.set_text(field, text.into());
             inputs
         };
-        let good = next(None, &with(Field::Batch, "8"), device, None);
+        let good = next(None, &with(Field::Batch, "8"), Place::of(device));
         for (field, text, says) in [
             (Field::Batch, "many", "whole number"),
             (Field::Tensor, "3", "does not divide"),
@@ -238,7 +231,7 @@ mod tests {
             (Field::Memory, "-1", "a number from 0"),
             (Field::Acceptance, "2", "from 0 to 1"),
         ] {
-            let wrong = next(Some(&good), &with(field, text), device, None);
+            let wrong = next(Some(&good), &with(field, text), Place::of(device));
             assert_eq!(wrong.answer, good.answer);
             let said =
                 wrong.fault_of(field).unwrap_or_else(|| panic!("{field:?}: {:?}", wrong.faults));
@@ -251,7 +244,7 @@ mod tests {
         let device = catalog::device("jetson_orin_nano_8gb_super").expect("catalog key");
         let mut inputs = ModelInputs::default();
         inputs.formats.set(Role::Weights, catalog::format("fp64").ok());
-        let shown = next(None, &inputs, device, None);
+        let shown = next(None, &inputs, Place::of(device));
         assert!(shown.is_stale());
         assert!(shown.general_faults().join(" ").contains("fp64"), "{:?}", shown.faults);
     }
@@ -263,7 +256,7 @@ mod tests {
         for role in Role::ALL {
             inputs.formats.set(role, catalog::format("fp8_e4m3").ok());
         }
-        let answer = derive(&inputs, device, None).expect("valid");
+        let answer = derive(&inputs, Place::of(device)).expect("valid");
         assert_eq!(answer.weights, "FP8 E4M3");
         assert_eq!(answer.rules, ["BF16", "FP8 E4M3", "FP16", "FP16", "FP16"]);
     }
@@ -272,11 +265,11 @@ mod tests {
     fn the_default_page_answers_the_first_question_of_the_issue() {
         let orin = catalog::device("jetson_orin_nano_8gb_super").expect("catalog key");
         let mut inputs = ModelInputs::default();
-        let stored = derive(&inputs, orin, None).expect("valid");
+        let stored = derive(&inputs, Place::of(orin)).expect("valid");
         assert!(stored.sentence.starts_with("Does not fit in BF16: "), "{}", stored.sentence);
         let Some(change) = stored.memory.changes.first() else { panic!("weights in fewer bits") };
         change.apply(&mut inputs, &stored.memory.workload);
-        let fitted = derive(&inputs, orin, None).expect("valid");
+        let fitted = derive(&inputs, Place::of(orin)).expect("valid");
         assert!(fitted.sentence.starts_with("Fits, and DRAM limits decode"), "{}", fitted.sentence);
         assert!(fitted.memory.fits && fitted.memory.changes.is_empty());
     }
@@ -286,11 +279,12 @@ mod tests {
         let device = catalog::device("h100_sxm").expect("catalog key");
         let mut inputs = ModelInputs::default();
         inputs.set_text(Field::Draft, "4".into());
-        let time =
-            |inputs: &ModelInputs| derive(inputs, device, None).expect("valid").estimate.tpot.time;
+        let time = |inputs: &ModelInputs| {
+            derive(inputs, Place::of(device)).expect("valid").estimate.tpot.time
+        };
         let free = time(&inputs);
         inputs.drafter = catalog::model("llama-3.2-1b").ok();
-        let answer = derive(&inputs, device, None).expect("valid");
+        let answer = derive(&inputs, Place::of(device)).expect("valid");
         assert!(
             answer.estimate.tpot.time > free
                 && answer.notes.iter().all(|note| !note.contains("draft model"))
@@ -299,7 +293,7 @@ mod tests {
         inputs.set_text(Field::WeightBits, "8".into());
         assert!(time(&inputs) < free);
         inputs.set_text(Field::WeightBits, "0".into());
-        let faults = derive(&inputs, device, None).expect_err("no bits");
+        let faults = derive(&inputs, Place::of(device)).expect_err("no bits");
         assert_eq!(faults[0].field, Some(Field::WeightBits), "{faults:?}");
     }
 
@@ -309,10 +303,12 @@ mod tests {
         let mut inputs = ModelInputs::default();
         inputs.set_text(Field::Generate, "1".into());
         let whole = |inputs: &ModelInputs| {
-            derive(inputs, device, None).expect("valid").figures.swap_remove(2)
+            derive(inputs, Place::of(device)).expect("valid").figures.swap_remove(2)
         };
-        let (first, one) =
-            (derive(&inputs, device, None).expect("valid").figures.swap_remove(0), whole(&inputs));
+        let (first, one) = (
+            derive(&inputs, Place::of(device)).expect("valid").figures.swap_remove(0),
+            whole(&inputs),
+        );
         assert_eq!(
             (&one.ideal.text, &one.expected.text),
             (&first.ideal.text, &first.expected.text)

@@ -233,8 +233,7 @@ pub fn arrive() {
             notes
         },
         with_request: |inputs, ask| {
-            if let Ok(question) = Question::read(&inputs.model, &inputs.device, inputs.power_mode())
-            {
+            if let Ok(question) = Question::read(&inputs.model, inputs.place()) {
                 ask(&question.request(question.workload));
             }
         },

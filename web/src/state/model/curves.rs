@@ -1,7 +1,6 @@
 //! Throughput and latency against batch and against context, with the point where memory ends and the one where the limit
 //! changes.
 
-use calc_core::device::{Device, PowerMode};
 use calc_core::lowering::Step;
 use calc_core::plan::Plan;
 use calc_core::roofline::Bound;
@@ -11,6 +10,7 @@ use chart::curves::{Curve, Curves, Marker, Panel};
 use report::number_text as text;
 
 use crate::state::inputs::Inputs;
+use crate::state::place::Place;
 
 use super::fit::{Room, largest, room};
 use super::inputs::ModelInputs;
@@ -145,25 +145,19 @@ impl Sweep {
 pub fn next(
     before: Option<&Sweep>,
     inputs: &ModelInputs,
-    device: &Device,
-    mode: Option<&PowerMode>,
+    place: Place<'_>,
     against: Against,
 ) -> Sweep {
-    let swept = derive(inputs, device, mode, against);
+    let swept = derive(inputs, place, against);
     swept.or_else(|| before.cloned()).unwrap_or_else(|| {
         let usual = Inputs::default();
-        derive(&usual.model, &usual.device, None, against).expect("the defaults are valid")
+        derive(&usual.model, usual.place(), against).expect("the defaults are valid")
     })
 }
 
 /// Nothing for inputs that have no answer.
-fn derive(
-    inputs: &ModelInputs,
-    device: &Device,
-    mode: Option<&PowerMode>,
-    against: Against,
-) -> Option<Sweep> {
-    let question = Question::read(inputs, device, mode).ok()?;
+fn derive(inputs: &ModelInputs, place: Place<'_>, against: Against) -> Option<Sweep> {
+    let question = Question::read(inputs, place).ok()?;
     let plan = Plan::new(question.request(question.workload)).ok()?;
     let known = !question.estimate().ok()?.link_unknown;
     Some(sweep(&question, against, room(&question, &plan), known))
@@ -330,7 +324,7 @@ mod tests {
             crate::state::model::roles::Role::Weights,
             Some(catalog::format(weights).expect("catalog key")),
         );
-        Against::ALL.map(|against| next(None, &inputs, device, None, against))
+        Against::ALL.map(|against| next(None, &inputs, Place::of(device), against))
     }
 
     #[test]
@@ -356,8 +350,8 @@ mod tests {
         let mut wrong = ModelInputs::default();
         wrong.set_text(Field::Batch, "many".into());
         for (against, before) in Against::ALL.into_iter().zip(swept("fp16", "64")) {
-            assert_eq!(next(Some(&before), &wrong, device, None, against), before);
-            assert!(next(None, &wrong, device, None, against).rows.len() > 10);
+            assert_eq!(next(Some(&before), &wrong, Place::of(device), against), before);
+            assert!(next(None, &wrong, Place::of(device), against).rows.len() > 10);
         }
     }
 

@@ -94,7 +94,7 @@ fn latency(question: &Question<'_>, answer: &Estimate, which: Latency) -> Figure
         meaning,
         ideal: Cell {
             text: text::time(ideal),
-            explanation: say::ideal_latency(name, ideal, &question.device.name),
+            explanation: say::ideal_latency(name, ideal, &question.place.device.name),
         },
         expected: Cell {
             text: text::time(expected.time),
@@ -195,10 +195,13 @@ fn interval(from: &str, to: &str) -> String {
 /// As the core has it: idle power all the time, and the rest of the budget for the share that the roof would take.
 fn energy(question: &Question<'_>, answer: &Estimate) -> Option<Figure> {
     let energy = answer.energy?;
-    let budget: Watts =
-        question.mode.and_then(|mode| mode.watts).or(question.device.tdp.map(|tdp| tdp.value))?;
+    let budget: Watts = question.place.mode.and_then(|mode| mode.watts).or(question
+        .place
+        .device
+        .tdp
+        .map(|tdp| tdp.value))?;
     let batch = question.workload.batch as f64;
-    let idle = budget * idle_share(question.device.class);
+    let idle = budget * idle_share(question.place.device.class);
     let per_token =
         |time: Seconds| -> Joules { (idle * time + (budget - idle) * answer.token_ideal) / batch };
     let ideal = budget * answer.token_ideal / batch;
@@ -226,7 +229,7 @@ fn energy(question: &Question<'_>, answer: &Estimate) -> Option<Figure> {
                     text::power(energy.power),
                     text::power(budget),
                     text::time(answer.tpot.time),
-                    text::percent(idle_share(question.device.class))
+                    text::percent(idle_share(question.place.device.class))
                 ),
                 Provenance::Assumed,
                 &answer.basis,
@@ -272,13 +275,14 @@ fn share(
 mod tests {
     use super::*;
     use crate::state::model::inputs::ModelInputs;
+    use crate::state::place::Place;
     use calc_core::catalog;
 
     #[test]
     fn the_energy_of_the_interval_is_that_of_the_core() {
         let device = catalog::device("h100_sxm").expect("catalog key");
         let inputs = ModelInputs::default();
-        let question = Question::read(&inputs, device, None).expect("valid");
+        let question = Question::read(&inputs, Place::of(device)).expect("valid");
         let answer = question.estimate().expect("valid");
         let energy = answer.energy.expect("known power").per_token;
         let figure = energy_text(&question, &answer);
@@ -318,7 +322,7 @@ mod tests {
             .expect("a device without a link");
         let mut inputs = ModelInputs::default();
         inputs.set_text(crate::state::model::fields::Field::Tensor, "2".into());
-        let question = Question::read(&inputs, device, None).expect("valid");
+        let question = Question::read(&inputs, Place::of(device)).expect("valid");
         let answer = question.estimate().expect("valid");
         for figure in figures(&question, &answer) {
             assert_eq!((figure.expected.text.as_str(), figure.interval.as_str()), (UNKNOWN, ""));

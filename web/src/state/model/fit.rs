@@ -161,6 +161,7 @@ pub fn largest(most: u64, holds: impl Fn(u64) -> bool) -> u64 {
 mod tests {
     use super::*;
     use crate::state::model::inputs::Base;
+    use crate::state::place::Place;
 
     #[test]
     fn the_largest_is_found_wherever_it_lies() {
@@ -186,7 +187,7 @@ mod tests {
         let device = catalog::device("h100_sxm").expect("catalog key");
         for model in ["llama-3.1-8b", "gemma-2-9b", "qwen3-30b-a3b"] {
             let inputs = inputs(model, &[]);
-            let question = Question::read(&inputs, device, None).expect("valid");
+            let question = Question::read(&inputs, Place::of(device)).expect("valid");
             let plan = Plan::new(question.request(question.workload)).expect("valid");
             let Room { batch, tokens } = room(&question, &plan);
             let w = question.workload;
@@ -211,14 +212,14 @@ mod tests {
         ] {
             let device = catalog::device(device).expect("catalog key");
             let inputs = inputs(model, &texts);
-            let question = Question::read(&inputs, device, None).expect("valid");
+            let question = Question::read(&inputs, Place::of(device)).expect("valid");
             let plan = Plan::new(question.request(question.workload)).expect("valid");
             let offered = changes(&question, &plan, room(&question, &plan));
             assert!(!offered.is_empty(), "{model}");
             for change in offered {
                 let mut changed = inputs.clone();
                 change.apply(&mut changed, &question.workload);
-                let question = Question::read(&changed, device, None).expect("valid");
+                let question = Question::read(&changed, Place::of(device)).expect("valid");
                 let plan = Plan::new(question.request(question.workload)).expect("valid");
                 assert!(is_fit(&question, &plan, &question.workload), "{model}: {}", change.text());
             }

@@ -135,7 +135,8 @@ pub fn chart(question: &Question<'_>, answer: &Estimate) -> Option<(Roofline, Ve
             classes.push(path.class);
         }
     }
-    let mut chart = Roofline::of_device(question.device, question.mode, &classes).ok()?;
+    let mut chart =
+        Roofline::of_device(question.place.device, question.place.mode, &classes).ok()?;
     chart.main = Some(paths.layer.class);
     let mut shares = Vec::new();
     for ((key, _), phase) in phases(answer) {

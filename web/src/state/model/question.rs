@@ -1,8 +1,6 @@
 //! The inputs with what they mean: a model, its workload and formats, on a device.
 
-use calc_core::calibration::Calibration;
 use calc_core::catalog::models::CatalogModel;
-use calc_core::device::{Device, PowerMode};
 use calc_core::error::Error;
 use calc_core::estimate::{Estimate, EstimateRequest, WeightSize, estimate};
 use calc_core::footprint::{MemoryFootprint, footprint};
@@ -19,6 +17,7 @@ use super::fields::{Fault, Field, count, real};
 use super::geometry;
 use super::inputs::ModelInputs;
 use super::roles::{Formats, Role};
+use crate::state::place::Place;
 
 /// Most new tokens whose steps are added up.
 const MOST_SUMMED: u64 = 8192;
@@ -26,10 +25,8 @@ const MOST_SUMMED: u64 = 8192;
 /// What is asked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question<'a> {
-    /// Device.
-    pub device: &'a Device,
-    /// Its power mode.
-    pub mode: Option<&'a PowerMode>,
+    /// Where it runs.
+    pub place: Place<'a>,
     /// Geometry.
     pub arch: ModelArch,
     /// Formats as they hold.
@@ -51,11 +48,7 @@ impl<'a> Question<'a> {
     ///
     /// # Errors
     /// Every field that cannot be read.
-    pub fn read(
-        inputs: &ModelInputs,
-        device: &'a Device,
-        mode: Option<&'a PowerMode>,
-    ) -> Result<Self, Vec<Fault>> {
+    pub fn read(inputs: &ModelInputs, place: Place<'a>) -> Result<Self, Vec<Fault>> {
         let mut faults = Vec::new();
         let arch = geometry::changed(inputs).map_err(|wrong| faults.extend(wrong)).ok();
         let mut whole = |field| {
@@ -87,8 +80,7 @@ impl<'a> Question<'a> {
         let parallel = Parallel { tensor, pipeline, expert };
         let speculation = draft.map(|draft_tokens| Speculation { draft_tokens, acceptance });
         Ok(Self {
-            device,
-            mode,
+            place,
             arch,
             precision: inputs.formats.over(&inputs.base.stored()),
             stored: inputs.base.stored(),
@@ -119,15 +111,15 @@ impl<'a> Question<'a> {
     /// What the core is asked, with another workload.
     pub fn request(&self, workload: Workload) -> EstimateRequest<'_> {
         EstimateRequest {
-            device: self.device,
-            mode: self.mode,
+            device: self.place.device,
+            mode: self.place.mode,
             model: &self.arch,
             precision: self.precision,
             workload,
             weight_size: self.weight_size,
             draft: self.drafter.map(|model| &model.arch),
             engine: None,
-            calibration: &Calibration::FITTED,
+            calibration: self.place.calibration(),
         }
     }
 
@@ -152,8 +144,13 @@ impl<'a> Question<'a> {
 
     /// Memory of one device with a workload, under the limit of the reader.
     pub fn memory(&self, plan: &Plan<'_>, workload: &Workload) -> MemoryFootprint {
-        let mut memory =
-            footprint(self.device, plan.model(), &plan.precision, workload, plan.weight_scale);
+        let mut memory = footprint(
+            self.place.device,
+            plan.model(),
+            &plan.precision,
+            workload,
+            plan.weight_scale,
+        );
         memory.usable = self.limit.map_or(memory.usable, |limit| limit.min(memory.usable));
         memory
     }

@@ -1,5 +1,6 @@
 //! How long an answer takes, natively; the browser test prints what it takes there.
 
+use crate::state::place::Place;
 use std::time::Instant;
 
 use calc_core::catalog;
@@ -21,7 +22,7 @@ fn the_heaviest_models_answer_at_once() {
         let best = (0..5)
             .map(|_| {
                 let start = Instant::now();
-                assert!(derive(&inputs, device, None).is_ok());
+                assert!(derive(&inputs, Place::of(device)).is_ok());
                 start.elapsed().as_secs_f64() * 1e3
             })
             .fold(f64::INFINITY, f64::min);

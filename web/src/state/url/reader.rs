@@ -1,6 +1,7 @@
 //! What each key of the address means. What cannot be used becomes a note, which says what is allowed and what the page uses.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use calc_core::catalog;
 use calc_core::error::Error;
@@ -67,6 +68,17 @@ impl Reader<'_> {
                 );
             }
         }
+    }
+
+    /// What was measured on the device.
+    pub(super) fn own(&mut self, inputs: &mut Inputs) {
+        let Some(part) = self.carried.part("calibration") else { return };
+        let own = fragment::read_own(part).filter(|own| own.device == inputs.device.key);
+        if own.is_none() {
+            let text = "The measurements in the address cannot be read, or are of another device; the page uses published ones.";
+            self.notes.push(Note { text: text.to_owned() });
+        }
+        inputs.own = own.map(Arc::new);
     }
 
     pub(super) fn mode(&mut self, inputs: &mut Inputs, value: Option<&str>) {

@@ -1,0 +1,85 @@
+//! A calibration as lines of tab-separated fields: how the page keeps it and its address carries it. A number is the 16
+//! hexadecimal digits of its bits, because the page parses no decimal numbers that it can avoid.
+
+use calc_core::calibration::{Engine, FactorRow, Interval};
+use calc_core::catalog;
+use calc_core::op::OpKind;
+use calc_core::text::Text;
+use calc_core::units::Seconds;
+
+use super::{MAX_ROWS, OwnMeasurements, OwnRow};
+
+/// The lines.
+pub fn write(own: &OwnMeasurements) -> String {
+    let clean = |text: &str| text.replace(char::is_control, " ");
+    let mut lines = format!("{}\t{}\n", clean(&own.device), clean(&own.about));
+    for OwnRow { factors, points } in &own.rows {
+        let number = |value: Option<f64>| {
+            value.map_or_else(String::new, |value| format!("{:016x}", value.to_bits()))
+        };
+        let fields = [
+            factors.engine.map_or("", Engine::key).to_owned(),
+            factors.format.as_deref().unwrap_or_default().to_owned(),
+            factors.op.map_or("", OpKind::key).to_owned(),
+            if factors.in_step { "step" } else { "kernel" }.to_owned(),
+            number(factors.eta_memory),
+            number(factors.eta_compute),
+            number(factors.floor.map(Seconds::get)),
+            number(factors.interval.map(|interval| interval.low)),
+            number(factors.interval.map(|interval| interval.high)),
+            points.to_string(),
+        ];
+        lines += &fields.join("\t");
+        lines.push('\n');
+    }
+    lines
+}
+
+/// What [`write`] wrote; `None` for anything else.
+pub fn read(text: &str) -> Option<OwnMeasurements> {
+    let mut lines = text.lines();
+    let (device, about) = lines.next()?.split_once('\t')?;
+    let rows = lines.map(|line| row(device, line)).collect::<Option<Vec<OwnRow>>>()?;
+    if device.is_empty() || rows.is_empty() || rows.len() > MAX_ROWS {
+        return None;
+    }
+    Some(OwnMeasurements { device: device.to_owned(), about: about.to_owned(), rows })
+}
+
+fn row(device: &str, line: &str) -> Option<OwnRow> {
+    let fields: Vec<&str> = line.split('\t').collect();
+    let [engine, format, op, measured, memory, compute, floor, low, high, points] = fields[..]
+    else {
+        return None;
+    };
+    let [low, high] = [number(low, 0.01, 1.0)?, number(high, 1.0, 100.0)?];
+    let factors = FactorRow {
+        device: Some(Text::Owned(device.to_owned())),
+        engine: key(engine, |key| {
+            Engine::ALL.iter().find(|(known, _)| *known == key).map(|(_, engine)| *engine)
+        })?,
+        format: key(format, |key| Some(Text::Borrowed(catalog::format(key).ok()?.key)))?,
+        op: key(op, |key| OpKind::ALL.iter().find(|kind| kind.key() == key).copied())?,
+        in_step: measured == "step",
+        eta_memory: number(memory, 1e-4, 10.0)?,
+        eta_compute: number(compute, 1e-4, 10.0)?,
+        floor: number(floor, 0.0, 1.0)?.map(Seconds::new),
+        interval: low.zip(high).map(|(low, high)| Interval { low, high }),
+    };
+    Some(OwnRow { factors, points: points.parse().ok()? })
+}
+
+/// What a key names, or nothing where there is none; `None` for one that names nothing.
+#[expect(clippy::option_option, reason = "absent is fine, wrong is not")]
+fn key<T>(key: &str, find: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
+    if key.is_empty() { Some(None) } else { find(key).map(Some) }
+}
+
+/// A number in its range, or nothing where there is none; `None` for what is neither.
+#[expect(clippy::option_option, reason = "absent is fine, wrong is not")]
+fn number(text: &str, min: f64, max: f64) -> Option<Option<f64>> {
+    key(text, |text| {
+        let value = f64::from_bits(u64::from_str_radix(text, 16).ok()?);
+        (min..=max).contains(&value).then_some(value)
+    })
+}

@@ -1,0 +1,242 @@
+//! The factors of a device from its owner's measurements: what `calibrate` writes into a file.
+//!
+//! Rows about the same kernels, from the same engine, give one row of factors. A floor is told from the rates only where the
+//! measurements are many and far apart; the interval comes from predicting each measurement without it.
+
+use calc_core::calibration::{Calibration, Engine, FactorRow, Interval};
+use calc_core::math::ln;
+use calc_core::op::OpKind;
+use calc_core::text::Text;
+use calc_core::units::Seconds;
+use report::accuracy::percentile;
+use report::calibration_file::OwnRow;
+
+use crate::predict::{Part, Prepared};
+use crate::row::Work;
+
+/// Measurements from which on a floor and an interval are fitted.
+const MANY: usize = 5;
+/// How much longer the longest of them must be than the shortest for a floor.
+const SPAN: f64 = 8.0;
+/// How many times as long as at the roof good kernels take.
+const USUAL_MEMORY: f64 = 1.2;
+const USUAL_COMPUTE: f64 = 1.6;
+/// Shares of the roofs that a file may hold.
+const SHARES: (f64, f64) = (1e-4, 10.0);
+
+/// What a row of factors is about.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct About {
+    engine: Option<Engine>,
+    format: &'static str,
+    op: OpKind,
+    in_step: bool,
+}
+
+/// The factors that measurements of one device give, in the order in which they appear.
+pub fn rows(device: &str, measured: &[Prepared<'_>]) -> Vec<OwnRow> {
+    let mut groups: Vec<(About, Vec<Point>)> = Vec::new();
+    for row in measured.iter().filter(|row| row.row.device.key == device) {
+        let about = about(row);
+        let part = row.part(&Calibration::FITTED, &|counted| {
+            counted.format.key == about.format
+                && (counted.kind == about.op
+                    || about.op == OpKind::Gemm && counted.shape.product().is_some())
+        });
+        let point = Point { part, measured: row.row.measured.get() };
+        match groups.iter_mut().find(|(known, _)| *known == about) {
+            Some((_, points)) => points.push(point),
+            None => groups.push((about, vec![point])),
+        }
+    }
+    groups.iter().filter_map(|(about, points)| own_row(device, about, points)).collect()
+}
+
+fn about(row: &Prepared<'_>) -> About {
+    let (format, op, in_step) = match &row.row.work {
+        Work::Step(step) => (step.precision.weights.key, OpKind::Gemm, true),
+        Work::Operator(work) => {
+            let kind = work.operator.kind();
+            let format = row.first_format().unwrap_or(work.precision.weights.key);
+            (format, kind, false)
+        }
+    };
+    About { engine: row.row.engine, format, op, in_step }
+}
+
+fn own_row(device: &str, about: &About, points: &[Point]) -> Option<OwnRow> {
+    let found = Fit::of(points)?;
+    let share =
+        |slowdown: Option<f64>| slowdown.map(|slowdown| (1.0 / slowdown).clamp(SHARES.0, SHARES.1));
+    let factors = FactorRow {
+        device: Some(Text::Owned(device.to_owned())),
+        engine: about.engine,
+        format: Some(Text::Borrowed(about.format)),
+        op: Some(about.op),
+        in_step: about.in_step,
+        eta_memory: share(found.memory),
+        eta_compute: share(found.compute),
+        floor: found.floor.map(Seconds::new),
+        interval: interval(points),
+    };
+    Some(OwnRow { factors, points: u32::try_from(points.len()).unwrap_or(u32::MAX) })
+}
+
+/// Where measured over predicted lies, each predicted from the others: 80 % of them.
+fn interval(points: &[Point]) -> Option<Interval> {
+    if points.len() < MANY {
+        return None;
+    }
+    let mut ratios = Vec::new();
+    for left_out in 0..points.len() {
+        let mut others = points.to_vec();
+        let point = others.remove(left_out);
+        ratios.push(point.measured / Fit::of(&others)?.time(&point.part));
+    }
+    let [low, high] = [0.1, 0.9].map(|share| percentile(&mut ratios, share));
+    Some(Interval { low: low.clamp(0.01, 1.0), high: high.clamp(1.0, 100.0) })
+}
+
+/// A measurement beside what the model says of its parts.
+#[derive(Debug, Clone, Copy)]
+struct Point {
+    part: Part,
+    /// Measured time [s].
+    measured: f64,
+}
+
+/// By how much slower than the roofs, and what a kernel costs beside.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Fit {
+    memory: Option<f64>,
+    compute: Option<f64>,
+    /// Floor of a kernel [s]; without one the model's stands.
+    floor: Option<f64>,
+}
+
+impl Fit {
+    /// The least sum of errors in the logarithm; `None` for points that are all beside these kernels.
+    fn of(points: &[Point]) -> Option<Self> {
+        let by = |of: fn(&Part) -> f64| {
+            points.iter().map(move |point| (point.measured - point.part.rest) / of(&point.part))
+        };
+        let usable = points.iter().any(|point| point.part.count > 0.0);
+        let memory = points.iter().any(|point| point.part.memory >= point.part.compute);
+        let compute = points.iter().any(|point| point.part.compute > point.part.memory);
+        let times = points.iter().map(|point| point.measured);
+        let span = times.clone().fold(0.0, f64::max) / times.fold(f64::INFINITY, f64::min);
+        let has_floor = points.len() >= MANY && span >= SPAN;
+        let floor = by(|part| part.count).fold(f64::INFINITY, f64::min).max(1e-9);
+        let starts: &[f64] = if has_floor { &[0.01, 0.3, 0.8] } else { &[0.0] };
+        let best = starts.iter().map(|share| {
+            let start = Self {
+                memory: memory.then_some(USUAL_MEMORY),
+                compute: compute.then_some(USUAL_COMPUTE),
+                floor: has_floor.then_some(floor * share),
+            };
+            start.descend(points)
+        });
+        best.filter(|_| usable).min_by(|a, b| a.1.total_cmp(&b.1)).map(|(fit, _)| fit)
+    }
+
+    /// The time of these kernels and of what is beside them [s].
+    fn time(&self, part: &Part) -> f64 {
+        let memory = self.memory.map_or(0.0, |slower| slower * part.memory);
+        let compute = self.compute.map_or(0.0, |slower| slower * part.compute);
+        let floors = self.floor.map_or(part.floors, |floor| floor * part.count);
+        memory.max(compute) + floors + part.rest
+    }
+
+    /// What is usual weighs as much as a third of a measurement: it decides what the measurements leave open.
+    fn cost(&self, points: &[Point]) -> f64 {
+        let errors = points.iter().map(|point| ln(self.time(&point.part) / point.measured).abs());
+        let usual = [(self.memory, USUAL_MEMORY), (self.compute, USUAL_COMPUTE)];
+        let unusual = usual
+            .iter()
+            .map(|(slower, usual)| slower.map_or(0.0, |slower| ln(slower / usual).abs()));
+        errors.sum::<f64>() + unusual.sum::<f64>() / 3.0
+    }
+
+    /// Goes downhill in every direction with steps that halve.
+    fn descend(mut self, points: &[Point]) -> (Self, f64) {
+        let mut cost = self.cost(points);
+        let mut step = 0.5_f64;
+        while step > 1e-4 {
+            let before = cost;
+            for factor in [1.0 + step, 1.0 / (1.0 + step)] {
+                for axis in 0..3 {
+                    let mut next = self;
+                    let value = [&mut next.memory, &mut next.compute, &mut next.floor];
+                    if let Some(value) = value.into_iter().nth(axis).and_then(Option::as_mut) {
+                        *value *= factor;
+                    }
+                    let found = next.cost(points);
+                    if found < cost {
+                        (self, cost) = (next, found);
+                    }
+                }
+            }
+            if cost >= before {
+                step /= 2.0;
+            }
+        }
+        (self, cost)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn points(truth: &Fit, noise: f64) -> Vec<Point> {
+        (0..24)
+            .map(|i| {
+                let size = f64::from(1_u32 << (i % 12));
+                let (memory, compute) =
+                    if i < 12 { (size, 0.1 * size) } else { (0.2 * size, size) };
+                let part = Part { memory, compute, count: 1.0, floors: 9.0, rest: 0.5 };
+                let wobble = if i % 2 == 0 { 1.0 + noise } else { 1.0 - noise };
+                Point { part, measured: truth.time(&part) * wobble }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn what_made_the_times_is_found_again() {
+        for truth in [
+            Fit { memory: Some(1.1), compute: Some(2.0), floor: Some(0.8) },
+            Fit { memory: Some(1.9), compute: Some(1.2), floor: Some(0.01) },
+        ] {
+            let points = points(&truth, 0.0);
+            let found = Fit::of(&points).expect("a fit");
+            for point in &points {
+                let off = found.time(&point.part) / point.measured - 1.0;
+                assert!(off.abs() < 0.01, "{found:?} {point:?} {off}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_interval_is_as_wide_as_the_noise() {
+        let truth = Fit { memory: Some(1.3), compute: Some(1.5), floor: Some(0.4) };
+        let Interval { low, high } = interval(&points(&truth, 0.1)).expect("many points");
+        assert!((0.8..0.95).contains(&low) && (1.05..1.25).contains(&high), "{low} {high}");
+        assert_eq!(interval(&points(&truth, 0.1)[..4]), None);
+    }
+
+    #[test]
+    fn few_points_leave_the_floor_to_the_model() {
+        let truth = Fit { memory: Some(1.3), compute: None, floor: None };
+        let few: Vec<Point> = points(&truth, 0.0).into_iter().skip(10).take(2).collect();
+        let found = Fit::of(&few).expect("a fit");
+        assert_eq!((found.floor, found.compute), (None, None));
+        assert!((found.memory.expect("a share") - 1.3).abs() < 0.01, "{found:?}");
+    }
+
+    #[test]
+    fn nothing_of_these_kernels_gives_nothing() {
+        let part = Part { memory: 0.0, compute: 0.0, count: 0.0, floors: 0.0, rest: 1.0 };
+        assert_eq!(Fit::of(&[Point { part, measured: 2.0 }]), None);
+        assert_eq!(Fit::of(&[]), None);
+    }
+}

@@ -1,0 +1,76 @@
+//! `calibrate` and `--calibration`: own measurements go before the fitted factors, and say so.
+
+use serde_json::Value;
+
+use crate::run::{Folder, line, run};
+
+const HEAD: &str =
+    "id,device_key,engine,model_key,weight_format,phase,batch,context_len,value_ms,source\n";
+
+fn rows(times: &[u32]) -> String {
+    let row = |(i, ms): (usize, &u32)| {
+        format!("{i},t4,llama.cpp,llama-3.1-8b,gguf_q4_k,decode,1,512,{ms},mine\n")
+    };
+    times.iter().enumerate().map(row).collect()
+}
+
+fn estimate(more: &str) -> Value {
+    let asked = format!(
+        "estimate --hardware t4 --model llama-3.1-8b --weights gguf_q4_k --batch 1 --prompt 512 --engine llama.cpp -o json{more}"
+    );
+    let ended = line(&asked);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    serde_json::from_str(&ended.stdout).expect("JSON")
+}
+
+#[test]
+fn own_measurements_become_the_expected_time_and_say_so() {
+    let folder = Folder::new();
+    let csv = folder.file("mine.csv", format!("{HEAD}{}", rows(&[40, 41])));
+    let path = folder.file("mine.json", "");
+    let made = run(["calibrate", "--from", &csv, "--out", &path, "--about", "my T4"]);
+    assert_eq!((made.code, made.stdout.as_str()), (Some(0), ""), "{}", made.stderr);
+    assert!(made.stderr.contains("t4: 2 measurements, 1 rows"), "{}", made.stderr);
+    let before = estimate("");
+    let after = estimate(&format!(" --calibration {path}"));
+    let tpot = after["tpot_s"].as_f64().expect("s");
+    // Not just the time that was measured: the file's token embedding has fewer bits than the estimate's.
+    assert!((0.038..0.044).contains(&tpot), "{tpot}");
+    assert!((before["tpot_s"].as_f64().expect("s") / tpot - 1.0).abs() > 0.05);
+    let source = after["factors"]["source"].as_str().expect("a source");
+    assert!(source.starts_with("own measurements"), "{source}");
+    let prefill = |value: &Value| value["ttft_s"].as_f64().expect("s");
+    assert!((prefill(&before) / prefill(&after) - 1.0).abs() < 0.2, "prefill was not measured");
+}
+
+#[test]
+fn a_file_that_cannot_count_is_refused_in_one_line() {
+    let folder = Folder::new();
+    let good = "{\"device\":\"t4\",\"rows\":[{\"measured\":\"step\",\"eta_memory\":0.7}]}";
+    let (good, bad) = (folder.file("good.json", good), folder.file("bad.json", "{"));
+    let several = folder
+        .file("several.csv", format!("{HEAD}{}", rows(&[40]) + &rows(&[40]).replace("t4", "l4")));
+    let nothing = folder.file("nothing.csv", HEAD);
+    let analyze = "analyze -m 1 -n 8 -k 8 --weights fp16 --hardware";
+    for (asked, says) in [
+        (format!("{analyze} l4 --calibration {good}"), "measured on t4; the request is about l4"),
+        (format!("{analyze} t4 --calibration {bad}"), "not a calibration file"),
+        (format!("{analyze} t4 --calibration none.json"), "cannot read none.json: no such file"),
+        (format!("validate {several} --calibration {bad}"), "not a calibration file"),
+        (format!("calibrate --from {several}"), "name one with --hardware: l4, t4"),
+        (format!("calibrate --from {several} --hardware h100_sxm"), "no row is of `h100_sxm`"),
+        (format!("calibrate --from {nothing}"), "no row can be used"),
+        ("calibrate --from none.csv".to_owned(), "no such file"),
+    ] {
+        let ended = line(&asked);
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{asked}");
+        assert!(
+            ended.stderr.contains(says) && ended.stderr.lines().count() == 1,
+            "{}",
+            ended.stderr
+        );
+    }
+    let lines =
+        format!("sweep --hardware t4 -m 1,2 -n 8 -k 8 --weights fp16 --calibration {good} -o csv");
+    assert_eq!(line(&lines).stdout.lines().count(), 3);
+}

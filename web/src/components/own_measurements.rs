@@ -1,0 +1,25 @@
+//! What was measured on the device, where the reader opened a calibration.
+
+use leptos::prelude::*;
+
+use super::erased::{flag, on, text};
+use crate::state::session::{Session, Step};
+
+/// Says that own measurements count, and of when; takes them away again.
+#[component]
+pub fn OwnMeasurementsLine() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let about = move || {
+        session
+            .inputs
+            .with(|inputs| inputs.own.as_ref().map_or_else(String::new, |own| own.about.clone()))
+    };
+    let none = flag(move || session.inputs.with(|inputs| inputs.own.is_none()));
+    let forget = on(move |_| session.edit(Step::Choice, |inputs| inputs.own = None));
+    view! {
+        <p class="brief" hidden=none title=text(about)>
+            "Your measurements come first. "
+            <button type="button" class="link" on:click=forget>"Leave them out"</button>
+        </p>
+    }
+}

@@ -1,0 +1,72 @@
+//! What an opened file changes on the page. It comes with what reads files.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use calc_core::catalog;
+use leptos::prelude::*;
+
+use super::files::{Opened, OpenedModel};
+use super::inputs::View;
+use super::place::Own;
+use super::session::{Session, Step};
+use super::url::Note;
+
+/// A file that was read, and what the page does with it.
+#[derive(Debug)]
+pub struct Ready {
+    opened: Opened,
+    take: fn(Session, Opened),
+}
+
+impl Ready {
+    /// What a file was.
+    pub fn new(opened: Opened) -> Self {
+        Self { opened, take }
+    }
+
+    /// Takes it over.
+    pub fn take(self, session: Session) {
+        (self.take)(session, self.opened);
+    }
+}
+
+fn take(session: Session, opened: Opened) {
+    match opened {
+        Opened::Device(device) => {
+            session.edit(Step::Choice, |inputs| inputs.set_device(Cow::Owned(*device)));
+        }
+        Opened::Own(own) => measurements(session, own),
+        Opened::Model(opened) => model(session, opened),
+    }
+}
+
+/// Measurements bring their device along: the present one, or one of the catalog.
+fn measurements(session: Session, own: Own) {
+    let present = session.inputs.with_untracked(|inputs| inputs.device.clone());
+    let device = if *present.key == *own.device {
+        present
+    } else if let Ok(device) = catalog::device(&own.device) {
+        Cow::Borrowed(device)
+    } else {
+        let text = format!(
+            "These measurements are of `{}`, which the page does not know; open its device file first.",
+            own.device
+        );
+        session.notes.update(|notes| notes.push(Note { text }));
+        return;
+    };
+    session.edit(Step::Choice, |inputs| {
+        inputs.set_device(device);
+        inputs.own = Some(Arc::new(own));
+    });
+}
+
+fn model(session: Session, model: OpenedModel) {
+    session.edit(Step::Choice, |inputs| match (inputs.view, model.presets.first()) {
+        (View::Model, _) => (model.take)(&model, inputs),
+        (View::Kernel | View::Trust, Some(first)) => first.apply(inputs),
+        (View::Kernel | View::Trust, None) => {}
+    });
+    session.model.set(Some(model));
+}
