@@ -44,17 +44,18 @@ impl Peaks {
     }
 }
 
-/// Rates that no datasheet states, as somebody measured them; the device's source says who, and how. They draw roofs, and
-/// enter no time.
+/// What no datasheet states: rates as somebody measured them; the device's source says who, and how.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeasuredRates {
-    /// Read bandwidth of the L2 cache, not below that of the DRAM.
+    /// Read bandwidth of the L2 cache, not below that of the DRAM. It draws a roof, and enters no time.
     pub l2_bandwidth: Option<Fact<BytesPerSec>>,
+    /// Key of the device of the catalog that this is a copy of: what was measured of that one counts for it.
+    pub copy_of: Option<&'static str>,
 }
 
 impl MeasuredRates {
     /// Nobody measured anything, or nobody said so.
-    pub const UNKNOWN: Self = Self { l2_bandwidth: None };
+    pub const UNKNOWN: Self = Self { l2_bandwidth: None, copy_of: None };
 }
 
 /// A link between devices.

@@ -252,7 +252,8 @@ fn gb_s(what: &'static str, value: f64) -> Result<BytesPerSec, Error> {
 /// data did not fit L2. Such a roof would lie under the one that it must be above.
 fn measured(file: &DeviceFile) -> Result<MeasuredRates, Error> {
     let l2 = optional("l2_gb_s", file.l2_gb_s, file.bandwidth_gb_s, 1e7)?;
-    Ok(MeasuredRates { l2_bandwidth: l2.map(|v| Fact::assumed(BytesPerSec::from_gb(v))) })
+    let l2_bandwidth = l2.map(|v| Fact::assumed(BytesPerSec::from_gb(v)));
+    Ok(MeasuredRates { l2_bandwidth, ..MeasuredRates::UNKNOWN })
 }
 
 fn peaks(file: &PeaksFile) -> Result<Peaks, DeviceFileError> {

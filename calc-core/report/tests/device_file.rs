@@ -1,5 +1,7 @@
 //! Custom devices: the documented example works, the schema says what the code does, and impossible values are refused.
 
+use calc_core::calibration::Calibration;
+use calc_core::catalog;
 use calc_core::units::BytesPerSec;
 use report::device_file::{lines, parse};
 use serde_json::{Value, json};
@@ -31,6 +33,19 @@ fn the_smallest_file_has_what_its_class_implies() {
     let mut soc = minimal();
     soc["class"] = json!("unified_gpu");
     assert!(parse(&soc.to_string()).expect("a device").unified_memory);
+}
+
+#[test]
+fn a_copy_of_a_catalog_device_keeps_what_was_measured_of_it() {
+    let mut copy = minimal();
+    copy["copy_of"] = json!("gb10");
+    let copy = parse(&copy.to_string()).expect("a device");
+    let original = catalog::device("gb10").expect("catalog key");
+    let basis = |device| Calibration::FITTED.tuned(device, None, None).basis;
+    let (own, known) = (basis(&copy), basis(original));
+    assert_eq!((own.ceilings, own.in_fit), (known.ceilings, true));
+    let new = parse(&minimal().to_string()).expect("a device");
+    assert!(!basis(&new).in_fit && basis(&new).ceilings.read.is_none());
 }
 
 #[test]

@@ -114,7 +114,7 @@ impl<'a> Machine<'a> {
             MemoryKind::Gddr => (c.read_gddr, c.peak_gddr),
             MemoryKind::Hbm => (c.read_hbm, c.peak_hbm),
         };
-        let known = sustained(&device.key);
+        let known = sustained(device.measured.copy_of.unwrap_or(&device.key));
         let narrow = |measured: Option<f64>, factor: f64| {
             measured.map_or(class_peak * factor, |share| share * c.measured_narrow)
         };
@@ -300,5 +300,12 @@ fn unpacks(kernel: &Kernel<'_>, product: &Product) -> bool {
 
 /// Chips whose full rate needs instructions that kernels written for older ones do not use.
 fn needs_new_instructions(device: &Device) -> bool {
-    ["Hopper", "GB100", "GB110", "Thor"].iter().any(|name| device.architecture.contains(name))
+    let is_in = |name: &[u8]| {
+        device
+            .architecture
+            .as_bytes()
+            .windows(name.len())
+            .any(|part| part.eq_ignore_ascii_case(name))
+    };
+    ["Hopper", "GB100", "GB110", "Thor"].iter().any(|name| is_in(name.as_bytes()))
 }

@@ -2,7 +2,7 @@
 
 use core::ops::Add;
 
-use crate::analysis::{AnalyzeRequest, Operator, analyze};
+use crate::analysis::{AnalyzeRequest, analyze};
 use crate::device::{Device, PowerMode};
 use crate::error::{Error, in_range};
 use crate::estimate::{EstimateRequest, WeightSize};
@@ -224,10 +224,11 @@ pub(super) fn plans<'a>(
 
 fn operator(request: &AnalyzeRequest<'_>) -> Result<Measure, Error> {
     let answer = analyze(request)?;
-    // The smallest kernel that there is costs what every kernel costs.
-    let smallest = Operator::Norm { tokens: 1, hidden: 1 };
-    let floor = analyze(&AnalyzeRequest { operator: smallest, ..*request })?.expected.time;
     let kernels = answer.parts.len().max(1) as f64;
+    let floors = match &answer.parts[..] {
+        [] => answer.factors.floor,
+        parts => parts.iter().map(|part| part.factors.floor).sum(),
+    };
     Ok(Measure {
         span: Span { ideal: answer.ideal, expected: answer.expected },
         cost: answer.cost,
@@ -236,7 +237,7 @@ fn operator(request: &AnalyzeRequest<'_>) -> Result<Measure, Error> {
         roofs: Roofs::new(request.device, request.mode)?,
         precision: answer.precision,
         kernels,
-        floors: floor * kernels,
+        floors,
         memory: None,
     })
 }

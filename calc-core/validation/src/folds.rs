@@ -5,7 +5,7 @@ use crate::predict::Prepared;
 /// What a fold leaves out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaveOut {
-    /// One part of the groups in ten: everything is known but the very rows.
+    /// The rows of one board, model and engine: everything else is known.
     Group,
     /// A device.
     Device,
@@ -15,9 +15,6 @@ pub enum LeaveOut {
     Engine,
 }
 
-/// Parts of the groups.
-const PARTS: u64 = 10;
-
 impl LeaveOut {
     /// In the order of the tables.
     pub const ALL: [Self; 4] = [Self::Group, Self::Device, Self::Model, Self::Engine];
@@ -25,7 +22,7 @@ impl LeaveOut {
     /// What the tables say of it.
     pub const fn title(self) -> &'static str {
         match self {
-            Self::Group => "Left out: a tenth of the groups of board, model and engine",
+            Self::Group => "Left out: a board with a model and an engine at a time",
             Self::Device => "Left out: a device at a time",
             Self::Model => "Left out: a model at a time, or a shape of products",
             Self::Engine => "Left out: an engine at a time",
@@ -35,7 +32,7 @@ impl LeaveOut {
     fn key(self, row: &Prepared<'_>) -> String {
         let row = row.row;
         match self {
-            Self::Group => (hash(&row.group) % PARTS).to_string(),
+            Self::Group => row.group.clone(),
             Self::Device => row.device.key.to_string(),
             Self::Model => row.model(),
             Self::Engine => row.engine_text.clone(),
@@ -54,11 +51,4 @@ impl LeaveOut {
         }
         folds.into_iter().map(|(_, places)| places).collect()
     }
-}
-
-/// A hash that is the same everywhere (FNV-1a), so that a part always holds the same groups.
-fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }

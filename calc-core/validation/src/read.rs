@@ -43,7 +43,7 @@ pub fn read(text: &str) -> Result<File, String> {
     let head = reader.headers().map_err(|error| error.to_string())?.clone();
     let names: HashMap<String, usize> =
         head.iter().enumerate().map(|(at, name)| (name.trim().to_owned(), at)).collect();
-    let is_operators = names.contains_key("op");
+    let is_operators = ["op", "latency_us"].iter().any(|name| names.contains_key(*name));
     let needed: &[&str] = if is_operators { &OPERATOR_COLUMNS } else { &STEP_COLUMNS };
     let missing: Vec<&str> =
         needed.iter().copied().filter(|name| !names.contains_key(*name)).collect();

@@ -4,6 +4,7 @@
 use calc_core::device::{Device, MeasuredRates, Peaks};
 use calc_core::provenance::Fact;
 use calc_core::quant_format::ComputeClass;
+use calc_core::text::Text;
 use calc_core::units::{Bytes, BytesPerSec, FlopsPerSec, Hertz, Watts};
 
 /// Gives every fact that is still that of `base` its origin back.
@@ -31,6 +32,10 @@ pub(super) fn inherit(device: Device, base: &Device) -> Device {
                 base.measured.l2_bandwidth,
                 BytesPerSec::get,
             ),
+            copy_of: match base.key {
+                Text::Borrowed(key) => Some(key),
+                Text::Owned(_) => None,
+            },
         },
         shared_memory_per_sm: same(
             device.shared_memory_per_sm,

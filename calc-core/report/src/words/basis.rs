@@ -10,8 +10,8 @@ pub fn factors_source(provenance: Provenance, basis: &Basis) -> String {
         Provenance::Measured => "own measurements of this device".to_owned(),
         Provenance::Assumed => {
             format!(
-                "carried over from GPUs of NVIDIA, because nothing else is among the published measurements; engine {}",
-                basis.engine.key()
+                "carried over from GPUs of NVIDIA, because nothing else is among the published measurements{}",
+                rest(basis)
             )
         }
         Provenance::Derived => "kernels at the roof, as asked for".to_owned(),
@@ -33,13 +33,20 @@ fn fitted(basis: &Basis) -> String {
     } else {
         format!("carried over from published measurements of other devices with {kind}")
     };
-    let ceilings = match (basis.ceilings.read.is_some(), basis.ceilings.half.is_some()) {
-        (true, true) => "; its bandwidth and its peak were measured",
+    format!("{device}{}", rest(basis))
+}
+
+/// What was measured of the device's ceilings, and whose kernels count.
+fn rest(basis: &Basis) -> String {
+    let known = basis.ceilings;
+    let has_peak = [known.half, known.eight, known.four].iter().any(Option::is_some);
+    let ceilings = match (known.read.is_some(), has_peak) {
+        (true, true) => "; its bandwidth and a peak were measured",
         (true, false) => "; its bandwidth was measured",
-        (false, true) => "; its peak was measured",
+        (false, true) => "; a peak of it was measured",
         (false, false) => "",
     };
     let engine = basis.engine.key();
     let named = if basis.is_named { "" } else { ", the usual one there" };
-    format!("{device}{ceilings}; engine {engine}{named}")
+    format!("{ceilings}; engine {engine}{named}")
 }

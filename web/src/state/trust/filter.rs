@@ -49,7 +49,7 @@ impl Part {
     const fn usual(self) -> &'static str {
         match self {
             Self::Set | Self::Device | Self::Engine | Self::Format | Self::Tier => "all",
-            Self::LeftOut => "a tenth of the groups",
+            Self::LeftOut => "a board with a model and an engine",
         }
     }
 
