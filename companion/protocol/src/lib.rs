@@ -1,0 +1,1 @@
+//! What crosses the wire between the page and the daemon: versioned messages, and nothing that opens a socket.
