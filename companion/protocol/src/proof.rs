@@ -40,12 +40,12 @@ pub fn pair(handshake: &Handshake<'_>) -> Vec<u8> {
 }
 
 /// What the daemon proves with the same code.
-pub fn paired(handshake: &Handshake<'_>, key: &Hex<8>) -> Vec<u8> {
+pub fn paired(handshake: &Handshake<'_>, key: Hex<8>) -> Vec<u8> {
     text(b"ridgepoint 1 paired\0", handshake, &key.0, true)
 }
 
 /// The HMAC of this with the code is the secret of the new key.
-pub fn pair_key(handshake: &Handshake<'_>, key: &Hex<8>) -> Vec<u8> {
+pub fn pair_key(handshake: &Handshake<'_>, key: Hex<8>) -> Vec<u8> {
     text(b"ridgepoint 1 pair key\0", handshake, &key.0, false)
 }
 
@@ -83,10 +83,10 @@ mod tests {
                 identify(&handshake),
                 identified(&handshake),
                 pair(&handshake),
-                paired(&handshake, &key),
+                paired(&handshake, key),
             ]);
         }
-        all.extend([pair_key(&handshake, &key), pair_key(&turned, &key)]);
+        all.extend([pair_key(&handshake, key), pair_key(&turned, key)]);
         for (i, first) in all.iter().enumerate() {
             assert!(all.iter().skip(i + 1).all(|second| first != second), "{i}");
         }
