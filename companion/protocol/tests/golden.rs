@@ -269,13 +269,13 @@ const SAY_KINDS: usize = 17;
 
 fn is_golden<T: Serialize + DeserializeOwned + PartialEq + Debug>(name: &str, value: &T) {
     let path = folder().join(name);
-    let written = format!("{}\n", serde_json::to_string_pretty(value).unwrap());
+    let written = format!("{}\n", serde_json::to_string_pretty(value).expect(name));
     if std::env::var_os("UPDATE_GOLDEN").is_some() && !path.exists() {
-        fs::write(&path, &written).unwrap();
+        fs::write(&path, &written).expect(name);
     }
     let golden = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert_eq!(golden, written, "{name}");
-    assert_eq!(&serde_json::from_str::<T>(&golden).unwrap(), value, "{name}");
+    assert_eq!(&serde_json::from_str::<T>(&golden).expect(name), value, "{name}");
 }
 
 #[test]
