@@ -1,24 +1,30 @@
 //! The command line: verbs and flags in, an answer on stdout or one line on stderr out. What an answer says is in `report`.
 
 mod analyze;
+pub(crate) mod api;
 mod calibrate;
 mod catalog;
 mod check;
 mod compare;
 mod completions;
+mod doctor;
 mod estimate;
 mod files;
 mod flags;
+mod keys;
 mod lines;
+mod listen;
 mod man;
 mod merge;
 mod output;
+mod pair;
 mod plot;
 mod recommend;
 mod requests;
 mod schedule;
 mod serve;
 mod sheet;
+mod state;
 mod sweep;
 mod tiling;
 mod usage;
@@ -31,6 +37,8 @@ use std::process::ExitCode;
 use clap::{ArgMatches, Command};
 use report::request::RequestError;
 
+use crate::server::interrupt;
+
 /// Why a command ends without its answer.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -38,6 +46,8 @@ pub(crate) enum Failure {
     BadInput(String),
     /// The answer is printed, and a threshold that the user gave is not met: exit code 4.
     NotMet(String),
+    /// The user may not, or must not: exit code 5.
+    Permission(String),
     /// The system did not do what it should: exit code 1.
     Failed(String),
     /// Nobody reads on, as after `| head`: no failure at all.
@@ -83,7 +93,13 @@ pub(crate) fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
         Err(Failure::BadInput(line)) => complain(&line, 2),
         Err(Failure::NotMet(line)) => complain(&line, 4),
         Err(Failure::Failed(line)) => complain(&line, 1),
+        Err(Failure::Permission(line)) => complain(&line, 5),
     }
+}
+
+/// What the model says to a bad value, as one line.
+pub(crate) fn sentence(error: calc_core::error::Error) -> String {
+    RequestError::from(error).to_string()
 }
 
 fn complain(line: &str, code: u8) -> ExitCode {
@@ -99,7 +115,7 @@ fn command() -> Command {
         .after_help(
             "Example:\n  ridgepoint estimate --hardware jetson_orin_nano_8gb_super --model llama-3.1-8b \\\n    \
              --weights int4_g128 --batch 1 --prompt 512 --context 4096\n\n\
-             Exit codes: 0 ok, 1 failure, 2 usage or bad input, 4 threshold not met, 130 interrupted.",
+             Exit codes: 0 ok, 1 failure, 2 usage or bad input, 4 threshold not met, 5 permission, 130 interrupted.",
         )
         .subcommand_required(true)
         .arg_required_else_help(true)
@@ -121,12 +137,20 @@ fn command() -> Command {
             check::command(),
             plot::command(),
             serve::command(),
+            pair::command(),
+            keys::command(),
+            doctor::command(),
+            Command::new("worker").hide(true).about("The process of one job; the daemon starts it").after_help("Example:\n  ridgepoint worker"),
             completions::command(),
             man::command(),
         ])
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    // The daemon ends in its own time, and tells its sessions.
+    if matches.subcommand_name() != Some("serve") {
+        interrupt::exits_with_130();
+    }
     match matches.subcommand() {
         Some(("hardware", matches)) => catalog::run_hardware(matches),
         Some(("models", matches)) => catalog::run_models(matches),
@@ -143,7 +167,11 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         Some(("calibrate", matches)) => calibrate::run(matches),
         Some(("check", matches)) => check::run(matches),
         Some(("plot", matches)) => plot::run(matches),
-        Some(("serve", matches)) => serve::run(matches),
+        Some(("serve", matches)) => serve::exit(serve::run(matches)?),
+        Some(("pair", matches)) => pair::run(matches),
+        Some(("keys", matches)) => keys::run(matches),
+        Some(("doctor", matches)) => doctor::run(matches),
+        Some(("worker", _)) => serve::worker(),
         Some(("completions", matches)) => completions::run(matches),
         Some(("man", matches)) => man::run(matches),
         other => unreachable!("clap lets only known verbs through, not {other:?}"),

@@ -1,11 +1,16 @@
 //! The `ridgepoint` binary: words in, exit code out. What it can do is in `cli`.
 
 mod cli;
+mod clock;
+mod hooks;
+mod jobs;
+mod keys;
 mod server;
+mod telemetry;
+mod worker;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    server::interrupt::exits_with_130();
     cli::main(std::env::args_os())
 }

@@ -1,66 +1,189 @@
-//! What answers over HTTP, on this machine only. Today that is the built page; jobs and telemetry come later.
+//! What answers over HTTP and over the socket of the page. Requests pass the guard (name, origin), then the table of routes; a
+//! socket passes the handshake, then lives as a session.
 
-pub(crate) mod host;
+mod connections;
+mod guard;
+mod handshake;
+mod host;
 pub(crate) mod interrupt;
+mod keyring;
+mod metrics;
+mod openapi;
+mod origin;
+mod places;
+mod refusal;
+mod rest;
+mod routes;
+mod session;
+mod socket;
 pub(crate) mod static_files;
+mod throttle;
 
-use std::io;
-use std::path::Path;
+pub(crate) use origin::is_plain;
 
-use axum::Router;
-use axum::extract::Request;
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
-use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use protocol::hex::Hex;
+use protocol::limits::Limits;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::{Semaphore, watch};
+use tokio::time::timeout;
+
+use crate::clock::Clock;
+use crate::hooks::Hooks;
+use crate::jobs::{self, Jobs, Journal, Store};
+use crate::keys::{KeyFile, random};
+use crate::telemetry::Sensors;
+use connections::Connections;
+use keyring::Keyring;
+use places::Places;
+use refusal::Counters;
 use static_files::Site;
+use throttle::Throttle;
 
-/// What the page may load and who may frame it. The page repeats it but for `frame-ancestors`, which only a header can say.
-const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
-                      img-src 'self' data:; connect-src 'self' https://huggingface.co; worker-src 'self'; manifest-src 'self'; base-uri 'none'; \
-                      form-action 'none'; frame-ancestors 'none'";
+/// How a daemon is set up.
+#[derive(Debug)]
+pub(crate) struct Config {
+    /// The folder of the built page.
+    pub(crate) site: PathBuf,
+    /// Where keys and jobs are kept.
+    pub(crate) state: PathBuf,
+    /// Names beside those of this machine.
+    pub(crate) hosts: Vec<String>,
+    /// Origins beside its own.
+    pub(crate) origins: Vec<String>,
+    /// Sessions may start jobs.
+    pub(crate) bench: bool,
+    pub(crate) hooks: Hooks,
+    pub(crate) clock: Clock,
+}
 
-const SECURITY: [(HeaderName, &str); 5] = [
-    (header::CONTENT_SECURITY_POLICY, POLICY),
-    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    (header::REFERRER_POLICY, "no-referrer"),
-    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
-];
+/// A socket that is bound, and whether only this machine reaches it.
+#[derive(Debug)]
+pub(crate) struct Bound {
+    pub(crate) listener: TcpListener,
+    pub(crate) is_local: bool,
+}
 
-/// Serves a site on a listener until the process ends.
+/// Who asks.
+#[derive(Debug, Clone, Copy)]
+struct Peer {
+    is_local: bool,
+}
+
+/// Everything that a request may need.
+#[derive(Debug)]
+struct Daemon {
+    site: Site,
+    hosts: Vec<String>,
+    origins: Vec<String>,
+    bench: bool,
+    server: Hex<16>,
+    epoch: Hex<8>,
+    keys: Keyring,
+    throttle: Mutex<Throttle>,
+    places: Places,
+    computing: Arc<Semaphore>,
+    jobs: Arc<Jobs>,
+    journal: Arc<Journal>,
+    sensors: Sensors,
+    counters: Counters,
+    clock: Clock,
+    hooks: Hooks,
+    ending: watch::Sender<bool>,
+}
+
+/// Calculations at once.
+const COMPUTING: usize = 2;
+/// What a running job may still take when the daemon ends.
+const LAST_WORDS: Duration = Duration::from_secs(3);
+
+/// What the daemon takes at most.
+fn limits() -> Limits {
+    Limits {
+        message_bytes: u32::try_from(socket::MESSAGE).unwrap_or(u32::MAX),
+        sessions: u32::try_from(places::SESSIONS).unwrap_or(u32::MAX),
+        messages_per_s: session::MESSAGES_PER_S,
+        subscriptions: u32::try_from(session::SUBSCRIPTIONS).unwrap_or(u32::MAX),
+        telemetry_hz: session::TELEMETRY_HZ.1,
+        queued_jobs: jobs::QUEUED,
+        jobs_per_key: jobs::PER_KEY,
+        points: u32::try_from(jobs::POINTS).unwrap_or(u32::MAX),
+        dimension: jobs::DIMENSION,
+        job_s: jobs::JOB_S,
+    }
+}
+
+/// Serves until a signal ends it, and gives the exit code.
 ///
 /// # Errors
-/// What the system says when the socket fails.
-pub(crate) fn serve(listener: std::net::TcpListener, site: &Path) -> io::Result<()> {
-    listener.set_nonblocking(true)?;
-    let site = Site::new(site)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+/// Why it cannot start, as a sentence.
+pub(crate) fn serve(config: Config, bound: Vec<Bound>) -> Result<u8, String> {
+    let failed = |error: std::io::Error| format!("the server failed: {error}");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(8)
+        .build()
+        .map_err(failed)?;
     runtime.block_on(async {
-        let listener = tokio::net::TcpListener::from_std(listener)?;
-        axum::serve(listener, router(site)).await
+        let daemon = Arc::new(Daemon::new(config)?);
+        let runner = tokio::spawn(Arc::clone(&daemon.jobs).run());
+        tokio::spawn(keyring::follow(Arc::clone(&daemon)));
+        let connections = Arc::new(Connections::default());
+        for Bound { listener, is_local } in bound {
+            listener.set_nonblocking(true).map_err(failed)?;
+            let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
+            let (daemon, connections) = (Arc::clone(&daemon), Arc::clone(&connections));
+            tokio::spawn(connections::accept(daemon, connections, listener, Peer { is_local }));
+        }
+        let code = ended_by_signal().await.map_err(failed)?;
+        // Sessions say goodbye, and the job that runs is marked as interrupted.
+        daemon.ending.send_replace(true);
+        daemon.jobs.end();
+        let _ = timeout(LAST_WORDS, runner).await;
+        Ok(code)
     })
 }
 
-fn router(site: Site) -> Router {
-    Router::new()
-        .fallback(move |request: Request| {
-            let site = site.clone();
-            async move { site.answer(request.method(), request.uri().path()) }
-        })
-        .layer(middleware::from_fn(guarded))
+/// Ctrl-C is an interruption; the other one is how a service is ended.
+async fn ended_by_signal() -> std::io::Result<u8> {
+    let mut terminate: Signal = signal(SignalKind::terminate())?;
+    tokio::select! {
+        done = tokio::signal::ctrl_c() => done.map(|()| 130),
+        _ = terminate.recv() => Ok(0),
+    }
 }
 
-/// Nobody gets anything, not even the page, under a name that is not this machine's; every answer has the headers.
-async fn guarded(request: Request, next: Next) -> Response {
-    let mut response = if host::is_this_machine(&request) {
-        next.run(request).await
-    } else {
-        (StatusCode::FORBIDDEN, "403: this server answers to localhost, 127.0.0.1 and [::1] only\n")
-            .into_response()
-    };
-    for (name, value) in SECURITY {
-        response.headers_mut().insert(name, HeaderValue::from_static(value));
+impl Daemon {
+    fn new(config: Config) -> Result<Self, String> {
+        let file = KeyFile::of(&config.state).map_err(|error| error.to_string())?;
+        let keys = Keyring::open(file).map_err(|error| error.to_string())?;
+        let journal = Arc::new(Journal::new());
+        let Config { hooks, clock, .. } = &config;
+        let (hooks, clock) = (hooks.clone(), clock.clone());
+        let store = Store::open(&config.state, Arc::clone(&journal), clock.clone(), hooks.clone())?;
+        let site = Site::new(&config.site).map_err(|error| format!("no page: {error}"))?;
+        Ok(Self {
+            site,
+            hosts: config.hosts,
+            origins: config.origins,
+            bench: config.bench,
+            server: keys.book().server,
+            epoch: Hex(random()),
+            keys,
+            throttle: Mutex::default(),
+            places: Places::new(),
+            computing: Arc::new(Semaphore::new(COMPUTING)),
+            jobs: Jobs::new(store, hooks.clone()),
+            journal,
+            sensors: Sensors::new(std::path::Path::new("/"), clock.clone()),
+            counters: Counters::default(),
+            clock,
+            hooks,
+            ending: watch::Sender::new(false),
+        })
     }
-    response
 }

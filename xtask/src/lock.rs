@@ -10,7 +10,17 @@ use crate::places::Places;
 /// Where a target folder says from which checkout it was built last.
 const BUILT_FROM: &str = "built-from";
 /// Our own packages; everything else comes from the registry and never changes under one version.
-const MEMBERS: [&str; 6] = ["calc-core", "report", "chart", "companion", "web", "xtask"];
+const MEMBERS: [&str; 9] = [
+    "calc-core",
+    "report",
+    "chart",
+    "validation",
+    "kernels",
+    "companion",
+    "protocol",
+    "web",
+    "xtask",
+];
 
 /// Held until dropped, and freed by the system if the process dies.
 pub(crate) struct FolderLock {

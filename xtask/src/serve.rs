@@ -24,7 +24,17 @@ pub(crate) fn serve(places: &Places, port: Option<u16>) -> anyhow::Result<ExitCo
     if let Some(port) = port {
         server.args(["--port", &port.to_string()]);
     }
+    if is_root() {
+        // Another user could not read the cache folder of this one, where page and binary lie.
+        println!("running as root: passing --allow-root to the daemon");
+        server.arg("--allow-root");
+    }
     become_the(&mut server)
+}
+
+fn is_root() -> bool {
+    let id = Command::new("id").arg("-u").output();
+    id.is_ok_and(|id| id.stdout.trim_ascii() == b"0")
 }
 
 /// The page's last step keeps one core busy for long, so the binary is built at the same time, by a cargo of its own.

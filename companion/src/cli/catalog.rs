@@ -5,7 +5,7 @@ use std::fmt::Display;
 use calc_core::catalog::{self, devices, formats, models};
 use clap::{Arg, ArgMatches, Command, ValueHint};
 use report::json::catalog as json;
-use report::request::{Files, Library};
+use report::request::{Files, Library, RequestError};
 use report::summary::{self, Document};
 use serde_json::Value;
 
@@ -51,6 +51,22 @@ fn list(name: &'static str, about: &'static str, file: &str, kind: Kind) -> Comm
                 .help("List only what has this text in its key or name"),
         )
         .arg(output::argument())
+}
+
+/// The catalogs by name, whole or one row of them, as `-o json` prints them.
+///
+/// # Errors
+/// Unknown keys.
+pub(super) fn json(name: &str, key: Option<&str>) -> Result<Value, RequestError> {
+    let library = Library::CATALOGS;
+    Ok(match (name, key) {
+        ("hardware", Some(key)) => json::device(&*library.device(key)?),
+        ("hardware", None) => devices::all().map(json::device).collect(),
+        ("models", Some(key)) => json::model(catalog::model(key)?),
+        ("models", None) => models::all().map(json::model).collect(),
+        (_, Some(key)) => json::format(catalog::format(key)?),
+        (_, None) => formats::FORMATS.iter().copied().map(json::format).collect(),
+    })
 }
 
 pub(super) fn run_hardware(matches: &ArgMatches) -> Result<(), Failure> {

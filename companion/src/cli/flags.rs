@@ -35,7 +35,8 @@ pub(super) struct Flag {
     pub(super) key: &'static str,
     /// What it takes.
     pub(super) kind: Kind,
-    help: &'static str,
+    /// What it means.
+    pub(super) help: &'static str,
 }
 
 const fn flag(key: &'static str, kind: Kind, help: &'static str) -> Flag {

@@ -31,7 +31,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
 }
 
 /// A recommendation, or the devices for a goal.
-fn answer(fields: Fields, library: &Library<'_>) -> Result<Answer, RequestError> {
+pub(super) fn answer(fields: Fields, library: &Library<'_>) -> Result<Answer, RequestError> {
     let inputs = RecommendInputs::parse(fields, library)?;
     let request = inputs.request()?;
     if inputs.any_device {

@@ -1,44 +1,137 @@
-//! `serve`: the built page, to this machine only.
+//! `serve`: the page and the daemon behind it, to this machine only unless its user says otherwise in as many words.
 
-use std::io::{self, Write};
-use std::net::{Ipv4Addr, TcpListener};
+use std::io::{self, IsTerminal, Write};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::process;
 
-use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
+use protocol::scope::Scope;
 
-use super::{Failure, files};
-use crate::server;
+use super::{Failure, files, listen, state};
+use crate::clock::Clock;
+use crate::hooks::Hooks;
+use crate::server::{self, Config};
 
-/// Where to listen when nobody says; the next ones follow when it is taken.
-const FIRST_PORT: u16 = 8000;
-const PORTS: u16 = 100;
+/// The origin of the hosted page, set when a release is built. Without it no page but the daemon's own is trusted.
+pub(super) const HOSTED: Option<&str> = option_env!("RIDGEPOINT_PAGE_ORIGIN");
 
 pub(super) fn command() -> Command {
     let site = Arg::new("site").long("site").value_name("DIR").value_hint(ValueHint::DirPath);
-    let port = Arg::new("port").long("port").value_name("PORT").value_hint(ValueHint::Other);
+    let switch = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+    };
+    let many = |name: &'static str, value: &'static str| {
+        Arg::new(name).long(name).value_name(value).action(ArgAction::Append)
+    };
     Command::new("serve")
-        .about("Serve the built page on 127.0.0.1 and print its address")
+        .about("Serve the page and the daemon that measures on this machine, and print the link that opens it")
         .arg(
             site.value_parser(value_parser!(PathBuf))
                 .help("Folder of the built page; without it the folder `site` beside this program"),
         )
-        .arg(
-            port.value_parser(value_parser!(u16))
-                .allow_negative_numbers(true)
-                .help("Port; 0 takes any; without it 8000, or the next free one"),
+        .args(listen::arguments())
+        .arg(state::argument())
+        .arg(many("allow-origin", "ORIGIN").help("Another page that may connect, such as https://example.org"))
+        .arg(many("allow-host", "NAME").help("Another name under which this server is asked"))
+        .arg(switch("read-only", "Sessions may look but start no measurement"))
+        .arg(switch("allow-root", "Run although the user is root"))
+        .after_help(
+            "The link works once and for five minutes; `ridgepoint pair` prints another.\n\
+             Over ssh: `ssh -L 8000:localhost:8000 HOST`, then the same link here.\n\n\
+             Example:\n  cargo xtask site\n  ridgepoint serve --site dist",
         )
-        .after_help("Example:\n  cargo xtask site\n  ridgepoint serve --site dist")
 }
 
-pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
+pub(super) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
+    refuse_root(matches.get_flag("allow-root"))?;
+    let hooks = Hooks::of_environment().map_err(Failure::BadInput)?;
+    if Hooks::any() {
+        eprintln!("test hooks are on: this is not a daemon to work with");
+    }
     let site = site(matches.get_one::<PathBuf>("site"))?;
-    let (listener, port) = listen(matches.get_one::<u16>("port").copied())?;
+    let origins = origins(matches)?;
+    let (bound, address) = listen::bind(matches)?;
+    let state = state::folder(matches)?;
+    let keys = state::keys(&state)?;
+    let _lock = state::lock(&state)?;
+    let clock = Clock::turned_by(hooks.clock.clone());
+    let scopes = if matches.get_flag("read-only") {
+        vec![Scope::Read]
+    } else {
+        vec![Scope::Read, Scope::Bench]
+    };
+    let code = keys.change(|book| book.add_code(scopes, clock.now()))?;
+    state::put(&state, "address", &address.own)?;
+    announce(&state, &address.own, &code, &site)?;
+    let config = Config {
+        site,
+        hosts: address.hosts,
+        origins,
+        bench: !matches.get_flag("read-only"),
+        state,
+        hooks,
+        clock,
+    };
+    server::serve(config, bound).map_err(Failure::Failed)
+}
+
+/// Prints the link where only its user sees it; into a pipe or a journal goes the address without the code.
+fn announce(state: &Path, address: &str, code: &str, site: &Path) -> Result<(), Failure> {
+    let link = link(address, code);
+    state::put(state, "link", &format!("{link}\n"))?;
     let mut out = io::stdout();
-    writeln!(out, "http://127.0.0.1:{port}/")?;
+    if out.is_terminal() {
+        writeln!(out, "{link}")?;
+        if let Some(hosted) = hosted_link(address, code) {
+            writeln!(out, "{hosted}")?;
+        }
+    } else {
+        writeln!(out, "{address}")?;
+        eprintln!("the link that pairs a page is in {}", state.join("link").display());
+    }
     out.flush()?;
-    eprintln!("serving {} to this machine; Ctrl-C ends it", site.display());
-    server::serve(listener, &site)
-        .map_err(|error| Failure::Failed(format!("the server failed: {error}")))
+    eprintln!(
+        "serving {}; results are kept in {}; Ctrl-C ends it",
+        site.display(),
+        state.display()
+    );
+    Ok(())
+}
+
+/// The page with its code. A fragment is not sent to any server, and the page removes it at once.
+pub(super) fn link(address: &str, code: &str) -> String {
+    format!("{address}#pair={code}")
+}
+
+/// The hosted page with the same code, if there is one.
+pub(super) fn hosted_link(address: &str, code: &str) -> Option<String> {
+    let port = address.trim_end_matches('/').rsplit(':').next()?;
+    HOSTED.map(|page| format!("{page}/#d=127.0.0.1:{port}&pair={code}"))
+}
+
+fn refuse_root(allowed: bool) -> Result<(), Failure> {
+    if allowed || !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    Err(Failure::Permission(
+        "as root a defect of this program would be one of the whole machine; run it as another user, or add --allow-root"
+            .into(),
+    ))
+}
+
+fn origins(matches: &ArgMatches) -> Result<Vec<String>, Failure> {
+    let given = matches.get_many::<String>("allow-origin").unwrap_or_default();
+    let mut origins: Vec<String> = HOSTED.map(str::to_owned).into_iter().collect();
+    for origin in given {
+        if !server::is_plain(origin) {
+            return Err(Failure::bad(format!(
+                "`{origin}` is no origin; give a scheme and a name in lower case, such as https://example.org"
+            )));
+        }
+        origins.push(origin.clone());
+    }
+    Ok(origins)
 }
 
 /// The folder to serve: it must hold a page.
@@ -55,39 +148,45 @@ fn site(named: Option<&PathBuf>) -> Result<PathBuf, Failure> {
             ))),
         };
     }
-    let beside = std::env::current_exe()
-        .ok()
-        .and_then(|program| program.parent().map(|folder| folder.join("site")));
-    beside.filter(|folder| has_page(folder)).ok_or_else(|| {
+    beside().ok_or_else(|| {
         Failure::bad("no page beside this program; build one with `cargo xtask site`, then `ridgepoint serve --site dist`")
     })
 }
 
-fn has_page(folder: &Path) -> bool {
-    folder.join("index.html").is_file()
+/// The page beside this program, where a release has it.
+pub(super) fn beside() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    let folder = program.parent()?.join("site");
+    folder.join("index.html").is_file().then_some(folder)
 }
 
-/// Only ever this machine: the address is not for the user to choose.
-fn listen(port: Option<u16>) -> Result<(TcpListener, u16), Failure> {
-    let bind = |port: u16| {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
-        let port = listener.local_addr()?.port();
-        Ok::<_, io::Error>((listener, port))
-    };
-    let failed = |port: u16, error: &io::Error| match error.kind() {
-        io::ErrorKind::AddrInUse => Failure::Failed(format!(
-            "port {port} is taken; choose another with --port, or leave it out"
-        )),
-        _ => Failure::Failed(format!("cannot listen on 127.0.0.1:{port}: {}", files::said(error))),
-    };
-    if let Some(port) = port {
-        return bind(port).map_err(|error| failed(port, &error));
+/// The hidden verb of a job's process.
+pub(super) fn worker() -> Result<(), Failure> {
+    let hooks = Hooks::of_environment().map_err(Failure::BadInput)?;
+    crate::worker::run(&hooks).map_err(Failure::BadInput)
+}
+
+/// An address that was bound, as its user opens it.
+#[derive(Debug)]
+pub(super) struct Address {
+    /// With a slash at its end.
+    pub(super) own: String,
+    /// Names beside those of this machine.
+    pub(super) hosts: Vec<String>,
+}
+
+impl Address {
+    pub(super) fn of(bound: SocketAddr, hosts: Vec<String>) -> Self {
+        let own = if bound.ip().is_loopback() {
+            format!("http://localhost:{}/", bound.port())
+        } else {
+            format!("http://{bound}/")
+        };
+        Self { own, hosts }
     }
-    for port in FIRST_PORT..FIRST_PORT + PORTS {
-        match bind(port) {
-            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
-            done => return done.map_err(|error| failed(port, &error)),
-        }
-    }
-    Err(Failure::Failed(format!("ports {FIRST_PORT} to {} are all taken", FIRST_PORT + PORTS - 1)))
+}
+
+/// Ends the process with a daemon's exit code; whatever must be on the disk is there.
+pub(super) fn exit(code: u8) -> ! {
+    process::exit(i32::from(code))
 }

@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
-use report::request::{Fields, Files, Library};
+use report::request::{Fields, Files, Library, RequestError};
+use serde_json::{Map, Value};
 
 use super::output::Form;
 use super::requests::Verb;
@@ -48,7 +49,7 @@ pub(super) fn command() -> Command {
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let files = Files::new(&files::read);
     let library = Library::with_files(&files);
-    let verb = verb(matches)?;
+    let verb = verb(&|key| matches.contains_id(key))?;
     let fields = flags::fields(matches, &[&flags::ESTIMATE[..], &flags::ANALYZE[..]].concat());
     let grid = Grid::new(verb, &fields, &library)?;
     let shard = Shard::parse(matches.get_one::<String>("shard").map(String::as_str))?;
@@ -63,10 +64,44 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     }
 }
 
+/// The rows of a sweep as a JSON list, as `-o json` prints them; values are texts as on the command line.
+///
+/// # Errors
+/// Bad requests, and those with more than `most` points.
+pub(super) fn json(
+    fields: &Map<String, Value>,
+    library: &Library<'_>,
+    most: u64,
+) -> Result<Vec<u8>, Failure> {
+    let known = |key: &&String| flags::of(&[key.as_str()]).next().is_none();
+    if let Some(key) = fields.keys().find(known) {
+        return Err(RequestError::UnknownField { key: key.clone(), nearest: Vec::new() }.into());
+    }
+    let verb = verb(&|key| fields.contains_key(key))?;
+    let grid = Grid::new(verb, fields, library)?;
+    if grid.points() > most {
+        let points = grid.points();
+        return Err(Failure::bad(format!(
+            "this sweep has {points} points; at most {most} are answered at once, so use `ridgepoint sweep`"
+        )));
+    }
+    let mut out = Vec::new();
+    let mut sheet = Sheet::new(Form::Json, Vec::new(), &mut out);
+    sheet.begin("")?;
+    for point in 0..grid.points() {
+        let fields = grid.point(point);
+        let result = row::answer(verb, Fields::new(fields.clone()), library);
+        let row = Row { grid: &grid, point, fields: &fields, result };
+        sheet.row(|| row.json(), Vec::new)?;
+    }
+    sheet.finish()?;
+    Ok(out)
+}
+
 /// A sweep is over models or over operators.
-fn verb(matches: &ArgMatches) -> Result<Verb, Failure> {
-    let operator = ["m", "n", "k", "op"].iter().find(|key| matches.contains_id(key));
-    match (matches.contains_id("model"), operator) {
+fn verb(given: &dyn Fn(&str) -> bool) -> Result<Verb, Failure> {
+    let operator = ["m", "n", "k", "op"].iter().find(|key| given(key));
+    match (given("model"), operator) {
         (true, None) => Ok(Verb::Estimate),
         (false, Some(_)) => Ok(Verb::Analyze),
         (true, Some(key)) => Err(Failure::bad(format!(

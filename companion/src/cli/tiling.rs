@@ -6,7 +6,7 @@ use calc_core::roofline::Roofs;
 use calc_core::tiling::tilings;
 use clap::{ArgMatches, Command};
 use report::json::{HardwareJson, tiling};
-use report::request::{AnalyzeInputs, Fields, Files, Library};
+use report::request::{AnalyzeInputs, Fields, Files, Library, RequestError};
 use report::summary;
 
 use super::output::{Answer, Form, Rows};
@@ -23,14 +23,19 @@ pub(super) fn command() -> Command {
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let files = Files::new(&files::read);
     let fields = Fields::new(flags::fields(matches, &flags::PRODUCT));
-    let inputs = AnalyzeInputs::parse(fields, &Library::with_files(&files))?;
-    let Operator::Gemm(shape) = inputs.operator else {
-        unreachable!("without --op the operator is a product")
-    };
-    answer(&inputs, shape)?.print(Form::of(matches))
+    answer(fields, &Library::with_files(&files))?.print(Form::of(matches))
 }
 
-fn answer(inputs: &AnalyzeInputs, shape: GemmShape) -> Result<Answer, Failure> {
+/// The tilings of a product; other operators have none.
+pub(super) fn answer(fields: Fields, library: &Library<'_>) -> Result<Answer, RequestError> {
+    let inputs = AnalyzeInputs::parse(fields, library)?;
+    match inputs.operator {
+        Operator::Gemm(shape) => tiled(&inputs, shape),
+        _ => Err(RequestError::UnknownField { key: "op".into(), nearest: Vec::new() }),
+    }
+}
+
+fn tiled(inputs: &AnalyzeInputs, shape: GemmShape) -> Result<Answer, RequestError> {
     let device = &inputs.device;
     let mode = inputs.power_mode.as_deref();
     let roofs = Roofs::new(device, mode.map(|name| device.power_mode(name)).transpose()?)?;

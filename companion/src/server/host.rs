@@ -1,26 +1,44 @@
 //! Under which names this server answers. A page from elsewhere that makes its own name resolve to this machine (DNS
 //! rebinding) sends that name, and gets nothing.
 
-use axum::extract::Request;
-use axum::http::header;
+use std::net::Ipv4Addr;
 
-/// True if the request names this machine, in its `Host` header and in its target if that has a name.
-pub(crate) fn is_this_machine(request: &Request) -> bool {
-    let mut hosts = request.headers().get_all(header::HOST).iter();
-    let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
-    let target =
-        request.uri().authority().is_none_or(|authority| is_loopback_name(authority.as_str()));
-    target && host.to_str().is_ok_and(is_loopback_name)
+use axum::http::{HeaderMap, Uri, header};
+
+use super::refusal::Refusal;
+
+/// The name under which a request asks, if it is one of this machine's or of `more`.
+pub(super) fn asked<'r>(
+    headers: &'r HeaderMap,
+    uri: &Uri,
+    more: &[String],
+) -> Result<&'r str, Refusal> {
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let (Some(host), None) = (hosts.next(), hosts.next()) else { return Err(Refusal::HostCount) };
+    let host = host.to_str().map_err(|_unreadable| Refusal::Host)?;
+    if uri.authority().is_some_and(|target| target.as_str() != host) {
+        return Err(Refusal::HostTarget);
+    }
+    let known = is_loopback_name(host) || more.iter().any(|name| is_name(host, name));
+    if known { Ok(host) } else { Err(Refusal::Host) }
 }
 
 /// Names of this machine with any port, because `ssh -L` may map another one here.
 fn is_loopback_name(host: &str) -> bool {
-    ["localhost", "127.0.0.1", "[::1]"].iter().any(|name| {
-        let (Some(start), Some(rest)) = (host.get(..name.len()), host.get(name.len()..)) else {
-            return false;
-        };
-        start.eq_ignore_ascii_case(name) && is_port(rest)
-    })
+    if ["localhost", "localhost.", "[::1]"].iter().any(|name| is_name(host, name)) {
+        return true;
+    }
+    let (name, port) = host.find(':').map_or((host, ""), |colon| host.split_at(colon));
+    // Only four plain decimal numbers parse, so neither 127.1 nor 0x7f000001 is a name here.
+    is_port(port) && name.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// A name, with or without a port.
+fn is_name(host: &str, name: &str) -> bool {
+    let (Some(start), Some(rest)) = (host.get(..name.len()), host.get(name.len()..)) else {
+        return false;
+    };
+    start.eq_ignore_ascii_case(name) && is_port(rest)
 }
 
 /// Nothing, or a colon and a port.
@@ -39,8 +57,11 @@ mod tests {
             "localhost",
             "LOCALHOST:80",
             "localhost:8000",
+            "localhost.",
+            "localhost.:8000",
             "127.0.0.1",
             "127.0.0.1:1",
+            "127.1.2.3",
             "[::1]",
             "[::1]:65535",
         ] {
@@ -51,12 +72,13 @@ mod tests {
             ":8000",
             "evil.test",
             "localhost.evil.test",
+            "localhost..",
             "localhost:8000.evil.test",
             "127.0.0.1.evil.test",
+            "127.evil.test",
             "0.0.0.0",
             "0.0.0.0:8000",
-            "127.0.0.11",
-            "127.0.0.2",
+            "128.0.0.1",
             "::1",
             "[::1",
             "[::]",
@@ -65,6 +87,7 @@ mod tests {
             "localhost:+80",
             "localhost:99999",
             "localhost:80:80",
+            "127.0.0.1:80:80",
             "evil.test@localhost",
             "localhost@evil.test",
             "localhost ",
@@ -73,7 +96,9 @@ mod tests {
             "localhośt",
             "2130706433",
             "0x7f000001",
+            "0x7f.1",
             "127.1",
+            "127.0.0.01",
             "localhost/",
             "localhost#",
         ] {

@@ -127,7 +127,7 @@ fn what_is_missing_or_contradicts_itself() {
         ("plot --hardware t4 --point 1,2", "NAME,FLOP_PER_BYTE,TFLOPS"),
         ("compare --hardware t4 -m 1 -n 1 -k 1", "measured is missing"),
         ("compare --hardware t4 --backend cuda", "--backend is not there yet"),
-        ("serve --site no-such-folder", "no page there"),
+        ("serve --allow-root --site no-such-folder", "no page there"),
     ] {
         refused(words, expected);
     }

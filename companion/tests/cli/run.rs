@@ -14,6 +14,36 @@ pub(crate) fn program() -> Command {
     command
 }
 
+/// A daemon that may be started: under an ordinary user if this is root and the system has one who can run it, else with
+/// `--allow-root`, said aloud. Its state folder is new.
+pub(crate) fn daemon(folder: &Folder) -> Command {
+    let mut command = program();
+    let state = folder.path("state");
+    command.arg("serve").args(["--state", &state]);
+    #[cfg(unix)]
+    if fs::metadata(folder.path(""))
+        .is_ok_and(|known| std::os::unix::fs::MetadataExt::uid(&known) == 0)
+    {
+        use std::os::unix::process::CommandExt;
+        const NOBODY: u32 = 65534;
+        let mut trial = program();
+        let can = trial.arg("--version").uid(NOBODY).gid(NOBODY).output();
+        if can.is_ok_and(|ended| ended.status.success()) {
+            fs::create_dir_all(&state).expect("a state folder");
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+            fs::set_permissions(&state, mode).expect("it is ours");
+            std::os::unix::fs::chown(&state, Some(NOBODY), Some(NOBODY)).expect("root may");
+            command.uid(NOBODY).gid(NOBODY);
+        } else {
+            eprintln!(
+                "no other user can run the binary here, so the daemon runs with --allow-root"
+            );
+            command.arg("--allow-root");
+        }
+    }
+    command
+}
+
 /// How a run ended.
 #[derive(Debug)]
 pub(crate) struct Ended {

@@ -1,9 +1,15 @@
 // Servers for the tests. Each is a program of its own; `start` waits until it has printed its address.
 import { spawn } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 /** The real thing: the companion serving the built site. */
 export function startRidgepoint(site) {
-  return start(process.env.RIDGEPOINT_BIN, ['serve', '--site', site]);
+  const state = mkdtempSync(join(tmpdir(), 'ridgepoint-state-'));
+  const root = process.getuid?.() === 0 ? ['--allow-root'] : [];
+  if (root.length) console.log('running as root: the daemon gets --allow-root');
+  return start(process.env.RIDGEPOINT_BIN, ['serve', '--site', site, '--port', '0', '--state', state, ...root]);
 }
 
 /** Any plain server: Python's. It rewrites nothing and sets no special headers, as on most static hosts. */
@@ -30,7 +36,7 @@ function addressPrintedBy(child, program) {
     const timer = setTimeout(() => reject(new Error(`${program} named no address within 20 s:\n${printed}`)), 20_000);
     const read = (text) => {
       printed += text;
-      const found = printed.match(/http:\/\/127\.0\.0\.1:\d+\//);
+      const found = printed.match(/http:\/\/(?:127\.0\.0\.1|localhost):\d+\//);
       if (found) {
         clearTimeout(timer);
         resolve(found[0]);

@@ -54,14 +54,26 @@ const ROOMS: &[Room] = &[
         house_in_tests: &[],
     },
     Room {
+        name: "kernels",
+        house: &["calc-core"],
+        outside: Outside::AllBut(BROWSER_OR_DAEMON),
+        house_in_tests: &[],
+    },
+    Room {
+        name: "protocol",
+        house: &["calc-core"],
+        outside: Outside::Only(&["serde"]),
+        house_in_tests: &[],
+    },
+    Room {
         name: "companion",
-        house: &["calc-core", "report", "chart", "validation"],
+        house: &["calc-core", "report", "chart", "validation", "kernels", "protocol"],
         outside: Outside::AllBut(BROWSER_ONLY),
         house_in_tests: &[],
     },
     Room {
         name: "web",
-        house: &["calc-core", "report", "chart"],
+        house: &["calc-core", "report", "chart", "protocol"],
         outside: Outside::AllBut(DAEMON_ONLY),
         house_in_tests: &[],
     },

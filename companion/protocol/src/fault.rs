@@ -1,0 +1,69 @@
+//! What went wrong, as a code for programs and a sentence for people.
+
+use alloc::string::String;
+
+use serde::{Deserialize, Serialize};
+
+/// A refusal or a failure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    /// What kind.
+    pub code: FaultCode,
+    /// One sentence that says what to do next.
+    pub message: String,
+    /// Milliseconds after which it may be tried again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u32>,
+}
+
+impl Fault {
+    /// A fault that is not mended by waiting.
+    pub fn new(code: FaultCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), retry_after_ms: None }
+    }
+}
+
+/// The kinds of faults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultCode {
+    /// Not a message of this protocol.
+    Malformed,
+    /// No proof, or a wrong one.
+    Unauthenticated,
+    /// The session lacks the scope.
+    Forbidden,
+    /// No such job.
+    NotFound,
+    /// A value that cannot be.
+    BadInput,
+    /// A request id that started another job.
+    Conflict,
+    /// The queue or a share of it is full.
+    QueueFull,
+    /// Too many messages or subscriptions.
+    Rate,
+    /// No version in common.
+    Version,
+    /// This daemon cannot do it.
+    Unsupported,
+    /// The job gave no sign of life, or took much longer than predicted.
+    Hung,
+    /// The job's process ended by itself, or by a signal.
+    Crashed,
+    /// The job's process wrote what is no message, or more than it may.
+    Garbled,
+    /// The job said itself that it failed.
+    Failed,
+    /// The daemon ended while the job waited or ran; it is not started again.
+    Interrupted,
+    /// The results cannot be kept.
+    Storage,
+    /// The daemon ends.
+    Draining,
+    /// A defect of the daemon.
+    Internal,
+    /// A code of a later version.
+    #[serde(other)]
+    Unknown,
+}

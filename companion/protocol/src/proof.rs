@@ -1,0 +1,94 @@
+//! What is proved with HMAC-SHA-256 to whom. The hash itself is the caller's: native code has a crate for it, pages on
+//! this machine have it in the browser.
+//!
+//! Each text has a name of its own in front and parts of fixed length behind it, the origin last, so that no proof can stand
+//! for another one.
+
+use alloc::vec::Vec;
+
+use crate::hex::Hex;
+
+/// Random bytes of one side.
+pub type Nonce = Hex<32>;
+
+/// Who talks to whom in one handshake.
+#[derive(Debug, Clone, Copy)]
+pub struct Handshake<'a> {
+    /// The daemon's random bytes, from its hello.
+    pub server_nonce: &'a Nonce,
+    /// The client's.
+    pub client_nonce: &'a Nonce,
+    /// The daemon, from its hello.
+    pub server: &'a Hex<16>,
+    /// The page's origin as the browser sends it; empty for other programs.
+    pub origin: &'a str,
+}
+
+/// What a client proves with its key.
+pub fn identify(handshake: &Handshake<'_>) -> Vec<u8> {
+    text(b"ridgepoint 1 identify\0", handshake, &[], true)
+}
+
+/// What the daemon proves with the same key.
+pub fn identified(handshake: &Handshake<'_>) -> Vec<u8> {
+    text(b"ridgepoint 1 identified\0", handshake, &[], true)
+}
+
+/// What a client proves with the characters of a pairing code.
+pub fn pair(handshake: &Handshake<'_>) -> Vec<u8> {
+    text(b"ridgepoint 1 pair\0", handshake, &[], true)
+}
+
+/// What the daemon proves with the same code.
+pub fn paired(handshake: &Handshake<'_>, key: Hex<8>) -> Vec<u8> {
+    text(b"ridgepoint 1 paired\0", handshake, &key.0, true)
+}
+
+/// The HMAC of this with the code is the secret of the new key.
+pub fn pair_key(handshake: &Handshake<'_>, key: Hex<8>) -> Vec<u8> {
+    text(b"ridgepoint 1 pair key\0", handshake, &key.0, false)
+}
+
+fn text(name: &[u8], handshake: &Handshake<'_>, more: &[u8], with_origin: bool) -> Vec<u8> {
+    let mut text = name.to_vec();
+    text.extend(handshake.server_nonce.0);
+    text.extend(handshake.client_nonce.0);
+    text.extend(handshake.server.0);
+    text.extend(more);
+    if with_origin {
+        text.extend(handshake.origin.as_bytes());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_proof_stands_for_another() {
+        let (a, b) = (Hex([1; 32]), Hex([2; 32]));
+        let (server, key) = (Hex([3; 16]), Hex([4; 8]));
+        let handshake = Handshake {
+            server_nonce: &a,
+            client_nonce: &b,
+            server: &server,
+            origin: "http://localhost:8000",
+        };
+        let turned = Handshake { server_nonce: &b, client_nonce: &a, ..handshake };
+        let elsewhere = Handshake { origin: "http://localhost:3000", ..handshake };
+        let mut all = Vec::new();
+        for handshake in [handshake, turned, elsewhere] {
+            all.extend([
+                identify(&handshake),
+                identified(&handshake),
+                pair(&handshake),
+                paired(&handshake, key),
+            ]);
+        }
+        all.extend([pair_key(&handshake, key), pair_key(&turned, key)]);
+        for (i, first) in all.iter().enumerate() {
+            assert!(all.iter().skip(i + 1).all(|second| first != second), "{i}");
+        }
+    }
+}

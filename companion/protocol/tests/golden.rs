@@ -1,0 +1,353 @@
+//! Every message as it stands in `golden/v1`: what is written there stays readable, and what is written now equals it.
+//! `UPDATE_GOLDEN=1` writes files that are missing; it never changes one that is there.
+
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use protocol::bench::{
+    BenchKind, BenchRecord, BenchSpec, Check, Condition, Precision, Shape, Time,
+};
+use protocol::client::{Ask, ClientMessage, Identify, Pair, StartJob};
+use protocol::fault::{Fault, FaultCode};
+use protocol::hex::Hex;
+use protocol::job::{
+    CalibrateSpec, FakeAct, FakeSpec, JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEvent,
+};
+use protocol::limits::Limits;
+use protocol::scope::Scope;
+use protocol::server::{Accepted, Hello, Identified, Paired, Say, ServerMessage, Versions};
+use protocol::telemetry::{Reading, Telemetry};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+const REQUEST: Hex<16> = Hex([0xa5; 16]);
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1")
+}
+
+fn bench() -> JobSpec {
+    JobSpec::Bench(BenchSpec {
+        what: BenchKind::Gemv,
+        shapes: vec![Shape { m: 1, n: 4096, k: 4096 }],
+        formats: vec!["int8".into(), "int4_g128".into()],
+        backend: Some("cpu".into()),
+        iterations: Some(30),
+    })
+}
+
+fn fault() -> Fault {
+    Fault {
+        code: FaultCode::QueueFull,
+        message: "32 jobs wait already; cancel one or come back later".into(),
+        retry_after_ms: Some(1000),
+    }
+}
+
+fn asks() -> Vec<(&'static str, ClientMessage)> {
+    vec![
+        (
+            "identify",
+            ClientMessage::Identify(Identify {
+                protocol: 1,
+                key: Hex([1; 8]),
+                nonce: Hex([2; 32]),
+                proof: Hex([3; 32]),
+            }),
+        ),
+        (
+            "pair",
+            ClientMessage::Pair(Pair {
+                protocol: 1,
+                nonce: Hex([2; 32]),
+                proof: Hex([3; 32]),
+                label: "Firefox on a laptop".into(),
+            }),
+        ),
+        ("start_bench", ClientMessage::StartJob(StartJob { request: REQUEST, job: bench() })),
+        (
+            "start_calibrate",
+            ClientMessage::StartJob(StartJob {
+                request: REQUEST,
+                job: JobSpec::Calibrate(CalibrateSpec { backend: None }),
+            }),
+        ),
+        (
+            "start_fake",
+            ClientMessage::StartJob(StartJob {
+                request: REQUEST,
+                job: JobSpec::Fake(FakeSpec {
+                    steps: 3,
+                    step_ms: 10,
+                    predicted_s: Some(0.03),
+                    act: FakeAct::Finish,
+                }),
+            }),
+        ),
+        ("cancel_job", ClientMessage::CancelJob { job: JobId(7) }),
+        ("list_jobs", ClientMessage::ListJobs { limit: 20 }),
+        ("subscribe_job", ClientMessage::SubscribeJob { job: JobId(7), after: 41 }),
+        ("unsubscribe_job", ClientMessage::UnsubscribeJob { job: JobId(7) }),
+        ("subscribe_telemetry", ClientMessage::SubscribeTelemetry { hz: 10.0 }),
+        ("unsubscribe_telemetry", ClientMessage::UnsubscribeTelemetry {}),
+        ("ping", ClientMessage::Ping {}),
+    ]
+}
+
+/// Fails to compile when a message is added, and then asks for its golden file.
+fn ask_kind(message: &ClientMessage) -> &'static str {
+    match message {
+        ClientMessage::Identify(_) => "identify",
+        ClientMessage::Pair(_) => "pair",
+        ClientMessage::StartJob(_) => "start_job",
+        ClientMessage::CancelJob { .. } => "cancel_job",
+        ClientMessage::ListJobs { .. } => "list_jobs",
+        ClientMessage::SubscribeJob { .. } => "subscribe_job",
+        ClientMessage::UnsubscribeJob { .. } => "unsubscribe_job",
+        ClientMessage::SubscribeTelemetry { .. } => "subscribe_telemetry",
+        ClientMessage::UnsubscribeTelemetry {} => "unsubscribe_telemetry",
+        ClientMessage::Ping {} => "ping",
+    }
+}
+const ASK_KINDS: usize = 10;
+
+fn record() -> BenchRecord {
+    BenchRecord {
+        schema: 1,
+        kernel: "gemv_int8".into(),
+        route: "avx2".into(),
+        backend: "cpu".into(),
+        device: "a processor".into(),
+        shape: Some(Shape { m: 1, n: 4096, k: 4096 }),
+        precision: Precision { weights: "int8".into(), activations: "fp32".into() },
+        cache: "cold".into(),
+        bytes: 16_809_984.0,
+        flops: 33_554_432.0,
+        time_s: Time { median: 0.001, low: 0.000_9, high: 0.001_2, n: 40 },
+        byte_per_s: 16_809_984_000.0,
+        flop_per_s: 33_554_432_000.0,
+        energy_j: None,
+        check: Some(Check { worst_error: 1e-6, tolerance: 1e-4, passed: true }),
+        flags: vec!["contended".into()],
+        conditions: [
+            ("threads".to_owned(), Condition::Number(2.0)),
+            ("governor".to_owned(), Condition::Text("performance".into())),
+            ("turbo".to_owned(), Condition::Flag(true)),
+            ("temperature_celsius".to_owned(), Condition::Missing(())),
+        ]
+        .into(),
+        missing: [("temperature_celsius".to_owned(), "no thermal zone".to_owned())].into(),
+    }
+}
+
+fn summary() -> JobSummary {
+    JobSummary {
+        job: JobId(7),
+        request: REQUEST,
+        spec: bench(),
+        state: JobState::Running,
+        created_ms: 1_790_000_000_000,
+        last_seq: 42,
+    }
+}
+
+fn event(event: JobEvent) -> ServerMessage {
+    ServerMessage::Event(NumberedEvent { job: JobId(7), seq: 42, at_ms: 1_790_000_000_000, event })
+}
+
+fn says() -> Vec<(&'static str, ServerMessage)> {
+    let limits = Limits {
+        message_bytes: 262_144,
+        sessions: 64,
+        messages_per_s: 20,
+        subscriptions: 32,
+        telemetry_hz: 20.0,
+        queued_jobs: 32,
+        jobs_per_key: 8,
+        points: 4096,
+        dimension: 65_536,
+        job_s: 3600,
+    };
+    let hello = Hello {
+        protocol: Versions { min: 1, max: 1 },
+        server: Hex([4; 16]),
+        nonce: Hex([5; 32]),
+        version: "0.1.0".into(),
+        limits,
+    };
+    let scopes = vec![Scope::Read, Scope::Bench];
+    vec![
+        ("hello", ServerMessage::Hello(hello)),
+        (
+            "identified",
+            ServerMessage::Identified(Identified {
+                proof: Hex([6; 32]),
+                scopes: scopes.clone(),
+                session: 3,
+                epoch: Hex([7; 8]),
+            }),
+        ),
+        (
+            "paired",
+            ServerMessage::Paired(Paired {
+                key: Hex([1; 8]),
+                proof: Hex([6; 32]),
+                scopes,
+                session: 3,
+                epoch: Hex([7; 8]),
+            }),
+        ),
+        ("accepted", ServerMessage::Accepted(Accepted { job: JobId(7), fresh: true })),
+        ("jobs", ServerMessage::Jobs { jobs: vec![summary()] }),
+        ("event_queued", event(JobEvent::Queued)),
+        ("event_started", event(JobEvent::Started { predicted_s: Some(2.5) })),
+        (
+            "event_progress",
+            event(JobEvent::Progress { done: 1, total: 2, note: "int8 1 × 4096 × 4096".into() }),
+        ),
+        ("event_result", event(JobEvent::Result { record: Box::new(record()) })),
+        ("event_log", event(JobEvent::Log { line: "two threads".into() })),
+        ("event_ended", event(JobEvent::Ended { state: JobState::Done, fault: None })),
+        (
+            "event_ended_hung",
+            event(JobEvent::Ended {
+                state: JobState::Failed,
+                fault: Some(Fault::new(FaultCode::Hung, "no sign of life for 10 s")),
+            }),
+        ),
+        ("snapshot", ServerMessage::Snapshot { job: summary(), after: 41 }),
+        (
+            "telemetry",
+            ServerMessage::Telemetry(Telemetry {
+                at_ms: 1_790_000_000_000,
+                readings: vec![
+                    Reading { name: "load_1m".into(), value: Some(0.5), reason: None },
+                    Reading {
+                        name: "gpu_power_watt".into(),
+                        value: None,
+                        reason: Some("no GPU driver".into()),
+                    },
+                ],
+            }),
+        ),
+        ("ok", ServerMessage::Ok),
+        ("pong", ServerMessage::Pong),
+        ("fault", ServerMessage::Fault(fault())),
+        ("bye", ServerMessage::Bye(Fault::new(FaultCode::Draining, "the daemon ends"))),
+    ]
+}
+
+/// As [`ask_kind`].
+fn say_kind(message: &ServerMessage) -> &'static str {
+    match message {
+        ServerMessage::Hello(_) => "hello",
+        ServerMessage::Identified(_) => "identified",
+        ServerMessage::Paired(_) => "paired",
+        ServerMessage::Accepted(_) => "accepted",
+        ServerMessage::Jobs { .. } => "jobs",
+        ServerMessage::Event(event) => match event.event {
+            JobEvent::Queued => "event_queued",
+            JobEvent::Started { .. } => "event_started",
+            JobEvent::Progress { .. } => "event_progress",
+            JobEvent::Result { .. } => "event_result",
+            JobEvent::Log { .. } => "event_log",
+            JobEvent::Ended { .. } => "event_ended",
+            JobEvent::Unknown => unreachable!("nobody sends it"),
+        },
+        ServerMessage::Snapshot { .. } => "snapshot",
+        ServerMessage::Telemetry(_) => "telemetry",
+        ServerMessage::Ok => "ok",
+        ServerMessage::Pong => "pong",
+        ServerMessage::Fault(_) => "fault",
+        ServerMessage::Bye(_) => "bye",
+        ServerMessage::Unknown => unreachable!("nobody sends it"),
+    }
+}
+const SAY_KINDS: usize = 17;
+
+fn is_golden<T: Serialize + DeserializeOwned + PartialEq + Debug>(name: &str, value: &T) {
+    let path = folder().join(name);
+    let written = format!("{}\n", serde_json::to_string_pretty(value).expect(name));
+    if std::env::var_os("UPDATE_GOLDEN").is_some() && !path.exists() {
+        fs::write(&path, &written).expect(name);
+    }
+    let golden = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert_eq!(golden, written, "{name}");
+    assert_eq!(&serde_json::from_str::<T>(&golden).expect(name), value, "{name}");
+}
+
+#[test]
+fn every_message_is_what_its_golden_file_says() {
+    let mut files = BTreeSet::new();
+    for (name, ask) in asks() {
+        let name = format!("client_{name}.json");
+        is_golden(&name, &Ask { id: 1, ask });
+        files.insert(name);
+    }
+    for (name, say) in says() {
+        let name = format!("server_{name}.json");
+        is_golden(&name, &Say { id: None, say });
+        files.insert(name);
+    }
+    let there: BTreeSet<String> = fs::read_dir(folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(there, files);
+}
+
+#[test]
+fn no_message_is_without_a_golden_file() {
+    let kinds: BTreeSet<_> = asks().iter().map(|(_, ask)| ask_kind(ask)).collect();
+    assert_eq!(kinds.len(), ASK_KINDS);
+    let kinds: BTreeSet<_> = says().iter().map(|(_, say)| say_kind(say)).collect();
+    assert_eq!(kinds.len(), SAY_KINDS);
+}
+
+#[test]
+fn an_answer_carries_the_number_of_its_question() {
+    let say = Say { id: Some(9), say: ServerMessage::Pong };
+    let text = serde_json::to_string(&say).unwrap();
+    assert_eq!(text, r#"{"id":9,"say":{"type":"pong"}}"#);
+    assert_eq!(serde_json::from_str::<Say>(&text).unwrap(), say);
+}
+
+#[test]
+fn clients_must_say_exactly_what_is_known() {
+    for bad in [
+        r#"{"id":1,"ask":{"type":"reboot"}}"#,
+        r#"{"id":1,"ask":{"type":"ping"},"more":1}"#,
+        r#"{"id":1,"ask":{"type":"ping","more":1}}"#,
+        r#"{"id":1,"ask":{"type":"cancel_job","job":7,"force":true}}"#,
+        r#"{"id":1,"ask":{"type":"cancel_job","job":-7}}"#,
+        r#"{"id":1,"ask":{"type":"cancel_job","job":"7"}}"#,
+        r#"{"id":-1,"ask":{"type":"ping"}}"#,
+        r#"{"id":1,"ask":{"type":"subscribe_telemetry","hz":NaN}}"#,
+        r#"{"id":1,"ask":{"type":"start_job","request":"a5","job":{"kind":"calibrate"}}}"#,
+        r#"{"id":1,"ask":{"type":"start_job","request":"a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5","job":{"kind":"shell"}}}"#,
+        r#"{"id":1,"ask":{"type":"start_job","request":"a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5","job":{"kind":"calibrate","file":"x"}}}"#,
+        r#"{"id":1,"ask":{"type":"start_job","request":"a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5","job":{"kind":"bench","what":"gemv","shapes":[{"m":1,"n":1}]}}}"#,
+    ] {
+        assert!(serde_json::from_str::<Ask>(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn clients_pass_over_what_a_later_daemon_adds() {
+    for (text, expected) in [
+        (r#"{"say":{"type":"fireworks","color":"red"}}"#, ServerMessage::Unknown),
+        (r#"{"say":{"type":"pong","color":"red"},"more":1}"#, ServerMessage::Pong),
+        (
+            r#"{"say":{"type":"fault","code":"tired","message":"m","mood":1}}"#,
+            ServerMessage::Fault(Fault::new(FaultCode::Unknown, "m")),
+        ),
+        (
+            r#"{"say":{"type":"event","job":7,"seq":42,"at_ms":1790000000000,"event":{"type":"paused"}}}"#,
+            event(JobEvent::Unknown),
+        ),
+    ] {
+        assert_eq!(serde_json::from_str::<Say>(text).unwrap().say, expected, "{text}");
+    }
+}

@@ -1,0 +1,179 @@
+//! `doctor`: what this machine lacks for the daemon and for measuring, and the fix for each.
+
+use std::fs;
+use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
+use std::path::Path;
+
+use clap::{ArgMatches, Command};
+use report::summary::Document;
+use report::table::{Align, Table};
+use serde_json::json;
+
+use super::output::{Answer, Form, Rows};
+use super::{Failure, output, serve, state};
+
+pub(super) fn command() -> Command {
+    Command::new("doctor")
+        .about("What this machine lacks, and the fix for each")
+        .arg(state::argument())
+        .arg(output::argument())
+        .after_help("Exit code 4 if something is missing that the daemon needs.\n\nExample:\n  ridgepoint doctor")
+}
+
+/// What was looked at.
+struct Finding {
+    what: &'static str,
+    state: State,
+    found: String,
+    fix: &'static str,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Good,
+    /// Works, but with less.
+    Less,
+    /// Does not work.
+    Missing,
+}
+
+impl State {
+    const fn key(self) -> &'static str {
+        match self {
+            Self::Good => "ok",
+            Self::Less => "less",
+            Self::Missing => "missing",
+        }
+    }
+}
+
+fn good(what: &'static str, found: impl Into<String>) -> Finding {
+    Finding { what, state: State::Good, found: found.into(), fix: "" }
+}
+
+fn less(what: &'static str, found: impl Into<String>, fix: &'static str) -> Finding {
+    Finding { what, state: State::Less, found: found.into(), fix }
+}
+
+fn missing(what: &'static str, found: impl Into<String>, fix: &'static str) -> Finding {
+    Finding { what, state: State::Missing, found: found.into(), fix }
+}
+
+pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    let folder = state::folder(matches)?;
+    let findings =
+        [user(), page(), keys(&folder), daemon(&folder), six(), governor(), power(), temperature()];
+    let mut table = Table::new(&[
+        ("state", Align::Left),
+        ("what", Align::Left),
+        ("found", Align::Left),
+        ("fix", Align::Left),
+    ]);
+    for Finding { what, state, found, fix } in &findings {
+        table.push(vec![state.key().into(), (*what).into(), found.clone(), (*fix).into()]);
+    }
+    let mut document = Document::default();
+    document.heading("This machine");
+    document.table(table);
+    let row = |finding: &Finding| {
+        json!({
+            "what": finding.what, "state": finding.state.key(), "found": finding.found,
+            "fix": Some(finding.fix).filter(|fix| !fix.is_empty()),
+        })
+    };
+    let value = findings.iter().map(row).collect();
+    Answer { document, value, rows: Rows::List }.print(Form::of(matches))?;
+    let lacks = findings.iter().filter(|finding| finding.state == State::Missing).count();
+    if lacks == 0 {
+        Ok(())
+    } else {
+        Err(Failure::NotMet(format!("the daemon lacks {lacks} of these")))
+    }
+}
+
+fn user() -> Finding {
+    if rustix::process::geteuid().is_root() {
+        let fix = "run `ridgepoint serve` as another user, or add --allow-root";
+        return missing("user", "root", fix);
+    }
+    good("user", "not root")
+}
+
+fn page() -> Finding {
+    match serve::beside() {
+        Some(folder) => good("page", folder.display().to_string()),
+        None => less(
+            "page",
+            "none beside this program",
+            "build it with `cargo xtask site`, then `ridgepoint serve --site dist`",
+        ),
+    }
+}
+
+fn keys(folder: &Path) -> Finding {
+    let fix = "do what the message says, or choose another folder with --state";
+    match state::keys(folder).and_then(|keys| Ok(keys.read()?)) {
+        Ok(Some(book)) => good("keys", format!("{} in {}", book.keys.len(), folder.display())),
+        Ok(None) => good("keys", format!("none yet in {}", folder.display())),
+        Err(Failure::Permission(line) | Failure::Failed(line) | Failure::BadInput(line)) => {
+            missing("keys", line, fix)
+        }
+        Err(_) => missing("keys", "they cannot be read", fix),
+    }
+}
+
+fn daemon(folder: &Path) -> Finding {
+    if state::is_running(folder) {
+        return good("daemon", format!("runs at {}", state::address(folder).unwrap_or_default()));
+    }
+    match TcpListener::bind((Ipv4Addr::LOCALHOST, 8000)) {
+        Ok(_) => good("daemon", "does not run; port 8000 is free"),
+        Err(_) => {
+            less("daemon", "does not run; port 8000 is taken", "choose another port with --port")
+        }
+    }
+}
+
+fn six() -> Finding {
+    match TcpListener::bind((Ipv6Addr::LOCALHOST, 0)) {
+        Ok(_) => good("[::1]", "there"),
+        Err(_) => less("[::1]", "none", "nothing to do: 127.0.0.1 is enough"),
+    }
+}
+
+fn governor() -> Finding {
+    let path = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
+    match fs::read_to_string(path) {
+        Err(_) => less(
+            "clock governor",
+            "no cpufreq driver",
+            "a virtual machine hides its clock; measure on the host for steady figures",
+        ),
+        Ok(name) if name.trim() == "performance" => good("clock governor", "performance"),
+        Ok(name) => less(
+            "clock governor",
+            name.trim(),
+            "`cpupower frequency-set -g performance` steadies measurements",
+        ),
+    }
+}
+
+fn power() -> Finding {
+    let path = "/sys/class/powercap/intel-rapl:0/energy_uj";
+    match fs::read_to_string(path) {
+        Ok(_) => good("power", "RAPL can be read"),
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => less(
+            "power",
+            "RAPL may not be read",
+            "let your group read energy_uj with a udev rule; energy is null without it",
+        ),
+        Err(_) => less("power", "no RAPL counter", "nothing to do: energy is null here"),
+    }
+}
+
+fn temperature() -> Finding {
+    match fs::read_to_string("/sys/class/thermal/thermal_zone0/temp") {
+        Ok(_) => good("temperature", "thermal zones can be read"),
+        Err(_) => less("temperature", "no thermal zone", "nothing to do: temperature is null here"),
+    }
+}

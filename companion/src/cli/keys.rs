@@ -1,0 +1,123 @@
+//! `keys`: who may talk to the daemon.
+
+use clap::{Arg, ArgMatches, Command};
+use protocol::hex::Hex;
+use report::summary::Document;
+use report::table::{Align, Table};
+use serde_json::json;
+
+use super::output::{Answer, Form, Rows};
+use super::{Failure, output, pair, state};
+use crate::clock::{Clock, Millis};
+use crate::keys::{Book, Key, KeyKind, MAX_KEYS};
+
+pub(super) fn command() -> Command {
+    let list = Command::new("list").about("All keys").arg(output::argument());
+    let new = Command::new("new")
+        .about("Make a token for a program, such as Prometheus, and show it this once")
+        .arg(Arg::new("name").long("name").value_name("NAME").required(true).help("What it is for"))
+        .arg(pair::scopes());
+    let revoke =
+        Command::new("revoke").about("Take a key back; its sessions end within a second").arg(
+            Arg::new("key")
+                .value_name("KEY")
+                .required(true)
+                .help("Its number, from `keys list`, or `all`"),
+        );
+    Command::new("keys")
+        .about("List, make and revoke the keys of the daemon")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommands([list, new, revoke].map(|command| command.arg(state::argument())))
+        .after_help(
+            "Examples:\n  ridgepoint keys list\n  ridgepoint keys new --name prometheus --scope read\n  \
+             ridgepoint keys revoke 0123456789abcdef",
+        )
+}
+
+pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    match matches.subcommand() {
+        Some(("list", matches)) => list(matches),
+        Some(("new", matches)) => new(matches),
+        Some(("revoke", matches)) => revoke(matches),
+        other => unreachable!("clap lets only known verbs through, not {other:?}"),
+    }
+}
+
+fn list(matches: &ArgMatches) -> Result<(), Failure> {
+    let book = state::keys(&state::folder(matches)?)?.read()?;
+    let keys = book.map(|book| book.keys).unwrap_or_default();
+    let now = Clock::default().now();
+    let mut table = Table::new(&[
+        ("key", Align::Left),
+        ("kind", Align::Left),
+        ("scopes", Align::Left),
+        ("used", Align::Right),
+        ("name", Align::Left),
+    ]);
+    for key in &keys {
+        let (name, scopes) = (key.label.clone(), scopes(key).join(","));
+        table.push(vec![key.id.to_string(), kind(key).into(), scopes, ago(now, key.used_ms), name]);
+    }
+    let mut document = Document::default();
+    document.heading(format!("{} of {MAX_KEYS} keys", keys.len()));
+    document.table(table);
+    let row = |key: &Key| {
+        json!({
+            "key": key.id, "kind": kind(key), "scopes": scopes(key), "name": key.label,
+            "created_ms": key.created_ms, "used_ms": key.used_ms,
+        })
+    };
+    let value = keys.iter().map(row).collect();
+    Answer { document, value, rows: Rows::List }.print(Form::of(matches))
+}
+
+fn scopes(key: &Key) -> Vec<&'static str> {
+    key.scopes.iter().map(|scope| scope.key()).collect()
+}
+
+const fn kind(key: &Key) -> &'static str {
+    match key.kind {
+        KeyKind::Paired => "page",
+        KeyKind::Token => "token",
+    }
+}
+
+fn ago(now: Millis, then: Millis) -> String {
+    let hours = now.saturating_sub(then) / 3_600_000;
+    match hours {
+        0 => "now".into(),
+        1..48 => format!("{hours} h ago"),
+        _ => format!("{} days ago", hours / 24),
+    }
+}
+
+fn new(matches: &ArgMatches) -> Result<(), Failure> {
+    let name = matches.get_one::<String>("name").cloned().unwrap_or_default();
+    let (scopes, now) = (pair::named(matches), Clock::default().now());
+    let add =
+        |book: &mut Book| (book.keys.len() < MAX_KEYS).then(|| book.add_token(scopes, name, now));
+    let made = state::keys(&state::folder(matches)?)?.change(add)?;
+    let token = made.ok_or_else(|| Failure::Failed("too many keys; revoke some".into()))?;
+    eprintln!("send it as `Authorization: Bearer TOKEN`; it is not shown again");
+    output::print(&format!("{token}\n"))
+}
+
+fn revoke(matches: &ArgMatches) -> Result<(), Failure> {
+    let given = matches.get_one::<String>("key").map(String::as_str).unwrap_or_default();
+    let wanted = Hex::parse(given);
+    if wanted.is_none() && given != "all" {
+        return Err(Failure::bad(format!(
+            "`{given}` is no number of a key; `ridgepoint keys list` shows them"
+        )));
+    }
+    let drop = |book: &mut Book| {
+        let before = book.keys.len();
+        book.keys.retain(|key| wanted.is_some_and(|wanted| wanted != key.id));
+        before - book.keys.len()
+    };
+    match state::keys(&state::folder(matches)?)?.change(drop)? {
+        0 if given != "all" => Err(Failure::bad(format!("there is no key {given}"))),
+        count => output::print(&format!("revoked: {count}\n")),
+    }
+}

@@ -1,0 +1,124 @@
+//! Where the daemon listens: on this machine, at one port that does not move, because `ssh -L` names it.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
+
+use super::serve::Address;
+use super::{Failure, files};
+use crate::server::Bound;
+
+const PORT: u16 = 8000;
+/// With port 0 the port of one address may be taken at the other.
+const TRIES: usize = 20;
+
+pub(super) fn arguments() -> [Arg; 4] {
+    [
+        Arg::new("port")
+            .long("port")
+            .value_name("PORT")
+            .value_parser(value_parser!(u16))
+            .allow_negative_numbers(true)
+            .help("Port on 127.0.0.1 and [::1]; 0 takes any; without it 8000"),
+        Arg::new("listen")
+            .long("listen")
+            .value_name("ADDRESS:PORT")
+            .conflicts_with("port")
+            .help("Listen on this address instead"),
+        Arg::new("lan-plaintext").long("lan-plaintext").action(ArgAction::SetTrue).help(
+            "Let other machines of the network look, unencrypted; they can start nothing. Better: ssh -L",
+        ),
+        Arg::new("dangerously-listen-all").long("dangerously-listen-all").action(ArgAction::SetTrue).help(
+            "Listen on every network that this machine is or will be in. You want --listen with one address",
+        ),
+    ]
+}
+
+/// Binds what was asked for.
+pub(super) fn bind(matches: &ArgMatches) -> Result<(Vec<Bound>, Address), Failure> {
+    let mut hosts: Vec<String> =
+        matches.get_many::<String>("allow-host").unwrap_or_default().cloned().collect();
+    if let Some(bad) = hosts.iter().find(|host| !is_name(host)) {
+        return Err(Failure::bad(format!("`{bad}` is no name of a machine")));
+    }
+    let Some(given) = matches.get_one::<String>("listen") else {
+        let (bound, port) = loopback(matches.get_one::<u16>("port").copied().unwrap_or(PORT))?;
+        return Ok((bound, Address::of(SocketAddr::from((Ipv4Addr::LOCALHOST, port)), hosts)));
+    };
+    let address = permitted(given, matches)?;
+    let listener = TcpListener::bind(address).map_err(|error| failed(address, &error))?;
+    let bound = listener.local_addr()?;
+    let is_local = bound.ip().to_canonical().is_loopback();
+    if !is_local && !bound.ip().is_unspecified() {
+        hosts.push(match bound.ip() {
+            IpAddr::V4(ip) => ip.to_string(),
+            IpAddr::V6(ip) => format!("[{ip}]"),
+        });
+    }
+    Ok((vec![Bound { listener, is_local }], Address::of(bound, hosts)))
+}
+
+/// Only addresses in their one plain spelling, and only those that their flags allow.
+fn permitted(given: &str, matches: &ArgMatches) -> Result<SocketAddr, Failure> {
+    let address: SocketAddr = given.parse().map_err(|_unparsed| {
+        Failure::bad(format!(
+            "`{given}` is no address; give numbers and a port, such as 192.168.1.20:8000"
+        ))
+    })?;
+    let ip = address.ip().to_canonical();
+    if ip.is_unspecified() {
+        if !matches.get_flag("dangerously-listen-all") {
+            return Err(Failure::bad(format!(
+                "{given} is every network that this machine is in; give the one address that is meant"
+            )));
+        }
+        eprintln!(
+            "WARNING: everybody in every network of this machine can reach this daemon, in plain text"
+        );
+    }
+    if !ip.is_loopback() && !matches.get_flag("lan-plaintext") {
+        return Err(Failure::bad(format!(
+            "{given} is reached from other machines, in plain text; use `ssh -L 8000:localhost:8000 HOST`, or add --lan-plaintext"
+        )));
+    }
+    Ok(address)
+}
+
+/// Both addresses of this machine, at the same port. A machine without IPv6 has one.
+fn loopback(port: u16) -> Result<(Vec<Bound>, u16), Failure> {
+    let mut last = None;
+    for _ in 0..TRIES {
+        let four = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let first = TcpListener::bind(four).map_err(|error| failed(four, &error))?;
+        let six = SocketAddr::from((Ipv6Addr::LOCALHOST, first.local_addr()?.port()));
+        let mut bound = vec![Bound { listener: first, is_local: true }];
+        match TcpListener::bind(six) {
+            Ok(listener) => bound.push(Bound { listener, is_local: true }),
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+                last = Some(failed(six, &error));
+                if port != 0 {
+                    break;
+                }
+                continue;
+            }
+            Err(_) => eprintln!("this machine has no [::1]; listening on 127.0.0.1 only"),
+        }
+        return Ok((bound, six.port()));
+    }
+    Err(last.unwrap_or_else(|| Failure::Failed("no port is free".into())))
+}
+
+fn failed(address: SocketAddr, error: &io::Error) -> Failure {
+    if error.kind() == io::ErrorKind::AddrInUse {
+        let port = address.port();
+        return Failure::Failed(format!("port {port} is taken; choose another with --port"));
+    }
+    Failure::Failed(format!("cannot listen on {address}: {}", files::said(error)))
+}
+
+fn is_name(host: &str) -> bool {
+    !host.is_empty()
+        && host.len() < 256
+        && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-[]:".contains(&byte))
+}

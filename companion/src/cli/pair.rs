@@ -1,0 +1,54 @@
+//! `pair`: one more link for a daemon that runs.
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use protocol::scope::Scope;
+
+use super::serve::{hosted_link, link};
+use super::{Failure, output, state};
+use crate::clock::Clock;
+use crate::hooks::Hooks;
+
+pub(super) fn command() -> Command {
+    Command::new("pair")
+        .about("Print a link that opens and pairs one page; it works once, for five minutes")
+        .arg(scopes())
+        .arg(state::argument())
+        .after_help("Examples:\n  ridgepoint pair\n  ridgepoint pair --scope read")
+}
+
+/// `--scope`.
+pub(super) fn scopes() -> Arg {
+    Arg::new("scope")
+        .long("scope")
+        .value_name("SCOPE")
+        .action(ArgAction::Append)
+        .value_delimiter(',')
+        .value_parser([Scope::Read.key(), Scope::Bench.key()])
+        .help("What it may do: read, bench; without it both")
+}
+
+/// The scopes that were named, else all that the daemon grants.
+pub(super) fn named(matches: &ArgMatches) -> Vec<Scope> {
+    let named = matches.get_many::<String>("scope").map(|keys| {
+        let of = |key: &String| Scope::ALL.into_iter().find(|scope| scope.key() == key);
+        keys.filter_map(of).collect()
+    });
+    named.unwrap_or_else(|| vec![Scope::Read, Scope::Bench])
+}
+
+pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    let state = state::folder(matches)?;
+    let address =
+        state::address(&state).filter(|_| state::is_running(&state)).ok_or_else(|| {
+            Failure::Failed(format!(
+                "no daemon runs with {}; start one with `ridgepoint serve`",
+                state.display()
+            ))
+        })?;
+    let hooks = Hooks::of_environment().map_err(Failure::BadInput)?;
+    let clock = Clock::turned_by(hooks.clock);
+    let scopes = named(matches);
+    let code = state::keys(&state)?.change(|book| book.add_code(scopes, clock.now()))?;
+    let hosted = hosted_link(&address, &code).map(|link| format!("{link}\n")).unwrap_or_default();
+    output::print(&format!("{}\n{hosted}", link(&address, &code)))
+}

@@ -1,0 +1,95 @@
+//! The folder where the daemon keeps keys and jobs, and what lies in it beside them.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgMatches, ValueHint, value_parser};
+
+use super::{Failure, files};
+use crate::keys::{KeyFile, KeyFileError};
+
+/// `--state`.
+pub(super) fn argument() -> Arg {
+    Arg::new("state")
+        .long("state")
+        .value_name("DIR")
+        .value_hint(ValueHint::DirPath)
+        .value_parser(value_parser!(PathBuf))
+        .help("Folder of keys and results; without it `ridgepoint` in the user's state folder")
+}
+
+/// The folder that is named, else the user's.
+pub(super) fn folder(matches: &ArgMatches) -> Result<PathBuf, Failure> {
+    if let Some(folder) = matches.get_one::<PathBuf>("state") {
+        return Ok(std::path::absolute(folder)?);
+    }
+    let xdg =
+        std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = xdg.or_else(|| std::env::home_dir().map(|home| home.join(".local/state")));
+    let none = || Failure::bad("no home folder; name a folder for keys and results with --state");
+    Ok(base.ok_or_else(none)?.join("ridgepoint"))
+}
+
+/// The keys in it.
+pub(super) fn keys(folder: &Path) -> Result<KeyFile, Failure> {
+    Ok(KeyFile::of(folder)?)
+}
+
+impl From<KeyFileError> for Failure {
+    fn from(error: KeyFileError) -> Self {
+        match error {
+            KeyFileError::Unsafe(_) => Self::Permission(error.to_string()),
+            KeyFileError::Io(_) | KeyFileError::Damaged(_) => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+/// A daemon's sole right to a folder; the system takes it back when the process ends, however it ends.
+pub(super) fn lock(folder: &Path) -> Result<File, Failure> {
+    let open = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o600)
+        .open(folder.join("daemon.lock"));
+    let file = open.map_err(|error| unusable(folder, &error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Failure::Failed(format!(
+            "a daemon runs already with {}; end it, or choose another folder with --state",
+            folder.display()
+        ))),
+        Err(TryLockError::Error(error)) => Err(unusable(folder, &error)),
+    }
+}
+
+/// True if a daemon runs.
+pub(super) fn is_running(folder: &Path) -> bool {
+    let lock = OpenOptions::new().write(true).open(folder.join("daemon.lock"));
+    lock.is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
+/// Writes a small file that only this user reads.
+pub(super) fn put(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
+    let path = folder.join(name);
+    let _ = fs::remove_file(&path);
+    OpenOptions::new()
+        .create_new(true)
+        .write(true)
+        .mode(0o600)
+        .open(&path)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|error| unusable(folder, &error))
+}
+
+/// The address at which the daemon serves its page.
+pub(super) fn address(folder: &Path) -> Option<String> {
+    let text = fs::read_to_string(folder.join("address")).ok()?;
+    Some(text.trim().to_owned())
+}
+
+fn unusable(folder: &Path, error: &io::Error) -> Failure {
+    Failure::Failed(format!("cannot use {}: {}", folder.display(), files::said(error)))
+}

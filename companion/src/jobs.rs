@@ -1,0 +1,14 @@
+//! Jobs: kept safely before they are acknowledged, run one at a time in a process of their own, told by numbered events.
+
+mod admit;
+mod child;
+mod journal;
+pub(crate) mod message;
+mod queue;
+mod store;
+mod tables;
+
+pub(crate) use admit::{DIMENSION, JOB_S, PER_KEY, POINTS, QUEUED, admit};
+pub(crate) use journal::{Journal, Line, line};
+pub(crate) use queue::Jobs;
+pub(crate) use store::Store;

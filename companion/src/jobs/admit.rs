@@ -1,0 +1,149 @@
+//! Which jobs are taken at all. What is refused here never reaches the queue.
+
+use calc_core::catalog;
+use protocol::bench::{BenchKind, BenchSpec};
+use protocol::fault::{Fault, FaultCode};
+use protocol::job::JobSpec;
+
+use crate::hooks::Hooks;
+
+/// Points of one sweep.
+pub(crate) const POINTS: usize = 4096;
+/// Largest rows, columns and depth.
+pub(crate) const DIMENSION: u64 = 65_536;
+/// Seconds that a job may take.
+pub(crate) const JOB_S: u32 = 3600;
+/// Jobs that wait.
+pub(crate) const QUEUED: u32 = 32;
+/// Jobs of one key that wait or run.
+pub(crate) const PER_KEY: u32 = 8;
+
+const ITERATIONS: u32 = 1_000_000;
+/// Elements of one operand: what 4-byte elements of it fill is 16 GiB.
+const ELEMENTS: u128 = 1 << 32;
+const FAKE_STEPS: u32 = 100_000;
+const FAKE_STEP_MS: u32 = 60_000;
+const LONGEST_NAME: usize = 64;
+
+/// Refuses what cannot be run here.
+pub(crate) fn admit(spec: &JobSpec, hooks: &Hooks) -> Result<(), Fault> {
+    match spec {
+        JobSpec::Fake(fake) if hooks.fake => {
+            within("steps", u64::from(fake.steps), 0, u64::from(FAKE_STEPS))?;
+            within("step_ms", u64::from(fake.step_ms), 0, u64::from(FAKE_STEP_MS))
+        }
+        JobSpec::Fake(_) => Err(Fault::new(
+            FaultCode::Unsupported,
+            "scripted jobs are for tests of the daemon; ask for `bench` or `calibrate`",
+        )),
+        JobSpec::Bench(bench) => {
+            named("backend", bench.backend.as_deref())?;
+            measurable(bench)
+        }
+        JobSpec::Calibrate(calibrate) => named("backend", calibrate.backend.as_deref()),
+    }
+}
+
+fn measurable(bench: &BenchSpec) -> Result<(), Fault> {
+    if bench.points() > POINTS {
+        let points = bench.points();
+        return Err(bad(format!("{points} points; at most {POINTS} are measured in one job")));
+    }
+    let has_shape = matches!(bench.what, BenchKind::Gemv | BenchKind::Gemm);
+    if has_shape == bench.shapes.is_empty() {
+        let rule = if has_shape { "needs at least one shape" } else { "has no shape" };
+        return Err(bad(format!("{:?} {rule}", bench.what).to_lowercase()));
+    }
+    for shape in &bench.shapes {
+        for (name, value) in [("m", shape.m), ("n", shape.n), ("k", shape.k)] {
+            within(name, value, 1, DIMENSION)?;
+        }
+        let largest = [(shape.m, shape.k), (shape.k, shape.n), (shape.m, shape.n)]
+            .map(|(rows, columns)| u128::from(rows) * u128::from(columns));
+        if largest.iter().any(|elements| *elements > ELEMENTS) {
+            return Err(bad(format!("an operand has more than {ELEMENTS} elements")));
+        }
+    }
+    for key in &bench.formats {
+        catalog::format(key).map_err(|error| bad(crate::cli::sentence(error)))?;
+    }
+    if let Some(iterations) = bench.iterations {
+        within("iterations", u64::from(iterations), 1, u64::from(ITERATIONS))?;
+    }
+    Ok(())
+}
+
+fn named(key: &str, name: Option<&str>) -> Result<(), Fault> {
+    let plain = |name: &str| {
+        name.len() <= LONGEST_NAME
+            && !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+    };
+    match name {
+        Some(name) if !plain(name) => Err(bad(format!("{key} is not a name"))),
+        _ => Ok(()),
+    }
+}
+
+fn within(name: &str, value: u64, low: u64, high: u64) -> Result<(), Fault> {
+    if (low..=high).contains(&value) {
+        return Ok(());
+    }
+    Err(bad(format!("{name} is {value}; it must be from {low} to {high}")))
+}
+
+fn bad(message: String) -> Fault {
+    Fault::new(FaultCode::BadInput, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::bench::Shape;
+
+    use super::*;
+
+    fn gemv() -> BenchSpec {
+        BenchSpec {
+            what: BenchKind::Gemv,
+            shapes: vec![Shape { m: 1, n: 4096, k: 4096 }],
+            formats: vec!["int8".into()],
+            backend: None,
+            iterations: None,
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_refused_with_the_reason() {
+        assert_eq!(admit(&JobSpec::Bench(gemv()), &Hooks::default()), Ok(()));
+        let shape = Shape { m: 1, n: 1, k: 1 };
+        let cases: [(&str, BenchSpec); 9] = [
+            ("m is 0", BenchSpec { shapes: vec![Shape { m: 0, ..shape }], ..gemv() }),
+            (
+                "n is 2147483648",
+                BenchSpec { shapes: vec![Shape { n: 1 << 31, ..shape }], ..gemv() },
+            ),
+            (
+                "k is 18446744073709551615",
+                BenchSpec { shapes: vec![Shape { k: u64::MAX, ..shape }], ..gemv() },
+            ),
+            ("at least one shape", BenchSpec { shapes: vec![], ..gemv() }),
+            ("has no shape", BenchSpec { what: BenchKind::Flops, ..gemv() }),
+            ("4097 points", BenchSpec { shapes: vec![shape; POINTS + 1], ..gemv() }),
+            ("unknown format", BenchSpec { formats: vec!["int9".into()], ..gemv() }),
+            ("iterations is 0", BenchSpec { iterations: Some(0), ..gemv() }),
+            ("backend is not a name", BenchSpec { backend: Some("../x".into()), ..gemv() }),
+        ];
+        for (expected, spec) in cases {
+            let fault = admit(&JobSpec::Bench(spec), &Hooks::default()).unwrap_err();
+            assert!(fault.message.contains(expected), "{expected}: {}", fault.message);
+        }
+    }
+
+    #[test]
+    fn scripted_jobs_need_their_hook() {
+        let fake = r#"{"kind":"fake","steps":1,"step_ms":1}"#;
+        let spec: JobSpec = serde_json::from_str(fake).unwrap();
+        assert_eq!(admit(&spec, &Hooks::default()).unwrap_err().code, FaultCode::Unsupported);
+        assert_eq!(admit(&spec, &Hooks { fake: true, ..Hooks::default() }), Ok(()));
+    }
+}

@@ -1,0 +1,150 @@
+//! The process of one job: started, listened to line by line, and ended, whatever it does.
+
+use std::io;
+use std::process::Stdio;
+use std::time::Duration;
+
+use protocol::job::JobSpec;
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::message::WorkerMessage;
+use crate::hooks;
+
+/// Longest line of a worker.
+const LINE: usize = 256 * 1024;
+/// Bytes of its stderr that are kept for a message.
+const STDERR: usize = 2048;
+
+/// A running worker.
+pub(super) struct Worker {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: BufReader<ChildStdout>,
+    line: Vec<u8>,
+    stderr: JoinHandle<String>,
+}
+
+/// What a worker does next.
+pub(super) enum Next {
+    Says(Box<WorkerMessage>),
+    /// It wrote what is no message.
+    Garbles(&'static str),
+    /// It closed its stdout.
+    Ends,
+}
+
+impl Worker {
+    /// Starts the worker of a job: this program, with nothing of our environment, in a process group of its own.
+    pub(super) async fn start(spec: &JobSpec) -> io::Result<Self> {
+        let mut command = Command::new(program()?);
+        command.arg("worker").env_clear().current_dir("/").process_group(0).kill_on_drop(true);
+        if let Some(hooks) = std::env::var_os(hooks::VARIABLE) {
+            command.env(hooks::VARIABLE, hooks);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        let (Some(mut stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(io::Error::other("a worker without pipes"));
+        };
+        let mut order = serde_json::to_vec(spec)?;
+        order.push(b'\n');
+        stdin.write_all(&order).await?;
+        Ok(Self {
+            child,
+            stdin: Some(stdin),
+            lines: BufReader::new(stdout),
+            line: Vec::new(),
+            stderr: tokio::spawn(last_words(stderr)),
+        })
+    }
+
+    /// Its next line. Dropping this future loses nothing: a line begun is kept.
+    pub(super) async fn next(&mut self) -> Next {
+        match line(&mut self.lines, &mut self.line).await {
+            Ok(true) => {
+                let said = serde_json::from_slice(&self.line);
+                self.line.clear();
+                match said {
+                    Ok(message) => Next::Says(Box::new(message)),
+                    Err(_) => Next::Garbles("it wrote a line that is no message"),
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                Next::Garbles("it wrote a line without an end")
+            }
+            Ok(false) | Err(_) => Next::Ends,
+        }
+    }
+
+    /// Asks it to stop, by closing its stdin.
+    pub(super) fn ask_to_stop(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Ends its whole process group, waits, and says how it ended and what its stderr was.
+    pub(super) async fn end(mut self, grace: Duration) -> (String, String) {
+        self.stdin = None;
+        let status = if let Ok(status) = timeout(grace, self.child.wait()).await {
+            status
+        } else {
+            self.kill();
+            self.child.wait().await
+        };
+        // Children of the worker may outlive it.
+        self.kill();
+        let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
+        let words = timeout(Duration::from_millis(200), &mut self.stderr).await;
+        self.stderr.abort();
+        (status, words.ok().and_then(Result::ok).unwrap_or_default())
+    }
+
+    fn kill(&self) {
+        let pid = self.child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        if let Some(pid) = pid {
+            // It may be gone already.
+            let _ = kill_process_group(pid, Signal::KILL);
+        }
+    }
+}
+
+/// On Linux the running program itself, even when its file was replaced by a later version meanwhile.
+fn program() -> io::Result<std::path::PathBuf> {
+    if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() }
+}
+
+/// Reads up to the end of a line; false at the end of the stream.
+async fn line(from: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>) -> io::Result<bool> {
+    loop {
+        let buffer = from.fill_buf().await?;
+        if buffer.is_empty() {
+            return Ok(false);
+        }
+        let end = buffer.iter().position(|byte| *byte == b'\n');
+        let taken = end.unwrap_or(buffer.len());
+        line.extend_from_slice(&buffer[..taken]);
+        from.consume(end.map_or(taken, |end| end + 1));
+        if line.len() > LINE {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        if end.is_some() {
+            return Ok(true);
+        }
+    }
+}
+
+/// The end of its stderr, as one line.
+async fn last_words(mut stderr: impl tokio::io::AsyncRead + Unpin) -> String {
+    let (mut kept, mut buffer) = (Vec::new(), [0; 1024]);
+    while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
+        kept.extend_from_slice(&buffer[..read]);
+        let extra = kept.len().saturating_sub(STDERR);
+        kept.drain(..extra);
+    }
+    String::from_utf8_lossy(&kept).trim().replace(['\n', '\r'], " ")
+}

@@ -1,0 +1,100 @@
+//! The latest events of jobs in memory, each written out once for all sessions, and a bell that rings when one is added.
+//! Older ones are in the store.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use axum::body::Bytes;
+use axum::extract::ws::Utf8Bytes;
+use protocol::job::{JobId, NumberedEvent};
+use protocol::server::{Say, ServerMessage};
+use tokio::sync::watch;
+
+/// An event as it goes over the wire.
+pub(crate) type Line = Utf8Bytes;
+
+const KEPT_EVENTS: usize = 512;
+const KEPT_JOBS: usize = 32;
+
+/// What was added lately.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    jobs: Mutex<BTreeMap<JobId, VecDeque<(u64, Line)>>>,
+    bell: watch::Sender<u64>,
+}
+
+impl Journal {
+    pub(crate) fn new() -> Self {
+        Self { jobs: Mutex::default(), bell: watch::Sender::new(0) }
+    }
+
+    /// Rings at every addition.
+    pub(crate) fn bell(&self) -> watch::Receiver<u64> {
+        self.bell.subscribe()
+    }
+
+    /// Adds an event that is kept safely already. Only the store's thread calls this, so the order is that of the numbers.
+    pub(super) fn add(&self, event: &NumberedEvent) {
+        let line = line(event);
+        let mut jobs = self.lock();
+        let latest = jobs.entry(event.job).or_default();
+        latest.push_back((event.seq, line));
+        if latest.len() > KEPT_EVENTS {
+            latest.pop_front();
+        }
+        while jobs.len() > KEPT_JOBS {
+            jobs.pop_first();
+        }
+        drop(jobs);
+        self.ring();
+    }
+
+    /// Wakes everybody, also without an event.
+    pub(super) fn ring(&self) {
+        self.bell.send_modify(|rung| *rung = rung.wrapping_add(1));
+    }
+
+    /// The events after a number, if all of them are here; an empty list if there is none yet.
+    pub(crate) fn after(&self, job: JobId, after: u64, limit: usize) -> Option<Vec<(u64, Line)>> {
+        let jobs = self.lock();
+        let latest = jobs.get(&job)?;
+        let first = latest.front()?.0;
+        if after + 1 < first {
+            return None;
+        }
+        Some(latest.iter().filter(|(seq, _)| *seq > after).take(limit).cloned().collect())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<JobId, VecDeque<(u64, Line)>>> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An event as it goes over the wire.
+pub(crate) fn line(event: &NumberedEvent) -> Line {
+    let say = Say { id: None, say: ServerMessage::Event(event.clone()) };
+    let text = serde_json::to_vec(&say).expect("messages have text keys");
+    Utf8Bytes::try_from(Bytes::from(text)).expect("JSON is UTF-8")
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::job::JobEvent;
+
+    use super::*;
+
+    #[test]
+    fn what_is_not_here_any_more_is_asked_of_the_store() {
+        let journal = Journal::new();
+        let job = JobId(1);
+        assert!(journal.after(job, 0, 10).is_none());
+        for seq in 1..=600 {
+            journal.add(&NumberedEvent { job, seq, at_ms: 0, event: JobEvent::Queued });
+        }
+        let first = 600 - KEPT_EVENTS as u64 + 1;
+        assert!(journal.after(job, first - 2, 10).is_none());
+        let found = journal.after(job, first - 1, 10).expect("all are here");
+        assert_eq!((found.len(), found[0].0), (10, first));
+        assert_eq!(journal.after(job, 600, 10).map(|found| found.len()), Some(0));
+    }
+}

@@ -1,0 +1,315 @@
+//! One job after the other: takes the oldest, runs it in its process, writes down what it says, and ends it when it hangs, lies,
+//! floods or is canceled.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use protocol::fault::{Fault, FaultCode};
+use protocol::job::{JobEvent, JobId, JobSpec, JobState, RequestId};
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until};
+
+use super::child::{Next, Worker};
+use super::message::{WorkerMessage, contradiction};
+use super::store::{OPEN, Store};
+use super::{JOB_S, admit};
+use crate::hooks::Hooks;
+
+/// What a canceled job may still take; together with the wait for its end this is under 2 s.
+const GRACE: Duration = Duration::from_secs(1);
+/// What a job that said its last word may still take.
+const FAREWELL: Duration = Duration::from_millis(500);
+/// Progress is told at most this often.
+const PROGRESS: Duration = Duration::from_millis(200);
+const MAX_RESULTS: u32 = 4096;
+const MAX_LOGS: u32 = 500;
+const MAX_PROGRESS: u32 = 5000;
+/// Messages that a job may write, with all its signs of life.
+const MAX_MESSAGES: u32 = 200_000;
+const LONGEST_NOTE: usize = 400;
+
+/// The jobs of a daemon.
+#[derive(Debug)]
+pub(crate) struct Jobs {
+    store: Store,
+    hooks: Hooks,
+    canceled: Mutex<BTreeSet<JobId>>,
+    ending: AtomicBool,
+    /// Something waits in the queue.
+    waiting: Notify,
+    /// Somebody canceled.
+    cancel: Notify,
+}
+
+impl Jobs {
+    pub(crate) fn new(store: Store, hooks: Hooks) -> Arc<Self> {
+        let (waiting, cancel) = (Notify::new(), Notify::new());
+        Arc::new(Self {
+            store,
+            hooks,
+            canceled: Mutex::default(),
+            ending: AtomicBool::new(false),
+            waiting,
+            cancel,
+        })
+    }
+
+    pub(crate) const fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Keeps a job and gives its number, or that of the job that the request has started before.
+    pub(crate) async fn start(
+        &self,
+        request: RequestId,
+        owner: String,
+        spec: &JobSpec,
+    ) -> Result<(JobId, bool), Fault> {
+        admit(spec, &self.hooks)?;
+        let started = self.store.create(request, owner, spec).await?;
+        self.waiting.notify_one();
+        Ok(started)
+    }
+
+    /// Ends a job that waits or runs; one that has ended stays as it is.
+    pub(crate) async fn cancel(&self, job: JobId) -> Result<(), Fault> {
+        let ended = JobEvent::Ended { state: JobState::Canceled, fault: None };
+        if self.store.append(job, ended, &[JobState::Queued]).await? {
+            return Ok(());
+        }
+        let known = self.store.get(job).await?;
+        let state = known.ok_or_else(|| not_found(job))?.state;
+        if state == JobState::Running {
+            self.canceled().insert(job);
+            self.cancel.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Takes no more jobs from the queue, and ends the one that runs.
+    pub(crate) fn end(&self) {
+        self.ending.store(true, Ordering::Relaxed);
+        self.cancel.notify_one();
+        self.waiting.notify_one();
+    }
+
+    fn is_ending(&self) -> bool {
+        self.ending.load(Ordering::Relaxed)
+    }
+
+    fn canceled(&self) -> MutexGuard<'_, BTreeSet<JobId>> {
+        self.canceled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs jobs until the daemon ends.
+    pub(crate) async fn run(self: Arc<Self>) {
+        while !self.is_ending() {
+            match self.store.claim().await {
+                Ok(Some((job, spec))) => self.run_one(job, &spec).await,
+                Ok(None) => self.waiting.notified().await,
+                // Nothing can be written down, so nothing is run.
+                Err(_) => std::future::pending().await,
+            }
+        }
+    }
+
+    async fn run_one(&self, job: JobId, spec: &JobSpec) {
+        let ended = match Worker::start(spec).await {
+            Ok(worker) => {
+                self.hooks.pass("after_spawn");
+                self.attend(job, worker).await
+            }
+            Err(error) => {
+                failed(FaultCode::Crashed, format!("its process does not start: {error}"))
+            }
+        };
+        self.canceled().remove(&job);
+        let event = JobEvent::Ended { state: ended.0, fault: ended.1 };
+        // If it cannot be written down, the next daemon finds the job interrupted.
+        let _ = self.store.append(job, event, &OPEN).await;
+    }
+
+    /// Listens to a worker until it is over, and says how it ended.
+    async fn attend(&self, job: JobId, mut worker: Worker) -> Ended {
+        let mut watch = Watch::new(&self.hooks);
+        let verdict = loop {
+            tokio::select! {
+                next = worker.next() => match next {
+                    Next::Says(message) => match watch.hear(*message) {
+                        Heard::Event(event) => match self.store.append(job, event, &OPEN).await {
+                            Ok(true) => {}
+                            Ok(false) => break Verdict::Over((JobState::Canceled, None)),
+                            Err(fault) => break Verdict::Over((JobState::Failed, Some(fault))),
+                        },
+                        Heard::Nothing => {}
+                        Heard::Last(ended) => break Verdict::Over(ended),
+                    },
+                    Next::Garbles(why) => break Verdict::Over(failed(FaultCode::Garbled, why)),
+                    Next::Ends => break Verdict::Silent,
+                },
+                () = sleep_until(watch.deadline()) => break Verdict::Over(watch.late()),
+                () = self.cancel.notified() => {
+                    if self.is_ending() {
+                        let why = "the daemon was ended while the job ran; start it again";
+                        let fault = Fault::new(FaultCode::Interrupted, why);
+                        break Verdict::Over((JobState::Interrupted, Some(fault)));
+                    }
+                    if self.canceled().contains(&job) {
+                        break Verdict::Canceled;
+                    }
+                }
+            }
+        };
+        match verdict {
+            Verdict::Canceled => {
+                worker.ask_to_stop();
+                worker.end(GRACE).await;
+                (JobState::Canceled, None)
+            }
+            Verdict::Over(ended) => {
+                let grace = if ended.0 == JobState::Done { FAREWELL } else { Duration::ZERO };
+                worker.end(grace).await;
+                ended
+            }
+            Verdict::Silent => {
+                let (status, words) = worker.end(FAREWELL).await;
+                let words = if words.is_empty() { words } else { format!(": {words}") };
+                failed(
+                    FaultCode::Crashed,
+                    format!("its process ended without a last word ({status}){words}"),
+                )
+            }
+        }
+    }
+}
+
+type Ended = (JobState, Option<Fault>);
+
+enum Verdict {
+    Over(Ended),
+    /// Its output ended without a last word.
+    Silent,
+    Canceled,
+}
+
+enum Heard {
+    Event(JobEvent),
+    Nothing,
+    Last(Ended),
+}
+
+fn failed(code: FaultCode, why: impl Into<String>) -> Ended {
+    (JobState::Failed, Some(Fault::new(code, why)))
+}
+
+fn not_found(job: JobId) -> Fault {
+    Fault::new(FaultCode::NotFound, format!("there is no job {}", job.0))
+}
+
+/// How far a worker may be trusted: how long it may be silent, how long it may take, how much it may say.
+struct Watch<'a> {
+    hooks: &'a Hooks,
+    start: Instant,
+    heard: Instant,
+    allowed: Duration,
+    told: Option<Instant>,
+    messages: u32,
+    results: u32,
+    logs: u32,
+    progress: u32,
+}
+
+impl<'a> Watch<'a> {
+    fn new(hooks: &'a Hooks) -> Self {
+        let now = Instant::now();
+        let allowed = Duration::from_secs(u64::from(JOB_S));
+        let (told, messages, results, logs, progress) = (None, 0, 0, 0, 0);
+        Self { hooks, start: now, heard: now, allowed, told, messages, results, logs, progress }
+    }
+
+    fn deadline(&self) -> Instant {
+        (self.heard + self.hooks.silence()).min(self.start + self.allowed)
+    }
+
+    fn late(&self) -> Ended {
+        let now = Instant::now();
+        if now >= self.start + self.allowed {
+            let allowed = self.allowed.as_secs_f64();
+            return failed(
+                FaultCode::Hung,
+                format!("it took more than the {allowed:.1} s that it may take"),
+            );
+        }
+        let silence = self.hooks.silence().as_secs_f64();
+        failed(FaultCode::Hung, format!("no sign of life for {silence:.1} s"))
+    }
+
+    fn hear(&mut self, message: WorkerMessage) -> Heard {
+        self.heard = Instant::now();
+        self.messages += 1;
+        if self.messages > MAX_MESSAGES {
+            return Heard::Last(failed(FaultCode::Garbled, "it said more than a job may say"));
+        }
+        match message {
+            WorkerMessage::Beat {} => Heard::Nothing,
+            WorkerMessage::Plan { predicted_s } => self.planned(predicted_s),
+            WorkerMessage::Progress { done, total, note } => self.progressed(done, total, &note),
+            WorkerMessage::Result { record } => self.measured(record),
+            WorkerMessage::Log { line } => {
+                self.logs += 1;
+                if self.logs > MAX_LOGS {
+                    return Heard::Nothing;
+                }
+                Heard::Event(JobEvent::Log { line: short(&line) })
+            }
+            WorkerMessage::Done {} => Heard::Last((JobState::Done, None)),
+            WorkerMessage::Stopped {} => Heard::Last((JobState::Canceled, None)),
+            WorkerMessage::Failed { message } => {
+                Heard::Last(failed(FaultCode::Failed, short(&message)))
+            }
+        }
+    }
+
+    /// A prediction shortens what a job may take and never lengthens it.
+    fn planned(&mut self, predicted_s: Option<f64>) -> Heard {
+        if let Some(seconds) = predicted_s {
+            let predicted = Duration::try_from_secs_f64(3.0 * seconds).unwrap_or(self.allowed);
+            self.allowed = self.allowed.min(predicted.saturating_add(self.hooks.slack()));
+        }
+        Heard::Event(JobEvent::Started { predicted_s })
+    }
+
+    fn progressed(&mut self, done: u32, total: u32, note: &str) -> Heard {
+        let last = done == total;
+        let soon = self.told.is_some_and(|told| told.elapsed() < PROGRESS);
+        if (soon && !last) || self.progress >= MAX_PROGRESS {
+            return Heard::Nothing;
+        }
+        self.told = Some(Instant::now());
+        self.progress += 1;
+        Heard::Event(JobEvent::Progress { done, total, note: short(note) })
+    }
+
+    fn measured(&mut self, record: Box<protocol::bench::BenchRecord>) -> Heard {
+        self.results += 1;
+        if self.results > MAX_RESULTS {
+            return Heard::Last(failed(
+                FaultCode::Garbled,
+                "it has more results than a job may have",
+            ));
+        }
+        match contradiction(&record) {
+            None => Heard::Event(JobEvent::Result { record }),
+            Some(why) => Heard::Last(failed(
+                FaultCode::Garbled,
+                format!("its result contradicts itself: {why}"),
+            )),
+        }
+    }
+}
+
+fn short(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(LONGEST_NOTE).collect()
+}

@@ -1,0 +1,290 @@
+//! One thread that owns the database: it runs what it is asked in order, and what it acknowledges is on the disk.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+
+use protocol::fault::{Fault, FaultCode};
+use protocol::job::{JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEvent, RequestId};
+use rusqlite::{Connection, OpenFlags};
+use tokio::sync::oneshot;
+
+use super::journal::Journal;
+use super::tables::{self, Made, New};
+use super::{PER_KEY, QUEUED};
+use crate::clock::{Clock, Millis};
+use crate::hooks::Hooks;
+
+/// Jobs that keep all their events.
+const KEEP_JOBS: u32 = 500;
+
+type Task = Box<dyn FnOnce(&mut Keeper) + Send>;
+
+/// Where jobs are kept.
+#[derive(Debug, Clone)]
+pub(crate) struct Store {
+    tasks: mpsc::Sender<Task>,
+    /// A write failed: what the disk has is unknown, so nothing more is written.
+    broken: Arc<AtomicBool>,
+}
+
+/// The thread's own.
+struct Keeper {
+    db: Connection,
+    journal: Arc<Journal>,
+    clock: Clock,
+    hooks: Hooks,
+    writes: u64,
+    broken: Arc<AtomicBool>,
+}
+
+impl Store {
+    /// Opens the database of a state folder; a damaged one is put aside. Jobs that the last daemon left become interrupted.
+    pub(crate) fn open(
+        state: &Path,
+        journal: Arc<Journal>,
+        clock: Clock,
+        hooks: Hooks,
+    ) -> Result<Self, String> {
+        let path = state.join("jobs.db");
+        let db = open(&path).or_else(|error| {
+            // Only what is no sound database: a full disk or a missing right must not make the jobs disappear.
+            if !is_damaged(&error) {
+                return Err(format!("the jobs cannot be opened: {error}"));
+            }
+            let aside = put_aside(&path, clock.now())
+                .map_err(|error| format!("the damaged jobs cannot be put aside: {error}"))?;
+            eprintln!(
+                "the file of jobs was damaged ({error}); it is now {}, and an empty one is used",
+                aside.display()
+            );
+            open(&path).map_err(|error| format!("the jobs cannot be opened: {error}"))
+        })?;
+        let broken = Arc::new(AtomicBool::new(false));
+        let mut keeper =
+            Keeper { db, journal, clock, hooks, writes: 0, broken: Arc::clone(&broken) };
+        keeper.recover().map_err(|error| format!("the jobs cannot be read: {error}"))?;
+        let (tasks, inbox) = mpsc::channel::<Task>();
+        thread::Builder::new()
+            .name("store".into())
+            .spawn(move || inbox.into_iter().for_each(|task| task(&mut keeper)))
+            .map_err(|error| format!("no thread for the jobs: {error}"))?;
+        Ok(Self { tasks, broken })
+    }
+
+    /// True if nothing can be written any more.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken.load(Ordering::Relaxed)
+    }
+
+    async fn ask<T: Send + 'static>(
+        &self,
+        task: impl FnOnce(&mut Keeper) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        let (answer, answered) = oneshot::channel();
+        // The receiver is gone when the asker is; then nobody waits for the answer.
+        let task: Task = Box::new(move |keeper| drop(answer.send(task(keeper))));
+        self.tasks.send(task).map_err(|_closed| lost())?;
+        answered.await.map_err(|_closed| lost())?
+    }
+
+    /// A job that is kept, and whether it is new.
+    pub(crate) async fn create(
+        &self,
+        request: RequestId,
+        owner: String,
+        spec: &JobSpec,
+    ) -> Result<(JobId, bool), Fault> {
+        let text = serde_json::to_string(spec).map_err(|_unwritable| lost())?;
+        self.ask(move |keeper| keeper.create(request, &owner, &text)).await
+    }
+
+    pub(super) async fn claim(&self) -> Result<Option<(JobId, JobSpec)>, Fault> {
+        self.ask(|keeper| keeper.write(|keeper| tables::claim(&mut keeper.db))).await
+    }
+
+    /// Keeps an event, if the job is in one of the states. False if it is not.
+    pub(super) async fn append(
+        &self,
+        job: JobId,
+        event: JobEvent,
+        only_if: &'static [JobState],
+    ) -> Result<bool, Fault> {
+        self.ask(move |keeper| keeper.append(job, event, only_if)).await
+    }
+
+    pub(crate) async fn get(&self, job: JobId) -> Result<Option<JobSummary>, Fault> {
+        self.ask(move |keeper| tables::get(&keeper.db, job).map_err(|error| unreadable(&error)))
+            .await
+    }
+
+    pub(crate) async fn list(&self, limit: u32) -> Result<Vec<JobSummary>, Fault> {
+        self.ask(move |keeper| tables::list(&keeper.db, limit).map_err(|error| unreadable(&error)))
+            .await
+    }
+
+    pub(crate) async fn events(
+        &self,
+        job: JobId,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<NumberedEvent>, Fault> {
+        self.ask(move |keeper| {
+            tables::events(&keeper.db, job, after, limit).map_err(|error| unreadable(&error))
+        })
+        .await
+    }
+
+    pub(crate) async fn counts(&self) -> Result<Vec<(JobState, u64)>, Fault> {
+        self.ask(|keeper| {
+            let count = |state| Ok((state, tables::count(&keeper.db, state)?));
+            let counts: rusqlite::Result<Vec<_>> = JobState::ALL.into_iter().map(count).collect();
+            counts.map_err(|error| unreadable(&error))
+        })
+        .await
+    }
+}
+
+impl Keeper {
+    /// What the last daemon left is not run again: a measurement is of its time.
+    fn recover(&mut self) -> rusqlite::Result<()> {
+        for job in tables::unfinished(&self.db)? {
+            let fault = Fault::new(
+                FaultCode::Interrupted,
+                "the daemon ended before the job did; start it again",
+            );
+            let event = JobEvent::Ended { state: JobState::Interrupted, fault: Some(fault) };
+            tables::append(&mut self.db, job, self.clock.now(), event, &OPEN, &|| {})?;
+        }
+        tables::prune(&self.db, self.hooks.keep_jobs.unwrap_or(KEEP_JOBS))?;
+        Ok(())
+    }
+
+    fn create(
+        &mut self,
+        request: RequestId,
+        owner: &str,
+        spec: &str,
+    ) -> Result<(JobId, bool), Fault> {
+        let made = self.write(|keeper| {
+            let now = keeper.clock.now();
+            let new = New { request, owner, spec, now, queued: QUEUED, per_owner: PER_KEY };
+            let hooks = &keeper.hooks;
+            tables::create(&mut keeper.db, &new, &|| hooks.pass("before_create"))
+        })?;
+        self.hooks.pass("after_create");
+        match made {
+            Made::Fresh(event) => {
+                self.journal.add(&event);
+                Ok((event.job, true))
+            }
+            Made::Known(job, before) if before == spec => Ok((job, false)),
+            Made::Known(..) => Err(Fault::new(
+                FaultCode::Conflict,
+                "this request id has started another job; choose a new one",
+            )),
+            Made::Full(why) => Err(Fault {
+                code: FaultCode::QueueFull,
+                message: format!("{why}; cancel one or wait"),
+                retry_after_ms: Some(1000),
+            }),
+        }
+    }
+
+    fn append(&mut self, job: JobId, event: JobEvent, only_if: &[JobState]) -> Result<bool, Fault> {
+        let place = match &event {
+            JobEvent::Ended { .. } => "before_end",
+            JobEvent::Result { .. } => "before_result",
+            _ => "before_event",
+        };
+        let ends = matches!(event, JobEvent::Ended { .. });
+        let kept = self.write(|keeper| {
+            let (now, hooks) = (keeper.clock.now(), &keeper.hooks);
+            tables::append(&mut keeper.db, job, now, event, only_if, &|| hooks.pass(place))
+        })?;
+        let Some(event) = kept else { return Ok(false) };
+        self.hooks.pass(&format!("after_event_{}", event.seq));
+        self.journal.add(&event);
+        if ends {
+            self.write(|keeper| {
+                tables::prune(&keeper.db, keeper.hooks.keep_jobs.unwrap_or(KEEP_JOBS))
+            })?;
+        }
+        Ok(true)
+    }
+
+    /// Runs a write. The first that fails is the last: whether its bytes are on the disk is not known, and trying again
+    /// could acknowledge what is lost.
+    fn write<T>(
+        &mut self,
+        write: impl FnOnce(&mut Self) -> rusqlite::Result<T>,
+    ) -> Result<T, Fault> {
+        if self.broken.load(Ordering::Relaxed) {
+            return Err(unwritable());
+        }
+        self.writes += 1;
+        let spoiled = self.hooks.fail_write.is_some_and(|nth| self.writes >= nth);
+        let done = if spoiled { Err(rusqlite::Error::ExecuteReturnedResults) } else { write(self) };
+        done.map_err(|error| {
+            eprintln!("the jobs cannot be written any more: {error}");
+            self.broken.store(true, Ordering::Relaxed);
+            self.journal.ring();
+            unwritable()
+        })
+    }
+}
+
+/// States of a job that has not ended.
+pub(super) const OPEN: [JobState; 2] = [JobState::Queued, JobState::Running];
+
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let db = Connection::open_with_flags(path, flags)?;
+    let sound: String = db.pragma_query_value(None, "quick_check", |row| row.get(0))?;
+    if sound != "ok" {
+        return Err(rusqlite::Error::SqliteFailure(
+            rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT),
+            Some(sound),
+        ));
+    }
+    tables::prepare(&db)?;
+    Ok(db)
+}
+
+fn is_damaged(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+    matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
+}
+
+fn put_aside(path: &Path, now: Millis) -> std::io::Result<PathBuf> {
+    let aside = path.with_file_name(format!("jobs.damaged-{now}.db"));
+    for end in ["", "-wal", "-shm"] {
+        let name = |path: &Path| PathBuf::from(format!("{}{end}", path.display()));
+        match fs::rename(name(path), name(&aside)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(aside)
+}
+
+fn unwritable() -> Fault {
+    Fault::new(
+        FaultCode::Storage,
+        "results cannot be kept: writing to the state folder failed; make room or mend the disk, then start the daemon again",
+    )
+}
+
+fn unreadable(error: &rusqlite::Error) -> Fault {
+    eprintln!("the jobs cannot be read: {error}");
+    Fault::new(FaultCode::Storage, "the results cannot be read; see the daemon's messages")
+}
+
+fn lost() -> Fault {
+    Fault::new(FaultCode::Internal, "the daemon lost its store; start it again")
+}

@@ -1,0 +1,233 @@
+//! The tables of jobs and events, and the statements on them. Every function that writes is one transaction.
+
+use protocol::hex::Hex;
+use protocol::job::{JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEvent, RequestId};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+
+use crate::clock::Millis;
+
+/// A later number means later tables.
+const TABLES: i64 = 1;
+
+type Result<T> = rusqlite::Result<T>;
+
+/// Makes the tables, and sets that an acknowledged commit survives a power cut.
+pub(super) fn prepare(db: &Connection) -> Result<()> {
+    db.pragma_update(None, "journal_mode", "WAL")?;
+    db.pragma_update(None, "synchronous", "FULL")?;
+    db.pragma_update(None, "foreign_keys", true)?;
+    // 512 MiB of pages of 4 KiB.
+    db.pragma_update(None, "max_page_count", 131_072)?;
+    let version: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if version == 0 {
+        db.execute_batch(
+            "BEGIN IMMEDIATE;
+             CREATE TABLE jobs (
+                 job INTEGER PRIMARY KEY AUTOINCREMENT, request TEXT NOT NULL UNIQUE, owner TEXT NOT NULL,
+                 spec TEXT NOT NULL, state TEXT NOT NULL, created_ms INTEGER NOT NULL, last_seq INTEGER NOT NULL);
+             CREATE INDEX by_state ON jobs (state);
+             CREATE TABLE events (
+                 job INTEGER NOT NULL REFERENCES jobs, seq INTEGER NOT NULL, at_ms INTEGER NOT NULL, event TEXT NOT NULL,
+                 PRIMARY KEY (job, seq)) WITHOUT ROWID;
+             PRAGMA user_version = 1;
+             COMMIT;",
+        )?;
+    }
+    let version: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if version == TABLES { Ok(()) } else { Err(rusqlite::Error::InvalidQuery) }
+}
+
+/// A new job, or the one that the request has started before.
+pub(super) enum Made {
+    Fresh(NumberedEvent),
+    Known(JobId, String),
+    Full(&'static str),
+}
+
+/// What a new job is.
+pub(super) struct New<'a> {
+    pub(super) request: RequestId,
+    pub(super) owner: &'a str,
+    pub(super) spec: &'a str,
+    pub(super) now: Millis,
+    pub(super) queued: u32,
+    pub(super) per_owner: u32,
+}
+
+pub(super) fn create(db: &mut Connection, new: &New<'_>, before: &dyn Fn()) -> Result<Made> {
+    let tx = begin(db)?;
+    let known = tx
+        .query_row(
+            "SELECT job, spec FROM jobs WHERE request = ?1",
+            [new.request.to_string()],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .optional()?;
+    if let Some((job, spec)) = known {
+        return Ok(Made::Known(JobId(job), spec));
+    }
+    let waiting: u32 =
+        tx.query_row("SELECT count(*) FROM jobs WHERE state = 'queued'", [], |row| row.get(0))?;
+    if waiting >= new.queued {
+        return Ok(Made::Full("the queue is full"));
+    }
+    let own: u32 = tx.query_row(
+        "SELECT count(*) FROM jobs WHERE state IN ('queued', 'running') AND owner = ?1",
+        [new.owner],
+        |row| row.get(0),
+    )?;
+    if own >= new.per_owner {
+        return Ok(Made::Full("this key has as many jobs as one key may have"));
+    }
+    tx.execute(
+        "INSERT INTO jobs (request, owner, spec, state, created_ms, last_seq) VALUES (?1, ?2, ?3, 'queued', ?4, 0)",
+        params![new.request.to_string(), new.owner, new.spec, signed(new.now)],
+    )?;
+    let job = JobId(tx.last_insert_rowid().unsigned_abs());
+    let event = add(&tx, job, new.now, JobEvent::Queued)?;
+    before();
+    tx.commit()?;
+    Ok(Made::Fresh(event))
+}
+
+/// Takes the oldest job that waits, and marks it as running.
+pub(super) fn claim(db: &mut Connection) -> Result<Option<(JobId, JobSpec)>> {
+    let tx = begin(db)?;
+    let next = tx
+        .query_row(
+            "SELECT job, spec FROM jobs WHERE state = 'queued' ORDER BY job LIMIT 1",
+            [],
+            |row| Ok((JobId(row.get(0)?), from_json(row, 1)?)),
+        )
+        .optional()?;
+    if let Some((job, _)) = &next {
+        set_state(&tx, *job, JobState::Running)?;
+        tx.commit()?;
+    }
+    Ok(next)
+}
+
+/// One more event of a job that has not ended; `None` if it has.
+pub(super) fn append(
+    db: &mut Connection,
+    job: JobId,
+    now: Millis,
+    event: JobEvent,
+    only_if: &[JobState],
+    before: &dyn Fn(),
+) -> Result<Option<NumberedEvent>> {
+    let tx = begin(db)?;
+    let state: Option<String> = tx
+        .query_row("SELECT state FROM jobs WHERE job = ?1", [signed(job.0)], |row| row.get(0))
+        .optional()?;
+    if !state.is_some_and(|state| only_if.iter().any(|allowed| allowed.key() == state)) {
+        return Ok(None);
+    }
+    if let JobEvent::Ended { state, .. } = &event {
+        set_state(&tx, job, *state)?;
+    }
+    let event = add(&tx, job, now, event)?;
+    before();
+    tx.commit()?;
+    Ok(Some(event))
+}
+
+/// Jobs that waited or ran when the last daemon ended.
+pub(super) fn unfinished(db: &Connection) -> Result<Vec<JobId>> {
+    let mut found =
+        db.prepare("SELECT job FROM jobs WHERE state IN ('queued', 'running') ORDER BY job")?;
+    found.query_map([], |row| Ok(JobId(row.get(0)?)))?.collect()
+}
+
+/// Drops events of jobs that ended long ago, but not the last one; their summaries stay.
+pub(super) fn prune(db: &Connection, keep: u32) -> Result<usize> {
+    db.execute(
+        "DELETE FROM events WHERE job IN (SELECT job FROM jobs ORDER BY job DESC LIMIT -1 OFFSET ?1)
+         AND seq < (SELECT last_seq FROM jobs WHERE jobs.job = events.job)
+         AND (SELECT state FROM jobs WHERE jobs.job = events.job) NOT IN ('queued', 'running')",
+        [keep],
+    )
+}
+
+pub(super) fn get(db: &Connection, job: JobId) -> Result<Option<JobSummary>> {
+    let sql = "SELECT job, request, spec, state, created_ms, last_seq FROM jobs WHERE job = ?1";
+    db.query_row(sql, [signed(job.0)], summary).optional()
+}
+
+pub(super) fn list(db: &Connection, limit: u32) -> Result<Vec<JobSummary>> {
+    let sql = "SELECT job, request, spec, state, created_ms, last_seq FROM jobs ORDER BY job DESC LIMIT ?1";
+    db.prepare(sql)?.query_map([limit], summary)?.collect()
+}
+
+pub(super) fn events(
+    db: &Connection,
+    job: JobId,
+    after: u64,
+    limit: u32,
+) -> Result<Vec<NumberedEvent>> {
+    let sql =
+        "SELECT seq, at_ms, event FROM events WHERE job = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+    let mut found = db.prepare_cached(sql)?;
+    let rows = found.query_map(params![signed(job.0), signed(after), limit], |row| {
+        Ok(NumberedEvent { job, seq: row.get(0)?, at_ms: row.get(1)?, event: from_json(row, 2)? })
+    })?;
+    rows.collect()
+}
+
+pub(super) fn count(db: &Connection, state: JobState) -> Result<u64> {
+    let sql = "SELECT count(*) FROM jobs WHERE state = ?1";
+    db.query_row(sql, [state.key()], |row| row.get(0))
+}
+
+/// Takes the lock for writing at once, so that no transaction fails halfway for want of it.
+fn begin(db: &mut Connection) -> Result<Transaction<'_>> {
+    db.transaction_with_behavior(TransactionBehavior::Immediate)
+}
+
+fn set_state(tx: &Transaction<'_>, job: JobId, state: JobState) -> Result<usize> {
+    tx.execute("UPDATE jobs SET state = ?2 WHERE job = ?1", params![signed(job.0), state.key()])
+}
+
+fn add(tx: &Transaction<'_>, job: JobId, now: Millis, event: JobEvent) -> Result<NumberedEvent> {
+    let seq: u64 = tx.query_row(
+        "UPDATE jobs SET last_seq = last_seq + 1 WHERE job = ?1 RETURNING last_seq",
+        [signed(job.0)],
+        |row| row.get(0),
+    )?;
+    let text = serde_json::to_string(&event)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+    tx.execute(
+        "INSERT INTO events (job, seq, at_ms, event) VALUES (?1, ?2, ?3, ?4)",
+        params![signed(job.0), signed(seq), signed(now), text],
+    )?;
+    Ok(NumberedEvent { job, seq, at_ms: now, event })
+}
+
+fn summary(row: &Row<'_>) -> Result<JobSummary> {
+    let (request, state): (String, String) = (row.get(1)?, row.get(3)?);
+    let state = JobState::ALL.into_iter().find(|known| known.key() == state);
+    Ok(JobSummary {
+        job: JobId(row.get(0)?),
+        request: Hex::parse(&request).ok_or(rusqlite::Error::InvalidQuery)?,
+        spec: from_json(row, 2)?,
+        state: state.ok_or(rusqlite::Error::InvalidQuery)?,
+        created_ms: row.get(4)?,
+        last_seq: row.get(5)?,
+    })
+}
+
+fn from_json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> Result<T> {
+    let text: String = row.get(column)?;
+    serde_json::from_str(&text).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(
+            column,
+            rusqlite::types::Type::Text,
+            Box::new(error),
+        )
+    })
+}
+
+/// SQLite's integers have a sign; what does not fit in 63 bits is no number of ours and finds nothing.
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

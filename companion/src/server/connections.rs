@@ -1,0 +1,115 @@
+//! Connections: accepted up to a number, with a clock on their heads, and the oldest one gives way to a new one. Sockets of
+//! sessions are no longer among them, so a flood of idle connections ends no session.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::AbortHandle;
+
+use super::{Daemon, Peer, guard};
+
+/// Connections at once.
+const CONNECTIONS: usize = 128;
+const HEAD_TIME: Duration = Duration::from_secs(10);
+const HEAD_BYTES: usize = 16 * 1024;
+const HEADERS: usize = 64;
+
+/// The connections that are open, the oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Connections {
+    open: Mutex<(u64, BTreeMap<u64, AbortHandle>)>,
+}
+
+impl Connections {
+    fn lock(&self) -> MutexGuard<'_, (u64, BTreeMap<u64, AbortHandle>)> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn number(&self) -> u64 {
+        let mut open = self.lock();
+        open.0 += 1;
+        open.0
+    }
+
+    /// Adds one; true if another one had to go for it.
+    fn add(&self, number: u64, handle: AbortHandle) -> bool {
+        let mut open = self.lock();
+        // It may have ended already.
+        if !handle.is_finished() {
+            open.1.insert(number, handle);
+        }
+        let oldest = if open.1.len() > CONNECTIONS { open.1.pop_first() } else { None };
+        oldest.inspect(|(_, handle)| handle.abort()).is_some()
+    }
+
+    fn remove(&self, number: u64) {
+        self.lock().1.remove(&number);
+    }
+}
+
+/// Accepts until the daemon ends.
+pub(super) async fn accept(
+    daemon: Arc<Daemon>,
+    connections: Arc<Connections>,
+    listener: TcpListener,
+    peer: Peer,
+) {
+    let mut ending = daemon.ending.subscribe();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = ending.wait_for(|ending| *ending) => return,
+        };
+        let Ok((stream, _)) = accepted else {
+            // Out of file descriptors, or gone before it was accepted.
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            continue;
+        };
+        let number = connections.number();
+        let task = tokio::spawn(attend(
+            Arc::clone(&daemon),
+            Arc::clone(&connections),
+            stream,
+            peer,
+            number,
+        ));
+        if connections.add(number, task.abort_handle()) {
+            daemon.counters.evicted.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+async fn attend(
+    daemon: Arc<Daemon>,
+    connections: Arc<Connections>,
+    stream: TcpStream,
+    peer: Peer,
+    number: u64,
+) {
+    // Answers are small and awaited.
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(move |request: Request<Incoming>| {
+        let answer = guard::answer(Arc::clone(&daemon), peer, request.map(Body::new));
+        async { Ok::<_, Infallible>(answer.await) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .max_headers(HEADERS)
+        .max_buf_size(HEAD_BYTES)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
+    // What a client does wrong was answered where there was an answer.
+    let _ = connection.await;
+    connections.remove(number);
+}

@@ -1,0 +1,171 @@
+//! What stands before every route: the name, the origin, no secrets in addresses, a panic that stays in its request, and the
+//! headers of every answer.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+
+use super::origin::About;
+use super::refusal::Refusal;
+use super::{Daemon, Peer, host, origin, routes};
+
+/// Names of secrets that some program may put into a query, where logs and histories keep them.
+const SECRETS: [&str; 8] =
+    ["token", "access_token", "api_key", "apikey", "secret", "pair", "code", "password"];
+const OVERRIDES: [&str; 3] = ["x-http-method-override", "x-http-method", "x-method-override"];
+
+const FIXED: [(HeaderName, &str); 5] = [
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=()"),
+];
+
+/// What the guard found out about a request.
+#[derive(Debug, Clone)]
+pub(super) struct Admitted {
+    pub(super) peer: Peer,
+    /// The origin of the page, allowed.
+    pub(super) origin: Option<String>,
+}
+
+/// Answers a request.
+pub(super) async fn answer(daemon: Arc<Daemon>, peer: Peer, request: Request) -> Response {
+    let judged = judge(&daemon, peer, &request).map(|(host, admitted)| (host.to_owned(), admitted));
+    let (host, mut response, origin) = match judged {
+        Ok((host, admitted)) => {
+            let origin = admitted.origin.clone();
+            let response = match preflight(&request, origin.as_deref()) {
+                Some(response) => response,
+                None => contained(&daemon, admitted, request).await,
+            };
+            (Some(host), response, origin)
+        }
+        Err(refusal) => (None, refuse(&daemon, refusal), None),
+    };
+    dress(response.headers_mut(), host.as_deref(), origin.as_deref());
+    response
+}
+
+/// Its reason as an answer, counted.
+pub(super) fn refuse(daemon: &Daemon, refusal: Refusal) -> Response {
+    daemon.counters.refused(refusal);
+    let status = refusal.status();
+    (status, format!("{}: {}\n", status.as_u16(), refusal.sentence())).into_response()
+}
+
+fn judge<'r>(
+    daemon: &Daemon,
+    peer: Peer,
+    request: &'r Request,
+) -> Result<(&'r str, Admitted), Refusal> {
+    let headers = request.headers();
+    let host = host::asked(headers, request.uri(), &daemon.hosts)?;
+    if names_a_secret(request.uri()) {
+        return Err(Refusal::SecretInAddress);
+    }
+    if OVERRIDES.iter().any(|name| headers.contains_key(*name)) {
+        return Err(Refusal::Override);
+    }
+    let path = request.uri().path();
+    let about = About {
+        headers,
+        method: request.method(),
+        host,
+        is_api: routes::is_api(path),
+        is_socket: path == routes::SOCKET,
+    };
+    let origin = origin::allowed(about, &daemon.origins)?.map(str::to_owned);
+    Ok((host, Admitted { peer, origin }))
+}
+
+fn names_a_secret(uri: &Uri) -> bool {
+    let pairs = uri.query().unwrap_or_default().split('&');
+    pairs
+        .map(|pair| pair.split('=').next().unwrap_or_default())
+        .any(|key| SECRETS.iter().any(|secret| key.eq_ignore_ascii_case(secret)))
+}
+
+/// The browser's question whether a page may ask; only allowed origins come this far.
+fn preflight(request: &Request, origin: Option<&str>) -> Option<Response> {
+    let asks = request.method() == Method::OPTIONS
+        && origin.is_some()
+        && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+    asks.then(|| {
+        let headers = [
+            (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST"),
+            (header::ACCESS_CONTROL_ALLOW_HEADERS, "content-type, authorization"),
+            (header::ACCESS_CONTROL_MAX_AGE, "600"),
+        ];
+        (StatusCode::NO_CONTENT, headers).into_response()
+    })
+}
+
+/// In a task of its own, so that a panic ends this request and nothing else.
+async fn contained(daemon: &Arc<Daemon>, admitted: Admitted, request: Request) -> Response {
+    let task = tokio::spawn(routes::answer(Arc::clone(daemon), admitted, request));
+    // A client that goes away takes its request along.
+    let task = AbortOnDrop(task);
+    task.joined().await.unwrap_or_else(|_| {
+        daemon.counters.panics.fetch_add(1, Ordering::Relaxed);
+        let status = StatusCode::INTERNAL_SERVER_ERROR;
+        (status, "500: a defect of this program; its messages say where\n").into_response()
+    })
+}
+
+struct AbortOnDrop(tokio::task::JoinHandle<Response>);
+
+impl AbortOnDrop {
+    async fn joined(mut self) -> Result<Response, tokio::task::JoinError> {
+        (&mut self.0).await
+    }
+}
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// The headers of every answer, also of refusals.
+fn dress(headers: &mut HeaderMap, host: Option<&str>, origin: Option<&str>) {
+    for (name, value) in FIXED {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    if let Ok(policy) = HeaderValue::from_str(&policy(host)) {
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    headers.append(header::VARY, HeaderValue::from_static("Origin"));
+    // Never a wildcard, never with credentials.
+    if let Some(origin) = origin.and_then(|origin| HeaderValue::from_str(origin).ok()) {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        let shared = HeaderValue::from_static("cross-origin");
+        headers.insert(HeaderName::from_static("cross-origin-resource-policy"), shared);
+    }
+}
+
+/// What the page may load and who may frame it. The page repeats it but for `frame-ancestors`, which only a header can say,
+/// and for the socket, whose address it has from here.
+fn policy(host: Option<&str>) -> String {
+    let socket = host.map(|host| format!(" ws://{host}")).unwrap_or_default();
+    format!(
+        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; \
+         connect-src 'self'{socket} https://huggingface.co; worker-src 'self'; manifest-src 'self'; base-uri 'none'; \
+         form-action 'none'; frame-ancestors 'none'"
+    )
+}
+
+/// A body from a text, for the few answers that are not files.
+pub(super) fn text(
+    status: StatusCode,
+    content_type: &'static str,
+    body: impl Into<Body>,
+) -> Response {
+    let headers = [(header::CONTENT_TYPE, content_type), (header::CACHE_CONTROL, "no-store")];
+    (status, headers, body.into()).into_response()
+}

@@ -1,0 +1,215 @@
+//! The begin of a socket: the daemon says who it is, the client proves a key or a pairing code, the daemon proves that it knows it
+//! too. The secret itself never crosses the wire, and what was said once is of no use a second time.
+
+use std::sync::Arc;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use axum::extract::ws::Message;
+use futures_util::StreamExt;
+use protocol::client::{Ask, ClientMessage, Identify, Pair};
+use protocol::close;
+use protocol::fault::{Fault, FaultCode};
+use protocol::hex::Hex;
+use protocol::proof::{self, Handshake, Nonce};
+use protocol::scope::Scope;
+use protocol::server::{Hello, Identified, Paired, ServerMessage, Versions};
+use tokio::time::{sleep, timeout};
+
+use super::guard::Admitted;
+use super::socket::{Close, Sink, Stream, say};
+use super::{Daemon, limits};
+use crate::keys::{Key, KeyId, PairError, random};
+
+/// How long a stranger may think.
+const FIRST_MESSAGE: Duration = Duration::from_secs(5);
+/// Bytes of a first message.
+const FIRST_BYTES: usize = 4096;
+
+/// Who is at the other end.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) key: KeyId,
+    pub(super) scopes: Vec<Scope>,
+}
+
+/// The answer that opens a session, sent when it has its place.
+pub(super) type Welcome = (u32, ServerMessage);
+
+/// Leads a stranger to a session.
+pub(super) async fn greet(
+    daemon: &Arc<Daemon>,
+    admitted: &Admitted,
+    sink: &mut Sink,
+    stream: &mut Stream,
+) -> Result<(Session, Welcome), Close> {
+    let nonce: Nonce = Hex(random());
+    let hello = Hello {
+        protocol: Versions { min: protocol::VERSION, max: protocol::VERSION },
+        server: daemon.server,
+        nonce,
+        version: env!("CARGO_PKG_VERSION").into(),
+        limits: limits(),
+    };
+    say(sink, None, ServerMessage::Hello(hello)).await?;
+    let ask = first_message(stream).await?;
+    let wait = throttle(daemon).wait(Instant::now());
+    sleep(wait).await;
+    let origin = admitted.origin.as_deref().unwrap_or_default();
+    let done = match &ask.ask {
+        ClientMessage::Identify(identify) => {
+            is_ours(identify.protocol)?;
+            self::identify(daemon, admitted, identify, &nonce, origin)
+        }
+        ClientMessage::Pair(pair) => {
+            is_ours(pair.protocol)?;
+            self::pair(daemon, admitted, pair, nonce, origin).await
+        }
+        _ => Err(Fault::new(
+            FaultCode::Unauthenticated,
+            "the first message proves a key or a pairing code",
+        )),
+    };
+    match done {
+        Ok((session, welcome)) => Ok((session, (ask.id, welcome))),
+        Err(fault) if fault.code == FaultCode::Unauthenticated => {
+            daemon.counters.auth_failures.fetch_add(1, Ordering::Relaxed);
+            throttle(daemon).failed(Instant::now());
+            Err(Close::Say(
+                if wait.is_zero() { close::UNAUTHENTICATED } else { close::RATE },
+                fault,
+            ))
+        }
+        Err(fault) => Err(Close::Say(close::FORBIDDEN, fault)),
+    }
+}
+
+fn throttle(daemon: &Daemon) -> std::sync::MutexGuard<'_, super::Throttle> {
+    daemon.throttle.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+async fn first_message(stream: &mut Stream) -> Result<Ask, Close> {
+    let late =
+        || Close::saying(close::UNAUTHENTICATED, FaultCode::Unauthenticated, "no proof within 5 s");
+    let text = match timeout(FIRST_MESSAGE, stream.next()).await.map_err(|_elapsed| late())? {
+        Some(Ok(Message::Text(text))) if text.len() <= FIRST_BYTES => text,
+        Some(Ok(Message::Text(_))) => return Err(Close::Code(1009)),
+        Some(Ok(Message::Close(_))) | None => return Err(Close::Gone),
+        Some(Ok(_)) => return Err(malformed()),
+        Some(Err(error)) => return Err(Close::of(error)),
+    };
+    serde_json::from_str(&text).map_err(|_unread| malformed())
+}
+
+fn malformed() -> Close {
+    Close::saying(
+        close::MALFORMED,
+        FaultCode::Malformed,
+        "the first message is `identify` or `pair`",
+    )
+}
+
+fn is_ours(version: u32) -> Result<(), Close> {
+    if version == protocol::VERSION {
+        return Ok(());
+    }
+    Err(Close::saying(
+        close::VERSION,
+        FaultCode::Version,
+        "page and daemon have no version in common; open the page that this daemon serves",
+    ))
+}
+
+fn identify(
+    daemon: &Arc<Daemon>,
+    admitted: &Admitted,
+    identify: &Identify,
+    nonce: &Nonce,
+    origin: &str,
+) -> Result<(Session, ServerMessage), Fault> {
+    let book = daemon.keys.book();
+    let handshake = Handshake {
+        server_nonce: nonce,
+        client_nonce: &identify.nonce,
+        server: &daemon.server,
+        origin,
+    };
+    let key = book
+        .paired(identify.key)
+        .filter(|key| key.secret.proves(&proof::identify(&handshake), &identify.proof));
+    let key = key.ok_or_else(|| {
+        Fault::new(
+            FaultCode::Unauthenticated,
+            "this key is not known here; pair again with `ridgepoint pair`",
+        )
+    })?;
+    let (keys, name, now) = (Arc::clone(daemon), key.id, daemon.clock.now());
+    tokio::task::spawn_blocking(move || keys.keys.used(name, now));
+    let session = session_of(daemon, admitted, key);
+    let identified = Identified {
+        proof: key.secret.sign(&proof::identified(&handshake)),
+        scopes: session.scopes.clone(),
+        session: number(),
+        epoch: daemon.epoch,
+    };
+    Ok((session, ServerMessage::Identified(identified)))
+}
+
+async fn pair(
+    daemon: &Arc<Daemon>,
+    admitted: &Admitted,
+    pair: &Pair,
+    nonce: Nonce,
+    origin: &str,
+) -> Result<(Session, ServerMessage), Fault> {
+    let (keys, asked, origin) = (Arc::clone(daemon), pair.clone(), origin.to_owned());
+    let paired = tokio::task::spawn_blocking(move || {
+        let handshake = Handshake {
+            server_nonce: &nonce,
+            client_nonce: &asked.nonce,
+            server: &keys.server,
+            origin: &origin,
+        };
+        let now = keys.clock.now();
+        keys.keys.change(|book| book.pair(&asked, &handshake, now))
+    });
+    let storage =
+        || Fault::new(FaultCode::Storage, "the new key cannot be kept; see the daemon's messages");
+    let paired = paired.await.map_err(|_panicked| storage())?.map_err(|error| {
+        eprintln!("no pairing: {error}");
+        storage()
+    })?;
+    let (key, proof) = paired.map_err(|error| match error {
+        PairError::Wrong => Fault::new(
+            FaultCode::Unauthenticated,
+            "this pairing code is wrong, used, or older than 5 minutes; `ridgepoint pair` prints a new link",
+        ),
+        PairError::Full => Fault::new(FaultCode::Rate, "too many keys; revoke some with `ridgepoint keys revoke`"),
+    })?;
+    let session = session_of(daemon, admitted, &key);
+    let paired = Paired {
+        key: key.id,
+        proof,
+        scopes: session.scopes.clone(),
+        session: number(),
+        epoch: daemon.epoch,
+    };
+    Ok((session, ServerMessage::Paired(paired)))
+}
+
+/// What a session may do: what its key may, the daemon allows, and the way it came permits. Nobody on a plain network gets more
+/// than a look.
+fn session_of(daemon: &Daemon, admitted: &Admitted, key: &Key) -> Session {
+    let permitted = |scope: &Scope| match scope {
+        Scope::Read => true,
+        Scope::Bench => daemon.bench && admitted.peer.is_local,
+        Scope::Files | Scope::Power => false,
+    };
+    Session { key: key.id, scopes: key.scopes.iter().copied().filter(permitted).collect() }
+}
+
+fn number() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed) + 1
+}

@@ -1,0 +1,76 @@
+//! Counters and sensors in the text form of Prometheus. No labels of single clients.
+
+use std::fmt::Write;
+use std::sync::atomic::Ordering;
+
+use axum::http::StatusCode;
+use axum::response::Response;
+
+use super::Daemon;
+use super::guard::text;
+
+/// All metrics.
+pub(super) async fn answer(daemon: &Daemon) -> Response {
+    let mut out = String::new();
+    head(&mut out, "ridgepoint_build_info", "gauge", "The version of the program.");
+    line(
+        &mut out,
+        &format!("ridgepoint_build_info{{version=\"{}\"}}", env!("CARGO_PKG_VERSION")),
+        1.0,
+    );
+    head(&mut out, "ridgepoint_sessions", "gauge", "Open sessions.");
+    line(&mut out, "ridgepoint_sessions", daemon.places.sessions() as f64);
+    let counters = &daemon.counters;
+    for (name, help, counter) in [
+        ("auth_failures", "Proofs and tokens that were wrong.", &counters.auth_failures),
+        (
+            "sessions_closed_slow",
+            "Sessions that did not take what they asked for.",
+            &counters.closed_slow,
+        ),
+        ("sessions_closed_rate", "Sessions that said too much.", &counters.closed_rate),
+        ("connections_evicted", "Connections ended to make room for others.", &counters.evicted),
+        ("panics", "Defects that stayed in their request.", &counters.panics),
+    ] {
+        let name = format!("ridgepoint_{name}_total");
+        head(&mut out, &name, "counter", help);
+        line(&mut out, &name, counter.load(Ordering::Relaxed) as f64);
+    }
+    head(&mut out, "ridgepoint_refused_total", "counter", "Requests that got nothing, by reason.");
+    for (reason, count) in counters.refusals() {
+        line(&mut out, &format!("ridgepoint_refused_total{{reason=\"{reason}\"}}"), count as f64);
+    }
+    if let Ok(counts) = daemon.jobs.store().counts().await {
+        head(&mut out, "ridgepoint_jobs", "gauge", "Jobs, by state.");
+        for (state, count) in counts {
+            line(&mut out, &format!("ridgepoint_jobs{{state=\"{}\"}}", state.key()), count as f64);
+        }
+    }
+    sensors(&mut out, daemon);
+    text(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", out)
+}
+
+/// A sensor that is missing has no line, and a 0 as its success.
+fn sensors(out: &mut String, daemon: &Daemon) {
+    let telemetry = daemon.sensors.read();
+    head(out, "ridgepoint_sensor_success", "gauge", "Whether a sensor could be read.");
+    for reading in &telemetry.readings {
+        let there = f64::from(u8::from(reading.value.is_some()));
+        line(out, &format!("ridgepoint_sensor_success{{sensor=\"{}\"}}", reading.name), there);
+    }
+    for reading in &telemetry.readings {
+        if let Some(value) = reading.value {
+            let name = format!("ridgepoint_{}", reading.name);
+            head(out, &name, "gauge", "A sensor of this machine; the unit is in the name.");
+            line(out, &name, value);
+        }
+    }
+}
+
+fn head(out: &mut String, name: &str, kind: &str, help: &str) {
+    writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}").expect("a string takes it");
+}
+
+fn line(out: &mut String, name: &str, value: f64) {
+    writeln!(out, "{name} {value}").expect("a string takes it");
+}

@@ -1,0 +1,162 @@
+//! Which pages may talk to this server. A browser names the page of a request in `Origin` and how it came about in
+//! `Sec-Fetch-Site`; other programs send neither, and need a proof like everybody.
+
+use axum::http::{HeaderMap, Method, header};
+
+use super::refusal::Refusal;
+
+const LONGEST: usize = 256;
+
+/// What a request is about, as far as its origin matters.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct About<'r> {
+    pub(super) headers: &'r HeaderMap,
+    pub(super) method: &'r Method,
+    /// The name that was asked, already allowed.
+    pub(super) host: &'r str,
+    /// Not one of the page's own files.
+    pub(super) is_api: bool,
+    /// Opens a socket.
+    pub(super) is_socket: bool,
+}
+
+/// The origin, if there is one and it is allowed; `None` for a request of no page.
+pub(super) fn allowed<'r>(about: About<'r>, list: &[String]) -> Result<Option<&'r str>, Refusal> {
+    let mut origins = about.headers.get_all(header::ORIGIN).iter();
+    let Some(origin) = origins.next() else { return without(about).map(|()| None) };
+    if origins.next().is_some() || origin.len() > LONGEST {
+        return Err(Refusal::OriginForm);
+    }
+    let origin = origin.to_str().map_err(|_unreadable| Refusal::OriginForm)?;
+    let own = ["http://", "https://"]
+        .iter()
+        .any(|scheme| origin.strip_prefix(scheme) == Some(about.host));
+    if own || list.iter().any(|allowed| allowed == origin) {
+        Ok(Some(origin))
+    } else {
+        Err(Refusal::Origin)
+    }
+}
+
+/// A browser leaves the origin out where a page only loads something: its own files, an image, a link.
+fn without(about: About<'_>) -> Result<(), Refusal> {
+    let fetch = |name: &str| about.headers.get(name).map(axum::http::HeaderValue::as_bytes);
+    let from_browser = about.headers.keys().any(|name| name.as_str().starts_with("sec-fetch-"));
+    if !from_browser {
+        return Ok(());
+    }
+    let reads = about.method == Method::GET || about.method == Method::HEAD;
+    if about.is_socket || !reads {
+        return Err(Refusal::Origin);
+    }
+    let ours = matches!(fetch("sec-fetch-site"), Some(b"same-origin" | b"none"));
+    if about.is_api && !ours { Err(Refusal::CrossSite) } else { Ok(()) }
+}
+
+/// An origin as users may allow it: scheme, name, perhaps a port, and nothing else.
+pub(crate) fn is_plain(origin: &str) -> bool {
+    let rest = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
+    rest.is_some_and(|rest| {
+        !rest.is_empty()
+            && rest.len() < LONGEST
+            && rest.bytes().all(|byte| {
+                byte.is_ascii_lowercase() || byte.is_ascii_digit() || b".-:[]".contains(&byte)
+            })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::{HeaderName, HeaderValue};
+
+    use super::*;
+
+    const LIST: &str = "https://pages.test";
+
+    fn judged(method: &Method, api: bool, headers: &[(&str, &str)]) -> Result<bool, Refusal> {
+        let headers: HeaderMap = headers
+            .iter()
+            .map(|(name, value)| {
+                (name.parse::<HeaderName>().unwrap(), value.parse::<HeaderValue>().unwrap())
+            })
+            .collect();
+        let about = About {
+            headers: &headers,
+            method,
+            host: "localhost:8000",
+            is_api: api,
+            is_socket: false,
+        };
+        allowed(about, &[LIST.to_owned()]).map(|origin| origin.is_some())
+    }
+
+    #[test]
+    fn origins_are_compared_byte_by_byte() {
+        for good in ["http://localhost:8000", "https://localhost:8000", LIST] {
+            assert_eq!(judged(&Method::POST, true, &[("origin", good)]), Ok(true), "{good}");
+        }
+        for bad in [
+            "null",
+            "",
+            "http://localhost:3000",
+            "http://localhost",
+            "http://localhost:8000/",
+            "http://LOCALHOST:8000",
+            "http://127.0.0.1:8000",
+            "https://pages.test:444",
+            "https://pages.test.evil.test",
+            "https://evilpages.test",
+            "http://pages.test",
+            "ws://localhost:8000",
+            "file://",
+        ] {
+            for method in [Method::GET, Method::POST] {
+                assert_eq!(
+                    judged(&method, false, &[("origin", bad)]),
+                    Err(Refusal::Origin),
+                    "{bad}"
+                );
+            }
+        }
+        let long = format!("http://{}", "a".repeat(LONGEST));
+        assert_eq!(judged(&Method::GET, true, &[("origin", &long)]), Err(Refusal::OriginForm));
+    }
+
+    #[test]
+    fn without_an_origin_only_programs_and_our_own_page_get_answers() {
+        let site = |value| [("sec-fetch-site", value)];
+        assert_eq!(judged(&Method::POST, true, &[]), Ok(false));
+        for value in ["same-origin", "none"] {
+            assert_eq!(judged(&Method::GET, true, &site(value)), Ok(false), "{value}");
+            assert_eq!(judged(&Method::POST, true, &site(value)), Err(Refusal::Origin));
+        }
+        for value in ["cross-site", "same-site", "strange"] {
+            assert_eq!(judged(&Method::GET, true, &site(value)), Err(Refusal::CrossSite));
+            // Links from other pages open ours.
+            assert_eq!(judged(&Method::GET, false, &site(value)), Ok(false), "{value}");
+        }
+        assert_eq!(
+            judged(&Method::GET, true, &[("sec-fetch-mode", "no-cors")]),
+            Err(Refusal::CrossSite)
+        );
+    }
+
+    #[test]
+    fn only_plain_origins_can_be_allowed() {
+        for good in ["https://pages.test", "http://localhost:3000", "http://[::1]:3000"] {
+            assert!(is_plain(good), "{good}");
+        }
+        for bad in [
+            "*",
+            "null",
+            "https://",
+            "https://a.test/",
+            "https://A.test",
+            "https://a.test/*",
+            "a.test",
+            "ftp://a.test",
+        ] {
+            assert!(!is_plain(bad), "{bad}");
+        }
+    }
+}

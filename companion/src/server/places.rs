@@ -1,0 +1,37 @@
+//! How many sockets there are: few that have not proved anything yet, and a fixed number of sessions.
+
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Sessions at once.
+pub(super) const SESSIONS: usize = 64;
+/// Sockets without a proof at once.
+const STRANGERS: usize = 8;
+
+/// The places; each is free again when its permit is dropped.
+#[derive(Debug)]
+pub(super) struct Places {
+    strangers: Arc<Semaphore>,
+    sessions: Arc<Semaphore>,
+}
+
+impl Places {
+    pub(super) fn new() -> Self {
+        let places = |count| Arc::new(Semaphore::new(count));
+        Self { strangers: places(STRANGERS), sessions: places(SESSIONS) }
+    }
+
+    pub(super) fn stranger(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.strangers).try_acquire_owned().ok()
+    }
+
+    pub(super) fn session(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.sessions).try_acquire_owned().ok()
+    }
+
+    /// How many sessions there are.
+    pub(super) fn sessions(&self) -> usize {
+        SESSIONS - self.sessions.available_permits()
+    }
+}

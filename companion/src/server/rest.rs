@@ -1,0 +1,197 @@
+//! Requests that end with their answer: pure functions, catalogs, sensors.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::Response;
+use protocol::scope::Scope;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use super::guard::{refuse, text};
+use super::refusal::Refusal;
+use super::{Daemon, Peer};
+use crate::cli::Failure;
+use crate::cli::api::{self, Given};
+
+/// Bytes of a body.
+pub(super) const BODY: usize = 256 * 1024;
+const BODY_TIME: Duration = Duration::from_secs(10);
+const ANSWER_TIME: Duration = Duration::from_secs(30);
+
+type Compute = fn(Given) -> Result<Vec<u8>, Failure>;
+
+/// On this machine everybody may read; from elsewhere, and wherever a token is sent, it must be a good one.
+pub(super) fn may_read(daemon: &Daemon, peer: Peer, headers: &HeaderMap) -> Result<(), Refusal> {
+    let mut given = headers.get_all(header::AUTHORIZATION).iter();
+    let Some(value) = given.next() else {
+        return if peer.is_local { Ok(()) } else { Err(Refusal::Token) };
+    };
+    let token = value.to_str().ok().and_then(|value| value.strip_prefix("Bearer "));
+    let book = daemon.keys.book();
+    let key = token.and_then(|token| book.token(token));
+    if given.next().is_none() && key.is_some_and(|key| key.scopes.contains(&Scope::Read)) {
+        return Ok(());
+    }
+    daemon.counters.auth_failures.fetch_add(1, Ordering::Relaxed);
+    Err(Refusal::Token)
+}
+
+/// The answer to a JSON object.
+pub(super) async fn compute(daemon: &Arc<Daemon>, compute: Compute, request: Request) -> Response {
+    match fields(request).await {
+        Ok(given) => run(daemon, compute, given).await,
+        Err(Bad::Refused(refusal)) => refuse(daemon, refusal),
+        Err(Bad::Json(why)) => error(StatusCode::BAD_REQUEST, &why),
+    }
+}
+
+/// The same, with the names that the first prototypes used: `hardware_key` in the query, `M`, `N`, `K` in the body.
+pub(super) async fn prototype(
+    daemon: &Arc<Daemon>,
+    compute: Compute,
+    request: Request,
+) -> Response {
+    let query = request.uri().query().unwrap_or_default().to_owned();
+    match fields(request).await {
+        Ok(given) => run(daemon, compute, renamed(&query, given)).await,
+        Err(Bad::Refused(refusal)) => refuse(daemon, refusal),
+        Err(Bad::Json(why)) => error(StatusCode::BAD_REQUEST, &why),
+    }
+}
+
+/// Names of the prototypes, and ours. What they left out was FP16.
+const NAMES: [(&str, &str); 6] = [
+    ("M", "m"),
+    ("N", "n"),
+    ("K", "k"),
+    ("hardware_key", "hardware"),
+    ("precision", "weights"),
+    ("precisions", "weights"),
+];
+
+fn renamed(query: &str, given: Given) -> Given {
+    let queried = query.split('&').filter_map(|pair| pair.split_once('='));
+    let queried = queried.map(|(key, value)| (key.to_owned(), Value::String(value.to_owned())));
+    let mut fields: Given = queried
+        .chain(given)
+        .map(|(key, value)| {
+            let name = NAMES.iter().find(|(theirs, _)| *theirs == key);
+            (name.map_or(key, |(_, ours)| (*ours).to_owned()), value)
+        })
+        .collect();
+    if !fields.contains_key("model") {
+        fields.entry("weights").or_insert_with(|| json!("fp16"));
+    }
+    fields
+}
+
+enum Bad {
+    Refused(Refusal),
+    Json(String),
+}
+
+async fn fields(request: Request) -> Result<Given, Bad> {
+    let media = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let media = media.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    if !media.eq_ignore_ascii_case("application/json") {
+        return Err(Bad::Refused(Refusal::MediaType));
+    }
+    let read = timeout(BODY_TIME, to_bytes(request.into_body(), BODY)).await;
+    let body = read
+        .map_err(|_elapsed| Bad::Refused(Refusal::BodyTooSlow))?
+        .map_err(|_long| Bad::Refused(Refusal::BodyTooLarge))?;
+    serde_json::from_slice(&body).map_err(|error| Bad::Json(format!("not a JSON object: {error}")))
+}
+
+/// Beside the sockets, and never more at once than there are places for.
+async fn run(daemon: &Arc<Daemon>, compute: Compute, given: Given) -> Response {
+    let answered = timeout(ANSWER_TIME, async {
+        let place = Arc::clone(&daemon.computing).acquire_owned().await;
+        tokio::task::spawn_blocking(move || {
+            let _place = place;
+            compute(given)
+        })
+        .await
+    });
+    match answered.await {
+        Err(_) => refuse(daemon, Refusal::Busy),
+        Ok(Err(panicked)) => {
+            daemon.counters.panics.fetch_add(1, Ordering::Relaxed);
+            eprintln!("a calculation panicked: {panicked}");
+            error(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "a defect of this program; its messages say where",
+            )
+        }
+        Ok(Ok(answer)) => answered_with(answer),
+    }
+}
+
+fn answered_with(answer: Result<Vec<u8>, Failure>) -> Response {
+    match answer {
+        Ok(body) => json(body),
+        Err(Failure::BadInput(line) | Failure::NotMet(line)) => {
+            error(StatusCode::BAD_REQUEST, &line)
+        }
+        Err(Failure::Failed(line) | Failure::Permission(line)) => {
+            error(StatusCode::INTERNAL_SERVER_ERROR, &line)
+        }
+        Err(Failure::NobodyReads) => error(StatusCode::INTERNAL_SERVER_ERROR, "no answer"),
+    }
+}
+
+/// A catalog, or a row of it.
+pub(super) fn catalog(name: &str, key: Option<&str>) -> Response {
+    match (api::catalog(name, key), key) {
+        (Err(Failure::BadInput(line)), Some(_)) => error(StatusCode::NOT_FOUND, &line),
+        (answer, _) => answered_with(answer),
+    }
+}
+
+/// The sensors.
+pub(super) fn telemetry(daemon: &Daemon) -> Response {
+    json(serde_json::to_vec(&daemon.sensors.read()).expect("readings have text keys"))
+}
+
+/// Whether the daemon can do its work.
+pub(super) fn health(daemon: &Daemon, query: Option<&str>) -> Response {
+    assert!(!(daemon.hooks.panics && query == Some("panic")), "as the test hook asked");
+    let version = env!("CARGO_PKG_VERSION");
+    if daemon.jobs.store().is_broken() {
+        let body = json!({ "status": "results cannot be kept", "version": version });
+        return text(StatusCode::SERVICE_UNAVAILABLE, JSON, body.to_string());
+    }
+    json(json!({ "status": "ok", "version": version, "protocol": protocol::VERSION }).to_string())
+}
+
+const JSON: &str = "application/json";
+
+/// A JSON answer.
+pub(super) fn json(body: impl Into<Body>) -> Response {
+    text(StatusCode::OK, JSON, body)
+}
+
+/// A JSON refusal, in the form of the command line's.
+pub(super) fn error(status: StatusCode, line: &str) -> Response {
+    text(status, JSON, json!({ "error": line }).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_the_prototypes_become_ours() {
+        let given = serde_json::from_str(r#"{"M":1,"N":4096,"K":2048}"#).unwrap();
+        let fields = Value::Object(renamed("hardware_key=jetson_orin_nano", given));
+        let expected = json!({"hardware": "jetson_orin_nano", "m": 1, "n": 4096, "k": 2048, "weights": "fp16"});
+        assert_eq!(fields, expected);
+        let named = serde_json::from_str(r#"{"precision":"int8"}"#).unwrap();
+        assert_eq!(renamed("", named)["weights"], "int8");
+    }
+}

@@ -1,0 +1,100 @@
+//! A scripted job: it does on demand what a broken one does by itself.
+
+use std::io::{self, Write};
+use std::thread::sleep;
+use std::time::Duration;
+
+use protocol::bench::{BenchRecord, Precision, Time};
+use protocol::job::{FakeAct, FakeSpec};
+
+use super::Voice;
+use crate::jobs::message::WorkerMessage;
+
+/// Runs the script.
+pub(super) fn run(fake: &FakeSpec, voice: &Voice) {
+    voice.say(&WorkerMessage::Plan { predicted_s: fake.predicted_s });
+    for step in 1..=fake.steps {
+        sleep(Duration::from_millis(fake.step_ms.into()));
+        if voice.stopped() {
+            return voice.say(&WorkerMessage::Stopped {});
+        }
+        let note = format!("step {step}");
+        voice.say(&WorkerMessage::Progress { done: step, total: fake.steps, note });
+        voice.say(&WorkerMessage::Result { record: Box::new(record(f64::from(step))) });
+    }
+    act(fake.act, voice);
+}
+
+fn act(act: FakeAct, voice: &Voice) {
+    match act {
+        FakeAct::Finish => voice.say(&WorkerMessage::Done {}),
+        FakeAct::Fail => voice.say(&WorkerMessage::Failed { message: "as asked".into() }),
+        FakeAct::Hang => sleep(Duration::from_hours(1)),
+        FakeAct::Linger | FakeAct::IgnoreCancel => linger(voice),
+        FakeAct::Crash => {
+            eprintln!("crashing as asked");
+            std::process::abort()
+        }
+        FakeAct::Vanish => {}
+        FakeAct::Garble => raw(b"{\"say\":\"done\"\n\xff\xfe\n"),
+        FakeAct::Oversize => loop {
+            raw(&[b'x'; 4096]);
+        },
+        FakeAct::Flood => loop {
+            voice.say(&WorkerMessage::Log { line: "flood".into() });
+        },
+        FakeAct::Lie => {
+            let mut record = record(1.0);
+            record.byte_per_s *= 2.0;
+            voice.say(&WorkerMessage::Result { record: Box::new(record) });
+            voice.say(&WorkerMessage::Done {});
+        }
+        FakeAct::Babble => {
+            voice.say(&WorkerMessage::Done {});
+            loop {
+                voice.say(&WorkerMessage::Log { line: "one more thing".into() });
+            }
+        }
+    }
+}
+
+fn linger(voice: &Voice) {
+    loop {
+        voice.say(&WorkerMessage::Beat {});
+        sleep(Duration::from_millis(50));
+        if voice.stopped() {
+            return voice.say(&WorkerMessage::Stopped {});
+        }
+    }
+}
+
+fn raw(bytes: &[u8]) {
+    let mut out = io::stdout().lock();
+    if out.write_all(bytes).and_then(|()| out.flush()).is_err() {
+        std::process::exit(1);
+    }
+}
+
+/// A record that agrees with itself.
+fn record(bytes: f64) -> BenchRecord {
+    BenchRecord {
+        schema: 1,
+        kernel: "fake".into(),
+        route: "scripted".into(),
+        backend: "fake".into(),
+        device: "none".into(),
+        shape: None,
+        precision: Precision { weights: "int8".into(), activations: "fp32".into() },
+        cache: "hot".into(),
+        bytes,
+        flops: 2.0 * bytes,
+        time_s: Time { median: 0.5, low: 0.25, high: 1.0, n: 3 },
+        byte_per_s: 2.0 * bytes,
+        flop_per_s: 4.0 * bytes,
+        energy_j: None,
+        check: None,
+        flags: Vec::new(),
+        conditions: std::collections::BTreeMap::new(),
+        missing: std::collections::BTreeMap::new(),
+    }
+}
