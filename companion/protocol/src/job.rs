@@ -179,6 +179,14 @@ pub enum JobEvent {
         /// Its record.
         record: alloc::boxed::Box<BenchRecord>,
     },
+    /// A calibration is made.
+    Calibration {
+        /// The text of a calibration file, as `calibrate --from` writes it.
+        calibration: String,
+        /// The text of a device file with the measured ceilings, for a device that no catalog has.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        device: Option<String>,
+    },
     /// A line that it has to say.
     Log {
         /// The line.

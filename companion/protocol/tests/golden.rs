@@ -208,6 +208,13 @@ fn says() -> Vec<(&'static str, ServerMessage)> {
             event(JobEvent::Progress { done: 1, total: 2, note: "int8 1 × 4096 × 4096".into() }),
         ),
         ("event_result", event(JobEvent::Result { record: Box::new(record()) })),
+        (
+            "event_calibration",
+            event(JobEvent::Calibration {
+                calibration: "{\"device\":\"a_processor\",\"rows\":[]}".into(),
+                device: Some("{\"key\":\"a_processor\"}".into()),
+            }),
+        ),
         ("event_log", event(JobEvent::Log { line: "two threads".into() })),
         ("event_ended", event(JobEvent::Ended { state: JobState::Done, fault: None })),
         (
@@ -252,6 +259,7 @@ fn say_kind(message: &ServerMessage) -> &'static str {
             JobEvent::Started { .. } => "event_started",
             JobEvent::Progress { .. } => "event_progress",
             JobEvent::Result { .. } => "event_result",
+            JobEvent::Calibration { .. } => "event_calibration",
             JobEvent::Log { .. } => "event_log",
             JobEvent::Ended { .. } => "event_ended",
             JobEvent::Unknown => unreachable!("nobody sends it"),
@@ -265,7 +273,7 @@ fn say_kind(message: &ServerMessage) -> &'static str {
         ServerMessage::Unknown => unreachable!("nobody sends it"),
     }
 }
-const SAY_KINDS: usize = 17;
+const SAY_KINDS: usize = 18;
 
 fn is_golden<T: Serialize + DeserializeOwned + PartialEq + Debug>(name: &str, value: &T) {
     let path = folder().join(name);
