@@ -28,7 +28,7 @@ pub fn OpenFile() -> impl IntoView {
     };
     view! {
         <div class="field open-file">
-            <label for="file">"Your own device, model or measurements"</label>
+            <label for="file">"A file of your own"</label>
             <input
                 id="file"
                 type="file"

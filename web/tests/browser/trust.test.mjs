@@ -35,7 +35,7 @@ pageTest('the view says how right expected times are, with the figures of the do
   assert.ok(fetched.some((url) => /trust/.test(url)));
   assert.match(await verdict(page), /^Decode with one sequence is within \d+ % half of the time, and within \d+ % nine times in ten, on rows that were left out of the fit\.$/);
   assert.match(await line(page), /^1 308 rows of 18 devices; \d+ % lie in their interval/);
-  for (const [query, title] of [['', 'Left out: a tenth'], ['&fl=device', 'Left out: a device']]) {
+  for (const [query, title] of [['', 'Left out: a board'], ['&fl=device', 'Left out: a device']]) {
     await open(page, query);
     const shown = await errors(page);
     const docs = ofDocs(title);
