@@ -151,6 +151,7 @@ pub(crate) fn serve(
         daemon.ending.send_replace(true);
         daemon.jobs.end();
         let _ = timeout(LAST_WORDS, runner).await;
+        daemon.jobs.store().settle().await;
         Ok(code)
     })
 }

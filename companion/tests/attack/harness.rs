@@ -89,7 +89,10 @@ impl Daemon {
         let mut address = String::new();
         let mut stdout = BufReader::new(child.0.stdout.take().expect("piped"));
         stdout.read_line(&mut address).expect("its stdout");
-        let port = address.trim().strip_prefix("http://localhost:").and_then(|rest| rest.strip_suffix('/'));
+        let port = address
+            .trim()
+            .strip_prefix("http://localhost:")
+            .and_then(|rest| rest.strip_suffix('/'));
         let Some(port) = port.and_then(|port| port.parse().ok()) else {
             let code = child.0.wait().expect("it ends").code();
             thread::sleep(Duration::from_millis(50));
@@ -199,7 +202,7 @@ impl Daemon {
             let entry = entry.expect("a file");
             let name = entry.file_name().into_string().expect("a plain name");
             // The write-ahead log grows and shrinks by itself; the lock comes with the first change.
-            if !name.contains("-wal") && !name.contains("-shm") && !name.ends_with(".lock") {
+            if !name.contains("-wal") && !name.contains("-shm") && !name.contains(".lock") {
                 files.insert(name, 0);
             }
         }
@@ -263,7 +266,8 @@ pub(crate) fn read_answer(stream: &mut TcpStream) -> Answer {
 fn is_whole(bytes: &[u8]) -> bool {
     let Some(end) = bytes.windows(4).position(|end| end == b"\r\n\r\n") else { return false };
     let head = String::from_utf8_lossy(&bytes[..end]).to_ascii_lowercase();
-    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse::<usize>().ok());
+    let length =
+        head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse::<usize>().ok());
     head.starts_with("http/1.1 101") || length.is_some_and(|length| bytes.len() >= end + 4 + length)
 }
 

@@ -57,7 +57,11 @@ fn foreign_pages_open_no_socket() {
         ("own page", upgrade(&ours, &origin(&own)), 101),
         ("hosted page", upgrade(&ours, &origin("https://pages.test")), 101),
         ("program", upgrade(&ours, ""), 101),
-        ("remapped port", upgrade("Host: localhost:9000\r\n", &origin("http://localhost:9000")), 101),
+        (
+            "remapped port",
+            upgrade("Host: localhost:9000\r\n", &origin("http://localhost:9000")),
+            101,
+        ),
         ("six", upgrade("Host: [::1]:8000\r\n", &origin("http://[::1]:8000")), 101),
         ("literal", upgrade("Host: 127.1.2.3\r\n", ""), 101),
         ("dot", upgrade("Host: localhost.\r\n", ""), 101),
@@ -85,26 +89,74 @@ fn foreign_pages_get_and_change_nothing() {
     let cross = "Sec-Fetch-Site: cross-site";
     for (row, method, target, headers, status) in [
         ("O20", "POST", "/api/v1/analyze", vec!["Content-Type: text/plain", cross], 403),
-        ("O20 origin", "POST", "/api/v1/analyze", vec!["Content-Type: text/plain", evil, cross], 403),
+        (
+            "O20 origin",
+            "POST",
+            "/api/v1/analyze",
+            vec!["Content-Type: text/plain", evil, cross],
+            403,
+        ),
         ("O20 json", "POST", "/api/v1/analyze", vec![json, evil], 403),
-        ("O21 form", "POST", "/api/v1/analyze", vec!["Content-Type: application/x-www-form-urlencoded"], 415),
-        ("O21 multipart", "POST", "/api/v1/sweep", vec!["Content-Type: multipart/form-data; boundary=x"], 415),
+        (
+            "O21 form",
+            "POST",
+            "/api/v1/analyze",
+            vec!["Content-Type: application/x-www-form-urlencoded"],
+            415,
+        ),
+        (
+            "O21 multipart",
+            "POST",
+            "/api/v1/sweep",
+            vec!["Content-Type: multipart/form-data; boundary=x"],
+            415,
+        ),
         ("O21 none", "POST", "/api/recommend", vec![], 415),
         ("O21 near", "POST", "/api/v1/analyze", vec!["Content-Type: application/jsonx"], 415),
-        ("O23", "OPTIONS", "/api/v1/analyze", vec![evil, "Access-Control-Request-Method: POST"], 403),
-        ("O23 null", "OPTIONS", "/healthz", vec!["Origin: null", "Access-Control-Request-Method: GET"], 403),
-        ("O24 img", "GET", "/api/v1/telemetry", vec![cross, "Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: image"], 401),
+        (
+            "O23",
+            "OPTIONS",
+            "/api/v1/analyze",
+            vec![evil, "Access-Control-Request-Method: POST"],
+            403,
+        ),
+        (
+            "O23 null",
+            "OPTIONS",
+            "/healthz",
+            vec!["Origin: null", "Access-Control-Request-Method: GET"],
+            403,
+        ),
+        (
+            "O24 img",
+            "GET",
+            "/api/v1/telemetry",
+            vec![cross, "Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: image"],
+            401,
+        ),
         ("O24 script", "GET", "/api/v1/hardware", vec![cross, "Sec-Fetch-Dest: script"], 401),
         ("O24 metrics", "GET", "/metrics", vec!["Sec-Fetch-Site: same-site"], 401),
         ("O24 origin", "GET", "/healthz", vec![evil], 403),
-        ("O26 override", "POST", "/api/v1/analyze", vec![json, "X-HTTP-Method-Override: DELETE"], 400),
+        (
+            "O26 override",
+            "POST",
+            "/api/v1/analyze",
+            vec![json, "X-HTTP-Method-Override: DELETE"],
+            400,
+        ),
         ("method", "DELETE", "/api/v1/hardware", vec![], 405),
         ("method of jobs", "PUT", "/ws", vec![], 405),
         ("page", "POST", "/", vec![json], 405),
         // Controls.
         ("own json", "POST", "/api/v1/analyze", vec![json], 200),
         ("hosted", "POST", "/api/v1/analyze", vec![json, "Origin: https://pages.test"], 200),
-        ("hosted preflight", "OPTIONS", "/api/v1/analyze", vec!["Origin: https://pages.test", "Access-Control-Request-Method: POST"], 204),
+        (
+            "hosted preflight",
+            "OPTIONS",
+            "/api/v1/analyze",
+            vec!["Origin: https://pages.test", "Access-Control-Request-Method: POST"],
+            204,
+        ),
         ("a link from elsewhere", "GET", "/", vec![cross, "Sec-Fetch-Mode: navigate"], 200),
         ("own fetch", "GET", "/api/v1/telemetry", vec!["Sec-Fetch-Site: same-origin"], 200),
     ] {
@@ -135,7 +187,10 @@ fn a_rebound_name_gets_no_page() {
     for target in ["/", "/nothing", "/api/v1/hardware", "/api/nothing", "/healthz", "/metrics"] {
         let answer = daemon.get(target);
         let policy = answer.header("content-security-policy").expect("a policy");
-        assert!(policy.contains("frame-ancestors 'none'") && policy.contains("default-src 'none'"), "{target}");
+        assert!(
+            policy.contains("frame-ancestors 'none'") && policy.contains("default-src 'none'"),
+            "{target}"
+        );
         assert!(policy.contains(&format!(" ws://localhost:{} ", daemon.port)), "{policy}");
         assert_eq!(answer.header("referrer-policy"), Some("no-referrer"), "{target}");
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{target}");
@@ -203,15 +258,37 @@ fn calls_of_the_prototypes_work() {
 fn answers_are_those_of_the_command_line() {
     let daemon = Daemon::start(&Setup::default());
     for (verb, fields, words) in [
-        ("analyze", r#"{"hardware":"t4","m":1,"n":4096,"k":4096,"weights":"int8"}"#, "--hardware t4 -m 1 -n 4096 -k 4096 --weights int8"),
-        ("estimate", r#"{"hardware":"t4","model":"llama-3.1-8b","weights":"int8","batch":1,"prompt":512}"#, "--hardware t4 --model llama-3.1-8b --weights int8 --batch 1 --prompt 512"),
-        ("recommend", r#"{"hardware":"t4","model":"llama-3.1-8b","batch":1,"prompt":512}"#, "--hardware t4 --model llama-3.1-8b --batch 1 --prompt 512"),
-        ("tiling", r#"{"hardware":"t4","m":512,"n":512,"k":512,"weights":"fp16"}"#, "--hardware t4 -m 512 -n 512 -k 512 --weights fp16"),
-        ("sweep", r#"{"hardware":"t4","m":"1,2","n":64,"k":64,"weights":"fp16,int8"}"#, "--hardware t4 -m 1,2 -n 64 -k 64 --weights fp16,int8"),
+        (
+            "analyze",
+            r#"{"hardware":"t4","m":1,"n":4096,"k":4096,"weights":"int8"}"#,
+            "--hardware t4 -m 1 -n 4096 -k 4096 --weights int8",
+        ),
+        (
+            "estimate",
+            r#"{"hardware":"t4","model":"llama-3.1-8b","weights":"int8","batch":1,"prompt":512}"#,
+            "--hardware t4 --model llama-3.1-8b --weights int8 --batch 1 --prompt 512",
+        ),
+        (
+            "recommend",
+            r#"{"hardware":"t4","model":"llama-3.1-8b","batch":1,"prompt":512}"#,
+            "--hardware t4 --model llama-3.1-8b --batch 1 --prompt 512",
+        ),
+        (
+            "tiling",
+            r#"{"hardware":"t4","m":512,"n":512,"k":512,"weights":"fp16"}"#,
+            "--hardware t4 -m 512 -n 512 -k 512 --weights fp16",
+        ),
+        (
+            "sweep",
+            r#"{"hardware":"t4","m":"1,2","n":64,"k":64,"weights":"fp16,int8"}"#,
+            "--hardware t4 -m 1,2 -n 64 -k 64 --weights fp16,int8",
+        ),
     ] {
         let rest = daemon.post(&format!("/api/v1/{verb}"), fields).json();
-        let printed = crate::shared::program().arg(verb).args(words.split(' ')).args(["-o", "json"]).output();
-        let printed: serde_json::Value = serde_json::from_slice(&printed.expect("it runs").stdout).expect("JSON");
+        let printed =
+            crate::shared::program().arg(verb).args(words.split(' ')).args(["-o", "json"]).output();
+        let printed: serde_json::Value =
+            serde_json::from_slice(&printed.expect("it runs").stdout).expect("JSON");
         assert_eq!(rest, printed, "{verb}");
     }
 }

@@ -200,9 +200,13 @@ impl Client {
                 Ok(Message::Text(text)) => {
                     return Heard::Say(serde_json::from_str(&text).expect("a message"));
                 }
-                Ok(Message::Close(frame)) => return Heard::Closed(frame.map(|frame| frame.code.into())),
+                Ok(Message::Close(frame)) => {
+                    return Heard::Closed(frame.map(|frame| frame.code.into()));
+                }
                 Ok(_) => {}
-                Err(Error::Io(error)) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                Err(Error::Io(error))
+                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
+                {
                     return Heard::Nothing;
                 }
                 Err(_) => return Heard::Closed(None),
@@ -231,6 +235,14 @@ impl Client {
         }
         match self.hear(within) {
             Heard::Say(say) => Some(say.say),
+            _ => None,
+        }
+    }
+
+    /// The code of the next message, if it is a fault.
+    pub(crate) fn answer_or_push(&mut self) -> Option<FaultCode> {
+        match self.push(Duration::from_secs(5)) {
+            Some(ServerMessage::Fault(fault)) => Some(fault.code),
             _ => None,
         }
     }
@@ -264,7 +276,12 @@ impl Client {
     }
 
     /// At most so many of them.
-    pub(crate) fn follow_some(&mut self, job: JobId, after: u64, most: usize) -> Vec<NumberedEvent> {
+    pub(crate) fn follow_some(
+        &mut self,
+        job: JobId,
+        after: u64,
+        most: usize,
+    ) -> Vec<NumberedEvent> {
         let mut last = self.subscribe(job, after);
         let mut events = Vec::new();
         while events.len() < most {

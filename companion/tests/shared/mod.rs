@@ -27,10 +27,11 @@ pub(crate) fn daemon(folder: &Folder) -> Command {
         let mut trial = program();
         let can = trial.arg("--version").uid(NOBODY).gid(NOBODY).output();
         if can.is_ok_and(|ended| ended.status.success()) {
-            fs::create_dir_all(&state).expect("a state folder");
-            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
-            fs::set_permissions(&state, mode).expect("it is ours");
-            std::os::unix::fs::chown(&state, Some(NOBODY), Some(NOBODY)).expect("root may");
+            if fs::create_dir(&state).is_ok() {
+                let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+                fs::set_permissions(&state, mode).expect("it is ours");
+                std::os::unix::fs::chown(&state, Some(NOBODY), Some(NOBODY)).expect("root may");
+            }
             command.uid(NOBODY).gid(NOBODY);
         } else {
             eprintln!(
@@ -88,4 +89,3 @@ impl Drop for Folder {
         let _ = fs::remove_dir_all(&self.0);
     }
 }
-
