@@ -147,8 +147,8 @@ fn command() -> Command {
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    // The daemon ends in its own time, and tells its sessions.
-    if matches.subcommand_name() != Some("serve") {
+    // The daemon ends in its own time, and tells its sessions; its workers end with it.
+    if !matches!(matches.subcommand_name(), Some("serve" | "worker")) {
         interrupt::exits_with_130();
     }
     match matches.subcommand() {

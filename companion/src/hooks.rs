@@ -27,6 +27,8 @@ pub(crate) struct Hooks {
     pub(crate) fail_write: Option<u64>,
     /// Jobs that keep their events.
     pub(crate) keep_jobs: Option<u32>,
+    /// What runs jobs panics once.
+    pub(crate) runner_panics: bool,
     /// `GET /healthz?panic` panics.
     pub(crate) panics: bool,
 }

@@ -119,9 +119,15 @@ fn limits() -> Limits {
 
 /// Serves until a signal ends it, and gives the exit code.
 ///
+/// `announce` is called when everything is open and requests are answered.
+///
 /// # Errors
 /// Why it cannot start, as a sentence.
-pub(crate) fn serve(config: Config, bound: Vec<Bound>) -> Result<u8, String> {
+pub(crate) fn serve(
+    config: Config,
+    bound: Vec<Bound>,
+    announce: impl FnOnce() -> Result<(), String>,
+) -> Result<u8, String> {
     let failed = |error: std::io::Error| format!("the server failed: {error}");
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -139,11 +145,13 @@ pub(crate) fn serve(config: Config, bound: Vec<Bound>) -> Result<u8, String> {
             let (daemon, connections) = (Arc::clone(&daemon), Arc::clone(&connections));
             tokio::spawn(connections::accept(daemon, connections, listener, Peer { is_local }));
         }
+        announce()?;
         let code = ended_by_signal().await.map_err(failed)?;
         // Sessions say goodbye, and the job that runs is marked as interrupted.
         daemon.ending.send_replace(true);
         daemon.jobs.end();
         let _ = timeout(LAST_WORDS, runner).await;
+        daemon.jobs.store().settle().await;
         Ok(code)
     })
 }

@@ -63,17 +63,25 @@ pub(super) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     };
     let code = keys.change(|book| book.add_code(scopes, clock.now()))?;
     state::put(&state, "address", &address.own)?;
-    announce(&state, &address.own, &code, &site)?;
     let config = Config {
-        site,
-        hosts: address.hosts,
+        site: site.clone(),
+        hosts: address.hosts.clone(),
         origins,
         bench: !matches.get_flag("read-only"),
-        state,
+        state: state.clone(),
         hooks,
         clock,
     };
-    server::serve(config, bound).map_err(Failure::Failed)
+    let announce = || announce(&state, &address.own, &code, &site).map_err(unsaid);
+    server::serve(config, bound, announce).map_err(Failure::Failed)
+}
+
+/// Nobody learned the address, so there is nothing to serve.
+fn unsaid(failure: Failure) -> String {
+    match failure {
+        Failure::Failed(line) | Failure::BadInput(line) | Failure::Permission(line) => line,
+        Failure::NotMet(_) | Failure::NobodyReads => "nobody reads the address".into(),
+    }
 }
 
 /// Prints the link where only its user sees it; into a pipe or a journal goes the address without the code.

@@ -6,12 +6,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use axum::body::Bytes;
 use axum::extract::ws::Utf8Bytes;
-use protocol::job::{JobId, NumberedEvent};
+use protocol::job::{JobEvent, JobId, NumberedEvent};
 use protocol::server::{Say, ServerMessage};
 use tokio::sync::watch;
 
 /// An event as it goes over the wire.
-pub(crate) type Line = Utf8Bytes;
+#[derive(Debug, Clone)]
+pub(crate) struct Line {
+    /// Its number.
+    pub(crate) seq: u64,
+    /// The whole message.
+    pub(crate) text: Utf8Bytes,
+    /// Nothing follows it.
+    pub(crate) is_last: bool,
+}
 
 const KEPT_EVENTS: usize = 512;
 const KEPT_JOBS: usize = 32;
@@ -19,7 +27,7 @@ const KEPT_JOBS: usize = 32;
 /// What was added lately.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    jobs: Mutex<BTreeMap<JobId, VecDeque<(u64, Line)>>>,
+    jobs: Mutex<BTreeMap<JobId, VecDeque<Line>>>,
     bell: watch::Sender<u64>,
 }
 
@@ -38,7 +46,7 @@ impl Journal {
         let line = line(event);
         let mut jobs = self.lock();
         let latest = jobs.entry(event.job).or_default();
-        latest.push_back((event.seq, line));
+        latest.push_back(line);
         if latest.len() > KEPT_EVENTS {
             latest.pop_front();
         }
@@ -55,32 +63,34 @@ impl Journal {
     }
 
     /// The events after a number, if all of them are here; an empty list if there is none yet.
-    pub(crate) fn after(&self, job: JobId, after: u64, limit: usize) -> Option<Vec<(u64, Line)>> {
+    pub(crate) fn after(&self, job: JobId, after: u64, limit: usize) -> Option<Vec<Line>> {
         let jobs = self.lock();
         let latest = jobs.get(&job)?;
-        let first = latest.front()?.0;
+        let first = latest.front()?.seq;
         if after + 1 < first {
             return None;
         }
-        Some(latest.iter().filter(|(seq, _)| *seq > after).take(limit).cloned().collect())
+        Some(latest.iter().filter(|line| line.seq > after).take(limit).cloned().collect())
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<JobId, VecDeque<(u64, Line)>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<JobId, VecDeque<Line>>> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// An event as it goes over the wire.
+/// Writes an event out.
 pub(crate) fn line(event: &NumberedEvent) -> Line {
     let say = Say { id: None, say: ServerMessage::Event(event.clone()) };
     let text = serde_json::to_vec(&say).expect("messages have text keys");
-    Utf8Bytes::try_from(Bytes::from(text)).expect("JSON is UTF-8")
+    Line {
+        seq: event.seq,
+        text: Utf8Bytes::try_from(Bytes::from(text)).expect("JSON is UTF-8"),
+        is_last: matches!(event.event, JobEvent::Ended { .. }),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use protocol::job::JobEvent;
-
     use super::*;
 
     #[test]
@@ -94,7 +104,7 @@ mod tests {
         let first = 600 - KEPT_EVENTS as u64 + 1;
         assert!(journal.after(job, first - 2, 10).is_none());
         let found = journal.after(job, first - 1, 10).expect("all are here");
-        assert_eq!((found.len(), found[0].0), (10, first));
+        assert_eq!((found.len(), found[0].seq), (10, first));
         assert_eq!(journal.after(job, 600, 10).map(|found| found.len()), Some(0));
     }
 }

@@ -37,6 +37,10 @@ pub(crate) struct Jobs {
     hooks: Hooks,
     canceled: Mutex<BTreeSet<JobId>>,
     ending: AtomicBool,
+    /// The job that runs, or ran last.
+    running: Mutex<Option<JobId>>,
+    /// The test hook that panics does so once.
+    has_panicked: AtomicBool,
     /// Something waits in the queue.
     waiting: Notify,
     /// Somebody canceled.
@@ -51,6 +55,8 @@ impl Jobs {
             hooks,
             canceled: Mutex::default(),
             ending: AtomicBool::new(false),
+            running: Mutex::default(),
+            has_panicked: AtomicBool::new(false),
             waiting,
             cancel,
         })
@@ -103,11 +109,34 @@ impl Jobs {
         self.canceled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs jobs until the daemon ends.
+    /// Runs jobs until the daemon ends. A defect beside a job ends that job; the next one runs.
     pub(crate) async fn run(self: Arc<Self>) {
+        while let Err(panicked) = tokio::spawn(Arc::clone(&self).run_in_turn()).await {
+            eprintln!("what runs jobs panicked: {panicked}");
+            let fault = Fault::new(
+                FaultCode::Internal,
+                "a defect of the daemon ended it; see its messages",
+            );
+            let event = JobEvent::Ended { state: JobState::Failed, fault: Some(fault) };
+            let running = *self.running();
+            if let Some(job) = running {
+                // If it cannot be written down, the next daemon finds the job interrupted.
+                let _ = self.store.append(job, event, &[JobState::Running]).await;
+            }
+        }
+    }
+
+    fn running(&self) -> MutexGuard<'_, Option<JobId>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn run_in_turn(self: Arc<Self>) {
         while !self.is_ending() {
             match self.store.claim().await {
-                Ok(Some((job, spec))) => self.run_one(job, &spec).await,
+                Ok(Some((job, spec))) => {
+                    *self.running() = Some(job);
+                    self.run_one(job, &spec).await;
+                }
                 Ok(None) => self.waiting.notified().await,
                 // Nothing can be written down, so nothing is run.
                 Err(_) => std::future::pending().await,
@@ -119,6 +148,8 @@ impl Jobs {
         let ended = match Worker::start(spec).await {
             Ok(worker) => {
                 self.hooks.pass("after_spawn");
+                let first = !self.has_panicked.swap(true, Ordering::Relaxed);
+                assert!(!(self.hooks.runner_panics && first), "as the test hook asked");
                 self.attend(job, worker).await
             }
             Err(error) => {

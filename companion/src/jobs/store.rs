@@ -79,6 +79,17 @@ impl Store {
         self.broken.load(Ordering::Relaxed)
     }
 
+    /// Brings everything into the one file, so that nothing is left to recover.
+    pub(crate) async fn settle(&self) {
+        // If it fails, the next start recovers.
+        let _ = self
+            .ask(|keeper| {
+                let done = keeper.db.pragma_update(None, "wal_checkpoint", "TRUNCATE");
+                done.map_err(|error| unreadable(&error))
+            })
+            .await;
+    }
+
     async fn ask<T: Send + 'static>(
         &self,
         task: impl FnOnce(&mut Keeper) -> Result<T, Fault> + Send + 'static,

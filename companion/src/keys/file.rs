@@ -64,8 +64,9 @@ impl KeyFile {
         let mut text = String::new();
         File::open(&self.path)?.take(MAX_BYTES).read_to_string(&mut text)?;
         // What the parser found is not repeated, because it may be a secret.
-        let book = serde_json::from_str(&text)
-            .map_err(|error| KeyFileError::Damaged(format!("line {}", error.line())))?;
+        let book = serde_json::from_str(&text).map_err(|error| {
+            KeyFileError::Damaged(format!("{}, line {}", self.path.display(), error.line()))
+        })?;
         Ok(Some(book))
     }
 

@@ -1,5 +1,5 @@
-//! Connections: accepted up to a number, with a clock on their heads, and the oldest one gives way to a new one. Sockets of
-//! sessions are no longer among them, so a flood of idle connections ends no session.
+//! Connections: accepted up to a number, with a clock on their heads. When there are too many, the oldest one that has asked
+//! nothing gives way. Sockets of sessions are no longer among them, so a flood of idle connections ends no session.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -27,18 +27,31 @@ const HEADERS: usize = 64;
 /// The connections that are open, the oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
-    open: Mutex<(u64, BTreeMap<u64, AbortHandle>)>,
+    open: Mutex<Open>,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    last: u64,
+    all: BTreeMap<u64, Connection>,
+}
+
+#[derive(Debug)]
+struct Connection {
+    handle: AbortHandle,
+    /// It has sent a whole request.
+    has_asked: bool,
 }
 
 impl Connections {
-    fn lock(&self) -> MutexGuard<'_, (u64, BTreeMap<u64, AbortHandle>)> {
+    fn lock(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn number(&self) -> u64 {
         let mut open = self.lock();
-        open.0 += 1;
-        open.0
+        open.last += 1;
+        open.last
     }
 
     /// Adds one; true if another one had to go for it.
@@ -46,14 +59,27 @@ impl Connections {
         let mut open = self.lock();
         // It may have ended already.
         if !handle.is_finished() {
-            open.1.insert(number, handle);
+            open.all.insert(number, Connection { handle, has_asked: false });
         }
-        let oldest = if open.1.len() > CONNECTIONS { open.1.pop_first() } else { None };
-        oldest.inspect(|(_, handle)| handle.abort()).is_some()
+        if open.all.len() <= CONNECTIONS {
+            return false;
+        }
+        let silent = open.all.iter().find(|(_, connection)| !connection.has_asked);
+        let Some(number) = silent.or_else(|| open.all.iter().next()).map(|(number, _)| *number)
+        else {
+            return false;
+        };
+        open.all.remove(&number).inspect(|gone| gone.handle.abort()).is_some()
+    }
+
+    fn has_asked(&self, number: u64) {
+        if let Some(connection) = self.lock().all.get_mut(&number) {
+            connection.has_asked = true;
+        }
     }
 
     fn remove(&self, number: u64) {
-        self.lock().1.remove(&number);
+        self.lock().all.remove(&number);
     }
 }
 
@@ -86,6 +112,8 @@ pub(super) async fn accept(
         if connections.add(number, task.abort_handle()) {
             daemon.counters.evicted.fetch_add(1, Ordering::Relaxed);
         }
+        // In a flood of connections, those that ask something are heard in between.
+        tokio::task::yield_now().await;
     }
 }
 
@@ -98,7 +126,9 @@ async fn attend(
 ) {
     // Answers are small and awaited.
     let _ = stream.set_nodelay(true);
+    let asked = Arc::clone(&connections);
     let service = service_fn(move |request: Request<Incoming>| {
+        asked.has_asked(number);
         let answer = guard::answer(Arc::clone(&daemon), peer, request.map(Body::new));
         async { Ok::<_, Infallible>(answer.await) }
     });

@@ -248,7 +248,10 @@ impl<'a> Running<'a> {
         let after = after.min(summary.last_seq);
         let first = store.events(job, after, 1).await?.first().map(|event| event.seq);
         let after = first.map_or(after, |first| first - 1);
-        self.jobs.insert(job, after);
+        // A job that has ended has nothing to add to what the client knows.
+        if !(summary.state.is_final() && after == summary.last_seq) {
+            self.jobs.insert(job, after);
+        }
         Ok(ServerMessage::Snapshot { job: summary, after })
     }
 
@@ -272,20 +275,23 @@ impl<'a> Running<'a> {
 
     /// Sends the next events of every job; true if there may be more.
     async fn send_events(&mut self) -> Result<bool, Close> {
-        let mut more = false;
+        let (mut more, mut over) = (false, Vec::new());
         for (job, seen) in &mut self.jobs {
             let lines = match self.daemon.journal.after(*job, *seen, PAGE as usize) {
                 Some(lines) => lines,
                 None => stored(self.daemon, *job, *seen).await?,
             };
             more |= lines.len() == PAGE as usize;
-            for (seq, line) in lines {
-                // Numbers come one by one, or the client is told nothing at all.
-                debug_assert_eq!(seq, *seen + 1);
-                *seen = seq;
-                send(self.sink, Message::Text(line)).await?;
+            for line in lines {
+                debug_assert_eq!(line.seq, *seen + 1, "numbers follow each other");
+                *seen = line.seq;
+                send(self.sink, Message::Text(line.text)).await?;
+                if line.is_last {
+                    over.push(*job);
+                }
             }
         }
+        self.jobs.retain(|job, _| !over.contains(job));
         Ok(more)
     }
 
@@ -299,14 +305,10 @@ impl<'a> Running<'a> {
     }
 }
 
-async fn stored(
-    daemon: &Daemon,
-    job: JobId,
-    after: u64,
-) -> Result<Vec<(u64, crate::jobs::Line)>, Close> {
+async fn stored(daemon: &Daemon, job: JobId, after: u64) -> Result<Vec<crate::jobs::Line>, Close> {
     let events = daemon.jobs.store().events(job, after, PAGE).await;
     let events = events.map_err(|fault| Close::Say(close::DRAINING, fault))?;
-    Ok(events.iter().map(|event| (event.seq, crate::jobs::line(event))).collect())
+    Ok(events.iter().map(crate::jobs::line).collect())
 }
 
 /// Waits until the daemon ends. What is watched is locked while it is looked at, so it is let go at once.

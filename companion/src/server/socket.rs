@@ -13,7 +13,7 @@ use protocol::close;
 use protocol::fault::{Fault, FaultCode};
 use protocol::server::{Say, ServerMessage};
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tungstenite::error::{CapacityError, ProtocolError};
 
 use super::guard::{Admitted, refuse};
@@ -115,6 +115,7 @@ async fn attend(
 
 /// Says why, and listens for a moment: a connection that is dropped with unread bytes loses the last message too.
 async fn part(daemon: &Daemon, close: Close, mut sink: Sink, mut stream: Stream) {
+    let broken = matches!(close, Close::Code(_));
     let code = match close {
         Close::Gone => return,
         Close::Slow => {
@@ -132,7 +133,11 @@ async fn part(daemon: &Daemon, close: Close, mut sink: Sink, mut stream: Stream)
     };
     let frame = CloseFrame { code, reason: Utf8Bytes::from_static("") };
     let _ = timeout(FAREWELL, sink.send(Message::Close(Some(frame)))).await;
-    let _ = timeout(FAREWELL, async { while let Some(Ok(_)) = stream.next().await {} }).await;
+    let heard_out = timeout(FAREWELL, async { while let Some(Ok(_)) = stream.next().await {} });
+    // After a violation nothing can be read any more, and only time lets the last frame arrive.
+    if heard_out.await.is_ok() && broken {
+        sleep(FAREWELL / 2).await;
+    }
 }
 
 /// Sends a message.

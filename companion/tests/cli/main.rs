@@ -2,6 +2,8 @@
 //! `UPDATE_GOLDEN=1` writes the golden files anew.
 
 mod run;
+#[path = "../shared/mod.rs"]
+mod shared;
 
 mod advice;
 mod bad_input;

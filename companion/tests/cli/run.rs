@@ -1,48 +1,12 @@
-//! Runs the binary, and folders for its files.
+//! Runs the binary to its end.
 
 use std::ffi::OsStr;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::{fs, thread};
+use std::path::Path;
+use std::process::{Output, Stdio};
+use std::thread;
 
-/// The binary, started in a folder without files of ours.
-pub(crate) fn program() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ridgepoint"));
-    command.current_dir(env!("CARGO_TARGET_TMPDIR")).stdin(Stdio::null());
-    command
-}
-
-/// A daemon that may be started: under an ordinary user if this is root and the system has one who can run it, else with
-/// `--allow-root`, said aloud. Its state folder is new.
-pub(crate) fn daemon(folder: &Folder) -> Command {
-    let mut command = program();
-    let state = folder.path("state");
-    command.arg("serve").args(["--state", &state]);
-    #[cfg(unix)]
-    if fs::metadata(folder.path(""))
-        .is_ok_and(|known| std::os::unix::fs::MetadataExt::uid(&known) == 0)
-    {
-        use std::os::unix::process::CommandExt;
-        const NOBODY: u32 = 65534;
-        let mut trial = program();
-        let can = trial.arg("--version").uid(NOBODY).gid(NOBODY).output();
-        if can.is_ok_and(|ended| ended.status.success()) {
-            fs::create_dir_all(&state).expect("a state folder");
-            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
-            fs::set_permissions(&state, mode).expect("it is ours");
-            std::os::unix::fs::chown(&state, Some(NOBODY), Some(NOBODY)).expect("root may");
-            command.uid(NOBODY).gid(NOBODY);
-        } else {
-            eprintln!(
-                "no other user can run the binary here, so the daemon runs with --allow-root"
-            );
-            command.arg("--allow-root");
-        }
-    }
-    command
-}
+pub(crate) use crate::shared::{Ends, Folder, daemon, program};
 
 /// How a run ended.
 #[derive(Debug)]
@@ -95,53 +59,6 @@ pub(crate) fn with_stdin(words: &str, input: &[u8]) -> Ended {
         scope.spawn(move || stdin.write_all(input).expect("the binary reads its input"));
         child.wait_with_output().expect("the binary ends").into()
     })
-}
-
-/// Ends a child that a failing test leaves behind.
-#[derive(Debug)]
-pub(crate) struct Ends(pub(crate) Child);
-
-impl Drop for Ends {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// A folder that is removed at the end.
-#[derive(Debug)]
-pub(crate) struct Folder(PathBuf);
-
-impl Folder {
-    pub(crate) fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        fs::create_dir_all(&path).expect("a folder for files");
-        Self(path)
-    }
-
-    /// The path of a file in it, as a word without blanks.
-    pub(crate) fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().expect("a plain name").to_owned()
-    }
-
-    /// Writes a file and gives its path.
-    pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
-        let path = self.path(name);
-        fs::create_dir_all(Path::new(&path).parent().expect("it is in a folder"))
-            .expect("a folder");
-        fs::write(&path, content).expect("a file");
-        path
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What is left over lies in the target folder and harms nobody.
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }
 
 /// A committed file of this repository.

@@ -1,0 +1,290 @@
+//! D: the daemon dies at chosen places, its disk is full or broken, its files are damaged. What was acknowledged is there after the
+//! next start, each job once, its events without a gap, and nothing is run a second time.
+
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+use protocol::client::{ClientMessage, StartJob};
+use protocol::fault::FaultCode;
+use protocol::job::{FakeAct, JobEvent, JobState, JobSummary};
+use protocol::server::ServerMessage;
+use serde_json::json;
+
+use crate::harness::{Daemon, Setup, fakes, hooked};
+use crate::socket::{Client, Key, fake, random};
+
+fn jobs(client: &mut Client) -> Vec<JobSummary> {
+    match client.ask(ClientMessage::ListJobs { limit: 100 }) {
+        ServerMessage::Jobs { jobs } => jobs,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Every job has ended, its numbers have no gap, and its end is its last event and its only one.
+fn ledger(daemon: &Daemon, key: &Key) -> Vec<JobSummary> {
+    let mut client = daemon.connect(key);
+    let jobs = jobs(&mut client);
+    for job in &jobs {
+        assert!(job.state.is_final(), "{job:?}");
+        let events = client.follow(job.job, 0);
+        assert_eq!(events.len() as u64, job.last_seq);
+        let ends: Vec<_> =
+            events.iter().filter(|event| matches!(event.event, JobEvent::Ended { .. })).collect();
+        assert_eq!(ends.len(), 1, "{events:?}");
+    }
+    assert!(daemon.children().is_empty());
+    jobs
+}
+
+#[test]
+fn killed_at_any_place_it_loses_nothing_that_it_acknowledged() {
+    for (row, place, acknowledged, kept) in [
+        ("D01", "before_create", false, 0),
+        ("D02", "after_create", false, 1),
+        ("D03", "after_spawn", true, 1),
+        ("D04", "after_event_4", true, 1),
+        ("D05 result", "before_result", true, 1),
+        ("D05", "before_end", true, 1),
+    ] {
+        let quiet = fakes();
+        let daemon = Daemon::start(&quiet);
+        let (client, key) = daemon.paired();
+        drop(client);
+        let daemon = daemon.kill_and_restart(&hooked(json!({ "fake": true, "die_at": place })));
+        let mut client = daemon.connect(&key);
+        let (request, spec) = (random(), fake(3, 30, FakeAct::Finish));
+        let start = ClientMessage::StartJob(StartJob { request, job: spec.clone() });
+        client.ask_only(start);
+        let answer = client.push(Duration::from_secs(5));
+        let accepted = matches!(answer, Some(ServerMessage::Accepted(_)));
+        // What came before the end may still be on its way.
+        assert!(accepted || !acknowledged, "{row}: {answer:?}");
+        let folder = daemon.wait_for_end();
+        let daemon = Daemon::start_in(folder, &quiet).expect("it starts again");
+        let found = ledger(&daemon, &key);
+        assert_eq!(found.len(), kept, "{row}");
+        for job in &found {
+            assert_eq!(job.state, JobState::Interrupted, "{row}: never run again by itself");
+        }
+        // The same request again: the job that is there, or the first one.
+        let mut client = daemon.connect(&key);
+        let ServerMessage::Accepted(again) = client.start(request, spec) else { panic!("{row}") };
+        assert_eq!(again.fresh, kept == 0, "{row}");
+        if again.fresh {
+            assert_eq!(client.end_of(again.job).0, JobState::Done, "{row}");
+        }
+        assert_eq!(ledger(&daemon, &key).len(), 1, "{row}");
+    }
+}
+
+/// D04 from outside: SIGKILL in the middle, twice, with a queue.
+#[test]
+fn killed_from_outside_it_keeps_results_and_leaves_no_process() {
+    let setup = fakes();
+    let mut daemon = Daemon::start(&setup);
+    let (mut client, key) = daemon.paired();
+    let running = client.fake(1000, 10, FakeAct::Finish);
+    let waiting = client.fake(1, 1, FakeAct::Finish);
+    let seen = client.follow_some(running, 0, 15);
+    let worker = daemon.children();
+    assert_eq!(worker.len(), 1);
+    daemon = daemon.kill_and_restart(&setup);
+    let gone = || worker.iter().all(|pid| fs::metadata(format!("/proc/{pid}")).is_err());
+    daemon.wait_for("no orphan", gone);
+    let mut client = daemon.connect(&key);
+    let kept = client.follow(running, 0);
+    assert_eq!(kept[..15], seen[..], "what was seen is what is kept");
+    for job in [running, waiting] {
+        assert_eq!(client.end_of(job), (JobState::Interrupted, Some(FaultCode::Interrupted)));
+    }
+    daemon = daemon.kill_and_restart(&setup);
+    assert_eq!(ledger(&daemon, &key).len(), 2);
+    assert_eq!(daemon.connect(&key).follow(running, 0), kept, "a second start adds nothing");
+}
+
+/// D08
+#[test]
+fn asked_to_end_it_says_goodbye_and_marks_what_ran() {
+    let setup = fakes();
+    for (signal, code) in [("-TERM", 0), ("-INT", 130)] {
+        let daemon = Daemon::start(&setup);
+        let (mut client, key) = daemon.paired();
+        let job = client.fake(0, 0, FakeAct::Linger);
+        daemon.wait_for("a worker", || daemon.children().len() == 1);
+        daemon.signal(signal);
+        assert_eq!(client.closed().code, Some(4503), "{signal}");
+        let (ended, folder) = daemon.end_by("-0");
+        assert_eq!(ended, Some(code), "{signal}");
+        let daemon = Daemon::start_in(folder, &setup).expect("it starts again");
+        let (state, fault) = daemon.connect(&key).end_of(job);
+        assert_eq!((state, fault), (JobState::Interrupted, Some(FaultCode::Interrupted)));
+        ledger(&daemon, &key);
+    }
+}
+
+/// D09
+#[test]
+fn a_panic_in_a_request_ends_that_request_only() {
+    let daemon = Daemon::start(&hooked(json!({ "fake": true, "panics": true })));
+    let (mut client, _) = daemon.paired();
+    for _ in 0..3 {
+        assert_eq!(daemon.get("/healthz?panic").status, 500);
+    }
+    assert_eq!(daemon.get("/healthz").status, 200);
+    assert!(daemon.get("/metrics").body.contains("\nridgepoint_panics_total 3\n"));
+    assert!(matches!(client.ask(ClientMessage::Ping {}), ServerMessage::Pong));
+}
+
+/// D10
+#[test]
+fn a_panic_beside_a_job_ends_that_job_only() {
+    let daemon = Daemon::start(&hooked(json!({ "fake": true, "runner_panics": true })));
+    let (mut client, key) = daemon.paired();
+    let (first, second) = (client.fake(5, 20, FakeAct::Finish), client.fake(1, 1, FakeAct::Finish));
+    assert_eq!(client.end_of(first), (JobState::Failed, Some(FaultCode::Internal)));
+    assert_eq!(client.end_of(second), (JobState::Done, None), "the queue goes on");
+    assert_eq!(ledger(&daemon, &key).len(), 2);
+}
+
+/// D11: a limit on the size of files stands for a full disk, at many places of the write.
+#[test]
+fn on_a_full_disk_nothing_is_acknowledged_that_is_lost() {
+    let quiet = fakes();
+    let mut refused = 0;
+    for blocks in [90, 100, 120, 150, 200, 260] {
+        let daemon = Daemon::start(&quiet);
+        let (client, key) = daemon.paired();
+        drop(client);
+        let folder = daemon.kill();
+        // Blocks of 512 bytes; the signal is ignored, so a write fails as on a full disk.
+        let limit = Some(format!("trap '' XFSZ; ulimit -f {blocks}"));
+        let Ok(daemon) = Daemon::start_in(folder.clone(), &Setup { before: limit, ..fakes() })
+        else {
+            // Not even the start fits, and it said so.
+            refused += 1;
+            continue;
+        };
+        let mut client = daemon.connect(&key);
+        let mut acknowledged = Vec::new();
+        for _ in 0..12 {
+            match client.start(random(), fake(4, 1, FakeAct::Finish)) {
+                ServerMessage::Accepted(accepted) => acknowledged.push(accepted.job),
+                ServerMessage::Fault(fault) if fault.code == FaultCode::Storage => {
+                    refused += 1;
+                    break;
+                }
+                ServerMessage::Fault(fault) if fault.code == FaultCode::QueueFull => {}
+                other => panic!("{blocks}: {other:?}"),
+            }
+            thread::sleep(Duration::from_millis(30));
+        }
+        drop(client);
+        let folder = daemon.kill();
+        let daemon = Daemon::start_in(folder, &quiet).expect("with room it starts again");
+        let found: Vec<_> = ledger(&daemon, &key).iter().map(|job| job.job).collect();
+        assert!(
+            acknowledged.iter().all(|job| found.contains(job)),
+            "{blocks}: {acknowledged:?} {found:?}"
+        );
+    }
+    assert!(refused > 0, "no limit was ever met");
+}
+
+/// D12 by a hook: the Nth write fails, for every N, and all after it.
+#[test]
+fn after_a_failed_write_nothing_more_is_promised() {
+    for nth in 1..=8 {
+        let quiet = fakes();
+        let daemon = Daemon::start(&quiet);
+        let (client, key) = daemon.paired();
+        drop(client);
+        let failing = hooked(json!({ "fake": true, "fail_write": nth }));
+        let daemon = daemon.kill_and_restart(&failing);
+        let mut client = daemon.connect(&key);
+        let answer = client.start(random(), fake(2, 1, FakeAct::Finish));
+        let acknowledged = matches!(answer, ServerMessage::Accepted(_));
+        daemon.wait_for("503", || daemon.get("/healthz").status == 503);
+        let later = ClientMessage::StartJob(StartJob {
+            request: random(),
+            job: fake(1, 1, FakeAct::Finish),
+        });
+        assert_eq!(client.fault(later), FaultCode::Storage, "{nth}");
+        daemon.wait_for("no worker", || daemon.children().is_empty());
+        let daemon = daemon.kill_and_restart(&quiet);
+        let found = ledger(&daemon, &key);
+        assert_eq!(found.len(), usize::from(acknowledged), "{nth}: {answer:?}");
+    }
+}
+
+/// D13, the setting behind it.
+#[test]
+fn commits_are_synced_to_the_disk() {
+    let source = include_str!("../../src/jobs/tables.rs");
+    let db = rusqlite::Connection::open_in_memory().expect("memory");
+    db.pragma_update(None, "synchronous", "FULL").expect("a setting");
+    let level: i64 =
+        db.pragma_query_value(None, "synchronous", |row| row.get(0)).expect("a setting");
+    assert!(level == 2 && source.contains(r#"(None, "synchronous", "FULL")"#));
+}
+
+/// What happens to the bytes of a file.
+type Damage = fn(&mut Vec<u8>);
+
+/// D14
+#[test]
+fn a_damaged_file_of_jobs_is_put_aside_and_said() {
+    let setup = fakes();
+    let damages: [(&str, Damage); 3] = [
+        ("its head", |bytes| bytes[..64].fill(0x5a)),
+        ("a page", |bytes| {
+            let middle = bytes.len() / 2;
+            bytes[middle..].fill(0xff);
+        }),
+        ("its end", |bytes| bytes.truncate(bytes.len() / 2)),
+    ];
+    for (row, damage) in damages {
+        let daemon = Daemon::start(&setup);
+        let (mut client, key) = daemon.paired();
+        for _ in 0..4 {
+            let job = client.fake(30, 0, FakeAct::Finish);
+            client.end_of(job);
+        }
+        drop(client);
+        let (_, folder) = daemon.end_by("-TERM");
+        let path = folder.path("state/jobs.db");
+        let mut bytes = fs::read(&path).expect("jobs");
+        damage(&mut bytes);
+        fs::write(&path, bytes).expect("ours");
+        for end in ["-wal", "-shm"] {
+            let _ = fs::remove_file(format!("{path}{end}"));
+        }
+        let daemon = Daemon::start_in(folder, &setup).expect("it starts with empty jobs");
+        daemon.wait_for(row, || daemon.said().contains("was damaged"));
+        let aside = fs::read_dir(daemon.state()).expect("its state").flatten();
+        let aside =
+            aside.filter(|entry| entry.file_name().to_string_lossy().starts_with("jobs.damaged-"));
+        assert!(aside.count() >= 1, "{row}");
+        // The keys are elsewhere, so the page stays paired.
+        let mut client = daemon.connect(&key);
+        assert!(jobs(&mut client).is_empty(), "{row}");
+        let job = client.fake(1, 1, FakeAct::Finish);
+        assert_eq!(client.end_of(job).0, JobState::Done, "{row}");
+    }
+}
+
+/// D15
+#[test]
+fn a_second_daemon_with_the_same_folder_is_refused() {
+    let setup = fakes();
+    let daemon = Daemon::start(&setup);
+    let (mut client, _) = daemon.paired();
+    let before = daemon.effects();
+    let said = Daemon::start_in(daemon.folder(), &setup).err().expect("refused");
+    assert!(said.starts_with("Some(1)") && said.contains("runs already"), "{said}");
+    assert_eq!(daemon.effects(), before);
+    assert!(matches!(client.ask(ClientMessage::Ping {}), ServerMessage::Pong));
+    // The right ends with the process, however it ends.
+    let folder = daemon.kill();
+    assert!(Daemon::start_in(folder, &setup).is_ok());
+}

@@ -1,0 +1,154 @@
+//! G: jobs whose process crashes, hangs, lies, floods or does not listen. The job is told as it ended, no process is left, and the
+//! next job runs as if nothing had been.
+
+use std::time::{Duration, Instant};
+
+use protocol::client::{ClientMessage, StartJob};
+use protocol::fault::FaultCode;
+use protocol::job::{FakeAct, FakeSpec, JobEvent, JobId, JobSpec, JobState};
+use protocol::server::ServerMessage;
+
+use crate::harness::{Daemon, Setup, children_of, fakes};
+use crate::socket::{Client, random};
+
+#[test]
+fn whatever_a_job_does_it_ends_and_the_next_one_runs() {
+    let daemon = Daemon::start(&fakes());
+    let (mut client, _) = daemon.paired();
+    for (row, act, state, fault) in [
+        ("control", FakeAct::Finish, JobState::Done, None),
+        ("says so", FakeAct::Fail, JobState::Failed, Some(FaultCode::Failed)),
+        ("G01", FakeAct::Crash, JobState::Failed, Some(FaultCode::Crashed)),
+        ("no last word", FakeAct::Vanish, JobState::Failed, Some(FaultCode::Crashed)),
+        ("G04", FakeAct::Hang, JobState::Failed, Some(FaultCode::Hung)),
+        ("G07 garbage", FakeAct::Garble, JobState::Failed, Some(FaultCode::Garbled)),
+        ("G07 oversize", FakeAct::Oversize, JobState::Failed, Some(FaultCode::Garbled)),
+        ("G08", FakeAct::Flood, JobState::Failed, Some(FaultCode::Garbled)),
+        ("lie", FakeAct::Lie, JobState::Failed, Some(FaultCode::Garbled)),
+        ("babble", FakeAct::Babble, JobState::Done, None),
+    ] {
+        let job = client.fake(2, 5, act);
+        assert_eq!(client.end_of(job), (state, fault), "{row}");
+        let none_left = || daemon.children().is_empty();
+        daemon.wait_for(row, none_left);
+        let next = client.fake(1, 1, FakeAct::Finish);
+        assert_eq!(client.end_of(next), (JobState::Done, None), "after {row}");
+    }
+    assert!(daemon.rss_mib() < 128.0, "{}", daemon.rss_mib());
+}
+
+/// G02: killed by somebody else, as the system does when memory ends.
+#[test]
+fn a_killed_worker_is_a_crash_with_its_signal() {
+    let daemon = Daemon::start(&fakes());
+    let (mut client, _) = daemon.paired();
+    let job = client.fake(0, 0, FakeAct::Linger);
+    daemon.wait_for("a worker", || daemon.children().len() == 1);
+    let killed =
+        std::process::Command::new("kill").args(["-9", &daemon.children()[0].to_string()]).status();
+    assert!(killed.expect("kill is there").success());
+    let events = client.follow(job, 0);
+    let Some(JobEvent::Ended { state: JobState::Failed, fault: Some(fault) }) =
+        events.last().map(|event| event.event.clone())
+    else {
+        panic!("{events:?}")
+    };
+    assert!(fault.code == FaultCode::Crashed && fault.message.contains("signal: 9"), "{fault:?}");
+}
+
+/// G05, G13: within 2 s, whether it listens or not; and twice is as good as once.
+#[test]
+fn a_canceled_job_ends_within_two_seconds() {
+    let daemon = Daemon::start(&fakes());
+    let (mut client, _) = daemon.paired();
+    for act in [FakeAct::Linger, FakeAct::IgnoreCancel] {
+        let job = client.fake(0, 0, act);
+        daemon.wait_for("a worker", || daemon.children().len() == 1);
+        let start = Instant::now();
+        for _ in 0..3 {
+            assert!(matches!(client.ask(ClientMessage::CancelJob { job }), ServerMessage::Ok));
+        }
+        assert_eq!(client.end_of(job), (JobState::Canceled, None), "{act:?}");
+        assert!(start.elapsed() < Duration::from_secs(2), "{act:?}: {:?}", start.elapsed());
+        daemon.wait_for("no worker", || daemon.children().is_empty());
+        assert!(matches!(client.ask(ClientMessage::CancelJob { job }), ServerMessage::Ok));
+        assert_eq!(client.end_of(job), (JobState::Canceled, None), "it stays so");
+    }
+    // One that waits never starts.
+    let (first, second) = (client.fake(0, 0, FakeAct::Linger), client.fake(1, 1, FakeAct::Finish));
+    client.ask(ClientMessage::CancelJob { job: second });
+    let events: Vec<JobEvent> =
+        client.follow(second, 0).into_iter().map(|event| event.event).collect();
+    assert_eq!(
+        events,
+        [JobEvent::Queued, JobEvent::Ended { state: JobState::Canceled, fault: None }]
+    );
+    client.ask(ClientMessage::CancelJob { job: first });
+    assert_eq!(client.end_of(first).0, JobState::Canceled);
+    let unknown = ClientMessage::CancelJob { job: JobId(u64::MAX) };
+    assert_eq!(client.fault(unknown), FaultCode::NotFound);
+}
+
+/// A prediction shortens what a job may take; a boast does not lengthen it.
+#[test]
+fn a_job_may_take_three_times_what_it_predicted() {
+    let daemon = Daemon::start(&fakes());
+    let (mut client, _) = daemon.paired();
+    let job = |predicted_s| {
+        JobSpec::Fake(FakeSpec { steps: 0, step_ms: 0, predicted_s, act: FakeAct::Linger })
+    };
+    let start = |client: &mut Client, job| {
+        let start = ClientMessage::StartJob(StartJob { request: random(), job });
+        let ServerMessage::Accepted(accepted) = client.ask(start) else { panic!("no job") };
+        accepted.job
+    };
+    let late = start(&mut client, job(Some(0.1)));
+    let begin = Instant::now();
+    assert_eq!(client.end_of(late), (JobState::Failed, Some(FaultCode::Hung)));
+    let took = begin.elapsed().as_secs_f64();
+    assert!((1.5..4.0).contains(&took), "3 times 0.1 s and 1.5 s: {took}");
+    for boast in [Some(1e300), None] {
+        let long = start(&mut client, job(boast));
+        std::thread::sleep(Duration::from_millis(300));
+        client.ask(ClientMessage::CancelJob { job: long });
+        assert_eq!(client.end_of(long).0, JobState::Canceled);
+    }
+}
+
+/// What measures is not what serves: no secret in its environment, its own process group, nothing left of it.
+#[test]
+fn a_worker_has_nothing_of_the_daemon() {
+    let daemon = Daemon::start(&Setup { ..fakes() });
+    let (mut client, _) = daemon.paired();
+    let job = client.fake(0, 0, FakeAct::Linger);
+    daemon.wait_for("a worker", || daemon.children().len() == 1);
+    let worker = daemon.children()[0];
+    let read =
+        |name: &str| std::fs::read_to_string(format!("/proc/{worker}/{name}")).expect("it runs");
+    let environment = read("environ");
+    assert!(
+        environment
+            .split('\0')
+            .filter(|line| !line.is_empty())
+            .all(|line| line.starts_with("RIDGEPOINT_TEST_HOOKS=")),
+        "{environment}"
+    );
+    assert_eq!(read("cmdline").matches('\0').count(), 2, "its name and its verb");
+    let group: u32 = read("stat")
+        .rsplit_once(") ")
+        .expect("stat")
+        .1
+        .split(' ')
+        .nth(2)
+        .expect("a group")
+        .parse()
+        .expect("a number");
+    assert_eq!(group, worker);
+    let sockets = std::fs::read_dir(format!("/proc/{worker}/fd")).expect("it runs").flatten();
+    let is_socket = |to: std::path::PathBuf| to.to_string_lossy().starts_with("socket:");
+    let sockets = sockets.filter(|entry| std::fs::read_link(entry.path()).is_ok_and(is_socket));
+    assert_eq!(sockets.count(), 0);
+    client.ask(ClientMessage::CancelJob { job });
+    client.end_of(job);
+    assert!(children_of(worker).is_empty());
+}
