@@ -1,0 +1,5 @@
+//! The processor of this machine: which instructions it has, threads that stay on their cores, and memory that they touch first.
+
+pub mod buffer;
+pub mod isa;
+pub mod threads;
