@@ -10,6 +10,10 @@ pub use shape::{Drift, autocorrelation, bimodal, drift};
 /// Confidence of every interval that is reported.
 pub const CONFIDENCE: f64 = 0.95;
 
+/// Confidence that is needed to say that two things differ. At 95 % equal things would be told apart in one of twenty
+/// cases, and in a few more because samples are not quite independent.
+pub const ALARM: f64 = 0.99;
+
 /// Samples in a few numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
