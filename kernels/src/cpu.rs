@@ -1,6 +1,9 @@
 //! The processor of this machine: which instructions it has, threads that stay on their cores, and memory that they touch first.
 
 pub mod buffer;
+pub mod clock;
 pub mod isa;
+pub mod peak;
+pub mod speed;
 pub mod stream;
 pub mod threads;
