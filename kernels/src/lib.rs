@@ -1,6 +1,8 @@
 //! What is timed, and how: packed formats, kernels on a backend, f64 references, statistics and a stop rule that take the
 //! clock as an argument.
 
+pub mod backend;
+pub mod job;
 pub mod measure;
 pub mod random;
 pub mod stats;

@@ -127,14 +127,23 @@ impl Measurement {
     }
 }
 
-/// Times a call. It gets the number of the call, by which it rotates its buffers.
+/// A call as what is timed sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn {
+    /// Calls before this one: the number by which buffers rotate.
+    pub number: u64,
+    /// The clock is read after this call, so that work which was only started must be waited for.
+    pub ends_window: bool,
+}
+
+/// Times a call.
 ///
 /// # Errors
 /// When a call fails, when `watch` breaks off, or when the clock stands still.
 pub fn measure<E>(
     clock: &dyn Clock,
     plan: &Plan,
-    call: &mut dyn FnMut(u64) -> Result<(), E>,
+    call: &mut dyn FnMut(Turn) -> Result<(), E>,
     watch: &mut dyn FnMut(Stage) -> ControlFlow<()>,
 ) -> Result<Measurement, Stopped<E>> {
     let mut windows = Windows::new(clock, plan, call)?;

@@ -7,7 +7,7 @@ use calc_core::math::{exp, ln};
 
 use super::stopper::{Stopper, Verdict};
 use super::window::Windows;
-use super::{Clock, Flag, Plan, Stage, Stopped, go_on};
+use super::{Clock, Flag, Plan, Stage, Stopped, Turn, go_on};
 use crate::random::Random;
 use crate::stats::{ALARM, CONFIDENCE, Interval, bimodal, median};
 
@@ -15,9 +15,9 @@ use crate::stats::{ALARM, CONFIDENCE, Interval, bimodal, median};
 #[expect(missing_debug_implementations, reason = "calls have nothing to show")]
 pub struct Pair<'a, E> {
     /// What it is compared with.
-    pub a: &'a mut dyn FnMut(u64) -> Result<(), E>,
+    pub a: &'a mut dyn FnMut(Turn) -> Result<(), E>,
     /// What is compared.
-    pub b: &'a mut dyn FnMut(u64) -> Result<(), E>,
+    pub b: &'a mut dyn FnMut(Turn) -> Result<(), E>,
     /// Of the random order.
     pub seed: u64,
 }

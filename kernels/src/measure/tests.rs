@@ -218,8 +218,8 @@ fn a_window_has_calls_enough_for_a_coarse_clock() {
 fn buffers_rotate_because_every_call_has_its_number() {
     let clock = Scripted::new(1);
     let mut turns = Vec::new();
-    let mut call = |turn| -> Result<(), Infallible> {
-        turns.push(turn);
+    let mut call = |turn: Turn| -> Result<(), Infallible> {
+        turns.push(turn.number);
         clock.pass(1e-3);
         Ok(())
     };
@@ -230,8 +230,8 @@ fn buffers_rotate_because_every_call_has_its_number() {
 #[test]
 fn a_failing_call_a_canceling_watcher_and_a_stopped_clock_end_it() {
     let clock = Scripted::new(1);
-    let mut fails = |turn| {
-        if turn == 30 {
+    let mut fails = |turn: Turn| {
+        if turn.number == 30 {
             Err("broken")
         } else {
             clock.pass(1e-3);
