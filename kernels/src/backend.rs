@@ -2,8 +2,6 @@
 
 pub mod fake;
 
-use core::cmp::Ordering;
-
 use calc_core::units::{Bytes, Flops, Hertz};
 
 use crate::measure::Clock;
@@ -116,13 +114,11 @@ impl Check {
     /// The worse of two.
     #[must_use]
     pub fn worse(self, other: Self) -> Self {
-        match self.worst_error.partial_cmp(&other.worst_error) {
-            Some(Ordering::Less) => other,
-            Some(Ordering::Equal | Ordering::Greater) => self,
-            // One of them is no number, and must not look better than the other.
-            None if self.worst_error.is_nan() => self,
-            None => other,
-        }
+        // What is no number is worst.
+        let badness = |check: &Self| {
+            if check.worst_error.is_nan() { f64::INFINITY } else { check.worst_error }
+        };
+        if badness(&other) > badness(&self) { other } else { self }
     }
 }
 

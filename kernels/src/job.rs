@@ -120,7 +120,7 @@ mod tests {
         }
         // A kernel that turns wrong while it is timed is found by the check after.
         assert!(!outcome("lies_from=400").unwrap().check.passed());
-        let slowed = outcome("noise=0.01,slow_from=700").unwrap();
+        let slowed = outcome("noise=0.01,slow_from=600").unwrap();
         assert!(
             slowed.measurement.flags.contains(&Flag::Drift),
             "{:?}",

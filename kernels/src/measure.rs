@@ -34,7 +34,7 @@ pub enum Flag {
     TimeLimit,
     /// It was still getting faster or slower when the time for warming up was up.
     Unsteady,
-    /// The last third differs from the first.
+    /// A later part differs from an earlier one.
     Drift,
     /// The clock of the device fell.
     Throttled,

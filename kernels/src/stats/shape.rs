@@ -1,6 +1,6 @@
 //! What a series looks like beyond its median: whether it moves, has two levels, or remembers.
 
-use super::{CONFIDENCE, Interval, median, sorted};
+use super::{ALARM, Interval, median, sorted};
 
 /// Movements below this share are not worth a flag, however certain.
 const LEAST_DRIFT: f64 = 0.01;
@@ -9,25 +9,38 @@ const LEAST_GAP: f64 = 0.02;
 /// Distance of two levels over the spread within them. A normal distribution that is cut in half has 2.7, an even one 3.5.
 const SEPARATION: f64 = 4.5;
 
-/// How the last third of a series differs from the first.
+/// Fewest samples of a part of a series that are compared with those of another.
+const LEAST_PART: usize = 5;
+
+/// How the later part of a series differs from the earlier.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Drift {
-    /// Median of the last third over that of the first, less 1.
+    /// Median of the later part over that of the earlier, less 1.
     pub change: f64,
     /// Whether it is more than chance, and more than 1 %.
     pub is_real: bool,
 }
 
-/// Compares the last third with the first. `None` with fewer than nine samples.
+/// Compares the last third with the first, and what is after with what is before at every tenth, so that a step near an end
+/// is found, too. The largest real change counts, else that of the thirds. `None` with fewer than fifteen samples.
 pub fn drift(samples: &[f64]) -> Option<Drift> {
-    let third = samples.len() / 3;
-    if third < 3 {
+    let n = samples.len();
+    let thirds = change(&samples[..n / 3], &samples[n - n / 3..])?;
+    let tenths = (1..10).filter_map(|tenth| {
+        let (before, after) = samples.split_at(n * tenth / 10);
+        change(before, after)
+    });
+    let real = tenths.chain([thirds]).filter(|drift| drift.is_real);
+    Some(real.max_by(|a, b| a.change.abs().total_cmp(&b.change.abs())).unwrap_or(thirds))
+}
+
+fn change(before: &[f64], after: &[f64]) -> Option<Drift> {
+    if before.len().min(after.len()) < LEAST_PART {
         return None;
     }
-    let (first, last) = (&samples[..third], &samples[samples.len() - third..]);
-    let change = median(last)? / median(first)? - 1.0;
-    let (before, after) =
-        (Interval::of_median(first, CONFIDENCE)?, Interval::of_median(last, CONFIDENCE)?);
+    let change = median(after)? / median(before)? - 1.0;
+    // Ends of two such intervals meet by chance far less often than once in a hundred times.
+    let (before, after) = (Interval::of_median(before, ALARM)?, Interval::of_median(after, ALARM)?);
     let apart = before.high < after.low || after.high < before.low;
     Some(Drift { change, is_real: apart && change.abs() > LEAST_DRIFT })
 }
@@ -103,12 +116,14 @@ mod tests {
             (noise(90, |_, r| 1.0 + 0.01 * r.normal()), false),
             (noise(90, |i, r| 1.0 + 0.0008 * i as f64 + 0.01 * r.normal()), true),
             (noise(90, |i, r| if i < 45 { 1.0 } else { 1.1 } + 0.02 * r.normal()), true),
+            (noise(90, |i, r| if i < 79 { 1.0 } else { 1.3 } + 0.02 * r.normal()), true),
+            (noise(90, |i, r| if i < 11 { 1.3 } else { 1.0 } + 0.02 * r.normal()), true),
             // Certain, but too small to matter.
             (noise(300, |i, _| 1.0 + 0.000_01 * i as f64), false),
         ] {
             assert_eq!(drift(&series).unwrap().is_real, expected);
         }
-        assert_eq!(drift(&[1.0; 8]), None);
+        assert_eq!(drift(&[1.0; 14]), None);
     }
 
     #[test]
