@@ -58,7 +58,8 @@ impl<T: Plain> Buffer<T> {
         let place = Place(buffer.start);
         pool.run(|worker| {
             let share = worker.share(len, Self::GRANULE);
-            fill(share.start, place.zeroed(worker, len));
+            place.zero(worker, len);
+            fill(share.start, place.share(worker, len));
         });
         buffer
     }
@@ -69,6 +70,12 @@ impl<T: Plain> Buffer<T> {
     /// As [`Buffer::filled`].
     pub fn zeroed(pool: &mut Pool, len: usize) -> Self {
         Self::filled(pool, len, |_, _| {})
+    }
+
+    /// Gives every worker its part to write, as [`Buffer::filled`] shared it out.
+    pub fn in_shares(&mut self, pool: &mut Pool, work: impl Fn(Worker, &mut [T]) + Sync) {
+        let (place, len) = (Place(self.start), self.len);
+        pool.run(|worker| work(worker, place.share(worker, len)));
     }
 
     #[expect(unsafe_code, reason = "memory that nobody touched yet comes from the allocator only")]
@@ -89,20 +96,23 @@ impl<T: Plain> Buffer<T> {
 struct Place<T>(NonNull<T>);
 
 #[expect(unsafe_code, reason = "workers write disjoint parts of one buffer")]
-// SAFETY: the only use is `zeroed`, whose parts do not overlap.
+// SAFETY: each worker gets at its own share only, and shares do not overlap.
 unsafe impl<T: Plain> Sync for Place<T> {}
 
 impl<T: Plain> Place<T> {
     #[expect(unsafe_code, reason = "workers write disjoint parts of one buffer")]
-    fn zeroed<'a>(self, worker: Worker, len: usize) -> &'a mut [T] {
+    fn zero(self, worker: Worker, len: usize) {
         let share = worker.share(len, Buffer::<T>::GRANULE);
-        // SAFETY: the share lies within the `len` elements that were allocated; shares of different workers do not overlap,
-        // and each worker asks once per run, before the buffer is given out. Zero bytes are a value of every `Plain` type.
-        unsafe {
-            let first = self.0.as_ptr().add(share.start);
-            first.write_bytes(0, share.len());
-            slice::from_raw_parts_mut(first, share.len())
-        }
+        // SAFETY: the share lies within the `len` elements that were allocated, and shares of workers do not overlap.
+        unsafe { self.0.as_ptr().add(share.start).write_bytes(0, share.len()) }
+    }
+
+    #[expect(unsafe_code, reason = "workers write disjoint parts of one buffer")]
+    fn share<'a>(self, worker: Worker, len: usize) -> &'a mut [T] {
+        let share = worker.share(len, Buffer::<T>::GRANULE);
+        // SAFETY: as in `zero`, which wrote this share before: zero bytes are a value of every `Plain` type. Each worker asks
+        // once per run, while the buffer is being made or exclusively borrowed, so no other reference exists.
+        unsafe { slice::from_raw_parts_mut(self.0.as_ptr().add(share.start), share.len()) }
     }
 }
 
