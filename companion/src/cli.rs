@@ -1,6 +1,7 @@
 //! The command line: verbs and flags in, an answer on stdout or one line on stderr out. What an answer says is in `report`.
 
 mod analyze;
+mod bench;
 mod catalog;
 mod check;
 mod compare;
@@ -37,6 +38,8 @@ pub(crate) enum Failure {
     BadInput(String),
     /// The answer is printed, and a threshold that the user gave is not met: exit code 4.
     NotMet(String),
+    /// There is no such device, or no driver for it: exit code 3.
+    NoDevice(String),
     /// The system did not do what it should: exit code 1.
     Failed(String),
     /// Nobody reads on, as after `| head`: no failure at all.
@@ -80,6 +83,7 @@ pub(crate) fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     match done {
         Ok(()) | Err(Failure::NobodyReads) => ExitCode::SUCCESS,
         Err(Failure::BadInput(line)) => complain(&line, 2),
+        Err(Failure::NoDevice(line)) => complain(&line, 3),
         Err(Failure::NotMet(line)) => complain(&line, 4),
         Err(Failure::Failed(line)) => complain(&line, 1),
     }
@@ -98,7 +102,7 @@ fn command() -> Command {
         .after_help(
             "Example:\n  ridgepoint estimate --hardware jetson_orin_nano_8gb_super --model llama-3.1-8b \\\n    \
              --weights int4_g128 --batch 1 --prompt 512 --context 4096\n\n\
-             Exit codes: 0 ok, 1 failure, 2 usage or bad input, 4 threshold not met, 130 interrupted.",
+             Exit codes: 0 ok, 1 failure, 2 usage or bad input, 3 no such device, 4 threshold not met, 130 interrupted.",
         )
         .subcommand_required(true)
         .arg_required_else_help(true)
@@ -116,6 +120,7 @@ fn command() -> Command {
             tiling::command(),
             compare::command(),
             validate::command(),
+            bench::command(),
             check::command(),
             plot::command(),
             serve::command(),
@@ -138,6 +143,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         Some(("tiling", matches)) => tiling::run(matches),
         Some(("compare", matches)) => compare::run(matches),
         Some(("validate", matches)) => validate::run(matches),
+        Some(("bench", matches)) => bench::run(matches),
         Some(("check", matches)) => check::run(matches),
         Some(("plot", matches)) => plot::run(matches),
         Some(("serve", matches)) => serve::run(matches),

@@ -1,6 +1,7 @@
 //! The `ridgepoint` binary: words in, exit code out. What it can do is in `cli`.
 
 mod cli;
+mod measure;
 mod server;
 
 use std::process::ExitCode;
