@@ -3,3 +3,4 @@
 
 #[cfg(not(target_family = "wasm"))]
 pub mod cpu;
+pub mod pack;
