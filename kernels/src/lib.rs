@@ -1,6 +1,10 @@
 //! What is timed, and how: packed formats, kernels on a backend, f64 references, statistics and a stop rule that take the
 //! clock as an argument.
 
+pub mod activation;
+pub mod compare;
 #[cfg(not(target_family = "wasm"))]
 pub mod cpu;
 pub mod pack;
+pub mod reference;
+pub mod wrong;
