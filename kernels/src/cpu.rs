@@ -2,4 +2,5 @@
 
 pub mod buffer;
 pub mod isa;
+pub mod stream;
 pub mod threads;

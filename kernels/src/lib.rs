@@ -5,6 +5,9 @@ pub mod activation;
 pub mod compare;
 #[cfg(not(target_family = "wasm"))]
 pub mod cpu;
+pub mod measure;
 pub mod pack;
+pub mod random;
 pub mod reference;
+pub mod stats;
 pub mod wrong;

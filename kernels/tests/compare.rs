@@ -3,17 +3,15 @@
 use kernels::activation::as_read;
 use kernels::compare::compare;
 use kernels::pack::{Layout, Packed};
+use kernels::random::Random;
 use kernels::reference;
 use kernels::wrong::Wrong;
 
-/// Numbers between −1 and 1 that repeat after 2³² draws (the constants are those of Numerical Recipes' quick generator).
-fn noise(seed: u32, len: usize) -> Vec<f32> {
-    let mut state = seed;
-    let mut draw = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 8) as f32 / 8_388_608.0 - 1.0
-    };
-    (0..len).map(|_| draw()).collect()
+/// Numbers like those of a normal distribution.
+#[expect(clippy::cast_possible_truncation, reason = "any number will do")]
+fn noise(seed: u64, len: usize) -> Vec<f32> {
+    let mut random = Random::new(seed);
+    (0..len).map(|_| random.normal() as f32).collect()
 }
 
 /// Weights whose blocks differ in size, so that a scale at the wrong place shows.

@@ -287,7 +287,7 @@ mod tests {
             for index in 0..count {
                 let share = Worker { index, count }.share(len, granule);
                 assert_eq!(share.start, next, "{len} {granule} {count}");
-                assert!(share.end == len || share.end % granule.max(1) == 0);
+                assert!(share.end == len || share.end.is_multiple_of(granule.max(1)));
                 next = share.end;
             }
             assert_eq!(next, len);

@@ -89,8 +89,9 @@ mod linux {
 
 #[cfg(not(target_os = "linux"))]
 mod linux {
-    /// Nothing: other systems do not let a program choose.
-    pub(super) type Cores = ();
+    /// There is none: other systems do not let a program choose.
+    #[derive(Debug)]
+    pub(super) enum Cores {}
 
     pub(super) fn physical_cores() -> Vec<usize> {
         Vec::new()
@@ -100,7 +101,9 @@ mod linux {
         None
     }
 
-    pub(super) fn restore((): &Cores) {}
+    pub(super) const fn restore(none: &Cores) {
+        match *none {}
+    }
 }
 
 #[cfg(test)]
