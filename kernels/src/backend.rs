@@ -2,9 +2,13 @@
 
 pub mod fake;
 
+use calc_core::catalog;
+use calc_core::quant_format::QuantFormat;
 use calc_core::units::{Bytes, Flops, Hertz};
 
+use crate::activation::Multiply;
 use crate::measure::Clock;
+use crate::pack::Layout;
 
 /// Work that can be timed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,6 +32,41 @@ pub enum Kernel {
     Fma,
     /// Dot products of INT8 in registers.
     Dot,
+    /// y = W·x with packed weights.
+    Gemv(Product),
+}
+
+/// A product with packed weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Product {
+    /// How the weights lie in memory.
+    pub layout: Layout,
+    /// Outputs.
+    pub n: u64,
+    /// Inputs.
+    pub k: u64,
+}
+
+impl Product {
+    /// In which format a kernel reads its input: quantized before it is timed where it multiplies bytes.
+    ///
+    /// # Panics
+    /// Never: both are keys of the catalog.
+    pub fn input_format(&self) -> &'static QuantFormat {
+        let key = match Multiply::of(self.layout) {
+            Multiply::Floats => "fp32",
+            Multiply::Bytes => "int8",
+        };
+        catalog::format(key).expect("the catalog has FP32 and INT8")
+    }
+
+    /// In which format a kernel writes its output.
+    ///
+    /// # Panics
+    /// Never: it is a key of the catalog.
+    pub fn output_format() -> &'static QuantFormat {
+        catalog::format("fp32").expect("the catalog has FP32")
+    }
 }
 
 impl Kernel {
@@ -39,6 +78,7 @@ impl Kernel {
             Self::Triad { .. } => "triad",
             Self::Fma => "fma_fp32",
             Self::Dot => "dot_int8",
+            Self::Gemv(_) => "gemv",
         }
     }
 
@@ -51,6 +91,9 @@ impl Kernel {
             }
             Self::Triad { .. } => {
                 "bytes = 3 · array (two read, one written; a write is not read first); flops = 2 per 8 bytes of array"
+            }
+            Self::Gemv(_) => {
+                "bytes = weights as stored + k · input + n · output; flops = 2 · n · k"
             }
             Self::Fma | Self::Dot => "flops = 2 · rounds · chains · lanes · workers; no memory",
         }

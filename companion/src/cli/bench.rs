@@ -3,6 +3,7 @@
 mod diff;
 mod flags;
 mod point;
+mod product;
 mod selftest;
 
 use clap::{ArgMatches, Command};
@@ -17,10 +18,17 @@ use flags::Settings;
 
 pub(super) fn command() -> Command {
     Command::new("bench")
-        .about("Measure on this machine: bandwidth, peaks, the method itself, and two results against each other")
+        .about("Measure on this machine: bandwidth, peaks, products, the method itself, and two results against each other")
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommands([bandwidth(), flops(), selftest::command(), diff::command()])
+        .subcommands([
+            bandwidth(),
+            flops(),
+            product::gemv(),
+            product::sweep(),
+            selftest::command(),
+            diff::command(),
+        ])
         .after_help(
             "Examples:\n  ridgepoint bench bandwidth\n  ridgepoint bench flops -o json > flops.json\n  \
              ridgepoint bench diff before.json after.json\n  ridgepoint bench selftest",
@@ -50,6 +58,8 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     match matches.subcommand() {
         Some(("bandwidth", matches)) => run_bandwidth(matches),
         Some(("flops", matches)) => run_flops(matches),
+        Some(("gemv", matches)) => product::run_gemv(matches),
+        Some(("sweep", matches)) => product::run_sweep(matches),
         Some(("selftest", matches)) => selftest::run(matches),
         Some(("diff", matches)) => diff::run(matches),
         other => unreachable!("clap lets only known verbs through, not {other:?}"),

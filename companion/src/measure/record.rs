@@ -1,9 +1,11 @@
 //! From an outcome of the kernels to the published record.
 
-use kernels::backend::{Backend, Fault, Work};
+use kernels::backend::{Backend, Fault, Kernel, Work};
 use kernels::job::{self, Outcome};
 use kernels::measure::{Clock, Flag, Plan, Stage, StopRule, Stopped};
-use report::json::bench::{BenchCheckJson, BenchJson, BenchTimeJson, StopRuleJson};
+use report::json::bench::{
+    BenchCheckJson, BenchJson, BenchPrecisionJson, BenchTimeJson, ProductShapeJson, StopRuleJson,
+};
 use std::ops::ControlFlow;
 
 use super::conditions::Watch;
@@ -48,14 +50,25 @@ fn record(mut outcome: Outcome, backend: &dyn Backend, watch: &Watch) -> BenchJs
     conditions.seed = outcome.work.seed;
     let per_second = |amount: f64| (amount > 0.0).then(|| amount / summary.median);
     let (bytes, flops) = (outcome.cost.bytes.get(), outcome.cost.flops.get());
+    let product = match outcome.work.kernel {
+        Kernel::Gemv(product) => Some(product),
+        Kernel::Read { .. }
+        | Kernel::Copy { .. }
+        | Kernel::Triad { .. }
+        | Kernel::Fma
+        | Kernel::Dot => None,
+    };
     BenchJson {
         schema: BenchJson::SCHEMA,
         kernel: outcome.work.kernel.key().into(),
         route: description.route,
         backend: description.backend.into(),
         device: description.device,
-        shape: None,
-        precision: None,
+        shape: product.map(|it| ProductShapeJson { m: 1, n: it.n, k: it.k }),
+        precision: product.map(|it| BenchPrecisionJson {
+            weights: it.layout.key().into(),
+            activations: it.input_format().key.into(),
+        }),
         cache: outcome.work.cache.key().into(),
         bytes,
         flops,

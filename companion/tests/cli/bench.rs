@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::run::{Folder, answer, line};
 
 /// Small and short: the method is tested elsewhere.
-const SMALL: &str = "--bytes 100000 --cache hot --iterations 5 --threads 1 -o json";
+const SMALL: &str = "--bytes 100000 --cache hot --iterations 5 --warm-up 0 --threads 1 -o json";
 
 fn records(words: &str) -> Vec<Value> {
     let text = answer(words);
@@ -71,6 +71,44 @@ fn two_files_are_compared_point_by_point() {
 }
 
 #[test]
+fn products_of_every_layout_are_right() {
+    let words =
+        "bench gemv -n 100 -k 200 --cache hot --iterations 3 --warm-up 0 --threads 1 -o json";
+    let records = records(words);
+    assert_eq!(records.len(), kernels::pack::Layout::ALL.len());
+    for record in &records {
+        assert_eq!(record["shape"], serde_json::json!({"m": 1, "n": 100, "k": 200}));
+        assert_eq!(record["check"]["passed"], true, "{}", record["precision"]);
+        assert_eq!(record["flops"], 40_000.0);
+    }
+}
+
+#[test]
+fn a_sweep_goes_on_where_it_was_interrupted() {
+    let folder = Folder::new();
+    let out = folder.path("sweep.jsonl");
+    let sweep = |weights: &str| {
+        let few = "--cache hot --iterations 3 --warm-up 0 --threads 1";
+        assert_eq!(
+            answer(&format!("bench sweep -n 64 -k 64 --weights {weights} {few} --out {out}")),
+            ""
+        );
+        std::fs::read_to_string(&out).unwrap()
+    };
+    let first = sweep("fp16");
+    assert_eq!(first.lines().count(), 1);
+    // Half a line, as after a crash.
+    std::fs::write(&out, format!("{first}{{\"schema\":1,\"ker")).unwrap();
+    let both = sweep("fp16,int8");
+    assert!(both.starts_with(&first) && both.lines().count() == 2 && both.ends_with('\n'));
+    assert_eq!(sweep("fp16,int8"), both);
+    let foreign = folder.file("notes.txt", "mine\n");
+    let ended = line(&format!("bench sweep -n 64 -k 64 --weights fp16 --out {foreign}"));
+    assert_eq!(ended.code, Some(2));
+    assert_eq!(std::fs::read_to_string(&foreign).unwrap(), "mine\n");
+}
+
+#[test]
 fn the_self_test_prints_and_does_not_judge() {
     let value: Value =
         serde_json::from_str(&answer("bench selftest --trials 1 -o json")).expect("an object");
@@ -84,6 +122,7 @@ fn wrong_input_is_one_line_and_measures_nothing() {
     for (words, code, expected) in [
         ("bench bandwidth --iterations 0", 2, "iterations must be a whole number from 1"),
         ("bench bandwidth --iterations 1.5", 2, "got 1.5"),
+        ("bench bandwidth --warm-up -1", 2, "warm-up must be a number from 0"),
         ("bench bandwidth --bytes nan", 2, "bytes must be a number"),
         ("bench bandwidth --bytes 9e12", 2, "GB of memory"),
         ("bench bandwidth --cache warm", 2, "[possible values: cold, hot]"),
@@ -94,6 +133,11 @@ fn wrong_input_is_one_line_and_measures_nothing() {
         ("bench flops --iterations 5 --time-limit 2", 2, "exclude each other"),
         ("bench diff nowhere.json nowhere.json", 2, "no such file"),
         ("bench diff nowhere.json", 2, "required"),
+        ("bench gemv -n 0", 2, "n must be a whole number from 1"),
+        ("bench gemv -n 1,x", 2, "got x"),
+        ("bench gemv --weights q9", 2, "no kernels for `q9`"),
+        ("bench gemv -n 1000000000 -k 1000000", 2, "GB of memory"),
+        ("bench sweep -n 64", 2, "required"),
         ("bench selftest --trials 0", 2, "trials must be"),
         ("bench", 2, "name a verb"),
     ] {

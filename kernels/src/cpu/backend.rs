@@ -7,10 +7,10 @@ use std::rc::Rc;
 use calc_core::units::{Bytes, Hertz};
 
 use super::isa::Isa;
-use super::task::{PeakTask, StreamTask};
+use super::task::{GemvTask, PeakTask, StreamTask};
 use super::threads::Pool;
 use super::{device, speed};
-use crate::backend::{Backend, Cache, Description, Fault, Kernel, Task, Work};
+use crate::backend::{Backend, Cache, Description, Fault, Kernel, Product, Task, Work};
 use crate::measure::Clock;
 
 /// Last-level cache that is assumed where the system does not tell: more than most have.
@@ -67,13 +67,27 @@ impl Cpu {
         }
     }
 
-    fn stream(&self, work: &Work, bytes: u64, arrays: u64) -> Result<Box<dyn Task>, Fault> {
-        let copies = self.copies(work.cache, bytes.saturating_mul(arrays));
-        let needed = bytes.saturating_mul(arrays).saturating_mul(copies);
-        if memory_left().is_some_and(|left| needed > left / 10 * 9) {
-            return Err(Fault::NoMemory { bytes: needed });
+    /// How many sets of buffers of this size there will be, if there is memory for them.
+    fn room(&self, cache: Cache, bytes: u64) -> Result<u64, Fault> {
+        let copies = self.copies(cache, bytes);
+        let needed = bytes.saturating_mul(copies);
+        match memory_left() {
+            Some(left) if needed > left / 10 * 9 => Err(Fault::NoMemory { bytes: needed }),
+            _ => Ok(copies),
         }
+    }
+
+    fn stream(&self, work: &Work, bytes: u64, arrays: u64) -> Result<Box<dyn Task>, Fault> {
+        let copies = self.room(work.cache, bytes.saturating_mul(arrays))?;
         Ok(Box::new(StreamTask::new(Rc::clone(&self.pool), self.isa, work, copies)))
+    }
+
+    fn gemv(&self, work: &Work, product: Product) -> Result<Box<dyn Task>, Fault> {
+        let stored = product.layout.format().stored_bytes(product.n, product.k).get();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+        let copies = self.room(work.cache, stored as u64)?;
+        let pool = Rc::clone(&self.pool);
+        Ok(Box::new(GemvTask::new(pool, self.isa, work, product, copies)?))
     }
 }
 
@@ -87,6 +101,7 @@ impl Backend for Cpu {
             Kernel::Read { bytes } => self.stream(work, bytes, 1),
             Kernel::Copy { bytes } => self.stream(work, bytes, 2),
             Kernel::Triad { bytes } => self.stream(work, bytes, 3),
+            Kernel::Gemv(product) => self.gemv(work, product),
             Kernel::Fma | Kernel::Dot => {
                 Ok(Box::new(PeakTask::new(Rc::clone(&self.pool), self.isa, work)))
             }

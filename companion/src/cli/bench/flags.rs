@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::{Arg, ArgMatches, Command, ValueHint};
 use kernels::backend::Cache;
 use kernels::cpu::isa::{Isa, Level};
-use kernels::measure::{Plan, StopRule};
+use kernels::measure::{Plan, StopRule, WarmUp};
 
 use crate::cli::Failure;
 
@@ -34,6 +34,8 @@ pub(super) fn add(command: Command) -> Command {
         ),
         text("time-limit", "SECONDS")
             .help("Longest time for the samples of a point; default 10. A result that needed more is flagged"),
+        text("warm-up", "SECONDS")
+            .help("Longest time for warming up before a point; default 3. It ends when times are flat"),
         text("threads", "N").help("Threads; default: one per physical core"),
         text("isa", "NAME").help("Instruction set; default: the widest that is here"),
         text("seed", "N").help("Of the data; default 1"),
@@ -80,7 +82,7 @@ impl Settings {
     pub(super) fn of(matches: &ArgMatches) -> Result<Self, Failure> {
         backend(matches)?;
         Ok(Self {
-            plan: Plan { rule: rule(matches)?, ..Plan::STANDARD },
+            plan: Plan { warm_up: warm_up(matches)?, rule: rule(matches)?, ..Plan::STANDARD },
             threads: whole(matches, "threads", 1, MOST_THREADS)?
                 .and_then(|n| usize::try_from(n).ok()),
             isa: isa(matches)?,
@@ -97,6 +99,13 @@ fn backend(matches: &ArgMatches) -> Result<(), Failure> {
         )),
         other => Err(Failure::bad(format!("unknown backend `{other}`; there are auto, cpu, cuda"))),
     }
+}
+
+fn warm_up(matches: &ArgMatches) -> Result<WarmUp, Failure> {
+    let standard = Plan::STANDARD.warm_up;
+    let most = number(matches, "warm-up", 0.0, MOST_SECONDS)?.map(Duration::from_secs_f64);
+    let most = most.unwrap_or(standard.most);
+    Ok(WarmUp { most, least: standard.least.min(most), ..standard })
 }
 
 fn rule(matches: &ArgMatches) -> Result<StopRule, Failure> {

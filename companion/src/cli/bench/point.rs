@@ -8,6 +8,8 @@ use kernels::cpu::backend::Cpu;
 use kernels::cpu::clock::SystemClock;
 use kernels::measure::{Stage, Stopped};
 
+use report::json::bench::BenchJson;
+
 use super::flags::Settings;
 use crate::cli::Failure;
 use crate::measure::record;
@@ -18,21 +20,51 @@ pub(super) fn all(
     matches: &ArgMatches,
     points: impl Fn(&Cpu) -> Vec<(Kernel, Cache)>,
 ) -> Result<(), Failure> {
-    let mut cpu = Cpu::new(settings.threads, settings.isa);
-    cpu.probe().map_err(|fault| failure(Stopped::Failed(fault)))?;
-    let clock = SystemClock::new();
+    let mut cpu = cpu(settings)?;
     let points = points(&cpu);
     let mut records = Vec::new();
+    run(&mut cpu, settings, &points, |record| {
+        records.push(record);
+        Ok(())
+    })?;
+    super::print(&records, matches)?;
+    complain(&records)
+}
+
+/// Measures points and gives away their records one by one.
+pub(super) fn each(
+    settings: Settings,
+    points: &[(Kernel, Cache)],
+    take: impl FnMut(BenchJson) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    run(&mut cpu(settings)?, settings, points, take)
+}
+
+fn cpu(settings: Settings) -> Result<Cpu, Failure> {
+    let mut cpu = Cpu::new(settings.threads, settings.isa);
+    cpu.probe().map_err(|fault| failure(Stopped::Failed(fault)))?;
+    Ok(cpu)
+}
+
+fn run(
+    cpu: &mut Cpu,
+    settings: Settings,
+    points: &[(Kernel, Cache)],
+    mut take: impl FnMut(BenchJson) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let clock = SystemClock::new();
     for (index, (kernel, cache)) in points.iter().enumerate() {
         let work = Work { kernel: *kernel, cache: *cache, seed: settings.seed };
         let line = Line::new(format!("{} of {}: {}", index + 1, points.len(), kernel.key()));
-        let measured = record::measure(&clock, &mut cpu, &work, &settings.plan, &mut |stage| {
-            line.show(stage);
-        });
+        let measured =
+            record::measure(&clock, cpu, &work, &settings.plan, &mut |stage| line.show(stage));
         line.end();
-        records.push(measured.map_err(failure)?);
+        take(measured.map_err(failure)?)?;
     }
-    super::print(&records, matches)?;
+    Ok(())
+}
+
+fn complain(records: &[BenchJson]) -> Result<(), Failure> {
     let wrong: Vec<&str> =
         records.iter().filter(|it| !it.check.passed).map(|it| it.kernel.as_str()).collect();
     if wrong.is_empty() {
