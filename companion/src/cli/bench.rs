@@ -7,7 +7,8 @@ mod product;
 mod selftest;
 
 use clap::{ArgMatches, Command};
-use kernels::backend::{Cache, Kernel};
+use kernels::backend::{Cache, Kernel, Product};
+use kernels::pack::Layout;
 use report::json::bench::BenchJson;
 use report::summary;
 use serde_json::{Value, json};
@@ -64,6 +65,32 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         Some(("diff", matches)) => diff::run(matches),
         other => unreachable!("clap lets only known verbs through, not {other:?}"),
     }
+}
+
+/// Whether there is a backend of this name.
+///
+/// # Errors
+/// When there is none.
+pub(super) fn check_backend(name: &str) -> Result<(), Failure> {
+    flags::backend(name)
+}
+
+/// Measures products of one row: layout, outputs, inputs.
+///
+/// # Errors
+/// When the machine fails or lacks the memory, or a result is wrong.
+pub(super) fn products(points: &[(Layout, u64, u64)]) -> Result<Vec<BenchJson>, Failure> {
+    let kernel = |(layout, n, k): &(Layout, u64, u64)| {
+        (Kernel::Gemv(Product { layout: *layout, n: *n, k: *k }), Cache::Cold)
+    };
+    let points: Vec<(Kernel, Cache)> = points.iter().map(kernel).collect();
+    let mut records = Vec::new();
+    point::each(Settings::STANDARD, &points, |record| {
+        records.push(record);
+        Ok(())
+    })?;
+    point::complain(&records)?;
+    Ok(records)
 }
 
 fn run_bandwidth(matches: &ArgMatches) -> Result<(), Failure> {

@@ -109,6 +109,14 @@ fn a_sweep_goes_on_where_it_was_interrupted() {
 }
 
 #[test]
+fn compare_measures_here_when_it_is_asked_to() {
+    let words = "compare --hardware t4 -m 1 -n 64 -k 64 --weights fp16 --backend cpu -o json";
+    let value: Value = serde_json::from_str(&answer(words)).expect("an object");
+    assert!(value["rows"][0]["measured_s"].as_f64().unwrap() > 0.0);
+    assert_eq!(value["rows"][0]["weights"], "fp16");
+}
+
+#[test]
 fn the_self_test_prints_and_does_not_judge() {
     let value: Value =
         serde_json::from_str(&answer("bench selftest --trials 1 -o json")).expect("an object");

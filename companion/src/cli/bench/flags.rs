@@ -78,9 +78,13 @@ pub(super) fn bytes_of(matches: &ArgMatches) -> Result<Option<u64>, Failure> {
 }
 
 impl Settings {
+    /// Those of a measurement without flags.
+    pub(super) const STANDARD: Self =
+        Self { plan: Plan::STANDARD, threads: None, isa: None, seed: 1 };
+
     /// Reads the flags of [`add`].
     pub(super) fn of(matches: &ArgMatches) -> Result<Self, Failure> {
-        backend(matches)?;
+        backend(matches.get_one::<String>("backend").map_or("auto", String::as_str))?;
         Ok(Self {
             plan: Plan { warm_up: warm_up(matches)?, rule: rule(matches)?, ..Plan::STANDARD },
             threads: whole(matches, "threads", 1, MOST_THREADS)?
@@ -91,8 +95,9 @@ impl Settings {
     }
 }
 
-fn backend(matches: &ArgMatches) -> Result<(), Failure> {
-    match matches.get_one::<String>("backend").map_or("auto", String::as_str) {
+/// Whether there is a backend of this name.
+pub(super) fn backend(name: &str) -> Result<(), Failure> {
+    match name {
         "auto" | "cpu" => Ok(()),
         "cuda" => Err(Failure::NoDevice(
             "this version has no backend for CUDA; --backend cpu measures the processor".into(),

@@ -64,7 +64,8 @@ fn run(
     Ok(())
 }
 
-fn complain(records: &[BenchJson]) -> Result<(), Failure> {
+/// A wrong result is a failure, after its record was shown.
+pub(super) fn complain(records: &[BenchJson]) -> Result<(), Failure> {
     let wrong: Vec<&str> =
         records.iter().filter(|it| !it.check.passed).map(|it| it.kernel.as_str()).collect();
     if wrong.is_empty() {
