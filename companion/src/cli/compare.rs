@@ -1,6 +1,7 @@
-//! `compare`: theory against a file of measurements, precision by precision.
+//! `compare`: theory against measurements of a file or of this machine, precision by precision.
 
 mod csv;
+mod here;
 mod measured;
 
 use std::path::Path;
@@ -26,12 +27,16 @@ pub(super) fn command() -> Command {
             "Measurements: records of `bench` as JSON or JSON lines, or CSV with the head \
          weights[,activations],time_s|time_ms|time_us[,m,n,k]",
         );
-    let backend = Arg::new("backend").long("backend").value_name("NAME").hide(true);
+    let backend = Arg::new("backend")
+        .long("backend")
+        .value_name("NAME")
+        .help("Measure here instead: auto or cpu; one row (-m 1), formats named by --weights");
     let command = Command::new("compare")
         .about("Theory against measurement: error, bound, distance from the ridge and speedups per precision")
         .after_help(
             "Without --weights the rows of the file choose the precisions, without -m -n -k the shape.\n\n\
-             Example:\n  ridgepoint compare --hardware t4 -m 1 -n 4096 -k 4096 --weights fp16,int4_g128 --measured t4.csv",
+             Examples:\n  ridgepoint compare --hardware t4 -m 1 -n 4096 -k 4096 --weights fp16,int4_g128 --measured t4.csv\n  \
+             ridgepoint compare --hardware here.json -m 1 -n 8192 -k 8192 --weights fp16,int4_g128 --backend cpu",
         );
     flags::add(command, &flags::EXPECTED_PRODUCT)
         .mut_arg("weights", |arg| arg.help("Formats of the weights, separated by commas"))
@@ -39,24 +44,31 @@ pub(super) fn command() -> Command {
 }
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    if matches.contains_id("backend") {
-        return Err(Failure::bad(
-            "--backend is not there yet; measure otherwise and name the file with --measured",
-        ));
-    }
-    let Some(file) = matches.get_one::<String>("measured") else {
-        return Err(Failure::bad(
-            "measured is missing: name a file of measurements with --measured",
-        ));
+    let fields = flags::fields(matches, &flags::EXPECTED_PRODUCT);
+    let name = |key: &str| matches.get_one::<String>(key).map(String::as_str);
+    let (file, rows) = match (name("measured"), name("backend")) {
+        (Some(file), None) => (file, from_file(file)?),
+        (None, Some(backend)) => ("this machine", here::measure(backend, &fields)?),
+        (Some(_), Some(_)) => {
+            return Err(Failure::bad(
+                "--measured and --backend exclude each other: measurements come from a file or are taken now",
+            ));
+        }
+        (None, None) => {
+            return Err(Failure::bad(
+                "measured is missing: name a file of measurements with --measured, or measure here with --backend cpu",
+            ));
+        }
     };
-    let text = files::read_text(Path::new(file));
-    let text = text.map_err(|reason| RequestError::Unreadable { path: file.clone(), reason })?;
-    let rows =
-        measured::parse(&text).map_err(|reason| Failure::bad(format!("{file}: {reason}")))?;
-    let request =
-        Request { file, rows: &rows, fields: flags::fields(matches, &flags::EXPECTED_PRODUCT) };
+    let request = Request { file, rows: &rows, fields };
     let points = request.points()?;
     answer(&points).print(Form::of(matches))
+}
+
+fn from_file(file: &str) -> Result<Vec<Measured>, Failure> {
+    let text = files::read_text(Path::new(file));
+    let text = text.map_err(|reason| RequestError::Unreadable { path: file.into(), reason })?;
+    measured::parse(&text).map_err(|reason| Failure::bad(format!("{file}: {reason}")))
 }
 
 fn answer(points: &[Point]) -> Answer {

@@ -135,7 +135,7 @@ async fn run(daemon: &Arc<Daemon>, compute: Compute, given: Given) -> Response {
 fn answered_with(answer: Result<Vec<u8>, Failure>) -> Response {
     match answer {
         Ok(body) => json(body),
-        Err(Failure::BadInput(line) | Failure::NotMet(line)) => {
+        Err(Failure::BadInput(line) | Failure::NoDevice(line) | Failure::NotMet(line)) => {
             error(StatusCode::BAD_REQUEST, &line)
         }
         Err(Failure::Failed(line) | Failure::Permission(line)) => {

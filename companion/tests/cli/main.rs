@@ -7,6 +7,7 @@ mod shared;
 
 mod advice;
 mod bad_input;
+mod bench;
 mod calibration;
 mod files;
 mod forms;
