@@ -22,11 +22,27 @@ pub(crate) fn measure(
     plan: &Plan,
     progress: &mut dyn FnMut(Stage),
 ) -> Result<BenchJson, Stopped<Fault>> {
+    measure_while(clock, backend, work, plan, &mut |stage| {
+        progress(stage);
+        ControlFlow::Continue(())
+    })
+}
+
+/// The same, and `go_on` can end it.
+///
+/// # Errors
+/// As [`job::run`].
+pub(crate) fn measure_while(
+    clock: &dyn Clock,
+    backend: &mut dyn Backend,
+    work: &Work,
+    plan: &Plan,
+    go_on: &mut dyn FnMut(Stage) -> ControlFlow<()>,
+) -> Result<BenchJson, Stopped<Fault>> {
     let mut watch = Watch::new(Sensors::here());
     let outcome = job::run(clock, backend, work, plan, &mut |stage| {
         watch.note(stage, clock.now_ns() as f64 * 1e-9);
-        progress(stage);
-        ControlFlow::Continue(())
+        go_on(stage)
     })?;
     Ok(record(outcome, backend, &watch))
 }
