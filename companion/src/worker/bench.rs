@@ -22,7 +22,7 @@ use crate::measure::record;
 const POINT_S: f64 = 5.0;
 /// How often the worker says that it lives, and how long it may be between two signs of the kernels.
 const BEAT: Duration = Duration::from_secs(2);
-const QUIET: Duration = Duration::from_secs(60);
+const QUIET: Duration = Duration::from_mins(1);
 /// Data of every job.
 const SEED: u64 = 1;
 
