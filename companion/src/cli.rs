@@ -2,6 +2,7 @@
 
 mod analyze;
 mod bench;
+mod calibrate;
 mod catalog;
 mod check;
 mod compare;
@@ -121,6 +122,7 @@ fn command() -> Command {
             compare::command(),
             validate::command(),
             bench::command(),
+            calibrate::command(),
             check::command(),
             plot::command(),
             serve::command(),
@@ -144,6 +146,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         Some(("compare", matches)) => compare::run(matches),
         Some(("validate", matches)) => validate::run(matches),
         Some(("bench", matches)) => bench::run(matches),
+        Some(("calibrate", matches)) => calibrate::run(matches),
         Some(("check", matches)) => check::run(matches),
         Some(("plot", matches)) => plot::run(matches),
         Some(("serve", matches)) => serve::run(matches),

@@ -10,6 +10,7 @@ use calc_core::analysis::Operator;
 use calc_core::calibration::Calibration;
 use calc_core::cost::gemm::GemmShape;
 use clap::{Arg, ArgMatches, Command, ValueHint};
+use report::calibration_file;
 use report::json::compare::{CompareJson, Point};
 use report::request::{AnalyzeInputs, Fields, Files, Library, RequestError};
 use report::summary;
@@ -32,6 +33,11 @@ pub(super) fn command() -> Command {
         .long("backend")
         .value_name("NAME")
         .help("Measure here instead: auto or cpu; one row (-m 1), formats named by --weights");
+    let calibration = Arg::new("calibration")
+        .long("calibration")
+        .value_name("FILE")
+        .value_hint(ValueHint::FilePath)
+        .help("Factors of this device, as `calibrate` wrote them");
     let command = Command::new("compare")
         .about("Theory against measurement: error, bound, distance from the ridge and speedups per precision")
         .after_help(
@@ -41,7 +47,7 @@ pub(super) fn command() -> Command {
         );
     flags::add(command, &flags::PRODUCT)
         .mut_arg("weights", |arg| arg.help("Formats of the weights, separated by commas"))
-        .args([measured, backend, output::argument()])
+        .args([measured, backend, calibration, output::argument()])
 }
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
@@ -61,9 +67,17 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
             ));
         }
     };
-    let request = Request { file, rows: &rows, fields };
+    let calibration = calibration(name("calibration"))?;
+    let request = Request { file, rows: &rows, fields, calibration: &calibration };
     let points = request.points()?;
     answer(&points).print(Form::of(matches))
+}
+
+fn calibration(file: Option<&str>) -> Result<Calibration, Failure> {
+    let Some(file) = file else { return Ok(Calibration::FITTED) };
+    let text = files::read_text(Path::new(file));
+    text.and_then(|text| calibration_file::parse(&text))
+        .map_err(|reason| Failure::bad(format!("{file}: {reason}")))
 }
 
 fn from_file(file: &str) -> Result<Vec<Measured>, Failure> {
@@ -96,6 +110,7 @@ struct Request<'a> {
     file: &'a str,
     rows: &'a [Measured],
     fields: Map<String, Value>,
+    calibration: &'a Calibration,
 }
 
 impl Request<'_> {
@@ -163,7 +178,7 @@ impl Request<'_> {
             fields.insert("activations".into(), json!(activations));
         }
         let inputs = AnalyzeInputs::parse(Fields::new(fields), library)?;
-        let answer = inputs.analyze(&Calibration::FITTED)?;
+        let answer = inputs.analyze(self.calibration)?;
         Ok(Point { inputs, answer, measured: row.time })
     }
 
