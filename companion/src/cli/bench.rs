@@ -8,6 +8,7 @@ mod selftest;
 
 use clap::{ArgMatches, Command};
 use kernels::backend::{Cache, Kernel, Product};
+use kernels::measure::Plan;
 use kernels::pack::Layout;
 use report::json::bench::BenchJson;
 use report::summary;
@@ -84,11 +85,19 @@ pub(super) fn products(points: &[(Layout, u64, u64)]) -> Result<Vec<BenchJson>, 
         (Kernel::Gemv(Product { layout: *layout, n: *n, k: *k }), Cache::Cold)
     };
     let points: Vec<(Kernel, Cache)> = points.iter().map(kernel).collect();
-    let mut records = Vec::new();
-    point::each(Settings::STANDARD, &points, |record| {
-        records.push(record);
-        Ok(())
-    })?;
+    planned(Settings::STANDARD.plan, &|_| points.clone())
+}
+
+/// Measures points by a plan. They may depend on how many bytes do not fit the caches.
+///
+/// # Errors
+/// As [`products`].
+pub(super) fn planned(
+    plan: Plan,
+    points: &dyn Fn(u64) -> Vec<(Kernel, Cache)>,
+) -> Result<Vec<BenchJson>, Failure> {
+    let records =
+        point::records(Settings { plan, ..Settings::STANDARD }, |cpu| points(cpu.cold_bytes()))?;
     point::complain(&records)?;
     Ok(records)
 }

@@ -1,127 +1,40 @@
 //! `calibrate`: a device's own measurements as a calibration file, which goes before the fitted factors wherever it is named.
 
-use std::fs;
-use std::io::{self, Write};
-use std::path::Path;
+mod from;
+mod here;
 
-use calc_core::calibration::Calibration;
-use calc_core::catalog;
 use clap::{Arg, ArgMatches, Command, ValueHint};
-use report::calibration_file::{OwnMeasurements, write};
-use report::number_text as n;
-use validation::own;
-use validation::predict::Prepared;
-use validation::read::read;
-use validation::score::percentile;
 
-use super::{Failure, files, flags};
+use super::{Failure, flags, output};
 
 pub(super) fn command() -> Command {
-    let from = Arg::new("from")
-        .long("from")
-        .value_name("FILE")
-        .value_hint(ValueHint::FilePath)
-        .required(true)
-        .help("Own measurements as CSV, with the columns that `validate` reads");
-    let hardware = Arg::new("hardware")
-        .long("hardware")
-        .value_name("KEY")
-        .help("Device, where the file has rows of several");
-    let about = Arg::new("about")
-        .long("about")
-        .value_name("TEXT")
-        .help("When, how and with what it was measured; stands in the file");
-    let out = Arg::new("out")
-        .long("out")
-        .value_name("FILE")
-        .value_hint(ValueHint::FilePath)
-        .help("Where to write the calibration; without it to stdout");
+    let file = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name("FILE").value_hint(ValueHint::FilePath).help(help)
+    };
+    let hardware = Arg::new("hardware").long("hardware").value_name("KEY").requires("from");
+    let hardware = hardware.help("With --from: the device, where the file has rows of several");
+    let about = Arg::new("about").long("about").value_name("TEXT").requires("from");
+    let about =
+        about.help("With --from: when, how and with what it was measured; stands in the file");
     Command::new("calibrate")
-        .about("Turns own measurements of a device into a calibration file for --calibration and the page")
-        .args([from, flags::known(hardware, flags::Kind::Hardware), about, out])
+        .about("Measure the points that fix this device's factors, about sixty in less than three minutes; or take them from a file")
+        .args([
+            file("out", "Write the calibration here, for --calibration and for the page"),
+            file("export-device", "Write a device file with the measured ceilings, for --hardware and for the page")
+                .conflicts_with("from"),
+            file("from", "Measure nothing: own measurements as CSV, with the columns that `validate` reads"),
+            flags::known(hardware, flags::Kind::Hardware),
+            about,
+            output::argument(),
+        ])
         .after_help(
-            "Example:\n  ridgepoint calibrate --from mine.csv --out mine.json\n  \
-             ridgepoint estimate --hardware rtx_4090 --calibration mine.json --model llama-3.1-8b --weights gguf_q4_0 \\\n    \
-             --batch 1 --prompt 512",
+            "Examples:\n  ridgepoint calibrate --out here.calibration.json --export-device here.json\n  \
+             ridgepoint compare --hardware here.json --calibration here.calibration.json \\\n    \
+             -m 1 -n 14336 -k 4096 --weights fp16,int4_g128 --backend cpu\n  \
+             ridgepoint calibrate --from mine.csv --out mine.json",
         )
 }
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    let given = |key| matches.get_one::<String>(key).map(String::as_str);
-    let name = given("from").unwrap_or_default();
-    let bad = |reason: String| Failure::bad(format!("{name}: {reason}"));
-    let text = files::read_text(Path::new(name)).map_err(bad)?;
-    let mut file = read(&text).map_err(bad)?;
-    let rows = core::mem::take(&mut file.rows);
-    let mut prepared = Vec::new();
-    for row in &rows {
-        match Prepared::new(row) {
-            Ok(row) => prepared.push(row),
-            Err(reason) => file.refused.push((row.line, reason)),
-        }
-    }
-    let device = device(&prepared, given("hardware")).map_err(bad)?;
-    prepared.retain(|row| row.row.device.key == device);
-    let own = OwnMeasurements {
-        rows: own::rows(&device, &prepared),
-        about: given("about").map_or_else(|| format!("from {name}"), str::to_owned),
-        device,
-    };
-    if own.rows.is_empty() {
-        return Err(bad("no row can be used".to_owned()));
-    }
-    file.refused.sort();
-    for (line, reason) in &file.refused {
-        say(&format!("line {line} is left out: {reason}"));
-    }
-    let text = write(&own);
-    match given("out") {
-        None => io::stdout().write_all(text.as_bytes())?,
-        Some(path) => fs::write(path, text).map_err(|error| {
-            Failure::Failed(format!("cannot write {path}: {}", files::said(&error)))
-        })?,
-    }
-    let [before, after] = [Calibration::FITTED, own.calibration()].map(|c| error(&prepared, &c));
-    say(&format!(
-        "{}: {} measurements, {} rows; their median error is {} without the calibration and {} with it",
-        own.device,
-        prepared.len(),
-        own.rows.len(),
-        n::percent(before),
-        n::percent(after)
-    ));
-    Ok(())
-}
-
-/// What is not the answer; nobody may be there to read it.
-fn say(line: &str) {
-    let _ = writeln!(io::stderr(), "{}", super::output::one_line(line));
-}
-
-/// The device of the rows; where they are of several, the one that is named.
-fn device(rows: &[Prepared<'_>], named: Option<&str>) -> Result<String, String> {
-    let mut devices: Vec<&str> = rows.iter().map(|row| &*row.row.device.key).collect();
-    devices.sort_unstable();
-    devices.dedup();
-    let named = named.map(|name| catalog::device(name).map_or(name, |device| &device.key));
-    match (named, &devices[..]) {
-        (_, []) => Err("no row can be used".to_owned()),
-        (Some(name), _) if devices.contains(&name) => Ok(name.to_owned()),
-        (Some(name), _) => {
-            Err(format!("no row is of `{name}`; the file has {}", devices.join(", ")))
-        }
-        (None, [one]) => Ok((*one).to_owned()),
-        (None, _) => Err(format!(
-            "rows of several devices; name one with --hardware: {}",
-            devices.join(", ")
-        )),
-    }
-}
-
-/// Median error of the rows.
-fn error(rows: &[Prepared<'_>], calibration: &Calibration) -> f64 {
-    let errors = rows
-        .iter()
-        .map(|row| (row.expected(calibration).time.get() / row.row.measured.get() - 1.0).abs());
-    percentile(&mut errors.collect::<Vec<_>>(), 0.5)
+    if matches.contains_id("from") { from::run(matches) } else { here::run(matches) }
 }

@@ -157,6 +157,14 @@ impl Sensors {
         parse_core_time(&stat, &own).ok_or_else(|| "/proc/stat has an unknown form".into())
     }
 
+    /// Memory of the machine in GiB. `None` where the system does not tell.
+    pub(crate) fn memory_gib(&self) -> Option<f64> {
+        let text = self.text("proc/meminfo").ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+        let kib = line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()?;
+        Some((kib / 1024.0 / 1024.0 * 100.0).round() / 100.0)
+    }
+
     /// Name and version of the operating system.
     pub(crate) fn system(&self) -> String {
         let version = self.text("proc/sys/kernel/osrelease").unwrap_or_default();
@@ -216,6 +224,7 @@ mod tests {
             &[
                 ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n"),
                 ("proc/loadavg", "0.25 0.10 0.05 1/200 999\n"),
+                ("proc/meminfo", "MemTotal:       16777216 kB\nMemFree: 1 kB\n"),
                 ("sys/class/thermal/thermal_zone0/temp", "41000\n"),
                 ("sys/class/hwmon/hwmon0/temp1_input", "55500\n"),
                 ("sys/class/hwmon/hwmon0/in0_input", "900000\n"),
@@ -237,6 +246,7 @@ mod tests {
         assert_eq!(sensors.temperature(), Ok(55.5));
         assert_eq!(sensors.package_energy(), Ok(Energy { joules: 5.0, range: 9.0 }));
         assert_eq!(sensors.battery_power(), Ok(8.5));
+        assert_eq!(sensors.memory_gib(), Some(16.0));
     }
 
     #[test]

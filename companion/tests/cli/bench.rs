@@ -146,6 +146,12 @@ fn wrong_input_is_one_line_and_measures_nothing() {
         ("bench gemv --weights q9", 2, "no kernels for `q9`"),
         ("bench gemv -n 1000000000 -k 1000000", 2, "GB of memory"),
         ("bench sweep -n 64", 2, "required"),
+        ("calibrate --out no-such-folder/x.json", 2, "no such folder"),
+        (
+            "compare --hardware t4 -m 1 -n 8 -k 8 --weights fp16 --measured x --backend cpu",
+            2,
+            "exclude each other",
+        ),
         ("bench selftest --trials 0", 2, "trials must be"),
         ("bench", 2, "name a verb"),
     ] {

@@ -20,6 +20,16 @@ pub(super) fn all(
     matches: &ArgMatches,
     points: impl Fn(&Cpu) -> Vec<(Kernel, Cache)>,
 ) -> Result<(), Failure> {
+    let records = records(settings, points)?;
+    super::print(&records, matches)?;
+    complain(&records)
+}
+
+/// Measures points and keeps their records.
+pub(super) fn records(
+    settings: Settings,
+    points: impl Fn(&Cpu) -> Vec<(Kernel, Cache)>,
+) -> Result<Vec<BenchJson>, Failure> {
     let mut cpu = cpu(settings)?;
     let points = points(&cpu);
     let mut records = Vec::new();
@@ -27,8 +37,7 @@ pub(super) fn all(
         records.push(record);
         Ok(())
     })?;
-    super::print(&records, matches)?;
-    complain(&records)
+    Ok(records)
 }
 
 /// Measures points and gives away their records one by one.
