@@ -124,7 +124,7 @@ fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .max_term_width(100)
-        .subcommands([
+        .subcommands(vec![
             catalog::hardware(),
             catalog::models(),
             catalog::formats(),

@@ -1,6 +1,7 @@
 //! The worker's side: one job on stdin, what happens on stdout, the end when stdin ends. The daemon starts it and nobody else.
 
 mod bench;
+mod calibrate;
 mod fake;
 
 use std::io::{self, BufRead, Read, Write};
@@ -58,14 +59,20 @@ pub(crate) fn run(hooks: &Hooks) -> Result<(), String> {
         ends_with_stdin(Arc::clone(&stop));
     }
     let voice = Voice { out: Arc::new(io::stdout()), stop };
-    match &spec {
-        JobSpec::Fake(fake) if hooks.fake => fake::run(fake, &voice),
+    let ended = match &spec {
         JobSpec::Bench(spec) => bench::run(spec, &voice),
-        JobSpec::Fake(_) | JobSpec::Calibrate(_) => {
-            let message = "this build cannot do that yet".into();
-            voice.say(&WorkerMessage::Failed { message });
+        JobSpec::Calibrate(spec) => calibrate::run(spec, &voice),
+        JobSpec::Fake(fake) if hooks.fake => {
+            fake::run(fake, &voice);
+            return Ok(());
         }
-    }
+        JobSpec::Fake(_) => Err("scripted jobs are for tests of the daemon".into()),
+    };
+    voice.say(&match ended {
+        Ok(true) => WorkerMessage::Done {},
+        Ok(false) => WorkerMessage::Stopped {},
+        Err(message) => WorkerMessage::Failed { message },
+    });
     Ok(())
 }
 

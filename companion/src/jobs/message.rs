@@ -1,6 +1,7 @@
 //! What a worker says on its stdout, one JSON object per line. The daemon believes none of it unseen.
 
 use protocol::bench::BenchRecord;
+use report::{calibration_file, device_file};
 use serde::{Deserialize, Serialize};
 
 /// A line of a worker.
@@ -28,6 +29,13 @@ pub(crate) enum WorkerMessage {
         /// Its record.
         record: Box<BenchRecord>,
     },
+    /// What all points say together.
+    Calibration {
+        /// Text of a calibration file.
+        calibration: String,
+        /// Text of a device file.
+        device: Option<String>,
+    },
     /// A line for people.
     Log {
         /// The line.
@@ -42,6 +50,14 @@ pub(crate) enum WorkerMessage {
         /// Why.
         message: String,
     },
+}
+
+/// Why texts are not the files that they should be.
+pub(crate) fn unreadable(calibration: &str, device: Option<&str>) -> Option<String> {
+    let calibration = calibration_file::parse(calibration).err().map(|error| error.to_string());
+    let device =
+        || device.and_then(|text| device_file::parse(text).err().map(|error| error.to_string()));
+    calibration.or_else(device)
 }
 
 /// Why a record cannot be true; what a worker measures must at least agree with itself.

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 use super::child::{Next, Worker};
-use super::message::{WorkerMessage, contradiction};
+use super::message::{WorkerMessage, contradiction, unreadable};
 use super::store::{OPEN, Store};
 use super::{JOB_S, admit};
 use crate::hooks::Hooks;
@@ -288,6 +288,15 @@ impl<'a> Watch<'a> {
             WorkerMessage::Plan { predicted_s } => self.planned(predicted_s),
             WorkerMessage::Progress { done, total, note } => self.progressed(done, total, &note),
             WorkerMessage::Result { record } => self.measured(record),
+            WorkerMessage::Calibration { calibration, device } => {
+                match unreadable(&calibration, device.as_deref()) {
+                    None => Heard::Event(JobEvent::Calibration { calibration, device }),
+                    Some(why) => Heard::Last(failed(
+                        FaultCode::Garbled,
+                        format!("its calibration is none: {}", short(&why)),
+                    )),
+                }
+            }
             WorkerMessage::Log { line } => {
                 self.logs += 1;
                 if self.logs > MAX_LOGS {

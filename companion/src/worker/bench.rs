@@ -24,20 +24,10 @@ const POINT_S: f64 = 5.0;
 const BEAT: Duration = Duration::from_secs(2);
 const QUIET: Duration = Duration::from_mins(1);
 /// Data of every job.
-const SEED: u64 = 1;
-
-/// Does the job.
-pub(super) fn run(spec: &BenchSpec, voice: &Voice) {
-    let last = match measure(spec, voice) {
-        Ok(true) => WorkerMessage::Done {},
-        Ok(false) => WorkerMessage::Stopped {},
-        Err(message) => WorkerMessage::Failed { message },
-    };
-    voice.say(&last);
-}
+pub(super) const SEED: u64 = 1;
 
 /// Measures all points; false if it was told to stop.
-fn measure(spec: &BenchSpec, voice: &Voice) -> Result<bool, String> {
+pub(super) fn run(spec: &BenchSpec, voice: &Voice) -> Result<bool, String> {
     backend(spec.backend.as_deref())?;
     let mut cpu = Cpu::new(None, None);
     cpu.probe().map_err(|fault| format!("the processor cannot be measured: {fault:?}"))?;
@@ -144,12 +134,13 @@ pub(super) fn wire(record: &BenchJson) -> Result<BenchRecord, String> {
 
 /// Says that the worker lives, as long as the kernels gave a sign of life not too long ago: packing a large matrix is silent.
 /// It falls silent with this value, before the worker's last word.
-struct Pulse {
+pub(super) struct Pulse {
     felt: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Pulse {
-    fn start(voice: &Voice) -> Self {
+    /// Begins.
+    pub(super) fn start(voice: &Voice) -> Self {
         let felt = Arc::new(Mutex::new(Some(Instant::now())));
         let (heard, voice) = (Arc::clone(&felt), voice.clone());
         thread::spawn(move || {
@@ -166,7 +157,8 @@ impl Pulse {
         Self { felt }
     }
 
-    fn feel(&self) {
+    /// A sign of life of the kernels.
+    pub(super) fn feel(&self) {
         self.set(Some(Instant::now()));
     }
 

@@ -31,10 +31,10 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         write(&path, &format!("{device:#}\n"))?;
     }
     let value = serde_json::from_str(&own).expect("it was just written");
-    answer(&calibrated, value).print(Form::of(matches))
+    answer(&calibrated, &value).print(Form::of(matches))
 }
 
-fn answer(calibrated: &Calibrated, own: Value) -> Answer {
+fn answer(calibrated: &Calibrated, own: &Value) -> Answer {
     let mut document = Document::default();
     document.heading(format!("Factors of {}", calibrated.device));
     let mut table = Table::new(&[
