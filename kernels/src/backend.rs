@@ -34,6 +34,15 @@ pub enum Kernel {
     Dot,
     /// y = W·x with packed weights.
     Gemv(Product),
+    /// Y = X·Wᵀ in FP32.
+    Gemm {
+        /// Tokens.
+        m: u64,
+        /// Outputs.
+        n: u64,
+        /// Inputs.
+        k: u64,
+    },
 }
 
 /// A product with packed weights.
@@ -79,6 +88,7 @@ impl Kernel {
             Self::Fma => "fma_fp32",
             Self::Dot => "dot_int8",
             Self::Gemv(_) => "gemv",
+            Self::Gemm { .. } => "gemm",
         }
     }
 
@@ -94,6 +104,9 @@ impl Kernel {
             }
             Self::Gemv(_) => {
                 "bytes = weights as stored + k · input + n · output; flops = 2 · n · k"
+            }
+            Self::Gemm { .. } => {
+                "bytes = weights + m · k input + m · n output, each once; flops = 2 · m · n · k"
             }
             Self::Fma | Self::Dot => "flops = 2 · rounds · chains · lanes · workers; no memory",
         }

@@ -4,6 +4,7 @@ pub mod backend;
 pub mod buffer;
 pub mod clock;
 pub mod device;
+pub mod gemm;
 pub mod gemv;
 pub mod isa;
 pub mod peak;

@@ -66,25 +66,15 @@ fn record(mut outcome: Outcome, backend: &dyn Backend, watch: &Watch) -> BenchJs
     conditions.seed = outcome.work.seed;
     let per_second = |amount: f64| (amount > 0.0).then(|| amount / summary.median);
     let (bytes, flops) = (outcome.cost.bytes.get(), outcome.cost.flops.get());
-    let product = match outcome.work.kernel {
-        Kernel::Gemv(product) => Some(product),
-        Kernel::Read { .. }
-        | Kernel::Copy { .. }
-        | Kernel::Triad { .. }
-        | Kernel::Fma
-        | Kernel::Dot => None,
-    };
+    let (shape, precision) = product(outcome.work.kernel).unzip();
     BenchJson {
         schema: BenchJson::SCHEMA,
         kernel: outcome.work.kernel.key().into(),
         route: description.route,
         backend: description.backend.into(),
         device: description.device,
-        shape: product.map(|it| ProductShapeJson { m: 1, n: it.n, k: it.k }),
-        precision: product.map(|it| BenchPrecisionJson {
-            weights: it.layout.key().into(),
-            activations: it.input_format().key.into(),
-        }),
+        shape,
+        precision,
         cache: outcome.work.cache.key().into(),
         bytes,
         flops,
@@ -114,6 +104,21 @@ fn record(mut outcome: Outcome, backend: &dyn Backend, watch: &Watch) -> BenchJs
         samples_s: measured.samples.clone(),
         conditions,
     }
+}
+
+/// Shape and formats, of a product.
+fn product(kernel: Kernel) -> Option<(ProductShapeJson, BenchPrecisionJson)> {
+    let (m, n, k, weights, activations) = match kernel {
+        Kernel::Gemv(it) => (1, it.n, it.k, it.layout.key(), it.input_format().key),
+        Kernel::Gemm { m, n, k } => (m, n, k, "fp32", "fp32"),
+        Kernel::Read { .. }
+        | Kernel::Copy { .. }
+        | Kernel::Triad { .. }
+        | Kernel::Fma
+        | Kernel::Dot => return None,
+    };
+    let precision = BenchPrecisionJson { weights: weights.into(), activations: activations.into() };
+    Some((ProductShapeJson { m, n, k }, precision))
 }
 
 fn stop_rule(rule: StopRule) -> StopRuleJson {

@@ -4,10 +4,11 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
+use calc_core::cost::gemm::GemmShape;
 use calc_core::units::{Bytes, Hertz};
 
 use super::isa::Isa;
-use super::task::{GemvTask, PeakTask, StreamTask};
+use super::task::{GemmTask, GemvTask, PeakTask, StreamTask};
 use super::threads::Pool;
 use super::{device, speed};
 use crate::backend::{Backend, Cache, Description, Fault, Kernel, Product, Task, Work};
@@ -82,6 +83,15 @@ impl Cpu {
         Ok(Box::new(StreamTask::new(Rc::clone(&self.pool), self.isa, work, copies)))
     }
 
+    fn gemm(&self, work: &Work, shape: GemmShape) -> Result<Box<dyn Task>, Fault> {
+        let weights = shape.n.saturating_mul(shape.k).saturating_mul(4);
+        let copies = self.room(work.cache, weights)?;
+        // Input and output are not rotated, but must fit, too.
+        let sides = shape.n.saturating_add(shape.k).saturating_mul(shape.m).saturating_mul(4);
+        self.room(Cache::Hot, weights.saturating_mul(copies).saturating_add(sides))?;
+        Ok(Box::new(GemmTask::new(Rc::clone(&self.pool), work, shape, copies)?))
+    }
+
     fn gemv(&self, work: &Work, product: Product) -> Result<Box<dyn Task>, Fault> {
         let stored = product.layout.format().stored_bytes(product.n, product.k).get();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
@@ -102,6 +112,7 @@ impl Backend for Cpu {
             Kernel::Copy { bytes } => self.stream(work, bytes, 2),
             Kernel::Triad { bytes } => self.stream(work, bytes, 3),
             Kernel::Gemv(product) => self.gemv(work, product),
+            Kernel::Gemm { m, n, k } => self.gemm(work, GemmShape { m, n, k }),
             Kernel::Fma | Kernel::Dot => {
                 Ok(Box::new(PeakTask::new(Rc::clone(&self.pool), self.isa, work)))
             }

@@ -1,9 +1,11 @@
 //! Work that is ready to run on the processor.
 
+mod gemm;
 mod gemv;
 mod peak;
 mod stream;
 
+pub(super) use gemm::GemmTask;
 pub(super) use gemv::GemvTask;
 pub(super) use peak::PeakTask;
 pub(super) use stream::StreamTask;

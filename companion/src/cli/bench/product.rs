@@ -1,4 +1,4 @@
-//! `bench gemv` and `bench sweep`: products with packed weights, one shape or many.
+//! `bench gemv`, `bench gemm` and `bench sweep`: products, one shape or many.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
@@ -30,6 +30,33 @@ pub(super) fn gemv() -> Command {
         )
 }
 
+pub(super) fn gemm() -> Command {
+    let m = Arg::new("m").long("m").short('m').value_name("LIST").value_hint(ValueHint::Other);
+    shapes(flags::add(Command::new("gemm")))
+        .mut_arg("weights", |arg| arg.hide(true))
+        .about("A product of matrices in FP32: the work of reading a prompt")
+        .arg(m.allow_negative_numbers(true).help("Tokens, separated by commas; default 512"))
+        .arg(output::argument())
+        .after_help("Example:\n  ridgepoint bench gemm -m 512 -n 4096 -k 4096")
+}
+
+pub(super) fn run_gemm(matches: &ArgMatches) -> Result<(), Failure> {
+    let settings = Settings::of(matches)?;
+    if matches.get_one::<String>("weights").is_some_and(|key| key != "fp32") {
+        return Err(Failure::bad("products of matrices are in FP32 so far; leave --weights out"));
+    }
+    let cache = flags::cache_of(matches);
+    let mut points = Vec::new();
+    for m in sides(matches, "m", 512)? {
+        for n in sides(matches, "n", 4096)? {
+            for k in sides(matches, "k", 4096)? {
+                points.push((Kernel::Gemm { m, n, k }, cache));
+            }
+        }
+    }
+    point::all(settings, matches, |_| points.clone())
+}
+
 pub(super) fn sweep() -> Command {
     let out = Arg::new("out").long("out").value_name("FILE").value_hint(ValueHint::FilePath);
     shapes(flags::add(Command::new("sweep")))
@@ -54,8 +81,8 @@ fn shapes(command: Command) -> Command {
             .help(help)
     };
     command.args([
-        list("n", "Outputs, separated by commas; default 8192").short('n'),
-        list("k", "Inputs, separated by commas; default 8192").short('k'),
+        list("n", "Outputs, separated by commas; default 8192, of gemm 4096").short('n'),
+        list("k", "Inputs, separated by commas; default 8192, of gemm 4096").short('k'),
         list("weights", "Layouts of the weights, separated by commas; default: all"),
         flags::cache(),
     ])
@@ -84,7 +111,7 @@ pub(super) fn run_sweep(matches: &ArgMatches) -> Result<(), Failure> {
 
 fn points(matches: &ArgMatches) -> Result<Vec<(Kernel, Cache)>, Failure> {
     let cache = flags::cache_of(matches);
-    let (n, k) = (sides(matches, "n")?, sides(matches, "k")?);
+    let (n, k) = (sides(matches, "n", SIDE)?, sides(matches, "k", SIDE)?);
     let mut points = Vec::new();
     for n in n {
         for k in &k {
@@ -96,8 +123,8 @@ fn points(matches: &ArgMatches) -> Result<Vec<(Kernel, Cache)>, Failure> {
     Ok(points)
 }
 
-fn sides(matches: &ArgMatches, name: &str) -> Result<Vec<u64>, Failure> {
-    let Some(list) = matches.get_one::<String>(name) else { return Ok(vec![SIDE]) };
+fn sides(matches: &ArgMatches, name: &str, usual: u64) -> Result<Vec<u64>, Failure> {
+    let Some(list) = matches.get_one::<String>(name) else { return Ok(vec![usual]) };
     let side = |word: &str| {
         let side = word.trim().parse::<u64>().ok().filter(|side| (1..=MOST).contains(side));
         side.ok_or_else(|| {
@@ -154,6 +181,7 @@ fn name(kernel: Kernel, cache: Cache) -> String {
         Kernel::Gemv(Product { layout, n, k }) => {
             format!("gemv {} {n} {k} {}", layout.key(), cache.key())
         }
+        Kernel::Gemm { m, n, k } => format!("gemm fp32 {m} {n} {k} {}", cache.key()),
         Kernel::Read { .. }
         | Kernel::Copy { .. }
         | Kernel::Triad { .. }

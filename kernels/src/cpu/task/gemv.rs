@@ -17,7 +17,7 @@ use crate::random::Random;
 use crate::reference;
 
 /// Rows that differ. A prime, so that a kernel which takes a wrong row by a power of two is found out.
-const DISTINCT: usize = 67;
+pub(super) const DISTINCT: usize = 67;
 
 /// A product over sets of weights.
 pub(in crate::cpu) struct GemvTask {
@@ -64,12 +64,12 @@ impl GemvTask {
 
 /// Weights as those of a model: normal around 0.
 #[expect(clippy::cast_possible_truncation, reason = "any number near it will do")]
-fn normal(random: &mut Random, len: usize, deviation: f64) -> Vec<f32> {
+pub(super) fn normal(random: &mut Random, len: usize, deviation: f64) -> Vec<f32> {
     (0..len).map(|_| (deviation * random.normal()) as f32).collect()
 }
 
 /// The product of a matrix whose rows repeat.
-fn repeated(few: &reference::Product, rows: usize) -> reference::Product {
+pub(super) fn repeated(few: &reference::Product, rows: usize) -> reference::Product {
     let again = |values: &[f64]| values.iter().copied().cycle().take(rows).collect();
     reference::Product {
         values: again(&few.values),
