@@ -2,6 +2,8 @@
 
 mod analyze;
 pub(crate) mod api;
+mod bench;
+mod calibrate;
 mod catalog;
 mod check;
 mod compare;
@@ -47,6 +49,8 @@ pub(crate) enum Failure {
     NotMet(String),
     /// The user may not, or must not: exit code 5.
     Permission(String),
+    /// There is no such device, or no driver for it: exit code 3.
+    NoDevice(String),
     /// The system did not do what it should: exit code 1.
     Failed(String),
     /// Nobody reads on, as after `| head`: no failure at all.
@@ -90,6 +94,7 @@ pub(crate) fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     match done {
         Ok(()) | Err(Failure::NobodyReads) => ExitCode::SUCCESS,
         Err(Failure::BadInput(line)) => complain(&line, 2),
+        Err(Failure::NoDevice(line)) => complain(&line, 3),
         Err(Failure::NotMet(line)) => complain(&line, 4),
         Err(Failure::Failed(line)) => complain(&line, 1),
         Err(Failure::Permission(line)) => complain(&line, 5),
@@ -114,12 +119,12 @@ fn command() -> Command {
         .after_help(
             "Example:\n  ridgepoint estimate --hardware jetson_orin_nano_8gb_super --model llama-3.1-8b \\\n    \
              --weights int4_g128 --batch 1 --prompt 512 --context 4096\n\n\
-             Exit codes: 0 ok, 1 failure, 2 usage or bad input, 4 threshold not met, 5 permission, 130 interrupted.",
+             Exit codes: 0 ok, 1 failure, 2 usage or bad input, 3 no such device, 4 threshold not met, 5 permission, 130 interrupted.",
         )
         .subcommand_required(true)
         .arg_required_else_help(true)
         .max_term_width(100)
-        .subcommands([
+        .subcommands(vec![
             catalog::hardware(),
             catalog::models(),
             catalog::formats(),
@@ -132,6 +137,8 @@ fn command() -> Command {
             tiling::command(),
             compare::command(),
             validate::command(),
+            bench::command(),
+            calibrate::command(),
             check::command(),
             plot::command(),
             serve::command(),
@@ -162,6 +169,8 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         Some(("tiling", matches)) => tiling::run(matches),
         Some(("compare", matches)) => compare::run(matches),
         Some(("validate", matches)) => validate::run(matches),
+        Some(("bench", matches)) => bench::run(matches),
+        Some(("calibrate", matches)) => calibrate::run(matches),
         Some(("check", matches)) => check::run(matches),
         Some(("plot", matches)) => plot::run(matches),
         Some(("serve", matches)) => serve::exit(serve::run(matches)?),

@@ -5,6 +5,7 @@ mod clock;
 mod hooks;
 mod jobs;
 mod keys;
+mod measure;
 mod server;
 mod telemetry;
 mod worker;

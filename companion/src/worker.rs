@@ -1,6 +1,7 @@
 //! The worker's side: one job on stdin, what happens on stdout, the end when stdin ends. The daemon starts it and nobody else.
 
 mod fake;
+mod measure;
 
 use std::io::{self, BufRead, Read, Write};
 use std::sync::Arc;
@@ -59,8 +60,9 @@ pub(crate) fn run(hooks: &Hooks) -> Result<(), String> {
     let voice = Voice { out: Arc::new(io::stdout()), stop };
     match &spec {
         JobSpec::Fake(fake) if hooks.fake => fake::run(fake, &voice),
-        JobSpec::Fake(_) | JobSpec::Bench(_) | JobSpec::Calibrate(_) => {
-            let message = "this build cannot measure yet".into();
+        JobSpec::Bench(bench) => measure::run(bench, &voice),
+        JobSpec::Fake(_) | JobSpec::Calibrate(_) => {
+            let message = "this build cannot do that yet; `ridgepoint calibrate` can".into();
             voice.say(&WorkerMessage::Failed { message });
         }
     }

@@ -1,2 +1,18 @@
 //! What is timed, and how: packed formats, kernels on a backend, f64 references, statistics and a stop rule that take the
 //! clock as an argument.
+
+pub mod activation;
+pub mod backend;
+pub mod compare;
+#[cfg(not(target_family = "wasm"))]
+pub mod cpu;
+pub mod job;
+pub mod measure;
+pub mod pack;
+pub mod random;
+pub mod reference;
+pub mod stats;
+pub mod wrong;
+
+/// Sixteen hexadecimal digits that stand for the sources of this crate: records say by them which kernels were timed.
+pub const SOURCES: &str = env!("KERNEL_SOURCES");

@@ -2,6 +2,7 @@
 //! Add keys freely; rename none without a new schema number.
 
 pub mod analyze;
+pub mod bench;
 pub mod catalog;
 pub mod check;
 pub mod compare;

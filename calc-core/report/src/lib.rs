@@ -2,6 +2,7 @@
 //! line and REST. What is not here: formulas (`calc-core`), drawings (`chart`), and any input or output.
 
 pub mod accuracy;
+pub mod calibration_file;
 pub mod device_file;
 pub mod json;
 pub mod model_file;

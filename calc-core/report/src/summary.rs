@@ -1,6 +1,7 @@
 //! Answers for people: a heading, the verdict, tables, and the lines by which each figure can be followed.
 
 mod analyze;
+mod bench;
 mod catalog;
 mod check;
 mod compare;
@@ -9,6 +10,7 @@ mod recommend;
 mod tiling;
 
 pub use analyze::analyze;
+pub use bench::{Difference, bench, bench_difference};
 pub use catalog::{device, devices, format, formats, model, models, named_model};
 pub use check::check;
 pub use compare::compare;

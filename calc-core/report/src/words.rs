@@ -3,11 +3,13 @@
 pub mod advice;
 pub mod apply;
 mod basis;
+mod bench;
 pub mod check;
 mod errors;
 mod notes;
 
 pub use basis::factors_source;
+pub use bench::{bench_flag, two_runs};
 pub use errors::{core_error, nearest_text};
 pub use notes::{analyze_notes, estimate_notes, import_notes, request_notes};
 

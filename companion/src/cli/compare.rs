@@ -1,6 +1,7 @@
-//! `compare`: theory against a file of measurements, precision by precision.
+//! `compare`: theory against measurements of a file or of this machine, precision by precision.
 
 mod csv;
+mod here;
 mod measured;
 
 use std::path::Path;
@@ -9,6 +10,7 @@ use calc_core::analysis::Operator;
 use calc_core::calibration::Calibration;
 use calc_core::cost::gemm::GemmShape;
 use clap::{Arg, ArgMatches, Command, ValueHint};
+use report::calibration_file;
 use report::json::compare::{CompareJson, Point};
 use report::request::{AnalyzeInputs, Fields, Files, Library, RequestError};
 use report::summary;
@@ -27,36 +29,61 @@ pub(super) fn command() -> Command {
             "Measurements: records of `bench` as JSON or JSON lines, or CSV with the head \
          weights[,activations],time_s|time_ms|time_us[,m,n,k]",
         );
-    let backend = Arg::new("backend").long("backend").value_name("NAME").hide(true);
+    let backend = Arg::new("backend")
+        .long("backend")
+        .value_name("NAME")
+        .help("Measure here instead: auto or cpu; one row (-m 1), formats named by --weights");
+    let calibration = Arg::new("calibration")
+        .long("calibration")
+        .value_name("FILE")
+        .value_hint(ValueHint::FilePath)
+        .help("Factors of this device, as `calibrate` wrote them");
     let command = Command::new("compare")
         .about("Theory against measurement: error, bound, distance from the ridge and speedups per precision")
         .after_help(
             "Without --weights the rows of the file choose the precisions, without -m -n -k the shape.\n\n\
-             Example:\n  ridgepoint compare --hardware t4 -m 1 -n 4096 -k 4096 --weights fp16,int4_g128 --measured t4.csv",
+             Examples:\n  ridgepoint compare --hardware t4 -m 1 -n 4096 -k 4096 --weights fp16,int4_g128 --measured t4.csv\n  \
+             ridgepoint compare --hardware here.json -m 1 -n 8192 -k 8192 --weights fp16,int4_g128 --backend cpu",
         );
     flags::add(command, &flags::PRODUCT)
         .mut_arg("weights", |arg| arg.help("Formats of the weights, separated by commas"))
-        .args([measured, backend, output::argument()])
+        .args([measured, backend, calibration, output::argument()])
 }
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    if matches.contains_id("backend") {
-        return Err(Failure::bad(
-            "--backend is not there yet; measure otherwise and name the file with --measured",
-        ));
-    }
-    let Some(file) = matches.get_one::<String>("measured") else {
-        return Err(Failure::bad(
-            "measured is missing: name a file of measurements with --measured",
-        ));
+    let fields = flags::fields(matches, &flags::PRODUCT);
+    let name = |key: &str| matches.get_one::<String>(key).map(String::as_str);
+    let (file, rows) = match (name("measured"), name("backend")) {
+        (Some(file), None) => (file, from_file(file)?),
+        (None, Some(backend)) => ("this machine", here::measure(backend, &fields)?),
+        (Some(_), Some(_)) => {
+            return Err(Failure::bad(
+                "--measured and --backend exclude each other: measurements come from a file or are taken now",
+            ));
+        }
+        (None, None) => {
+            return Err(Failure::bad(
+                "measured is missing: name a file of measurements with --measured, or measure here with --backend cpu",
+            ));
+        }
     };
-    let text = files::read_text(Path::new(file));
-    let text = text.map_err(|reason| RequestError::Unreadable { path: file.clone(), reason })?;
-    let rows =
-        measured::parse(&text).map_err(|reason| Failure::bad(format!("{file}: {reason}")))?;
-    let request = Request { file, rows: &rows, fields: flags::fields(matches, &flags::PRODUCT) };
+    let calibration = calibration(name("calibration"))?;
+    let request = Request { file, rows: &rows, fields, calibration: &calibration };
     let points = request.points()?;
     answer(&points).print(Form::of(matches))
+}
+
+fn calibration(file: Option<&str>) -> Result<Calibration, Failure> {
+    let Some(file) = file else { return Ok(Calibration::FITTED) };
+    let text = files::read_text(Path::new(file));
+    text.and_then(|text| calibration_file::parse(&text))
+        .map_err(|reason| Failure::bad(format!("{file}: {reason}")))
+}
+
+fn from_file(file: &str) -> Result<Vec<Measured>, Failure> {
+    let text = files::read_text(Path::new(file));
+    let text = text.map_err(|reason| RequestError::Unreadable { path: file.into(), reason })?;
+    measured::parse(&text).map_err(|reason| Failure::bad(format!("{file}: {reason}")))
 }
 
 fn answer(points: &[Point]) -> Answer {
@@ -83,6 +110,7 @@ struct Request<'a> {
     file: &'a str,
     rows: &'a [Measured],
     fields: Map<String, Value>,
+    calibration: &'a Calibration,
 }
 
 impl Request<'_> {
@@ -150,7 +178,7 @@ impl Request<'_> {
             fields.insert("activations".into(), json!(activations));
         }
         let inputs = AnalyzeInputs::parse(Fields::new(fields), library)?;
-        let answer = inputs.analyze(&Calibration::FITTED)?;
+        let answer = inputs.analyze(self.calibration)?;
         Ok(Point { inputs, answer, measured: row.time })
     }
 

@@ -79,7 +79,10 @@ pub(super) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
 /// Nobody learned the address, so there is nothing to serve.
 fn unsaid(failure: Failure) -> String {
     match failure {
-        Failure::Failed(line) | Failure::BadInput(line) | Failure::Permission(line) => line,
+        Failure::Failed(line)
+        | Failure::BadInput(line)
+        | Failure::Permission(line)
+        | Failure::NoDevice(line) => line,
         Failure::NotMet(_) | Failure::NobodyReads => "nobody reads the address".into(),
     }
 }

@@ -138,7 +138,7 @@ fn answered_with(answer: Result<Vec<u8>, Failure>) -> Response {
         Err(Failure::BadInput(line) | Failure::NotMet(line)) => {
             error(StatusCode::BAD_REQUEST, &line)
         }
-        Err(Failure::Failed(line) | Failure::Permission(line)) => {
+        Err(Failure::Failed(line) | Failure::Permission(line) | Failure::NoDevice(line)) => {
             error(StatusCode::INTERNAL_SERVER_ERROR, &line)
         }
         Err(Failure::NobodyReads) => error(StatusCode::INTERNAL_SERVER_ERROR, "no answer"),

@@ -126,7 +126,16 @@ fn what_is_missing_or_contradicts_itself() {
         ("plot --hardware t4 --point a,nan,1", "NAME,FLOP_PER_BYTE,TFLOPS"),
         ("plot --hardware t4 --point 1,2", "NAME,FLOP_PER_BYTE,TFLOPS"),
         ("compare --hardware t4 -m 1 -n 1 -k 1", "measured is missing"),
-        ("compare --hardware t4 --backend cuda", "--backend is not there yet"),
+        (
+            "compare --hardware t4 -m 2 -n 8 -k 8 --weights fp16 --backend cpu",
+            "-m must be 1; got 2",
+        ),
+        ("compare --hardware t4 -m 1 -n 8 -k 8 --backend cpu", "weights is missing"),
+        (
+            "compare --hardware t4 -m 1 -n 8 -k 8 --weights gguf_q6_k --backend cpu",
+            "no kernels for",
+        ),
+        ("compare --hardware t4 --backend tpu", "unknown backend `tpu`"),
         ("serve --allow-root --site no-such-folder", "no page there"),
     ] {
         refused(words, expected);

@@ -7,6 +7,7 @@ mod run;
 
 mod advice;
 mod bad_input;
+mod bench;
 mod files;
 mod forms;
 mod golden;

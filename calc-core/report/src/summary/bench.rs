@@ -1,0 +1,126 @@
+//! Measurements for people.
+
+use calc_core::quant_format::ComputeClass;
+use calc_core::units::{Bytes, BytesPerSec, FlopsPerSec, Seconds};
+
+use super::Document;
+use crate::json::bench::BenchJson;
+use crate::number_text as n;
+use crate::table::{Align, Table};
+use crate::words;
+
+/// What was measured, one row per point.
+pub fn bench(rows: &[BenchJson]) -> Document {
+    let mut out = Document::default();
+    let Some(first) = rows.first() else { return out };
+    let conditions = &first.conditions;
+    out.heading(format!("Measured on {}", first.device));
+    out.line(format!(
+        "{} threads{}, {}, version {}, kernels {}.",
+        conditions.threads,
+        if conditions.pinned { " kept on their cores" } else { "" },
+        first.route,
+        conditions.version,
+        conditions.kernel_hash
+    ));
+    let mut table = Table::new(&[
+        ("kernel", Align::Left),
+        ("weights", Align::Left),
+        ("shape", Align::Left),
+        ("cache", Align::Left),
+        ("bytes", Align::Right),
+        ("time", Align::Right),
+        ("±", Align::Right),
+        ("samples", Align::Right),
+        ("bandwidth", Align::Right),
+        ("rate", Align::Right),
+        ("check", Align::Left),
+    ]);
+    for row in rows {
+        table.push(cells(row));
+    }
+    out.table(table);
+    out.notes(rows.iter().flat_map(remarks).collect());
+    out
+}
+
+fn cells(row: &BenchJson) -> Vec<String> {
+    let weights = row.precision.as_ref().map_or(String::new(), |it| it.weights.clone());
+    let shape = row.shape.map_or(String::new(), |s| format!("{} × {} × {}", s.m, s.n, s.k));
+    let bytes = if row.bytes > 0.0 { n::bytes(Bytes::new(row.bytes)) } else { String::new() };
+    let class = if row.kernel.contains("int8") { ComputeClass::Int8 } else { ComputeClass::Fp32 };
+    vec![
+        row.kernel.clone(),
+        weights,
+        shape,
+        row.cache.clone(),
+        bytes,
+        n::time(Seconds::new(row.time_s.median)),
+        uncertainty(row.time_s.uncertainty()),
+        n::count(row.time_s.n as u64),
+        row.byte_per_s.map_or(String::new(), |rate| n::bandwidth(BytesPerSec::new(rate))),
+        row.flop_per_s.map_or(String::new(), |rate| n::rate(FlopsPerSec::new(rate), class)),
+        if row.check.passed { "right" } else { "WRONG" }.into(),
+    ]
+}
+
+/// Small shares keep their digits: `0.42 %`.
+fn uncertainty(share: f64) -> String {
+    format!("{}{}%", n::plain(share * 100.0), n::SPACE)
+}
+
+fn remarks(row: &BenchJson) -> Vec<String> {
+    let name = match &row.precision {
+        Some(precision) => format!("{} {}", row.kernel, precision.weights),
+        None => row.kernel.clone(),
+    };
+    row.flags.iter().map(|flag| format!("{name}: {}", words::bench_flag(flag))).collect()
+}
+
+/// Two results against each other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Difference {
+    /// Time of the second over that of the first.
+    pub ratio: f64,
+    /// Lower end of the 95 % interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Whether it is more than chance, at 99 %.
+    pub differs: bool,
+}
+
+impl Difference {
+    /// The word for it.
+    pub const fn verdict(&self) -> &'static str {
+        match (self.differs, self.ratio > 1.0) {
+            (false, _) => "no difference found",
+            (true, true) => "slower",
+            (true, false) => "faster",
+        }
+    }
+}
+
+/// Pairs of points of two files.
+pub fn bench_difference(a: &str, b: &str, rows: &[(String, Difference)]) -> Document {
+    let mut out = Document::default();
+    out.heading(format!("{b} against {a}"));
+    let mut table = Table::new(&[
+        ("point", Align::Left),
+        ("time ratio", Align::Right),
+        ("95 % interval", Align::Left),
+        ("verdict", Align::Left),
+    ]);
+    for (name, row) in rows {
+        let text = |x: f64| n::short(x, 4);
+        table.push(vec![
+            name.clone(),
+            text(row.ratio),
+            format!("{} to {}", text(row.low), text(row.high)),
+            row.verdict().into(),
+        ]);
+    }
+    out.table(table);
+    out.notes(vec![words::two_runs().into()]);
+    out
+}

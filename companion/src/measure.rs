@@ -1,0 +1,6 @@
+//! Measuring on this machine: kernels do the work, this adds under which conditions, and makes a record of it.
+
+pub(crate) mod conditions;
+pub(crate) mod fit;
+pub(crate) mod record;
+pub(crate) mod sensors;

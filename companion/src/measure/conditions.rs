@@ -1,0 +1,232 @@
+//! The conditions of a measurement: read before it, when sampling begins, when it ends.
+
+use kernels::backend::Description;
+use kernels::measure::Stage;
+use report::json::bench::ConditionsJson;
+use serde_json::{Map, Value};
+
+use super::sensors::{CoreTime, Energy, Reading, Sensors};
+
+/// More of the machine's time than this in other hands is contention.
+const CONTENTION: f64 = 0.05;
+
+/// What is read while a measurement goes on.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    sensors: Sensors,
+    load: Reading<f64>,
+    temperature: Reading<f64>,
+    begin: Option<Moment>,
+    end: Option<Moment>,
+}
+
+/// Counters at one moment.
+#[derive(Debug)]
+struct Moment {
+    energy: Reading<Energy>,
+    battery: Reading<f64>,
+    cores: Reading<CoreTime>,
+    seconds: f64,
+}
+
+/// Energy of the calls that were timed.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Power {
+    /// Mean while sampling.
+    pub(crate) watts: f64,
+    /// What was metered.
+    pub(crate) source: &'static str,
+}
+
+/// Others on the machine.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Others {
+    /// Share of the machine's time that other programs took.
+    pub(crate) programs: f64,
+    /// Share that the host took away.
+    pub(crate) host: f64,
+}
+
+impl Watch {
+    /// Reads what must be read before the work begins.
+    pub(crate) fn new(sensors: Sensors) -> Self {
+        let (load, temperature) = (sensors.load(), sensors.temperature());
+        Self { sensors, load, temperature, begin: None, end: None }
+    }
+
+    /// Takes note of a stage, `seconds` after some start.
+    pub(crate) fn note(&mut self, stage: Stage, seconds: f64) {
+        match stage {
+            Stage::Begin => self.begin = Some(self.moment(seconds)),
+            Stage::End => self.end = Some(self.moment(seconds)),
+            Stage::WarmUp(_) | Stage::Sampling { .. } => {}
+        }
+    }
+
+    fn moment(&self, seconds: f64) -> Moment {
+        Moment {
+            energy: self.sensors.package_energy(),
+            battery: self.sensors.battery_power(),
+            cores: self.sensors.core_time(),
+            seconds,
+        }
+    }
+
+    fn moments(&self) -> Reading<(&Moment, &Moment)> {
+        self.begin.as_ref().zip(self.end.as_ref()).ok_or_else(|| "it was not sampled".into())
+    }
+
+    /// Mean power while sampling: of the processor packages, else of the battery.
+    pub(crate) fn power(&self) -> Reading<Power> {
+        let (begin, end) = self.moments()?;
+        let seconds = end.seconds - begin.seconds;
+        let rapl = || -> Reading<f64> { Ok(begin.energy.clone()?.until(end.energy.clone()?)) };
+        let missing = match rapl() {
+            Ok(joules) if seconds > 0.0 => {
+                return Ok(Power { watts: joules / seconds, source: "RAPL, all packages" });
+            }
+            Ok(_) => "no time passed".into(),
+            Err(why) => why,
+        };
+        match (&begin.battery, &end.battery) {
+            (Ok(before), Ok(after)) => Ok(Power {
+                watts: f64::midpoint(*before, *after),
+                source: "battery discharge, the whole machine, last resort",
+            }),
+            (Err(why), _) | (_, Err(why)) => Err(format!("{missing}; {why}")),
+        }
+    }
+
+    /// What others took while sampling.
+    pub(crate) fn others(&self) -> Reading<Others> {
+        let (begin, end) = self.moments()?;
+        let (before, after) = (begin.cores.clone()?, end.cores.clone()?);
+        let all = after.all.saturating_sub(before.all) as f64;
+        if all < 20.0 {
+            return Err("sampling was too short for the system's ticks".into());
+        }
+        let own = after.own.saturating_sub(before.own);
+        let programs = after.busy.saturating_sub(before.busy).saturating_sub(own) as f64 / all;
+        Ok(Others { programs, host: after.steal.saturating_sub(before.steal) as f64 / all })
+    }
+
+    /// Whether others took so much that it is worth a flag.
+    pub(crate) fn is_contended(&self) -> bool {
+        self.others().is_ok_and(|others| others.programs + others.host > CONTENTION)
+    }
+
+    /// All conditions, with what is known of the work.
+    pub(crate) fn conditions(&self, description: &Description) -> ConditionsJson {
+        let mut missing = Missing::default();
+        let others = self.others();
+        let power = self.power();
+        let host = others.clone().map(|others| others.host);
+        ConditionsJson {
+            version: env!("CARGO_PKG_VERSION").into(),
+            kernel_hash: kernels::SOURCES.into(),
+            system: self.sensors.system(),
+            threads: description.workers,
+            pinned: description.pinned,
+            last_level_cache_bytes: missing.or_why(
+                "last_level_cache_bytes",
+                description
+                    .last_level_cache
+                    .map(calc_core::units::Bytes::get)
+                    .ok_or_else(|| "the system does not describe its caches".into()),
+            ),
+            governor: missing.or_why("governor", self.sensors.governor()),
+            load_before: missing.or_why("load_before", self.load.clone()),
+            others_share: missing.or_why("others_share", others.map(|others| others.programs)),
+            steal_share: missing.or_why("steal_share", host),
+            temperature_before_c: missing.or_why("temperature_before_c", self.temperature.clone()),
+            temperature_after_c: missing.or_why("temperature_after_c", self.sensors.temperature()),
+            power_w: missing.or_why("power_w", power.clone().map(|power| power.watts)),
+            power_source: power.ok().map(|power| power.source.into()),
+            missing: missing.0,
+            ..ConditionsJson::default()
+        }
+    }
+}
+
+/// Why values are null.
+#[derive(Debug, Default)]
+struct Missing(Map<String, Value>);
+
+impl Missing {
+    fn or_why<T>(&mut self, key: &str, reading: Reading<T>) -> Option<T> {
+        match reading {
+            Ok(value) => Some(value),
+            Err(why) => {
+                self.0.insert(key.into(), Value::String(why));
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn moment(joules: Reading<f64>, battery: Reading<f64>, seconds: f64) -> Moment {
+        Moment {
+            energy: joules.map(|joules| Energy { joules, range: 100.0 }),
+            battery,
+            cores: Ok(CoreTime { all: 0, busy: 0, steal: 0, own: 0 }),
+            seconds,
+        }
+    }
+
+    fn watched(begin: Moment, end: Moment) -> Watch {
+        let mut watch = Watch::new(Sensors::at(Path::new("/nowhere")));
+        (watch.begin, watch.end) = (Some(begin), Some(end));
+        watch
+    }
+
+    #[test]
+    fn power_is_that_of_the_packages_else_of_the_battery_else_unknown() {
+        let none = || Err("none".to_owned());
+        let both = watched(moment(Ok(1.0), Ok(9.0), 0.0), moment(Ok(7.0), Ok(11.0), 2.0));
+        assert!((both.power().unwrap().watts - 3.0).abs() < 1e-12);
+        let battery = watched(moment(none(), Ok(9.0), 0.0), moment(none(), Ok(11.0), 2.0));
+        let power = battery.power().unwrap();
+        assert!((power.watts - 10.0).abs() < 1e-12 && power.source.contains("last resort"));
+        let neither = watched(moment(none(), none(), 0.0), moment(none(), none(), 2.0));
+        assert!(neither.power().is_err());
+    }
+
+    #[test]
+    fn others_are_what_is_busy_and_not_ours() {
+        let mut end = moment(Ok(0.0), Ok(0.0), 1.0);
+        end.cores = Ok(CoreTime { all: 200, busy: 150, steal: 10, own: 120 });
+        let watch = watched(moment(Ok(0.0), Ok(0.0), 0.0), end);
+        assert_eq!(watch.others(), Ok(Others { programs: 0.15, host: 0.05 }));
+        assert!(watch.is_contended());
+    }
+
+    #[test]
+    fn every_null_has_a_reason() {
+        let watch = Watch::new(Sensors::at(Path::new("/nowhere")));
+        let description = Description {
+            backend: "cpu",
+            device: "d".into(),
+            route: "r".into(),
+            workers: 1,
+            pinned: false,
+            last_level_cache: None,
+        };
+        let conditions = watch.conditions(&description);
+        for key in [
+            "last_level_cache_bytes",
+            "governor",
+            "load_before",
+            "others_share",
+            "temperature_before_c",
+            "power_w",
+        ] {
+            assert!(conditions.missing.contains_key(key), "{key}");
+        }
+        assert_eq!((conditions.power_w, conditions.load_before), (None, None));
+    }
+}

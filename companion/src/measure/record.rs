@@ -1,0 +1,110 @@
+//! From an outcome of the kernels to the published record.
+
+use kernels::backend::{Backend, Fault, Kernel, Work};
+use kernels::job::{self, Outcome};
+use kernels::measure::{Clock, Flag, Plan, Stage, StopRule, Stopped};
+use report::json::bench::{
+    BenchCheckJson, BenchJson, BenchPrecisionJson, BenchTimeJson, ProductShapeJson, StopRuleJson,
+};
+use std::ops::ControlFlow;
+
+use super::conditions::Watch;
+use super::sensors::Sensors;
+
+/// Measures one point and makes its record.
+///
+/// # Errors
+/// As [`job::run`].
+pub(crate) fn measure(
+    clock: &dyn Clock,
+    backend: &mut dyn Backend,
+    work: &Work,
+    plan: &Plan,
+    progress: &mut dyn FnMut(Stage),
+) -> Result<BenchJson, Stopped<Fault>> {
+    let mut watch = Watch::new(Sensors::here());
+    let outcome = job::run(clock, backend, work, plan, &mut |stage| {
+        watch.note(stage, clock.now_ns() as f64 * 1e-9);
+        progress(stage);
+        ControlFlow::Continue(())
+    })?;
+    Ok(record(outcome, backend, &watch))
+}
+
+fn record(mut outcome: Outcome, backend: &dyn Backend, watch: &Watch) -> BenchJson {
+    if watch.is_contended() {
+        outcome.measurement.flag(Flag::Contended);
+    }
+    let description = backend.describe();
+    let mut conditions = watch.conditions(&description);
+    let measured = &outcome.measurement;
+    let summary = measured.summary;
+    conditions.clock_before_hz = outcome.speeds.map(|(before, _)| before.get());
+    conditions.clock_after_hz = outcome.speeds.map(|(_, after)| after.get());
+    if outcome.speeds.is_none() {
+        let why = "there is no way to measure the clock of this device";
+        conditions.missing.insert("clock_before_hz".into(), why.into());
+        conditions.missing.insert("clock_after_hz".into(), why.into());
+    }
+    conditions.warm_up_s = measured.warm_up;
+    conditions.seed = outcome.work.seed;
+    let per_second = |amount: f64| (amount > 0.0).then(|| amount / summary.median);
+    let (bytes, flops) = (outcome.cost.bytes.get(), outcome.cost.flops.get());
+    let product = match outcome.work.kernel {
+        Kernel::Gemv(product) => Some(product),
+        Kernel::Read { .. }
+        | Kernel::Copy { .. }
+        | Kernel::Triad { .. }
+        | Kernel::Fma
+        | Kernel::Dot => None,
+    };
+    BenchJson {
+        schema: BenchJson::SCHEMA,
+        kernel: outcome.work.kernel.key().into(),
+        route: description.route,
+        backend: description.backend.into(),
+        device: description.device,
+        shape: product.map(|it| ProductShapeJson { m: 1, n: it.n, k: it.k }),
+        precision: product.map(|it| BenchPrecisionJson {
+            weights: it.layout.key().into(),
+            activations: it.input_format().key.into(),
+        }),
+        cache: outcome.work.cache.key().into(),
+        bytes,
+        flops,
+        accounting: outcome.work.kernel.accounting().into(),
+        footprint_bytes: outcome.footprint.get(),
+        time_s: BenchTimeJson {
+            median: summary.median,
+            low: summary.interval.low,
+            high: summary.interval.high,
+            n: summary.n,
+            mad: summary.mad,
+            p5: summary.p5,
+            p95: summary.p95,
+            min: summary.min,
+        },
+        byte_per_s: per_second(bytes),
+        flop_per_s: per_second(flops),
+        energy_j: conditions.power_w.map(|watts| watts * summary.median),
+        check: BenchCheckJson {
+            worst_error: outcome.check.worst_error,
+            tolerance: outcome.check.tolerance,
+            passed: outcome.check.passed(),
+        },
+        flags: measured.flags.iter().map(|flag| flag.key().into()).collect(),
+        stop_rule: stop_rule(measured.rule),
+        calls_per_window: measured.calls_per_window,
+        samples_s: measured.samples.clone(),
+        conditions,
+    }
+}
+
+fn stop_rule(rule: StopRule) -> StopRuleJson {
+    match rule {
+        StopRule::Certain { half_width, limit, .. } => {
+            StopRuleJson::Certain { half_width, limit_s: limit.as_secs_f64() }
+        }
+        StopRule::Iterations(n) => StopRuleJson::Iterations { n },
+    }
+}

@@ -1,0 +1,286 @@
+//! What Linux tells of the machine's state, file by file. A reading that is not there says why; it is never zero.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+/// A reading, or why there is none.
+pub(crate) type Reading<T> = Result<T, String>;
+
+/// Where the system shows its state. Tests show another one.
+#[derive(Debug, Clone)]
+pub(crate) struct Sensors {
+    root: PathBuf,
+}
+
+/// Meter of energy at one moment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Energy {
+    /// Joules since some moment.
+    pub(crate) joules: f64,
+    /// Where it starts anew, in joules.
+    pub(crate) range: f64,
+}
+
+impl Energy {
+    /// Joules from this reading to a later one, which may have started anew once.
+    pub(crate) fn until(self, later: Self) -> f64 {
+        let passed = later.joules - self.joules;
+        if passed < 0.0 { passed + self.range } else { passed }
+    }
+}
+
+/// Time of the cores so far, in ticks of the system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CoreTime {
+    /// All of it, idle or not.
+    pub(crate) all: u64,
+    /// That somebody worked.
+    pub(crate) busy: u64,
+    /// That the host took away.
+    pub(crate) steal: u64,
+    /// That this process worked.
+    pub(crate) own: u64,
+}
+
+impl Sensors {
+    /// Those of this machine.
+    pub(crate) fn here() -> Self {
+        Self { root: PathBuf::from("/") }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn at(root: &std::path::Path) -> Self {
+        Self { root: root.into() }
+    }
+
+    fn text(&self, path: &str) -> Reading<String> {
+        let text =
+            fs::read_to_string(self.root.join(path)).map_err(|error| match error.kind() {
+                ErrorKind::NotFound => format!("/{path} is not there"),
+                ErrorKind::PermissionDenied => format!("/{path} may not be read by this user"),
+                _ => format!("/{path}: {error}"),
+            })?;
+        Ok(text.trim().to_owned())
+    }
+
+    fn number(&self, path: &str) -> Reading<f64> {
+        let text = self.text(path)?;
+        let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+        number.ok_or_else(|| format!("/{path} holds `{text}`, which is no number"))
+    }
+
+    /// Names in a folder, in order.
+    fn folder(&self, path: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.root.join(path)).into_iter().flatten();
+        let mut names: Vec<String> =
+            entries.flatten().map(|entry| entry.file_name().to_string_lossy().into()).collect();
+        names.sort();
+        names
+    }
+
+    /// Who chooses the clock of the first core.
+    pub(crate) fn governor(&self) -> Reading<String> {
+        self.text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+    }
+
+    /// Programs that wanted a core in the last minute.
+    pub(crate) fn load(&self) -> Reading<f64> {
+        let text = self.text("proc/loadavg")?;
+        let first = text.split_whitespace().next().and_then(|word| word.parse().ok());
+        first.ok_or_else(|| format!("/proc/loadavg holds `{text}`"))
+    }
+
+    /// The warmest sensor, in °C.
+    pub(crate) fn temperature(&self) -> Reading<f64> {
+        let zones = self.folder("sys/class/thermal").into_iter();
+        let zones = zones
+            .filter(|name| name.starts_with("thermal_zone"))
+            .map(|name| format!("sys/class/thermal/{name}/temp"));
+        let chips = self.folder("sys/class/hwmon").into_iter().flat_map(|chip| {
+            let inputs = self.folder(&format!("sys/class/hwmon/{chip}")).into_iter();
+            inputs
+                .filter(|name| name.starts_with("temp") && name.ends_with("_input"))
+                .map(move |name| format!("sys/class/hwmon/{chip}/{name}"))
+                .collect::<Vec<_>>()
+        });
+        let warmest =
+            zones.chain(chips).filter_map(|path| self.number(&path).ok()).reduce(f64::max);
+        // The kernel counts in thousandths.
+        warmest
+            .map(|thousandths| thousandths / 1000.0)
+            .ok_or_else(|| "no thermal zone and no hwmon sensor can be read".into())
+    }
+
+    /// Energy of all processor packages together, by RAPL.
+    pub(crate) fn package_energy(&self) -> Reading<Energy> {
+        let zones = self.folder("sys/class/powercap").into_iter().filter(|name| {
+            // `intel-rapl:0` is a package, on AMD, too; `intel-rapl:0:1` is a part of it.
+            name.starts_with("intel-rapl:") && name.matches(':').count() == 1
+        });
+        let mut total = Energy { joules: 0.0, range: 0.0 };
+        let mut any = false;
+        for zone in zones {
+            let folder = format!("sys/class/powercap/{zone}");
+            // `psys` holds the packages already.
+            if self.text(&format!("{folder}/name")).is_ok_and(|name| !name.starts_with("package")) {
+                continue;
+            }
+            any = true;
+            total.joules += self.number(&format!("{folder}/energy_uj"))? * 1e-6;
+            total.range += self.number(&format!("{folder}/max_energy_range_uj"))? * 1e-6;
+        }
+        if any { Ok(total) } else { Err("there is no RAPL meter in /sys/class/powercap".into()) }
+    }
+
+    /// What the battery gives now, in watts: the whole machine with its screen.
+    pub(crate) fn battery_power(&self) -> Reading<f64> {
+        for name in self.folder("sys/class/power_supply") {
+            let folder = format!("sys/class/power_supply/{name}");
+            if self.text(&format!("{folder}/status")).is_ok_and(|status| status == "Discharging") {
+                let product = || {
+                    let volts = self.number(&format!("{folder}/voltage_now"))?;
+                    Ok::<f64, String>(volts * self.number(&format!("{folder}/current_now"))? * 1e-6)
+                };
+                let microwatts =
+                    self.number(&format!("{folder}/power_now")).or_else(|_| product())?;
+                return Ok(microwatts * 1e-6);
+            }
+        }
+        Err("no battery is discharging".into())
+    }
+
+    /// Time of the cores so far.
+    pub(crate) fn core_time(&self) -> Reading<CoreTime> {
+        let stat = self.text("proc/stat")?;
+        let own = self.text("proc/self/stat")?;
+        parse_core_time(&stat, &own).ok_or_else(|| "/proc/stat has an unknown form".into())
+    }
+
+    /// Memory of the machine in GiB. `None` where the system does not tell.
+    pub(crate) fn memory_gib(&self) -> Option<f64> {
+        let text = self.text("proc/meminfo").ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+        let kib = line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()?;
+        Some((kib / 1024.0 / 1024.0 * 100.0).round() / 100.0)
+    }
+
+    /// Name and version of the operating system.
+    pub(crate) fn system(&self) -> String {
+        let version = self.text("proc/sys/kernel/osrelease").unwrap_or_default();
+        format!("{} {} {version}", std::env::consts::OS, std::env::consts::ARCH).trim_end().into()
+    }
+}
+
+fn parse_core_time(stat: &str, own: &str) -> Option<CoreTime> {
+    let line = stat.lines().next()?.strip_prefix("cpu ")?;
+    let ticks: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
+    // user nice system idle iowait irq softirq steal; guests are in user already.
+    let &[user, nice, system, idle, wait, irq, soft, steal, ..] = ticks.as_slice() else {
+        return None;
+    };
+    let busy = user + nice + system + irq + soft;
+    // The name of the program may hold blanks and brackets; numbers follow after the last bracket.
+    let (_, rest) = own.rsplit_once(')')?;
+    let fields: Vec<&str> = rest.split_whitespace().collect();
+    let own = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
+    Some(CoreTime { all: busy + idle + wait + steal, busy, steal, own })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A machine made of files, removed at the end.
+    struct Machine(PathBuf);
+
+    impl Machine {
+        fn new(name: &str, files: &[(&str, &str)]) -> Self {
+            let root = std::env::temp_dir().join(format!("sensors-{}-{name}", std::process::id()));
+            for (path, text) in files {
+                let path = root.join(path);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            }
+            Self(root)
+        }
+
+        fn sensors(&self) -> Sensors {
+            Sensors::at(&self.0)
+        }
+    }
+
+    impl Drop for Machine {
+        fn drop(&mut self) {
+            // Left over, it harms nobody.
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn readings_by_hand() {
+        let machine = Machine::new(
+            "full",
+            &[
+                ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n"),
+                ("proc/loadavg", "0.25 0.10 0.05 1/200 999\n"),
+                ("proc/meminfo", "MemTotal:       16777216 kB\nMemFree: 1 kB\n"),
+                ("sys/class/thermal/thermal_zone0/temp", "41000\n"),
+                ("sys/class/hwmon/hwmon0/temp1_input", "55500\n"),
+                ("sys/class/hwmon/hwmon0/in0_input", "900000\n"),
+                ("sys/class/powercap/intel-rapl:0/name", "package-0\n"),
+                ("sys/class/powercap/intel-rapl:0/energy_uj", "5000000\n"),
+                ("sys/class/powercap/intel-rapl:0/max_energy_range_uj", "9000000\n"),
+                ("sys/class/powercap/intel-rapl:0:0/name", "core\n"),
+                ("sys/class/powercap/intel-rapl:0:0/energy_uj", "4000000\n"),
+                ("sys/class/powercap/intel-rapl:1/name", "psys\n"),
+                ("sys/class/powercap/intel-rapl:1/energy_uj", "7000000\n"),
+                ("sys/class/power_supply/AC/status", "?\n"),
+                ("sys/class/power_supply/BAT0/status", "Discharging\n"),
+                ("sys/class/power_supply/BAT0/power_now", "8500000\n"),
+            ],
+        );
+        let sensors = machine.sensors();
+        assert_eq!(sensors.governor().as_deref(), Ok("performance"));
+        assert_eq!(sensors.load(), Ok(0.25));
+        assert_eq!(sensors.temperature(), Ok(55.5));
+        assert_eq!(sensors.package_energy(), Ok(Energy { joules: 5.0, range: 9.0 }));
+        assert_eq!(sensors.battery_power(), Ok(8.5));
+        assert_eq!(sensors.memory_gib(), Some(16.0));
+    }
+
+    #[test]
+    fn what_is_missing_says_so_and_is_not_zero() {
+        let machine = Machine::new("empty", &[("proc/loadavg", "much\n")]);
+        let sensors = machine.sensors();
+        for (reading, expected) in [
+            (sensors.governor().map(|_| 0.0), "scaling_governor is not there"),
+            (sensors.load(), "`much`"),
+            (sensors.temperature(), "no thermal zone"),
+            (sensors.package_energy().map(|_| 0.0), "no RAPL meter"),
+            (sensors.battery_power(), "no battery"),
+            (sensors.core_time().map(|_| 0.0), "stat"),
+        ] {
+            let why = reading.expect_err(expected);
+            assert!(why.contains(expected), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_meter_may_start_anew_once() {
+        let at = |joules| Energy { joules, range: 10.0 };
+        assert!((at(3.0).until(at(5.0)) - 2.0).abs() < 1e-12);
+        assert!((at(9.0).until(at(1.0)) - 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn time_of_cores_by_hand() {
+        let stat = "cpu  10 1 5 80 2 1 1 4 0 0\ncpu0 …\n";
+        let own = "77 (odd) name) S 1 2 3 4 5 6 7 8 9 10 6 2 0 0 20\n";
+        assert_eq!(
+            parse_core_time(stat, own),
+            Some(CoreTime { all: 104, busy: 18, steal: 4, own: 8 })
+        );
+        assert_eq!(parse_core_time("cpu 1 2\n", own), None);
+    }
+}

@@ -1,0 +1,163 @@
+//! `bench` on the machine that runs the tests: what it says, never how fast it is.
+
+use serde_json::Value;
+
+use crate::run::{Folder, answer, line};
+
+/// Small and short: the method is tested elsewhere.
+const SMALL: &str = "--bytes 100000 --cache hot --iterations 5 --warm-up 0 --threads 1 -o json";
+
+fn records(words: &str) -> Vec<Value> {
+    let text = answer(words);
+    serde_json::from_str::<Vec<Value>>(&text).expect("a list of records")
+}
+
+#[test]
+fn a_record_has_what_is_published_and_its_conditions() {
+    let records = records(&format!("bench bandwidth {SMALL}"));
+    let kernels: Vec<&str> = records.iter().filter_map(|it| it["kernel"].as_str()).collect();
+    assert_eq!(kernels, ["read", "copy", "triad"]);
+    for record in &records {
+        assert_eq!((&record["schema"], &record["backend"]), (&1.into(), &"cpu".into()));
+        assert_eq!(record["stop_rule"], serde_json::json!({"kind": "iterations", "n": 5}));
+        assert_eq!(record["samples_s"].as_array().map(Vec::len), Some(5));
+        assert_eq!(record["check"]["passed"], true);
+        let time = &record["time_s"];
+        let of = |key: &str| time[key].as_f64().expect("a number");
+        assert!(0.0 < of("low") && of("low") <= of("median") && of("median") <= of("high"));
+        let rate = record["bytes"].as_f64().unwrap() / of("median");
+        assert!((record["byte_per_s"].as_f64().unwrap() / rate - 1.0).abs() < 1e-9);
+        for key in ["version", "kernel_hash", "threads", "seed"] {
+            assert!(!record["conditions"][key].is_null(), "{key}");
+        }
+        let conditions = record["conditions"].as_object().unwrap();
+        for (key, value) in conditions.iter().filter(|(key, _)| *key != "power_source") {
+            let why = &record["conditions"]["missing"][key];
+            assert_eq!(value.is_null(), why.is_string(), "{key} is null without a reason");
+        }
+    }
+}
+
+#[test]
+fn every_form_has_every_point() {
+    let small = SMALL.replace("-o json", "");
+    for (form, least) in [("table", 6), ("md", 5), ("jsonl", 3), ("csv", 4)] {
+        let text = answer(&format!("bench bandwidth {small} -o {form}"));
+        assert!(text.lines().count() >= least, "{form}: {text}");
+        for kernel in ["read", "copy", "triad"] {
+            assert!(text.contains(kernel), "{form}: {text}");
+        }
+    }
+}
+
+#[test]
+fn two_files_are_compared_point_by_point() {
+    let folder = Folder::new();
+    let record = |time: f64| {
+        let samples: Vec<f64> = (0..30).map(|i| time * (1.0 + 0.0001 * f64::from(i))).collect();
+        serde_json::json!([{"kernel": "read", "cache": "cold", "bytes": 1.0, "samples_s": samples}])
+    };
+    let a = folder.file("a.json", record(1.0).to_string());
+    let b = folder.file("b.json", record(1.1).to_string());
+    let other = folder.file("c.json", record(1.0).to_string().replace("read", "copy"));
+    let rows: Vec<Value> =
+        serde_json::from_str(&answer(&format!("bench diff {a} {b} -o json"))).unwrap();
+    assert_eq!(rows[0]["verdict"], "slower");
+    assert!((rows[0]["time_ratio"].as_f64().unwrap() - 1.1).abs() < 1e-9);
+    assert!(answer(&format!("bench diff {a} {a}")).contains("no difference found"));
+    let ended = line(&format!("bench diff {a} {other}"));
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("no point in common"), "{}", ended.stderr);
+}
+
+#[test]
+fn products_of_every_layout_are_right() {
+    let words =
+        "bench gemv -n 100 -k 200 --cache hot --iterations 3 --warm-up 0 --threads 1 -o json";
+    let records = records(words);
+    assert_eq!(records.len(), kernels::pack::Layout::ALL.len());
+    for record in &records {
+        assert_eq!(record["shape"], serde_json::json!({"m": 1, "n": 100, "k": 200}));
+        assert_eq!(record["check"]["passed"], true, "{}", record["precision"]);
+        assert_eq!(record["flops"], 40_000.0);
+    }
+}
+
+#[test]
+fn a_sweep_goes_on_where_it_was_interrupted() {
+    let folder = Folder::new();
+    let out = folder.path("sweep.jsonl");
+    let sweep = |weights: &str| {
+        let few = "--cache hot --iterations 3 --warm-up 0 --threads 1";
+        assert_eq!(
+            answer(&format!("bench sweep -n 64 -k 64 --weights {weights} {few} --out {out}")),
+            ""
+        );
+        std::fs::read_to_string(&out).unwrap()
+    };
+    let first = sweep("fp16");
+    assert_eq!(first.lines().count(), 1);
+    // Half a line, as after a crash.
+    std::fs::write(&out, format!("{first}{{\"schema\":1,\"ker")).unwrap();
+    let both = sweep("fp16,int8");
+    assert!(both.starts_with(&first) && both.lines().count() == 2 && both.ends_with('\n'));
+    assert_eq!(sweep("fp16,int8"), both);
+    let foreign = folder.file("notes.txt", "mine\n");
+    let ended = line(&format!("bench sweep -n 64 -k 64 --weights fp16 --out {foreign}"));
+    assert_eq!(ended.code, Some(2));
+    assert_eq!(std::fs::read_to_string(&foreign).unwrap(), "mine\n");
+}
+
+#[test]
+fn compare_measures_here_when_it_is_asked_to() {
+    let words = "compare --hardware t4 -m 1 -n 64 -k 64 --weights fp16 --backend cpu -o json";
+    let value: Value = serde_json::from_str(&answer(words)).expect("an object");
+    assert!(value["rows"][0]["measured_s"].as_f64().unwrap() > 0.0);
+    assert_eq!(value["rows"][0]["weights"], "fp16");
+}
+
+#[test]
+fn the_self_test_prints_and_does_not_judge() {
+    let value: Value =
+        serde_json::from_str(&answer("bench selftest --trials 1 -o json")).expect("an object");
+    for key in ["false_alarm_share", "detected_share"] {
+        assert!((0.0..=1.0).contains(&value[key].as_f64().unwrap()), "{key}");
+    }
+}
+
+#[test]
+fn wrong_input_is_one_line_and_measures_nothing() {
+    for (words, code, expected) in [
+        ("bench bandwidth --iterations 0", 2, "iterations must be a whole number from 1"),
+        ("bench bandwidth --iterations 1.5", 2, "got 1.5"),
+        ("bench bandwidth --warm-up -1", 2, "warm-up must be a number from 0"),
+        ("bench bandwidth --bytes nan", 2, "bytes must be a number"),
+        ("bench bandwidth --bytes 9e12", 2, "GB of memory"),
+        ("bench bandwidth --cache warm", 2, "[possible values: cold, hot]"),
+        ("bench flops --isa sse9", 2, "this processor has no `sse9`; it has portable"),
+        ("bench flops --backend tpu", 2, "unknown backend `tpu`"),
+        ("bench flops --backend cuda", 3, "no backend for CUDA"),
+        ("bench flops --threads -1", 2, "threads must be"),
+        ("bench flops --iterations 5 --time-limit 2", 2, "exclude each other"),
+        ("bench diff nowhere.json nowhere.json", 2, "no such file"),
+        ("bench diff nowhere.json", 2, "required"),
+        ("bench gemv -n 0", 2, "n must be a whole number from 1"),
+        ("bench gemv -n 1,x", 2, "got x"),
+        ("bench gemv --weights q9", 2, "no kernels for `q9`"),
+        ("bench gemv -n 1000000000 -k 1000000", 2, "GB of memory"),
+        ("bench sweep -n 64", 2, "required"),
+        ("calibrate --out no-such-folder/x.json", 2, "no such folder"),
+        (
+            "compare --hardware t4 -m 1 -n 8 -k 8 --weights fp16 --measured x --backend cpu",
+            2,
+            "exclude each other",
+        ),
+        ("bench selftest --trials 0", 2, "trials must be"),
+        ("bench", 2, "name a verb"),
+    ] {
+        let ended = line(words);
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(code), ""), "{words}");
+        assert_eq!(ended.stderr.lines().count(), 1, "{words}: {}", ended.stderr);
+        assert!(ended.stderr.contains(expected), "{words}: {}", ended.stderr);
+    }
+}

@@ -1,0 +1,105 @@
+//! What a kernel multiplies weights by: the input as it is, or quantized in blocks of 32 bytes for integer dot products.
+//!
+//! Weights of integers and of E2M1 meet a quantized input, as in llama.cpp and in every W8A8 scheme: a product of bytes is
+//! exact, and four of them are one instruction. The reference multiplies by the same quantized input, so that a comparison
+//! judges the kernel and not the quantization.
+
+use crate::pack::Layout;
+
+/// Elements of the input that share a scale.
+pub const BLOCK: usize = 32;
+/// The largest magnitude of a code; −128 is not used, so that a sign can be turned.
+const MOST: f32 = 127.0;
+
+/// How the kernels of a layout multiply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Multiply {
+    /// Weights become FP32, and so is the input.
+    Floats,
+    /// Bytes by bytes: the input is quantized.
+    Bytes,
+}
+
+impl Multiply {
+    /// How the kernels of this layout multiply.
+    pub const fn of(layout: Layout) -> Self {
+        match layout {
+            Layout::Fp32
+            | Layout::Fp16
+            | Layout::Bf16
+            | Layout::Fp8E4m3
+            | Layout::Fp8E5m2
+            | Layout::Nf4 => Self::Floats,
+            Layout::Int8
+            | Layout::Int8G128
+            | Layout::Int4G32
+            | Layout::Int4G32Sym
+            | Layout::Int4G128
+            | Layout::Int4G128Sym
+            | Layout::Mxfp4
+            | Layout::Nvfp4
+            | Layout::GgufQ8_0
+            | Layout::GgufQ4_0 => Self::Bytes,
+        }
+    }
+}
+
+/// A block of the input: codes and their scale. A short block is filled up with zeros.
+///
+/// The scale is the largest magnitude ÷ 127 in FP32 (GGUF's own Q8_0 rounds it to FP16).
+/// Codes round to nearest, ties to even.
+pub fn quantize_block(values: &[f32]) -> ([i8; BLOCK], f32) {
+    let largest = values.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
+    let scale = largest / MOST;
+    let mut codes = [0; BLOCK];
+    if scale < f32::MIN_POSITIVE {
+        return (codes, 0.0);
+    }
+    for (value, code) in values.iter().zip(&mut codes) {
+        *code = nearest(value / scale);
+    }
+    (codes, scale)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the value was clamped to the range")]
+fn nearest(value: f32) -> i8 {
+    value.round_ties_even().clamp(-MOST, MOST) as i8
+}
+
+/// The input as the kernels of a layout see it, exact in f64.
+pub fn as_read(layout: Layout, x: &[f32]) -> Vec<f64> {
+    match Multiply::of(layout) {
+        Multiply::Floats => x.iter().copied().map(f64::from).collect(),
+        Multiply::Bytes => x.chunks(BLOCK).flat_map(dequantized).collect(),
+    }
+}
+
+fn dequantized(values: &[f32]) -> Vec<f64> {
+    let (codes, scale) = quantize_block(values);
+    codes[..values.len()].iter().map(|code| f64::from(*code) * f64::from(scale)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quantized_input_is_within_half_a_step() {
+        let x: Vec<f32> = (0..100_u8).map(|i| f32::from(i) * 0.37 - 11.0).collect();
+        let read = as_read(Layout::GgufQ4_0, &x);
+        assert_eq!(read.len(), x.len());
+        for (block, read) in x.chunks(BLOCK).zip(read.chunks(BLOCK)) {
+            let step = f64::from(quantize_block(block).1);
+            for (value, read) in block.iter().zip(read) {
+                assert!((f64::from(*value) - read).abs() <= step * 0.500_001);
+            }
+        }
+    }
+
+    #[test]
+    fn zeros_and_what_vanishes_become_zeros() {
+        for value in [0.0, 1e-45, 1e-38] {
+            assert_eq!(quantize_block(&[value; 7]), ([0; BLOCK], 0.0));
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! A device that does what its script says: takes its time, fails, hangs, lies, slows down. Whatever runs jobs is tested on it.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+use std::time::Duration;
+
+use calc_core::units::{Bytes, Flops, Hertz};
+
+use super::{Backend, Check, Cost, Description, Fault, Task, Work};
+use crate::measure::Clock;
+use crate::random::Random;
+
+/// Longer than any test waits.
+const FOREVER: Duration = Duration::from_hours(24 * 365);
+/// Bytes of every call.
+const BYTES: u32 = 1_000_000;
+
+/// What happens, and at which call.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Script {
+    /// Time of a call.
+    pub time: Duration,
+    /// Deviation of that time, as a share.
+    pub noise: f64,
+    /// There is no such device.
+    pub absent: bool,
+    /// There is no memory.
+    pub full: bool,
+    /// This call fails.
+    pub fails_at: Option<u64>,
+    /// This call never ends.
+    pub hangs_at: Option<u64>,
+    /// From this call on results are wrong.
+    pub lies_from: Option<u64>,
+    /// From this call on calls take twice as long.
+    pub slow_from: Option<u64>,
+}
+
+impl Script {
+    /// Everything works, 1 ms per call.
+    pub const GOOD: Self = Self {
+        time: Duration::from_millis(1),
+        noise: 0.0,
+        absent: false,
+        full: false,
+        fails_at: None,
+        hangs_at: None,
+        lies_from: None,
+        slow_from: None,
+    };
+
+    /// Reads a script of words with commas between them: `time_us=500`, `noise=0.01`, `absent`, `full`, `fails_at=7`,
+    /// `hangs_at=7`, `lies_from=7`, `slow_from=7`. `None` if a word is none of these.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
+        words.try_fold(Self::GOOD, Self::with)
+    }
+
+    fn with(mut self, word: &str) -> Option<Self> {
+        let (key, value) = word.split_once('=').unwrap_or((word, ""));
+        let call = || value.parse::<u64>().ok();
+        match key {
+            "time_us" => self.time = Duration::from_micros(call()?),
+            "noise" => self.noise = value.parse().ok().filter(|x: &f64| (0.0..=0.1).contains(x))?,
+            "absent" => self.absent = true,
+            "full" => self.full = true,
+            "fails_at" => self.fails_at = Some(call()?),
+            "hangs_at" => self.hangs_at = Some(call()?),
+            "lies_from" => self.lies_from = Some(call()?),
+            "slow_from" => self.slow_from = Some(call()?),
+            _ => return None,
+        }
+        Some(self)
+    }
+}
+
+/// Lets time pass: sleeps, or moves a scripted clock.
+pub type Wait = Rc<RefCell<dyn FnMut(Duration)>>;
+
+/// The fake device.
+pub struct Fake {
+    script: Script,
+    wait: Wait,
+}
+
+impl fmt::Debug for Fake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fake").field("script", &self.script).finish_non_exhaustive()
+    }
+}
+
+impl Fake {
+    /// A device for a script.
+    pub fn new(script: Script, wait: Wait) -> Self {
+        Self { script, wait }
+    }
+}
+
+impl Backend for Fake {
+    fn probe(&mut self) -> Result<(), Fault> {
+        if self.script.absent { Err(Fault::NoDevice) } else { Ok(()) }
+    }
+
+    fn allocate(&mut self, work: &Work) -> Result<Box<dyn Task>, Fault> {
+        if self.script.full {
+            return Err(Fault::NoMemory { bytes: BYTES.into() });
+        }
+        let random = Random::new(work.seed);
+        let (script, wait) = (self.script, Rc::clone(&self.wait));
+        Ok(Box::new(FakeTask { script, wait, random, calls: 0 }))
+    }
+
+    fn describe(&self) -> Description {
+        Description {
+            backend: "fake",
+            device: "a device that does not exist".into(),
+            route: "script".into(),
+            workers: 1,
+            pinned: false,
+            last_level_cache: None,
+        }
+    }
+
+    fn speed(&mut self, _: &dyn Clock) -> Option<Hertz> {
+        None
+    }
+}
+
+struct FakeTask {
+    script: Script,
+    wait: Wait,
+    random: Random,
+    calls: u64,
+}
+
+impl Task for FakeTask {
+    fn run(&mut self, _: u64) -> Result<(), Fault> {
+        let call = self.calls;
+        self.calls += 1;
+        let is_past = |from: Option<u64>| from.is_some_and(|from| call >= from);
+        if self.script.fails_at == Some(call) {
+            return Err(Fault::Device("as its script says".into()));
+        }
+        let slower = if is_past(self.script.slow_from) { 2.0 } else { 1.0 };
+        let time =
+            self.script.time.mul_f64(slower * (1.0 + self.script.noise * self.random.normal()));
+        let time = if self.script.hangs_at == Some(call) { FOREVER } else { time };
+        (self.wait.borrow_mut())(time);
+        Ok(())
+    }
+
+    fn synchronize(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn check(&mut self) -> Result<Check, Fault> {
+        let lies = self.script.lies_from.is_some_and(|from| self.calls >= from);
+        Ok(Check { worst_error: if lies { 1.0 } else { 0.0 }, tolerance: 0.0 })
+    }
+
+    fn cost(&self) -> Cost {
+        Cost { bytes: Bytes::new(BYTES.into()), flops: Flops::ZERO }
+    }
+
+    fn footprint(&self) -> Bytes {
+        Bytes::new(BYTES.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_are_read_and_nonsense_is_refused() {
+        let script = Script {
+            time: Duration::from_micros(500),
+            fails_at: Some(7),
+            absent: true,
+            ..Script::GOOD
+        };
+        assert_eq!(Script::parse("time_us=500, fails_at=7,absent"), Some(script));
+        assert_eq!(Script::parse(""), Some(Script::GOOD));
+        for bad in ["fails", "fails_at", "fails_at=x", "noise=9", "noise=nan"] {
+            assert_eq!(Script::parse(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The processor as a backend.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+
+use calc_core::units::{Bytes, Hertz};
+
+use super::isa::Isa;
+use super::task::{GemvTask, PeakTask, StreamTask};
+use super::threads::Pool;
+use super::{device, speed};
+use crate::backend::{Backend, Cache, Description, Fault, Kernel, Product, Task, Work};
+use crate::measure::Clock;
+
+/// Last-level cache that is assumed where the system does not tell: more than most have.
+const UNKNOWN_CACHE: u64 = 128 << 20;
+/// Cold buffers cover this many times the last-level cache.
+const COVER: u64 = 4;
+/// At least this many cold buffers, so that the end of one call is not the start of the next.
+const LEAST_COPIES: u64 = 2;
+
+/// Threads of this process on the cores of this machine.
+pub struct Cpu {
+    pool: Rc<RefCell<Pool>>,
+    isa: Isa,
+    last_level_cache: Option<Bytes>,
+}
+
+impl fmt::Debug for Cpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cpu").field("isa", &self.isa).finish_non_exhaustive()
+    }
+}
+
+impl Cpu {
+    /// As many workers as asked for, else one per physical core; on the widest instruction set unless another is given.
+    pub fn new(workers: Option<usize>, isa: Option<Isa>) -> Self {
+        let pool = Pool::new(workers);
+        let last_level_cache = device::last_level_cache(pool.cores());
+        Self {
+            pool: Rc::new(RefCell::new(pool)),
+            isa: isa.unwrap_or_else(Isa::best),
+            last_level_cache,
+        }
+    }
+
+    /// Bytes of an array that do not fit the caches: four times the last level, at least 64 MiB.
+    pub fn cold_bytes(&self) -> u64 {
+        (COVER * self.cache()).max(64 << 20)
+    }
+
+    fn cache(&self) -> u64 {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a size of a cache"
+        )]
+        self.last_level_cache.map_or(UNKNOWN_CACHE, |bytes| bytes.get() as u64)
+    }
+
+    /// How many sets of buffers of this size a call rotates over.
+    fn copies(&self, cache: Cache, bytes: u64) -> u64 {
+        match cache {
+            Cache::Hot => 1,
+            Cache::Cold => (COVER * self.cache()).div_ceil(bytes.max(1)).max(LEAST_COPIES),
+        }
+    }
+
+    /// How many sets of buffers of this size there will be, if there is memory for them.
+    fn room(&self, cache: Cache, bytes: u64) -> Result<u64, Fault> {
+        let copies = self.copies(cache, bytes);
+        let needed = bytes.saturating_mul(copies);
+        match memory_left() {
+            Some(left) if needed > left / 10 * 9 => Err(Fault::NoMemory { bytes: needed }),
+            _ => Ok(copies),
+        }
+    }
+
+    fn stream(&self, work: &Work, bytes: u64, arrays: u64) -> Result<Box<dyn Task>, Fault> {
+        let copies = self.room(work.cache, bytes.saturating_mul(arrays))?;
+        Ok(Box::new(StreamTask::new(Rc::clone(&self.pool), self.isa, work, copies)))
+    }
+
+    fn gemv(&self, work: &Work, product: Product) -> Result<Box<dyn Task>, Fault> {
+        let stored = product.layout.format().stored_bytes(product.n, product.k).get();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+        let copies = self.room(work.cache, stored as u64)?;
+        let pool = Rc::clone(&self.pool);
+        Ok(Box::new(GemvTask::new(pool, self.isa, work, product, copies)?))
+    }
+}
+
+impl Backend for Cpu {
+    fn probe(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn allocate(&mut self, work: &Work) -> Result<Box<dyn Task>, Fault> {
+        match work.kernel {
+            Kernel::Read { bytes } => self.stream(work, bytes, 1),
+            Kernel::Copy { bytes } => self.stream(work, bytes, 2),
+            Kernel::Triad { bytes } => self.stream(work, bytes, 3),
+            Kernel::Gemv(product) => self.gemv(work, product),
+            Kernel::Fma | Kernel::Dot => {
+                Ok(Box::new(PeakTask::new(Rc::clone(&self.pool), self.isa, work)))
+            }
+        }
+    }
+
+    fn describe(&self) -> Description {
+        let pool = self.pool.borrow();
+        Description {
+            backend: "cpu",
+            device: device::name(),
+            route: self.isa.level().key().into(),
+            workers: pool.len(),
+            pinned: pool.is_pinned(),
+            last_level_cache: self.last_level_cache,
+        }
+    }
+
+    /// The mean over the cores at work, all of them measured at once.
+    fn speed(&mut self, _: &dyn Clock) -> Option<Hertz> {
+        let mut pool = self.pool.borrow_mut();
+        let workers = pool.len();
+        // The clock of a measurement may belong to its thread; that of the system is the same for all workers.
+        let system = super::clock::SystemClock::new();
+        let found = std::sync::Mutex::new(Vec::with_capacity(workers));
+        pool.run(|_| {
+            let speed = speed::clock_hz(&system);
+            if let (Some(speed), Ok(mut found)) = (speed, found.lock()) {
+                found.push(speed);
+            }
+        });
+        let found = found.into_inner().ok().filter(|found| found.len() == workers)?;
+        Some(Hertz::new(found.iter().sum::<f64>() / workers as f64))
+    }
+}
+
+/// Memory that is free or can be freed, in bytes. `None` where the system does not tell.
+fn memory_left() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::clock::SystemClock;
+    use crate::job;
+    use crate::measure::{Plan, StopRule, WarmUp};
+    use std::ops::ControlFlow;
+    use std::time::Duration;
+
+    const SHORT: Plan = Plan {
+        warm_up: WarmUp {
+            least: Duration::ZERO,
+            most: Duration::from_millis(1),
+            slice: Duration::from_millis(1),
+            spread: 0.02,
+        },
+        window: Duration::from_micros(1),
+        rule: StopRule::Iterations(3),
+    };
+
+    #[test]
+    fn every_kernel_on_every_instruction_set_is_right_and_takes_time() {
+        for isa in Isa::available() {
+            let mut cpu = Cpu::new(Some(2), Some(isa));
+            for kernel in [
+                Kernel::Read { bytes: 1_000_000 },
+                Kernel::Copy { bytes: 1_000_000 },
+                Kernel::Triad { bytes: 1_000_000 },
+                Kernel::Fma,
+                Kernel::Dot,
+            ] {
+                let work = Work { kernel, cache: Cache::Hot, seed: 1 };
+                let watch = &mut |_| ControlFlow::Continue(());
+                let outcome =
+                    job::run(&SystemClock::new(), &mut cpu, &work, &SHORT, watch).unwrap();
+                assert!(outcome.check.passed(), "{kernel:?} {}: {:?}", isa.level(), outcome.check);
+                assert!(outcome.measurement.summary.median > 0.0);
+                assert!(outcome.cost.bytes.get() + outcome.cost.flops.get() > 0.0);
+            }
+        }
+    }
+
+    #[test]
+    fn cold_buffers_cover_the_cache_four_times_and_hot_ones_are_one() {
+        let cpu = Cpu::new(Some(1), None);
+        let cache = cpu.cache();
+        for bytes in [1 << 20, cache, 16 * cache] {
+            let copies = cpu.copies(Cache::Cold, bytes);
+            assert!(copies >= 2 && copies * bytes >= 4 * cache, "{bytes}");
+            assert_eq!(cpu.copies(Cache::Hot, bytes), 1);
+        }
+        assert!(cpu.cold_bytes() >= 4 * cache);
+    }
+
+    #[test]
+    fn more_than_there_is_room_for_is_refused() {
+        let mut cpu = Cpu::new(Some(1), None);
+        let work = Work { kernel: Kernel::Read { bytes: 1 << 60 }, cache: Cache::Cold, seed: 1 };
+        let refused = cpu.allocate(&work).err();
+        if cfg!(target_os = "linux") {
+            assert_eq!(refused, Some(Fault::NoMemory { bytes: 1 << 61 }));
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What the system says of this processor: its name and its caches.
+
+use std::fs;
+
+use calc_core::units::Bytes;
+
+/// The processor's own name; of a system that does not tell, the architecture.
+pub fn name() -> String {
+    fs::read_to_string("/proc/cpuinfo")
+        .ok()
+        .and_then(|text| name_in(&text))
+        .unwrap_or_else(|| format!("{} processor", std::env::consts::ARCH))
+}
+
+fn name_in(cpuinfo: &str) -> Option<String> {
+    let value = |key: &str| {
+        let lines = cpuinfo.lines().filter_map(|line| line.split_once(':'));
+        lines.into_iter().find(|(name, _)| name.trim() == key).map(|(_, value)| value.trim().into())
+    };
+    // x86 says the former, boards with ARM cores often the latter.
+    ["model name", "Model", "Hardware"].iter().find_map(|key| value(key))
+}
+
+/// The last cache before memory, all instances of it together. `None` where the system does not tell.
+pub fn last_level_cache(cores: &[usize]) -> Option<Bytes> {
+    let mut seen: Vec<(u32, String)> = Vec::new();
+    let mut total = 0;
+    let caches: Vec<Cache> = cores.iter().flat_map(|core| caches_of(*core)).collect();
+    let last = caches.iter().map(|cache| cache.level).max()?;
+    for cache in caches.into_iter().filter(|cache| cache.level == last) {
+        let key = (cache.level, cache.shared);
+        if !seen.contains(&key) {
+            total += cache.bytes;
+            seen.push(key);
+        }
+    }
+    Some(Bytes::new(total as f64))
+}
+
+struct Cache {
+    level: u32,
+    bytes: u64,
+    shared: String,
+}
+
+fn caches_of(core: usize) -> Vec<Cache> {
+    let folder = format!("/sys/devices/system/cpu/cpu{core}/cache");
+    let read = |index: usize, file: &str| {
+        let text = fs::read_to_string(format!("{folder}/index{index}/{file}")).ok()?;
+        Some(text.trim().to_owned())
+    };
+    let cache = |index| {
+        Some(Cache {
+            level: read(index, "level")?.parse().ok()?,
+            bytes: size(&read(index, "size")?)?,
+            shared: read(index, "shared_cpu_list")?,
+        })
+    };
+    (0..8).map_while(cache).collect()
+}
+
+/// `32768K`, as the kernel writes it.
+fn size(text: &str) -> Option<u64> {
+    let (number, unit) = match text.strip_suffix(['K', 'M']) {
+        Some(number) if text.ends_with('K') => (number, 1 << 10),
+        Some(number) => (number, 1 << 20),
+        None => (text, 1),
+    };
+    number.parse::<u64>().ok()?.checked_mul(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_as_the_kernel_writes_them() {
+        for (text, expected) in
+            [("32768K", Some(33_554_432)), ("4M", Some(4_194_304)), ("512", Some(512)), ("?", None)]
+        {
+            assert_eq!(size(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_of_processors() {
+        for (text, expected) in [
+            ("processor\t: 0\nmodel name\t: A 3000\nmodel\t\t: 2\n", Some("A 3000")),
+            ("processor : 0\nModel : Some Board Rev 1\n", Some("Some Board Rev 1")),
+            ("", None),
+        ] {
+            assert_eq!(name_in(text).as_deref(), expected);
+        }
+        assert!(!name().is_empty());
+    }
+}

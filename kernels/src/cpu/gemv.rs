@@ -1,0 +1,172 @@
+//! y = W·x with packed weights: rows over workers, weights dequantized on the way, for every layout and instruction set.
+//!
+//! A kernel computes one row. It adds up products with the scales of blocks; what is constant along a row is applied once,
+//! here: the scale of the row, of the tensor, and the half that E2M1 in whole numbers is short of.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod input;
+mod portable;
+mod walk;
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+pub use input::Input;
+
+use super::buffer::Buffer;
+use super::isa::{Isa, Level};
+use super::threads::Pool;
+use crate::pack::{Layout, Packed, RowRef};
+
+/// Packed weights in memory of the workers that multiply by them.
+#[derive(Debug)]
+pub struct Matrix {
+    layout: Layout,
+    rows: usize,
+    cols: usize,
+    codes: Buffer<u8>,
+    scales: Buffer<u8>,
+    zeros: Buffer<u8>,
+    tensor_scale: f32,
+}
+
+impl Matrix {
+    /// A copy of packed weights.
+    pub fn new(pool: &mut Pool, packed: &Packed) -> Self {
+        Self::repeated(pool, packed, packed.rows())
+    }
+
+    /// The rows of packed weights over and over, until there are `rows` of them: a large matrix from a small one.
+    pub fn repeated(pool: &mut Pool, packed: &Packed, rows: usize) -> Self {
+        let (layout, cols) = (packed.layout(), packed.cols());
+        let mut copy = |plane: &[u8], row_bytes: usize| {
+            Buffer::filled(pool, rows * row_bytes, |first, part: &mut [u8]| {
+                let again = plane.iter().cycle().skip(first % plane.len().max(1));
+                part.iter_mut().zip(again).for_each(|(byte, value)| *byte = *value);
+            })
+        };
+        let planes = packed.planes();
+        Self {
+            layout,
+            rows,
+            cols,
+            codes: copy(planes.codes, layout.row_code_bytes(cols)),
+            scales: copy(planes.scales, layout.row_scale_bytes(cols)),
+            zeros: copy(planes.zeros, layout.row_zero_bytes(cols)),
+            tensor_scale: packed.tensor_scale(),
+        }
+    }
+
+    /// How the weights lie in memory.
+    pub const fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// Outputs N.
+    pub const fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Inputs K.
+    pub const fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Bytes that a product reads of the weights.
+    pub const fn bytes(&self) -> usize {
+        self.layout.bytes(self.rows, self.cols)
+    }
+
+    fn row(&self, r: usize) -> RowRef<'_> {
+        let (layout, cols) = (self.layout, self.cols);
+        let part = |plane: &'_ [u8], len: usize| -> std::ops::Range<usize> {
+            debug_assert!((r + 1) * len <= plane.len(), "a row of the matrix");
+            r * len..(r + 1) * len
+        };
+        RowRef {
+            codes: &self.codes[part(&self.codes, layout.row_code_bytes(cols))],
+            scales: &self.scales[part(&self.scales, layout.row_scale_bytes(cols))],
+            zeros: &self.zeros[part(&self.zeros, layout.row_zero_bytes(cols))],
+        }
+    }
+}
+
+/// Where workers write y: any of them may write any element.
+#[derive(Debug)]
+pub struct Output(Vec<AtomicU32>);
+
+impl Output {
+    /// Room for N values; NaN until they are written, so that a value that nobody wrote is found.
+    pub fn new(rows: usize) -> Self {
+        let output = Self((0..rows).map(|_| AtomicU32::new(0)).collect());
+        output.clear();
+        output
+    }
+
+    /// Forgets all values.
+    pub fn clear(&self) {
+        self.0.iter().for_each(|value| value.store(f32::NAN.to_bits(), Relaxed));
+    }
+
+    fn set(&self, r: usize, value: f32) {
+        self.0[r].store(value.to_bits(), Relaxed);
+    }
+
+    /// The values.
+    pub fn to_vec(&self) -> Vec<f32> {
+        self.0.iter().map(|value| f32::from_bits(value.load(Relaxed))).collect()
+    }
+}
+
+/// y = W·x.
+///
+/// # Panics
+/// When the input was made for another layout or length, or the output has not one place per row.
+pub fn gemv(isa: Isa, pool: &mut Pool, weights: &Matrix, x: &Input, y: &Output) {
+    assert!(x.is_for(weights.layout, weights.cols), "an input of this layout and length");
+    assert_eq!(y.0.len(), weights.rows, "a place per row");
+    let kernel = row_kernel(isa);
+    let constant = constant(weights.layout, weights.tensor_scale);
+    pool.run(|worker| {
+        for r in worker.share(weights.rows, 1) {
+            let row = weights.row(r);
+            let sum = kernel(weights.layout, row, x);
+            y.set(r, sum * constant * row_scale(weights.layout, row));
+        }
+    });
+}
+
+/// A kernel: the sum of one row, with the scales of blocks.
+type RowKernel = fn(Layout, RowRef<'_>, &Input) -> f32;
+
+/// The kernels of an instruction set; those without dot products of bytes use the ones of AVX2.
+fn row_kernel(isa: Isa) -> RowKernel {
+    match isa.level() {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512Vnni => avx512::row,
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 | Level::AvxVnni | Level::Avx512 => avx2::row,
+        _ => portable::row,
+    }
+}
+
+fn constant(layout: Layout, tensor_scale: f32) -> f32 {
+    match layout {
+        Layout::Fp8E4m3 | Layout::Fp8E5m2 => tensor_scale,
+        Layout::Mxfp4 => 0.5,
+        Layout::Nvfp4 => 0.5 / tensor_scale,
+        _ => 1.0,
+    }
+}
+
+fn row_scale(layout: Layout, row: RowRef<'_>) -> f32 {
+    match (layout, row.scales.first_chunk()) {
+        (Layout::Int8, Some(bytes)) => f32::from_le_bytes(*bytes),
+        _ => 1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests;

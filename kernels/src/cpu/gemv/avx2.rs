@@ -1,0 +1,370 @@
+//! Rows in vectors of 256 bits, with FMA and F16C.
+//!
+//! A chunk is taken in two halves of 32 bytes. Products of bytes are added up in 16 bits first, where two of the largest
+//! fit: 2 · 128 · 127 and 4 · 24 · 127 are below 2¹⁵.
+#![expect(unsafe_code, reason = "vector instructions")]
+
+use std::arch::x86_64::{
+    __m128, __m128i, __m256, __m256i, _mm_add_ps, _mm_castsi128_ps, _mm_cvtepu8_epi16,
+    _mm_cvtepu8_epi32, _mm_cvtepu16_epi32, _mm_cvtph_ps, _mm_cvtsi32_si128, _mm_cvtsi64_si128,
+    _mm_loadl_epi64, _mm_loadu_si128, _mm_max_epu32, _mm_set1_epi32, _mm_slli_epi16,
+    _mm_slli_epi32, _mm256_abs_epi8, _mm256_add_epi16, _mm256_add_epi32, _mm256_add_ps,
+    _mm256_and_si256, _mm256_blendv_ps, _mm256_broadcastsi128_si256, _mm256_castps128_ps256,
+    _mm256_castps256_ps128, _mm256_castsi256_ps, _mm256_castsi256_si128, _mm256_cvtepi8_epi16,
+    _mm256_cvtepi32_ps, _mm256_cvtepu8_epi16, _mm256_cvtepu8_epi32, _mm256_cvtepu16_epi32,
+    _mm256_cvtph_ps, _mm256_extractf128_ps, _mm256_extracti128_si256, _mm256_fmadd_ps,
+    _mm256_fnmadd_ps, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_maddubs_epi16,
+    _mm256_mul_ps, _mm256_permutevar8x32_ps, _mm256_set_m128i, _mm256_set1_epi8, _mm256_set1_epi16,
+    _mm256_set1_ps, _mm256_setr_epi32, _mm256_setzero_ps, _mm256_shuffle_epi8, _mm256_sign_epi8,
+    _mm256_slli_epi16, _mm256_slli_epi32, _mm256_srli_epi16, _mm256_srli_epi32,
+};
+
+use super::input::{Bytes, Floats, Input, Nibbles};
+use super::walk::walk;
+use crate::pack::{Layout, NF4, RowRef};
+
+/// Twice the values of E2M1, and 12.
+const E2M1_TABLE: [u8; 16] = [12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0];
+/// From E4M3 in the place of FP16's exponent and mantissa to its value: the biases differ by 8.
+const E4M3_BY_F16: f32 = 256.0;
+/// Numbers of a vector.
+const WIDTH: usize = 8;
+
+/// The sum of a row.
+pub(super) fn row(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
+    // SAFETY: the room above comes here with an `Isa` of this level or a wider one only, so the processor has the features.
+    unsafe { row_vectors(layout, row, x) }
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+fn row_vectors(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
+    match layout {
+        Layout::Fp32
+        | Layout::Fp16
+        | Layout::Bf16
+        | Layout::Fp8E4m3
+        | Layout::Fp8E5m2
+        | Layout::Nf4 => floats(layout, row, x.floats()),
+        Layout::Int8 | Layout::Int8G128 | Layout::GgufQ8_0 => bytes(layout, row, x.bytes()),
+        Layout::Int4G32
+        | Layout::Int4G32Sym
+        | Layout::Int4G128
+        | Layout::Int4G128Sym
+        | Layout::Mxfp4
+        | Layout::Nvfp4
+        | Layout::GgufQ4_0 => nibbles(layout, row, x.nibbles()),
+    }
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+fn floats(layout: Layout, row: RowRef<'_>, x: &[Floats]) -> f32 {
+    let mut sums = [_mm256_setzero_ps(); 4];
+    match layout {
+        Layout::Fp32 => walk::<256, 0, 0, _>(row, x, |c, _, _, x| {
+            for i in 0..8 {
+                let weights = _mm256_castsi256_ps(load(&c[32 * i..]));
+                sums[i % 4] = _mm256_fmadd_ps(weights, values(x, i), sums[i % 4]);
+            }
+        }),
+        Layout::Fp16 => walk::<128, 0, 0, _>(row, x, |c, _, _, x| {
+            for i in 0..8 {
+                let weights = _mm256_cvtph_ps(load_half(&c[16 * i..]));
+                sums[i % 4] = _mm256_fmadd_ps(weights, values(x, i), sums[i % 4]);
+            }
+        }),
+        Layout::Bf16 => walk::<128, 0, 0, _>(row, x, |c, _, _, x| {
+            for i in 0..8 {
+                let wide = _mm256_cvtepu16_epi32(load_half(&c[16 * i..]));
+                let weights = _mm256_castsi256_ps(_mm256_slli_epi32::<16>(wide));
+                sums[i % 4] = _mm256_fmadd_ps(weights, values(x, i), sums[i % 4]);
+            }
+        }),
+        Layout::Fp8E5m2 => walk::<64, 0, 0, _>(row, x, |c, _, _, x| {
+            for i in 0..4 {
+                let wide = _mm256_cvtepu8_epi16(load_half(&c[16 * i..]));
+                add_f16(&mut sums, _mm256_slli_epi16::<8>(wide), x, i);
+            }
+        }),
+        Layout::Fp8E4m3 => {
+            // Sign-extended and moved by 7, the sign is in place, exponent and mantissa are, and bit 14 is a second sign.
+            let without = _mm256_set1_epi16(!0x4000);
+            walk::<64, 0, 0, _>(row, x, |c, _, _, x| {
+                for i in 0..4 {
+                    let wide = _mm256_cvtepi8_epi16(load_half(&c[16 * i..]));
+                    let moved = _mm256_and_si256(_mm256_slli_epi16::<7>(wide), without);
+                    add_f16(&mut sums, moved, x, i);
+                }
+            });
+        }
+        Layout::Nf4 => {
+            let tables = [load_floats(&NF4[..8]), load_floats(&NF4[8..])];
+            walk::<32, 4, 0, _>(row, x, |c, s, _, x| {
+                let scale = _mm256_set1_ps(f32::from_le_bytes(*s));
+                for (i, sum) in sums.iter_mut().enumerate() {
+                    let odd = _mm256_cvtepu8_epi32(load_eight(&c[8 * i..]));
+                    let even = nf4(tables, _mm256_srli_epi32::<4>(odd));
+                    let products = _mm256_mul_ps(even, values(x, i));
+                    let products = _mm256_fmadd_ps(nf4(tables, odd), values(x, i + 4), products);
+                    *sum = _mm256_fmadd_ps(products, scale, *sum);
+                }
+            });
+        }
+        _ => unreachable!("the caller comes here with floats"),
+    }
+    let sum =
+        total(_mm256_add_ps(_mm256_add_ps(sums[0], sums[1]), _mm256_add_ps(sums[2], sums[3])));
+    if layout == Layout::Fp8E4m3 { sum * E4M3_BY_F16 } else { sum }
+}
+
+/// The values of codes in the lowest four bits: three bits choose within a table, the fourth between the tables.
+#[target_feature(enable = "avx2")]
+fn nf4([negative, positive]: [__m256; 2], codes: __m256i) -> __m256 {
+    let negative = _mm256_permutevar8x32_ps(negative, codes);
+    let positive = _mm256_permutevar8x32_ps(positive, codes);
+    let fourth_bit_as_sign = _mm256_castsi256_ps(_mm256_slli_epi32::<28>(codes));
+    _mm256_blendv_ps(negative, positive, fourth_bit_as_sign)
+}
+
+/// Adds the products of 16 weights in FP16 with a quarter of a chunk.
+#[target_feature(enable = "avx2,fma,f16c")]
+fn add_f16(sums: &mut [__m256; 4], weights: __m256i, x: &Floats, quarter: usize) {
+    let low = _mm256_cvtph_ps(_mm256_castsi256_si128(weights));
+    let high = _mm256_cvtph_ps(_mm256_extracti128_si256::<1>(weights));
+    let (a, b) = (2 * quarter % 4, (2 * quarter + 1) % 4);
+    sums[a] = _mm256_fmadd_ps(low, values(x, 2 * quarter), sums[a]);
+    sums[b] = _mm256_fmadd_ps(high, values(x, 2 * quarter + 1), sums[b]);
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+fn bytes(layout: Layout, row: RowRef<'_>, x: &[Bytes]) -> f32 {
+    let mut sums = [_mm256_setzero_ps(); 2];
+    match layout {
+        Layout::Int8 => walk::<64, 0, 0, _>(row, x, |c, _, _, x| {
+            for (half, sum) in sums.iter_mut().enumerate() {
+                *sum = _mm256_add_ps(dot_bytes(load(&c[32 * half..]), x, half), *sum);
+            }
+        }),
+        Layout::Int8G128 => walk::<128, 2, 0, _>(row, x.as_chunks::<2>().0, |c, s, _, x| {
+            for (half, sum) in sums.iter_mut().enumerate() {
+                let first = dot_bytes(load(&c[32 * half..]), &x[0], half);
+                let second = dot_bytes(load(&c[64 + 32 * half..]), &x[1], half);
+                *sum = _mm256_fmadd_ps(_mm256_add_ps(first, second), bf16(*s), *sum);
+            }
+        }),
+        Layout::GgufQ8_0 => walk::<68, 0, 0, _>(row, x, |c, _, _, x| {
+            let scales = f16x4([[c[0], c[1]], [c[34], c[35]], [0; 2], [0; 2]]);
+            let both = _mm256_castps128_ps256(scales);
+            for (half, sum) in sums.iter_mut().enumerate() {
+                let scale = _mm256_permutevar8x32_ps(both, both_of(half, half));
+                let dots = dot_bytes(load(&c[34 * half + 2..]), x, half);
+                *sum = _mm256_fmadd_ps(dots, scale, *sum);
+            }
+        }),
+        _ => unreachable!("the caller comes here with bytes"),
+    }
+    total(_mm256_add_ps(sums[0], sums[1]))
+}
+
+/// Sums of four products each, exact, times the input's scales.
+#[target_feature(enable = "avx2,fma")]
+fn dot_bytes(codes: __m256i, x: &Bytes, half: usize) -> __m256 {
+    // The instruction wants unsigned bytes: the weight gives its sign to the input.
+    let signed = _mm256_sign_epi8(load_codes(&x.codes[32 * half..]), codes);
+    let pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(codes), signed);
+    let sums = _mm256_cvtepi32_ps(_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+    _mm256_mul_ps(sums, load_floats(&x.scale[WIDTH * half..]))
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+fn nibbles(layout: Layout, row: RowRef<'_>, x: &[Nibbles]) -> f32 {
+    let mut sums = [_mm256_setzero_ps(); 2];
+    let table = _mm256_broadcastsi128_si256(load_half(&E2M1_TABLE));
+    match layout {
+        Layout::Int4G128Sym => walk::<64, 2, 0, _>(row, x, |c, s, _, x| {
+            for (half, sum) in sums.iter_mut().enumerate() {
+                let dots = dot_nibbles(load(&c[32 * half..]), x, half);
+                *sum = _mm256_fmadd_ps(dots, bf16(*s), *sum);
+            }
+        }),
+        Layout::Int4G32Sym => walk::<64, 8, 0, _>(row, x, |c, s, _, x| {
+            for (half, sum) in sums.iter_mut().enumerate() {
+                let dots = dot_nibbles(load(&c[32 * half..]), x, half);
+                *sum = _mm256_fmadd_ps(dots, two_of(bf16x4(*s), half), *sum);
+            }
+        }),
+        Layout::Int4G128 => walk::<64, 2, 2, _>(row, x, |c, s, z, x| {
+            for (half, sum) in sums.iter_mut().enumerate() {
+                let dots = dot_nibbles(load(&c[32 * half..]), x, half);
+                let dots = _mm256_fnmadd_ps(bf16(*z), load_floats(&x.sum[WIDTH * half..]), dots);
+                *sum = _mm256_fmadd_ps(dots, bf16(*s), *sum);
+            }
+        }),
+        Layout::Int4G32 => walk::<64, 8, 8, _>(row, x, |c, s, z, x| {
+            for (half, sum) in sums.iter_mut().enumerate() {
+                let dots = dot_nibbles(load(&c[32 * half..]), x, half);
+                let zeros = two_of(bf16x4(*z), half);
+                let dots = _mm256_fnmadd_ps(zeros, load_floats(&x.sum[WIDTH * half..]), dots);
+                *sum = _mm256_fmadd_ps(dots, two_of(bf16x4(*s), half), *sum);
+            }
+        }),
+        Layout::Mxfp4 => walk::<64, 4, 0, _>(row, x, |c, s, _, x| {
+            for (half, sum) in sums.iter_mut().enumerate() {
+                let dots = dot_table(table, load(&c[32 * half..]), x, half);
+                *sum = _mm256_fmadd_ps(dots, two_of(e8m0x4(*s), half), *sum);
+            }
+        }),
+        Layout::Nvfp4 => walk::<64, 8, 0, _>(row, x, |c, s, _, x| {
+            let eight = _mm_slli_epi16::<7>(_mm_cvtepu8_epi16(_mm_cvtsi64_si128(word(*s))));
+            let eight = _mm256_cvtph_ps(eight);
+            let places = [
+                _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3),
+                _mm256_setr_epi32(4, 4, 5, 5, 6, 6, 7, 7),
+            ];
+            for (half, sum) in sums.iter_mut().enumerate() {
+                let dots = dot_table(table, load(&c[32 * half..]), x, half);
+                let scales = _mm256_permutevar8x32_ps(eight, places[half]);
+                *sum = _mm256_fmadd_ps(dots, scales, *sum);
+            }
+        }),
+        Layout::GgufQ4_0 => walk::<72, 0, 0, _>(row, x, |c, _, _, x| {
+            let scales = f16x4([[c[0], c[1]], [c[18], c[19]], [c[36], c[37]], [c[54], c[55]]]);
+            for (half, sum) in sums.iter_mut().enumerate() {
+                let codes = &c[36 * half..];
+                let codes = _mm256_set_m128i(load_half(&codes[20..]), load_half(&codes[2..]));
+                let dots = dot_nibbles(codes, x, half);
+                *sum = _mm256_fmadd_ps(dots, two_of(scales, half), *sum);
+            }
+        }),
+        _ => unreachable!("the caller comes here with nibbles"),
+    }
+    let sum = total(_mm256_add_ps(sums[0], sums[1]));
+    if layout == Layout::Nvfp4 { sum * E4M3_BY_F16 } else { sum }
+}
+
+/// Sums of eight products each, exact, times the input's scales.
+#[target_feature(enable = "avx2,fma")]
+fn dot_nibbles(codes: __m256i, x: &Nibbles, half: usize) -> __m256 {
+    let mask = _mm256_set1_epi8(15);
+    let high = _mm256_and_si256(_mm256_srli_epi16::<4>(codes), mask);
+    dot(_mm256_and_si256(codes, mask), high, x, half)
+}
+
+/// The same with the weights in a table.
+#[target_feature(enable = "avx2,fma")]
+fn dot_table(table: __m256i, codes: __m256i, x: &Nibbles, half: usize) -> __m256 {
+    let mask = _mm256_set1_epi8(15);
+    let low = _mm256_shuffle_epi8(table, _mm256_and_si256(codes, mask));
+    let high = _mm256_and_si256(_mm256_srli_epi16::<4>(codes), mask);
+    dot(low, _mm256_shuffle_epi8(table, high), x, half)
+}
+
+#[target_feature(enable = "avx2,fma")]
+fn dot(low: __m256i, high: __m256i, x: &Nibbles, half: usize) -> __m256 {
+    let low = _mm256_maddubs_epi16(low, load_codes(&x.low[32 * half..]));
+    let high = _mm256_maddubs_epi16(high, load_codes(&x.high[32 * half..]));
+    let sums = _mm256_madd_epi16(_mm256_add_epi16(low, high), _mm256_set1_epi16(1));
+    let sums = _mm256_add_epi32(sums, load_ints(&x.start[WIDTH * half..]));
+    _mm256_mul_ps(_mm256_cvtepi32_ps(sums), load_floats(&x.scale[WIDTH * half..]))
+}
+
+/// Of four scales, the two that belong to a half.
+#[target_feature(enable = "avx2")]
+fn two_of(scales: __m128, half: usize) -> __m256 {
+    _mm256_permutevar8x32_ps(_mm256_castps128_ps256(scales), both_of(2 * half, 2 * half + 1))
+}
+
+/// Places for a permutation: the first half of a vector from `a`, the second from `b`.
+#[target_feature(enable = "avx2")]
+fn both_of(a: usize, b: usize) -> __m256i {
+    let place = |i: usize| i32::from(u8::try_from(i).expect("a vector has few places"));
+    let (a, b) = (place(a), place(b));
+    _mm256_setr_epi32(a, a, a, a, b, b, b, b)
+}
+
+#[target_feature(enable = "avx2")]
+fn bf16(bytes: [u8; 2]) -> __m256 {
+    _mm256_set1_ps(half::bf16::from_le_bytes(bytes).to_f32())
+}
+
+#[target_feature(enable = "avx2")]
+fn bf16x4(bytes: [u8; 8]) -> __m128 {
+    let wide = _mm_cvtepu16_epi32(_mm_cvtsi64_si128(word(bytes)));
+    _mm_castsi128_ps(_mm_slli_epi32::<16>(wide))
+}
+
+#[target_feature(enable = "avx2,f16c")]
+fn f16x4(bytes: [[u8; 2]; 4]) -> __m128 {
+    let [a, b, c, d] = bytes;
+    _mm_cvtph_ps(_mm_cvtsi64_si128(word([a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1]])))
+}
+
+/// Powers of two; the code 0 is the subnormal 2⁻¹²⁷.
+#[target_feature(enable = "avx2")]
+fn e8m0x4(codes: [u8; 4]) -> __m128 {
+    let wide = _mm_cvtepu8_epi32(_mm_cvtsi32_si128(i32::from_le_bytes(codes)));
+    _mm_castsi128_ps(_mm_max_epu32(_mm_slli_epi32::<23>(wide), _mm_set1_epi32(0x0040_0000)))
+}
+
+fn word(bytes: [u8; 8]) -> i64 {
+    i64::from_le_bytes(bytes)
+}
+
+#[target_feature(enable = "avx2")]
+fn total(sums: __m256) -> f32 {
+    let four = _mm256_extractf128_ps::<1>(sums);
+    let four = _mm_add_ps(four, _mm256_castps256_ps128(sums));
+    // SAFETY: four numbers are an array of four numbers.
+    let four: [f32; 4] = unsafe { std::mem::transmute(four) };
+    (four[0] + four[1]) + (four[2] + four[3])
+}
+
+/// 32 bytes from the start of a slice.
+#[target_feature(enable = "avx2")]
+fn load(bytes: &[u8]) -> __m256i {
+    assert!(bytes.len() >= 32);
+    // SAFETY: there are 32 bytes, and the load needs no alignment.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+/// 16 bytes from the start of a slice.
+#[target_feature(enable = "avx2")]
+fn load_half(bytes: &[u8]) -> __m128i {
+    assert!(bytes.len() >= 16);
+    // SAFETY: there are 16 bytes, and the load needs no alignment.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+}
+
+/// 8 bytes from the start of a slice.
+#[target_feature(enable = "avx2")]
+fn load_eight(bytes: &[u8]) -> __m128i {
+    assert!(bytes.len() >= 8);
+    // SAFETY: there are 8 bytes, and the load needs no alignment.
+    unsafe { _mm_loadl_epi64(bytes.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx2")]
+fn load_codes(codes: &[i8]) -> __m256i {
+    assert!(codes.len() >= 32);
+    // SAFETY: there are 32 bytes, and the load needs no alignment.
+    unsafe { _mm256_loadu_si256(codes.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx2")]
+fn load_ints(ints: &[i32]) -> __m256i {
+    assert!(ints.len() >= WIDTH);
+    // SAFETY: there are eight numbers of 4 bytes, and the load needs no alignment.
+    unsafe { _mm256_loadu_si256(ints.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx2")]
+fn load_floats(floats: &[f32]) -> __m256 {
+    assert!(floats.len() >= WIDTH);
+    // SAFETY: there are eight numbers, and the load needs no alignment.
+    unsafe { _mm256_loadu_ps(floats.as_ptr()) }
+}
+
+/// The values 8 · i … 8 · i + 7 of a chunk.
+#[target_feature(enable = "avx2")]
+fn values(x: &Floats, i: usize) -> __m256 {
+    load_floats(&x.0[WIDTH * i..])
+}

@@ -1,0 +1,316 @@
+//! Rows in vectors of 512 bits, with dot products of bytes (VNNI).
+//!
+//! A chunk is 64 bytes of codes, or their 64 elements. Bytes are unsigned on the side of the weights: an offset is added to
+//! them and its part of the sum is where the sum starts, so that integers stay exact.
+#![expect(unsafe_code, reason = "vector instructions")]
+
+use std::arch::x86_64::{
+    __m128, __m128i, __m256i, __m512, __m512i, _mm_castsi128_ps, _mm_cvtepu8_epi16,
+    _mm_cvtepu8_epi32, _mm_cvtepu16_epi32, _mm_cvtph_ps, _mm_cvtsi32_si128, _mm_cvtsi64_si128,
+    _mm_loadu_si128, _mm_max_epu32, _mm_set1_epi32, _mm_slli_epi16, _mm_slli_epi32,
+    _mm256_cvtph_ps, _mm256_loadu_si256, _mm512_add_ps, _mm512_and_si512, _mm512_castps128_ps512,
+    _mm512_castps256_ps512, _mm512_castsi128_si512, _mm512_castsi256_si512, _mm512_castsi512_ps,
+    _mm512_castsi512_si256, _mm512_cvtepi8_epi16, _mm512_cvtepi32_ps, _mm512_cvtepu8_epi16,
+    _mm512_cvtepu8_epi32, _mm512_cvtepu16_epi32, _mm512_cvtph_ps, _mm512_dpbusd_epi32,
+    _mm512_extracti64x4_epi64, _mm512_fmadd_ps, _mm512_fnmadd_ps, _mm512_inserti32x4,
+    _mm512_inserti64x4, _mm512_loadu_ps, _mm512_loadu_si512, _mm512_maskz_broadcast_i32x4,
+    _mm512_mul_ps, _mm512_permutexvar_ps, _mm512_reduce_add_ps, _mm512_set1_epi8,
+    _mm512_set1_epi16, _mm512_set1_ps, _mm512_setr_epi32, _mm512_setzero_ps, _mm512_shuffle_epi8,
+    _mm512_slli_epi16, _mm512_slli_epi32, _mm512_srli_epi16, _mm512_srli_epi32, _mm512_xor_si512,
+};
+
+use super::input::{Bytes, CHUNK, Floats, Input, LANES, Nibbles};
+use super::walk::walk;
+use crate::pack::{Layout, NF4, RowRef};
+
+/// Twice the values of E2M1, and 12.
+const E2M1_TABLE: [u8; 16] = [12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0];
+/// From E4M3 in the place of FP16's exponent and mantissa to its value: the biases differ by 8.
+const E4M3_BY_F16: f32 = 256.0;
+
+/// The sum of a row.
+pub(super) fn row(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
+    // SAFETY: the room above comes here with an `Isa` of this level only, so the processor has the features.
+    unsafe { row_vectors(layout, row, x) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")]
+fn row_vectors(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
+    match layout {
+        Layout::Fp32
+        | Layout::Fp16
+        | Layout::Bf16
+        | Layout::Fp8E4m3
+        | Layout::Fp8E5m2
+        | Layout::Nf4 => floats(layout, row, x.floats()),
+        Layout::Int8 | Layout::Int8G128 | Layout::GgufQ8_0 => bytes(layout, row, x.bytes()),
+        Layout::Int4G32
+        | Layout::Int4G32Sym
+        | Layout::Int4G128
+        | Layout::Int4G128Sym
+        | Layout::Mxfp4
+        | Layout::Nvfp4
+        | Layout::GgufQ4_0 => nibbles(layout, row, x.nibbles()),
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")]
+fn floats(layout: Layout, row: RowRef<'_>, x: &[Floats]) -> f32 {
+    let mut sums = [_mm512_setzero_ps(); 4];
+    match layout {
+        Layout::Fp32 => walk::<256, 0, 0, _>(row, x, |c, _, _, x| {
+            for (i, sum) in sums.iter_mut().enumerate() {
+                let weights = _mm512_castsi512_ps(load(&c[64 * i..]));
+                *sum = _mm512_fmadd_ps(weights, values(x, i), *sum);
+            }
+        }),
+        Layout::Fp16 => walk::<128, 0, 0, _>(row, x, |c, _, _, x| {
+            for (i, sum) in sums.iter_mut().enumerate() {
+                let weights = _mm512_cvtph_ps(load_half(&c[32 * i..]));
+                *sum = _mm512_fmadd_ps(weights, values(x, i), *sum);
+            }
+        }),
+        Layout::Bf16 => walk::<128, 0, 0, _>(row, x, |c, _, _, x| {
+            for (i, sum) in sums.iter_mut().enumerate() {
+                let wide = _mm512_cvtepu16_epi32(load_half(&c[32 * i..]));
+                let weights = _mm512_castsi512_ps(_mm512_slli_epi32::<16>(wide));
+                *sum = _mm512_fmadd_ps(weights, values(x, i), *sum);
+            }
+        }),
+        Layout::Fp8E5m2 => walk::<64, 0, 0, _>(row, x, |c, _, _, x| {
+            for half in [0, 1] {
+                let wide = _mm512_cvtepu8_epi16(load_half(&c[32 * half..]));
+                add_f16(&mut sums, _mm512_slli_epi16::<8>(wide), x, half);
+            }
+        }),
+        Layout::Fp8E4m3 => {
+            // Sign-extended and moved by 7, the sign is in place, exponent and mantissa are, and bit 14 is a second sign.
+            let without = _mm512_set1_epi16(!0x4000);
+            walk::<64, 0, 0, _>(row, x, |c, _, _, x| {
+                for half in [0, 1] {
+                    let wide = _mm512_cvtepi8_epi16(load_half(&c[32 * half..]));
+                    let moved = _mm512_and_si512(_mm512_slli_epi16::<7>(wide), without);
+                    add_f16(&mut sums, moved, x, half);
+                }
+            });
+        }
+        Layout::Nf4 => {
+            let table = load_floats(&NF4);
+            walk::<32, 4, 0, _>(row, x, |c, s, _, x| {
+                let scale = _mm512_set1_ps(f32::from_le_bytes(*s));
+                for i in [0, 1] {
+                    // The permutation looks at the lowest four bits of an index only.
+                    let odd = _mm512_cvtepu8_epi32(load_quarter(&c[16 * i..]));
+                    let even = _mm512_srli_epi32::<4>(odd);
+                    let even = _mm512_permutexvar_ps(even, table);
+                    let odd = _mm512_permutexvar_ps(odd, table);
+                    let products = _mm512_mul_ps(even, values(x, i));
+                    let products = _mm512_fmadd_ps(odd, values(x, i + 2), products);
+                    sums[i] = _mm512_fmadd_ps(products, scale, sums[i]);
+                }
+            });
+        }
+        _ => unreachable!("the caller comes here with floats"),
+    }
+    let sum = _mm512_reduce_add_ps(_mm512_add_ps(
+        _mm512_add_ps(sums[0], sums[1]),
+        _mm512_add_ps(sums[2], sums[3]),
+    ));
+    if layout == Layout::Fp8E4m3 { sum * E4M3_BY_F16 } else { sum }
+}
+
+/// Adds the products of 32 weights in FP16 with one half of a chunk.
+#[target_feature(enable = "avx512f,avx512dq,fma,f16c")]
+fn add_f16(sums: &mut [__m512; 4], weights: __m512i, x: &Floats, half: usize) {
+    let low = _mm512_cvtph_ps(_mm512_castsi512_si256(weights));
+    let high = _mm512_cvtph_ps(_mm512_extracti64x4_epi64::<1>(weights));
+    sums[2 * half] = _mm512_fmadd_ps(low, values(x, 2 * half), sums[2 * half]);
+    sums[2 * half + 1] = _mm512_fmadd_ps(high, values(x, 2 * half + 1), sums[2 * half + 1]);
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")]
+fn bytes(layout: Layout, row: RowRef<'_>, x: &[Bytes]) -> f32 {
+    let mut sum = _mm512_setzero_ps();
+    match layout {
+        Layout::Int8 => walk::<64, 0, 0, _>(row, x, |c, _, _, x| {
+            sum = _mm512_fmadd_ps(dot_bytes(load(c), x), load_floats(&x.scale), sum);
+        }),
+        Layout::Int8G128 => walk::<128, 2, 0, _>(row, x.as_chunks::<2>().0, |c, s, _, x| {
+            let [first, second] = x;
+            let products = _mm512_mul_ps(dot_bytes(load(c), first), load_floats(&first.scale));
+            let dots = dot_bytes(load(&c[64..]), second);
+            let products = _mm512_fmadd_ps(dots, load_floats(&second.scale), products);
+            sum = _mm512_fmadd_ps(products, bf16(*s), sum);
+        }),
+        Layout::GgufQ8_0 => {
+            let spread = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
+            walk::<68, 0, 0, _>(row, x, |c, _, _, x| {
+                let low = _mm512_castsi256_si512(load_half(&c[2..]));
+                let codes = _mm512_inserti64x4::<1>(low, load_half(&c[36..]));
+                let scales = f16x4([[c[0], c[1]], [c[34], c[35]], [0; 2], [0; 2]]);
+                let scales = _mm512_permutexvar_ps(spread, _mm512_castps128_ps512(scales));
+                let scales = _mm512_mul_ps(scales, load_floats(&x.scale));
+                sum = _mm512_fmadd_ps(dot_bytes(codes, x), scales, sum);
+            });
+        }
+        _ => unreachable!("the caller comes here with bytes"),
+    }
+    _mm512_reduce_add_ps(sum)
+}
+
+/// Sums of four products each, exact.
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+fn dot_bytes(codes: __m512i, x: &Bytes) -> __m512 {
+    let unsigned = _mm512_xor_si512(codes, _mm512_set1_epi8(i8::MIN));
+    _mm512_cvtepi32_ps(_mm512_dpbusd_epi32(load_ints(&x.start), unsigned, load_codes(&x.codes)))
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")]
+fn nibbles(layout: Layout, row: RowRef<'_>, x: &[Nibbles]) -> f32 {
+    let mut sum = _mm512_setzero_ps();
+    let quarters = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+    let eighths = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+    let four = |scales: __m128| _mm512_permutexvar_ps(quarters, _mm512_castps128_ps512(scales));
+    let table = _mm512_maskz_broadcast_i32x4(u16::MAX, load_quarter(&E2M1_TABLE));
+    match layout {
+        Layout::Int4G128Sym => walk::<64, 2, 0, _>(row, x, |c, s, _, x| {
+            sum = _mm512_fmadd_ps(dot_nibbles(load(c), x), bf16(*s), sum);
+        }),
+        Layout::Int4G32Sym => walk::<64, 8, 0, _>(row, x, |c, s, _, x| {
+            sum = _mm512_fmadd_ps(dot_nibbles(load(c), x), four(bf16x4(*s)), sum);
+        }),
+        Layout::Int4G128 => walk::<64, 2, 2, _>(row, x, |c, s, z, x| {
+            let dots = dot_nibbles(load(c), x);
+            let dots = _mm512_fnmadd_ps(bf16(*z), load_floats(&x.sum), dots);
+            sum = _mm512_fmadd_ps(dots, bf16(*s), sum);
+        }),
+        Layout::Int4G32 => walk::<64, 8, 8, _>(row, x, |c, s, z, x| {
+            let dots = dot_nibbles(load(c), x);
+            let dots = _mm512_fnmadd_ps(four(bf16x4(*z)), load_floats(&x.sum), dots);
+            sum = _mm512_fmadd_ps(dots, four(bf16x4(*s)), sum);
+        }),
+        Layout::Mxfp4 => walk::<64, 4, 0, _>(row, x, |c, s, _, x| {
+            let dots = dot_table(table, load(c), x);
+            sum = _mm512_fmadd_ps(dots, four(e8m0x4(*s)), sum);
+        }),
+        Layout::Nvfp4 => walk::<64, 8, 0, _>(row, x, |c, s, _, x| {
+            let eight = _mm_slli_epi16::<7>(_mm_cvtepu8_epi16(_mm_cvtsi64_si128(word(*s))));
+            let scales = _mm512_castps256_ps512(_mm256_cvtph_ps(eight));
+            let scales = _mm512_permutexvar_ps(eighths, scales);
+            sum = _mm512_fmadd_ps(dot_table(table, load(c), x), scales, sum);
+        }),
+        Layout::GgufQ4_0 => walk::<72, 0, 0, _>(row, x, |c, _, _, x| {
+            let codes = _mm512_castsi128_si512(load_quarter(&c[2..]));
+            let codes = _mm512_inserti32x4::<1>(codes, load_quarter(&c[20..]));
+            let codes = _mm512_inserti32x4::<2>(codes, load_quarter(&c[38..]));
+            let codes = _mm512_inserti32x4::<3>(codes, load_quarter(&c[56..]));
+            let scales = f16x4([[c[0], c[1]], [c[18], c[19]], [c[36], c[37]], [c[54], c[55]]]);
+            sum = _mm512_fmadd_ps(dot_nibbles(codes, x), four(scales), sum);
+        }),
+        _ => unreachable!("the caller comes here with nibbles"),
+    }
+    let sum = _mm512_reduce_add_ps(sum);
+    if layout == Layout::Nvfp4 { sum * E4M3_BY_F16 } else { sum }
+}
+
+/// Sums of eight products each, exact, times the input's scales.
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+fn dot_nibbles(codes: __m512i, x: &Nibbles) -> __m512 {
+    let mask = _mm512_set1_epi8(15);
+    let low = _mm512_and_si512(codes, mask);
+    let high = _mm512_and_si512(_mm512_srli_epi16::<4>(codes), mask);
+    dot(low, high, x)
+}
+
+/// The same with the weights in a table.
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+fn dot_table(table: __m512i, codes: __m512i, x: &Nibbles) -> __m512 {
+    let mask = _mm512_set1_epi8(15);
+    let low = _mm512_shuffle_epi8(table, _mm512_and_si512(codes, mask));
+    let high = _mm512_and_si512(_mm512_srli_epi16::<4>(codes), mask);
+    dot(low, _mm512_shuffle_epi8(table, high), x)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+fn dot(low: __m512i, high: __m512i, x: &Nibbles) -> __m512 {
+    let sums = _mm512_dpbusd_epi32(load_ints(&x.start), low, load_codes(&x.low));
+    let sums = _mm512_dpbusd_epi32(sums, high, load_codes(&x.high));
+    _mm512_mul_ps(_mm512_cvtepi32_ps(sums), load_floats(&x.scale))
+}
+
+#[target_feature(enable = "avx512f")]
+fn bf16(bytes: [u8; 2]) -> __m512 {
+    _mm512_set1_ps(half::bf16::from_le_bytes(bytes).to_f32())
+}
+
+#[target_feature(enable = "avx512f,avx512vl")]
+fn bf16x4(bytes: [u8; 8]) -> __m128 {
+    let wide = _mm_cvtepu16_epi32(_mm_cvtsi64_si128(word(bytes)));
+    _mm_castsi128_ps(_mm_slli_epi32::<16>(wide))
+}
+
+#[target_feature(enable = "avx512f,f16c")]
+fn f16x4(bytes: [[u8; 2]; 4]) -> __m128 {
+    let [a, b, c, d] = bytes;
+    _mm_cvtph_ps(_mm_cvtsi64_si128(word([a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1]])))
+}
+
+/// Powers of two; the code 0 is the subnormal 2⁻¹²⁷.
+#[target_feature(enable = "avx512f,avx512vl")]
+fn e8m0x4(codes: [u8; 4]) -> __m128 {
+    let wide = _mm_cvtepu8_epi32(_mm_cvtsi32_si128(i32::from_le_bytes(codes)));
+    let bits = _mm_max_epu32(_mm_slli_epi32::<23>(wide), _mm_set1_epi32(0x0040_0000));
+    _mm_castsi128_ps(bits)
+}
+
+fn word(bytes: [u8; 8]) -> i64 {
+    i64::from_le_bytes(bytes)
+}
+
+/// 64 bytes from the start of a slice.
+#[target_feature(enable = "avx512f")]
+fn load(bytes: &[u8]) -> __m512i {
+    assert!(bytes.len() >= 64);
+    // SAFETY: there are 64 bytes, and the load needs no alignment.
+    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+}
+
+/// 32 bytes from the start of a slice.
+#[target_feature(enable = "avx512f")]
+fn load_half(bytes: &[u8]) -> __m256i {
+    assert!(bytes.len() >= 32);
+    // SAFETY: there are 32 bytes, and the load needs no alignment.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+/// 16 bytes from the start of a slice.
+#[target_feature(enable = "avx512f")]
+fn load_quarter(bytes: &[u8]) -> __m128i {
+    assert!(bytes.len() >= 16);
+    // SAFETY: there are 16 bytes, and the load needs no alignment.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx512f")]
+fn load_codes(codes: &[i8; CHUNK]) -> __m512i {
+    // SAFETY: 64 bytes, and the load needs no alignment.
+    unsafe { _mm512_loadu_si512(codes.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx512f")]
+fn load_ints(ints: &[i32; LANES]) -> __m512i {
+    // SAFETY: 64 bytes, and the load needs no alignment.
+    unsafe { _mm512_loadu_si512(ints.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx512f")]
+fn load_floats(floats: &[f32; LANES]) -> __m512 {
+    // SAFETY: 64 bytes, and the load needs no alignment.
+    unsafe { _mm512_loadu_ps(floats.as_ptr()) }
+}
+
+/// The values 16 · i … 16 · i + 15 of a chunk.
+#[target_feature(enable = "avx512f")]
+fn values(x: &Floats, i: usize) -> __m512 {
+    load_floats(x.0[LANES * i..].first_chunk().expect("a chunk has four vectors"))
+}

@@ -1,0 +1,208 @@
+//! The input x as kernels read it: floats, or quantized bytes in the order in which nibbles come out of a vector.
+
+use crate::activation::{BLOCK, Multiply, quantize_block};
+use crate::pack::Layout;
+
+/// Elements of a chunk of floats or bytes.
+pub(super) const CHUNK: usize = 64;
+/// Elements of a chunk for nibbles.
+pub(super) const NIBBLES: usize = 128;
+/// Sums that a chunk adds to, side by side.
+pub(super) const LANES: usize = 16;
+
+/// An input for the kernels of one layout.
+#[derive(Debug, Clone)]
+pub struct Input {
+    layout: Layout,
+    cols: usize,
+    floats: Vec<Floats>,
+    bytes: Vec<Bytes>,
+    nibbles: Vec<Nibbles>,
+}
+
+/// 64 values. For NF4 the even ones come first, because they are in the high nibbles.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub(super) struct Floats(pub [f32; CHUNK]);
+
+/// 64 quantized values, four to a lane.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub(super) struct Bytes {
+    pub codes: [i8; CHUNK],
+    /// −128 · the sum of a lane's codes: where to start when 128 was added to the weights.
+    pub start: [i32; LANES],
+    /// The scale of a lane's block.
+    pub scale: [f32; LANES],
+}
+
+/// 128 quantized values in two vectors: those that meet the low and the high nibbles of 64 bytes.
+/// A lane has four of either, eight elements that are neighbors or (GGUF) half a block apart.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub(super) struct Nibbles {
+    pub low: [i8; CHUNK],
+    pub high: [i8; CHUNK],
+    /// −[`offset`] · the sum of a lane's codes.
+    pub start: [i32; LANES],
+    /// The scale of a lane's block.
+    pub scale: [f32; LANES],
+    /// The sum of a lane's values, scaled: what a zero point is multiplied by.
+    pub sum: [f32; LANES],
+}
+
+/// What is added to weights of four bits so that they are not negative.
+pub(super) const fn offset(layout: Layout) -> i32 {
+    match layout {
+        Layout::Int4G32Sym | Layout::Int4G128Sym | Layout::GgufQ4_0 => 8,
+        Layout::Mxfp4 | Layout::Nvfp4 => 12,
+        _ => 0,
+    }
+}
+
+impl Input {
+    /// An input of K values.
+    pub fn new(layout: Layout, x: &[f32]) -> Self {
+        let mut input = Self {
+            layout,
+            cols: x.len(),
+            floats: Vec::new(),
+            bytes: Vec::new(),
+            nibbles: Vec::new(),
+        };
+        match Multiply::of(layout) {
+            Multiply::Floats => input.floats = x.chunks(CHUNK).map(|x| floats(layout, x)).collect(),
+            Multiply::Bytes if is_bytes(layout) => {
+                input.bytes = x.chunks(NIBBLES).flat_map(two_of_bytes).collect();
+            }
+            Multiply::Bytes => {
+                input.nibbles = x.chunks(NIBBLES).map(|x| nibbles(layout, x)).collect();
+            }
+        }
+        input
+    }
+
+    pub(super) fn is_for(&self, layout: Layout, cols: usize) -> bool {
+        self.layout == layout && self.cols == cols
+    }
+
+    pub(super) fn floats(&self) -> &[Floats] {
+        &self.floats
+    }
+
+    /// Chunks of bytes; an even number of them.
+    pub(super) fn bytes(&self) -> &[Bytes] {
+        &self.bytes
+    }
+
+    pub(super) fn nibbles(&self) -> &[Nibbles] {
+        &self.nibbles
+    }
+}
+
+const fn is_bytes(layout: Layout) -> bool {
+    matches!(layout, Layout::Int8 | Layout::Int8G128 | Layout::GgufQ8_0)
+}
+
+fn floats(layout: Layout, x: &[f32]) -> Floats {
+    let mut chunk = [0.0; CHUNK];
+    for (j, value) in x.iter().enumerate() {
+        let place = if layout == Layout::Nf4 { j / 2 + j % 2 * (CHUNK / 2) } else { j };
+        chunk[place] = *value;
+    }
+    Floats(chunk)
+}
+
+/// Quantized blocks of up to 128 values, filled up with zeros.
+fn quantized(x: &[f32]) -> ([i8; NIBBLES], [f32; NIBBLES / BLOCK]) {
+    let (mut codes, mut scales) = ([0; NIBBLES], [0.0; NIBBLES / BLOCK]);
+    for (b, values) in x.chunks(BLOCK).enumerate() {
+        let (block, scale) = quantize_block(values);
+        codes[b * BLOCK..][..BLOCK].copy_from_slice(&block);
+        scales[b] = scale;
+    }
+    (codes, scales)
+}
+
+fn two_of_bytes(x: &[f32]) -> [Bytes; 2] {
+    let (codes, scales) = quantized(x);
+    [0, 1].map(|half| {
+        let mut chunk = Bytes { codes: [0; CHUNK], start: [0; LANES], scale: [0.0; LANES] };
+        chunk.codes.copy_from_slice(&codes[half * CHUNK..][..CHUNK]);
+        for lane in 0..LANES {
+            chunk.start[lane] = -128 * lane_sum(&chunk.codes, lane);
+            chunk.scale[lane] = scales[2 * half + lane * 4 / BLOCK];
+        }
+        chunk
+    })
+}
+
+fn nibbles(layout: Layout, x: &[f32]) -> Nibbles {
+    let (codes, scales) = quantized(x);
+    let mut chunk = Nibbles {
+        low: [0; CHUNK],
+        high: [0; CHUNK],
+        start: [0; LANES],
+        scale: [0.0; LANES],
+        sum: [0.0; LANES],
+    };
+    for i in 0..CHUNK {
+        let (low, high) = elements_of_byte(layout, i);
+        (chunk.low[i], chunk.high[i]) = (codes[low], codes[high]);
+    }
+    for lane in 0..LANES {
+        let sum = lane_sum(&chunk.low, lane) + lane_sum(&chunk.high, lane);
+        chunk.start[lane] = -offset(layout) * sum;
+        chunk.scale[lane] = scales[lane * 8 / BLOCK];
+        chunk.sum[lane] = chunk.scale[lane] * sum as f32;
+    }
+    chunk
+}
+
+/// The elements of a chunk that are in the low and the high nibble of byte `i`.
+const fn elements_of_byte(layout: Layout, i: usize) -> (usize, usize) {
+    match layout {
+        Layout::GgufQ4_0 => {
+            let first = i / 16 * 32 + i % 16;
+            (first, first + 16)
+        }
+        _ => (2 * i, 2 * i + 1),
+    }
+}
+
+fn lane_sum(codes: &[i8; CHUNK], lane: usize) -> i32 {
+    codes[4 * lane..][..4].iter().map(|code| i32::from(*code)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_have_the_elements_and_scales_of_their_block() {
+        let x: Vec<f32> = (0..128_u8).map(|i| f32::from(i / 32 + 1) * 127.0).collect();
+        for layout in [Layout::Mxfp4, Layout::GgufQ4_0] {
+            let input = Input::new(layout, &x);
+            let chunk = &input.nibbles()[0];
+            for lane in 0..LANES {
+                let expected = f32::from(u8::try_from(lane / 4 + 1).unwrap());
+                assert!((chunk.scale[lane] - expected).abs() < 1e-6);
+                assert!((chunk.sum[lane] - expected * 8.0 * 127.0).abs() < 1e-2);
+                assert_eq!(chunk.start[lane], -offset(layout) * 8 * 127);
+            }
+        }
+    }
+
+    #[test]
+    fn each_element_meets_one_nibble() {
+        for layout in [Layout::Mxfp4, Layout::GgufQ4_0] {
+            let mut seen = [0; NIBBLES];
+            for i in 0..CHUNK {
+                let (low, high) = elements_of_byte(layout, i);
+                seen[low] += 1;
+                seen[high] += 1;
+            }
+            assert_eq!(seen, [1; NIBBLES]);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Every layout on every instruction set that this processor has, against f64.
+
+use super::*;
+use crate::activation::as_read;
+use crate::compare::compare;
+use crate::random::Random;
+use crate::reference;
+
+/// Rows and columns: one element, around a chunk, inside a block, and large.
+const SHAPES: [(usize, usize); 12] = [
+    (1, 1),
+    (2, 16),
+    (3, 31),
+    (1, 63),
+    (127, 127),
+    (128, 128),
+    (129, 129),
+    (2, 160),
+    (5, 1000),
+    (7, 4096),
+    (3, 5000),
+    (2, 16_385),
+];
+
+#[expect(clippy::cast_possible_truncation, reason = "any number will do")]
+fn noise(seed: u64, len: usize) -> Vec<f32> {
+    let mut random = Random::new(seed);
+    let mut draw = |block: usize| random.normal() as f32 * [1.0, 0.3, 2.0][block % 3];
+    (0..len).map(|i| draw(i / 16)).collect()
+}
+
+fn check(layout: Layout, isa: Isa, (rows, cols): (usize, usize)) {
+    let packed = Packed::encode(layout, &noise(1, rows * cols), cols).unwrap();
+    let x = noise(2, cols);
+    let mut pool = Pool::new(Some(2));
+    let weights = Matrix::new(&mut pool, &packed);
+    let y = Output::new(rows);
+    gemv(isa, &mut pool, &weights, &Input::new(layout, &x), &y);
+    let verdict = compare(&y.to_vec(), &reference::gemv(&packed, &as_read(layout, &x)));
+    assert!(verdict.is_ok(), "{layout:?} on {}, {rows} x {cols}: {verdict:?}", isa.level());
+}
+
+#[test]
+fn every_layout_is_right_on_every_instruction_set() {
+    for isa in Isa::available() {
+        for layout in Layout::ALL {
+            for shape in SHAPES {
+                check(layout, isa, shape);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_repeated_matrix_repeats_its_rows() {
+    let mut pool = Pool::new(Some(2));
+    for layout in Layout::ALL {
+        let packed = Packed::encode(layout, &noise(3, 3 * 200), 200).unwrap();
+        let weights = Matrix::repeated(&mut pool, &packed, 1000);
+        assert_eq!(weights.bytes(), layout.bytes(1000, 200));
+        let y = Output::new(1000);
+        let x = noise(4, 200);
+        gemv(Isa::best(), &mut pool, &weights, &Input::new(layout, &x), &y);
+        let y = y.to_vec();
+        let three = reference::gemv(&packed, &as_read(layout, &x));
+        assert!(compare(&y[..3], &three).is_ok(), "{layout:?}");
+        assert!((3..1000).all(|r| y[r].to_bits() == y[r % 3].to_bits()), "{layout:?}");
+    }
+}
+
+#[test]
+fn the_extremes_of_every_code_are_right() {
+    // Codes at both ends in every place meet inputs at both ends: where narrow sums would overflow.
+    for isa in Isa::available() {
+        for layout in Layout::ALL {
+            for sign in [1.0_f32, -1.0] {
+                let row: Vec<f32> = (0..256).map(|j| sign * [1.0, -1.0][j / 3 % 2]).collect();
+                let x: Vec<f32> = (0..256).map(|j| [1.0, -1.0][j / 3 % 2]).collect();
+                let packed = Packed::encode(layout, &row, 256).unwrap();
+                let mut pool = Pool::new(Some(1));
+                let (weights, y) = (Matrix::new(&mut pool, &packed), Output::new(1));
+                gemv(isa, &mut pool, &weights, &Input::new(layout, &x), &y);
+                let verdict = compare(&y.to_vec(), &reference::gemv(&packed, &as_read(layout, &x)));
+                assert!(verdict.is_ok(), "{layout:?} on {}: {verdict:?}", isa.level());
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "an input of this layout")]
+fn an_input_of_another_layout_is_refused() {
+    let mut pool = Pool::new(Some(1));
+    let packed = Packed::encode(Layout::Int8, &[1.0; 64], 64).unwrap();
+    let (weights, y) = (Matrix::new(&mut pool, &packed), Output::new(1));
+    gemv(Isa::PORTABLE, &mut pool, &weights, &Input::new(Layout::GgufQ8_0, &[1.0; 64]), &y);
+}

@@ -1,0 +1,57 @@
+//! Going along a row in chunks of a fixed number of elements; the last is filled up with zeros.
+
+use crate::pack::RowRef;
+
+/// Calls `step` with the codes, scales and zero points of each chunk and the chunk of the input that belongs to it.
+///
+/// `C`, `S` and `Z` are the bytes of a chunk in the planes; 0 of a plane that the step does not read.
+/// What fills up the last chunk multiplies zeros of the input.
+#[expect(
+    clippy::inline_always,
+    reason = "the step is compiled for an instruction set, and only inside its caller it can be inlined"
+)]
+#[inline(always)]
+pub(super) fn walk<const C: usize, const S: usize, const Z: usize, X>(
+    row: RowRef<'_>,
+    input: &[X],
+    mut step: impl FnMut(&[u8; C], &[u8; S], &[u8; Z], &X),
+) {
+    let whole = row.codes.len() / C;
+    let (input, last) = input.split_at(whole);
+    for (i, x) in input.iter().enumerate() {
+        step(chunk(row.codes, i), chunk(row.scales, i), chunk(row.zeros, i), x);
+    }
+    if row.codes.len() > whole * C {
+        let codes = rest(row.codes, whole);
+        step(&codes, &rest(row.scales, whole), &rest(row.zeros, whole), &last[0]);
+    }
+}
+
+#[expect(clippy::inline_always, reason = "as above")]
+#[inline(always)]
+fn chunk<const N: usize>(plane: &[u8], i: usize) -> &[u8; N] {
+    plane[i * N..].first_chunk().expect("a plane has as many whole chunks as the codes")
+}
+
+/// What is left after whole chunks, filled up with zeros.
+fn rest<const N: usize>(plane: &[u8], whole: usize) -> [u8; N] {
+    let mut chunk = [0; N];
+    let rest = &plane[whole * N..];
+    let len = rest.len().min(N);
+    chunk[..len].copy_from_slice(&rest[..len]);
+    chunk
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_bytes_are_seen_once_and_the_last_chunk_is_filled_up() {
+        let codes: Vec<u8> = (1..=10).collect();
+        let row = RowRef { codes: &codes, scales: &[7, 8, 9], zeros: &[] };
+        let mut seen = Vec::new();
+        walk::<4, 1, 0, _>(row, &['a', 'b', 'c'], |c, s, _, x| seen.push((*c, s[0], *x)));
+        assert_eq!(seen, [([1, 2, 3, 4], 7, 'a'), ([5, 6, 7, 8], 8, 'b'), ([9, 10, 0, 0], 9, 'c')]);
+    }
+}

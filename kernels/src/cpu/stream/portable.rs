@@ -1,0 +1,23 @@
+//! Streams in plain Rust, in a form that a compiler turns into vectors of the target's baseline.
+
+use super::FACTOR;
+
+pub(super) fn read(words: &[u64]) -> u64 {
+    let mut sums = [0_u64; 16];
+    for chunk in words.chunks_exact(16) {
+        for (sum, word) in sums.iter_mut().zip(chunk) {
+            *sum = sum.wrapping_add(*word);
+        }
+    }
+    sums.iter().fold(0, |total, sum| total.wrapping_add(*sum))
+}
+
+pub(super) fn copy(to: &mut [f64], from: &[f64]) {
+    to.copy_from_slice(from);
+}
+
+pub(super) fn triad(to: &mut [f64], b: &[f64], c: &[f64]) {
+    for ((to, b), c) in to.iter_mut().zip(b).zip(c) {
+        *to = b + FACTOR * c;
+    }
+}

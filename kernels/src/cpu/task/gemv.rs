@@ -1,0 +1,164 @@
+//! One product of packed weights and a vector, over matrices that take turns.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use calc_core::cost::gemm::{GemmFormats, GemmShape, gemm};
+use calc_core::units::Bytes;
+
+use crate::activation::as_read;
+use crate::backend::{Check, Cost, Fault, Product, Task, Work};
+use crate::compare::{Mismatch, compare};
+use crate::cpu::gemv::{Input, Matrix, Output, gemv};
+use crate::cpu::isa::Isa;
+use crate::cpu::threads::Pool;
+use crate::pack::Packed;
+use crate::random::Random;
+use crate::reference;
+
+/// Rows that differ. A prime, so that a kernel which takes a wrong row by a power of two is found out.
+const DISTINCT: usize = 67;
+
+/// A product over sets of weights.
+pub(in crate::cpu) struct GemvTask {
+    pool: Rc<RefCell<Pool>>,
+    isa: Isa,
+    matrices: Vec<Matrix>,
+    input: Input,
+    output: Output,
+    expected: reference::Product,
+    cost: Cost,
+}
+
+impl GemvTask {
+    /// # Errors
+    /// When a size cannot be addressed.
+    pub(in crate::cpu) fn new(
+        pool: Rc<RefCell<Pool>>,
+        isa: Isa,
+        work: &Work,
+        product: Product,
+        copies: u64,
+    ) -> Result<Self, Fault> {
+        let size = |n: u64| usize::try_from(n).ok().ok_or(Fault::Unsupported);
+        let (n, k) = (size(product.n)?, size(product.k)?);
+        let mut random = Random::new(work.seed);
+        let weights = normal(&mut random, n.min(DISTINCT) * k, 0.02);
+        let x = normal(&mut random, k, 1.0);
+        // Numbers like these fit every layout; what a future one refuses is not supported.
+        let packed = Packed::encode(product.layout, &weights, k).ok().ok_or(Fault::Unsupported)?;
+        let few = reference::gemv(&packed, &as_read(product.layout, &x));
+        let matrices = (0..copies).map(|_| Matrix::repeated(&mut pool.borrow_mut(), &packed, n));
+        let matrices: Vec<Matrix> = matrices.collect();
+        Ok(Self {
+            cost: cost(product, &matrices[0]),
+            input: Input::new(product.layout, &x),
+            output: Output::new(n),
+            expected: repeated(&few, n),
+            pool,
+            isa,
+            matrices,
+        })
+    }
+}
+
+/// Weights as those of a model: normal around 0.
+#[expect(clippy::cast_possible_truncation, reason = "any number near it will do")]
+fn normal(random: &mut Random, len: usize, deviation: f64) -> Vec<f32> {
+    (0..len).map(|_| (deviation * random.normal()) as f32).collect()
+}
+
+/// The product of a matrix whose rows repeat.
+fn repeated(few: &reference::Product, rows: usize) -> reference::Product {
+    let again = |values: &[f64]| values.iter().copied().cycle().take(rows).collect();
+    reference::Product {
+        values: again(&few.values),
+        magnitudes: again(&few.magnitudes),
+        terms: few.terms,
+    }
+}
+
+/// By the formula of record, with the bytes that the layout really has: a few differ from the catalog.
+fn cost(product: Product, matrix: &Matrix) -> Cost {
+    let formats = GemmFormats {
+        weights: product.layout.format(),
+        input: product.input_format(),
+        output: Product::output_format(),
+    };
+    let cost = gemm(GemmShape { m: 1, n: product.n, k: product.k }, formats);
+    let weights = Bytes::new(matrix.bytes() as f64);
+    Cost { bytes: weights + cost.traffic.activations, flops: cost.flops }
+}
+
+impl Task for GemvTask {
+    fn run(&mut self, turn: u64) -> Result<(), Fault> {
+        // Matrices are few.
+        #[expect(clippy::cast_possible_truncation, reason = "below the number of matrices")]
+        let which = (turn % self.matrices.len() as u64) as usize;
+        let mut pool = self.pool.borrow_mut();
+        gemv(self.isa, &mut pool, &self.matrices[which], &self.input, &self.output);
+        Ok(())
+    }
+
+    fn synchronize(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// The error as a share of what rounding may make of it, so the tolerance is 1.
+    fn check(&mut self) -> Result<Check, Fault> {
+        let mut check = Check { worst_error: 0.0, tolerance: 1.0 };
+        for turn in 0..self.matrices.len() as u64 {
+            self.output.clear();
+            self.run(turn)?;
+            let worst_error = match compare(&self.output.to_vec(), &self.expected) {
+                Ok(None) => 0.0,
+                Ok(Some(worst)) | Err(Mismatch::Element(worst)) => worst.error / worst.tolerance,
+                Err(Mismatch::Length { .. }) => f64::INFINITY,
+            };
+            check = check.worse(Check { worst_error, tolerance: 1.0 });
+        }
+        Ok(check)
+    }
+
+    fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    fn footprint(&self) -> Bytes {
+        Bytes::new(self.matrices.iter().map(|matrix| matrix.bytes() as f64).sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::{Cache, Kernel};
+    use crate::pack::Layout;
+
+    fn task(layout: Layout, n: u64, k: u64) -> GemvTask {
+        let pool = Rc::new(RefCell::new(Pool::new(Some(2))));
+        let product = Product { layout, n, k };
+        let work = Work { kernel: Kernel::Gemv(product), cache: Cache::Cold, seed: 3 };
+        GemvTask::new(pool, Isa::best(), &work, product, 2).unwrap()
+    }
+
+    #[test]
+    fn every_layout_is_right_and_a_wrong_expectation_is_not() {
+        for layout in Layout::ALL {
+            let mut task = task(layout, 200, 300);
+            assert!(task.check().unwrap().passed(), "{layout:?}");
+            task.expected.values[150] += 1.0;
+            assert!(!task.check().unwrap().passed(), "{layout:?}");
+        }
+    }
+
+    #[test]
+    fn costs_by_hand() {
+        // 4096 rows of 32 blocks of 68 bytes, 4096 bytes in, 4096 · 4 bytes out.
+        let task = task(Layout::Int4G128, 4096, 4096);
+        let cost = task.cost();
+        assert!((cost.bytes.get() - (8_912_896.0 + 4096.0 + 16_384.0)).abs() < 0.5);
+        assert!((cost.flops.get() - 33_554_432.0).abs() < 0.5);
+        assert!((task.footprint().get() - 2.0 * 8_912_896.0).abs() < 0.5);
+    }
+}

@@ -1,0 +1,130 @@
+//! One point of a benchmark: is the result right, how long does it take, is the result still right.
+
+use std::ops::ControlFlow;
+
+use calc_core::units::{Bytes, Hertz};
+
+use crate::backend::{Backend, Check, Cost, Fault, Work};
+use crate::measure::{Clock, Measurement, Plan, Stage, Stopped, measure};
+
+/// A point that was measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// What was done.
+    pub work: Work,
+    /// What a call costs.
+    pub cost: Cost,
+    /// Memory that was rotated through.
+    pub footprint: Bytes,
+    /// The worse of the checks before and after.
+    pub check: Check,
+    /// How long a call takes.
+    pub measurement: Measurement,
+    /// The clock before the first sample and after the last.
+    pub speeds: Option<(Hertz, Hertz)>,
+}
+
+/// Allocates, checks, times, and checks again.
+///
+/// # Errors
+/// When the backend fails, when `watch` breaks off, or when the clock stands still. A wrong result is no error: it is said
+/// by [`Outcome::check`].
+pub fn run(
+    clock: &dyn Clock,
+    backend: &mut dyn Backend,
+    work: &Work,
+    plan: &Plan,
+    watch: &mut dyn FnMut(Stage) -> ControlFlow<()>,
+) -> Result<Outcome, Stopped<Fault>> {
+    let mut task = backend.allocate(work).map_err(Stopped::Failed)?;
+    let before = task.check().map_err(Stopped::Failed)?;
+    // The clock of a core that idles says nothing, so it is read in the middle of the work.
+    let mut first_speed = None;
+    let mut note_speed = |stage| {
+        if stage == Stage::Begin {
+            first_speed = backend.speed(clock);
+        }
+        watch(stage)
+    };
+    let mut measurement = measure(
+        clock,
+        plan,
+        &mut |turn| {
+            task.run(turn.number)?;
+            if turn.ends_window { task.synchronize() } else { Ok(()) }
+        },
+        &mut note_speed,
+    )?;
+    let speeds = first_speed.zip(backend.speed(clock));
+    if let Some((before, after)) = speeds {
+        measurement.note_speeds(before.get(), after.get());
+    }
+    let after = task.check().map_err(Stopped::Failed)?;
+    Ok(Outcome {
+        work: *work,
+        cost: task.cost(),
+        footprint: task.footprint(),
+        check: before.worse(after),
+        measurement,
+        speeds,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::fake::{Fake, Script};
+    use crate::backend::{Cache, Kernel};
+    use crate::measure::Flag;
+    use std::cell::{Cell, RefCell};
+    use std::rc::Rc;
+
+    #[derive(Clone)]
+    struct Scripted(Rc<Cell<u64>>);
+
+    impl Clock for Scripted {
+        fn now_ns(&self) -> u64 {
+            self.0.set(self.0.get() + 20);
+            self.0.get()
+        }
+    }
+
+    fn outcome(script: &str) -> Result<Outcome, Stopped<Fault>> {
+        let clock = Scripted(Rc::new(Cell::new(0)));
+        let time = Rc::clone(&clock.0);
+        let wait = Rc::new(RefCell::new(move |passed: std::time::Duration| {
+            time.set(time.get() + u64::try_from(passed.as_nanos()).unwrap());
+        }));
+        let mut fake = Fake::new(Script::parse(script).unwrap(), wait);
+        fake.probe().map_err(Stopped::Failed)?;
+        let work = Work { kernel: Kernel::Read { bytes: 1 }, cache: Cache::Cold, seed: 1 };
+        run(&clock, &mut fake, &work, &Plan::STANDARD, &mut |_| ControlFlow::Continue(()))
+    }
+
+    #[test]
+    fn a_good_device_is_timed_and_found_right() {
+        let outcome = outcome("noise=0.01").unwrap();
+        assert!(outcome.check.passed());
+        assert!((outcome.measurement.summary.median - 1e-3).abs() < 1e-5);
+        assert_eq!(outcome.measurement.flags, []);
+    }
+
+    #[test]
+    fn what_goes_wrong_is_told() {
+        for (script, expected) in [
+            ("absent", Fault::NoDevice),
+            ("full", Fault::NoMemory { bytes: 1_000_000 }),
+            ("fails_at=400", Fault::Device("as its script says".into())),
+        ] {
+            assert_eq!(outcome(script).unwrap_err(), Stopped::Failed(expected), "{script}");
+        }
+        // A kernel that turns wrong while it is timed is found by the check after.
+        assert!(!outcome("lies_from=400").unwrap().check.passed());
+        let slowed = outcome("noise=0.01,slow_from=600").unwrap();
+        assert!(
+            slowed.measurement.flags.contains(&Flag::Drift),
+            "{:?}",
+            slowed.measurement.samples
+        );
+    }
+}

@@ -1,0 +1,120 @@
+//! Two calls against each other: in pairs, in random order within a pair, so that whatever changes on the machine meanwhile
+//! meets both.
+
+use std::ops::ControlFlow;
+
+use calc_core::math::{exp, ln};
+
+use super::stopper::{Stopper, Verdict};
+use super::window::Windows;
+use super::{Clock, Flag, Plan, Stage, Stopped, Turn, go_on};
+use crate::random::Random;
+use crate::stats::{ALARM, CONFIDENCE, Interval, bimodal, median};
+
+/// The two calls.
+#[expect(missing_debug_implementations, reason = "calls have nothing to show")]
+pub struct Pair<'a, E> {
+    /// What it is compared with.
+    pub a: &'a mut dyn FnMut(Turn) -> Result<(), E>,
+    /// What is compared.
+    pub b: &'a mut dyn FnMut(Turn) -> Result<(), E>,
+    /// Of the random order.
+    pub seed: u64,
+}
+
+/// Two calls, compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// Seconds per call of A, by pair.
+    pub a: Vec<f64>,
+    /// Seconds per call of B, by pair.
+    pub b: Vec<f64>,
+    /// Median over the pairs of time B over time A.
+    pub ratio: f64,
+    /// Where it lies, with a confidence of 95 %.
+    pub interval: Interval,
+    /// Whether they differ, with a confidence of 99 %.
+    pub differs: bool,
+    /// What makes it less than it seems.
+    pub flags: Vec<Flag>,
+}
+
+/// Times two calls in turns. The stop rule is about the ratio.
+///
+/// # Errors
+/// As [`super::measure`].
+pub fn interleave<E>(
+    clock: &dyn Clock,
+    plan: &Plan,
+    pair: &mut Pair<'_, E>,
+    watch: &mut dyn FnMut(Stage) -> ControlFlow<()>,
+) -> Result<Comparison, Stopped<E>> {
+    let mut random = Random::new(pair.seed);
+    let mut a = Windows::new(clock, plan, pair.a)?;
+    let mut b = Windows::new(clock, plan, pair.b)?;
+    let steady = a.warm_up(&plan.warm_up, watch)?.is_steady;
+    let steady = b.warm_up(&plan.warm_up, watch)?.is_steady && steady;
+    go_on(watch, Stage::Begin)?;
+    let start = clock.now_ns();
+    let mut seen = Seen::default();
+    let mut stopper = Stopper::new(plan.rule);
+    let timed_out = loop {
+        if random.coin() {
+            let first = a.sample()?;
+            seen.push(first, b.sample()?);
+        } else {
+            let first = b.sample()?;
+            seen.push(a.sample()?, first);
+        }
+        let (n, elapsed) = (seen.a.len(), clock.now_ns() - start);
+        match stopper.verdict(n, elapsed, || seen.half_width()) {
+            Verdict::GoOn => {
+                go_on(watch, Stage::Sampling { n, half_width: stopper.half_width })?;
+            }
+            Verdict::Done => break false,
+            Verdict::TimeIsUp => break true,
+        }
+    };
+    go_on(watch, Stage::End)?;
+    let mut compared = seen.comparison().ok_or(Stopped::NoTime)?;
+    let known = [(timed_out, Flag::TimeLimit), (!steady, Flag::Unsteady)];
+    compared.flags.extend(known.iter().filter(|(is, _)| *is).map(|(_, flag)| *flag));
+    compared.flags.sort_unstable();
+    Ok(compared)
+}
+
+/// Pairs so far.
+#[derive(Default)]
+struct Seen {
+    a: Vec<f64>,
+    b: Vec<f64>,
+    logs: Vec<f64>,
+}
+
+impl Seen {
+    fn push(&mut self, a: f64, b: f64) {
+        self.a.push(a);
+        self.b.push(b);
+        self.logs.push(ln(b / a));
+    }
+
+    /// Half the width of the interval of the logarithm, which is a share of the ratio.
+    fn half_width(&self) -> Option<f64> {
+        let interval = Interval::of_median(&self.logs, CONFIDENCE)?;
+        Some((interval.high - interval.low) / 2.0)
+    }
+
+    fn comparison(self) -> Option<Comparison> {
+        let interval = Interval::of_median(&self.logs, CONFIDENCE)?;
+        let sure = Interval::of_median(&self.logs, ALARM)?;
+        let flags = if bimodal(&self.a) || bimodal(&self.b) { vec![Flag::Bimodal] } else { vec![] };
+        Some(Comparison {
+            ratio: exp(median(&self.logs)?),
+            interval: Interval { low: exp(interval.low), high: exp(interval.high) },
+            differs: !sure.contains(0.0),
+            a: self.a,
+            b: self.b,
+            flags,
+        })
+    }
+}

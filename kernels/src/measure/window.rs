@@ -1,0 +1,144 @@
+//! Windows: as many calls between two looks at the clock as make its steps small.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use super::{Clock, Plan, Stage, Stopped, Turn, WarmUp, go_on};
+
+/// A window has at least this many steps of the clock, so that one step is half a percent.
+const STEPS: u64 = 200;
+/// Looks at a clock that shows the same time before it is taken for standing still.
+const LOOKS: u32 = 50_000_000;
+/// Doublings before a call is taken for one that costs nothing.
+const MOST_CALLS: u64 = 1 << 40;
+/// Slices that must agree.
+const AGREE: usize = 4;
+
+/// Timed windows of one call.
+pub(super) struct Windows<'a, E> {
+    clock: &'a dyn Clock,
+    call: &'a mut dyn FnMut(Turn) -> Result<(), E>,
+    length: u64,
+    turn: u64,
+    calls: u64,
+}
+
+/// How warming up went.
+pub(super) struct Warm {
+    pub(super) seconds: f64,
+    pub(super) is_steady: bool,
+}
+
+impl<'a, E> Windows<'a, E> {
+    pub(super) fn new(
+        clock: &'a dyn Clock,
+        plan: &Plan,
+        call: &'a mut dyn FnMut(Turn) -> Result<(), E>,
+    ) -> Result<Self, Stopped<E>> {
+        let step = step(clock).ok_or(Stopped::NoTime)?;
+        let length = nanoseconds(plan.window).max(step * STEPS);
+        Ok(Self { clock, call, length, turn: 0, calls: 1 })
+    }
+
+    pub(super) const fn calls(&self) -> u64 {
+        self.calls
+    }
+
+    /// Nanoseconds of that many calls.
+    fn time(&mut self, calls: u64) -> Result<u64, Stopped<E>> {
+        let start = self.clock.now_ns();
+        for left in (0..calls).rev() {
+            let turn = Turn { number: self.turn, ends_window: left == 0 };
+            (self.call)(turn).map_err(Stopped::Failed)?;
+            self.turn += 1;
+        }
+        Ok(self.clock.now_ns().saturating_sub(start))
+    }
+
+    /// Seconds per call of one window.
+    pub(super) fn sample(&mut self) -> Result<f64, Stopped<E>> {
+        let time = self.time(self.calls)?;
+        if time == 0 { Err(Stopped::NoTime) } else { Ok(time as f64 * 1e-9 / self.calls as f64) }
+    }
+
+    /// Finds how many calls fill a window, and runs until the time per call is flat.
+    pub(super) fn warm_up(
+        &mut self,
+        rule: &WarmUp,
+        watch: &mut dyn FnMut(Stage) -> ControlFlow<()>,
+    ) -> Result<Warm, Stopped<E>> {
+        let start = self.clock.now_ns();
+        let mut slices = Vec::new();
+        loop {
+            go_on(watch, Stage::WarmUp(slices.len()))?;
+            slices.push(self.slice(nanoseconds(rule.slice))?);
+            let elapsed = self.clock.now_ns() - start;
+            let is_steady = is_flat(&slices, rule.spread);
+            if (is_steady && elapsed >= nanoseconds(rule.least))
+                || elapsed >= nanoseconds(rule.most)
+            {
+                self.fill()?;
+                return Ok(Warm { seconds: elapsed as f64 * 1e-9, is_steady });
+            }
+        }
+    }
+
+    /// The median time per call over about this long, in ns.
+    fn slice(&mut self, length: u64) -> Result<f64, Stopped<E>> {
+        let start = self.clock.now_ns();
+        let mut times = Vec::new();
+        self.fill()?;
+        loop {
+            times.push(self.time(self.calls)? as f64 / self.calls as f64);
+            if self.clock.now_ns() - start >= length {
+                return crate::stats::median(&times).ok_or(Stopped::NoTime);
+            }
+        }
+    }
+
+    /// Calls per window: more until it is long enough.
+    fn fill(&mut self) -> Result<(), Stopped<E>> {
+        loop {
+            let time = self.time(self.calls)?;
+            if time >= self.length {
+                // A call that became faster would leave the window too long; a tenth more is no harm.
+                let wanted = self.calls as f64 * self.length as f64 / time as f64;
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "at most the calls so far"
+                )]
+                let calls = (1.1 * wanted) as u64 + 1;
+                self.calls = self.calls.min(calls);
+                return Ok(());
+            }
+            let factor = (self.length / time.max(1) + 1).clamp(2, 16);
+            self.calls *= factor;
+            if self.calls > MOST_CALLS {
+                return Err(Stopped::NoTime);
+            }
+        }
+    }
+}
+
+fn is_flat(slices: &[f64], spread: f64) -> bool {
+    let Some(first) = slices.len().checked_sub(AGREE) else { return false };
+    let last = &slices[first..];
+    let least = last.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = last.iter().copied().fold(0.0, f64::max);
+    most <= least * (1.0 + spread)
+}
+
+/// The least step that the clock makes, in ns. `None` if it stands still.
+fn step(clock: &dyn Clock) -> Option<u64> {
+    (0..20).map(|_| one_step(clock)).try_fold(u64::MAX, |least, step| Some(least.min(step?)))
+}
+
+fn one_step(clock: &dyn Clock) -> Option<u64> {
+    let start = clock.now_ns();
+    (0..LOOKS).map(|_| clock.now_ns()).find(|now| *now > start).map(|now| now - start)
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,248 @@
+//! Packed weights: every layout encoded from rows of f32 and decoded back.
+//!
+//! A matrix has its rows one after the other along K, in up to three planes: codes, scales, zero points. What is packed is
+//! finite: NaN, infinity, and what a layout cannot hold are refused, because one of them would spoil a block or a tensor.
+//! A block that is too small for its scale to be stored becomes zeros.
+
+mod gguf;
+mod int;
+mod layout;
+mod micro;
+pub mod minifloat;
+mod nf4;
+mod plain;
+mod plane;
+mod round;
+
+pub use layout::{DIFFERENCES, Difference, Layout};
+pub use nf4::NF4;
+pub use plane::{LINE, Plane};
+
+use half::{bf16, f16};
+use minifloat::{E4M3, E5M2};
+
+/// A matrix of weights as it is stored.
+#[derive(Debug, Clone)]
+pub struct Packed {
+    layout: Layout,
+    rows: usize,
+    cols: usize,
+    codes: Plane,
+    scales: Plane,
+    zeros: Plane,
+    tensor_scale: f32,
+}
+
+/// Why weights cannot be packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PackError {
+    /// The number of weights is not a positive multiple of the columns.
+    Shape {
+        /// Weights given.
+        weights: usize,
+        /// Columns given.
+        cols: usize,
+    },
+    /// A weight is NaN or infinite.
+    NotFinite {
+        /// Its row.
+        row: usize,
+        /// Its column.
+        col: usize,
+    },
+    /// A weight, or the scale of its block, is beyond what the layout holds.
+    TooLarge {
+        /// Its row.
+        row: usize,
+    },
+}
+
+/// The planes of one row.
+#[derive(Debug, Clone, Copy)]
+pub struct RowRef<'a> {
+    /// Codes; of GGUF with the scales between.
+    pub codes: &'a [u8],
+    /// Scales.
+    pub scales: &'a [u8],
+    /// Zero points.
+    pub zeros: &'a [u8],
+}
+
+/// The planes of one row, to be written.
+struct RowMut<'a> {
+    codes: &'a mut [u8],
+    scales: &'a mut [u8],
+    zeros: &'a mut [u8],
+}
+
+impl Packed {
+    /// Packs rows of `cols` weights.
+    ///
+    /// # Errors
+    /// When the shape is not whole, a weight is not finite, or a weight or scale exceeds what the layout holds.
+    pub fn encode(layout: Layout, weights: &[f32], cols: usize) -> Result<Self, PackError> {
+        if cols == 0 || weights.is_empty() || !weights.len().is_multiple_of(cols) {
+            return Err(PackError::Shape { weights: weights.len(), cols });
+        }
+        if let Some(at) = weights.iter().position(|value| !value.is_finite()) {
+            return Err(PackError::NotFinite { row: at / cols, col: at % cols });
+        }
+        let mut packed = Self::zeroed(layout, weights.len() / cols, cols);
+        packed.tensor_scale = tensor_scale(layout, weights);
+        for (r, row) in weights.chunks(cols).enumerate() {
+            if !holds(layout, round::largest(row)) {
+                return Err(PackError::TooLarge { row: r });
+            }
+            let scale = packed.tensor_scale;
+            encode_row(layout, scale, row, &mut packed.row_mut(r));
+        }
+        Ok(packed)
+    }
+
+    fn zeroed(layout: Layout, rows: usize, cols: usize) -> Self {
+        Self {
+            layout,
+            rows,
+            cols,
+            codes: Plane::zeroed(rows * layout.row_code_bytes(cols)),
+            scales: Plane::zeroed(rows * layout.row_scale_bytes(cols)),
+            zeros: Plane::zeroed(rows * layout.row_zero_bytes(cols)),
+            tensor_scale: 1.0,
+        }
+    }
+
+    fn row_mut(&mut self, r: usize) -> RowMut<'_> {
+        let (layout, cols) = (self.layout, self.cols);
+        RowMut {
+            codes: part_mut(&mut self.codes, r, layout.row_code_bytes(cols)),
+            scales: part_mut(&mut self.scales, r, layout.row_scale_bytes(cols)),
+            zeros: part_mut(&mut self.zeros, r, layout.row_zero_bytes(cols)),
+        }
+    }
+
+    /// How it lies in memory.
+    pub const fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// Outputs N.
+    pub const fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Inputs K.
+    pub const fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// The scale of the tensor: FP8 multiplies by it, NVFP4 divides; else 1.
+    pub const fn tensor_scale(&self) -> f32 {
+        self.tensor_scale
+    }
+
+    /// The planes of all rows.
+    pub fn planes(&self) -> RowRef<'_> {
+        RowRef { codes: self.codes.bytes(), scales: self.scales.bytes(), zeros: self.zeros.bytes() }
+    }
+
+    /// The planes of a row.
+    pub fn row(&self, r: usize) -> RowRef<'_> {
+        let (layout, cols) = (self.layout, self.cols);
+        RowRef {
+            codes: part(&self.codes, r, layout.row_code_bytes(cols)),
+            scales: part(&self.scales, r, layout.row_scale_bytes(cols)),
+            zeros: part(&self.zeros, r, layout.row_zero_bytes(cols)),
+        }
+    }
+
+    /// Bytes as stored.
+    pub const fn bytes(&self) -> usize {
+        self.layout.bytes(self.rows, self.cols)
+    }
+
+    /// The values of a row, exact in f64 (of NVFP4 to the rounding of one division).
+    ///
+    /// # Panics
+    /// When `values` has not one place per column.
+    pub fn decode_row(&self, r: usize, values: &mut [f64]) {
+        assert_eq!(values.len(), self.cols, "a place per column");
+        decode_row(self.layout, self.tensor_scale, self.row(r), values);
+    }
+}
+
+/// Decodes the planes of one row of a layout, wherever they lie.
+pub fn decode_row(layout: Layout, tensor_scale: f32, stored: RowRef<'_>, values: &mut [f64]) {
+    match layout {
+        Layout::Fp32 => plain::decode_f32(stored.codes, values),
+        Layout::Fp16 => plain::decode_f16(stored.codes, values),
+        Layout::Bf16 => plain::decode_bf16(stored.codes, values),
+        Layout::Fp8E4m3 => plain::decode_f8(E4M3, tensor_scale, stored.codes, values),
+        Layout::Fp8E5m2 => plain::decode_f8(E5M2, tensor_scale, stored.codes, values),
+        Layout::Int8 => int::decode_int8(stored, values),
+        Layout::Int8G128 => int::decode_int8_groups(layout.block(), stored, values),
+        Layout::Int4G32 | Layout::Int4G128 => {
+            int::decode_int4_zero(layout.block(), stored, values);
+        }
+        Layout::Int4G32Sym | Layout::Int4G128Sym => {
+            int::decode_int4_sym(layout.block(), stored, values);
+        }
+        Layout::Nf4 => nf4::decode(stored, values),
+        Layout::Mxfp4 => micro::decode_mxfp4(stored, values),
+        Layout::Nvfp4 => micro::decode_nvfp4(tensor_scale, stored, values),
+        Layout::GgufQ8_0 => gguf::decode_q8_0(stored.codes, values),
+        Layout::GgufQ4_0 => gguf::decode_q4_0(stored.codes, values),
+    }
+}
+
+fn encode_row(layout: Layout, tensor_scale: f32, row: &[f32], out: &mut RowMut<'_>) {
+    match layout {
+        Layout::Fp32 => plain::encode_f32(row, out.codes),
+        Layout::Fp16 => plain::encode_f16(row, out.codes),
+        Layout::Bf16 => plain::encode_bf16(row, out.codes),
+        Layout::Fp8E4m3 => plain::encode_f8(E4M3, tensor_scale, row, out.codes),
+        Layout::Fp8E5m2 => plain::encode_f8(E5M2, tensor_scale, row, out.codes),
+        Layout::Int8 => int::encode_int8(row, out),
+        Layout::Int8G128 => int::encode_int8_groups(layout.block(), row, out),
+        Layout::Int4G32 | Layout::Int4G128 => int::encode_int4_zero(layout.block(), row, out),
+        Layout::Int4G32Sym | Layout::Int4G128Sym => {
+            int::encode_int4_sym(layout.block(), row, out);
+        }
+        Layout::Nf4 => nf4::encode(row, out),
+        Layout::Mxfp4 => micro::encode_mxfp4(row, out),
+        Layout::Nvfp4 => micro::encode_nvfp4(tensor_scale, row, out),
+        Layout::GgufQ8_0 => gguf::encode_q8_0(row, out.codes),
+        Layout::GgufQ4_0 => gguf::encode_q4_0(row, out.codes),
+    }
+}
+
+/// Whether a layout can hold a finite value of this magnitude. Only plain floats and FP16 scales cannot hold all.
+fn holds(layout: Layout, largest: f32) -> bool {
+    match layout {
+        Layout::Fp16 => f16::from_f32(largest).is_finite(),
+        Layout::Bf16 => bf16::from_f32(largest).is_finite(),
+        Layout::GgufQ8_0 => f16::from_f32(largest / 127.0).is_finite(),
+        Layout::GgufQ4_0 => f16::from_f32(largest / 8.0).is_finite(),
+        _ => true,
+    }
+}
+
+fn tensor_scale(layout: Layout, weights: &[f32]) -> f32 {
+    let largest = round::largest(weights);
+    // A subnormal scale would have too few digits; a tensor below that loses its smallest values instead.
+    let multiplier = |most: f32| (largest / most).max(f32::MIN_POSITIVE);
+    match layout {
+        Layout::Fp8E4m3 => multiplier(E4M3.max()),
+        Layout::Fp8E5m2 => multiplier(E5M2.max()),
+        Layout::Nvfp4 => micro::nvfp4_tensor_scale(largest),
+        _ => 1.0,
+    }
+}
+
+fn part(plane: &Plane, r: usize, len: usize) -> &[u8] {
+    &plane.bytes()[r * len..(r + 1) * len]
+}
+
+fn part_mut(plane: &mut Plane, r: usize, len: usize) -> &mut [u8] {
+    &mut plane.bytes_mut()[r * len..(r + 1) * len]
+}

@@ -1,0 +1,49 @@
+//! From a real number to a small integer, with its range.
+
+/// The nearest integer within `low ..= high`, ties to the even one. NaN becomes 0.
+#[expect(clippy::cast_possible_truncation, reason = "the value was clamped to a range of i16")]
+pub(super) fn to_even(value: f32, low: i16, high: i16) -> i16 {
+    value.round_ties_even().clamp(f32::from(low), f32::from(high)) as i16
+}
+
+/// The nearest integer within `low ..= high`, ties away from zero, as GGUF has it. NaN becomes 0.
+#[expect(clippy::cast_possible_truncation, reason = "the value was clamped to a range of i16")]
+pub(super) fn away(value: f32, low: i16, high: i16) -> i16 {
+    value.round().clamp(f32::from(low), f32::from(high)) as i16
+}
+
+/// The integer towards zero within `low ..= high`. NaN becomes 0.
+#[expect(clippy::cast_possible_truncation, reason = "the value was clamped to a range of i16")]
+pub(super) fn truncated(value: f32, low: i16, high: i16) -> i16 {
+    value.clamp(f32::from(low), f32::from(high)) as i16
+}
+
+/// The byte of an integer in two's complement, or of one from 0 to 255.
+pub(super) fn byte(value: i16) -> u8 {
+    value.to_le_bytes()[0]
+}
+
+/// The largest magnitude; 0 of nothing.
+pub(super) fn largest(values: &[f32]) -> f32 {
+    values.iter().fold(0.0, |largest, value| largest.max(value.abs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_go_where_each_rule_says() {
+        for (value, even, from_zero, towards) in [
+            (0.5, 0, 1, 0),
+            (1.5, 2, 2, 1),
+            (-2.5, -2, -3, -2),
+            (9.0, 7, 7, 7),
+            (f32::NAN, 0, 0, 0),
+        ] {
+            assert_eq!(to_even(value, -8, 7), even);
+            assert_eq!(away(value, -8, 7), from_zero);
+            assert_eq!(truncated(value, -8, 7), towards);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Kernels that are wrong on purpose: what a comparison must reject, each a mistake that people make.
+
+use crate::pack::{Layout, Packed, RowRef, decode_row};
+
+/// A mistake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrong {
+    /// Every block has the scale of the next one.
+    NextScale,
+    /// The two nibbles of a byte are exchanged.
+    SwappedNibbles,
+    /// The last block of K, or the last element of a layout without blocks, is left out.
+    SkippedLast,
+    /// Nothing is written.
+    Zero,
+    /// Rows and columns are exchanged.
+    Transposed,
+    /// Everything is one row too low.
+    ShiftedRows,
+    /// One element is no number.
+    NotANumber,
+    /// The last element is missing.
+    Short,
+    /// The sum is kept in BF16.
+    NarrowSum,
+}
+
+impl Wrong {
+    /// All mistakes.
+    pub const ALL: [Self; 9] = [
+        Self::NextScale,
+        Self::SwappedNibbles,
+        Self::SkippedLast,
+        Self::Zero,
+        Self::Transposed,
+        Self::ShiftedRows,
+        Self::NotANumber,
+        Self::Short,
+        Self::NarrowSum,
+    ];
+
+    /// Whether a layout offers the occasion.
+    pub fn is_possible(self, layout: Layout) -> bool {
+        match self {
+            Self::NextScale => layout.block() > 1,
+            Self::SwappedNibbles => is_four_bits(layout),
+            Self::SkippedLast
+            | Self::Zero
+            | Self::Transposed
+            | Self::ShiftedRows
+            | Self::NotANumber
+            | Self::Short
+            | Self::NarrowSum => true,
+        }
+    }
+
+    /// W·x with this mistake. Transposing is defined for a square W.
+    pub fn gemv(self, weights: &Packed, x: &[f64]) -> Vec<f32> {
+        let rows: Vec<Vec<f64>> = (0..weights.rows()).map(|r| self.row(weights, r)).collect();
+        let mut y: Vec<f32> = match self {
+            Self::Transposed => (0..rows.len())
+                .map(|j| narrow(rows.iter().zip(x).map(|(row, x)| row[j] * x).sum()))
+                .collect(),
+            Self::NarrowSum => rows.iter().map(|row| narrow_sum(row, x)).collect(),
+            _ => {
+                rows.iter().map(|row| narrow(row.iter().zip(x).map(|(w, x)| w * x).sum())).collect()
+            }
+        };
+        match self {
+            Self::Zero => y.fill(0.0),
+            Self::ShiftedRows => y.rotate_right(1),
+            Self::NotANumber => y[weights.rows() / 2] = f32::NAN,
+            Self::Short => y.truncate(weights.rows() - 1),
+            Self::NextScale
+            | Self::SwappedNibbles
+            | Self::SkippedLast
+            | Self::Transposed
+            | Self::NarrowSum => {}
+        }
+        y
+    }
+
+    /// A row as a kernel with this mistake would read it.
+    fn row(self, weights: &Packed, r: usize) -> Vec<f64> {
+        let layout = weights.layout();
+        let mut row = vec![0.0; weights.cols()];
+        match self {
+            Self::NextScale => decode_with_next_scale(weights, r, &mut row),
+            _ => weights.decode_row(r, &mut row),
+        }
+        match self {
+            Self::SwappedNibbles => swap_nibbles(layout, &mut row),
+            Self::SkippedLast => {
+                let last = (row.len() - 1) / layout.block() * layout.block();
+                row[last..].fill(0.0);
+            }
+            _ => {}
+        }
+        row
+    }
+}
+
+const fn is_four_bits(layout: Layout) -> bool {
+    layout.block() > 1 && layout.block_code_bytes() < layout.block()
+}
+
+fn decode_with_next_scale(weights: &Packed, r: usize, row: &mut [f64]) {
+    let layout = weights.layout();
+    let stored = weights.row(r);
+    let (mut codes, mut scales) = (stored.codes.to_vec(), stored.scales.to_vec());
+    scales.rotate_left(layout.block_scale_bytes());
+    if scales.is_empty() {
+        let size = layout.block_code_bytes();
+        for block in 0..codes.len() / size {
+            let next = (block + 1) * size % codes.len();
+            codes[block * size..][..2].copy_from_slice(&stored.codes[next..][..2]);
+        }
+    }
+    let stored = RowRef { codes: &codes, scales: &scales, zeros: stored.zeros };
+    decode_row(layout, weights.tensor_scale(), stored, row);
+}
+
+/// Exchanges the elements that share a byte.
+fn swap_nibbles(layout: Layout, row: &mut [f64]) {
+    if layout == Layout::GgufQ4_0 {
+        for block in row.chunks_exact_mut(32) {
+            block.rotate_left(16);
+        }
+    } else {
+        for pair in row.chunks_exact_mut(2) {
+            pair.swap(0, 1);
+        }
+    }
+}
+
+fn narrow_sum(row: &[f64], x: &[f64]) -> f32 {
+    let add = |sum: half::bf16, (w, x): (&f64, &f64)| half::bf16::from_f64(sum.to_f64() + w * x);
+    row.iter().zip(x).fold(half::bf16::ZERO, add).to_f32()
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a kernel's result is an f32")]
+fn narrow(value: f64) -> f32 {
+    value as f32
+}

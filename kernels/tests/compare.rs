@@ -1,0 +1,83 @@
+//! The comparison lets a right kernel pass and rejects every wrong one, for every layout.
+
+use kernels::activation::as_read;
+use kernels::compare::compare;
+use kernels::pack::{Layout, Packed};
+use kernels::random::Random;
+use kernels::reference;
+use kernels::wrong::Wrong;
+
+/// Numbers like those of a normal distribution.
+#[expect(clippy::cast_possible_truncation, reason = "any number will do")]
+fn noise(seed: u64, len: usize) -> Vec<f32> {
+    let mut random = Random::new(seed);
+    (0..len).map(|_| random.normal() as f32).collect()
+}
+
+/// Weights whose blocks differ in size, so that a scale at the wrong place shows.
+fn weights(layout: Layout, rows: usize, cols: usize) -> Packed {
+    let mut weights = noise(1, rows * cols);
+    for (block, values) in weights.chunks_mut(16).enumerate() {
+        let size = [1.0, 0.25, 0.5, 0.125, 3.0][block / 8 % 5] * [1.0, 0.7, 0.4][block % 3];
+        for value in values {
+            *value *= size;
+        }
+    }
+    Packed::encode(layout, &weights, cols).expect("small numbers")
+}
+
+/// A kernel that is right: one FP32 sum per row in sixteen lanes.
+#[expect(clippy::cast_possible_truncation, reason = "a kernel computes in f32")]
+fn plain_gemv(weights: &Packed, x: &[f64]) -> Vec<f32> {
+    let mut row = vec![0.0; weights.cols()];
+    let mut product = |r| {
+        weights.decode_row(r, &mut row);
+        let mut lanes = [0.0_f32; 16];
+        for (j, (w, x)) in row.iter().zip(x).enumerate() {
+            lanes[j % 16] += *w as f32 * *x as f32;
+        }
+        lanes.iter().sum()
+    };
+    (0..weights.rows()).map(&mut product).collect()
+}
+
+#[test]
+fn a_right_kernel_passes_and_every_mistake_is_rejected() {
+    for layout in Layout::ALL {
+        for size in [129, 600] {
+            let weights = weights(layout, size, size);
+            let x = as_read(layout, &noise(2, size));
+            let reference = reference::gemv(&weights, &x);
+            let right = compare(&plain_gemv(&weights, &x), &reference);
+            assert!(right.is_ok(), "{layout:?}, {size}: {right:?}");
+            for wrong in Wrong::ALL {
+                if wrong.is_possible(layout) {
+                    let verdict = compare(&wrong.gemv(&weights, &x), &reference);
+                    assert!(verdict.is_err(), "{layout:?}, {size}: {wrong:?} passed: {verdict:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_comparison_of_a_single_row_rejects_what_can_go_wrong_there() {
+    for layout in Layout::ALL {
+        let weights = weights(layout, 1, 4096);
+        let x = as_read(layout, &noise(6, 4096));
+        let reference = reference::gemv(&weights, &x);
+        assert!(compare(&plain_gemv(&weights, &x), &reference).is_ok());
+        for wrong in [
+            Wrong::NextScale,
+            Wrong::SwappedNibbles,
+            Wrong::SkippedLast,
+            Wrong::Zero,
+            Wrong::NotANumber,
+        ] {
+            if wrong.is_possible(layout) && layout.block() > 1 {
+                let verdict = compare(&wrong.gemv(&weights, &x), &reference);
+                assert!(verdict.is_err(), "{layout:?}: {wrong:?} passed: {verdict:?}");
+            }
+        }
+    }
+}
