@@ -36,7 +36,7 @@ use crate::clock::Clock;
 use crate::hooks::Hooks;
 use crate::jobs::{self, Jobs, Journal, Store};
 use crate::keys::{KeyFile, random};
-use crate::telemetry::Sensors;
+use crate::telemetry::Watch;
 use connections::Connections;
 use keyring::Keyring;
 use places::Places;
@@ -89,7 +89,7 @@ struct Daemon {
     computing: Arc<Semaphore>,
     jobs: Arc<Jobs>,
     journal: Arc<Journal>,
-    sensors: Sensors,
+    sensors: Watch,
     counters: Counters,
     clock: Clock,
     hooks: Hooks,
@@ -187,7 +187,7 @@ impl Daemon {
             computing: Arc::new(Semaphore::new(COMPUTING)),
             jobs: Jobs::new(store, hooks.clone()),
             journal,
-            sensors: Sensors::new(std::path::Path::new("/"), clock.clone()),
+            sensors: Watch::new(clock.clone()),
             counters: Counters::default(),
             clock,
             hooks,

@@ -1,24 +1,25 @@
-//! What the machine says about itself: load, memory, clocks, temperature, power. A sensor that is missing is null with a
-//! reason. Read from the files of Linux; other systems answer with reasons.
+//! What the machine says about itself right now, for everybody who watches: load, memory, clocks, temperature, power. The sensors
+//! are those of the measurements; one that is missing is null with a reason.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use protocol::telemetry::{Reading, Telemetry};
 
 use crate::clock::Clock;
+use crate::measure::sensors::{CoreTime, Energy, Reading as Found, Sensors};
 
 /// However many watch, the sensors are read at most this often.
 const FRESH: Duration = Duration::from_millis(45);
-/// Shortest time over which a share of busy time means something.
+/// Shortest time over which a share of busy time or a power means something.
 const SPAN: Duration = Duration::from_millis(200);
 
 /// Reads sensors for everybody.
 #[derive(Debug)]
-pub(crate) struct Sensors {
-    root: PathBuf,
+pub(crate) struct Watch {
+    sensors: Sensors,
     clock: Clock,
     last: Mutex<Last>,
 }
@@ -26,171 +27,150 @@ pub(crate) struct Sensors {
 #[derive(Debug, Default)]
 struct Last {
     read: Option<(Instant, Telemetry)>,
-    busy: Option<(Instant, Ticks)>,
-    share: Option<f64>,
-    energy: Option<(Instant, f64)>,
+    busy: Rate<CoreTime>,
+    energy: Rate<Energy>,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Ticks {
-    busy: u64,
-    all: u64,
+/// A counter that becomes a rate over at least [`SPAN`].
+#[derive(Debug)]
+struct Rate<C> {
+    before: Option<(Instant, C)>,
+    rate: Option<f64>,
 }
 
-type Found = Result<f64, &'static str>;
+impl<C> Default for Rate<C> {
+    fn default() -> Self {
+        Self { before: None, rate: None }
+    }
+}
 
-impl Sensors {
-    /// Those below a root, which is `/` but in tests.
-    pub(crate) fn new(root: &Path, clock: Clock) -> Self {
-        Self { root: root.into(), clock, last: Mutex::default() }
+impl<C> Rate<C> {
+    fn next(&mut self, now: C, rate: impl Fn(&C, &C, f64) -> f64) -> Found<f64> {
+        match &self.before {
+            Some((at, _)) if at.elapsed() < SPAN => {}
+            before => {
+                if let Some((at, before)) = before {
+                    self.rate = Some(rate(before, &now, at.elapsed().as_secs_f64()));
+                }
+                self.before = Some((Instant::now(), now));
+            }
+        }
+        self.rate.ok_or_else(|| "the first reading has nothing to compare with".into())
+    }
+}
+
+impl Watch {
+    pub(crate) fn new(clock: Clock) -> Self {
+        Self { sensors: Sensors::here(), clock, last: Mutex::default() }
     }
 
     /// The latest readings.
     pub(crate) fn read(&self) -> Telemetry {
-        let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((at, telemetry)) = &last.read
             && at.elapsed() < FRESH
         {
             return telemetry.clone();
         }
-        let readings = self.readings(&mut last);
-        let telemetry = Telemetry { at_ms: self.clock.now(), readings };
+        let telemetry = Telemetry { at_ms: self.clock.now(), readings: self.readings(&mut last) };
         last.read = Some((Instant::now(), telemetry.clone()));
         telemetry
     }
 
     fn readings(&self, last: &mut Last) -> Vec<Reading> {
-        let gpu = || Err("this build has no GPU backend");
-        let all: [(&str, Found); 10] = [
-            ("cpu_utilization_ratio", self.utilization(last)),
-            ("load_1m", self.load()),
-            ("memory_total_byte", self.memory("MemTotal:")),
-            ("memory_available_byte", self.memory("MemAvailable:")),
-            ("cpu_clock_hz", self.clock_hz()),
-            ("temperature_celsius", self.temperature()),
-            ("cpu_power_watt", self.power(last)),
+        let gpu = || Err("this build has no GPU backend".to_owned());
+        let here = Path::new("/");
+        let all: [(&str, Found<f64>); 10] = [
+            ("cpu_utilization_ratio", self.utilization(&mut last.busy)),
+            ("load_1m", self.sensors.load()),
+            ("memory_total_byte", memory(here, "MemTotal:")),
+            ("memory_available_byte", memory(here, "MemAvailable:")),
+            ("cpu_clock_hz", clock_hz(here)),
+            ("temperature_celsius", self.sensors.temperature()),
+            ("cpu_power_watt", self.power(&mut last.energy)),
             ("gpu_utilization_ratio", gpu()),
             ("gpu_memory_used_byte", gpu()),
             ("gpu_power_watt", gpu()),
         ];
-        let reading = |(name, found): (&str, Found)| Reading {
-            name: name.into(),
-            value: found.ok().filter(|value| value.is_finite()),
-            reason: found.err().map(Into::into),
-        };
-        all.into_iter().map(reading).collect()
+        all.into_iter().map(|(name, found)| reading(name, found)).collect()
     }
 
-    fn text(&self, path: &str) -> Option<String> {
-        fs::read_to_string(self.root.join(path)).ok()
+    fn utilization(&self, rate: &mut Rate<CoreTime>) -> Found<f64> {
+        let now = self.sensors.core_time()?;
+        rate.next(now, |before, now, _| {
+            let all = now.all.saturating_sub(before.all).max(1);
+            now.busy.saturating_sub(before.busy) as f64 / all as f64
+        })
     }
 
-    fn number(&self, path: &str) -> Option<f64> {
-        self.text(path)?.trim().parse().ok()
+    fn power(&self, rate: &mut Rate<Energy>) -> Found<f64> {
+        let now = self.sensors.package_energy()?;
+        rate.next(now, |before, now, seconds| before.until(*now) / seconds)
     }
+}
 
-    fn utilization(&self, last: &mut Last) -> Found {
-        let now = self.ticks().ok_or("no /proc/stat")?;
-        if let Some((at, before)) = last.busy {
-            if at.elapsed() < SPAN {
-                return last.share.ok_or("the first reading has nothing to compare with");
-            }
-            let all = now.all.saturating_sub(before.all);
-            let busy = now.busy.saturating_sub(before.busy);
-            last.share = (all > 0).then(|| busy as f64 / all as f64);
-        }
-        last.busy = Some((Instant::now(), now));
-        last.share.ok_or("the first reading has nothing to compare with")
-    }
+fn reading(name: &str, found: Found<f64>) -> Reading {
+    let found = found.and_then(|value| {
+        if value.is_finite() { Ok(value) } else { Err("the sensor gives no number".into()) }
+    });
+    Reading { name: name.into(), value: found.as_ref().ok().copied(), reason: found.err() }
+}
 
-    fn ticks(&self) -> Option<Ticks> {
-        let text = self.text("proc/stat")?;
-        let line = text.lines().next()?.strip_prefix("cpu ")?;
-        let ticks: Vec<u64> =
-            line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-        let all = ticks.iter().take(8).sum();
-        let idle: u64 = ticks.get(3)? + ticks.get(4)?;
-        Some(Ticks { busy: u64::saturating_sub(all, idle), all })
-    }
+fn memory(root: &Path, key: &str) -> Found<f64> {
+    let text = fs::read_to_string(root.join("proc/meminfo"))
+        .map_err(|error| format!("/proc/meminfo cannot be read: {error}"))?;
+    let line = text.lines().find_map(|line| line.strip_prefix(key));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
+    kib.map(|kib| kib * 1024.0).ok_or_else(|| format!("/proc/meminfo lacks {key}"))
+}
 
-    fn load(&self) -> Found {
-        let text = self.text("proc/loadavg").ok_or("no /proc/loadavg")?;
-        let word = text.split_whitespace().next().unwrap_or_default();
-        word.parse().map_err(|_unparsed| "/proc/loadavg has no number")
-    }
-
-    fn memory(&self, key: &str) -> Found {
-        let text = self.text("proc/meminfo").ok_or("no /proc/meminfo")?;
-        let line = text.lines().find_map(|line| line.strip_prefix(key));
-        let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
-        kib.map(|kib| kib * 1024.0).ok_or("/proc/meminfo lacks it")
-    }
-
-    fn clock_hz(&self) -> Found {
-        let khz = self.number("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq");
-        khz.map(|khz| khz * 1000.0).ok_or("no cpufreq driver")
-    }
-
-    /// The hottest zone.
-    fn temperature(&self) -> Found {
-        let zones = (0..16)
-            .filter_map(|zone| self.number(&format!("sys/class/thermal/thermal_zone{zone}/temp")));
-        zones.map(|milli| milli / 1000.0).reduce(f64::max).ok_or("no thermal zone")
-    }
-
-    fn power(&self, last: &mut Last) -> Found {
-        let micro = self.number("sys/class/powercap/intel-rapl:0/energy_uj");
-        let joule = micro.ok_or("no RAPL energy counter that this user may read")? * 1e-6;
-        let before = last.energy.replace((Instant::now(), joule));
-        let (at, before) = before.ok_or("the first reading has nothing to compare with")?;
-        let (spent, time) = (joule - before, at.elapsed().as_secs_f64());
-        if spent < 0.0 { Err("the energy counter wrapped") } else { Ok(spent / time) }
-    }
+fn clock_hz(root: &Path) -> Found<f64> {
+    let path = root.join("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq");
+    let khz = fs::read_to_string(path).ok().and_then(|text| text.trim().parse::<f64>().ok());
+    khz.map(|khz| khz * 1000.0).ok_or_else(|| "there is no cpufreq driver".into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn value(telemetry: &Telemetry, name: &str) -> (Option<f64>, bool) {
-        let reading = telemetry.readings.iter().find(|reading| reading.name == name).unwrap();
-        (reading.value, reading.reason.is_some())
-    }
-
     #[test]
-    fn a_machine_without_sensors_gives_reasons_and_no_zeros() {
-        let nowhere = Path::new("/nonexistent");
-        let telemetry = Sensors::new(nowhere, Clock::default()).read();
-        for reading in &telemetry.readings {
+    fn what_is_missing_is_null_with_a_reason_and_never_zero() {
+        for found in [Err("gone".to_owned()), Ok(f64::NAN), Ok(f64::INFINITY)] {
+            let reading = reading("power_watt", found);
             assert!(reading.value.is_none() && reading.reason.is_some(), "{reading:?}");
         }
+        let there = reading("power_watt", Ok(0.0));
+        assert!(there.value == Some(0.0) && there.reason.is_none());
+        let nowhere = Path::new("/nonexistent");
+        assert!(memory(nowhere, "MemTotal:").is_err() && clock_hz(nowhere).is_err());
     }
 
     #[test]
-    fn sensors_are_read_in_base_units() {
+    fn readings_are_in_base_units() {
         let root = std::env::temp_dir().join(format!("ridgepoint-sensors-{}", std::process::id()));
         for (path, text) in [
-            ("proc/loadavg", "1.25 0 0 1/2 3\n"),
             ("proc/meminfo", "MemTotal:       1000 kB\nMemAvailable:    500 kB\n"),
             ("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2400000\n"),
-            ("sys/class/thermal/thermal_zone0/temp", "41500\n"),
-            ("sys/class/thermal/thermal_zone1/temp", "52500\n"),
         ] {
             let path = root.join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let telemetry = Sensors::new(&root, Clock::default()).read();
-        for (name, expected) in [
-            ("load_1m", 1.25),
-            ("memory_total_byte", 1_024_000.0),
-            ("memory_available_byte", 512_000.0),
-            ("cpu_clock_hz", 2.4e9),
-            ("temperature_celsius", 52.5),
-        ] {
-            assert_eq!(value(&telemetry, name), (Some(expected), false), "{name}");
-        }
-        assert_eq!(value(&telemetry, "cpu_power_watt"), (None, true));
+        assert_eq!(memory(&root, "MemAvailable:"), Ok(512_000.0));
+        assert_eq!(clock_hz(&root), Ok(2.4e9));
         fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn a_counter_becomes_a_rate_after_a_while() {
+        let mut rate = Rate::default();
+        let per_s = |before: &f64, now: &f64, seconds: f64| (now - before) / seconds;
+        assert!(rate.next(0.0, per_s).is_err());
+        assert!(rate.next(1.0, per_s).is_err(), "too soon");
+        std::thread::sleep(SPAN);
+        let found = rate.next(2.0, per_s).unwrap();
+        assert!(found > 0.0 && found < 10.1, "{found}");
+        assert_eq!(rate.next(1e9, per_s), Ok(found), "the last one holds for a while");
     }
 }

@@ -10,7 +10,7 @@ usage: cargo xtask JOB
   serve [--port N]   set up what is missing, build the page and the binary, serve the page on this machine
   site [--out DIR]   build the deployable static site (default: dist)
   test [--quick]     every check in stages; --quick leaves out the slow ones and says which
-  soak               the property tests with many more cases
+  soak               the property tests with many more cases, and the daemon under load
   fit                fit the constants of expected times to the published measurements, and score them
   bench              the benchmarks, which print figures and judge nothing
   tidy               import edges, module docs, sizes, leftovers";

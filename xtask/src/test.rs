@@ -117,12 +117,13 @@ fn print_table(rows: &[Row]) {
     println!("{:>8.1}  in all", total.as_secs_f64());
 }
 
-/// The property tests with many more cases, compiled for speed but with the checks of a debug build.
+/// The property tests with many more cases, and the daemon under load for ten minutes, compiled for speed but with the checks of a debug build.
 pub(crate) fn soak(places: &Places) -> anyhow::Result<()> {
     let _lock = FolderLock::of_target(places)?;
     let mut command = cargo(places);
     command
         .args(["test", "--workspace", "--exclude", "xtask", "--profile", "native"])
+        .args(["--features", "companion/soak"])
         .env("PROPTEST_CASES", "20000");
     command
         .env("CARGO_PROFILE_NATIVE_DEBUG_ASSERTIONS", "true")

@@ -74,31 +74,43 @@ pub struct BenchRecord {
     pub device: String,
     /// The shape, where the kernel has one.
     pub shape: Option<Shape>,
-    /// Formats.
-    pub precision: Precision,
+    /// Formats, where the kernel has some.
+    pub precision: Option<Precision>,
     /// `cold` or `hot`.
     pub cache: String,
     /// Bytes that one run moves.
     pub bytes: f64,
     /// FLOP of one run.
     pub flops: f64,
+    /// How bytes and FLOP are counted.
+    #[serde(default)]
+    pub accounting: String,
+    /// Memory that runs rotate through, in bytes.
+    #[serde(default)]
+    pub footprint_bytes: f64,
     /// Seconds of one run.
     pub time_s: Time,
-    /// Bytes per second at the median.
-    pub byte_per_s: f64,
-    /// FLOP per second at the median.
-    pub flop_per_s: f64,
+    /// Bytes per second at the median, if any are moved.
+    pub byte_per_s: Option<f64>,
+    /// FLOP per second at the median, if there are any.
+    pub flop_per_s: Option<f64>,
     /// Joule of one run, where the machine tells.
     pub energy_j: Option<f64>,
     /// The result against its reference.
-    pub check: Option<Check>,
+    pub check: Check,
     /// What disturbed it: throttled, contended, and so on.
     pub flags: Vec<String>,
-    /// Under what conditions it was measured; missing sensors are null, with the reason under `missing`.
-    pub conditions: BTreeMap<String, Condition>,
-    /// Why a condition is null, by its key.
+    /// When it stopped.
     #[serde(default)]
-    pub missing: BTreeMap<String, String>,
+    pub stop_rule: BTreeMap<String, Condition>,
+    /// Runs between two looks at the clock.
+    #[serde(default)]
+    pub calls_per_window: u64,
+    /// Seconds of every run, in order; none if they are too many for the wire.
+    #[serde(default)]
+    pub samples_s: Vec<f64>,
+    /// Under what conditions it was measured; missing sensors are null, with their reasons under `missing`.
+    pub conditions: BTreeMap<String, Condition>,
 }
 
 /// Keys of formats.
@@ -121,13 +133,25 @@ pub struct Time {
     pub high: f64,
     /// Samples.
     pub n: u64,
+    /// Median distance from the median.
+    #[serde(default)]
+    pub mad: f64,
+    /// One of twenty is below.
+    #[serde(default)]
+    pub p5: f64,
+    /// One of twenty is above.
+    #[serde(default)]
+    pub p95: f64,
+    /// The least.
+    #[serde(default)]
+    pub min: f64,
 }
 
 /// How far the result of the kernel is from its reference.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Check {
-    /// Largest error.
-    pub worst_error: f64,
+    /// Largest error; none if it has no bound.
+    pub worst_error: Option<f64>,
     /// Largest error that is allowed.
     pub tolerance: f64,
     /// Whether it was met.
@@ -144,6 +168,8 @@ pub enum Condition {
     Number(f64),
     /// A text.
     Text(String),
+    /// Reasons by name.
+    Reasons(BTreeMap<String, String>),
     /// A sensor that is missing.
     Missing(()),
 }

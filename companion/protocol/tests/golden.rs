@@ -121,24 +121,47 @@ fn record() -> BenchRecord {
         backend: "cpu".into(),
         device: "a processor".into(),
         shape: Some(Shape { m: 1, n: 4096, k: 4096 }),
-        precision: Precision { weights: "int8".into(), activations: "fp32".into() },
+        precision: Some(Precision { weights: "int8".into(), activations: "fp32".into() }),
         cache: "cold".into(),
         bytes: 16_809_984.0,
         flops: 33_554_432.0,
-        time_s: Time { median: 0.001, low: 0.000_9, high: 0.001_2, n: 40 },
-        byte_per_s: 16_809_984_000.0,
-        flop_per_s: 33_554_432_000.0,
+        accounting: "weights, input and output once".into(),
+        footprint_bytes: 67_239_936.0,
+        time_s: Time {
+            median: 0.001,
+            low: 0.000_9,
+            high: 0.001_2,
+            n: 3,
+            mad: 0.000_1,
+            p5: 0.000_9,
+            p95: 0.001_2,
+            min: 0.000_9,
+        },
+        byte_per_s: Some(16_809_984_000.0),
+        flop_per_s: Some(33_554_432_000.0),
         energy_j: None,
-        check: Some(Check { worst_error: 1e-6, tolerance: 1e-4, passed: true }),
+        check: Check { worst_error: Some(1e-6), tolerance: 1e-4, passed: true },
         flags: vec!["contended".into()],
         conditions: [
             ("threads".to_owned(), Condition::Number(2.0)),
             ("governor".to_owned(), Condition::Text("performance".into())),
             ("turbo".to_owned(), Condition::Flag(true)),
-            ("temperature_celsius".to_owned(), Condition::Missing(())),
+            ("temperature_before_c".to_owned(), Condition::Missing(())),
+            (
+                "missing".to_owned(),
+                Condition::Reasons(
+                    [("temperature_before_c".to_owned(), "no thermal zone".to_owned())].into(),
+                ),
+            ),
         ]
         .into(),
-        missing: [("temperature_celsius".to_owned(), "no thermal zone".to_owned())].into(),
+        stop_rule: [
+            ("kind".to_owned(), Condition::Text("iterations".into())),
+            ("n".to_owned(), Condition::Number(3.0)),
+        ]
+        .into(),
+        calls_per_window: 8,
+        samples_s: vec![0.000_9, 0.001, 0.001_2],
     }
 }
 

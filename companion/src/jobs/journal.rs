@@ -67,7 +67,7 @@ impl Journal {
         let jobs = self.lock();
         let latest = jobs.get(&job)?;
         let first = latest.front()?.seq;
-        if after + 1 < first {
+        if after.saturating_add(1) < first {
             return None;
         }
         Some(latest.iter().filter(|line| line.seq > after).take(limit).cloned().collect())

@@ -64,8 +64,9 @@ pub(crate) fn unreadable(calibration: &str, device: Option<&str>) -> Option<Stri
 pub(crate) fn contradiction(record: &BenchRecord) -> Option<&'static str> {
     let time = record.time_s;
     let ordered = 0.0 < time.low && time.low <= time.median && time.median <= time.high;
-    let rate = |amount: f64, rate: f64| {
-        amount >= 0.0 && (rate * time.median - amount).abs() <= 0.01 * amount.max(1.0)
+    let rate = |amount: f64, rate: Option<f64>| match rate {
+        Some(rate) => amount > 0.0 && (rate * time.median - amount).abs() <= 0.01 * amount,
+        None => amount == 0.0,
     };
     if !ordered || !time.high.is_finite() {
         return Some("its times are not in order");

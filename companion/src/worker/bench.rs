@@ -5,14 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use calc_core::catalog;
 use kernels::backend::{Backend, Cache, Kernel, Product, Work};
 use kernels::cpu::backend::Cpu;
 use kernels::cpu::clock::SystemClock;
-use kernels::measure::{Plan, StopRule, Stopped};
+use kernels::measure::{Plan, StopRule, Stopped, WarmUp};
 use kernels::pack::Layout;
-use protocol::bench::{BenchKind, BenchRecord, BenchSpec};
+use protocol::bench::{BenchKind, BenchRecord, BenchSpec, Shape};
 use report::json::bench::BenchJson;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Voice;
 use crate::jobs::message::WorkerMessage;
@@ -23,6 +24,11 @@ const POINT_S: f64 = 5.0;
 /// How often the worker says that it lives, and how long it may be between two signs of the kernels.
 const BEAT: Duration = Duration::from_secs(2);
 const QUIET: Duration = Duration::from_mins(1);
+/// Samples that go over the wire.
+const SAMPLES: usize = 4096;
+/// Short, because somebody watches; a result that needed more time is flagged.
+const LIMIT: Duration = Duration::from_secs(3);
+const WARM_UP: Duration = Duration::from_secs(1);
 /// Data of every job.
 pub(super) const SEED: u64 = 1;
 
@@ -44,7 +50,7 @@ pub(super) fn run(spec: &BenchSpec, voice: &Voice) -> Result<bool, String> {
         pulse.feel();
         let clock = SystemClock::new();
         match record::measure_while(&clock, &mut cpu, work, &plan(spec), &mut go_on) {
-            Ok(record) => voice.say(&WorkerMessage::Result { record: Box::new(wire(&record)?) }),
+            Ok(record) => voice.say(&WorkerMessage::Result { record: Box::new(wire(record)?) }),
             Err(Stopped::Canceled) => return Ok(false),
             Err(stopped) => return Err(format!("{name}: {stopped:?}")),
         }
@@ -62,9 +68,16 @@ pub(super) fn backend(name: Option<&str>) -> Result<(), String> {
 }
 
 fn plan(spec: &BenchSpec) -> Plan {
-    let iterations = spec.iterations.and_then(|n| usize::try_from(n).ok());
-    let rule = iterations.map_or(Plan::STANDARD.rule, StopRule::Iterations);
-    Plan { rule, ..Plan::STANDARD }
+    let standard = Plan::STANDARD;
+    let warm_up = WarmUp { most: WARM_UP, ..standard.warm_up };
+    let rule = match (spec.iterations, standard.rule) {
+        (Some(n), _) => StopRule::Iterations(usize::try_from(n).unwrap_or(usize::MAX)),
+        (None, StopRule::Certain { half_width, least, shortest, .. }) => {
+            StopRule::Certain { half_width, least, shortest, limit: LIMIT }
+        }
+        (None, rule @ StopRule::Iterations(_)) => rule,
+    };
+    Plan { warm_up, rule, ..standard }
 }
 
 fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
@@ -79,14 +92,12 @@ fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
         BenchKind::Flops => {
             Ok([Kernel::Fma, Kernel::Dot].map(|kernel| named(kernel, Cache::Hot)).into())
         }
-        BenchKind::Gemv | BenchKind::Gemm => {
+        BenchKind::Gemv => {
             let mut points = Vec::new();
             for shape in &spec.shapes {
                 if shape.m != 1 {
-                    return Err(format!(
-                        "the kernels here take one row: m must be 1; got {}",
-                        shape.m
-                    ));
+                    let m = shape.m;
+                    return Err(format!("m is {m}; a product of one row has m = 1, ask for gemm"));
                 }
                 for layout in layouts(&spec.formats)? {
                     let product = Product { layout, n: shape.n, k: shape.k };
@@ -95,6 +106,16 @@ fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
                 }
             }
             Ok(points)
+        }
+        BenchKind::Gemm => {
+            if let Some(other) = spec.formats.iter().find(|key| *key != "fp32") {
+                return Err(format!("products of matrices are in fp32 here; got {other}"));
+            }
+            let point = |shape: &Shape| {
+                let Shape { m, n, k } = *shape;
+                (format!("{m} × {n} × {k} in fp32"), work(Kernel::Gemm { m, n, k }, Cache::Cold))
+            };
+            Ok(spec.shapes.iter().map(point).collect())
         }
     }
 }
@@ -105,7 +126,8 @@ fn layouts(formats: &[String]) -> Result<Vec<Layout>, String> {
         return Ok(Layout::ALL.into());
     }
     let layout = |key: &String| {
-        Layout::by_key(key).ok_or_else(|| {
+        let known = catalog::format(key).map_or(key.as_str(), |format| format.key);
+        Layout::by_key(known).ok_or_else(|| {
             let known = Layout::ALL.map(Layout::key).join(", ");
             format!("there are no kernels for `{key}`; there are some for {known}")
         })
@@ -113,23 +135,12 @@ fn layouts(formats: &[String]) -> Result<Vec<Layout>, String> {
     formats.iter().map(layout).collect()
 }
 
-/// The published record as it crosses the wire: what says nothing is left out, and what is missing stands apart.
-pub(super) fn wire(record: &BenchJson) -> Result<BenchRecord, String> {
-    let mut value = json!(record);
-    let missing = value["conditions"].as_object_mut().and_then(|all| all.remove("missing"));
-    value["missing"] = missing.unwrap_or_else(|| json!({}));
-    if value["precision"].is_null() {
-        value["precision"] = json!({ "weights": "", "activations": "" });
+/// The published record as it crosses the wire.
+pub(super) fn wire(mut record: BenchJson) -> Result<BenchRecord, String> {
+    if record.samples_s.len() > SAMPLES {
+        record.samples_s.clear();
     }
-    for rate in ["byte_per_s", "flop_per_s"] {
-        if value[rate].is_null() {
-            value[rate] = json!(0.0);
-        }
-    }
-    if value["check"]["worst_error"].is_null() {
-        value["check"]["worst_error"] = Value::from(f64::MAX); // infinite, which JSON has not
-    }
-    serde_json::from_value(value).map_err(|error| format!("the record cannot be sent: {error}"))
+    serde_json::from_value(json!(record)).map_err(|error| format!("the record is none: {error}"))
 }
 
 /// Says that the worker lives, as long as the kernels gave a sign of life not too long ago: packing a large matrix is silent.

@@ -39,7 +39,7 @@ pub(super) fn run(spec: &CalibrateSpec, voice: &Voice) -> Result<bool, String> {
         let work = Work { kernel: *kernel, cache: *cache, seed: SEED };
         match record::measure_while(&SystemClock::new(), &mut cpu, &work, &PLAN, &mut go_on) {
             Ok(record) => {
-                voice.say(&WorkerMessage::Result { record: Box::new(wire(&record)?) });
+                voice.say(&WorkerMessage::Result { record: Box::new(wire(record.clone())?) });
                 records.push(record);
             }
             Err(Stopped::Canceled) => return Ok(false),

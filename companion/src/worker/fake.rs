@@ -1,10 +1,11 @@
 //! A scripted job: it does on demand what a broken one does by itself.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::thread::sleep;
 use std::time::Duration;
 
-use protocol::bench::{BenchRecord, Precision, Time};
+use protocol::bench::{BenchRecord, Check, Precision, Time};
 use protocol::job::{FakeAct, FakeSpec};
 
 use super::Voice;
@@ -45,7 +46,7 @@ fn act(act: FakeAct, voice: &Voice) {
         },
         FakeAct::Lie => {
             let mut record = record(1.0);
-            record.byte_per_s *= 2.0;
+            record.bytes *= 2.0;
             voice.say(&WorkerMessage::Result { record: Box::new(record) });
             voice.say(&WorkerMessage::Done {});
         }
@@ -84,17 +85,30 @@ fn record(bytes: f64) -> BenchRecord {
         backend: "fake".into(),
         device: "none".into(),
         shape: None,
-        precision: Precision { weights: "int8".into(), activations: "fp32".into() },
+        precision: Some(Precision { weights: "int8".into(), activations: "fp32".into() }),
         cache: "hot".into(),
         bytes,
         flops: 2.0 * bytes,
-        time_s: Time { median: 0.5, low: 0.25, high: 1.0, n: 3 },
-        byte_per_s: 2.0 * bytes,
-        flop_per_s: 4.0 * bytes,
+        accounting: "made up".into(),
+        footprint_bytes: bytes,
+        time_s: Time {
+            median: 0.5,
+            low: 0.25,
+            high: 1.0,
+            n: 3,
+            mad: 0.25,
+            p5: 0.25,
+            p95: 1.0,
+            min: 0.25,
+        },
+        byte_per_s: Some(2.0 * bytes),
+        flop_per_s: Some(4.0 * bytes),
         energy_j: None,
-        check: None,
+        check: Check { worst_error: Some(0.0), tolerance: 0.0, passed: true },
         flags: Vec::new(),
-        conditions: std::collections::BTreeMap::new(),
-        missing: std::collections::BTreeMap::new(),
+        stop_rule: BTreeMap::new(),
+        calls_per_window: 1,
+        samples_s: vec![0.25, 0.5, 1.0],
+        conditions: BTreeMap::new(),
     }
 }

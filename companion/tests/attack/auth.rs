@@ -1,15 +1,12 @@
-//! T: proofs, pairing codes, keys, tokens, and that none of them leaks.
+//! T: proofs, pairing codes, scopes: who gets a session, and what it may do.
 
 use std::fs;
-use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use protocol::bench::{BenchKind, BenchSpec, Shape};
 use protocol::client::{Ask, ClientMessage, Identify, Pair, StartJob};
 use protocol::fault::FaultCode;
-use protocol::hex::Hex;
 use protocol::job::{CalibrateSpec, FakeAct, JobId, JobSpec};
 use protocol::proof::{self, Handshake};
 use protocol::scope::Scope;
@@ -17,7 +14,7 @@ use protocol::server::ServerMessage;
 use serde_json::json;
 
 use crate::harness::{Daemon, Setup, fakes, hooked};
-use crate::shared::program;
+use crate::keys::verb;
 use crate::socket::{Client, Key, fake, random, sign};
 
 fn start_job() -> ClientMessage {
@@ -36,21 +33,6 @@ fn others() -> Vec<ClientMessage> {
         ClientMessage::UnsubscribeTelemetry {},
         ClientMessage::Ping {},
     ]
-}
-
-/// A verb of the command line on the folders of a daemon, as the user who owns them.
-fn verb(daemon: &Daemon, words: &str) -> String {
-    use std::os::unix::fs::MetadataExt;
-    use std::os::unix::process::CommandExt;
-    let owner = fs::metadata(daemon.state()).expect("its state");
-    let mut command = program();
-    command.args(words.split(' ')).args(["--state", daemon.state().to_str().expect("plain")]);
-    if fs::metadata("/proc/self").is_ok_and(|me| me.uid() == 0) {
-        command.uid(owner.uid()).gid(owner.gid());
-    }
-    let ended = command.output().expect("it runs");
-    assert!(ended.status.success(), "{words}: {}", String::from_utf8_lossy(&ended.stderr));
-    String::from_utf8(ended.stdout).expect("text").trim().to_owned()
 }
 
 #[test]
@@ -156,7 +138,7 @@ fn a_code_ends_with_its_time_also_when_the_clock_is_turned() {
     for (seconds, works) in
         [(0, true), (200, true), (301, false), (86_400, false), (-86_400, false)]
     {
-        let turned = crate::shared::Folder::new();
+        let turned = crate::binary::Folder::new();
         let file = turned.file("clock", "0");
         let daemon = Daemon::start(&hooked(json!({ "fake": true, "clock": file })));
         let code = daemon.code();
@@ -173,128 +155,6 @@ fn a_code_ends_with_its_time_also_when_the_clock_is_turned() {
             }
         }
     }
-}
-
-/// T09
-#[test]
-fn secrets_in_addresses_are_refused_and_not_written_down() {
-    let daemon = Daemon::start(&fakes());
-    let token = verb(&daemon, "keys new --name test --scope read");
-    for target in ["/", "/api/v1/telemetry", "/metrics", "/ws", "/healthz"] {
-        for name in ["token", "TOKEN", "access_token", "code", "pair", "secret"] {
-            let answer = daemon.get(&format!("{target}?x=1&{name}={token}"));
-            assert_eq!(answer.status, 400, "{target} {name}");
-            assert!(!answer.body.contains(&token) && !answer.head.contains(&token));
-        }
-    }
-    assert!(!daemon.said().contains(&token));
-}
-
-#[test]
-fn tokens_open_what_their_scope_says() {
-    let daemon = Daemon::start(&fakes());
-    let token = verb(&daemon, "keys new --name prometheus --scope read");
-    std::thread::sleep(Duration::from_millis(600));
-    let bearer = |token: &str| format!("Authorization: Bearer {token}");
-    let wrong = format!("{}0", &token[..token.len() - 1]);
-    let wrong = if wrong == token { format!("{}1", &token[..token.len() - 1]) } else { wrong };
-    for (header, status) in [
-        (bearer(&token), 200),
-        (bearer(&wrong), 401),
-        (bearer("rp__"), 401),
-        (bearer(""), 401),
-        ("Authorization: Basic dXNlcjpwYXNz".to_owned(), 401),
-        (format!("{}\r\n{}", bearer(&token), bearer(&wrong)), 401),
-    ] {
-        let answer = daemon.ask("GET", "/metrics", &[&header], "");
-        assert_eq!(answer.status, status, "{header}");
-    }
-    // T14, for tokens: revoked within a second.
-    let name = token.split('_').nth(1).expect("a number").to_owned();
-    verb(&daemon, &format!("keys revoke {name}"));
-    std::thread::sleep(Duration::from_secs(1));
-    assert_eq!(daemon.ask("GET", "/metrics", &[&bearer(&token)], "").status, 401);
-}
-
-/// T10
-#[test]
-fn nothing_secret_is_written_anywhere_but_into_the_file_of_keys() {
-    let setup = fakes();
-    let daemon = Daemon::start(&setup);
-    let code = daemon.code();
-    let (mut client, key) = daemon.paired();
-    let token = verb(&daemon, "keys new --name leak --scope read");
-    let mut wrong = key;
-    wrong.secret[0] ^= 1;
-    let _ = daemon.open().identify(&wrong);
-    let _ = daemon.open().pair(&code);
-    client.send("{\"id\":9999,\"ask\":{\"type\":\"identify\",\"secret\":\"x\"}}");
-    assert_eq!(client.answer_or_push(), Some(FaultCode::Malformed));
-    let job = client.fake(1, 1, FakeAct::Crash);
-    client.end_of(job);
-    let mut seen = daemon.said();
-    for target in ["/metrics", "/healthz", "/api/openapi.json", "/api/nothing", "/"] {
-        let answer = daemon.get(target);
-        seen += &(answer.head + &answer.body);
-    }
-    for name in ["cmdline", "environ"] {
-        let mut bytes = Vec::new();
-        let file = fs::File::open(format!("/proc/{}/{name}", daemon.pid()));
-        file.and_then(|mut file| file.read_to_end(&mut bytes)).expect("a process");
-        seen += &String::from_utf8_lossy(&bytes);
-    }
-    for entry in fs::read_dir(daemon.state()).expect("its state") {
-        let path = entry.expect("a file").path();
-        let mode = fs::metadata(&path).expect("a file").permissions().mode() & 0o777;
-        if !path.ends_with("keys.json") && !path.ends_with("link") {
-            seen += &String::from_utf8_lossy(&fs::read(&path).expect("a file"));
-        } else {
-            assert_eq!(mode, 0o600, "{}", path.display());
-        }
-    }
-    let secret = Hex(key.secret).to_string();
-    let shown = token.rsplit('_').next().expect("a secret");
-    for (what, needle) in [("code", code.as_str()), ("key", &secret), ("token", shown)] {
-        assert!(needle.len() >= 20 && !seen.contains(needle), "{what}");
-    }
-}
-
-/// T12
-#[test]
-fn keys_that_others_may_read_or_swap_stop_the_start() {
-    let setup = Setup::default();
-    for row in ["file 0644", "folder 0755", "symbolic link", "damaged"] {
-        let folder = Daemon::start(&setup).kill();
-        let (state, keys) = (folder.path("state"), folder.path("state/keys.json"));
-        let mode = |mode| PermissionsExt::from_mode(mode);
-        match row {
-            "file 0644" => fs::set_permissions(&keys, mode(0o644)).expect("ours"),
-            "folder 0755" => fs::set_permissions(&state, mode(0o755)).expect("ours"),
-            "damaged" => fs::write(&keys, "{").expect("ours"),
-            _ => {
-                fs::rename(&keys, folder.path("elsewhere.json")).expect("ours");
-                std::os::unix::fs::symlink(folder.path("elsewhere.json"), &keys).expect("a link");
-            }
-        }
-        let said =
-            Daemon::start_in(folder, &setup).err().unwrap_or_else(|| panic!("{row}: it starts"));
-        let code = if row == "damaged" { "Some(1)" } else { "Some(5)" };
-        assert!(said.starts_with(code) && said.contains("state"), "{row}: {said}");
-    }
-}
-
-/// T14
-#[test]
-fn a_revoked_key_loses_its_sessions_within_a_second() {
-    let daemon = Daemon::start(&fakes());
-    let (mut client, key) = daemon.paired();
-    let mut other = daemon.connect(&key);
-    verb(&daemon, &format!("keys revoke {}", key.name));
-    let start = Instant::now();
-    assert_eq!(client.closed().code, Some(4403));
-    assert_eq!(other.closed().code, Some(4403));
-    assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
-    assert_eq!(daemon.open().identify(&key).expect_err("revoked").code, Some(4401));
 }
 
 /// T15
@@ -388,43 +248,6 @@ fn messages_that_are_none_end_a_session_after_a_few() {
         client.send("{");
     }
     assert_eq!(client.closed().code, Some(4400));
-}
-
-/// T13, the part of the clock: a wrong proof takes as long wherever it is wrong.
-#[test]
-#[ignore = "statistics over many handshakes; `cargo xtask soak` runs it"]
-fn comparing_takes_as_long_wherever_it_differs() {
-    // The comparison itself, a million times in turns; the network's own noise would hide a leak and prove nothing.
-    use subtle::ConstantTimeEq;
-    let right = [0xa5_u8; 32];
-    let (mut early, mut late) = (right, right);
-    early[0] ^= 1;
-    late[31] ^= 1;
-    let time = |wrong: &[u8; 32]| {
-        let start = Instant::now();
-        for _ in 0..64 {
-            assert!(!bool::from(std::hint::black_box(&right).ct_eq(std::hint::black_box(wrong))));
-        }
-        start.elapsed().as_secs_f64()
-    };
-    let (mut a, mut b) = (Vec::new(), Vec::new());
-    for _ in 0..20_000 {
-        a.push(time(&early));
-        b.push(time(&late));
-    }
-    let trimmed = |mut values: Vec<f64>| {
-        values.sort_by(f64::total_cmp);
-        values.truncate(values.len() * 9 / 10);
-        let n = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / n;
-        let variance =
-            values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (n - 1.0);
-        (mean, variance / n)
-    };
-    let ((mean_a, var_a), (mean_b, var_b)) = (trimmed(a), trimmed(b));
-    let t = (mean_a - mean_b) / (var_a + var_b).sqrt();
-    println!("Welch t = {t:.2}");
-    assert!(t.abs() < 4.5, "t = {t}");
 }
 
 /// The daemon runs as an ordinary user here, or says that it does not.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::shared::{Ends, Folder, daemon};
+use crate::binary::{Ends, Folder, daemon};
 
 /// A running daemon.
 pub(crate) struct Daemon {

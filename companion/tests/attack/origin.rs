@@ -286,7 +286,7 @@ fn answers_are_those_of_the_command_line() {
     ] {
         let rest = daemon.post(&format!("/api/v1/{verb}"), fields).json();
         let printed =
-            crate::shared::program().arg(verb).args(words.split(' ')).args(["-o", "json"]).output();
+            crate::binary::program().arg(verb).args(words.split(' ')).args(["-o", "json"]).output();
         let printed: serde_json::Value =
             serde_json::from_slice(&printed.expect("it runs").stdout).expect("JSON");
         assert_eq!(rest, printed, "{verb}");

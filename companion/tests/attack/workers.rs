@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use protocol::bench::{BenchKind, BenchSpec, Shape};
 use protocol::client::{ClientMessage, StartJob};
 use protocol::fault::FaultCode;
 use protocol::job::{FakeAct, FakeSpec, JobEvent, JobId, JobSpec, JobState};
@@ -113,6 +114,46 @@ fn a_job_may_take_three_times_what_it_predicted() {
         client.ask(ClientMessage::CancelJob { job: long });
         assert_eq!(client.end_of(long).0, JobState::Canceled);
     }
+}
+
+/// The real thing: two formats of one small product, with signs of life, a check and the conditions.
+#[test]
+fn a_spot_check_measures_on_this_machine() {
+    let daemon = Daemon::start(&Setup::default());
+    let (mut client, _) = daemon.paired();
+    let bench = BenchSpec {
+        what: BenchKind::Gemv,
+        shapes: vec![Shape { m: 1, n: 256, k: 1024 }],
+        formats: vec!["fp16".into(), "int8".into()],
+        backend: None,
+        iterations: Some(20),
+    };
+    let start = StartJob { request: random(), job: JobSpec::Bench(bench.clone()) };
+    let ServerMessage::Accepted(accepted) = client.ask(ClientMessage::StartJob(start)) else {
+        panic!("no job")
+    };
+    let events = client.follow(accepted.job, 0);
+    let ended = events.last().map(|event| &event.event);
+    assert_eq!(ended, Some(&JobEvent::Ended { state: JobState::Done, fault: None }));
+    let mut records = Vec::new();
+    for event in events {
+        if let JobEvent::Result { record } = event.event {
+            records.push(*record);
+        }
+    }
+    assert_eq!(records.len(), 2);
+    for (record, format) in records.iter().zip(&bench.formats) {
+        assert_eq!(record.precision.as_ref().map(|it| &it.weights), Some(format));
+        assert!(record.check.passed && record.time_s.n == 20, "{record:?}");
+        assert!(record.samples_s.len() == 20 && record.conditions.contains_key("missing"));
+    }
+    // What has no kernel yet says so.
+    let bench = BenchSpec { what: BenchKind::Gemm, ..bench };
+    let start = StartJob { request: random(), job: JobSpec::Bench(bench) };
+    let ServerMessage::Accepted(accepted) = client.ask(ClientMessage::StartJob(start)) else {
+        panic!("no job")
+    };
+    assert_eq!(client.end_of(accepted.job), (JobState::Failed, Some(FaultCode::Failed)));
 }
 
 /// What measures is not what serves: no secret in its environment, its own process group, nothing left of it.

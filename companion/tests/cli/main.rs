@@ -1,9 +1,9 @@
 //! The command line as a user meets it: the real binary, its stdout, its stderr and its exit code.
 //! `UPDATE_GOLDEN=1` writes the golden files anew.
 
+#[path = "../binary/mod.rs"]
+mod binary;
 mod run;
-#[path = "../shared/mod.rs"]
-mod shared;
 
 mod advice;
 mod bad_input;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 use std::thread;
 
-pub(crate) use crate::shared::{Ends, Folder, daemon, program};
+pub(crate) use crate::binary::{Ends, Folder, daemon, program};
 
 /// How a run ended.
 #[derive(Debug)]

@@ -1,0 +1,91 @@
+//! L1, C03: as many clients as there are places, each with telemetry at 10 Hz and one job to follow; none loses an event.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use protocol::client::ClientMessage;
+use protocol::job::{FakeAct, JobEvent, JobId, JobState};
+use protocol::server::ServerMessage;
+
+use crate::harness::{Daemon, hooked};
+use crate::socket::{Client, Heard};
+
+const CLIENTS: usize = 64;
+
+/// What one client saw.
+struct Seen {
+    events: u64,
+    readings: u64,
+    pings_ms: Vec<f64>,
+}
+
+/// Follows a job to its end, with telemetry, and asks for a sign of life now and then.
+fn watch(mut client: Client, job: JobId) -> Seen {
+    client.ask(ClientMessage::SubscribeTelemetry { hz: 10.0 });
+    let mut last = client.subscribe(job, 0);
+    let mut seen = Seen { events: 0, readings: 0, pings_ms: Vec::new() };
+    let mut asked = Instant::now();
+    loop {
+        match client.push(Duration::from_secs(30)) {
+            Some(ServerMessage::Event(event)) => {
+                assert_eq!(event.seq, last + 1, "no gap and nothing twice");
+                last = event.seq;
+                seen.events += 1;
+                if matches!(event.event, JobEvent::Ended { .. }) {
+                    return seen;
+                }
+            }
+            Some(ServerMessage::Telemetry(_)) => seen.readings += 1,
+            other => panic!("{other:?}"),
+        }
+        if asked.elapsed() > Duration::from_secs(1) {
+            asked = Instant::now();
+            assert!(matches!(client.ask(ClientMessage::Ping {}), ServerMessage::Pong));
+            seen.pings_ms.push(asked.elapsed().as_secs_f64() * 1e3);
+        }
+    }
+}
+
+#[test]
+fn sixty_four_clients_lose_nothing() {
+    let seconds = std::env::var("RIDGEPOINT_SOAK_S").ok().and_then(|text| text.parse().ok());
+    let seconds: u32 = seconds.unwrap_or(600);
+    let daemon = Daemon::start(&hooked(serde_json::json!({ "fake": true })));
+    let (mut first, key) = daemon.paired();
+    let job = first.fake(2 * seconds, 500, FakeAct::Finish);
+    let clients: Vec<_> = std::iter::once(first)
+        .chain((1..CLIENTS).map(|_| daemon.connect(&key)))
+        .map(|client| thread::spawn(move || watch(client, job)))
+        .collect();
+    let seen: Vec<Seen> =
+        clients.into_iter().map(|client| client.join().expect("no panic")).collect();
+    let mut pings: Vec<f64> = seen.iter().flat_map(|seen| seen.pings_ms.clone()).collect();
+    pings.sort_by(f64::total_cmp);
+    let p99 = pings[(pings.len() * 99 / 100).min(pings.len() - 1)];
+    let readings: u64 = seen.iter().map(|seen| seen.readings).sum();
+    let rate = readings as f64 / CLIENTS as f64 / f64::from(seconds);
+    let rss = daemon.rss_mib();
+    println!(
+        "{} events each, {rate:.1} readings/s each, p99 {p99:.1} ms, {rss:.1} MiB",
+        seen[0].events
+    );
+    assert!(seen.iter().all(|other| other.events == seen[0].events));
+    assert!(rate > 8.0 && rss < 96.0, "{rate} {rss}");
+}
+
+/// C03: half open, as after a link that went down. Nothing is lost, and the place is free again.
+#[test]
+fn a_silent_connection_is_given_up_and_followed_again() {
+    let daemon = Daemon::start(&hooked(serde_json::json!({ "fake": true })));
+    let (mut client, key) = daemon.paired();
+    let job = client.fake(4, 100, FakeAct::Finish);
+    let (before, start) = (daemon.open_files(), Instant::now());
+    // It neither reads nor writes, so no ping is answered.
+    while daemon.open_files() >= before {
+        assert!(start.elapsed() < Duration::from_secs(90), "it is still open");
+        thread::sleep(Duration::from_millis(500));
+    }
+    println!("given up after {:.0} s", start.elapsed().as_secs_f64());
+    while !matches!(client.hear(Duration::from_millis(100)), Heard::Closed(_)) {}
+    assert_eq!(daemon.connect(&key).end_of(job), (JobState::Done, None));
+}
