@@ -8,6 +8,8 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod input;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
 mod walk;
 
@@ -168,6 +170,8 @@ impl RowKernels {
             Level::Avx2 | Level::AvxVnni | Level::Avx512 => {
                 Self { few: avx2::rows, one: avx2::rows }
             }
+            #[cfg(target_arch = "aarch64")]
+            Level::NeonDot => Self { few: neon::rows, one: neon::rows },
             _ => Self { few: portable::rows, one: portable::rows },
         }
     }

@@ -10,6 +10,11 @@ use crate::pack::{Layout, NF4, RowRef};
 /// Twice the values of E2M1.
 pub(super) const E2M1_TWICE: [i8; 16] = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12];
 
+/// The values of a nibble that is 8 too large.
+pub(super) const INT4: [i8; 16] = [-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7];
+/// The values of a nibble as it is.
+pub(super) const UNSIGNED: [i8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+
 type Sums = [f32; LANES];
 
 /// The sums of rows.
@@ -92,50 +97,42 @@ fn nibbles(layout: Layout, row: RowRef<'_>, x: &Input, sums: &mut Sums) {
     match layout {
         Layout::Int4G32Sym => {
             walk::<64, 8, 0, 1, _>([row], x, |[Chunk { codes: c, scales: s, .. }], x| {
-                add_nibbles(sums, c, x, int4, bf16s::<4>(s));
+                add_nibbles(sums, c, x, &INT4, bf16s::<4>(s));
             });
         }
         Layout::Int4G128Sym => {
             walk::<64, 2, 0, 1, _>([row], x, |[Chunk { codes: c, scales: s, .. }], x| {
-                add_nibbles(sums, c, x, int4, bf16s::<1>(s));
+                add_nibbles(sums, c, x, &INT4, bf16s::<1>(s));
             });
         }
         Layout::Int4G32 => {
             walk::<64, 8, 8, 1, _>([row], x, |[Chunk { codes: c, scales: s, zeros: z }], x| {
-                add_nibbles(sums, c, x, i32::from, bf16s::<4>(s));
+                add_nibbles(sums, c, x, &UNSIGNED, bf16s::<4>(s));
                 subtract_zero(sums, x, bf16s::<4>(s), bf16s::<4>(z));
             });
         }
         Layout::Int4G128 => {
             walk::<64, 2, 2, 1, _>([row], x, |[Chunk { codes: c, scales: s, zeros: z }], x| {
-                add_nibbles(sums, c, x, i32::from, bf16s::<1>(s));
+                add_nibbles(sums, c, x, &UNSIGNED, bf16s::<1>(s));
                 subtract_zero(sums, x, bf16s::<1>(s), bf16s::<1>(z));
             });
         }
         Layout::Mxfp4 => {
             walk::<64, 4, 0, 1, _>([row], x, |[Chunk { codes: c, scales: s, .. }], x| {
-                add_nibbles(sums, c, x, e2m1, s.map(e8m0));
+                add_nibbles(sums, c, x, &E2M1_TWICE, s.map(e8m0));
             });
         }
         Layout::Nvfp4 => {
             walk::<64, 8, 0, 1, _>([row], x, |[Chunk { codes: c, scales: s, .. }], x| {
-                add_nibbles(sums, c, x, e2m1, s.map(|code| E4M3.decode(code)));
+                add_nibbles(sums, c, x, &E2M1_TWICE, s.map(|code| E4M3.decode(code)));
             });
         }
         Layout::GgufQ4_0 => walk::<72, 0, 0, 1, _>([row], x, |[Chunk { codes: c, .. }], x| {
             let (codes, scales) = q4_0(c);
-            add_nibbles(sums, &codes, x, int4, scales);
+            add_nibbles(sums, &codes, x, &INT4, scales);
         }),
         _ => unreachable!("the caller comes here with nibbles"),
     }
-}
-
-fn int4(nibble: u8) -> i32 {
-    i32::from(nibble) - 8
-}
-
-fn e2m1(nibble: u8) -> i32 {
-    i32::from(E2M1_TWICE[usize::from(nibble)])
 }
 
 fn add_floats(sums: &mut Sums, x: &Floats, weight: impl Fn(usize) -> f32) {
@@ -158,9 +155,10 @@ fn add_nibbles<const S: usize>(
     sums: &mut Sums,
     codes: &[u8; CHUNK],
     x: &Nibbles,
-    weight: impl Fn(u8) -> i32,
+    table: &[i8; 16],
     scales: [f32; S],
 ) {
+    let weight = |code: u8| i32::from(table[usize::from(code)]);
     for (lane, sum) in sums.iter_mut().enumerate() {
         let byte = |i: usize| {
             weight(codes[i] & 15) * i32::from(x.low[i])
