@@ -30,98 +30,86 @@ const E4M3_BY_F16: f32 = 256.0;
 /// Numbers of a vector.
 const WIDTH: usize = 8;
 
-/// The sums of rows.
-pub(super) fn rows<const R: usize>(layout: Layout, rows: [RowRef<'_>; R], x: &Input) -> [f32; R] {
+/// The sum of a row.
+pub(super) fn row(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
     // SAFETY: the room above comes here with an `Isa` of this level or a wider one only, so the processor has the features.
-    unsafe { row_vectors(layout, rows, x) }
+    unsafe { row_vectors(layout, row, x) }
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
-fn row_vectors<const R: usize>(layout: Layout, rows: [RowRef<'_>; R], x: &Input) -> [f32; R] {
+fn row_vectors(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
     match layout {
         Layout::Fp32
         | Layout::Fp16
         | Layout::Bf16
         | Layout::Fp8E4m3
         | Layout::Fp8E5m2
-        | Layout::Nf4 => floats(layout, rows, x.floats()),
-        Layout::Int8 | Layout::Int8G128 | Layout::GgufQ8_0 => bytes(layout, rows, x.bytes()),
+        | Layout::Nf4 => floats(layout, row, x.floats()),
+        Layout::Int8 | Layout::Int8G128 | Layout::GgufQ8_0 => bytes(layout, row, x.bytes()),
         Layout::Int4G32
         | Layout::Int4G32Sym
         | Layout::Int4G128
         | Layout::Int4G128Sym
         | Layout::Mxfp4
         | Layout::Nvfp4
-        | Layout::GgufQ4_0 => nibbles(layout, rows, x.nibbles()),
+        | Layout::GgufQ4_0 => nibbles(layout, row, x.nibbles()),
     }
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
-fn floats<const R: usize>(layout: Layout, rows: [RowRef<'_>; R], x: &[Floats]) -> [f32; R] {
-    let mut sums = [[_mm256_setzero_ps(); 2]; R];
+fn floats(layout: Layout, row: RowRef<'_>, x: &[Floats]) -> f32 {
+    let mut sums = [_mm256_setzero_ps(); 2];
     match layout {
-        Layout::Fp32 => walk::<256, 0, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for i in 0..8 {
-                    let weights = _mm256_castsi256_ps(load(&chunk.codes[32 * i..]));
-                    sums[i % 2] = _mm256_fmadd_ps(weights, values(x, i), sums[i % 2]);
-                }
+        Layout::Fp32 => walk::<256, 0, 0, _>(row, x, |chunk, x| {
+            for i in 0..8 {
+                let weights = _mm256_castsi256_ps(load(&chunk.codes[32 * i..]));
+                sums[i % 2] = _mm256_fmadd_ps(weights, values(x, i), sums[i % 2]);
             }
         }),
-        Layout::Fp16 => walk::<128, 0, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for i in 0..8 {
-                    let weights = _mm256_cvtph_ps(load_half(&chunk.codes[16 * i..]));
-                    sums[i % 2] = _mm256_fmadd_ps(weights, values(x, i), sums[i % 2]);
-                }
+        Layout::Fp16 => walk::<128, 0, 0, _>(row, x, |chunk, x| {
+            for i in 0..8 {
+                let weights = _mm256_cvtph_ps(load_half(&chunk.codes[16 * i..]));
+                sums[i % 2] = _mm256_fmadd_ps(weights, values(x, i), sums[i % 2]);
             }
         }),
-        Layout::Bf16 => walk::<128, 0, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for i in 0..8 {
-                    let wide = _mm256_cvtepu16_epi32(load_half(&chunk.codes[16 * i..]));
-                    let weights = _mm256_castsi256_ps(_mm256_slli_epi32::<16>(wide));
-                    sums[i % 2] = _mm256_fmadd_ps(weights, values(x, i), sums[i % 2]);
-                }
+        Layout::Bf16 => walk::<128, 0, 0, _>(row, x, |chunk, x| {
+            for i in 0..8 {
+                let wide = _mm256_cvtepu16_epi32(load_half(&chunk.codes[16 * i..]));
+                let weights = _mm256_castsi256_ps(_mm256_slli_epi32::<16>(wide));
+                sums[i % 2] = _mm256_fmadd_ps(weights, values(x, i), sums[i % 2]);
             }
         }),
-        Layout::Fp8E5m2 => walk::<64, 0, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for i in 0..4 {
-                    let wide = _mm256_cvtepu8_epi16(load_half(&chunk.codes[16 * i..]));
-                    add_f16(sums, _mm256_slli_epi16::<8>(wide), x, i);
-                }
+        Layout::Fp8E5m2 => walk::<64, 0, 0, _>(row, x, |chunk, x| {
+            for i in 0..4 {
+                let wide = _mm256_cvtepu8_epi16(load_half(&chunk.codes[16 * i..]));
+                add_f16(&mut sums, _mm256_slli_epi16::<8>(wide), x, i);
             }
         }),
         Layout::Fp8E4m3 => {
             // Sign-extended and moved by 7, the sign is in place, exponent and mantissa are, and bit 14 is a second sign.
             let without = _mm256_set1_epi16(!0x4000);
-            walk::<64, 0, 0, R, _>(rows, x, |chunks, x| {
-                for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                    for i in 0..4 {
-                        let wide = _mm256_cvtepi8_epi16(load_half(&chunk.codes[16 * i..]));
-                        let moved = _mm256_and_si256(_mm256_slli_epi16::<7>(wide), without);
-                        add_f16(sums, moved, x, i);
-                    }
+            walk::<64, 0, 0, _>(row, x, |chunk, x| {
+                for i in 0..4 {
+                    let wide = _mm256_cvtepi8_epi16(load_half(&chunk.codes[16 * i..]));
+                    let moved = _mm256_and_si256(_mm256_slli_epi16::<7>(wide), without);
+                    add_f16(&mut sums, moved, x, i);
                 }
             });
         }
         Layout::Nf4 => {
             let tables = [load_floats(&NF4[..8]), load_floats(&NF4[8..])];
-            walk::<64, 8, 0, R, _>(rows, x.as_chunks::<2>().0, |chunks, x| {
-                for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                    for (half, sum) in sums.iter_mut().enumerate() {
-                        let products = dot_nf4(tables, load(&chunk.codes[32 * half..]), x, half);
-                        let scale = *chunk.scales[4 * half..].first_chunk().expect("two scales");
-                        *sum = _mm256_fmadd_ps(products, fp32(scale), *sum);
-                    }
+            walk::<64, 8, 0, _>(row, x.as_chunks::<2>().0, |chunk, x| {
+                for (half, sum) in sums.iter_mut().enumerate() {
+                    let products = dot_nf4(tables, load(&chunk.codes[32 * half..]), x, half);
+                    let scale = *chunk.scales[4 * half..].first_chunk().expect("two scales");
+                    *sum = _mm256_fmadd_ps(products, fp32(scale), *sum);
                 }
             });
         }
         _ => unreachable!("the caller comes here with floats"),
     }
     let last = if layout == Layout::Fp8E4m3 { E4M3_BY_F16 } else { 1.0 };
-    sums.map(|[a, b]| total(_mm256_add_ps(a, b)) * last)
+    total(_mm256_add_ps(sums[0], sums[1])) * last
 }
 
 /// Sums of eight products each.
@@ -158,38 +146,32 @@ fn add_f16(sums: &mut [__m256; 2], weights: __m256i, x: &Floats, quarter: usize)
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
-fn bytes<const R: usize>(layout: Layout, rows: [RowRef<'_>; R], x: &[Bytes]) -> [f32; R] {
-    let mut sums = [[_mm256_setzero_ps(); 2]; R];
+fn bytes(layout: Layout, row: RowRef<'_>, x: &[Bytes]) -> f32 {
+    let mut sums = [_mm256_setzero_ps(); 2];
     match layout {
-        Layout::Int8 => walk::<64, 0, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for (half, sum) in sums.iter_mut().enumerate() {
-                    *sum = _mm256_add_ps(dot_bytes(load(&chunk.codes[32 * half..]), x, half), *sum);
-                }
+        Layout::Int8 => walk::<64, 0, 0, _>(row, x, |chunk, x| {
+            for (half, sum) in sums.iter_mut().enumerate() {
+                *sum = _mm256_add_ps(dot_bytes(load(&chunk.codes[32 * half..]), x, half), *sum);
             }
         }),
-        Layout::Int8G128 => walk::<128, 2, 0, R, _>(rows, x.as_chunks::<2>().0, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for (half, sum) in sums.iter_mut().enumerate() {
-                    let first = dot_bytes(load(&chunk.codes[32 * half..]), &x[0], half);
-                    let second = dot_bytes(load(&chunk.codes[64 + 32 * half..]), &x[1], half);
-                    *sum = _mm256_fmadd_ps(_mm256_add_ps(first, second), bf16(*chunk.scales), *sum);
-                }
+        Layout::Int8G128 => walk::<128, 2, 0, _>(row, x.as_chunks::<2>().0, |chunk, x| {
+            for (half, sum) in sums.iter_mut().enumerate() {
+                let first = dot_bytes(load(&chunk.codes[32 * half..]), &x[0], half);
+                let second = dot_bytes(load(&chunk.codes[64 + 32 * half..]), &x[1], half);
+                *sum = _mm256_fmadd_ps(_mm256_add_ps(first, second), bf16(*chunk.scales), *sum);
             }
         }),
-        Layout::GgufQ8_0 => walk::<68, 0, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for (half, sum) in sums.iter_mut().enumerate() {
-                    let block = &chunk.codes[34 * half..];
-                    let scale = f16x4([[block[0], block[1]], [0; 2], [0; 2], [0; 2]]);
-                    let dots = dot_bytes(load(&block[2..]), x, half);
-                    *sum = _mm256_fmadd_ps(dots, _mm256_broadcastss_ps(scale), *sum);
-                }
+        Layout::GgufQ8_0 => walk::<68, 0, 0, _>(row, x, |chunk, x| {
+            for (half, sum) in sums.iter_mut().enumerate() {
+                let block = &chunk.codes[34 * half..];
+                let scale = f16x4([[block[0], block[1]], [0; 2], [0; 2], [0; 2]]);
+                let dots = dot_bytes(load(&block[2..]), x, half);
+                *sum = _mm256_fmadd_ps(dots, _mm256_broadcastss_ps(scale), *sum);
             }
         }),
         _ => unreachable!("the caller comes here with bytes"),
     }
-    sums.map(|[a, b]| total(_mm256_add_ps(a, b)))
+    total(_mm256_add_ps(sums[0], sums[1]))
 }
 
 /// Sums of four products each, exact, times the input's scales.
@@ -203,82 +185,67 @@ fn dot_bytes(codes: __m256i, x: &Bytes, half: usize) -> __m256 {
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
-fn nibbles<const R: usize>(layout: Layout, rows: [RowRef<'_>; R], x: &[Nibbles]) -> [f32; R] {
-    let mut sums = [[_mm256_setzero_ps(); 2]; R];
+fn nibbles(layout: Layout, row: RowRef<'_>, x: &[Nibbles]) -> f32 {
+    let mut sums = [_mm256_setzero_ps(); 2];
     let table = _mm256_broadcastsi128_si256(load_half(&E2M1_TABLE));
     let places =
         [_mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3), _mm256_setr_epi32(4, 4, 5, 5, 6, 6, 7, 7)];
     match layout {
-        Layout::Int4G128Sym => walk::<64, 2, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for (half, sum) in sums.iter_mut().enumerate() {
-                    let dots = dot_nibbles(load(&chunk.codes[32 * half..]), x, half);
-                    *sum = _mm256_fmadd_ps(dots, bf16(*chunk.scales), *sum);
-                }
+        Layout::Int4G128Sym => walk::<64, 2, 0, _>(row, x, |chunk, x| {
+            for (half, sum) in sums.iter_mut().enumerate() {
+                let dots = dot_nibbles(load(&chunk.codes[32 * half..]), x, half);
+                *sum = _mm256_fmadd_ps(dots, bf16(*chunk.scales), *sum);
             }
         }),
-        Layout::Int4G32Sym => walk::<64, 8, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for (half, sum) in sums.iter_mut().enumerate() {
-                    let dots = dot_nibbles(load(&chunk.codes[32 * half..]), x, half);
-                    *sum = _mm256_fmadd_ps(dots, two_of(bf16x4(*chunk.scales), half), *sum);
-                }
+        Layout::Int4G32Sym => walk::<64, 8, 0, _>(row, x, |chunk, x| {
+            for (half, sum) in sums.iter_mut().enumerate() {
+                let dots = dot_nibbles(load(&chunk.codes[32 * half..]), x, half);
+                *sum = _mm256_fmadd_ps(dots, two_of(bf16x4(*chunk.scales), half), *sum);
             }
         }),
-        Layout::Int4G128 => walk::<64, 2, 2, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for (half, sum) in sums.iter_mut().enumerate() {
-                    let dots = dot_nibbles(load(&chunk.codes[32 * half..]), x, half);
-                    let shift = load_floats(&x.sum[WIDTH * half..]);
-                    let dots = _mm256_fnmadd_ps(bf16(*chunk.zeros), shift, dots);
-                    *sum = _mm256_fmadd_ps(dots, bf16(*chunk.scales), *sum);
-                }
+        Layout::Int4G128 => walk::<64, 2, 2, _>(row, x, |chunk, x| {
+            for (half, sum) in sums.iter_mut().enumerate() {
+                let dots = dot_nibbles(load(&chunk.codes[32 * half..]), x, half);
+                let shift = load_floats(&x.sum[WIDTH * half..]);
+                let dots = _mm256_fnmadd_ps(bf16(*chunk.zeros), shift, dots);
+                *sum = _mm256_fmadd_ps(dots, bf16(*chunk.scales), *sum);
             }
         }),
-        Layout::Int4G32 => walk::<64, 8, 8, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for (half, sum) in sums.iter_mut().enumerate() {
-                    let dots = dot_nibbles(load(&chunk.codes[32 * half..]), x, half);
-                    let shift = load_floats(&x.sum[WIDTH * half..]);
-                    let zeros = two_of(bf16x4(*chunk.zeros), half);
-                    let dots = _mm256_fnmadd_ps(zeros, shift, dots);
-                    *sum = _mm256_fmadd_ps(dots, two_of(bf16x4(*chunk.scales), half), *sum);
-                }
+        Layout::Int4G32 => walk::<64, 8, 8, _>(row, x, |chunk, x| {
+            for (half, sum) in sums.iter_mut().enumerate() {
+                let dots = dot_nibbles(load(&chunk.codes[32 * half..]), x, half);
+                let shift = load_floats(&x.sum[WIDTH * half..]);
+                let zeros = two_of(bf16x4(*chunk.zeros), half);
+                let dots = _mm256_fnmadd_ps(zeros, shift, dots);
+                *sum = _mm256_fmadd_ps(dots, two_of(bf16x4(*chunk.scales), half), *sum);
             }
         }),
-        Layout::Mxfp4 => walk::<64, 4, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for (half, sum) in sums.iter_mut().enumerate() {
-                    let dots = dot_table(table, load(&chunk.codes[32 * half..]), x, half);
-                    *sum = _mm256_fmadd_ps(dots, two_of(e8m0x4(*chunk.scales), half), *sum);
-                }
+        Layout::Mxfp4 => walk::<64, 4, 0, _>(row, x, |chunk, x| {
+            for (half, sum) in sums.iter_mut().enumerate() {
+                let dots = dot_table(table, load(&chunk.codes[32 * half..]), x, half);
+                *sum = _mm256_fmadd_ps(dots, two_of(e8m0x4(*chunk.scales), half), *sum);
             }
         }),
-        Layout::Nvfp4 => walk::<64, 8, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for (half, sum) in sums.iter_mut().enumerate() {
-                    let eight = _mm_cvtepu8_epi16(_mm_cvtsi64_si128(word(*chunk.scales)));
-                    let eight = _mm256_cvtph_ps(_mm_slli_epi16::<7>(eight));
-                    let dots = dot_table(table, load(&chunk.codes[32 * half..]), x, half);
-                    *sum =
-                        _mm256_fmadd_ps(dots, _mm256_permutevar8x32_ps(eight, places[half]), *sum);
-                }
+        Layout::Nvfp4 => walk::<64, 8, 0, _>(row, x, |chunk, x| {
+            for (half, sum) in sums.iter_mut().enumerate() {
+                let eight = _mm_cvtepu8_epi16(_mm_cvtsi64_si128(word(*chunk.scales)));
+                let eight = _mm256_cvtph_ps(_mm_slli_epi16::<7>(eight));
+                let dots = dot_table(table, load(&chunk.codes[32 * half..]), x, half);
+                *sum = _mm256_fmadd_ps(dots, _mm256_permutevar8x32_ps(eight, places[half]), *sum);
             }
         }),
-        Layout::GgufQ4_0 => walk::<72, 0, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for (half, sum) in sums.iter_mut().enumerate() {
-                    let c = &chunk.codes[36 * half..];
-                    let codes = _mm256_set_m128i(load_half(&c[20..]), load_half(&c[2..]));
-                    let scales = two_of(f16x4([[c[0], c[1]], [c[18], c[19]], [0; 2], [0; 2]]), 0);
-                    *sum = _mm256_fmadd_ps(dot_nibbles(codes, x, half), scales, *sum);
-                }
+        Layout::GgufQ4_0 => walk::<72, 0, 0, _>(row, x, |chunk, x| {
+            for (half, sum) in sums.iter_mut().enumerate() {
+                let c = &chunk.codes[36 * half..];
+                let codes = _mm256_set_m128i(load_half(&c[20..]), load_half(&c[2..]));
+                let scales = two_of(f16x4([[c[0], c[1]], [c[18], c[19]], [0; 2], [0; 2]]), 0);
+                *sum = _mm256_fmadd_ps(dot_nibbles(codes, x, half), scales, *sum);
             }
         }),
         _ => unreachable!("the caller comes here with nibbles"),
     }
     let last = if layout == Layout::Nvfp4 { E4M3_BY_F16 } else { 1.0 };
-    sums.map(|[a, b]| total(_mm256_add_ps(a, b)) * last)
+    total(_mm256_add_ps(sums[0], sums[1])) * last
 }
 
 /// Sums of eight products each, exact, times the input's scales.

@@ -9,14 +9,15 @@ use std::arch::x86_64::{
     _mm_cvtepu8_epi32, _mm_cvtepu16_epi32, _mm_cvtph_ps, _mm_cvtsi32_si128, _mm_cvtsi64_si128,
     _mm_loadu_si128, _mm_max_epu32, _mm_set1_epi32, _mm_slli_epi16, _mm_slli_epi32,
     _mm256_cvtph_ps, _mm256_loadu_si256, _mm512_add_ps, _mm512_and_si512, _mm512_castps128_ps512,
-    _mm512_castps256_ps512, _mm512_castsi128_si512, _mm512_castsi256_si512, _mm512_castsi512_ps,
-    _mm512_castsi512_si256, _mm512_cvtepi8_epi16, _mm512_cvtepi32_ps, _mm512_cvtepu8_epi16,
-    _mm512_cvtepu16_epi32, _mm512_cvtph_ps, _mm512_dpbusd_epi32, _mm512_extracti64x4_epi64,
-    _mm512_fmadd_ps, _mm512_fnmadd_ps, _mm512_inserti32x4, _mm512_inserti64x4, _mm512_loadu_ps,
-    _mm512_loadu_si512, _mm512_maskz_broadcast_i32x4, _mm512_mul_ps, _mm512_permutexvar_ps,
-    _mm512_reduce_add_ps, _mm512_set1_epi8, _mm512_set1_epi16, _mm512_set1_ps, _mm512_setr_epi32,
-    _mm512_setzero_ps, _mm512_shuffle_epi8, _mm512_slli_epi16, _mm512_slli_epi32,
-    _mm512_srli_epi16, _mm512_srli_epi32, _mm512_xor_si512,
+    _mm512_castps256_ps512, _mm512_castsi256_si512, _mm512_castsi512_ps, _mm512_castsi512_si256,
+    _mm512_cvtepi8_epi16, _mm512_cvtepi32_ps, _mm512_cvtepu8_epi16, _mm512_cvtepu16_epi32,
+    _mm512_cvtph_ps, _mm512_dpbusd_epi32, _mm512_extracti64x4_epi64, _mm512_fmadd_ps,
+    _mm512_fnmadd_ps, _mm512_inserti64x4, _mm512_loadu_ps, _mm512_loadu_si512,
+    _mm512_maskz_broadcast_i32x4, _mm512_mul_ps, _mm512_permutex2var_epi16,
+    _mm512_permutexvar_epi16, _mm512_permutexvar_ps, _mm512_reduce_add_ps, _mm512_set1_epi8,
+    _mm512_set1_epi16, _mm512_set1_epi32, _mm512_setr_epi32, _mm512_setzero_ps,
+    _mm512_shuffle_epi8, _mm512_slli_epi16, _mm512_slli_epi32, _mm512_srli_epi16,
+    _mm512_srli_epi32, _mm512_xor_si512,
 };
 
 use super::input::{Bytes, CHUNK, Floats, Input, LANES, Nibbles};
@@ -28,98 +29,86 @@ const E2M1_TABLE: [u8; 16] = [12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 
 /// From E4M3 in the place of FP16's exponent and mantissa to its value: the biases differ by 8.
 const E4M3_BY_F16: f32 = 256.0;
 
-/// The sums of rows.
-pub(super) fn rows<const R: usize>(layout: Layout, rows: [RowRef<'_>; R], x: &Input) -> [f32; R] {
+/// The sum of a row.
+pub(super) fn row(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
     // SAFETY: the room above comes here with an `Isa` of this level only, so the processor has the features.
-    unsafe { row_vectors(layout, rows, x) }
+    unsafe { row_vectors(layout, row, x) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")]
-fn row_vectors<const R: usize>(layout: Layout, rows: [RowRef<'_>; R], x: &Input) -> [f32; R] {
+fn row_vectors(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
     match layout {
         Layout::Fp32
         | Layout::Fp16
         | Layout::Bf16
         | Layout::Fp8E4m3
         | Layout::Fp8E5m2
-        | Layout::Nf4 => floats(layout, rows, x.floats()),
-        Layout::Int8 | Layout::Int8G128 | Layout::GgufQ8_0 => bytes(layout, rows, x.bytes()),
+        | Layout::Nf4 => floats(layout, row, x.floats()),
+        Layout::Int8 | Layout::Int8G128 | Layout::GgufQ8_0 => bytes(layout, row, x.bytes()),
         Layout::Int4G32
         | Layout::Int4G32Sym
         | Layout::Int4G128
         | Layout::Int4G128Sym
         | Layout::Mxfp4
         | Layout::Nvfp4
-        | Layout::GgufQ4_0 => nibbles(layout, rows, x.nibbles()),
+        | Layout::GgufQ4_0 => nibbles(layout, row, x.nibbles()),
     }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")]
-fn floats<const R: usize>(layout: Layout, rows: [RowRef<'_>; R], x: &[Floats]) -> [f32; R] {
-    let mut sums = [[_mm512_setzero_ps(); 2]; R];
+fn floats(layout: Layout, row: RowRef<'_>, x: &[Floats]) -> f32 {
+    let mut sums = [_mm512_setzero_ps(); 2];
     match layout {
-        Layout::Fp32 => walk::<256, 0, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for i in 0..4 {
-                    let weights = _mm512_castsi512_ps(load(&chunk.codes[64 * i..]));
-                    sums[i % 2] = _mm512_fmadd_ps(weights, values(x, i), sums[i % 2]);
-                }
+        Layout::Fp32 => walk::<256, 0, 0, _>(row, x, |chunk, x| {
+            for i in 0..4 {
+                let weights = _mm512_castsi512_ps(load(&chunk.codes[64 * i..]));
+                sums[i % 2] = _mm512_fmadd_ps(weights, values(x, i), sums[i % 2]);
             }
         }),
-        Layout::Fp16 => walk::<128, 0, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for i in 0..4 {
-                    let weights = _mm512_cvtph_ps(load_half(&chunk.codes[32 * i..]));
-                    sums[i % 2] = _mm512_fmadd_ps(weights, values(x, i), sums[i % 2]);
-                }
+        Layout::Fp16 => walk::<128, 0, 0, _>(row, x, |chunk, x| {
+            for i in 0..4 {
+                let weights = _mm512_cvtph_ps(load_half(&chunk.codes[32 * i..]));
+                sums[i % 2] = _mm512_fmadd_ps(weights, values(x, i), sums[i % 2]);
             }
         }),
-        Layout::Bf16 => walk::<128, 0, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for i in 0..4 {
-                    let wide = _mm512_cvtepu16_epi32(load_half(&chunk.codes[32 * i..]));
-                    let weights = _mm512_castsi512_ps(_mm512_slli_epi32::<16>(wide));
-                    sums[i % 2] = _mm512_fmadd_ps(weights, values(x, i), sums[i % 2]);
-                }
+        Layout::Bf16 => walk::<128, 0, 0, _>(row, x, |chunk, x| {
+            for i in 0..4 {
+                let wide = _mm512_cvtepu16_epi32(load_half(&chunk.codes[32 * i..]));
+                let weights = _mm512_castsi512_ps(_mm512_slli_epi32::<16>(wide));
+                sums[i % 2] = _mm512_fmadd_ps(weights, values(x, i), sums[i % 2]);
             }
         }),
-        Layout::Fp8E5m2 => walk::<64, 0, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for half in [0, 1] {
-                    let wide = _mm512_cvtepu8_epi16(load_half(&chunk.codes[32 * half..]));
-                    add_f16(sums, _mm512_slli_epi16::<8>(wide), x, half);
-                }
+        Layout::Fp8E5m2 => walk::<64, 0, 0, _>(row, x, |chunk, x| {
+            for half in [0, 1] {
+                let wide = _mm512_cvtepu8_epi16(load_half(&chunk.codes[32 * half..]));
+                add_f16(&mut sums, _mm512_slli_epi16::<8>(wide), x, half);
             }
         }),
         Layout::Fp8E4m3 => {
             // Sign-extended and moved by 7, the sign is in place, exponent and mantissa are, and bit 14 is a second sign.
             let without = _mm512_set1_epi16(!0x4000);
-            walk::<64, 0, 0, R, _>(rows, x, |chunks, x| {
-                for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                    for half in [0, 1] {
-                        let wide = _mm512_cvtepi8_epi16(load_half(&chunk.codes[32 * half..]));
-                        let moved = _mm512_and_si512(_mm512_slli_epi16::<7>(wide), without);
-                        add_f16(sums, moved, x, half);
-                    }
+            walk::<64, 0, 0, _>(row, x, |chunk, x| {
+                for half in [0, 1] {
+                    let wide = _mm512_cvtepi8_epi16(load_half(&chunk.codes[32 * half..]));
+                    let moved = _mm512_and_si512(_mm512_slli_epi16::<7>(wide), without);
+                    add_f16(&mut sums, moved, x, half);
                 }
             });
         }
         Layout::Nf4 => {
             let table = load_floats(&NF4);
             let halves = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
-            walk::<64, 8, 0, R, _>(rows, x.as_chunks::<2>().0, |chunks, x| {
-                for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                    let products = dot_nf4(table, load(chunk.codes), x);
-                    let scales = _mm_castsi128_ps(_mm_cvtsi64_si128(word(*chunk.scales)));
-                    let scales = _mm512_permutexvar_ps(halves, _mm512_castps128_ps512(scales));
-                    sums[0] = _mm512_fmadd_ps(products, scales, sums[0]);
-                }
+            walk::<64, 8, 0, _>(row, x.as_chunks::<2>().0, |chunk, x| {
+                let products = dot_nf4(table, load(chunk.codes), x);
+                let scales = _mm_castsi128_ps(_mm_cvtsi64_si128(word(*chunk.scales)));
+                let scales = _mm512_permutexvar_ps(halves, _mm512_castps128_ps512(scales));
+                sums[0] = _mm512_fmadd_ps(products, scales, sums[0]);
             });
         }
         _ => unreachable!("the caller comes here with floats"),
     }
     let last = if layout == Layout::Fp8E4m3 { E4M3_BY_F16 } else { 1.0 };
-    sums.map(|[a, b]| _mm512_reduce_add_ps(_mm512_add_ps(a, b)) * last)
+    _mm512_reduce_add_ps(_mm512_add_ps(sums[0], sums[1])) * last
 }
 
 /// Sums of eight products each, in two chains.
@@ -148,42 +137,37 @@ fn add_f16(sums: &mut [__m512; 2], weights: __m512i, x: &Floats, half: usize) {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")]
-fn bytes<const R: usize>(layout: Layout, rows: [RowRef<'_>; R], x: &[Bytes]) -> [f32; R] {
-    let mut sums = [_mm512_setzero_ps(); R];
+fn bytes(layout: Layout, row: RowRef<'_>, x: &[Bytes]) -> f32 {
+    let mut sum = _mm512_setzero_ps();
     match layout {
-        Layout::Int8 => walk::<64, 0, 0, R, _>(rows, x, |chunks, x| {
-            for (sum, chunk) in sums.iter_mut().zip(chunks) {
-                let dots = dot_bytes(load(chunk.codes), x);
-                *sum = _mm512_fmadd_ps(dots, load_floats(&x.scale), *sum);
-            }
+        Layout::Int8 => walk::<64, 0, 0, _>(row, x, |chunk, x| {
+            let dots = dot_bytes(load(chunk.codes), x);
+            sum = _mm512_fmadd_ps(dots, load_floats(&x.scale), sum);
         }),
-        Layout::Int8G128 => walk::<128, 2, 0, R, _>(rows, x.as_chunks::<2>().0, |chunks, x| {
+        Layout::Int8G128 => walk::<128, 2, 0, _>(row, x.as_chunks::<2>().0, |chunk, x| {
             let [first, second] = x;
-            for (sum, chunk) in sums.iter_mut().zip(chunks) {
-                let dots = dot_bytes(load(chunk.codes), first);
-                let products = _mm512_mul_ps(dots, load_floats(&first.scale));
-                let dots = dot_bytes(load(&chunk.codes[64..]), second);
-                let products = _mm512_fmadd_ps(dots, load_floats(&second.scale), products);
-                *sum = _mm512_fmadd_ps(products, bf16(*chunk.scales), *sum);
-            }
+
+            let dots = dot_bytes(load(chunk.codes), first);
+            let products = _mm512_mul_ps(dots, load_floats(&first.scale));
+            let dots = dot_bytes(load(&chunk.codes[64..]), second);
+            let products = _mm512_fmadd_ps(dots, load_floats(&second.scale), products);
+            sum = _mm512_fmadd_ps(products, bf16(*chunk.scales), sum);
         }),
         Layout::GgufQ8_0 => {
             let spread = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
-            walk::<68, 0, 0, R, _>(rows, x, |chunks, x| {
-                for (sum, chunk) in sums.iter_mut().zip(chunks) {
-                    let c = chunk.codes;
-                    let low = _mm512_castsi256_si512(load_half(&c[2..]));
-                    let codes = _mm512_inserti64x4::<1>(low, load_half(&c[36..]));
-                    let scales = f16x4([[c[0], c[1]], [c[34], c[35]], [0; 2], [0; 2]]);
-                    let scales = _mm512_permutexvar_ps(spread, _mm512_castps128_ps512(scales));
-                    let scales = _mm512_mul_ps(scales, load_floats(&x.scale));
-                    *sum = _mm512_fmadd_ps(dot_bytes(codes, x), scales, *sum);
-                }
+            walk::<68, 0, 0, _>(row, x, |chunk, x| {
+                let c = chunk.codes;
+                let low = _mm512_castsi256_si512(load_half(&c[2..]));
+                let codes = _mm512_inserti64x4::<1>(low, load_half(&c[36..]));
+                let scales = f16x4([[c[0], c[1]], [c[34], c[35]], [0; 2], [0; 2]]);
+                let scales = _mm512_permutexvar_ps(spread, _mm512_castps128_ps512(scales));
+                let scales = _mm512_mul_ps(scales, load_floats(&x.scale));
+                sum = _mm512_fmadd_ps(dot_bytes(codes, x), scales, sum);
             });
         }
         _ => unreachable!("the caller comes here with bytes"),
     }
-    sums.map(|sum| _mm512_reduce_add_ps(sum))
+    _mm512_reduce_add_ps(sum)
 }
 
 /// Sums of four products each, exact.
@@ -194,70 +178,71 @@ fn dot_bytes(codes: __m512i, x: &Bytes) -> __m512 {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")]
-fn nibbles<const R: usize>(layout: Layout, rows: [RowRef<'_>; R], x: &[Nibbles]) -> [f32; R] {
-    let mut sums = [_mm512_setzero_ps(); R];
+fn nibbles(layout: Layout, row: RowRef<'_>, x: &[Nibbles]) -> f32 {
+    let mut sum = _mm512_setzero_ps();
     let quarters = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
     let eighths = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
     let four = |scales: __m128| _mm512_permutexvar_ps(quarters, _mm512_castps128_ps512(scales));
     let table = _mm512_maskz_broadcast_i32x4(u16::MAX, load_quarter(&E2M1_TABLE));
     match layout {
-        Layout::Int4G128Sym => walk::<64, 2, 0, R, _>(rows, x, |chunks, x| {
-            for (sum, chunk) in sums.iter_mut().zip(chunks) {
-                let dots = dot_nibbles(load(chunk.codes), x);
-                *sum = _mm512_fmadd_ps(dots, bf16(*chunk.scales), *sum);
-            }
+        Layout::Int4G128Sym => walk::<64, 2, 0, _>(row, x, |chunk, x| {
+            let dots = dot_nibbles(load(chunk.codes), x);
+            sum = _mm512_fmadd_ps(dots, bf16(*chunk.scales), sum);
         }),
-        Layout::Int4G32Sym => walk::<64, 8, 0, R, _>(rows, x, |chunks, x| {
-            for (sum, chunk) in sums.iter_mut().zip(chunks) {
-                let dots = dot_nibbles(load(chunk.codes), x);
-                *sum = _mm512_fmadd_ps(dots, four(bf16x4(*chunk.scales)), *sum);
-            }
+        Layout::Int4G32Sym => walk::<64, 8, 0, _>(row, x, |chunk, x| {
+            let dots = dot_nibbles(load(chunk.codes), x);
+            sum = _mm512_fmadd_ps(dots, four(bf16x4(*chunk.scales)), sum);
         }),
-        Layout::Int4G128 => walk::<64, 2, 2, R, _>(rows, x, |chunks, x| {
-            for (sum, chunk) in sums.iter_mut().zip(chunks) {
-                let dots = dot_nibbles(load(chunk.codes), x);
-                let dots = _mm512_fnmadd_ps(bf16(*chunk.zeros), load_floats(&x.sum), dots);
-                *sum = _mm512_fmadd_ps(dots, bf16(*chunk.scales), *sum);
-            }
+        Layout::Int4G128 => walk::<64, 2, 2, _>(row, x, |chunk, x| {
+            let dots = dot_nibbles(load(chunk.codes), x);
+            let dots = _mm512_fnmadd_ps(bf16(*chunk.zeros), load_floats(&x.sum), dots);
+            sum = _mm512_fmadd_ps(dots, bf16(*chunk.scales), sum);
         }),
-        Layout::Int4G32 => walk::<64, 8, 8, R, _>(rows, x, |chunks, x| {
-            for (sum, chunk) in sums.iter_mut().zip(chunks) {
-                let zeros = four(bf16x4(*chunk.zeros));
-                let dots = dot_nibbles(load(chunk.codes), x);
-                let dots = _mm512_fnmadd_ps(zeros, load_floats(&x.sum), dots);
-                *sum = _mm512_fmadd_ps(dots, four(bf16x4(*chunk.scales)), *sum);
-            }
+        Layout::Int4G32 => walk::<64, 8, 8, _>(row, x, |chunk, x| {
+            let zeros = four(bf16x4(*chunk.zeros));
+            let dots = dot_nibbles(load(chunk.codes), x);
+            let dots = _mm512_fnmadd_ps(zeros, load_floats(&x.sum), dots);
+            sum = _mm512_fmadd_ps(dots, four(bf16x4(*chunk.scales)), sum);
         }),
-        Layout::Mxfp4 => walk::<64, 4, 0, R, _>(rows, x, |chunks, x| {
-            for (sum, chunk) in sums.iter_mut().zip(chunks) {
-                let dots = dot_table(table, load(chunk.codes), x);
-                *sum = _mm512_fmadd_ps(dots, four(e8m0x4(*chunk.scales)), *sum);
-            }
+        Layout::Mxfp4 => walk::<64, 4, 0, _>(row, x, |chunk, x| {
+            let dots = dot_table(table, load(chunk.codes), x);
+            sum = _mm512_fmadd_ps(dots, four(e8m0x4(*chunk.scales)), sum);
         }),
-        Layout::Nvfp4 => walk::<64, 8, 0, R, _>(rows, x, |chunks, x| {
-            for (sum, chunk) in sums.iter_mut().zip(chunks) {
-                let eight = _mm_cvtepu8_epi16(_mm_cvtsi64_si128(word(*chunk.scales)));
-                let eight = _mm256_cvtph_ps(_mm_slli_epi16::<7>(eight));
-                let scales = _mm512_permutexvar_ps(eighths, _mm512_castps256_ps512(eight));
-                let dots = dot_table(table, load(chunk.codes), x);
-                *sum = _mm512_fmadd_ps(dots, scales, *sum);
-            }
+        Layout::Nvfp4 => walk::<64, 8, 0, _>(row, x, |chunk, x| {
+            let eight = _mm_cvtepu8_epi16(_mm_cvtsi64_si128(word(*chunk.scales)));
+            let eight = _mm256_cvtph_ps(_mm_slli_epi16::<7>(eight));
+            let scales = _mm512_permutexvar_ps(eighths, _mm512_castps256_ps512(eight));
+            let dots = dot_table(table, load(chunk.codes), x);
+            sum = _mm512_fmadd_ps(dots, scales, sum);
         }),
-        Layout::GgufQ4_0 => walk::<72, 0, 0, R, _>(rows, x, |chunks, x| {
-            for (sum, chunk) in sums.iter_mut().zip(chunks) {
-                let c = chunk.codes;
-                let codes = _mm512_castsi128_si512(load_quarter(&c[2..]));
-                let codes = _mm512_inserti32x4::<1>(codes, load_quarter(&c[20..]));
-                let codes = _mm512_inserti32x4::<2>(codes, load_quarter(&c[38..]));
-                let codes = _mm512_inserti32x4::<3>(codes, load_quarter(&c[56..]));
-                let scales = f16x4([[c[0], c[1]], [c[18], c[19]], [c[36], c[37]], [c[54], c[55]]]);
-                *sum = _mm512_fmadd_ps(dot_nibbles(codes, x), four(scales), *sum);
-            }
-        }),
+        Layout::GgufQ4_0 => {
+            let (places, scale_places) = q4_0_places();
+            walk::<72, 0, 0, _>(row, x, |chunk, x| {
+                // Two loads have all 72 bytes; a permutation of words leaves out the scales.
+                let start = load(chunk.codes);
+                let codes = _mm512_permutex2var_epi16(start, places, load(&chunk.codes[8..]));
+                let scales = _mm512_permutexvar_epi16(scale_places, start);
+                let scales = _mm512_cvtph_ps(_mm512_castsi512_si256(scales));
+                sum = _mm512_fmadd_ps(dot_nibbles(codes, x), scales, sum);
+            });
+        }
         _ => unreachable!("the caller comes here with nibbles"),
     }
     let last = if layout == Layout::Nvfp4 { E4M3_BY_F16 } else { 1.0 };
-    sums.map(|sum| _mm512_reduce_add_ps(sum) * last)
+    _mm512_reduce_add_ps(sum) * last
+}
+
+/// Where the words of codes are in four blocks of 18 bytes: below 32 in the first 64 bytes, from there on in the last 64;
+/// and where the scale of each lane is.
+#[target_feature(enable = "avx512f")]
+fn q4_0_places() -> (__m512i, __m512i) {
+    let (mut codes, mut scales) = ([0_u8; 64], [0_u8; 64]);
+    for i in 0..32_u8 {
+        let place = i / 8 * 9 + 1 + i % 8;
+        codes[2 * usize::from(i)] = if place < 32 { place } else { 32 + place - 4 };
+        scales[2 * usize::from(i)] = i % 16 / 4 * 9;
+    }
+    (load(&codes), load(&scales))
 }
 
 /// Sums of eight products each, exact, times the input's scales.
@@ -287,7 +272,8 @@ fn dot(low: __m512i, high: __m512i, x: &Nibbles) -> __m512 {
 
 #[target_feature(enable = "avx512f")]
 fn bf16(bytes: [u8; 2]) -> __m512 {
-    _mm512_set1_ps(f32::from_bits(u32::from(u16::from_le_bytes(bytes)) << 16))
+    let twice = _mm512_set1_epi16(i16::from_le_bytes(bytes));
+    _mm512_castsi512_ps(_mm512_and_si512(twice, _mm512_set1_epi32(!0xffff)))
 }
 
 #[target_feature(enable = "avx512f,avx512vl")]

@@ -28,24 +28,24 @@ const WIDTH: usize = 4;
 
 type Sums = [float32x4_t; 4];
 
-/// The sums of rows.
-pub(super) fn rows<const R: usize>(layout: Layout, rows: [RowRef<'_>; R], x: &Input) -> [f32; R] {
+/// The sum of a row.
+pub(super) fn row(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
     // SAFETY: the room above comes here with an `Isa` of this level only, so the processor has the features.
-    unsafe { row_vectors(layout, rows, x) }
+    unsafe { row_vectors(layout, row, x) }
 }
 
 #[target_feature(enable = "neon,dotprod")]
-fn row_vectors<const R: usize>(layout: Layout, rows: [RowRef<'_>; R], x: &Input) -> [f32; R] {
-    let mut sums = [[vdupq_n_f32(0.0); 4]; R];
+fn row_vectors(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
+    let mut sums = [vdupq_n_f32(0.0); 4];
     match layout {
         Layout::Fp32
         | Layout::Fp16
         | Layout::Bf16
         | Layout::Fp8E4m3
         | Layout::Fp8E5m2
-        | Layout::Nf4 => floats(layout, rows, x.floats(), &mut sums),
+        | Layout::Nf4 => floats(layout, row, x.floats(), &mut sums),
         Layout::Int8 | Layout::Int8G128 | Layout::GgufQ8_0 => {
-            bytes(layout, rows, x.bytes(), &mut sums);
+            bytes(layout, row, x.bytes(), &mut sums);
         }
         Layout::Int4G32
         | Layout::Int4G32Sym
@@ -53,76 +53,61 @@ fn row_vectors<const R: usize>(layout: Layout, rows: [RowRef<'_>; R], x: &Input)
         | Layout::Int4G128Sym
         | Layout::Mxfp4
         | Layout::Nvfp4
-        | Layout::GgufQ4_0 => nibbles(layout, rows, x.nibbles(), &mut sums),
+        | Layout::GgufQ4_0 => nibbles(layout, row, x.nibbles(), &mut sums),
     }
     let last = match layout {
         Layout::Fp8E4m3 | Layout::Nvfp4 => E4M3_BY_F16,
         _ => 1.0,
     };
-    sums.map(|[a, b, c, d]| vaddvq_f32(vaddq_f32(vaddq_f32(a, b), vaddq_f32(c, d))) * last)
+    let [a, b, c, d] = sums;
+    vaddvq_f32(vaddq_f32(vaddq_f32(a, b), vaddq_f32(c, d))) * last
 }
 
 #[target_feature(enable = "neon,dotprod")]
-fn floats<const R: usize>(
-    layout: Layout,
-    rows: [RowRef<'_>; R],
-    x: &[Floats],
-    sums: &mut [Sums; R],
-) {
+fn floats(layout: Layout, row: RowRef<'_>, x: &[Floats], sums: &mut Sums) {
     match layout {
-        Layout::Fp32 => walk::<256, 0, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for i in 0..16 {
-                    let weights = vreinterpretq_f32_u8(load(&chunk.codes[16 * i..]));
-                    sums[i % 4] = vfmaq_f32(sums[i % 4], weights, values(x, i));
-                }
+        Layout::Fp32 => walk::<256, 0, 0, _>(row, x, |chunk, x| {
+            for i in 0..16 {
+                let weights = vreinterpretq_f32_u8(load(&chunk.codes[16 * i..]));
+                sums[i % 4] = vfmaq_f32(sums[i % 4], weights, values(x, i));
             }
         }),
-        Layout::Fp16 => walk::<128, 0, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for i in 0..8 {
-                    add_f16(sums, load_words(&chunk.codes[16 * i..]), x, i);
-                }
+        Layout::Fp16 => walk::<128, 0, 0, _>(row, x, |chunk, x| {
+            for i in 0..8 {
+                add_f16(sums, load_words(&chunk.codes[16 * i..]), x, i);
             }
         }),
-        Layout::Bf16 => walk::<128, 0, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for i in 0..8 {
-                    let words = load_words(&chunk.codes[16 * i..]);
-                    let low = vshll_n_u16::<16>(vget_low_u16(words));
-                    let high = vshll_high_n_u16::<16>(words);
-                    add(sums, vreinterpretq_f32_u32(low), x, 2 * i);
-                    add(sums, vreinterpretq_f32_u32(high), x, 2 * i + 1);
-                }
+        Layout::Bf16 => walk::<128, 0, 0, _>(row, x, |chunk, x| {
+            for i in 0..8 {
+                let words = load_words(&chunk.codes[16 * i..]);
+                let low = vshll_n_u16::<16>(vget_low_u16(words));
+                let high = vshll_high_n_u16::<16>(words);
+                add(sums, vreinterpretq_f32_u32(low), x, 2 * i);
+                add(sums, vreinterpretq_f32_u32(high), x, 2 * i + 1);
             }
         }),
-        Layout::Fp8E5m2 => walk::<64, 0, 0, R, _>(rows, x, |chunks, x| {
+        Layout::Fp8E5m2 => walk::<64, 0, 0, _>(row, x, |chunk, x| {
             let zero = vdupq_n_u8(0);
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for i in 0..4 {
-                    // A byte above a zero byte is E5M2 as FP16.
-                    let codes = load(&chunk.codes[16 * i..]);
-                    add_f16(sums, vreinterpretq_u16_u8(vzip1q_u8(zero, codes)), x, 2 * i);
-                    add_f16(sums, vreinterpretq_u16_u8(vzip2q_u8(zero, codes)), x, 2 * i + 1);
-                }
+
+            for i in 0..4 {
+                // A byte above a zero byte is E5M2 as FP16.
+                let codes = load(&chunk.codes[16 * i..]);
+                add_f16(sums, vreinterpretq_u16_u8(vzip1q_u8(zero, codes)), x, 2 * i);
+                add_f16(sums, vreinterpretq_u16_u8(vzip2q_u8(zero, codes)), x, 2 * i + 1);
             }
         }),
-        Layout::Fp8E4m3 => walk::<64, 0, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for i in 0..4 {
-                    let codes = load_signed(&chunk.codes[16 * i..]);
-                    add_f16(sums, e4m3(vmovl_s8(vget_low_s8(codes))), x, 2 * i);
-                    add_f16(sums, e4m3(vmovl_s8(vget_high_s8(codes))), x, 2 * i + 1);
-                }
+        Layout::Fp8E4m3 => walk::<64, 0, 0, _>(row, x, |chunk, x| {
+            for i in 0..4 {
+                let codes = load_signed(&chunk.codes[16 * i..]);
+                add_f16(sums, e4m3(vmovl_s8(vget_low_s8(codes))), x, 2 * i);
+                add_f16(sums, e4m3(vmovl_s8(vget_high_s8(codes))), x, 2 * i + 1);
             }
         }),
-        Layout::Nf4 => walk::<64, 8, 0, R, _>(rows, x.as_chunks::<2>().0, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for (quarter, sum) in sums.iter_mut().enumerate() {
-                    let products = dot_nf4(load(&chunk.codes[16 * quarter..]), x, quarter);
-                    let scale = chunk.scales[quarter / 2 * 4..].first_chunk().expect("two scales");
-                    *sum = vfmaq_f32(*sum, products, vdupq_n_f32(f32::from_le_bytes(*scale)));
-                }
+        Layout::Nf4 => walk::<64, 8, 0, _>(row, x.as_chunks::<2>().0, |chunk, x| {
+            for (quarter, sum) in sums.iter_mut().enumerate() {
+                let products = dot_nf4(load(&chunk.codes[16 * quarter..]), x, quarter);
+                let scale = chunk.scales[quarter / 2 * 4..].first_chunk().expect("two scales");
+                *sum = vfmaq_f32(*sum, products, vdupq_n_f32(f32::from_le_bytes(*scale)));
             }
         }),
         _ => unreachable!("the caller comes here with floats"),
@@ -169,38 +154,30 @@ fn dot_nf4(codes: uint8x16_t, x: &[Floats; 2], quarter: usize) -> float32x4_t {
 }
 
 #[target_feature(enable = "neon,dotprod")]
-fn bytes<const R: usize>(layout: Layout, rows: [RowRef<'_>; R], x: &[Bytes], sums: &mut [Sums; R]) {
+fn bytes(layout: Layout, row: RowRef<'_>, x: &[Bytes], sums: &mut Sums) {
     match layout {
-        Layout::Int8 => walk::<64, 0, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for (quarter, sum) in sums.iter_mut().enumerate() {
-                    let dots = dot_bytes(load_signed(&chunk.codes[16 * quarter..]), x, quarter);
-                    *sum = vaddq_f32(*sum, dots);
-                }
+        Layout::Int8 => walk::<64, 0, 0, _>(row, x, |chunk, x| {
+            for (quarter, sum) in sums.iter_mut().enumerate() {
+                let dots = dot_bytes(load_signed(&chunk.codes[16 * quarter..]), x, quarter);
+                *sum = vaddq_f32(*sum, dots);
             }
         }),
-        Layout::Int8G128 => walk::<128, 2, 0, R, _>(rows, x.as_chunks::<2>().0, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                let scale = vdupq_n_f32(bf16(*chunk.scales));
-                for (quarter, sum) in sums.iter_mut().enumerate() {
-                    let first = load_signed(&chunk.codes[16 * quarter..]);
-                    let second = load_signed(&chunk.codes[64 + 16 * quarter..]);
-                    let dots = vaddq_f32(
-                        dot_bytes(first, &x[0], quarter),
-                        dot_bytes(second, &x[1], quarter),
-                    );
-                    *sum = vfmaq_f32(*sum, dots, scale);
-                }
+        Layout::Int8G128 => walk::<128, 2, 0, _>(row, x.as_chunks::<2>().0, |chunk, x| {
+            let scale = vdupq_n_f32(bf16(*chunk.scales));
+            for (quarter, sum) in sums.iter_mut().enumerate() {
+                let first = load_signed(&chunk.codes[16 * quarter..]);
+                let second = load_signed(&chunk.codes[64 + 16 * quarter..]);
+                let dots =
+                    vaddq_f32(dot_bytes(first, &x[0], quarter), dot_bytes(second, &x[1], quarter));
+                *sum = vfmaq_f32(*sum, dots, scale);
             }
         }),
-        Layout::GgufQ8_0 => walk::<68, 0, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                for (quarter, sum) in sums.iter_mut().enumerate() {
-                    let block = &chunk.codes[quarter / 2 * 34..];
-                    let codes = load_signed(&block[2 + quarter % 2 * 16..]);
-                    let scale = vdupq_n_f32(f16([block[0], block[1]]));
-                    *sum = vfmaq_f32(*sum, dot_bytes(codes, x, quarter), scale);
-                }
+        Layout::GgufQ8_0 => walk::<68, 0, 0, _>(row, x, |chunk, x| {
+            for (quarter, sum) in sums.iter_mut().enumerate() {
+                let block = &chunk.codes[quarter / 2 * 34..];
+                let codes = load_signed(&block[2 + quarter % 2 * 16..]);
+                let scale = vdupq_n_f32(f16([block[0], block[1]]));
+                *sum = vfmaq_f32(*sum, dot_bytes(codes, x, quarter), scale);
             }
         }),
         _ => unreachable!("the caller comes here with bytes"),
@@ -215,55 +192,36 @@ fn dot_bytes(codes: int8x16_t, x: &Bytes, quarter: usize) -> float32x4_t {
 }
 
 #[target_feature(enable = "neon,dotprod")]
-fn nibbles<const R: usize>(
-    layout: Layout,
-    rows: [RowRef<'_>; R],
-    x: &[Nibbles],
-    sums: &mut [Sums; R],
-) {
+fn nibbles(layout: Layout, row: RowRef<'_>, x: &[Nibbles], sums: &mut Sums) {
     match layout {
-        Layout::Int4G128Sym => walk::<64, 2, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                add_dots(sums, &INT4, chunk.codes, x, [vdupq_n_f32(bf16(*chunk.scales)); 4]);
-            }
+        Layout::Int4G128Sym => walk::<64, 2, 0, _>(row, x, |chunk, x| {
+            add_dots(sums, &INT4, chunk.codes, x, [vdupq_n_f32(bf16(*chunk.scales)); 4]);
         }),
-        Layout::Int4G32Sym => walk::<64, 8, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                add_dots(sums, &INT4, chunk.codes, x, bf16s(*chunk.scales));
-            }
+        Layout::Int4G32Sym => walk::<64, 8, 0, _>(row, x, |chunk, x| {
+            add_dots(sums, &INT4, chunk.codes, x, bf16s(*chunk.scales));
         }),
-        Layout::Int4G128 => walk::<64, 2, 2, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                let scales = [vdupq_n_f32(bf16(*chunk.scales)); 4];
-                add_dots(sums, &UNSIGNED, chunk.codes, x, scales);
-                subtract(sums, x, scales, [vdupq_n_f32(bf16(*chunk.zeros)); 4]);
-            }
+        Layout::Int4G128 => walk::<64, 2, 2, _>(row, x, |chunk, x| {
+            let scales = [vdupq_n_f32(bf16(*chunk.scales)); 4];
+            add_dots(sums, &UNSIGNED, chunk.codes, x, scales);
+            subtract(sums, x, scales, [vdupq_n_f32(bf16(*chunk.zeros)); 4]);
         }),
-        Layout::Int4G32 => walk::<64, 8, 8, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                let scales = bf16s(*chunk.scales);
-                add_dots(sums, &UNSIGNED, chunk.codes, x, scales);
-                subtract(sums, x, scales, bf16s(*chunk.zeros));
-            }
+        Layout::Int4G32 => walk::<64, 8, 8, _>(row, x, |chunk, x| {
+            let scales = bf16s(*chunk.scales);
+            add_dots(sums, &UNSIGNED, chunk.codes, x, scales);
+            subtract(sums, x, scales, bf16s(*chunk.zeros));
         }),
-        Layout::Mxfp4 => walk::<64, 4, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                add_dots(sums, &E2M1_TWICE, chunk.codes, x, e8m0s(*chunk.scales));
-            }
+        Layout::Mxfp4 => walk::<64, 4, 0, _>(row, x, |chunk, x| {
+            add_dots(sums, &E2M1_TWICE, chunk.codes, x, e8m0s(*chunk.scales));
         }),
-        Layout::Nvfp4 => walk::<64, 8, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                add_dots(sums, &E2M1_TWICE, chunk.codes, x, e4m3s(*chunk.scales));
-            }
+        Layout::Nvfp4 => walk::<64, 8, 0, _>(row, x, |chunk, x| {
+            add_dots(sums, &E2M1_TWICE, chunk.codes, x, e4m3s(*chunk.scales));
         }),
-        Layout::GgufQ4_0 => walk::<72, 0, 0, R, _>(rows, x, |chunks, x| {
-            for (sums, chunk) in sums.iter_mut().zip(chunks) {
-                let block = |quarter: usize| &chunk.codes[18 * quarter..];
-                let scale = |quarter| vdupq_n_f32(f16([block(quarter)[0], block(quarter)[1]]));
-                for (quarter, sum) in sums.iter_mut().enumerate() {
-                    let dots = dot_nibbles(&INT4, load(&block(quarter)[2..]), x, quarter);
-                    *sum = vfmaq_f32(*sum, dots, scale(quarter));
-                }
+        Layout::GgufQ4_0 => walk::<72, 0, 0, _>(row, x, |chunk, x| {
+            let block = |quarter: usize| &chunk.codes[18 * quarter..];
+            let scale = |quarter| vdupq_n_f32(f16([block(quarter)[0], block(quarter)[1]]));
+            for (quarter, sum) in sums.iter_mut().enumerate() {
+                let dots = dot_nibbles(&INT4, load(&block(quarter)[2..]), x, quarter);
+                *sum = vfmaq_f32(*sum, dots, scale(quarter));
             }
         }),
         _ => unreachable!("the caller comes here with nibbles"),

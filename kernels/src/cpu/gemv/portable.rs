@@ -17,41 +17,37 @@ pub(super) const UNSIGNED: [i8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
 
 type Sums = [f32; LANES];
 
-/// The sums of rows.
-pub(super) fn rows<const R: usize>(layout: Layout, rows: [RowRef<'_>; R], x: &Input) -> [f32; R] {
-    rows.map(|row| sum(layout, row, x))
-}
-
-fn sum(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
+/// The sum of a row.
+pub(super) fn row(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
     let mut sums = [0.0; LANES];
     match layout {
         Layout::Fp32 => {
-            walk::<256, 0, 0, 1, _>([row], x.floats(), |[Chunk { codes: c, .. }], x| {
+            walk::<256, 0, 0, _>(row, x.floats(), |Chunk { codes: c, .. }, x| {
                 add_floats(&mut sums, x, |j| f32::from_le_bytes(part(c, 4 * j)));
             });
         }
         Layout::Fp16 => {
-            walk::<128, 0, 0, 1, _>([row], x.floats(), |[Chunk { codes: c, .. }], x| {
+            walk::<128, 0, 0, _>(row, x.floats(), |Chunk { codes: c, .. }, x| {
                 add_floats(&mut sums, x, |j| f16::from_le_bytes(part(c, 2 * j)).to_f32());
             });
         }
         Layout::Bf16 => {
-            walk::<128, 0, 0, 1, _>([row], x.floats(), |[Chunk { codes: c, .. }], x| {
+            walk::<128, 0, 0, _>(row, x.floats(), |Chunk { codes: c, .. }, x| {
                 add_floats(&mut sums, x, |j| bf16::from_le_bytes(part(c, 2 * j)).to_f32());
             });
         }
         Layout::Fp8E4m3 => {
-            walk::<64, 0, 0, 1, _>([row], x.floats(), |[Chunk { codes: c, .. }], x| {
+            walk::<64, 0, 0, _>(row, x.floats(), |Chunk { codes: c, .. }, x| {
                 add_floats(&mut sums, x, |j| E4M3.decode(c[j]));
             });
         }
         Layout::Fp8E5m2 => {
-            walk::<64, 0, 0, 1, _>([row], x.floats(), |[Chunk { codes: c, .. }], x| {
+            walk::<64, 0, 0, _>(row, x.floats(), |Chunk { codes: c, .. }, x| {
                 add_floats(&mut sums, x, |j| E5M2.decode(c[j]));
             });
         }
         Layout::Nf4 => {
-            walk::<64, 8, 0, 1, _>([row], x.floats().as_chunks::<2>().0, |[chunk], x| {
+            walk::<64, 8, 0, _>(row, x.floats().as_chunks::<2>().0, |chunk, x| {
                 let scales = f32s(*chunk.scales);
                 for (place, x) in x.iter().flat_map(|x| &x.0).enumerate() {
                     let (nibble, lane) = (place / LANES, place % LANES);
@@ -60,14 +56,14 @@ fn sum(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
                 }
             });
         }
-        Layout::Int8 => walk::<64, 0, 0, 1, _>([row], x.bytes(), |[Chunk { codes: c, .. }], x| {
+        Layout::Int8 => walk::<64, 0, 0, _>(row, x.bytes(), |Chunk { codes: c, .. }, x| {
             add_bytes(&mut sums, c, x, [1.0; 2]);
         }),
         Layout::Int8G128 => {
-            walk::<128, 2, 0, 1, _>(
-                [row],
+            walk::<128, 2, 0, _>(
+                row,
                 x.bytes().as_chunks::<2>().0,
-                |[Chunk { codes: c, scales: s, .. }], x| {
+                |Chunk { codes: c, scales: s, .. }, x| {
                     let scale = bf16::from_le_bytes(*s).to_f32();
                     for (codes, x) in c.as_chunks().0.iter().zip(x) {
                         add_bytes(&mut sums, codes, x, [scale; 2]);
@@ -76,7 +72,7 @@ fn sum(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
             );
         }
         Layout::GgufQ8_0 => {
-            walk::<68, 0, 0, 1, _>([row], x.bytes(), |[Chunk { codes: c, .. }], x| {
+            walk::<68, 0, 0, _>(row, x.bytes(), |Chunk { codes: c, .. }, x| {
                 let (codes, scales) = q8_0(c);
                 add_bytes(&mut sums, &codes, x, scales);
             });
@@ -96,38 +92,38 @@ fn nibbles(layout: Layout, row: RowRef<'_>, x: &Input, sums: &mut Sums) {
     let x = x.nibbles();
     match layout {
         Layout::Int4G32Sym => {
-            walk::<64, 8, 0, 1, _>([row], x, |[Chunk { codes: c, scales: s, .. }], x| {
+            walk::<64, 8, 0, _>(row, x, |Chunk { codes: c, scales: s, .. }, x| {
                 add_nibbles(sums, c, x, &INT4, bf16s::<4>(s));
             });
         }
         Layout::Int4G128Sym => {
-            walk::<64, 2, 0, 1, _>([row], x, |[Chunk { codes: c, scales: s, .. }], x| {
+            walk::<64, 2, 0, _>(row, x, |Chunk { codes: c, scales: s, .. }, x| {
                 add_nibbles(sums, c, x, &INT4, bf16s::<1>(s));
             });
         }
         Layout::Int4G32 => {
-            walk::<64, 8, 8, 1, _>([row], x, |[Chunk { codes: c, scales: s, zeros: z }], x| {
+            walk::<64, 8, 8, _>(row, x, |Chunk { codes: c, scales: s, zeros: z }, x| {
                 add_nibbles(sums, c, x, &UNSIGNED, bf16s::<4>(s));
                 subtract_zero(sums, x, bf16s::<4>(s), bf16s::<4>(z));
             });
         }
         Layout::Int4G128 => {
-            walk::<64, 2, 2, 1, _>([row], x, |[Chunk { codes: c, scales: s, zeros: z }], x| {
+            walk::<64, 2, 2, _>(row, x, |Chunk { codes: c, scales: s, zeros: z }, x| {
                 add_nibbles(sums, c, x, &UNSIGNED, bf16s::<1>(s));
                 subtract_zero(sums, x, bf16s::<1>(s), bf16s::<1>(z));
             });
         }
         Layout::Mxfp4 => {
-            walk::<64, 4, 0, 1, _>([row], x, |[Chunk { codes: c, scales: s, .. }], x| {
+            walk::<64, 4, 0, _>(row, x, |Chunk { codes: c, scales: s, .. }, x| {
                 add_nibbles(sums, c, x, &E2M1_TWICE, s.map(e8m0));
             });
         }
         Layout::Nvfp4 => {
-            walk::<64, 8, 0, 1, _>([row], x, |[Chunk { codes: c, scales: s, .. }], x| {
+            walk::<64, 8, 0, _>(row, x, |Chunk { codes: c, scales: s, .. }, x| {
                 add_nibbles(sums, c, x, &E2M1_TWICE, s.map(|code| E4M3.decode(code)));
             });
         }
-        Layout::GgufQ4_0 => walk::<72, 0, 0, 1, _>([row], x, |[Chunk { codes: c, .. }], x| {
+        Layout::GgufQ4_0 => walk::<72, 0, 0, _>(row, x, |Chunk { codes: c, .. }, x| {
             let (codes, scales) = q4_0(c);
             add_nibbles(sums, &codes, x, &INT4, scales);
         }),
