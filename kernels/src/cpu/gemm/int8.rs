@@ -27,6 +27,7 @@ pub struct IntMatrix {
     stride: usize,
     codes: Vec<i8>,
     /// 128 · the sum of a row: what adding 128 to the other side is too much.
+    #[cfg(target_arch = "x86_64")]
     excess: Vec<i32>,
 }
 
@@ -43,14 +44,23 @@ impl IntMatrix {
         for (to, from) in codes.chunks_mut(stride).zip(values.chunks(cols)) {
             to[..cols].copy_from_slice(from);
         }
-        let sum = |row: &[i8]| row.iter().map(|code| 128 * i32::from(*code)).sum();
-        let excess = codes.chunks(stride).map(sum).collect();
-        Self { rows, stride, codes, excess }
+        Self {
+            rows,
+            stride,
+            #[cfg(target_arch = "x86_64")]
+            excess: codes.chunks(stride).map(excess).collect(),
+            codes,
+        }
     }
 
     fn row(&self, r: usize) -> &[i8] {
         &self.codes[r * self.stride..][..self.stride]
     }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn excess(row: &[i8]) -> i32 {
+    row.iter().map(|code| 128 * i32::from(*code)).sum()
 }
 
 /// Y = X·Wᵀ in 32 bits.

@@ -58,25 +58,25 @@ fn row_vectors(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
 
 #[target_feature(enable = "avx2,fma,f16c")]
 fn floats(layout: Layout, row: RowRef<'_>, x: &[Floats]) -> f32 {
-    let mut sums = [_mm256_setzero_ps(); 2];
+    let mut sums = [_mm256_setzero_ps(); 4];
     match layout {
         Layout::Fp32 => walk::<256, 0, 0, _>(row, x, |chunk, x| {
             for i in 0..8 {
                 let weights = _mm256_castsi256_ps(load(&chunk.codes[32 * i..]));
-                sums[i % 2] = _mm256_fmadd_ps(weights, values(x, i), sums[i % 2]);
+                sums[i % 4] = _mm256_fmadd_ps(weights, values(x, i), sums[i % 4]);
             }
         }),
         Layout::Fp16 => walk::<128, 0, 0, _>(row, x, |chunk, x| {
             for i in 0..8 {
                 let weights = _mm256_cvtph_ps(load_half(&chunk.codes[16 * i..]));
-                sums[i % 2] = _mm256_fmadd_ps(weights, values(x, i), sums[i % 2]);
+                sums[i % 4] = _mm256_fmadd_ps(weights, values(x, i), sums[i % 4]);
             }
         }),
         Layout::Bf16 => walk::<128, 0, 0, _>(row, x, |chunk, x| {
             for i in 0..8 {
                 let wide = _mm256_cvtepu16_epi32(load_half(&chunk.codes[16 * i..]));
                 let weights = _mm256_castsi256_ps(_mm256_slli_epi32::<16>(wide));
-                sums[i % 2] = _mm256_fmadd_ps(weights, values(x, i), sums[i % 2]);
+                sums[i % 4] = _mm256_fmadd_ps(weights, values(x, i), sums[i % 4]);
             }
         }),
         Layout::Fp8E5m2 => walk::<64, 0, 0, _>(row, x, |chunk, x| {
@@ -99,7 +99,7 @@ fn floats(layout: Layout, row: RowRef<'_>, x: &[Floats]) -> f32 {
         Layout::Nf4 => {
             let tables = [load_floats(&NF4[..8]), load_floats(&NF4[8..])];
             walk::<64, 8, 0, _>(row, x.as_chunks::<2>().0, |chunk, x| {
-                for (half, sum) in sums.iter_mut().enumerate() {
+                for (half, sum) in sums[..2].iter_mut().enumerate() {
                     let products = dot_nf4(tables, load(&chunk.codes[32 * half..]), x, half);
                     let scale = *chunk.scales[4 * half..].first_chunk().expect("two scales");
                     *sum = _mm256_fmadd_ps(products, fp32(scale), *sum);
@@ -109,7 +109,8 @@ fn floats(layout: Layout, row: RowRef<'_>, x: &[Floats]) -> f32 {
         _ => unreachable!("the caller comes here with floats"),
     }
     let last = if layout == Layout::Fp8E4m3 { E4M3_BY_F16 } else { 1.0 };
-    total(_mm256_add_ps(sums[0], sums[1])) * last
+    let [a, b, c, d] = sums;
+    total(_mm256_add_ps(_mm256_add_ps(a, b), _mm256_add_ps(c, d))) * last
 }
 
 /// Sums of eight products each.
@@ -138,11 +139,12 @@ fn nf4([negative, positive]: [__m256; 2], codes: __m256i) -> __m256 {
 
 /// Adds the products of 16 weights in FP16 with a quarter of a chunk.
 #[target_feature(enable = "avx2,fma,f16c")]
-fn add_f16(sums: &mut [__m256; 2], weights: __m256i, x: &Floats, quarter: usize) {
+fn add_f16(sums: &mut [__m256; 4], weights: __m256i, x: &Floats, quarter: usize) {
     let low = _mm256_cvtph_ps(_mm256_castsi256_si128(weights));
     let high = _mm256_cvtph_ps(_mm256_extracti128_si256::<1>(weights));
-    sums[0] = _mm256_fmadd_ps(low, values(x, 2 * quarter), sums[0]);
-    sums[1] = _mm256_fmadd_ps(high, values(x, 2 * quarter + 1), sums[1]);
+    let (a, b) = (2 * quarter % 4, (2 * quarter + 1) % 4);
+    sums[a] = _mm256_fmadd_ps(low, values(x, 2 * quarter), sums[a]);
+    sums[b] = _mm256_fmadd_ps(high, values(x, 2 * quarter + 1), sums[b]);
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]

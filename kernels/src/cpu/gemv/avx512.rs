@@ -57,25 +57,25 @@ fn row_vectors(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")]
 fn floats(layout: Layout, row: RowRef<'_>, x: &[Floats]) -> f32 {
-    let mut sums = [_mm512_setzero_ps(); 2];
+    let mut sums = [_mm512_setzero_ps(); 4];
     match layout {
         Layout::Fp32 => walk::<256, 0, 0, _>(row, x, |chunk, x| {
-            for i in 0..4 {
+            for (i, sum) in sums.iter_mut().enumerate() {
                 let weights = _mm512_castsi512_ps(load(&chunk.codes[64 * i..]));
-                sums[i % 2] = _mm512_fmadd_ps(weights, values(x, i), sums[i % 2]);
+                *sum = _mm512_fmadd_ps(weights, values(x, i), *sum);
             }
         }),
         Layout::Fp16 => walk::<128, 0, 0, _>(row, x, |chunk, x| {
-            for i in 0..4 {
+            for (i, sum) in sums.iter_mut().enumerate() {
                 let weights = _mm512_cvtph_ps(load_half(&chunk.codes[32 * i..]));
-                sums[i % 2] = _mm512_fmadd_ps(weights, values(x, i), sums[i % 2]);
+                *sum = _mm512_fmadd_ps(weights, values(x, i), *sum);
             }
         }),
         Layout::Bf16 => walk::<128, 0, 0, _>(row, x, |chunk, x| {
-            for i in 0..4 {
+            for (i, sum) in sums.iter_mut().enumerate() {
                 let wide = _mm512_cvtepu16_epi32(load_half(&chunk.codes[32 * i..]));
                 let weights = _mm512_castsi512_ps(_mm512_slli_epi32::<16>(wide));
-                sums[i % 2] = _mm512_fmadd_ps(weights, values(x, i), sums[i % 2]);
+                *sum = _mm512_fmadd_ps(weights, values(x, i), *sum);
             }
         }),
         Layout::Fp8E5m2 => walk::<64, 0, 0, _>(row, x, |chunk, x| {
@@ -102,13 +102,13 @@ fn floats(layout: Layout, row: RowRef<'_>, x: &[Floats]) -> f32 {
                 let products = dot_nf4(table, load(chunk.codes), x);
                 let scales = _mm_castsi128_ps(_mm_cvtsi64_si128(word(*chunk.scales)));
                 let scales = _mm512_permutexvar_ps(halves, _mm512_castps128_ps512(scales));
-                sums[0] = _mm512_fmadd_ps(products, scales, sums[0]);
+                add(&mut sums, products, scales);
             });
         }
         _ => unreachable!("the caller comes here with floats"),
     }
     let last = if layout == Layout::Fp8E4m3 { E4M3_BY_F16 } else { 1.0 };
-    _mm512_reduce_add_ps(_mm512_add_ps(sums[0], sums[1])) * last
+    total(sums) * last
 }
 
 /// Sums of eight products each, in two chains.
@@ -127,22 +127,34 @@ fn dot_nf4(table: __m512, codes: __m512i, x: &[Floats; 2]) -> __m512 {
     _mm512_add_ps(even, odd)
 }
 
+/// Adds products to one of four sums, and passes on to the next: an addition waits for the one four steps before it.
+#[target_feature(enable = "avx512f,fma")]
+fn add(sums: &mut [__m512; 4], values: __m512, factors: __m512) {
+    let [first, second, third, fourth] = *sums;
+    *sums = [second, third, fourth, _mm512_fmadd_ps(values, factors, first)];
+}
+
+#[target_feature(enable = "avx512f")]
+fn total([a, b, c, d]: [__m512; 4]) -> f32 {
+    _mm512_reduce_add_ps(_mm512_add_ps(_mm512_add_ps(a, b), _mm512_add_ps(c, d)))
+}
+
 /// Adds the products of 32 weights in FP16 with one half of a chunk.
 #[target_feature(enable = "avx512f,avx512dq,fma,f16c")]
-fn add_f16(sums: &mut [__m512; 2], weights: __m512i, x: &Floats, half: usize) {
+fn add_f16(sums: &mut [__m512; 4], weights: __m512i, x: &Floats, half: usize) {
     let low = _mm512_cvtph_ps(_mm512_castsi512_si256(weights));
     let high = _mm512_cvtph_ps(_mm512_extracti64x4_epi64::<1>(weights));
-    sums[0] = _mm512_fmadd_ps(low, values(x, 2 * half), sums[0]);
-    sums[1] = _mm512_fmadd_ps(high, values(x, 2 * half + 1), sums[1]);
+    sums[2 * half] = _mm512_fmadd_ps(low, values(x, 2 * half), sums[2 * half]);
+    sums[2 * half + 1] = _mm512_fmadd_ps(high, values(x, 2 * half + 1), sums[2 * half + 1]);
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")]
 fn bytes(layout: Layout, row: RowRef<'_>, x: &[Bytes]) -> f32 {
-    let mut sum = _mm512_setzero_ps();
+    let mut sums = [_mm512_setzero_ps(); 4];
     match layout {
         Layout::Int8 => walk::<64, 0, 0, _>(row, x, |chunk, x| {
             let dots = dot_bytes(load(chunk.codes), x);
-            sum = _mm512_fmadd_ps(dots, load_floats(&x.scale), sum);
+            add(&mut sums, dots, load_floats(&x.scale));
         }),
         Layout::Int8G128 => walk::<128, 2, 0, _>(row, x.as_chunks::<2>().0, |chunk, x| {
             let [first, second] = x;
@@ -151,7 +163,7 @@ fn bytes(layout: Layout, row: RowRef<'_>, x: &[Bytes]) -> f32 {
             let products = _mm512_mul_ps(dots, load_floats(&first.scale));
             let dots = dot_bytes(load(&chunk.codes[64..]), second);
             let products = _mm512_fmadd_ps(dots, load_floats(&second.scale), products);
-            sum = _mm512_fmadd_ps(products, bf16(*chunk.scales), sum);
+            add(&mut sums, products, bf16(*chunk.scales));
         }),
         Layout::GgufQ8_0 => {
             let spread = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
@@ -162,12 +174,12 @@ fn bytes(layout: Layout, row: RowRef<'_>, x: &[Bytes]) -> f32 {
                 let scales = f16x4([[c[0], c[1]], [c[34], c[35]], [0; 2], [0; 2]]);
                 let scales = _mm512_permutexvar_ps(spread, _mm512_castps128_ps512(scales));
                 let scales = _mm512_mul_ps(scales, load_floats(&x.scale));
-                sum = _mm512_fmadd_ps(dot_bytes(codes, x), scales, sum);
+                add(&mut sums, dot_bytes(codes, x), scales);
             });
         }
         _ => unreachable!("the caller comes here with bytes"),
     }
-    _mm512_reduce_add_ps(sum)
+    total(sums)
 }
 
 /// Sums of four products each, exact.
