@@ -34,15 +34,44 @@ pub enum Kernel {
     Dot,
     /// y = W·x with packed weights.
     Gemv(Product),
-    /// Y = X·Wᵀ in FP32.
-    Gemm {
-        /// Tokens.
-        m: u64,
-        /// Outputs.
-        n: u64,
-        /// Inputs.
-        k: u64,
-    },
+    /// Y = X·Wᵀ.
+    Gemm(MatrixProduct),
+}
+
+/// What both operands of a product of matrices are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Element {
+    /// FP32, and so are the sums.
+    Fp32,
+    /// INT8 with sums of INT32.
+    Int8,
+}
+
+/// A product of matrices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MatrixProduct {
+    /// Of both operands.
+    pub element: Element,
+    /// Tokens.
+    pub m: u64,
+    /// Outputs.
+    pub n: u64,
+    /// Inputs.
+    pub k: u64,
+}
+
+impl MatrixProduct {
+    /// The format of both operands.
+    ///
+    /// # Panics
+    /// Never: both are keys of the catalog.
+    pub fn format(&self) -> &'static QuantFormat {
+        let key = match self.element {
+            Element::Fp32 => "fp32",
+            Element::Int8 => "int8",
+        };
+        catalog::format(key).expect("the catalog has FP32 and INT8")
+    }
 }
 
 /// A product with packed weights.
@@ -88,7 +117,8 @@ impl Kernel {
             Self::Fma => "fma_fp32",
             Self::Dot => "dot_int8",
             Self::Gemv(_) => "gemv",
-            Self::Gemm { .. } => "gemm",
+            Self::Gemm(MatrixProduct { element: Element::Fp32, .. }) => "gemm",
+            Self::Gemm(MatrixProduct { element: Element::Int8, .. }) => "gemm_int8",
         }
     }
 
@@ -105,8 +135,8 @@ impl Kernel {
             Self::Gemv(_) => {
                 "bytes = weights as stored + k · input + n · output; flops = 2 · n · k"
             }
-            Self::Gemm { .. } => {
-                "bytes = weights + m · k input + m · n output, each once; flops = 2 · m · n · k"
+            Self::Gemm(_) => {
+                "bytes = weights + m · k input + 4 · m · n output, each once; flops = 2 · m · n · k"
             }
             Self::Fma | Self::Dot => "flops = 2 · rounds · chains · lanes · workers; no memory",
         }

@@ -110,7 +110,7 @@ fn record(mut outcome: Outcome, backend: &dyn Backend, watch: &Watch) -> BenchJs
 fn product(kernel: Kernel) -> Option<(ProductShapeJson, BenchPrecisionJson)> {
     let (m, n, k, weights, activations) = match kernel {
         Kernel::Gemv(it) => (1, it.n, it.k, it.layout.key(), it.input_format().key),
-        Kernel::Gemm { m, n, k } => (m, n, k, "fp32", "fp32"),
+        Kernel::Gemm(it) => (it.m, it.n, it.k, it.format().key, it.format().key),
         Kernel::Read { .. }
         | Kernel::Copy { .. }
         | Kernel::Triad { .. }

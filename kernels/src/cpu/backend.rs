@@ -4,14 +4,15 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
-use calc_core::cost::gemm::GemmShape;
 use calc_core::units::{Bytes, Hertz};
 
 use super::isa::Isa;
 use super::task::{GemmTask, GemvTask, PeakTask, StreamTask};
 use super::threads::Pool;
 use super::{device, speed};
-use crate::backend::{Backend, Cache, Description, Fault, Kernel, Product, Task, Work};
+use crate::backend::{
+    Backend, Cache, Description, Fault, Kernel, MatrixProduct, Product, Task, Work,
+};
 use crate::measure::Clock;
 
 /// Last-level cache that is assumed where the system does not tell: more than most have.
@@ -83,13 +84,14 @@ impl Cpu {
         Ok(Box::new(StreamTask::new(Rc::clone(&self.pool), self.isa, work, copies)))
     }
 
-    fn gemm(&self, work: &Work, shape: GemmShape) -> Result<Box<dyn Task>, Fault> {
-        let weights = shape.n.saturating_mul(shape.k).saturating_mul(4);
+    fn gemm(&self, work: &Work, product: MatrixProduct) -> Result<Box<dyn Task>, Fault> {
+        // Four bytes per element is enough for either format.
+        let weights = product.n.saturating_mul(product.k).saturating_mul(4);
         let copies = self.room(work.cache, weights)?;
         // Input and output are not rotated, but must fit, too.
-        let sides = shape.n.saturating_add(shape.k).saturating_mul(shape.m).saturating_mul(4);
+        let sides = product.n.saturating_add(product.k).saturating_mul(product.m).saturating_mul(4);
         self.room(Cache::Hot, weights.saturating_mul(copies).saturating_add(sides))?;
-        Ok(Box::new(GemmTask::new(Rc::clone(&self.pool), work, shape, copies)?))
+        Ok(Box::new(GemmTask::new(Rc::clone(&self.pool), self.isa, work, product, copies)?))
     }
 
     fn gemv(&self, work: &Work, product: Product) -> Result<Box<dyn Task>, Fault> {
@@ -112,7 +114,7 @@ impl Backend for Cpu {
             Kernel::Copy { bytes } => self.stream(work, bytes, 2),
             Kernel::Triad { bytes } => self.stream(work, bytes, 3),
             Kernel::Gemv(product) => self.gemv(work, product),
-            Kernel::Gemm { m, n, k } => self.gemm(work, GemmShape { m, n, k }),
+            Kernel::Gemm(product) => self.gemm(work, product),
             Kernel::Fma | Kernel::Dot => {
                 Ok(Box::new(PeakTask::new(Rc::clone(&self.pool), self.isa, work)))
             }

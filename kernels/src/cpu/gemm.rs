@@ -1,108 +1,122 @@
-//! Yᵀ = W·Xᵀ in FP32 by the crate `gemm`: rows of W over workers, one thread each.
+//! Y = X·Wᵀ for peaks: FP32 by the crate `gemm`, INT8 by a kernel of our own. Rows of Y over workers.
+//!
+//! Both operands have their K values next to each other, as weights are stored.
 
-#![expect(unsafe_code, reason = "the library takes pointers and strides")]
+mod int8;
+mod part;
 
-use std::sync::{Mutex, PoisonError};
+pub use int8::{IntMatrix, gemm_int8};
 
-use gemm::Parallelism;
+use super::threads::Pool;
+use part::Part;
 
-use super::buffer::Buffer;
-use super::threads::{Pool, Worker};
-
-/// Rows of W that a worker takes at a time.
-const ROWS: usize = 16;
-
-/// Sizes of a product.
+/// The shape of a product: M tokens, N outputs, K inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sizes {
-    /// Tokens.
+pub struct Shape {
+    /// Rows of X and Y.
     pub m: usize,
-    /// Outputs.
+    /// Rows of W, columns of Y.
     pub n: usize,
-    /// Inputs.
+    /// Columns of X and W.
     pub k: usize,
 }
 
-/// Where each worker writes its rows: m values for every row of W.
-#[derive(Debug)]
-pub struct Output {
-    parts: Vec<Mutex<Vec<f32>>>,
-    sizes: Sizes,
-}
-
-impl Output {
-    /// Room for the product, shared out to this many workers; NaN until it is written.
-    pub fn new(sizes: Sizes, workers: usize) -> Self {
-        let rows = |index| Worker { index, count: workers }.share(sizes.n, ROWS).len();
-        let part = |index| Mutex::new(vec![f32::NAN; rows(index) * sizes.m]);
-        Self { parts: (0..workers).map(part).collect(), sizes }
-    }
-
-    /// Forgets all values.
-    pub fn clear(&self) {
-        for part in &self.parts {
-            part.lock().unwrap_or_else(PoisonError::into_inner).fill(f32::NAN);
-        }
-    }
-
-    /// The n values of one token.
-    pub fn row(&self, token: usize) -> Vec<f32> {
-        let mut row = Vec::with_capacity(self.sizes.n);
-        for part in &self.parts {
-            let part = part.lock().unwrap_or_else(PoisonError::into_inner);
-            row.extend(part.iter().skip(token).step_by(self.sizes.m));
-        }
-        row
-    }
-}
-
-/// Yᵀ = W·Xᵀ. W has n rows and X has m rows of k values.
+/// FP32. The crate chooses the instruction set itself.
 ///
 /// # Panics
-/// When an operand has another size, or the output was made for another pool.
-pub fn gemm(pool: &mut Pool, sizes: Sizes, weights: &Buffer<f32>, x: &Buffer<f32>, y: &Output) {
-    let Sizes { m, n, k } = sizes;
-    assert_eq!(y.sizes, sizes, "an output of this size");
-    assert!(y.parts.len() == pool.len() && m > 0 && n > 0 && k > 0, "an output for this pool");
-    assert!(weights.len() == n * k && x.len() == m * k, "operands of these sizes");
+/// When an operand has not the size of the shape.
+pub fn gemm_f32(pool: &mut Pool, shape: Shape, x: &[f32], w: &[f32], y: &mut [f32]) {
+    let Shape { m, n, k } = shape;
+    assert!(x.len() == m * k && w.len() == n * k && y.len() == m * n, "operands of this shape");
+    let y = Part::of(y);
     pool.run(|worker| {
-        let rows = worker.share(n, ROWS);
-        let mut part = y.parts[worker.index].lock().unwrap_or_else(PoisonError::into_inner);
-        product(&weights[rows.start * k..rows.end * k], x, &mut part, m, k);
+        let rows = worker.share(m, 1);
+        if !rows.is_empty() {
+            let x = &x[rows.start * k..rows.end * k];
+            part::product(Shape { m: rows.len(), n, k }, x, w, y.rows(worker, m, n));
+        }
     });
 }
 
-/// Of some rows of W.
-fn product(weights: &[f32], x: &[f32], y: &mut [f32], m: usize, k: usize) {
-    let rows = weights.len() / k;
-    assert_eq!(y.len(), rows * m, "room for these rows");
-    let stride = |len: usize| isize::try_from(len).expect("a slice has at most isize::MAX bytes");
-    if rows == 0 {
-        return;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::compare;
+    use crate::cpu::isa::Isa;
+    use crate::pack::{Layout, Packed};
+    use crate::random::Random;
+    use crate::reference;
+
+    const SHAPES: [Shape; 7] = [
+        Shape { m: 1, n: 1, k: 1 },
+        Shape { m: 127, n: 7, k: 129 },
+        Shape { m: 5, n: 128, k: 128 },
+        Shape { m: 129, n: 129, k: 63 },
+        Shape { m: 2, n: 300, k: 65 },
+        Shape { m: 1, n: 13, k: 1000 },
+        Shape { m: 64, n: 64, k: 640 },
+    ];
+
+    #[expect(clippy::cast_possible_truncation, reason = "any number will do")]
+    fn noise(seed: u64, len: usize) -> Vec<f32> {
+        let mut random = Random::new(seed);
+        (0..len).map(|_| random.normal() as f32).collect()
     }
-    // SAFETY: `weights` has `rows` rows of `k` values, `x` has `m` rows of `k` (asserted by the caller), `y` has `rows` rows of
-    // `m`; the strides say so, and `y` is borrowed exclusively. The old values of `y` are not read.
-    unsafe {
-        gemm::gemm(
-            rows,
-            m,
-            k,
-            y.as_mut_ptr(),
-            1,
-            stride(m),
-            false,
-            weights.as_ptr(),
-            1,
-            stride(k),
-            x.as_ptr(),
-            stride(k),
-            1,
-            0.0,
-            1.0,
-            false,
-            false,
-            false,
-            Parallelism::None,
-        );
+
+    #[test]
+    fn fp32_is_right_for_every_shape() {
+        let mut pool = Pool::new(Some(2));
+        for shape in SHAPES {
+            let (x, w) = (noise(1, shape.m * shape.k), noise(2, shape.n * shape.k));
+            let mut y = vec![f32::NAN; shape.m * shape.n];
+            gemm_f32(&mut pool, shape, &x, &w, &mut y);
+            let weights = Packed::encode(Layout::Fp32, &w, shape.k).unwrap();
+            let x: Vec<f64> = x.into_iter().map(f64::from).collect();
+            let reference = reference::gemm(&weights, &x);
+            // A sum of its own per product, not sixteen of them, is what a library promises.
+            let terms = shape.k * 16;
+            let verdict = compare(&y, &reference::Product { terms, ..reference });
+            assert!(verdict.is_ok(), "{shape:?}: {verdict:?}");
+        }
+    }
+
+    /// All bytes, so that −128 meets −128, too.
+    fn bytes(seed: u64, len: usize) -> Vec<i8> {
+        let mut random = Random::new(seed);
+        (0..len).map(|_| random.bits().to_le_bytes()[0].cast_signed()).collect()
+    }
+
+    #[test]
+    fn int8_is_exact_for_every_shape_and_instruction_set() {
+        let mut pool = Pool::new(Some(2));
+        for isa in Isa::available() {
+            for shape in SHAPES {
+                let Shape { m, n, k } = shape;
+                let (x, w) = (bytes(1, m * k), bytes(2, n * k));
+                let mut y = vec![i32::MIN; m * n];
+                let operands = (IntMatrix::new(m, k, &x), IntMatrix::new(n, k, &w));
+                gemm_int8(isa, &mut pool, &operands.0, &operands.1, &mut y);
+                for (i, got) in y.iter().enumerate() {
+                    let (x, w) = (&x[i / n * k..][..k], &w[i % n * k..][..k]);
+                    let expected: i32 =
+                        x.iter().zip(w).map(|(x, w)| i32::from(*x) * i32::from(*w)).sum();
+                    assert_eq!(*got, expected, "{shape:?} on {} at {i}", isa.level());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn int8_does_not_overflow_at_its_ends() {
+        let mut pool = Pool::new(Some(1));
+        for isa in Isa::available() {
+            for (a, b) in [(-128, -128), (-128, 127), (127, 127)] {
+                let k = 4096;
+                let (x, w) = (IntMatrix::new(1, k, &vec![a; k]), IntMatrix::new(1, k, &vec![b; k]));
+                let mut y = [0];
+                gemm_int8(isa, &mut pool, &x, &w, &mut y);
+                assert_eq!(y[0], i32::from(a) * i32::from(b) * 4096, "{}", isa.level());
+            }
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
-use kernels::backend::{Cache, Kernel, Product};
+use kernels::backend::{Cache, Element, Kernel, MatrixProduct, Product};
 use kernels::pack::Layout;
 use serde_json::{Value, json};
 
@@ -33,8 +33,8 @@ pub(super) fn gemv() -> Command {
 pub(super) fn gemm() -> Command {
     let m = Arg::new("m").long("m").short('m').value_name("LIST").value_hint(ValueHint::Other);
     shapes(flags::add(Command::new("gemm")))
-        .mut_arg("weights", |arg| arg.hide(true))
-        .about("A product of matrices in FP32: the work of reading a prompt")
+        .mut_arg("weights", |arg| arg.help("Both operands: fp32, int8 or both (default)"))
+        .about("A product of matrices in FP32 and in INT8: the work of reading a prompt")
         .arg(m.allow_negative_numbers(true).help("Tokens, separated by commas; default 512"))
         .arg(output::argument())
         .after_help("Example:\n  ridgepoint bench gemm -m 512 -n 4096 -k 4096")
@@ -42,19 +42,32 @@ pub(super) fn gemm() -> Command {
 
 pub(super) fn run_gemm(matches: &ArgMatches) -> Result<(), Failure> {
     let settings = Settings::of(matches)?;
-    if matches.get_one::<String>("weights").is_some_and(|key| key != "fp32") {
-        return Err(Failure::bad("products of matrices are in FP32 so far; leave --weights out"));
-    }
+    let elements = elements(matches)?;
     let cache = flags::cache_of(matches);
     let mut points = Vec::new();
     for m in sides(matches, "m", 512)? {
         for n in sides(matches, "n", 4096)? {
             for k in sides(matches, "k", 4096)? {
-                points.push((Kernel::Gemm { m, n, k }, cache));
+                for element in &elements {
+                    let element = *element;
+                    points.push((Kernel::Gemm(MatrixProduct { element, m, n, k }), cache));
+                }
             }
         }
     }
     point::all(settings, matches, |_| points.clone())
+}
+
+fn elements(matches: &ArgMatches) -> Result<Vec<Element>, Failure> {
+    let list = matches.get_one::<String>("weights").map_or("fp32,int8", String::as_str);
+    let element = |word: &str| match word.trim() {
+        "fp32" => Ok(Element::Fp32),
+        "int8" => Ok(Element::Int8),
+        other => Err(Failure::bad(format!(
+            "products of matrices are in fp32 or int8 so far; got {other}"
+        ))),
+    };
+    list.split(',').map(element).collect()
 }
 
 pub(super) fn sweep() -> Command {
@@ -181,8 +194,8 @@ fn name(kernel: Kernel, cache: Cache) -> String {
         Kernel::Gemv(Product { layout, n, k }) => {
             format!("gemv {} {n} {k} {}", layout.key(), cache.key())
         }
-        Kernel::Gemm { m, n, k } => format!("gemm fp32 {m} {n} {k} {}", cache.key()),
-        Kernel::Read { .. }
+        Kernel::Gemm(_)
+        | Kernel::Read { .. }
         | Kernel::Copy { .. }
         | Kernel::Triad { .. }
         | Kernel::Fma

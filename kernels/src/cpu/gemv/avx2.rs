@@ -7,14 +7,14 @@
 use std::arch::x86_64::{
     __m128, __m128i, __m256, __m256i, _mm_add_ps, _mm_castsi128_ps, _mm_cvtepu8_epi16,
     _mm_cvtepu8_epi32, _mm_cvtepu16_epi32, _mm_cvtph_ps, _mm_cvtsi32_si128, _mm_cvtsi64_si128,
-    _mm_loadl_epi64, _mm_loadu_si128, _mm_max_epu32, _mm_set1_epi32, _mm_slli_epi16,
-    _mm_slli_epi32, _mm256_abs_epi8, _mm256_add_epi16, _mm256_add_epi32, _mm256_add_ps,
-    _mm256_and_si256, _mm256_blendv_ps, _mm256_broadcastsi128_si256, _mm256_castps128_ps256,
+    _mm_loadu_si128, _mm_max_epu32, _mm_set1_epi32, _mm_slli_epi16, _mm_slli_epi32,
+    _mm256_abs_epi8, _mm256_add_epi16, _mm256_add_epi32, _mm256_add_ps, _mm256_and_si256,
+    _mm256_blendv_ps, _mm256_broadcastsi128_si256, _mm256_broadcastss_ps, _mm256_castps128_ps256,
     _mm256_castps256_ps128, _mm256_castsi256_ps, _mm256_castsi256_si128, _mm256_cvtepi8_epi16,
-    _mm256_cvtepi32_ps, _mm256_cvtepu8_epi16, _mm256_cvtepu8_epi32, _mm256_cvtepu16_epi32,
-    _mm256_cvtph_ps, _mm256_extractf128_ps, _mm256_extracti128_si256, _mm256_fmadd_ps,
-    _mm256_fnmadd_ps, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_maddubs_epi16,
-    _mm256_mul_ps, _mm256_permutevar8x32_ps, _mm256_set_m128i, _mm256_set1_epi8, _mm256_set1_epi16,
+    _mm256_cvtepi32_ps, _mm256_cvtepu8_epi16, _mm256_cvtepu16_epi32, _mm256_cvtph_ps,
+    _mm256_extractf128_ps, _mm256_extracti128_si256, _mm256_fmadd_ps, _mm256_fnmadd_ps,
+    _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_mul_ps,
+    _mm256_permutevar8x32_ps, _mm256_set_m128i, _mm256_set1_epi8, _mm256_set1_epi16,
     _mm256_set1_ps, _mm256_setr_epi32, _mm256_setzero_ps, _mm256_shuffle_epi8, _mm256_sign_epi8,
     _mm256_slli_epi16, _mm256_slli_epi32, _mm256_srli_epi16, _mm256_srli_epi32,
 };
@@ -60,37 +60,37 @@ fn row_vectors(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
 fn floats(layout: Layout, row: RowRef<'_>, x: &[Floats]) -> f32 {
     let mut sums = [_mm256_setzero_ps(); 4];
     match layout {
-        Layout::Fp32 => walk::<256, 0, 0, _>(row, x, |c, _, _, x| {
+        Layout::Fp32 => walk::<256, 0, 0, _>(row, x, |chunk, x| {
             for i in 0..8 {
-                let weights = _mm256_castsi256_ps(load(&c[32 * i..]));
+                let weights = _mm256_castsi256_ps(load(&chunk.codes[32 * i..]));
                 sums[i % 4] = _mm256_fmadd_ps(weights, values(x, i), sums[i % 4]);
             }
         }),
-        Layout::Fp16 => walk::<128, 0, 0, _>(row, x, |c, _, _, x| {
+        Layout::Fp16 => walk::<128, 0, 0, _>(row, x, |chunk, x| {
             for i in 0..8 {
-                let weights = _mm256_cvtph_ps(load_half(&c[16 * i..]));
+                let weights = _mm256_cvtph_ps(load_half(&chunk.codes[16 * i..]));
                 sums[i % 4] = _mm256_fmadd_ps(weights, values(x, i), sums[i % 4]);
             }
         }),
-        Layout::Bf16 => walk::<128, 0, 0, _>(row, x, |c, _, _, x| {
+        Layout::Bf16 => walk::<128, 0, 0, _>(row, x, |chunk, x| {
             for i in 0..8 {
-                let wide = _mm256_cvtepu16_epi32(load_half(&c[16 * i..]));
+                let wide = _mm256_cvtepu16_epi32(load_half(&chunk.codes[16 * i..]));
                 let weights = _mm256_castsi256_ps(_mm256_slli_epi32::<16>(wide));
                 sums[i % 4] = _mm256_fmadd_ps(weights, values(x, i), sums[i % 4]);
             }
         }),
-        Layout::Fp8E5m2 => walk::<64, 0, 0, _>(row, x, |c, _, _, x| {
+        Layout::Fp8E5m2 => walk::<64, 0, 0, _>(row, x, |chunk, x| {
             for i in 0..4 {
-                let wide = _mm256_cvtepu8_epi16(load_half(&c[16 * i..]));
+                let wide = _mm256_cvtepu8_epi16(load_half(&chunk.codes[16 * i..]));
                 add_f16(&mut sums, _mm256_slli_epi16::<8>(wide), x, i);
             }
         }),
         Layout::Fp8E4m3 => {
             // Sign-extended and moved by 7, the sign is in place, exponent and mantissa are, and bit 14 is a second sign.
             let without = _mm256_set1_epi16(!0x4000);
-            walk::<64, 0, 0, _>(row, x, |c, _, _, x| {
+            walk::<64, 0, 0, _>(row, x, |chunk, x| {
                 for i in 0..4 {
-                    let wide = _mm256_cvtepi8_epi16(load_half(&c[16 * i..]));
+                    let wide = _mm256_cvtepi8_epi16(load_half(&chunk.codes[16 * i..]));
                     let moved = _mm256_and_si256(_mm256_slli_epi16::<7>(wide), without);
                     add_f16(&mut sums, moved, x, i);
                 }
@@ -98,22 +98,34 @@ fn floats(layout: Layout, row: RowRef<'_>, x: &[Floats]) -> f32 {
         }
         Layout::Nf4 => {
             let tables = [load_floats(&NF4[..8]), load_floats(&NF4[8..])];
-            walk::<32, 4, 0, _>(row, x, |c, s, _, x| {
-                let scale = _mm256_set1_ps(f32::from_le_bytes(*s));
-                for (i, sum) in sums.iter_mut().enumerate() {
-                    let odd = _mm256_cvtepu8_epi32(load_eight(&c[8 * i..]));
-                    let even = nf4(tables, _mm256_srli_epi32::<4>(odd));
-                    let products = _mm256_mul_ps(even, values(x, i));
-                    let products = _mm256_fmadd_ps(nf4(tables, odd), values(x, i + 4), products);
-                    *sum = _mm256_fmadd_ps(products, scale, *sum);
+            walk::<64, 8, 0, _>(row, x.as_chunks::<2>().0, |chunk, x| {
+                for (half, sum) in sums[..2].iter_mut().enumerate() {
+                    let products = dot_nf4(tables, load(&chunk.codes[32 * half..]), x, half);
+                    let scale = *chunk.scales[4 * half..].first_chunk().expect("two scales");
+                    *sum = _mm256_fmadd_ps(products, fp32(scale), *sum);
                 }
             });
         }
         _ => unreachable!("the caller comes here with floats"),
     }
-    let sum =
-        total(_mm256_add_ps(_mm256_add_ps(sums[0], sums[1]), _mm256_add_ps(sums[2], sums[3])));
-    if layout == Layout::Fp8E4m3 { sum * E4M3_BY_F16 } else { sum }
+    let last = if layout == Layout::Fp8E4m3 { E4M3_BY_F16 } else { 1.0 };
+    let [a, b, c, d] = sums;
+    total(_mm256_add_ps(_mm256_add_ps(a, b), _mm256_add_ps(c, d))) * last
+}
+
+/// Sums of eight products each.
+#[target_feature(enable = "avx2,fma")]
+fn dot_nf4(tables: [__m256; 2], codes: __m256i, x: &[Floats; 2], half: usize) -> __m256 {
+    let x = |i: usize| load_floats(&x[i / 4].0[16 * (i % 4) + WIDTH * half..]);
+    let even = _mm256_mul_ps(nf4(tables, codes), x(0));
+    let odd = _mm256_mul_ps(nf4(tables, _mm256_srli_epi32::<4>(codes)), x(1));
+    let even = _mm256_fmadd_ps(nf4(tables, _mm256_srli_epi32::<8>(codes)), x(2), even);
+    let odd = _mm256_fmadd_ps(nf4(tables, _mm256_srli_epi32::<12>(codes)), x(3), odd);
+    let even = _mm256_fmadd_ps(nf4(tables, _mm256_srli_epi32::<16>(codes)), x(4), even);
+    let odd = _mm256_fmadd_ps(nf4(tables, _mm256_srli_epi32::<20>(codes)), x(5), odd);
+    let even = _mm256_fmadd_ps(nf4(tables, _mm256_srli_epi32::<24>(codes)), x(6), even);
+    let odd = _mm256_fmadd_ps(nf4(tables, _mm256_srli_epi32::<28>(codes)), x(7), odd);
+    _mm256_add_ps(even, odd)
 }
 
 /// The values of codes in the lowest four bits: three bits choose within a table, the fourth between the tables.
@@ -139,25 +151,24 @@ fn add_f16(sums: &mut [__m256; 4], weights: __m256i, x: &Floats, quarter: usize)
 fn bytes(layout: Layout, row: RowRef<'_>, x: &[Bytes]) -> f32 {
     let mut sums = [_mm256_setzero_ps(); 2];
     match layout {
-        Layout::Int8 => walk::<64, 0, 0, _>(row, x, |c, _, _, x| {
+        Layout::Int8 => walk::<64, 0, 0, _>(row, x, |chunk, x| {
             for (half, sum) in sums.iter_mut().enumerate() {
-                *sum = _mm256_add_ps(dot_bytes(load(&c[32 * half..]), x, half), *sum);
+                *sum = _mm256_add_ps(dot_bytes(load(&chunk.codes[32 * half..]), x, half), *sum);
             }
         }),
-        Layout::Int8G128 => walk::<128, 2, 0, _>(row, x.as_chunks::<2>().0, |c, s, _, x| {
+        Layout::Int8G128 => walk::<128, 2, 0, _>(row, x.as_chunks::<2>().0, |chunk, x| {
             for (half, sum) in sums.iter_mut().enumerate() {
-                let first = dot_bytes(load(&c[32 * half..]), &x[0], half);
-                let second = dot_bytes(load(&c[64 + 32 * half..]), &x[1], half);
-                *sum = _mm256_fmadd_ps(_mm256_add_ps(first, second), bf16(*s), *sum);
+                let first = dot_bytes(load(&chunk.codes[32 * half..]), &x[0], half);
+                let second = dot_bytes(load(&chunk.codes[64 + 32 * half..]), &x[1], half);
+                *sum = _mm256_fmadd_ps(_mm256_add_ps(first, second), bf16(*chunk.scales), *sum);
             }
         }),
-        Layout::GgufQ8_0 => walk::<68, 0, 0, _>(row, x, |c, _, _, x| {
-            let scales = f16x4([[c[0], c[1]], [c[34], c[35]], [0; 2], [0; 2]]);
-            let both = _mm256_castps128_ps256(scales);
+        Layout::GgufQ8_0 => walk::<68, 0, 0, _>(row, x, |chunk, x| {
             for (half, sum) in sums.iter_mut().enumerate() {
-                let scale = _mm256_permutevar8x32_ps(both, both_of(half, half));
-                let dots = dot_bytes(load(&c[34 * half + 2..]), x, half);
-                *sum = _mm256_fmadd_ps(dots, scale, *sum);
+                let block = &chunk.codes[34 * half..];
+                let scale = f16x4([[block[0], block[1]], [0; 2], [0; 2], [0; 2]]);
+                let dots = dot_bytes(load(&block[2..]), x, half);
+                *sum = _mm256_fmadd_ps(dots, _mm256_broadcastss_ps(scale), *sum);
             }
         }),
         _ => unreachable!("the caller comes here with bytes"),
@@ -179,66 +190,64 @@ fn dot_bytes(codes: __m256i, x: &Bytes, half: usize) -> __m256 {
 fn nibbles(layout: Layout, row: RowRef<'_>, x: &[Nibbles]) -> f32 {
     let mut sums = [_mm256_setzero_ps(); 2];
     let table = _mm256_broadcastsi128_si256(load_half(&E2M1_TABLE));
+    let places =
+        [_mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3), _mm256_setr_epi32(4, 4, 5, 5, 6, 6, 7, 7)];
     match layout {
-        Layout::Int4G128Sym => walk::<64, 2, 0, _>(row, x, |c, s, _, x| {
+        Layout::Int4G128Sym => walk::<64, 2, 0, _>(row, x, |chunk, x| {
             for (half, sum) in sums.iter_mut().enumerate() {
-                let dots = dot_nibbles(load(&c[32 * half..]), x, half);
-                *sum = _mm256_fmadd_ps(dots, bf16(*s), *sum);
+                let dots = dot_nibbles(load(&chunk.codes[32 * half..]), x, half);
+                *sum = _mm256_fmadd_ps(dots, bf16(*chunk.scales), *sum);
             }
         }),
-        Layout::Int4G32Sym => walk::<64, 8, 0, _>(row, x, |c, s, _, x| {
+        Layout::Int4G32Sym => walk::<64, 8, 0, _>(row, x, |chunk, x| {
             for (half, sum) in sums.iter_mut().enumerate() {
-                let dots = dot_nibbles(load(&c[32 * half..]), x, half);
-                *sum = _mm256_fmadd_ps(dots, two_of(bf16x4(*s), half), *sum);
+                let dots = dot_nibbles(load(&chunk.codes[32 * half..]), x, half);
+                *sum = _mm256_fmadd_ps(dots, two_of(bf16x4(*chunk.scales), half), *sum);
             }
         }),
-        Layout::Int4G128 => walk::<64, 2, 2, _>(row, x, |c, s, z, x| {
+        Layout::Int4G128 => walk::<64, 2, 2, _>(row, x, |chunk, x| {
             for (half, sum) in sums.iter_mut().enumerate() {
-                let dots = dot_nibbles(load(&c[32 * half..]), x, half);
-                let dots = _mm256_fnmadd_ps(bf16(*z), load_floats(&x.sum[WIDTH * half..]), dots);
-                *sum = _mm256_fmadd_ps(dots, bf16(*s), *sum);
+                let dots = dot_nibbles(load(&chunk.codes[32 * half..]), x, half);
+                let shift = load_floats(&x.sum[WIDTH * half..]);
+                let dots = _mm256_fnmadd_ps(bf16(*chunk.zeros), shift, dots);
+                *sum = _mm256_fmadd_ps(dots, bf16(*chunk.scales), *sum);
             }
         }),
-        Layout::Int4G32 => walk::<64, 8, 8, _>(row, x, |c, s, z, x| {
+        Layout::Int4G32 => walk::<64, 8, 8, _>(row, x, |chunk, x| {
             for (half, sum) in sums.iter_mut().enumerate() {
-                let dots = dot_nibbles(load(&c[32 * half..]), x, half);
-                let zeros = two_of(bf16x4(*z), half);
-                let dots = _mm256_fnmadd_ps(zeros, load_floats(&x.sum[WIDTH * half..]), dots);
-                *sum = _mm256_fmadd_ps(dots, two_of(bf16x4(*s), half), *sum);
+                let dots = dot_nibbles(load(&chunk.codes[32 * half..]), x, half);
+                let shift = load_floats(&x.sum[WIDTH * half..]);
+                let zeros = two_of(bf16x4(*chunk.zeros), half);
+                let dots = _mm256_fnmadd_ps(zeros, shift, dots);
+                *sum = _mm256_fmadd_ps(dots, two_of(bf16x4(*chunk.scales), half), *sum);
             }
         }),
-        Layout::Mxfp4 => walk::<64, 4, 0, _>(row, x, |c, s, _, x| {
+        Layout::Mxfp4 => walk::<64, 4, 0, _>(row, x, |chunk, x| {
             for (half, sum) in sums.iter_mut().enumerate() {
-                let dots = dot_table(table, load(&c[32 * half..]), x, half);
-                *sum = _mm256_fmadd_ps(dots, two_of(e8m0x4(*s), half), *sum);
+                let dots = dot_table(table, load(&chunk.codes[32 * half..]), x, half);
+                *sum = _mm256_fmadd_ps(dots, two_of(e8m0x4(*chunk.scales), half), *sum);
             }
         }),
-        Layout::Nvfp4 => walk::<64, 8, 0, _>(row, x, |c, s, _, x| {
-            let eight = _mm_slli_epi16::<7>(_mm_cvtepu8_epi16(_mm_cvtsi64_si128(word(*s))));
-            let eight = _mm256_cvtph_ps(eight);
-            let places = [
-                _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3),
-                _mm256_setr_epi32(4, 4, 5, 5, 6, 6, 7, 7),
-            ];
+        Layout::Nvfp4 => walk::<64, 8, 0, _>(row, x, |chunk, x| {
             for (half, sum) in sums.iter_mut().enumerate() {
-                let dots = dot_table(table, load(&c[32 * half..]), x, half);
-                let scales = _mm256_permutevar8x32_ps(eight, places[half]);
-                *sum = _mm256_fmadd_ps(dots, scales, *sum);
+                let eight = _mm_cvtepu8_epi16(_mm_cvtsi64_si128(word(*chunk.scales)));
+                let eight = _mm256_cvtph_ps(_mm_slli_epi16::<7>(eight));
+                let dots = dot_table(table, load(&chunk.codes[32 * half..]), x, half);
+                *sum = _mm256_fmadd_ps(dots, _mm256_permutevar8x32_ps(eight, places[half]), *sum);
             }
         }),
-        Layout::GgufQ4_0 => walk::<72, 0, 0, _>(row, x, |c, _, _, x| {
-            let scales = f16x4([[c[0], c[1]], [c[18], c[19]], [c[36], c[37]], [c[54], c[55]]]);
+        Layout::GgufQ4_0 => walk::<72, 0, 0, _>(row, x, |chunk, x| {
             for (half, sum) in sums.iter_mut().enumerate() {
-                let codes = &c[36 * half..];
-                let codes = _mm256_set_m128i(load_half(&codes[20..]), load_half(&codes[2..]));
-                let dots = dot_nibbles(codes, x, half);
-                *sum = _mm256_fmadd_ps(dots, two_of(scales, half), *sum);
+                let c = &chunk.codes[36 * half..];
+                let codes = _mm256_set_m128i(load_half(&c[20..]), load_half(&c[2..]));
+                let scales = two_of(f16x4([[c[0], c[1]], [c[18], c[19]], [0; 2], [0; 2]]), 0);
+                *sum = _mm256_fmadd_ps(dot_nibbles(codes, x, half), scales, *sum);
             }
         }),
         _ => unreachable!("the caller comes here with nibbles"),
     }
-    let sum = total(_mm256_add_ps(sums[0], sums[1]));
-    if layout == Layout::Nvfp4 { sum * E4M3_BY_F16 } else { sum }
+    let last = if layout == Layout::Nvfp4 { E4M3_BY_F16 } else { 1.0 };
+    total(_mm256_add_ps(sums[0], sums[1])) * last
 }
 
 /// Sums of eight products each, exact, times the input's scales.
@@ -267,23 +276,22 @@ fn dot(low: __m256i, high: __m256i, x: &Nibbles, half: usize) -> __m256 {
     _mm256_mul_ps(_mm256_cvtepi32_ps(sums), load_floats(&x.scale[WIDTH * half..]))
 }
 
-/// Of four scales, the two that belong to a half.
+/// Of four scales, the two that belong to a half, each for four lanes.
 #[target_feature(enable = "avx2")]
 fn two_of(scales: __m128, half: usize) -> __m256 {
-    _mm256_permutevar8x32_ps(_mm256_castps128_ps256(scales), both_of(2 * half, 2 * half + 1))
+    let places =
+        [_mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1), _mm256_setr_epi32(2, 2, 2, 2, 3, 3, 3, 3)];
+    _mm256_permutevar8x32_ps(_mm256_castps128_ps256(scales), places[half])
 }
 
-/// Places for a permutation: the first half of a vector from `a`, the second from `b`.
 #[target_feature(enable = "avx2")]
-fn both_of(a: usize, b: usize) -> __m256i {
-    let place = |i: usize| i32::from(u8::try_from(i).expect("a vector has few places"));
-    let (a, b) = (place(a), place(b));
-    _mm256_setr_epi32(a, a, a, a, b, b, b, b)
+fn fp32(bytes: [u8; 4]) -> __m256 {
+    _mm256_set1_ps(f32::from_le_bytes(bytes))
 }
 
 #[target_feature(enable = "avx2")]
 fn bf16(bytes: [u8; 2]) -> __m256 {
-    _mm256_set1_ps(half::bf16::from_le_bytes(bytes).to_f32())
+    _mm256_set1_ps(f32::from_bits(u32::from(u16::from_le_bytes(bytes)) << 16))
 }
 
 #[target_feature(enable = "avx2")]
@@ -332,14 +340,6 @@ fn load_half(bytes: &[u8]) -> __m128i {
     assert!(bytes.len() >= 16);
     // SAFETY: there are 16 bytes, and the load needs no alignment.
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
-}
-
-/// 8 bytes from the start of a slice.
-#[target_feature(enable = "avx2")]
-fn load_eight(bytes: &[u8]) -> __m128i {
-    assert!(bytes.len() >= 8);
-    // SAFETY: there are 8 bytes, and the load needs no alignment.
-    unsafe { _mm_loadl_epi64(bytes.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx2")]

@@ -9,14 +9,15 @@ use std::arch::x86_64::{
     _mm_cvtepu8_epi32, _mm_cvtepu16_epi32, _mm_cvtph_ps, _mm_cvtsi32_si128, _mm_cvtsi64_si128,
     _mm_loadu_si128, _mm_max_epu32, _mm_set1_epi32, _mm_slli_epi16, _mm_slli_epi32,
     _mm256_cvtph_ps, _mm256_loadu_si256, _mm512_add_ps, _mm512_and_si512, _mm512_castps128_ps512,
-    _mm512_castps256_ps512, _mm512_castsi128_si512, _mm512_castsi256_si512, _mm512_castsi512_ps,
-    _mm512_castsi512_si256, _mm512_cvtepi8_epi16, _mm512_cvtepi32_ps, _mm512_cvtepu8_epi16,
-    _mm512_cvtepu8_epi32, _mm512_cvtepu16_epi32, _mm512_cvtph_ps, _mm512_dpbusd_epi32,
-    _mm512_extracti64x4_epi64, _mm512_fmadd_ps, _mm512_fnmadd_ps, _mm512_inserti32x4,
-    _mm512_inserti64x4, _mm512_loadu_ps, _mm512_loadu_si512, _mm512_maskz_broadcast_i32x4,
-    _mm512_mul_ps, _mm512_permutexvar_ps, _mm512_reduce_add_ps, _mm512_set1_epi8,
-    _mm512_set1_epi16, _mm512_set1_ps, _mm512_setr_epi32, _mm512_setzero_ps, _mm512_shuffle_epi8,
-    _mm512_slli_epi16, _mm512_slli_epi32, _mm512_srli_epi16, _mm512_srli_epi32, _mm512_xor_si512,
+    _mm512_castps256_ps512, _mm512_castsi256_si512, _mm512_castsi512_ps, _mm512_castsi512_si256,
+    _mm512_cvtepi8_epi16, _mm512_cvtepi32_ps, _mm512_cvtepu8_epi16, _mm512_cvtepu16_epi32,
+    _mm512_cvtph_ps, _mm512_dpbusd_epi32, _mm512_extracti64x4_epi64, _mm512_fmadd_ps,
+    _mm512_fnmadd_ps, _mm512_inserti64x4, _mm512_loadu_ps, _mm512_loadu_si512,
+    _mm512_maskz_broadcast_i32x4, _mm512_mul_ps, _mm512_permutex2var_epi16,
+    _mm512_permutexvar_epi16, _mm512_permutexvar_ps, _mm512_reduce_add_ps, _mm512_set1_epi8,
+    _mm512_set1_epi16, _mm512_set1_epi32, _mm512_setr_epi32, _mm512_setzero_ps,
+    _mm512_shuffle_epi8, _mm512_slli_epi16, _mm512_slli_epi32, _mm512_srli_epi16,
+    _mm512_srli_epi32, _mm512_xor_si512,
 };
 
 use super::input::{Bytes, CHUNK, Floats, Input, LANES, Nibbles};
@@ -58,37 +59,37 @@ fn row_vectors(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
 fn floats(layout: Layout, row: RowRef<'_>, x: &[Floats]) -> f32 {
     let mut sums = [_mm512_setzero_ps(); 4];
     match layout {
-        Layout::Fp32 => walk::<256, 0, 0, _>(row, x, |c, _, _, x| {
+        Layout::Fp32 => walk::<256, 0, 0, _>(row, x, |chunk, x| {
             for (i, sum) in sums.iter_mut().enumerate() {
-                let weights = _mm512_castsi512_ps(load(&c[64 * i..]));
+                let weights = _mm512_castsi512_ps(load(&chunk.codes[64 * i..]));
                 *sum = _mm512_fmadd_ps(weights, values(x, i), *sum);
             }
         }),
-        Layout::Fp16 => walk::<128, 0, 0, _>(row, x, |c, _, _, x| {
+        Layout::Fp16 => walk::<128, 0, 0, _>(row, x, |chunk, x| {
             for (i, sum) in sums.iter_mut().enumerate() {
-                let weights = _mm512_cvtph_ps(load_half(&c[32 * i..]));
+                let weights = _mm512_cvtph_ps(load_half(&chunk.codes[32 * i..]));
                 *sum = _mm512_fmadd_ps(weights, values(x, i), *sum);
             }
         }),
-        Layout::Bf16 => walk::<128, 0, 0, _>(row, x, |c, _, _, x| {
+        Layout::Bf16 => walk::<128, 0, 0, _>(row, x, |chunk, x| {
             for (i, sum) in sums.iter_mut().enumerate() {
-                let wide = _mm512_cvtepu16_epi32(load_half(&c[32 * i..]));
+                let wide = _mm512_cvtepu16_epi32(load_half(&chunk.codes[32 * i..]));
                 let weights = _mm512_castsi512_ps(_mm512_slli_epi32::<16>(wide));
                 *sum = _mm512_fmadd_ps(weights, values(x, i), *sum);
             }
         }),
-        Layout::Fp8E5m2 => walk::<64, 0, 0, _>(row, x, |c, _, _, x| {
+        Layout::Fp8E5m2 => walk::<64, 0, 0, _>(row, x, |chunk, x| {
             for half in [0, 1] {
-                let wide = _mm512_cvtepu8_epi16(load_half(&c[32 * half..]));
+                let wide = _mm512_cvtepu8_epi16(load_half(&chunk.codes[32 * half..]));
                 add_f16(&mut sums, _mm512_slli_epi16::<8>(wide), x, half);
             }
         }),
         Layout::Fp8E4m3 => {
             // Sign-extended and moved by 7, the sign is in place, exponent and mantissa are, and bit 14 is a second sign.
             let without = _mm512_set1_epi16(!0x4000);
-            walk::<64, 0, 0, _>(row, x, |c, _, _, x| {
+            walk::<64, 0, 0, _>(row, x, |chunk, x| {
                 for half in [0, 1] {
-                    let wide = _mm512_cvtepi8_epi16(load_half(&c[32 * half..]));
+                    let wide = _mm512_cvtepi8_epi16(load_half(&chunk.codes[32 * half..]));
                     let moved = _mm512_and_si512(_mm512_slli_epi16::<7>(wide), without);
                     add_f16(&mut sums, moved, x, half);
                 }
@@ -96,27 +97,46 @@ fn floats(layout: Layout, row: RowRef<'_>, x: &[Floats]) -> f32 {
         }
         Layout::Nf4 => {
             let table = load_floats(&NF4);
-            walk::<32, 4, 0, _>(row, x, |c, s, _, x| {
-                let scale = _mm512_set1_ps(f32::from_le_bytes(*s));
-                for i in [0, 1] {
-                    // The permutation looks at the lowest four bits of an index only.
-                    let odd = _mm512_cvtepu8_epi32(load_quarter(&c[16 * i..]));
-                    let even = _mm512_srli_epi32::<4>(odd);
-                    let even = _mm512_permutexvar_ps(even, table);
-                    let odd = _mm512_permutexvar_ps(odd, table);
-                    let products = _mm512_mul_ps(even, values(x, i));
-                    let products = _mm512_fmadd_ps(odd, values(x, i + 2), products);
-                    sums[i] = _mm512_fmadd_ps(products, scale, sums[i]);
-                }
+            let halves = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
+            walk::<64, 8, 0, _>(row, x.as_chunks::<2>().0, |chunk, x| {
+                let products = dot_nf4(table, load(chunk.codes), x);
+                let scales = _mm_castsi128_ps(_mm_cvtsi64_si128(word(*chunk.scales)));
+                let scales = _mm512_permutexvar_ps(halves, _mm512_castps128_ps512(scales));
+                add(&mut sums, products, scales);
             });
         }
         _ => unreachable!("the caller comes here with floats"),
     }
-    let sum = _mm512_reduce_add_ps(_mm512_add_ps(
-        _mm512_add_ps(sums[0], sums[1]),
-        _mm512_add_ps(sums[2], sums[3]),
-    ));
-    if layout == Layout::Fp8E4m3 { sum * E4M3_BY_F16 } else { sum }
+    let last = if layout == Layout::Fp8E4m3 { E4M3_BY_F16 } else { 1.0 };
+    total(sums) * last
+}
+
+/// Sums of eight products each, in two chains.
+#[target_feature(enable = "avx512f,fma")]
+fn dot_nf4(table: __m512, codes: __m512i, x: &[Floats; 2]) -> __m512 {
+    // The permutation looks at the lowest four bits of an index only.
+    let weights = |codes| _mm512_permutexvar_ps(codes, table);
+    let even = _mm512_mul_ps(weights(codes), values(&x[0], 0));
+    let odd = _mm512_mul_ps(weights(_mm512_srli_epi32::<4>(codes)), values(&x[0], 1));
+    let even = _mm512_fmadd_ps(weights(_mm512_srli_epi32::<8>(codes)), values(&x[0], 2), even);
+    let odd = _mm512_fmadd_ps(weights(_mm512_srli_epi32::<12>(codes)), values(&x[0], 3), odd);
+    let even = _mm512_fmadd_ps(weights(_mm512_srli_epi32::<16>(codes)), values(&x[1], 0), even);
+    let odd = _mm512_fmadd_ps(weights(_mm512_srli_epi32::<20>(codes)), values(&x[1], 1), odd);
+    let even = _mm512_fmadd_ps(weights(_mm512_srli_epi32::<24>(codes)), values(&x[1], 2), even);
+    let odd = _mm512_fmadd_ps(weights(_mm512_srli_epi32::<28>(codes)), values(&x[1], 3), odd);
+    _mm512_add_ps(even, odd)
+}
+
+/// Adds products to one of four sums, and passes on to the next: an addition waits for the one four steps before it.
+#[target_feature(enable = "avx512f,fma")]
+fn add(sums: &mut [__m512; 4], values: __m512, factors: __m512) {
+    let [first, second, third, fourth] = *sums;
+    *sums = [second, third, fourth, _mm512_fmadd_ps(values, factors, first)];
+}
+
+#[target_feature(enable = "avx512f")]
+fn total([a, b, c, d]: [__m512; 4]) -> f32 {
+    _mm512_reduce_add_ps(_mm512_add_ps(_mm512_add_ps(a, b), _mm512_add_ps(c, d)))
 }
 
 /// Adds the products of 32 weights in FP16 with one half of a chunk.
@@ -130,32 +150,36 @@ fn add_f16(sums: &mut [__m512; 4], weights: __m512i, x: &Floats, half: usize) {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")]
 fn bytes(layout: Layout, row: RowRef<'_>, x: &[Bytes]) -> f32 {
-    let mut sum = _mm512_setzero_ps();
+    let mut sums = [_mm512_setzero_ps(); 4];
     match layout {
-        Layout::Int8 => walk::<64, 0, 0, _>(row, x, |c, _, _, x| {
-            sum = _mm512_fmadd_ps(dot_bytes(load(c), x), load_floats(&x.scale), sum);
+        Layout::Int8 => walk::<64, 0, 0, _>(row, x, |chunk, x| {
+            let dots = dot_bytes(load(chunk.codes), x);
+            add(&mut sums, dots, load_floats(&x.scale));
         }),
-        Layout::Int8G128 => walk::<128, 2, 0, _>(row, x.as_chunks::<2>().0, |c, s, _, x| {
+        Layout::Int8G128 => walk::<128, 2, 0, _>(row, x.as_chunks::<2>().0, |chunk, x| {
             let [first, second] = x;
-            let products = _mm512_mul_ps(dot_bytes(load(c), first), load_floats(&first.scale));
-            let dots = dot_bytes(load(&c[64..]), second);
+
+            let dots = dot_bytes(load(chunk.codes), first);
+            let products = _mm512_mul_ps(dots, load_floats(&first.scale));
+            let dots = dot_bytes(load(&chunk.codes[64..]), second);
             let products = _mm512_fmadd_ps(dots, load_floats(&second.scale), products);
-            sum = _mm512_fmadd_ps(products, bf16(*s), sum);
+            add(&mut sums, products, bf16(*chunk.scales));
         }),
         Layout::GgufQ8_0 => {
             let spread = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
-            walk::<68, 0, 0, _>(row, x, |c, _, _, x| {
+            walk::<68, 0, 0, _>(row, x, |chunk, x| {
+                let c = chunk.codes;
                 let low = _mm512_castsi256_si512(load_half(&c[2..]));
                 let codes = _mm512_inserti64x4::<1>(low, load_half(&c[36..]));
                 let scales = f16x4([[c[0], c[1]], [c[34], c[35]], [0; 2], [0; 2]]);
                 let scales = _mm512_permutexvar_ps(spread, _mm512_castps128_ps512(scales));
                 let scales = _mm512_mul_ps(scales, load_floats(&x.scale));
-                sum = _mm512_fmadd_ps(dot_bytes(codes, x), scales, sum);
+                add(&mut sums, dot_bytes(codes, x), scales);
             });
         }
         _ => unreachable!("the caller comes here with bytes"),
     }
-    _mm512_reduce_add_ps(sum)
+    total(sums)
 }
 
 /// Sums of four products each, exact.
@@ -173,44 +197,64 @@ fn nibbles(layout: Layout, row: RowRef<'_>, x: &[Nibbles]) -> f32 {
     let four = |scales: __m128| _mm512_permutexvar_ps(quarters, _mm512_castps128_ps512(scales));
     let table = _mm512_maskz_broadcast_i32x4(u16::MAX, load_quarter(&E2M1_TABLE));
     match layout {
-        Layout::Int4G128Sym => walk::<64, 2, 0, _>(row, x, |c, s, _, x| {
-            sum = _mm512_fmadd_ps(dot_nibbles(load(c), x), bf16(*s), sum);
+        Layout::Int4G128Sym => walk::<64, 2, 0, _>(row, x, |chunk, x| {
+            let dots = dot_nibbles(load(chunk.codes), x);
+            sum = _mm512_fmadd_ps(dots, bf16(*chunk.scales), sum);
         }),
-        Layout::Int4G32Sym => walk::<64, 8, 0, _>(row, x, |c, s, _, x| {
-            sum = _mm512_fmadd_ps(dot_nibbles(load(c), x), four(bf16x4(*s)), sum);
+        Layout::Int4G32Sym => walk::<64, 8, 0, _>(row, x, |chunk, x| {
+            let dots = dot_nibbles(load(chunk.codes), x);
+            sum = _mm512_fmadd_ps(dots, four(bf16x4(*chunk.scales)), sum);
         }),
-        Layout::Int4G128 => walk::<64, 2, 2, _>(row, x, |c, s, z, x| {
-            let dots = dot_nibbles(load(c), x);
-            let dots = _mm512_fnmadd_ps(bf16(*z), load_floats(&x.sum), dots);
-            sum = _mm512_fmadd_ps(dots, bf16(*s), sum);
+        Layout::Int4G128 => walk::<64, 2, 2, _>(row, x, |chunk, x| {
+            let dots = dot_nibbles(load(chunk.codes), x);
+            let dots = _mm512_fnmadd_ps(bf16(*chunk.zeros), load_floats(&x.sum), dots);
+            sum = _mm512_fmadd_ps(dots, bf16(*chunk.scales), sum);
         }),
-        Layout::Int4G32 => walk::<64, 8, 8, _>(row, x, |c, s, z, x| {
-            let dots = dot_nibbles(load(c), x);
-            let dots = _mm512_fnmadd_ps(four(bf16x4(*z)), load_floats(&x.sum), dots);
-            sum = _mm512_fmadd_ps(dots, four(bf16x4(*s)), sum);
+        Layout::Int4G32 => walk::<64, 8, 8, _>(row, x, |chunk, x| {
+            let zeros = four(bf16x4(*chunk.zeros));
+            let dots = dot_nibbles(load(chunk.codes), x);
+            let dots = _mm512_fnmadd_ps(zeros, load_floats(&x.sum), dots);
+            sum = _mm512_fmadd_ps(dots, four(bf16x4(*chunk.scales)), sum);
         }),
-        Layout::Mxfp4 => walk::<64, 4, 0, _>(row, x, |c, s, _, x| {
-            let dots = dot_table(table, load(c), x);
-            sum = _mm512_fmadd_ps(dots, four(e8m0x4(*s)), sum);
+        Layout::Mxfp4 => walk::<64, 4, 0, _>(row, x, |chunk, x| {
+            let dots = dot_table(table, load(chunk.codes), x);
+            sum = _mm512_fmadd_ps(dots, four(e8m0x4(*chunk.scales)), sum);
         }),
-        Layout::Nvfp4 => walk::<64, 8, 0, _>(row, x, |c, s, _, x| {
-            let eight = _mm_slli_epi16::<7>(_mm_cvtepu8_epi16(_mm_cvtsi64_si128(word(*s))));
-            let scales = _mm512_castps256_ps512(_mm256_cvtph_ps(eight));
-            let scales = _mm512_permutexvar_ps(eighths, scales);
-            sum = _mm512_fmadd_ps(dot_table(table, load(c), x), scales, sum);
+        Layout::Nvfp4 => walk::<64, 8, 0, _>(row, x, |chunk, x| {
+            let eight = _mm_cvtepu8_epi16(_mm_cvtsi64_si128(word(*chunk.scales)));
+            let eight = _mm256_cvtph_ps(_mm_slli_epi16::<7>(eight));
+            let scales = _mm512_permutexvar_ps(eighths, _mm512_castps256_ps512(eight));
+            let dots = dot_table(table, load(chunk.codes), x);
+            sum = _mm512_fmadd_ps(dots, scales, sum);
         }),
-        Layout::GgufQ4_0 => walk::<72, 0, 0, _>(row, x, |c, _, _, x| {
-            let codes = _mm512_castsi128_si512(load_quarter(&c[2..]));
-            let codes = _mm512_inserti32x4::<1>(codes, load_quarter(&c[20..]));
-            let codes = _mm512_inserti32x4::<2>(codes, load_quarter(&c[38..]));
-            let codes = _mm512_inserti32x4::<3>(codes, load_quarter(&c[56..]));
-            let scales = f16x4([[c[0], c[1]], [c[18], c[19]], [c[36], c[37]], [c[54], c[55]]]);
-            sum = _mm512_fmadd_ps(dot_nibbles(codes, x), four(scales), sum);
-        }),
+        Layout::GgufQ4_0 => {
+            let (places, scale_places) = q4_0_places();
+            walk::<72, 0, 0, _>(row, x, |chunk, x| {
+                // Two loads have all 72 bytes; a permutation of words leaves out the scales.
+                let start = load(chunk.codes);
+                let codes = _mm512_permutex2var_epi16(start, places, load(&chunk.codes[8..]));
+                let scales = _mm512_permutexvar_epi16(scale_places, start);
+                let scales = _mm512_cvtph_ps(_mm512_castsi512_si256(scales));
+                sum = _mm512_fmadd_ps(dot_nibbles(codes, x), scales, sum);
+            });
+        }
         _ => unreachable!("the caller comes here with nibbles"),
     }
-    let sum = _mm512_reduce_add_ps(sum);
-    if layout == Layout::Nvfp4 { sum * E4M3_BY_F16 } else { sum }
+    let last = if layout == Layout::Nvfp4 { E4M3_BY_F16 } else { 1.0 };
+    _mm512_reduce_add_ps(sum) * last
+}
+
+/// Where the words of codes are in four blocks of 18 bytes: below 32 in the first 64 bytes, from there on in the last 64;
+/// and where the scale of each lane is.
+#[target_feature(enable = "avx512f")]
+fn q4_0_places() -> (__m512i, __m512i) {
+    let (mut codes, mut scales) = ([0_u8; 64], [0_u8; 64]);
+    for i in 0..32_u8 {
+        let place = i / 8 * 9 + 1 + i % 8;
+        codes[2 * usize::from(i)] = if place < 32 { place } else { 32 + place - 4 };
+        scales[2 * usize::from(i)] = i % 16 / 4 * 9;
+    }
+    (load(&codes), load(&scales))
 }
 
 /// Sums of eight products each, exact, times the input's scales.
@@ -240,7 +284,8 @@ fn dot(low: __m512i, high: __m512i, x: &Nibbles) -> __m512 {
 
 #[target_feature(enable = "avx512f")]
 fn bf16(bytes: [u8; 2]) -> __m512 {
-    _mm512_set1_ps(half::bf16::from_le_bytes(bytes).to_f32())
+    let twice = _mm512_set1_epi16(i16::from_le_bytes(bytes));
+    _mm512_castsi512_ps(_mm512_and_si512(twice, _mm512_set1_epi32(!0xffff)))
 }
 
 #[target_feature(enable = "avx512f,avx512vl")]

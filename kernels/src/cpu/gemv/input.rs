@@ -20,7 +20,7 @@ pub struct Input {
     nibbles: Vec<Nibbles>,
 }
 
-/// 64 values. For NF4 the even ones come first, because they are in the high nibbles.
+/// 64 values. Two chunks belong together for NF4, in the order of [`place_of_nf4`].
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(super) struct Floats(pub [f32; CHUNK]);
@@ -71,7 +71,9 @@ impl Input {
             nibbles: Vec::new(),
         };
         match Multiply::of(layout) {
-            Multiply::Floats => input.floats = x.chunks(CHUNK).map(|x| floats(layout, x)).collect(),
+            Multiply::Floats => {
+                input.floats = x.chunks(NIBBLES).flat_map(|x| two_of_floats(layout, x)).collect();
+            }
             Multiply::Bytes if is_bytes(layout) => {
                 input.bytes = x.chunks(NIBBLES).flat_map(two_of_bytes).collect();
             }
@@ -86,6 +88,7 @@ impl Input {
         self.layout == layout && self.cols == cols
     }
 
+    /// Chunks of floats; an even number of them.
     pub(super) fn floats(&self) -> &[Floats] {
         &self.floats
     }
@@ -104,13 +107,20 @@ const fn is_bytes(layout: Layout) -> bool {
     matches!(layout, Layout::Int8 | Layout::Int8G128 | Layout::GgufQ8_0)
 }
 
-fn floats(layout: Layout, x: &[f32]) -> Floats {
-    let mut chunk = [0.0; CHUNK];
+fn two_of_floats(layout: Layout, x: &[f32]) -> [Floats; 2] {
+    let mut chunks = [Floats([0.0; CHUNK]); 2];
     for (j, value) in x.iter().enumerate() {
-        let place = if layout == Layout::Nf4 { j / 2 + j % 2 * (CHUNK / 2) } else { j };
-        chunk[place] = *value;
+        let place = if layout == Layout::Nf4 { place_of_nf4(j) } else { j };
+        chunks[place / CHUNK].0[place % CHUNK] = *value;
     }
-    Floats(chunk)
+    chunks
+}
+
+/// Where an element of 128 goes: 64 bytes are 16 words of eight nibbles, and the nibbles at one place of all words are a
+/// vector. The even element of a byte is in its high nibble.
+const fn place_of_nf4(element: usize) -> usize {
+    let (byte, high) = (element / 2, 1 - element % 2);
+    (byte % 4 * 2 + high) * LANES + byte / 4
 }
 
 /// Quantized blocks of up to 128 values, filled up with zeros.

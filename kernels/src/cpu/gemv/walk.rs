@@ -2,7 +2,15 @@
 
 use crate::pack::RowRef;
 
-/// Calls `step` with the codes, scales and zero points of each chunk and the chunk of the input that belongs to it.
+/// A chunk of a row in each plane.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Chunk<'a, const C: usize, const S: usize, const Z: usize> {
+    pub codes: &'a [u8; C],
+    pub scales: &'a [u8; S],
+    pub zeros: &'a [u8; Z],
+}
+
+/// Calls `step` with each chunk of a row and the chunk of the input that belongs to it.
 ///
 /// `C`, `S` and `Z` are the bytes of a chunk in the planes; 0 of a plane that the step does not read.
 /// What fills up the last chunk multiplies zeros of the input.
@@ -14,22 +22,24 @@ use crate::pack::RowRef;
 pub(super) fn walk<const C: usize, const S: usize, const Z: usize, X>(
     row: RowRef<'_>,
     input: &[X],
-    mut step: impl FnMut(&[u8; C], &[u8; S], &[u8; Z], &X),
+    mut step: impl FnMut(Chunk<'_, C, S, Z>, &X),
 ) {
     let whole = row.codes.len() / C;
     let (input, last) = input.split_at(whole);
     for (i, x) in input.iter().enumerate() {
-        step(chunk(row.codes, i), chunk(row.scales, i), chunk(row.zeros, i), x);
+        let (codes, scales, zeros) = (part(row.codes, i), part(row.scales, i), part(row.zeros, i));
+        step(Chunk { codes, scales, zeros }, x);
     }
     if row.codes.len() > whole * C {
-        let codes = rest(row.codes, whole);
-        step(&codes, &rest(row.scales, whole), &rest(row.zeros, whole), &last[0]);
+        let (codes, scales) = (rest(row.codes, whole), rest(row.scales, whole));
+        let zeros = rest(row.zeros, whole);
+        step(Chunk { codes: &codes, scales: &scales, zeros: &zeros }, &last[0]);
     }
 }
 
 #[expect(clippy::inline_always, reason = "as above")]
 #[inline(always)]
-fn chunk<const N: usize>(plane: &[u8], i: usize) -> &[u8; N] {
+fn part<const N: usize>(plane: &[u8], i: usize) -> &[u8; N] {
     plane[i * N..].first_chunk().expect("a plane has as many whole chunks as the codes")
 }
 
@@ -51,7 +61,10 @@ mod tests {
         let codes: Vec<u8> = (1..=10).collect();
         let row = RowRef { codes: &codes, scales: &[7, 8, 9], zeros: &[] };
         let mut seen = Vec::new();
-        walk::<4, 1, 0, _>(row, &['a', 'b', 'c'], |c, s, _, x| seen.push((*c, s[0], *x)));
-        assert_eq!(seen, [([1, 2, 3, 4], 7, 'a'), ([5, 6, 7, 8], 8, 'b'), ([9, 10, 0, 0], 9, 'c')]);
+        walk::<4, 1, 0, _>(row, &['a', 'b', 'c'], |chunk, x| {
+            seen.push((*chunk.codes, chunk.scales[0], *x));
+        });
+        let expected = [([1, 2, 3, 4], 7, 'a'), ([5, 6, 7, 8], 8, 'b'), ([9, 10, 0, 0], 9, 'c')];
+        assert_eq!(seen, expected);
     }
 }

@@ -1,4 +1,4 @@
-//! A product of matrices in FP32: arithmetic rather than memory.
+//! A product of matrices: arithmetic rather than memory.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,57 +7,107 @@ use calc_core::cost::gemm::{GemmFormats, GemmShape, gemm as gemm_cost};
 use calc_core::units::Bytes;
 
 use super::gemv::{DISTINCT, normal, repeated};
-use crate::backend::{Check, Cost, Fault, Product, Task, Work};
+use crate::backend::{Check, Cost, Element, Fault, MatrixProduct, Product, Task, Work};
 use crate::compare::{Mismatch, compare};
 use crate::cpu::buffer::Buffer;
-use crate::cpu::gemm::{Output, Sizes, gemm};
+use crate::cpu::gemm::{IntMatrix, Shape, gemm_f32, gemm_int8};
+use crate::cpu::isa::Isa;
 use crate::cpu::threads::Pool;
 use crate::pack::{Layout, Packed};
 use crate::random::Random;
 use crate::reference;
 
-/// Tokens that are compared with the reference; the others are the same again.
+/// Tokens that differ; the others are the same again. A prime, as with rows.
 const TOKENS: usize = 5;
+/// Inputs whose products of bytes surely fit 32 bits.
+const LONGEST: u64 = 65_536;
+
+/// Operands, results, and what these must be for every token and row that differ.
+enum Operands {
+    Fp32 {
+        weights: Vec<Buffer<f32>>,
+        x: Buffer<f32>,
+        y: Vec<f32>,
+        expected: Vec<reference::Product>,
+    },
+    Int8 {
+        weights: Vec<IntMatrix>,
+        x: IntMatrix,
+        y: Vec<i32>,
+        expected: Vec<Vec<i32>>,
+    },
+}
 
 /// A product over sets of weights.
 pub(in crate::cpu) struct GemmTask {
     pool: Rc<RefCell<Pool>>,
-    sizes: Sizes,
-    weights: Vec<Buffer<f32>>,
-    x: Buffer<f32>,
-    y: Output,
-    /// Of the tokens that differ.
-    expected: Vec<reference::Product>,
+    isa: Isa,
+    shape: Shape,
+    operands: Operands,
+    copies: u64,
     cost: Cost,
 }
 
 impl GemmTask {
     /// # Errors
-    /// When a size cannot be addressed.
+    /// When a size cannot be addressed, or the sums of a row do not fit.
     pub(in crate::cpu) fn new(
         pool: Rc<RefCell<Pool>>,
+        isa: Isa,
         work: &Work,
-        shape: GemmShape,
+        product: MatrixProduct,
         copies: u64,
     ) -> Result<Self, Fault> {
         let size = |n: u64| usize::try_from(n).ok().ok_or(Fault::Unsupported);
-        let sizes = Sizes { m: size(shape.m)?, n: size(shape.n)?, k: size(shape.k)? };
-        let mut random = Random::new(work.seed);
-        let rows = normal(&mut random, sizes.n.min(DISTINCT) * sizes.k, 0.02);
-        let tokens = normal(&mut random, sizes.m.min(TOKENS) * sizes.k, 1.0);
-        let mut borrowed = pool.borrow_mut();
-        let weights = (0..copies).map(|_| filled(&mut borrowed, &rows, sizes.n * sizes.k));
-        let weights: Vec<Buffer<f32>> = weights.collect();
-        let x = filled(&mut borrowed, &tokens, sizes.m * sizes.k);
-        let y = Output::new(sizes, borrowed.len());
-        drop(borrowed);
-        let packed = Packed::encode(Layout::Fp32, &rows, sizes.k).ok().ok_or(Fault::Unsupported)?;
-        let expected = tokens.chunks(sizes.k).map(|token| {
-            let token: Vec<f64> = token.iter().map(|value| f64::from(*value)).collect();
-            repeated(&reference::gemv(&packed, &token), sizes.n)
-        });
-        let expected = expected.collect();
-        Ok(Self { pool, sizes, weights, x, y, expected, cost: cost(shape) })
+        let shape = Shape { m: size(product.m)?, n: size(product.n)?, k: size(product.k)? };
+        let operands = match product.element {
+            Element::Fp32 => floats(&mut pool.borrow_mut(), work.seed, shape, copies)?,
+            Element::Int8 if product.k > LONGEST => return Err(Fault::Unsupported),
+            Element::Int8 => bytes(work.seed, shape, copies),
+        };
+        Ok(Self { pool, isa, shape, operands, copies, cost: cost(product) })
+    }
+}
+
+fn floats(pool: &mut Pool, seed: u64, shape: Shape, copies: u64) -> Result<Operands, Fault> {
+    let Shape { m, n, k } = shape;
+    let mut random = Random::new(seed);
+    let rows = normal(&mut random, n.min(DISTINCT) * k, 0.02);
+    let tokens = normal(&mut random, m.min(TOKENS) * k, 1.0);
+    let packed = Packed::encode(Layout::Fp32, &rows, k).ok().ok_or(Fault::Unsupported)?;
+    let expected = tokens.chunks(k).map(|token| {
+        let token: Vec<f64> = token.iter().map(|value| f64::from(*value)).collect();
+        let product = repeated(&reference::gemv(&packed, &token), n);
+        // The library promises one sum per product, and not sixteen side by side.
+        reference::Product { terms: 16 * k, ..product }
+    });
+    Ok(Operands::Fp32 {
+        expected: expected.collect(),
+        weights: (0..copies).map(|_| filled(pool, &rows, n * k)).collect(),
+        x: filled(pool, &tokens, m * k),
+        y: vec![f32::NAN; m * n],
+    })
+}
+
+fn bytes(seed: u64, Shape { m, n, k }: Shape, copies: u64) -> Operands {
+    let mut random = Random::new(seed);
+    let mut draw = |rows: usize| -> Vec<i8> {
+        (0..rows * k).map(|_| random.bits().to_le_bytes()[0].cast_signed()).collect()
+    };
+    let (rows, tokens) = (draw(n.min(DISTINCT)), draw(m.min(TOKENS)));
+    let dot = |token: &[i8], row: &[i8]| -> i32 {
+        token.iter().zip(row).map(|(x, w)| i32::from(*x) * i32::from(*w)).sum()
+    };
+    let of_token = |token| rows.chunks(k).map(|row| dot(token, row)).collect();
+    let again = |values: &[i8], count: usize| -> Vec<i8> {
+        values.iter().copied().cycle().take(count * k).collect()
+    };
+    let weights = IntMatrix::new(n, k, &again(&rows, n));
+    Operands::Int8 {
+        expected: tokens.chunks(k).map(of_token).collect(),
+        weights: (0..copies).map(|_| weights.clone()).collect(),
+        x: IntMatrix::new(m, k, &again(&tokens, m)),
+        y: vec![i32::MIN; m * n],
     }
 }
 
@@ -69,18 +119,67 @@ fn filled(pool: &mut Pool, values: &[f32], len: usize) -> Buffer<f32> {
     })
 }
 
-fn cost(shape: GemmShape) -> Cost {
-    let fp32 = Product::output_format();
-    let cost = gemm_cost(shape, GemmFormats { weights: fp32, input: fp32, output: fp32 });
+/// The output has four bytes in either format.
+fn cost(product: MatrixProduct) -> Cost {
+    let MatrixProduct { m, n, k, .. } = product;
+    let (input, output) = (product.format(), Product::output_format());
+    let cost = gemm_cost(GemmShape { m, n, k }, GemmFormats { weights: input, input, output });
     Cost { bytes: cost.traffic.total(), flops: cost.flops }
+}
+
+impl Operands {
+    fn run(&mut self, isa: Isa, pool: &mut Pool, shape: Shape, turn: u64) {
+        // Sets are few.
+        #[expect(clippy::cast_possible_truncation, reason = "below the number of sets")]
+        let which = |sets: usize| (turn % sets as u64) as usize;
+        match self {
+            Self::Fp32 { weights, x, y, .. } => {
+                gemm_f32(pool, shape, x, &weights[which(weights.len())], y);
+            }
+            Self::Int8 { weights, x, y, .. } => {
+                gemm_int8(isa, pool, x, &weights[which(weights.len())], y);
+            }
+        }
+    }
+
+    /// Overwrites what a call must write.
+    fn poison(&mut self) {
+        match self {
+            Self::Fp32 { y, .. } => y.fill(f32::NAN),
+            Self::Int8 { y, .. } => y.fill(i32::MIN),
+        }
+    }
+
+    /// The greatest error as a share of what it may be; of bytes none may be.
+    fn error(&self, n: usize) -> f64 {
+        match self {
+            Self::Fp32 { y, expected, .. } => {
+                let tokens = y.chunks(n).zip(expected.iter().cycle());
+                tokens.map(|(got, expected)| float_error(got, expected)).fold(0.0, f64::max)
+            }
+            Self::Int8 { y, expected, .. } => {
+                let right = y.chunks(n).zip(expected.iter().cycle()).all(|(got, expected)| {
+                    got.iter().zip(expected.iter().cycle()).all(|(a, b)| a == b)
+                });
+                if right { 0.0 } else { f64::INFINITY }
+            }
+        }
+    }
+}
+
+fn float_error(got: &[f32], expected: &reference::Product) -> f64 {
+    match compare(got, expected) {
+        Ok(None) => 0.0,
+        Ok(Some(worst)) => worst.error / worst.tolerance,
+        // A NaN would be lost among numbers.
+        Err(Mismatch::Element(worst)) if worst.error.is_finite() => worst.error / worst.tolerance,
+        Err(_) => f64::INFINITY,
+    }
 }
 
 impl Task for GemmTask {
     fn run(&mut self, turn: u64) -> Result<(), Fault> {
-        // Matrices are few.
-        #[expect(clippy::cast_possible_truncation, reason = "below the number of matrices")]
-        let which = (turn % self.weights.len() as u64) as usize;
-        gemm(&mut self.pool.borrow_mut(), self.sizes, &self.weights[which], &self.x, &self.y);
+        self.operands.run(self.isa, &mut self.pool.borrow_mut(), self.shape, turn);
         Ok(())
     }
 
@@ -88,23 +187,13 @@ impl Task for GemmTask {
         Ok(())
     }
 
-    /// The error as a share of what rounding may make of it, so the tolerance is 1.
     fn check(&mut self) -> Result<Check, Fault> {
         let mut check = Check { worst_error: 0.0, tolerance: 1.0 };
-        for turn in 0..self.weights.len() as u64 {
-            self.y.clear();
+        for turn in 0..self.copies {
+            self.operands.poison();
             self.run(turn)?;
-            for token in 0..self.sizes.m {
-                let expected = &self.expected[token % self.expected.len()];
-                let worst_error = match compare(&self.y.row(token), expected) {
-                    Ok(None) => 0.0,
-                    Ok(Some(worst)) | Err(Mismatch::Element(worst)) => {
-                        worst.error / worst.tolerance
-                    }
-                    Err(Mismatch::Length { .. }) => f64::INFINITY,
-                };
-                check = check.worse(Check { worst_error, tolerance: 1.0 });
-            }
+            let worst_error = self.operands.error(self.shape.n);
+            check = check.worse(Check { worst_error, tolerance: 1.0 });
         }
         Ok(check)
     }
@@ -114,8 +203,12 @@ impl Task for GemmTask {
     }
 
     fn footprint(&self) -> Bytes {
-        let elements = self.weights.iter().map(|it| it.len()).sum::<usize>() + self.x.len();
-        Bytes::new(4.0 * elements as f64)
+        let Shape { m, n, k } = self.shape;
+        let size = match self.operands {
+            Operands::Fp32 { .. } => 4.0,
+            Operands::Int8 { .. } => 1.0,
+        };
+        Bytes::new(size * k as f64 * (n as f64 * self.copies as f64 + m as f64))
     }
 }
 
@@ -124,37 +217,48 @@ mod tests {
     use super::*;
     use crate::backend::{Cache, Kernel};
 
-    fn task(m: u64, n: u64, k: u64) -> GemmTask {
+    fn task(element: Element, (m, n, k): (u64, u64, u64)) -> GemmTask {
         let pool = Rc::new(RefCell::new(Pool::new(Some(2))));
-        let shape = GemmShape { m, n, k };
-        let work = Work { kernel: Kernel::Gemm { m, n, k }, cache: Cache::Cold, seed: 3 };
-        GemmTask::new(pool, &work, shape, 2).unwrap()
+        let product = MatrixProduct { element, m, n, k };
+        let work = Work { kernel: Kernel::Gemm(product), cache: Cache::Cold, seed: 3 };
+        GemmTask::new(pool, Isa::best(), &work, product, 2).unwrap()
     }
 
     #[test]
     fn products_of_any_shape_are_right_and_a_wrong_expectation_is_not() {
-        for (m, n, k) in
+        for shape in
             [(1, 1, 1), (1, 127, 128), (3, 15, 129), (7, 16, 31), (17, 129, 127), (64, 200, 300)]
         {
-            let mut task = task(m, n, k);
-            assert!(task.check().unwrap().passed(), "{m} {n} {k}");
-            task.expected[0].values[0] += 1.0;
-            assert!(!task.check().unwrap().passed(), "{m} {n} {k}");
+            for element in [Element::Fp32, Element::Int8] {
+                let mut task = task(element, shape);
+                assert!(task.check().unwrap().passed(), "{element:?} {shape:?}");
+                match &mut task.operands {
+                    Operands::Fp32 { expected, .. } => expected[0].values[0] += 1.0,
+                    Operands::Int8 { expected, .. } => expected[0][0] += 1,
+                }
+                assert!(!task.check().unwrap().passed(), "{element:?} {shape:?}");
+            }
         }
     }
 
     #[test]
     fn a_value_that_nobody_wrote_does_not_pass() {
-        let task = task(3, 40, 8);
-        task.y.clear();
-        assert!(compare(&task.y.row(2), &task.expected[2]).is_err());
+        for element in [Element::Fp32, Element::Int8] {
+            let mut task = task(element, (3, 40, 8));
+            task.operands.poison();
+            assert!(task.operands.error(40).is_infinite(), "{element:?}");
+        }
     }
 
     #[test]
     fn costs_by_hand() {
-        let cost = task(2, 40, 8).cost();
-        // 2·2·40·8 operations; 4 bytes of 2·8 inputs, 40·8 weights, 2·40 outputs.
-        assert!((cost.flops.get() - 1280.0).abs() < 0.5);
-        assert!((cost.bytes.get() - 4.0 * (16.0 + 320.0 + 80.0)).abs() < 0.5);
+        // 2·2·40·8 operations; 2·8 inputs, 40·8 weights; 2·40 outputs of 4 bytes; a scale of 4 bytes per row of INT8.
+        for (element, bytes) in
+            [(Element::Fp32, 4.0 * 416.0), (Element::Int8, 336.0 + 320.0 + 160.0)]
+        {
+            let cost = task(element, (2, 40, 8)).cost();
+            assert!((cost.flops.get() - 1280.0).abs() < 0.5);
+            assert!((cost.bytes.get() - bytes).abs() < 0.5, "{element:?} {}", cost.bytes.get());
+        }
     }
 }

@@ -1,0 +1,68 @@
+//! Rows of a result that workers write side by side, and the call of the library.
+#![expect(
+    unsafe_code,
+    reason = "workers write disjoint parts of one slice; the library takes pointers"
+)]
+
+use std::marker::PhantomData;
+
+use super::Shape;
+use crate::cpu::threads::Worker;
+
+/// A slice of which each worker gets its rows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part<'a, T> {
+    start: *mut T,
+    len: usize,
+    of: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: the only use is `rows`, which gives disjoint parts to different workers.
+unsafe impl<T: Send> Sync for Part<'_, T> {}
+
+impl<'a, T> Part<'a, T> {
+    pub(super) fn of(all: &'a mut [T]) -> Self {
+        Self { start: all.as_mut_ptr(), len: all.len(), of: PhantomData }
+    }
+
+    /// This worker's share of `m` rows of `n`. A worker asks once per run.
+    pub(super) fn rows(&self, worker: Worker, m: usize, n: usize) -> &'a mut [T] {
+        assert_eq!(self.len, m * n, "rows of the slice");
+        let share = worker.share(m, 1);
+        // SAFETY: the share lies within the slice, which is borrowed for 'a; shares of different workers do not overlap, and
+        // each worker asks once.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(share.start * n), share.len() * n) }
+    }
+}
+
+/// Y = X·Wᵀ on the calling thread.
+pub(super) fn product(shape: Shape, x: &[f32], w: &[f32], y: &mut [f32]) {
+    let Shape { m, n, k } = shape;
+    assert!(x.len() == m * k && w.len() == n * k && y.len() == m * n, "operands of this shape");
+    let stride = |len: usize| isize::try_from(len).expect("a slice is shorter than half of memory");
+    // SAFETY: the strides describe row-major X and Y and the transpose of row-major W, whose sizes are asserted above; the
+    // result is not read before it is written.
+    unsafe {
+        gemm::gemm(
+            m,
+            n,
+            k,
+            y.as_mut_ptr(),
+            1,
+            stride(n),
+            false,
+            x.as_ptr(),
+            1,
+            stride(k),
+            w.as_ptr(),
+            stride(k),
+            1,
+            0.0,
+            1.0,
+            false,
+            false,
+            false,
+            gemm::Parallelism::None,
+        );
+    }
+}
