@@ -152,10 +152,14 @@ fn add_f16(sums: &mut [__m512; 4], weights: __m512i, x: &Floats, half: usize) {
 fn bytes(layout: Layout, row: RowRef<'_>, x: &[Bytes]) -> f32 {
     let mut sums = [_mm512_setzero_ps(); 4];
     match layout {
-        Layout::Int8 => walk::<64, 0, 0, _>(row, x, |chunk, x| {
-            let dots = dot_bytes(load(chunk.codes), x);
-            add(&mut sums, dots, load_floats(&x.scale));
-        }),
+        Layout::Int8 => {
+            walk::<128, 0, 0, _>(row, x.as_chunks::<2>().0, |chunk, [first, second]| {
+                let dots = dot_bytes(load(chunk.codes), first);
+                sums[0] = _mm512_fmadd_ps(dots, load_floats(&first.scale), sums[0]);
+                let dots = dot_bytes(load(&chunk.codes[64..]), second);
+                sums[1] = _mm512_fmadd_ps(dots, load_floats(&second.scale), sums[1]);
+            })
+        }
         Layout::Int8G128 => walk::<128, 2, 0, _>(row, x.as_chunks::<2>().0, |chunk, x| {
             let [first, second] = x;
 
