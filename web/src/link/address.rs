@@ -84,7 +84,8 @@ mod tests {
         };
         assert_eq!(pairing("pair=ABC234"), pair("", "ABC234"));
         assert_eq!(pairing("d=127.0.0.1:8000&pair=A"), pair("127.0.0.1:8000", "A"));
-        for bad in ["", "pair=", "pair=<b>", "d=evil.test:80&pair=A", "s=pair", "d=127.0.0.1:8000"] {
+        for bad in ["", "pair=", "pair=<b>", "d=evil.test:80&pair=A", "s=pair", "d=127.0.0.1:8000"]
+        {
             assert_eq!(pairing(bad), None, "{bad}");
         }
         assert_eq!(pairing(&format!("pair={}", "A".repeat(65))), None);

@@ -200,7 +200,7 @@ impl Book {
     }
 
     /// Jobs to ask for that nobody asked for, each with the number after which: what waits or runs, and `shown`.
-    pub fn to_follow(&mut self, shown: Option<JobId>) -> Vec<(JobId, u64)> {
+    pub fn follow(&mut self, shown: Option<JobId>) -> Vec<(JobId, u64)> {
         let wanted = |job: &Job| {
             let is_shown = Some(job.summary.job) == shown && job.seq < job.summary.last_seq;
             !job.is_followed && (job.is_open() || is_shown)
@@ -273,12 +273,12 @@ mod tests {
         ]);
         let ids: Vec<u64> = book.jobs().iter().map(|job| job.summary.job.0).collect();
         assert_eq!(ids, [9, 7, 5], "the latest first");
-        assert_eq!(book.to_follow(None), [(JobId(9), 0), (JobId(7), 0)]);
-        assert_eq!(book.to_follow(None), [], "asked for already");
+        assert_eq!(book.follow(None), [(JobId(9), 0), (JobId(7), 0)]);
+        assert_eq!(book.follow(None), [], "asked for already");
         book.event(event(1, JobEvent::Started { predicted_s: None }));
         book.event(event(2, progress(1)));
         book.lost();
-        assert_eq!(book.to_follow(Some(JobId(5))), [(JobId(9), 0), (JobId(7), 2), (JobId(5), 0)]);
+        assert_eq!(book.follow(Some(JobId(5))), [(JobId(9), 0), (JobId(7), 2), (JobId(5), 0)]);
         book.snapshot(summary(7, JobState::Done, 4), 3);
         assert!(book.job(JobId(7)).is_some_and(|job| job.is_cut && job.is_open()));
         assert_eq!(book.event(event(4, ended())), Taken::Next);

@@ -72,7 +72,9 @@ impl Client {
                 self.welcome();
                 all.push(Do::Say(ClientMessage::SubscribeTelemetry { hz: HZ }));
                 all.push(Do::Say(ClientMessage::ListJobs { limit: HISTORY }));
-                all.extend(self.starts.iter().map(|it| Do::Say(ClientMessage::StartJob(it.start.clone()))));
+                all.extend(
+                    self.starts.iter().map(|it| Do::Say(ClientMessage::StartJob(it.start.clone()))),
+                );
                 all.extend(self.follow());
             } else {
                 all.push(one);
@@ -92,7 +94,7 @@ impl Client {
 
     fn follow(&mut self) -> Vec<Do> {
         let ask = |(job, after)| Do::Say(ClientMessage::SubscribeJob { job, after });
-        self.book.to_follow(self.shown).into_iter().map(ask).collect()
+        self.book.follow(self.shown).into_iter().map(ask).collect()
     }
 
     /// The daemon said something.
@@ -277,7 +279,10 @@ mod tests {
         client.server = client.connection.server;
         let todo = client.start(REQUEST, spec());
         let asked = said(&mut client, todo);
-        client.hear(Some(asked[0].0), ServerMessage::Accepted(Accepted { job: JobId(4), fresh: true }));
+        client.hear(
+            Some(asked[0].0),
+            ServerMessage::Accepted(Accepted { job: JobId(4), fresh: true }),
+        );
         client.hear(None, event(1, JobEvent::Queued));
         client.hear(None, event(2, JobEvent::Started { predicted_s: None }));
         assert_eq!(

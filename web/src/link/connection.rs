@@ -249,19 +249,19 @@ impl Connection {
             (Step::Proving, Some(Signed { key, proof })) => {
                 greeting.step = Step::Proved;
                 let protocol = protocol::VERSION;
-                vec![Do::Say(match key {
-                    Some(key) => ClientMessage::Identify(Identify { protocol, key, nonce, proof }),
-                    None => {
-                        let label = "page".to_owned();
-                        ClientMessage::Pair(Pair { protocol, nonce, proof, label })
-                    }
-                })]
+                let label = "page".to_owned();
+                let pair = || ClientMessage::Pair(Pair { protocol, nonce, proof, label });
+                let identify =
+                    |key| ClientMessage::Identify(Identify { protocol, key, nonce, proof });
+                vec![Do::Say(key.map_or_else(pair, identify))]
             }
             (Step::Proving, None) => {
                 self.state = State::Unpaired(String::new());
                 vec![Do::HangUp]
             }
-            (Step::Checking { theirs, up, pair }, Some(Signed { proof, .. })) if proof == theirs => {
+            (Step::Checking { theirs, up, pair }, Some(Signed { proof, .. }))
+                if proof == theirs =>
+            {
                 self.up(up, pair)
             }
             (Step::Checking { .. }, _) => {
@@ -341,13 +341,11 @@ impl Connection {
             _ if denied => State::Blocked,
             _ => State::Away,
         };
-        match self.state {
-            State::Lost(tries) => vec![Do::Wait(wait(tries))],
-            _ => {
-                self.code.clear();
-                Vec::new()
-            }
+        if let State::Lost(tries) = self.state {
+            return vec![Do::Wait(wait(tries))];
         }
+        self.code.clear();
+        Vec::new()
     }
 }
 
@@ -447,13 +445,8 @@ mod tests {
             matches!(&connection.on(hello(1))[..], [Do::Sign { code, .. }] if code == "SECRET")
         );
         assert!(matches!(&connection.on(signed(None))[..], [Do::Say(ClientMessage::Pair(_))]));
-        let paired = Paired {
-            key: KEY,
-            proof: PROOF,
-            scopes: vec![Scope::Read],
-            session: 1,
-            epoch: EPOCH,
-        };
+        let paired =
+            Paired { key: KEY, proof: PROOF, scopes: vec![Scope::Read], session: 1, epoch: EPOCH };
         connection.on(Event::Said(ServerMessage::Paired(paired)));
         let done = connection.on(signed(None));
         assert!(
@@ -491,10 +484,18 @@ mod tests {
         let cases: [(u16, bool, fn(&State) -> bool); 6] = [
             (1006, false, |state| *state == State::Away),
             (1006, true, |state| *state == State::Blocked),
-            (close::UNAUTHENTICATED, false, |state| matches!(state, State::Unpaired(why) if why == "why")),
+            (
+                close::UNAUTHENTICATED,
+                false,
+                |state| matches!(state, State::Unpaired(why) if why == "why"),
+            ),
             (close::VERSION, false, |state| matches!(state, State::OtherVersion(_))),
             (close::RATE, false, |state| matches!(state, State::Refused(why) if why == "why")),
-            (close::FORBIDDEN, false, |state| matches!(state, State::Unpaired(why) if why == "why")),
+            (
+                close::FORBIDDEN,
+                false,
+                |state| matches!(state, State::Unpaired(why) if why == "why"),
+            ),
         ];
         for (code, denied, expected) in cases {
             let mut connection = connect("");

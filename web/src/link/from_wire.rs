@@ -18,7 +18,9 @@ mod tests {
             message(r#"{"id":3,"say":{"type":"pong","more":1}}"#),
             Some((Some(3), ServerMessage::Pong))
         );
-        for text in ["", "{}", "pong", r#"{"say":{"type":"fireworks"}}"#, r#"{"say":{"type":"jobs"}}"#] {
+        for text in
+            ["", "{}", "pong", r#"{"say":{"type":"fireworks"}}"#, r#"{"say":{"type":"jobs"}}"#]
+        {
             assert_eq!(message(text), None, "{text}");
         }
     }

@@ -149,11 +149,7 @@ fn row(index: usize, record: &BenchRecord, found: Result<Analysis, String>) -> R
     let ideal = found.as_ref().map_or_else(|_| String::new(), |it| time(it.ideal));
     let warnings = warnings(record, found.as_ref().ok());
     let expected = found.map(|it| {
-        format!(
-            "{} ({})",
-            time(it.expected.time),
-            time_range(it.expected.low, it.expected.high)
-        )
+        format!("{} ({})", time(it.expected.time), time_range(it.expected.low, it.expected.high))
     });
     Row {
         key: key(index),
@@ -220,15 +216,14 @@ fn sentence(errors: &mut [f64]) -> String {
         *error = error.abs();
     }
     let worst = errors.iter().copied().fold(0.0, f64::max);
-    // The median without sorting: the value that as many are below as above.
-    let rank = |value: f64| errors.iter().filter(|error| **error < value).count();
-    let Some(median) = errors.iter().copied().find(|error| {
-        let (below, half) = (rank(*error), (errors.len() - 1) / 2);
-        let same = errors.iter().filter(|other| **other == *error).count();
-        (below..below + same).contains(&half)
-    }) else {
-        return String::new();
+    // The median without sorting: fewer than half are smaller, and at least half are no larger.
+    let half = errors.len().div_ceil(2);
+    let is_median = |it: &f64| {
+        let smaller = errors.iter().filter(|other| *other < it).count();
+        let no_larger = errors.iter().filter(|other| *other <= it).count();
+        smaller < half && half <= no_larger
     };
+    let Some(median) = errors.iter().copied().find(is_median) else { return String::new() };
     match errors.len() {
         1 => format!("The expected time is off by {}.", percent(median)),
         many => format!(
@@ -279,7 +274,9 @@ mod tests {
         let expected = predicted(&record("int8", 0.001), place()).expect("it runs");
         let row = &found.rows[0];
         assert_eq!(row.measured.replace('\u{202f}', " "), "1.00 ms");
-        assert!(row.expected.as_ref().is_ok_and(|text| text.contains(&time(expected.expected.time))));
+        assert!(
+            row.expected.as_ref().is_ok_and(|text| text.contains(&time(expected.expected.time)))
+        );
         let error = expected.expected.time.get() / 0.001 - 1.0;
         assert_eq!(row.error, signed(error));
         assert!(found.sentence.contains(&percent(error.abs())), "{}", found.sentence);

@@ -52,7 +52,8 @@ mod tests {
 
     #[test]
     fn both_forms_have_all_records() {
-        let golden = include_str!("../../../../companion/protocol/tests/golden/v1/server_event_result.json");
+        let golden =
+            include_str!("../../../../companion/protocol/tests/golden/v1/server_event_result.json");
         let value: serde_json::Value = serde_json::from_str(golden).expect("JSON");
         let record: BenchRecord =
             serde_json::from_value(value["say"]["event"]["record"].clone()).expect("a record");

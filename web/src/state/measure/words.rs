@@ -184,9 +184,7 @@ mod tests {
 
     #[test]
     fn every_state_says_what_to_do() {
-        let up = |scopes| {
-            State::Up(Up { scopes, epoch: Hex([0; 8]), version: "1.2.3".into() })
-        };
+        let up = |scopes| State::Up(Up { scopes, epoch: Hex([0; 8]), version: "1.2.3".into() });
         let cases: [(State, &str, &str); 11] = [
             (State::Idle, "Not connected", "ridgepoint serve"),
             (State::NoCrypto, "Not possible here", "ssh -L 8000:localhost:8000 pages.test"),
