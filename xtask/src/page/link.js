@@ -57,7 +57,16 @@ export const open = (address, protocol, heard) => {
   const nonce = hex(crypto.getRandomValues(new Uint8Array(32)));
   socket.onopen = () => heard(["opened", nonce, location.origin]);
   socket.onmessage = ({ data }) => typeof data === "string" && heard(["text", data]);
-  socket.onclose = async ({ code }) => heard(["closed", code, await denied()]);
+  // A socket that the page's policy forbids has an error and no close.
+  let ended = false;
+  const end = async (code) => {
+    if (!ended) {
+      ended = true;
+      heard(["closed", code, await denied()]);
+    }
+  };
+  socket.onerror = () => setTimeout(() => end(1006), 100);
+  socket.onclose = ({ code }) => end(code);
   return (text) => {
     if (text === undefined) {
       socket.close();

@@ -62,12 +62,12 @@ pub fn Connect() -> impl IntoView {
         <div class="verdict connection" aria-live="polite">
             <h1>{text(move || words().title.to_owned())}</h1>
             <p>{text(move || words().text)}</p>
-            {commands}
+            <div class="way">{commands}</div>
             <p class="refusal message" role="alert">
                 {text(move || client.with(|client| client.refusal.clone()))}
             </p>
         </div>
-        <form class="address" on:submit=on(on_connect)>
+        <div class="own-points"><form on:submit=on(on_connect)>
             <div class="field number" class:wrong=flag(move || wrong.get()) hidden=is_on>
                 <label for="daemon">"Address of the daemon"</label>
                 <input
@@ -101,6 +101,6 @@ pub fn Connect() -> impl IntoView {
             </button>
             <p class="brief">{waiting}</p>
             <p class="message" id="daemon-message" role="alert">{message}</p>
-        </form>
+        </form></div>
     }
 }

@@ -41,7 +41,7 @@ pub fn said(state: &State, address: &str, own: &str, origin: &str) -> Said {
             Said {
                 title: "Connected",
                 text: format!("{address}, ridgepoint {}.{may}", up.version),
-                commands: if up.may_measure() { Vec::new() } else { vec!["ridgepoint pair --scope bench".to_owned()] },
+                commands: if up.may_measure() { Vec::new() } else { pair() },
             }
         }
         State::Unpaired(why) => Said {
@@ -82,7 +82,9 @@ fn away(address: &str, own: &str, origin: &str) -> Said {
     if address != own {
         text += &format!(" If one runs, it must be told that pages of {origin} may ask.");
         commands.push(format!("ridgepoint serve --allow-origin {origin}"));
-        if !address::is_local(own) {
+        if address::is_local(own) {
+            text += " A page that a daemon serves may ask that daemon only.";
+        } else {
             text += " The browser may ask whether this page may reach programs on this machine: allow it. Safari allows it to no page; use the daemon's own page there.";
         }
     }
@@ -190,7 +192,7 @@ mod tests {
             (State::NoCrypto, "Not possible here", "ssh -L 8000:localhost:8000 pages.test"),
             (State::Opening, "Connecting", "127.0.0.1:8000"),
             (up(vec![Scope::Read, Scope::Bench]), "Connected", "1.2.3"),
-            (up(vec![Scope::Read]), "Connected", "--scope bench"),
+            (up(vec![Scope::Read]), "Connected", "ridgepoint pair"),
             (State::Unpaired(String::new()), "Not paired", "ridgepoint pair"),
             (State::Unpaired("this code is used".into()), "Not paired", "this code is used"),
             (State::OtherVersion("0.9".into()), "Another version", "0.9"),
