@@ -37,6 +37,7 @@ pub mod limits;
 pub mod limits_panel;
 pub mod show_work;
 
+pub mod measure;
 pub mod model;
 pub mod trust;
 pub mod view_later;

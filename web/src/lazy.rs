@@ -15,6 +15,7 @@ use crate::components::export_items::ExportItems;
 use crate::components::goal_fields::GoalFields;
 use crate::components::key_dialog::KeyDialog;
 use crate::components::limits::LimitsBody;
+use crate::components::measure::view::MeasureView;
 use crate::components::model::view::ModelView;
 use crate::components::own_points::OwnPoints;
 use crate::components::trust::view::TrustView;
@@ -159,6 +160,29 @@ pub fn trust_view() -> impl Future<Output = Result<MakeView, Refusal>> {
 
 fn make_trust_view() -> AnyView {
     view! { <TrustView/> }.into_any()
+}
+
+/// How the Measure view is made.
+///
+/// # Errors
+/// That this part of the page could not be fetched.
+#[cfg(feature = "lazy")]
+#[wasm_split(measure, wasm_split_path = leptos::wasm_split, fallible)]
+pub fn measure_view() -> Result<MakeView, Refusal> {
+    Ok(make_measure_view)
+}
+
+/// How the Measure view is made.
+///
+/// # Errors
+/// None: it is here.
+#[cfg(not(feature = "lazy"))]
+pub fn measure_view() -> impl Future<Output = Result<MakeView, Refusal>> {
+    std::future::ready(Ok(make_measure_view as MakeView))
+}
+
+fn make_measure_view() -> AnyView {
+    view! { <MeasureView/> }.into_any()
 }
 
 /// What nobody sees before a click.

@@ -3,6 +3,7 @@
 //! `state` is plain functions and data, tested natively; everything else needs a browser and is compiled for one only.
 #![forbid(unsafe_code)]
 
+pub mod link;
 pub mod state;
 
 #[cfg(all(target_arch = "wasm32", feature = "page"))]

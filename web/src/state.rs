@@ -13,6 +13,7 @@ pub mod files;
 pub mod fragment;
 pub mod goal;
 pub mod inputs;
+pub mod measure;
 pub mod model;
 pub mod names;
 pub mod operator;

@@ -25,7 +25,7 @@ pub fn CheckPanel() -> impl IntoView {
         Judged::Answer(judgment) => said(*judgment).into_any(),
     });
     let unit = move |view: View| match view {
-        View::Kernel | View::Trust => ().into_any(),
+        View::Kernel | View::Trust | View::Measure => ().into_any(),
         View::Model => view! { <UnitField/> }.into_any(),
     };
     view! {
@@ -37,7 +37,7 @@ pub fn CheckPanel() -> impl IntoView {
 
 const fn hint(view: View) -> &'static str {
     match view {
-        View::Kernel | View::Trust => {
+        View::Kernel | View::Trust | View::Measure => {
             "A time that was measured or claimed for this operator in the chosen format."
         }
         View::Model => "A speed that was measured or claimed for this model, batch and context.",
@@ -81,7 +81,7 @@ fn ClaimField(
     let id = check::number_of(view);
     let message_id = format!("{id}-message");
     let (name, unit) = match view {
-        View::Kernel | View::Trust => ("Time", "µs"),
+        View::Kernel | View::Trust | View::Measure => ("Time", "µs"),
         View::Model => ("Number", ""),
     };
     let fault = memo(move |_| session.inputs.with(check::fault));

@@ -5,7 +5,7 @@ use core::pin::Pin;
 use leptos::prelude::*;
 
 use crate::components::erased::{block, later};
-use crate::lazy::{MakeView, Refusal, model_view, trust_view};
+use crate::lazy::{MakeView, Refusal, measure_view, model_view, trust_view};
 use crate::state::inputs::View;
 
 /// Nothing at first, then the view, or a sentence when it cannot be fetched.
@@ -16,8 +16,11 @@ pub fn ViewLater(
 ) -> impl IntoView {
     let made = RwSignal::new(None::<Result<MakeView, String>>);
     // One type for both, because the code that waits for each would be a copy.
-    let fetched: Pin<Box<dyn Future<Output = Result<MakeView, Refusal>>>> =
-        if view == View::Trust { Box::pin(trust_view()) } else { Box::pin(model_view()) };
+    let fetched: Pin<Box<dyn Future<Output = Result<MakeView, Refusal>>>> = match view {
+        View::Trust => Box::pin(trust_view()),
+        View::Measure => Box::pin(measure_view()),
+        View::Kernel | View::Model => Box::pin(model_view()),
+    };
     later(async move {
         let found = fetched.await;
         // The reader may have gone back meanwhile, and the signal with it.

@@ -67,7 +67,7 @@ impl Unit {
 /// The key of the number that a view asks for.
 pub const fn number_of(view: View) -> &'static str {
     match view {
-        View::Kernel | View::Trust => TIME,
+        View::Kernel | View::Trust | View::Measure => TIME,
         View::Model => AMOUNT,
     }
 }
@@ -122,7 +122,7 @@ pub enum Judged {
 pub fn judge(inputs: &Inputs) -> Option<Judged> {
     let Some(number) = number(inputs).ok()? else { return Some(Judged::Nothing) };
     match inputs.view {
-        View::Kernel | View::Trust => {
+        View::Kernel | View::Trust | View::Measure => {
             let work = Work::Operator(AnalyzeRequest {
                 device: &inputs.device,
                 mode: inputs.power_mode(),

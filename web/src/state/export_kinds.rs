@@ -17,7 +17,7 @@ pub fn kinds(view: View) -> &'static [(&'static str, &'static str)] {
     match view {
         View::Kernel => &KINDS[..KINDS.len() - 1],
         View::Model => &KINDS,
-        View::Trust => &KINDS[..1],
+        View::Trust | View::Measure => &KINDS[..1],
     }
 }
 
@@ -26,7 +26,7 @@ pub fn file_name(inputs: &Inputs, kind: &str) -> String {
     let what = match inputs.view {
         View::Kernel => inputs.op.key(),
         View::Model => inputs.model.base.key(),
-        View::Trust => inputs.view.key(),
+        View::Trust | View::Measure => inputs.view.key(),
     };
     // A model of a file has no key.
     let what = if what.is_empty() { "model" } else { what };

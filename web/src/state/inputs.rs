@@ -27,11 +27,13 @@ pub enum View {
     Model,
     /// Published measurements against predictions.
     Trust,
+    /// Measurements of the reader's own machine.
+    Measure,
 }
 
 impl View {
     /// In the order of the navigation.
-    pub const ALL: [Self; 3] = [Self::Kernel, Self::Model, Self::Trust];
+    pub const ALL: [Self; 4] = [Self::Kernel, Self::Model, Self::Trust, Self::Measure];
 
     /// Its name in the navigation.
     pub const fn name(self) -> &'static str {
@@ -39,6 +41,7 @@ impl View {
             Self::Kernel => "Kernel",
             Self::Model => "Model",
             Self::Trust => "Trust",
+            Self::Measure => "Measure",
         }
     }
 
@@ -48,6 +51,7 @@ impl View {
             Self::Kernel => "kernel",
             Self::Model => "model",
             Self::Trust => "trust",
+            Self::Measure => "measure",
         }
     }
 }

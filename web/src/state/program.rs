@@ -46,3 +46,13 @@ pub async fn unpack(code: &str) -> Option<String> {
 pub fn unpacked() -> Option<String> {
     Reflect::get(&global(), &"ridgepointUnpacked".into()).ok()?.as_string()
 }
+
+/// Asks the way to a daemon (`link.js`).
+///
+/// # Errors
+/// What the script threw.
+pub async fn link(name: &str, values: &[&JsValue]) -> Result<JsValue, JsValue> {
+    let name = JsValue::from_str(name);
+    let values: Vec<&JsValue> = core::iter::once(&name).chain(values.iter().copied()).collect();
+    ask("ridgepointLink", &values).await
+}

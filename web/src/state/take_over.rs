@@ -65,8 +65,8 @@ fn measurements(session: Session, own: Own) {
 fn model(session: Session, model: OpenedModel) {
     session.edit(Step::Choice, |inputs| match (inputs.view, model.presets.first()) {
         (View::Model, _) => (model.take)(&model, inputs),
-        (View::Kernel | View::Trust, Some(first)) => first.apply(inputs),
-        (View::Kernel | View::Trust, None) => {}
+        (View::Kernel | View::Trust | View::Measure, Some(first)) => first.apply(inputs),
+        (View::Kernel | View::Trust | View::Measure, None) => {}
     });
     session.model.set(Some(model));
 }

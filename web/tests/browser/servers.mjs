@@ -5,23 +5,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** The real thing: the companion serving the built site. */
-export function startRidgepoint(site) {
-  const state = mkdtempSync(join(tmpdir(), 'ridgepoint-state-'));
+export function startRidgepoint(site, { state = newState(), port = 0, hooks } = {}) {
   const root = process.getuid?.() === 0 ? ['--allow-root'] : [];
   if (root.length) console.log('running as root: the daemon gets --allow-root');
-  return start(process.env.RIDGEPOINT_BIN, ['serve', '--site', site, '--port', '0', '--state', state, ...root]);
+  return start(process.env.RIDGEPOINT_BIN, ['serve', '--site', site, '--port', String(port), '--state', state, ...root], hooks && { RIDGEPOINT_TEST_HOOKS: JSON.stringify(hooks) });
 }
+
+/** A new folder for what a daemon keeps. */
+export const newState = () => mkdtempSync(join(tmpdir(), 'ridgepoint-state-'));
 
 /** Any plain server: Python's. It rewrites nothing and sets no special headers, as on most static hosts. */
 export function startPlain(folder) {
   return start('python3', ['-u', '-m', 'http.server', '0', '--bind', '127.0.0.1', '--directory', folder]);
 }
 
-/** Returns the server's address and how to stop it. */
-async function start(program, args) {
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+/** Returns the server's address and how to stop it; a signal may be named. */
+async function start(program, args, more) {
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...more } });
   const ended = new Promise((resolve) => child.once('close', resolve));
-  const stop = () => (child.kill(), ended);
+  const stop = (signal) => (child.kill(signal), ended);
   try {
     return { url: await addressPrintedBy(child, program), stop };
   } catch (error) {

@@ -11,9 +11,9 @@ use super::markup::{self, Asset, Line};
 use super::names::with_fingerprint;
 use super::squeeze::squeeze;
 
-/// What the page may do; it asks the one other host for a model only when the reader clicks on that. It stands in the HTML because a plain server sets no headers; `frame-ancestors` would have no effect there.
+/// What the page may do; it asks the one other host for a model, and a daemon on this machine, only when the reader clicks on that. It stands in the HTML because a plain server sets no headers; `frame-ancestors` would have no effect there.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; \
-                      connect-src 'self' https://huggingface.co; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'";
+                      connect-src 'self' https://huggingface.co ws://127.0.0.1:* ws://localhost:*; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'";
 
 /// Tells GitHub Pages to serve the files as they are. We also know our own folders by it.
 const MARK: &str = ".nojekyll";
@@ -27,6 +27,10 @@ const EXPLORER: &str = "explorer_bg.wasm";
 const EXPLORER_SCRIPT: &str = "explorer.js";
 
 const BOOT: &str = include_str!("boot.js");
+/// What it fetches with the first use.
+const TOOLS: &str = include_str!("tools.js");
+/// The way to a daemon.
+const LINK: &str = include_str!("link.js");
 /// The worker that runs it.
 const WORKER: &str = include_str!("explore-worker.js");
 
@@ -121,9 +125,8 @@ impl Folder<'_> {
         let boot_text = squeeze(BOOT)?
             .replace("SCRIPT", &script)
             .replace("PROGRAM", &program)
-            .replace("WORKER", &self.add_worker()?);
-        let boot = with_fingerprint(Path::new("boot.js"), boot_text.as_bytes())?;
-        self.add(&boot, boot_text.as_bytes())?;
+            .replace("TOOLS", &self.add_tools()?);
+        let boot = self.add_text("boot.js", &boot_text)?;
         let lines = [
             format!("    <link rel=\"modulepreload\" href=\"./{script}\">"),
             format!("    <link rel=\"modulepreload\" href=\"./{loader}\">"),
@@ -135,12 +138,23 @@ impl Folder<'_> {
         Ok(lines.join("\n"))
     }
 
+    /// What the boot script fetches with the first use, and what that fetches.
+    fn add_tools(&self) -> anyhow::Result<String> {
+        let link = self.add_text("link.js", &squeeze(LINK)?)?;
+        let text = squeeze(TOOLS)?.replace("WORKER", &self.add_worker()?).replace("LINK", &link);
+        self.add_text("tools.js", &text)
+    }
+
     /// The worker with its script and its program.
     fn add_worker(&self) -> anyhow::Result<String> {
         let program = self.add_named_by_content(&self.bound.join(EXPLORER))?;
         let script = self.add_named_by_content(&self.bound.join(EXPLORER_SCRIPT))?;
         let text = WORKER.replace("SCRIPT", &script).replace("PROGRAM", &program);
-        let name = with_fingerprint(Path::new("explore-worker.js"), text.as_bytes())?;
+        self.add_text("explore-worker.js", &text)
+    }
+
+    fn add_text(&self, name: &str, text: &str) -> anyhow::Result<String> {
+        let name = with_fingerprint(Path::new(name), text.as_bytes())?;
         self.add(&name, text.as_bytes())?;
         Ok(name)
     }
@@ -266,7 +280,7 @@ mod tests {
                 policy < html.find("<link").unwrap(),
                 "the policy must come before what it governs: {html}"
             );
-            assert!(html.contains("href=\"./style-af63dc4c8601ec8c.css\""), "{html}");
+            assert!(html.contains("href=\"./style-af63dc4c.css\""), "{html}");
             assert!(
                 !html.contains("data-trunk")
                     && !html.contains("unsafe-inline")
@@ -276,8 +290,8 @@ mod tests {
             assert!(html.split("href=\"").skip(1).all(|link| link.starts_with("./")), "{html}");
             assert_eq!(
                 fs::read_dir(&out).unwrap().count(),
-                12,
-                "page, mark, style, copy, boot, script, program, loader, one chunk and three of the worker"
+                14,
+                "page, mark, style, copy, boot, tools, link, script, program, loader, one chunk and three of the worker"
             );
             assert_eq!(fs::read_dir(folder).unwrap().count(), 5, "nothing is left beside the site");
         });
@@ -301,6 +315,8 @@ mod tests {
                 "explorer-",
                 "explorer_bg-",
                 "explore-worker-",
+                "tools-",
+                "link-",
             ] {
                 let name = names()
                     .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())

@@ -44,12 +44,12 @@ pub(crate) fn report(site: &Path) -> anyhow::Result<()> {
     judge(total)
 }
 
-/// What the worker is made of.
-const WORKER: &str = "explore";
+/// What the worker is made of, and the scripts that are fetched with the first use.
+const LATER: [&str; 3] = ["explore", "tools-", "link-"];
 
-/// Whether a file is a chunk or the worker's: WebAssembly that the page itself does not ask for.
+/// Whether a file is a chunk, the worker's, or a script of a click: WebAssembly that the page itself does not ask for.
 fn is_later(name: &str, page: &str) -> bool {
-    name.starts_with(WORKER)
+    LATER.iter().any(|start| name.starts_with(start))
         || Path::new(name).extension().is_some_and(|extension| extension == "wasm")
             && !page.contains(name)
 }
@@ -97,6 +97,8 @@ mod tests {
             ("loader-1.js", false),
             ("explore-worker-1.js", true),
             ("explorer-1.js", true),
+            ("tools-1.js", true),
+            ("link-1.js", true),
         ];
         for (name, later) in cases {
             assert_eq!(is_later(name, page), later, "{name}");

@@ -31,7 +31,8 @@ impl Reader<'_> {
             inputs.view = view;
             return;
         }
-        let rest = "which is no view; there are kernel, model and trust. The page shows kernel.";
+        let rest =
+            "which is no view; there are kernel, model, trust and measure. The page shows kernel.";
         self.note("view", value, rest);
     }
 

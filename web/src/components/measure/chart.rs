@@ -1,0 +1,95 @@
+//! The roofline of the chosen device with what was measured as hollow points.
+
+use chart::geometry::Spot;
+use chart::scene::{Scene, Size};
+use leptos::ev::KeyboardEvent;
+use leptos::prelude::*;
+
+use super::view::MeasureContext;
+use crate::charts::canvas::{SceneCanvas, View};
+use crate::components::erased::{derived, memo, on, text};
+use crate::state::measure::answer::Row;
+use crate::state::roving::turn;
+use crate::state::session::Session;
+
+/// The chart. The table below is the same in numbers.
+#[component]
+pub fn ResultChart() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let MeasureContext { answer, pointed, .. } = expect_context();
+    let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
+    let view = RwSignal::new(nothing);
+    let scene = memo(move |_| {
+        let size = view.get().size;
+        answer.with(|answer| match answer {
+            Some(answer) => Scene::build(&answer.chart, size, pointed.get().as_deref()),
+            None => Scene::empty(size),
+        })
+    });
+    let hit = move |spot: Spot| {
+        scene.with_untracked(|scene| scene.hit(spot).map(|point| point.key.clone()))
+    };
+    let point_at = move |key: Option<String>| {
+        if pointed.with_untracked(|pointed| *pointed != key) {
+            pointed.set(key);
+        }
+    };
+    let on_key = move |event: KeyboardEvent| {
+        let keys: Vec<String> = answer.with_untracked(|answer| {
+            let points = answer.as_ref().map(|it| it.chart.points.as_slice()).unwrap_or_default();
+            points.iter().map(|point| point.key.clone()).collect()
+        });
+        let now = pointed.get_untracked();
+        let at = now.and_then(|key| keys.iter().position(|other| *other == key));
+        let key = event.key();
+        if key == "Escape" {
+            pointed.set(None);
+        } else if let Some(next) = turn(at, keys.len(), &key) {
+            event.prevent_default();
+            pointed.set(keys.get(next).cloned());
+        }
+    };
+    let said = text(move || {
+        let key = pointed.get();
+        answer.with(|answer| {
+            let rows = answer.as_ref().map(|answer| answer.rows.as_slice()).unwrap_or_default();
+            rows.iter().find(|row| Some(&row.key) == key.as_ref()).map(spoken).unwrap_or_default()
+        })
+    });
+    let label = text(move || {
+        let many = answer.with(|answer| answer.as_ref().map_or(0, |it| it.chart.points.len()));
+        let device = session.inputs.with(|inputs| inputs.device.name.to_string());
+        format!(
+            "Roofline of {device} with {many} measured points. The table below has the numbers."
+        )
+    });
+    view! {
+        <div
+            class="chart"
+            id="chart"
+            tabindex="0"
+            role="group"
+            aria-label="Measured points on the chart; arrow keys go from one to the next"
+            on:keydown=on(on_key)
+            on:blur=on(move |_| pointed.set(None))
+        >
+            <SceneCanvas
+                scene=scene
+                theme=derived(move || session.colors.theme())
+                label=label
+                view=view
+                on_point=Callback::new(move |spot: Option<Spot>| point_at(spot.and_then(hit)))
+                on_pick=Callback::new(move |spot| point_at(hit(spot)))
+            />
+            <p class="unseen" role="status">{said}</p>
+        </div>
+    }
+}
+
+fn spoken(row: &Row) -> String {
+    let expected = match &row.expected {
+        Ok(text) => format!("expected {text}, error {}", row.error),
+        Err(why) => format!("nothing is expected: {why}"),
+    };
+    format!("{}, {}: measured {}, {expected}.", row.format, row.work, row.measured)
+}

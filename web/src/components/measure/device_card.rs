@@ -1,0 +1,34 @@
+//! What the machine of the daemon says about itself right now.
+
+use leptos::prelude::*;
+
+use super::view::MeasureContext;
+use crate::components::erased::{block, flag, memo};
+use crate::state::measure::sensors::{Line, lines};
+
+/// The sensors; a missing one says why.
+#[component]
+pub fn DeviceCard() -> impl IntoView {
+    let MeasureContext { client, .. } = expect_context();
+    let found = memo(move |_| {
+        client.with(|client| client.telemetry.as_ref().map(lines).unwrap_or_default())
+    });
+    let is_empty = flag(move || found.with(Vec::is_empty));
+    let line = |line: Line| {
+        let is_missing = line.value.is_empty();
+        view! {
+            <div>
+                <dt>{line.name}</dt>
+                <dd>{if is_missing { view! { <small>{line.reason}</small> }.into_any() } else { line.value.into_any() }}</dd>
+            </div>
+        }
+    };
+    let body = block(move || found.get().into_iter().map(line).collect_view().into_any());
+    view! {
+        <div>
+            <h2>"The machine now"</h2>
+            <p class="brief" hidden=flag(move || !is_empty.get())>"Its sensors show when a daemon is connected."</p>
+            <dl class="facts" id="sensors">{body}</dl>
+        </div>
+    }
+}

@@ -1,0 +1,59 @@
+//! The jobs that the daemon keeps.
+
+use leptos::prelude::*;
+use protocol::job::JobId;
+
+use super::view::MeasureContext;
+use crate::components::erased::{block, memo, on};
+use crate::link::live::Live;
+use crate::state::measure::words;
+
+#[derive(Debug, Clone, PartialEq)]
+struct Entry {
+    job: JobId,
+    name: String,
+    state: &'static str,
+    is_shown: bool,
+}
+
+/// The jobs, the latest first; a click shows what one measured.
+#[component]
+pub fn History() -> impl IntoView {
+    let MeasureContext { live, client, .. } = expect_context();
+    let entries = memo(move |_| {
+        client.with(|client| {
+            let entry = |job: &crate::link::book::Job| Entry {
+                job: job.summary.job,
+                name: words::job(&job.summary.spec),
+                state: words::state(job.summary.state),
+                is_shown: client.shown == Some(job.summary.job),
+            };
+            client.book.jobs().iter().map(entry).collect::<Vec<_>>()
+        })
+    });
+    let show = move |job: JobId| live.with_value(|live: &Live| live.show(job));
+    let item = move |Entry { job, name, state, is_shown }: Entry| {
+        view! {
+            <li>
+                <button type="button" class="link" aria-pressed=is_shown.to_string() on:click=on(move |_| show(job))>
+                    {format!("{}: {name}", job.0)}
+                </button>
+                " " <small>{state}</small>
+            </li>
+        }
+    };
+    let body = block(move || {
+        let entries = entries.get();
+        if entries.is_empty() {
+            return view! { <p class="brief">"Jobs stay on the device, and show here when it is connected."</p> }
+                .into_any();
+        }
+        view! { <ul id="history">{entries.into_iter().map(item).collect_view()}</ul> }.into_any()
+    });
+    view! {
+        <div>
+            <h2>"On this device"</h2>
+            {body}
+        </div>
+    }
+}

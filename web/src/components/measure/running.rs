@@ -1,0 +1,46 @@
+//! The job that waits or runs, and how to end it.
+
+use leptos::prelude::*;
+use protocol::job::JobId;
+
+use super::view::MeasureContext;
+use crate::components::erased::{block, maybe, memo, on, text};
+use crate::link::book::Job;
+use crate::link::live::Live;
+use crate::state::measure::words;
+
+/// How far it is, with a bar; nothing while no job is open.
+#[component]
+pub fn Running() -> impl IntoView {
+    let MeasureContext { live, client, .. } = expect_context();
+    let id = memo(move |_| client.with(|client| client.running().map(|job| job.summary.job)));
+    let of_job = move |say: fn(&Job) -> String| {
+        text(move || client.with(|client| client.running().map(say).unwrap_or_default()))
+    };
+    let counted = move |which: fn(&(u32, u32, String)) -> u32| {
+        maybe(move || {
+            client.with(|client| {
+                let job = client.running()?;
+                job.progress.as_ref().map(|progress| which(progress).to_string())
+            })
+        })
+    };
+    let cancel = move |job: JobId| live.with_value(|live: &Live| live.cancel(job));
+    let body = block(move || {
+        let Some(job) = id.get() else { return ().into_any() };
+        view! {
+            <div class="running">
+                <p>{of_job(words::progress)}</p>
+                <progress aria-label="Progress" value=counted(|it| it.0) max=counted(|it| it.1)></progress>
+                <button type="button" class="tool" on:click=on(move |_| cancel(job))>"Cancel"</button>
+            </div>
+        }
+        .into_any()
+    });
+    let ended =
+        text(move || client.with(|client| client.shown().map(words::end).unwrap_or_default()));
+    view! {
+        {body}
+        <p class="brief ended" role="status">{ended}</p>
+    }
+}

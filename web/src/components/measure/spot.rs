@@ -1,0 +1,158 @@
+//! What to measure: one shape as a spot check, or many as a sweep.
+
+use leptos::prelude::*;
+use protocol::bench::Shape;
+use protocol::job::JobSpec;
+
+use super::view::MeasureContext;
+use crate::components::erased::{block, derived, flag, maybe, on, text};
+use crate::link::live::Live;
+use crate::state::measure::form::{self, SWEEP};
+use crate::state::names::short_name;
+use crate::state::operator::{Field, Op};
+use crate::state::presets::{Preset, presets};
+use crate::state::session::{Session, Step};
+
+/// Shape, precision, and what starts them.
+#[component]
+pub fn Spot() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let MeasureContext { live, client, may_start, .. } = expect_context();
+    let format = RwSignal::new(String::new());
+    let refused = RwSignal::new(String::new());
+    let lines = RwSignal::new(SWEEP.to_owned());
+    let busy =
+        flag(move || !may_start.get() || client.with(crate::link::client::Client::is_starting));
+    let begin = move |shapes: Result<Vec<Shape>, String>| {
+        let jobs = shapes.and_then(|shapes| form::jobs(&shapes, &format.get_untracked()));
+        refused.set(jobs.as_ref().err().cloned().unwrap_or_default());
+        live.with_value(|live: &Live| {
+            for job in jobs.unwrap_or_default() {
+                live.start(JobSpec::Bench(job));
+            }
+        });
+    };
+    let on_check = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let shape = session.inputs.with_untracked(|inputs| {
+            let number = |field| inputs.typed.text(field).to_owned();
+            [Field::M, Field::N, Field::K].map(number).join(";")
+        });
+        begin(form::shapes(&shape));
+    };
+    let on_sweep = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        begin(form::shapes(&lines.get_untracked()));
+    };
+    let option = |format: &'static calc_core::quant_format::QuantFormat| {
+        view! { <option value=format.key>{short_name(format)}</option> }
+    };
+    let why =
+        text(
+            move || {
+                if may_start.get() { String::new() } else { "Connect a daemon first.".to_owned() }
+            },
+        );
+    view! {
+        <form class="spot" on:submit=on(on_check)>
+            <h2>"Spot check"</h2>
+            <div class="shape">{[Field::M, Field::N, Field::K].map(|field| view! { <Number field=field/> }).collect_view()}</div>
+            <Shapes/>
+            <div class="field">
+                <label for="precision">"Precision"</label>
+                <select id="precision" on:change=on(move |event| format.set(event_target_value(&event)))>
+                    <option value="">"All precisions"</option>
+                    {form::formats().map(option).collect_view()}
+                </select>
+            </div>
+            <button type="submit" class="tool" disabled=busy>"Measure"</button>
+            <p class="brief">{why}</p>
+            <p class="message" role="alert">{text(move || refused.get())}</p>
+        </form>
+        <details class="more-fields">
+            <summary>"Sweep of shapes"</summary>
+            <form on:submit=on(on_sweep)>
+                <div class="field">
+                    <label for="shapes">"M N K, one shape per line; in the precision above"</label>
+                    <textarea
+                        id="shapes"
+                        rows="6"
+                        maxlength="20000"
+                        spellcheck="false"
+                        prop:value=text(move || lines.get())
+                        on:input=on(move |event| lines.set(event_target_value(&event)))
+                    ></textarea>
+                </div>
+                <button type="submit" class="tool" disabled=busy>"Sweep"</button>
+            </form>
+        </details>
+    }
+}
+
+/// One number of the shape, the same that the Kernel view asks for.
+#[component]
+fn Number(
+    /// Which.
+    field: Field,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let id = field.id();
+    let fault = maybe(move || session.inputs.with(|inputs| inputs.typed.fault(Op::Gemm, field)));
+    let is_wrong = flag(move || fault.with(Option::is_some));
+    let on_input = move |event| {
+        let text = event_target_value(&event);
+        session.edit(Step::Typing, |inputs| inputs.typed.set(field, text));
+    };
+    view! {
+        <div class="field number" class:wrong=is_wrong>
+            <label for=id>{field.name()} " " <span class="meaning">{field.meaning()}</span></label>
+            <input
+                id=id
+                type="text"
+                inputmode="numeric"
+                autocomplete="off"
+                maxlength="40"
+                prop:value=text(move || session.inputs.with(|inputs| inputs.typed.text(field).to_owned()))
+                aria-invalid=text(move || is_wrong.get().to_string())
+                title=text(move || fault.get().unwrap_or_default())
+                on:input=on(on_input)
+            />
+        </div>
+    }
+}
+
+/// Shapes to begin with: those of the Kernel view that are products on any device.
+#[component]
+fn Shapes() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let is_product = |preset: &Preset| preset.device.is_none() && preset.op == Op::Gemm;
+    let chip = move |preset: Preset| {
+        let (name, meaning) = (preset.name.clone(), preset.meaning.clone());
+        let preset = StoredValue::new(preset);
+        let chosen = derived(move || {
+            preset.with_value(|preset| session.inputs.with(|inputs| preset.is_chosen(inputs)))
+        });
+        let choose = move |_| {
+            let values = preset.with_value(|preset| preset.values.clone());
+            session.edit(Step::Choice, |inputs| {
+                for (field, value) in values {
+                    inputs.typed.set(field, value.to_string());
+                }
+            });
+        };
+        view! {
+            <button
+                type="button"
+                class="chip"
+                title=meaning.to_string()
+                aria-pressed=text(move || chosen.get().to_string())
+                on:click=on(choose)
+            >
+                {name.to_string()}
+            </button>
+        }
+    };
+    let chips =
+        block(move || presets().into_iter().filter(is_product).map(chip).collect_view().into_any());
+    view! { <div class="presets">{chips}</div> }
+}

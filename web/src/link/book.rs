@@ -1,0 +1,301 @@
+//! The jobs of a daemon as far as this page knows them, kept by the numbers of their events: nothing is taken twice, and what is
+//! missing is asked for.
+
+use protocol::bench::BenchRecord;
+use protocol::fault::Fault;
+use protocol::job::{JobEvent, JobId, JobState, JobSummary, NumberedEvent};
+
+/// Most jobs that are followed at once; a daemon allows 32.
+const FOLLOWED: usize = 16;
+
+/// A job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    /// In short.
+    pub summary: JobSummary,
+    /// Number of the last event that was taken.
+    pub seq: u64,
+    /// Older events are gone from the daemon.
+    pub is_cut: bool,
+    /// Its events are asked for.
+    pub is_followed: bool,
+    /// Started from here, so that what it finds is taken over.
+    pub is_ours: bool,
+    /// Points done, of so many, and what it does now.
+    pub progress: Option<(u32, u32, String)>,
+    /// Seconds that it will take.
+    pub predicted_s: Option<f64>,
+    /// Wall clock when its process started, and of its last event [ms].
+    pub started_ms: Option<u64>,
+    /// Wall clock of its last event [ms].
+    pub last_ms: u64,
+    /// What it measured.
+    pub records: Vec<BenchRecord>,
+    /// Texts of a calibration file and of a device file.
+    pub calibration: Option<(String, Option<String>)>,
+    /// Why it did not end as it should.
+    pub fault: Option<Fault>,
+}
+
+impl Job {
+    fn new(summary: JobSummary) -> Self {
+        Self {
+            summary,
+            seq: 0,
+            is_cut: false,
+            is_followed: false,
+            is_ours: false,
+            progress: None,
+            predicted_s: None,
+            started_ms: None,
+            last_ms: 0,
+            records: Vec::new(),
+            calibration: None,
+            fault: None,
+        }
+    }
+
+    /// Whether it waits or runs.
+    pub const fn is_open(&self) -> bool {
+        !self.summary.state.is_final()
+    }
+
+    /// Seconds that are left, from what is done or from what it said; `None` when neither tells.
+    pub fn seconds_left(&self) -> Option<f64> {
+        let passed = self.last_ms.saturating_sub(self.started_ms?) as f64 / 1000.0;
+        match &self.progress {
+            Some((done, total, _)) if *done > 0 => {
+                Some(passed / f64::from(*done) * f64::from(total.saturating_sub(*done)))
+            }
+            _ => self.predicted_s.map(|predicted| (predicted - passed).max(0.0)),
+        }
+    }
+
+    fn take(&mut self, event: JobEvent, at_ms: u64) {
+        self.last_ms = at_ms;
+        match event {
+            JobEvent::Started { predicted_s } => {
+                self.summary.state = JobState::Running;
+                self.predicted_s = predicted_s;
+                self.started_ms = Some(at_ms);
+            }
+            JobEvent::Progress { done, total, note } => self.progress = Some((done, total, note)),
+            JobEvent::Result { record } => self.records.push(*record),
+            JobEvent::Calibration { calibration, device } => {
+                self.calibration = Some((calibration, device));
+            }
+            JobEvent::Ended { state, fault } => {
+                self.summary.state = state;
+                self.fault = fault;
+            }
+            JobEvent::Queued | JobEvent::Log { .. } | JobEvent::Unknown => {}
+        }
+    }
+}
+
+/// What became of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// It was the next one.
+    Next,
+    /// It was known, or is of a job that is not.
+    Known,
+    /// Others before it are missing: ask again for all after this number.
+    Gap(u64),
+}
+
+/// All jobs, the latest first.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Book {
+    jobs: Vec<Job>,
+}
+
+impl Book {
+    /// The jobs, the latest first.
+    pub fn jobs(&self) -> &[Job] {
+        &self.jobs
+    }
+
+    /// A job.
+    pub fn job(&self, id: JobId) -> Option<&Job> {
+        self.jobs.iter().find(|job| job.summary.job == id)
+    }
+
+    fn at(&mut self, id: JobId) -> Option<&mut Job> {
+        self.jobs.iter_mut().find(|job| job.summary.job == id)
+    }
+
+    /// Takes a summary over. A state that is final stays, because a list may be older than an event.
+    fn known(&mut self, summary: JobSummary) -> &mut Job {
+        let id = summary.job;
+        let place = match self.jobs.iter().position(|job| job.summary.job <= id) {
+            Some(place) if self.jobs[place].summary.job == id => place,
+            place => {
+                let place = place.unwrap_or(self.jobs.len());
+                self.jobs.insert(place, Job::new(summary.clone()));
+                place
+            }
+        };
+        let job = &mut self.jobs[place];
+        if job.is_open() {
+            job.summary = summary;
+        }
+        job
+    }
+
+    /// The list of the daemon.
+    pub fn listed(&mut self, jobs: Vec<JobSummary>) {
+        for summary in jobs {
+            self.known(summary);
+        }
+    }
+
+    /// A job was started from here.
+    pub fn accepted(&mut self, summary: JobSummary) {
+        self.known(summary).is_ours = true;
+    }
+
+    /// Its events will follow, after a number.
+    pub fn snapshot(&mut self, summary: JobSummary, after: u64) {
+        let was_over = self.job(summary.job).is_some_and(|job| !job.is_open());
+        let last = summary.last_seq;
+        let job = self.known(summary);
+        job.is_followed = true;
+        if after > job.seq {
+            job.is_cut = true;
+            job.seq = after;
+        }
+        // What it ended with is among the events that come, unless all of them were taken.
+        if !was_over && !job.is_open() && job.seq < last {
+            job.summary.state = JobState::Running;
+        }
+    }
+
+    /// An event.
+    pub fn event(&mut self, event: NumberedEvent) -> Taken {
+        let Some(job) = self.at(event.job) else { return Taken::Known };
+        if event.seq <= job.seq {
+            return Taken::Known;
+        }
+        if event.seq > job.seq + 1 {
+            return Taken::Gap(job.seq);
+        }
+        job.seq = event.seq;
+        job.take(event.event, event.at_ms);
+        Taken::Next
+    }
+
+    /// Nothing is followed any more, because the socket is gone.
+    pub fn lost(&mut self) {
+        for job in &mut self.jobs {
+            job.is_followed = false;
+        }
+    }
+
+    /// A job's events are not asked for any more.
+    pub fn left(&mut self, id: JobId) {
+        if let Some(job) = self.at(id) {
+            job.is_followed = false;
+        }
+    }
+
+    /// Jobs to ask for that nobody asked for, each with the number after which: what waits or runs, and `shown`.
+    pub fn follow(&mut self, shown: Option<JobId>) -> Vec<(JobId, u64)> {
+        let wanted = |job: &Job| {
+            let is_shown = Some(job.summary.job) == shown && job.seq < job.summary.last_seq;
+            !job.is_followed && (job.is_open() || is_shown)
+        };
+        let free = FOLLOWED.saturating_sub(self.jobs.iter().filter(|job| job.is_followed).count());
+        let mut found = Vec::new();
+        for job in self.jobs.iter_mut().filter(|job| wanted(job)).take(free) {
+            job.is_followed = true;
+            found.push((job.summary.job, job.seq));
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::hex::Hex;
+    use protocol::job::{CalibrateSpec, JobSpec};
+
+    use super::*;
+
+    fn summary(id: u64, state: JobState, last_seq: u64) -> JobSummary {
+        let spec = JobSpec::Calibrate(CalibrateSpec { backend: None });
+        JobSummary { job: JobId(id), request: Hex([1; 16]), spec, state, created_ms: 0, last_seq }
+    }
+
+    fn event(seq: u64, event: JobEvent) -> NumberedEvent {
+        NumberedEvent { job: JobId(7), seq, at_ms: 1000 * seq, event }
+    }
+
+    fn progress(done: u32) -> JobEvent {
+        JobEvent::Progress { done, total: 4, note: String::new() }
+    }
+
+    fn ended() -> JobEvent {
+        JobEvent::Ended { state: JobState::Done, fault: None }
+    }
+
+    #[test]
+    fn nothing_is_taken_twice_and_a_gap_is_asked_for() {
+        let mut book = Book::default();
+        book.snapshot(summary(7, JobState::Queued, 0), 0);
+        let log = || JobEvent::Log { line: String::new() };
+        let all = [
+            (1, JobEvent::Started { predicted_s: Some(9.0) }, Taken::Next),
+            (1, log(), Taken::Known),
+            (2, progress(1), Taken::Next),
+            (4, log(), Taken::Gap(2)),
+            (3, progress(2), Taken::Next),
+            (4, ended(), Taken::Next),
+            (4, progress(1), Taken::Known),
+        ];
+        for (seq, it, taken) in all {
+            assert_eq!(book.event(event(seq, it)), taken, "{seq}");
+        }
+        let job = book.job(JobId(7)).expect("known");
+        assert_eq!((job.seq, job.summary.state), (4, JobState::Done));
+        assert_eq!(job.progress.as_ref().map(|it| it.0), Some(2));
+        let stranger = NumberedEvent { job: JobId(8), ..event(1, log()) };
+        assert_eq!(book.event(stranger), Taken::Known);
+    }
+
+    #[test]
+    fn what_was_lost_goes_on_after_the_last_number() {
+        let mut book = Book::default();
+        book.listed(vec![
+            summary(7, JobState::Running, 2),
+            summary(5, JobState::Done, 9),
+            summary(9, JobState::Queued, 1),
+        ]);
+        let ids: Vec<u64> = book.jobs().iter().map(|job| job.summary.job.0).collect();
+        assert_eq!(ids, [9, 7, 5], "the latest first");
+        assert_eq!(book.follow(None), [(JobId(9), 0), (JobId(7), 0)]);
+        assert_eq!(book.follow(None), [], "asked for already");
+        book.event(event(1, JobEvent::Started { predicted_s: None }));
+        book.event(event(2, progress(1)));
+        book.lost();
+        assert_eq!(book.follow(Some(JobId(5))), [(JobId(9), 0), (JobId(7), 2), (JobId(5), 0)]);
+        book.snapshot(summary(7, JobState::Done, 4), 3);
+        assert!(book.job(JobId(7)).is_some_and(|job| job.is_cut && job.is_open()));
+        assert_eq!(book.event(event(4, ended())), Taken::Next);
+        assert_eq!(book.job(JobId(7)).map(Job::is_open), Some(false));
+        book.listed(vec![summary(7, JobState::Running, 2)]);
+        assert_eq!(book.job(JobId(7)).map(Job::is_open), Some(false), "a list may be late");
+    }
+
+    #[test]
+    fn the_time_left_follows_what_is_done() {
+        let mut book = Book::default();
+        book.snapshot(summary(7, JobState::Queued, 0), 0);
+        let left = |book: &Book| book.job(JobId(7)).and_then(Job::seconds_left);
+        assert_eq!(left(&book), None);
+        book.event(event(1, JobEvent::Started { predicted_s: Some(9.0) }));
+        assert_eq!(left(&book), Some(9.0));
+        book.event(event(2, progress(1)));
+        assert_eq!(left(&book), Some(3.0));
+    }
+}

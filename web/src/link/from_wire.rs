@@ -1,0 +1,27 @@
+//! What the daemon says, read with patience: what a later version added is passed over, and what is no message too.
+
+use protocol::server::{Say, ServerMessage};
+
+/// A message with the number of the question that it answers; `None` for what this page does not know.
+pub fn message(text: &str) -> Option<(Option<u32>, ServerMessage)> {
+    let Say { id, say } = serde_json::from_str(text).ok()?;
+    (say != ServerMessage::Unknown).then_some((id, say))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_passed_over() {
+        assert_eq!(
+            message(r#"{"id":3,"say":{"type":"pong","more":1}}"#),
+            Some((Some(3), ServerMessage::Pong))
+        );
+        for text in
+            ["", "{}", "pong", r#"{"say":{"type":"fireworks"}}"#, r#"{"say":{"type":"jobs"}}"#]
+        {
+            assert_eq!(message(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! The one daemon of this page, for as long as the page is open: it stays connected while another view is shown. Does what
+//! [`Client`] says is to be done.
+
+use std::cell::RefCell;
+
+use js_sys::{Array, Function};
+use leptos::prelude::*;
+use protocol::hex::Hex;
+use protocol::job::{JobId, JobSpec};
+use wasm_bindgen::closure::Closure;
+use wasm_bindgen::{JsCast, JsValue};
+
+use super::address::{self, Pairing};
+use super::client::Client;
+use super::connection::{Do, Event, Signed, State};
+use super::from_wire;
+use crate::components::erased::later;
+use crate::state::program;
+
+thread_local! {
+    static LIVE: RefCell<Option<Live>> = const { RefCell::new(None) };
+    /// What sends a text on the present socket.
+    static SAY: RefCell<Option<Function>> = const { RefCell::new(None) };
+}
+
+/// The daemon of this page.
+#[derive(Debug, Clone)]
+pub struct Live {
+    /// What is known of it.
+    pub client: ArcRwSignal<Client>,
+    /// Where the page came from, as the browser says it: host with port, and scheme.
+    pub own: ArcRwSignal<(String, String)>,
+    /// The text of the address field.
+    pub typed: ArcRwSignal<String>,
+    /// A code of a link that waits for a click.
+    pub code: ArcRwSignal<String>,
+    /// Counts sockets: what an older one says is not heard.
+    socket: ArcRwSignal<u32>,
+}
+
+impl Live {
+    /// That of this page; the first call begins it.
+    pub fn of_page() -> Self {
+        let known = LIVE.with_borrow(Clone::clone);
+        known.unwrap_or_else(|| {
+            let live = Self {
+                client: ArcRwSignal::new(Client::default()),
+                own: ArcRwSignal::new((String::new(), String::new())),
+                typed: ArcRwSignal::new(address::USUAL.to_owned()),
+                code: ArcRwSignal::new(String::new()),
+                socket: ArcRwSignal::new(0),
+            };
+            LIVE.set(Some(live.clone()));
+            later(live.clone().begin());
+            live
+        })
+    }
+
+    /// Reads where the page is. A link that came from the daemon itself, or a key that it gave, connects at once; a page of
+    /// somebody else waits for a click.
+    async fn begin(self) {
+        let Ok(found) = program::link("begin", &[]).await else { return };
+        let [host, scheme, can_prove, fragment] = texts(&found);
+        let is_own = address::is_local(&host);
+        self.own.set((host.clone(), scheme));
+        if can_prove.is_empty() {
+            self.on(Event::NoCrypto);
+            return;
+        }
+        if is_own {
+            self.typed.set(host.clone());
+        }
+        let Some(Pairing { address, code }) = address::pairing(&fragment) else {
+            if is_own && self.knows(&host).await {
+                self.connect();
+            }
+            return;
+        };
+        let is_here = address.is_empty() || address == host;
+        self.typed.set(if is_here { host } else { address });
+        self.code.set(code);
+        if is_here {
+            self.connect();
+        }
+    }
+
+    async fn knows(&self, address: &str) -> bool {
+        let known = program::link("knows", &[&address.into()]).await;
+        known.is_ok_and(|known| known.as_string().is_some_and(|known| !known.is_empty()))
+    }
+
+    /// Connects to the address of the field; false where that is none.
+    pub fn connect(&self) -> bool {
+        let own = self.own.get_untracked().0;
+        let Some(address) = address::understood(&self.typed.get_untracked(), &own) else {
+            return false;
+        };
+        let code = self.code.try_update(core::mem::take).unwrap_or_default();
+        self.on(Event::Connect { address, code });
+        true
+    }
+
+    /// Something happened to the connection.
+    pub fn on(&self, event: Event) {
+        self.act(|client| client.on(event));
+    }
+
+    /// Starts a job.
+    pub fn start(&self, job: JobSpec) {
+        let this = self.clone();
+        later(async move {
+            let random = program::link("random", &[]).await.ok();
+            let request = random.and_then(|it| it.as_string()).and_then(|it| Hex::parse(&it));
+            if let Some(request) = request {
+                this.act(|client| client.start(request, job));
+            }
+        });
+    }
+
+    /// Ends a job.
+    pub fn cancel(&self, job: JobId) {
+        self.act(|client| client.cancel(job));
+    }
+
+    /// Shows the results of a job.
+    pub fn show(&self, job: JobId) {
+        self.act(|client| client.show(job));
+    }
+
+    /// Forgets the key of the daemon, and leaves.
+    pub fn forget(&self) {
+        let server = self.client.with_untracked(|client| client.connection.server);
+        self.on(Event::Leave);
+        if let Some(server) = server {
+            later(async move {
+                drop(program::link("forget", &[&server.to_string().into()]).await);
+            });
+        }
+    }
+
+    fn act(&self, change: impl FnOnce(&mut Client) -> Vec<Do>) {
+        let todo = self.client.try_update(change).unwrap_or_default();
+        for one in todo {
+            self.carry_out(one);
+        }
+    }
+
+    fn carry_out(&self, one: Do) {
+        match one {
+            Do::Open(address) => self.open(&address),
+            Do::Say(ask) => {
+                // Its number is no news for anybody who looks.
+                let text = self.client.try_maybe_update(|client| (false, client.numbered(ask)));
+                if let Some(text) = text {
+                    call(&text.into());
+                }
+            }
+            Do::HangUp => call(&JsValue::UNDEFINED),
+            Do::Sign { server, code, text } => {
+                let (this, socket) = (self.clone(), self.socket.get_untracked());
+                later(async move {
+                    let signed = sign(server, &code, &text).await;
+                    if this.socket.get_untracked() == socket {
+                        this.on(Event::Signed(signed));
+                    }
+                });
+            }
+            Do::Keep { server, key, code, text } => {
+                let address = self.client.with_untracked(|it| it.connection.address.clone());
+                later(async move {
+                    let values = [server.to_string(), key.to_string(), code, hex(&text), address];
+                    let values = values.map(JsValue::from);
+                    drop(program::link("keep", &values.each_ref()).await);
+                });
+            }
+            Do::Wait(ms) => {
+                let (this, socket) = (self.clone(), self.socket.get_untracked());
+                let again = move || {
+                    if this.socket.get_untracked() == socket {
+                        this.on(Event::Again);
+                    }
+                };
+                set_timeout(again, core::time::Duration::from_millis(ms.into()));
+            }
+            Do::Resume => {} // `Client` has made messages of it
+        }
+    }
+
+    fn open(&self, address: &str) {
+        call(&JsValue::UNDEFINED); // at most one socket
+        let socket = self.socket.get_untracked() + 1;
+        self.socket.set(socket);
+        let (own, scheme) = self.own.get_untracked();
+        let url = address::socket(address, &own, scheme == "https:");
+        let this = self.clone();
+        let heard = Closure::<dyn FnMut(Array)>::new(move |said: Array| {
+            if this.socket.get_untracked() == socket {
+                this.hear(&said);
+            }
+        });
+        let heard = heard.into_js_value(); // the socket lets it go with itself
+        let this = self.clone();
+        later(async move {
+            let values = [&url.into(), &protocol::SUBPROTOCOL.into(), &heard];
+            let say = program::link("open", &values).await.ok();
+            match say.and_then(|say| say.dyn_into::<Function>().ok()) {
+                Some(say) if this.socket.get_untracked() == socket => SAY.set(Some(say)),
+                Some(say) => drop(say.call0(&JsValue::NULL)),
+                None => this.on(Event::Closed { code: 1006, denied: false }),
+            }
+        });
+    }
+
+    fn hear(&self, said: &Array) {
+        let [what, first, second] = texts(said);
+        match what.as_str() {
+            "opened" => {
+                if let Some(nonce) = Hex::parse(&first) {
+                    self.on(Event::Opened { nonce, origin: second });
+                }
+            }
+            "text" => {
+                if let Some((id, message)) = from_wire::message(&first) {
+                    self.act(|client| client.hear(id, message));
+                }
+            }
+            _ => {
+                SAY.set(None);
+                let code = said.get(1).as_f64().unwrap_or(1006.0);
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "codes have 16 bits"
+                )]
+                let code = code as u16;
+                self.on(Event::Closed { code, denied: !second.is_empty() });
+            }
+        }
+    }
+
+    /// Whether the page talks to a daemon, or tries to.
+    pub fn is_idle(&self) -> bool {
+        self.client.with_untracked(|client| client.connection.state == State::Idle)
+    }
+}
+
+/// Gives a text to the present socket; without one it is closed.
+fn call(text: &JsValue) {
+    let say = SAY.with_borrow(Clone::clone);
+    if let Some(say) = say {
+        drop(say.call1(&JsValue::NULL, text));
+    }
+}
+
+async fn sign(server: Hex<16>, code: &str, text: &[u8]) -> Option<Signed> {
+    let values = [server.to_string().into(), code.into(), hex(text).into()];
+    let found = program::link("sign", &values.each_ref()).await.ok()?;
+    let [key, proof] = texts(&found);
+    Some(Signed { key: Hex::parse(&key), proof: Hex::parse(&proof)? })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    const DIGITS: [char; 16] =
+        ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+    let digits = |byte: &u8| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
+    bytes.iter().flat_map(digits).collect()
+}
+
+/// The first texts of an array; empty where there is none.
+fn texts<const N: usize>(found: &JsValue) -> [String; N] {
+    let found: &Array = found.unchecked_ref();
+    let mut at = 0;
+    [(); N].map(|()| {
+        let text = found.get(at).as_string().unwrap_or_default();
+        at += 1;
+        text
+    })
+}

@@ -1,0 +1,7 @@
+//! The Measure view: what is asked of a daemon, and what its records say beside the prediction. All of it comes with the view.
+
+pub mod answer;
+pub mod export;
+pub mod form;
+pub mod sensors;
+pub mod words;

@@ -1,0 +1,68 @@
+//! Records as files: JSON as the daemon and `ridgepoint bench` write them, and CSV in base units.
+
+use protocol::bench::BenchRecord;
+use report::table::csv_cell;
+
+/// The records as JSON.
+pub fn json(records: &[BenchRecord]) -> String {
+    serde_json::to_string_pretty(records).map(|text| text + "\n").unwrap_or_default()
+}
+
+/// One row per record; what a machine cannot tell is empty.
+pub fn csv(records: &[BenchRecord]) -> String {
+    let mut text = String::from(
+        "kernel,route,backend,device,m,n,k,weights,activations,cache,bytes,flops,median_s,low_s,high_s,samples,byte_per_s,flop_per_s,energy_j,check_passed,flags\n",
+    );
+    for it in records {
+        let size = |of: fn(&protocol::bench::Shape) -> u64| {
+            it.shape.as_ref().map_or_else(String::new, |shape| of(shape).to_string())
+        };
+        let cells = [
+            csv_cell(&it.kernel),
+            csv_cell(&it.route),
+            csv_cell(&it.backend),
+            csv_cell(&it.device),
+            size(|shape| shape.m),
+            size(|shape| shape.n),
+            size(|shape| shape.k),
+            csv_cell(&it.precision.weights),
+            csv_cell(&it.precision.activations),
+            csv_cell(&it.cache),
+            it.bytes.to_string(),
+            it.flops.to_string(),
+            it.time_s.median.to_string(),
+            it.time_s.low.to_string(),
+            it.time_s.high.to_string(),
+            it.time_s.n.to_string(),
+            it.byte_per_s.to_string(),
+            it.flop_per_s.to_string(),
+            it.energy_j.map(|energy| energy.to_string()).unwrap_or_default(),
+            it.check.map(|check| check.passed.to_string()).unwrap_or_default(),
+            csv_cell(&it.flags.join(" ")),
+        ];
+        text += &cells.join(",");
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_have_all_records() {
+        let golden =
+            include_str!("../../../../companion/protocol/tests/golden/v1/server_event_result.json");
+        let value: serde_json::Value = serde_json::from_str(golden).expect("JSON");
+        let record: BenchRecord =
+            serde_json::from_value(value["say"]["event"]["record"].clone()).expect("a record");
+        let records = vec![record.clone(), record];
+        let back: Vec<BenchRecord> = serde_json::from_str(&json(&records)).expect("JSON");
+        assert_eq!(back, records);
+        let csv = csv(&records);
+        let widths: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
+        assert_eq!(widths, [21, 21, 21]);
+        assert!(csv.contains(",0.001,0.0009,0.0012,40,") && csv.ends_with(",true,contended\n"));
+    }
+}

@@ -1,0 +1,135 @@
+//! What is to be measured: shapes and formats as the reader chose them.
+
+use calc_core::catalog;
+use calc_core::quant_format::QuantFormat;
+use protocol::bench::{BenchKind, BenchSpec, Shape};
+use report::number_text;
+
+use crate::state::whole::whole;
+
+/// Formats that kernels are timed for, widest first.
+const MEASURED: [&str; 13] = [
+    "fp32",
+    "fp16",
+    "bf16",
+    "fp8_e4m3",
+    "fp8_e5m2",
+    "int8",
+    "gguf_q8_0",
+    "int4_g128",
+    "int4_g32",
+    "nf4",
+    "mxfp4",
+    "nvfp4",
+    "gguf_q4_0",
+];
+/// Largest rows, columns and depth that a daemon takes.
+pub const DIMENSION: u64 = 65_536;
+/// Most points of a sweep.
+const POINTS: usize = 4096;
+
+/// What a sweep begins with: a vector against the matrices of Llama-3.1-8B, then squares.
+pub const SWEEP: &str = "1 4096 4096\n1 14336 4096\n1 4096 14336\n512 4096 4096\n1024 1024 1024";
+
+/// The formats to choose from.
+pub fn formats() -> impl Iterator<Item = &'static QuantFormat> {
+    MEASURED.into_iter().filter_map(|key| catalog::format(key).ok())
+}
+
+/// The formats of a choice; an empty one is all of them.
+fn chosen(choice: &str) -> Vec<String> {
+    let keys: Vec<String> = formats().map(|format| format.key.to_owned()).collect();
+    if keys.iter().any(|key| key == choice) { vec![choice.to_owned()] } else { keys }
+}
+
+/// Reads a shape: three whole numbers, apart by blanks, `x` or `×`.
+fn shape(line: &str) -> Option<Shape> {
+    let is_between = |letter: char| letter.is_whitespace() || matches!(letter, 'x' | '×' | ';');
+    let mut numbers = line.split(is_between).filter(|part| !part.is_empty()).map(whole);
+    let mut next = || numbers.next()?.filter(|number| (1..=DIMENSION).contains(number));
+    let shape = Shape { m: next()?, n: next()?, k: next()? };
+    numbers.next().is_none().then_some(shape)
+}
+
+/// The shapes of a text, one per line.
+///
+/// # Errors
+/// A sentence that names the line that is none.
+pub fn shapes(text: &str) -> Result<Vec<Shape>, String> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let read = lines.map(|line| {
+        shape(line).ok_or_else(|| {
+            let line: String = line.chars().take(40).collect();
+            let most = number_text::count(DIMENSION);
+            format!("`{line}` is no shape; a line has M, N and K, whole numbers from 1 to {most}.")
+        })
+    });
+    let shapes = read.collect::<Result<Vec<_>, _>>()?;
+    if shapes.is_empty() {
+        return Err("At least one shape is needed: M, N and K on a line.".to_owned());
+    }
+    Ok(shapes)
+}
+
+/// The jobs that measure shapes in a format, or in all: one for vectors, one for matrices, because they are other kernels.
+///
+/// # Errors
+/// A sentence, where it is too much.
+pub fn jobs(shapes: &[Shape], choice: &str) -> Result<Vec<BenchSpec>, String> {
+    let formats = chosen(choice);
+    let points = shapes.len() * formats.len();
+    if points > POINTS {
+        let most = number_text::count(POINTS as u64);
+        let points = number_text::count(points as u64);
+        return Err(format!("{points} points; a sweep has at most {most}."));
+    }
+    let job = |what, is_vector: bool| BenchSpec {
+        what,
+        shapes: shapes.iter().copied().filter(|shape| (shape.m == 1) == is_vector).collect(),
+        formats: formats.clone(),
+        backend: None,
+        iterations: None,
+    };
+    let jobs = [job(BenchKind::Gemv, true), job(BenchKind::Gemm, false)];
+    Ok(jobs.into_iter().filter(|job| !job.shapes.is_empty()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_that_is_timed_is_in_the_catalog() {
+        assert_eq!(formats().count(), MEASURED.len());
+        assert_eq!(chosen("").len(), MEASURED.len());
+        assert_eq!(chosen("int8"), ["int8"]);
+    }
+
+    #[test]
+    fn lines_are_shapes() {
+        let read = shapes(" 1 4096 4096\n\n512x1e3×64 ").expect("two shapes");
+        assert_eq!(read, [Shape { m: 1, n: 4096, k: 4096 }, Shape { m: 512, n: 1000, k: 64 }]);
+        for (text, part) in [
+            ("", "At least one"),
+            ("1 2", "`1 2` is no shape"),
+            ("1 2 3 4", "no shape"),
+            ("1 2 0", "from 1 to"),
+            ("1 2 65537", "no shape"),
+            ("a b c", "no shape"),
+        ] {
+            let error = shapes(text).expect_err("refused");
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn vectors_and_matrices_are_jobs_of_their_own() {
+        let both = jobs(&shapes(SWEEP).expect("shapes"), "int8").expect("few");
+        let kinds: Vec<(BenchKind, usize)> =
+            both.iter().map(|job| (job.what, job.shapes.len())).collect();
+        assert_eq!(kinds, [(BenchKind::Gemv, 3), (BenchKind::Gemm, 2)]);
+        assert_eq!(jobs(&[Shape { m: 2, n: 1, k: 1 }], "").expect("few").len(), 1);
+        let many = vec![Shape { m: 1, n: 1, k: 1 }; POINTS];
+        assert!(jobs(&many, "").expect_err("too many").contains("at most"));
+    }
+}

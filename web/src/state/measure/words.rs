@@ -1,0 +1,220 @@
+//! What the connection and the jobs are, in sentences that say what to do next.
+
+use protocol::bench::{BenchKind, BenchSpec};
+use protocol::job::{JobSpec, JobState};
+use report::number_text;
+
+use crate::link::address;
+use crate::link::book::Job;
+use crate::link::connection::State;
+use crate::state::names::short_name;
+
+/// A state of the connection in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// A word or two.
+    pub title: &'static str,
+    /// What it means.
+    pub text: String,
+    /// Lines for a terminal that help, in their order.
+    pub commands: Vec<String>,
+}
+
+/// Says what state a connection is in. `own` is the host of the page, `origin` how a browser names it.
+pub fn said(state: &State, address: &str, own: &str, origin: &str) -> Said {
+    let pair = || vec!["ridgepoint pair".to_owned()];
+    let plain = |title, text: &str| Said { title, text: text.to_owned(), commands: Vec::new() };
+    match state {
+        State::Idle => Said {
+            title: "Not connected",
+            text: "A daemon on the machine that is measured runs the kernels; this page talks to it and to nobody else. Start it, and open the link that it prints.".to_owned(),
+            commands: vec!["ridgepoint serve".to_owned()],
+        },
+        State::NoCrypto => Said {
+            title: "Not possible here",
+            text: format!("The browser lets pages of {own} make no proofs, because they came over a plain network or stand in a frame. Open the page through a tunnel instead; the link that the daemon printed then works as it is."),
+            commands: vec![format!("ssh -L 8000:localhost:8000 {}", own.rsplit_once(':').map_or(own, |it| it.0))],
+        },
+        State::Opening => plain("Connecting", &format!("Asking {address}.")),
+        State::Up(up) => {
+            let may = if up.may_measure() { "" } else { " This session may look, and start nothing; pair again for more." };
+            Said {
+                title: "Connected",
+                text: format!("{address}, ridgepoint {}.{may}", up.version),
+                commands: if up.may_measure() { Vec::new() } else { pair() },
+            }
+        }
+        State::Unpaired(why) => Said {
+            title: "Not paired",
+            text: if why.is_empty() {
+                format!("A daemon answers at {address}, and this browser has no key of it. Open the link that this prints:")
+            } else {
+                format!("The daemon at {address} says: {why}. Open the link that this prints:")
+            },
+            commands: pair(),
+        },
+        State::OtherVersion(version) => {
+            let version = if version.is_empty() { "another version" } else { version };
+            Said {
+                title: "Another version",
+                text: format!("The daemon at {address} is {version}, and page and daemon have no messages in common. Open the page that the daemon itself serves, http://{address}/, or update the older of the two."),
+                commands: Vec::new(),
+            }
+        }
+        State::Away => away(address, own, origin),
+        State::Blocked => plain(
+            "Blocked by the browser",
+            "The browser was told to keep this page from programs on this machine. Open the settings of this site, at the left of the address, and allow access to apps on this device or to the local network; then connect again.",
+        ),
+        State::Lost(tries) => {
+            let tries = number_text::count((*tries).into());
+            let text = format!("The connection to {address} broke; the page goes on trying by itself, {tries} so far. Jobs go on without it, and nothing that they found is lost.");
+            plain("Connection lost", &text)
+        }
+        State::Refused(why) => plain("Refused", why),
+    }
+}
+
+/// Nobody answers: what that can be depends on where the page came from.
+fn away(address: &str, own: &str, origin: &str) -> Said {
+    let mut text = format!("Nobody answers at {address}. Most likely no daemon runs there.");
+    let mut commands = vec!["ridgepoint serve".to_owned()];
+    if address != own {
+        text += &format!(" If one runs, it must be told that pages of {origin} may ask.");
+        commands.push(format!("ridgepoint serve --allow-origin {origin}"));
+        if address::is_local(own) {
+            text += " A page that a daemon serves may ask that daemon only.";
+        } else {
+            text += " The browser may ask whether this page may reach programs on this machine: allow it. Safari allows it to no page; use the daemon's own page there.";
+        }
+    }
+    Said { title: "Not running", text, commands }
+}
+
+/// A job in a line: `GEMV, 3 shapes, all precisions`.
+pub fn job(spec: &JobSpec) -> String {
+    match spec {
+        JobSpec::Bench(bench) => bench_line(bench),
+        JobSpec::Calibrate(_) => "calibration".to_owned(),
+        JobSpec::Fake(_) => "scripted job".to_owned(),
+    }
+}
+
+fn bench_line(bench: &BenchSpec) -> String {
+    let kernel = match bench.what {
+        BenchKind::Gemv => "GEMV",
+        BenchKind::Gemm => "GEMM",
+        BenchKind::Bandwidth => "bandwidth",
+        BenchKind::Flops => "peaks",
+    };
+    let shapes = match &bench.shapes[..] {
+        [] => String::new(),
+        [shape] => {
+            let numbers = [shape.m, shape.n, shape.k].map(number_text::count);
+            format!(", {}", numbers.join(" × "))
+        }
+        many => format!(", {} shapes", many.len()),
+    };
+    let formats = match &bench.formats[..] {
+        [] => String::new(),
+        [key] => match calc_core::catalog::format(key) {
+            Ok(format) => format!(", {}", short_name(format)),
+            Err(_) => format!(", {key}"),
+        },
+        many => format!(", {} precisions", many.len()),
+    };
+    format!("{kernel}{shapes}{formats}")
+}
+
+/// The state of a job.
+pub const fn state(state: JobState) -> &'static str {
+    match state {
+        JobState::Queued => "waits",
+        JobState::Running => "runs",
+        JobState::Done => "done",
+        JobState::Failed => "failed",
+        JobState::Canceled => "canceled",
+        JobState::Interrupted => "interrupted",
+    }
+}
+
+/// How far a job is, in a sentence.
+pub fn progress(job: &Job) -> String {
+    let what = self::job(&job.summary.spec);
+    if job.summary.state == JobState::Queued {
+        return format!("{what} waits for its turn.");
+    }
+    let done = job.progress.as_ref().map_or(String::new(), |(done, total, note)| {
+        let note = if note.is_empty() { String::new() } else { format!(": {note}") };
+        format!(", {done} of {total}{note}")
+    });
+    let left = job.seconds_left().map_or(String::new(), |left| {
+        let seconds = number_text::short(left.max(1.0), if left < 100.0 { 2 } else { 3 });
+        format!("; about {seconds} s left")
+    });
+    format!("{what}{done}{left}.")
+}
+
+/// How a job ended, with the reason; empty while it goes on.
+pub fn end(job: &Job) -> String {
+    if job.is_open() {
+        return String::new();
+    }
+    let fault = job.fault.as_ref().map_or(String::new(), |fault| format!(": {}", fault.message));
+    let cut = if job.is_cut { " Its older results are not kept any more." } else { "" };
+    format!("{} {}{fault}.{cut}", job_name(job), state(job.summary.state))
+}
+
+fn job_name(job: &Job) -> String {
+    format!("Job {}, {},", job.summary.job.0, self::job(&job.summary.spec))
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::hex::Hex;
+    use protocol::scope::Scope;
+
+    use super::*;
+    use crate::link::connection::Up;
+
+    const OWN: &str = "pages.test";
+    const ORIGIN: &str = "https://pages.test";
+
+    fn of(state: &State) -> Said {
+        said(state, "127.0.0.1:8000", OWN, ORIGIN)
+    }
+
+    #[test]
+    fn every_state_says_what_to_do() {
+        let up = |scopes| State::Up(Up { scopes, epoch: Hex([0; 8]), version: "1.2.3".into() });
+        let cases: [(State, &str, &str); 11] = [
+            (State::Idle, "Not connected", "ridgepoint serve"),
+            (State::NoCrypto, "Not possible here", "ssh -L 8000:localhost:8000 pages.test"),
+            (State::Opening, "Connecting", "127.0.0.1:8000"),
+            (up(vec![Scope::Read, Scope::Bench]), "Connected", "1.2.3"),
+            (up(vec![Scope::Read]), "Connected", "ridgepoint pair"),
+            (State::Unpaired(String::new()), "Not paired", "ridgepoint pair"),
+            (State::Unpaired("this code is used".into()), "Not paired", "this code is used"),
+            (State::OtherVersion("0.9".into()), "Another version", "0.9"),
+            (State::Away, "Not running", "--allow-origin https://pages.test"),
+            (State::Blocked, "Blocked by the browser", "settings of this site"),
+            (State::Lost(3), "Connection lost", "3 so far"),
+        ];
+        for (state, title, part) in cases {
+            let said = of(&state);
+            let all = format!("{} {}", said.text, said.commands.join(" "));
+            assert!(said.title == title && all.contains(part), "{state:?}: {all}");
+        }
+        let own = said(&State::Away, OWN, OWN, ORIGIN);
+        assert_eq!(own.commands, ["ridgepoint serve"], "its own daemon needs no permission");
+    }
+
+    #[test]
+    fn a_job_is_named_by_what_it_measures() {
+        let text = r#"{"kind":"bench","what":"gemv","shapes":[{"m":1,"n":4096,"k":64}],"formats":["int8"]}"#;
+        let spec: JobSpec = serde_json::from_str(text).expect("a job");
+        assert_eq!(job(&spec).replace('\u{202f}', " "), "GEMV, 1 × 4 096 × 64, INT8");
+        let spec: JobSpec = serde_json::from_str(r#"{"kind":"calibrate"}"#).expect("a job");
+        assert_eq!(job(&spec), "calibration");
+    }
+}

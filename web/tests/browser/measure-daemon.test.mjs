@@ -1,0 +1,67 @@
+// The Measure view and the real daemon: its own link, its own jobs (scripted ones), its death in the middle, its return.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { withPage } from './harness.mjs';
+import { newState, startRidgepoint } from './servers.mjs';
+
+const site = process.env.RIDGEPOINT_SITE;
+const hooks = { fake: true };
+const state = (page, title) => page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor({ timeout: 20_000 });
+const press = (page, name) => page.getByRole('button', { name, exact: true }).click();
+const rows = (page) => page.locator('#measured tbody tr').count();
+
+/** Makes every measurement that the page asks for a scripted job. */
+const scripted = (page, steps, stepMs) => page.addInitScript(([steps, stepMs]) => {
+  const { send } = WebSocket.prototype;
+  WebSocket.prototype.send = function (text) {
+    const message = JSON.parse(text);
+    if (message.ask.type === 'start_job') {
+      message.ask.job = { kind: 'fake', steps, step_ms: stepMs };
+    }
+    return send.call(this, JSON.stringify(message));
+  };
+}, [steps, stepMs]);
+
+test('the printed link pairs, a job survives kill -9 as interrupted, and nothing that it found is lost', { timeout: 120_000 }, async () => {
+  const folder = newState();
+  let server = await startRidgepoint(site, { state: folder, hooks });
+  const { port } = new URL(server.url);
+  const link = readFileSync(join(folder, 'link'), 'utf8').trim();
+  try {
+    const problems = await withPage({}, async (page) => {
+      await scripted(page, 200, 100);
+      await page.goto(link);
+      await state(page, 'Connected');
+      assert.equal(new URL(page.url()).hash, '');
+      await page.locator('#sensors div').first().waitFor();
+      await press(page, 'Measure');
+      await page.locator('#measured tbody tr').nth(2).waitFor();
+      await server.stop('SIGKILL');
+      await state(page, 'Connection lost');
+      const seen = await rows(page);
+      assert.ok(seen >= 3);
+      server = await startRidgepoint(site, { state: folder, port, hooks });
+      await state(page, 'Connected');
+      await page.locator('.ended').getByText('interrupted').waitFor();
+      assert.ok((await rows(page)) >= seen, 'what was found is there');
+
+      await page.reload();
+      await state(page, 'Connected');
+      await page.waitForFunction((seen) => document.querySelectorAll('#measured tbody tr').length >= seen, seen);
+      await press(page, 'Measure');
+      await page.locator('.running').getByText(/ of 200: step/).waitFor();
+      await press(page, 'Cancel');
+      await page.locator('.ended').getByText('canceled').waitFor();
+
+      await page.goto('about:blank');
+      await page.goto(link);
+      await state(page, 'Not paired');
+      await page.locator('.connection').getByText('wrong, used, or older than 5 minutes').waitFor();
+    });
+    assert.deepEqual(problems.filter((problem) => !/WebSocket/.test(problem)), []);
+  } finally {
+    await server.stop();
+  }
+});

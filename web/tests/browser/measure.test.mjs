@@ -1,0 +1,332 @@
+// The Measure view against a scripted daemon: pairing, spot checks, cancel, lost connections, calibration, and every state that is none.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, test } from 'node:test';
+import { assertAccessible, loadAxe } from './accessibility.mjs';
+import { record, startDaemon } from './daemon.mjs';
+import { openSite, pageTest, siteUrl as ownUrl, withPage } from './harness.mjs';
+import { canvasColors, pick, plain, type, verdict } from './page.mjs';
+import { startPlain } from './servers.mjs';
+
+// A page that a daemon serves may ask that daemon only; the one of a plain server may ask every daemon of this machine.
+const hosted = await startPlain(process.env.RIDGEPOINT_SITE);
+const siteUrl = hosted.url;
+after(() => hosted.stop());
+
+const wide = { width: 1440, height: 900 };
+const phone = { width: 390, height: 844 };
+const view = (page) => page.locator('main.measure').waitFor();
+const state = (page, title) => page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
+const rows = (page) => page.locator('#measured tbody tr').evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.innerText)));
+const ended = (page) => page.locator('.ended');
+const press = (page, name) => page.getByRole('button', { name, exact: true }).click();
+
+/** Defines a test with a daemon of its own, and a page that is paired with it. */
+function paired(name, { daemon: options, page: context = {}, lost = false }, body) {
+  test(name, { timeout: 60_000 }, async () => {
+    const daemon = await startDaemon(options);
+    try {
+      const problems = await withPage(context, async (page) => {
+        await pair(page, daemon);
+        await body(page, daemon);
+      });
+      assert.deepEqual(lost ? problems.filter((problem) => !/WebSocket/.test(problem)) : problems, [], 'the page reported problems');
+    } finally {
+      await daemon.stop();
+    }
+  });
+}
+
+async function pair(page, daemon) {
+  await page.goto(`${siteUrl}#d=${daemon.address}&pair=${daemon.code()}`);
+  await view(page);
+  await press(page, 'Connect');
+  await state(page, 'Connected');
+}
+
+/** Measures every format of a job, one after the other; fewer bits take less time. */
+const measures = (job, daemon) => {
+  const { formats, shapes } = job.spec;
+  daemon.emit(job, { type: 'started', predicted_s: 4 });
+  let done = 0;
+  for (const shape of shapes) {
+    for (const format of formats) {
+      daemon.emit(job, { type: 'result', record: record(format, 1e-3 / (done + 1), shape) });
+      done += 1;
+      daemon.emit(job, { type: 'progress', done, total: formats.length * shapes.length, note: format });
+    }
+  }
+  daemon.emit(job, { type: 'ended', state: 'done' });
+};
+
+paired('a link pairs after a click, its code leaves the address, and the key stays', {}, async (page, daemon) => {
+  assert.equal(new URL(page.url()).hash, '');
+  assert.deepEqual([...new URL(page.url()).searchParams], [['view', 'measure']]);
+  const keys = await page.evaluate(() => new Promise((resolve) => {
+    indexedDB.open('ridgepoint').onsuccess = ({ target }) => {
+      target.result.transaction('keys').objectStore('keys').getAll().onsuccess = ({ target }) => resolve(target.result.map(({ secret, address }) => [secret.extractable, address]));
+    };
+  }));
+  assert.deepEqual(keys, [[false, daemon.address]], 'what is kept cannot be read');
+  await page.reload();
+  await state(page, 'Not connected');
+  await type(page, 'daemon', daemon.address);
+  await press(page, 'Connect');
+  await state(page, 'Connected');
+  assert.deepEqual(daemon.heard.filter(({ type }) => ['pair', 'identify'].includes(type)).map(({ type }) => type), ['pair', 'identify']);
+  await press(page, 'Forget this pairing');
+  await press(page, 'Connect');
+  await state(page, 'Not paired');
+});
+
+test('nothing is asked of anybody before a click', { timeout: 60_000 }, async () => {
+  const daemon = await startDaemon();
+  try {
+    const problems = await withPage({}, async (page) => {
+      await page.goto(`${siteUrl}#d=${daemon.address}&pair=${daemon.code()}`);
+      await view(page);
+      await page.getByText('A link brought a pairing code').waitFor();
+      assert.equal(daemon.open, 0);
+    });
+    assert.deepEqual(problems, []);
+  } finally {
+    await daemon.stop();
+  }
+});
+
+test('a wrong code, another version and nobody at all each say what to do', { timeout: 60_000 }, async () => {
+  const daemon = await startDaemon();
+  const other = await startDaemon({ versions: { min: 7, max: 9 } });
+  const gone = await startDaemon();
+  await gone.stop();
+  try {
+    const problems = await withPage({}, async (page) => {
+      const cases = [
+        [daemon.address, 'Not paired', /code is wrong, used, or older.*ridgepoint pair/s],
+        [other.address, 'Another version', /9\.8\.7.*the daemon itself serves/s],
+        [gone.address, 'Not running', /Nobody answers.*ridgepoint serve.*--allow-origin/s],
+      ];
+      for (const [address, title, words] of cases) {
+        await page.goto(`${siteUrl}?nothing=${title.length}#d=${address}&pair=WRONG23`);
+        await view(page);
+        await press(page, 'Connect');
+        await state(page, title);
+        assert.match(await page.locator('.connection').innerText(), words);
+        assert.ok(await page.getByRole('button', { name: 'Measure', exact: true }).isDisabled());
+      }
+      await page.getByRole('link', { name: 'Kernel' }).click();
+      await page.locator('tr.chosen').waitFor(); // the calculator needs nobody
+    });
+    assert.deepEqual(problems.filter((problem) => !/WebSocket/.test(problem)), []);
+  } finally {
+    await Promise.all([daemon.stop(), other.stop()]);
+  }
+});
+
+pageTest('only this machine is an address', {}, async (page) => {
+  await openSite(page, '?view=measure', siteUrl);
+  await view(page);
+  const sockets = [];
+  page.on('websocket', (socket) => sockets.push(socket.url()));
+  for (const address of ['evil.test:8000', '10.1.2.3:8000', '127.0.0.1', 'localhost:0', 'http://localhost:1/x']) {
+    await type(page, 'daemon', address);
+    await press(page, 'Connect');
+    assert.equal(await page.locator('#daemon').getAttribute('aria-invalid'), 'true', address);
+    assert.match(await page.locator('#daemon-message').innerText(), /ssh -L/);
+  }
+  assert.deepEqual(sockets, []);
+});
+
+test('a page of a daemon asks that daemon only, and says so', { timeout: 60_000 }, async () => {
+  const daemon = await startDaemon();
+  try {
+    const problems = await withPage({}, async (page) => {
+      await page.goto(`${ownUrl}#d=${daemon.address}&pair=${daemon.code()}`);
+      await view(page);
+      await press(page, 'Connect');
+      await page.getByText('A page that a daemon serves may ask that daemon only.').waitFor();
+      assert.equal(daemon.open, 0);
+    });
+    assert.ok(problems.every((problem) => /Content Security Policy/.test(problem)), problems.join());
+  } finally {
+    await daemon.stop();
+  }
+});
+
+pageTest('a link that names another host does not lead there', {}, async (page) => {
+  const sockets = [];
+  page.on('websocket', (socket) => sockets.push(socket.url()));
+  await page.goto(`${siteUrl}#d=evil.test:80&pair=ABC`);
+  await view(page);
+  await state(page, 'Not connected');
+  assert.deepEqual([new URL(page.url()).hash, sockets], ['', []]);
+});
+
+paired('a spot check of all precisions lands on the roofline, beside what was expected', { daemon: { run: measures } }, async (page, daemon) => {
+  await pick(page, 'device', 'epyc');
+  const { colors: before } = await canvasColors(page);
+  await type(page, 'n', '2048');
+  await press(page, 'Measure');
+  await ended(page).getByText('13 precisions, done').waitFor();
+  const [spec] = daemon.jobs.map(({ spec }) => spec);
+  assert.deepEqual([spec.what, spec.shapes, spec.formats.length], ['gemv', [{ m: 1, n: 2048, k: 4096 }], 13]);
+  const found = await rows(page);
+  assert.equal(found.length, 13);
+  assert.match(plain(found[0][0]), /^FP32\s+1 × 2 048 × 4 096, cold/);
+  assert.match(plain(found[0][1]), /^1\.00 ms\s+0\.95–1\.05 ms, 40 samples/);
+  assert.match(plain(found[0][2]), /^[\d.]+ [µm]s \([\d.]+–[\d.]+ [µm]s\)$/);
+  assert.match(found[0][3], /^[+−][\d.]+\s%$/);
+  assert.match(await page.locator('.answer > [role="status"]').allInnerTexts().then((all) => all.join(' ')), /Of \d+ expected times half are off by at most .*Measured on a processor/s);
+  const { colors: after } = await canvasColors(page);
+  assert.ok(Object.keys(after).length > Object.keys(before).length, 'points are drawn');
+  await page.locator('#chart').focus();
+  await page.keyboard.press('ArrowRight');
+  await page.locator('.chart [role="status"]').getByText(/measured .* error/).waitFor();
+  await page.keyboard.press('Escape');
+});
+
+paired('a sweep measures shapes in one precision, vectors and matrices as jobs of their own', { daemon: { run: measures } }, async (page, daemon) => {
+  await page.locator('#precision').selectOption('int8');
+  await page.getByText('Sweep of shapes').click();
+  await page.locator('#shapes').fill('1 64 64\n1 128 64\n32 64 64');
+  await press(page, 'Sweep');
+  await page.locator('#history li').nth(1).getByText('done').waitFor();
+  assert.deepEqual(daemon.jobs.map(({ spec }) => [spec.what, spec.shapes.length, spec.formats]).sort(), [['gemm', 1, ['int8']], ['gemv', 2, ['int8']]]);
+  await page.locator('#shapes').fill('1 64');
+  await press(page, 'Sweep');
+  await page.getByText('`1 64` is no shape').waitFor();
+  assert.equal(daemon.jobs.length, 2);
+  const vector = daemon.jobs.find(({ spec }) => spec.what === 'gemv').job;
+  await page.locator('#history button', { hasText: `${vector}: ` }).click();
+  await page.waitForFunction(() => document.querySelectorAll('#measured tbody tr').length === 2);
+});
+
+paired('progress is seen, and a job can be canceled', { daemon: { run: (job, daemon) => {
+  daemon.emit(job, { type: 'started', predicted_s: 100 });
+  daemon.emit(job, { type: 'progress', done: 1, total: 4, note: 'fp32' });
+} } }, async (page, daemon) => {
+  await press(page, 'Measure');
+  await page.locator('.running').getByText(/1 of 4: fp32; about \d+ s left/).waitFor();
+  assert.deepEqual(await page.locator('progress').evaluate(({ value, max }) => [value, max]), [1, 4]);
+  await press(page, 'Cancel');
+  await ended(page).getByText('canceled').waitFor();
+  assert.equal(await page.locator('.running').count(), 0);
+  assert.ok(daemon.heard.some(({ type, job }) => type === 'cancel_job' && job === 1));
+});
+
+paired('a connection that is lost in the middle resumes where it was, with nothing twice', { lost: true, daemon: { run: (job, daemon) => {
+  daemon.emit(job, { type: 'started', predicted_s: null });
+  daemon.emit(job, { type: 'result', record: record('fp32', 1e-3) });
+  daemon.emit(job, { type: 'result', record: record('fp16', 5e-4) });
+} } }, async (page, daemon) => {
+  await press(page, 'Measure');
+  await page.waitForFunction(() => document.querySelectorAll('#measured tbody tr').length === 2);
+  daemon.drop();
+  daemon.emit(daemon.jobs[0], { type: 'result', record: record('int8', 2e-4) });
+  await state(page, 'Connection lost');
+  await page.getByRole('link', { name: 'Kernel' }).click(); // the connection does not depend on the view
+  await page.locator('tr.chosen').waitFor();
+  await page.getByRole('link', { name: 'Measure' }).click();
+  await state(page, 'Connected');
+  daemon.emit(daemon.jobs[0], { type: 'ended', state: 'done' });
+  await ended(page).getByText('done').waitFor();
+  assert.deepEqual((await rows(page)).map(([what]) => what.split('\n')[0].trim()), ['FP32', 'FP16', 'INT8']);
+  assert.deepEqual(daemon.heard.filter(({ type }) => type === 'subscribe_job').map(({ after }) => after), [0, 4]);
+  assert.equal(daemon.heard.filter(({ type }) => type === 'start_job').length, 1);
+});
+
+paired('sensors are live, and missing ones say why; messages of a later version are passed over', {}, async (page, daemon) => {
+  await page.locator('#sensors').getByText('no GPU driver').waitFor();
+  daemon.say({ type: 'fireworks' });
+  daemon.say({ type: 'telemetry', at_ms: 2, readings: [{ name: 'load_1m', value: 1.5 }, { name: 'cpu_power_watt', value: 0 }] });
+  await page.locator('#sensors').getByText('1.5').waitFor();
+  assert.match(plain(await page.locator('#sensors').innerText()), /CPU power\s+0 W/);
+});
+
+test('a calibration changes what is expected, says so, and is in the address', { timeout: 60_000 }, async () => {
+  const calibration = { device: 'epyc_9654', about: 'measured in a test', rows: [{ measured: 'kernel', op: 'gemm', eta_memory: 0.11, eta_compute: 0.11, floor_us: 1.5, low: 0.9, high: 1.1, points: 40 }] };
+  const daemon = await startDaemon({ run: (job, daemon) => {
+    if (job.spec.kind === 'bench') return measures(job, daemon);
+    daemon.emit(job, { type: 'started', predicted_s: 90 });
+    daemon.emit(job, { type: 'calibration', calibration: JSON.stringify(calibration) });
+    daemon.emit(job, { type: 'ended', state: 'done' });
+  } });
+  try {
+    const problems = await withPage({}, async (page) => {
+      await pair(page, daemon);
+      await press(page, 'Calibrate this machine');
+      await page.locator('.calibrate').getByText('Measured factors of EPYC 9654 (96C Zen4) count now: measured in a test').waitFor();
+      await page.waitForURL(/d=epyc_9654.*#s=/);
+      await press(page, 'Measure');
+      await ended(page).getByText('precisions, done').waitFor();
+      const measured = (await rows(page)).map((row) => row[2]);
+      await press(page, 'Leave them out');
+      await page.waitForFunction((before) => document.querySelector('#measured tbody tr').cells[2].innerText !== before, measured[0]);
+    });
+    assert.deepEqual(problems, []);
+  } finally {
+    await daemon.stop();
+  }
+});
+
+paired('results are saved as JSON and CSV', { daemon: { run: measures } }, async (page) => {
+  await press(page, 'Measure');
+  await ended(page).getByText('done').waitFor();
+  for (const [ending, check] of [['JSON', (text) => JSON.parse(text).length === 13], ['CSV', (text) => text.trim().split('\n').length === 14]]) {
+    const download = page.waitForEvent('download');
+    await press(page, `Save as ${ending}`);
+    const file = await download;
+    assert.match(file.suggestedFilename(), new RegExp(`^ridgepoint-measured-1\\.${ending.toLowerCase()}$`));
+    assert.ok(check(await readFile(await file.path(), 'utf8')), ending);
+  }
+});
+
+test('without the network a sentence says so, and the other views still work', { timeout: 60_000 }, async () => {
+  const problems = await withPage({}, async (page) => {
+    await openSite(page, '', siteUrl);
+    await page.route(/measure/, (route) => route.abort());
+    await page.getByRole('link', { name: 'Measure' }).click();
+    await page.getByText('could not be fetched; try again when you are online').waitFor();
+    await page.getByRole('link', { name: 'Kernel' }).click();
+    await page.locator('tr.chosen').waitFor();
+  });
+  assert.deepEqual(problems.filter((problem) => !/measure|Failed to load resource|Failed to fetch/.test(problem)), []);
+});
+
+for (const width of [320, 390, 768, 1024, 1200, 1920]) {
+  paired(`nothing of it is wider than a window of ${width}`, { daemon: { run: measures }, page: { viewport: { width, height: 844 } } }, async (page) => {
+    if (width < 900) {
+      await page.locator('.summary').click();
+    }
+    await press(page, 'Measure');
+    await ended(page).getByText('done').waitFor();
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width);
+  });
+}
+
+for (const colorScheme of ['light', 'dark']) {
+  for (const viewport of [wide, phone]) {
+    test(`axe finds nothing, ${viewport === wide ? 'wide' : 'phone'}, ${colorScheme}`, { timeout: 60_000 }, async () => {
+      const daemon = await startDaemon({ run: measures });
+      try {
+        const problems = await withPage({ colorScheme, viewport }, async (page) => {
+          await loadAxe(page);
+          await openSite(page, '?view=measure', siteUrl);
+          await view(page);
+          await assertAccessible(page);
+          await pair(page, daemon);
+          if (viewport === phone) {
+            await page.locator('.summary').click();
+          }
+          await press(page, 'Measure');
+          await ended(page).getByText('done').waitFor();
+          assert.equal(await verdict(page), 'Connected');
+          await assertAccessible(page);
+        });
+        assert.deepEqual(problems, []);
+      } finally {
+        await daemon.stop();
+      }
+    });
+  }
+}

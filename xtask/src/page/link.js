@@ -1,0 +1,114 @@
+// The way to a daemon: sockets, proofs, and the keys that this browser was given. No key is ever readable, not even here: what is
+// kept is a CryptoKey that cannot be exported, and a code is used up by making one.
+
+const bytes = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+const hex = (buffer) => Array.from(new Uint8Array(buffer), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+const HMAC = { name: "HMAC", hash: "SHA-256" };
+const imported = (secret) => crypto.subtle.importKey("raw", secret, HMAC, false, ["sign"]);
+const hmac = async (key, text) => crypto.subtle.sign("HMAC", key, bytes(text));
+
+const database = () => new Promise((resolve, reject) => {
+  const request = indexedDB.open("ridgepoint", 1);
+  request.onupgradeneeded = () => request.result.createObjectStore("keys", { keyPath: "server" });
+  request.onsuccess = () => resolve(request.result);
+  request.onerror = () => reject(request.error);
+});
+
+const stored = async (mode, use) => {
+  const open = await database();
+  try {
+    return await new Promise((resolve, reject) => {
+      const request = use(open.transaction("keys", mode).objectStore("keys"));
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error);
+    });
+  } finally {
+    open.close();
+  }
+};
+
+// Where a browser keeps nothing, a key lasts as long as the page.
+const here = new Map();
+const known = async (server) => here.get(server) ?? (await stored("readonly", (keys) => keys.get(server)).catch(() => undefined));
+
+// What the page needs to know first: its host, its scheme, whether proofs can be made, and the pairing of the address, once.
+export const begin = () => {
+  const pairing = globalThis.ridgepointPairing ?? "";
+  delete globalThis.ridgepointPairing;
+  return [location.host, location.protocol, globalThis.crypto?.subtle && top === self ? "yes" : "", pairing];
+};
+
+// Whether a daemon at this address gave this browser a key.
+export const knows = async (address) => {
+  const all = await stored("readonly", (keys) => keys.getAll()).catch(() => []);
+  return [...all, ...here.values()].some((key) => key.address === address) ? "yes" : "";
+};
+
+// Opens a socket and tells what happens on it. Returns what sends a text, and closes without one.
+export const open = (address, protocol, heard) => {
+  let socket;
+  try {
+    socket = new WebSocket(address, protocol);
+  } catch {
+    queueMicrotask(() => heard(["closed", 1006, ""]));
+    return () => {};
+  }
+  const nonce = hex(crypto.getRandomValues(new Uint8Array(32)));
+  socket.onopen = () => heard(["opened", nonce, location.origin]);
+  socket.onmessage = ({ data }) => typeof data === "string" && heard(["text", data]);
+  // A socket that the page's policy forbids has an error and no close.
+  let ended = false;
+  const end = async (code) => {
+    if (!ended) {
+      ended = true;
+      heard(["closed", code, await denied()]);
+    }
+  };
+  socket.onerror = () => setTimeout(() => end(1006), 100);
+  socket.onclose = ({ code }) => end(code);
+  return (text) => {
+    if (text === undefined) {
+      socket.close();
+    } else if (socket.readyState === WebSocket.OPEN) {
+      socket.send(text);
+    }
+  };
+};
+
+// Whether the browser was told to keep pages from this machine. Its name depends on the version; other browsers do not say.
+const denied = async () => {
+  for (const name of ["loopback-network", "local-network-access"]) {
+    try {
+      return (await navigator.permissions.query({ name })).state === "denied" ? "yes" : "";
+    } catch {
+      // The next name.
+    }
+  }
+  return "";
+};
+
+// Signs with a code, or without one with the key of a daemon: name of the key and proof, or nothing where there is no key.
+export const sign = async (server, code, text) => {
+  if (code) {
+    return ["", hex(await hmac(await imported(new TextEncoder().encode(code)), text))];
+  }
+  const key = await known(server);
+  return key ? [key.name, hex(await hmac(key.secret, text))] : [];
+};
+
+// Makes the key of a code and keeps it.
+export const keep = async (server, name, code, text, address) => {
+  const secret = await imported(await hmac(await imported(new TextEncoder().encode(code)), text));
+  const key = { server, name, secret, address };
+  here.set(server, key);
+  await stored("readwrite", (keys) => keys.put(key)).catch(() => undefined);
+};
+
+// Forgets the key of a daemon.
+export const forget = async (server) => {
+  here.delete(server);
+  await stored("readwrite", (keys) => keys.delete(server)).catch(() => undefined);
+};
+
+export const random = () => hex(crypto.getRandomValues(new Uint8Array(16)));

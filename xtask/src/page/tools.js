@@ -1,0 +1,65 @@
+// What the page asks of the browser when somebody clicks. The names of files are filled in when the site is built.
+
+// The only request to somebody else, made when the reader clicks on it: status and text.
+export const Fetch = async (address) => {
+  const reply = await fetch(address, { credentials: "omit", referrerPolicy: "no-referrer" });
+  return [reply.status, reply.ok ? await reply.text() : ""];
+};
+
+export const Save = async (name, content) => {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([content]));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+};
+
+// Compares devices in a worker, which is fetched for the first question. The error is a sentence, or null when it cannot be fetched.
+let worker;
+export const Explore = (name, text) => new Promise((resolve, reject) => {
+  const giveUp = () => {
+    worker?.terminate();
+    worker = undefined;
+    reject(null);
+  };
+  worker ??= new Worker(new URL("./WORKER", import.meta.url), { type: "module" });
+  worker.onerror = giveUp;
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = ({ data }) => (data.missing ? giveUp() : data.error ? reject(data.error) : resolve(data.answer));
+  worker.postMessage([name, text], [port2]);
+});
+
+export const SavePicture = async (name) => {
+  const canvas = document.querySelector("canvas");
+  await Save(name, await new Promise((resolve) => canvas.toBlob(resolve)));
+};
+
+// What no catalog has travels in the address, compressed. zlib's checksum finds what was changed on the way.
+const LONGEST_CODE = 30000;
+const LONGEST_TEXT = 100000;
+
+export const Pack = async (text) => {
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate"));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+};
+
+export const Unpack = async (code) => {
+  if (code.length > LONGEST_CODE) return null;
+  try {
+    const bytes = Uint8Array.from(atob(code.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
+    const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")).getReader();
+    const chunks = [];
+    for (let size = 0, part = await reader.read(); !part.done; part = await reader.read()) {
+      size += part.value.length;
+      if (size > LONGEST_TEXT) return null;
+      chunks.push(part.value);
+    }
+    return await new Blob(chunks).text();
+  } catch {
+    return null;
+  }
+};
+
+// The way to a daemon, which the Measure view uses.
+export const Link = async (name, ...values) => (await import("./LINK"))[name](...values);
