@@ -158,7 +158,7 @@ fn bytes(layout: Layout, row: RowRef<'_>, x: &[Bytes]) -> f32 {
                 sums[0] = _mm512_fmadd_ps(dots, load_floats(&first.scale), sums[0]);
                 let dots = dot_bytes(load(&chunk.codes[64..]), second);
                 sums[1] = _mm512_fmadd_ps(dots, load_floats(&second.scale), sums[1]);
-            })
+            });
         }
         Layout::Int8G128 => walk::<128, 2, 0, _>(row, x.as_chunks::<2>().0, |chunk, x| {
             let [first, second] = x;
