@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use calc_core::catalog;
-use kernels::backend::{Backend, Cache, Kernel, Product, Work};
+use kernels::backend::{Backend, Cache, Element, Kernel, MatrixProduct, Product, Work};
 use kernels::cpu::backend::Cpu;
 use kernels::cpu::clock::SystemClock;
 use kernels::measure::{Plan, StopRule, Stopped, WarmUp};
@@ -108,16 +108,31 @@ fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
             Ok(points)
         }
         BenchKind::Gemm => {
-            if let Some(other) = spec.formats.iter().find(|key| *key != "fp32") {
-                return Err(format!("products of matrices are in fp32 here; got {other}"));
+            let mut points = Vec::new();
+            for shape in &spec.shapes {
+                for element in elements(&spec.formats)? {
+                    let Shape { m, n, k } = *shape;
+                    let product = MatrixProduct { element, m, n, k };
+                    let name = format!("{m} × {n} × {k} in {}", product.format().key);
+                    points.push((name, work(Kernel::Gemm(product), Cache::Cold)));
+                }
             }
-            let point = |shape: &Shape| {
-                let Shape { m, n, k } = *shape;
-                (format!("{m} × {n} × {k} in fp32"), work(Kernel::Gemm { m, n, k }, Cache::Cold))
-            };
-            Ok(spec.shapes.iter().map(point).collect())
+            Ok(points)
         }
     }
+}
+
+/// The elements of products of matrices; all of them where none is named.
+fn elements(formats: &[String]) -> Result<Vec<Element>, String> {
+    if formats.is_empty() {
+        return Ok(vec![Element::Fp32, Element::Int8]);
+    }
+    let element = |key: &String| match key.as_str() {
+        "fp32" => Ok(Element::Fp32),
+        "int8" => Ok(Element::Int8),
+        other => Err(format!("products of matrices are in fp32 or int8 here; got {other}")),
+    };
+    formats.iter().map(element).collect()
 }
 
 /// The layouts of formats; all of them where none is named.

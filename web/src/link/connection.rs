@@ -479,9 +479,12 @@ mod tests {
         assert_eq!(connection.state, State::Opening);
     }
 
+    /// Code of the close frame, whether it comes back by itself, and the state that follows.
+    type Case = (u16, bool, fn(&State) -> bool);
+
     #[test]
     fn each_end_says_why() {
-        let cases: [(u16, bool, fn(&State) -> bool); 6] = [
+        let cases: [Case; 6] = [
             (1006, false, |state| *state == State::Away),
             (1006, true, |state| *state == State::Blocked),
             (

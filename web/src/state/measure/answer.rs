@@ -71,8 +71,9 @@ pub struct Answer {
 fn predicted(record: &BenchRecord, place: Place<'_>) -> Result<Analysis, String> {
     let shape = record.shape.ok_or_else(|| "it has no shape".to_owned())?;
     let format = |key: &str| catalog::format(key).map_err(|error: Error| refusal(&error));
-    let weights = format(&record.precision.weights)?;
-    let activations = format(&record.precision.activations)?;
+    let precision = record.precision.as_ref().ok_or_else(|| "it has no formats".to_owned())?;
+    let weights = format(&precision.weights)?;
+    let activations = format(&precision.activations)?;
     let ask = |activations: Option<&'static QuantFormat>| {
         analyze(&AnalyzeRequest {
             device: place.device,
@@ -118,6 +119,11 @@ fn error_of(record: &BenchRecord, found: &Analysis) -> f64 {
     found.expected.time.get() / record.time_s.median - 1.0
 }
 
+/// Key of the format that it is about; empty for a kernel without any.
+fn weights(record: &BenchRecord) -> &str {
+    record.precision.as_ref().map_or("", |precision| &precision.weights)
+}
+
 fn key(index: usize) -> String {
     format!("measured-{index}")
 }
@@ -128,16 +134,17 @@ fn name_of(key: &str) -> String {
 
 /// A hollow point, with a tie to what was expected; none where nothing was computed or moved.
 fn point(index: usize, record: &BenchRecord, found: Option<&Analysis>) -> Option<PointInput> {
-    let usable = |value: f64| value > 0.0 && value.is_finite();
-    if !usable(record.flops) || !usable(record.bytes) || !usable(record.flop_per_s) {
+    let usable = |value: &f64| *value > 0.0 && value.is_finite();
+    let rate = record.flop_per_s.filter(usable)?;
+    if !usable(&record.flops) || !usable(&record.bytes) {
         return None;
     }
     Some(PointInput {
         key: key(index),
-        mark: mark(&record.precision.weights),
-        label: name_of(&record.precision.weights),
+        mark: mark(weights(record)),
+        label: name_of(weights(record)),
         intensity: FlopsPerByte::new(record.flops / record.bytes),
-        attained: FlopsPerSec::new(record.flop_per_s),
+        attained: FlopsPerSec::new(rate),
         expected: found.map(|found| found.cost.flops / found.expected.time),
         filled: false,
     })
@@ -153,21 +160,25 @@ fn row(index: usize, record: &BenchRecord, found: Result<Analysis, String>) -> R
     });
     Row {
         key: key(index),
-        mark: mark(&record.precision.weights),
-        format: name_of(&record.precision.weights),
+        mark: mark(weights(record)),
+        format: name_of(weights(record)),
         work: work(record),
         measured,
         interval,
-        rates: format!(
-            "{} · {}",
-            number_text::bandwidth(BytesPerSec::new(record.byte_per_s)),
-            number_text::rate(FlopsPerSec::new(record.flop_per_s), ComputeClass::Fp32)
-        ),
+        rates: rates(record),
         expected,
         error,
         ideal,
         warnings,
     }
+}
+
+/// Bytes and FLOP per second, where there are any.
+fn rates(record: &BenchRecord) -> String {
+    let bytes = record.byte_per_s.map(|rate| number_text::bandwidth(BytesPerSec::new(rate)));
+    let flops =
+        record.flop_per_s.map(|rate| number_text::rate(FlopsPerSec::new(rate), ComputeClass::Fp32));
+    bytes.into_iter().chain(flops).collect::<Vec<_>>().join(" · ")
 }
 
 struct Time {
@@ -198,10 +209,12 @@ fn work(record: &BenchRecord) -> String {
 
 fn warnings(record: &BenchRecord, found: Option<&Analysis>) -> Vec<String> {
     let mut warnings = record.flags.clone();
-    if let Some(check) = record.check.filter(|check| !check.passed) {
+    let check = record.check;
+    if !check.passed {
+        let error =
+            check.worst_error.map_or_else(|| "more than any number".to_owned(), number_text::plain);
         warnings.push(format!(
-            "the result is wrong by {}, and {} is allowed",
-            number_text::plain(check.worst_error),
+            "the result is wrong by {error}, and {} is allowed",
             number_text::plain(check.tolerance)
         ));
     }
@@ -249,18 +262,31 @@ mod tests {
             backend: "cpu".into(),
             device: "a processor".into(),
             shape: Some(Shape { m: 1, n: 4096, k: 4096 }),
-            precision: Precision { weights: weights.into(), activations: "fp32".into() },
+            precision: Some(Precision { weights: weights.into(), activations: "fp32".into() }),
             cache: "cold".into(),
             bytes,
             flops,
-            time_s: Time { median: seconds, low: seconds * 0.9, high: seconds * 1.1, n: 40 },
-            byte_per_s: bytes / seconds,
-            flop_per_s: flops / seconds,
+            accounting: String::new(),
+            footprint_bytes: bytes,
+            time_s: Time {
+                median: seconds,
+                low: seconds * 0.9,
+                high: seconds * 1.1,
+                n: 40,
+                mad: 0.0,
+                p5: seconds,
+                p95: seconds,
+                min: seconds,
+            },
+            byte_per_s: Some(bytes / seconds),
+            flop_per_s: Some(flops / seconds),
             energy_j: None,
-            check: None,
+            check: Check { worst_error: Some(0.0), tolerance: 1e-4, passed: true },
             flags: Vec::new(),
+            stop_rule: std::collections::BTreeMap::new(),
+            calls_per_window: 1,
+            samples_s: Vec::new(),
             conditions: std::collections::BTreeMap::new(),
-            missing: std::collections::BTreeMap::new(),
         }
     }
 
@@ -282,7 +308,7 @@ mod tests {
         assert!(found.sentence.contains(&percent(error.abs())), "{}", found.sentence);
         assert!(found.device_note.contains("a processor") && found.device_note.contains("EPYC"));
         let point = &found.chart.points[0];
-        assert!(!point.filled && point.attained.get() == 33_554_432_000.0);
+        assert!(!point.filled && (point.attained.get() / 33_554_432_000.0 - 1.0).abs() < 1e-12);
         assert!(point.expected.is_some());
     }
 
@@ -300,7 +326,7 @@ mod tests {
     #[test]
     fn a_measurement_that_cannot_be_is_warned_about() {
         let mut fast = record("int8", 1e-6);
-        fast.check = Some(Check { worst_error: 1.0, tolerance: 1e-4, passed: false });
+        fast.check = Check { worst_error: Some(1.0), tolerance: 1e-4, passed: false };
         fast.flags = vec!["throttled".into()];
         let found = answer(&[fast], place()).expect("roofs");
         let all = found.rows[0].warnings.join("; ");

@@ -25,8 +25,8 @@ pub fn csv(records: &[BenchRecord]) -> String {
             size(|shape| shape.m),
             size(|shape| shape.n),
             size(|shape| shape.k),
-            csv_cell(&it.precision.weights),
-            csv_cell(&it.precision.activations),
+            csv_cell(it.precision.as_ref().map_or("", |formats| &formats.weights)),
+            csv_cell(it.precision.as_ref().map_or("", |formats| &formats.activations)),
             csv_cell(&it.cache),
             it.bytes.to_string(),
             it.flops.to_string(),
@@ -34,16 +34,20 @@ pub fn csv(records: &[BenchRecord]) -> String {
             it.time_s.low.to_string(),
             it.time_s.high.to_string(),
             it.time_s.n.to_string(),
-            it.byte_per_s.to_string(),
-            it.flop_per_s.to_string(),
-            it.energy_j.map(|energy| energy.to_string()).unwrap_or_default(),
-            it.check.map(|check| check.passed.to_string()).unwrap_or_default(),
+            number(it.byte_per_s),
+            number(it.flop_per_s),
+            number(it.energy_j),
+            it.check.passed.to_string(),
             csv_cell(&it.flags.join(" ")),
         ];
         text += &cells.join(",");
         text.push('\n');
     }
     text
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
 }
 
 #[cfg(test)]
