@@ -86,24 +86,30 @@ impl Folder<'_> {
         let source = self.web.join("index.html");
         let html = fs::read_to_string(&source).with_context(|| source.display().to_string())?;
         let mut page = String::new();
-        for line in markup::read(&html)? {
-            page += &self.replacement(line)?;
+        let lines = markup::read(&html)?;
+        let mut styles = lines.iter().filter_map(style_of).cloned().collect::<Vec<_>>();
+        for line in lines {
+            // All sheets are one file at the place of the first: they compress better together.
+            if style_of(&line).is_some() && styles.is_empty() {
+                continue;
+            }
+            page += &self.replacement(line, &mut styles)?;
             page.push('\n');
         }
         self.add("index.html", page.as_bytes())
     }
 
-    fn replacement(&self, line: Line) -> anyhow::Result<String> {
+    fn replacement(&self, line: Line, styles: &mut Vec<PathBuf>) -> anyhow::Result<String> {
         Ok(match line {
             Line::Kept(line) => line,
             Line::Encoding(line) => format!(
                 "{line}\n    <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">"
             ),
             Line::Asset(Asset::Program) => self.add_program()?,
-            Line::Asset(Asset::Style(path)) => format!(
-                "    <link rel=\"stylesheet\" href=\"./{}\">",
-                self.add_named_by_content(&self.web.join(path))?
-            ),
+            Line::Asset(Asset::Style(_)) => {
+                let name = self.add_styles(&std::mem::take(styles))?;
+                format!("    <link rel=\"stylesheet\" href=\"./{name}\">")
+            }
             Line::Asset(Asset::Icon(path)) => format!(
                 "    <link rel=\"icon\" href=\"./{}\">",
                 self.add_named_by_content(&self.web.join(path))?
@@ -195,11 +201,18 @@ impl Folder<'_> {
         squeeze(&text).with_context(|| path.display().to_string())
     }
 
-    fn add_named_by_content(&self, source: &Path) -> anyhow::Result<String> {
-        let mut content = fs::read(source).with_context(|| source.display().to_string())?;
-        if source.extension().is_some_and(|extension| extension == "css") {
-            content = squeeze(&String::from_utf8(content)?)?.into_bytes();
+    fn add_styles(&self, styles: &[PathBuf]) -> anyhow::Result<String> {
+        let mut text = String::new();
+        for path in styles.iter().map(|style| self.web.join(style)) {
+            let sheet = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+            text += &squeeze(&sheet)?;
+            text.push('\n');
         }
+        self.add_text("style.css", text.trim_end())
+    }
+
+    fn add_named_by_content(&self, source: &Path) -> anyhow::Result<String> {
+        let content = fs::read(source).with_context(|| source.display().to_string())?;
         let name = with_fingerprint(source, &content)?;
         self.add(&name, &content)?;
         Ok(name)
@@ -216,6 +229,14 @@ impl Folder<'_> {
     fn add(&self, name: &str, content: &[u8]) -> anyhow::Result<()> {
         let path = self.path.join(name);
         fs::write(&path, content).with_context(|| path.display().to_string())
+    }
+}
+
+/// The style sheet that a line asks for.
+fn style_of(line: &Line) -> Option<&PathBuf> {
+    match line {
+        Line::Asset(Asset::Style(path)) => Some(path),
+        _ => None,
     }
 }
 

@@ -33,6 +33,8 @@ pub fn Connect() -> impl IntoView {
             matches!(client.connection.state, State::Opening | State::Up(_) | State::Lost(_))
         })
     });
+    // Nobody knows yet where the page is, and whether its link brought a code.
+    let unready = flag(move || own.with(|(host, _)| host.is_empty()));
     let is_up = flag(move || client.with(crate::link::client::Client::is_up));
     let waiting = text(move || {
         let has_code = !code.with(String::is_empty) && !is_on.get();
@@ -82,7 +84,8 @@ pub fn Connect() -> impl IntoView {
                     on:input=on(move |event| typed.set(event_target_value(&event)))
                 />
             </div>
-            <button type="submit" class="tool" hidden=is_on>"Connect"</button>
+            <button type="submit" class="tool" hidden=is_on disabled=unready>"Connect"</button>
+            <p>
             <button
                 type="button"
                 class="tool"
@@ -91,6 +94,7 @@ pub fn Connect() -> impl IntoView {
             >
                 "Disconnect"
             </button>
+            " "
             <button
                 type="button"
                 class="link"
@@ -99,6 +103,7 @@ pub fn Connect() -> impl IntoView {
             >
                 "Forget this pairing"
             </button>
+            </p>
             <p class="brief">{waiting}</p>
             <p class="message" id="daemon-message" role="alert">{message}</p>
         </form></div>
