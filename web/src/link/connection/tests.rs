@@ -1,0 +1,169 @@
+//! What happens to a connection, in every order that matters.
+
+use protocol::fault::{Fault, FaultCode};
+use protocol::limits::Limits;
+use protocol::server::Versions;
+
+use super::*;
+
+const KEY: Hex<8> = Hex([1; 8]);
+const PROOF: Hex<32> = Hex([6; 32]);
+const EPOCH: Hex<8> = Hex([7; 8]);
+
+fn hello(min: u32) -> Event {
+    let limits = Limits {
+        message_bytes: 1,
+        sessions: 1,
+        messages_per_s: 1,
+        subscriptions: 1,
+        telemetry_hz: 1.0,
+        queued_jobs: 1,
+        jobs_per_key: 1,
+        points: 1,
+        dimension: 1,
+        job_s: 1,
+    };
+    Event::Said(ServerMessage::Hello(Hello {
+        protocol: Versions { min, max: min },
+        server: Hex([4; 16]),
+        nonce: Hex([5; 32]),
+        version: "9.9.9".into(),
+        limits,
+    }))
+}
+
+fn opened() -> Event {
+    Event::Opened { nonce: Hex([2; 32]), origin: "http://localhost:8000".into() }
+}
+
+fn identified() -> Event {
+    Event::Said(ServerMessage::Identified(Identified {
+        proof: PROOF,
+        scopes: vec![Scope::Read, Scope::Bench],
+        session: 1,
+        epoch: EPOCH,
+    }))
+}
+
+fn signed(key: Option<Hex<8>>) -> Event {
+    Event::Signed(Some(Signed { key, proof: PROOF }))
+}
+
+fn connect(code: &str) -> Connection {
+    let mut connection = Connection::default();
+    let connect = Event::Connect { address: "127.0.0.1:8000".into(), code: code.into() };
+    assert_eq!(connection.on(connect), [Do::Open("127.0.0.1:8000".into())]);
+    assert_eq!(connection.on(opened()), []);
+    connection
+}
+
+fn up() -> Connection {
+    let mut connection = connect("");
+    assert!(matches!(&connection.on(hello(1))[..], [Do::Sign { code, .. }] if code.is_empty()));
+    let said = connection.on(signed(Some(KEY)));
+    assert!(matches!(&said[..], [Do::Say(ClientMessage::Identify(it))] if it.key == KEY));
+    assert!(matches!(&connection.on(identified())[..], [Do::Sign { .. }]));
+    assert_eq!(connection.on(signed(Some(KEY))), [Do::Resume]);
+    connection
+}
+
+fn closed(code: u16) -> Event {
+    Event::Closed { code, denied: false }
+}
+
+#[test]
+fn a_kept_key_opens_a_session_after_both_sides_proved_it() {
+    let connection = up();
+    let State::Up(up) = &connection.state else { panic!("{:?}", connection.state) };
+    assert!(up.may_measure() && up.version == "9.9.9");
+}
+
+#[test]
+fn a_code_becomes_a_key_and_is_forgotten() {
+    let mut connection = connect("SECRET");
+    assert!(matches!(&connection.on(hello(1))[..], [Do::Sign { code, .. }] if code == "SECRET"));
+    assert!(matches!(&connection.on(signed(None))[..], [Do::Say(ClientMessage::Pair(_))]));
+    let paired =
+        Paired { key: KEY, proof: PROOF, scopes: vec![Scope::Read], session: 1, epoch: EPOCH };
+    connection.on(Event::Said(ServerMessage::Paired(paired)));
+    let done = connection.on(signed(None));
+    assert!(matches!(&done[..], [Do::Keep { key: KEY, code, .. }, Do::Resume] if code == "SECRET"));
+    let State::Up(up) = &connection.state else { panic!("{:?}", connection.state) };
+    assert!(!up.may_measure());
+    assert!(!format!("{connection:?}").contains("SECRET"));
+}
+
+#[test]
+fn a_daemon_that_cannot_prove_itself_is_left() {
+    for wrong in [Some(Signed { key: Some(KEY), proof: Hex([9; 32]) }), None] {
+        let mut connection = connect("");
+        connection.on(hello(1));
+        connection.on(signed(Some(KEY)));
+        connection.on(identified());
+        assert_eq!(connection.on(Event::Signed(wrong)), [Do::HangUp]);
+        assert!(matches!(connection.state, State::Refused(_)));
+    }
+}
+
+#[test]
+fn what_was_not_asked_for_opens_nothing() {
+    let mut connection = connect("SECRET");
+    connection.on(hello(1));
+    assert_eq!(connection.on(identified()), [], "before our own proof");
+    connection.on(signed(None));
+    assert_eq!(connection.on(identified()), [], "a code is answered by a key");
+    assert_eq!(connection.state, State::Opening);
+}
+
+#[test]
+fn each_end_says_why() {
+    type IsExpected = fn(&State) -> bool;
+    let cases: [(u16, bool, IsExpected); 6] = [
+        (1006, false, |state| *state == State::Away),
+        (1006, true, |state| *state == State::Blocked),
+        (
+            close::UNAUTHENTICATED,
+            false,
+            |state| matches!(state, State::Unpaired(why) if why == "why"),
+        ),
+        (close::VERSION, false, |state| matches!(state, State::OtherVersion(_))),
+        (close::RATE, false, |state| matches!(state, State::Refused(why) if why == "why")),
+        (close::FORBIDDEN, false, |state| matches!(state, State::Unpaired(why) if why == "why")),
+    ];
+    for (code, denied, expected) in cases {
+        let mut connection = connect("");
+        let bye = ServerMessage::Bye(Fault::new(FaultCode::Internal, "why"));
+        connection.on(Event::Said(bye));
+        assert_eq!(connection.on(Event::Closed { code, denied }), [], "{code}");
+        assert!(expected(&connection.state), "{code}: {:?}", connection.state);
+    }
+    let mut connection = connect("");
+    assert_eq!(connection.on(hello(2)), [Do::HangUp]);
+    connection.on(closed(1006));
+    assert_eq!(connection.state, State::OtherVersion("9.9.9".into()));
+    let mut connection = connect("");
+    connection.on(hello(1));
+    assert_eq!(connection.on(Event::Signed(None)), [Do::HangUp]);
+    assert_eq!(connection.state, State::Unpaired(String::new()));
+}
+
+#[test]
+fn what_was_up_comes_back_by_itself_and_later_each_time() {
+    let mut connection = up();
+    let mut waits = Vec::new();
+    for tries in 1..=8 {
+        let Do::Wait(ms) = connection.on(closed(1006))[0] else { panic!("a wait") };
+        waits.push(ms);
+        assert_eq!(connection.state, State::Lost(tries));
+        assert_eq!(connection.on(Event::Again), [Do::Open("127.0.0.1:8000".into())]);
+    }
+    assert!(waits.is_sorted() && waits[0] == 500 && waits[7] == LONGEST_WAIT, "{waits:?}");
+    connection.on(opened());
+    connection.on(hello(1));
+    connection.on(signed(Some(KEY)));
+    connection.on(identified());
+    assert_eq!(connection.on(signed(Some(KEY))), [Do::Resume]);
+    let Do::Wait(500) = connection.on(closed(1006))[0] else { panic!("begins anew") };
+    assert_eq!(connection.on(Event::Leave), [Do::HangUp]);
+    assert_eq!(connection.on(Event::Again), [], "who left does not come back");
+}
