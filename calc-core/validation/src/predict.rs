@@ -73,6 +73,19 @@ impl<'a> Prepared<'a> {
         Ok(Self { row, ideal, kernels, setting })
     }
 
+    /// All rows that can be lowered; the others go to the refused ones, line and reason, which are in order then.
+    pub fn all(rows: &'a [Row], refused: &mut Vec<(u64, String)>) -> Vec<Self> {
+        let mut prepared = Vec::new();
+        for row in rows {
+            match Self::new(row) {
+                Ok(row) => prepared.push(row),
+                Err(reason) => refused.push((row.line, reason)),
+            }
+        }
+        refused.sort();
+        prepared
+    }
+
     /// Format of what its first kernel streams.
     pub fn first_format(&self) -> Option<&'static str> {
         self.kernels.first().map(|kernel| kernel.format.key)

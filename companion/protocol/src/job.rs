@@ -181,7 +181,7 @@ pub enum JobEvent {
     },
     /// A calibration is made.
     Calibration {
-        /// The text of a calibration file, as `calibrate --from` writes it.
+        /// The text of a calibration file, as `ridgepoint calibrate` writes it.
         calibration: String,
         /// The text of a device file with the measured ceilings, for a device that no catalog has.
         #[serde(default, skip_serializing_if = "Option::is_none")]

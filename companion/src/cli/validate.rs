@@ -67,14 +67,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         .map_err(|reason| Failure::bad(format!("{name}: {reason}")))?;
     let mut file = read(&text).map_err(|reason| Failure::bad(format!("{name}: {reason}")))?;
     let rows = core::mem::take(&mut file.rows);
-    let mut prepared = Vec::new();
-    for row in &rows {
-        match Prepared::new(row) {
-            Ok(row) => prepared.push(row),
-            Err(reason) => file.refused.push((row.line, reason)),
-        }
-    }
-    file.refused.sort();
+    let prepared = Prepared::all(&rows, &mut file.refused);
     if prepared.is_empty() {
         let first = file.refused.first();
         let why = first.map_or_else(String::new, |(line, why)| format!("; line {line}: {why}"));

@@ -34,37 +34,51 @@ pub(super) const SEED: u64 = 1;
 
 /// Measures all points; false if it was told to stop.
 pub(super) fn run(spec: &BenchSpec, voice: &Voice) -> Result<bool, String> {
-    backend(spec.backend.as_deref())?;
-    let mut cpu = Cpu::new(None, None);
-    cpu.probe().map_err(|fault| format!("the processor cannot be measured: {fault:?}"))?;
+    let mut cpu = processor(spec.backend.as_deref())?;
     let points = points(spec, &cpu)?;
-    voice.say(&WorkerMessage::Plan { predicted_s: Some(POINT_S * points.len() as f64) });
+    Ok(measure(&mut cpu, &points, &plan(spec), POINT_S, voice)?.is_some())
+}
+
+/// Measures points one by one and says what comes out; `None` if it was told to stop. A point takes `point_s` seconds.
+pub(super) fn measure(
+    cpu: &mut Cpu,
+    points: &[(String, Work)],
+    plan: &Plan,
+    point_s: f64,
+    voice: &Voice,
+) -> Result<Option<Vec<BenchJson>>, String> {
+    voice.say(&WorkerMessage::Plan { predicted_s: Some(point_s * points.len() as f64) });
     let pulse = Pulse::start(voice);
     let total = u32::try_from(points.len()).unwrap_or(u32::MAX);
-    for (done, (name, work)) in (0..).zip(&points) {
+    let mut records = Vec::new();
+    for (done, (name, work)) in (0..).zip(points) {
         voice.say(&WorkerMessage::Progress { done, total, note: name.clone() });
         let mut go_on = |_stage| {
             pulse.feel();
             if voice.stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         pulse.feel();
-        let clock = SystemClock::new();
-        match record::measure_while(&clock, &mut cpu, work, &plan(spec), &mut go_on) {
-            Ok(record) => voice.say(&WorkerMessage::Result { record: Box::new(wire(record)?) }),
-            Err(Stopped::Canceled) => return Ok(false),
+        match record::measure_while(&SystemClock::new(), cpu, work, plan, &mut go_on) {
+            Ok(record) => {
+                voice.say(&WorkerMessage::Result { record: Box::new(wire(record.clone())?) });
+                records.push(record);
+            }
+            Err(Stopped::Canceled) => return Ok(None),
             Err(stopped) => return Err(format!("{name}: {stopped:?}")),
         }
     }
     voice.say(&WorkerMessage::Progress { done: total, total, note: String::new() });
-    Ok(true)
+    Ok(Some(records))
 }
 
-/// Refuses what is not there.
-pub(super) fn backend(name: Option<&str>) -> Result<(), String> {
-    match name {
-        None | Some("auto" | "cpu") => Ok(()),
-        Some(name) => Err(format!("this machine has no backend `{name}`; there is cpu")),
+/// The processor, ready; another backend is refused.
+pub(super) fn processor(backend: Option<&str>) -> Result<Cpu, String> {
+    if let Some(name) = backend.filter(|name| !matches!(*name, "auto" | "cpu")) {
+        return Err(format!("this machine has no backend `{name}`; there is cpu"));
     }
+    let mut cpu = Cpu::new(None, None);
+    cpu.probe().map_err(|fault| format!("the processor cannot be measured: {fault:?}"))?;
+    Ok(cpu)
 }
 
 fn plan(spec: &BenchSpec) -> Plan {
@@ -151,7 +165,7 @@ fn layouts(formats: &[String]) -> Result<Vec<Layout>, String> {
 }
 
 /// The published record as it crosses the wire.
-pub(super) fn wire(mut record: BenchJson) -> Result<BenchRecord, String> {
+fn wire(mut record: BenchJson) -> Result<BenchRecord, String> {
     if record.samples_s.len() > SAMPLES {
         record.samples_s.clear();
     }
@@ -160,13 +174,13 @@ pub(super) fn wire(mut record: BenchJson) -> Result<BenchRecord, String> {
 
 /// Says that the worker lives, as long as the kernels gave a sign of life not too long ago: packing a large matrix is silent.
 /// It falls silent with this value, before the worker's last word.
-pub(super) struct Pulse {
+struct Pulse {
     felt: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Pulse {
     /// Begins.
-    pub(super) fn start(voice: &Voice) -> Self {
+    fn start(voice: &Voice) -> Self {
         let felt = Arc::new(Mutex::new(Some(Instant::now())));
         let (heard, voice) = (Arc::clone(&felt), voice.clone());
         thread::spawn(move || {
@@ -184,7 +198,7 @@ impl Pulse {
     }
 
     /// A sign of life of the kernels.
-    pub(super) fn feel(&self) {
+    fn feel(&self) {
         self.set(Some(Instant::now()));
     }
 

@@ -25,7 +25,7 @@ export async function withPage(options, body) {
     const page = await context.newPage();
     const problems = collectProblems(page);
     await body(page);
-    return problems;
+    return problems();
   } finally {
     await context.close();
   }
@@ -39,12 +39,17 @@ export async function openSite(page, query = '', url = siteUrl) {
 
 /** Chromium reports violations of the content security policy as errors on the console. */
 function collectProblems(page) {
-  const problems = [];
+  const [problems, dropped, documentOf] = [[], [], new WeakMap()];
+  let documents = 0;
+  page.on('request', (request) => {
+    documents += Number(request.isNavigationRequest() && request.frame() === page.mainFrame());
+    documentOf.set(request, documents);
+  });
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && problems.push(`console: ${message.text()}`));
   page.on('pageerror', (error) => problems.push(`exception: ${error.message}`));
-  // A page that is left drops what it was fetching; the page itself never aborts a request.
-  const isLeft = (request) => request.failure()?.errorText === 'net::ERR_ABORTED';
-  page.on('requestfailed', (request) => isLeft(request) || problems.push(`failed: ${request.url()} ${request.failure()?.errorText}`));
+  page.on('requestfailed', (request) => dropped.push(request));
   page.on('response', (response) => response.status() >= 400 && problems.push(`${response.status()}: ${response.url()}`));
-  return problems;
+  // A document that is left drops what it was fetching; nothing else may be aborted.
+  const isLeft = (request) => request.failure()?.errorText === 'net::ERR_ABORTED' && documentOf.get(request) < documents;
+  return () => [...problems, ...dropped.filter((request) => !isLeft(request)).map((request) => `failed: ${request.url()} ${request.failure()?.errorText}`)];
 }

@@ -40,6 +40,36 @@ for (const [name, parts, pattern] of broken) {
   });
 }
 
+const slow = (page) => page.route('**/slow', () => {}); // never answered
+const fetchSlow = (page, more) => page.evaluate((more) => {
+  const control = new AbortController();
+  fetch('slow', { signal: control.signal }).catch(() => {});
+  if (more) setTimeout(() => control.abort(), 50);
+}, more);
+
+test('a request that the page itself aborts is a problem', async () => {
+  const problems = await withPage({}, async (page) => {
+    await slow(page);
+    await openMadeUp(page, {});
+    const failed = page.waitForEvent('requestfailed');
+    await fetchSlow(page, true);
+    await failed;
+  });
+  assert.ok(problems.some((problem) => /slow net::ERR_ABORTED/.test(problem)), JSON.stringify(problems));
+});
+
+test('what a page was fetching when it was left is none', async () => {
+  const problems = await withPage({}, async (page) => {
+    await slow(page);
+    await openMadeUp(page, {});
+    const failed = page.waitForEvent('requestfailed');
+    await fetchSlow(page, false);
+    await openMadeUp(page, {});
+    await failed;
+  });
+  assert.deepEqual(problems, []);
+});
+
 test('a picture without a text is inaccessible', async () => {
   await withPage({}, async (page) => {
     await loadAxe(page);

@@ -23,13 +23,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let text = files::read_text(Path::new(name)).map_err(bad)?;
     let mut file = read(&text).map_err(bad)?;
     let rows = core::mem::take(&mut file.rows);
-    let mut prepared = Vec::new();
-    for row in &rows {
-        match Prepared::new(row) {
-            Ok(row) => prepared.push(row),
-            Err(reason) => file.refused.push((row.line, reason)),
-        }
-    }
+    let mut prepared = Prepared::all(&rows, &mut file.refused);
     let device = device(&prepared, given("hardware")).map_err(bad)?;
     prepared.retain(|row| row.row.device.key == device);
     let own = OwnMeasurements {
@@ -40,7 +34,6 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     if own.rows.is_empty() {
         return Err(bad("no row can be used".to_owned()));
     }
-    file.refused.sort();
     for (line, reason) in &file.refused {
         say(&format!("line {line} is left out: {reason}"));
     }
