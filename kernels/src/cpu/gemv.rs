@@ -3,6 +3,7 @@
 //! A kernel computes one row. It adds up products with the scales of blocks; what is constant along a row is applied once,
 //! here: the scale of the row, of the tensor, and the half that E2M1 in whole numbers is short of.
 
+mod ahead;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -134,6 +135,7 @@ pub fn gemv(isa: Isa, pool: &mut Pool, weights: &Matrix, x: &Input, y: &Output) 
     pool.run(|worker| {
         for r in worker.share(weights.rows, 1) {
             let row = weights.row(r);
+            ahead::scales(row.scales);
             let sum = kernel(weights.layout, row, x);
             y.set(r, sum * constant * row_scale(weights.layout, row));
         }
