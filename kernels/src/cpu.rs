@@ -1,5 +1,6 @@
 //! The processor of this machine: which instructions it has, threads that stay on their cores, and memory that they touch first.
 
+mod ahead;
 pub mod backend;
 pub mod buffer;
 pub mod clock;

@@ -3,7 +3,6 @@
 //! A kernel computes one row. It adds up products with the scales of blocks; what is constant along a row is applied once,
 //! here: the scale of the row, of the tensor, and the half that E2M1 in whole numbers is short of.
 
-mod ahead;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -13,11 +12,14 @@ mod input;
 mod neon;
 mod portable;
 mod walk;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 pub use input::Input;
 
+use super::ahead;
 use super::buffer::Buffer;
 use super::isa::{Isa, Level};
 use super::threads::Pool;
@@ -38,15 +40,16 @@ pub struct Matrix {
 impl Matrix {
     /// A copy of packed weights.
     pub fn new(pool: &mut Pool, packed: &Packed) -> Self {
-        Self::repeated(pool, packed, packed.rows())
+        Self::repeated(pool, packed, 0, packed.rows())
     }
 
-    /// The rows of packed weights over and over, until there are `rows` of them: a large matrix from a small one.
-    pub fn repeated(pool: &mut Pool, packed: &Packed, rows: usize) -> Self {
+    /// The rows of packed weights from `start` on, over and over, until there are `rows` of them: a large matrix from a small one.
+    pub fn repeated(pool: &mut Pool, packed: &Packed, start: usize, rows: usize) -> Self {
         let (layout, cols) = (packed.layout(), packed.cols());
         let mut copy = |plane: &[u8], row_bytes: usize| {
             Buffer::filled(pool, rows * row_bytes, |first, part: &mut [u8]| {
-                let again = plane.iter().cycle().skip(first % plane.len().max(1));
+                let first = (first + start * row_bytes) % plane.len().max(1);
+                let again = plane.iter().cycle().skip(first);
                 part.iter_mut().zip(again).for_each(|(byte, value)| *byte = *value);
             })
         };
@@ -135,7 +138,7 @@ pub fn gemv(isa: Isa, pool: &mut Pool, weights: &Matrix, x: &Input, y: &Output) 
     pool.run(|worker| {
         for r in worker.share(weights.rows, 1) {
             let row = weights.row(r);
-            ahead::scales(row.scales);
+            ahead::line_after(row.scales);
             let sum = kernel(weights.layout, row, x);
             y.set(r, sum * constant * row_scale(weights.layout, row));
         }

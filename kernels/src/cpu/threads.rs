@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::thread::{self, JoinHandle, Thread};
 
-pub use cores::{Affinity, physical_cores};
+pub use cores::{Affinity, Cores};
 
 /// Turns of waiting that only burn time, some hundred µs: longer than the pause between two samples.
 const SPINS: u32 = 20_000;
@@ -56,13 +56,29 @@ struct Shared {
     panicked: AtomicBool,
     /// Whether to end.
     stop: AtomicBool,
+    /// Whether the system refused to keep one of them on its core.
+    loose: AtomicBool,
+    /// Turns of waiting that only burn time.
+    spins: u32,
+}
+
+impl Shared {
+    /// Keeps the calling thread on a core, or remembers that it could not.
+    fn pin(&self, core: usize) -> Affinity {
+        let affinity = Affinity::pin(core);
+        if !affinity.is_pinned() {
+            self.loose.store(true, SeqCst);
+        }
+        affinity
+    }
 }
 
 /// Threads that stay on their cores. The thread that made the pool is worker 0, and the pool stays with it.
 pub struct Pool {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
-    affinity: Affinity,
+    /// Lets the caller go when the pool is dropped.
+    _affinity: Affinity,
     cores: Vec<usize>,
 }
 
@@ -77,26 +93,29 @@ impl core::fmt::Debug for Pool {
 
 impl Pool {
     /// A pool of this many workers, at least one; without a number one per physical core that this process may use.
-    /// Pins the calling thread, too, until the pool is dropped.
+    /// Pins the calling thread, too, until the pool is dropped; a thread has one pool at a time.
     ///
     /// # Panics
     /// When the system gives no thread.
     pub fn new(workers: Option<usize>) -> Self {
-        let physical = physical_cores();
-        let count = workers.unwrap_or(physical.len()).max(1);
-        let cores = (0..count).map(|index| physical[index % physical.len()]).collect();
-        Self::on_cores(cores)
+        let cores = Cores::of_this_process();
+        let count = workers.unwrap_or(cores.usual()).max(1);
+        // More workers than cores would burn the time of those that work.
+        let spins = if count > cores.logical() { 0 } else { SPINS };
+        Self::on_cores((0..count).map(|index| cores.of_worker(index)).collect(), spins)
     }
 
-    fn on_cores(cores: Vec<usize>) -> Self {
+    fn on_cores(cores: Vec<usize>, spins: u32) -> Self {
         let shared = Arc::new(Shared {
             run: AtomicU64::new(0),
             job: AtomicPtr::new(std::ptr::null_mut()),
             pending: AtomicUsize::new(0),
             panicked: AtomicBool::new(false),
             stop: AtomicBool::new(false),
+            loose: AtomicBool::new(false),
+            spins,
         });
-        let affinity = Affinity::pin(cores[0]);
+        let affinity = shared.pin(cores[0]);
         let caller = thread::current();
         let count = cores.len();
         let start = |index: usize| {
@@ -107,7 +126,7 @@ impl Pool {
                 .expect("the system has room for one thread per core")
         };
         let threads = (1..count).map(start).collect();
-        Self { shared, threads, affinity, cores }
+        Self { shared, threads, _affinity: affinity, cores }
     }
 
     /// How many workers there are.
@@ -121,9 +140,9 @@ impl Pool {
         &self.cores
     }
 
-    /// Whether the system let the threads be pinned.
+    /// Whether the system keeps all workers on their cores. They are asked as they start, so this is known after a first run.
     pub fn is_pinned(&self) -> bool {
-        self.affinity.is_pinned()
+        !self.shared.loose.load(SeqCst)
     }
 
     /// Runs the work once on every worker, and returns when all have finished.
@@ -150,7 +169,7 @@ impl Pool {
     }
 
     fn wait(&self) {
-        wait_until(|| self.shared.pending.load(SeqCst) == 0);
+        wait_until(self.shared.spins, || self.shared.pending.load(SeqCst) == 0);
         self.shared.job.store(std::ptr::null_mut(), SeqCst);
     }
 
@@ -177,10 +196,10 @@ impl Drop for Pool {
 
 /// The life of a thread of the pool.
 fn work(shared: &Shared, caller: &Thread, core: usize, worker: Worker) {
-    let _pinned = Affinity::pin(core);
+    let _pinned = shared.pin(core);
     let mut seen = 0;
     loop {
-        wait_until(|| shared.run.load(SeqCst) != seen);
+        wait_until(shared.spins, || shared.run.load(SeqCst) != seen);
         seen += 1;
         if shared.stop.load(SeqCst) {
             return;
@@ -207,12 +226,12 @@ fn take_part(shared: &Shared, worker: Worker) {
 }
 
 /// Waits: burning time first, then giving the core away, then asleep until somebody unparks this thread.
-fn wait_until(ready: impl Fn() -> bool) {
-    for turn in 0..SPINS + YIELDS {
+fn wait_until(spins: u32, ready: impl Fn() -> bool) {
+    for turn in 0..spins + YIELDS {
         if ready() {
             return;
         }
-        if turn < SPINS {
+        if turn < spins {
             core::hint::spin_loop();
         } else {
             thread::yield_now();
@@ -240,6 +259,17 @@ mod tests {
                 seen.sort_unstable();
                 assert_eq!(seen, (0..workers).collect::<Vec<_>>());
             }
+        }
+    }
+
+    #[test]
+    fn one_worker_that_is_not_kept_on_its_core_is_told() {
+        for (core, pinned) in
+            [(Cores::of_this_process().of_worker(0), cfg!(target_os = "linux")), (1 << 20, false)]
+        {
+            let mut pool = Pool::on_cores(vec![Cores::of_this_process().of_worker(0), core], SPINS);
+            pool.run(|_| ());
+            assert_eq!(pool.is_pinned(), pinned, "core {core}");
         }
     }
 

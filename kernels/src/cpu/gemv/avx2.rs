@@ -5,34 +5,30 @@
 #![expect(unsafe_code, reason = "vector instructions")]
 
 use std::arch::x86_64::{
-    __m128, __m128i, __m256, __m256i, _mm_add_ps, _mm_castsi128_ps, _mm_cvtepu8_epi16,
-    _mm_cvtepu8_epi32, _mm_cvtepu16_epi32, _mm_cvtph_ps, _mm_cvtsi32_si128, _mm_cvtsi64_si128,
-    _mm_loadu_si128, _mm_max_epu32, _mm_set1_epi32, _mm_slli_epi16, _mm_slli_epi32,
-    _mm256_abs_epi8, _mm256_add_epi16, _mm256_add_epi32, _mm256_add_ps, _mm256_and_si256,
-    _mm256_blendv_ps, _mm256_broadcastsi128_si256, _mm256_broadcastss_ps, _mm256_castps128_ps256,
-    _mm256_castps256_ps128, _mm256_castsi256_ps, _mm256_castsi256_si128, _mm256_cvtepi8_epi16,
-    _mm256_cvtepi32_ps, _mm256_cvtepu8_epi16, _mm256_cvtepu16_epi32, _mm256_cvtph_ps,
-    _mm256_extractf128_ps, _mm256_extracti128_si256, _mm256_fmadd_ps, _mm256_fnmadd_ps,
-    _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_mul_ps,
-    _mm256_permutevar8x32_ps, _mm256_set_m128i, _mm256_set1_epi8, _mm256_set1_epi16,
-    _mm256_set1_ps, _mm256_setr_epi32, _mm256_setzero_ps, _mm256_shuffle_epi8, _mm256_sign_epi8,
-    _mm256_slli_epi16, _mm256_slli_epi32, _mm256_srli_epi16, _mm256_srli_epi32,
+    __m128, __m128i, __m256, __m256i, _mm_add_ps, _mm_cvtepu8_epi16, _mm_cvtsi64_si128,
+    _mm_loadu_si128, _mm_slli_epi16, _mm256_abs_epi8, _mm256_add_epi16, _mm256_add_epi32,
+    _mm256_add_ps, _mm256_and_si256, _mm256_blendv_ps, _mm256_broadcastsi128_si256,
+    _mm256_broadcastss_ps, _mm256_castps128_ps256, _mm256_castps256_ps128, _mm256_castsi256_ps,
+    _mm256_castsi256_si128, _mm256_cvtepi8_epi16, _mm256_cvtepi32_ps, _mm256_cvtepu8_epi16,
+    _mm256_cvtepu16_epi32, _mm256_cvtph_ps, _mm256_extractf128_ps, _mm256_extracti128_si256,
+    _mm256_fmadd_ps, _mm256_fnmadd_ps, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16,
+    _mm256_maddubs_epi16, _mm256_mul_ps, _mm256_permutevar8x32_ps, _mm256_set_m128i,
+    _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_ps, _mm256_setr_epi32, _mm256_setzero_ps,
+    _mm256_shuffle_epi8, _mm256_sign_epi8, _mm256_slli_epi16, _mm256_slli_epi32, _mm256_srli_epi16,
+    _mm256_srli_epi32,
 };
 
 use super::input::{Bytes, Floats, Input, Nibbles};
 use super::walk::walk;
+use super::x86::{E2M1_TABLE, E4M3_BY_F16, bf16x4, e8m0x4, f16x4, word};
 use crate::pack::{Layout, NF4, RowRef};
 
-/// Twice the values of E2M1, and 12.
-const E2M1_TABLE: [u8; 16] = [12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0];
-/// From E4M3 in the place of FP16's exponent and mantissa to its value: the biases differ by 8.
-const E4M3_BY_F16: f32 = 256.0;
 /// Numbers of a vector.
 const WIDTH: usize = 8;
 
 /// The sum of a row.
 pub(super) fn row(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
-    // SAFETY: the room above comes here with an `Isa` of this level or a wider one only, so the processor has the features.
+    // SAFETY: the parent module comes here with an `Isa` of this level or a wider one only, so the processor has the features.
     unsafe { row_vectors(layout, row, x) }
 }
 
@@ -292,29 +288,6 @@ fn fp32(bytes: [u8; 4]) -> __m256 {
 #[target_feature(enable = "avx2")]
 fn bf16(bytes: [u8; 2]) -> __m256 {
     _mm256_set1_ps(f32::from_bits(u32::from(u16::from_le_bytes(bytes)) << 16))
-}
-
-#[target_feature(enable = "avx2")]
-fn bf16x4(bytes: [u8; 8]) -> __m128 {
-    let wide = _mm_cvtepu16_epi32(_mm_cvtsi64_si128(word(bytes)));
-    _mm_castsi128_ps(_mm_slli_epi32::<16>(wide))
-}
-
-#[target_feature(enable = "avx2,f16c")]
-fn f16x4(bytes: [[u8; 2]; 4]) -> __m128 {
-    let [a, b, c, d] = bytes;
-    _mm_cvtph_ps(_mm_cvtsi64_si128(word([a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1]])))
-}
-
-/// Powers of two; the code 0 is the subnormal 2⁻¹²⁷.
-#[target_feature(enable = "avx2")]
-fn e8m0x4(codes: [u8; 4]) -> __m128 {
-    let wide = _mm_cvtepu8_epi32(_mm_cvtsi32_si128(i32::from_le_bytes(codes)));
-    _mm_castsi128_ps(_mm_max_epu32(_mm_slli_epi32::<23>(wide), _mm_set1_epi32(0x0040_0000)))
-}
-
-fn word(bytes: [u8; 8]) -> i64 {
-    i64::from_le_bytes(bytes)
 }
 
 #[target_feature(enable = "avx2")]

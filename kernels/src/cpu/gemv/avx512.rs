@@ -6,32 +6,26 @@
 
 use std::arch::x86_64::{
     __m128, __m128i, __m256i, __m512, __m512i, _mm_castsi128_ps, _mm_cvtepu8_epi16,
-    _mm_cvtepu8_epi32, _mm_cvtepu16_epi32, _mm_cvtph_ps, _mm_cvtsi32_si128, _mm_cvtsi64_si128,
-    _mm_loadu_si128, _mm_max_epu32, _mm_set1_epi32, _mm_slli_epi16, _mm_slli_epi32,
-    _mm256_cvtph_ps, _mm256_loadu_si256, _mm512_add_ps, _mm512_and_si512, _mm512_castps128_ps512,
-    _mm512_castps256_ps512, _mm512_castsi256_si512, _mm512_castsi512_ps, _mm512_castsi512_si256,
-    _mm512_cvtepi8_epi16, _mm512_cvtepi32_ps, _mm512_cvtepu8_epi16, _mm512_cvtepu16_epi32,
-    _mm512_cvtph_ps, _mm512_dpbusd_epi32, _mm512_extracti64x4_epi64, _mm512_fmadd_ps,
-    _mm512_fnmadd_ps, _mm512_inserti64x4, _mm512_loadu_ps, _mm512_loadu_si512,
-    _mm512_maskz_broadcast_i32x4, _mm512_mul_ps, _mm512_permutex2var_epi16,
-    _mm512_permutexvar_epi16, _mm512_permutexvar_ps, _mm512_reduce_add_ps, _mm512_set1_epi8,
-    _mm512_set1_epi16, _mm512_set1_epi32, _mm512_setr_epi32, _mm512_setzero_ps,
-    _mm512_shuffle_epi8, _mm512_slli_epi16, _mm512_slli_epi32, _mm512_srli_epi16,
-    _mm512_srli_epi32, _mm512_xor_si512,
+    _mm_cvtsi64_si128, _mm_loadu_si128, _mm_slli_epi16, _mm256_cvtph_ps, _mm256_loadu_si256,
+    _mm512_add_ps, _mm512_and_si512, _mm512_castps128_ps512, _mm512_castps256_ps512,
+    _mm512_castsi256_si512, _mm512_castsi512_ps, _mm512_castsi512_si256, _mm512_cvtepi8_epi16,
+    _mm512_cvtepi32_ps, _mm512_cvtepu8_epi16, _mm512_cvtepu16_epi32, _mm512_cvtph_ps,
+    _mm512_dpbusd_epi32, _mm512_extracti64x4_epi64, _mm512_fmadd_ps, _mm512_fnmadd_ps,
+    _mm512_inserti64x4, _mm512_loadu_ps, _mm512_loadu_si512, _mm512_maskz_broadcast_i32x4,
+    _mm512_mul_ps, _mm512_permutex2var_epi16, _mm512_permutexvar_epi16, _mm512_permutexvar_ps,
+    _mm512_reduce_add_ps, _mm512_set1_epi8, _mm512_set1_epi16, _mm512_set1_epi32,
+    _mm512_setr_epi32, _mm512_setzero_ps, _mm512_shuffle_epi8, _mm512_slli_epi16,
+    _mm512_slli_epi32, _mm512_srli_epi16, _mm512_srli_epi32, _mm512_xor_si512,
 };
 
 use super::input::{Bytes, CHUNK, Floats, Input, LANES, Nibbles};
 use super::walk::walk;
+use super::x86::{E2M1_TABLE, E4M3_BY_F16, bf16x4, e8m0x4, f16x4, word};
 use crate::pack::{Layout, NF4, RowRef};
-
-/// Twice the values of E2M1, and 12.
-const E2M1_TABLE: [u8; 16] = [12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0];
-/// From E4M3 in the place of FP16's exponent and mantissa to its value: the biases differ by 8.
-const E4M3_BY_F16: f32 = 256.0;
 
 /// The sum of a row.
 pub(super) fn row(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
-    // SAFETY: the room above comes here with an `Isa` of this level only, so the processor has the features.
+    // SAFETY: the parent module comes here with an `Isa` of this level only, so the processor has the features.
     unsafe { row_vectors(layout, row, x) }
 }
 
@@ -290,30 +284,6 @@ fn dot(low: __m512i, high: __m512i, x: &Nibbles) -> __m512 {
 fn bf16(bytes: [u8; 2]) -> __m512 {
     let twice = _mm512_set1_epi16(i16::from_le_bytes(bytes));
     _mm512_castsi512_ps(_mm512_and_si512(twice, _mm512_set1_epi32(!0xffff)))
-}
-
-#[target_feature(enable = "avx512f,avx512vl")]
-fn bf16x4(bytes: [u8; 8]) -> __m128 {
-    let wide = _mm_cvtepu16_epi32(_mm_cvtsi64_si128(word(bytes)));
-    _mm_castsi128_ps(_mm_slli_epi32::<16>(wide))
-}
-
-#[target_feature(enable = "avx512f,f16c")]
-fn f16x4(bytes: [[u8; 2]; 4]) -> __m128 {
-    let [a, b, c, d] = bytes;
-    _mm_cvtph_ps(_mm_cvtsi64_si128(word([a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1]])))
-}
-
-/// Powers of two; the code 0 is the subnormal 2⁻¹²⁷.
-#[target_feature(enable = "avx512f,avx512vl")]
-fn e8m0x4(codes: [u8; 4]) -> __m128 {
-    let wide = _mm_cvtepu8_epi32(_mm_cvtsi32_si128(i32::from_le_bytes(codes)));
-    let bits = _mm_max_epu32(_mm_slli_epi32::<23>(wide), _mm_set1_epi32(0x0040_0000));
-    _mm_castsi128_ps(bits)
-}
-
-fn word(bytes: [u8; 8]) -> i64 {
-    i64::from_le_bytes(bytes)
 }
 
 /// 64 bytes from the start of a slice.

@@ -30,7 +30,7 @@ type Sums = [float32x4_t; 4];
 
 /// The sum of a row.
 pub(super) fn row(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
-    // SAFETY: the room above comes here with an `Isa` of this level only, so the processor has the features.
+    // SAFETY: the parent module comes here with an `Isa` of this level only, so the processor has the features.
     unsafe { row_vectors(layout, row, x) }
 }
 

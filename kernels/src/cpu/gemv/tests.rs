@@ -56,7 +56,7 @@ fn a_repeated_matrix_repeats_its_rows() {
     let mut pool = Pool::new(Some(2));
     for layout in Layout::ALL {
         let packed = Packed::encode(layout, &noise(3, 3 * 200), 200).unwrap();
-        let weights = Matrix::repeated(&mut pool, &packed, 1000);
+        let weights = Matrix::repeated(&mut pool, &packed, 0, 1000);
         assert_eq!(weights.bytes(), layout.bytes(1000, 200));
         let y = Output::new(1000);
         let x = noise(4, 200);

@@ -17,7 +17,7 @@ const CHAINS: usize = 12;
 const VECTOR: usize = 32;
 
 pub(super) fn fma(rounds: u64) -> f64 {
-    // SAFETY: the room above comes here with an `Isa` of this level only, so the processor has the features.
+    // SAFETY: the parent module comes here with an `Isa` of this level only, so the processor has the features.
     let chains = unsafe { fma_vectors(rounds) };
     // SAFETY: a vector is an array of numbers without padding.
     let lanes: [f32; CHAINS * VECTOR / 4] = unsafe { transmute(chains) };
@@ -63,7 +63,8 @@ fn fma_vectors(rounds: u64) -> [__m256; CHAINS] {
 
 #[target_feature(enable = "avx2,avxvnni")]
 fn dot_vectors((u, s): (__m256i, __m256i), rounds: u64) -> [__m256i; CHAINS] {
-    let mut chains = [_mm256_setzero_si256(); CHAINS];
+    // Equal at the start, which the compiler must not know: it could keep one chain for all of them.
+    let mut chains = black_box([_mm256_setzero_si256(); CHAINS]);
     for _ in 0..rounds {
         for sum in &mut chains {
             *sum = _mm256_dpbusd_avx_epi32(*sum, u, s);
@@ -75,7 +76,8 @@ fn dot_vectors((u, s): (__m256i, __m256i), rounds: u64) -> [__m256i; CHAINS] {
 #[target_feature(enable = "avx2,fma")]
 fn maddubs_vectors((mut u, s): (__m256i, __m256i), rounds: u64) -> [__m256i; CHAINS] {
     let ones = _mm256_set1_epi16(1);
-    let mut chains = [_mm256_setzero_si256(); CHAINS];
+    // Equal at the start, which the compiler must not know: it could keep one chain for all of them.
+    let mut chains = black_box([_mm256_setzero_si256(); CHAINS]);
     for _ in 0..rounds {
         for sum in &mut chains {
             // SAFETY: no instruction at all. It makes the factor new to the compiler, which else would multiply once.

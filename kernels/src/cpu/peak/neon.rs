@@ -19,7 +19,7 @@ pub(super) fn fma(rounds: u64) -> f64 {
 }
 
 pub(super) fn dot(input: &DotInput, rounds: u64) -> i64 {
-    // SAFETY: the room above comes here with an `Isa` of this level only, so the processor has `dotprod`.
+    // SAFETY: the parent module comes here with an `Isa` of this level only, so the processor has `dotprod`.
     unsafe { dot_vectors(input, rounds) }
 }
 
@@ -59,7 +59,8 @@ fn total(chains: &[int32x4_t; CHAINS]) -> i64 {
 #[target_feature(enable = "neon,dotprod")]
 fn dot_vectors(input: &DotInput, rounds: u64) -> i64 {
     let (u, s) = factors(input);
-    let mut chains = [vdupq_n_s32(0); CHAINS];
+    // Equal at the start, which the compiler must not know: it could keep one chain for all of them.
+    let mut chains = black_box([vdupq_n_s32(0); CHAINS]);
     for _ in 0..rounds {
         for sum in &mut chains {
             // SAFETY: registers only, and the processor has `sdot`.
@@ -75,7 +76,8 @@ fn dot_vectors(input: &DotInput, rounds: u64) -> i64 {
 #[target_feature(enable = "neon")]
 fn mull_vectors(input: &DotInput, rounds: u64) -> i64 {
     let (mut u, s) = factors(input);
-    let mut chains = [vdupq_n_s32(0); CHAINS];
+    // Equal at the start, which the compiler must not know: it could keep one chain for all of them.
+    let mut chains = black_box([vdupq_n_s32(0); CHAINS]);
     for _ in 0..rounds {
         for sum in &mut chains {
             // SAFETY: no instruction at all. It makes the factor new to the compiler, which else would multiply once.

@@ -24,8 +24,9 @@ pub(super) fn fma(rounds: u64) -> f64 {
 pub(super) fn dot(input: &DotInput, rounds: u64) -> i64 {
     let mut chains = [[0_i32; DOT.lanes]; DOT.chains];
     for _ in 0..rounds {
-        let input = black_box(input);
         for chain in &mut chains {
+            // New to the compiler for every chain, which else would multiply once for all of them.
+            let input = black_box(input);
             for (lane, sum) in chain.iter_mut().enumerate() {
                 *sum += i32::from(input.unsigned[lane]) * i32::from(input.signed[lane]);
             }

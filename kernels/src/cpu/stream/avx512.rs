@@ -7,6 +7,7 @@ use std::arch::x86_64::{
 };
 
 use super::FACTOR;
+use crate::cpu::ahead;
 
 /// Bytes of a vector.
 const VECTOR: usize = 64;
@@ -15,7 +16,7 @@ const UNROLL: usize = 16;
 
 pub(super) fn read(words: &[u64]) -> u64 {
     assert_aligned(words);
-    // SAFETY: the room above comes here with an `Isa` of this level only, so the processor has the features.
+    // SAFETY: the parent module comes here with an `Isa` of this level only, so the processor has the features.
     unsafe { read_vectors(words) }
 }
 
@@ -44,7 +45,8 @@ fn read_vectors(words: &[u64]) -> u64 {
     // SAFETY: any bits are a vector of integers.
     let (before, vectors, after) = unsafe { words.align_to::<__m512i>() };
     debug_assert!(before.is_empty() && after.is_empty(), "the part is aligned and whole");
-    for chunk in vectors.chunks_exact(UNROLL) {
+    for chunk in vectors.as_chunks::<UNROLL>().0 {
+        ahead::ask_for(chunk);
         for (sum, vector) in sums.iter_mut().zip(chunk) {
             *sum = _mm512_add_epi64(*sum, *vector);
         }

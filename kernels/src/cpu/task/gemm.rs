@@ -77,7 +77,7 @@ fn floats(pool: &mut Pool, seed: u64, shape: Shape, copies: u64) -> Result<Opera
     let packed = Packed::encode(Layout::Fp32, &rows, k).ok().ok_or(Fault::Unsupported)?;
     let expected = tokens.chunks(k).map(|token| {
         let token: Vec<f64> = token.iter().map(|value| f64::from(*value)).collect();
-        let product = repeated(&reference::gemv(&packed, &token), n);
+        let product = repeated(&reference::gemv(&packed, &token), 0, n);
         // The library promises one sum per product, and not sixteen side by side.
         reference::Product { terms: 16 * k, ..product }
     });

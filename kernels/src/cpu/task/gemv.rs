@@ -18,6 +18,8 @@ use crate::reference;
 
 /// Rows that differ. A prime, so that a kernel which takes a wrong row by a power of two is found out.
 pub(super) const DISTINCT: usize = 67;
+/// By how many rows a copy begins later than the one before: a call that takes another copy's turn is found out.
+const STAGGER: usize = 7;
 
 /// A product over sets of weights.
 pub(in crate::cpu) struct GemvTask {
@@ -26,7 +28,8 @@ pub(in crate::cpu) struct GemvTask {
     matrices: Vec<Matrix>,
     input: Input,
     output: Output,
-    expected: reference::Product,
+    /// The product of the rows that differ.
+    few: reference::Product,
     cost: Cost,
 }
 
@@ -48,13 +51,14 @@ impl GemvTask {
         // Numbers like these fit every layout; what a future one refuses is not supported.
         let packed = Packed::encode(product.layout, &weights, k).ok().ok_or(Fault::Unsupported)?;
         let few = reference::gemv(&packed, &as_read(product.layout, &x));
-        let matrices = (0..copies).map(|_| Matrix::repeated(&mut pool.borrow_mut(), &packed, n));
-        let matrices: Vec<Matrix> = matrices.collect();
+        let copy = |start| Matrix::repeated(&mut pool.borrow_mut(), &packed, start, n);
+        let starts = (0..size(copies)?).map(|copy| STAGGER * copy % packed.rows());
+        let matrices: Vec<Matrix> = starts.map(copy).collect();
         Ok(Self {
             cost: cost(product, &matrices[0]),
             input: Input::new(product.layout, &x),
             output: Output::new(n),
-            expected: repeated(&few, n),
+            few,
             pool,
             isa,
             matrices,
@@ -68,9 +72,9 @@ pub(super) fn normal(random: &mut Random, len: usize, deviation: f64) -> Vec<f32
     (0..len).map(|_| (deviation * random.normal()) as f32).collect()
 }
 
-/// The product of a matrix whose rows repeat.
-pub(super) fn repeated(few: &reference::Product, rows: usize) -> reference::Product {
-    let again = |values: &[f64]| values.iter().copied().cycle().take(rows).collect();
+/// The product of a matrix whose rows repeat, from `start` on.
+pub(super) fn repeated(few: &reference::Product, start: usize, rows: usize) -> reference::Product {
+    let again = |values: &[f64]| values.iter().copied().cycle().skip(start).take(rows).collect();
     reference::Product {
         values: again(&few.values),
         magnitudes: again(&few.magnitudes),
@@ -90,11 +94,23 @@ fn cost(product: Product, matrix: &Matrix) -> Cost {
     Cost { bytes: weights + cost.traffic.activations, flops: cost.flops }
 }
 
+impl GemvTask {
+    /// The product of the copy whose turn it is.
+    fn expected(&self, turn: u64) -> reference::Product {
+        let start = STAGGER * self.which(turn) % self.few.values.len();
+        repeated(&self.few, start, self.matrices[0].rows())
+    }
+
+    /// The copy whose turn it is.
+    #[expect(clippy::cast_possible_truncation, reason = "below the number of matrices")]
+    const fn which(&self, turn: u64) -> usize {
+        (turn % self.matrices.len() as u64) as usize
+    }
+}
+
 impl Task for GemvTask {
     fn run(&mut self, turn: u64) -> Result<(), Fault> {
-        // Matrices are few.
-        #[expect(clippy::cast_possible_truncation, reason = "below the number of matrices")]
-        let which = (turn % self.matrices.len() as u64) as usize;
+        let which = self.which(turn);
         let mut pool = self.pool.borrow_mut();
         gemv(self.isa, &mut pool, &self.matrices[which], &self.input, &self.output);
         Ok(())
@@ -110,7 +126,7 @@ impl Task for GemvTask {
         for turn in 0..self.matrices.len() as u64 {
             self.output.clear();
             self.run(turn)?;
-            let worst_error = match compare(&self.output.to_vec(), &self.expected) {
+            let worst_error = match compare(&self.output.to_vec(), &self.expected(turn)) {
                 Ok(None) => 0.0,
                 Ok(Some(worst)) | Err(Mismatch::Element(worst)) => worst.error / worst.tolerance,
                 Err(Mismatch::Length { .. }) => f64::INFINITY,
@@ -147,8 +163,19 @@ mod tests {
         for layout in Layout::ALL {
             let mut task = task(layout, 200, 300);
             assert!(task.check().unwrap().passed(), "{layout:?}");
-            task.expected.values[150] += 1.0;
+            task.few.values[50] += 1.0;
             assert!(!task.check().unwrap().passed(), "{layout:?}");
+        }
+    }
+
+    #[test]
+    fn turns_take_one_copy_after_the_other() {
+        let mut task = task(Layout::Int8, 200, 300);
+        for turn in 0..4 {
+            task.run(turn).unwrap();
+            let y = task.output.to_vec();
+            assert!(compare(&y, &task.expected(turn)).is_ok(), "turn {turn}");
+            assert!(compare(&y, &task.expected(turn + 1)).is_err(), "turn {turn}");
         }
     }
 

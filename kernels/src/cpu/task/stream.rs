@@ -252,6 +252,18 @@ mod tests {
     }
 
     #[test]
+    fn turns_take_one_set_after_the_other() {
+        let mut read = task(Kernel::Read { bytes: 100_000 });
+        if let Arrays::Read { words, .. } = &mut read.sets[1] {
+            words[7] ^= 1;
+        }
+        for (turn, wrong) in [(0, 0), (1, 1), (2, 1), (3, 2)] {
+            read.run(turn).unwrap();
+            assert_eq!(read.wrong, wrong, "turn {turn}");
+        }
+    }
+
+    #[test]
     fn a_wrong_sum_while_timing_is_remembered() {
         let mut read = task(Kernel::Read { bytes: 100_000 });
         if let Arrays::Read { words, .. } = &mut read.sets[0] {

@@ -1,22 +1,62 @@
 //! Which cores this process may use, and keeping a thread on one of them.
 
 use std::marker::PhantomData;
+use std::sync::OnceLock;
 use std::thread;
 
-/// One logical core of each physical core that this process may use, at least one.
-/// Where the system does not tell, as many as it says can run at once.
-pub fn physical_cores() -> Vec<usize> {
-    let cores = linux::physical_cores();
-    if !cores.is_empty() {
-        return cores;
+/// The logical cores that this process may use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cores {
+    /// One of each physical core first, then their siblings.
+    all: Vec<usize>,
+    /// How many workers there are unless somebody says otherwise.
+    usual: usize,
+}
+
+impl Cores {
+    /// Those of this process when it first asked. Where the system does not tell, as many as it says can run at once.
+    pub fn of_this_process() -> &'static Self {
+        static CORES: OnceLock<Cores> = OnceLock::new();
+        // Asked once: a thread that is kept on a core would be told that there is no other.
+        CORES.get_or_init(|| {
+            // A share of time that a container has counts here, too.
+            let at_once = thread::available_parallelism().map_or(1, usize::from);
+            Self::of(&linux::siblings(), at_once)
+        })
     }
-    (0..thread::available_parallelism().map_or(1, usize::from)).collect()
+
+    /// From the siblings of every physical core and how many threads can run at once.
+    fn of(siblings: &[Vec<usize>], at_once: usize) -> Self {
+        let first = siblings.iter().filter_map(|core| core.first());
+        let others = siblings.iter().flat_map(|core| core.iter().skip(1));
+        let mut all: Vec<usize> = first.chain(others).copied().collect();
+        if all.is_empty() {
+            all = (0..at_once.max(1)).collect();
+        }
+        let physical = if siblings.is_empty() { all.len() } else { siblings.len() };
+        Self { usual: physical.min(at_once).max(1), all }
+    }
+
+    /// How many workers there are unless somebody says otherwise: one per physical core.
+    pub const fn usual(&self) -> usize {
+        self.usual
+    }
+
+    /// How many threads can run at once, two on one physical core included.
+    pub const fn logical(&self) -> usize {
+        self.all.len()
+    }
+
+    /// The core of a worker: physical cores first, then their siblings, then again from the start.
+    pub fn of_worker(&self, index: usize) -> usize {
+        self.all[index % self.all.len()]
+    }
 }
 
 /// A thread that stays on a core; when this is dropped, it may use again what it could before.
 #[derive(Debug)]
 pub struct Affinity {
-    before: Option<linux::Cores>,
+    before: Option<linux::CoreSet>,
     /// Only the thread that was pinned can be let go by dropping this.
     of_this_thread: PhantomData<*const ()>,
 }
@@ -48,29 +88,29 @@ mod linux {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
     /// A set of logical cores.
-    pub(super) type Cores = CpuSet;
+    pub(super) type CoreSet = CpuSet;
 
-    pub(super) fn physical_cores() -> Vec<usize> {
+    /// The logical cores of each physical core, as far as this process may use them.
+    pub(super) fn siblings() -> Vec<Vec<usize>> {
         let Ok(allowed) = sched_getaffinity(None) else { return Vec::new() };
-        let allowed: Vec<usize> =
-            (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)).collect();
-        let mut taken: Vec<String> = Vec::new();
-        let mut is_new = |core: &usize| {
-            let siblings = siblings(*core).unwrap_or_else(|| core.to_string());
-            let new = !taken.contains(&siblings);
-            taken.push(siblings);
-            new
-        };
-        allowed.into_iter().filter(|core| is_new(core)).collect()
+        let mut physical: Vec<(String, Vec<usize>)> = Vec::new();
+        for core in (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)) {
+            let name = name_of_physical(core).unwrap_or_else(|| core.to_string());
+            match physical.iter_mut().find(|(other, _)| *other == name) {
+                Some((_, cores)) => cores.push(core),
+                None => physical.push((name, vec![core])),
+            }
+        }
+        physical.into_iter().map(|(_, cores)| cores).collect()
     }
 
     /// The logical cores of one physical core, in the words of the kernel.
-    fn siblings(core: usize) -> Option<String> {
+    fn name_of_physical(core: usize) -> Option<String> {
         let folder = format!("/sys/devices/system/cpu/cpu{core}/topology");
         fs::read_to_string(format!("{folder}/thread_siblings_list")).ok()
     }
 
-    pub(super) fn pin(core: usize) -> Option<Cores> {
+    pub(super) fn pin(core: usize) -> Option<CoreSet> {
         let before = sched_getaffinity(None).ok()?;
         let mut wanted = CpuSet::new();
         if core >= CpuSet::MAX_CPU {
@@ -81,7 +121,7 @@ mod linux {
         Some(before)
     }
 
-    pub(super) fn restore(before: &Cores) {
+    pub(super) fn restore(before: &CoreSet) {
         // The set was the thread's own a moment ago; if the system has changed it since, there is nothing to restore.
         let _ = sched_setaffinity(None, before);
     }
@@ -91,17 +131,17 @@ mod linux {
 mod linux {
     /// There is none: other systems do not let a program choose.
     #[derive(Debug)]
-    pub(super) enum Cores {}
+    pub(super) enum CoreSet {}
 
-    pub(super) fn physical_cores() -> Vec<usize> {
+    pub(super) fn siblings() -> Vec<Vec<usize>> {
         Vec::new()
     }
 
-    pub(super) fn pin(_: usize) -> Option<Cores> {
+    pub(super) fn pin(_: usize) -> Option<CoreSet> {
         None
     }
 
-    pub(super) const fn restore(none: &Cores) {
+    pub(super) const fn restore(none: &CoreSet) {
         match *none {}
     }
 }
@@ -112,12 +152,30 @@ mod tests {
 
     #[test]
     fn there_is_a_core_and_none_twice() {
-        let cores = physical_cores();
-        let mut distinct = cores.clone();
+        let cores = Cores::of_this_process();
+        let mut distinct = cores.all.clone();
         distinct.sort_unstable();
         distinct.dedup();
-        assert_eq!(distinct.len(), cores.len());
-        assert!(!cores.is_empty());
+        assert_eq!(distinct.len(), cores.logical());
+        assert!((1..=cores.logical()).contains(&cores.usual()));
+    }
+
+    #[test]
+    fn workers_take_physical_cores_first_and_a_share_of_time_counts() {
+        let two_each = [vec![0, 4], vec![1, 5], vec![2, 6]];
+        for (siblings, at_once, usual, places) in [
+            (&two_each[..], 6, 3, [0, 1, 2, 4, 5, 6, 0, 1]),
+            // A container with the time of two cores.
+            (&two_each[..], 2, 2, [0, 1, 2, 4, 5, 6, 0, 1]),
+            (&two_each[..1], 2, 1, [0, 4, 0, 4, 0, 4, 0, 4]),
+            // A system that does not tell.
+            (&[], 3, 3, [0, 1, 2, 0, 1, 2, 0, 1]),
+            (&[], 0, 1, [0; 8]),
+        ] {
+            let cores = Cores::of(siblings, at_once);
+            assert_eq!(cores.usual(), usual, "{siblings:?} {at_once}");
+            assert_eq!(std::array::from_fn(|index| cores.of_worker(index)), places);
+        }
     }
 
     #[cfg(target_os = "linux")]
@@ -126,7 +184,7 @@ mod tests {
         use rustix::thread::sched_getaffinity;
         thread::spawn(|| {
             let before = sched_getaffinity(None).unwrap().count();
-            let core = physical_cores()[0];
+            let core = Cores::of_this_process().of_worker(0);
             let pinned = Affinity::pin(core);
             assert!(pinned.is_pinned());
             let during = sched_getaffinity(None).unwrap();

@@ -1,24 +1,24 @@
-//! Asking for weights before they are needed: what the processor foresees by itself ends at the end of a page.
+//! Asking for memory before it is needed: what the processor foresees by itself ends at the end of a page.
 #![expect(unsafe_code, reason = "a hint to the processor")]
 
-/// How many bytes before their use codes are asked for; between 1 and 8 KiB the rates differ by less than they scatter.
+/// How many bytes before their use bytes are asked for; between 1 and 8 KiB the rates differ by less than they scatter.
 const DISTANCE: usize = 4096;
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// Asks for the codes that come [`DISTANCE`] after these.
+/// Asks for what comes [`DISTANCE`] after these.
 #[expect(clippy::inline_always, reason = "an instruction per line of a loop that is one itself")]
 #[inline(always)]
-pub(super) fn codes<const N: usize>(codes: &[u8; N]) {
-    for line in (0..N).step_by(LINE) {
-        ask(codes.as_ptr().wrapping_add(DISTANCE + line));
+pub(super) fn ask_for<T, const N: usize>(these: &[T; N]) {
+    for line in (0..size_of::<[T; N]>()).step_by(LINE) {
+        ask(these.as_ptr().cast::<u8>().wrapping_add(DISTANCE + line));
     }
 }
 
-/// Asks for the line after the scales of a row: with one scale to a row, it is new every sixteen rows and a wait each time.
+/// Asks for the line after these: the scales of rows with one scale each begin a new line every sixteen rows, and a wait.
 #[inline]
-pub(super) fn scales(scales: &[u8]) {
-    ask(scales.as_ptr().wrapping_add(LINE));
+pub(super) fn line_after(these: &[u8]) {
+    ask(these.as_ptr().wrapping_add(LINE));
 }
 
 /// Asks the caches for the line at an address. Any address will do: one that is not mapped is passed over.
