@@ -53,13 +53,15 @@ impl<T: Plain> Buffer<T> {
     ///
     /// # Panics
     /// When the size exceeds what can be addressed. When memory is short the process ends, as everywhere in Rust.
+    #[expect(unsafe_code, reason = "workers write disjoint parts of one buffer")]
     pub fn filled(pool: &mut Pool, len: usize, fill: impl Fn(usize, &mut [T]) + Sync) -> Self {
         let buffer = Self::allocate(len);
         let place = Place(buffer.start);
         pool.run(|worker| {
             let share = worker.share(len, Self::GRANULE);
             place.zero(worker, len);
-            fill(share.start, place.share(worker, len));
+            // SAFETY: this worker zeroed its share, which nobody else sees before `filled` returns.
+            fill(share.start, unsafe { place.share(worker, len) });
         });
         buffer
     }
@@ -73,9 +75,11 @@ impl<T: Plain> Buffer<T> {
     }
 
     /// Gives every worker its part to write, as [`Buffer::filled`] shared it out.
+    #[expect(unsafe_code, reason = "workers write disjoint parts of one buffer")]
     pub fn in_shares(&mut self, pool: &mut Pool, work: impl Fn(Worker, &mut [T]) + Sync) {
         let (place, len) = (Place(self.start), self.len);
-        pool.run(|worker| work(worker, place.share(worker, len)));
+        // SAFETY: all of it was zeroed when it was made, it is borrowed exclusively, and each worker asks once.
+        pool.run(|worker| work(worker, unsafe { place.share(worker, len) }));
     }
 
     #[expect(unsafe_code, reason = "memory that nobody touched yet comes from the allocator only")]
@@ -107,11 +111,15 @@ impl<T: Plain> Place<T> {
         unsafe { self.0.as_ptr().add(share.start).write_bytes(0, share.len()) }
     }
 
+    /// A worker's share, to write.
+    ///
+    /// # Safety
+    /// [`Place::zero`] wrote this share before, the buffer lives for `'a`, and nobody else refers to the share meanwhile.
     #[expect(unsafe_code, reason = "workers write disjoint parts of one buffer")]
-    fn share<'a>(self, worker: Worker, len: usize) -> &'a mut [T] {
+    unsafe fn share<'a>(self, worker: Worker, len: usize) -> &'a mut [T] {
         let share = worker.share(len, Buffer::<T>::GRANULE);
-        // SAFETY: as in `zero`, which wrote this share before: zero bytes are a value of every `Plain` type. Each worker asks
-        // once per run, while the buffer is being made or exclusively borrowed, so no other reference exists.
+        // SAFETY: the share lies within the buffer and holds zero bytes at least, which are a value of every `Plain` type;
+        // shares of workers do not overlap, and the caller promises the rest.
         unsafe { slice::from_raw_parts_mut(self.0.as_ptr().add(share.start), share.len()) }
     }
 }
