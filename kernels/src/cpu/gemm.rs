@@ -1,4 +1,4 @@
-//! Y = X·Wᵀ for peaks: FP32 by the crate `gemm`, INT8 by a kernel of our own. Rows of Y over workers.
+//! Y = X·Wᵀ for peaks: FP32 and FP16 by the crate `gemm`, INT8 by a kernel of our own. Rows of Y over workers.
 //!
 //! Both operands have their K values next to each other, as weights are stored.
 
@@ -6,8 +6,10 @@ mod int8;
 mod part;
 
 pub use int8::{IntMatrix, gemm_int8};
+pub use part::Float;
 
 use super::threads::Pool;
+use crate::backend::Element;
 use part::Part;
 
 /// The shape of a product: M tokens, N outputs, K inputs.
@@ -21,11 +23,20 @@ pub struct Shape {
     pub k: usize,
 }
 
-/// FP32. The crate chooses the instruction set itself.
+/// What there are products of here. Of FP16 only where the crate adds up in FP32: on ARM processors with arithmetic of FP16
+/// it adds in that, which is another product, and less right.
+pub const ELEMENTS: &[Element] = if cfg!(target_arch = "x86_64") {
+    &[Element::Fp32, Element::Fp16, Element::Int8]
+} else {
+    &[Element::Fp32, Element::Int8]
+};
+
+/// FP32 or FP16. The crate chooses the instruction set itself; it multiplies FP16 as FP32, and rounds sums of 512 terms or more
+/// to FP16.
 ///
 /// # Panics
 /// When an operand has not the size of the shape.
-pub fn gemm_f32(pool: &mut Pool, shape: Shape, x: &[f32], w: &[f32], y: &mut [f32]) {
+pub fn gemm_float<T: Float>(pool: &mut Pool, shape: Shape, x: &[T], w: &[T], y: &mut [T]) {
     let Shape { m, n, k } = shape;
     assert!(x.len() == m * k && w.len() == n * k && y.len() == m * n, "operands of this shape");
     let y = Part::of(y);
@@ -69,7 +80,7 @@ mod tests {
         for shape in SHAPES {
             let (x, w) = (noise(1, shape.m * shape.k), noise(2, shape.n * shape.k));
             let mut y = vec![f32::NAN; shape.m * shape.n];
-            gemm_f32(&mut pool, shape, &x, &w, &mut y);
+            gemm_float(&mut pool, shape, &x, &w, &mut y);
             let weights = Packed::encode(Layout::Fp32, &w, shape.k).unwrap();
             let x: Vec<f64> = x.into_iter().map(f64::from).collect();
             let reference = reference::gemm(&weights, &x);

@@ -35,8 +35,26 @@ impl<'a, T> Part<'a, T> {
     }
 }
 
+/// Numbers that the library multiplies.
+pub trait Float: Copy + Send + Sync + 'static {
+    /// 0
+    const ZERO: Self;
+    /// 1
+    const ONE: Self;
+}
+
+impl Float for f32 {
+    const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
+}
+
+impl Float for half::f16 {
+    const ZERO: Self = Self::ZERO;
+    const ONE: Self = Self::ONE;
+}
+
 /// Y = X·Wᵀ on the calling thread.
-pub(super) fn product(shape: Shape, x: &[f32], w: &[f32], y: &mut [f32]) {
+pub(super) fn product<T: Float>(shape: Shape, x: &[T], w: &[T], y: &mut [T]) {
     let Shape { m, n, k } = shape;
     assert!(x.len() == m * k && w.len() == n * k && y.len() == m * n, "operands of this shape");
     let stride = |len: usize| isize::try_from(len).expect("a slice is shorter than half of memory");
@@ -57,8 +75,8 @@ pub(super) fn product(shape: Shape, x: &[f32], w: &[f32], y: &mut [f32]) {
             w.as_ptr(),
             stride(k),
             1,
-            0.0,
-            1.0,
+            T::ZERO,
+            T::ONE,
             false,
             false,
             false,
