@@ -33,7 +33,9 @@ pub(super) fn gemv() -> Command {
 
 pub(super) fn gemm() -> Command {
     shapes(flags::add(Command::new("gemm")))
-        .mut_arg("weights", |arg| arg.help("Both operands: fp32, fp16, int8, or several; default: all"))
+        .mut_arg("weights", |arg| {
+            arg.help("Both operands: fp32, fp16, int8, or several; default: all")
+        })
         .about("A product of matrices in FP32, in FP16 and in INT8: the work of reading a prompt")
         .arg(tokens("Tokens, separated by commas; default 512"))
         .arg(output::argument())

@@ -6,7 +6,7 @@ use super::gemv::{DISTINCT, normal, repeated};
 use crate::backend::Fault;
 use crate::compare::{Mismatch, compare_rounded};
 use crate::cpu::buffer::{Buffer, Plain};
-use crate::cpu::gemm::{Float, Shape, gemm_float};
+use crate::cpu::gemm::{Float, Shape, gemm_float, pitch};
 use crate::cpu::threads::Pool;
 use crate::pack::{Layout, Packed};
 use crate::random::Random;
@@ -87,8 +87,8 @@ impl<T: Real> Floats<T> {
         let expected = tokens.chunks(k).map(|token| expected(&packed, token, n));
         Ok(Self {
             expected: expected.collect(),
-            weights: (0..copies).map(|_| filled(pool, &rows, n * k)).collect(),
-            x: filled(pool, &tokens, m * k),
+            weights: (0..copies).map(|_| filled(pool, &rows, k, n)).collect(),
+            x: filled(pool, &tokens, k, m),
             y: vec![T::NAN; m * n],
         })
     }
@@ -117,10 +117,13 @@ impl<T: Real> Floats<T> {
     }
 }
 
-/// The values over and over.
-fn filled<T: Real>(pool: &mut Pool, values: &[T], len: usize) -> Buffer<T> {
-    Buffer::filled(pool, len, |first, part| {
-        let again = values.iter().cycle().skip(first % values.len());
+/// So many rows of K, over and over, as far apart as products want them.
+fn filled<T: Real>(pool: &mut Pool, values: &[T], k: usize, rows: usize) -> Buffer<T> {
+    let pitch = pitch::<T>(k);
+    let between = vec![T::NAN; pitch - k];
+    let apart: Vec<T> = values.chunks(k).flat_map(|row| [row, &between].concat()).collect();
+    Buffer::filled(pool, pitch * rows, |first, part| {
+        let again = apart.iter().cycle().skip(first % apart.len());
         part.iter_mut().zip(again).for_each(|(to, value)| *to = *value);
     })
 }

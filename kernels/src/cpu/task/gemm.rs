@@ -22,12 +22,7 @@ const LONGEST: u64 = 65_536;
 enum Operands {
     Fp32(Floats<f32>),
     Fp16(Floats<f16>),
-    Int8 {
-        weights: Vec<IntMatrix>,
-        x: IntMatrix,
-        y: Vec<i32>,
-        expected: Vec<Vec<i32>>,
-    },
+    Int8 { weights: Vec<IntMatrix>, x: IntMatrix, y: Vec<i32>, expected: Vec<Vec<i32>> },
 }
 
 /// A product over sets of weights.
