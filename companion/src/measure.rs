@@ -3,5 +3,6 @@
 pub(crate) mod calibration;
 pub(crate) mod conditions;
 pub(crate) mod fit;
+pub(crate) mod products;
 pub(crate) mod record;
 pub(crate) mod sensors;

@@ -43,8 +43,29 @@ pub enum Kernel {
 pub enum Element {
     /// FP32, and so are the sums.
     Fp32,
+    /// FP16 with sums of FP32 that are rounded to FP16.
+    Fp16,
     /// INT8 with sums of INT32.
     Int8,
+}
+
+impl Element {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Fp32, Self::Fp16, Self::Int8];
+
+    /// The key of its format in the catalog.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Fp32 => "fp32",
+            Self::Fp16 => "fp16",
+            Self::Int8 => "int8",
+        }
+    }
+
+    /// That with a key.
+    pub fn by_key(key: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|element| element.key() == key)
+    }
 }
 
 /// A product of matrices.
@@ -64,13 +85,20 @@ impl MatrixProduct {
     /// The format of both operands.
     ///
     /// # Panics
-    /// Never: both are keys of the catalog.
+    /// Never: all are keys of the catalog.
     pub fn format(&self) -> &'static QuantFormat {
-        let key = match self.element {
-            Element::Fp32 => "fp32",
-            Element::Int8 => "int8",
-        };
-        catalog::format(key).expect("the catalog has FP32 and INT8")
+        catalog::format(self.element.key()).expect("the catalog has FP32, FP16 and INT8")
+    }
+
+    /// The format of the result: that of the floats, and INT8 has sums of 32 bits, which count as FP32.
+    ///
+    /// # Panics
+    /// As [`MatrixProduct::format`].
+    pub fn output_format(&self) -> &'static QuantFormat {
+        match self.element {
+            Element::Fp32 | Element::Fp16 => self.format(),
+            Element::Int8 => Product::output_format(),
+        }
     }
 }
 
@@ -118,6 +146,7 @@ impl Kernel {
             Self::Dot => "dot_int8",
             Self::Gemv(_) => "gemv",
             Self::Gemm(MatrixProduct { element: Element::Fp32, .. }) => "gemm",
+            Self::Gemm(MatrixProduct { element: Element::Fp16, .. }) => "gemm_fp16",
             Self::Gemm(MatrixProduct { element: Element::Int8, .. }) => "gemm_int8",
         }
     }
@@ -136,7 +165,7 @@ impl Kernel {
                 "bytes = weights as stored + k · input + n · output; flops = 2 · n · k"
             }
             Self::Gemm(_) => {
-                "bytes = weights + m · k input + 4 · m · n output, each once; flops = 2 · m · n · k"
+                "bytes = weights + m · k input + m · n output (of INT8 in 4 bytes), each once; flops = 2 · m · n · k"
             }
             Self::Fma | Self::Dot => "flops = 2 · rounds · chains · lanes · workers; no memory",
         }

@@ -70,6 +70,18 @@ impl Worst {
 /// # Errors
 /// When the length differs, or an element is off or no number.
 pub fn compare(got: &[f32], reference: &Product) -> Result<Option<Worst>, Mismatch> {
+    compare_rounded(got, reference, &|_| 0.0)
+}
+
+/// The same for results that were rounded to fewer bits: how much more each may be off for that reason.
+///
+/// # Errors
+/// As [`compare`].
+pub fn compare_rounded(
+    got: &[f32],
+    reference: &Product,
+    rounding: &dyn Fn(usize) -> f64,
+) -> Result<Option<Worst>, Mismatch> {
     let expected = reference.values.len();
     if got.len() != expected {
         return Err(Mismatch::Length { got: got.len(), expected });
@@ -77,7 +89,8 @@ pub fn compare(got: &[f32], reference: &Product) -> Result<Option<Worst>, Mismat
     let elements = got.iter().zip(&reference.values).zip(&reference.magnitudes).enumerate();
     let worst = elements
         .map(|(index, ((got, expected), magnitude))| {
-            Worst::new(index, f64::from(*got), *expected, tolerance(reference.terms, *magnitude))
+            let tolerance = tolerance(reference.terms, *magnitude) + rounding(index);
+            Worst::new(index, f64::from(*got), *expected, tolerance)
         })
         .max_by(|a, b| a.badness().total_cmp(&b.badness()));
     match worst {

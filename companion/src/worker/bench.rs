@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use calc_core::catalog;
 use kernels::backend::{Backend, Cache, Element, Kernel, MatrixProduct, Product, Work};
 use kernels::cpu::backend::Cpu;
 use kernels::cpu::clock::SystemClock;
+use kernels::cpu::gemm::ELEMENTS;
 use kernels::measure::{Plan, StopRule, Stopped, WarmUp};
 use kernels::pack::Layout;
 use protocol::bench::{BenchKind, BenchRecord, BenchSpec, Shape};
@@ -17,6 +17,7 @@ use serde_json::json;
 
 use super::Voice;
 use crate::jobs::message::WorkerMessage;
+use crate::measure::products::{element, layout};
 use crate::measure::record;
 
 /// What a point takes: packing, warming up, samples.
@@ -139,14 +140,9 @@ fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
 /// The elements of products of matrices; all of them where none is named.
 fn elements(formats: &[String]) -> Result<Vec<Element>, String> {
     if formats.is_empty() {
-        return Ok(vec![Element::Fp32, Element::Int8]);
+        return Ok(ELEMENTS.into());
     }
-    let element = |key: &String| match key.as_str() {
-        "fp32" => Ok(Element::Fp32),
-        "int8" => Ok(Element::Int8),
-        other => Err(format!("products of matrices are in fp32 or int8 here; got {other}")),
-    };
-    formats.iter().map(element).collect()
+    formats.iter().map(|key| element(key)).collect()
 }
 
 /// The layouts of formats; all of them where none is named.
@@ -154,14 +150,7 @@ fn layouts(formats: &[String]) -> Result<Vec<Layout>, String> {
     if formats.is_empty() {
         return Ok(Layout::ALL.into());
     }
-    let layout = |key: &String| {
-        let known = catalog::format(key).map_or(key.as_str(), |format| format.key);
-        Layout::by_key(known).ok_or_else(|| {
-            let known = Layout::ALL.map(Layout::key).join(", ");
-            format!("there are no kernels for `{key}`; there are some for {known}")
-        })
-    };
-    formats.iter().map(layout).collect()
+    formats.iter().map(|key| layout(key)).collect()
 }
 
 /// The published record as it crosses the wire.

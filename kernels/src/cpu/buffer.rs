@@ -24,9 +24,10 @@ mod sealed {
     impl Plain for i32 {}
     impl Plain for u64 {}
     impl Plain for f32 {}
+    impl Plain for half::f16 {}
     impl Plain for f64 {}
 }
-use sealed::Plain;
+pub(super) use sealed::Plain;
 
 /// Elements in memory of its own.
 #[derive(Debug)]

@@ -1,13 +1,17 @@
-//! Y = X·Wᵀ for peaks: FP32 by the crate `gemm`, INT8 by a kernel of our own. Rows of Y over workers.
+//! Y = X·Wᵀ for peaks: FP32 and FP16 by the crate `gemm`, INT8 by a kernel of our own. INT8 shares
+//! rows of Y over workers, the library columns, because it rearranges the weights first, and each worker only its own.
 //!
-//! Both operands have their K values next to each other, as weights are stored.
+//! Both operands have their K values next to each other, as weights are stored, and each row begins in another place of the
+//! caches than its neighbors: with rows of a power of two apart, rearranging them took most of the time.
 
 mod int8;
 mod part;
 
 pub use int8::{IntMatrix, gemm_int8};
+pub use part::Float;
 
 use super::threads::Pool;
+use crate::backend::Element;
 use part::Part;
 
 /// The shape of a product: M tokens, N outputs, K inputs.
@@ -21,22 +25,35 @@ pub struct Shape {
     pub k: usize,
 }
 
-/// FP32. The crate chooses the instruction set itself.
+/// What there are products of here. Of FP16 only where the crate adds up in FP32: on ARM processors with arithmetic of FP16
+/// it adds in that, which is another product, and less right.
+pub const ELEMENTS: &[Element] = if cfg!(target_arch = "x86_64") {
+    &[Element::Fp32, Element::Fp16, Element::Int8]
+} else {
+    &[Element::Fp32, Element::Int8]
+};
+
+/// FP32 or FP16. The crate chooses the instruction set itself; it multiplies FP16 as FP32, and rounds sums of 512 terms or more
+/// to FP16.
+///
+/// Rows of `x` and `w` are [`pitch`] apart; what lies between them is not read.
 ///
 /// # Panics
 /// When an operand has not the size of the shape.
-pub fn gemm_f32(pool: &mut Pool, shape: Shape, x: &[f32], w: &[f32], y: &mut [f32]) {
-    let Shape { m, n, k } = shape;
-    assert!(x.len() == m * k && w.len() == n * k && y.len() == m * n, "operands of this shape");
+pub fn gemm_float<T: Float>(pool: &mut Pool, shape: Shape, x: &[T], w: &[T], y: &mut [T]) {
+    let pitch = pitch::<T>(shape.k);
     let y = Part::of(y);
-    pool.run(|worker| {
-        let rows = worker.share(m, 1);
-        if !rows.is_empty() {
-            let x = &x[rows.start * k..rows.end * k];
-            part::product(Shape { m: rows.len(), n, k }, x, w, y.rows(worker, m, n));
-        }
-    });
+    pool.run(|worker| part::columns(worker, shape, pitch, (x, w), &y));
 }
+
+/// How many elements rows of K are apart: an odd number of cache lines.
+pub const fn pitch<T>(k: usize) -> usize {
+    let line = LINE / size_of::<T>();
+    (k.div_ceil(line) | 1) * line
+}
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
 
 #[cfg(test)]
 mod tests {
@@ -69,7 +86,12 @@ mod tests {
         for shape in SHAPES {
             let (x, w) = (noise(1, shape.m * shape.k), noise(2, shape.n * shape.k));
             let mut y = vec![f32::NAN; shape.m * shape.n];
-            gemm_f32(&mut pool, shape, &x, &w, &mut y);
+            let apart = |rows: &[f32]| -> Vec<f32> {
+                let pitch = pitch::<f32>(shape.k);
+                let row = |row: &[f32]| [row, &vec![f32::NAN; pitch - shape.k]].concat();
+                rows.chunks(shape.k).flat_map(row).collect()
+            };
+            gemm_float(&mut pool, shape, &apart(&x), &apart(&w), &mut y);
             let weights = Packed::encode(Layout::Fp32, &w, shape.k).unwrap();
             let x: Vec<f64> = x.into_iter().map(f64::from).collect();
             let reference = reference::gemm(&weights, &x);

@@ -1,5 +1,6 @@
 //! Work that is ready to run on the processor.
 
+mod floats;
 mod gemm;
 mod gemv;
 mod peak;

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
-use kernels::backend::{Cache, Element, Kernel, MatrixProduct, Product};
+use kernels::backend::{Cache, Kernel, MatrixProduct, Product};
 use kernels::pack::Layout;
 use serde_json::{Value, json};
 
@@ -14,6 +14,7 @@ use super::flags::{self, Settings};
 use super::point;
 use crate::cli::output;
 use crate::cli::{Failure, files};
+use crate::measure::products::{element, kernel, layout};
 
 /// Side of the matrix when nobody says.
 const SIDE: u64 = 8192;
@@ -31,57 +32,40 @@ pub(super) fn gemv() -> Command {
 }
 
 pub(super) fn gemm() -> Command {
-    let m = Arg::new("m").long("m").short('m').value_name("LIST").value_hint(ValueHint::Other);
     shapes(flags::add(Command::new("gemm")))
-        .mut_arg("weights", |arg| arg.help("Both operands: fp32, int8 or both (default)"))
-        .about("A product of matrices in FP32 and in INT8: the work of reading a prompt")
-        .arg(m.allow_negative_numbers(true).help("Tokens, separated by commas; default 512"))
+        .mut_arg("weights", |arg| {
+            arg.help("Both operands: fp32, fp16, int8, or several; default: all")
+        })
+        .about("A product of matrices in FP32, in FP16 and in INT8: the work of reading a prompt")
+        .arg(tokens("Tokens, separated by commas; default 512"))
         .arg(output::argument())
-        .after_help("Example:\n  ridgepoint bench gemm -m 512 -n 4096 -k 4096")
-}
-
-pub(super) fn run_gemm(matches: &ArgMatches) -> Result<(), Failure> {
-    let settings = Settings::of(matches)?;
-    let elements = elements(matches)?;
-    let cache = flags::cache_of(matches);
-    let mut points = Vec::new();
-    for m in sides(matches, "m", 512)? {
-        for n in sides(matches, "n", 4096)? {
-            for k in sides(matches, "k", 4096)? {
-                for element in &elements {
-                    let element = *element;
-                    points.push((Kernel::Gemm(MatrixProduct { element, m, n, k }), cache));
-                }
-            }
-        }
-    }
-    point::all(settings, matches, |_| points.clone())
-}
-
-fn elements(matches: &ArgMatches) -> Result<Vec<Element>, Failure> {
-    let list = matches.get_one::<String>("weights").map_or("fp32,int8", String::as_str);
-    let element = |word: &str| match word.trim() {
-        "fp32" => Ok(Element::Fp32),
-        "int8" => Ok(Element::Int8),
-        other => Err(Failure::bad(format!(
-            "products of matrices are in fp32 or int8 so far; got {other}"
-        ))),
-    };
-    list.split(',').map(element).collect()
+        .after_help(
+            "FP16 is multiplied as FP32, and its weights take half the memory.\n\n\
+             Example:\n  ridgepoint bench gemm -m 512 -n 4096 -k 4096",
+        )
 }
 
 pub(super) fn sweep() -> Command {
     let out = Arg::new("out").long("out").value_name("FILE").value_hint(ValueHint::FilePath);
     shapes(flags::add(Command::new("sweep")))
         .about("The same for every combination of lists, to a file; points that it has already are left out")
+        .mut_arg("weights", |arg| {
+            arg.help("Formats of the weights, separated by commas; default: all that have kernels")
+        })
+        .arg(tokens("Tokens, separated by commas; default 1. With 1 it is a GEMV, with more a GEMM"))
         .arg(
             out.value_parser(value_parser!(PathBuf))
                 .required(true)
                 .help("JSON lines, one record per point; an interrupted sweep goes on"),
         )
         .after_help(
-            "Example:\n  ridgepoint bench sweep -n 4096,14336 -k 4096 --weights fp16,int4_g128 --out here.jsonl",
+            "Example:\n  ridgepoint bench sweep -m 1,16,512 -n 4096,14336 -k 4096 --weights fp16,int8 --out here.jsonl",
         )
+}
+
+fn tokens(help: &'static str) -> Arg {
+    let m = Arg::new("m").long("m").short('m').value_name("LIST").value_hint(ValueHint::Other);
+    m.allow_negative_numbers(true).help(help)
 }
 
 fn shapes(command: Command) -> Command {
@@ -102,17 +86,35 @@ fn shapes(command: Command) -> Command {
 }
 
 pub(super) fn run_gemv(matches: &ArgMatches) -> Result<(), Failure> {
+    measure(matches, &Lists { m: vec![1], ..Lists::of(matches, 1, SIDE)? })
+}
+
+pub(super) fn run_gemm(matches: &ArgMatches) -> Result<(), Failure> {
+    let lists = Lists::of(matches, 512, 4096)?;
+    // With one token it is a product of matrices all the same.
+    let points = lists.points(|m, n, k, weights| {
+        Ok(Kernel::Gemm(MatrixProduct { element: element(weights)?, m, n, k }))
+    })?;
     let settings = Settings::of(matches)?;
-    let points = points(matches)?;
+    point::all(settings, matches, |_| points.clone())
+}
+
+fn measure(matches: &ArgMatches, lists: &Lists) -> Result<(), Failure> {
+    let settings = Settings::of(matches)?;
+    let points = lists.points(kernel)?;
     point::all(settings, matches, |_| points.clone())
 }
 
 pub(super) fn run_sweep(matches: &ArgMatches) -> Result<(), Failure> {
     let settings = Settings::of(matches)?;
-    let mut points = points(matches)?;
+    let mut points = Lists::of(matches, 1, SIDE)?.points(kernel)?;
     let path = matches.get_one::<PathBuf>("out").map_or(Path::new(""), PathBuf::as_path);
     let (mut file, done) = open(path)?;
+    let all = points.len();
     points.retain(|(kernel, cache)| !done.contains(&name(*kernel, *cache)));
+    if points.len() < all {
+        say(&format!("{} of {all} points are in {} already", all - points.len(), path.display()));
+    }
     point::each(settings, &points, |record| {
         // A line is written at once, so that an interruption leaves whole lines.
         let line = format!("{}\n", json!(record));
@@ -122,44 +124,89 @@ pub(super) fn run_sweep(matches: &ArgMatches) -> Result<(), Failure> {
     })
 }
 
-fn points(matches: &ArgMatches) -> Result<Vec<(Kernel, Cache)>, Failure> {
-    let cache = flags::cache_of(matches);
-    let (n, k) = (sides(matches, "n", SIDE)?, sides(matches, "k", SIDE)?);
-    let mut points = Vec::new();
-    for n in n {
-        for k in &k {
-            for layout in layouts(matches)? {
-                points.push((Kernel::Gemv(Product { layout, n, k: *k }), cache));
+/// The lists of the flags.
+struct Lists {
+    m: Vec<u64>,
+    n: Vec<u64>,
+    k: Vec<u64>,
+    /// Without any, all that there are kernels for.
+    weights: Option<Vec<String>>,
+    cache: Cache,
+}
+
+impl Lists {
+    /// Tokens and sides where nobody says.
+    fn of(matches: &ArgMatches, tokens: u64, side: u64) -> Result<Self, Failure> {
+        let weights = matches.get_one::<String>("weights").map(|list| {
+            list.split(',').map(|word| word.trim().to_owned()).collect::<Vec<String>>()
+        });
+        Ok(Self {
+            m: sides(matches, "m", tokens)?,
+            n: sides(matches, "n", side)?,
+            k: sides(matches, "k", side)?,
+            weights,
+            cache: flags::cache_of(matches),
+        })
+    }
+
+    /// Every combination that has a kernel. A format without one for matrices is left out where it has one for vectors, and
+    /// that is said.
+    fn points(
+        &self,
+        kernel: impl Fn(u64, u64, u64, &str) -> Result<Kernel, String>,
+    ) -> Result<Vec<(Kernel, Cache)>, Failure> {
+        let all = Layout::ALL.map(Layout::key).map(str::to_owned).to_vec();
+        let weights = self.weights.as_ref().unwrap_or(&all);
+        let mut points = Vec::new();
+        let mut without = Vec::new();
+        for (m, n, k) in self.shapes() {
+            for format in weights {
+                match kernel(m, n, k, format) {
+                    Ok(kernel) => points.push((kernel, self.cache)),
+                    Err(why) if without.contains(&why) => {}
+                    Err(why) => without.push(why),
+                }
             }
         }
+        let is_known = |format: &String| layout(format).is_ok();
+        match without.first() {
+            Some(why) if points.is_empty() || !weights.iter().all(is_known) => {
+                Err(Failure::bad(why.clone()))
+            }
+            _ if self.weights.is_some() => {
+                without.iter().for_each(|why| say(&format!("left out: {why}")));
+                Ok(points)
+            }
+            _ => Ok(points),
+        }
     }
-    Ok(points)
+
+    fn shapes(&self) -> impl Iterator<Item = (u64, u64, u64)> {
+        let sides = self.n.iter().flat_map(|n| self.k.iter().map(move |k| (*n, *k)));
+        let sides: Vec<(u64, u64)> = sides.collect();
+        self.m.iter().flat_map(move |m| sides.clone().into_iter().map(move |(n, k)| (*m, n, k)))
+    }
+}
+
+/// What is not the answer; nobody may be there to read it.
+fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{}", output::one_line(line));
 }
 
 fn sides(matches: &ArgMatches, name: &str, usual: u64) -> Result<Vec<u64>, Failure> {
-    let Some(list) = matches.get_one::<String>(name) else { return Ok(vec![usual]) };
+    // Not every verb has each of them.
+    let Ok(Some(list)) = matches.try_get_one::<String>(name) else { return Ok(vec![usual]) };
     let side = |word: &str| {
         let side = word.trim().parse::<u64>().ok().filter(|side| (1..=MOST).contains(side));
         side.ok_or_else(|| {
             Failure::bad(format!("{name} must be a whole number from 1 to {MOST}; got {word}"))
         })
     };
-    list.split(',').map(side).collect()
-}
-
-fn layouts(matches: &ArgMatches) -> Result<Vec<Layout>, Failure> {
-    let Some(list) = matches.get_one::<String>("weights") else { return Ok(Layout::ALL.to_vec()) };
-    let known = || Layout::ALL.map(Layout::key).join(", ");
-    let layout = |word: &str| {
-        let key = calc_core::catalog::format(word.trim()).map_or(word.trim(), |format| format.key);
-        Layout::by_key(key).ok_or_else(|| {
-            Failure::bad(format!(
-                "there are no kernels for `{word}`; there are some for {}",
-                known()
-            ))
-        })
-    };
-    list.split(',').map(layout).collect()
+    let sides: Vec<u64> = list.split(',').map(side).collect::<Result<_, _>>()?;
+    match sides.iter().enumerate().find(|(i, side)| sides[..*i].contains(side)) {
+        Some((_, twice)) => Err(Failure::bad(format!("{name} has {twice} twice"))),
+        None => Ok(sides),
+    }
 }
 
 /// The file and the names of the points that it has.
@@ -190,24 +237,26 @@ fn open(path: &Path) -> Result<(File, HashSet<String>), Failure> {
 }
 
 fn name(kernel: Kernel, cache: Cache) -> String {
-    match kernel {
-        Kernel::Gemv(Product { layout, n, k }) => {
-            format!("gemv {} {n} {k} {}", layout.key(), cache.key())
-        }
-        Kernel::Gemm(_)
-        | Kernel::Read { .. }
+    let (m, n, k, weights) = match kernel {
+        Kernel::Gemv(Product { layout, n, k }) => (1, n, k, layout.key()),
+        Kernel::Gemm(MatrixProduct { element, m, n, k }) => (m, n, k, element.key()),
+        Kernel::Read { .. }
         | Kernel::Copy { .. }
         | Kernel::Triad { .. }
         | Kernel::Fma
-        | Kernel::Dot => format!("{} {}", kernel.key(), cache.key()),
-    }
+        | Kernel::Dot => return format!("{} {}", kernel.key(), cache.key()),
+    };
+    format!("{} {weights} {m} {n} {k} {}", kernel.key(), cache.key())
 }
 
 fn name_of_record(record: &Value) -> Option<String> {
     let (kernel, cache) = (record["kernel"].as_str()?, record["cache"].as_str()?);
     let shape = &record["shape"];
-    match (record["precision"]["weights"].as_str(), shape["n"].as_u64(), shape["k"].as_u64()) {
-        (Some(weights), Some(n), Some(k)) => Some(format!("{kernel} {weights} {n} {k} {cache}")),
+    let side = |key: &str| shape[key].as_u64();
+    match (record["precision"]["weights"].as_str(), side("m"), side("n"), side("k")) {
+        (Some(weights), Some(m), Some(n), Some(k)) => {
+            Some(format!("{kernel} {weights} {m} {n} {k} {cache}"))
+        }
         _ => Some(format!("{kernel} {cache}")),
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct Part<'a, T> {
     of: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: the only use is `rows`, which gives disjoint parts to different workers.
+// SAFETY: the only uses are `rows` and `columns`, which give disjoint parts to different workers.
 unsafe impl<T: Send> Sync for Part<'_, T> {}
 
 impl<'a, T> Part<'a, T> {
@@ -35,30 +35,60 @@ impl<'a, T> Part<'a, T> {
     }
 }
 
-/// Y = X·Wᵀ on the calling thread.
-pub(super) fn product(shape: Shape, x: &[f32], w: &[f32], y: &mut [f32]) {
+/// Numbers that the library multiplies.
+pub trait Float: Copy + Send + Sync + 'static {
+    /// 0
+    const ZERO: Self;
+    /// 1
+    const ONE: Self;
+}
+
+impl Float for f32 {
+    const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
+}
+
+impl Float for half::f16 {
+    const ZERO: Self = Self::ZERO;
+    const ONE: Self = Self::ONE;
+}
+
+/// This worker's columns of Y = X·Wᵀ, on the calling thread: rows of X and W are `pitch` apart. A worker asks once per run.
+pub(super) fn columns<T: Float>(
+    worker: Worker,
+    shape: Shape,
+    pitch: usize,
+    (x, w): (&[T], &[T]),
+    y: &Part<'_, T>,
+) {
     let Shape { m, n, k } = shape;
-    assert!(x.len() == m * k && w.len() == n * k && y.len() == m * n, "operands of this shape");
+    let share = worker.share(n, 1);
+    if share.is_empty() {
+        return;
+    }
+    let fits = |len: usize, rows: usize| len == rows * pitch && pitch >= k;
+    assert!(fits(x.len(), m) && fits(w.len(), n) && y.len == m * n, "operands of this shape");
     let stride = |len: usize| isize::try_from(len).expect("a slice is shorter than half of memory");
-    // SAFETY: the strides describe row-major X and Y and the transpose of row-major W, whose sizes are asserted above; the
-    // result is not read before it is written.
+    // SAFETY: the strides describe row-major X and Y and the transpose of row-major W, whose sizes are asserted above. The
+    // columns lie within Y, which is borrowed; those of different workers do not overlap, and each worker asks once. The result
+    // is not read before it is written.
     unsafe {
         gemm::gemm(
             m,
-            n,
+            share.len(),
             k,
-            y.as_mut_ptr(),
+            y.start.add(share.start),
             1,
             stride(n),
             false,
             x.as_ptr(),
             1,
-            stride(k),
-            w.as_ptr(),
-            stride(k),
+            stride(pitch),
+            w.as_ptr().add(share.start * pitch),
+            stride(pitch),
             1,
-            0.0,
-            1.0,
+            T::ZERO,
+            T::ONE,
             false,
             false,
             false,

@@ -5,37 +5,24 @@ use std::rc::Rc;
 
 use calc_core::cost::gemm::{GemmFormats, GemmShape, gemm as gemm_cost};
 use calc_core::units::Bytes;
+use half::f16;
 
-use super::gemv::{DISTINCT, normal, repeated};
-use crate::backend::{Check, Cost, Element, Fault, MatrixProduct, Product, Task, Work};
-use crate::compare::{Mismatch, compare};
-use crate::cpu::buffer::Buffer;
-use crate::cpu::gemm::{IntMatrix, Shape, gemm_f32, gemm_int8};
+use super::floats::{Floats, TOKENS};
+use super::gemv::DISTINCT;
+use crate::backend::{Check, Cost, Element, Fault, MatrixProduct, Task, Work};
+use crate::cpu::gemm::{ELEMENTS, IntMatrix, Shape, gemm_int8};
 use crate::cpu::isa::Isa;
 use crate::cpu::threads::Pool;
-use crate::pack::{Layout, Packed};
 use crate::random::Random;
-use crate::reference;
 
-/// Tokens that differ; the others are the same again. A prime, as with rows.
-const TOKENS: usize = 5;
 /// Inputs whose products of bytes surely fit 32 bits.
 const LONGEST: u64 = 65_536;
 
 /// Operands, results, and what these must be for every token and row that differ.
 enum Operands {
-    Fp32 {
-        weights: Vec<Buffer<f32>>,
-        x: Buffer<f32>,
-        y: Vec<f32>,
-        expected: Vec<reference::Product>,
-    },
-    Int8 {
-        weights: Vec<IntMatrix>,
-        x: IntMatrix,
-        y: Vec<i32>,
-        expected: Vec<Vec<i32>>,
-    },
+    Fp32(Floats<f32>),
+    Fp16(Floats<f16>),
+    Int8 { weights: Vec<IntMatrix>, x: IntMatrix, y: Vec<i32>, expected: Vec<Vec<i32>> },
 }
 
 /// A product over sets of weights.
@@ -61,32 +48,18 @@ impl GemmTask {
         let size = |n: u64| usize::try_from(n).ok().ok_or(Fault::Unsupported);
         let shape = Shape { m: size(product.m)?, n: size(product.n)?, k: size(product.k)? };
         let operands = match product.element {
-            Element::Fp32 => floats(&mut pool.borrow_mut(), work.seed, shape, copies)?,
+            other if !ELEMENTS.contains(&other) => return Err(Fault::Unsupported),
+            Element::Fp32 => {
+                Operands::Fp32(Floats::new(&mut pool.borrow_mut(), work.seed, shape, copies)?)
+            }
+            Element::Fp16 => {
+                Operands::Fp16(Floats::new(&mut pool.borrow_mut(), work.seed, shape, copies)?)
+            }
             Element::Int8 if product.k > LONGEST => return Err(Fault::Unsupported),
             Element::Int8 => bytes(work.seed, shape, copies),
         };
         Ok(Self { pool, isa, shape, operands, copies, cost: cost(product) })
     }
-}
-
-fn floats(pool: &mut Pool, seed: u64, shape: Shape, copies: u64) -> Result<Operands, Fault> {
-    let Shape { m, n, k } = shape;
-    let mut random = Random::new(seed);
-    let rows = normal(&mut random, n.min(DISTINCT) * k, 0.02);
-    let tokens = normal(&mut random, m.min(TOKENS) * k, 1.0);
-    let packed = Packed::encode(Layout::Fp32, &rows, k).ok().ok_or(Fault::Unsupported)?;
-    let expected = tokens.chunks(k).map(|token| {
-        let token: Vec<f64> = token.iter().map(|value| f64::from(*value)).collect();
-        let product = repeated(&reference::gemv(&packed, &token), 0, n);
-        // The library promises one sum per product, and not sixteen side by side.
-        reference::Product { terms: 16 * k, ..product }
-    });
-    Ok(Operands::Fp32 {
-        expected: expected.collect(),
-        weights: (0..copies).map(|_| filled(pool, &rows, n * k)).collect(),
-        x: filled(pool, &tokens, m * k),
-        y: vec![f32::NAN; m * n],
-    })
 }
 
 fn bytes(seed: u64, Shape { m, n, k }: Shape, copies: u64) -> Operands {
@@ -111,33 +84,23 @@ fn bytes(seed: u64, Shape { m, n, k }: Shape, copies: u64) -> Operands {
     }
 }
 
-/// The values over and over.
-fn filled(pool: &mut Pool, values: &[f32], len: usize) -> Buffer<f32> {
-    Buffer::filled(pool, len, |first, part| {
-        let again = values.iter().cycle().skip(first % values.len());
-        part.iter_mut().zip(again).for_each(|(to, value)| *to = *value);
-    })
-}
-
-/// The output has four bytes in either format.
 fn cost(product: MatrixProduct) -> Cost {
     let MatrixProduct { m, n, k, .. } = product;
-    let (input, output) = (product.format(), Product::output_format());
+    let (input, output) = (product.format(), product.output_format());
     let cost = gemm_cost(GemmShape { m, n, k }, GemmFormats { weights: input, input, output });
     Cost { bytes: cost.traffic.total(), flops: cost.flops }
 }
 
 impl Operands {
     fn run(&mut self, isa: Isa, pool: &mut Pool, shape: Shape, turn: u64) {
-        // Sets are few.
-        #[expect(clippy::cast_possible_truncation, reason = "below the number of sets")]
-        let which = |sets: usize| (turn % sets as u64) as usize;
         match self {
-            Self::Fp32 { weights, x, y, .. } => {
-                gemm_f32(pool, shape, x, &weights[which(weights.len())], y);
-            }
+            Self::Fp32(floats) => floats.run(pool, shape, turn),
+            Self::Fp16(floats) => floats.run(pool, shape, turn),
             Self::Int8 { weights, x, y, .. } => {
-                gemm_int8(isa, pool, x, &weights[which(weights.len())], y);
+                // Sets are few.
+                #[expect(clippy::cast_possible_truncation, reason = "below the number of sets")]
+                let which = (turn % weights.len() as u64) as usize;
+                gemm_int8(isa, pool, x, &weights[which], y);
             }
         }
     }
@@ -145,7 +108,8 @@ impl Operands {
     /// Overwrites what a call must write.
     fn poison(&mut self) {
         match self {
-            Self::Fp32 { y, .. } => y.fill(f32::NAN),
+            Self::Fp32(floats) => floats.poison(),
+            Self::Fp16(floats) => floats.poison(),
             Self::Int8 { y, .. } => y.fill(i32::MIN),
         }
     }
@@ -153,10 +117,8 @@ impl Operands {
     /// The greatest error as a share of what it may be; of bytes none may be.
     fn error(&self, n: usize) -> f64 {
         match self {
-            Self::Fp32 { y, expected, .. } => {
-                let tokens = y.chunks(n).zip(expected.iter().cycle());
-                tokens.map(|(got, expected)| float_error(got, expected)).fold(0.0, f64::max)
-            }
+            Self::Fp32(floats) => floats.error(n),
+            Self::Fp16(floats) => floats.error(n),
             Self::Int8 { y, expected, .. } => {
                 let right = y.chunks(n).zip(expected.iter().cycle()).all(|(got, expected)| {
                     got.iter().zip(expected.iter().cycle()).all(|(a, b)| a == b)
@@ -164,16 +126,6 @@ impl Operands {
                 if right { 0.0 } else { f64::INFINITY }
             }
         }
-    }
-}
-
-fn float_error(got: &[f32], expected: &reference::Product) -> f64 {
-    match compare(got, expected) {
-        Ok(None) => 0.0,
-        Ok(Some(worst)) => worst.error / worst.tolerance,
-        // A NaN would be lost among numbers.
-        Err(Mismatch::Element(worst)) if worst.error.is_finite() => worst.error / worst.tolerance,
-        Err(_) => f64::INFINITY,
     }
 }
 
@@ -205,7 +157,8 @@ impl Task for GemmTask {
     fn footprint(&self) -> Bytes {
         let Shape { m, n, k } = self.shape;
         let size = match self.operands {
-            Operands::Fp32 { .. } => 4.0,
+            Operands::Fp32(_) => 4.0,
+            Operands::Fp16(_) => 2.0,
             Operands::Int8 { .. } => 1.0,
         };
         Bytes::new(size * k as f64 * (n as f64 * self.copies as f64 + m as f64))
@@ -229,11 +182,12 @@ mod tests {
         for shape in
             [(1, 1, 1), (1, 127, 128), (3, 15, 129), (7, 16, 31), (17, 129, 127), (64, 200, 300)]
         {
-            for element in [Element::Fp32, Element::Int8] {
+            for element in ELEMENTS.iter().copied() {
                 let mut task = task(element, shape);
                 assert!(task.check().unwrap().passed(), "{element:?} {shape:?}");
                 match &mut task.operands {
-                    Operands::Fp32 { expected, .. } => expected[0].values[0] += 1.0,
+                    Operands::Fp32(floats) => floats.expect_more(1.0),
+                    Operands::Fp16(floats) => floats.expect_more(1.0),
                     Operands::Int8 { expected, .. } => expected[0][0] += 1,
                 }
                 assert!(!task.check().unwrap().passed(), "{element:?} {shape:?}");
@@ -243,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_value_that_nobody_wrote_does_not_pass() {
-        for element in [Element::Fp32, Element::Int8] {
+        for element in ELEMENTS.iter().copied() {
             let mut task = task(element, (3, 40, 8));
             task.operands.poison();
             assert!(task.operands.error(40).is_infinite(), "{element:?}");
@@ -252,11 +206,13 @@ mod tests {
 
     #[test]
     fn costs_by_hand() {
-        // 2·2·40·8 operations; 2·8 inputs, 40·8 weights; 2·40 outputs of 4 bytes; a scale of 4 bytes per row of INT8.
-        for (element, bytes) in
-            [(Element::Fp32, 4.0 * 416.0), (Element::Int8, 336.0 + 320.0 + 160.0)]
-        {
-            let cost = task(element, (2, 40, 8)).cost();
+        // 2·2·40·8 operations; 2·8 inputs, 40·8 weights; 2·40 outputs, of INT8 of 4 bytes; a scale of 4 bytes per row of INT8.
+        for (element, bytes) in [
+            (Element::Fp32, 4.0 * 416.0),
+            (Element::Fp16, 2.0 * 416.0),
+            (Element::Int8, 336.0 + 320.0 + 160.0),
+        ] {
+            let cost = cost(MatrixProduct { element, m: 2, n: 40, k: 8 });
             assert!((cost.flops.get() - 1280.0).abs() < 0.5);
             assert!((cost.bytes.get() - bytes).abs() < 0.5, "{element:?} {}", cost.bytes.get());
         }

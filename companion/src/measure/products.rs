@@ -1,0 +1,59 @@
+//! Which kernel a product of a shape and a format is here: vectors meet packed weights, matrices meet matrices.
+
+use calc_core::catalog;
+use kernels::backend::{Element, Kernel, MatrixProduct, Product};
+use kernels::cpu::gemm::ELEMENTS;
+use kernels::pack::Layout;
+
+/// The kernel of a product of M tokens, N outputs, K inputs with weights in a format.
+///
+/// # Errors
+/// When there is none, with those that there are.
+pub(crate) fn kernel(m: u64, n: u64, k: u64, weights: &str) -> Result<Kernel, String> {
+    if m == 1 {
+        return Ok(Kernel::Gemv(Product { layout: layout(weights)?, n, k }));
+    }
+    Ok(Kernel::Gemm(MatrixProduct { element: element(weights)?, m, n, k }))
+}
+
+/// The layout of a format.
+///
+/// # Errors
+/// When there are no kernels for it.
+pub(crate) fn layout(weights: &str) -> Result<Layout, String> {
+    Layout::by_key(known(weights)).ok_or_else(|| {
+        let known = Layout::ALL.map(Layout::key).join(", ");
+        format!("there are no kernels for `{weights}`; there are some for {known}")
+    })
+}
+
+/// The elements of a product of matrices in a format.
+///
+/// # Errors
+/// When the processor has no kernel for it.
+pub(crate) fn element(weights: &str) -> Result<Element, String> {
+    let found = Element::by_key(known(weights)).filter(|element| ELEMENTS.contains(element));
+    found.ok_or_else(|| {
+        let known: Vec<&str> = ELEMENTS.iter().map(|element| element.key()).collect();
+        format!("products of matrices are in {} here; got `{weights}`", known.join(", "))
+    })
+}
+
+/// The key in the catalog, whatever its case.
+fn known(key: &str) -> &str {
+    catalog::format(key).map_or(key, |format| format.key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_and_matrices_have_kernels_of_their_own() {
+        assert!(matches!(kernel(1, 2, 3, "INT4_G128"), Ok(Kernel::Gemv(_))));
+        assert!(matches!(kernel(2, 2, 3, "fp32"), Ok(Kernel::Gemm(_))));
+        let why = kernel(2, 2, 3, "int4_g128").unwrap_err();
+        assert!(why.contains("fp32") && why.contains("int4_g128"), "{why}");
+        assert!(kernel(1, 2, 3, "q9").unwrap_err().contains("no kernels for `q9`"));
+    }
+}
