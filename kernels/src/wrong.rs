@@ -23,11 +23,17 @@ pub enum Wrong {
     Short,
     /// The sum is kept in BF16.
     NarrowSum,
+    /// One of sixteen sums side by side is lost.
+    LostSum,
+    /// The scale of the tensor is left out.
+    NoTensorScale,
+    /// Zero points are left out.
+    NoZeroPoint,
 }
 
 impl Wrong {
     /// All mistakes.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::NextScale,
         Self::SwappedNibbles,
         Self::SkippedLast,
@@ -37,6 +43,9 @@ impl Wrong {
         Self::NotANumber,
         Self::Short,
         Self::NarrowSum,
+        Self::LostSum,
+        Self::NoTensorScale,
+        Self::NoZeroPoint,
     ];
 
     /// Whether a layout offers the occasion.
@@ -44,13 +53,16 @@ impl Wrong {
         match self {
             Self::NextScale => layout.block() > 1,
             Self::SwappedNibbles => is_four_bits(layout),
+            Self::NoTensorScale => layout.tensor_bytes() > 0,
+            Self::NoZeroPoint => layout.block_zero_bytes() > 0,
             Self::SkippedLast
             | Self::Zero
             | Self::Transposed
             | Self::ShiftedRows
             | Self::NotANumber
             | Self::Short
-            | Self::NarrowSum => true,
+            | Self::NarrowSum
+            | Self::LostSum => true,
         }
     }
 
@@ -75,7 +87,10 @@ impl Wrong {
             | Self::SwappedNibbles
             | Self::SkippedLast
             | Self::Transposed
-            | Self::NarrowSum => {}
+            | Self::NarrowSum
+            | Self::LostSum
+            | Self::NoTensorScale
+            | Self::NoZeroPoint => {}
         }
         y
     }
@@ -86,6 +101,13 @@ impl Wrong {
         let mut row = vec![0.0; weights.cols()];
         match self {
             Self::NextScale => decode_with_next_scale(weights, r, &mut row),
+            Self::NoTensorScale => decode_row(layout, 1.0, weights.row(r), &mut row),
+            Self::NoZeroPoint => {
+                let stored = weights.row(r);
+                let zeros = vec![0; stored.zeros.len()];
+                let stored = RowRef { zeros: &zeros, ..stored };
+                decode_row(layout, weights.tensor_scale(), stored, &mut row);
+            }
             _ => weights.decode_row(r, &mut row),
         }
         match self {
@@ -94,6 +116,7 @@ impl Wrong {
                 let last = (row.len() - 1) / layout.block() * layout.block();
                 row[last..].fill(0.0);
             }
+            Self::LostSum => row.iter_mut().step_by(16).for_each(|weight| *weight = 0.0),
             _ => {}
         }
         row

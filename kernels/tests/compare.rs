@@ -74,10 +74,28 @@ fn a_comparison_of_a_single_row_rejects_what_can_go_wrong_there() {
             Wrong::Zero,
             Wrong::NotANumber,
         ] {
-            if wrong.is_possible(layout) && layout.block() > 1 {
+            if wrong.is_possible(layout) {
                 let verdict = compare(&wrong.gemv(&weights, &x), &reference);
                 assert!(verdict.is_err(), "{layout:?}: {wrong:?} passed: {verdict:?}");
             }
         }
+    }
+}
+
+#[test]
+fn what_is_left_out_of_the_longest_rows_of_a_model_shows() {
+    for (layout, cols) in [
+        (Layout::Fp16, 16_384),
+        (Layout::Int8, 16_384),
+        (Layout::Fp16, 53_248),
+        (Layout::Int8, 53_248),
+        (Layout::GgufQ8_0, 53_248),
+    ] {
+        let weights = weights(layout, 67, cols);
+        let x = as_read(layout, &noise(7, cols));
+        let reference = reference::gemv(&weights, &x);
+        assert!(compare(&plain_gemv(&weights, &x), &reference).is_ok(), "{layout:?} {cols}");
+        let verdict = compare(&Wrong::SkippedLast.gemv(&weights, &x), &reference);
+        assert!(verdict.is_err(), "{layout:?} {cols}: {verdict:?}");
     }
 }
