@@ -62,6 +62,15 @@ impl Element {
         }
     }
 
+    /// Bytes of one.
+    pub const fn bytes(self) -> u64 {
+        match self {
+            Self::Fp32 => 4,
+            Self::Fp16 => 2,
+            Self::Int8 => 1,
+        }
+    }
+
     /// That with a key.
     pub fn by_key(key: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|element| element.key() == key)
@@ -165,7 +174,7 @@ impl Kernel {
                 "bytes = weights as stored + k · input + n · output; flops = 2 · n · k"
             }
             Self::Gemm(_) => {
-                "bytes = weights + m · k input + m · n output (of INT8 in 4 bytes), each once; flops = 2 · m · n · k"
+                "bytes = weights + m · k input + m · n output (of INT8 in 4 bytes), each once and without scales; flops = 2 · m · n · k"
             }
             Self::Fma | Self::Dot => "flops = 2 · rounds · chains · lanes · workers; no memory",
         }
@@ -261,7 +270,7 @@ pub struct Description {
     pub backend: &'static str,
     /// The device, by its own name.
     pub device: String,
-    /// Which kernels it uses: of a processor the instruction set.
+    /// Which kernels it uses, as far as it can choose: of a processor the instruction set.
     pub route: String,
     /// Cores or multiprocessors at work.
     pub workers: usize,
@@ -287,6 +296,11 @@ pub trait Backend {
 
     /// What it is.
     fn describe(&self) -> Description;
+
+    /// Which implementation of a kernel runs. It may be a narrower one than it could have, or that of a library.
+    fn route(&self, _: Kernel) -> String {
+        self.describe().route
+    }
 
     /// The clock of its cores at work, measured now. `None` where it cannot be.
     fn speed(&mut self, clock: &dyn Clock) -> Option<Hertz>;

@@ -70,7 +70,7 @@ fn record(mut outcome: Outcome, backend: &dyn Backend, watch: &Watch) -> BenchJs
     BenchJson {
         schema: BenchJson::SCHEMA,
         kernel: outcome.work.kernel.key().into(),
-        route: description.route,
+        route: backend.route(outcome.work.kernel),
         backend: description.backend.into(),
         device: description.device,
         shape,

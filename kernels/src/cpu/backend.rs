@@ -9,9 +9,9 @@ use calc_core::units::{Bytes, Hertz};
 use super::isa::Isa;
 use super::task::{GemmTask, GemvTask, PeakTask, StreamTask};
 use super::threads::Pool;
-use super::{device, speed};
+use super::{device, gemm, gemv, peak, speed, stream};
 use crate::backend::{
-    Backend, Cache, Description, Fault, Kernel, MatrixProduct, Product, Task, Work,
+    Backend, Cache, Description, Element, Fault, Kernel, MatrixProduct, Product, Task, Work,
 };
 use crate::measure::Clock;
 
@@ -85,8 +85,8 @@ impl Cpu {
     }
 
     fn gemm(&self, work: &Work, product: MatrixProduct) -> Result<Box<dyn Task>, Fault> {
-        // Four bytes per element is enough for either format.
-        let weights = product.n.saturating_mul(product.k).saturating_mul(4);
+        let elements = product.n.saturating_mul(product.k);
+        let weights = elements.saturating_mul(product.element.bytes());
         let copies = self.room(work.cache, weights)?;
         // Input and output are not rotated, but must fit, too.
         let sides = product.n.saturating_add(product.k).saturating_mul(product.m).saturating_mul(4);
@@ -133,6 +133,21 @@ impl Backend for Cpu {
         }
     }
 
+    fn route(&self, kernel: Kernel) -> String {
+        let level = match kernel {
+            Kernel::Read { .. } | Kernel::Copy { .. } | Kernel::Triad { .. } => {
+                stream::level(self.isa)
+            }
+            Kernel::Fma => peak::fma_level(self.isa),
+            Kernel::Dot => self.isa.level(),
+            Kernel::Gemv(_) => gemv::level(self.isa),
+            Kernel::Gemm(product) if product.element == Element::Int8 => gemm::int8_level(self.isa),
+            // It chooses by itself.
+            Kernel::Gemm(_) => return gemm::LIBRARY.into(),
+        };
+        level.key().into()
+    }
+
     /// The mean over the cores at work, all of them measured at once.
     fn speed(&mut self, _: &dyn Clock) -> Option<Hertz> {
         let mut pool = self.pool.borrow_mut();
@@ -162,8 +177,10 @@ fn memory_left() -> Option<u64> {
 mod tests {
     use super::*;
     use crate::cpu::clock::SystemClock;
+    use crate::cpu::isa::Level;
     use crate::job;
     use crate::measure::{Plan, StopRule, WarmUp};
+    use crate::pack::Layout;
     use std::ops::ControlFlow;
     use std::time::Duration;
 
@@ -210,6 +227,40 @@ mod tests {
             assert_eq!(cpu.copies(Cache::Hot, bytes), 1);
         }
         assert!(cpu.cold_bytes() >= 4 * cache);
+    }
+
+    #[test]
+    fn cold_products_of_any_format_cover_the_cache_four_times() {
+        let mut cpu = Cpu::new(Some(1), None);
+        let cover = 4.0 * cpu.cache() as f64;
+        let kernels = gemm::ELEMENTS.iter().map(|element| {
+            Kernel::Gemm(MatrixProduct { element: *element, m: 1, n: 1024, k: 1024 })
+        });
+        let layouts = [Layout::Fp32, Layout::Int4G128];
+        let kernels =
+            kernels.chain(layouts.map(|layout| Kernel::Gemv(Product { layout, n: 1024, k: 1024 })));
+        for kernel in kernels {
+            let task = cpu.allocate(&Work { kernel, cache: Cache::Cold, seed: 1 }).unwrap();
+            assert!(task.footprint().get() >= cover, "{kernel:?}: {}", task.footprint().get());
+        }
+    }
+
+    #[test]
+    fn a_route_is_what_runs_and_not_what_could() {
+        for isa in Isa::available() {
+            let cpu = Cpu::new(Some(1), Some(isa));
+            let gemm = |element| Kernel::Gemm(MatrixProduct { element, m: 2, n: 2, k: 2 });
+            assert_eq!(cpu.route(Kernel::Dot), isa.level().key());
+            assert_eq!(cpu.route(gemm(Element::Fp32)), "gemm_0.19");
+            let narrow = matches!(isa.level(), Level::AvxVnni | Level::Avx512);
+            if narrow {
+                assert_eq!(cpu.route(gemm(Element::Int8)), "avx2");
+                assert_eq!(
+                    cpu.route(Kernel::Gemv(Product { layout: Layout::Int8, n: 1, k: 1 })),
+                    "avx2"
+                );
+            }
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@
 mod int8;
 mod part;
 
+pub(in crate::cpu) use int8::level as int8_level;
 pub use int8::{IntMatrix, gemm_int8};
 pub use part::Float;
 
@@ -32,6 +33,9 @@ pub const ELEMENTS: &[Element] = if cfg!(target_arch = "x86_64") {
 } else {
     &[Element::Fp32, Element::Int8]
 };
+
+/// The word in records for products by the crate.
+pub(in crate::cpu) const LIBRARY: &str = "gemm_0.19";
 
 /// FP32 or FP16. The crate chooses the instruction set itself; it multiplies FP16 as FP32, and rounds sums of 512 terms or more
 /// to FP16.

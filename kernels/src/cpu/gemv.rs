@@ -151,13 +151,21 @@ pub fn gemv(isa: Isa, pool: &mut Pool, weights: &Matrix, x: &Input, y: &Output) 
 /// loses the streams that it otherwise asks for in advance.
 type RowKernel = fn(Layout, RowRef<'_>, &Input) -> f32;
 
-/// The kernel of an instruction set; those without dot products of bytes use the one of AVX2.
-fn row_kernel(isa: Isa) -> RowKernel {
+/// The instruction set whose kernel runs on this one: those without dot products of bytes in 512 bits use that of AVX2.
+pub(in crate::cpu) const fn level(isa: Isa) -> Level {
     match isa.level() {
+        Level::Avx2 | Level::AvxVnni | Level::Avx512 => Level::Avx2,
+        Level::Portable | Level::Neon => Level::Portable,
+        other => other,
+    }
+}
+
+fn row_kernel(isa: Isa) -> RowKernel {
+    match level(isa) {
         #[cfg(target_arch = "x86_64")]
         Level::Avx512Vnni => avx512::row,
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::AvxVnni | Level::Avx512 => avx2::row,
+        Level::Avx2 => avx2::row,
         #[cfg(target_arch = "aarch64")]
         Level::NeonDot => neon::row,
         _ => portable::row,

@@ -47,15 +47,18 @@ pub const fn fma_shape(isa: Isa) -> Shape {
     }
 }
 
+/// The instruction set whose chains of FP32 run on this one; those of its streams.
+pub(in crate::cpu) use super::stream::level as fma_level;
+
 /// Runs the chains of FP32, and gives the sum of all that is in them.
 pub fn fma(isa: Isa, rounds: u64) -> f64 {
-    match isa.level() {
+    match fma_level(isa) {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 | Level::Avx512Vnni => avx512::fma(rounds),
+        Level::Avx512 => avx512::fma(rounds),
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::AvxVnni => avx2::fma(rounds),
+        Level::Avx2 => avx2::fma(rounds),
         #[cfg(target_arch = "aarch64")]
-        Level::Neon | Level::NeonDot => neon::fma(rounds),
+        Level::Neon => neon::fma(rounds),
         _ => portable::fma(rounds),
     }
 }

@@ -16,19 +16,29 @@ pub const STEP: usize = 1024;
 /// The factor of the triad.
 pub const FACTOR: f64 = 3.0;
 
+/// The instruction set whose kernels run on this one.
+pub(in crate::cpu) const fn level(isa: Isa) -> Level {
+    match isa.level() {
+        Level::Avx2 | Level::AvxVnni => Level::Avx2,
+        Level::Avx512 | Level::Avx512Vnni => Level::Avx512,
+        Level::Neon | Level::NeonDot => Level::Neon,
+        Level::Portable => Level::Portable,
+    }
+}
+
 /// The sum of all words, modulo 2⁶⁴. In any order it is the same, so a kernel that skips a word is found out.
 ///
 /// # Panics
 /// When the part is no multiple of [`STEP`] bytes.
 pub fn read(isa: Isa, words: &[u64]) -> u64 {
     assert_steps(words);
-    match isa.level() {
+    match level(isa) {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 | Level::Avx512Vnni => avx512::read(words),
+        Level::Avx512 => avx512::read(words),
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::AvxVnni => avx2::read(words),
+        Level::Avx2 => avx2::read(words),
         #[cfg(target_arch = "aarch64")]
-        Level::Neon | Level::NeonDot => neon::read(words),
+        Level::Neon => neon::read(words),
         _ => portable::read(words),
     }
 }
@@ -40,13 +50,13 @@ pub fn read(isa: Isa, words: &[u64]) -> u64 {
 pub fn copy(isa: Isa, to: &mut [f64], from: &[f64]) {
     assert_steps(to);
     assert_eq!(to.len(), from.len(), "parts of one length");
-    match isa.level() {
+    match level(isa) {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 | Level::Avx512Vnni => avx512::copy(to, from),
+        Level::Avx512 => avx512::copy(to, from),
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::AvxVnni => avx2::copy(to, from),
+        Level::Avx2 => avx2::copy(to, from),
         #[cfg(target_arch = "aarch64")]
-        Level::Neon | Level::NeonDot => neon::copy(to, from),
+        Level::Neon => neon::copy(to, from),
         _ => portable::copy(to, from),
     }
 }
@@ -58,13 +68,13 @@ pub fn copy(isa: Isa, to: &mut [f64], from: &[f64]) {
 pub fn triad(isa: Isa, to: &mut [f64], b: &[f64], c: &[f64]) {
     assert_steps(to);
     assert!(to.len() == b.len() && to.len() == c.len(), "parts of one length");
-    match isa.level() {
+    match level(isa) {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 | Level::Avx512Vnni => avx512::triad(to, b, c),
+        Level::Avx512 => avx512::triad(to, b, c),
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::AvxVnni => avx2::triad(to, b, c),
+        Level::Avx2 => avx2::triad(to, b, c),
         #[cfg(target_arch = "aarch64")]
-        Level::Neon | Level::NeonDot => neon::triad(to, b, c),
+        Level::Neon => neon::triad(to, b, c),
         _ => portable::triad(to, b, c),
     }
 }

@@ -2,7 +2,7 @@
 
 use half::f16;
 
-use super::gemv::{DISTINCT, normal, repeated};
+use super::gemv::{DISTINCT, normal, repeated, set, start};
 use crate::backend::Fault;
 use crate::compare::{Mismatch, compare_rounded};
 use crate::cpu::buffer::{Buffer, Plain};
@@ -60,7 +60,7 @@ pub(super) struct Floats<T: Real> {
     expected: Vec<Expected>,
 }
 
-/// A row of the result.
+/// A row of the result, as far as rows of the weights differ.
 struct Expected {
     product: reference::Product,
     /// By how much rounding to the format of the result may change each value.
@@ -84,19 +84,18 @@ impl<T: Real> Floats<T> {
         let (rows, tokens) = (draw(n.min(DISTINCT), 0.02), draw(m.min(TOKENS), 1.0));
         let wide: Vec<f32> = rows.iter().map(|value| value.wide()).collect();
         let packed = Packed::encode(T::LAYOUT, &wide, k).ok().ok_or(Fault::Unsupported)?;
-        let expected = tokens.chunks(k).map(|token| expected(&packed, token, n));
+        let expected = tokens.chunks(k).map(|token| expected(&packed, token));
+        let starts = (0..copies).map(|copy| start(copy, packed.rows()));
         Ok(Self {
             expected: expected.collect(),
-            weights: (0..copies).map(|_| filled(pool, &rows, k, n)).collect(),
-            x: filled(pool, &tokens, k, m),
+            weights: starts.map(|start| filled(pool, &rows, start, k, n)).collect(),
+            x: filled(pool, &tokens, 0, k, m),
             y: vec![T::NAN; m * n],
         })
     }
 
     pub(super) fn run(&mut self, pool: &mut Pool, shape: Shape, turn: u64) {
-        // Sets are few.
-        #[expect(clippy::cast_possible_truncation, reason = "below the number of sets")]
-        let which = (turn % self.weights.len() as u64) as usize;
+        let which = set(turn, self.weights.len());
         gemm_float(pool, shape, &self.x, &self.weights[which], &mut self.y);
     }
 
@@ -105,9 +104,14 @@ impl<T: Real> Floats<T> {
         self.y.fill(T::NAN);
     }
 
-    /// The greatest error as a share of what it may be.
-    pub(super) fn error(&self, n: usize) -> f64 {
-        let tokens = self.y.chunks(n).zip(self.expected.iter().cycle());
+    /// The greatest error of the set whose turn it was, as a share of what it may be.
+    pub(super) fn error(&self, n: usize, turn: u64) -> f64 {
+        let whole = |few: &Expected| {
+            let copy = set(turn, self.weights.len()) as u64;
+            few.repeated(start(copy, few.rounding.len()), n)
+        };
+        let expected: Vec<Expected> = self.expected.iter().map(whole).collect();
+        let tokens = self.y.chunks(n).zip(expected.iter().cycle());
         tokens.map(|(got, expected)| error(got, expected)).fold(0.0, f64::max)
     }
 
@@ -117,28 +121,41 @@ impl<T: Real> Floats<T> {
     }
 }
 
-/// So many rows of K, over and over, as far apart as products want them.
-fn filled<T: Real>(pool: &mut Pool, values: &[T], k: usize, rows: usize) -> Buffer<T> {
+impl Expected {
+    /// For weights whose rows are those that differ, from `start` on and over and over.
+    fn repeated(&self, start: usize, rows: usize) -> Self {
+        let rounding = self.rounding.iter().copied().cycle().skip(start).take(rows);
+        Self { product: repeated(&self.product, start, rows), rounding: rounding.collect() }
+    }
+}
+
+/// So many rows of K, from `start` on and over and over, as far apart as products want them.
+fn filled<T: Real>(
+    pool: &mut Pool,
+    values: &[T],
+    start: usize,
+    k: usize,
+    rows: usize,
+) -> Buffer<T> {
     let pitch = pitch::<T>(k);
     let between = vec![T::NAN; pitch - k];
     let apart: Vec<T> = values.chunks(k).flat_map(|row| [row, &between].concat()).collect();
     Buffer::filled(pool, pitch * rows, |first, part| {
-        let again = apart.iter().cycle().skip(first % apart.len());
+        let again = apart.iter().cycle().skip((first + start * pitch) % apart.len());
         part.iter_mut().zip(again).for_each(|(to, value)| *to = *value);
     })
 }
 
-fn expected<T: Real>(packed: &Packed, token: &[T], n: usize) -> Expected {
+fn expected<T: Real>(packed: &Packed, token: &[T]) -> Expected {
     let token: Vec<f64> = token.iter().map(|value| f64::from(value.wide())).collect();
     let k = token.len();
-    let product = repeated(&reference::gemv(packed, &token), 0, n);
+    let product = reference::gemv(packed, &token);
     let roundings = T::ROUNDING * k.div_ceil(BLOCK) as f64;
-    let rounding: Vec<f64> =
-        largest_sums(packed, &token).into_iter().map(|sum| roundings * sum).collect();
+    let sums = largest_sums(packed, &token).into_iter();
     Expected {
         // The library promises one sum per product, and not sixteen side by side.
         product: reference::Product { terms: 16 * k, ..product },
-        rounding: rounding.iter().copied().cycle().take(n).collect(),
+        rounding: sums.map(|sum| roundings * sum).collect(),
     }
 }
 

@@ -8,7 +8,7 @@ use calc_core::units::Bytes;
 use half::f16;
 
 use super::floats::{Floats, TOKENS};
-use super::gemv::DISTINCT;
+use super::gemv::{DISTINCT, set, start};
 use crate::backend::{Check, Cost, Element, Fault, MatrixProduct, Task, Work};
 use crate::cpu::gemm::{ELEMENTS, IntMatrix, Shape, gemm_int8};
 use crate::cpu::isa::Isa;
@@ -47,6 +47,9 @@ impl GemmTask {
     ) -> Result<Self, Fault> {
         let size = |n: u64| usize::try_from(n).ok().ok_or(Fault::Unsupported);
         let shape = Shape { m: size(product.m)?, n: size(product.n)?, k: size(product.k)? };
+        if shape.m == 0 || shape.n == 0 || shape.k == 0 {
+            return Err(Fault::Unsupported);
+        }
         let operands = match product.element {
             other if !ELEMENTS.contains(&other) => return Err(Fault::Unsupported),
             Element::Fp32 => {
@@ -72,14 +75,14 @@ fn bytes(seed: u64, Shape { m, n, k }: Shape, copies: u64) -> Operands {
         token.iter().zip(row).map(|(x, w)| i32::from(*x) * i32::from(*w)).sum()
     };
     let of_token = |token| rows.chunks(k).map(|row| dot(token, row)).collect();
-    let again = |values: &[i8], count: usize| -> Vec<i8> {
-        values.iter().copied().cycle().take(count * k).collect()
+    let again = |values: &[i8], start: usize, count: usize| -> Vec<i8> {
+        values.iter().copied().cycle().skip(start * k).take(count * k).collect()
     };
-    let weights = IntMatrix::new(n, k, &again(&rows, n));
+    let starts = (0..copies).map(|copy| start(copy, n.min(DISTINCT)));
     Operands::Int8 {
         expected: tokens.chunks(k).map(of_token).collect(),
-        weights: (0..copies).map(|_| weights.clone()).collect(),
-        x: IntMatrix::new(m, k, &again(&tokens, m)),
+        weights: starts.map(|start| IntMatrix::new(n, k, &again(&rows, start, n))).collect(),
+        x: IntMatrix::new(m, k, &again(&tokens, 0, m)),
         y: vec![i32::MIN; m * n],
     }
 }
@@ -88,7 +91,9 @@ fn cost(product: MatrixProduct) -> Cost {
     let MatrixProduct { m, n, k, .. } = product;
     let (input, output) = (product.format(), product.output_format());
     let cost = gemm_cost(GemmShape { m, n, k }, GemmFormats { weights: input, input, output });
-    Cost { bytes: cost.traffic.total(), flops: cost.flops }
+    // Scales are left to whoever uses the result.
+    let weights = Bytes::new(n as f64 * k as f64 * product.element.bytes() as f64);
+    Cost { bytes: weights + cost.traffic.activations, flops: cost.flops }
 }
 
 impl Operands {
@@ -97,10 +102,7 @@ impl Operands {
             Self::Fp32(floats) => floats.run(pool, shape, turn),
             Self::Fp16(floats) => floats.run(pool, shape, turn),
             Self::Int8 { weights, x, y, .. } => {
-                // Sets are few.
-                #[expect(clippy::cast_possible_truncation, reason = "below the number of sets")]
-                let which = (turn % weights.len() as u64) as usize;
-                gemm_int8(isa, pool, x, &weights[which], y);
+                gemm_int8(isa, pool, x, &weights[set(turn, weights.len())], y);
             }
         }
     }
@@ -114,14 +116,15 @@ impl Operands {
         }
     }
 
-    /// The greatest error as a share of what it may be; of bytes none may be.
-    fn error(&self, n: usize) -> f64 {
+    /// The greatest error of the set whose turn it was, as a share of what it may be; of bytes none may be.
+    fn error(&self, n: usize, turn: u64) -> f64 {
         match self {
-            Self::Fp32(floats) => floats.error(n),
-            Self::Fp16(floats) => floats.error(n),
-            Self::Int8 { y, expected, .. } => {
+            Self::Fp32(floats) => floats.error(n, turn),
+            Self::Fp16(floats) => floats.error(n, turn),
+            Self::Int8 { y, expected, weights, .. } => {
+                let start = start(set(turn, weights.len()) as u64, expected[0].len());
                 let right = y.chunks(n).zip(expected.iter().cycle()).all(|(got, expected)| {
-                    got.iter().zip(expected.iter().cycle()).all(|(a, b)| a == b)
+                    got.iter().zip(expected.iter().cycle().skip(start)).all(|(a, b)| a == b)
                 });
                 if right { 0.0 } else { f64::INFINITY }
             }
@@ -144,7 +147,7 @@ impl Task for GemmTask {
         for turn in 0..self.copies {
             self.operands.poison();
             self.run(turn)?;
-            let worst_error = self.operands.error(self.shape.n);
+            let worst_error = self.operands.error(self.shape.n, turn);
             check = check.worse(Check { worst_error, tolerance: 1.0 });
         }
         Ok(check)
@@ -200,17 +203,29 @@ mod tests {
         for element in ELEMENTS.iter().copied() {
             let mut task = task(element, (3, 40, 8));
             task.operands.poison();
-            assert!(task.operands.error(40).is_infinite(), "{element:?}");
+            assert!(task.operands.error(40, 0).is_infinite(), "{element:?}");
+        }
+    }
+
+    #[test]
+    fn turns_take_one_copy_after_the_other() {
+        for element in ELEMENTS.iter().copied() {
+            let mut task = task(element, (3, 40, 8));
+            for turn in 0..4 {
+                task.run(turn).unwrap();
+                assert!(task.operands.error(40, turn) <= 1.0, "{element:?} {turn}");
+                assert!(task.operands.error(40, turn + 1) > 1.0, "{element:?} {turn}");
+            }
         }
     }
 
     #[test]
     fn costs_by_hand() {
-        // 2·2·40·8 operations; 2·8 inputs, 40·8 weights; 2·40 outputs, of INT8 of 4 bytes; a scale of 4 bytes per row of INT8.
+        // 2·2·40·8 operations; 2·8 inputs, 40·8 weights; 2·40 outputs, of INT8 of 4 bytes.
         for (element, bytes) in [
             (Element::Fp32, 4.0 * 416.0),
             (Element::Fp16, 2.0 * 416.0),
-            (Element::Int8, 336.0 + 320.0 + 160.0),
+            (Element::Int8, 336.0 + 320.0),
         ] {
             let cost = cost(MatrixProduct { element, m: 2, n: 40, k: 8 });
             assert!((cost.flops.get() - 1280.0).abs() < 0.5);

@@ -21,6 +21,18 @@ pub(super) const DISTINCT: usize = 67;
 /// By how many rows a copy begins later than the one before: a call that takes another copy's turn is found out.
 const STAGGER: usize = 7;
 
+/// The set whose turn it is.
+#[expect(clippy::cast_possible_truncation, reason = "below the number of sets")]
+pub(super) const fn set(turn: u64, sets: usize) -> usize {
+    (turn % sets as u64) as usize
+}
+
+/// With which of the rows that differ a copy begins.
+#[expect(clippy::cast_possible_truncation, reason = "below the number of rows")]
+pub(super) const fn start(copy: u64, rows: usize) -> usize {
+    (STAGGER as u64 * copy % rows as u64) as usize
+}
+
 /// A product over sets of weights.
 pub(in crate::cpu) struct GemvTask {
     pool: Rc<RefCell<Pool>>,
@@ -52,7 +64,7 @@ impl GemvTask {
         let packed = Packed::encode(product.layout, &weights, k).ok().ok_or(Fault::Unsupported)?;
         let few = reference::gemv(&packed, &as_read(product.layout, &x));
         let copy = |start| Matrix::repeated(&mut pool.borrow_mut(), &packed, start, n);
-        let starts = (0..size(copies)?).map(|copy| STAGGER * copy % packed.rows());
+        let starts = (0..copies).map(|copy| start(copy, packed.rows()));
         let matrices: Vec<Matrix> = starts.map(copy).collect();
         Ok(Self {
             cost: cost(product, &matrices[0]),
@@ -97,20 +109,15 @@ fn cost(product: Product, matrix: &Matrix) -> Cost {
 impl GemvTask {
     /// The product of the copy whose turn it is.
     fn expected(&self, turn: u64) -> reference::Product {
-        let start = STAGGER * self.which(turn) % self.few.values.len();
+        let copy = set(turn, self.matrices.len()) as u64;
+        let start = start(copy, self.few.values.len());
         repeated(&self.few, start, self.matrices[0].rows())
-    }
-
-    /// The copy whose turn it is.
-    #[expect(clippy::cast_possible_truncation, reason = "below the number of matrices")]
-    const fn which(&self, turn: u64) -> usize {
-        (turn % self.matrices.len() as u64) as usize
     }
 }
 
 impl Task for GemvTask {
     fn run(&mut self, turn: u64) -> Result<(), Fault> {
-        let which = self.which(turn);
+        let which = set(turn, self.matrices.len());
         let mut pool = self.pool.borrow_mut();
         gemv(self.isa, &mut pool, &self.matrices[which], &self.input, &self.output);
         Ok(())

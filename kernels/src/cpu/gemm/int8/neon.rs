@@ -1,0 +1,58 @@
+//! Tiles by `sdot`.
+#![expect(unsafe_code, reason = "vector instructions")]
+
+use std::arch::aarch64::{int8x16_t, int32x4_t, vaddvq_s32, vdupq_n_s32, vld1q_s8};
+
+use super::{Line, TALL, Tile, WIDE};
+use crate::cpu::isa::{Isa, Level};
+
+/// Sums of products of four bytes at a time.
+pub(super) fn sdot(isa: Isa, xs: [&[Line]; TALL], ws: [&[Line]; WIDE]) -> Tile {
+    assert!(isa.level() == Level::NeonDot);
+    // SAFETY: an `Isa` of this level is proof of the features.
+    unsafe { tile(xs, ws) }
+}
+
+#[target_feature(enable = "neon,dotprod")]
+fn tile(xs: [&[Line]; TALL], ws: [&[Line]; WIDE]) -> Tile {
+    let mut sums = [[vdupq_n_s32(0); WIDE]; TALL];
+    for step in 0..xs[0].len() {
+        for quarter in 0..4 {
+            let x = xs.map(|x| load(&x[step], quarter));
+            for (j, w) in ws.iter().enumerate() {
+                let weights = load(&w[step], quarter);
+                for (sums, x) in sums.iter_mut().zip(x) {
+                    sums[j] = add(sums[j], x, weights);
+                }
+            }
+        }
+    }
+    let mut tile = [[0; WIDE]; TALL];
+    for i in 0..TALL {
+        for j in 0..WIDE {
+            tile[i][j] = vaddvq_s32(sums[i][j]);
+        }
+    }
+    tile
+}
+
+/// Adds the sums of four products of bytes to each of four numbers.
+#[target_feature(enable = "neon,dotprod")]
+fn add(mut sums: int32x4_t, a: int8x16_t, b: int8x16_t) -> int32x4_t {
+    // SAFETY: one instruction on registers, which the processor has.
+    unsafe {
+        std::arch::asm!(
+            "sdot {sums:v}.4s, {a:v}.16b, {b:v}.16b",
+            sums = inout(vreg) sums, a = in(vreg) a, b = in(vreg) b,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    sums
+}
+
+#[target_feature(enable = "neon")]
+fn load(line: &Line, quarter: usize) -> int8x16_t {
+    let bytes = &line.0[quarter * 16..][..16];
+    // SAFETY: 16 bytes, and the load needs no alignment.
+    unsafe { vld1q_s8(bytes.as_ptr()) }
+}
