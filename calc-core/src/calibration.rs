@@ -15,7 +15,7 @@ use crate::text::{List, Text};
 use crate::units::Seconds;
 
 pub use engine::{Engine, usual_engine};
-pub use own::FactorRow;
+pub use own::{FactorRow, Tokens};
 
 use coefficients::Coefficients;
 use machine::{Kernel, Machine, MemoryKind, Setting};
@@ -104,7 +104,7 @@ pub struct Intervals {
 /// The factors in force: own measurements, and the fitted model under them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
-    /// Rows of own measurements; of several that match, the most specific counts.
+    /// Rows of own measurements; of several that match and have a factor, the most specific gives it.
     pub rows: List<FactorRow>,
     /// Constants of the model.
     pub constants: Coefficients,
@@ -191,15 +191,7 @@ impl Tuned<'_> {
         let Interval { low, high } = self.interval(kernel.setting);
         let provenance = self.provenance();
         let model = Factors { low, high, provenance, ..self.machine.factors(kernel) };
-        self.own(op, kernel).map_or(model, |own| own.over(model, kernel.setting))
-    }
-
-    /// The row of own measurements that is most about a kernel.
-    fn own(&self, op: OpKind, kernel: &Kernel<'_>) -> Option<&FactorRow> {
-        let rows = self.calibration.rows.iter();
-        let matching =
-            rows.filter_map(|row| row.specificity(self, op, kernel).map(|score| (score, row)));
-        matching.max_by_key(|(score, _)| *score).map(|(_, row)| row)
+        own::over(self, op, kernel, model).unwrap_or(model)
     }
 
     /// Least time between kernels that the host cannot launch faster.
@@ -250,6 +242,7 @@ mod tests {
     use crate::catalog::{self, formats};
     use crate::cost::gemm::{GemmFormats, GemmShape, gemm};
     use crate::op::{Product, Shape};
+    use crate::quant_format::ComputeClass;
     use crate::roofline::{Roofline, Roofs};
     use alloc::vec;
 
@@ -258,13 +251,27 @@ mod tests {
     }
 
     fn factors(calibration: &Calibration, device: &str, op: OpKind, setting: Setting) -> Factors {
+        factors_of(calibration, device, op, setting, 1)
+    }
+
+    fn factors_of(
+        calibration: &Calibration,
+        device: &str,
+        op: OpKind,
+        setting: Setting,
+        m: u32,
+    ) -> Factors {
         let device = catalog::device(device).expect("catalog key");
-        let product =
-            Product { rows: 1.0, outputs: 4096.0, inputs: 4096.0, weights: &formats::FP16 };
+        let product = Product {
+            rows: f64::from(m),
+            outputs: 4096.0,
+            inputs: 4096.0,
+            weights: &formats::FP16,
+        };
         let roofs = Roofs::new(device, None).expect("no mode");
         let path = roofs.compute_path(&formats::FP16, &formats::FP16).expect("a path");
         let roofline = Roofline { peak: path.peak, bandwidth: roofs.bandwidth };
-        let shape = GemmShape { m: 1, n: 4096, k: 4096 };
+        let shape = GemmShape { m: u64::from(m), n: 4096, k: 4096 };
         let half = &formats::FP16;
         let cost = gemm(shape, GemmFormats { weights: half, input: half, output: half });
         let kernel = Kernel {
@@ -282,14 +289,9 @@ mod tests {
     fn the_most_specific_row_wins_and_a_row_of_another_device_never_does() {
         let row = |device: Option<&'static str>, op, eta_memory| FactorRow {
             device: device.map(Text::Borrowed),
-            engine: None,
-            format: None,
             op,
-            in_step: false,
             eta_memory: Some(eta_memory),
-            eta_compute: None,
-            floor: None,
-            interval: None,
+            ..FactorRow::OPEN
         };
         let calibration = Calibration {
             rows: List::Owned(vec![
@@ -312,14 +314,12 @@ mod tests {
     fn what_is_not_measured_stays_the_models_and_a_floor_counts_where_it_was_measured() {
         let row = FactorRow {
             device: Some(Text::Borrowed("l4")),
-            engine: None,
             format: Some(Text::Borrowed("fp16")),
             op: Some(OpKind::Gemm),
-            in_step: false,
             eta_memory: Some(0.5),
-            eta_compute: None,
             floor: Some(Seconds::new(9e-6)),
             interval: Some(Interval { low: 0.9, high: 1.1 }),
+            ..FactorRow::OPEN
         };
         let own = Calibration { rows: List::Owned(vec![row]), ..Calibration::FITTED };
         let alone = Setting::Alone { block_scaled: false };
@@ -337,6 +337,42 @@ mod tests {
                 ..model
             };
             assert_eq!(found, expected, "{setting:?}");
+        }
+    }
+
+    #[test]
+    fn each_factor_is_of_the_most_specific_row_that_has_it_and_the_interval_of_what_takes_longest()
+    {
+        let interval = |low, high| Some(Interval { low, high });
+        let all = FactorRow { op: Some(OpKind::Gemm), ..FactorRow::OPEN };
+        let format = FactorRow {
+            format: Some(Text::Borrowed("fp16")),
+            eta_memory: Some(0.5),
+            interval: interval(0.9, 1.1),
+            ..all.clone()
+        };
+        let class = |class, eta| FactorRow {
+            compute: Some(class),
+            tokens: Some(Tokens::Several),
+            eta_compute: Some(eta),
+            extra_tokens: Some(16.0),
+            interval: interval(0.7, 1.3),
+            ..all.clone()
+        };
+        let one = FactorRow { tokens: Some(Tokens::One), eta_compute: Some(1.0), ..all.clone() };
+        let rows =
+            vec![class(ComputeClass::Int8, 0.1), class(ComputeClass::Fp16, 0.6), format, one];
+        let own = Calibration { rows: List::Owned(rows), ..Calibration::FITTED };
+        let alone = Setting::Alone { block_scaled: false };
+        for (tokens, eta, low) in
+            [(1, 1.0, 0.9), (2, 0.6 * 2.0 / 18.0, 0.9), (4096, 0.6 * 4096.0 / 4112.0, 0.7)]
+        {
+            let found = factors_of(&own, "l4", OpKind::Gemm, alone, tokens);
+            assert!((found.eta_compute / eta - 1.0).abs() < 1e-12, "{tokens}: {found:?}");
+            assert!(
+                (found.eta_memory - 0.5).abs() < 1e-12 && found.low == low,
+                "{tokens}: {found:?}"
+            );
         }
     }
 

@@ -2,7 +2,7 @@
 
 pub(crate) mod calibration;
 pub(crate) mod conditions;
-pub(crate) mod fit;
+pub(crate) mod device;
 pub(crate) mod products;
 pub(crate) mod record;
 pub(crate) mod sensors;

@@ -3,9 +3,10 @@
 
 use core::fmt;
 
-use calc_core::calibration::{Calibration, Engine, FactorRow, Interval};
+use calc_core::calibration::{Calibration, Engine, FactorRow, Interval, Tokens};
 use calc_core::catalog;
 use calc_core::op::OpKind;
+use calc_core::quant_format::ComputeClass;
 use calc_core::text::{List, Text};
 use calc_core::units::Seconds;
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,8 @@ pub mod lines;
 pub const MAX_BYTES: usize = 1 << 20;
 /// Most rows of a file.
 pub const MAX_ROWS: usize = 1000;
+/// Most tokens that a product computes for beside its own.
+const MOST_EXTRA: f64 = 1e6;
 
 /// What was measured on a device.
 #[derive(Debug, Clone, PartialEq)]
@@ -102,11 +105,17 @@ struct Row {
     format: Option<String>,
     #[serde(default)]
     op: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    compute: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tokens: Option<String>,
     measured: Measured,
     #[serde(default)]
     eta_memory: Option<f64>,
     #[serde(default)]
     eta_compute: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    extra_tokens: Option<f64>,
     #[serde(default)]
     floor_us: Option<f64>,
     #[serde(default)]
@@ -167,9 +176,15 @@ fn own_row(device: &str, row: &Row) -> Result<OwnRow, String> {
             .map_err(|error| crate::words::core_error(&error))
     });
     let op = row.op.as_deref().map(operator).transpose()?;
+    let compute = row.compute.as_deref().map(class).transpose()?;
+    let tokens = row.tokens.as_deref().map(tokens).transpose()?;
     let share = |what, value| in_range(what, value, 1e-4, 10.0);
     share("eta_memory", row.eta_memory)?;
     share("eta_compute", row.eta_compute)?;
+    in_range("extra_tokens", row.extra_tokens, 0.0, MOST_EXTRA)?;
+    if row.extra_tokens.is_some() && row.eta_compute.is_none() {
+        return Err("extra_tokens needs eta_compute".to_owned());
+    }
     in_range("floor_us", row.floor_us, 0.0, 1e6)?;
     in_range("low", row.low, 0.01, 1.0)?;
     in_range("high", row.high, 1.0, 100.0)?;
@@ -186,9 +201,12 @@ fn own_row(device: &str, row: &Row) -> Result<OwnRow, String> {
         engine,
         format: format.transpose()?,
         op,
+        compute,
+        tokens,
         in_step: row.measured == Measured::Step,
         eta_memory: row.eta_memory,
         eta_compute: row.eta_compute,
+        extra_tokens: row.extra_tokens,
         floor: row.floor_us.map(|floor| Seconds::new(floor * 1e-6)),
         interval,
     };
@@ -210,6 +228,15 @@ fn operator(key: &str) -> Result<OpKind, String> {
     })
 }
 
+fn class(key: &str) -> Result<ComputeClass, String> {
+    let found = ComputeClass::ALL.into_iter().find(|class| class.key() == key);
+    found.ok_or_else(|| format!("compute must be a peak such as fp32, fp16 or int8; got `{key}`"))
+}
+
+fn tokens(key: &str) -> Result<Tokens, String> {
+    Tokens::of_key(key).ok_or_else(|| format!("tokens must be one or several; got `{key}`"))
+}
+
 fn in_range(what: &str, value: Option<f64>, min: f64, max: f64) -> Result<(), String> {
     match value {
         Some(value) if !(min..=max).contains(&value) => {
@@ -228,9 +255,12 @@ pub fn write(own: &OwnMeasurements) -> String {
             engine: factors.engine.map(|engine| engine.key().to_owned()),
             format: factors.format.as_ref().map(ToString::to_string),
             op: factors.op.map(|op| op.key().to_owned()),
+            compute: factors.compute.map(|class| class.key().to_owned()),
+            tokens: factors.tokens.map(|tokens| tokens.key().to_owned()),
             measured: if factors.in_step { Measured::Step } else { Measured::Kernel },
             eta_memory: factors.eta_memory.map(rounded),
             eta_compute: factors.eta_compute.map(rounded),
+            extra_tokens: factors.extra_tokens.map(rounded),
             floor_us: factors.floor.map(|floor| rounded(floor.get() * 1e6)),
             low: factors.interval.map(|interval| rounded(interval.low)),
             high: factors.interval.map(|interval| rounded(interval.high)),

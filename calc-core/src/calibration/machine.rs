@@ -90,6 +90,8 @@ pub struct Machine<'a> {
     /// Dense peaks of the device.
     peaks: [Option<FlopsPerSec>; 10],
     old_instructions: f64,
+    /// Products are computed in tiles of 16 rows and more, one tile on an SM: not on the vector units of a CPU.
+    has_tiles: bool,
     sm: f64,
     l2: f64,
     /// How much longer floors take than at the clock at which they are stated.
@@ -138,6 +140,7 @@ impl<'a> Machine<'a> {
             share: share.map(|share| share * scale.compute),
             peaks: device.peaks.0.map(|peak| peak.map(|fact| fact.value)),
             old_instructions: if needs_new_instructions(device) { c.old_instructions } else { 1.0 },
+            has_tiles: device.class != DeviceClass::Cpu,
             sm,
             l2: device.l2.map_or(sm * 0.5e6, |fact| fact.value.get()),
             clock: FLOOR_CLOCK / clock,

@@ -1,7 +1,8 @@
 //! Rows of own measurements, which go before the model.
 
-use crate::op::OpKind;
+use crate::op::{OpKind, Shape};
 use crate::provenance::Provenance;
+use crate::quant_format::ComputeClass;
 use crate::text::Text;
 use crate::units::Seconds;
 
@@ -19,32 +20,75 @@ pub struct FactorRow {
     pub format: Option<Text>,
     /// Operator; `gemm` means every matrix product.
     pub op: Option<OpKind>,
+    /// The peak that is used, after fallbacks: that of `eta_compute`.
+    pub compute: Option<ComputeClass>,
+    /// How many tokens share the weights.
+    pub tokens: Option<Tokens>,
     /// Measured in the steps of a model; otherwise on kernels alone, whose floor is another.
     pub in_step: bool,
     /// Share of the bandwidth.
     pub eta_memory: Option<f64>,
     /// Share of the compute peak.
     pub eta_compute: Option<f64>,
+    /// Tokens that a product computes for beside its own: padding, and weights that are rearranged first. Goes with `eta_compute`.
+    pub extra_tokens: Option<f64>,
     /// Time that every kernel costs.
     pub floor: Option<Seconds>,
     /// The interval.
     pub interval: Option<Interval>,
 }
 
+/// Vectors and matrices have kernels of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tokens {
+    /// One row of input.
+    One,
+    /// More than one.
+    Several,
+}
+
+impl Tokens {
+    /// The key in files.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::One => "one",
+            Self::Several => "several",
+        }
+    }
+
+    /// What a key names.
+    pub fn of_key(key: &str) -> Option<Self> {
+        [Self::One, Self::Several].into_iter().find(|tokens| tokens.key() == key)
+    }
+}
+
 impl FactorRow {
+    /// A row about everything that says nothing.
+    pub const OPEN: Self = Self {
+        device: None,
+        engine: None,
+        format: None,
+        op: None,
+        compute: None,
+        tokens: None,
+        in_step: false,
+        eta_memory: None,
+        eta_compute: None,
+        extra_tokens: None,
+        floor: None,
+        interval: None,
+    };
+
     /// How specific a matching row is; `None` when it does not match. A device counts most, then the engine.
-    pub(super) fn specificity(
-        &self,
-        tuned: &Tuned<'_>,
-        op: OpKind,
-        kernel: &Kernel<'_>,
-    ) -> Option<u32> {
-        let is_product = kernel.shape.product().is_some();
+    fn specificity(&self, tuned: &Tuned<'_>, op: OpKind, kernel: &Kernel<'_>) -> Option<u32> {
+        let rows = rows(kernel.shape);
         let asked = [
-            (16, self.device.as_ref().map(|device| *device == tuned.device.key)),
-            (8, self.engine.map(|engine| engine == tuned.engine)),
-            (4, self.format.as_ref().map(|format| format == kernel.format.key)),
-            (2, self.op.map(|known| known == op || (known == OpKind::Gemm && is_product))),
+            (64, self.device.as_ref().map(|device| *device == tuned.device.key)),
+            (32, self.engine.map(|engine| engine == tuned.engine)),
+            (16, self.format.as_ref().map(|format| format == kernel.format.key)),
+            (8, self.op.map(|known| known == op || (known == OpKind::Gemm && rows.is_some()))),
+            (4, self.compute.map(|class| class == kernel.path.class)),
+            (2, self.tokens.map(|tokens| Some(tokens) == rows.map(counted))),
             (1, self.is_about(kernel.setting).then_some(true)),
         ];
         let fits = asked.iter().all(|(_, matches)| *matches != Some(false));
@@ -56,19 +100,68 @@ impl FactorRow {
     const fn is_about(&self, setting: Setting) -> bool {
         self.in_step == matches!(setting, Setting::Step { .. })
     }
+}
 
-    /// What was measured, over what the model says.
-    pub(super) fn over(&self, model: Factors, setting: Setting) -> Factors {
-        let floor = self.floor.filter(|_| self.is_about(setting));
-        let Interval { low, high } =
-            self.interval.unwrap_or(Interval { low: model.low, high: model.high });
-        Factors {
-            eta_memory: self.eta_memory.unwrap_or(model.eta_memory),
-            eta_compute: self.eta_compute.unwrap_or(model.eta_compute),
-            floor: floor.unwrap_or(model.floor),
-            low,
-            high,
-            provenance: Provenance::Measured,
-        }
+/// What was measured, over what the model says: each factor from the most specific row that has it. `None` where no row has
+/// any.
+pub(super) fn over(
+    tuned: &Tuned<'_>,
+    op: OpKind,
+    kernel: &Kernel<'_>,
+    model: Factors,
+) -> Option<Factors> {
+    let best = |has: &dyn Fn(&FactorRow) -> bool| -> Option<&FactorRow> {
+        let rows = tuned.calibration.rows.iter().filter(|row| has(row));
+        rows.filter_map(|row| row.specificity(tuned, op, kernel).map(|score| (score, row)))
+            .max_by_key(|(score, _)| *score)
+            .map(|(_, row)| row)
+    };
+    let memory = best(&|row| row.eta_memory.is_some());
+    let compute = best(&|row| row.eta_compute.is_some());
+    let floor = best(&|row| row.floor.is_some() && row.is_about(kernel.setting));
+    let mut factors = Factors {
+        eta_memory: memory.and_then(|row| row.eta_memory).unwrap_or(model.eta_memory),
+        eta_compute: compute.map_or(model.eta_compute, |row| share(row, kernel.shape)),
+        floor: floor.and_then(|row| row.floor).unwrap_or(model.floor),
+        ..model
+    };
+    // The interval is that of what takes longest.
+    let slow = [
+        (kernel.time.memory / factors.eta_memory, memory),
+        (kernel.time.compute / factors.eta_compute, compute),
+        (factors.floor, floor),
+    ];
+    let rows = slow.into_iter().filter(|(_, row)| row.is_some());
+    let longest = rows.max_by(|(a, _), (b, _)| a.get().total_cmp(&b.get()))?.1?;
+    if let Some(Interval { low, high }) = longest.interval {
+        (factors.low, factors.high) = (low, high);
     }
+    factors.provenance = Provenance::Measured;
+    Some(factors)
+}
+
+/// The share of the peak that is reached with so many tokens.
+///
+/// ```text
+/// eta = eta_compute · M / (M + extra)
+/// ```
+fn share(row: &FactorRow, shape: &Shape) -> f64 {
+    let eta = row.eta_compute.unwrap_or(1.0);
+    match (row.extra_tokens, rows(shape)) {
+        (Some(extra), Some(rows)) => eta * rows / (rows + extra),
+        _ => eta,
+    }
+}
+
+/// Tokens of a product; of an expert those that it gets, one at least.
+fn rows(shape: &Shape) -> Option<f64> {
+    match shape {
+        Shape::Product(product) => Some(product.rows),
+        Shape::Experts { product, distinct, .. } => Some((product.rows / distinct).max(1.0)),
+        Shape::Attention { .. } | Shape::Scan | Shape::Stream => None,
+    }
+}
+
+const fn counted(rows: f64) -> Tokens {
+    if rows > 1.0 { Tokens::Several } else { Tokens::One }
 }

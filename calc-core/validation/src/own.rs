@@ -1,4 +1,4 @@
-//! The factors of a device from its owner's measurements: what `calibrate` writes into a file.
+//! The factors of a device from its owner's measurements, of a file or taken now: what `calibrate` writes into a file.
 //!
 //! Rows about the same kernels, from the same engine, give one row of factors. A floor is told from the rates only where the
 //! measurements are many and far apart; the interval comes from predicting each measurement without it.
@@ -43,7 +43,7 @@ pub fn rows(device: &str, measured: &[Prepared<'_>]) -> Vec<OwnRow> {
                 && (counted.kind == about.op
                     || about.op == OpKind::Gemm && counted.shape.product().is_some())
         });
-        let point = Point { part, measured: row.row.measured.get() };
+        let point = Point { part, tokens: None, measured: row.row.measured.get() };
         match groups.iter_mut().find(|(known, _)| *known == about) {
             Some((_, points)) => points.push(point),
             None => groups.push((about, vec![point])),
@@ -78,6 +78,7 @@ fn own_row(device: &str, about: &About, points: &[Point]) -> Option<OwnRow> {
         eta_compute: share(found.compute),
         floor: found.floor.map(Seconds::new),
         interval: interval(points),
+        ..FactorRow::OPEN
     };
     Some(OwnRow { factors, points: u32::try_from(points.len()).unwrap_or(u32::MAX) })
 }
@@ -91,65 +92,87 @@ fn interval(points: &[Point]) -> Option<Interval> {
     for left_out in 0..points.len() {
         let mut others = points.to_vec();
         let point = others.remove(left_out);
-        ratios.push(point.measured / Fit::of(&others)?.time(&point.part));
+        ratios.push(point.measured / Fit::of(&others)?.time(&point));
     }
     let [low, high] = [0.1, 0.9].map(|share| percentile(&mut ratios, share));
     Some(Interval { low: low.clamp(0.01, 1.0), high: high.clamp(1.0, 100.0) })
 }
 
 /// A measurement beside what the model says of its parts.
-#[derive(Debug, Clone, Copy)]
-struct Point {
-    part: Part,
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// At the roof.
+    pub part: Part,
+    /// Tokens (M), where what a product computes beside its own is fitted, too.
+    pub tokens: Option<f64>,
     /// Measured time [s].
-    measured: f64,
+    pub measured: f64,
 }
 
 /// By how much slower than the roofs, and what a kernel costs beside.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Fit {
-    memory: Option<f64>,
-    compute: Option<f64>,
+pub struct Fit {
+    /// Than the bandwidth allows; none where nothing is bound by it.
+    pub memory: Option<f64>,
+    /// Than the peak allows, with tokens without end.
+    pub compute: Option<f64>,
+    /// Tokens that a product computes for beside its own.
+    pub extra: Option<f64>,
     /// Floor of a kernel [s]; without one the model's stands.
-    floor: Option<f64>,
+    pub floor: Option<f64>,
 }
 
 impl Fit {
-    /// The least sum of errors in the logarithm; `None` for points that are all beside these kernels.
-    fn of(points: &[Point]) -> Option<Self> {
+    /// The least sum of errors in the logarithm; `None` for points that are all beside these kernels. A floor only where the
+    /// measurements are many and far apart.
+    pub fn of(points: &[Point]) -> Option<Self> {
+        let times = points.iter().map(|point| point.measured);
+        let span = times.clone().fold(0.0, f64::max) / times.fold(f64::INFINITY, f64::min);
+        Self::with_floor(points, points.len() >= MANY && span >= SPAN)
+    }
+
+    /// The same for points that were chosen so that they tell a floor from a rate, or so that they have none.
+    pub fn with_floor(points: &[Point], has_floor: bool) -> Option<Self> {
         let by = |of: fn(&Part) -> f64| {
             points.iter().map(move |point| (point.measured - point.part.rest) / of(&point.part))
         };
         let usable = points.iter().any(|point| point.part.count > 0.0);
         let memory = points.iter().any(|point| point.part.memory >= point.part.compute);
         let compute = points.iter().any(|point| point.part.compute > point.part.memory);
-        let times = points.iter().map(|point| point.measured);
-        let span = times.clone().fold(0.0, f64::max) / times.fold(f64::INFINITY, f64::min);
-        let has_floor = points.len() >= MANY && span >= SPAN;
+        let has_extra = compute && points.iter().all(|point| point.tokens.is_some());
         let floor = by(|part| part.count).fold(f64::INFINITY, f64::min).max(1e-9);
-        let starts: &[f64] = if has_floor { &[0.01, 0.3, 0.8] } else { &[0.0] };
-        let best = starts.iter().map(|share| {
+        let floors: &[f64] = if has_floor { &[0.01, 0.3, 0.8] } else { &[0.0] };
+        let extras: &[f64] = if has_extra { &[1.0, 10.0, 100.0] } else { &[0.0] };
+        let starts = floors.iter().flat_map(|share| extras.iter().map(move |extra| (share, extra)));
+        let best = starts.map(|(share, extra)| {
             let start = Self {
                 memory: memory.then_some(USUAL_MEMORY),
                 compute: compute.then_some(USUAL_COMPUTE),
+                extra: has_extra.then_some(*extra),
                 floor: has_floor.then_some(floor * share),
             };
-            start.descend(points)
+            let found = start.descend(points);
+            // What is beside the rates may have vanished on the way while the rates were still wrong.
+            let again = Self { extra: start.extra, floor: start.floor, ..found.0 };
+            [found, again.descend(points)].into_iter()
         });
+        let best = best.flatten();
         best.filter(|_| usable).min_by(|a, b| a.1.total_cmp(&b.1)).map(|(fit, _)| fit)
     }
 
     /// The time of these kernels and of what is beside them [s].
-    fn time(&self, part: &Part) -> f64 {
+    pub fn time(&self, point: &Point) -> f64 {
+        let part = &point.part;
+        let more = self.extra.zip(point.tokens).map_or(0.0, |(extra, tokens)| extra / tokens);
         let memory = self.memory.map_or(0.0, |slower| slower * part.memory);
-        let compute = self.compute.map_or(0.0, |slower| slower * part.compute);
+        let compute = self.compute.map_or(0.0, |slower| slower * part.compute * (1.0 + more));
         let floors = self.floor.map_or(part.floors, |floor| floor * part.count);
         memory.max(compute) + floors + part.rest
     }
 
     /// What is usual weighs as much as a third of a measurement: it decides what the measurements leave open.
     fn cost(&self, points: &[Point]) -> f64 {
-        let errors = points.iter().map(|point| ln(self.time(&point.part) / point.measured).abs());
+        let errors = points.iter().map(|point| ln(self.time(point) / point.measured).abs());
         let usual = [(self.memory, USUAL_MEMORY), (self.compute, USUAL_COMPUTE)];
         let unusual = usual
             .iter()
@@ -157,22 +180,21 @@ impl Fit {
         errors.sum::<f64>() + unusual.sum::<f64>() / 3.0
     }
 
-    /// Goes downhill in every direction with steps that halve.
+    /// Goes downhill with steps that halve: along every number, and along what makes small points slower and large ones
+    /// faster, because a sum of absolute errors has valleys that lie across the numbers.
     fn descend(mut self, points: &[Point]) -> (Self, f64) {
         let mut cost = self.cost(points);
         let mut step = 0.5_f64;
         while step > 1e-4 {
             let before = cost;
-            for factor in [1.0 + step, 1.0 / (1.0 + step)] {
-                for axis in 0..3 {
-                    let mut next = self;
-                    let value = [&mut next.memory, &mut next.compute, &mut next.floor];
-                    if let Some(value) = value.into_iter().nth(axis).and_then(Option::as_mut) {
-                        *value *= factor;
-                    }
-                    let found = next.cost(points);
-                    if found < cost {
-                        (self, cost) = (next, found);
+            let up = 1.0 + step;
+            for factor in [up, 1.0 / up] {
+                for [rates, rest] in [[factor, 1.0], [1.0, factor], [factor, 1.0 / factor]] {
+                    for next in self.neighbors(rates, rest) {
+                        let found = next.cost(points);
+                        if found < cost {
+                            (self, cost) = (next, found);
+                        }
                     }
                 }
             }
@@ -181,6 +203,19 @@ impl Fit {
             }
         }
         (self, cost)
+    }
+
+    /// One of the two rates times a factor, one of what is beside them times another.
+    fn neighbors(self, rate: f64, beside: f64) -> [Self; 4] {
+        let times = |value: Option<f64>, factor: f64| value.map(|value| value * factor);
+        let memory = Self { memory: times(self.memory, rate), ..self };
+        let compute = Self { compute: times(self.compute, rate), ..self };
+        [
+            Self { floor: times(self.floor, beside), ..memory },
+            Self { floor: times(self.floor, beside), ..compute },
+            Self { extra: times(self.extra, beside), ..memory },
+            Self { extra: times(self.extra, beside), ..compute },
+        ]
     }
 }
 
@@ -196,7 +231,8 @@ mod tests {
                     if i < 12 { (size, 0.1 * size) } else { (0.2 * size, size) };
                 let part = Part { memory, compute, count: 1.0, floors: 9.0, rest: 0.5 };
                 let wobble = if i % 2 == 0 { 1.0 + noise } else { 1.0 - noise };
-                Point { part, measured: truth.time(&part) * wobble }
+                let point = Point { part, tokens: None, measured: 0.0 };
+                Point { measured: truth.time(&point) * wobble, ..point }
             })
             .collect()
     }
@@ -204,13 +240,13 @@ mod tests {
     #[test]
     fn what_made_the_times_is_found_again() {
         for truth in [
-            Fit { memory: Some(1.1), compute: Some(2.0), floor: Some(0.8) },
-            Fit { memory: Some(1.9), compute: Some(1.2), floor: Some(0.01) },
+            Fit { memory: Some(1.1), compute: Some(2.0), extra: None, floor: Some(0.8) },
+            Fit { memory: Some(1.9), compute: Some(1.2), extra: None, floor: Some(0.01) },
         ] {
             let points = points(&truth, 0.0);
             let found = Fit::of(&points).expect("a fit");
             for point in &points {
-                let off = found.time(&point.part) / point.measured - 1.0;
+                let off = found.time(point) / point.measured - 1.0;
                 assert!(off.abs() < 0.01, "{found:?} {point:?} {off}");
             }
         }
@@ -218,15 +254,33 @@ mod tests {
 
     #[test]
     fn the_interval_is_as_wide_as_the_noise() {
-        let truth = Fit { memory: Some(1.3), compute: Some(1.5), floor: Some(0.4) };
+        let truth = Fit { memory: Some(1.3), compute: Some(1.5), extra: None, floor: Some(0.4) };
         let Interval { low, high } = interval(&points(&truth, 0.1)).expect("many points");
         assert!((0.8..0.95).contains(&low) && (1.05..1.25).contains(&high), "{low} {high}");
         assert_eq!(interval(&points(&truth, 0.1)[..4]), None);
     }
 
     #[test]
+    fn tokens_beside_those_of_the_product_are_found_and_one_disturbed_point_does_not_bend_them() {
+        let truth = Fit { memory: None, compute: Some(1.7), extra: Some(40.0), floor: None };
+        for slower in [1.0, 3.0] {
+            let point = |tokens: f64| {
+                let part =
+                    Part { memory: 0.0, compute: tokens, count: 1.0, floors: 0.0, rest: 0.0 };
+                let point = Point { part, tokens: Some(tokens), measured: 0.0 };
+                let noise = if tokens > 60.0 && tokens < 70.0 { slower } else { 1.0 };
+                Point { measured: truth.time(&point) * noise, ..point }
+            };
+            let points: Vec<Point> = [16.0, 32.0, 64.0, 128.0, 512.0].map(point).into();
+            let found = Fit::with_floor(&points, false).expect("a fit");
+            assert!((found.extra.expect("more tokens") / 40.0 - 1.0).abs() < 0.02, "{found:?}");
+            assert!((found.compute.expect("a share") / 1.7 - 1.0).abs() < 0.02, "{found:?}");
+        }
+    }
+
+    #[test]
     fn few_points_leave_the_floor_to_the_model() {
-        let truth = Fit { memory: Some(1.3), compute: None, floor: None };
+        let truth = Fit { memory: Some(1.3), compute: None, extra: None, floor: None };
         let few: Vec<Point> = points(&truth, 0.0).into_iter().skip(10).take(2).collect();
         let found = Fit::of(&few).expect("a fit");
         assert_eq!((found.floor, found.compute), (None, None));
@@ -236,7 +290,7 @@ mod tests {
     #[test]
     fn nothing_of_these_kernels_gives_nothing() {
         let part = Part { memory: 0.0, compute: 0.0, count: 0.0, floors: 0.0, rest: 1.0 };
-        assert_eq!(Fit::of(&[Point { part, measured: 2.0 }]), None);
+        assert_eq!(Fit::of(&[Point { part, tokens: None, measured: 2.0 }]), None);
         assert_eq!(Fit::of(&[]), None);
     }
 }

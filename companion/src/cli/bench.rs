@@ -7,9 +7,8 @@ mod product;
 mod selftest;
 
 use clap::{ArgMatches, Command};
-use kernels::backend::{Cache, Kernel, Product};
+use kernels::backend::{Cache, Kernel};
 use kernels::measure::Plan;
-use kernels::pack::Layout;
 use report::json::bench::BenchJson;
 use report::summary;
 use serde_json::{Value, json};
@@ -78,15 +77,13 @@ pub(super) fn check_backend(name: &str) -> Result<(), Failure> {
     flags::backend(name)
 }
 
-/// Measures products of one row: layout, outputs, inputs.
+/// Measures products from memory.
 ///
 /// # Errors
 /// When the machine fails or lacks the memory, or a result is wrong.
-pub(super) fn products(points: &[(Layout, u64, u64)]) -> Result<Vec<BenchJson>, Failure> {
-    let kernel = |(layout, n, k): &(Layout, u64, u64)| {
-        (Kernel::Gemv(Product { layout: *layout, n: *n, k: *k }), Cache::Cold)
-    };
-    let points: Vec<(Kernel, Cache)> = points.iter().map(kernel).collect();
+pub(super) fn products(kernels: &[Kernel]) -> Result<Vec<BenchJson>, Failure> {
+    let points: Vec<(Kernel, Cache)> =
+        kernels.iter().map(|kernel| (*kernel, Cache::Cold)).collect();
     planned(Settings::STANDARD.plan, &|_| points.clone())
 }
 

@@ -11,8 +11,8 @@ pub(super) fn command() -> Command {
     let file = |name: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name("FILE").value_hint(ValueHint::FilePath).help(help)
     };
-    let hardware = Arg::new("hardware").long("hardware").value_name("KEY").requires("from");
-    let hardware = hardware.help("With --from: the device, where the file has rows of several");
+    let hardware = Arg::new("hardware").long("hardware").value_name("KEY");
+    let hardware = hardware.help("What this machine is, so that --export-device has the datasheet beside; with --from the device, where the file has rows of several");
     let about = Arg::new("about").long("about").value_name("TEXT").requires("from");
     let about =
         about.help("With --from: when, how and with what it was measured; stands in the file");

@@ -30,7 +30,7 @@ pub(super) fn command() -> Command {
     let backend = Arg::new("backend")
         .long("backend")
         .value_name("NAME")
-        .help("Measure here instead: auto or cpu; one row (-m 1), formats named by --weights");
+        .help("Measure here instead: auto or cpu, in the formats of --weights; with -m above 1 fp32, fp16, int8");
     let command = Command::new("compare")
         .about("Theory against measurement: error, bound, distance from the ridge and speedups per precision")
         .after_help(

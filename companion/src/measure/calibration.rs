@@ -1,25 +1,25 @@
-//! The points that fix this device's factors, and what follows from them: shares of the bandwidth and floors for each format,
-//! and a device whose roofs are measured.
+//! The points that fix this device's factors, and what follows from them: for each format the share of the bandwidth and a
+//! floor, for each kind of product of matrices the share of the peak, and a device whose roofs are measured.
 
 use std::time::Duration;
 
-use calc_core::calibration::{FactorRow, Interval};
+use calc_core::calibration::{FactorRow, Interval, Tokens};
 use calc_core::op::OpKind;
+use calc_core::quant_format::ComputeClass;
 use calc_core::text::Text;
 use calc_core::units::Seconds;
-use kernels::backend::{Cache, Kernel, Product};
+use kernels::backend::{Cache, Element, Kernel, MatrixProduct, Product};
+use kernels::cpu::gemm::ELEMENTS;
 use kernels::measure::{Plan, StopRule, WarmUp};
 use kernels::pack::Layout;
 use kernels::stats::median;
 use report::calibration_file::{OwnMeasurements, OwnRow};
 use report::json::bench::BenchJson;
-use serde_json::{Value, json};
-
-use super::fit::{Line, Point, fit};
-use super::sensors::Sensors;
+use validation::own::{Fit, Point};
+use validation::predict::Part;
 
 /// Key of this device in the files that are written.
-const KEY: &str = "this_machine";
+pub(crate) const KEY: &str = "this_machine";
 
 /// Layouts whose factors are fitted: one of each format that people use.
 const LAYOUTS: [Layout; 11] = [
@@ -35,13 +35,13 @@ const LAYOUTS: [Layout; 11] = [
     Layout::GgufQ8_0,
     Layout::GgufQ4_0,
 ];
-/// Outputs and inputs of the points that are fitted: from 4 to 64 million weights.
-const SHAPES: [(u64, u64); 4] = [(2048, 2048), (4096, 4096), (8192, 4096), (16_384, 4096)];
+/// Outputs and inputs of the vectors that are fitted: from 4 to 64 million weights.
+const SHAPES: [(u64, u64); 3] = [(2048, 2048), (4096, 4096), (16_384, 4096)];
 /// Those that judge the fit and take no part in it.
-const HELD_OUT: [(u64, u64); 1] = [(5120, 5120)];
-
-/// A product reads its weights, so it is not faster than reading but for what measuring is uncertain.
-const MOST_SHARE: f64 = 1.1;
+const HELD_OUT: (u64, u64) = (5120, 5120);
+/// Tokens, outputs and inputs of the matrices that are fitted, and of those that judge.
+const MATRICES: [(u64, u64, u64); 3] = [(16, 4096, 4096), (96, 2048, 4096), (512, 2048, 2048)];
+const MATRICES_HELD_OUT: (u64, u64, u64) = (48, 4096, 2048);
 
 /// Short, because there are sixty points and three minutes.
 pub(crate) const PLAN: Plan = Plan {
@@ -70,26 +70,36 @@ pub(crate) fn points(cold_bytes: u64) -> Vec<(Kernel, Cache)> {
         if index == LAYOUTS.len() / 2 {
             points.push(read);
         }
-        for (n, k) in SHAPES.into_iter().chain(HELD_OUT) {
+        for (n, k) in SHAPES.into_iter().chain([HELD_OUT]) {
             points.push((Kernel::Gemv(Product { layout, n, k }), Cache::Cold));
         }
     }
     points.push(read);
+    for element in ELEMENTS.iter().copied() {
+        for (m, n, k) in MATRICES.into_iter().chain([MATRICES_HELD_OUT]) {
+            points.push((Kernel::Gemm(MatrixProduct { element, m, n, k }), Cache::Cold));
+        }
+    }
     points
 }
 
 /// What came out.
 #[derive(Debug)]
 pub(crate) struct Calibrated {
-    read: f64,
-    /// A row per format.
+    /// What memory was seen to give, in bytes per second.
+    pub(crate) read: f64,
+    /// Formats whose products moved more than reading did, and how many times as much.
+    pub(crate) faster: Vec<(String, f64)>,
+    /// A row per format, one for all vectors, one for each kind of product of matrices.
     pub(crate) rows: Vec<OwnRow>,
-    /// Predicted over measured, less 1, of points that took no part.
+    /// Predicted over measured, less 1, of vectors that took no part.
     pub(crate) held_out: Vec<f64>,
+    /// The same of matrices.
+    pub(crate) held_out_matrices: Vec<f64>,
     /// The device, by its own name.
     pub(crate) device: String,
-    version: String,
-    kernel_hash: String,
+    pub(crate) version: String,
+    pub(crate) kernel_hash: String,
     /// Points that something disturbed.
     pub(crate) flagged: usize,
     /// All of them.
@@ -100,223 +110,208 @@ impl Calibrated {
     /// What the records of [`points`] say.
     ///
     /// # Errors
-    /// What is missing among them, or contradicts itself.
+    /// What is missing among them.
     pub(crate) fn new(records: &[BenchJson]) -> Result<Self, String> {
         let reads = records.iter().filter(|record| record.kernel == "read");
         let (first, read) = reads
             .filter_map(|record| record.byte_per_s.map(|rate| (record, rate)))
             .max_by(|(_, a), (_, b)| a.total_cmp(b))
             .ok_or_else(|| "the bandwidth could not be measured".to_owned())?;
-        let mut rows = Vec::new();
-        let mut held_out = Vec::new();
-        for layout in LAYOUTS {
-            let (fitted, judged) = split(records, layout);
-            let line = fit(&fitted)
-                .ok_or_else(|| format!("no points of {} could be measured", layout.key()))?;
-            held_out.extend(judged.iter().map(|point| 1.0 / line.ratio(*point) - 1.0));
-            let share = line.rate / read;
-            if share > MOST_SHARE {
-                return Err(format!(
-                    "products of {} moved {share:.1} times what reading did, so others disturbed one of them; calibrate again when the machine rests",
-                    layout.key()
-                ));
-            }
-            rows.push(row(layout, line, share, &fitted));
-        }
-        Ok(Self {
+        let faster = faster(records, read);
+        // Memory gave it, whoever asked: then all three readings were disturbed, and the roof is where it was reached.
+        let read = faster.iter().fold(read, |roof, (_, times)| roof.max(read * times));
+        let mut calibrated = Self {
             read,
-            rows,
-            held_out,
+            faster,
+            rows: Vec::new(),
+            held_out: Vec::new(),
+            held_out_matrices: Vec::new(),
             device: first.device.clone(),
             version: first.conditions.version.clone(),
             kernel_hash: first.conditions.kernel_hash.clone(),
             flagged: records.iter().filter(|record| !record.flags.is_empty()).count(),
             points: records.len(),
-        })
+        };
+        for layout in LAYOUTS {
+            calibrated.add_vectors(layout, records)?;
+        }
+        calibrated.rows.push(vectors());
+        for element in ELEMENTS.iter().copied() {
+            calibrated.add_matrices(element, records)?;
+        }
+        Ok(calibrated)
     }
 
-    /// Median error of the points that took no part.
+    /// The share of the bandwidth and the floor of a format.
+    fn add_vectors(&mut self, layout: Layout, records: &[BenchJson]) -> Result<(), String> {
+        let is_of = |record: &BenchJson| weights(record) == Some(layout.key());
+        let bandwidth = self.read;
+        let point = |it: &BenchJson| Point {
+            part: Part { memory: it.bytes / bandwidth, ..ONE },
+            tokens: None,
+            measured: it.time_s.median,
+        };
+        let is_judge = |it: &BenchJson| it.shape.is_some_and(|s| (s.n, s.k) == HELD_OUT);
+        let (judged, fitted) = split(records, "gemv", &is_of, &is_judge, &point);
+        let missing = || format!("no points of {} could be measured", layout.key());
+        let fit = Fit::with_floor(&fitted, true).ok_or_else(missing)?;
+        // What is faster than the roof by the fit is at the roof: the rest of the difference is what measuring is uncertain.
+        let fit = Fit { memory: fit.memory.map(|slower| slower.max(1.0)), ..fit };
+        self.held_out.extend(judged.iter().map(|it| fit.time(it) / it.measured - 1.0));
+        self.rows.push(row(
+            &fit,
+            &fitted,
+            FactorRow { format: Some(Text::Borrowed(layout.format_key())), ..product() },
+        ));
+        Ok(())
+    }
+
+    /// The share of the peak that products of matrices reach.
+    fn add_matrices(&mut self, element: Element, records: &[BenchJson]) -> Result<(), String> {
+        let (kernel, class, peak) = match element {
+            Element::Fp32 => ("gemm", ComputeClass::Fp32, "fma_fp32"),
+            // It is multiplied as FP32.
+            Element::Fp16 => ("gemm_fp16", ComputeClass::Fp32, "fma_fp32"),
+            Element::Int8 => ("gemm_int8", ComputeClass::Int8, "dot_int8"),
+        };
+        let peak = self.peak(records, peak)?;
+        let point = |it: &BenchJson| Point {
+            part: Part { compute: it.flops / peak, ..ONE },
+            tokens: it.shape.map(|shape| shape.m as f64),
+            measured: it.time_s.median,
+        };
+        let is_judge =
+            |it: &BenchJson| it.shape.is_some_and(|s| (s.m, s.n, s.k) == MATRICES_HELD_OUT);
+        let (judged, fitted) = split(records, kernel, &|_| true, &is_judge, &point);
+        let missing = || format!("no products of matrices of {} could be measured", element.key());
+        let fit = Fit::with_floor(&fitted, false).ok_or_else(missing)?;
+        let fit = Fit { compute: fit.compute.map(|slower| slower.max(1.0)), ..fit };
+        self.held_out_matrices.extend(judged.iter().map(|it| fit.time(it) / it.measured - 1.0));
+        // Weights of other formats are unpacked and multiplied as FP32, or as INT8 with an input of INT8: what those reach is the
+        // most that is known of them.
+        let format = (element == Element::Fp16).then_some(Text::Borrowed("fp16"));
+        self.rows.push(row(
+            &fit,
+            &fitted,
+            FactorRow { format, compute: Some(class), tokens: Some(Tokens::Several), ..product() },
+        ));
+        Ok(())
+    }
+
+    fn peak(&self, records: &[BenchJson], kernel: &str) -> Result<f64, String> {
+        let found = records.iter().find(|it| it.kernel == kernel).and_then(|it| it.flop_per_s);
+        found.ok_or_else(|| format!("the peak {kernel} of {} could not be measured", self.device))
+    }
+
+    /// Median error of the vectors that took no part.
     pub(crate) fn error(&self) -> f64 {
-        let errors: Vec<f64> = self.held_out.iter().map(|error| error.abs()).collect();
-        median(&errors).unwrap_or(f64::NAN)
+        median_of(&self.held_out)
+    }
+
+    /// The same of the matrices.
+    pub(crate) fn error_of_matrices(&self) -> f64 {
+        median_of(&self.held_out_matrices)
     }
 
     /// The calibration.
     pub(crate) fn own(&self) -> OwnMeasurements {
+        let faster = match self.faster.len() {
+            0 => String::new(),
+            count => format!("; {count} formats moved more than reading did, which was disturbed"),
+        };
         OwnMeasurements {
             device: KEY.into(),
             about: format!(
-                "{}, ridgepoint {}, kernels {}; {} points, {} of them flagged; median error {:.1} % on {} that took no part",
+                "{}, ridgepoint {}, kernels {}; {} points, {} of them flagged; median error {:.1} % on {} vectors and {:.1} % on {} matrices that took no part{faster}",
                 self.device,
                 self.version,
                 self.kernel_hash,
                 self.points,
                 self.flagged,
                 self.error() * 100.0,
-                self.held_out.len()
+                self.held_out.len(),
+                self.error_of_matrices() * 100.0,
+                self.held_out_matrices.len(),
             ),
             rows: self.rows.clone(),
         }
     }
+}
 
-    /// A device file: what was measured stands for what no datasheet of this machine is known to say.
-    ///
-    /// # Errors
-    /// A machine that does not say how much memory it has.
-    pub(crate) fn device(&self, records: &[BenchJson]) -> Result<Value, String> {
-        let memory = Sensors::here().memory_gib().ok_or_else(|| {
-            "the system does not say how much memory it has, and a device file must".to_owned()
-        })?;
-        let rate = |kernel: &str| {
-            records.iter().find(|it| it.kernel == kernel).and_then(|it| it.flop_per_s)
-        };
-        let tera = |rate: Option<f64>| rate.map(|rate| rounded(rate * 1e-12));
-        Ok(json!({
-            "key": KEY,
-            "name": format!("{} (measured here)", self.device),
-            "class": "cpu",
-            "memory_gib": memory,
-            "bandwidth_gb_s": rounded(self.read * 1e-9),
-            "unified_memory": true,
-            "dense_peaks_tflops": {"fp32": tera(rate("fma_fp32")), "int8": tera(rate("dot_int8"))},
-            "source": format!(
-                "measured by `ridgepoint calibrate` {}, kernels {}: reading, FP32 multiply-adds, INT8 dot products",
-                self.version, self.kernel_hash
-            ),
-            "notes": "Ceilings that were measured, not those of a datasheet.",
-        }))
+/// One kernel, of which nothing is known yet.
+const ONE: Part = Part { memory: 0.0, compute: 0.0, count: 1.0, floors: 0.0, rest: 0.0 };
+
+/// A row about products on this machine.
+fn product() -> FactorRow {
+    FactorRow { device: Some(Text::Borrowed(KEY)), op: Some(OpKind::Gemm), ..FactorRow::OPEN }
+}
+
+/// Vectors of every format were bound by memory, so arithmetic is left at its roof for them.
+fn vectors() -> OwnRow {
+    let factors = FactorRow { tokens: Some(Tokens::One), eta_compute: Some(1.0), ..product() };
+    let points = LAYOUTS.len() * SHAPES.len();
+    OwnRow { factors, points: u32::try_from(points).unwrap_or(u32::MAX) }
+}
+
+fn weights(record: &BenchJson) -> Option<&str> {
+    record.precision.as_ref().map(|precision| precision.weights.as_str())
+}
+
+/// Products that moved more than reading did.
+fn faster(records: &[BenchJson], read: f64) -> Vec<(String, f64)> {
+    let gemvs = records.iter().filter(|record| record.kernel == "gemv");
+    let mut found: Vec<(String, f64)> = Vec::new();
+    for record in gemvs {
+        let times = record.byte_per_s.unwrap_or(0.0) / read;
+        let name = weights(record).unwrap_or_default();
+        if times <= 1.0 {
+            continue;
+        }
+        match found.iter_mut().find(|(known, _)| known == name) {
+            Some((_, most)) => *most = most.max(times),
+            None => found.push((name.to_owned(), times)),
+        }
     }
+    found
 }
 
-/// Points of a layout that are fitted, and those that judge.
-fn split(records: &[BenchJson], layout: Layout) -> (Vec<Point>, Vec<Point>) {
-    let of_layout = records.iter().filter(|record| {
-        record.precision.as_ref().is_some_and(|precision| precision.weights == layout.key())
-    });
-    let (judged, fitted): (Vec<&BenchJson>, Vec<&BenchJson>) = of_layout.partition(|record| {
-        record.shape.is_some_and(|shape| HELD_OUT.contains(&(shape.n, shape.k)))
-    });
-    let points = |records: Vec<&BenchJson>| {
-        let point = |it: &BenchJson| Point { bytes: it.bytes, time: it.time_s.median };
-        records.into_iter().map(point).collect()
-    };
-    (points(fitted), points(judged))
+/// Points of some records: those that judge, and those that are fitted.
+fn split(
+    records: &[BenchJson],
+    kernel: &str,
+    is_of: &dyn Fn(&BenchJson) -> bool,
+    is_judge: &dyn Fn(&BenchJson) -> bool,
+    point: &dyn Fn(&BenchJson) -> Point,
+) -> (Vec<Point>, Vec<Point>) {
+    let chosen = records.iter().filter(|record| record.kernel == kernel && is_of(record));
+    let (judged, fitted): (Vec<&BenchJson>, Vec<&BenchJson>) =
+        chosen.partition(|record| is_judge(record));
+    let points = |records: Vec<&BenchJson>| records.into_iter().map(point).collect();
+    (points(judged), points(fitted))
 }
 
-fn row(layout: Layout, line: Line, share: f64, points: &[Point]) -> OwnRow {
-    let ratios = || points.iter().map(|point| line.ratio(*point));
+fn row(fit: &Fit, points: &[Point], about: FactorRow) -> OwnRow {
+    let ratios = || points.iter().map(|point| point.measured / fit.time(point));
+    let share = |slower: Option<f64>| slower.map(|slower| 1.0 / slower);
     let factors = FactorRow {
-        device: Some(Text::Borrowed(KEY)),
-        engine: None,
-        format: Some(Text::Borrowed(layout.format_key())),
-        op: Some(OpKind::Gemm),
-        in_step: false,
-        eta_memory: Some(share),
-        eta_compute: None,
-        floor: Some(Seconds::new(line.floor)),
+        eta_memory: share(fit.memory),
+        eta_compute: share(fit.compute),
+        extra_tokens: fit.extra,
+        // Below a nanosecond there is none.
+        floor: fit.floor.map(|floor| Seconds::new(if floor < 1e-9 { 0.0 } else { floor })),
         interval: Some(Interval {
             low: ratios().fold(1.0, f64::min).max(0.01),
             high: ratios().fold(1.0, f64::max).min(100.0),
         }),
+        ..about
     };
     OwnRow { factors, points: u32::try_from(points.len()).unwrap_or(u32::MAX) }
 }
 
-/// Four digits: more would claim too much.
-fn rounded(value: f64) -> f64 {
-    format!("{value:.3e}").parse().unwrap_or(value)
+fn median_of(errors: &[f64]) -> f64 {
+    let errors: Vec<f64> = errors.iter().map(|error| error.abs()).collect();
+    median(&errors).unwrap_or(f64::NAN)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use report::json::bench::{
-        BenchCheckJson, BenchPrecisionJson, BenchTimeJson, ConditionsJson, ProductShapeJson,
-        StopRuleJson,
-    };
-
-    fn record(kernel: Kernel, bytes: f64, time: f64) -> BenchJson {
-        let product = match kernel {
-            Kernel::Gemv(product) => Some(product),
-            _ => None,
-        };
-        BenchJson {
-            schema: 1,
-            kernel: kernel.key().into(),
-            route: "r".into(),
-            backend: "cpu".into(),
-            device: "a processor".into(),
-            shape: product.map(|it| ProductShapeJson { m: 1, n: it.n, k: it.k }),
-            precision: product.map(|it| BenchPrecisionJson {
-                weights: it.layout.key().into(),
-                activations: "fp32".into(),
-            }),
-            cache: "cold".into(),
-            bytes,
-            flops: bytes,
-            accounting: String::new(),
-            footprint_bytes: bytes,
-            time_s: BenchTimeJson {
-                median: time,
-                low: time,
-                high: time,
-                n: 20,
-                mad: 0.0,
-                p5: time,
-                p95: time,
-                min: time,
-            },
-            byte_per_s: Some(bytes / time),
-            flop_per_s: Some(bytes / time),
-            energy_j: None,
-            check: BenchCheckJson { worst_error: 0.0, tolerance: 0.0, passed: true },
-            flags: Vec::new(),
-            stop_rule: StopRuleJson::Iterations { n: 20 },
-            calls_per_window: 1,
-            samples_s: vec![time],
-            conditions: ConditionsJson::default(),
-        }
-    }
-
-    /// A machine of 50 GB/s whose products reach 0.9 of it and cost 5 µs each; reading is disturbed but once.
-    fn records() -> Vec<BenchJson> {
-        let mut reads = [30e9, 50e9, 20e9].into_iter();
-        let points = points(1 << 28);
-        let record = |(kernel, _): &(Kernel, Cache)| match kernel {
-            Kernel::Gemv(Product { layout, n, k }) => {
-                let bytes = layout.format().stored_bytes(*n, *k).get();
-                record(*kernel, bytes, bytes / 45e9 + 5e-6)
-            }
-            Kernel::Read { .. } => record(*kernel, 1e9, 1e9 / reads.next().expect("three reads")),
-            _ => record(*kernel, 1e9, 1e-3),
-        };
-        points.iter().map(record).collect()
-    }
-
-    #[test]
-    fn there_are_30_to_60_points() {
-        assert!((30..=61).contains(&points(1).len()), "{}", points(1).len());
-    }
-
-    #[test]
-    fn factors_of_a_known_machine_are_found() {
-        let calibrated = Calibrated::new(&records()).unwrap();
-        assert_eq!(calibrated.rows.len(), LAYOUTS.len());
-        for row in &calibrated.rows {
-            assert!((row.factors.eta_memory.unwrap() - 0.9).abs() < 0.01, "{row:?}");
-            assert!((row.factors.floor.unwrap().get() - 5e-6).abs() < 2e-6, "{row:?}");
-        }
-        assert!(calibrated.error() < 0.01 && calibrated.held_out.len() == LAYOUTS.len());
-    }
-
-    #[test]
-    fn files_that_are_written_can_be_read() {
-        let calibrated = Calibrated::new(&records()).unwrap();
-        let own = report::calibration_file::write(&calibrated.own());
-        let read = report::calibration_file::parse(&own).unwrap();
-        assert_eq!(read.rows.len(), LAYOUTS.len());
-        let device = calibrated.device(&records()).unwrap().to_string();
-        let device = report::device_file::parse(&device).unwrap();
-        assert!((device.bandwidth.value.get() / 50e9 - 1.0).abs() < 1e-9);
-    }
-}
+mod tests;

@@ -8,6 +8,7 @@ use super::Voice;
 use super::bench::{SEED, measure, processor};
 use crate::jobs::message::WorkerMessage;
 use crate::measure::calibration::{Calibrated, PLAN, points};
+use crate::measure::device;
 
 /// What a point takes with the short plan of a calibration.
 const POINT_S: f64 = 2.5;
@@ -23,7 +24,7 @@ pub(super) fn run(spec: &CalibrateSpec, voice: &Voice) -> Result<bool, String> {
         return Ok(false);
     };
     let calibrated = Calibrated::new(&records)?;
-    let device = calibrated.device(&records)?;
+    let device = device::file(&calibrated, &records, None)?;
     voice.say(&WorkerMessage::Calibration {
         calibration: calibration_file::write(&calibrated.own()),
         device: Some(format!("{device:#}\n")),

@@ -148,7 +148,7 @@ fn a_spot_check_measures_on_this_machine() {
         assert!(record.samples_s.len() == 20 && record.conditions.contains_key("missing"));
     }
     // What has no kernel yet says so.
-    let bench = BenchSpec { what: BenchKind::Gemm, ..bench };
+    let bench = BenchSpec { what: BenchKind::Gemm, formats: vec!["int4_g128".into()], ..bench };
     let start = StartJob { request: random(), job: JobSpec::Bench(bench) };
     let ServerMessage::Accepted(accepted) = client.ask(ClientMessage::StartJob(start)) else {
         panic!("no job")

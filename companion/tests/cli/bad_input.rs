@@ -127,8 +127,8 @@ fn what_is_missing_or_contradicts_itself() {
         ("plot --hardware t4 --point 1,2", "NAME,FLOP_PER_BYTE,TFLOPS"),
         ("compare --hardware t4 -m 1 -n 1 -k 1", "measured is missing"),
         (
-            "compare --hardware t4 -m 2 -n 8 -k 8 --weights fp16 --backend cpu",
-            "-m must be 1; got 2",
+            "compare --hardware t4 -m 2 -n 8 -k 8 --weights int4_g128 --backend cpu",
+            "products of matrices are in fp32",
         ),
         ("compare --hardware t4 -m 1 -n 8 -k 8 --backend cpu", "weights is missing"),
         (

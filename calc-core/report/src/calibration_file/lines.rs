@@ -1,13 +1,14 @@
 //! A calibration as lines of tab-separated fields: how the page keeps it and its address carries it. A number is the 16
 //! hexadecimal digits of its bits, because the page parses no decimal numbers that it can avoid.
 
-use calc_core::calibration::{Engine, FactorRow, Interval};
+use calc_core::calibration::{Engine, FactorRow, Interval, Tokens};
 use calc_core::catalog;
 use calc_core::op::OpKind;
+use calc_core::quant_format::ComputeClass;
 use calc_core::text::Text;
 use calc_core::units::Seconds;
 
-use super::{MAX_ROWS, OwnMeasurements, OwnRow};
+use super::{MAX_ROWS, MOST_EXTRA, OwnMeasurements, OwnRow};
 
 /// The lines.
 pub fn write(own: &OwnMeasurements) -> String {
@@ -17,7 +18,7 @@ pub fn write(own: &OwnMeasurements) -> String {
         let number = |value: Option<f64>| {
             value.map_or_else(String::new, |value| format!("{:016x}", value.to_bits()))
         };
-        let fields = [
+        let mut fields = vec![
             factors.engine.map_or("", Engine::key).to_owned(),
             factors.format.as_deref().unwrap_or_default().to_owned(),
             factors.op.map_or("", OpKind::key).to_owned(),
@@ -29,6 +30,12 @@ pub fn write(own: &OwnMeasurements) -> String {
             number(factors.interval.map(|interval| interval.high)),
             points.to_string(),
         ];
+        // Links of before have ten fields, and a row that needs no more has ten still.
+        if factors.compute.is_some() || factors.tokens.is_some() || factors.extra_tokens.is_some() {
+            fields.push(factors.compute.map_or("", ComputeClass::key).to_owned());
+            fields.push(factors.tokens.map_or("", Tokens::key).to_owned());
+            fields.push(number(factors.extra_tokens));
+        }
         lines += &fields.join("\t");
         lines.push('\n');
     }
@@ -47,8 +54,25 @@ pub fn read(text: &str) -> Option<OwnMeasurements> {
 }
 
 fn row(device: &str, line: &str) -> Option<OwnRow> {
-    let fields: Vec<&str> = line.split('\t').collect();
-    let [engine, format, op, measured, memory, compute, floor, low, high, points] = fields[..]
+    let mut fields: Vec<&str> = line.split('\t').collect();
+    if fields.len() == 10 {
+        fields.extend([""; 3]);
+    }
+    let [
+        engine,
+        format,
+        op,
+        measured,
+        memory,
+        compute,
+        floor,
+        low,
+        high,
+        points,
+        class,
+        tokens,
+        extra,
+    ] = fields[..]
     else {
         return None;
     };
@@ -60,9 +84,12 @@ fn row(device: &str, line: &str) -> Option<OwnRow> {
         })?,
         format: key(format, |key| Some(Text::Borrowed(catalog::format(key).ok()?.key)))?,
         op: key(op, |key| OpKind::ALL.iter().find(|kind| kind.key() == key).copied())?,
+        compute: key(class, |key| ComputeClass::ALL.into_iter().find(|class| class.key() == key))?,
+        tokens: key(tokens, Tokens::of_key)?,
         in_step: measured == "step",
         eta_memory: number(memory, 1e-4, 10.0)?,
         eta_compute: number(compute, 1e-4, 10.0)?,
+        extra_tokens: number(extra, 0.0, MOST_EXTRA)?,
         floor: number(floor, 0.0, 1.0)?.map(Seconds::new),
         interval: low.zip(high).map(|(low, high)| Interval { low, high }),
     };

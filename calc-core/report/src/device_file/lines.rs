@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{DeviceFile, DeviceFileError, PeaksFile, PowerModeFile, device, parse};
 use calc_core::device::{Device, DeviceClass, PowerMode};
+use calc_core::provenance::Provenance;
 use calc_core::quant_format::ComputeClass;
 
 /// The lines of a device file that [`parse`] accepts.
@@ -58,6 +59,16 @@ pub fn of_device(device: &Device, copy_of: Option<&str>) -> String {
     for class in ComputeClass::ALL {
         let peak = device.peaks.get(class).map(|fact| fact.value.get() / 1e12);
         out.real(&format!("dense_peaks_tflops.{}", class.key()), peak);
+    }
+    // A link has one value each, the one that counts; what the datasheet says stands in the file.
+    let measured = |provenance| provenance == Provenance::Measured;
+    if measured(device.bandwidth.provenance) {
+        out.real("measured_bandwidth_gb_s", Some(device.bandwidth.value.get() / 1e9));
+    }
+    for class in ComputeClass::ALL {
+        let peak = device.peaks.get(class).filter(|fact| measured(fact.provenance));
+        let peak = peak.map(|fact| fact.value.get() / 1e12);
+        out.real(&format!("measured_peaks_tflops.{}", class.key()), peak);
     }
     out.text("vendor", &device.vendor);
     out.text("architecture", &device.architecture);
@@ -152,7 +163,9 @@ pub fn to_json(lines: &str) -> String {
 /// Sets the value at a path, with the objects and lists on the way.
 fn put(file: &mut Value, path: &str, value: Value) {
     match path.split('.').collect::<Vec<_>>()[..] {
-        ["dense_peaks_tflops", class] => file["dense_peaks_tflops"][class] = value,
+        [peaks @ ("dense_peaks_tflops" | "measured_peaks_tflops"), class] => {
+            file[peaks][class] = value;
+        }
         ["power_modes", index, field] => {
             let index: usize = index.parse().unwrap_or(0);
             if !file["power_modes"].is_array() {
@@ -213,7 +226,6 @@ pub fn copy_of(lines: &str) -> Option<&str> {
 /// As [`parse`]; lines that nothing wrote describe an impossible device.
 pub fn read(lines: &str) -> Result<Device, DeviceFileError> {
     let fields = Lines(lines.lines().filter_map(|line| line.split_once('\t')).collect());
-    let peak = |class: &str| fields.real(&format!("dense_peaks_tflops.{class}"));
     let modes = (0..).map(|i| format!("power_modes.{i}."));
     let modes =
         modes.take_while(|mode| fields.0.iter().any(|(path, _)| path.starts_with(mode.as_str())));
@@ -230,18 +242,9 @@ pub fn read(lines: &str) -> Result<Device, DeviceFileError> {
         memory_gib: fields.real("memory_gib").unwrap_or(f64::NAN),
         bandwidth_gb_s: fields.real("bandwidth_gb_s").unwrap_or(f64::NAN),
         unified_memory: fields.flag("unified_memory"),
-        dense_peaks_tflops: PeaksFile {
-            fp64: peak("fp64"),
-            fp32: peak("fp32"),
-            tf32: peak("tf32"),
-            fp16: peak("fp16"),
-            bf16: peak("bf16"),
-            fp8: peak("fp8"),
-            fp6: peak("fp6"),
-            fp4: peak("fp4"),
-            int8: peak("int8"),
-            int4: peak("int4"),
-        },
+        dense_peaks_tflops: fields.peaks("dense_peaks_tflops"),
+        measured_bandwidth_gb_s: fields.real("measured_bandwidth_gb_s"),
+        measured_peaks_tflops: Some(fields.peaks("measured_peaks_tflops")),
         vendor: fields.text("vendor").unwrap_or_default(),
         architecture: fields.text("architecture").unwrap_or_default(),
         compute_capability: fields.text("compute_capability"),
@@ -279,6 +282,22 @@ impl<'a> Lines<'a> {
         self.real(path).map(whole)
     }
 
+    fn peaks(&self, path: &str) -> PeaksFile {
+        let peak = |class: &str| self.real(&format!("{path}.{class}"));
+        PeaksFile {
+            fp64: peak("fp64"),
+            fp32: peak("fp32"),
+            tf32: peak("tf32"),
+            fp16: peak("fp16"),
+            bf16: peak("bf16"),
+            fp8: peak("fp8"),
+            fp6: peak("fp6"),
+            fp4: peak("fp4"),
+            int8: peak("int8"),
+            int4: peak("int4"),
+        }
+    }
+
     fn flag(&self, path: &str) -> Option<bool> {
         self.get(path)?.parse().ok()
     }
@@ -303,7 +322,6 @@ mod tests {
 
     #[test]
     fn what_was_changed_is_the_users() {
-        use calc_core::provenance::Provenance;
         let original = calc_core::catalog::device("t4").expect("catalog key");
         let copy = Device { key: Text::Borrowed("copy"), ..original.clone() };
         let lines = with_number(&of_device(&copy, Some("t4")), "bandwidth_gb_s", Some(400.0));

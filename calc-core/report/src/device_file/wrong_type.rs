@@ -34,7 +34,7 @@ use Need::{Absent, Optional, Required};
 
 type Key = (&'static str, Kind, Need);
 
-const DEVICE: [Key; 22] = [
+const DEVICE: [Key; 24] = [
     ("$schema", Text, Optional),
     ("key", Text, Required),
     ("name", Text, Optional),
@@ -43,6 +43,8 @@ const DEVICE: [Key; 22] = [
     ("bandwidth_gb_s", Real, Required),
     ("unified_memory", Flag, Optional),
     ("dense_peaks_tflops", Peaks, Required),
+    ("measured_bandwidth_gb_s", Real, Optional),
+    ("measured_peaks_tflops", Peaks, Optional),
     ("vendor", Text, Absent),
     ("architecture", Text, Absent),
     ("compute_capability", Text, Optional),

@@ -17,7 +17,9 @@ impl Machine<'_> {
         let share = self.share[width(kernel.path.class) as usize];
         match kernel.shape {
             Shape::Product(product) => {
-                let padded = if Self::is_block_int8(product) {
+                let padded = if !self.has_tiles {
+                    product.rows
+                } else if Self::is_block_int8(product) {
                     integer_rows(product.rows)
                 } else {
                     math::ceil(product.rows / 16.0) * 16.0
@@ -27,7 +29,8 @@ impl Machine<'_> {
             }
             Shape::Experts { product, distinct, .. } => {
                 let (rows, distinct) = (product.rows / distinct, *distinct);
-                let padded = rows + rows.clamp(16.0, 64.0) / 2.0;
+                let padding = if self.has_tiles { rows.clamp(16.0, 64.0) / 2.0 } else { 0.0 };
+                let padded = rows + padding;
                 let experts =
                     if Self::is_block_int8(product) { c.experts_block_int8 } else { c.experts };
                 let rate = self.rate(kernel, product) * experts * self.engine_compute(kernel);
@@ -77,6 +80,9 @@ impl Machine<'_> {
     /// By how much an unfilled last wave of tiles lengthens the time: less than its share, for other work fills in. The
     /// power that the fit preferred is 0.41.
     fn last_wave(&self, tiles: f64) -> f64 {
+        if !self.has_tiles {
+            return 1.0;
+        }
         let loss = math::ceil(tiles / self.sm) * self.sm / tiles.max(1.0);
         math::sqrt(loss.max(1.0))
     }

@@ -1,14 +1,13 @@
 //! Measurements that are taken now, on this machine.
 
 use calc_core::analysis::Operator;
-use calc_core::cost::gemm::GemmShape;
 use calc_core::units::Seconds;
-use kernels::pack::Layout;
 use report::request::{AnalyzeInputs, Fields, Files, Library};
 use serde_json::{Map, Value, json};
 
 use super::measured::Measured;
 use crate::cli::{Failure, bench, files};
+use crate::measure::products::kernel;
 
 /// Measures what the flags of `compare` ask for.
 pub(super) fn measure(
@@ -29,33 +28,20 @@ pub(super) fn measure(
         let mut fields = fields.clone();
         fields.insert("weights".into(), json!(key));
         let inputs = AnalyzeInputs::parse(Fields::new(fields), &library)?;
-        wanted.push((shape(&inputs)?, layout(inputs.precision.weights.key)?));
+        let Operator::Gemm(shape) = inputs.operator else {
+            unreachable!("without --op the operator is a product")
+        };
+        let weights = inputs.precision.weights.key;
+        let kernel = kernel(shape.m, shape.n, shape.k, weights).map_err(Failure::bad)?;
+        wanted.push((shape, weights, kernel));
     }
-    let points: Vec<_> = wanted.iter().map(|(shape, layout)| (*layout, shape.n, shape.k)).collect();
+    let points: Vec<_> = wanted.iter().map(|(_, _, kernel)| *kernel).collect();
     let records = bench::products(&points)?;
-    let rows = records.into_iter().zip(wanted).map(|(record, (shape, layout))| Measured {
-        weights: layout.format_key().into(),
+    let rows = records.into_iter().zip(wanted).map(|(record, (shape, weights, _))| Measured {
+        weights: weights.into(),
         activations: record.precision.map(|precision| precision.activations),
         time: Seconds::new(record.time_s.median),
         shape: Some((shape.m, shape.n, shape.k)),
     });
     Ok(rows.collect())
-}
-
-fn shape(inputs: &AnalyzeInputs) -> Result<GemmShape, Failure> {
-    match inputs.operator {
-        Operator::Gemm(shape) if shape.m == 1 => Ok(shape),
-        Operator::Gemm(shape) => Err(Failure::bad(format!(
-            "the kernels of the processor take one row so far: -m must be 1; got {}",
-            shape.m
-        ))),
-        _ => unreachable!("without --op the operator is a product"),
-    }
-}
-
-fn layout(key: &str) -> Result<Layout, Failure> {
-    Layout::by_key(key).ok_or_else(|| {
-        let known = Layout::ALL.map(Layout::key).join(", ");
-        Failure::bad(format!("there are no kernels for `{key}`; there are some for {known}"))
-    })
 }

@@ -1,0 +1,144 @@
+//! What follows from points of a machine that is known.
+
+use super::*;
+use calc_core::provenance::Provenance;
+use calc_core::quant_format::ComputeClass;
+use report::json::bench::{
+    BenchCheckJson, BenchPrecisionJson, BenchTimeJson, ConditionsJson, ProductShapeJson,
+    StopRuleJson,
+};
+
+use crate::measure::device;
+
+fn record(kernel: Kernel, bytes: f64, flops: f64, time: f64) -> BenchJson {
+    let shape = |m, n, k, weights: &str| {
+        let precision = BenchPrecisionJson { weights: weights.into(), activations: "fp32".into() };
+        (ProductShapeJson { m, n, k }, precision)
+    };
+    let product = match kernel {
+        Kernel::Gemv(it) => Some(shape(1, it.n, it.k, it.layout.key())),
+        Kernel::Gemm(it) => Some(shape(it.m, it.n, it.k, it.element.key())),
+        _ => None,
+    };
+    let (shape, precision) = product.unzip();
+    BenchJson {
+        schema: 1,
+        kernel: kernel.key().into(),
+        route: "r".into(),
+        backend: "cpu".into(),
+        device: "a processor".into(),
+        shape,
+        precision,
+        cache: "cold".into(),
+        bytes,
+        flops,
+        accounting: String::new(),
+        footprint_bytes: bytes,
+        time_s: BenchTimeJson {
+            median: time,
+            low: time,
+            high: time,
+            n: 20,
+            mad: 0.0,
+            p5: time,
+            p95: time,
+            min: time,
+        },
+        byte_per_s: Some(bytes / time),
+        flop_per_s: Some(flops / time),
+        energy_j: None,
+        check: BenchCheckJson { worst_error: 0.0, tolerance: 0.0, passed: true },
+        flags: Vec::new(),
+        stop_rule: StopRuleJson::Iterations { n: 20 },
+        calls_per_window: 1,
+        samples_s: vec![time],
+        conditions: ConditionsJson::default(),
+    }
+}
+
+/// A machine of 50 GB/s whose products of vectors reach `share` of it and cost 5 µs each, and of 1 TFLOP/s whose products of
+/// matrices reach half of it and compute for 20 tokens more. Reading is disturbed but once, and `reads` says how much it is then.
+fn records(share: f64, best: f64) -> Vec<BenchJson> {
+    let mut reads = [30e9, best, 20e9].into_iter();
+    let points = points(1 << 28);
+    let record = |(kernel, _): &(Kernel, Cache)| match kernel {
+        Kernel::Gemv(Product { layout, n, k }) => {
+            let bytes = layout.format().stored_bytes(*n, *k).get();
+            record(*kernel, bytes, 1.0, bytes / (share * 50e9) + 5e-6)
+        }
+        Kernel::Gemm(MatrixProduct { m, n, k, .. }) => {
+            let flops = |m: u64| 2.0 * (m * n * k) as f64;
+            record(*kernel, 1.0, flops(*m), flops(m + 20) / 0.5e12)
+        }
+        Kernel::Read { .. } => record(*kernel, 1e9, 0.0, 1e9 / reads.next().expect("three reads")),
+        _ => record(*kernel, 0.0, 1e9, 1e-3),
+    };
+    points.iter().map(record).collect()
+}
+
+#[test]
+fn there_are_30_to_60_points() {
+    assert!((30..=61).contains(&points(1).len()), "{}", points(1).len());
+}
+
+#[test]
+fn factors_of_a_known_machine_are_found() {
+    let calibrated = Calibrated::new(&records(0.9, 50e9)).unwrap();
+    assert_eq!(calibrated.rows.len(), LAYOUTS.len() + 1 + ELEMENTS.len());
+    for row in &calibrated.rows {
+        let factors = &row.factors;
+        match factors.tokens {
+            None => {
+                assert!((factors.eta_memory.unwrap() - 0.9).abs() < 0.01, "{row:?}");
+                assert!((factors.floor.unwrap().get() - 5e-6).abs() < 2e-6, "{row:?}");
+            }
+            Some(Tokens::One) => assert_eq!(factors.eta_compute, Some(1.0)),
+            Some(Tokens::Several) => {
+                assert!((factors.eta_compute.unwrap() - 0.5).abs() < 0.01, "{row:?}");
+                assert!((factors.extra_tokens.unwrap() - 20.0).abs() < 1.0, "{row:?}");
+            }
+        }
+    }
+    assert!(calibrated.error() < 0.01 && calibrated.held_out.len() == LAYOUTS.len());
+    assert!(calibrated.error_of_matrices() < 0.01, "{:?}", calibrated.held_out_matrices);
+}
+
+#[test]
+fn what_is_faster_than_reading_raises_the_roof_and_no_share_is_above_it() {
+    for (best, expected) in [(50e9, 0), (40e9, LAYOUTS.len())] {
+        let calibrated = Calibrated::new(&records(0.99, best)).unwrap();
+        assert_eq!(calibrated.faster.len(), expected, "{:?}", calibrated.faster);
+        assert!(calibrated.read > 0.98 * 49.5e9 && calibrated.read <= 50e9, "{}", calibrated.read);
+        assert_eq!(calibrated.own().about.contains("disturbed"), expected > 0);
+        for row in &calibrated.rows {
+            assert!(row.factors.eta_memory.is_none_or(|share| share <= 1.0), "{row:?}");
+            assert!(row.factors.eta_compute.is_none_or(|share| share <= 1.0), "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn files_that_are_written_can_be_read_and_measured_roofs_count() {
+    let records = records(0.9, 50e9);
+    let calibrated = Calibrated::new(&records).unwrap();
+    let own = report::calibration_file::write(&calibrated.own());
+    let read = report::calibration_file::parse(&own).unwrap();
+    assert_eq!(read.rows.len(), calibrated.rows.len());
+    for base in [None, Some("epyc_9654")] {
+        let file = device::file(&calibrated, &records, base).unwrap();
+        let device = report::device_file::parse(&file.to_string()).unwrap();
+        let bandwidth = device.bandwidth;
+        assert!((bandwidth.value.get() / 50e9 - 1.0).abs() < 1e-9, "{base:?}");
+        assert_eq!(bandwidth.provenance, Provenance::Measured);
+        let peak = device.peaks.get(ComputeClass::Fp32).unwrap();
+        assert_eq!((peak.value.get(), peak.provenance), (1e12, Provenance::Measured));
+        // What was not measured is the datasheet's, and what was stands beside it.
+        let bf16 = device.peaks.get(ComputeClass::Bf16).map(|fact| fact.provenance);
+        assert_eq!(bf16, base.map(|_| Provenance::Derived));
+        assert_eq!(
+            file["bandwidth_gb_s"].as_f64(),
+            Some(if base.is_some() { 460.8 } else { 50.0 })
+        );
+    }
+    assert!(device::file(&calibrated, &records, Some("h10")).unwrap_err().contains("h10"));
+}

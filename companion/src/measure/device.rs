@@ -1,0 +1,111 @@
+//! A device file of this machine: what was measured as its roofs, beside what a datasheet says where one is known.
+
+use calc_core::catalog::{self, devices};
+use calc_core::device::{Device, DeviceClass};
+use report::device_file::lines;
+use report::json::bench::BenchJson;
+use serde_json::{Value, json};
+
+use super::calibration::{Calibrated, KEY};
+use super::sensors::Sensors;
+
+/// The device of the catalog that a processor of this name is. `None` where no name has it.
+pub(crate) fn known(processor: &str) -> Option<&'static Device> {
+    let words = |name: &str| -> Vec<String> {
+        let name = name.to_lowercase().replace("(r)", " ").replace("(tm)", " ");
+        name.split_whitespace().map(str::to_owned).collect()
+    };
+    let own = words(processor);
+    devices::all().find(|device| {
+        // What follows in brackets, or says how much memory it has, no processor says of itself.
+        let name = device.name.split(" (").next().unwrap_or_default();
+        let name = words(name).into_iter().filter(|word| !word.ends_with("gb"));
+        device.class == DeviceClass::Cpu && name.clone().count() > 1 && {
+            let mut name = name;
+            name.all(|word| own.contains(&word))
+        }
+    })
+}
+
+/// The device file. `base` is the key of what this machine is, where somebody says so.
+///
+/// # Errors
+/// A key that nobody has; a machine that does not say how much memory it has.
+pub(crate) fn file(
+    calibrated: &Calibrated,
+    records: &[BenchJson],
+    base: Option<&str>,
+) -> Result<Value, String> {
+    let base = match base {
+        Some(key) => Some(catalog::device(key).map_err(|error| report::words::core_error(&error))?),
+        None => known(&calibrated.device),
+    };
+    let rate =
+        |kernel: &str| records.iter().find(|it| it.kernel == kernel).and_then(|it| it.flop_per_s);
+    let tera = |rate: Option<f64>| rate.map(|rate| rounded(rate * 1e-12));
+    let bandwidth = rounded(calibrated.read * 1e-9);
+    let peaks = json!({"fp32": tera(rate("fma_fp32")), "int8": tera(rate("dot_int8"))});
+    let measured = format!(
+        "measured by `ridgepoint calibrate` {}, kernels {}: reading, FP32 multiply-adds, INT8 dot products",
+        calibrated.version, calibrated.kernel_hash
+    );
+    let mut file = match base {
+        Some(base) => datasheet(base),
+        None => unknown(bandwidth, &peaks)?,
+    };
+    file["key"] = json!(KEY);
+    file["name"] = json!(format!("{} (measured here)", calibrated.device));
+    file["measured_bandwidth_gb_s"] = json!(bandwidth);
+    file["measured_peaks_tflops"] = peaks;
+    file["source"] = match base {
+        Some(base) => json!(format!("{measured}; the rest of {}: {}", base.key, base.source)),
+        None => json!(measured),
+    };
+    Ok(file)
+}
+
+/// What the catalog says.
+fn datasheet(base: &Device) -> Value {
+    let lines = lines::of_device(base, Some(&base.key));
+    serde_json::from_str(&lines::to_json(&lines)).expect("it was just written")
+}
+
+/// A machine of which no datasheet is known has nothing but what was measured.
+fn unknown(bandwidth: f64, peaks: &Value) -> Result<Value, String> {
+    let memory = Sensors::here().memory_gib().ok_or_else(|| {
+        "the system does not say how much memory it has, and a device file must; name what this machine is with --hardware"
+            .to_owned()
+    })?;
+    Ok(json!({
+        "class": "cpu",
+        "memory_gib": memory,
+        "bandwidth_gb_s": bandwidth,
+        "unified_memory": true,
+        "dense_peaks_tflops": peaks,
+        "notes": "No datasheet of this machine is known, so its values are the measured ones, too; --hardware names one.",
+    }))
+}
+
+/// Four digits: more would claim too much.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processors_of_the_catalog_are_known_by_their_own_names() {
+        for (name, key) in [
+            ("AMD EPYC 9654 96-Core Processor", Some("epyc_9654")),
+            ("INTEL(R) XEON(R) PLATINUM 8592+", Some("xeon_8592plus")),
+            ("Raspberry Pi 5 Model B Rev 1.0", Some("raspberry_pi_5")),
+            ("AMD EPYC", None),
+            ("AMD EPYC 9655 96-Core Processor", None),
+            ("", None),
+        ] {
+            assert_eq!(known(name).map(|device| &*device.key), key, "{name}");
+        }
+    }
+}
