@@ -259,6 +259,13 @@ pub enum Fault {
         /// What was needed.
         bytes: u64,
     },
+    /// It was asked to stay in the caches, and does not fit.
+    NoCache {
+        /// What was needed.
+        bytes: u64,
+        /// What there is.
+        cache: u64,
+    },
     /// It broke down, in its own words.
     Device(String),
 }

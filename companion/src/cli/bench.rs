@@ -106,7 +106,8 @@ fn run_bandwidth(matches: &ArgMatches) -> Result<(), Failure> {
     let bytes = flags::bytes_of(matches)?;
     let cache = flags::cache_of(matches);
     point::all(settings, matches, |cpu| {
-        let bytes = bytes.unwrap_or_else(|| cpu.cold_bytes());
+        let usual = || if cache == Cache::Hot { cpu.hot_bytes() } else { cpu.cold_bytes() };
+        let bytes = bytes.unwrap_or_else(usual);
         [Kernel::Read { bytes }, Kernel::Copy { bytes }, Kernel::Triad { bytes }]
             .map(|kernel| (kernel, cache))
             .to_vec()

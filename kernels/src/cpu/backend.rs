@@ -69,14 +69,19 @@ impl Cpu {
         }
     }
 
-    /// How many sets of buffers of this size there will be, if there is memory for them.
+    /// Bytes of an array that stays in the caches: half of the last level.
+    pub fn hot_bytes(&self) -> u64 {
+        self.cache() / 2
+    }
+
+    /// How many sets of buffers of this size there will be, if there is room for them.
     fn room(&self, cache: Cache, bytes: u64) -> Result<u64, Fault> {
-        let copies = self.copies(cache, bytes);
-        let needed = bytes.saturating_mul(copies);
-        match memory_left() {
-            Some(left) if needed > left / 10 * 9 => Err(Fault::NoMemory { bytes: needed }),
-            _ => Ok(copies),
+        if cache == Cache::Hot && bytes > self.cache() {
+            return Err(Fault::NoCache { bytes, cache: self.cache() });
         }
+        let copies = self.copies(cache, bytes);
+        memory_for(bytes.saturating_mul(copies))?;
+        Ok(copies)
     }
 
     fn stream(&self, work: &Work, bytes: u64, arrays: u64) -> Result<Box<dyn Task>, Fault> {
@@ -90,7 +95,7 @@ impl Cpu {
         let copies = self.room(work.cache, weights)?;
         // Input and output are not rotated, but must fit, too.
         let sides = product.n.saturating_add(product.k).saturating_mul(product.m).saturating_mul(4);
-        self.room(Cache::Hot, weights.saturating_mul(copies).saturating_add(sides))?;
+        memory_for(weights.saturating_mul(copies).saturating_add(sides))?;
         Ok(Box::new(GemmTask::new(Rc::clone(&self.pool), self.isa, work, product, copies)?))
     }
 
@@ -163,6 +168,14 @@ impl Backend for Cpu {
         });
         let found = found.into_inner().ok().filter(|found| found.len() == workers)?;
         Some(Hertz::new(found.iter().sum::<f64>() / workers as f64))
+    }
+}
+
+/// Whether there is memory for so many bytes; where the system does not tell, there is.
+fn memory_for(bytes: u64) -> Result<(), Fault> {
+    match memory_left() {
+        Some(left) if bytes > left / 10 * 9 => Err(Fault::NoMemory { bytes }),
+        _ => Ok(()),
     }
 }
 
@@ -243,6 +256,18 @@ mod tests {
             let task = cpu.allocate(&Work { kernel, cache: Cache::Cold, seed: 1 }).unwrap();
             assert!(task.footprint().get() >= cover, "{kernel:?}: {}", task.footprint().get());
         }
+    }
+
+    #[test]
+    fn what_does_not_fit_the_caches_is_not_called_hot() {
+        let mut cpu = Cpu::new(Some(1), None);
+        let cache = cpu.cache();
+        let mut hot = |bytes| {
+            let work = Work { kernel: Kernel::Read { bytes }, cache: Cache::Hot, seed: 1 };
+            cpu.allocate(&work).err()
+        };
+        assert_eq!(hot(cache / 2), None);
+        assert_eq!(hot(2 * cache), Some(Fault::NoCache { bytes: 2 * cache, cache }));
     }
 
     #[test]

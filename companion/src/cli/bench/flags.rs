@@ -5,13 +5,13 @@ use std::time::Duration;
 use clap::{Arg, ArgMatches, Command, ValueHint};
 use kernels::backend::Cache;
 use kernels::cpu::isa::{Isa, Level};
+use kernels::cpu::threads::Cores;
 use kernels::measure::{Plan, StopRule, WarmUp};
 
 use crate::cli::Failure;
 
-/// Most samples, threads and seconds that make sense.
+/// Most samples and seconds that make sense.
 const MOST_SAMPLES: u64 = 100_000;
-const MOST_THREADS: u64 = 4096;
 const MOST_SECONDS: f64 = 3600.0;
 /// Largest array; a machine with more memory than this is not known.
 const MOST_BYTES: f64 = 1e13;
@@ -52,7 +52,9 @@ fn text(name: &'static str, value: &'static str) -> Arg {
 
 /// `--bytes`
 pub(super) fn bytes() -> Arg {
-    text("bytes", "BYTES").help("Size of an array; default: four times the last-level cache")
+    text("bytes", "BYTES").help(
+        "Size of an array; default: four times the last-level cache, half of it with --cache hot",
+    )
 }
 
 /// `--cache`
@@ -61,7 +63,7 @@ pub(super) fn cache() -> Arg {
         .long("cache")
         .value_name("STATE")
         .value_parser(["cold", "hot"])
-        .help("cold (default): arrays rotate over four times the last-level cache; hot: one array")
+        .help("cold (default): arrays rotate over four times the last-level cache; hot: one array that fits into it")
 }
 
 /// The value of `--cache`.
@@ -87,12 +89,17 @@ impl Settings {
         backend(matches.get_one::<String>("backend").map_or("auto", String::as_str))?;
         Ok(Self {
             plan: Plan { warm_up: warm_up(matches)?, rule: rule(matches)?, ..Plan::STANDARD },
-            threads: whole(matches, "threads", 1, MOST_THREADS)?
-                .and_then(|n| usize::try_from(n).ok()),
+            threads: threads(matches)?,
             isa: isa(matches)?,
             seed: whole(matches, "seed", 0, u64::MAX)?.unwrap_or(1),
         })
     }
+}
+
+/// More than can run at once would wait for each other.
+fn threads(matches: &ArgMatches) -> Result<Option<usize>, Failure> {
+    let most = Cores::of_this_process().logical() as u64;
+    Ok(whole(matches, "threads", 1, most)?.and_then(|n| usize::try_from(n).ok()))
 }
 
 /// Whether there is a backend of this name.

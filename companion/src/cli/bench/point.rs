@@ -95,6 +95,11 @@ pub(super) fn failure(stopped: Stopped<Fault>) -> Failure {
             "this needs {} GB of memory, more than is free; choose less",
             bytes.div_ceil(1_000_000_000)
         )),
+        Stopped::Failed(Fault::NoCache { bytes, cache }) => Failure::bad(format!(
+            "{} MB do not stay in a last-level cache of {} MB; choose less, or leave --cache hot out",
+            bytes.div_ceil(1_000_000),
+            cache / 1_000_000
+        )),
         Stopped::Failed(Fault::Unsupported) => Failure::bad("this backend has no kernel for that"),
         Stopped::Failed(Fault::Device(why)) => Failure::Failed(format!("the device failed: {why}")),
         Stopped::Failed(fault) => Failure::Failed(format!("the device failed: {fault:?}")),
