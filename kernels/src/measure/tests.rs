@@ -111,6 +111,16 @@ fn compared(seed: u64, slower: f64) -> Comparison {
 }
 
 #[test]
+fn it_ends_as_narrow_as_was_asked_for_or_says_that_it_did_not() {
+    let standard = Plan { rule: Plan::STANDARD.rule, ..QUICK };
+    for seed in 0..500 {
+        let measured = timed(&standard, seed, |_| 1e-2);
+        let width = measured.summary.relative_half_width();
+        assert!(width < 0.005 || measured.flags.contains(&Flag::TimeLimit), "{seed}: {width}");
+    }
+}
+
+#[test]
 fn it_stops_when_the_median_is_certain_and_is_right() {
     for seed in 0..20 {
         let measured = timed(&QUICK, seed, |_| 1e-3);
