@@ -18,8 +18,8 @@ pub(super) enum Verdict {
 /// Watches the samples come in.
 ///
 /// Whoever stops as soon as an interval is narrow stops when chance made it narrow, and it holds the truth too seldom.
-/// So when it is narrow after n samples, as many again are taken, which chance did not choose, and it must be narrow still,
-/// at the looks between and with the last sample.
+/// So when it is narrow after n samples, half as many again are taken, which chance did not choose, and it must be narrow
+/// still, at the looks between and with the last sample.
 #[derive(Debug)]
 pub(super) struct Stopper {
     rule: StopRule,
@@ -48,7 +48,8 @@ impl Stopper {
             StopRule::Certain { half_width: wanted, least, shortest, limit } => {
                 let elapsed = Duration::from_nanos(elapsed_ns);
                 let may_end = |stopper: &Self| {
-                    let confirmed = stopper.narrow_since.is_some_and(|since| n >= 2 * since);
+                    let confirmed =
+                        stopper.narrow_since.is_some_and(|since| n >= since + since / 2);
                     confirmed && elapsed >= shortest
                 };
                 // It never ends by an old look: the interval that is reported is as narrow as was asked for.
