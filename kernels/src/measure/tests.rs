@@ -262,6 +262,21 @@ fn a_window_has_calls_enough_for_a_coarse_clock() {
 }
 
 #[test]
+fn an_interruption_while_warming_up_leaves_windows_as_long_as_promised() {
+    let plan = Plan { rule: StopRule::Iterations(3), ..QUICK };
+    // Calls of 20 µs, 50 in a window; one is interrupted for 10 ms, whichever it is.
+    for interrupted in 0..2000 {
+        let clock = Scripted::new(1);
+        let mut call = |turn: Turn| -> Result<(), Infallible> {
+            clock.pass(if turn.number == interrupted { 10e-3 } else { 20e-6 });
+            Ok(())
+        };
+        let calls = measure(&clock, &plan, &mut call, &mut watch).unwrap().calls_per_window;
+        assert!((45..=60).contains(&calls), "interrupted call {interrupted}: {calls} calls");
+    }
+}
+
+#[test]
 fn buffers_rotate_because_every_call_has_its_number() {
     let clock = Scripted::new(1);
     let mut turns = Vec::new();
