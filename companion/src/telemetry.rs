@@ -35,7 +35,7 @@ struct Last {
 #[derive(Debug)]
 struct Rate<C> {
     before: Option<(Instant, C)>,
-    rate: Option<f64>,
+    rate: Option<Found<f64>>,
 }
 
 impl<C> Default for Rate<C> {
@@ -45,7 +45,7 @@ impl<C> Default for Rate<C> {
 }
 
 impl<C> Rate<C> {
-    fn next(&mut self, now: C, rate: impl Fn(&C, &C, f64) -> f64) -> Found<f64> {
+    fn next(&mut self, now: C, rate: impl Fn(&C, &C, f64) -> Found<f64>) -> Found<f64> {
         match &self.before {
             Some((at, _)) if at.elapsed() < SPAN => {}
             before => {
@@ -55,7 +55,8 @@ impl<C> Rate<C> {
                 self.before = Some((Instant::now(), now));
             }
         }
-        self.rate.ok_or_else(|| "the first reading has nothing to compare with".into())
+        let first = || Err("the first reading has nothing to compare with".into());
+        self.rate.clone().unwrap_or_else(first)
     }
 }
 
@@ -86,7 +87,7 @@ impl Watch {
             ("memory_total_byte", memory(here, "MemTotal:")),
             ("memory_available_byte", memory(here, "MemAvailable:")),
             ("cpu_clock_hz", clock_hz(here)),
-            ("temperature_celsius", self.sensors.temperature()),
+            ("temperature_celsius", self.sensors.temperature().map(|found| found.celsius)),
             ("cpu_power_watt", self.power(&mut last.energy)),
             ("gpu_utilization_ratio", gpu()),
             ("gpu_memory_used_byte", gpu()),
@@ -99,13 +100,13 @@ impl Watch {
         let now = self.sensors.core_time()?;
         rate.next(now, |before, now, _| {
             let all = now.all.saturating_sub(before.all).max(1);
-            now.busy.saturating_sub(before.busy) as f64 / all as f64
+            Ok(now.busy.saturating_sub(before.busy) as f64 / all as f64)
         })
     }
 
     fn power(&self, rate: &mut Rate<Energy>) -> Found<f64> {
         let now = self.sensors.package_energy()?;
-        rate.next(now, |before, now, seconds| before.until(*now) / seconds)
+        rate.next(now, |before, now, seconds| Ok(before.until(now)? / seconds))
     }
 }
 
@@ -165,7 +166,7 @@ mod tests {
     #[test]
     fn a_counter_becomes_a_rate_after_a_while() {
         let mut rate = Rate::default();
-        let per_s = |before: &f64, now: &f64, seconds: f64| (now - before) / seconds;
+        let per_s = |before: &f64, now: &f64, seconds: f64| Ok((now - before) / seconds);
         assert!(rate.next(0.0, per_s).is_err());
         assert!(rate.next(1.0, per_s).is_err(), "too soon");
         std::thread::sleep(SPAN);

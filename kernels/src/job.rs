@@ -39,10 +39,13 @@ pub fn run(
     let mut task = backend.allocate(work).map_err(Stopped::Failed)?;
     let before = task.check().map_err(Stopped::Failed)?;
     // The clock of a core that idles says nothing, so it is read in the middle of the work.
-    let mut first_speed = None;
+    // After the work it is read before anything else: a processor does not keep the clock of the work for long.
+    let (mut first_speed, mut last_speed) = (None, None);
     let mut note_speed = |stage| {
-        if stage == Stage::Begin {
-            first_speed = backend.speed(clock);
+        match stage {
+            Stage::Begin => first_speed = backend.speed(clock),
+            Stage::End => last_speed = backend.speed(clock),
+            Stage::WarmUp(_) | Stage::Sampling { .. } => {}
         }
         watch(stage)
     };
@@ -55,7 +58,7 @@ pub fn run(
         },
         &mut note_speed,
     )?;
-    let speeds = first_speed.zip(backend.speed(clock));
+    let speeds = first_speed.zip(last_speed);
     if let Some((before, after)) = speeds {
         measurement.note_speeds(before.get(), after.get());
     }
@@ -73,7 +76,7 @@ pub fn run(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::fake::{Fake, Script};
+    use crate::backend::fake::{CLOCK_READING, Fake, Script};
     use crate::backend::{Cache, Kernel};
     use crate::measure::Flag;
     use std::cell::{Cell, RefCell};
@@ -89,16 +92,29 @@ mod tests {
         }
     }
 
+    /// What happened, in order: time that passed, and stages but for those of samples.
+    type Log = Rc<RefCell<Vec<String>>>;
+
     fn outcome(script: &str) -> Result<Outcome, Stopped<Fault>> {
+        logged(script, &Log::default())
+    }
+
+    fn logged(script: &str, log: &Log) -> Result<Outcome, Stopped<Fault>> {
         let clock = Scripted(Rc::new(Cell::new(0)));
-        let time = Rc::clone(&clock.0);
+        let (time, events) = (Rc::clone(&clock.0), Rc::clone(log));
         let wait = Rc::new(RefCell::new(move |passed: std::time::Duration| {
             time.set(time.get() + u64::try_from(passed.as_nanos()).unwrap());
+            events.borrow_mut().push(format!("{passed:?}"));
         }));
         let mut fake = Fake::new(Script::parse(script).unwrap(), wait);
         fake.probe().map_err(Stopped::Failed)?;
         let work = Work { kernel: Kernel::Read { bytes: 1 }, cache: Cache::Cold, seed: 1 };
-        run(&clock, &mut fake, &work, &Plan::STANDARD, &mut |_| ControlFlow::Continue(()))
+        run(&clock, &mut fake, &work, &Plan::STANDARD, &mut |stage| {
+            if matches!(stage, Stage::Begin | Stage::End) {
+                log.borrow_mut().push(format!("{stage:?}"));
+            }
+            ControlFlow::Continue(())
+        })
     }
 
     #[test]
@@ -126,5 +142,32 @@ mod tests {
             "{:?}",
             slowed.measurement.samples
         );
+    }
+
+    #[test]
+    fn a_clock_that_fell_while_sampling_is_flagged_and_no_other() {
+        // Warming up ends before the 400th call, sampling after the 600th.
+        for (script, expected) in [
+            ("noise=0.01", false),
+            ("noise=0.01,throttles_from=0", false),
+            ("noise=0.01,throttles_from=600", true),
+            ("noise=0.01,throttles_from=600,no_clock", false),
+        ] {
+            let outcome = outcome(script).unwrap();
+            let flags = &outcome.measurement.flags;
+            assert_eq!(flags.contains(&Flag::Throttled), expected, "{script}: {flags:?}");
+            assert_eq!(outcome.speeds.is_none(), script.ends_with("no_clock"), "{script}");
+        }
+    }
+
+    #[test]
+    fn the_clock_is_found_between_the_work_and_anything_else() {
+        let log = Log::default();
+        logged("", &log).unwrap();
+        let log = log.borrow();
+        let (work, reading) = ("1ms".to_owned(), format!("{CLOCK_READING:?}"));
+        let begin = log.iter().position(|event| event == "Begin").unwrap();
+        assert_eq!(log[begin - 2..=begin + 1], [&*work, &*reading, "Begin", &*work]);
+        assert_eq!(log[log.len() - 3..], [&*work, &*reading, "End"]);
     }
 }

@@ -186,7 +186,7 @@ pub fn measure<E>(
 
 /// What the series itself says.
 fn flags(samples: &[f64]) -> Vec<Flag> {
-    let memory = autocorrelation(samples, 1)[0];
+    let memory = autocorrelation(samples, 1);
     let chance = 2.0 / calc_core::math::sqrt(samples.len() as f64);
     let mut flags = Vec::new();
     if drift(samples).is_some_and(|drift| drift.is_real) {

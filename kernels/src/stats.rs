@@ -3,16 +3,27 @@
 
 mod interval;
 mod shape;
+mod worth;
 
-pub use interval::{Interval, effective_size, ratio_interval};
+pub use interval::{Interval, ratio_interval};
 pub use shape::{Drift, autocorrelation, bimodal, drift};
+pub use worth::effective_size;
+
+/// How often an interval is to hold the truth.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Confidence {
+    /// The share of cases.
+    pub share: f64,
+    /// Deviations to either side that hold this share of a normal distribution.
+    pub deviations: f64,
+}
 
 /// Confidence of every interval that is reported.
-pub const CONFIDENCE: f64 = 0.95;
+pub const CONFIDENCE: Confidence = Confidence { share: 0.95, deviations: 1.959_964 };
 
 /// Confidence that is needed to say that two things differ. At 95 % equal things would be told apart in one of twenty
 /// cases, and in a few more because samples are not quite independent.
-pub const ALARM: f64 = 0.99;
+pub const ALARM: Confidence = Confidence { share: 0.99, deviations: 2.575_829 };
 
 /// Samples in a few numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,7 +57,7 @@ impl Summary {
             p5: quantile_of_sorted(&sorted, 0.05),
             p95: quantile_of_sorted(&sorted, 0.95),
             min: sorted[0],
-            interval: Interval::of_sorted(&sorted, effective_size(samples), CONFIDENCE),
+            interval: Interval::of_sorted(&sorted, effective_size(samples, CONFIDENCE), CONFIDENCE),
         })
     }
 

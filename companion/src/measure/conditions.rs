@@ -5,7 +5,7 @@ use kernels::measure::Stage;
 use report::json::bench::ConditionsJson;
 use serde_json::{Map, Value};
 
-use super::sensors::{CoreTime, Energy, Reading, Sensors};
+use super::sensors::{CoreTime, Energy, Reading, Sensors, Temperature};
 
 /// More of the machine's time than this in other hands is contention.
 const CONTENTION: f64 = 0.05;
@@ -15,7 +15,7 @@ const CONTENTION: f64 = 0.05;
 pub(crate) struct Watch {
     sensors: Sensors,
     load: Reading<f64>,
-    temperature: Reading<f64>,
+    temperature: Reading<Temperature>,
     begin: Option<Moment>,
     end: Option<Moment>,
 }
@@ -80,7 +80,7 @@ impl Watch {
     pub(crate) fn power(&self) -> Reading<Power> {
         let (begin, end) = self.moments()?;
         let seconds = end.seconds - begin.seconds;
-        let rapl = || -> Reading<f64> { Ok(begin.energy.clone()?.until(end.energy.clone()?)) };
+        let rapl = || begin.energy.clone()?.until(&end.energy.clone()?);
         let missing = match rapl() {
             Ok(joules) if seconds > 0.0 => {
                 return Ok(Power { watts: joules / seconds, source: "RAPL, all packages" });
@@ -138,14 +138,22 @@ impl Watch {
             load_before: missing.or_why("load_before", self.load.clone()),
             others_share: missing.or_why("others_share", others.map(|others| others.programs)),
             steal_share: missing.or_why("steal_share", host),
-            temperature_before_c: missing.or_why("temperature_before_c", self.temperature.clone()),
-            temperature_after_c: missing.or_why("temperature_after_c", self.sensors.temperature()),
+            temperature_before_c: missing
+                .or_why("temperature_before_c", celsius(&self.temperature)),
+            temperature_after_c: missing
+                .or_why("temperature_after_c", celsius(&self.sensors.temperature())),
+            temperature_source: missing
+                .or_why("temperature_source", self.temperature.clone().map(|found| found.sensor)),
             power_w: missing.or_why("power_w", power.clone().map(|power| power.watts)),
             power_source: power.ok().map(|power| power.source.into()),
             missing: missing.0,
             ..ConditionsJson::default()
         }
     }
+}
+
+fn celsius(found: &Reading<Temperature>) -> Reading<f64> {
+    found.as_ref().map(|found| found.celsius).map_err(Clone::clone)
 }
 
 /// Why values are null.
@@ -166,12 +174,15 @@ impl Missing {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sensors::Meter;
     use super::*;
     use std::path::Path;
 
     fn moment(joules: Reading<f64>, battery: Reading<f64>, seconds: f64) -> Moment {
         Moment {
-            energy: joules.map(|joules| Energy { joules, range: 100.0 }),
+            energy: joules.map(|joules| {
+                Energy(vec![Meter { zone: "intel-rapl:0".into(), joules, range: 100.0 }])
+            }),
             battery,
             cores: Ok(CoreTime { all: 0, busy: 0, steal: 0, own: 0 }),
             seconds,
@@ -192,6 +203,9 @@ mod tests {
         let battery = watched(moment(none(), Ok(9.0), 0.0), moment(none(), Ok(11.0), 2.0));
         let power = battery.power().unwrap();
         assert!((power.watts - 10.0).abs() < 1e-12 && power.source.contains("last resort"));
+        let stuck = watched(moment(Ok(5.0), none(), 0.0), moment(Ok(5.0), none(), 2.0));
+        let why = stuck.power().unwrap_err();
+        assert!(why.contains("stands still") && why.contains("none"), "{why}");
         let neither = watched(moment(none(), none(), 0.0), moment(none(), none(), 2.0));
         assert!(neither.power().is_err());
     }
@@ -223,6 +237,7 @@ mod tests {
             "load_before",
             "others_share",
             "temperature_before_c",
+            "temperature_source",
             "power_w",
         ] {
             assert!(conditions.missing.contains_key(key), "{key}");

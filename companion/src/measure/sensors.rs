@@ -1,8 +1,16 @@
 //! What Linux tells of the machine's state, file by file. A reading that is not there says why; it is never zero.
 
+mod power;
+mod temperature;
+
 use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
+
+pub(crate) use power::Energy;
+#[cfg(test)]
+pub(crate) use power::Meter;
+pub(crate) use temperature::Temperature;
 
 /// A reading, or why there is none.
 pub(crate) type Reading<T> = Result<T, String>;
@@ -11,23 +19,6 @@ pub(crate) type Reading<T> = Result<T, String>;
 #[derive(Debug, Clone)]
 pub(crate) struct Sensors {
     root: PathBuf,
-}
-
-/// Meter of energy at one moment.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Energy {
-    /// Joules since some moment.
-    pub(crate) joules: f64,
-    /// Where it starts anew, in joules.
-    pub(crate) range: f64,
-}
-
-impl Energy {
-    /// Joules from this reading to a later one, which may have started anew once.
-    pub(crate) fn until(self, later: Self) -> f64 {
-        let passed = later.joules - self.joules;
-        if passed < 0.0 { passed + self.range } else { passed }
-    }
 }
 
 /// Time of the cores so far, in ticks of the system.
@@ -91,65 +82,6 @@ impl Sensors {
         first.ok_or_else(|| format!("/proc/loadavg holds `{text}`"))
     }
 
-    /// The warmest sensor, in °C.
-    pub(crate) fn temperature(&self) -> Reading<f64> {
-        let zones = self.folder("sys/class/thermal").into_iter();
-        let zones = zones
-            .filter(|name| name.starts_with("thermal_zone"))
-            .map(|name| format!("sys/class/thermal/{name}/temp"));
-        let chips = self.folder("sys/class/hwmon").into_iter().flat_map(|chip| {
-            let inputs = self.folder(&format!("sys/class/hwmon/{chip}")).into_iter();
-            inputs
-                .filter(|name| name.starts_with("temp") && name.ends_with("_input"))
-                .map(move |name| format!("sys/class/hwmon/{chip}/{name}"))
-                .collect::<Vec<_>>()
-        });
-        let warmest =
-            zones.chain(chips).filter_map(|path| self.number(&path).ok()).reduce(f64::max);
-        // The kernel counts in thousandths.
-        warmest
-            .map(|thousandths| thousandths / 1000.0)
-            .ok_or_else(|| "no thermal zone and no hwmon sensor can be read".into())
-    }
-
-    /// Energy of all processor packages together, by RAPL.
-    pub(crate) fn package_energy(&self) -> Reading<Energy> {
-        let zones = self.folder("sys/class/powercap").into_iter().filter(|name| {
-            // `intel-rapl:0` is a package, on AMD, too; `intel-rapl:0:1` is a part of it.
-            name.starts_with("intel-rapl:") && name.matches(':').count() == 1
-        });
-        let mut total = Energy { joules: 0.0, range: 0.0 };
-        let mut any = false;
-        for zone in zones {
-            let folder = format!("sys/class/powercap/{zone}");
-            // `psys` holds the packages already.
-            if self.text(&format!("{folder}/name")).is_ok_and(|name| !name.starts_with("package")) {
-                continue;
-            }
-            any = true;
-            total.joules += self.number(&format!("{folder}/energy_uj"))? * 1e-6;
-            total.range += self.number(&format!("{folder}/max_energy_range_uj"))? * 1e-6;
-        }
-        if any { Ok(total) } else { Err("there is no RAPL meter in /sys/class/powercap".into()) }
-    }
-
-    /// What the battery gives now, in watts: the whole machine with its screen.
-    pub(crate) fn battery_power(&self) -> Reading<f64> {
-        for name in self.folder("sys/class/power_supply") {
-            let folder = format!("sys/class/power_supply/{name}");
-            if self.text(&format!("{folder}/status")).is_ok_and(|status| status == "Discharging") {
-                let product = || {
-                    let volts = self.number(&format!("{folder}/voltage_now"))?;
-                    Ok::<f64, String>(volts * self.number(&format!("{folder}/current_now"))? * 1e-6)
-                };
-                let microwatts =
-                    self.number(&format!("{folder}/power_now")).or_else(|_| product())?;
-                return Ok(microwatts * 1e-6);
-            }
-        }
-        Err("no battery is discharging".into())
-    }
-
     /// Time of the cores so far.
     pub(crate) fn core_time(&self) -> Reading<CoreTime> {
         let stat = self.text("proc/stat")?;
@@ -188,14 +120,14 @@ fn parse_core_time(stat: &str, own: &str) -> Option<CoreTime> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// A machine made of files, removed at the end.
-    struct Machine(PathBuf);
+    pub(crate) struct Machine(PathBuf);
 
     impl Machine {
-        fn new(name: &str, files: &[(&str, &str)]) -> Self {
+        pub(crate) fn new(name: &str, files: &[(&str, &str)]) -> Self {
             let root = std::env::temp_dir().join(format!("sensors-{}-{name}", std::process::id()));
             for (path, text) in files {
                 let path = root.join(path);
@@ -205,7 +137,7 @@ mod tests {
             Self(root)
         }
 
-        fn sensors(&self) -> Sensors {
+        pub(crate) fn sensors(&self) -> Sensors {
             Sensors::at(&self.0)
         }
     }
@@ -225,27 +157,11 @@ mod tests {
                 ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n"),
                 ("proc/loadavg", "0.25 0.10 0.05 1/200 999\n"),
                 ("proc/meminfo", "MemTotal:       16777216 kB\nMemFree: 1 kB\n"),
-                ("sys/class/thermal/thermal_zone0/temp", "41000\n"),
-                ("sys/class/hwmon/hwmon0/temp1_input", "55500\n"),
-                ("sys/class/hwmon/hwmon0/in0_input", "900000\n"),
-                ("sys/class/powercap/intel-rapl:0/name", "package-0\n"),
-                ("sys/class/powercap/intel-rapl:0/energy_uj", "5000000\n"),
-                ("sys/class/powercap/intel-rapl:0/max_energy_range_uj", "9000000\n"),
-                ("sys/class/powercap/intel-rapl:0:0/name", "core\n"),
-                ("sys/class/powercap/intel-rapl:0:0/energy_uj", "4000000\n"),
-                ("sys/class/powercap/intel-rapl:1/name", "psys\n"),
-                ("sys/class/powercap/intel-rapl:1/energy_uj", "7000000\n"),
-                ("sys/class/power_supply/AC/status", "?\n"),
-                ("sys/class/power_supply/BAT0/status", "Discharging\n"),
-                ("sys/class/power_supply/BAT0/power_now", "8500000\n"),
             ],
         );
         let sensors = machine.sensors();
         assert_eq!(sensors.governor().as_deref(), Ok("performance"));
         assert_eq!(sensors.load(), Ok(0.25));
-        assert_eq!(sensors.temperature(), Ok(55.5));
-        assert_eq!(sensors.package_energy(), Ok(Energy { joules: 5.0, range: 9.0 }));
-        assert_eq!(sensors.battery_power(), Ok(8.5));
         assert_eq!(sensors.memory_gib(), Some(16.0));
     }
 
@@ -256,7 +172,7 @@ mod tests {
         for (reading, expected) in [
             (sensors.governor().map(|_| 0.0), "scaling_governor is not there"),
             (sensors.load(), "`much`"),
-            (sensors.temperature(), "no thermal zone"),
+            (sensors.temperature().map(|found| found.celsius), "no thermal zone"),
             (sensors.package_energy().map(|_| 0.0), "no RAPL meter"),
             (sensors.battery_power(), "no battery"),
             (sensors.core_time().map(|_| 0.0), "stat"),
@@ -264,13 +180,6 @@ mod tests {
             let why = reading.expect_err(expected);
             assert!(why.contains(expected), "{why}");
         }
-    }
-
-    #[test]
-    fn a_meter_may_start_anew_once() {
-        let at = |joules| Energy { joules, range: 10.0 };
-        assert!((at(3.0).until(at(5.0)) - 2.0).abs() < 1e-12);
-        assert!((at(9.0).until(at(1.0)) - 2.0).abs() < 1e-12);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A device that does what its script says: takes its time, fails, hangs, lies, slows down. Whatever runs jobs is tested on it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
@@ -15,6 +15,10 @@ use crate::random::Random;
 const FOREVER: Duration = Duration::from_hours(24 * 365);
 /// Bytes of every call.
 const BYTES: u32 = 1_000_000;
+/// Clock of the cores, in Hz, until they throttle, and then.
+const CLOCKS: [f64; 2] = [3.0e9, 2.7e9];
+/// Time that finding the clock takes.
+pub const CLOCK_READING: Duration = Duration::from_micros(100);
 
 /// What happens, and at which call.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,6 +39,10 @@ pub struct Script {
     pub lies_from: Option<u64>,
     /// From this call on calls take twice as long.
     pub slow_from: Option<u64>,
+    /// From this call on the clock of the cores is a tenth lower.
+    pub throttles_from: Option<u64>,
+    /// The clock of the cores cannot be found.
+    pub no_clock: bool,
 }
 
 impl Script {
@@ -48,10 +56,12 @@ impl Script {
         hangs_at: None,
         lies_from: None,
         slow_from: None,
+        throttles_from: None,
+        no_clock: false,
     };
 
     /// Reads a script of words with commas between them: `time_us=500`, `noise=0.01`, `absent`, `full`, `fails_at=7`,
-    /// `hangs_at=7`, `lies_from=7`, `slow_from=7`. `None` if a word is none of these.
+    /// `hangs_at=7`, `lies_from=7`, `slow_from=7`, `throttles_from=7`, `no_clock`. `None` if a word is none of these.
     pub fn parse(text: &str) -> Option<Self> {
         let mut words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
         words.try_fold(Self::GOOD, Self::with)
@@ -69,6 +79,8 @@ impl Script {
             "hangs_at" => self.hangs_at = Some(call()?),
             "lies_from" => self.lies_from = Some(call()?),
             "slow_from" => self.slow_from = Some(call()?),
+            "throttles_from" => self.throttles_from = Some(call()?),
+            "no_clock" => self.no_clock = true,
             _ => return None,
         }
         Some(self)
@@ -82,6 +94,8 @@ pub type Wait = Rc<RefCell<dyn FnMut(Duration)>>;
 pub struct Fake {
     script: Script,
     wait: Wait,
+    /// Calls of the task that was allocated last.
+    calls: Rc<Cell<u64>>,
 }
 
 impl fmt::Debug for Fake {
@@ -93,7 +107,7 @@ impl fmt::Debug for Fake {
 impl Fake {
     /// A device for a script.
     pub fn new(script: Script, wait: Wait) -> Self {
-        Self { script, wait }
+        Self { script, wait, calls: Rc::default() }
     }
 }
 
@@ -108,7 +122,8 @@ impl Backend for Fake {
         }
         let random = Random::new(work.seed);
         let (script, wait) = (self.script, Rc::clone(&self.wait));
-        Ok(Box::new(FakeTask { script, wait, random, calls: 0 }))
+        self.calls = Rc::default();
+        Ok(Box::new(FakeTask { script, wait, random, calls: Rc::clone(&self.calls) }))
     }
 
     fn describe(&self) -> Description {
@@ -123,7 +138,12 @@ impl Backend for Fake {
     }
 
     fn speed(&mut self, _: &dyn Clock) -> Option<Hertz> {
-        None
+        if self.script.no_clock {
+            return None;
+        }
+        (self.wait.borrow_mut())(CLOCK_READING);
+        let throttles = self.script.throttles_from.is_some_and(|from| self.calls.get() >= from);
+        Some(Hertz::new(CLOCKS[usize::from(throttles)]))
     }
 }
 
@@ -131,13 +151,13 @@ struct FakeTask {
     script: Script,
     wait: Wait,
     random: Random,
-    calls: u64,
+    calls: Rc<Cell<u64>>,
 }
 
 impl Task for FakeTask {
     fn run(&mut self, _: u64) -> Result<(), Fault> {
-        let call = self.calls;
-        self.calls += 1;
+        let call = self.calls.get();
+        self.calls.set(call + 1);
         let is_past = |from: Option<u64>| from.is_some_and(|from| call >= from);
         if self.script.fails_at == Some(call) {
             return Err(Fault::Device("as its script says".into()));
@@ -155,7 +175,7 @@ impl Task for FakeTask {
     }
 
     fn check(&mut self) -> Result<Check, Fault> {
-        let lies = self.script.lies_from.is_some_and(|from| self.calls >= from);
+        let lies = self.script.lies_from.is_some_and(|from| self.calls.get() >= from);
         Ok(Check { worst_error: if lies { 1.0 } else { 0.0 }, tolerance: 0.0 })
     }
 

@@ -77,7 +77,7 @@ impl<'a, E> Windows<'a, E> {
             if (is_steady && elapsed >= nanoseconds(rule.least))
                 || elapsed >= nanoseconds(rule.most)
             {
-                self.fill()?;
+                self.settle(&slices)?;
                 return Ok(Warm { seconds: elapsed as f64 * 1e-9, is_steady });
             }
         }
@@ -96,20 +96,31 @@ impl<'a, E> Windows<'a, E> {
         }
     }
 
-    /// Calls per window: more until it is long enough.
+    /// Calls per window from here on, by the fastest of the last slices: each is a median of windows, so that a single
+    /// interruption, which makes few calls look like many, does not decide.
+    fn settle(&mut self, slices: &[f64]) -> Result<(), Stopped<E>> {
+        let last = &slices[slices.len().saturating_sub(AGREE)..];
+        // A clock too coarse for the windows of an interrupted slice shows no time at all.
+        let measured = last.iter().copied().filter(|time| *time > 0.0);
+        let fastest = measured.reduce(f64::min).ok_or(Stopped::NoTime)?;
+        self.calls = self.calls_for(fastest);
+        Ok(())
+    }
+
+    /// Calls that fill a window, and a tenth more, if one takes that many ns.
+    fn calls_for(&self, call: f64) -> u64 {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive")]
+        let calls = (1.1 * self.length as f64 / call) as u64;
+        calls.min(MOST_CALLS - 1) + 1
+    }
+
+    /// Calls per window for one slice: more until it is long enough.
     fn fill(&mut self) -> Result<(), Stopped<E>> {
         loop {
             let time = self.time(self.calls)?;
             if time >= self.length {
-                // A call that became faster would leave the window too long; a tenth more is no harm.
-                let wanted = self.calls as f64 * self.length as f64 / time as f64;
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "at most the calls so far"
-                )]
-                let calls = (1.1 * wanted) as u64 + 1;
-                self.calls = self.calls.min(calls);
+                // Growing by large factors overshoots.
+                self.calls = self.calls.min(self.calls_for(time as f64 / self.calls as f64));
                 return Ok(());
             }
             let factor = (self.length / time.max(1) + 1).clamp(2, 16);

@@ -163,10 +163,12 @@ pub struct ConditionsJson {
     pub others_share: Option<f64>,
     /// Share of the machine's time that the host took away meanwhile.
     pub steal_share: Option<f64>,
-    /// Warmest sensor before.
+    /// Of the processor before, else of the warmest sensor.
     pub temperature_before_c: Option<f64>,
     /// And after.
     pub temperature_after_c: Option<f64>,
+    /// The chip or zone that tells it.
+    pub temperature_source: Option<String>,
     /// Mean while sampling.
     pub power_w: Option<f64>,
     /// What was metered.
