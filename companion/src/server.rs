@@ -2,6 +2,7 @@
 //! socket passes the handshake, then lives as a session.
 
 mod connections;
+pub(crate) mod embedded;
 mod guard;
 mod handshake;
 mod host;
@@ -47,8 +48,8 @@ use throttle::Throttle;
 /// How a daemon is set up.
 #[derive(Debug)]
 pub(crate) struct Config {
-    /// The folder of the built page.
-    pub(crate) site: PathBuf,
+    /// The built page.
+    pub(crate) site: Site,
     /// Where keys and jobs are kept.
     pub(crate) state: PathBuf,
     /// Names beside those of this machine.
@@ -173,9 +174,8 @@ impl Daemon {
         let Config { hooks, clock, .. } = &config;
         let (hooks, clock) = (hooks.clone(), clock.clone());
         let store = Store::open(&config.state, Arc::clone(&journal), clock.clone(), hooks.clone())?;
-        let site = Site::new(&config.site).map_err(|error| format!("no page: {error}"))?;
         Ok(Self {
-            site,
+            site: config.site,
             hosts: config.hosts,
             origins: config.origins,
             bench: config.bench,

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::output::{Answer, Form, Rows};
 use super::{Failure, output, serve, state};
+use crate::server::embedded::PAGE;
 
 pub(super) fn command() -> Command {
     Command::new("doctor")
@@ -100,11 +101,14 @@ fn user() -> Finding {
 }
 
 fn page() -> Finding {
+    if PAGE.is_some() {
+        return good("page", "inside this program");
+    }
     match serve::beside() {
         Some(folder) => good("page", folder.display().to_string()),
         None => less(
             "page",
-            "none beside this program",
+            "none in this program or beside it",
             "build it with `cargo xtask site`, then `ridgepoint serve --site dist`",
         ),
     }

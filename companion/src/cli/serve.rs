@@ -11,6 +11,8 @@ use protocol::scope::Scope;
 use super::{Failure, files, listen, state};
 use crate::clock::Clock;
 use crate::hooks::Hooks;
+use crate::server::embedded::PAGE;
+use crate::server::static_files::Site;
 use crate::server::{self, Config};
 
 /// The origin of the hosted page, set when a release is built. Without it no page but the daemon's own is trusted.
@@ -28,7 +30,7 @@ pub(super) fn command() -> Command {
         .about("Serve the page and the daemon that measures on this machine, and print the link that opens it")
         .arg(
             site.value_parser(value_parser!(PathBuf))
-                .help("Folder of the built page; without it the folder `site` beside this program"),
+                .help("Folder of the built page; without it the page inside this program, else the folder `site` beside it"),
         )
         .args(listen::arguments())
         .arg(state::argument())
@@ -88,7 +90,7 @@ fn unsaid(failure: Failure) -> String {
 }
 
 /// Prints the link where only its user sees it; into a pipe or a journal goes the address without the code.
-fn announce(state: &Path, address: &str, code: &str, site: &Path) -> Result<(), Failure> {
+fn announce(state: &Path, address: &str, code: &str, site: &Site) -> Result<(), Failure> {
     let link = link(address, code);
     state::put(state, "link", &format!("{link}\n"))?;
     let mut out = io::stdout();
@@ -102,11 +104,7 @@ fn announce(state: &Path, address: &str, code: &str, site: &Path) -> Result<(), 
         eprintln!("the link that pairs a page is in {}", state.join("link").display());
     }
     out.flush()?;
-    eprintln!(
-        "serving {}; results are kept in {}; Ctrl-C ends it",
-        site.display(),
-        state.display()
-    );
+    eprintln!("serving {site}; results are kept in {}; Ctrl-C ends it", state.display());
     Ok(())
 }
 
@@ -145,12 +143,12 @@ fn origins(matches: &ArgMatches) -> Result<Vec<String>, Failure> {
     Ok(origins)
 }
 
-/// The folder to serve: it must hold a page.
-fn site(named: Option<&PathBuf>) -> Result<PathBuf, Failure> {
+/// The page to serve: that of the folder that is named, that inside this program, or that beside it.
+fn site(named: Option<&PathBuf>) -> Result<Site, Failure> {
     if let Some(folder) = named {
         let page = folder.join("index.html");
         return match page.metadata() {
-            Ok(known) if known.is_file() => Ok(folder.clone()),
+            Ok(known) if known.is_file() => opened(folder),
             Ok(_) => Err(Failure::bad(format!("{} is not a file", page.display()))),
             Err(error) => Err(Failure::bad(format!(
                 "no page there, {}: {}",
@@ -159,9 +157,18 @@ fn site(named: Option<&PathBuf>) -> Result<PathBuf, Failure> {
             ))),
         };
     }
-    beside().ok_or_else(|| {
-        Failure::bad("no page beside this program; build one with `cargo xtask site`, then `ridgepoint serve --site dist`")
-    })
+    if let Some(files) = PAGE {
+        return Ok(Site::Embedded(files));
+    }
+    let folder = beside().ok_or_else(|| {
+        Failure::bad("no page in this program and none beside it; build one with `cargo xtask site`, then `ridgepoint serve --site dist`")
+    })?;
+    opened(&folder)
+}
+
+fn opened(folder: &Path) -> Result<Site, Failure> {
+    let failed = |error| format!("cannot serve {}: {}", folder.display(), files::said(&error));
+    Site::of(folder).map_err(|error| Failure::Failed(failed(error)))
 }
 
 /// The page beside this program, where a release has it.
