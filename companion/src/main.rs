@@ -6,6 +6,7 @@ mod hooks;
 mod jobs;
 mod keys;
 mod measure;
+mod reason;
 mod server;
 mod telemetry;
 mod worker;

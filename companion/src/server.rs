@@ -21,6 +21,8 @@ pub(crate) mod static_files;
 mod throttle;
 
 pub(crate) use origin::is_plain;
+#[cfg(test)]
+pub(crate) use refusal::Refusal;
 
 use std::net::TcpListener;
 use std::path::PathBuf;

@@ -67,3 +67,31 @@ pub enum FaultCode {
     #[serde(other)]
     Unknown,
 }
+
+impl FaultCode {
+    /// All of them, in their order.
+    pub const ALL: [Self; 19] = [
+        Self::Malformed,
+        Self::Unauthenticated,
+        Self::Forbidden,
+        Self::NotFound,
+        Self::BadInput,
+        Self::Conflict,
+        Self::QueueFull,
+        Self::Rate,
+        Self::Version,
+        Self::Unsupported,
+        Self::Hung,
+        Self::Crashed,
+        Self::Garbled,
+        Self::Failed,
+        Self::Interrupted,
+        Self::Storage,
+        Self::Draining,
+        Self::Internal,
+        Self::Unknown,
+    ];
+}
+
+// The one of later versions is the last, so a code that is not in the list moves it.
+const _: () = assert!(FaultCode::Unknown as usize + 1 == FaultCode::ALL.len());

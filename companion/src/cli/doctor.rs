@@ -10,7 +10,7 @@ use report::table::{Align, Table};
 use serde_json::json;
 
 use super::output::{Answer, Form, Rows};
-use super::{Failure, output, serve, state};
+use super::{Failure, TROUBLESHOOTING, output, serve, state};
 use crate::server::embedded::PAGE;
 
 pub(super) fn command() -> Command {
@@ -76,6 +76,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let mut document = Document::default();
     document.heading("This machine");
     document.table(table);
+    document.line(format!("Every message of the daemon has its entry in {TROUBLESHOOTING}."));
     let row = |finding: &Finding| {
         json!({
             "what": finding.what, "state": finding.state.key(), "found": finding.found,

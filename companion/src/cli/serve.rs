@@ -16,7 +16,11 @@ use crate::server::static_files::Site;
 use crate::server::{self, Config};
 
 /// The origin of the hosted page, set when a release is built. Without it no page but the daemon's own is trusted.
-pub(super) const HOSTED: Option<&str> = option_env!("RIDGEPOINT_PAGE_ORIGIN");
+/// An empty one is none.
+pub(super) const HOSTED: Option<&str> = match option_env!("RIDGEPOINT_PAGE_ORIGIN") {
+    Some(origin) if !origin.is_empty() => Some(origin),
+    _ => None,
+};
 
 pub(super) fn command() -> Command {
     let site = Arg::new("site").long("site").value_name("DIR").value_hint(ValueHint::DirPath);
@@ -207,4 +211,15 @@ impl Address {
 /// Ends the process with a daemon's exit code; whatever must be on the disk is there.
 pub(super) fn exit(code: u8) -> ! {
     process::exit(i32::from(code))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An empty one would allow requests with an empty `Origin`.
+    #[test]
+    fn the_origin_of_a_release_is_plain_or_none() {
+        assert!(HOSTED.is_none_or(server::is_plain), "{HOSTED:?}");
+    }
 }

@@ -2,10 +2,11 @@
 
 use calc_core::catalog;
 use protocol::bench::{BenchKind, BenchSpec};
-use protocol::fault::{Fault, FaultCode};
+use protocol::fault::Fault;
 use protocol::job::JobSpec;
 
 use crate::hooks::Hooks;
+use crate::reason::Reason;
 
 /// Points of one sweep.
 pub(crate) const POINTS: usize = 4096;
@@ -32,10 +33,7 @@ pub(crate) fn admit(spec: &JobSpec, hooks: &Hooks) -> Result<(), Fault> {
             within("steps", u64::from(fake.steps), 0, u64::from(FAKE_STEPS))?;
             within("step_ms", u64::from(fake.step_ms), 0, u64::from(FAKE_STEP_MS))
         }
-        JobSpec::Fake(_) => Err(Fault::new(
-            FaultCode::Unsupported,
-            "scripted jobs are for tests of the daemon; ask for `bench` or `calibrate`",
-        )),
+        JobSpec::Fake(_) => Err(Reason::ScriptedOff.fault()),
         JobSpec::Bench(bench) => {
             named("backend", bench.backend.as_deref())?;
             measurable(bench)
@@ -46,13 +44,12 @@ pub(crate) fn admit(spec: &JobSpec, hooks: &Hooks) -> Result<(), Fault> {
 
 fn measurable(bench: &BenchSpec) -> Result<(), Fault> {
     if bench.points() > POINTS {
-        let points = bench.points();
-        return Err(bad(format!("{points} points; at most {POINTS} are measured in one job")));
+        return Err(Reason::PointsFull.with(&[&bench.points(), &POINTS]));
     }
     let has_shape = matches!(bench.what, BenchKind::Gemv | BenchKind::Gemm);
     if has_shape == bench.shapes.is_empty() {
-        let rule = if has_shape { "needs at least one shape" } else { "has no shape" };
-        return Err(bad(format!("{:?} {rule}", bench.what).to_lowercase()));
+        let rule = if has_shape { Reason::ShapeNeeded } else { Reason::ShapeUnneeded };
+        return Err(rule.with(&[&format!("{:?}", bench.what).to_lowercase()]));
     }
     for shape in &bench.shapes {
         for (name, value) in [("m", shape.m), ("n", shape.n), ("k", shape.k)] {
@@ -61,11 +58,12 @@ fn measurable(bench: &BenchSpec) -> Result<(), Fault> {
         let largest = [(shape.m, shape.k), (shape.k, shape.n), (shape.m, shape.n)]
             .map(|(rows, columns)| u128::from(rows) * u128::from(columns));
         if largest.iter().any(|elements| *elements > ELEMENTS) {
-            return Err(bad(format!("an operand has more than {ELEMENTS} elements")));
+            return Err(Reason::OperandTooLarge.with(&[&ELEMENTS]));
         }
     }
     for key in &bench.formats {
-        catalog::format(key).map_err(|error| bad(crate::cli::sentence(error)))?;
+        catalog::format(key)
+            .map_err(|error| Reason::FormatUnknown.with(&[&crate::cli::sentence(error)]))?;
     }
     if let Some(iterations) = bench.iterations {
         within("iterations", u64::from(iterations), 1, u64::from(ITERATIONS))?;
@@ -80,7 +78,7 @@ fn named(key: &str, name: Option<&str>) -> Result<(), Fault> {
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
     };
     match name {
-        Some(name) if !plain(name) => Err(bad(format!("{key} is not a name"))),
+        Some(name) if !plain(name) => Err(Reason::NoName.with(&[&key])),
         _ => Ok(()),
     }
 }
@@ -89,16 +87,13 @@ fn within(name: &str, value: u64, low: u64, high: u64) -> Result<(), Fault> {
     if (low..=high).contains(&value) {
         return Ok(());
     }
-    Err(bad(format!("{name} is {value}; it must be from {low} to {high}")))
-}
-
-fn bad(message: String) -> Fault {
-    Fault::new(FaultCode::BadInput, message)
+    Err(Reason::OutOfRange.with(&[&name, &value, &low, &high]))
 }
 
 #[cfg(test)]
 mod tests {
     use protocol::bench::Shape;
+    use protocol::fault::FaultCode;
 
     use super::*;
 

@@ -5,6 +5,7 @@ use protocol::job::{JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEven
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use crate::clock::Millis;
+use crate::reason::Reason;
 
 /// A later number means later tables.
 const TABLES: i64 = 1;
@@ -41,7 +42,7 @@ pub(super) fn prepare(db: &Connection) -> Result<()> {
 pub(super) enum Made {
     Fresh(NumberedEvent),
     Known(JobId, String),
-    Full(&'static str),
+    Full(Reason),
 }
 
 /// What a new job is.
@@ -69,7 +70,7 @@ pub(super) fn create(db: &mut Connection, new: &New<'_>, before: &dyn Fn()) -> R
     let waiting: u32 =
         tx.query_row("SELECT count(*) FROM jobs WHERE state = 'queued'", [], |row| row.get(0))?;
     if waiting >= new.queued {
-        return Ok(Made::Full("the queue is full"));
+        return Ok(Made::Full(Reason::QueueFull));
     }
     let own: u32 = tx.query_row(
         "SELECT count(*) FROM jobs WHERE state IN ('queued', 'running') AND owner = ?1",
@@ -77,7 +78,7 @@ pub(super) fn create(db: &mut Connection, new: &New<'_>, before: &dyn Fn()) -> R
         |row| row.get(0),
     )?;
     if own >= new.per_owner {
-        return Ok(Made::Full("this key has as many jobs as one key may have"));
+        return Ok(Made::Full(Reason::ShareFull));
     }
     tx.execute(
         "INSERT INTO jobs (request, owner, spec, state, created_ms, last_seq) VALUES (?1, ?2, ?3, 'queued', ?4, 0)",

@@ -21,6 +21,7 @@ use super::guard::Admitted;
 use super::socket::{Close, Sink, Stream, say};
 use super::{Daemon, limits};
 use crate::keys::{Key, KeyId, PairError, random};
+use crate::reason::Reason;
 
 /// How long a stranger may think.
 const FIRST_MESSAGE: Duration = Duration::from_secs(5);
@@ -66,10 +67,7 @@ pub(super) async fn greet(
             is_ours(pair.protocol)?;
             self::pair(daemon, admitted, pair, nonce, origin).await
         }
-        _ => Err(Fault::new(
-            FaultCode::Unauthenticated,
-            "the first message proves a key or a pairing code",
-        )),
+        _ => Err(Reason::NoProof.fault()),
     };
     match done {
         Ok((session, welcome)) => Ok((session, (ask.id, welcome))),
@@ -90,8 +88,7 @@ fn throttle(daemon: &Daemon) -> std::sync::MutexGuard<'_, super::Throttle> {
 }
 
 async fn first_message(stream: &mut Stream) -> Result<Ask, Close> {
-    let late =
-        || Close::saying(close::UNAUTHENTICATED, FaultCode::Unauthenticated, "no proof within 5 s");
+    let late = || Close::saying(close::UNAUTHENTICATED, Reason::Late);
     let text = match timeout(FIRST_MESSAGE, stream.next()).await.map_err(|_elapsed| late())? {
         Some(Ok(Message::Text(text))) if text.len() <= FIRST_BYTES => text,
         Some(Ok(Message::Text(_))) => return Err(Close::Code(1009)),
@@ -103,22 +100,14 @@ async fn first_message(stream: &mut Stream) -> Result<Ask, Close> {
 }
 
 fn malformed() -> Close {
-    Close::saying(
-        close::MALFORMED,
-        FaultCode::Malformed,
-        "the first message is `identify` or `pair`",
-    )
+    Close::saying(close::MALFORMED, Reason::FirstMessage)
 }
 
 fn is_ours(version: u32) -> Result<(), Close> {
     if version == protocol::VERSION {
         return Ok(());
     }
-    Err(Close::saying(
-        close::VERSION,
-        FaultCode::Version,
-        "page and daemon have no version in common; open the page that this daemon serves",
-    ))
+    Err(Close::saying(close::VERSION, Reason::Version))
 }
 
 fn identify(
@@ -138,12 +127,7 @@ fn identify(
     let key = book
         .paired(identify.key)
         .filter(|key| key.secret.proves(&proof::identify(&handshake), &identify.proof));
-    let key = key.ok_or_else(|| {
-        Fault::new(
-            FaultCode::Unauthenticated,
-            "this key is not known here; pair again with `ridgepoint pair`",
-        )
-    })?;
+    let key = key.ok_or_else(|| Reason::KeyUnknown.fault())?;
     let (keys, name, now) = (Arc::clone(daemon), key.id, daemon.clock.now());
     tokio::task::spawn_blocking(move || keys.keys.used(name, now));
     let session = session_of(daemon, admitted, key);
@@ -174,18 +158,14 @@ async fn pair(
         let now = keys.clock.now();
         keys.keys.change(|book| book.pair(&asked, &handshake, now))
     });
-    let storage =
-        || Fault::new(FaultCode::Storage, "the new key cannot be kept; see the daemon's messages");
-    let paired = paired.await.map_err(|_panicked| storage())?.map_err(|error| {
+    let unkept = || Reason::KeyUnkept.fault();
+    let paired = paired.await.map_err(|_panicked| unkept())?.map_err(|error| {
         eprintln!("no pairing: {error}");
-        storage()
+        unkept()
     })?;
     let (key, proof) = paired.map_err(|error| match error {
-        PairError::Wrong => Fault::new(
-            FaultCode::Unauthenticated,
-            "this pairing code is wrong, used, or older than 5 minutes; `ridgepoint pair` prints a new link",
-        ),
-        PairError::Full => Fault::new(FaultCode::Rate, "too many keys; revoke some with `ridgepoint keys revoke`"),
+        PairError::Wrong => Reason::CodeWrong.fault(),
+        PairError::Full => Reason::KeysFull.fault(),
     })?;
     let session = session_of(daemon, admitted, &key);
     let paired = Paired {

@@ -259,7 +259,8 @@ fn a_taken_port_is_told() {
     daemon.args(["--site", &folder.path("site"), "--port", &port]);
     let ended: Ended = daemon.output().expect("it starts").into();
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), ""));
-    assert!(ended.stderr.contains(&format!("port {port} is taken")), "{}", ended.stderr);
+    let (told, page) = (format!("port {port} is taken"), "(see docs/guides/troubleshooting.md)");
+    assert!(ended.stderr.contains(&told) && ended.stderr.contains(page), "{}", ended.stderr);
 }
 
 #[test]
@@ -275,7 +276,12 @@ fn it_listens_to_this_machine_only() {
 #[test]
 fn a_folder_without_a_page_is_refused() {
     let folder = Folder::new();
-    for site in [vec!["--site".to_owned(), folder.path("")], vec![]] {
+    let mut cases = vec![vec!["--site".to_owned(), folder.path("")]];
+    // A program with a page inside has one to serve.
+    if !cfg!(feature = "page") {
+        cases.push(vec![]);
+    }
+    for site in cases {
         let ended: Ended = daemon(&folder).args(&site).output().expect("it starts").into();
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{site:?}");
         assert!(ended.stderr.contains("no page"), "{}", ended.stderr);
