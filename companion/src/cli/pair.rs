@@ -24,16 +24,19 @@ pub(super) fn scopes() -> Arg {
         .action(ArgAction::Append)
         .value_delimiter(',')
         .value_parser([Scope::Read.key(), Scope::Bench.key()])
-        .help("What it may do: read, bench; without it both")
+        .help("What it may do: read, or bench, which includes read; without it both")
 }
 
-/// The scopes that were named, else all that the daemon grants.
+/// The scopes that were named, else all that the daemon grants. Who may measure may also look: results come by no other way.
 pub(super) fn named(matches: &ArgMatches) -> Vec<Scope> {
-    let named = matches.get_many::<String>("scope").map(|keys| {
-        let of = |key: &String| Scope::ALL.into_iter().find(|scope| scope.key() == key);
-        keys.filter_map(of).collect()
-    });
-    named.unwrap_or_else(|| vec![Scope::Read, Scope::Bench])
+    let Some(named) = matches.get_many::<String>("scope") else {
+        return vec![Scope::Read, Scope::Bench];
+    };
+    let named: Vec<&str> = named.map(String::as_str).collect();
+    let is_named = |scope: Scope| named.contains(&scope.key());
+    let granted =
+        |scope: &Scope| is_named(*scope) || (*scope == Scope::Read && is_named(Scope::Bench));
+    Scope::ALL.into_iter().filter(granted).collect()
 }
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use protocol::bench::{BenchKind, BenchSpec, Shape};
 use protocol::client::{Ask, ClientMessage, Identify, Pair, StartJob};
 use protocol::fault::FaultCode;
-use protocol::job::{CalibrateSpec, FakeAct, JobId, JobSpec};
+use protocol::job::{CalibrateSpec, FakeAct, JobId, JobSpec, JobState};
 use protocol::proof::{self, Handshake};
 use protocol::scope::Scope;
 use protocol::server::ServerMessage;
@@ -125,11 +125,33 @@ fn a_code_pairs_one_page_once() {
     }
     assert!(daemon.open().pair(&code).is_err());
     assert!(daemon.effects().starts_with("1 keys"), "{}", daemon.effects());
-    // A link with fewer scopes makes a key with fewer.
-    let link = verb(&daemon, "pair --scope read");
-    let mut client = daemon.open();
-    client.pair(link.split_once("#pair=").expect("a link").1).expect("good");
-    assert_eq!(client.scopes, [Scope::Read]);
+}
+
+/// A link with fewer scopes makes a key with fewer; one that may measure may also see what it measured.
+#[test]
+fn a_key_has_the_scopes_of_its_link() {
+    let daemon = Daemon::start(&fakes());
+    let both = [Scope::Read, Scope::Bench];
+    for (words, scopes) in [
+        ("--scope read", &both[..1]),
+        ("--scope bench", &both),
+        ("--scope bench,read", &both),
+        ("--scope read --scope read", &both[..1]),
+    ] {
+        let link = verb(&daemon, &format!("pair {words}"));
+        let mut client = daemon.open();
+        client.pair(link.split_once("#pair=").expect("a link").1).expect("good");
+        assert_eq!(client.scopes, scopes, "{words}");
+        if scopes.contains(&Scope::Bench) {
+            let job = client.fake(1, 1, FakeAct::Finish);
+            assert_eq!(client.end_of(job).0, JobState::Done, "{words}");
+        }
+    }
+    verb(&daemon, "keys new --name measures --scope bench");
+    let keys = verb(&daemon, "keys list -o json");
+    let keys: Vec<serde_json::Value> = serde_json::from_str(&keys).expect("JSON");
+    let token = keys.iter().find(|key| key["name"] == "measures").expect("the new one");
+    assert_eq!(token["scopes"], json!(["read", "bench"]));
 }
 
 /// T06, D16: the clock is turned for the daemon only.
