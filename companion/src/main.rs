@@ -1,5 +1,6 @@
 //! The `ridgepoint` binary: words in, exit code out. What it can do is in `cli`.
 
+mod audit;
 mod cli;
 mod clock;
 mod hooks;

@@ -1,6 +1,7 @@
 //! What answers over HTTP and over the socket of the page. Requests pass the guard (name, origin), then the table of routes; a
 //! socket passes the handshake, then lives as a session.
 
+mod audit;
 mod connections;
 pub(crate) mod embedded;
 mod guard;
@@ -24,7 +25,7 @@ pub(crate) use origin::is_plain;
 #[cfg(test)]
 pub(crate) use refusal::Refusal;
 
-use std::net::TcpListener;
+use std::net::{IpAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -35,6 +36,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
 
+use crate::audit::{Action, Entry, Log, Tally, Who};
 use crate::clock::Clock;
 use crate::hooks::Hooks;
 use crate::jobs::{self, Jobs, Journal, Store};
@@ -71,10 +73,22 @@ pub(crate) struct Bound {
     pub(crate) is_local: bool,
 }
 
-/// Who asks.
+/// Which way somebody comes.
 #[derive(Debug, Clone, Copy)]
-struct Peer {
-    is_local: bool,
+enum Peer {
+    /// Through 127.0.0.1 or [::1].
+    Here,
+    /// Through a socket of the file system, which only this user opens.
+    Socket,
+    /// From another machine, or through an address that others reach too.
+    Network(IpAddr),
+}
+
+impl Peer {
+    /// Nobody reads along.
+    const fn is_local(self) -> bool {
+        !matches!(self, Self::Network(_))
+    }
 }
 
 /// Everything that a request may need.
@@ -91,6 +105,8 @@ struct Daemon {
     places: Places,
     computing: Arc<Semaphore>,
     jobs: Arc<Jobs>,
+    log: Log,
+    tally: Tally,
     journal: Arc<Journal>,
     sensors: Watch,
     counters: Counters,
@@ -141,12 +157,13 @@ pub(crate) fn serve(
         let daemon = Arc::new(Daemon::new(config)?);
         let runner = tokio::spawn(Arc::clone(&daemon.jobs).run());
         tokio::spawn(keyring::follow(Arc::clone(&daemon)));
+        tokio::spawn(audit::follow(Arc::clone(&daemon)));
         let connections = Arc::new(Connections::default());
         for Bound { listener, is_local } in bound {
             listener.set_nonblocking(true).map_err(failed)?;
             let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
             let (daemon, connections) = (Arc::clone(&daemon), Arc::clone(&connections));
-            tokio::spawn(connections::accept(daemon, connections, listener, Peer { is_local }));
+            tokio::spawn(connections::accept(daemon, connections, listener, is_local));
         }
         announce()?;
         let code = ended_by_signal().await.map_err(failed)?;
@@ -155,6 +172,7 @@ pub(crate) fn serve(
         daemon.jobs.end();
         let _ = timeout(LAST_WORDS, runner).await;
         daemon.jobs.store().settle().await;
+        audit::finish(&daemon);
         Ok(code)
     })
 }
@@ -171,6 +189,10 @@ async fn ended_by_signal() -> std::io::Result<u8> {
 impl Daemon {
     fn new(config: Config) -> Result<Self, String> {
         let file = KeyFile::of(&config.state).map_err(|error| error.to_string())?;
+        let log = Log::of(&config.state, config.clock.clone());
+        let started = Entry::done(Who::terminal(), Action::Serve, "");
+        log.add(&started, true)
+            .map_err(|error| format!("the audit log cannot be used: {error}"))?;
         let keys = Keyring::open(file).map_err(|error| error.to_string())?;
         let journal = Arc::new(Journal::new());
         let Config { hooks, clock, .. } = &config;
@@ -188,6 +210,8 @@ impl Daemon {
             places: Places::new(),
             computing: Arc::new(Semaphore::new(COMPUTING)),
             jobs: Jobs::new(store, hooks.clone()),
+            log,
+            tally: Tally::new(hooks.tally()),
             journal,
             sensors: Watch::new(clock.clone()),
             counters: Counters::default(),

@@ -91,6 +91,31 @@ impl FaultCode {
         Self::Internal,
         Self::Unknown,
     ];
+
+    /// Its name on the wire.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Malformed => "malformed",
+            Self::Unauthenticated => "unauthenticated",
+            Self::Forbidden => "forbidden",
+            Self::NotFound => "not_found",
+            Self::BadInput => "bad_input",
+            Self::Conflict => "conflict",
+            Self::QueueFull => "queue_full",
+            Self::Rate => "rate",
+            Self::Version => "version",
+            Self::Unsupported => "unsupported",
+            Self::Hung => "hung",
+            Self::Crashed => "crashed",
+            Self::Garbled => "garbled",
+            Self::Failed => "failed",
+            Self::Interrupted => "interrupted",
+            Self::Storage => "storage",
+            Self::Draining => "draining",
+            Self::Internal => "internal",
+            Self::Unknown => "unknown",
+        }
+    }
 }
 
 // The one of later versions is the last, so a code that is not in the list moves it.

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::output::{Answer, Form, Rows};
 use super::{Failure, TROUBLESHOOTING, output, serve, state};
+use crate::audit::{self, Chain};
 use crate::server::embedded::PAGE;
 
 pub(super) fn command() -> Command {
@@ -62,8 +63,17 @@ fn missing(what: &'static str, found: impl Into<String>, fix: &'static str) -> F
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let folder = state::folder(matches)?;
-    let findings =
-        [user(), page(), keys(&folder), daemon(&folder), six(), governor(), power(), temperature()];
+    let findings = [
+        user(),
+        page(),
+        keys(&folder),
+        log(&folder),
+        daemon(&folder),
+        six(),
+        governor(),
+        power(),
+        temperature(),
+    ];
     let mut table = Table::new(&[
         ("state", Align::Left),
         ("what", Align::Left),
@@ -124,6 +134,21 @@ fn keys(folder: &Path) -> Finding {
             missing("keys", line, fix)
         }
         Err(_) => missing("keys", "they cannot be read", fix),
+    }
+}
+
+fn log(folder: &Path) -> Finding {
+    match audit::verify(folder) {
+        Ok(Chain { lines: 0, .. }) => good("audit log", "none yet"),
+        Ok(Chain { lines, first: 1 }) => good("audit log", format!("{lines} lines, none changed")),
+        Ok(Chain { lines, first }) => {
+            good("audit log", format!("{lines} lines from number {first} on, none changed"))
+        }
+        Err(why) => missing(
+            "audit log",
+            why,
+            "somebody changed it, or the disk did; look who could, revoke all keys, and put the files aside",
+        ),
     }
 }
 

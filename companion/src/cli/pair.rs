@@ -5,6 +5,7 @@ use protocol::scope::Scope;
 
 use super::serve::{hosted_link, link};
 use super::{Failure, output, state};
+use crate::audit::Action;
 use crate::clock::Clock;
 use crate::hooks::Hooks;
 
@@ -51,7 +52,10 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let hooks = Hooks::of_environment().map_err(Failure::BadInput)?;
     let clock = Clock::turned_by(hooks.clock);
     let scopes = named(matches);
-    let code = state::keys(&state)?.change(|book| book.add_code(scopes, clock.now()))?;
+    let keys = state::keys(&state)?;
+    let granted: Vec<&str> = scopes.iter().map(|scope| scope.key()).collect();
+    state::log(&state, Action::NewCode, &granted.join(","))?;
+    let code = keys.change(|book| book.add_code(scopes, clock.now()))?;
     let hosted = hosted_link(&address, &code).map(|link| format!("{link}\n")).unwrap_or_default();
     output::print(&format!("{}\n{hosted}", link(&address, &code)))
 }

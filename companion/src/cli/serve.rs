@@ -9,6 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use protocol::scope::Scope;
 
 use super::{Failure, files, listen, state};
+use crate::audit::Action;
 use crate::clock::Clock;
 use crate::hooks::Hooks;
 use crate::server::embedded::PAGE;
@@ -67,6 +68,8 @@ pub(super) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     } else {
         vec![Scope::Read, Scope::Bench]
     };
+    let granted: Vec<&str> = scopes.iter().map(|scope| scope.key()).collect();
+    state::log(&state, Action::NewCode, &granted.join(","))?;
     let code = keys.change(|book| book.add_code(scopes, clock.now()))?;
     state::put(&state, "address", &address.own)?;
     let config = Config {

@@ -67,32 +67,35 @@ impl Jobs {
         &self.store
     }
 
-    /// Keeps a job and gives its number, or that of the job that the request has started before.
+    /// Keeps a job and gives its number, or that of the job that the request has started before. A new one is kept only if
+    /// `logged`, which gets the job's text, says yes.
     pub(crate) async fn start(
         &self,
         request: RequestId,
         owner: String,
         spec: &JobSpec,
+        logged: impl FnOnce(&str) -> bool + Send + 'static,
     ) -> Result<(JobId, bool), Fault> {
         admit(spec, &self.hooks)?;
-        let started = self.store.create(request, owner, spec).await?;
+        let started = self.store.create(request, owner, spec, logged).await?;
         self.waiting.notify_one();
         Ok(started)
     }
 
-    /// Ends a job that waits or runs; one that has ended stays as it is.
-    pub(crate) async fn cancel(&self, job: JobId) -> Result<(), Fault> {
+    /// Ends a job that waits or runs, and says whether there was something to end.
+    pub(crate) async fn cancel(&self, job: JobId) -> Result<bool, Fault> {
         let ended = JobEvent::Ended { state: JobState::Canceled, fault: None };
         if self.store.append(job, ended, &[JobState::Queued]).await? {
-            return Ok(());
+            return Ok(true);
         }
         let known = self.store.get(job).await?;
         let state = known.ok_or_else(|| Reason::NoJob.with(&[&job.0]))?.state;
-        if state == JobState::Running {
+        let runs = state == JobState::Running;
+        if runs {
             self.canceled().insert(job);
             self.cancel.notify_one();
         }
-        Ok(())
+        Ok(runs)
     }
 
     /// Takes no more jobs from the queue, and ends the one that runs.

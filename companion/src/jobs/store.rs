@@ -108,9 +108,10 @@ impl Store {
         request: RequestId,
         owner: String,
         spec: &JobSpec,
+        logged: impl FnOnce(&str) -> bool + Send + 'static,
     ) -> Result<(JobId, bool), Fault> {
         let text = serde_json::to_string(spec).map_err(|_unwritable| lost())?;
-        self.ask(move |keeper| keeper.create(request, &owner, &text)).await
+        self.ask(move |keeper| keeper.create(request, &owner, &text, logged)).await
     }
 
     pub(super) async fn claim(&self) -> Result<Option<(JobId, JobSpec)>, Fault> {
@@ -176,12 +177,16 @@ impl Keeper {
         request: RequestId,
         owner: &str,
         spec: &str,
+        logged: impl FnOnce(&str) -> bool,
     ) -> Result<(JobId, bool), Fault> {
         let made = self.write(|keeper| {
             let now = keeper.clock.now();
             let new = New { request, owner, spec, now, queued: QUEUED, per_owner: PER_KEY };
             let hooks = &keeper.hooks;
-            tables::create(&mut keeper.db, &new, &|| hooks.pass("before_create"))
+            tables::create(&mut keeper.db, &new, || {
+                hooks.pass("before_create");
+                logged(spec)
+            })
         })?;
         self.hooks.pass("after_create");
         match made {

@@ -42,6 +42,7 @@ pub(super) fn prepare(db: &Connection) -> Result<()> {
 pub(super) enum Made {
     Fresh(NumberedEvent),
     Known(JobId, String),
+    /// It is not kept.
     Full(Reason),
 }
 
@@ -55,7 +56,12 @@ pub(super) struct New<'a> {
     pub(super) per_owner: u32,
 }
 
-pub(super) fn create(db: &mut Connection, new: &New<'_>, before: &dyn Fn()) -> Result<Made> {
+/// Keeps a job, if `logged` says yes right before its commit.
+pub(super) fn create(
+    db: &mut Connection,
+    new: &New<'_>,
+    logged: impl FnOnce() -> bool,
+) -> Result<Made> {
     let tx = begin(db)?;
     let known = tx
         .query_row(
@@ -86,7 +92,9 @@ pub(super) fn create(db: &mut Connection, new: &New<'_>, before: &dyn Fn()) -> R
     )?;
     let job = JobId(tx.last_insert_rowid().unsigned_abs());
     let event = add(&tx, job, new.now, JobEvent::Queued)?;
-    before();
+    if !logged() {
+        return Ok(Made::Full(Reason::Unlogged));
+    }
     tx.commit()?;
     Ok(Made::Fresh(event))
 }

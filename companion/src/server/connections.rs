@@ -88,7 +88,7 @@ pub(super) async fn accept(
     daemon: Arc<Daemon>,
     connections: Arc<Connections>,
     listener: TcpListener,
-    peer: Peer,
+    is_local: bool,
 ) {
     let mut ending = daemon.ending.subscribe();
     loop {
@@ -96,11 +96,12 @@ pub(super) async fn accept(
             accepted = listener.accept() => accepted,
             _ = ending.wait_for(|ending| *ending) => return,
         };
-        let Ok((stream, _)) = accepted else {
+        let Ok((stream, from)) = accepted else {
             // Out of file descriptors, or gone before it was accepted.
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;
         };
+        let peer = if is_local { Peer::Here } else { Peer::Network(from.ip().to_canonical()) };
         let number = connections.number();
         let task = tokio::spawn(attend(
             Arc::clone(&daemon),

@@ -19,7 +19,8 @@ use tokio::time::{sleep, timeout};
 
 use super::guard::Admitted;
 use super::socket::{Close, Sink, Stream, say};
-use super::{Daemon, limits};
+use super::{Daemon, audit, limits};
+use crate::audit::{Action, Entry, Who};
 use crate::keys::{Key, KeyId, PairError, random};
 use crate::reason::Reason;
 
@@ -32,6 +33,8 @@ const FIRST_BYTES: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) key: KeyId,
+    /// For the audit log.
+    pub(super) who: Who,
     pub(super) scopes: Vec<Scope>,
 }
 
@@ -130,11 +133,13 @@ fn identify(
     let key = key.ok_or_else(|| Reason::KeyUnknown.fault())?;
     let (keys, name, now) = (Arc::clone(daemon), key.id, daemon.clock.now());
     tokio::task::spawn_blocking(move || keys.keys.used(name, now));
-    let session = session_of(daemon, admitted, key);
+    let who = Who { session: Some(number()), key: Some(key.id), ..admitted.who() };
+    let session = session_of(daemon, admitted, key, who);
+    daemon.note(Entry::done(session.who.clone(), Action::Identify, ""));
     let identified = Identified {
         proof: key.secret.sign(&proof::identified(&handshake)),
         scopes: session.scopes.clone(),
-        session: number(),
+        session: session.who.session.unwrap_or_default(),
         epoch: daemon.epoch,
     };
     Ok((session, ServerMessage::Identified(identified)))
@@ -148,6 +153,8 @@ async fn pair(
     origin: &str,
 ) -> Result<(Session, ServerMessage), Fault> {
     let (keys, asked, origin) = (Arc::clone(daemon), pair.clone(), origin.to_owned());
+    let mut who = Who { session: Some(number()), ..admitted.who() };
+    let logged = who.clone();
     let paired = tokio::task::spawn_blocking(move || {
         let handshake = Handshake {
             server_nonce: &nonce,
@@ -156,7 +163,16 @@ async fn pair(
             origin: &origin,
         };
         let now = keys.clock.now();
-        keys.keys.change(|book| book.pair(&asked, &handshake, now))
+        keys.keys.change(|book| {
+            let paired = book.pair(&asked, &handshake, now)?;
+            // A key that is in no log is none.
+            let who = Who { key: Some(paired.0.id), ..logged };
+            if audit::write(&keys.log, &Entry::done(who, Action::Pair, &asked.label), true) {
+                return Ok(paired);
+            }
+            book.keys.retain(|key| key.id != paired.0.id);
+            Err(PairError::Unlogged)
+        })
     });
     let unkept = || Reason::KeyUnkept.fault();
     let paired = paired.await.map_err(|_panicked| unkept())?.map_err(|error| {
@@ -166,13 +182,15 @@ async fn pair(
     let (key, proof) = paired.map_err(|error| match error {
         PairError::Wrong => Reason::CodeWrong.fault(),
         PairError::Full => Reason::KeysFull.fault(),
+        PairError::Unlogged => Reason::Unlogged.fault(),
     })?;
-    let session = session_of(daemon, admitted, &key);
+    who.key = Some(key.id);
+    let session = session_of(daemon, admitted, &key, who);
     let paired = Paired {
         key: key.id,
         proof,
         scopes: session.scopes.clone(),
-        session: number(),
+        session: session.who.session.unwrap_or_default(),
         epoch: daemon.epoch,
     };
     Ok((session, ServerMessage::Paired(paired)))
@@ -180,13 +198,14 @@ async fn pair(
 
 /// What a session may do: what its key may, the daemon allows, and the way it came permits. Nobody on a plain network gets more
 /// than a look.
-fn session_of(daemon: &Daemon, admitted: &Admitted, key: &Key) -> Session {
+fn session_of(daemon: &Daemon, admitted: &Admitted, key: &Key, who: Who) -> Session {
     let permitted = |scope: &Scope| match scope {
         Scope::Read => true,
-        Scope::Bench => daemon.bench && admitted.peer.is_local,
+        Scope::Bench => daemon.bench && admitted.peer.is_local(),
         Scope::Files | Scope::Power => false,
     };
-    Session { key: key.id, scopes: key.scopes.iter().copied().filter(permitted).collect() }
+    let scopes = key.scopes.iter().copied().filter(permitted).collect();
+    Session { key: key.id, who, scopes }
 }
 
 fn number() -> u64 {

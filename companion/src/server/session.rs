@@ -16,9 +16,10 @@ use protocol::scope::Scope;
 use protocol::server::{Accepted, ServerMessage};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use super::Daemon;
 use super::handshake::{Session, Welcome};
 use super::socket::{Close, Sink, Stream, say, send};
+use super::{Daemon, audit};
+use crate::audit::{Action, Entry};
 use crate::reason::Reason;
 
 /// Messages per second over a longer time.
@@ -127,6 +128,7 @@ impl<'a> Running<'a> {
             }
             let Message::Text(text) = message else { return Ok(()) };
             let fault = Reason::TooFast.with(&[&MESSAGES_PER_S]);
+            self.note(Action::Session, &fault);
             return say(self.sink, id_of(&text), ServerMessage::Fault(fault)).await;
         }
         match message {
@@ -147,10 +149,19 @@ impl<'a> Running<'a> {
                     return Err(Close::saying(close::MALFORMED, Reason::Strikes));
                 }
                 let fault = Reason::NoMessage.with(&[&error]);
+                self.note(Action::Session, &fault);
                 return say(self.sink, id_of(text), ServerMessage::Fault(fault)).await;
             }
         };
-        let answer = self.answer(ask).await.unwrap_or_else(ServerMessage::Fault);
+        let action = match ask {
+            ClientMessage::StartJob(_) => Action::StartJob,
+            ClientMessage::CancelJob { .. } => Action::CancelJob,
+            _ => Action::Session,
+        };
+        let answer = self.answer(ask).await.unwrap_or_else(|fault| {
+            self.note(action, &fault);
+            ServerMessage::Fault(fault)
+        });
         say(self.sink, Some(id), answer).await
     }
 
@@ -160,11 +171,25 @@ impl<'a> Running<'a> {
             ClientMessage::Identify(_) | ClientMessage::Pair(_) => Err(Reason::Proved.fault()),
             ClientMessage::StartJob(start) => {
                 let owner = self.session.key.to_string();
-                let (job, fresh) = self.daemon.jobs.start(start.request, owner, &start.job).await?;
+                let (who, log) = (self.session.who.clone(), self.daemon.log.clone());
+                let logged = move |spec: &str| {
+                    audit::write(&log, &Entry::done(who, Action::StartJob, spec), true)
+                };
+                let jobs = &self.daemon.jobs;
+                let (job, fresh) = jobs.start(start.request, owner, &start.job, logged).await?;
                 Ok(ServerMessage::Accepted(Accepted { job, fresh }))
             }
             ClientMessage::CancelJob { job } => {
-                self.daemon.jobs.cancel(job).await.map(|()| ServerMessage::Ok)
+                if self.daemon.jobs.cancel(job).await? {
+                    let who = self.session.who.clone();
+                    let entry = Entry::done(who, Action::CancelJob, &job.0.to_string());
+                    let log = self.daemon.log.clone();
+                    // What is canceled stays so, whether or not it could be written down.
+                    let written =
+                        tokio::task::spawn_blocking(move || audit::write(&log, &entry, true));
+                    let _ = written.await;
+                }
+                Ok(ServerMessage::Ok)
             }
             ClientMessage::ListJobs { limit } => {
                 let jobs = self.daemon.jobs.store().list(limit.min(LIST)).await?;
@@ -182,6 +207,11 @@ impl<'a> Running<'a> {
             }
             ClientMessage::Ping {} => Ok(ServerMessage::Pong),
         }
+    }
+
+    /// Counts a refusal for the audit log.
+    fn note(&self, action: Action, fault: &Fault) {
+        self.daemon.note_refusal(|| self.session.who.clone(), action, fault.code.key());
     }
 
     /// The scope that a message needs. Every message has its line here.

@@ -19,6 +19,7 @@ use tungstenite::error::{CapacityError, ProtocolError};
 use super::guard::{Admitted, refuse};
 use super::refusal::Refusal;
 use super::{Daemon, handshake, session};
+use crate::audit::Action;
 use crate::reason::Reason;
 
 /// Bytes of a message.
@@ -96,7 +97,12 @@ async fn attend(
 ) {
     let (mut sink, mut stream) = socket.split();
     let close = match handshake::greet(&daemon, &admitted, &mut sink, &mut stream).await {
-        Err(close) => close,
+        Err(close) => {
+            if let Close::Say(_, fault) = &close {
+                daemon.note_refusal(|| admitted.who(), Action::Identify, fault.code.key());
+            }
+            close
+        }
         Ok((session, welcome)) => {
             drop(stranger);
             match daemon.places.session() {

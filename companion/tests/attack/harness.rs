@@ -22,6 +22,23 @@ pub(crate) struct Daemon {
     said: Arc<Mutex<String>>,
 }
 
+/// A line of the audit log.
+#[derive(Debug, Clone)]
+pub(crate) struct Logged {
+    pub(crate) action: String,
+    pub(crate) decision: String,
+    pub(crate) count: u64,
+    pub(crate) whole: Value,
+}
+
+impl Logged {
+    /// True if it tells that something was done that lasts.
+    pub(crate) fn changes(&self) -> bool {
+        let lasts = ["new_code", "pair", "start_job", "cancel_job", "new_token", "revoke_keys"];
+        self.decision == "allowed" && lasts.contains(&self.action.as_str())
+    }
+}
+
 /// How to start one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Setup {
@@ -210,7 +227,27 @@ impl Daemon {
         let keys: Value = serde_json::from_str(&keys).expect("JSON");
         let keys = keys["keys"].as_array().map_or(0, Vec::len);
         let (jobs, events) = counts(&self.state());
-        format!("{keys} keys, {jobs} jobs, {events} events, files {:?}", files.keys())
+        let done = self.audit().iter().filter(|line| line.changes()).count();
+        let files = files.keys();
+        format!("{keys} keys, {jobs} jobs, {events} events, {done} done, files {files:?}")
+    }
+
+    /// The lines of the audit log.
+    pub(crate) fn audit(&self) -> Vec<Logged> {
+        let text = fs::read_to_string(self.state().join("audit.jsonl")).expect("a log");
+        // A line that is being written has no end yet.
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        let read = |line: &str| {
+            let line: Value = serde_json::from_str(line).expect("JSON");
+            let word = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
+            Logged {
+                action: word("action"),
+                decision: word("decision"),
+                count: line["count"].as_u64().unwrap_or_default(),
+                whole: line,
+            }
+        };
+        whole.lines().map(read).collect()
     }
 
     pub(crate) fn rss_mib(&self) -> f64 {

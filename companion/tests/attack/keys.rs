@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Output;
 use std::time::{Duration, Instant};
 
 use protocol::fault::FaultCode;
@@ -14,6 +15,13 @@ use crate::harness::{Daemon, Setup, fakes};
 
 /// A verb of the command line on the folders of a daemon, as the user who owns them.
 pub(crate) fn verb(daemon: &Daemon, words: &str) -> String {
+    let ended = ended(daemon, words);
+    assert!(ended.status.success(), "{words}: {}", String::from_utf8_lossy(&ended.stderr));
+    String::from_utf8(ended.stdout).expect("text").trim().to_owned()
+}
+
+/// How it ended, whether well or not.
+pub(crate) fn ended(daemon: &Daemon, words: &str) -> Output {
     use std::os::unix::fs::MetadataExt;
     use std::os::unix::process::CommandExt;
     let owner = fs::metadata(daemon.state()).expect("its state");
@@ -22,9 +30,7 @@ pub(crate) fn verb(daemon: &Daemon, words: &str) -> String {
     if fs::metadata("/proc/self").is_ok_and(|me| me.uid() == 0) {
         command.uid(owner.uid()).gid(owner.gid());
     }
-    let ended = command.output().expect("it runs");
-    assert!(ended.status.success(), "{words}: {}", String::from_utf8_lossy(&ended.stderr));
-    String::from_utf8(ended.stdout).expect("text").trim().to_owned()
+    command.output().expect("it runs")
 }
 
 /// T09

@@ -20,6 +20,7 @@ mod binary;
 mod clients;
 mod harness;
 mod keys;
+mod log;
 mod origin;
 mod resources;
 #[cfg(feature = "soak")]
