@@ -25,6 +25,7 @@ mod requests;
 mod schedule;
 mod serve;
 mod sheet;
+mod socket;
 mod state;
 mod sweep;
 mod tiling;

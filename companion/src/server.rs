@@ -26,6 +26,7 @@ pub(crate) use origin::is_plain;
 pub(crate) use refusal::Refusal;
 
 use std::net::{IpAddr, TcpListener};
+use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -42,7 +43,7 @@ use crate::hooks::Hooks;
 use crate::jobs::{self, Jobs, Journal, Store};
 use crate::keys::{KeyFile, random};
 use crate::telemetry::Watch;
-use connections::Connections;
+use connections::{Connections, Listener};
 use keyring::Keyring;
 use places::Places;
 use refusal::Counters;
@@ -66,11 +67,13 @@ pub(crate) struct Config {
     pub(crate) clock: Clock,
 }
 
-/// A socket that is bound, and whether only this machine reaches it.
+/// Where it listens.
 #[derive(Debug)]
-pub(crate) struct Bound {
-    pub(crate) listener: TcpListener,
-    pub(crate) is_local: bool,
+pub(crate) enum Bound {
+    /// At an address, which only this machine reaches or others too.
+    Tcp { listener: TcpListener, is_local: bool },
+    /// At a path, which is removed at the end.
+    Unix { listener: UnixListener, path: PathBuf },
 }
 
 /// Which way somebody comes.
@@ -159,11 +162,14 @@ pub(crate) fn serve(
         tokio::spawn(keyring::follow(Arc::clone(&daemon)));
         tokio::spawn(audit::follow(Arc::clone(&daemon)));
         let connections = Arc::new(Connections::default());
-        for Bound { listener, is_local } in bound {
-            listener.set_nonblocking(true).map_err(failed)?;
-            let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
+        let mut paths = Vec::new();
+        for bound in bound {
+            if let Bound::Unix { path, .. } = &bound {
+                paths.push(path.clone());
+            }
+            let listener = Listener::of(bound).map_err(failed)?;
             let (daemon, connections) = (Arc::clone(&daemon), Arc::clone(&connections));
-            tokio::spawn(connections::accept(daemon, connections, listener, is_local));
+            tokio::spawn(connections::accept(daemon, connections, listener));
         }
         announce()?;
         let code = ended_by_signal().await.map_err(failed)?;
@@ -173,6 +179,10 @@ pub(crate) fn serve(
         let _ = timeout(LAST_WORDS, runner).await;
         daemon.jobs.store().settle().await;
         audit::finish(&daemon);
+        // What cannot be removed is found stale at the next start.
+        for path in paths {
+            let _ = std::fs::remove_file(path);
+        }
         Ok(code)
     })
 }

@@ -86,7 +86,11 @@ impl Daemon {
     /// One more in the same folders; `Err` with its complaint if it ends at once.
     pub(crate) fn start_in(folder: Arc<Folder>, setup: &Setup) -> Result<Self, String> {
         let mut command = daemon(&folder);
-        command.args(["--site", &folder.path("site"), "--port", "0"]).args(&setup.flags);
+        command.args(["--site", &folder.path("site")]).args(&setup.flags);
+        let listens = setup.flags.iter().any(|flag| flag == "--listen");
+        if !listens {
+            command.args(["--port", "0"]);
+        }
         if let Some(hooks) = &setup.hooks {
             command.env("RIDGEPOINT_TEST_HOOKS", hooks.to_string());
         }
@@ -116,8 +120,16 @@ impl Daemon {
             return Err(format!("{code:?}: {}", said.lock().expect("as above")));
         };
         let daemon = Self { child, port, folder, said };
-        daemon.wait_for("its port", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+        if !listens {
+            daemon.wait_for("its port", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+        }
         Ok(daemon)
+    }
+
+    /// The same daemon through another port, as `ssh -L` brings it there.
+    pub(crate) fn through(mut self, port: u16) -> Self {
+        self.port = port;
+        self
     }
 
     /// Ends it as a crash would, and starts another one in the same folders.

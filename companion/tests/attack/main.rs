@@ -27,4 +27,5 @@ mod resources;
 mod soak;
 mod socket;
 mod storage;
+mod unix;
 mod workers;
