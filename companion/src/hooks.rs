@@ -29,6 +29,8 @@ pub(crate) struct Hooks {
     pub(crate) keep_jobs: Option<u32>,
     /// What runs jobs panics once.
     pub(crate) runner_panics: bool,
+    /// Bytes that the system says are available.
+    pub(crate) memory_byte: Option<u64>,
     /// Milliseconds in which refusals of a kind are one line of the audit log.
     pub(crate) tally_ms: Option<u64>,
     /// `GET /healthz?panic` panics.

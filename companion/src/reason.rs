@@ -70,6 +70,7 @@ reasons! {
     ShapeUnneeded: BadInput, "{} has no shape";
     OperandTooLarge: BadInput, "an operand has more than {} elements";
     FormatUnknown: BadInput, "a format cannot be measured: {}";
+    MemoryShort: BadInput, "it needs {} of memory, and {} are available; choose a smaller shape or format, or close other programs";
     Unlogged: Storage, "the audit log cannot be written, so nothing is started; see the daemon's messages";
     Unwritable: Storage, "results cannot be kept: writing to the state folder failed; make room or mend the disk, then start the daemon again";
     StoreBroke: Storage, "results cannot be kept any more; the job that ran will be found interrupted";

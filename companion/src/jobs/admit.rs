@@ -5,6 +5,7 @@ use protocol::bench::{BenchKind, BenchSpec};
 use protocol::fault::Fault;
 use protocol::job::JobSpec;
 
+use super::memory;
 use crate::hooks::Hooks;
 use crate::reason::Reason;
 
@@ -26,8 +27,13 @@ const FAKE_STEPS: u32 = 100_000;
 const FAKE_STEP_MS: u32 = 60_000;
 const LONGEST_NAME: usize = 64;
 
-/// Refuses what cannot be run here.
-pub(crate) fn admit(spec: &JobSpec, hooks: &Hooks) -> Result<(), Fault> {
+/// Refuses what cannot be run here. `held` bytes of memory are those of the job that runs.
+pub(crate) fn admit(spec: &JobSpec, hooks: &Hooks, held: u64) -> Result<(), Fault> {
+    is_possible(spec, hooks)?;
+    memory::has_room(spec, hooks.memory_byte.or_else(memory::available), held)
+}
+
+fn is_possible(spec: &JobSpec, hooks: &Hooks) -> Result<(), Fault> {
     match spec {
         JobSpec::Fake(fake) if hooks.fake => {
             within("steps", u64::from(fake.steps), 0, u64::from(FAKE_STEPS))?;
@@ -109,7 +115,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_measured_is_refused_with_the_reason() {
-        assert_eq!(admit(&JobSpec::Bench(gemv()), &Hooks::default()), Ok(()));
+        assert_eq!(is_possible(&JobSpec::Bench(gemv()), &Hooks::default()), Ok(()));
         let shape = Shape { m: 1, n: 1, k: 1 };
         let cases: [(&str, BenchSpec); 9] = [
             ("m is 0", BenchSpec { shapes: vec![Shape { m: 0, ..shape }], ..gemv() }),
@@ -129,7 +135,7 @@ mod tests {
             ("backend is not a name", BenchSpec { backend: Some("../x".into()), ..gemv() }),
         ];
         for (expected, spec) in cases {
-            let fault = admit(&JobSpec::Bench(spec), &Hooks::default()).unwrap_err();
+            let fault = is_possible(&JobSpec::Bench(spec), &Hooks::default()).unwrap_err();
             assert!(fault.message.contains(expected), "{expected}: {}", fault.message);
         }
     }
@@ -138,7 +144,7 @@ mod tests {
     fn scripted_jobs_need_their_hook() {
         let fake = r#"{"kind":"fake","steps":1,"step_ms":1}"#;
         let spec: JobSpec = serde_json::from_str(fake).unwrap();
-        assert_eq!(admit(&spec, &Hooks::default()).unwrap_err().code, FaultCode::Unsupported);
-        assert_eq!(admit(&spec, &Hooks { fake: true, ..Hooks::default() }), Ok(()));
+        assert_eq!(is_possible(&spec, &Hooks::default()).unwrap_err().code, FaultCode::Unsupported);
+        assert_eq!(is_possible(&spec, &Hooks { fake: true, ..Hooks::default() }), Ok(()));
     }
 }

@@ -2,7 +2,7 @@
 //! floods or is canceled.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep_until};
 use super::child::{Next, Worker};
 use super::message::{WorkerMessage, contradiction, unreadable};
 use super::store::{OPEN, Store};
-use super::{JOB_S, admit};
+use super::{JOB_S, admit, memory};
 use crate::hooks::Hooks;
 use crate::reason::Reason;
 
@@ -40,6 +40,8 @@ pub(crate) struct Jobs {
     ending: AtomicBool,
     /// The job that runs, or ran last.
     running: Mutex<Option<JobId>>,
+    /// Bytes of memory that the job that runs may have.
+    held: AtomicU64,
     /// The test hook that panics does so once.
     has_panicked: AtomicBool,
     /// Something waits in the queue.
@@ -57,6 +59,7 @@ impl Jobs {
             canceled: Mutex::default(),
             ending: AtomicBool::new(false),
             running: Mutex::default(),
+            held: AtomicU64::new(0),
             has_panicked: AtomicBool::new(false),
             waiting,
             cancel,
@@ -76,7 +79,7 @@ impl Jobs {
         spec: &JobSpec,
         logged: impl FnOnce(&str) -> bool + Send + 'static,
     ) -> Result<(JobId, bool), Fault> {
-        admit(spec, &self.hooks)?;
+        admit(spec, &self.hooks, self.held.load(Ordering::Relaxed))?;
         let started = self.store.create(request, owner, spec, logged).await?;
         self.waiting.notify_one();
         Ok(started)
@@ -132,11 +135,14 @@ impl Jobs {
     }
 
     async fn run_in_turn(self: Arc<Self>) {
+        self.held.store(0, Ordering::Relaxed);
         while !self.is_ending() {
             match self.store.claim().await {
                 Ok(Some((job, spec))) => {
                     *self.running() = Some(job);
+                    self.held.store(memory::needed(&spec), Ordering::Relaxed);
                     self.run_one(job, &spec).await;
+                    self.held.store(0, Ordering::Relaxed);
                 }
                 Ok(None) => self.waiting.notified().await,
                 // Nothing can be written down, so nothing is run.

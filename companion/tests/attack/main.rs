@@ -18,6 +18,7 @@ mod auth;
 #[path = "../binary/mod.rs"]
 mod binary;
 mod clients;
+mod floods;
 mod harness;
 mod keys;
 mod log;
@@ -27,5 +28,6 @@ mod resources;
 mod soak;
 mod socket;
 mod storage;
+mod sweep;
 mod unix;
 mod workers;
