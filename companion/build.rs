@@ -41,6 +41,9 @@ fn files(folder: &Path) -> io::Result<String> {
     if !names.iter().any(|name| name == "index.html") {
         return Err(io::Error::other(format!("{} holds no page", folder.display())));
     }
-    let row = |name: &String| format!("({name:?}, include_bytes!({:?})),\n", folder.join(name));
+    let row = |name: &String| {
+        let path = folder.join(name).to_string_lossy().into_owned();
+        format!("({name:?}, include_bytes!({path:?})),\n")
+    };
     Ok(names.iter().map(row).collect())
 }

@@ -14,18 +14,28 @@ use tungstenite::Message;
 use crate::harness::{Daemon, fakes, read_answer};
 use crate::socket::{Client, Key};
 
-/// How a good client fares while something happens: the 99th percentile of its pings, in milliseconds.
-fn good_client(daemon: &Daemon, key: &Key, seconds: f64) -> f64 {
+/// Runs something beside a client that behaves. That one's 99th percentile stays below 250 ms; prints it.
+fn while_served<T: Send + 'static>(
+    daemon: &Daemon,
+    key: &Key,
+    row: &str,
+    attack: impl FnOnce() -> T + Send + 'static,
+) -> T {
     let mut client = daemon.connect(key);
-    let (mut times, start) = (Vec::new(), Instant::now());
-    while start.elapsed().as_secs_f64() < seconds {
+    let attack = thread::spawn(attack);
+    let mut times = Vec::new();
+    while !attack.is_finished() || times.len() < 20 {
         let asked = Instant::now();
         assert!(matches!(client.ask(ClientMessage::Ping {}), ServerMessage::Pong));
         times.push(asked.elapsed().as_secs_f64() * 1e3);
-        thread::sleep(Duration::from_millis(60));
+        thread::sleep(Duration::from_millis(55));
     }
     times.sort_by(f64::total_cmp);
-    times[(times.len() * 99 / 100).min(times.len() - 1)]
+    let p99 = times[(times.len() * 99 / 100).min(times.len() - 1)];
+    println!("{row}: p99 of a good client {p99:.1} ms");
+    assert!(p99 < 250.0, "{row}: {p99}");
+    assert!(daemon.rss_mib() < 128.0, "{row}: {} MiB", daemon.rss_mib());
+    attack.join().expect("no panic")
 }
 
 /// After it: still small, and no file left open.
@@ -67,14 +77,14 @@ fn bad_frames_end_their_own_socket_only() {
     }
     // R08: a message that never ends, in many frames.
     let mut client = daemon.connect(&key);
-    let frame = masked(0x00, &[b'x'; 120]);
-    let _ = client.socket.get_mut().write_all(&masked(0x01, b"{"));
-    for _ in 0..4000 {
-        if client.socket.get_mut().write_all(&frame).is_err() {
-            break;
-        }
-    }
-    assert_eq!(client.closed().code, Some(1009), "R08");
+    let (first, frame) = (masked(0x01, b"{"), masked(0x00, &[b'x'; 120]));
+    let closed = while_served(&daemon, &key, "R08", move || {
+        let _ = client.socket.get_mut().write_all(&first);
+        while client.socket.get_mut().write_all(&frame).is_ok() {}
+        client.closed().code
+    });
+    // Reset is as good as a word, when the word cannot be read any more.
+    assert!(matches!(closed, Some(1009) | None), "R08: {closed:?}");
     // R10, inside a message.
     let mut client = daemon.connect(&key);
     client.send(&format!(r#"{{"id":1,"ask":{}"#, "[".repeat(10_000)));
@@ -93,12 +103,15 @@ fn a_flood_of_empty_frames_is_ended() {
         [Message::text(""), Message::Ping(Vec::new().into()), Message::Pong(Vec::new().into())]
     {
         let mut client = daemon.connect(&key);
-        for _ in 0..20_000 {
-            if client.socket.send(message.clone()).is_err() {
-                break;
+        let sent = message.clone();
+        let closed = while_served(&daemon, &key, "R09", move || {
+            for _ in 0..1_000_000 {
+                if client.socket.send(sent.clone()).is_err() {
+                    break;
+                }
             }
-        }
-        let closed = client.closed();
+            client.closed()
+        });
         // Reset is as good as a word, when the word cannot be read any more.
         assert!(matches!(closed.code, Some(4429 | 4400) | None), "{message:?}: {closed:?}");
     }
@@ -141,7 +154,7 @@ fn heads_that_are_too_large_or_too_slow_are_cut_off() {
     is_well(&daemon, "slow heads", files, &key);
 }
 
-/// R13, R16: hundreds that hold a connection and say nothing, or a little.
+/// R13, R16: two thousand connections that say nothing, and five hundred heads that do not end.
 #[test]
 fn idle_connections_give_way() {
     let daemon = Daemon::start(&fakes());
@@ -149,30 +162,42 @@ fn idle_connections_give_way() {
     drop(client);
     thread::sleep(Duration::from_millis(700));
     let files = daemon.open_files();
-    let flood = thread::spawn({
-        let port = daemon.port;
-        move || {
-            let mut held = Vec::new();
-            for i in 0..900 {
-                if let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) {
-                    if i % 2 == 0 {
-                        let _ = stream.write_all(b"GET / HTTP/1.1\r\nHost:");
-                    }
-                    held.push(stream);
+    let most = may_open(2600);
+    let port = daemon.port;
+    let held = while_served(&daemon, &key, "R13, R16", move || {
+        let mut held = Vec::new();
+        for i in 0..most {
+            if let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) {
+                if i % 5 == 0 {
+                    let _ = stream.write_all(b"GET / HTTP/1.1\r\nHost:");
                 }
+                held.push(stream);
             }
-            thread::sleep(Duration::from_secs(2));
-            held.len()
         }
+        thread::sleep(Duration::from_secs(1));
+        held
     });
-    let p99 = good_client(&daemon, &key, 2.0);
     // Somebody new gets in too, while all places are held.
     assert_eq!(daemon.get("/healthz").status, 200);
     daemon.connect(&key);
-    println!("p99 of a good client under idle connections: {p99:.1} ms");
-    assert!(p99 < 250.0, "{p99}");
-    assert!(flood.join().expect("no panic") >= 800);
+    assert!(held.len() >= most * 9 / 10, "{} of {most}", held.len());
+    drop(held);
     is_well(&daemon, "idle connections", files, &key);
+}
+
+/// Lets this process have as many files as that needs, if the system allows it; says so where it does not.
+fn may_open(wanted: usize) -> usize {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    let _ = setrlimit(Resource::Nofile, limit);
+    let spare = 200;
+    let most = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let most = usize::try_from(most).unwrap_or(usize::MAX).saturating_sub(spare).min(wanted);
+    if most < wanted {
+        eprintln!("only {most} connections: this user may not open more files");
+    }
+    most
 }
 
 /// R17: it asks for much and reads nothing.
@@ -189,7 +214,6 @@ fn a_client_that_does_not_read_costs_nobody() {
             client.ask_only(ClientMessage::SubscribeJob { job: *job, after: 0 });
         }
     }
-    let p99 = good_client(&daemon, &key, 2.0);
-    println!("p99 of a good client beside deaf ones: {p99:.1} ms");
-    assert!(p99 < 250.0 && daemon.rss_mib() < 128.0, "{p99} ms, {} MiB", daemon.rss_mib());
+    while_served(&daemon, &key, "R17", || thread::sleep(Duration::from_secs(2)));
+    drop(deaf);
 }

@@ -241,7 +241,22 @@ impl Daemon {
         let (jobs, events) = counts(&self.state());
         let done = self.audit().iter().filter(|line| line.changes()).count();
         let files = files.keys();
-        format!("{keys} keys, {jobs} jobs, {events} events, {done} done, files {files:?}")
+        let workers = self.children().len();
+        format!(
+            "{keys} keys, {jobs} jobs, {events} events, {done} done, {workers} workers, files {files:?}"
+        )
+    }
+
+    /// Every byte that it keeps, but for the audit log, which also grows by what is refused.
+    pub(crate) fn tree(&self) -> BTreeMap<String, Vec<u8>> {
+        let entries = fs::read_dir(self.state()).expect("its state").flatten();
+        let read = |entry: fs::DirEntry| {
+            let name = entry.file_name().into_string().expect("a plain name");
+            // The index of the write-ahead log is of who reads it.
+            let kept = !name.starts_with("audit") && !name.ends_with("-shm");
+            kept.then(|| (name, fs::read(entry.path()).expect("a file")))
+        };
+        entries.filter_map(read).collect()
     }
 
     /// The lines of the audit log.

@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 use protocol::bench::{BenchKind, BenchSpec, Shape};
 use protocol::client::{ClientMessage, StartJob};
 use protocol::fault::FaultCode;
-use protocol::job::{FakeAct, JobSpec};
+use protocol::job::{FakeAct, JobId, JobSpec, JobState};
 use protocol::server::ServerMessage;
 
 use crate::harness::{Daemon, fakes};
-use crate::socket::{Client, Heard, fake, random};
+use crate::keys::verb;
+use crate::socket::{Client, Heard, Key, fake, random};
 
 fn bench(shape: Shape) -> BenchSpec {
     BenchSpec {
@@ -135,36 +136,81 @@ fn a_job_needs_room_in_memory() {
     client.end_of(accepted.job);
 }
 
-/// R05
+/// R05: as many jobs as the queue takes, from as many keys as that needs; then ten thousand orders more.
 #[test]
 fn a_queue_has_an_end() {
     let daemon = Daemon::start(&fakes());
-    let (mut client, key) = daemon.paired();
-    let running = client.fake(0, 0, FakeAct::Linger);
-    daemon.wait_for("a worker", || daemon.children().len() == 1);
-    let (mut taken, mut full, mut rate) = (0, 0, 0);
-    for _ in 0..30 {
-        match client.start(random(), fake(1, 1, FakeAct::Finish)) {
-            ServerMessage::Accepted(_) => taken += 1,
-            ServerMessage::Fault(fault) if fault.code == FaultCode::QueueFull => full += 1,
-            ServerMessage::Fault(fault) if fault.code == FaultCode::Rate => rate += 1,
-            other => panic!("{other:?}"),
+    let (client, key) = daemon.paired();
+    let keys: Vec<Key> = (0..5)
+        .map(|_| {
+            let link = verb(&daemon, "pair");
+            daemon.open().pair(link.split_once("#pair=").expect("a link").1).expect("good")
+        })
+        .collect();
+    let mut clients: Vec<Client> = keys.iter().map(|key| daemon.connect(key)).collect();
+    clients.push(client);
+    let mut taken: Vec<(usize, JobId)> = Vec::new();
+    let mut full = Vec::new();
+    for (who, client) in clients.iter_mut().enumerate() {
+        for _ in 0..10 {
+            match client.start(random(), fake(0, 0, FakeAct::Linger)) {
+                ServerMessage::Accepted(accepted) => taken.push((who, accepted.job)),
+                ServerMessage::Fault(fault) if fault.code == FaultCode::QueueFull => {
+                    full.push(fault.message);
+                }
+                other => panic!("{other:?}"),
+            }
+            if taken.len() == 1 {
+                daemon.wait_for("a worker", || daemon.children().len() == 1);
+            }
         }
     }
-    // One key has eight jobs at most, with the one that runs.
-    assert_eq!((taken, taken + full + rate), (7, 30));
-    // A flood of orders is answered for a while, and then ended.
-    let mut flood = daemon.connect(&key);
-    for _ in 0..400 {
-        flood.ask_only(ClientMessage::StartJob(StartJob {
-            request: random(),
-            job: fake(1, 1, FakeAct::Finish),
-        }));
+    // One runs, 32 wait; a key has eight, and the fifth only what is left.
+    assert_eq!((taken.len(), full.len()), (33, 27));
+    for why in ["this key has", "the queue is full"] {
+        assert!(full.iter().any(|said| said.starts_with(why)), "{why}: {full:?}");
     }
-    assert_eq!(flood.closed().code, Some(4429));
-    let mut client = daemon.connect(&key);
-    client.ask(ClientMessage::CancelJob { job: running });
-    client.end_of(running);
+    follows_only_some(&daemon, &key, &taken);
+    let before = daemon.effects();
+    let sent = orders(&daemon, &key, 10_000);
+    println!("{sent} orders were heard or ended by the daemon");
+    assert_eq!(daemon.effects(), before);
+    for (who, job) in taken.into_iter().rev() {
+        clients[who].ask(ClientMessage::CancelJob { job });
+    }
+    daemon.wait_for("an empty queue", || daemon.children().is_empty());
+    let job = clients[0].fake(1, 1, FakeAct::Finish);
+    assert_eq!(clients[0].end_of(job).0, JobState::Done);
+}
+
+/// R18: as many jobs as a session follows, and not one more.
+fn follows_only_some(daemon: &Daemon, key: &Key, jobs: &[(usize, JobId)]) {
+    let mut client = daemon.connect(key);
+    let most = client.hello.limits.subscriptions as usize;
+    for (index, (_, job)) in jobs.iter().enumerate() {
+        let subscribe = ClientMessage::SubscribeJob { job: *job, after: 0 };
+        if index < most {
+            assert!(matches!(client.ask(subscribe), ServerMessage::Snapshot { .. }), "{index}");
+        } else {
+            assert_eq!(client.fault(subscribe), FaultCode::Rate, "{index}");
+        }
+    }
+    assert!(jobs.len() > most);
+}
+
+/// Orders without a pause, in as many sessions as that takes: each is ended for its flood.
+fn orders(daemon: &Daemon, key: &Key, most: usize) -> usize {
+    let mut sent = 0;
+    while sent < most {
+        let mut flood = daemon.connect(key);
+        for _ in 0..400 {
+            let (request, job) = (random(), fake(1, 1, FakeAct::Finish));
+            flood.ask_only(ClientMessage::StartJob(StartJob { request, job }));
+            sent += 1;
+        }
+        assert!(matches!(flood.closed().code, Some(4429) | None));
+    }
+    sent
 }
 
 /// R18
@@ -191,14 +237,12 @@ fn rates_and_subscriptions_have_limits() {
         }
     }
     assert!((10..=23).contains(&count), "{count} readings in a second");
+    // The same job twice is one subscription.
     let waiting = client.fake(0, 0, FakeAct::Linger);
-    for round in 0..40 {
-        // Always the same one: that is one subscription.
-        match client.ask(ClientMessage::SubscribeJob { job: waiting, after: 0 }) {
-            ServerMessage::Snapshot { .. } => {}
-            other => panic!("{round}: {other:?}"),
-        }
-        thread::sleep(Duration::from_millis(60));
+    for round in 0..34 {
+        let again = client.ask(ClientMessage::SubscribeJob { job: waiting, after: 0 });
+        assert!(matches!(again, ServerMessage::Snapshot { .. }), "{round}: {again:?}");
+        thread::sleep(Duration::from_millis(50));
     }
     client.ask(ClientMessage::CancelJob { job: waiting });
 }
