@@ -73,9 +73,15 @@ mod tests {
 
     #[test]
     fn wrong_words_are_refused() {
-        for line in
-            ["sevre", "serve --port", "serve --port 70000", "test --fast", "tidy now", "site dist", "release now"]
-        {
+        for line in [
+            "sevre",
+            "serve --port",
+            "serve --port 70000",
+            "test --fast",
+            "tidy now",
+            "site dist",
+            "release now",
+        ] {
             assert!(parsed(line).is_err(), "{line}");
         }
     }

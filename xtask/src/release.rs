@@ -30,7 +30,8 @@ pub(crate) fn pack(places: &Places, out: &Path) -> anyhow::Result<()> {
     let name = format!("ridgepoint-{}-{}", version(places)?, host()?);
     let folder = places.own.join("release").join(&name);
     if folder.exists() {
-        fs::remove_dir_all(&folder).with_context(|| format!("cannot empty {}", folder.display()))?;
+        fs::remove_dir_all(&folder)
+            .with_context(|| format!("cannot empty {}", folder.display()))?;
     }
     build(places, &folder)?;
     fill(&places.root, &folder)?;
@@ -127,7 +128,10 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("xtask-release-{}", std::process::id()));
         fill(root, &folder).unwrap();
         let text = fs::read_to_string(folder.join("README.md")).unwrap();
-        assert!(text.starts_with("# Ridgepoint\n") && text.contains("./ridgepoint serve"), "{text}");
+        assert!(
+            text.starts_with("# Ridgepoint\n") && text.contains("./ridgepoint serve"),
+            "{text}"
+        );
         assert!(!text.contains("cargo xtask"), "{text}");
         for path in BESIDE {
             assert!(folder.join(path).is_file(), "{path}");
@@ -142,7 +146,8 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("b.tar.gz"), "abc").unwrap();
         fs::write(folder.join("SHA256SUMS"), "old").unwrap();
-        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  b.tar.gz\n";
+        let expected =
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  b.tar.gz\n";
         assert_eq!(sums(&folder).unwrap(), expected);
         fs::remove_dir_all(folder).unwrap();
     }
