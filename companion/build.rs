@@ -21,7 +21,7 @@ fn main() -> io::Result<()> {
 
 fn missing(variable: &str) -> io::Error {
     io::Error::other(format!(
-        "{variable} is not set; {VARIABLE} names the folder that `cargo xtask site` wrote"
+        "{variable} is not set; for the feature `page`, {VARIABLE} names the folder that `cargo xtask site` wrote"
     ))
 }
 

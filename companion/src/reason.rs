@@ -168,6 +168,21 @@ mod tests {
         assert!(!has("a message that nobody writes"));
     }
 
+    /// What the page calls its states is written in the page, which this program does not contain.
+    #[test]
+    fn every_state_of_the_page_has_its_entry() {
+        let source = include_str!("../../web/src/state/measure/words.rs");
+        let source = source.split("#[cfg(test)]").next().unwrap_or_default();
+        let source = source.split_whitespace().collect::<Vec<_>>().join(" ").replace("( \"", "(\"");
+        let after = |mark| source.split(mark).skip(1).filter_map(|rest| rest.split('"').next());
+        let titles: Vec<&str> = after("title: \"").chain(after("plain(\"")).collect();
+        assert!(titles.len() >= 9, "{titles:?}");
+        for title in titles.into_iter().filter(|title| !["Connecting", "Connected"].contains(title))
+        {
+            assert!(entries().contains(&&*format!("`{title}`")), "{title}");
+        }
+    }
+
     #[test]
     fn details_stand_in_their_places() {
         let said = |reason: Reason, details: &[&dyn Display]| reason.with(details).message;

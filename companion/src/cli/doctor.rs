@@ -4,7 +4,9 @@ use std::fs;
 use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
 use std::path::Path;
 
+use calc_core::units::Bytes;
 use clap::{ArgMatches, Command};
+use report::number_text;
 use report::summary::Document;
 use report::table::{Align, Table};
 use serde_json::json;
@@ -68,6 +70,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         page(),
         keys(&folder),
         log(&folder),
+        disk(&folder),
         daemon(&folder),
         six(),
         governor(),
@@ -150,6 +153,22 @@ fn log(folder: &Path) -> Finding {
             "somebody changed it, or the disk did; look who could, revoke all keys, and put the files aside",
         ),
     }
+}
+
+/// What a daemon can write at most: its results, and the files of the audit log.
+const DISK: u64 = 640 << 20;
+
+fn disk(folder: &Path) -> Finding {
+    let Ok(known) = rustix::fs::statvfs(folder) else {
+        return less("disk", "its free space cannot be read", "nothing to do if there is room");
+    };
+    let free = known.f_frsize.saturating_mul(known.f_bavail);
+    let shown = number_text::bytes(Bytes::new(free as f64));
+    if free < DISK {
+        let fix = "make room, or choose a folder elsewhere with --state; results may fill 600 MB";
+        return less("disk", format!("{shown} free"), fix);
+    }
+    good("disk", format!("{shown} free"))
 }
 
 fn daemon(folder: &Path) -> Finding {

@@ -58,10 +58,11 @@ pub(super) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     }
     let site = site(matches.get_one::<PathBuf>("site"))?;
     let origins = origins(matches)?;
-    let (bound, address) = listen::bind(matches)?;
     let state = state::folder(matches)?;
     let keys = state::keys(&state)?;
     let _lock = state::lock(&state)?;
+    // Last, so that nothing is left where it would have listened when it does not start.
+    let (bound, address) = listen::bind(matches)?;
     let clock = Clock::turned_by(hooks.clock.clone());
     let scopes = if matches.get_flag("read-only") {
         vec![Scope::Read]

@@ -340,3 +340,26 @@ fn ctrl_c_ends_with_130() {
     assert!(sent.success());
     assert_eq!(server.child.0.wait().expect("it ends").code(), Some(130));
 }
+
+/// Built with the feature `page`, the program needs no folder.
+#[cfg(feature = "page")]
+#[test]
+fn the_page_inside_the_program_is_served() {
+    let folder = Folder::new();
+    let mut command = daemon(&folder);
+    let spawned =
+        command.args(["--port", "0"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let mut child = Ends(spawned.expect("the binary starts"));
+    let mut address = String::new();
+    let stdout = child.0.stdout.take().expect("piped");
+    BufReader::new(stdout).read_line(&mut address).expect("it prints its address");
+    let port =
+        address.trim().trim_end_matches('/').rsplit(':').next().and_then(|it| it.parse().ok());
+    let server = Server { child, port: port.expect("a port"), _folder: folder };
+    let page = server.get("/");
+    assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
+    assert!(page.body.starts_with(b"<!doctype html>"));
+    // A folder that is named comes first.
+    let named = start(&["--port", "0"]);
+    assert_eq!(named.get("/").body, b"<!doctype html>page");
+}
