@@ -142,7 +142,7 @@ fn a_client_that_is_too_slow_is_let_go_and_misses_nothing() {
     while !daemon.get("/metrics").body.contains("\nridgepoint_sessions_closed_slow_total 1\n") {
         slow.ask_only(ClientMessage::SubscribeJob { job, after: 0 });
         thread::sleep(Duration::from_millis(80));
-        assert!(begin.elapsed() < Duration::from_secs(60), "it is not let go");
+        assert!(begin.elapsed() < Duration::from_mins(1), "it is not let go");
     }
     let mut last = 0;
     while let Heard::Say(say) = slow.hear(Duration::from_secs(2)) {
