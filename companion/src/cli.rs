@@ -25,6 +25,7 @@ mod requests;
 mod schedule;
 mod serve;
 mod sheet;
+mod socket;
 mod state;
 mod sweep;
 mod tiling;
@@ -39,6 +40,9 @@ use clap::{ArgMatches, Command};
 use report::request::RequestError;
 
 use crate::server::interrupt;
+
+/// Where every message of the daemon has its entry; in a checkout and in the archive of a release.
+const TROUBLESHOOTING: &str = "docs/guides/troubleshooting.md";
 
 /// Why a command ends without its answer.
 #[derive(Debug)]
@@ -60,6 +64,17 @@ pub(crate) enum Failure {
 impl Failure {
     fn bad(line: impl Into<String>) -> Self {
         Self::BadInput(line.into())
+    }
+
+    /// The same, with the page that has an entry for every message of the daemon.
+    fn with_page(self) -> Self {
+        let with = |line: String| format!("{line} (see {TROUBLESHOOTING})");
+        match self {
+            Self::BadInput(line) => Self::BadInput(with(line)),
+            Self::Permission(line) => Self::Permission(with(line)),
+            Self::Failed(line) => Self::Failed(with(line)),
+            other @ (Self::NotMet(_) | Self::NoDevice(_) | Self::NobodyReads) => other,
+        }
     }
 }
 
@@ -173,9 +188,9 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         Some(("bench", matches)) => bench::run(matches),
         Some(("check", matches)) => check::run(matches),
         Some(("plot", matches)) => plot::run(matches),
-        Some(("serve", matches)) => serve::exit(serve::run(matches)?),
-        Some(("pair", matches)) => pair::run(matches),
-        Some(("keys", matches)) => keys::run(matches),
+        Some(("serve", matches)) => serve::exit(serve::run(matches).map_err(Failure::with_page)?),
+        Some(("pair", matches)) => pair::run(matches).map_err(Failure::with_page),
+        Some(("keys", matches)) => keys::run(matches).map_err(Failure::with_page),
         Some(("doctor", matches)) => doctor::run(matches),
         Some(("worker", _)) => serve::worker(),
         Some(("completions", matches)) => completions::run(matches),

@@ -29,6 +29,10 @@ pub(crate) struct Hooks {
     pub(crate) keep_jobs: Option<u32>,
     /// What runs jobs panics once.
     pub(crate) runner_panics: bool,
+    /// Bytes that the system says are available.
+    pub(crate) memory_byte: Option<u64>,
+    /// Milliseconds in which refusals of a kind are one line of the audit log.
+    pub(crate) tally_ms: Option<u64>,
     /// `GET /healthz?panic` panics.
     pub(crate) panics: bool,
 }
@@ -52,6 +56,11 @@ impl Hooks {
     /// How long a job may be silent.
     pub(crate) fn silence(&self) -> Duration {
         Duration::from_millis(self.silence_ms.unwrap_or(10_000))
+    }
+
+    /// The time in which refusals are counted together.
+    pub(crate) fn tally(&self) -> Duration {
+        Duration::from_millis(self.tally_ms.unwrap_or(60_000))
     }
 
     /// What a job may take beyond three times its prediction.

@@ -3,6 +3,7 @@
 mod admit;
 mod child;
 mod journal;
+mod memory;
 pub(crate) mod message;
 mod queue;
 mod store;

@@ -1,7 +1,9 @@
 //! What answers over HTTP and over the socket of the page. Requests pass the guard (name, origin), then the table of routes; a
 //! socket passes the handshake, then lives as a session.
 
+mod audit;
 mod connections;
+pub(crate) mod embedded;
 mod guard;
 mod handshake;
 mod host;
@@ -20,8 +22,11 @@ pub(crate) mod static_files;
 mod throttle;
 
 pub(crate) use origin::is_plain;
+#[cfg(test)]
+pub(crate) use refusal::Refusal;
 
-use std::net::TcpListener;
+use std::net::{IpAddr, TcpListener};
+use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -32,12 +37,13 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
 
+use crate::audit::{Action, Entry, Log, Tally, Who};
 use crate::clock::Clock;
 use crate::hooks::Hooks;
 use crate::jobs::{self, Jobs, Journal, Store};
 use crate::keys::{KeyFile, random};
 use crate::telemetry::Watch;
-use connections::Connections;
+use connections::{Connections, Listener};
 use keyring::Keyring;
 use places::Places;
 use refusal::Counters;
@@ -47,8 +53,8 @@ use throttle::Throttle;
 /// How a daemon is set up.
 #[derive(Debug)]
 pub(crate) struct Config {
-    /// The folder of the built page.
-    pub(crate) site: PathBuf,
+    /// The built page.
+    pub(crate) site: Site,
     /// Where keys and jobs are kept.
     pub(crate) state: PathBuf,
     /// Names beside those of this machine.
@@ -61,17 +67,31 @@ pub(crate) struct Config {
     pub(crate) clock: Clock,
 }
 
-/// A socket that is bound, and whether only this machine reaches it.
+/// Where it listens.
 #[derive(Debug)]
-pub(crate) struct Bound {
-    pub(crate) listener: TcpListener,
-    pub(crate) is_local: bool,
+pub(crate) enum Bound {
+    /// At an address, which only this machine reaches or others too.
+    Tcp { listener: TcpListener, is_local: bool },
+    /// At a path, which is removed at the end.
+    Unix { listener: UnixListener, path: PathBuf },
 }
 
-/// Who asks.
+/// Which way somebody comes.
 #[derive(Debug, Clone, Copy)]
-struct Peer {
-    is_local: bool,
+enum Peer {
+    /// Through 127.0.0.1 or [::1].
+    Here,
+    /// Through a socket of the file system, which only this user opens.
+    Socket,
+    /// From another machine, or through an address that others reach too.
+    Network(IpAddr),
+}
+
+impl Peer {
+    /// Nobody reads along.
+    const fn is_local(self) -> bool {
+        !matches!(self, Self::Network(_))
+    }
 }
 
 /// Everything that a request may need.
@@ -88,6 +108,8 @@ struct Daemon {
     places: Places,
     computing: Arc<Semaphore>,
     jobs: Arc<Jobs>,
+    log: Log,
+    tally: Tally,
     journal: Arc<Journal>,
     sensors: Watch,
     counters: Counters,
@@ -138,12 +160,16 @@ pub(crate) fn serve(
         let daemon = Arc::new(Daemon::new(config)?);
         let runner = tokio::spawn(Arc::clone(&daemon.jobs).run());
         tokio::spawn(keyring::follow(Arc::clone(&daemon)));
+        tokio::spawn(audit::follow(Arc::clone(&daemon)));
         let connections = Arc::new(Connections::default());
-        for Bound { listener, is_local } in bound {
-            listener.set_nonblocking(true).map_err(failed)?;
-            let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
+        let mut paths = Vec::new();
+        for bound in bound {
+            if let Bound::Unix { path, .. } = &bound {
+                paths.push(path.clone());
+            }
+            let listener = Listener::of(bound).map_err(failed)?;
             let (daemon, connections) = (Arc::clone(&daemon), Arc::clone(&connections));
-            tokio::spawn(connections::accept(daemon, connections, listener, Peer { is_local }));
+            tokio::spawn(connections::accept(daemon, connections, listener));
         }
         announce()?;
         let code = ended_by_signal().await.map_err(failed)?;
@@ -152,6 +178,11 @@ pub(crate) fn serve(
         daemon.jobs.end();
         let _ = timeout(LAST_WORDS, runner).await;
         daemon.jobs.store().settle().await;
+        audit::finish(&daemon);
+        // What cannot be removed is found stale at the next start.
+        for path in paths {
+            let _ = std::fs::remove_file(path);
+        }
         Ok(code)
     })
 }
@@ -168,14 +199,17 @@ async fn ended_by_signal() -> std::io::Result<u8> {
 impl Daemon {
     fn new(config: Config) -> Result<Self, String> {
         let file = KeyFile::of(&config.state).map_err(|error| error.to_string())?;
+        let log = Log::of(&config.state, config.clock.clone());
+        let started = Entry::done(Who::terminal(), Action::Serve, "");
+        log.add(&started, true)
+            .map_err(|error| format!("the audit log cannot be used: {error}"))?;
         let keys = Keyring::open(file).map_err(|error| error.to_string())?;
         let journal = Arc::new(Journal::new());
         let Config { hooks, clock, .. } = &config;
         let (hooks, clock) = (hooks.clone(), clock.clone());
         let store = Store::open(&config.state, Arc::clone(&journal), clock.clone(), hooks.clone())?;
-        let site = Site::new(&config.site).map_err(|error| format!("no page: {error}"))?;
         Ok(Self {
-            site,
+            site: config.site,
             hosts: config.hosts,
             origins: config.origins,
             bench: config.bench,
@@ -186,6 +220,8 @@ impl Daemon {
             places: Places::new(),
             computing: Arc::new(Semaphore::new(COMPUTING)),
             jobs: Jobs::new(store, hooks.clone()),
+            log,
+            tally: Tally::new(hooks.tally()),
             journal,
             sensors: Watch::new(clock.clone()),
             counters: Counters::default(),

@@ -14,6 +14,7 @@ mod child;
 mod lock;
 mod page;
 mod places;
+mod release;
 mod serve;
 mod setup;
 mod test;
@@ -37,6 +38,9 @@ fn perform(job: Job) -> anyhow::Result<ExitCode> {
         Job::Serve { port } => return serve::serve(&places, port),
         Job::Site { out } => {
             page::publish(&places, &out.unwrap_or_else(|| places.root.join("dist")))?;
+        }
+        Job::Release { out } => {
+            release::pack(&places, &out.unwrap_or_else(|| places.root.join("dist-release")))?;
         }
         Job::Test { quick } => return test::run_stages(&places, quick),
         Job::Soak => test::soak(&places)?,

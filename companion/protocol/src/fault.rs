@@ -67,3 +67,56 @@ pub enum FaultCode {
     #[serde(other)]
     Unknown,
 }
+
+impl FaultCode {
+    /// All of them, in their order.
+    pub const ALL: [Self; 19] = [
+        Self::Malformed,
+        Self::Unauthenticated,
+        Self::Forbidden,
+        Self::NotFound,
+        Self::BadInput,
+        Self::Conflict,
+        Self::QueueFull,
+        Self::Rate,
+        Self::Version,
+        Self::Unsupported,
+        Self::Hung,
+        Self::Crashed,
+        Self::Garbled,
+        Self::Failed,
+        Self::Interrupted,
+        Self::Storage,
+        Self::Draining,
+        Self::Internal,
+        Self::Unknown,
+    ];
+
+    /// Its name on the wire.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Malformed => "malformed",
+            Self::Unauthenticated => "unauthenticated",
+            Self::Forbidden => "forbidden",
+            Self::NotFound => "not_found",
+            Self::BadInput => "bad_input",
+            Self::Conflict => "conflict",
+            Self::QueueFull => "queue_full",
+            Self::Rate => "rate",
+            Self::Version => "version",
+            Self::Unsupported => "unsupported",
+            Self::Hung => "hung",
+            Self::Crashed => "crashed",
+            Self::Garbled => "garbled",
+            Self::Failed => "failed",
+            Self::Interrupted => "interrupted",
+            Self::Storage => "storage",
+            Self::Draining => "draining",
+            Self::Internal => "internal",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+// The one of later versions is the last, so a code that is not in the list moves it.
+const _: () = assert!(FaultCode::Unknown as usize + 1 == FaultCode::ALL.len());

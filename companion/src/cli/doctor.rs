@@ -4,13 +4,17 @@ use std::fs;
 use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
 use std::path::Path;
 
+use calc_core::units::Bytes;
 use clap::{ArgMatches, Command};
+use report::number_text;
 use report::summary::Document;
 use report::table::{Align, Table};
 use serde_json::json;
 
 use super::output::{Answer, Form, Rows};
-use super::{Failure, output, serve, state};
+use super::{Failure, TROUBLESHOOTING, output, serve, state};
+use crate::audit::{self, Chain};
+use crate::server::embedded::PAGE;
 
 pub(super) fn command() -> Command {
     Command::new("doctor")
@@ -61,8 +65,18 @@ fn missing(what: &'static str, found: impl Into<String>, fix: &'static str) -> F
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let folder = state::folder(matches)?;
-    let findings =
-        [user(), page(), keys(&folder), daemon(&folder), six(), governor(), power(), temperature()];
+    let findings = [
+        user(),
+        page(),
+        keys(&folder),
+        log(&folder),
+        disk(&folder),
+        daemon(&folder),
+        six(),
+        governor(),
+        power(),
+        temperature(),
+    ];
     let mut table = Table::new(&[
         ("state", Align::Left),
         ("what", Align::Left),
@@ -75,6 +89,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let mut document = Document::default();
     document.heading("This machine");
     document.table(table);
+    document.line(format!("Every message of the daemon has its entry in {TROUBLESHOOTING}."));
     let row = |finding: &Finding| {
         json!({
             "what": finding.what, "state": finding.state.key(), "found": finding.found,
@@ -100,11 +115,14 @@ fn user() -> Finding {
 }
 
 fn page() -> Finding {
+    if PAGE.is_some() {
+        return good("page", "inside this program");
+    }
     match serve::beside() {
         Some(folder) => good("page", folder.display().to_string()),
         None => less(
             "page",
-            "none beside this program",
+            "none in this program or beside it",
             "build it with `cargo xtask site`, then `ridgepoint serve --site dist`",
         ),
     }
@@ -120,6 +138,37 @@ fn keys(folder: &Path) -> Finding {
         }
         Err(_) => missing("keys", "they cannot be read", fix),
     }
+}
+
+fn log(folder: &Path) -> Finding {
+    match audit::verify(folder) {
+        Ok(Chain { lines: 0, .. }) => good("audit log", "none yet"),
+        Ok(Chain { lines, first: 1 }) => good("audit log", format!("{lines} lines, none changed")),
+        Ok(Chain { lines, first }) => {
+            good("audit log", format!("{lines} lines from number {first} on, none changed"))
+        }
+        Err(why) => missing(
+            "audit log",
+            why,
+            "somebody changed it, or the disk did; look who could, revoke all keys, and put the files aside",
+        ),
+    }
+}
+
+/// What a daemon can write at most: its results, and the files of the audit log.
+const DISK: u64 = 640 << 20;
+
+fn disk(folder: &Path) -> Finding {
+    let Ok(known) = rustix::fs::statvfs(folder) else {
+        return less("disk", "its free space cannot be read", "nothing to do if there is room");
+    };
+    let free = known.f_frsize.saturating_mul(known.f_bavail);
+    let shown = number_text::bytes(Bytes::new(free as f64));
+    if free < DISK {
+        let fix = "make room, or choose a folder elsewhere with --state; results may fill 600 MB";
+        return less("disk", format!("{shown} free"), fix);
+    }
+    good("disk", format!("{shown} free"))
 }
 
 fn daemon(folder: &Path) -> Finding {

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::output::{Answer, Form, Rows};
 use super::{Failure, output, pair, state};
+use crate::audit::Action;
 use crate::clock::{Clock, Millis};
 use crate::keys::{Book, Key, KeyKind, MAX_KEYS};
 
@@ -95,9 +96,14 @@ fn ago(now: Millis, then: Millis) -> String {
 fn new(matches: &ArgMatches) -> Result<(), Failure> {
     let name = matches.get_one::<String>("name").cloned().unwrap_or_default();
     let (scopes, now) = (pair::named(matches), Clock::default().now());
+    let label = name.clone();
     let add =
-        |book: &mut Book| (book.keys.len() < MAX_KEYS).then(|| book.add_token(scopes, name, now));
-    let made = state::keys(&state::folder(matches)?)?.change(add)?;
+        |book: &mut Book| (book.keys.len() < MAX_KEYS).then(|| book.add_token(scopes, label, now));
+    let folder = state::folder(matches)?;
+    let keys = state::keys(&folder)?;
+    // What gives a right is written down before, what takes one back after it is done.
+    state::log(&folder, Action::NewToken, &name)?;
+    let made = keys.change(add)?;
     let token = made.ok_or_else(|| Failure::Failed("too many keys; revoke some".into()))?;
     eprintln!("send it as `Authorization: Bearer TOKEN`; it is not shown again");
     output::print(&format!("{token}\n"))
@@ -116,8 +122,12 @@ fn revoke(matches: &ArgMatches) -> Result<(), Failure> {
         book.keys.retain(|key| wanted.is_some_and(|wanted| wanted != key.id));
         before - book.keys.len()
     };
-    match state::keys(&state::folder(matches)?)?.change(drop)? {
+    let folder = state::folder(matches)?;
+    match state::keys(&folder)?.change(drop)? {
         0 if given != "all" => Err(Failure::bad(format!("there is no key {given}"))),
-        count => output::print(&format!("revoked: {count}\n")),
+        count => {
+            output::print(&format!("revoked: {count}\n"))?;
+            state::log(&folder, Action::RevokeKeys, given)
+        }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use super::serve::Address;
-use super::{Failure, files};
+use super::{Failure, files, socket};
 use crate::server::Bound;
 
 const PORT: u16 = 8000;
@@ -23,9 +24,9 @@ pub(super) fn arguments() -> [Arg; 4] {
             .help("Port on 127.0.0.1 and [::1]; 0 takes any; without it 8000"),
         Arg::new("listen")
             .long("listen")
-            .value_name("ADDRESS:PORT")
+            .value_name("ADDRESS:PORT|unix:PATH")
             .conflicts_with("port")
-            .help("Listen on this address instead"),
+            .help("Listen on this address instead, or on a socket of the file system that only this user opens"),
         Arg::new("lan-plaintext").long("lan-plaintext").action(ArgAction::SetTrue).help(
             "Let other machines of the network look, unencrypted; they can start nothing. Better: ssh -L",
         ),
@@ -46,6 +47,9 @@ pub(super) fn bind(matches: &ArgMatches) -> Result<(Vec<Bound>, Address), Failur
         let (bound, port) = loopback(matches.get_one::<u16>("port").copied().unwrap_or(PORT))?;
         return Ok((bound, Address::of(SocketAddr::from((Ipv4Addr::LOCALHOST, port)), hosts)));
     };
+    if let Some(path) = given.strip_prefix("unix:") {
+        return on_socket(Path::new(path), hosts);
+    }
     let address = permitted(given, matches)?;
     let listener = TcpListener::bind(address).map_err(|error| failed(address, &error))?;
     let bound = listener.local_addr()?;
@@ -56,14 +60,26 @@ pub(super) fn bind(matches: &ArgMatches) -> Result<(Vec<Bound>, Address), Failur
             IpAddr::V6(ip) => format!("[{ip}]"),
         });
     }
-    Ok((vec![Bound { listener, is_local }], Address::of(bound, hosts)))
+    Ok((vec![Bound::Tcp { listener, is_local }], Address::of(bound, hosts)))
+}
+
+/// The link names the port that `ssh -L` usually brings it to.
+fn on_socket(path: &Path, hosts: Vec<String>) -> Result<(Vec<Bound>, Address), Failure> {
+    let listener = socket::bind(path)?;
+    eprintln!(
+        "listening on {}; `ssh -L {PORT}:{} HOST` brings it to port {PORT} of the machine of the browser",
+        path.display(),
+        path.display()
+    );
+    let there = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
+    Ok((vec![Bound::Unix { listener, path: path.into() }], Address::of(there, hosts)))
 }
 
 /// Only addresses in their one plain spelling, and only those that their flags allow.
 fn permitted(given: &str, matches: &ArgMatches) -> Result<SocketAddr, Failure> {
     let address: SocketAddr = given.parse().map_err(|_unparsed| {
         Failure::bad(format!(
-            "`{given}` is no address; give numbers and a port, such as 192.168.1.20:8000"
+            "`{given}` is no address; give numbers and a port, such as 192.168.1.20:8000, or unix: and a path"
         ))
     })?;
     let ip = address.ip().to_canonical();
@@ -92,9 +108,9 @@ fn loopback(port: u16) -> Result<(Vec<Bound>, u16), Failure> {
         let four = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let first = TcpListener::bind(four).map_err(|error| failed(four, &error))?;
         let six = SocketAddr::from((Ipv6Addr::LOCALHOST, first.local_addr()?.port()));
-        let mut bound = vec![Bound { listener: first, is_local: true }];
+        let mut bound = vec![Bound::Tcp { listener: first, is_local: true }];
         match TcpListener::bind(six) {
-            Ok(listener) => bound.push(Bound { listener, is_local: true }),
+            Ok(listener) => bound.push(Bound::Tcp { listener, is_local: true }),
             Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
                 last = Some(failed(six, &error));
                 if port != 0 {

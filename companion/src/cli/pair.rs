@@ -5,6 +5,7 @@ use protocol::scope::Scope;
 
 use super::serve::{hosted_link, link};
 use super::{Failure, output, state};
+use crate::audit::Action;
 use crate::clock::Clock;
 use crate::hooks::Hooks;
 
@@ -24,16 +25,19 @@ pub(super) fn scopes() -> Arg {
         .action(ArgAction::Append)
         .value_delimiter(',')
         .value_parser([Scope::Read.key(), Scope::Bench.key()])
-        .help("What it may do: read, bench; without it both")
+        .help("What it may do: read, or bench, which includes read; without it both")
 }
 
-/// The scopes that were named, else all that the daemon grants.
+/// The scopes that were named, else all that the daemon grants. Who may measure may also look: results come by no other way.
 pub(super) fn named(matches: &ArgMatches) -> Vec<Scope> {
-    let named = matches.get_many::<String>("scope").map(|keys| {
-        let of = |key: &String| Scope::ALL.into_iter().find(|scope| scope.key() == key);
-        keys.filter_map(of).collect()
-    });
-    named.unwrap_or_else(|| vec![Scope::Read, Scope::Bench])
+    let Some(named) = matches.get_many::<String>("scope") else {
+        return vec![Scope::Read, Scope::Bench];
+    };
+    let named: Vec<&str> = named.map(String::as_str).collect();
+    let is_named = |scope: Scope| named.contains(&scope.key());
+    let granted =
+        |scope: &Scope| is_named(*scope) || (*scope == Scope::Read && is_named(Scope::Bench));
+    Scope::ALL.into_iter().filter(granted).collect()
 }
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
@@ -48,7 +52,10 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let hooks = Hooks::of_environment().map_err(Failure::BadInput)?;
     let clock = Clock::turned_by(hooks.clock);
     let scopes = named(matches);
-    let code = state::keys(&state)?.change(|book| book.add_code(scopes, clock.now()))?;
+    let keys = state::keys(&state)?;
+    let granted: Vec<&str> = scopes.iter().map(|scope| scope.key()).collect();
+    state::log(&state, Action::NewCode, &granted.join(","))?;
+    let code = keys.change(|book| book.add_code(scopes, clock.now()))?;
     let hosted = hosted_link(&address, &code).map(|link| format!("{link}\n")).unwrap_or_default();
     output::print(&format!("{}\n{hosted}", link(&address, &code)))
 }

@@ -9,12 +9,19 @@ use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use protocol::scope::Scope;
 
 use super::{Failure, files, listen, state};
+use crate::audit::Action;
 use crate::clock::Clock;
 use crate::hooks::Hooks;
+use crate::server::embedded::PAGE;
+use crate::server::static_files::Site;
 use crate::server::{self, Config};
 
 /// The origin of the hosted page, set when a release is built. Without it no page but the daemon's own is trusted.
-pub(super) const HOSTED: Option<&str> = option_env!("RIDGEPOINT_PAGE_ORIGIN");
+/// An empty one is none.
+pub(super) const HOSTED: Option<&str> = match option_env!("RIDGEPOINT_PAGE_ORIGIN") {
+    Some(origin) if !origin.is_empty() => Some(origin),
+    _ => None,
+};
 
 pub(super) fn command() -> Command {
     let site = Arg::new("site").long("site").value_name("DIR").value_hint(ValueHint::DirPath);
@@ -28,7 +35,7 @@ pub(super) fn command() -> Command {
         .about("Serve the page and the daemon that measures on this machine, and print the link that opens it")
         .arg(
             site.value_parser(value_parser!(PathBuf))
-                .help("Folder of the built page; without it the folder `site` beside this program"),
+                .help("Folder of the built page; without it the page inside this program, else the folder `site` beside it"),
         )
         .args(listen::arguments())
         .arg(state::argument())
@@ -51,16 +58,19 @@ pub(super) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     }
     let site = site(matches.get_one::<PathBuf>("site"))?;
     let origins = origins(matches)?;
-    let (bound, address) = listen::bind(matches)?;
     let state = state::folder(matches)?;
     let keys = state::keys(&state)?;
     let _lock = state::lock(&state)?;
+    // Last, so that nothing is left where it would have listened when it does not start.
+    let (bound, address) = listen::bind(matches)?;
     let clock = Clock::turned_by(hooks.clock.clone());
     let scopes = if matches.get_flag("read-only") {
         vec![Scope::Read]
     } else {
         vec![Scope::Read, Scope::Bench]
     };
+    let granted: Vec<&str> = scopes.iter().map(|scope| scope.key()).collect();
+    state::log(&state, Action::NewCode, &granted.join(","))?;
     let code = keys.change(|book| book.add_code(scopes, clock.now()))?;
     state::put(&state, "address", &address.own)?;
     let config = Config {
@@ -88,7 +98,7 @@ fn unsaid(failure: Failure) -> String {
 }
 
 /// Prints the link where only its user sees it; into a pipe or a journal goes the address without the code.
-fn announce(state: &Path, address: &str, code: &str, site: &Path) -> Result<(), Failure> {
+fn announce(state: &Path, address: &str, code: &str, site: &Site) -> Result<(), Failure> {
     let link = link(address, code);
     state::put(state, "link", &format!("{link}\n"))?;
     let mut out = io::stdout();
@@ -102,11 +112,7 @@ fn announce(state: &Path, address: &str, code: &str, site: &Path) -> Result<(), 
         eprintln!("the link that pairs a page is in {}", state.join("link").display());
     }
     out.flush()?;
-    eprintln!(
-        "serving {}; results are kept in {}; Ctrl-C ends it",
-        site.display(),
-        state.display()
-    );
+    eprintln!("serving {site}; results are kept in {}; Ctrl-C ends it", state.display());
     Ok(())
 }
 
@@ -145,12 +151,12 @@ fn origins(matches: &ArgMatches) -> Result<Vec<String>, Failure> {
     Ok(origins)
 }
 
-/// The folder to serve: it must hold a page.
-fn site(named: Option<&PathBuf>) -> Result<PathBuf, Failure> {
+/// The page to serve: that of the folder that is named, that inside this program, or that beside it.
+fn site(named: Option<&PathBuf>) -> Result<Site, Failure> {
     if let Some(folder) = named {
         let page = folder.join("index.html");
         return match page.metadata() {
-            Ok(known) if known.is_file() => Ok(folder.clone()),
+            Ok(known) if known.is_file() => opened(folder),
             Ok(_) => Err(Failure::bad(format!("{} is not a file", page.display()))),
             Err(error) => Err(Failure::bad(format!(
                 "no page there, {}: {}",
@@ -159,9 +165,18 @@ fn site(named: Option<&PathBuf>) -> Result<PathBuf, Failure> {
             ))),
         };
     }
-    beside().ok_or_else(|| {
-        Failure::bad("no page beside this program; build one with `cargo xtask site`, then `ridgepoint serve --site dist`")
-    })
+    if let Some(files) = PAGE {
+        return Ok(Site::Embedded(files));
+    }
+    let folder = beside().ok_or_else(|| {
+        Failure::bad("no page in this program and none beside it; build one with `cargo xtask site`, then `ridgepoint serve --site dist`")
+    })?;
+    opened(&folder)
+}
+
+fn opened(folder: &Path) -> Result<Site, Failure> {
+    let failed = |error| format!("cannot serve {}: {}", folder.display(), files::said(&error));
+    Site::of(folder).map_err(|error| Failure::Failed(failed(error)))
 }
 
 /// The page beside this program, where a release has it.
@@ -200,4 +215,15 @@ impl Address {
 /// Ends the process with a daemon's exit code; whatever must be on the disk is there.
 pub(super) fn exit(code: u8) -> ! {
     process::exit(i32::from(code))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An empty one would allow requests with an empty `Origin`.
+    #[test]
+    fn the_origin_of_a_release_is_plain_or_none() {
+        assert!(HOSTED.is_none_or(server::is_plain), "{HOSTED:?}");
+    }
 }

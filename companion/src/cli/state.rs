@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use clap::{Arg, ArgMatches, ValueHint, value_parser};
 
 use super::{Failure, files};
+use crate::audit::{Action, Entry, Log, Who};
+use crate::clock::Clock;
 use crate::keys::{KeyFile, KeyFileError};
 
 /// `--state`.
@@ -35,6 +37,14 @@ pub(super) fn folder(matches: &ArgMatches) -> Result<PathBuf, Failure> {
 /// The keys in it.
 pub(super) fn keys(folder: &Path) -> Result<KeyFile, Failure> {
     Ok(KeyFile::of(folder)?)
+}
+
+/// Writes into the audit log what its user does at the terminal.
+pub(super) fn log(folder: &Path, action: Action, args: &str) -> Result<(), Failure> {
+    let entry = Entry::done(Who::terminal(), action, args);
+    Log::of(folder, Clock::default()).add(&entry, true).map_err(|error| {
+        Failure::Failed(format!("the audit log cannot be used: {}", files::said(&error)))
+    })
 }
 
 impl From<KeyFileError> for Failure {

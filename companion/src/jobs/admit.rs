@@ -2,10 +2,12 @@
 
 use calc_core::catalog;
 use protocol::bench::{BenchKind, BenchSpec};
-use protocol::fault::{Fault, FaultCode};
+use protocol::fault::Fault;
 use protocol::job::JobSpec;
 
+use super::memory;
 use crate::hooks::Hooks;
+use crate::reason::Reason;
 
 /// Points of one sweep.
 pub(crate) const POINTS: usize = 4096;
@@ -25,17 +27,19 @@ const FAKE_STEPS: u32 = 100_000;
 const FAKE_STEP_MS: u32 = 60_000;
 const LONGEST_NAME: usize = 64;
 
-/// Refuses what cannot be run here.
-pub(crate) fn admit(spec: &JobSpec, hooks: &Hooks) -> Result<(), Fault> {
+/// Refuses what cannot be run here. `held` bytes of memory are those of the job that runs.
+pub(crate) fn admit(spec: &JobSpec, hooks: &Hooks, held: u64) -> Result<(), Fault> {
+    is_possible(spec, hooks)?;
+    memory::has_room(spec, hooks.memory_byte.or_else(memory::available), held)
+}
+
+fn is_possible(spec: &JobSpec, hooks: &Hooks) -> Result<(), Fault> {
     match spec {
         JobSpec::Fake(fake) if hooks.fake => {
             within("steps", u64::from(fake.steps), 0, u64::from(FAKE_STEPS))?;
             within("step_ms", u64::from(fake.step_ms), 0, u64::from(FAKE_STEP_MS))
         }
-        JobSpec::Fake(_) => Err(Fault::new(
-            FaultCode::Unsupported,
-            "scripted jobs are for tests of the daemon; ask for `bench` or `calibrate`",
-        )),
+        JobSpec::Fake(_) => Err(Reason::ScriptedOff.fault()),
         JobSpec::Bench(bench) => {
             named("backend", bench.backend.as_deref())?;
             measurable(bench)
@@ -46,13 +50,12 @@ pub(crate) fn admit(spec: &JobSpec, hooks: &Hooks) -> Result<(), Fault> {
 
 fn measurable(bench: &BenchSpec) -> Result<(), Fault> {
     if bench.points() > POINTS {
-        let points = bench.points();
-        return Err(bad(format!("{points} points; at most {POINTS} are measured in one job")));
+        return Err(Reason::PointsFull.with(&[&bench.points(), &POINTS]));
     }
     let has_shape = matches!(bench.what, BenchKind::Gemv | BenchKind::Gemm);
     if has_shape == bench.shapes.is_empty() {
-        let rule = if has_shape { "needs at least one shape" } else { "has no shape" };
-        return Err(bad(format!("{:?} {rule}", bench.what).to_lowercase()));
+        let rule = if has_shape { Reason::ShapeNeeded } else { Reason::ShapeUnneeded };
+        return Err(rule.with(&[&format!("{:?}", bench.what).to_lowercase()]));
     }
     for shape in &bench.shapes {
         for (name, value) in [("m", shape.m), ("n", shape.n), ("k", shape.k)] {
@@ -61,11 +64,12 @@ fn measurable(bench: &BenchSpec) -> Result<(), Fault> {
         let largest = [(shape.m, shape.k), (shape.k, shape.n), (shape.m, shape.n)]
             .map(|(rows, columns)| u128::from(rows) * u128::from(columns));
         if largest.iter().any(|elements| *elements > ELEMENTS) {
-            return Err(bad(format!("an operand has more than {ELEMENTS} elements")));
+            return Err(Reason::OperandTooLarge.with(&[&ELEMENTS]));
         }
     }
     for key in &bench.formats {
-        catalog::format(key).map_err(|error| bad(crate::cli::sentence(error)))?;
+        catalog::format(key)
+            .map_err(|error| Reason::FormatUnknown.with(&[&crate::cli::sentence(error)]))?;
     }
     if let Some(iterations) = bench.iterations {
         within("iterations", u64::from(iterations), 1, u64::from(ITERATIONS))?;
@@ -80,7 +84,7 @@ fn named(key: &str, name: Option<&str>) -> Result<(), Fault> {
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
     };
     match name {
-        Some(name) if !plain(name) => Err(bad(format!("{key} is not a name"))),
+        Some(name) if !plain(name) => Err(Reason::NoName.with(&[&key])),
         _ => Ok(()),
     }
 }
@@ -89,16 +93,13 @@ fn within(name: &str, value: u64, low: u64, high: u64) -> Result<(), Fault> {
     if (low..=high).contains(&value) {
         return Ok(());
     }
-    Err(bad(format!("{name} is {value}; it must be from {low} to {high}")))
-}
-
-fn bad(message: String) -> Fault {
-    Fault::new(FaultCode::BadInput, message)
+    Err(Reason::OutOfRange.with(&[&name, &value, &low, &high]))
 }
 
 #[cfg(test)]
 mod tests {
     use protocol::bench::Shape;
+    use protocol::fault::FaultCode;
 
     use super::*;
 
@@ -114,7 +115,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_measured_is_refused_with_the_reason() {
-        assert_eq!(admit(&JobSpec::Bench(gemv()), &Hooks::default()), Ok(()));
+        assert_eq!(is_possible(&JobSpec::Bench(gemv()), &Hooks::default()), Ok(()));
         let shape = Shape { m: 1, n: 1, k: 1 };
         let cases: [(&str, BenchSpec); 9] = [
             ("m is 0", BenchSpec { shapes: vec![Shape { m: 0, ..shape }], ..gemv() }),
@@ -134,7 +135,7 @@ mod tests {
             ("backend is not a name", BenchSpec { backend: Some("../x".into()), ..gemv() }),
         ];
         for (expected, spec) in cases {
-            let fault = admit(&JobSpec::Bench(spec), &Hooks::default()).unwrap_err();
+            let fault = is_possible(&JobSpec::Bench(spec), &Hooks::default()).unwrap_err();
             assert!(fault.message.contains(expected), "{expected}: {}", fault.message);
         }
     }
@@ -143,7 +144,7 @@ mod tests {
     fn scripted_jobs_need_their_hook() {
         let fake = r#"{"kind":"fake","steps":1,"step_ms":1}"#;
         let spec: JobSpec = serde_json::from_str(fake).unwrap();
-        assert_eq!(admit(&spec, &Hooks::default()).unwrap_err().code, FaultCode::Unsupported);
-        assert_eq!(admit(&spec, &Hooks { fake: true, ..Hooks::default() }), Ok(()));
+        assert_eq!(is_possible(&spec, &Hooks::default()).unwrap_err().code, FaultCode::Unsupported);
+        assert_eq!(is_possible(&spec, &Hooks { fake: true, ..Hooks::default() }), Ok(()));
     }
 }

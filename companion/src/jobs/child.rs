@@ -13,6 +13,7 @@ use tokio::time::timeout;
 
 use super::message::WorkerMessage;
 use crate::hooks;
+use crate::reason::Reason;
 
 /// Longest line of a worker.
 const LINE: usize = 256 * 1024;
@@ -32,7 +33,7 @@ pub(super) struct Worker {
 pub(super) enum Next {
     Says(Box<WorkerMessage>),
     /// It wrote what is no message.
-    Garbles(&'static str),
+    Garbles(Reason),
     /// It closed its stdout.
     Ends,
 }
@@ -72,11 +73,11 @@ impl Worker {
                 self.line.clear();
                 match said {
                     Ok(message) => Next::Says(Box::new(message)),
-                    Err(_) => Next::Garbles("it wrote a line that is no message"),
+                    Err(_) => Next::Garbles(Reason::LineNoMessage),
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                Next::Garbles("it wrote a line without an end")
+                Next::Garbles(Reason::LineEndless)
             }
             Ok(false) | Err(_) => Next::Ends,
         }

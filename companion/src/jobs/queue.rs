@@ -2,11 +2,11 @@
 //! floods or is canceled.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use protocol::fault::{Fault, FaultCode};
+use protocol::fault::Fault;
 use protocol::job::{JobEvent, JobId, JobSpec, JobState, RequestId};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
@@ -14,8 +14,9 @@ use tokio::time::{Instant, sleep_until};
 use super::child::{Next, Worker};
 use super::message::{WorkerMessage, contradiction, unreadable};
 use super::store::{OPEN, Store};
-use super::{JOB_S, admit};
+use super::{JOB_S, admit, memory};
 use crate::hooks::Hooks;
+use crate::reason::Reason;
 
 /// What a canceled job may still take; together with the wait for its end this is under 2 s.
 const GRACE: Duration = Duration::from_secs(1);
@@ -39,6 +40,8 @@ pub(crate) struct Jobs {
     ending: AtomicBool,
     /// The job that runs, or ran last.
     running: Mutex<Option<JobId>>,
+    /// Bytes of memory that the job that runs may have.
+    held: AtomicU64,
     /// The test hook that panics does so once.
     has_panicked: AtomicBool,
     /// Something waits in the queue.
@@ -56,6 +59,7 @@ impl Jobs {
             canceled: Mutex::default(),
             ending: AtomicBool::new(false),
             running: Mutex::default(),
+            held: AtomicU64::new(0),
             has_panicked: AtomicBool::new(false),
             waiting,
             cancel,
@@ -66,32 +70,35 @@ impl Jobs {
         &self.store
     }
 
-    /// Keeps a job and gives its number, or that of the job that the request has started before.
+    /// Keeps a job and gives its number, or that of the job that the request has started before. A new one is kept only if
+    /// `logged`, which gets the job's text, says yes.
     pub(crate) async fn start(
         &self,
         request: RequestId,
         owner: String,
         spec: &JobSpec,
+        logged: impl FnOnce(&str) -> bool + Send + 'static,
     ) -> Result<(JobId, bool), Fault> {
-        admit(spec, &self.hooks)?;
-        let started = self.store.create(request, owner, spec).await?;
+        admit(spec, &self.hooks, self.held.load(Ordering::Relaxed))?;
+        let started = self.store.create(request, owner, spec, logged).await?;
         self.waiting.notify_one();
         Ok(started)
     }
 
-    /// Ends a job that waits or runs; one that has ended stays as it is.
-    pub(crate) async fn cancel(&self, job: JobId) -> Result<(), Fault> {
+    /// Ends a job that waits or runs, and says whether there was something to end.
+    pub(crate) async fn cancel(&self, job: JobId) -> Result<bool, Fault> {
         let ended = JobEvent::Ended { state: JobState::Canceled, fault: None };
         if self.store.append(job, ended, &[JobState::Queued]).await? {
-            return Ok(());
+            return Ok(true);
         }
         let known = self.store.get(job).await?;
-        let state = known.ok_or_else(|| not_found(job))?.state;
-        if state == JobState::Running {
+        let state = known.ok_or_else(|| Reason::NoJob.with(&[&job.0]))?.state;
+        let runs = state == JobState::Running;
+        if runs {
             self.canceled().insert(job);
             self.cancel.notify_one();
         }
-        Ok(())
+        Ok(runs)
     }
 
     /// Takes no more jobs from the queue, and ends the one that runs.
@@ -113,11 +120,8 @@ impl Jobs {
     pub(crate) async fn run(self: Arc<Self>) {
         while let Err(panicked) = tokio::spawn(Arc::clone(&self).run_in_turn()).await {
             eprintln!("what runs jobs panicked: {panicked}");
-            let fault = Fault::new(
-                FaultCode::Internal,
-                "a defect of the daemon ended it; see its messages",
-            );
-            let event = JobEvent::Ended { state: JobState::Failed, fault: Some(fault) };
+            let (state, fault) = failed(Reason::Defect, &[]);
+            let event = JobEvent::Ended { state, fault };
             let running = *self.running();
             if let Some(job) = running {
                 // If it cannot be written down, the next daemon finds the job interrupted.
@@ -131,11 +135,14 @@ impl Jobs {
     }
 
     async fn run_in_turn(self: Arc<Self>) {
+        self.held.store(0, Ordering::Relaxed);
         while !self.is_ending() {
             match self.store.claim().await {
                 Ok(Some((job, spec))) => {
                     *self.running() = Some(job);
+                    self.held.store(memory::needed(&spec), Ordering::Relaxed);
                     self.run_one(job, &spec).await;
+                    self.held.store(0, Ordering::Relaxed);
                 }
                 Ok(None) => self.waiting.notified().await,
                 // Nothing can be written down, so nothing is run.
@@ -152,9 +159,7 @@ impl Jobs {
                 assert!(!(self.hooks.runner_panics && first), "as the test hook asked");
                 self.attend(job, worker).await
             }
-            Err(error) => {
-                failed(FaultCode::Crashed, format!("its process does not start: {error}"))
-            }
+            Err(error) => failed(Reason::NotStarted, &[&error]),
         };
         self.canceled().remove(&job);
         let event = JobEvent::Ended { state: ended.0, fault: ended.1 };
@@ -177,14 +182,13 @@ impl Jobs {
                         Heard::Nothing => {}
                         Heard::Last(ended) => break Verdict::Over(ended),
                     },
-                    Next::Garbles(why) => break Verdict::Over(failed(FaultCode::Garbled, why)),
+                    Next::Garbles(why) => break Verdict::Over(failed(why, &[])),
                     Next::Ends => break Verdict::Silent,
                 },
                 () = sleep_until(watch.deadline()) => break Verdict::Over(watch.late()),
                 () = self.cancel.notified() => {
                     if self.is_ending() {
-                        let why = "the daemon was ended while the job ran; start it again";
-                        let fault = Fault::new(FaultCode::Interrupted, why);
+                        let fault = Reason::EndedWhileRunning.fault();
                         break Verdict::Over((JobState::Interrupted, Some(fault)));
                     }
                     if self.canceled().contains(&job) {
@@ -207,10 +211,7 @@ impl Jobs {
             Verdict::Silent => {
                 let (status, words) = worker.end(FAREWELL).await;
                 let words = if words.is_empty() { words } else { format!(": {words}") };
-                failed(
-                    FaultCode::Crashed,
-                    format!("its process ended without a last word ({status}){words}"),
-                )
+                failed(Reason::NoLastWord, &[&format!("{status}{words}")])
             }
         }
     }
@@ -231,12 +232,8 @@ enum Heard {
     Last(Ended),
 }
 
-fn failed(code: FaultCode, why: impl Into<String>) -> Ended {
-    (JobState::Failed, Some(Fault::new(code, why)))
-}
-
-fn not_found(job: JobId) -> Fault {
-    Fault::new(FaultCode::NotFound, format!("there is no job {}", job.0))
+fn failed(reason: Reason, details: &[&dyn std::fmt::Display]) -> Ended {
+    (JobState::Failed, Some(reason.with(details)))
 }
 
 /// How far a worker may be trusted: how long it may be silent, how long it may take, how much it may say.
@@ -267,21 +264,18 @@ impl<'a> Watch<'a> {
     fn late(&self) -> Ended {
         let now = Instant::now();
         if now >= self.start + self.allowed {
-            let allowed = self.allowed.as_secs_f64();
-            return failed(
-                FaultCode::Hung,
-                format!("it took more than the {allowed:.1} s that it may take"),
-            );
+            let allowed = format!("{:.1}", self.allowed.as_secs_f64());
+            return failed(Reason::TooLong, &[&allowed]);
         }
-        let silence = self.hooks.silence().as_secs_f64();
-        failed(FaultCode::Hung, format!("no sign of life for {silence:.1} s"))
+        let silence = format!("{:.1}", self.hooks.silence().as_secs_f64());
+        failed(Reason::Silent, &[&silence])
     }
 
     fn hear(&mut self, message: WorkerMessage) -> Heard {
         self.heard = Instant::now();
         self.messages += 1;
         if self.messages > MAX_MESSAGES {
-            return Heard::Last(failed(FaultCode::Garbled, "it said more than a job may say"));
+            return Heard::Last(failed(Reason::SaidTooMuch, &[]));
         }
         match message {
             WorkerMessage::Beat {} => Heard::Nothing,
@@ -291,10 +285,7 @@ impl<'a> Watch<'a> {
             WorkerMessage::Calibration { calibration, device } => {
                 match unreadable(&calibration, device.as_deref()) {
                     None => Heard::Event(JobEvent::Calibration { calibration, device }),
-                    Some(why) => Heard::Last(failed(
-                        FaultCode::Garbled,
-                        format!("its calibration is none: {}", short(&why)),
-                    )),
+                    Some(why) => Heard::Last(failed(Reason::CalibrationBad, &[&short(&why)])),
                 }
             }
             WorkerMessage::Log { line } => {
@@ -307,7 +298,7 @@ impl<'a> Watch<'a> {
             WorkerMessage::Done {} => Heard::Last((JobState::Done, None)),
             WorkerMessage::Stopped {} => Heard::Last((JobState::Canceled, None)),
             WorkerMessage::Failed { message } => {
-                Heard::Last(failed(FaultCode::Failed, short(&message)))
+                Heard::Last(failed(Reason::GaveUp, &[&short(&message)]))
             }
         }
     }
@@ -335,17 +326,11 @@ impl<'a> Watch<'a> {
     fn measured(&mut self, record: Box<protocol::bench::BenchRecord>) -> Heard {
         self.results += 1;
         if self.results > MAX_RESULTS {
-            return Heard::Last(failed(
-                FaultCode::Garbled,
-                "it has more results than a job may have",
-            ));
+            return Heard::Last(failed(Reason::ResultsFull, &[]));
         }
         match contradiction(&record) {
             None => Heard::Event(JobEvent::Result { record }),
-            Some(why) => Heard::Last(failed(
-                FaultCode::Garbled,
-                format!("its result contradicts itself: {why}"),
-            )),
+            Some(why) => Heard::Last(failed(Reason::Contradiction, &[&why])),
         }
     }
 }

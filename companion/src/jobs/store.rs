@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use protocol::fault::{Fault, FaultCode};
+use protocol::fault::Fault;
 use protocol::job::{JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEvent, RequestId};
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::oneshot;
@@ -16,6 +16,7 @@ use super::tables::{self, Made, New};
 use super::{PER_KEY, QUEUED};
 use crate::clock::{Clock, Millis};
 use crate::hooks::Hooks;
+use crate::reason::Reason;
 
 /// Jobs that keep all their events.
 const KEEP_JOBS: u32 = 500;
@@ -107,9 +108,10 @@ impl Store {
         request: RequestId,
         owner: String,
         spec: &JobSpec,
+        logged: impl FnOnce(&str) -> bool + Send + 'static,
     ) -> Result<(JobId, bool), Fault> {
         let text = serde_json::to_string(spec).map_err(|_unwritable| lost())?;
-        self.ask(move |keeper| keeper.create(request, &owner, &text)).await
+        self.ask(move |keeper| keeper.create(request, &owner, &text, logged)).await
     }
 
     pub(super) async fn claim(&self) -> Result<Option<(JobId, JobSpec)>, Fault> {
@@ -162,10 +164,7 @@ impl Keeper {
     /// What the last daemon left is not run again: a measurement is of its time.
     fn recover(&mut self) -> rusqlite::Result<()> {
         for job in tables::unfinished(&self.db)? {
-            let fault = Fault::new(
-                FaultCode::Interrupted,
-                "the daemon ended before the job did; start it again",
-            );
+            let fault = Reason::EndedBefore.fault();
             let event = JobEvent::Ended { state: JobState::Interrupted, fault: Some(fault) };
             tables::append(&mut self.db, job, self.clock.now(), event, &OPEN, &|| {})?;
         }
@@ -178,12 +177,16 @@ impl Keeper {
         request: RequestId,
         owner: &str,
         spec: &str,
+        logged: impl FnOnce(&str) -> bool,
     ) -> Result<(JobId, bool), Fault> {
         let made = self.write(|keeper| {
             let now = keeper.clock.now();
             let new = New { request, owner, spec, now, queued: QUEUED, per_owner: PER_KEY };
             let hooks = &keeper.hooks;
-            tables::create(&mut keeper.db, &new, &|| hooks.pass("before_create"))
+            tables::create(&mut keeper.db, &new, || {
+                hooks.pass("before_create");
+                logged(spec)
+            })
         })?;
         self.hooks.pass("after_create");
         match made {
@@ -192,15 +195,8 @@ impl Keeper {
                 Ok((event.job, true))
             }
             Made::Known(job, before) if before == spec => Ok((job, false)),
-            Made::Known(..) => Err(Fault::new(
-                FaultCode::Conflict,
-                "this request id has started another job; choose a new one",
-            )),
-            Made::Full(why) => Err(Fault {
-                code: FaultCode::QueueFull,
-                message: format!("{why}; cancel one or wait"),
-                retry_after_ms: Some(1000),
-            }),
+            Made::Known(..) => Err(Reason::RequestTaken.fault()),
+            Made::Full(reason) => Err(reason.fault()),
         }
     }
 
@@ -285,17 +281,14 @@ fn put_aside(path: &Path, now: Millis) -> std::io::Result<PathBuf> {
 }
 
 fn unwritable() -> Fault {
-    Fault::new(
-        FaultCode::Storage,
-        "results cannot be kept: writing to the state folder failed; make room or mend the disk, then start the daemon again",
-    )
+    Reason::Unwritable.fault()
 }
 
 fn unreadable(error: &rusqlite::Error) -> Fault {
     eprintln!("the jobs cannot be read: {error}");
-    Fault::new(FaultCode::Storage, "the results cannot be read; see the daemon's messages")
+    Reason::Unreadable.fault()
 }
 
 fn lost() -> Fault {
-    Fault::new(FaultCode::Internal, "the daemon lost its store; start it again")
+    Reason::StoreLost.fault()
 }

@@ -5,6 +5,7 @@ use protocol::job::{JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEven
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use crate::clock::Millis;
+use crate::reason::Reason;
 
 /// A later number means later tables.
 const TABLES: i64 = 1;
@@ -41,7 +42,8 @@ pub(super) fn prepare(db: &Connection) -> Result<()> {
 pub(super) enum Made {
     Fresh(NumberedEvent),
     Known(JobId, String),
-    Full(&'static str),
+    /// It is not kept.
+    Full(Reason),
 }
 
 /// What a new job is.
@@ -54,7 +56,12 @@ pub(super) struct New<'a> {
     pub(super) per_owner: u32,
 }
 
-pub(super) fn create(db: &mut Connection, new: &New<'_>, before: &dyn Fn()) -> Result<Made> {
+/// Keeps a job, if `logged` says yes right before its commit.
+pub(super) fn create(
+    db: &mut Connection,
+    new: &New<'_>,
+    logged: impl FnOnce() -> bool,
+) -> Result<Made> {
     let tx = begin(db)?;
     let known = tx
         .query_row(
@@ -69,7 +76,7 @@ pub(super) fn create(db: &mut Connection, new: &New<'_>, before: &dyn Fn()) -> R
     let waiting: u32 =
         tx.query_row("SELECT count(*) FROM jobs WHERE state = 'queued'", [], |row| row.get(0))?;
     if waiting >= new.queued {
-        return Ok(Made::Full("the queue is full"));
+        return Ok(Made::Full(Reason::QueueFull));
     }
     let own: u32 = tx.query_row(
         "SELECT count(*) FROM jobs WHERE state IN ('queued', 'running') AND owner = ?1",
@@ -77,7 +84,7 @@ pub(super) fn create(db: &mut Connection, new: &New<'_>, before: &dyn Fn()) -> R
         |row| row.get(0),
     )?;
     if own >= new.per_owner {
-        return Ok(Made::Full("this key has as many jobs as one key may have"));
+        return Ok(Made::Full(Reason::ShareFull));
     }
     tx.execute(
         "INSERT INTO jobs (request, owner, spec, state, created_ms, last_seq) VALUES (?1, ?2, ?3, 'queued', ?4, 0)",
@@ -85,7 +92,9 @@ pub(super) fn create(db: &mut Connection, new: &New<'_>, before: &dyn Fn()) -> R
     )?;
     let job = JobId(tx.last_insert_rowid().unsigned_abs());
     let event = add(&tx, job, new.now, JobEvent::Queued)?;
-    before();
+    if !logged() {
+        return Ok(Made::Full(Reason::Unlogged));
+    }
     tx.commit()?;
     Ok(Made::Fresh(event))
 }

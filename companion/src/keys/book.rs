@@ -80,6 +80,8 @@ pub(crate) enum PairError {
     Wrong,
     /// There are too many keys.
     Full,
+    /// It could not be written down who paired.
+    Unlogged,
 }
 
 impl Book {

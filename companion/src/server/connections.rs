@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
+use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -13,10 +14,11 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
 use tokio::task::AbortHandle;
 
-use super::{Daemon, Peer, guard};
+use super::{Bound, Daemon, Peer, guard};
 
 /// Connections at once.
 const CONNECTIONS: usize = 128;
@@ -83,20 +85,58 @@ impl Connections {
     }
 }
 
+/// Where connections come from.
+#[derive(Debug)]
+pub(super) enum Listener {
+    Tcp { listener: TcpListener, is_local: bool },
+    Unix(UnixListener),
+}
+
+/// What comes in over it.
+trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
+
+impl Listener {
+    pub(super) fn of(bound: Bound) -> io::Result<Self> {
+        Ok(match bound {
+            Bound::Tcp { listener, is_local } => {
+                listener.set_nonblocking(true)?;
+                Self::Tcp { listener: TcpListener::from_std(listener)?, is_local }
+            }
+            Bound::Unix { listener, .. } => {
+                listener.set_nonblocking(true)?;
+                Self::Unix(UnixListener::from_std(listener)?)
+            }
+        })
+    }
+
+    async fn accept(&self) -> io::Result<(Box<dyn Wire>, Peer)> {
+        match self {
+            Self::Tcp { listener, is_local } => {
+                let (stream, from) = listener.accept().await?;
+                // Answers are small and awaited.
+                let _ = stream.set_nodelay(true);
+                let network = Peer::Network(from.ip().to_canonical());
+                Ok((Box::new(stream), if *is_local { Peer::Here } else { network }))
+            }
+            Self::Unix(listener) => {
+                let (stream, _) = listener.accept().await?;
+                Ok((Box::new(stream), Peer::Socket))
+            }
+        }
+    }
+}
+
 /// Accepts until the daemon ends.
-pub(super) async fn accept(
-    daemon: Arc<Daemon>,
-    connections: Arc<Connections>,
-    listener: TcpListener,
-    peer: Peer,
-) {
+pub(super) async fn accept(daemon: Arc<Daemon>, connections: Arc<Connections>, listener: Listener) {
     let mut ending = daemon.ending.subscribe();
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             _ = ending.wait_for(|ending| *ending) => return,
         };
-        let Ok((stream, _)) = accepted else {
+        let Ok((stream, peer)) = accepted else {
             // Out of file descriptors, or gone before it was accepted.
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;
@@ -120,12 +160,10 @@ pub(super) async fn accept(
 async fn attend(
     daemon: Arc<Daemon>,
     connections: Arc<Connections>,
-    stream: TcpStream,
+    stream: Box<dyn Wire>,
     peer: Peer,
     number: u64,
 ) {
-    // Answers are small and awaited.
-    let _ = stream.set_nodelay(true);
     let asked = Arc::clone(&connections);
     let service = service_fn(move |request: Request<Incoming>| {
         asked.has_asked(number);

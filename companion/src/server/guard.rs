@@ -4,14 +4,16 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 
-use super::origin::About;
+use super::origin::{About, LONGEST};
 use super::refusal::Refusal;
-use super::{Daemon, Peer, host, origin, routes};
+use super::{Daemon, Peer, audit, host, origin, routes};
+use crate::audit::Action;
 
 /// Names of secrets that some program may put into a query, where logs and histories keep them.
 const SECRETS: [&str; 8] =
@@ -37,6 +39,8 @@ pub(super) struct Admitted {
 /// Answers a request.
 pub(super) async fn answer(daemon: Arc<Daemon>, peer: Peer, request: Request) -> Response {
     let judged = judge(&daemon, peer, &request).map(|(host, admitted)| (host.to_owned(), admitted));
+    let stranger = request.headers().get(header::ORIGIN).and_then(|origin| origin.to_str().ok());
+    let stranger = stranger.filter(|origin| origin.len() <= LONGEST).map(str::to_owned);
     let (host, mut response, origin) = match judged {
         Ok((host, admitted)) => {
             let origin = admitted.origin.clone();
@@ -48,6 +52,10 @@ pub(super) async fn answer(daemon: Arc<Daemon>, peer: Peer, request: Request) ->
         }
         Err(refusal) => (None, refuse(&daemon, refusal), None),
     };
+    if let Some(refusal) = response.extensions().get::<Refusal>() {
+        let who = || audit::who(peer, stranger.as_deref());
+        daemon.note_refusal(who, Action::Request, refusal.key());
+    }
     dress(response.headers_mut(), host.as_deref(), origin.as_deref());
     response
 }
@@ -56,7 +64,9 @@ pub(super) async fn answer(daemon: Arc<Daemon>, peer: Peer, request: Request) ->
 pub(super) fn refuse(daemon: &Daemon, refusal: Refusal) -> Response {
     daemon.counters.refused(refusal);
     let status = refusal.status();
-    (status, format!("{}: {}\n", status.as_u16(), refusal.sentence())).into_response()
+    let text = format!("{}: {}\n", status.as_u16(), refusal.sentence());
+    // What it was is read where the peer is known.
+    (status, Extension(refusal), text).into_response()
 }
 
 fn judge<'r>(

@@ -19,8 +19,10 @@ use tokio::time::{sleep, timeout};
 
 use super::guard::Admitted;
 use super::socket::{Close, Sink, Stream, say};
-use super::{Daemon, limits};
+use super::{Daemon, audit, limits};
+use crate::audit::{Action, Entry, Who};
 use crate::keys::{Key, KeyId, PairError, random};
+use crate::reason::Reason;
 
 /// How long a stranger may think.
 const FIRST_MESSAGE: Duration = Duration::from_secs(5);
@@ -31,6 +33,8 @@ const FIRST_BYTES: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) key: KeyId,
+    /// For the audit log.
+    pub(super) who: Who,
     pub(super) scopes: Vec<Scope>,
 }
 
@@ -66,10 +70,7 @@ pub(super) async fn greet(
             is_ours(pair.protocol)?;
             self::pair(daemon, admitted, pair, nonce, origin).await
         }
-        _ => Err(Fault::new(
-            FaultCode::Unauthenticated,
-            "the first message proves a key or a pairing code",
-        )),
+        _ => Err(Reason::NoProof.fault()),
     };
     match done {
         Ok((session, welcome)) => Ok((session, (ask.id, welcome))),
@@ -90,8 +91,7 @@ fn throttle(daemon: &Daemon) -> std::sync::MutexGuard<'_, super::Throttle> {
 }
 
 async fn first_message(stream: &mut Stream) -> Result<Ask, Close> {
-    let late =
-        || Close::saying(close::UNAUTHENTICATED, FaultCode::Unauthenticated, "no proof within 5 s");
+    let late = || Close::saying(close::UNAUTHENTICATED, Reason::Late);
     let text = match timeout(FIRST_MESSAGE, stream.next()).await.map_err(|_elapsed| late())? {
         Some(Ok(Message::Text(text))) if text.len() <= FIRST_BYTES => text,
         Some(Ok(Message::Text(_))) => return Err(Close::Code(1009)),
@@ -103,22 +103,14 @@ async fn first_message(stream: &mut Stream) -> Result<Ask, Close> {
 }
 
 fn malformed() -> Close {
-    Close::saying(
-        close::MALFORMED,
-        FaultCode::Malformed,
-        "the first message is `identify` or `pair`",
-    )
+    Close::saying(close::MALFORMED, Reason::FirstMessage)
 }
 
 fn is_ours(version: u32) -> Result<(), Close> {
     if version == protocol::VERSION {
         return Ok(());
     }
-    Err(Close::saying(
-        close::VERSION,
-        FaultCode::Version,
-        "page and daemon have no version in common; open the page that this daemon serves",
-    ))
+    Err(Close::saying(close::VERSION, Reason::Version))
 }
 
 fn identify(
@@ -138,19 +130,16 @@ fn identify(
     let key = book
         .paired(identify.key)
         .filter(|key| key.secret.proves(&proof::identify(&handshake), &identify.proof));
-    let key = key.ok_or_else(|| {
-        Fault::new(
-            FaultCode::Unauthenticated,
-            "this key is not known here; pair again with `ridgepoint pair`",
-        )
-    })?;
+    let key = key.ok_or_else(|| Reason::KeyUnknown.fault())?;
     let (keys, name, now) = (Arc::clone(daemon), key.id, daemon.clock.now());
     tokio::task::spawn_blocking(move || keys.keys.used(name, now));
-    let session = session_of(daemon, admitted, key);
+    let who = Who { session: Some(number()), key: Some(key.id), ..admitted.who() };
+    let session = session_of(daemon, admitted, key, who);
+    daemon.note(Entry::done(session.who.clone(), Action::Identify, ""));
     let identified = Identified {
         proof: key.secret.sign(&proof::identified(&handshake)),
         scopes: session.scopes.clone(),
-        session: number(),
+        session: session.who.session.unwrap_or_default(),
         epoch: daemon.epoch,
     };
     Ok((session, ServerMessage::Identified(identified)))
@@ -164,6 +153,8 @@ async fn pair(
     origin: &str,
 ) -> Result<(Session, ServerMessage), Fault> {
     let (keys, asked, origin) = (Arc::clone(daemon), pair.clone(), origin.to_owned());
+    let mut who = Who { session: Some(number()), ..admitted.who() };
+    let logged = who.clone();
     let paired = tokio::task::spawn_blocking(move || {
         let handshake = Handshake {
             server_nonce: &nonce,
@@ -172,27 +163,34 @@ async fn pair(
             origin: &origin,
         };
         let now = keys.clock.now();
-        keys.keys.change(|book| book.pair(&asked, &handshake, now))
+        keys.keys.change(|book| {
+            let paired = book.pair(&asked, &handshake, now)?;
+            // A key that is in no log is none.
+            let who = Who { key: Some(paired.0.id), ..logged };
+            if audit::write(&keys.log, &Entry::done(who, Action::Pair, &asked.label), true) {
+                return Ok(paired);
+            }
+            book.keys.retain(|key| key.id != paired.0.id);
+            Err(PairError::Unlogged)
+        })
     });
-    let storage =
-        || Fault::new(FaultCode::Storage, "the new key cannot be kept; see the daemon's messages");
-    let paired = paired.await.map_err(|_panicked| storage())?.map_err(|error| {
+    let unkept = || Reason::KeyUnkept.fault();
+    let paired = paired.await.map_err(|_panicked| unkept())?.map_err(|error| {
         eprintln!("no pairing: {error}");
-        storage()
+        unkept()
     })?;
     let (key, proof) = paired.map_err(|error| match error {
-        PairError::Wrong => Fault::new(
-            FaultCode::Unauthenticated,
-            "this pairing code is wrong, used, or older than 5 minutes; `ridgepoint pair` prints a new link",
-        ),
-        PairError::Full => Fault::new(FaultCode::Rate, "too many keys; revoke some with `ridgepoint keys revoke`"),
+        PairError::Wrong => Reason::CodeWrong.fault(),
+        PairError::Full => Reason::KeysFull.fault(),
+        PairError::Unlogged => Reason::Unlogged.fault(),
     })?;
-    let session = session_of(daemon, admitted, &key);
+    who.key = Some(key.id);
+    let session = session_of(daemon, admitted, &key, who);
     let paired = Paired {
         key: key.id,
         proof,
         scopes: session.scopes.clone(),
-        session: number(),
+        session: session.who.session.unwrap_or_default(),
         epoch: daemon.epoch,
     };
     Ok((session, ServerMessage::Paired(paired)))
@@ -200,13 +198,14 @@ async fn pair(
 
 /// What a session may do: what its key may, the daemon allows, and the way it came permits. Nobody on a plain network gets more
 /// than a look.
-fn session_of(daemon: &Daemon, admitted: &Admitted, key: &Key) -> Session {
+fn session_of(daemon: &Daemon, admitted: &Admitted, key: &Key, who: Who) -> Session {
     let permitted = |scope: &Scope| match scope {
         Scope::Read => true,
-        Scope::Bench => daemon.bench && admitted.peer.is_local,
+        Scope::Bench => daemon.bench && admitted.peer.is_local(),
         Scope::Files | Scope::Power => false,
     };
-    Session { key: key.id, scopes: key.scopes.iter().copied().filter(permitted).collect() }
+    let scopes = key.scopes.iter().copied().filter(permitted).collect();
+    Session { key: key.id, who, scopes }
 }
 
 fn number() -> u64 {

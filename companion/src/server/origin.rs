@@ -5,7 +5,8 @@ use axum::http::{HeaderMap, Method, header};
 
 use super::refusal::Refusal;
 
-const LONGEST: usize = 256;
+/// Bytes of an origin.
+pub(super) const LONGEST: usize = 256;
 
 /// What a request is about, as far as its origin matters.
 #[derive(Debug, Clone, Copy)]

@@ -29,7 +29,7 @@ type Compute = fn(Given) -> Result<Vec<u8>, Failure>;
 pub(super) fn may_read(daemon: &Daemon, peer: Peer, headers: &HeaderMap) -> Result<(), Refusal> {
     let mut given = headers.get_all(header::AUTHORIZATION).iter();
     let Some(value) = given.next() else {
-        return if peer.is_local { Ok(()) } else { Err(Refusal::Token) };
+        return if peer.is_local() { Ok(()) } else { Err(Refusal::Token) };
     };
     let token = value.to_str().ok().and_then(|value| value.strip_prefix("Bearer "));
     let book = daemon.keys.book();

@@ -10,15 +10,17 @@ use axum::extract::ws::Message;
 use futures_util::StreamExt;
 use protocol::client::{Ask, ClientMessage};
 use protocol::close;
-use protocol::fault::{Fault, FaultCode};
+use protocol::fault::Fault;
 use protocol::job::JobId;
 use protocol::scope::Scope;
 use protocol::server::{Accepted, ServerMessage};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use super::Daemon;
 use super::handshake::{Session, Welcome};
 use super::socket::{Close, Sink, Stream, say, send};
+use super::{Daemon, audit};
+use crate::audit::{Action, Entry};
+use crate::reason::Reason;
 
 /// Messages per second over a longer time.
 pub(super) const MESSAGES_PER_S: u32 = 20;
@@ -103,11 +105,7 @@ impl<'a> Running<'a> {
                     send(self.sink, Message::Ping(Bytes::new())).await
                 }
                 _ = keys.changed() => self.check_key(),
-                () = ended(&mut ending) => Err(Close::saying(
-                    close::DRAINING,
-                    FaultCode::Draining,
-                    "the daemon ends; start it again and reconnect",
-                )),
+                () = ended(&mut ending) => Err(Close::saying(close::DRAINING, Reason::Draining)),
             };
             if let Err(close) = done {
                 return close;
@@ -118,11 +116,7 @@ impl<'a> Running<'a> {
     fn check_key(&self) -> Result<(), Close> {
         match self.daemon.keys.book().paired(self.session.key) {
             Some(_) => Ok(()),
-            None => Err(Close::saying(
-                close::FORBIDDEN,
-                FaultCode::Unauthenticated,
-                "this key was revoked; pair again with `ridgepoint pair`",
-            )),
+            None => Err(Close::saying(close::FORBIDDEN, Reason::KeyRevoked)),
         }
     }
 
@@ -130,14 +124,11 @@ impl<'a> Running<'a> {
         let allowed = self.bucket.take(Instant::now());
         if !allowed {
             if self.bucket.excess > EXCESS {
-                return Err(Close::saying(close::RATE, FaultCode::Rate, "too many messages"));
+                return Err(Close::saying(close::RATE, Reason::Flood));
             }
             let Message::Text(text) = message else { return Ok(()) };
-            let fault = Fault {
-                code: FaultCode::Rate,
-                message: format!("more than {MESSAGES_PER_S} messages per second"),
-                retry_after_ms: Some(1000),
-            };
+            let fault = Reason::TooFast.with(&[&MESSAGES_PER_S]);
+            self.note(Action::Session, &fault);
             return say(self.sink, id_of(&text), ServerMessage::Fault(fault)).await;
         }
         match message {
@@ -145,9 +136,7 @@ impl<'a> Running<'a> {
             // The library answers pings by itself.
             Message::Ping(_) | Message::Pong(_) => Ok(()),
             Message::Close(_) => Err(Close::Gone),
-            Message::Binary(_) => {
-                Err(Close::saying(close::MALFORMED, FaultCode::Malformed, "messages are text"))
-            }
+            Message::Binary(_) => Err(Close::saying(close::MALFORMED, Reason::NotText)),
         }
     }
 
@@ -157,36 +146,50 @@ impl<'a> Running<'a> {
             Err(error) => {
                 self.strikes += 1;
                 if self.strikes > STRIKES {
-                    return Err(Close::saying(
-                        close::MALFORMED,
-                        FaultCode::Malformed,
-                        "too many messages that are none",
-                    ));
+                    return Err(Close::saying(close::MALFORMED, Reason::Strikes));
                 }
-                let fault = Fault::new(
-                    FaultCode::Malformed,
-                    format!("not a message of this protocol: {error}"),
-                );
+                let fault = Reason::NoMessage.with(&[&error]);
+                self.note(Action::Session, &fault);
                 return say(self.sink, id_of(text), ServerMessage::Fault(fault)).await;
             }
         };
-        let answer = self.answer(ask).await.unwrap_or_else(ServerMessage::Fault);
+        let action = match ask {
+            ClientMessage::StartJob(_) => Action::StartJob,
+            ClientMessage::CancelJob { .. } => Action::CancelJob,
+            _ => Action::Session,
+        };
+        let answer = self.answer(ask).await.unwrap_or_else(|fault| {
+            self.note(action, &fault);
+            ServerMessage::Fault(fault)
+        });
         say(self.sink, Some(id), answer).await
     }
 
     async fn answer(&mut self, ask: ClientMessage) -> Result<ServerMessage, Fault> {
         self.may(&ask)?;
         match ask {
-            ClientMessage::Identify(_) | ClientMessage::Pair(_) => {
-                Err(Fault::new(FaultCode::BadInput, "this session has proved itself already"))
-            }
+            ClientMessage::Identify(_) | ClientMessage::Pair(_) => Err(Reason::Proved.fault()),
             ClientMessage::StartJob(start) => {
                 let owner = self.session.key.to_string();
-                let (job, fresh) = self.daemon.jobs.start(start.request, owner, &start.job).await?;
+                let (who, log) = (self.session.who.clone(), self.daemon.log.clone());
+                let logged = move |spec: &str| {
+                    audit::write(&log, &Entry::done(who, Action::StartJob, spec), true)
+                };
+                let jobs = &self.daemon.jobs;
+                let (job, fresh) = jobs.start(start.request, owner, &start.job, logged).await?;
                 Ok(ServerMessage::Accepted(Accepted { job, fresh }))
             }
             ClientMessage::CancelJob { job } => {
-                self.daemon.jobs.cancel(job).await.map(|()| ServerMessage::Ok)
+                if self.daemon.jobs.cancel(job).await? {
+                    let who = self.session.who.clone();
+                    let entry = Entry::done(who, Action::CancelJob, &job.0.to_string());
+                    let log = self.daemon.log.clone();
+                    // What is canceled stays so, whether or not it could be written down.
+                    let written =
+                        tokio::task::spawn_blocking(move || audit::write(&log, &entry, true));
+                    let _ = written.await;
+                }
+                Ok(ServerMessage::Ok)
             }
             ClientMessage::ListJobs { limit } => {
                 let jobs = self.daemon.jobs.store().list(limit.min(LIST)).await?;
@@ -206,6 +209,11 @@ impl<'a> Running<'a> {
         }
     }
 
+    /// Counts a refusal for the audit log.
+    fn note(&self, action: Action, fault: &Fault) {
+        self.daemon.note_refusal(|| self.session.who.clone(), action, fault.code.key());
+    }
+
     /// The scope that a message needs. Every message has its line here.
     fn may(&self, ask: &ClientMessage) -> Result<(), Fault> {
         let needed = match ask {
@@ -222,28 +230,15 @@ impl<'a> Running<'a> {
         if self.session.scopes.contains(&needed) {
             return Ok(());
         }
-        let key = needed.key();
-        Err(Fault::new(
-            FaultCode::Forbidden,
-            format!(
-                "this session lacks the scope `{key}`; pair again with `ridgepoint pair --scope {key}`"
-            ),
-        ))
+        Err(Reason::ScopeLacking.with(&[&needed.key()]))
     }
 
     async fn subscribe(&mut self, job: JobId, after: u64) -> Result<ServerMessage, Fault> {
         if self.jobs.len() >= SUBSCRIPTIONS && !self.jobs.contains_key(&job) {
-            let most = SUBSCRIPTIONS;
-            return Err(Fault::new(
-                FaultCode::Rate,
-                format!("a session follows at most {most} jobs"),
-            ));
+            return Err(Reason::SubscriptionsFull.with(&[&SUBSCRIPTIONS]));
         }
         let store = self.daemon.jobs.store();
-        let summary = store
-            .get(job)
-            .await?
-            .ok_or_else(|| Fault::new(FaultCode::NotFound, format!("there is no job {}", job.0)))?;
+        let summary = store.get(job).await?.ok_or_else(|| Reason::NoJob.with(&[&job.0]))?;
         // Older events may be dropped; a number from another daemon's life may lie in the future.
         let after = after.min(summary.last_seq);
         let first = store.events(job, after, 1).await?.first().map(|event| event.seq);
@@ -258,8 +253,7 @@ impl<'a> Running<'a> {
     fn watch_sensors(&mut self, hz: f64) -> Result<ServerMessage, Fault> {
         let (low, high) = TELEMETRY_HZ;
         if !(low..=high).contains(&hz) {
-            let message = format!("hz is {hz}; it must be from {low} to {high}");
-            return Err(Fault::new(FaultCode::BadInput, message));
+            return Err(Reason::OutOfRange.with(&[&"hz", &hz, &low, &high]));
         }
         let mut every = interval(Duration::from_secs_f64(1.0 / hz));
         // A client that was slow gets the latest reading, not all that it missed.
@@ -300,8 +294,7 @@ impl<'a> Running<'a> {
             return Ok(());
         }
         self.told_broken = true;
-        let message = "results cannot be kept any more; the job that ran will be found interrupted";
-        say(self.sink, None, ServerMessage::Fault(Fault::new(FaultCode::Storage, message))).await
+        say(self.sink, None, ServerMessage::Fault(Reason::StoreBroke.fault())).await
     }
 }
 

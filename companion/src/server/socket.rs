@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use protocol::close;
-use protocol::fault::{Fault, FaultCode};
+use protocol::fault::Fault;
 use protocol::server::{Say, ServerMessage};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{sleep, timeout};
@@ -19,6 +19,8 @@ use tungstenite::error::{CapacityError, ProtocolError};
 use super::guard::{Admitted, refuse};
 use super::refusal::Refusal;
 use super::{Daemon, handshake, session};
+use crate::audit::Action;
+use crate::reason::Reason;
 
 /// Bytes of a message.
 pub(super) const MESSAGE: usize = 256 * 1024;
@@ -48,8 +50,8 @@ pub(super) enum Close {
 }
 
 impl Close {
-    pub(super) fn saying(code: u16, fault: FaultCode, message: &str) -> Self {
-        Self::Say(code, Fault::new(fault, message))
+    pub(super) fn saying(code: u16, reason: Reason) -> Self {
+        Self::Say(code, reason.fault())
     }
 
     /// What a failure to read means.
@@ -95,15 +97,16 @@ async fn attend(
 ) {
     let (mut sink, mut stream) = socket.split();
     let close = match handshake::greet(&daemon, &admitted, &mut sink, &mut stream).await {
-        Err(close) => close,
+        Err(close) => {
+            if let Close::Say(_, fault) = &close {
+                daemon.note_refusal(|| admitted.who(), Action::Identify, fault.code.key());
+            }
+            close
+        }
         Ok((session, welcome)) => {
             drop(stranger);
             match daemon.places.session() {
-                None => Close::saying(
-                    close::RATE,
-                    FaultCode::Rate,
-                    "all sessions are taken; close another page",
-                ),
+                None => Close::saying(close::RATE, Reason::SessionsFull),
                 Some(_place) => {
                     session::run(&daemon, session, welcome, &mut sink, &mut stream).await
                 }

@@ -1,10 +1,15 @@
-//! The files of one folder, and nothing else: no listings, no way out of the folder, no method but GET and HEAD.
+//! The files of a page, from one folder or from inside this program, and nothing else: no listings, no way out of the folder, no
+//! method but GET and HEAD.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use axum::body::Body;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+
+use super::embedded::Files;
 
 /// What the extensions of a built page are.
 const TYPES: [(&str, &str); 14] = [
@@ -24,17 +29,38 @@ const TYPES: [(&str, &str); 14] = [
     ("xml", "application/xml"),
 ];
 
-/// A folder that is served.
-#[derive(Debug, Clone)]
-pub(crate) struct Site {
-    root: PathBuf,
+/// A page that is served.
+#[derive(Clone)]
+pub(crate) enum Site {
+    /// That of a folder, named without links.
+    Folder(PathBuf),
+    /// That inside this program.
+    Embedded(Files),
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder(folder) => fmt::Display::fmt(&folder.display(), f),
+            Self::Embedded(_) => f.write_str("the page inside this program"),
+        }
+    }
+}
+
+/// Without the bytes of the files.
+impl fmt::Debug for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl Site {
+    /// That of a folder.
+    ///
     /// # Errors
     /// When the folder is not there.
-    pub(crate) fn new(root: &Path) -> io::Result<Self> {
-        Ok(Self { root: root.canonicalize()? })
+    pub(crate) fn of(folder: &Path) -> io::Result<Self> {
+        Ok(Self::Folder(folder.canonicalize()?))
     }
 
     /// The answer to a request.
@@ -44,36 +70,46 @@ impl Site {
             return (StatusCode::METHOD_NOT_ALLOWED, allow, "405: GET and HEAD only\n")
                 .into_response();
         }
-        let Some(file) = self.file(path) else { return not_found() };
-        // A page is small and this machine is near: read whole, per request, so that a new build shows at once.
-        let Ok(body) = std::fs::read(&file) else { return not_found() };
+        let Some(path) = plain_path(path) else { return not_found() };
+        let Some(body) = self.read(&path) else { return not_found() };
         let headers =
-            [(header::CONTENT_TYPE, content_type(&file)), (header::CACHE_CONTROL, "no-cache")];
+            [(header::CONTENT_TYPE, content_type(&path)), (header::CACHE_CONTROL, "no-cache")];
         (headers, body).into_response()
     }
 
-    /// The file that a path of a URL names; `None` if it names none, or one outside the folder.
-    fn file(&self, path: &str) -> Option<PathBuf> {
-        let decoded = percent_decoded(path)?;
-        let mut file = self.root.clone();
-        for name in decoded.strip_prefix('/')?.split('/') {
-            if !is_plain_name(name) {
-                return None;
+    /// The content of a file, if there is such a file.
+    fn read(&self, path: &str) -> Option<Body> {
+        match self {
+            // A page is small and this machine is near: read whole, per request, so that a new build shows at once.
+            Self::Folder(root) => {
+                // Links inside the folder may point outside of it.
+                let file = root.join(path).canonicalize().ok()?;
+                let inside = file.starts_with(root) && file.is_file();
+                inside.then(|| std::fs::read(&file).ok())?.map(Body::from)
             }
-            file.push(name);
+            Self::Embedded(files) => {
+                let (_, content) = files.iter().find(|(name, _)| *name == path)?;
+                Some(Body::from(*content))
+            }
         }
-        if decoded.ends_with('/') {
-            file.push("index.html");
-        }
-        // Links inside the folder may point outside of it.
-        let file = file.canonicalize().ok()?;
-        (file.starts_with(&self.root) && file.is_file()).then_some(file)
     }
+}
+
+/// The relative path of the file that a path of a URL names; `None` if it could lead anywhere else.
+fn plain_path(path: &str) -> Option<String> {
+    let mut path = percent_decoded(path)?.strip_prefix('/')?.to_owned();
+    if path.is_empty() || path.ends_with('/') {
+        path.push_str("index.html");
+    }
+    path.split('/').all(is_plain_name).then_some(path)
 }
 
 /// A name of one file or folder, on every system: nothing that climbs, is hidden, or names a drive or stream.
 fn is_plain_name(name: &str) -> bool {
-    !name.starts_with('.') && !name.contains(['\\', ':']) && !name.chars().any(char::is_control)
+    !name.is_empty()
+        && !name.starts_with('.')
+        && !name.contains(['\\', ':'])
+        && !name.chars().any(char::is_control)
 }
 
 /// A path with its %xx replaced, once; `None` for bad escapes and for what is not UTF-8.
@@ -93,8 +129,9 @@ fn percent_decoded(path: &str) -> Option<String> {
     String::from_utf8(decoded).ok()
 }
 
-fn content_type(file: &Path) -> &'static str {
-    let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+fn content_type(path: &str) -> &'static str {
+    let extension =
+        Path::new(path).extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     let known = TYPES.iter().find(|(known, _)| known.eq_ignore_ascii_case(extension));
     known.map_or("application/octet-stream", |(_, content_type)| content_type)
 }
@@ -124,9 +161,66 @@ mod tests {
 
     #[test]
     fn names_that_lead_elsewhere_are_none() {
-        for name in ["..", ".", ".git", "a\\b", "c:", "a\0", "a\n"] {
+        for name in ["", "..", ".", ".git", "a\\b", "c:", "a\0", "a\n"] {
             assert!(!is_plain_name(name), "{name:?}");
         }
         assert!(is_plain_name("web-0123abcd_bg.wasm") && is_plain_name("a b"));
+    }
+
+    const FILES: Files = &[
+        ("a b.txt", b"blank"),
+        ("index.html", b"<!doctype html>page"),
+        ("odd.xyz", b"?"),
+        ("style.css", b"a{}"),
+        ("web_bg.wasm", b"\0asm"),
+    ];
+
+    /// Everything that a client sees of an answer.
+    fn seen(site: &Site, method: &Method, path: &str) -> (StatusCode, String, Vec<u8>) {
+        let (head, body) = site.answer(method, path).into_parts();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let body = runtime.block_on(axum::body::to_bytes(body, 1 << 20)).unwrap();
+        (head.status, format!("{:?}", head.headers), body.to_vec())
+    }
+
+    #[test]
+    fn a_page_inside_the_program_is_served_as_the_same_page_in_a_folder() {
+        let name = format!("ridgepoint-site-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        for (name, content) in FILES {
+            std::fs::write(folder.join(name), content).unwrap();
+        }
+        let (outer, inner) = (Site::of(&folder).unwrap(), Site::Embedded(FILES));
+        let mut found = 0;
+        for path in [
+            "/",
+            "/index.html",
+            "/a%20b.txt",
+            "/odd.xyz",
+            "/style.css",
+            "/web_bg.wasm",
+            "/nothing",
+            "/INDEX.HTML",
+            "//index.html",
+            "/index.html/",
+            "/../index.html",
+            "/%2e%2e/index.html",
+            "/x/../index.html",
+            "/index.html%00",
+            "index.html",
+            "",
+        ] {
+            for method in [Method::GET, Method::HEAD, Method::POST] {
+                let (outer, inner) = (seen(&outer, &method, path), seen(&inner, &method, path));
+                assert_eq!(outer, inner, "{method} {path}");
+                found += usize::from(inner.0 == StatusCode::OK);
+            }
+        }
+        assert_eq!(found, 2 * 6, "six addresses name a file");
+        let (_, headers, body) = seen(&inner, &Method::GET, "/web_bg.wasm");
+        assert!(headers.contains("application/wasm") && headers.contains("no-cache"), "{headers}");
+        assert_eq!(body, b"\0asm");
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }

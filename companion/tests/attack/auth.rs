@@ -4,10 +4,9 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use protocol::bench::{BenchKind, BenchSpec, Shape};
 use protocol::client::{Ask, ClientMessage, Identify, Pair, StartJob};
 use protocol::fault::FaultCode;
-use protocol::job::{CalibrateSpec, FakeAct, JobId, JobSpec};
+use protocol::job::{FakeAct, JobId, JobState};
 use protocol::proof::{self, Handshake};
 use protocol::scope::Scope;
 use protocol::server::ServerMessage;
@@ -19,6 +18,33 @@ use crate::socket::{Client, Key, fake, random, sign};
 
 fn start_job() -> ClientMessage {
     ClientMessage::StartJob(StartJob { request: random(), job: fake(1, 1, FakeAct::Finish) })
+}
+
+/// Every message of the protocol: a test of the protocol keeps one file for each.
+fn schema() -> Vec<ClientMessage> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/protocol/tests/golden/v1");
+    let files = fs::read_dir(folder).expect("golden files").flatten();
+    let asks = files.filter(|file| file.file_name().to_string_lossy().starts_with("client_"));
+    let read = |file: fs::DirEntry| {
+        let text = fs::read_to_string(file.path()).expect("a file");
+        serde_json::from_str::<Ask>(&text).expect("a message").ask
+    };
+    asks.map(read).collect()
+}
+
+/// Whether a message starts or ends something. A new one has its line here before this compiles.
+fn controls(ask: &ClientMessage) -> bool {
+    match ask {
+        ClientMessage::StartJob(_) | ClientMessage::CancelJob { .. } => true,
+        ClientMessage::Identify(_)
+        | ClientMessage::Pair(_)
+        | ClientMessage::ListJobs { .. }
+        | ClientMessage::SubscribeJob { .. }
+        | ClientMessage::UnsubscribeJob { .. }
+        | ClientMessage::SubscribeTelemetry { .. }
+        | ClientMessage::UnsubscribeTelemetry {}
+        | ClientMessage::Ping {} => false,
+    }
 }
 
 /// Every message but the two that prove something.
@@ -125,11 +151,33 @@ fn a_code_pairs_one_page_once() {
     }
     assert!(daemon.open().pair(&code).is_err());
     assert!(daemon.effects().starts_with("1 keys"), "{}", daemon.effects());
-    // A link with fewer scopes makes a key with fewer.
-    let link = verb(&daemon, "pair --scope read");
-    let mut client = daemon.open();
-    client.pair(link.split_once("#pair=").expect("a link").1).expect("good");
-    assert_eq!(client.scopes, [Scope::Read]);
+}
+
+/// A link with fewer scopes makes a key with fewer; one that may measure may also see what it measured.
+#[test]
+fn a_key_has_the_scopes_of_its_link() {
+    let daemon = Daemon::start(&fakes());
+    let both = [Scope::Read, Scope::Bench];
+    for (words, scopes) in [
+        ("--scope read", &both[..1]),
+        ("--scope bench", &both),
+        ("--scope bench,read", &both),
+        ("--scope read --scope read", &both[..1]),
+    ] {
+        let link = verb(&daemon, &format!("pair {words}"));
+        let mut client = daemon.open();
+        client.pair(link.split_once("#pair=").expect("a link").1).expect("good");
+        assert_eq!(client.scopes, scopes, "{words}");
+        if scopes.contains(&Scope::Bench) {
+            let job = client.fake(1, 1, FakeAct::Finish);
+            assert_eq!(client.end_of(job).0, JobState::Done, "{words}");
+        }
+    }
+    verb(&daemon, "keys new --name measures --scope bench");
+    let keys = verb(&daemon, "keys list -o json");
+    let keys: Vec<serde_json::Value> = serde_json::from_str(&keys).expect("JSON");
+    let token = keys.iter().find(|key| key["name"] == "measures").expect("the new one");
+    assert_eq!(token["scopes"], json!(["read", "bench"]));
 }
 
 /// T06, D16: the clock is turned for the daemon only.
@@ -166,26 +214,21 @@ fn a_session_that_may_only_look_controls_nothing() {
     let link = verb(&daemon, "pair --scope read");
     let mut client = daemon.open();
     client.pair(link.split_once("#pair=").expect("a link").1).expect("good");
-    let shape = Shape { m: 1, n: 64, k: 64 };
-    let bench = BenchSpec {
-        what: BenchKind::Gemv,
-        shapes: vec![shape],
-        formats: vec!["int8".into()],
-        backend: None,
-        iterations: None,
-    };
-    let (before, start) =
-        (daemon.effects(), |job| ClientMessage::StartJob(StartJob { request: random(), job }));
-    for control in [
-        start_job(),
-        start(JobSpec::Bench(bench)),
-        start(JobSpec::Calibrate(CalibrateSpec { backend: None })),
-        ClientMessage::CancelJob { job: running },
-        ClientMessage::CancelJob { job: JobId(999) },
-    ] {
-        assert_eq!(client.fault(control.clone()), FaultCode::Forbidden, "{control:?}");
+    let before = daemon.effects();
+    let mut refused = 0;
+    for ask in [ClientMessage::CancelJob { job: running }, start_job()].into_iter().chain(schema())
+    {
+        let controls = controls(&ask);
+        let answer = client.ask(ask.clone());
+        let forbidden =
+            matches!(&answer, ServerMessage::Fault(fault) if fault.code == FaultCode::Forbidden);
+        assert_eq!(forbidden, controls, "{ask:?}: {answer:?}");
+        refused += usize::from(controls);
     }
+    assert!(refused >= 6, "{refused}");
     assert_eq!(daemon.effects(), before);
+    let told = |line: &crate::harness::Logged| line.decision == "refused: forbidden";
+    daemon.wait_for("the log", || daemon.audit().iter().filter(|line| told(line)).count() == 2);
     // Control: it may look.
     assert_eq!(client.subscribe(running, 0), 0);
     assert!(

@@ -22,6 +22,23 @@ pub(crate) struct Daemon {
     said: Arc<Mutex<String>>,
 }
 
+/// A line of the audit log.
+#[derive(Debug, Clone)]
+pub(crate) struct Logged {
+    pub(crate) action: String,
+    pub(crate) decision: String,
+    pub(crate) count: u64,
+    pub(crate) whole: Value,
+}
+
+impl Logged {
+    /// True if it tells that something was done that lasts.
+    pub(crate) fn changes(&self) -> bool {
+        let lasts = ["new_code", "pair", "start_job", "cancel_job", "new_token", "revoke_keys"];
+        self.decision == "allowed" && lasts.contains(&self.action.as_str())
+    }
+}
+
 /// How to start one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Setup {
@@ -69,7 +86,11 @@ impl Daemon {
     /// One more in the same folders; `Err` with its complaint if it ends at once.
     pub(crate) fn start_in(folder: Arc<Folder>, setup: &Setup) -> Result<Self, String> {
         let mut command = daemon(&folder);
-        command.args(["--site", &folder.path("site"), "--port", "0"]).args(&setup.flags);
+        command.args(["--site", &folder.path("site")]).args(&setup.flags);
+        let listens = setup.flags.iter().any(|flag| flag == "--listen");
+        if !listens {
+            command.args(["--port", "0"]);
+        }
         if let Some(hooks) = &setup.hooks {
             command.env("RIDGEPOINT_TEST_HOOKS", hooks.to_string());
         }
@@ -99,8 +120,16 @@ impl Daemon {
             return Err(format!("{code:?}: {}", said.lock().expect("as above")));
         };
         let daemon = Self { child, port, folder, said };
-        daemon.wait_for("its port", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+        if !listens {
+            daemon.wait_for("its port", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+        }
         Ok(daemon)
+    }
+
+    /// The same daemon through another port, as `ssh -L` brings it there.
+    pub(crate) fn through(mut self, port: u16) -> Self {
+        self.port = port;
+        self
     }
 
     /// Ends it as a crash would, and starts another one in the same folders.
@@ -210,7 +239,42 @@ impl Daemon {
         let keys: Value = serde_json::from_str(&keys).expect("JSON");
         let keys = keys["keys"].as_array().map_or(0, Vec::len);
         let (jobs, events) = counts(&self.state());
-        format!("{keys} keys, {jobs} jobs, {events} events, files {:?}", files.keys())
+        let done = self.audit().iter().filter(|line| line.changes()).count();
+        let files = files.keys();
+        let workers = self.children().len();
+        format!(
+            "{keys} keys, {jobs} jobs, {events} events, {done} done, {workers} workers, files {files:?}"
+        )
+    }
+
+    /// Every byte that it keeps, but for the audit log, which also grows by what is refused.
+    pub(crate) fn tree(&self) -> BTreeMap<String, Vec<u8>> {
+        let entries = fs::read_dir(self.state()).expect("its state").flatten();
+        let read = |entry: fs::DirEntry| {
+            let name = entry.file_name().into_string().expect("a plain name");
+            // The index of the write-ahead log is of who reads it.
+            let kept = !name.starts_with("audit") && !name.ends_with("-shm");
+            kept.then(|| (name, fs::read(entry.path()).expect("a file")))
+        };
+        entries.filter_map(read).collect()
+    }
+
+    /// The lines of the audit log.
+    pub(crate) fn audit(&self) -> Vec<Logged> {
+        let text = fs::read_to_string(self.state().join("audit.jsonl")).expect("a log");
+        // A line that is being written has no end yet.
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        let read = |line: &str| {
+            let line: Value = serde_json::from_str(line).expect("JSON");
+            let word = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
+            Logged {
+                action: word("action"),
+                decision: word("decision"),
+                count: line["count"].as_u64().unwrap_or_default(),
+                whole: line,
+            }
+        };
+        whole.lines().map(read).collect()
     }
 
     pub(crate) fn rss_mib(&self) -> f64 {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Output;
 use std::time::{Duration, Instant};
 
 use protocol::fault::FaultCode;
@@ -14,6 +15,13 @@ use crate::harness::{Daemon, Setup, fakes};
 
 /// A verb of the command line on the folders of a daemon, as the user who owns them.
 pub(crate) fn verb(daemon: &Daemon, words: &str) -> String {
+    let ended = ended(daemon, words);
+    assert!(ended.status.success(), "{words}: {}", String::from_utf8_lossy(&ended.stderr));
+    String::from_utf8(ended.stdout).expect("text").trim().to_owned()
+}
+
+/// How it ended, whether well or not.
+pub(crate) fn ended(daemon: &Daemon, words: &str) -> Output {
     use std::os::unix::fs::MetadataExt;
     use std::os::unix::process::CommandExt;
     let owner = fs::metadata(daemon.state()).expect("its state");
@@ -22,9 +30,7 @@ pub(crate) fn verb(daemon: &Daemon, words: &str) -> String {
     if fs::metadata("/proc/self").is_ok_and(|me| me.uid() == 0) {
         command.uid(owner.uid()).gid(owner.gid());
     }
-    let ended = command.output().expect("it runs");
-    assert!(ended.status.success(), "{words}: {}", String::from_utf8_lossy(&ended.stderr));
-    String::from_utf8(ended.stdout).expect("text").trim().to_owned()
+    command.output().expect("it runs")
 }
 
 /// T09
@@ -71,7 +77,9 @@ fn tokens_open_what_their_scope_says() {
 /// T10
 #[test]
 fn nothing_secret_is_written_anywhere_but_into_the_file_of_keys() {
-    let setup = fakes();
+    // As talkative as other programs can be made.
+    let setup =
+        Setup { before: Some("export RUST_LOG=trace RUST_BACKTRACE=full".into()), ..fakes() };
     let daemon = Daemon::start(&setup);
     let code = daemon.code();
     let (mut client, key) = daemon.paired();
@@ -115,14 +123,37 @@ fn nothing_secret_is_written_anywhere_but_into_the_file_of_keys() {
 #[test]
 fn keys_that_others_may_read_or_swap_stop_the_start() {
     let setup = Setup::default();
-    for row in ["file 0644", "folder 0755", "symbolic link", "damaged"] {
+    for row in [
+        "file 0644",
+        "file 0640",
+        "file 0602",
+        "folder 0755",
+        "folder 0710",
+        "symbolic link",
+        "linked folder",
+        "a folder",
+        "damaged",
+        "empty",
+    ] {
         let folder = Daemon::start(&setup).kill();
         let (state, keys) = (folder.path("state"), folder.path("state/keys.json"));
         let mode = |mode| PermissionsExt::from_mode(mode);
         match row {
             "file 0644" => fs::set_permissions(&keys, mode(0o644)).expect("ours"),
+            "file 0640" => fs::set_permissions(&keys, mode(0o640)).expect("ours"),
+            "file 0602" => fs::set_permissions(&keys, mode(0o602)).expect("ours"),
             "folder 0755" => fs::set_permissions(&state, mode(0o755)).expect("ours"),
+            "folder 0710" => fs::set_permissions(&state, mode(0o710)).expect("ours"),
             "damaged" => fs::write(&keys, "{").expect("ours"),
+            "empty" => fs::write(&keys, "").expect("ours"),
+            "a folder" => {
+                fs::remove_file(&keys).expect("ours");
+                fs::create_dir(&keys).expect("ours");
+            }
+            "linked folder" => {
+                fs::rename(&state, folder.path("elsewhere")).expect("ours");
+                std::os::unix::fs::symlink(folder.path("elsewhere"), &state).expect("a link");
+            }
             _ => {
                 fs::rename(&keys, folder.path("elsewhere.json")).expect("ours");
                 std::os::unix::fs::symlink(folder.path("elsewhere.json"), &keys).expect("a link");
@@ -130,7 +161,7 @@ fn keys_that_others_may_read_or_swap_stop_the_start() {
         }
         let said =
             Daemon::start_in(folder, &setup).err().unwrap_or_else(|| panic!("{row}: it starts"));
-        let code = if row == "damaged" { "Some(1)" } else { "Some(5)" };
+        let code = if matches!(row, "damaged" | "empty") { "Some(1)" } else { "Some(5)" };
         assert!(said.starts_with(code) && said.contains("state"), "{row}: {said}");
     }
 }

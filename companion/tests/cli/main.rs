@@ -9,6 +9,7 @@ mod advice;
 mod bad_input;
 mod bench;
 mod calibration;
+mod doctor;
 mod files;
 mod forms;
 mod golden;

@@ -259,7 +259,8 @@ fn a_taken_port_is_told() {
     daemon.args(["--site", &folder.path("site"), "--port", &port]);
     let ended: Ended = daemon.output().expect("it starts").into();
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), ""));
-    assert!(ended.stderr.contains(&format!("port {port} is taken")), "{}", ended.stderr);
+    let (told, page) = (format!("port {port} is taken"), "(see docs/guides/troubleshooting.md)");
+    assert!(ended.stderr.contains(&told) && ended.stderr.contains(page), "{}", ended.stderr);
 }
 
 #[test]
@@ -275,7 +276,12 @@ fn it_listens_to_this_machine_only() {
 #[test]
 fn a_folder_without_a_page_is_refused() {
     let folder = Folder::new();
-    for site in [vec!["--site".to_owned(), folder.path("")], vec![]] {
+    let mut cases = vec![vec!["--site".to_owned(), folder.path("")]];
+    // A program with a page inside has one to serve.
+    if !cfg!(feature = "page") {
+        cases.push(vec![]);
+    }
+    for site in cases {
         let ended: Ended = daemon(&folder).args(&site).output().expect("it starts").into();
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{site:?}");
         assert!(ended.stderr.contains("no page"), "{}", ended.stderr);
@@ -333,4 +339,27 @@ fn ctrl_c_ends_with_130() {
         .expect("kill is there");
     assert!(sent.success());
     assert_eq!(server.child.0.wait().expect("it ends").code(), Some(130));
+}
+
+/// Built with the feature `page`, the program needs no folder.
+#[cfg(feature = "page")]
+#[test]
+fn the_page_inside_the_program_is_served() {
+    let folder = Folder::new();
+    let mut command = daemon(&folder);
+    let spawned =
+        command.args(["--port", "0"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let mut child = Ends(spawned.expect("the binary starts"));
+    let mut address = String::new();
+    let stdout = child.0.stdout.take().expect("piped");
+    BufReader::new(stdout).read_line(&mut address).expect("it prints its address");
+    let port =
+        address.trim().trim_end_matches('/').rsplit(':').next().and_then(|it| it.parse().ok());
+    let server = Server { child, port: port.expect("a port"), _folder: folder };
+    let page = server.get("/");
+    assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
+    assert!(page.body.starts_with(b"<!doctype html>"));
+    // A folder that is named comes first.
+    let named = start(&["--port", "0"]);
+    assert_eq!(named.get("/").body, b"<!doctype html>page");
 }

@@ -1,0 +1,332 @@
+//! Who did what, and what was refused: one line of JSON per event in `audit.jsonl` of the state folder. Lines are only added, each
+//! with a number and the hash of the line before it, so that one that was changed or taken out is noticed. No secret is ever in it.
+
+mod tally;
+mod verify;
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use protocol::hex::Hex;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::clock::{Clock, Millis};
+use crate::keys::KeyId;
+
+pub(crate) use tally::Tally;
+pub(crate) use verify::{Chain, verify};
+
+/// A file has at most this many bytes.
+const FILE: u64 = 16 << 20;
+/// Older files that are kept beside the one that is written.
+const KEPT: u32 = 4;
+/// No line is longer: an origin has at most 256 bytes, and everything else is short.
+const LINE: u64 = 4096;
+
+/// What was done, or asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Action {
+    /// A daemon started.
+    Serve,
+    /// A daemon ended as it should.
+    End,
+    /// A link was made.
+    NewCode,
+    /// A page paired.
+    Pair,
+    /// A key opened a session.
+    Identify,
+    StartJob,
+    CancelJob,
+    /// A token was made.
+    NewToken,
+    RevokeKeys,
+    /// Something else that was asked for on a session.
+    Session,
+    /// Something that was asked for over HTTP.
+    Request,
+}
+
+/// Who did it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Who {
+    pub(crate) session: Option<u64>,
+    pub(crate) key: Option<KeyId>,
+    pub(crate) origin: Option<String>,
+    /// The way it came.
+    pub(crate) peer: String,
+}
+
+impl Who {
+    /// The user of this machine, at a terminal.
+    pub(crate) fn terminal() -> Self {
+        Self { peer: "command line".into(), ..Self::default() }
+    }
+}
+
+/// An event.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) who: Who,
+    pub(crate) action: Action,
+    /// Of what was asked for, as it was sent.
+    pub(crate) args: Option<Hex<32>>,
+    /// Why it was refused; none if it was not.
+    pub(crate) refused: Option<&'static str>,
+    /// How many times.
+    pub(crate) count: u64,
+}
+
+impl Entry {
+    /// Something that was done.
+    pub(crate) fn done(who: Who, action: Action, args: &str) -> Self {
+        let args = (!args.is_empty()).then(|| hash(args.as_bytes()));
+        Self { who, action, args, refused: None, count: 1 }
+    }
+}
+
+/// A line of the file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    ts: Millis,
+    seq: u64,
+    prev_sha256: Hex<32>,
+    session: Option<u64>,
+    key_id: Option<KeyId>,
+    origin: Option<String>,
+    peer: String,
+    action: Action,
+    args_hash: Option<Hex<32>>,
+    decision: String,
+    count: u64,
+}
+
+/// SHA-256.
+pub(crate) fn hash(bytes: &[u8]) -> Hex<32> {
+    Hex(Sha256::digest(bytes).into())
+}
+
+/// The log of a state folder. It holds nothing in memory, because the daemon and the verbs `pair` and `keys` write it too.
+#[derive(Debug, Clone)]
+pub(crate) struct Log {
+    folder: PathBuf,
+    clock: Clock,
+    /// Bytes of a file.
+    most: u64,
+}
+
+impl Log {
+    pub(crate) fn of(state: &Path, clock: Clock) -> Self {
+        Self { folder: state.into(), clock, most: FILE }
+    }
+
+    /// Adds a line, and with `safe` waits until it is on the disk.
+    ///
+    /// # Errors
+    /// The system's, and a last line that is none of ours.
+    pub(crate) fn add(&self, entry: &Entry, safe: bool) -> io::Result<()> {
+        let _lock = self.lock()?;
+        let mut file = self.open()?;
+        let last = self.last(&mut file)?;
+        let line = self.line(entry, last);
+        if file.metadata()?.len() + line.len() as u64 > self.most {
+            self.rotate()?;
+            file = self.open()?;
+        }
+        file.write_all(&line)?;
+        if safe {
+            file.sync_data()?;
+            // The name of a new file must be on the disk, too.
+            File::open(&self.folder)?.sync_all()?;
+        }
+        Ok(())
+    }
+
+    fn line(&self, entry: &Entry, last: Option<(u64, Hex<32>)>) -> Vec<u8> {
+        let (seq, prev_sha256) = last.map_or((0, Hex([0; 32])), |last| last);
+        let Who { session, key, origin, peer } = entry.who.clone();
+        let decision = match entry.refused {
+            None => "allowed".to_owned(),
+            Some(why) => format!("refused: {why}"),
+        };
+        let line = Line {
+            ts: self.clock.now(),
+            seq: seq + 1,
+            prev_sha256,
+            session,
+            key_id: key,
+            origin,
+            peer,
+            action: entry.action,
+            args_hash: entry.args,
+            decision,
+            count: entry.count,
+        };
+        let mut bytes = serde_json::to_vec(&line).expect("a line has text keys");
+        bytes.push(b'\n');
+        bytes
+    }
+
+    /// Shared with the other programs of this user.
+    fn lock(&self) -> io::Result<File> {
+        let mut open = OpenOptions::new();
+        open.create(true).truncate(false).write(true).mode(0o600);
+        let lock = open.open(self.folder.join("audit.lock"))?;
+        lock.lock()?;
+        Ok(lock)
+    }
+
+    fn open(&self) -> io::Result<File> {
+        let path = path(&self.folder, 0);
+        if fs::symlink_metadata(&path).is_ok_and(|known| !known.is_file()) {
+            return Err(io::Error::other(format!("{} is not a file", path.display())));
+        }
+        OpenOptions::new().create(true).read(true).append(true).mode(0o600).open(path)
+    }
+
+    /// Number and hash of the last line, which may be in the file before this one. Half a line, which a crash or a full disk
+    /// left, was never acknowledged; it is cut off.
+    fn last(&self, file: &mut File) -> io::Result<Option<(u64, Hex<32>)>> {
+        let length = file.metadata()?.len();
+        let tail = tail(file, length)?;
+        let whole = tail.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        if (tail.len() - whole) as u64 > LINE {
+            return Err(none_of_ours());
+        }
+        if whole < tail.len() {
+            file.set_len(length - (tail.len() - whole) as u64)?;
+        }
+        if whole == 0 {
+            let Ok(mut before) = File::open(path(&self.folder, 1)) else { return Ok(None) };
+            let length = before.metadata()?.len();
+            return last_line(&self::tail(&mut before, length)?).map(Some);
+        }
+        last_line(&tail[..whole]).map(Some)
+    }
+
+    fn rotate(&self) -> io::Result<()> {
+        for number in (0..KEPT).rev() {
+            match fs::rename(path(&self.folder, number), path(&self.folder, number + 1)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The file that is written, or an older one.
+fn path(folder: &Path, number: u32) -> PathBuf {
+    match number {
+        0 => folder.join("audit.jsonl"),
+        _ => folder.join(format!("audit.{number}.jsonl")),
+    }
+}
+
+/// The end of a file, with its last line whole if that is one of ours.
+fn tail(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
+    file.seek(SeekFrom::Start(length.saturating_sub(2 * LINE)))?;
+    let mut tail = Vec::new();
+    file.take(2 * LINE).read_to_end(&mut tail)?;
+    Ok(tail)
+}
+
+/// Number and hash of the last of whole lines.
+fn last_line(lines: &[u8]) -> io::Result<(u64, Hex<32>)> {
+    let lines = lines.strip_suffix(b"\n").unwrap_or(lines);
+    let line = lines.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+    let parsed: Line = serde_json::from_slice(line).map_err(|_unread| none_of_ours())?;
+    Ok((parsed.seq, hash(line)))
+}
+
+fn none_of_ours() -> io::Error {
+    io::Error::other("its last line is none of this program's")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(name: &str, most: u64) -> Log {
+        let name = format!("ridgepoint-audit-{name}-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        Log { most, ..Log::of(&folder, Clock::default()) }
+    }
+
+    fn entry(args: &str) -> Entry {
+        Entry::done(Who::terminal(), Action::RevokeKeys, args)
+    }
+
+    fn lines(log: &Log) -> Vec<Line> {
+        let text = fs::read_to_string(path(&log.folder, 0)).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn every_line_names_the_one_before_it() {
+        let log = log("chain", FILE);
+        for args in ["a", "b", ""] {
+            log.add(&entry(args), true).unwrap();
+        }
+        let lines = lines(&log);
+        assert_eq!(lines.iter().map(|line| line.seq).collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(lines[0].prev_sha256, Hex([0; 32]));
+        assert_ne!(lines[1].prev_sha256, lines[2].prev_sha256);
+        assert_eq!((lines[0].args_hash, lines[2].args_hash), (Some(hash(b"a")), None));
+        assert_eq!(verify(&log.folder).unwrap(), Chain { lines: 3, first: 1 });
+        fs::remove_dir_all(log.folder).unwrap();
+    }
+
+    #[test]
+    fn half_a_line_of_a_crash_is_cut_off_and_a_strange_one_stops_the_log() {
+        let log = log("torn", FILE);
+        log.add(&entry("a"), false).unwrap();
+        let file = path(&log.folder, 0);
+        let whole = fs::read(&file).unwrap();
+        fs::write(&file, [&whole[..], b"{\"ts\":1,\"se"].concat()).unwrap();
+        assert_eq!(verify(&log.folder).unwrap().lines, 1, "it was never there");
+        log.add(&entry("b"), false).unwrap();
+        assert_eq!(lines(&log).len(), 2);
+        assert_eq!(verify(&log.folder).unwrap().lines, 2);
+        fs::write(&file, [&whole[..], b"{}\n"].concat()).unwrap();
+        assert!(log.add(&entry("c"), false).is_err());
+        fs::remove_dir_all(log.folder).unwrap();
+    }
+
+    #[test]
+    fn a_flood_of_lines_fills_a_few_files_and_no_more() {
+        let log = log("rotate", 2000);
+        for number in 0..100 {
+            log.add(&entry(&number.to_string()), false).unwrap();
+        }
+        let files: Vec<u64> = fs::read_dir(&log.folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().metadata().unwrap().len())
+            .filter(|bytes| *bytes > 0)
+            .collect();
+        assert_eq!(files.len(), 1 + KEPT as usize, "{files:?}");
+        assert!(files.iter().all(|bytes| *bytes <= 2000), "{files:?}");
+        let chain = verify(&log.folder).unwrap();
+        assert_eq!(chain.first + chain.lines, 101, "{chain:?}: the latest are there");
+        // Between the two renames of a rotation, too, the chain goes on.
+        fs::rename(path(&log.folder, 0), path(&log.folder, 1)).unwrap();
+        log.add(&entry("after"), false).unwrap();
+        assert_eq!(lines(&log)[0].seq, 101);
+        fs::remove_dir_all(log.folder).unwrap();
+    }
+
+    #[test]
+    fn nobody_is_led_elsewhere_by_a_link() {
+        let log = log("link", FILE);
+        std::os::unix::fs::symlink("/dev/null", path(&log.folder, 0)).unwrap();
+        assert!(log.add(&entry("a"), false).is_err());
+        fs::remove_dir_all(log.folder).unwrap();
+    }
+}

@@ -1,0 +1,97 @@
+//! Refusals in the log: the first of a kind at once, those of the minute after it as one line with their number. However many
+//! there are, they are a few lines per minute.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::{Action, Entry, Who};
+
+/// What is counted together.
+type Kind = (Action, &'static str);
+
+/// Refusals that are not in the log yet.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    window: Duration,
+    kinds: Mutex<BTreeMap<Kind, Counted>>,
+}
+
+#[derive(Debug)]
+struct Counted {
+    since: Instant,
+    count: u64,
+}
+
+impl Tally {
+    pub(crate) fn new(window: Duration) -> Self {
+        Self { window, kinds: Mutex::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Kind, Counted>> {
+        self.kinds.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a refusal, and gives the line if it is the first of its kind in a while.
+    pub(crate) fn refused(
+        &self,
+        now: Instant,
+        who: impl FnOnce() -> Who,
+        action: Action,
+        why: &'static str,
+    ) -> Option<Entry> {
+        let mut kinds = self.lock();
+        if let Some(counted) = kinds.get_mut(&(action, why)) {
+            counted.count += 1;
+            return None;
+        }
+        kinds.insert((action, why), Counted { since: now, count: 0 });
+        Some(Entry { who: who(), action, args: None, refused: Some(why), count: 1 })
+    }
+
+    /// The lines of kinds whose time is over, at a time or at the end; a kind that did not occur again is forgotten.
+    pub(crate) fn due(&self, now: Instant, at_the_end: bool) -> Vec<Entry> {
+        let mut lines = Vec::new();
+        self.lock().retain(|(action, why), counted| {
+            if !at_the_end && now.saturating_duration_since(counted.since) < self.window {
+                return true;
+            }
+            let count = std::mem::take(&mut counted.count);
+            counted.since = now;
+            if count > 0 {
+                let who = Who { peer: "several".into(), ..Who::default() };
+                let (action, refused) = (*action, Some(*why));
+                lines.push(Entry { who, action, args: None, refused, count });
+            }
+            count > 0
+        });
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_is_two_lines_a_minute_and_every_refusal_is_counted() {
+        let (minute, start) = (Duration::from_mins(1), Instant::now());
+        let tally = Tally::new(minute);
+        let refused = |now| tally.refused(now, Who::terminal, Action::Request, "origin");
+        let mut lines = Vec::new();
+        for second in 0..180 {
+            let now = start + Duration::from_secs(second);
+            lines.extend(tally.due(now, false));
+            for _ in 0..1000 {
+                lines.extend(refused(now));
+            }
+        }
+        lines.extend(tally.due(start + 3 * minute, true));
+        let counted: u64 = lines.iter().map(|line| line.count).sum();
+        assert_eq!((lines.len(), counted), (4, 180_000), "{lines:?}");
+        assert_eq!(lines[0].who, Who::terminal());
+        // After a quiet while the next one is a first one again.
+        assert!(tally.due(start + 5 * minute, false).is_empty());
+        assert!(refused(start + 6 * minute).is_some());
+    }
+}

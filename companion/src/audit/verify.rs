@@ -1,0 +1,119 @@
+//! Whether a log is as it was written: every number follows the one before it, and every hash is that of the line before it.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+
+use protocol::hex::Hex;
+
+use super::{KEPT, LINE, Line, hash, path};
+
+/// A log that is whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Chain {
+    pub(crate) lines: u64,
+    /// The number of its first line; later than 1 where older files were dropped. 0 if it has none.
+    pub(crate) first: u64,
+}
+
+/// Reads all files of a log, the oldest first.
+///
+/// # Errors
+/// The first line that is not as it was written, in words.
+pub(crate) fn verify(folder: &Path) -> Result<Chain, String> {
+    let mut chain = Chain { lines: 0, first: 0 };
+    let mut last = None;
+    for number in (0..=KEPT).rev() {
+        let path = path(folder, number);
+        let shown = path.display();
+        let file = match File::open(&path) {
+            Ok(file) => BufReader::new(file),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(format!("{shown} cannot be read: {error}")),
+        };
+        follow(file, &mut last, &mut chain).map_err(|why| format!("{shown}, {why}"))?;
+    }
+    Ok(chain)
+}
+
+/// Number and hash of a line.
+type Link = (u64, Hex<32>);
+
+fn follow(
+    mut file: impl BufRead,
+    last: &mut Option<Link>,
+    chain: &mut Chain,
+) -> Result<(), String> {
+    for number in 1_u64.. {
+        let wrong = |why: &str| format!("line {number}: {why}");
+        let mut line = Vec::new();
+        let mut part = io::Read::take(&mut file, 2 * LINE);
+        part.read_until(b'\n', &mut line).map_err(|error| wrong(&error.to_string()))?;
+        // Half a line at the end was never acknowledged.
+        let Some(line) = line.strip_suffix(b"\n") else {
+            return if (line.len() as u64) < LINE { Ok(()) } else { Err(wrong("it has no end")) };
+        };
+        let read: Line =
+            serde_json::from_slice(line).map_err(|_unread| wrong("it is none of ours"))?;
+        let (expected, before) = match *last {
+            Some((seq, hash)) => (seq + 1, hash),
+            None if read.seq == 1 => (1, Hex([0; 32])),
+            // What came before was dropped with its file.
+            None => (read.seq, read.prev_sha256),
+        };
+        if read.seq != expected {
+            return Err(wrong(&format!("its number is {}, and {expected} was next", read.seq)));
+        }
+        if read.prev_sha256 != before {
+            return Err(wrong("the line before it was changed"));
+        }
+        if chain.lines == 0 {
+            chain.first = read.seq;
+        }
+        chain.lines += 1;
+        *last = Some((read.seq, hash(line)));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Action, Entry, Log, Who};
+    use super::*;
+    use crate::clock::Clock;
+
+    /// What somebody does to the lines.
+    type Edit = fn(&mut Vec<String>);
+
+    #[test]
+    fn what_was_changed_afterwards_is_found() {
+        let name = format!("ridgepoint-verify-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let log = Log::of(&folder, Clock::default());
+        for action in [Action::Serve, Action::NewToken, Action::RevokeKeys, Action::End] {
+            log.add(&Entry::done(Who::terminal(), action, "x"), false).unwrap();
+        }
+        let whole = std::fs::read_to_string(path(&folder, 0)).unwrap();
+        let edits: [(&str, Edit); 6] = [
+            ("another action", |lines| lines[1] = lines[1].replace("new_token", "identify")),
+            ("one taken out", |lines| drop(lines.remove(1))),
+            ("the first taken out and renumbered", |lines| {
+                lines.remove(0);
+                lines[0] = lines[0].replace("\"seq\":2", "\"seq\":1");
+            }),
+            ("two swapped", |lines| lines.swap(1, 2)),
+            ("one twice", |lines| lines.insert(1, lines[0].clone())),
+            ("no JSON", |lines| lines[2].clear()),
+        ];
+        assert_eq!(verify(&folder).unwrap(), Chain { lines: 4, first: 1 });
+        for (row, edit) in edits {
+            let mut lines: Vec<String> = whole.lines().map(str::to_owned).collect();
+            edit(&mut lines);
+            std::fs::write(path(&folder, 0), lines.join("\n") + "\n").unwrap();
+            assert!(verify(&folder).is_err(), "{row}");
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(verify(&folder).unwrap().lines, 0);
+    }
+}

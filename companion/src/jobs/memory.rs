@@ -1,0 +1,192 @@
+//! Whether a job has room: what the largest of its points keeps in memory at once, against what the machine can give without
+//! swapping. A job that has none is refused before it waits, not ended by the system while it runs.
+
+use std::fs;
+use std::sync::OnceLock;
+use std::thread::available_parallelism;
+
+use calc_core::catalog;
+use calc_core::units::Bytes;
+use kernels::backend::{Cache, Element, Kernel, MatrixProduct, Product};
+use kernels::cpu::device;
+use kernels::pack::Layout;
+use protocol::bench::{BenchKind, BenchSpec};
+use protocol::fault::Fault;
+use protocol::job::JobSpec;
+use report::number_text;
+
+use crate::measure::calibration;
+use crate::reason::Reason;
+
+/// As the kernels do it: cold buffers cover four times the last-level cache, and there are two at least.
+const COVER: u64 = 4;
+const LEAST_COPIES: u64 = 2;
+/// The last-level cache where the system does not tell, and the least size of cold arrays.
+const UNKNOWN_CACHE: u64 = 128 << 20;
+const LEAST_ARRAY: u64 = 64 << 20;
+/// What stays free for everything else, or a tenth, whichever is more.
+const RESERVE: u64 = 1 << 30;
+
+/// Refuses a job that needs more than there is. `held` is what a job that runs now will give back; without `available` nothing is
+/// known and nothing refused.
+pub(super) fn has_room(spec: &JobSpec, available: Option<u64>, held: u64) -> Result<(), Fault> {
+    let (Some(available), needed) = (available, needed(spec)) else { return Ok(()) };
+    let available = available.saturating_sub(RESERVE.max(available / 10)).saturating_add(held);
+    if needed <= available {
+        return Ok(());
+    }
+    let shown = |bytes: u64| number_text::bytes(Bytes::new(bytes as f64));
+    Err(Reason::MemoryShort.with(&[&shown(needed), &shown(available)]))
+}
+
+/// What the system says that programs can have; nothing where it does not say.
+pub(super) fn available() -> Option<u64> {
+    available_in(&fs::read_to_string("/proc/meminfo").ok()?)
+}
+
+fn available_in(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// Bytes of the largest point. Points are measured one after the other.
+pub(super) fn needed(spec: &JobSpec) -> u64 {
+    let cache = last_level_cache();
+    let cold = (COVER * cache).max(LEAST_ARRAY);
+    let kernels = match spec {
+        JobSpec::Fake(_) => Vec::new(),
+        JobSpec::Calibrate(_) => calibration::points(cold),
+        JobSpec::Bench(bench) => {
+            points(bench, cold).into_iter().map(|kernel| (kernel, Cache::Cold)).collect()
+        }
+    };
+    kernels.iter().map(|(kernel, how)| bytes(kernel, *how, cache)).max().unwrap_or(0)
+}
+
+fn points(bench: &BenchSpec, cold: u64) -> Vec<Kernel> {
+    match bench.what {
+        BenchKind::Bandwidth => vec![Kernel::Triad { bytes: cold }],
+        BenchKind::Flops => Vec::new(),
+        BenchKind::Gemm => {
+            let product = |shape: &protocol::bench::Shape| {
+                let (element, m, n, k) = (Element::Fp32, shape.m, shape.n, shape.k);
+                Kernel::Gemm(MatrixProduct { element, m, n, k })
+            };
+            bench.shapes.iter().map(product).collect()
+        }
+        BenchKind::Gemv => {
+            let layouts = layouts(&bench.formats);
+            let of = |shape: &protocol::bench::Shape| {
+                let (n, k) = (shape.n, shape.k);
+                layouts.iter().map(move |layout| Kernel::Gemv(Product { layout: *layout, n, k }))
+            };
+            bench.shapes.iter().flat_map(of).collect()
+        }
+    }
+}
+
+/// All layouts where no format is named; formats without a kernel are the worker's to refuse.
+fn layouts(formats: &[String]) -> Vec<Layout> {
+    if formats.is_empty() {
+        return Layout::ALL.into();
+    }
+    let layout = |key: &String| Layout::by_key(catalog::format(key).ok()?.key);
+    formats.iter().filter_map(layout).collect()
+}
+
+/// What the processor's backend allocates for a point: weights or arrays with their copies, and inputs and outputs.
+fn bytes(kernel: &Kernel, how: Cache, cache: u64) -> u64 {
+    let copied = |bytes: u64| match how {
+        Cache::Hot => bytes,
+        Cache::Cold => {
+            bytes.saturating_mul((COVER * cache).div_ceil(bytes.max(1)).max(LEAST_COPIES))
+        }
+    };
+    match kernel {
+        Kernel::Read { bytes } => copied(*bytes),
+        Kernel::Copy { bytes } => copied(bytes.saturating_mul(2)),
+        Kernel::Triad { bytes } => copied(bytes.saturating_mul(3)),
+        Kernel::Fma | Kernel::Dot => 0,
+        Kernel::Gemv(product) => {
+            let stored = product.layout.format().stored_bytes(product.n, product.k).get();
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "saturates"
+            )]
+            let weights = stored as u64;
+            copied(weights).saturating_add(product.n.saturating_add(product.k).saturating_mul(4))
+        }
+        Kernel::Gemm(product) => {
+            let weights = product.n.saturating_mul(product.k).saturating_mul(4);
+            let sides = product.n.saturating_add(product.k).saturating_mul(product.m);
+            copied(weights).saturating_add(sides.saturating_mul(4))
+        }
+    }
+}
+
+/// Of all cores together; the system is asked once.
+fn last_level_cache() -> u64 {
+    static FOUND: OnceLock<u64> = OnceLock::new();
+    *FOUND.get_or_init(|| {
+        let cores: Vec<usize> = (0..available_parallelism().map_or(1, usize::from)).collect();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a size of a cache"
+        )]
+        device::last_level_cache(&cores).map_or(UNKNOWN_CACHE, |bytes| bytes.get() as u64)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    fn job(text: &str) -> JobSpec {
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn gemv(format: &str) -> JobSpec {
+        let shapes = r#"[{"m":1,"n":64,"k":64},{"m":1,"n":65536,"k":65536}]"#;
+        job(&format!(
+            r#"{{"kind":"bench","what":"gemv","shapes":{shapes},"formats":["{format}"]}}"#
+        ))
+    }
+
+    #[test]
+    fn the_largest_point_counts_with_its_copies() {
+        // 65536² elements of 4 bytes are 16 GiB, and two sets of them rotate.
+        let needed_by = needed(&gemv("fp32"));
+        assert!((32 * GIB..33 * GIB).contains(&needed_by), "{needed_by}");
+        assert!(needed(&gemv("int8")) < needed_by / 3);
+        let gemm = r#"{"kind":"bench","what":"gemm","shapes":[{"m":65536,"n":1,"k":65536}]}"#;
+        assert!(needed(&job(gemm)) > 16 * GIB, "inputs count, too");
+        assert!(needed(&job(r#"{"kind":"bench","what":"bandwidth"}"#)) >= 6 * LEAST_ARRAY);
+        assert_eq!(needed(&job(r#"{"kind":"bench","what":"flops"}"#)), 0);
+        assert!(needed(&job(r#"{"kind":"calibrate"}"#)) > LEAST_ARRAY);
+    }
+
+    #[test]
+    fn what_has_no_room_is_refused_with_both_numbers() {
+        let large = gemv("fp32");
+        assert_eq!(has_room(&large, Some(40 * GIB), 0), Ok(()));
+        let fault = has_room(&large, Some(20 * GIB), 0).unwrap_err();
+        let said = fault.message.replace('\u{202f}', " ");
+        assert!(said.contains("34.4 GB of memory") && said.contains("19.3 GB are"), "{said}");
+        assert_eq!(has_room(&large, Some(20 * GIB), 16 * GIB), Ok(()), "a job gives it back");
+        assert_eq!(has_room(&large, None, 0), Ok(()), "where nothing is known");
+        // At least a gibibyte stays free: not all of what a small machine has is for a job.
+        assert!(has_room(&job(r#"{"kind":"calibrate"}"#), Some(GIB), 0).is_err());
+    }
+
+    #[test]
+    fn memory_is_read_as_linux_writes_it() {
+        assert_eq!(available_in("MemTotal: 9 kB\nMemAvailable:    500 kB\n"), Some(512_000));
+        for strange in ["", "MemAvailable: many kB", "MemAvailable: 5", "MemFree: 5 kB"] {
+            assert_eq!(available_in(strange), None, "{strange}");
+        }
+    }
+}

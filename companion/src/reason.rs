@@ -1,0 +1,218 @@
+//! Everything that the daemon says over a socket when something cannot be, in one table: the kind for programs and the sentence for
+//! people, with `{}` where a detail stands. Each has its entry in docs/guides/troubleshooting.md, which a test checks.
+
+use std::fmt::Display;
+
+use protocol::fault::{Fault, FaultCode};
+
+macro_rules! reasons {
+    ($($name:ident: $code:ident, $text:literal;)*) => {
+        /// A reason.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Reason {
+            $($name,)*
+        }
+
+        impl Reason {
+            #[cfg(test)]
+            const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// Its kind.
+            pub(crate) const fn code(self) -> FaultCode {
+                match self {
+                    $(Self::$name => FaultCode::$code,)*
+                }
+            }
+
+            const fn text(self) -> &'static str {
+                match self {
+                    $(Self::$name => $text,)*
+                }
+            }
+        }
+    };
+}
+
+reasons! {
+    // Before there is a session.
+    Late: Unauthenticated, "no proof within 5 s";
+    FirstMessage: Malformed, "the first message is `identify` or `pair`";
+    NoProof: Unauthenticated, "the first message proves a key or a pairing code";
+    Version: Version, "page and daemon have no version in common; open the page that this daemon serves";
+    KeyUnknown: Unauthenticated, "this key is not known here; pair again with `ridgepoint pair`";
+    CodeWrong: Unauthenticated, "this pairing code is wrong, used, or older than 5 minutes; `ridgepoint pair` prints a new link";
+    KeysFull: Rate, "too many keys; revoke some with `ridgepoint keys revoke`";
+    KeyUnkept: Storage, "the new key cannot be kept; see the daemon's messages";
+    SessionsFull: Rate, "all sessions are taken; close another page";
+
+    // What ends a session.
+    KeyRevoked: Unauthenticated, "this key was revoked; pair again with `ridgepoint pair`";
+    Draining: Draining, "the daemon ends; start it again and reconnect";
+    Flood: Rate, "too many messages";
+    Strikes: Malformed, "too many messages that are none";
+    NotText: Malformed, "messages are text";
+
+    // What a session is refused.
+    TooFast: Rate, "more than {} messages per second";
+    NoMessage: Malformed, "not a message of this protocol: {}";
+    Proved: BadInput, "this session has proved itself already";
+    ScopeLacking: Forbidden, "this session lacks the scope `{}`; pair again with `ridgepoint pair --scope {}`";
+    SubscriptionsFull: Rate, "a session follows at most {} jobs";
+    NoJob: NotFound, "there is no job {}";
+    RequestTaken: Conflict, "this request id has started another job; choose a new one";
+    QueueFull: QueueFull, "the queue is full; cancel one or wait";
+    ShareFull: QueueFull, "this key has as many jobs as one key may have; cancel one or wait";
+    ScriptedOff: Unsupported, "scripted jobs are for tests of the daemon; ask for `bench` or `calibrate`";
+    OutOfRange: BadInput, "{} is {}; it must be from {} to {}";
+    NoName: BadInput, "{} is not a name";
+    PointsFull: BadInput, "{} points; at most {} are measured in one job";
+    ShapeNeeded: BadInput, "{} needs at least one shape";
+    ShapeUnneeded: BadInput, "{} has no shape";
+    OperandTooLarge: BadInput, "an operand has more than {} elements";
+    FormatUnknown: BadInput, "a format cannot be measured: {}";
+    MemoryShort: BadInput, "it needs {} of memory, and {} are available; choose a smaller shape or format, or close other programs";
+    Unlogged: Storage, "the audit log cannot be written, so nothing is started; see the daemon's messages";
+    Unwritable: Storage, "results cannot be kept: writing to the state folder failed; make room or mend the disk, then start the daemon again";
+    StoreBroke: Storage, "results cannot be kept any more; the job that ran will be found interrupted";
+    Unreadable: Storage, "the results cannot be read; see the daemon's messages";
+    StoreLost: Internal, "the daemon lost its store; start it again";
+
+    // How a job ended.
+    LineNoMessage: Garbled, "it wrote a line that is no message";
+    LineEndless: Garbled, "it wrote a line without an end";
+    SaidTooMuch: Garbled, "it said more than a job may say";
+    ResultsFull: Garbled, "it has more results than a job may have";
+    Contradiction: Garbled, "its result contradicts itself: {}";
+    CalibrationBad: Garbled, "its calibration is none: {}";
+    Silent: Hung, "no sign of life for {} s";
+    TooLong: Hung, "it took more than the {} s that it may take";
+    NotStarted: Crashed, "its process does not start: {}";
+    NoLastWord: Crashed, "its process ended without a last word ({})";
+    GaveUp: Failed, "it cannot be measured: {}";
+    Defect: Internal, "a defect of the daemon ended it; see its messages";
+    EndedWhileRunning: Interrupted, "the daemon was ended while the job ran; start it again";
+    EndedBefore: Interrupted, "the daemon ended before the job did; start it again";
+}
+
+impl Reason {
+    /// As a fault, where no detail is needed.
+    pub(crate) fn fault(self) -> Fault {
+        self.with(&[])
+    }
+
+    /// As a fault with its details in their order; a detail that is named twice stands in both places.
+    pub(crate) fn with(self, details: &[&dyn Display]) -> Fault {
+        let mut parts = self.text().split("{}");
+        let mut message = parts.next().unwrap_or_default().to_owned();
+        let mut details = details.iter();
+        let mut last = String::new();
+        for part in parts {
+            last = details.next().map_or(last, ToString::to_string);
+            message = message + &last + part;
+        }
+        Fault { code: self.code(), message, retry_after_ms: self.retry_after_ms() }
+    }
+
+    /// What waiting mends.
+    const fn retry_after_ms(self) -> Option<u32> {
+        match self {
+            Self::TooFast | Self::QueueFull | Self::ShareFull => Some(1000),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use protocol::close;
+
+    use super::*;
+    use crate::server::Refusal;
+
+    const PAGE: &str = include_str!("../../docs/guides/troubleshooting.md");
+
+    /// The first cells of the tables.
+    fn entries() -> Vec<&'static str> {
+        let cells = PAGE.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
+        cells.collect()
+    }
+
+    /// A sentence up to its advice, as an entry shows it.
+    fn shown(sentence: &str) -> String {
+        let first = sentence.split(';').next().unwrap_or_default();
+        first.replace("{}", "…").replace('`', "")
+    }
+
+    #[test]
+    fn every_reason_has_its_entry_on_the_page_of_troubleshooting() {
+        let entries: Vec<String> = entries().iter().map(|entry| entry.replace('`', "")).collect();
+        let has = |text: &str| entries.iter().any(|entry| entry.contains(text));
+        for reason in Reason::ALL {
+            // Those that differ only behind the semicolon share an entry.
+            assert!(has(&shown(reason.text())), "{reason:?}: {}", reason.text());
+        }
+        for refusal in Refusal::ALL {
+            let entry = format!("{} ({})", shown(refusal.sentence()), refusal.status().as_u16());
+            assert!(has(&entry), "{refusal:?}: {entry}");
+        }
+        for (code, name) in close::ALL {
+            assert!(has(&format!("{code} {name}")), "{code} {name}");
+        }
+        for code in FaultCode::ALL {
+            assert_eq!(serde_json::to_value(code).unwrap(), code.key());
+            assert!(has(code.key()), "{code:?}");
+        }
+        assert!(!has("a message that nobody writes"));
+    }
+
+    /// What the page calls its states is written in the page, which this program does not contain.
+    #[test]
+    fn every_state_of_the_page_has_its_entry() {
+        let source = include_str!("../../web/src/state/measure/words.rs");
+        let source = source.split("#[cfg(test)]").next().unwrap_or_default();
+        let source = source.split_whitespace().collect::<Vec<_>>().join(" ").replace("( \"", "(\"");
+        let after = |mark| source.split(mark).skip(1).filter_map(|rest| rest.split('"').next());
+        let titles: Vec<&str> = after("title: \"").chain(after("plain(\"")).collect();
+        assert!(titles.len() >= 9, "{titles:?}");
+        for title in titles.into_iter().filter(|title| !["Connecting", "Connected"].contains(title))
+        {
+            assert!(entries().contains(&&*format!("`{title}`")), "{title}");
+        }
+    }
+
+    #[test]
+    fn details_stand_in_their_places() {
+        let said = |reason: Reason, details: &[&dyn Display]| reason.with(details).message;
+        assert_eq!(said(Reason::OutOfRange, &[&"m", &0, &1, &9]), "m is 0; it must be from 1 to 9");
+        assert!(said(Reason::ScopeLacking, &[&"bench"]).ends_with("--scope bench`"));
+        assert_eq!(Reason::QueueFull.fault().retry_after_ms, Some(1000));
+    }
+
+    /// The table is complete only if nobody writes sentences elsewhere.
+    #[test]
+    fn faults_are_made_here_and_nowhere_else() {
+        let mut folders = vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src")];
+        let mut looked = 0;
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.file_name() != Some("reason.rs".as_ref()) {
+                    assert!(!makes_faults(&path), "{}", path.display());
+                    looked += 1;
+                }
+            }
+        }
+        assert!(looked > 50, "{looked}");
+    }
+
+    fn makes_faults(path: &Path) -> bool {
+        let text = fs::read_to_string(path).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        code.contains("Fault::new(") || code.contains("code: FaultCode")
+    }
+}

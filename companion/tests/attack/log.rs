@@ -1,0 +1,126 @@
+//! The audit log: what was done is in it before it is acknowledged, a flood of refusals fills no disk, and a change is found.
+
+use std::fs;
+
+use protocol::client::{ClientMessage, StartJob};
+use protocol::fault::FaultCode;
+use protocol::job::{FakeAct, JobState};
+use protocol::server::ServerMessage;
+use serde_json::json;
+
+use crate::harness::{Daemon, Logged, fakes, hooked};
+use crate::keys::{ended, verb};
+use crate::socket::{fake, random};
+
+fn actions(lines: &[Logged]) -> Vec<(&str, &str)> {
+    lines.iter().map(|line| (line.action.as_str(), line.decision.as_str())).collect()
+}
+
+#[test]
+fn what_is_done_is_written_down_with_who_did_it() {
+    let daemon = Daemon::start(&fakes());
+    let (mut client, key) = daemon.paired();
+    let job = client.fake(0, 0, FakeAct::Linger);
+    client.ask(ClientMessage::CancelJob { job });
+    client.end_of(job);
+    // Neither a second time nor one that does not exist is something done.
+    client.ask(ClientMessage::CancelJob { job });
+    verb(&daemon, "keys new --name program --scope read");
+    verb(&daemon, &format!("keys revoke {}", key.name));
+    let lines = daemon.audit();
+    let done: Vec<Logged> = lines.into_iter().filter(Logged::changes).collect();
+    let expected = ["new_code", "pair", "start_job", "cancel_job", "new_token", "revoke_keys"];
+    assert_eq!(done.iter().map(|line| &*line.action).collect::<Vec<_>>(), expected);
+    let (pair, start) = (&done[1].whole, &done[2].whole);
+    for line in [pair, start, &done[3].whole] {
+        assert_eq!(line["key_id"], key.name.to_string(), "{line}");
+        assert_eq!(line["origin"], format!("http://localhost:{}", daemon.port));
+        assert_eq!((&line["peer"], &line["session"]), (&json!("this machine"), &pair["session"]));
+    }
+    assert_eq!(done[4].whole["peer"], "command line");
+    // The first and the last line of a daemon that ended as it should.
+    let (_, folder) = daemon.end_by("-TERM");
+    let text = fs::read_to_string(folder.path("state/audit.jsonl")).expect("a log");
+    assert!(text.lines().last().is_some_and(|line| line.contains(r#""action":"end""#)), "{text}");
+    assert_eq!(text.matches(r#""action":"serve""#).count(), 1, "{text}");
+}
+
+#[test]
+fn a_flood_of_refusals_is_a_few_lines_with_their_number() {
+    let daemon = Daemon::start(&hooked(json!({ "fake": true, "tally_ms": 400 })));
+    let (mut client, _) = daemon.paired();
+    for _ in 0..200 {
+        assert_eq!(daemon.ask("GET", "/healthz", &["Origin: https://evil.test"], "").status, 403);
+    }
+    for _ in 0..10 {
+        assert_eq!(
+            client.fault(ClientMessage::CancelJob { job: protocol::job::JobId(9) }),
+            FaultCode::NotFound
+        );
+    }
+    let refused = |daemon: &Daemon, action: &str, decision: &str| {
+        let lines = daemon.audit();
+        let of = lines.iter().filter(|line| (&*line.action, &*line.decision) == (action, decision));
+        of.map(|line| line.count).collect::<Vec<u64>>()
+    };
+    let all = |action, decision, expected: u64| {
+        let so = || refused(&daemon, action, decision).iter().sum::<u64>() == expected;
+        daemon.wait_for(action, so);
+        refused(&daemon, action, decision)
+    };
+    let lines = all("request", "refused: origin", 200);
+    assert!(lines.len() < 20, "{lines:?}");
+    all("cancel_job", "refused: not_found", 10);
+    let first = daemon.audit().into_iter().find(|line| line.action == "request").expect("one");
+    assert_eq!(first.whole["origin"], "https://evil.test");
+}
+
+#[test]
+fn a_changed_log_is_found_by_doctor() {
+    let daemon = Daemon::start(&fakes());
+    let (mut client, _) = daemon.paired();
+    let job = client.fake(1, 1, FakeAct::Finish);
+    client.end_of(job);
+    let state_of_log = || {
+        let ended = ended(&daemon, "doctor -o json");
+        let rows: serde_json::Value = serde_json::from_slice(&ended.stdout).expect("JSON");
+        let rows = rows.as_array().expect("rows").clone();
+        let row = rows.into_iter().find(|row| row["what"] == "audit log").expect("its row");
+        (row["state"].as_str().unwrap_or_default().to_owned(), row["found"].to_string())
+    };
+    assert_eq!(state_of_log().0, "ok");
+    let path = daemon.state().join("audit.jsonl");
+    let text = fs::read_to_string(&path).expect("a log");
+    fs::write(&path, text.replace(r#""action":"pair""#, r#""action":"identify""#)).expect("ours");
+    let (state, found) = state_of_log();
+    assert!(state == "missing" && found.contains("was changed"), "{found}");
+}
+
+#[test]
+fn what_cannot_be_written_down_is_not_done() {
+    let daemon = Daemon::start(&fakes());
+    let (mut client, _) = daemon.paired();
+    let running = client.fake(0, 0, FakeAct::Linger);
+    let link = verb(&daemon, "pair");
+    let path = daemon.state().join("audit.jsonl");
+    fs::rename(&path, path.with_extension("aside")).expect("ours");
+    fs::create_dir(&path).expect("ours");
+    let start = StartJob { request: random(), job: fake(1, 1, FakeAct::Finish) };
+    assert_eq!(client.fault(ClientMessage::StartJob(start.clone())), FaultCode::Storage);
+    let code = link.split_once("#pair=").expect("a link").1;
+    assert_eq!(daemon.open().pair(code).expect_err("not logged").bye, Some(FaultCode::Storage));
+    assert!(!ended(&daemon, "keys new --name x --scope read").status.success());
+    // What takes something away works without.
+    client.ask(ClientMessage::CancelJob { job: running });
+    assert_eq!(client.end_of(running).0, JobState::Canceled);
+    fs::remove_dir(&path).expect("ours");
+    fs::rename(path.with_extension("aside"), &path).expect("ours");
+    assert!(daemon.effects().starts_with("1 keys, 1 jobs"), "{}", daemon.effects());
+    // With the log back, the same request is a new job.
+    let answer = client.ask(ClientMessage::StartJob(start));
+    let ServerMessage::Accepted(accepted) = answer else { panic!("{answer:?}") };
+    assert!(accepted.fresh);
+    assert_eq!(client.end_of(accepted.job).0, JobState::Done);
+    let lines = daemon.audit();
+    assert!(actions(&lines).contains(&("start_job", "allowed")), "{lines:?}");
+}

@@ -1,0 +1,123 @@
+//! A socket of the file system, reached as `ssh -L 8000:PATH HOST` does it: the same guards, and nobody else's file is touched.
+
+use std::fs;
+use std::io;
+use std::net::{Shutdown, TcpListener};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+
+use protocol::job::{FakeAct, JobState};
+
+use crate::binary::Folder;
+use crate::harness::{Daemon, Setup, fakes};
+
+/// A path that is removed at the end; those of sockets must be short.
+struct Short(PathBuf);
+
+impl Short {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("ridgepoint-{name}-{}", std::process::id())))
+    }
+
+    fn setup(&self) -> Setup {
+        let path = format!("unix:{}", self.0.display());
+        Setup { flags: vec!["--listen".into(), path], ..fakes() }
+    }
+}
+
+impl Drop for Short {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+fn folder() -> Arc<Folder> {
+    let folder = Folder::new();
+    folder.file("site/index.html", "<!doctype html>page");
+    Arc::new(folder)
+}
+
+/// What `ssh -L` does: a port here, whose connections come out at the socket.
+fn bridge(path: &Path) -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let path = path.to_owned();
+    thread::spawn(move || {
+        for near in listener.incoming().map_while(Result::ok) {
+            let Ok(far) = UnixStream::connect(&path) else { continue };
+            let (mut near_in, mut far_out) =
+                (near.try_clone().expect("a stream"), far.try_clone().expect("a stream"));
+            thread::spawn(move || {
+                let _ = io::copy(&mut near_in, &mut far_out);
+                let _ = far_out.shutdown(Shutdown::Write);
+            });
+            let (mut far_in, mut near_out) = (far, near);
+            thread::spawn(move || {
+                let _ = io::copy(&mut far_in, &mut near_out);
+                let _ = near_out.shutdown(Shutdown::Both);
+            });
+        }
+    });
+    port
+}
+
+fn started(folder: Arc<Folder>, short: &Short) -> Daemon {
+    Daemon::start_in(folder, &short.setup()).expect("it starts").through(bridge(&short.0))
+}
+
+#[test]
+fn a_page_works_through_a_socket_with_the_same_guards() {
+    let short = Short::new("guards");
+    let daemon = started(folder(), &short);
+    let known = fs::symlink_metadata(&short.0).expect("a socket");
+    assert!(known.file_type().is_socket());
+    assert_eq!(known.permissions().mode() & 0o777, 0o600);
+    for (host, more, status) in [
+        ("localhost:8000", "", 200),
+        ("localhost", "", 200),
+        ("evil.test", "", 403),
+        ("0.0.0.0:8000", "", 403),
+        ("localhost:8000", "Origin: https://evil.test\r\n", 403),
+        ("localhost:8000", "Origin: http://localhost:3000\r\n", 403),
+    ] {
+        let request = format!("GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{more}\r\n");
+        let answer = daemon.raw(request.as_bytes());
+        assert_eq!(answer.status, status, "{host} {more}");
+        assert_eq!(answer.body.contains("doctype"), status == 200, "{host} {more}");
+    }
+    // Paired through the forwarded port, it may measure: nobody else reaches this socket.
+    let (mut client, key) = daemon.paired();
+    let job = client.fake(2, 1, FakeAct::Finish);
+    assert_eq!(client.end_of(job).0, JobState::Done);
+    let mut wrong = key;
+    wrong.secret[0] ^= 1;
+    assert_eq!(daemon.open().identify(&wrong).expect_err("refused").code, Some(4401));
+    let peers = daemon.audit().into_iter().filter(|line| line.action == "pair");
+    assert!(peers.into_iter().all(|line| line.whole["peer"] == "unix socket"));
+    daemon.end_by("-TERM");
+    assert!(fs::symlink_metadata(&short.0).is_err(), "it takes its socket along");
+}
+
+#[test]
+fn only_a_stale_socket_gives_way() {
+    let short = Short::new("stale");
+    let first = started(folder(), &short);
+    let other = || Daemon::start_in(folder(), &short.setup()).err().expect("refused");
+    assert!(other().contains("a program listens on"), "{}", other());
+    first.get("/healthz");
+    let state = first.kill();
+    assert!(fs::symlink_metadata(&short.0).is_ok(), "killed, it leaves its socket");
+    let again = started(state, &short);
+    assert_eq!(again.get("/healthz").status, 200);
+    again.end_by("-TERM");
+    // What is no socket stays as it is.
+    fs::write(&short.0, "a file of somebody").expect("ours");
+    assert!(other().contains("is not a socket"), "{}", other());
+    assert_eq!(fs::read_to_string(&short.0).expect("still there"), "a file of somebody");
+    fs::remove_file(&short.0).expect("ours");
+    std::os::unix::fs::symlink("/nonexistent", &short.0).expect("a link");
+    assert!(other().contains("is not a socket"), "{}", other());
+}
