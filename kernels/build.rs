@@ -18,6 +18,9 @@ fn main() -> io::Result<()> {
         }
     }
     println!("cargo::rustc-env=KERNEL_SOURCES={hash:016x}");
+    let of = |name: &str| env::var(name).unwrap_or_default();
+    let (target, level) = (of("TARGET"), of("OPT_LEVEL"));
+    println!("cargo::rustc-env=KERNEL_BUILD={target}, optimization {level}");
     Ok(())
 }
 

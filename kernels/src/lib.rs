@@ -16,3 +16,6 @@ pub mod wrong;
 
 /// Sixteen hexadecimal digits that stand for the sources of this crate: records say by them which kernels were timed.
 pub const SOURCES: &str = env!("KERNEL_SOURCES");
+
+/// For which target these kernels were compiled, and how far they were optimized.
+pub const BUILD: &str = env!("KERNEL_BUILD");

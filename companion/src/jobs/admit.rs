@@ -20,7 +20,7 @@ pub(crate) const QUEUED: u32 = 32;
 /// Jobs of one key that wait or run.
 pub(crate) const PER_KEY: u32 = 8;
 
-const ITERATIONS: u32 = 1_000_000;
+const ITERATIONS: u32 = 4096;
 /// Elements of one operand: what 4-byte elements of it fill is 16 GiB.
 const ELEMENTS: u128 = 1 << 32;
 const FAKE_STEPS: u32 = 100_000;

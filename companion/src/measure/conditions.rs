@@ -124,15 +124,16 @@ impl Watch {
         ConditionsJson {
             version: env!("CARGO_PKG_VERSION").into(),
             kernel_hash: kernels::SOURCES.into(),
+            build: kernels::BUILD.into(),
             system: self.sensors.system(),
             threads: description.workers,
             pinned: description.pinned,
             last_level_cache_bytes: missing.or_why(
                 "last_level_cache_bytes",
-                description
-                    .last_level_cache
-                    .map(calc_core::units::Bytes::get)
-                    .ok_or_else(|| "the system does not describe its caches".into()),
+                description.last_level_cache.map(calc_core::units::Bytes::get).ok_or_else(|| {
+                    "the system does not describe its caches; four times 128 MiB count as cold"
+                        .into()
+                }),
             ),
             governor: missing.or_why("governor", self.sensors.governor()),
             load_before: missing.or_why("load_before", self.load.clone()),

@@ -20,8 +20,10 @@ use crate::jobs::message::WorkerMessage;
 use crate::measure::products::{element, layout};
 use crate::measure::record;
 
-/// What a point takes: packing, warming up, samples.
+/// What a point takes: packing, warming up, samples until the median is certain.
 const POINT_S: f64 = 5.0;
+/// What a sample takes at most where their number is given: a large product.
+const SAMPLE_S: f64 = 0.1;
 /// How often the worker says that it lives, and how long it may be between two signs of the kernels.
 const BEAT: Duration = Duration::from_secs(2);
 const QUIET: Duration = Duration::from_mins(1);
@@ -37,7 +39,8 @@ pub(super) const SEED: u64 = 1;
 pub(super) fn run(spec: &BenchSpec, voice: &Voice) -> Result<bool, String> {
     let mut cpu = processor(spec.backend.as_deref())?;
     let points = points(spec, &cpu)?;
-    Ok(measure(&mut cpu, &points, &plan(spec), POINT_S, voice)?.is_some())
+    let point_s = POINT_S + spec.iterations.map_or(0.0, |n| f64::from(n) * SAMPLE_S);
+    Ok(measure(&mut cpu, &points, &plan(spec), point_s, voice)?.is_some())
 }
 
 /// Measures points one by one and says what comes out; `None` if it was told to stop. A point takes `point_s` seconds.

@@ -143,6 +143,8 @@ pub struct ConditionsJson {
     pub version: String,
     /// Of the kernels' sources.
     pub kernel_hash: String,
+    /// For which target they were compiled, and how far they were optimized.
+    pub build: String,
     /// Operating system and its version.
     pub system: String,
     /// Threads at work.

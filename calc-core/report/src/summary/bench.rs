@@ -16,15 +16,16 @@ pub fn bench(rows: &[BenchJson]) -> Document {
     let conditions = &first.conditions;
     out.heading(format!("Measured on {}", first.device));
     out.line(format!(
-        "{} threads{}, {}, version {}, kernels {}.",
+        "{} threads{}, version {}, kernels {} for {}.",
         conditions.threads,
         if conditions.pinned { " kept on their cores" } else { "" },
-        first.route,
         conditions.version,
-        conditions.kernel_hash
+        conditions.kernel_hash,
+        conditions.build
     ));
     let mut table = Table::new(&[
         ("kernel", Align::Left),
+        ("by", Align::Left),
         ("weights", Align::Left),
         ("shape", Align::Left),
         ("cache", Align::Left),
@@ -40,7 +41,7 @@ pub fn bench(rows: &[BenchJson]) -> Document {
         table.push(cells(row));
     }
     out.table(table);
-    out.notes(rows.iter().flat_map(remarks).collect());
+    out.notes(remarks(rows));
     out
 }
 
@@ -51,6 +52,7 @@ fn cells(row: &BenchJson) -> Vec<String> {
     let class = if row.kernel.contains("int8") { ComputeClass::Int8 } else { ComputeClass::Fp32 };
     vec![
         row.kernel.clone(),
+        row.route.clone(),
         weights,
         shape,
         row.cache.clone(),
@@ -69,12 +71,34 @@ fn uncertainty(share: f64) -> String {
     format!("{}{}%", n::plain(share * 100.0), n::SPACE)
 }
 
-fn remarks(row: &BenchJson) -> Vec<String> {
-    let name = match &row.precision {
-        Some(precision) => format!("{} {}", row.kernel, precision.weights),
-        None => row.kernel.clone(),
+/// What disturbed a measurement, each with the rows that it disturbed.
+fn remarks(rows: &[BenchJson]) -> Vec<String> {
+    let mut flags: Vec<&String> = Vec::new();
+    for flag in rows.iter().flat_map(|row| &row.flags) {
+        if !flags.contains(&flag) {
+            flags.push(flag);
+        }
+    }
+    let remark = |flag: &String| {
+        let names: Vec<String> =
+            rows.iter().filter(|row| row.flags.contains(flag)).map(name).collect();
+        let whose = if names.len() == rows.len() && names.len() > 1 {
+            "all rows".into()
+        } else {
+            names.join(", ")
+        };
+        format!("{whose}: {}", words::bench_flag(flag))
     };
-    row.flags.iter().map(|flag| format!("{name}: {}", words::bench_flag(flag))).collect()
+    flags.into_iter().map(remark).collect()
+}
+
+fn name(row: &BenchJson) -> String {
+    match (&row.precision, row.shape) {
+        (Some(precision), Some(s)) => {
+            format!("{} {} {} × {} × {}", row.kernel, precision.weights, s.m, s.n, s.k)
+        }
+        _ => row.kernel.clone(),
+    }
 }
 
 /// Two results against each other.

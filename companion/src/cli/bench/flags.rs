@@ -53,7 +53,7 @@ fn text(name: &'static str, value: &'static str) -> Arg {
 /// `--bytes`
 pub(super) fn bytes() -> Arg {
     text("bytes", "BYTES").help(
-        "Size of an array; default: four times the last-level cache, half of it with --cache hot",
+        "Size of an array; default: four times the last-level cache, a quarter of it with --cache hot",
     )
 }
 
