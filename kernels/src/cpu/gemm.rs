@@ -7,7 +7,7 @@
 mod int8;
 mod part;
 
-pub use int8::{IntMatrix, gemm_int8};
+pub use int8::{IntMatrix, LONGEST, gemm_int8};
 pub use part::Float;
 
 use super::threads::Pool;
