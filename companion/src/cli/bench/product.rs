@@ -180,7 +180,9 @@ impl Lists {
                 Err(Failure::bad(why.clone()))
             }
             _ if self.weights.is_some() => {
-                without.iter().for_each(|why| say(&format!("left out: {why}")));
+                for why in &without {
+                    say(&format!("left out: {why}"));
+                }
                 Ok(points)
             }
             _ => Ok(points),
