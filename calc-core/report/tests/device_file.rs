@@ -2,6 +2,9 @@
 
 use calc_core::calibration::Calibration;
 use calc_core::catalog;
+use calc_core::provenance::Provenance;
+use calc_core::quant_format::ComputeClass;
+use calc_core::roofline::Roofs;
 use calc_core::units::BytesPerSec;
 use report::device_file::{lines, parse};
 use serde_json::{Value, json};
@@ -196,6 +199,26 @@ fn lines_carry_the_whole_device() {
     assert!(
         lines::write("{}").is_err() && lines::read("").is_err() && lines::read("key\tx\n").is_err()
     );
+}
+
+#[test]
+fn what_was_measured_is_the_roof_and_the_rest_is_the_datasheets() {
+    let file = json!({
+        "copy_of": "epyc_9654", "key": "this_machine", "class": "cpu", "memory_gib": 6144.0, "bandwidth_gb_s": 460.8,
+        "dense_peaks_tflops": {"fp32": 10.9, "bf16": 21.8},
+        "measured_bandwidth_gb_s": 371.5, "measured_peaks_tflops": {"fp32": 9.3, "int8": null},
+    })
+    .to_string();
+    let of_lines = lines::read(&lines::write(&file).expect("lines")).expect("a device");
+    let again = lines::read(&lines::of_device(&of_lines, Some("epyc_9654"))).expect("a device");
+    for device in [parse(&file).expect("a device"), of_lines, again] {
+        let peak = |class| device.peaks.get(class).map(|it| (it.value.get(), it.provenance));
+        assert_eq!(device.bandwidth.provenance, Provenance::Measured);
+        let roofs = Roofs::new(&device, None).expect("no mode");
+        assert!((roofs.bandwidth.get() - 371.5e9).abs() < 1.0);
+        assert_eq!(peak(ComputeClass::Fp32), Some((9.3e12, Provenance::Measured)));
+        assert_eq!(peak(ComputeClass::Bf16).map(|it| it.1), Some(Provenance::Derived));
+    }
 }
 
 /// Every property of the schema is read, none other is, and numbers just outside its ranges are refused.

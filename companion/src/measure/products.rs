@@ -2,7 +2,7 @@
 
 use calc_core::catalog;
 use kernels::backend::{Element, Kernel, MatrixProduct, Product};
-use kernels::cpu::gemm::ELEMENTS;
+use kernels::cpu::gemm::{ELEMENTS, LONGEST};
 use kernels::pack::Layout;
 
 /// The kernel of a product of M tokens, N outputs, K inputs with weights in a format.
@@ -13,7 +13,34 @@ pub(crate) fn kernel(m: u64, n: u64, k: u64, weights: &str) -> Result<Kernel, St
     if m == 1 {
         return Ok(Kernel::Gemv(Product { layout: layout(weights)?, n, k }));
     }
-    Ok(Kernel::Gemm(MatrixProduct { element: element(weights)?, m, n, k }))
+    matrices(m, n, k, weights)
+}
+
+/// The same as a product of matrices, whatever M is.
+///
+/// # Errors
+/// As [`kernel`].
+pub(crate) fn matrices(m: u64, n: u64, k: u64, weights: &str) -> Result<Kernel, String> {
+    let element = element(weights)?;
+    if element == Element::Int8 && k > LONGEST as u64 {
+        return Err(format!(
+            "a product of matrices in int8 takes at most {LONGEST} inputs, whose sums fit 32 bits; got {k}"
+        ));
+    }
+    Ok(Kernel::Gemm(MatrixProduct { element, m, n, k }))
+}
+
+/// The format in which a product reads its input.
+pub(crate) fn input(kernel: Kernel) -> &'static str {
+    match kernel {
+        Kernel::Gemv(product) => product.input_format().key,
+        Kernel::Gemm(product) => product.format().key,
+        Kernel::Read { .. }
+        | Kernel::Copy { .. }
+        | Kernel::Triad { .. }
+        | Kernel::Fma
+        | Kernel::Dot => "",
+    }
 }
 
 /// The layout of a format.

@@ -65,6 +65,13 @@ fn two_files_are_compared_point_by_point() {
     assert_eq!(rows[0]["verdict"], "slower");
     assert!((rows[0]["time_ratio"].as_f64().unwrap() - 1.1).abs() < 1e-9);
     assert!(answer(&format!("bench diff {a} {a}")).contains("no difference found"));
+    // What only one of the files has is said.
+    let records =
+        |path: &str| serde_json::from_str::<Vec<Value>>(&std::fs::read_to_string(path).unwrap());
+    let both = [records(&a).unwrap(), records(&other).unwrap()].concat();
+    let both = folder.file("d.json", serde_json::json!(both).to_string());
+    let said = answer(&format!("bench diff {both} {a}"));
+    assert!(said.contains(&format!("Only in {both}: copy 1 bytes cold.")), "{said}");
     let ended = line(&format!("bench diff {a} {other}"));
     assert_eq!(ended.code, Some(2));
     assert!(ended.stderr.contains("no point in common"), "{}", ended.stderr);
@@ -89,7 +96,9 @@ fn a_product_of_matrices_is_right() {
     let records = records(words);
     let flops: Vec<f64> = records.iter().filter_map(|it| it["flops"].as_f64()).collect();
     let of = |m: f64| 2.0 * m * 33.0 * 65.0;
-    assert!((flops.iter().sum::<f64>() - 3.0 * (of(3.0) + of(17.0))).abs() < 0.5);
+    let elements = kernels::cpu::gemm::ELEMENTS.len();
+    let expected = [[of(3.0)].repeat(elements), [of(17.0)].repeat(elements)].concat();
+    assert_eq!(flops, expected);
     assert!(records.iter().all(|record| record["check"]["passed"] == true));
 }
 
@@ -172,7 +181,36 @@ fn wrong_input_is_one_line_and_measures_nothing() {
         ("bench gemv -n 1000000000 -k 1000000", 2, "GB of memory"),
         ("bench gemm -m 0", 2, "m must be a whole number from 1"),
         ("bench gemm --weights int4", 2, "products of matrices are in fp32"),
+        ("bench gemm -m 2 -n 8 -k 100000 --weights int8", 2, "at most 65536 inputs"),
+        ("bench gemm -m 4,4", 2, "m has 4 twice"),
+        ("bench gemm --weights bf16", 2, "products of matrices are in fp32"),
+        ("bench gemv -n 64,", 2, "got nothing between two commas"),
+        ("bench gemv --weights ,", 2, "weights has nothing between two commas"),
+        ("bench gemv --weights fp16,FP16", 2, "weights has FP16 twice"),
+        ("bench gemv -m 4", 2, "unexpected argument '-m'"),
+        ("bench gemv --threads 0", 2, "threads must be a whole number from 1 to 4096; got 0"),
+        ("bench gemv --seed -1", 2, "seed must be"),
+        ("bench gemv --time-limit 1h", 2, "time-limit must be a number from 0.01 to 3600; got 1h"),
         ("bench sweep -n 64", 2, "required"),
+        ("bench sweep -m 0 --out x.jsonl", 2, "m must be a whole number from 1"),
+        ("bench sweep -m 2 --weights nf4 --out x.jsonl", 2, "products of matrices are in fp32"),
+        ("bench sweep -n 8 -k 8 --out no-such-folder/x.jsonl", 2, "no such folder"),
+        ("bench gem", 2, "'gemv', 'gemm'"),
+        ("calibrate --hardware t4", 2, "hardware is for --export-device, or for --from"),
+        ("calibrate --hardware t5 --export-device x.json", 2, "unknown hardware `t5`"),
+        ("calibrate --out x.json --export-device x.json", 2, "both name the same"),
+        ("calibrate --about mine", 2, "--from"),
+        ("compare --hardware t4 -m 0 -n 8 -k 8 --weights fp16 --backend cpu", 2, "from 1 to"),
+        (
+            "compare --hardware t4 -m 1 -n 8 -k 8 --weights fp16,fp16 --backend cpu",
+            2,
+            "weights has fp16 twice",
+        ),
+        (
+            "compare --hardware t4 -m 1 -n 8 -k 8 --weights fp16 --activations int8 --backend cpu",
+            2,
+            "reads its input in fp32, not in int8",
+        ),
         ("calibrate --out no-such-folder/x.json", 2, "no such folder"),
         (
             "compare --hardware t4 -m 1 -n 8 -k 8 --weights fp16 --measured x --backend cpu",

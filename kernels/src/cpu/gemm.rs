@@ -8,7 +8,7 @@ mod int8;
 mod part;
 
 pub(in crate::cpu) use int8::level as int8_level;
-pub use int8::{IntMatrix, gemm_int8};
+pub use int8::{IntMatrix, LONGEST, gemm_int8};
 pub use part::Float;
 
 use super::threads::Pool;

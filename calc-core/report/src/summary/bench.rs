@@ -71,33 +71,39 @@ fn uncertainty(share: f64) -> String {
     format!("{}{}%", n::plain(share * 100.0), n::SPACE)
 }
 
-/// What disturbed a measurement, each with the rows that it disturbed.
+/// Each flag once, with the points that have it.
 fn remarks(rows: &[BenchJson]) -> Vec<String> {
-    let mut flags: Vec<&String> = Vec::new();
-    for flag in rows.iter().flat_map(|row| &row.flags) {
-        if !flags.contains(&flag) {
-            flags.push(flag);
+    let mut flags: Vec<(&str, Vec<String>)> = Vec::new();
+    for row in rows {
+        for flag in &row.flags {
+            let name = name(row);
+            match flags.iter_mut().find(|(known, _)| known == flag) {
+                Some((_, names)) if names.contains(&name) => {}
+                Some((_, names)) => names.push(name),
+                None => flags.push((flag, vec![name])),
+            }
         }
     }
-    let remark = |flag: &String| {
-        let names: Vec<String> =
-            rows.iter().filter(|row| row.flags.contains(flag)).map(name).collect();
-        let whose = if names.len() == rows.len() && names.len() > 1 {
-            "all rows".into()
-        } else {
-            names.join(", ")
+    let all = rows.len();
+    let note = |(flag, names): (&str, Vec<String>)| {
+        let many = rows.iter().filter(|row| row.flags.iter().any(|it| it == flag)).count();
+        let whose = match many {
+            _ if all > 1 && many == all => "all".to_owned(),
+            _ if names.len() > MOST_NAMES => format!("{many} of {all}"),
+            _ => names.join(", "),
         };
         format!("{whose}: {}", words::bench_flag(flag))
     };
-    flags.into_iter().map(remark).collect()
+    flags.into_iter().map(note).collect()
 }
 
+/// Points that a note names; of more it says how many.
+const MOST_NAMES: usize = 6;
+
 fn name(row: &BenchJson) -> String {
-    match (&row.precision, row.shape) {
-        (Some(precision), Some(s)) => {
-            format!("{} {} {} × {} × {}", row.kernel, precision.weights, s.m, s.n, s.k)
-        }
-        _ => row.kernel.clone(),
+    match &row.precision {
+        Some(precision) => format!("{} {}", row.kernel, precision.weights),
+        None => row.kernel.clone(),
     }
 }
 
@@ -125,8 +131,13 @@ impl Difference {
     }
 }
 
-/// Pairs of points of two files.
-pub fn bench_difference(a: &str, b: &str, rows: &[(String, Difference)]) -> Document {
+/// Pairs of points of two files; `alone` says what only one of them has.
+pub fn bench_difference(
+    a: &str,
+    b: &str,
+    rows: &[(String, Difference)],
+    alone: Vec<String>,
+) -> Document {
     let mut out = Document::default();
     out.heading(format!("{b} against {a}"));
     let mut table = Table::new(&[
@@ -145,6 +156,6 @@ pub fn bench_difference(a: &str, b: &str, rows: &[(String, Difference)]) -> Docu
         ]);
     }
     out.table(table);
-    out.notes(vec![words::two_runs().into()]);
+    out.notes([alone, vec![words::two_runs().into()]].concat());
     out
 }

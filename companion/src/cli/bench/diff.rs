@@ -31,10 +31,12 @@ struct Point {
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let name = |key: &str| matches.get_one::<String>(key).map_or("", String::as_str);
     let (a, b) = (name("A"), name("B"));
-    let rows = differences(&points(a)?, &points(b)?)?;
+    let (ours, theirs) = (points(a)?, points(b)?);
+    let rows = differences(&ours, &theirs)?;
     if rows.is_empty() {
         return Err(Failure::bad(format!("{a} and {b} have no point in common")));
     }
+    let alone = [only(a, &ours, &theirs), only(b, &theirs, &ours)].concat();
     let values = rows.iter().map(|(name, row)| {
         json!({
             "point": name,
@@ -46,8 +48,18 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         })
     });
     let values: Vec<Value> = values.collect();
-    let document = summary::bench_difference(a, b, &rows);
+    let document = summary::bench_difference(a, b, &rows, alone);
     Answer { document, value: Value::Array(values), rows: Rows::List }.print(Form::of(matches))
+}
+
+/// A note about points that the other file lacks.
+fn only(file: &str, points: &[Point], other: &[Point]) -> Vec<String> {
+    let alone = points.iter().filter(|point| other.iter().all(|it| it.name != point.name));
+    let names: Vec<&str> = alone.map(|point| point.name.as_str()).collect();
+    match names.len() {
+        0 => Vec::new(),
+        _ => vec![format!("Only in {file}: {}.", names.join(", "))],
+    }
 }
 
 fn differences(a: &[Point], b: &[Point]) -> Result<Vec<(String, Difference)>, Failure> {
@@ -112,12 +124,18 @@ fn point(value: &Value) -> Result<Point, String> {
         (Some(m), Some(n), Some(k)) => format!(" {m}x{n}x{k}"),
         _ => String::new(),
     };
+    // Of products the shape says how large they are.
+    let size = if shape.is_empty() {
+        let bytes = value["bytes"].as_f64().unwrap_or(0.0);
+        if bytes > 0.0 { format!(" {bytes:.0} bytes") } else { String::new() }
+    } else {
+        shape
+    };
     let name = format!(
-        "{kernel}{}{}{shape}{} {} bytes",
+        "{kernel}{}{}{size}{}",
         word(&value["precision"]["weights"]),
         word(&value["precision"]["activations"]),
         word(&value["cache"]),
-        value["bytes"]
     );
     Ok(Point { name, samples })
 }

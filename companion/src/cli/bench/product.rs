@@ -14,7 +14,7 @@ use super::flags::{self, Settings};
 use super::point;
 use crate::cli::output;
 use crate::cli::{Failure, files};
-use crate::measure::products::{element, kernel, layout};
+use crate::measure::products::{kernel, layout, matrices};
 
 /// Side of the matrix when nobody says.
 const SIDE: u64 = 8192;
@@ -92,9 +92,7 @@ pub(super) fn run_gemv(matches: &ArgMatches) -> Result<(), Failure> {
 pub(super) fn run_gemm(matches: &ArgMatches) -> Result<(), Failure> {
     let lists = Lists::of(matches, 512, 4096)?;
     // With one token it is a product of matrices all the same.
-    let points = lists.points(|m, n, k, weights| {
-        Ok(Kernel::Gemm(MatrixProduct { element: element(weights)?, m, n, k }))
-    })?;
+    let points = lists.points(matrices)?;
     let settings = Settings::of(matches)?;
     point::all(settings, matches, |_| points.clone())
 }
@@ -140,6 +138,14 @@ impl Lists {
         let weights = matches.get_one::<String>("weights").map(|list| {
             list.split(',').map(|word| word.trim().to_owned()).collect::<Vec<String>>()
         });
+        for (i, name) in weights.iter().flatten().enumerate() {
+            if name.is_empty() {
+                return Err(Failure::bad("weights has nothing between two commas"));
+            }
+            if weights.iter().flatten().take(i).any(|other| other.eq_ignore_ascii_case(name)) {
+                return Err(Failure::bad(format!("weights has {name} twice")));
+            }
+        }
         Ok(Self {
             m: sides(matches, "m", tokens)?,
             n: sides(matches, "n", side)?,
@@ -190,6 +196,11 @@ impl Lists {
     }
 }
 
+/// A word of a list, which may be empty.
+fn shown(word: &str) -> &str {
+    if word.trim().is_empty() { "nothing between two commas" } else { word }
+}
+
 /// What is not the answer; nobody may be there to read it.
 fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{}", output::one_line(line));
@@ -201,7 +212,10 @@ fn sides(matches: &ArgMatches, name: &str, usual: u64) -> Result<Vec<u64>, Failu
     let side = |word: &str| {
         let side = word.trim().parse::<u64>().ok().filter(|side| (1..=MOST).contains(side));
         side.ok_or_else(|| {
-            Failure::bad(format!("{name} must be a whole number from 1 to {MOST}; got {word}"))
+            Failure::bad(format!(
+                "{name} must be a whole number from 1 to {MOST}; got {}",
+                shown(word)
+            ))
         })
     };
     let sides: Vec<u64> = list.split(',').map(side).collect::<Result<_, _>>()?;
@@ -232,7 +246,10 @@ fn open(path: &Path) -> Result<(File, HashSet<String>), Failure> {
         })?);
     }
     let file = OpenOptions::new().create(true).append(true).open(path);
-    let file = file.map_err(|error| refused(&files::said(&error)))?;
+    let file = file.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => refused("there is no such folder"),
+        _ => refused(&files::said(&error)),
+    })?;
     // Half a line is what an interruption left.
     file.set_len(whole as u64).map_err(|error| refused(&files::said(&error)))?;
     Ok((file, done))

@@ -26,6 +26,9 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
             return Err(Failure::bad("hardware is for --export-device, or for --from"));
         }
     }
+    if out.is_some() && out == device {
+        return Err(Failure::bad("--out and --export-device are two files; both name the same"));
+    }
     // Three minutes of work must not be lost because a folder is missing.
     [&out, &device].into_iter().flatten().try_for_each(|target| writable(target))?;
     let records = bench::planned(PLAN, &points)?;

@@ -5,9 +5,9 @@ use calc_core::units::Seconds;
 use report::request::{AnalyzeInputs, Fields, Files, Library};
 use serde_json::{Map, Value, json};
 
-use super::measured::Measured;
+use super::measured::{Measured, same_format};
 use crate::cli::{Failure, bench, files};
-use crate::measure::products::kernel;
+use crate::measure::products;
 
 /// Measures what the flags of `compare` ask for.
 pub(super) fn measure(
@@ -25,14 +25,26 @@ pub(super) fn measure(
     let library = Library::with_files(&read);
     let mut wanted = Vec::new();
     for key in list.split(',').map(str::trim) {
-        let mut fields = fields.clone();
-        fields.insert("weights".into(), json!(key));
-        let inputs = AnalyzeInputs::parse(Fields::new(fields), &library)?;
+        let mut request = fields.clone();
+        request.insert("weights".into(), json!(key));
+        let inputs = AnalyzeInputs::parse(Fields::new(request), &library)?;
+        // What theory refuses need not be measured first.
+        inputs.analyze()?;
         let Operator::Gemm(shape) = inputs.operator else {
             unreachable!("without --op the operator is a product")
         };
         let weights = inputs.precision.weights.key;
-        let kernel = kernel(shape.m, shape.n, shape.k, weights).map_err(Failure::bad)?;
+        let kernel = products::kernel(shape.m, shape.n, shape.k, weights).map_err(Failure::bad)?;
+        let input = products::input(kernel);
+        let asked = fields.get("activations").and_then(Value::as_str);
+        if let Some(asked) = asked.filter(|asked| !same_format(asked, input)) {
+            return Err(Failure::bad(format!(
+                "the kernel for {weights} reads its input in {input}, not in {asked}; leave --activations out"
+            )));
+        }
+        if wanted.iter().any(|(_, known, _)| *known == weights) {
+            return Err(Failure::bad(format!("weights has {weights} twice")));
+        }
         wanted.push((shape, weights, kernel));
     }
     let points: Vec<_> = wanted.iter().map(|(_, _, kernel)| *kernel).collect();

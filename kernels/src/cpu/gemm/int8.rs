@@ -16,7 +16,7 @@ const TALL: usize = 4;
 /// Rows of W in a tile: 24 sums, four bytes of X and one of W fit into 32 registers.
 const WIDE: usize = 6;
 /// The largest K whose sums fit into 32 bits, with the offset of 128.
-const LONGEST: usize = 65_536;
+pub const LONGEST: usize = 65_536;
 
 /// As much as a vector holds, where it is loaded at once.
 #[derive(Debug, Clone, Copy)]

@@ -10,13 +10,10 @@ use half::f16;
 use super::floats::{Floats, TOKENS};
 use super::gemv::{DISTINCT, set, start};
 use crate::backend::{Check, Cost, Element, Fault, MatrixProduct, Task, Work};
-use crate::cpu::gemm::{ELEMENTS, IntMatrix, Shape, gemm_int8};
+use crate::cpu::gemm::{ELEMENTS, IntMatrix, LONGEST, Shape, gemm_int8};
 use crate::cpu::isa::Isa;
 use crate::cpu::threads::Pool;
 use crate::random::Random;
-
-/// Inputs whose products of bytes surely fit 32 bits.
-const LONGEST: u64 = 65_536;
 
 /// Operands, results, and what these must be for every token and row that differ.
 enum Operands {
@@ -58,7 +55,7 @@ impl GemmTask {
             Element::Fp16 => {
                 Operands::Fp16(Floats::new(&mut pool.borrow_mut(), work.seed, shape, copies)?)
             }
-            Element::Int8 if product.k > LONGEST => return Err(Fault::Unsupported),
+            Element::Int8 if shape.k > LONGEST => return Err(Fault::Unsupported),
             Element::Int8 => bytes(work.seed, shape, copies),
         };
         Ok(Self { pool, isa, shape, operands, copies, cost: cost(product) })
