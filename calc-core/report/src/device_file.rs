@@ -89,6 +89,8 @@ struct DeviceFile {
     #[serde(default)]
     power_modes: Vec<PowerModeFile>,
     #[serde(default)]
+    measured_here: bool,
+    #[serde(default)]
     source: String,
     #[serde(default)]
     notes: String,
@@ -143,6 +145,7 @@ pub fn parse(text: &str) -> Result<Device, DeviceFileError> {
 /// The device that a file describes, if it can exist.
 fn device(file: DeviceFile) -> Result<Device, DeviceFileError> {
     check_names(&file)?;
+    let is_measured = file.measured_here;
     let base = file.copy_of.as_deref().map(catalog::device).transpose()?;
     let bandwidth = gb_s("bandwidth_gb_s", file.bandwidth_gb_s)?;
     let source = if file.source.is_empty() {
@@ -198,10 +201,25 @@ fn device(file: DeviceFile) -> Result<Device, DeviceFileError> {
         notes: Text::Owned(file.notes),
         key: Text::Owned(file.key),
     };
+    let device = if is_measured { measured_here(device) } else { device };
     Ok(match base {
         Some(base) => copy::inherit(device, base),
         None => device,
     })
+}
+
+/// What the file says was measured on this very device: bandwidths, peaks, and the memory that the system reports.
+fn measured_here(mut device: Device) -> Device {
+    const HERE: Provenance = Provenance::Measured;
+    device.memory.provenance = HERE;
+    device.bandwidth.provenance = HERE;
+    for peak in device.peaks.0.iter_mut().flatten() {
+        peak.provenance = HERE;
+    }
+    if let Some(rate) = &mut device.measured.l2_bandwidth {
+        rate.provenance = HERE;
+    }
+    device
 }
 
 /// The key goes into links and JSON, so it is short and plain; modes are found by name.

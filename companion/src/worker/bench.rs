@@ -16,6 +16,7 @@ use report::json::bench::BenchJson;
 use serde_json::json;
 
 use super::Voice;
+use crate::hooks::Hooks;
 use crate::jobs::message::WorkerMessage;
 use crate::measure::record;
 
@@ -33,10 +34,11 @@ const WARM_UP: Duration = Duration::from_secs(1);
 pub(super) const SEED: u64 = 1;
 
 /// Measures all points; false if it was told to stop.
-pub(super) fn run(spec: &BenchSpec, voice: &Voice) -> Result<bool, String> {
+pub(super) fn run(spec: &BenchSpec, voice: &Voice, hooks: &Hooks) -> Result<bool, String> {
     let mut cpu = processor(spec.backend.as_deref())?;
     let points = points(spec, &cpu)?;
-    Ok(measure(&mut cpu, &points, &plan(spec), POINT_S, voice)?.is_some())
+    let plan = if hooks.glance { glance(plan(spec)) } else { plan(spec) };
+    Ok(measure(&mut cpu, &points, &plan, POINT_S, voice)?.is_some())
 }
 
 /// Measures points one by one and says what comes out; `None` if it was told to stop. A point takes `point_s` seconds.
@@ -81,6 +83,13 @@ pub(super) fn processor(backend: Option<&str>) -> Result<Cpu, String> {
     Ok(cpu)
 }
 
+/// What tests of the daemon have time for.
+pub(super) fn glance(plan: Plan) -> Plan {
+    let [least, most] = [20, 250].map(Duration::from_millis);
+    let warm_up = WarmUp { least, most, ..plan.warm_up };
+    Plan { warm_up, rule: StopRule::Iterations(25), ..plan }
+}
+
 fn plan(spec: &BenchSpec) -> Plan {
     let standard = Plan::STANDARD;
     let warm_up = WarmUp { most: WARM_UP, ..standard.warm_up };
@@ -105,6 +114,10 @@ fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
         }
         BenchKind::Flops => {
             Ok([Kernel::Fma, Kernel::Dot].map(|kernel| named(kernel, Cache::Hot)).into())
+        }
+        BenchKind::Roofs => {
+            let read = named(Kernel::Read { bytes: cpu.cold_bytes() }, Cache::Cold);
+            Ok(vec![read, named(Kernel::Fma, Cache::Hot), named(Kernel::Dot, Cache::Hot)])
         }
         BenchKind::Gemv => {
             let mut points = Vec::new();

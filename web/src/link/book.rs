@@ -21,6 +21,8 @@ pub struct Job {
     pub is_followed: bool,
     /// Started from here, so that what it finds is taken over.
     pub is_ours: bool,
+    /// What it found was taken over.
+    pub is_taken: bool,
     /// Points done, of so many, and what it does now.
     pub progress: Option<(u32, u32, String)>,
     /// Seconds that it will take.
@@ -45,6 +47,7 @@ impl Job {
             is_cut: false,
             is_followed: false,
             is_ours: false,
+            is_taken: false,
             progress: None,
             predicted_s: None,
             started_ms: None,
@@ -199,6 +202,13 @@ impl Book {
         }
     }
 
+    /// What a job found was taken over, so that what older ones found is too late.
+    pub fn taken(&mut self, id: JobId) {
+        for job in self.jobs.iter_mut().filter(|job| job.summary.job <= id) {
+            job.is_taken = true;
+        }
+    }
+
     /// Jobs to ask for that nobody asked for, each with the number after which: what waits or runs, and `shown`.
     pub fn follow(&mut self, shown: Option<JobId>) -> Vec<(JobId, u64)> {
         let wanted = |job: &Job| {
@@ -285,6 +295,15 @@ mod tests {
         assert_eq!(book.job(JobId(7)).map(Job::is_open), Some(false));
         book.listed(vec![summary(7, JobState::Running, 2)]);
         assert_eq!(book.job(JobId(7)).map(Job::is_open), Some(false), "a list may be late");
+    }
+
+    #[test]
+    fn what_is_taken_over_makes_older_finds_late() {
+        let mut book = Book::default();
+        book.listed([5, 7, 9].map(|id| summary(id, JobState::Done, 1)).to_vec());
+        book.taken(JobId(7));
+        let taken: Vec<bool> = book.jobs().iter().map(|job| job.is_taken).collect();
+        assert_eq!(taken, [false, true, true], "the latest first");
     }
 
     #[test]

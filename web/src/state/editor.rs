@@ -133,7 +133,28 @@ impl Draft {
         for (field, typed) in &self.fields {
             text = lines::with_number(&text, &field.path, field.value(typed).ok()?);
         }
+        if self.is_changed() {
+            text = lines::without_measured(&text);
+        }
         lines::read(&text).ok()
+    }
+
+    /// Whether any number is another than that of the device that the form began with.
+    fn is_changed(&self) -> bool {
+        let Ok(before) = lines::read(&self.good) else { return true };
+        self.fields.iter().any(|(field, typed)| {
+            match (number(&before, &field.path), field.value(typed)) {
+                (Some(before), Ok(Some(now))) => !is_same(before, now),
+                (before, now) => before.is_some() || now != Ok(None),
+            }
+        })
+    }
+
+    /// Numbers that were measured are that as long as none of them is changed.
+    fn is_measured(&self) -> bool {
+        let good = lines::read(&self.good);
+        good.is_ok_and(|good| good.bandwidth.provenance == Provenance::Measured)
+            && !self.is_changed()
     }
 
     /// Takes the device over, if there is one.
@@ -151,10 +172,18 @@ impl Draft {
         let Some(Ok(Some(value))) = found.map(|(field, typed)| field.value(typed)) else {
             return "";
         };
-        let is_same = |base: f64| (base - value).abs() <= 1e-9 * base.abs();
-        let base = self.base.filter(|base| number(base, path).is_some_and(is_same));
+        if self.is_measured() {
+            return badge(Provenance::Measured);
+        }
+        let is_base = |base: f64| is_same(base, value);
+        let base = self.base.filter(|base| number(base, path).is_some_and(is_base));
         base.and_then(|base| provenance(base, path)).map_or(YOURS, badge)
     }
+}
+
+/// Equal but for what writing a number as a text leaves out.
+fn is_same(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-9 * one.abs()
 }
 
 /// The badge of a fact of a device, and what it means: what a reader states is theirs.

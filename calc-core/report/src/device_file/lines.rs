@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{DeviceFile, DeviceFileError, PeaksFile, PowerModeFile, device, parse};
 use calc_core::device::{Device, DeviceClass, PowerMode};
+use calc_core::provenance::Provenance;
 use calc_core::quant_format::ComputeClass;
 
 /// The lines of a device file that [`parse`] accepts.
@@ -74,6 +75,9 @@ pub fn of_device(device: &Device, copy_of: Option<&str>) -> String {
     for (i, mode) in device.power_modes.iter().enumerate() {
         out.power_mode(&format!("power_modes.{i}."), mode);
     }
+    if device.bandwidth.provenance == Provenance::Measured {
+        out.flag("measured_here", true);
+    }
     out.text(
         "source",
         device
@@ -140,7 +144,7 @@ pub fn to_json(lines: &str) -> String {
         let value = match last {
             "copy_of" | "key" | "name" | "class" | "vendor" | "architecture"
             | "compute_capability" | "source" | "notes" => Value::from(value),
-            "unified_memory" | "default" => Value::from(value == "true"),
+            "unified_memory" | "default" | "measured_here" => Value::from(value == "true"),
             "sm_count" | "active_sm" => Value::from(whole(bits())),
             _ => Value::from(rounded(bits())),
         };
@@ -202,6 +206,11 @@ pub fn with_text(lines: &str, path: &str, value: &str) -> String {
     out.0
 }
 
+/// The lines without the claim that the values were measured.
+pub fn without_measured(lines: &str) -> String {
+    with_text(lines, "measured_here", "")
+}
+
 /// The key of the catalog's device that the device of such lines is a copy of.
 pub fn copy_of(lines: &str) -> Option<&str> {
     lines.lines().find_map(|line| line.strip_prefix("copy_of\t"))
@@ -254,6 +263,7 @@ pub fn read(lines: &str) -> Result<Device, DeviceFileError> {
         link_gb_s: fields.real("link_gb_s"),
         link_latency_us: fields.real("link_latency_us"),
         power_modes: modes.map(|mode| fields.power_mode(&mode)).collect(),
+        measured_here: fields.flag("measured_here").unwrap_or(false),
         source: fields.text("source").unwrap_or_default(),
         notes: fields.text("notes").unwrap_or_default(),
     })
@@ -303,7 +313,6 @@ mod tests {
 
     #[test]
     fn what_was_changed_is_the_users() {
-        use calc_core::provenance::Provenance;
         let original = calc_core::catalog::device("t4").expect("catalog key");
         let copy = Device { key: Text::Borrowed("copy"), ..original.clone() };
         let lines = with_number(&of_device(&copy, Some("t4")), "bandwidth_gb_s", Some(400.0));
@@ -312,6 +321,21 @@ mod tests {
         assert_eq!(read.memory, original.memory);
         assert!(super::read(&with_number(&lines, "bandwidth_gb_s", None)).is_err());
         assert!(super::read(&with_text(&lines, "copy_of", "nothing")).is_err());
+    }
+
+    #[test]
+    fn what_was_measured_here_stays_that_until_a_number_changes() {
+        let file = r#"{"key": "mine", "class": "cpu", "memory_gib": 8, "bandwidth_gb_s": 20, "dense_peaks_tflops": {"fp32": 0.3}, "measured_here": true}"#;
+        let lines = write(file).expect("a device");
+        let device = read(&lines).expect("a device");
+        let peak = device.peaks.get(ComputeClass::Fp32).expect("a peak");
+        for sure in [device.bandwidth.provenance, device.memory.provenance, peak.provenance] {
+            assert_eq!(sure, Provenance::Measured);
+        }
+        assert_eq!(read(&of_device(&device, None)), Ok(device.clone()));
+        assert_eq!(super::super::parse(&to_json(&lines)), Ok(device));
+        let stated = read(&without_measured(&lines)).expect("a device");
+        assert_eq!(stated.bandwidth.provenance, Provenance::Assumed);
     }
 
     #[test]

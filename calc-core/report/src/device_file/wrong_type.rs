@@ -34,7 +34,7 @@ use Need::{Absent, Optional, Required};
 
 type Key = (&'static str, Kind, Need);
 
-const DEVICE: [Key; 22] = [
+const DEVICE: [Key; 23] = [
     ("$schema", Text, Optional),
     ("key", Text, Required),
     ("name", Text, Optional),
@@ -55,6 +55,7 @@ const DEVICE: [Key; 22] = [
     ("link_gb_s", Real, Optional),
     ("link_latency_us", Real, Optional),
     ("power_modes", Modes, Absent),
+    ("measured_here", Flag, Absent),
     ("source", Text, Absent),
     ("notes", Text, Absent),
 ];
