@@ -73,6 +73,8 @@ struct DeviceFile {
     bandwidth_gb_s: f64,
     unified_memory: Option<bool>,
     dense_peaks_tflops: PeaksFile,
+    measured_bandwidth_gb_s: Option<f64>,
+    measured_peaks_tflops: Option<PeaksFile>,
     #[serde(default)]
     vendor: String,
     #[serde(default)]
@@ -89,14 +91,12 @@ struct DeviceFile {
     #[serde(default)]
     power_modes: Vec<PowerModeFile>,
     #[serde(default)]
-    measured_here: bool,
-    #[serde(default)]
     source: String,
     #[serde(default)]
     notes: String,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PeaksFile {
     fp64: Option<f64>,
@@ -145,9 +145,9 @@ pub fn parse(text: &str) -> Result<Device, DeviceFileError> {
 /// The device that a file describes, if it can exist.
 fn device(file: DeviceFile) -> Result<Device, DeviceFileError> {
     check_names(&file)?;
-    let is_measured = file.measured_here;
     let base = file.copy_of.as_deref().map(catalog::device).transpose()?;
     let bandwidth = gb_s("bandwidth_gb_s", file.bandwidth_gb_s)?;
+    let ceilings = Ceilings::of(&file)?;
     let source = if file.source.is_empty() {
         "custom file".into()
     } else {
@@ -171,7 +171,10 @@ fn device(file: DeviceFile) -> Result<Device, DeviceFileError> {
         memory_type: Text::Borrowed(""),
         unified_memory: file.unified_memory.unwrap_or(file.class != DeviceClass::DiscreteGpu),
         bandwidth: Fact::assumed(bandwidth),
-        peaks: peaks(&file.dense_peaks_tflops)?,
+        peaks: match peaks(&file.dense_peaks_tflops, Provenance::Assumed)? {
+            Peaks::NONE => return Err(DeviceFileError::NoPeak),
+            peaks => peaks,
+        },
         fp16_accumulate_fp16: None,
         fp8_accumulate_fp16: None,
         sparse_multiplier: 1.0,
@@ -201,25 +204,40 @@ fn device(file: DeviceFile) -> Result<Device, DeviceFileError> {
         notes: Text::Owned(file.notes),
         key: Text::Owned(file.key),
     };
-    let device = if is_measured { measured_here(device) } else { device };
-    Ok(match base {
+    let device = match base {
         Some(base) => copy::inherit(device, base),
         None => device,
-    })
+    };
+    Ok(ceilings.over(device))
 }
 
-/// What the file says was measured on this very device: bandwidths, peaks, and the memory that the system reports.
-fn measured_here(mut device: Device) -> Device {
-    const HERE: Provenance = Provenance::Measured;
-    device.memory.provenance = HERE;
-    device.bandwidth.provenance = HERE;
-    for peak in device.peaks.0.iter_mut().flatten() {
-        peak.provenance = HERE;
+/// What was measured as roofs on the machine itself: it counts before what a datasheet says.
+struct Ceilings {
+    bandwidth: Option<BytesPerSec>,
+    peaks: Peaks,
+}
+
+impl Ceilings {
+    fn of(file: &DeviceFile) -> Result<Self, Error> {
+        let bandwidth = file.measured_bandwidth_gb_s;
+        let none = PeaksFile::default();
+        Ok(Self {
+            bandwidth: bandwidth.map(|v| gb_s("measured_bandwidth_gb_s", v)).transpose()?,
+            peaks: peaks(
+                file.measured_peaks_tflops.as_ref().unwrap_or(&none),
+                Provenance::Measured,
+            )?,
+        })
     }
-    if let Some(rate) = &mut device.measured.l2_bandwidth {
-        rate.provenance = HERE;
+
+    fn over(self, device: Device) -> Device {
+        let provenance = Provenance::Measured;
+        let peaks = ComputeClass::ALL.into_iter().fold(device.peaks, |peaks, class| {
+            self.peaks.get(class).map_or(peaks, |peak| peaks.with(class, peak))
+        });
+        let bandwidth = self.bandwidth.map(|value| Fact { value, provenance });
+        Device { peaks, bandwidth: bandwidth.unwrap_or(device.bandwidth), ..device }
     }
-    device
 }
 
 /// The key goes into links and JSON, so it is short and plain; modes are found by name.
@@ -274,7 +292,7 @@ fn measured(file: &DeviceFile) -> Result<MeasuredRates, Error> {
     Ok(MeasuredRates { l2_bandwidth, ..MeasuredRates::UNKNOWN })
 }
 
-fn peaks(file: &PeaksFile) -> Result<Peaks, DeviceFileError> {
+fn peaks(file: &PeaksFile, provenance: Provenance) -> Result<Peaks, Error> {
     use ComputeClass::{Bf16, Fp4, Fp6, Fp8, Fp16, Fp32, Fp64, Int4, Int8, Tf32};
     let values = [
         (Fp64, file.fp64),
@@ -292,10 +310,10 @@ fn peaks(file: &PeaksFile) -> Result<Peaks, DeviceFileError> {
     for (class, value) in values {
         if let Some(tera) = value {
             let tera = real_in_range(class.key(), tera, 1e-6, 1e8)?;
-            peaks = peaks.with(class, Fact::assumed(FlopsPerSec::from_tera(tera)));
+            peaks = peaks.with(class, Fact { value: FlopsPerSec::from_tera(tera), provenance });
         }
     }
-    if peaks == Peaks::NONE { Err(DeviceFileError::NoPeak) } else { Ok(peaks) }
+    Ok(peaks)
 }
 
 fn link(file: &DeviceFile) -> Result<Option<Link>, Error> {

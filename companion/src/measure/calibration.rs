@@ -179,7 +179,6 @@ impl Calibrated {
             "bandwidth_gb_s": rounded(self.read * 1e-9),
             "unified_memory": true,
             "dense_peaks_tflops": {"fp32": tera(rate("fma_fp32")), "int8": tera(rate("dot_int8"))},
-            "measured_here": true,
             "source": format!(
                 "measured by `ridgepoint calibrate` {}, kernels {}: reading, FP32 multiply-adds, INT8 dot products",
                 self.version, self.kernel_hash
@@ -319,6 +318,5 @@ mod tests {
         let device = calibrated.device(&records()).unwrap().to_string();
         let device = report::device_file::parse(&device).unwrap();
         assert!((device.bandwidth.value.get() / 50e9 - 1.0).abs() < 1e-9);
-        assert_eq!(device.bandwidth.provenance, calc_core::provenance::Provenance::Measured);
     }
 }

@@ -85,9 +85,9 @@ pub(super) fn processor(backend: Option<&str>) -> Result<Cpu, String> {
 
 /// What tests of the daemon have time for.
 pub(super) fn glance(plan: Plan) -> Plan {
-    let [least, most] = [20, 250].map(Duration::from_millis);
+    let [least, most] = [10, 100].map(Duration::from_millis);
     let warm_up = WarmUp { least, most, ..plan.warm_up };
-    Plan { warm_up, rule: StopRule::Iterations(25), ..plan }
+    Plan { warm_up, rule: StopRule::Iterations(9), ..plan }
 }
 
 fn plan(spec: &BenchSpec) -> Plan {

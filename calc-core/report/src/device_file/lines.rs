@@ -60,6 +60,16 @@ pub fn of_device(device: &Device, copy_of: Option<&str>) -> String {
         let peak = device.peaks.get(class).map(|fact| fact.value.get() / 1e12);
         out.real(&format!("dense_peaks_tflops.{}", class.key()), peak);
     }
+    // A link has one value each, the one that counts; what the datasheet says stands in the file.
+    let measured = |provenance| provenance == Provenance::Measured;
+    if measured(device.bandwidth.provenance) {
+        out.real("measured_bandwidth_gb_s", Some(device.bandwidth.value.get() / 1e9));
+    }
+    for class in ComputeClass::ALL {
+        let peak = device.peaks.get(class).filter(|fact| measured(fact.provenance));
+        let peak = peak.map(|fact| fact.value.get() / 1e12);
+        out.real(&format!("measured_peaks_tflops.{}", class.key()), peak);
+    }
     out.text("vendor", &device.vendor);
     out.text("architecture", &device.architecture);
     out.text("compute_capability", device.compute_capability.as_deref().unwrap_or_default());
@@ -74,9 +84,6 @@ pub fn of_device(device: &Device, copy_of: Option<&str>) -> String {
     out.real("link_latency_us", device.link.map(|fact| fact.value.latency.get() * 1e6));
     for (i, mode) in device.power_modes.iter().enumerate() {
         out.power_mode(&format!("power_modes.{i}."), mode);
-    }
-    if device.bandwidth.provenance == Provenance::Measured {
-        out.flag("measured_here", true);
     }
     out.text(
         "source",
@@ -144,7 +151,7 @@ pub fn to_json(lines: &str) -> String {
         let value = match last {
             "copy_of" | "key" | "name" | "class" | "vendor" | "architecture"
             | "compute_capability" | "source" | "notes" => Value::from(value),
-            "unified_memory" | "default" | "measured_here" => Value::from(value == "true"),
+            "unified_memory" | "default" => Value::from(value == "true"),
             "sm_count" | "active_sm" => Value::from(whole(bits())),
             _ => Value::from(rounded(bits())),
         };
@@ -156,7 +163,9 @@ pub fn to_json(lines: &str) -> String {
 /// Sets the value at a path, with the objects and lists on the way.
 fn put(file: &mut Value, path: &str, value: Value) {
     match path.split('.').collect::<Vec<_>>()[..] {
-        ["dense_peaks_tflops", class] => file["dense_peaks_tflops"][class] = value,
+        [peaks @ ("dense_peaks_tflops" | "measured_peaks_tflops"), class] => {
+            file[peaks][class] = value;
+        }
         ["power_modes", index, field] => {
             let index: usize = index.parse().unwrap_or(0);
             if !file["power_modes"].is_array() {
@@ -206,11 +215,6 @@ pub fn with_text(lines: &str, path: &str, value: &str) -> String {
     out.0
 }
 
-/// The lines without the claim that the values were measured.
-pub fn without_measured(lines: &str) -> String {
-    with_text(lines, "measured_here", "")
-}
-
 /// The key of the catalog's device that the device of such lines is a copy of.
 pub fn copy_of(lines: &str) -> Option<&str> {
     lines.lines().find_map(|line| line.strip_prefix("copy_of\t"))
@@ -222,7 +226,6 @@ pub fn copy_of(lines: &str) -> Option<&str> {
 /// As [`parse`]; lines that nothing wrote describe an impossible device.
 pub fn read(lines: &str) -> Result<Device, DeviceFileError> {
     let fields = Lines(lines.lines().filter_map(|line| line.split_once('\t')).collect());
-    let peak = |class: &str| fields.real(&format!("dense_peaks_tflops.{class}"));
     let modes = (0..).map(|i| format!("power_modes.{i}."));
     let modes =
         modes.take_while(|mode| fields.0.iter().any(|(path, _)| path.starts_with(mode.as_str())));
@@ -239,18 +242,9 @@ pub fn read(lines: &str) -> Result<Device, DeviceFileError> {
         memory_gib: fields.real("memory_gib").unwrap_or(f64::NAN),
         bandwidth_gb_s: fields.real("bandwidth_gb_s").unwrap_or(f64::NAN),
         unified_memory: fields.flag("unified_memory"),
-        dense_peaks_tflops: PeaksFile {
-            fp64: peak("fp64"),
-            fp32: peak("fp32"),
-            tf32: peak("tf32"),
-            fp16: peak("fp16"),
-            bf16: peak("bf16"),
-            fp8: peak("fp8"),
-            fp6: peak("fp6"),
-            fp4: peak("fp4"),
-            int8: peak("int8"),
-            int4: peak("int4"),
-        },
+        dense_peaks_tflops: fields.peaks("dense_peaks_tflops"),
+        measured_bandwidth_gb_s: fields.real("measured_bandwidth_gb_s"),
+        measured_peaks_tflops: Some(fields.peaks("measured_peaks_tflops")),
         vendor: fields.text("vendor").unwrap_or_default(),
         architecture: fields.text("architecture").unwrap_or_default(),
         compute_capability: fields.text("compute_capability"),
@@ -263,7 +257,6 @@ pub fn read(lines: &str) -> Result<Device, DeviceFileError> {
         link_gb_s: fields.real("link_gb_s"),
         link_latency_us: fields.real("link_latency_us"),
         power_modes: modes.map(|mode| fields.power_mode(&mode)).collect(),
-        measured_here: fields.flag("measured_here").unwrap_or(false),
         source: fields.text("source").unwrap_or_default(),
         notes: fields.text("notes").unwrap_or_default(),
     })
@@ -287,6 +280,22 @@ impl<'a> Lines<'a> {
     /// A whole number; anything else was refused when the file was read, and is here, too, as too small.
     fn whole(&self, path: &str) -> Option<u32> {
         self.real(path).map(whole)
+    }
+
+    fn peaks(&self, path: &str) -> PeaksFile {
+        let peak = |class: &str| self.real(&format!("{path}.{class}"));
+        PeaksFile {
+            fp64: peak("fp64"),
+            fp32: peak("fp32"),
+            tf32: peak("tf32"),
+            fp16: peak("fp16"),
+            bf16: peak("bf16"),
+            fp8: peak("fp8"),
+            fp6: peak("fp6"),
+            fp4: peak("fp4"),
+            int8: peak("int8"),
+            int4: peak("int4"),
+        }
     }
 
     fn flag(&self, path: &str) -> Option<bool> {
@@ -321,21 +330,6 @@ mod tests {
         assert_eq!(read.memory, original.memory);
         assert!(super::read(&with_number(&lines, "bandwidth_gb_s", None)).is_err());
         assert!(super::read(&with_text(&lines, "copy_of", "nothing")).is_err());
-    }
-
-    #[test]
-    fn what_was_measured_here_stays_that_until_a_number_changes() {
-        let file = r#"{"key": "mine", "class": "cpu", "memory_gib": 8, "bandwidth_gb_s": 20, "dense_peaks_tflops": {"fp32": 0.3}, "measured_here": true}"#;
-        let lines = write(file).expect("a device");
-        let device = read(&lines).expect("a device");
-        let peak = device.peaks.get(ComputeClass::Fp32).expect("a peak");
-        for sure in [device.bandwidth.provenance, device.memory.provenance, peak.provenance] {
-            assert_eq!(sure, Provenance::Measured);
-        }
-        assert_eq!(read(&of_device(&device, None)), Ok(device.clone()));
-        assert_eq!(super::super::parse(&to_json(&lines)), Ok(device));
-        let stated = read(&without_measured(&lines)).expect("a device");
-        assert_eq!(stated.bandwidth.provenance, Provenance::Assumed);
     }
 
     #[test]

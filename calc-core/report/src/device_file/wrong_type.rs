@@ -34,7 +34,7 @@ use Need::{Absent, Optional, Required};
 
 type Key = (&'static str, Kind, Need);
 
-const DEVICE: [Key; 23] = [
+const DEVICE: [Key; 24] = [
     ("$schema", Text, Optional),
     ("key", Text, Required),
     ("name", Text, Optional),
@@ -43,6 +43,8 @@ const DEVICE: [Key; 23] = [
     ("bandwidth_gb_s", Real, Required),
     ("unified_memory", Flag, Optional),
     ("dense_peaks_tflops", Peaks, Required),
+    ("measured_bandwidth_gb_s", Real, Optional),
+    ("measured_peaks_tflops", Peaks, Optional),
     ("vendor", Text, Absent),
     ("architecture", Text, Absent),
     ("compute_capability", Text, Optional),
@@ -55,7 +57,6 @@ const DEVICE: [Key; 23] = [
     ("link_gb_s", Real, Optional),
     ("link_latency_us", Real, Optional),
     ("power_modes", Modes, Absent),
-    ("measured_here", Flag, Absent),
     ("source", Text, Absent),
     ("notes", Text, Absent),
 ];

@@ -61,7 +61,7 @@ pub fn Connect() -> impl IntoView {
         }
     });
     let way = |Way { title, lines, note }: Way| {
-        view! { <h3>{title}</h3> <pre><code>{lines}</code></pre> <p class="brief">{note}</p> }
+        view! { <h2>{title}</h2> <pre><code>{lines}</code></pre> <p>{note}</p> }
     };
     let ways = ways().map(way).collect_view();
     view! {
@@ -73,7 +73,7 @@ pub fn Connect() -> impl IntoView {
                 {text(move || client.with(|client| client.refusal.clone()))}
             </p>
         </div>
-        <details class="ways way" hidden=is_on>
+        <details class="sources way" hidden=is_on>
             <summary>"How to get it"</summary>
             {ways}
         </details>

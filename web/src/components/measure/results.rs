@@ -59,14 +59,14 @@ fn Crowd() -> impl IntoView {
     };
     let options = block(move || choices.get().into_iter().map(option).collect_view().into_any());
     view! {
-        <p class="crowd" hidden=flag(move || choices.with(Vec::is_empty))>
+        <p class="brief" hidden=flag(move || choices.with(Vec::is_empty))>
             <label for="on-chart">"On the chart"</label>
             " "
-            <select id="on-chart" on:change=on(move |event| precision.set(event_target_value(&event)))>
+            <select class="tool" id="on-chart" on:change=on(move |event| precision.set(event_target_value(&event)))>
                 {options}
             </select>
             " "
-            <small>"and whatever row you point at"</small>
+            "and whatever row you point at"
         </p>
     }
 }

@@ -92,8 +92,7 @@ pub fn MeasureView() -> impl IntoView {
                 </div>
             </section>
             <section class="answer" aria-label="Measurements">
-                <div class="said"><Notes/></div>
-                <Connect/>
+                <div class="said"><Notes/><Connect/></div>
                 <Running/>
                 <Results/>
             </section>

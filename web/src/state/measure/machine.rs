@@ -73,6 +73,8 @@ fn device_file(records: &[BenchRecord], memory: f64) -> Option<String> {
     let tera = |kernel| of(kernel)?.flop_per_s.map(|rate| rounded(rate * 1e-12));
     let (fp32, int8) = (tera("fma_fp32"), tera("dot_int8"));
     fp32.or(int8)?;
+    let peaks = json!({"fp32": fp32, "int8": int8});
+    let bandwidth = rounded(read.byte_per_s? * 1e-9);
     let text = |key: &str| match read.conditions.get(key) {
         Some(protocol::bench::Condition::Text(text)) => text.as_str(),
         _ => "",
@@ -82,15 +84,16 @@ fn device_file(records: &[BenchRecord], memory: f64) -> Option<String> {
         "name": format!("{} (measured here)", read.device),
         "class": "cpu",
         "memory_gib": rounded(memory / GIB),
-        "bandwidth_gb_s": rounded(read.byte_per_s? * 1e-9),
+        "bandwidth_gb_s": bandwidth,
+        "measured_bandwidth_gb_s": bandwidth,
         "unified_memory": true,
-        "dense_peaks_tflops": {"fp32": fp32, "int8": int8},
-        "measured_here": true,
+        "dense_peaks_tflops": peaks,
+        "measured_peaks_tflops": peaks,
         "source": format!(
             "measured from the page by ridgepoint {}, kernels {}: reading, FP32 multiply-adds, INT8 dot products",
             text("version"), text("kernel_hash")
         ),
-        "notes": "Ceilings that were measured, not those of a datasheet.",
+        "notes": "No datasheet of this machine is known here, so its values are the measured ones.",
     });
     serde_json::to_string(&value).ok()
 }
