@@ -37,7 +37,7 @@ pub(super) const SEED: u64 = 1;
 pub(super) fn run(spec: &BenchSpec, voice: &Voice, hooks: &Hooks) -> Result<bool, String> {
     let mut cpu = processor(spec.backend.as_deref())?;
     let points = points(spec, &cpu)?;
-    let plan = if hooks.glance { glance(plan(spec)) } else { plan(spec) };
+    let plan = glance(plan(spec), hooks);
     Ok(measure(&mut cpu, &points, &plan, POINT_S, voice)?.is_some())
 }
 
@@ -83,11 +83,12 @@ pub(super) fn processor(backend: Option<&str>) -> Result<Cpu, String> {
     Ok(cpu)
 }
 
-/// What tests of the daemon have time for.
-pub(super) fn glance(plan: Plan) -> Plan {
+/// What tests of the daemon have time for; the plan itself without their hook.
+pub(super) fn glance(plan: Plan, hooks: &Hooks) -> Plan {
+    let Some(samples) = hooks.glance else { return plan };
     let [least, most] = [10, 100].map(Duration::from_millis);
     let warm_up = WarmUp { least, most, ..plan.warm_up };
-    Plan { warm_up, rule: StopRule::Iterations(9), ..plan }
+    Plan { warm_up, rule: StopRule::Iterations(samples), ..plan }
 }
 
 fn plan(spec: &BenchSpec) -> Plan {

@@ -21,10 +21,10 @@ pub(super) fn run(spec: &CalibrateSpec, voice: &Voice, hooks: &Hooks) -> Result<
         (kernel.key().to_owned(), Work { kernel, cache, seed: SEED })
     };
     let mut points = points(cpu.cold_bytes());
-    if hooks.glance {
+    if hooks.glance.is_some() {
         points.retain(|(kernel, _)| is_glanced_at(kernel));
     }
-    let plan = if hooks.glance { glance(PLAN) } else { PLAN };
+    let plan = glance(PLAN, hooks);
     let points: Vec<(String, Work)> = points.into_iter().map(named).collect();
     let Some(records) = measure(&mut cpu, &points, &plan, POINT_S, voice)? else {
         return Ok(false);

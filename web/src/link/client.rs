@@ -208,6 +208,7 @@ mod tests {
     use protocol::server::Accepted;
 
     use super::*;
+    use crate::link::book::Find;
     use crate::link::connection::Up;
 
     const REQUEST: RequestId = Hex([3; 16]);
@@ -261,7 +262,9 @@ mod tests {
         assert_eq!(client.hear(Some(first[0].0), accepted.clone()), [], "an answer from before");
         let todo = client.hear(Some(*id), accepted);
         assert_eq!(todo, [Do::Say(ClientMessage::SubscribeJob { job: JobId(4), after: 0 })]);
-        assert!(!client.is_starting() && client.shown().is_some_and(|job| job.is_ours));
+        assert!(
+            !client.is_starting() && client.shown().is_some_and(|job| job.find == Find::Awaited)
+        );
     }
 
     #[test]

@@ -6,6 +6,7 @@ use protocol::job::{CalibrateSpec, JobId, JobSpec};
 use super::view::MeasureContext;
 use crate::components::erased::{block, flag, later, memo, on, text};
 use crate::components::open_file::read_text;
+use crate::link::book::Find;
 use crate::link::client::Client;
 use crate::link::live::Live;
 use crate::state::measure::machine::{self, Brings, brings};
@@ -77,7 +78,7 @@ pub fn take_over() {
 
 /// The latest job of ours whose find waits.
 fn untaken(client: &Client) -> Option<(JobId, Brings)> {
-    let mut waiting = client.book.jobs().iter().filter(|job| job.is_ours && !job.is_taken);
+    let mut waiting = client.book.jobs().iter().filter(|job| job.find == Find::Awaited);
     waiting.find_map(|job| Some((job.summary.job, brings(job, client.telemetry.as_ref())?)))
 }
 
