@@ -15,6 +15,9 @@ pub(crate) const VARIABLE: &str = "RIDGEPOINT_TEST_HOOKS";
 pub(crate) struct Hooks {
     /// Scripted jobs are taken.
     pub(crate) fake: bool,
+    /// Jobs take a glance at few points, so many samples of each: everything is real but the numbers, which are good for
+    /// nothing.
+    pub(crate) glance: Option<usize>,
     /// Milliseconds without a sign of life after which a job hangs.
     pub(crate) silence_ms: Option<u64>,
     /// Milliseconds beyond three times the prediction.

@@ -60,8 +60,8 @@ pub(crate) fn run(hooks: &Hooks) -> Result<(), String> {
     }
     let voice = Voice { out: Arc::new(io::stdout()), stop };
     let ended = match &spec {
-        JobSpec::Bench(spec) => bench::run(spec, &voice),
-        JobSpec::Calibrate(spec) => calibrate::run(spec, &voice),
+        JobSpec::Bench(spec) => bench::run(spec, &voice, hooks),
+        JobSpec::Calibrate(spec) => calibrate::run(spec, &voice, hooks),
         JobSpec::Fake(fake) if hooks.fake => {
             fake::run(fake, &voice);
             return Ok(());

@@ -27,7 +27,7 @@ pub const fn badge(provenance: Provenance) -> &'static str {
         Provenance::Derived => "derived",
         Provenance::Recalled => "recalled",
         Provenance::Fitted => "fitted",
-        Provenance::Measured => "measured",
+        Provenance::Measured => "measured here",
         Provenance::Assumed => "assumed",
         Provenance::Mixed => "mixed",
     }

@@ -45,6 +45,8 @@ pub enum BenchKind {
     Bandwidth,
     /// Peaks of arithmetic.
     Flops,
+    /// What bounds all others: reading memory, multiply-adds, dot products.
+    Roofs,
 }
 
 /// Rows, columns and depth of a product.

@@ -68,6 +68,19 @@ fn asks() -> Vec<(&'static str, ClientMessage)> {
         ),
         ("start_bench", ClientMessage::StartJob(StartJob { request: REQUEST, job: bench() })),
         (
+            "start_roofs",
+            ClientMessage::StartJob(StartJob {
+                request: REQUEST,
+                job: JobSpec::Bench(BenchSpec {
+                    what: BenchKind::Roofs,
+                    shapes: Vec::new(),
+                    formats: Vec::new(),
+                    backend: None,
+                    iterations: None,
+                }),
+            }),
+        ),
+        (
             "start_calibrate",
             ClientMessage::StartJob(StartJob {
                 request: REQUEST,

@@ -16,6 +16,7 @@ use report::json::bench::BenchJson;
 use serde_json::json;
 
 use super::Voice;
+use crate::hooks::Hooks;
 use crate::jobs::message::WorkerMessage;
 use crate::measure::products::{element, layout};
 use crate::measure::record;
@@ -36,11 +37,12 @@ const WARM_UP: Duration = Duration::from_secs(1);
 pub(super) const SEED: u64 = 1;
 
 /// Measures all points; false if it was told to stop.
-pub(super) fn run(spec: &BenchSpec, voice: &Voice) -> Result<bool, String> {
+pub(super) fn run(spec: &BenchSpec, voice: &Voice, hooks: &Hooks) -> Result<bool, String> {
     let mut cpu = processor(spec.backend.as_deref())?;
     let points = points(spec, &cpu)?;
+    let plan = glance(plan(spec), hooks);
     let point_s = POINT_S + spec.iterations.map_or(0.0, |n| f64::from(n) * SAMPLE_S);
-    Ok(measure(&mut cpu, &points, &plan(spec), point_s, voice)?.is_some())
+    Ok(measure(&mut cpu, &points, &plan, point_s, voice)?.is_some())
 }
 
 /// Measures points one by one and says what comes out; `None` if it was told to stop. A point takes `point_s` seconds.
@@ -85,6 +87,14 @@ pub(super) fn processor(backend: Option<&str>) -> Result<Cpu, String> {
     Ok(cpu)
 }
 
+/// What tests of the daemon have time for; the plan itself without their hook.
+pub(super) fn glance(plan: Plan, hooks: &Hooks) -> Plan {
+    let Some(samples) = hooks.glance else { return plan };
+    let [least, most] = [10, 100].map(Duration::from_millis);
+    let warm_up = WarmUp { least, most, ..plan.warm_up };
+    Plan { warm_up, rule: StopRule::Iterations(samples), ..plan }
+}
+
 fn plan(spec: &BenchSpec) -> Plan {
     let standard = Plan::STANDARD;
     let warm_up = WarmUp { most: WARM_UP, ..standard.warm_up };
@@ -109,6 +119,10 @@ fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
         }
         BenchKind::Flops => {
             Ok([Kernel::Fma, Kernel::Dot].map(|kernel| named(kernel, Cache::Hot)).into())
+        }
+        BenchKind::Roofs => {
+            let read = named(Kernel::Read { bytes: cpu.cold_bytes() }, Cache::Cold);
+            Ok(vec![read, named(Kernel::Fma, Cache::Hot), named(Kernel::Dot, Cache::Hot)])
         }
         BenchKind::Gemv => {
             let mut points = Vec::new();

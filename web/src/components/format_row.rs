@@ -1,6 +1,8 @@
 //! A row of the table of formats.
 
+use calc_core::provenance::Provenance;
 use leptos::prelude::*;
+use report::verdict::badge;
 
 use super::erased::{block, flag, memo, on, text};
 use super::explained::Explained;
@@ -55,11 +57,13 @@ pub fn FormatRow(
     let numbers = block(move || match row.get().map(|row| row.state) {
         Some(RowState::Runs { cells, interval, .. }) => {
             let [bytes, intensity, ideal, expected, speedup] = *cells;
+            let sure = expected.explanation.provenance;
+            let origin = (sure == Provenance::Measured).then(|| badge(sure));
             view! {
                 <td class="wide">{number(1, bytes)}</td>
                 <td class="wide">{number(2, intensity)}</td>
                 <td>{number(3, ideal)}</td>
-                <td>{number(4, expected)} <small class="interval">{interval}</small></td>
+                <td>{number(4, expected)} <small class="interval">{interval}</small> <span class="badge own">{origin}</span></td>
                 <td>{number(5, speedup)}</td>
             }
             .into_any()

@@ -8,7 +8,7 @@ use web_sys::{File, HtmlInputElement};
 use super::erased::{later, on};
 use crate::lazy::{self, Refusal};
 use crate::state::files::MAX_BYTES;
-use crate::state::session::Session;
+use crate::state::session::{Session, Step};
 use crate::state::take_over::Ready;
 use crate::state::url::Note;
 
@@ -42,7 +42,7 @@ pub fn OpenFile() -> impl IntoView {
 
 async fn read(session: Session, file: File) {
     match read_file(&file).await {
-        Ok(ready) => ready.take(session),
+        Ok(ready) => ready.take(session, Step::Choice),
         Err(text) => session.notes.update(|notes| notes.push(Note { text })),
     }
 }

@@ -18,7 +18,8 @@ pub fn OwnMeasurementsLine() -> impl IntoView {
     let forget = on(move |_| session.edit(Step::Choice, |inputs| inputs.own = None));
     view! {
         <p class="brief" hidden=none title=text(about)>
-            "Your measurements come first. "
+            <span class="badge">"measured here"</span>
+            " Your measurements come first. "
             <button type="button" class="link" on:click=forget>"Leave them out"</button>
         </p>
     }

@@ -8,6 +8,17 @@ use protocol::job::{JobEvent, JobId, JobState, JobSummary, NumberedEvent};
 /// Most jobs that are followed at once; a daemon allows 32.
 const FOLLOWED: usize = 16;
 
+/// What is done with what a job finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Find {
+    /// It is shown only, because the job was not started from here.
+    Shown,
+    /// It is taken over when it comes, because the job was started from here.
+    Awaited,
+    /// It was taken over, or is too late for that.
+    Taken,
+}
+
 /// A job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
@@ -19,8 +30,8 @@ pub struct Job {
     pub is_cut: bool,
     /// Its events are asked for.
     pub is_followed: bool,
-    /// Started from here, so that what it finds is taken over.
-    pub is_ours: bool,
+    /// Whether what it finds is taken over.
+    pub find: Find,
     /// Points done, of so many, and what it does now.
     pub progress: Option<(u32, u32, String)>,
     /// Seconds that it will take.
@@ -44,7 +55,7 @@ impl Job {
             seq: 0,
             is_cut: false,
             is_followed: false,
-            is_ours: false,
+            find: Find::Shown,
             progress: None,
             predicted_s: None,
             started_ms: None,
@@ -152,7 +163,7 @@ impl Book {
 
     /// A job was started from here.
     pub fn accepted(&mut self, summary: JobSummary) {
-        self.known(summary).is_ours = true;
+        self.known(summary).find = Find::Awaited;
     }
 
     /// Its events will follow, after a number.
@@ -196,6 +207,13 @@ impl Book {
     pub fn left(&mut self, id: JobId) {
         if let Some(job) = self.at(id) {
             job.is_followed = false;
+        }
+    }
+
+    /// What a job found was taken over, so that what older ones found is too late.
+    pub fn taken(&mut self, id: JobId) {
+        for job in self.jobs.iter_mut().filter(|job| job.summary.job <= id) {
+            job.find = Find::Taken;
         }
     }
 
@@ -285,6 +303,16 @@ mod tests {
         assert_eq!(book.job(JobId(7)).map(Job::is_open), Some(false));
         book.listed(vec![summary(7, JobState::Running, 2)]);
         assert_eq!(book.job(JobId(7)).map(Job::is_open), Some(false), "a list may be late");
+    }
+
+    #[test]
+    fn what_is_taken_over_makes_older_finds_late() {
+        let mut book = Book::default();
+        book.listed([5, 7, 9].map(|id| summary(id, JobState::Done, 1)).to_vec());
+        book.accepted(summary(9, JobState::Done, 1));
+        book.taken(JobId(7));
+        let finds: Vec<Find> = book.jobs().iter().map(|job| job.find).collect();
+        assert_eq!(finds, [Find::Awaited, Find::Taken, Find::Taken], "the latest first");
     }
 
     #[test]

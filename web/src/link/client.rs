@@ -140,7 +140,10 @@ impl Client {
 
     /// A job that is over has no more to tell.
     fn let_go(&mut self, job: JobId) -> Vec<Do> {
-        if self.book.job(job).is_none_or(|known| known.is_open() || !known.is_followed) {
+        let has_more = |known: &Job| {
+            known.is_open() || !known.is_followed || known.seq < known.summary.last_seq
+        };
+        if self.book.job(job).is_none_or(has_more) {
             return Vec::new();
         }
         self.book.left(job);
@@ -205,6 +208,7 @@ mod tests {
     use protocol::server::Accepted;
 
     use super::*;
+    use crate::link::book::Find;
     use crate::link::connection::Up;
 
     const REQUEST: RequestId = Hex([3; 16]);
@@ -258,7 +262,9 @@ mod tests {
         assert_eq!(client.hear(Some(first[0].0), accepted.clone()), [], "an answer from before");
         let todo = client.hear(Some(*id), accepted);
         assert_eq!(todo, [Do::Say(ClientMessage::SubscribeJob { job: JobId(4), after: 0 })]);
-        assert!(!client.is_starting() && client.shown().is_some_and(|job| job.is_ours));
+        assert!(
+            !client.is_starting() && client.shown().is_some_and(|job| job.find == Find::Awaited)
+        );
     }
 
     #[test]
@@ -299,6 +305,30 @@ mod tests {
             client.hear(None, event(3, ended)),
             [Do::Say(ClientMessage::UnsubscribeJob { job: JobId(4) })]
         );
+    }
+
+    #[test]
+    fn an_old_job_is_followed_to_its_last_event() {
+        let mut client = up();
+        let summary = JobSummary {
+            job: JobId(4),
+            request: REQUEST,
+            spec: spec(),
+            state: JobState::Interrupted,
+            created_ms: 0,
+            last_seq: 3,
+        };
+        let asked = client.hear(None, ServerMessage::Jobs { jobs: vec![summary.clone()] });
+        assert_eq!(asked, [Do::Say(ClientMessage::SubscribeJob { job: JobId(4), after: 0 })]);
+        client.hear(None, ServerMessage::Snapshot { job: summary, after: 0 });
+        for seq in 1..=2 {
+            assert_eq!(client.hear(None, event(seq, JobEvent::Queued)), [], "{seq}");
+        }
+        let fault = Some(Fault::new(FaultCode::Interrupted, "the daemon ended"));
+        let ended = JobEvent::Ended { state: JobState::Interrupted, fault };
+        let left = [Do::Say(ClientMessage::UnsubscribeJob { job: JobId(4) })];
+        assert_eq!(client.hear(None, event(3, ended)), left);
+        assert!(client.shown().is_some_and(|job| job.fault.is_some()));
     }
 
     #[test]

@@ -131,9 +131,22 @@ impl Draft {
     pub fn device(&self) -> Option<Device> {
         let mut text = lines::with_text(&self.good, "name", &self.name);
         for (field, typed) in &self.fields {
-            text = lines::with_number(&text, &field.path, field.value(typed).ok()?);
+            let value = field.value(typed).ok()?;
+            text = lines::with_number(&text, &field.path, value);
+            // What was measured counts before what is stated, so a number that is typed puts it aside.
+            if let Some(measured) = measured_path(&field.path)
+                && !self.is_as_before(&field.path, value)
+            {
+                text = lines::with_number(&text, &measured, None);
+            }
         }
         lines::read(&text).ok()
+    }
+
+    /// Whether a number is that of the device that the form began with.
+    fn is_as_before(&self, path: &str, value: Option<f64>) -> bool {
+        let before = lines::read(&self.good).ok().and_then(|before| number(&before, path));
+        before.zip(value).is_some_and(|(before, value)| is_same(before, value))
     }
 
     /// Takes the device over, if there is one.
@@ -151,10 +164,30 @@ impl Draft {
         let Some(Ok(Some(value))) = found.map(|(field, typed)| field.value(typed)) else {
             return "";
         };
-        let is_same = |base: f64| (base - value).abs() <= 1e-9 * base.abs();
-        let base = self.base.filter(|base| number(base, path).is_some_and(is_same));
+        if self.is_as_before(path, Some(value))
+            && let Ok(before) = lines::read(&self.good)
+            && provenance(&before, path) == Some(Provenance::Measured)
+        {
+            return badge(Provenance::Measured);
+        }
+        let is_base = |base: f64| is_same(base, value);
+        let base = self.base.filter(|base| number(base, path).is_some_and(is_base));
         base.and_then(|base| provenance(base, path)).map_or(YOURS, badge)
     }
+}
+
+/// Where a device file has the measured value that counts before the one at a path.
+fn measured_path(path: &str) -> Option<String> {
+    match path.split_once('.') {
+        None if path == DRAM_RATE => Some(format!("measured_{DRAM_RATE}")),
+        Some(("dense_peaks_tflops", class)) => Some(format!("measured_peaks_tflops.{class}")),
+        _ => None,
+    }
+}
+
+/// Equal but for what writing a number as a text leaves out.
+fn is_same(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-9 * one.abs()
 }
 
 /// The badge of a fact of a device, and what it means: what a reader states is theirs.
@@ -296,6 +329,24 @@ mod tests {
             assert_eq!(inputs, good, "{wrong}");
         }
         assert_eq!(draft.fault("memory_gib"), None, "only the wrong field is marked");
+    }
+
+    #[test]
+    fn what_was_measured_here_is_that_until_it_is_changed() {
+        let file = r#"{"key": "mine", "class": "cpu", "memory_gib": 8, "bandwidth_gb_s": 20, "measured_bandwidth_gb_s": 20, "dense_peaks_tflops": {"fp32": 0.3}, "measured_peaks_tflops": {"fp32": 0.3}}"#;
+        let device = report::device_file::parse(file).expect("a device");
+        let mut inputs = Inputs::default();
+        inputs.set_device(Cow::Owned(device.clone()));
+        let mut draft = Draft::of(&inputs);
+        assert_eq!(draft.device().expect("unchanged").bandwidth, device.bandwidth);
+        assert_eq!(draft.badge(DRAM_RATE), badge(Provenance::Measured));
+        draft.set(DRAM_RATE, "30".to_owned());
+        assert_eq!(draft.badge(DRAM_RATE), YOURS);
+        let changed = draft.device().expect("a device");
+        assert!((changed.bandwidth.value.get() - 30e9).abs() < 1.0);
+        assert_eq!(changed.bandwidth.provenance, Provenance::Assumed);
+        let peak = changed.peaks.get(ComputeClass::Fp32).expect("its peak");
+        assert_eq!(peak.provenance, Provenance::Measured);
     }
 
     #[test]

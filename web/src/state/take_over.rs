@@ -16,7 +16,7 @@ use super::url::Note;
 #[derive(Debug)]
 pub struct Ready {
     opened: Opened,
-    take: fn(Session, Opened),
+    take: fn(Session, Opened, Step),
 }
 
 impl Ready {
@@ -25,24 +25,24 @@ impl Ready {
         Self { opened, take }
     }
 
-    /// Takes it over.
-    pub fn take(self, session: Session) {
-        (self.take)(session, self.opened);
+    /// Takes it over, as a choice of its own or as part of the one before.
+    pub fn take(self, session: Session, step: Step) {
+        (self.take)(session, self.opened, step);
     }
 }
 
-fn take(session: Session, opened: Opened) {
+fn take(session: Session, opened: Opened, step: Step) {
     match opened {
         Opened::Device(device) => {
-            session.edit(Step::Choice, |inputs| inputs.set_device(Cow::Owned(*device)));
+            session.edit(step, |inputs| inputs.set_device(Cow::Owned(*device)));
         }
-        Opened::Own(own) => measurements(session, own),
+        Opened::Own(own) => measurements(session, own, step),
         Opened::Model(opened) => model(session, opened),
     }
 }
 
 /// Measurements bring their device along: the present one, or one of the catalog.
-fn measurements(session: Session, own: Own) {
+fn measurements(session: Session, own: Own, step: Step) {
     let present = session.inputs.with_untracked(|inputs| inputs.device.clone());
     let device = if *present.key == *own.device {
         present
@@ -56,7 +56,7 @@ fn measurements(session: Session, own: Own) {
         session.notes.update(|notes| notes.push(Note { text }));
         return;
     };
-    session.edit(Step::Choice, |inputs| {
+    session.edit(step, |inputs| {
         inputs.set_device(device);
         inputs.own = Some(Arc::new(own));
     });

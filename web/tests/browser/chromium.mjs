@@ -10,10 +10,11 @@ const args = [
   '--disable-sync',
 ];
 
-export function startChromium() {
+/** More switches may be named. */
+export function startChromium(more = []) {
   const root = process.getuid?.() === 0;
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: root ? [...args, '--no-sandbox'] : args,
+    args: [...args, ...more, ...(root ? ['--no-sandbox'] : [])],
   });
 }

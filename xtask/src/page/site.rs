@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use super::chunks::LOADER;
 use super::markup::{self, Asset, Line};
 use super::names::with_fingerprint;
-use super::squeeze::squeeze;
+use super::squeeze::{squeeze, squeeze_style};
 
 /// What the page may do; it asks the one other host for a model, and a daemon on this machine, only when the reader clicks on that. It stands in the HTML because a plain server sets no headers; `frame-ancestors` would have no effect there.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; \
@@ -205,8 +205,7 @@ impl Folder<'_> {
         let mut text = String::new();
         for path in styles.iter().map(|style| self.web.join(style)) {
             let sheet = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-            text += &squeeze(&sheet)?;
-            text.push('\n');
+            text += &squeeze_style(&sheet)?;
         }
         self.add_text("style.css", text.trim_end())
     }

@@ -26,6 +26,25 @@ pub(super) fn squeeze(text: &str) -> anyhow::Result<String> {
     Ok(kept.join("\n"))
 }
 
+/// A style sheet without what separates nothing: ends of lines, and blanks around braces and after colons, semicolons and
+/// commas.
+pub(super) fn squeeze_style(text: &str) -> anyhow::Result<String> {
+    let mut text = squeeze(text)?.replace('\n', " ");
+    for (long, short) in [
+        (" {", "{"),
+        ("{ ", "{"),
+        ("; ", ";"),
+        (": ", ":"),
+        (", ", ","),
+        (" }", "}"),
+        ("} ", "}"),
+        (";}", "}"),
+    ] {
+        text = text.replace(long, short);
+    }
+    Ok(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -34,6 +53,15 @@ mod tests {
     fn comments_that_begin_a_line_and_indentation_go() {
         let text = "// one\nfn() {\n    /** two\n     * three */\n    a(\"// no comment\"); // stays\n\n  /* four */ b();\n}\n";
         assert_eq!(squeeze(text).unwrap(), "fn() {\na(\"// no comment\"); // stays\nb();\n}");
+    }
+
+    #[test]
+    fn a_style_keeps_the_blanks_that_separate() {
+        let sheet = "/* one */\na b > c, d:has(e) {\n  margin: 0 4px; color: red;\n}\n\n@media (max-width: 9px) {\n  f { content: \" ▾\"; }\n}\n";
+        assert_eq!(
+            squeeze_style(sheet).unwrap(),
+            "a b > c,d:has(e){margin:0 4px;color:red}@media (max-width:9px){f{content:\" ▾\"}}"
+        );
     }
 
     #[test]

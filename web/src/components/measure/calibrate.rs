@@ -1,4 +1,4 @@
-//! Calibration: the job, and what the page does with what it finds.
+//! This machine as a device: its roofs, its factors, and what the page does with what a job finds of them.
 
 use leptos::prelude::*;
 use protocol::job::{CalibrateSpec, JobId, JobSpec};
@@ -6,46 +6,47 @@ use protocol::job::{CalibrateSpec, JobId, JobSpec};
 use super::view::MeasureContext;
 use crate::components::erased::{block, flag, later, memo, on, text};
 use crate::components::open_file::read_text;
+use crate::link::book::Find;
+use crate::link::client::Client;
 use crate::link::live::Live;
-use crate::state::session::Session;
+use crate::state::measure::machine::{self, Brings, brings};
+use crate::state::session::{Session, Step};
 use crate::state::url::Note;
 
-type Texts = (String, Option<String>);
-
-/// Starts a calibration; the shown job's own can be taken over at any time.
+/// Starts the jobs; what the shown one found can be taken over at any time.
 #[component]
 pub fn Calibrate() -> impl IntoView {
     let session = expect_context::<Session>();
     let MeasureContext { live, client, may_start, .. } = expect_context();
     let found =
-        memo(move |_| client.with(|client| client.shown().and_then(|job| job.calibration.clone())));
-    let start = move |_| {
-        let job = JobSpec::Calibrate(CalibrateSpec { backend: None });
-        live.with_value(|live: &Live| live.start(job));
-    };
-    let about = text(move || {
-        session.inputs.with(|inputs| match &inputs.own {
-            Some(own) => format!("Measured factors of {} count now: {}", inputs.device.name, own.about),
-            None => "Measures the 30 to 60 points that fix the factors of this machine; the page then computes with them.".to_owned(),
-        })
-    });
+        memo(move |_| client.with(|client| brings(client.shown()?, client.telemetry.as_ref())));
+    let start =
+        move |job: fn() -> JobSpec| on(move |_| live.with_value(|live: &Live| live.start(job())));
+    let busy = flag(move || !may_start.get() || client.with(Client::is_starting));
+    let about = text(move || session.inputs.with(machine::about));
     let again = block(move || match found.get() {
         None => ().into_any(),
-        Some(texts) => {
-            let texts = StoredValue::new(texts);
-            let take = move |_| later(take(session, texts.get_value()));
-            view! {
-                <button type="button" class="link" on:click=on(take)>"Use the calibration of the shown job"</button>
-            }
-            .into_any()
+        Some(found) => {
+            let words = match found {
+                Brings::Roofs(_) => "Use the roofs of the shown job",
+                Brings::Calibration(..) => "Use the calibration of the shown job",
+            };
+            let found = StoredValue::new(found);
+            let use_it = on(move |_| later(take(session, found.get_value())));
+            view! { <button type="button" class="link" on:click=use_it>{words}</button> }.into_any()
         }
     });
     view! {
         <div class="calibrate">
-            <h2>"Calibration"</h2>
+            <h2>"This machine as the device"</h2>
             <p class="formats-line" role="status">{about}</p>
             <p>
-                <button type="button" class="tool" disabled=flag(move || !may_start.get()) on:click=on(start)>
+                <button type="button" class="tool" disabled=busy on:click=start(machine::roofs_job)>
+                    "Measure this machine's roofs"
+                </button>
+            </p>
+            <p>
+                <button type="button" class="tool" disabled=busy on:click=start(calibration)>
                     "Calibrate this machine"
                 </button>
             </p>
@@ -54,39 +55,50 @@ pub fn Calibrate() -> impl IntoView {
     }
 }
 
-/// What a calibration finds that was started from here is taken over when it comes, once.
+const fn calibration() -> JobSpec {
+    JobSpec::Calibrate(CalibrateSpec { backend: None })
+}
+
+/// What a job finds that was started from here is taken over once: when it comes, or when this view is opened again.
 pub fn take_over() {
     let session = expect_context::<Session>();
     let MeasureContext { client, .. } = expect_context();
-    let ours = memo(move |_| {
-        client.with(|client| {
-            let job =
-                client.book.jobs().iter().find(|job| job.is_ours && job.calibration.is_some());
-            job.and_then(|job| Some((job.summary.job, job.calibration.clone()?)))
-        })
-    });
-    Effect::new(move |before: Option<Option<JobId>>| {
-        let now = ours.get();
-        let id = now.as_ref().map(|(id, _)| *id);
-        let last = before.flatten();
-        let was_there = before.is_none() && session.inputs.with_untracked(|it| it.own.is_some());
-        if let Some((_, texts)) = now.filter(|_| id != last && !was_there) {
-            later(take(session, texts));
+    let ours = memo(move |_| client.with(untaken));
+    Effect::new(move |_| {
+        if let Some((id, found)) = ours.get() {
+            later(async move {
+                if client.with_untracked(untaken).is_some_and(|(now, _)| now == id) {
+                    client.update(|client| client.book.taken(id));
+                    take(session, found).await;
+                }
+            });
         }
-        id.or(last)
     });
 }
 
-/// Takes a device over, if there is one, and then what was measured on it.
-async fn take(session: Session, (calibration, device): Texts) {
-    let files = device.map(|text| ("the measured device", text));
-    for (name, text) in files.into_iter().chain([("the calibration", calibration)]) {
+/// The latest job of ours whose find waits.
+fn untaken(client: &Client) -> Option<(JobId, Brings)> {
+    let mut waiting = client.book.jobs().iter().filter(|job| job.find == Find::Awaited);
+    waiting.find_map(|job| Some((job.summary.job, brings(job, client.telemetry.as_ref())?)))
+}
+
+/// Takes a device over, if there is one, and then what was measured on it; together they are one step back.
+async fn take(session: Session, found: Brings) {
+    let are_roofs = matches!(found, Brings::Roofs(_));
+    let mut all = Vec::new();
+    for (name, text) in found.files() {
         match read_text(name, &text).await {
-            Ok(ready) => ready.take(session),
-            Err(text) => {
-                session.notes.update(|notes| notes.push(Note { text }));
-                return;
-            }
+            Ok(ready) => all.push(ready),
+            Err(text) => return session.notes.update(|notes| notes.push(Note { text })),
         }
+    }
+    let mut step = Step::Choice;
+    for ready in all {
+        ready.take(session, step);
+        step = Step::Typing;
+    }
+    // Factors are shares of the roofs that they were measured with.
+    if are_roofs && session.inputs.with_untracked(|inputs| inputs.own.is_some()) {
+        session.edit(Step::Typing, |inputs| inputs.own = None);
     }
 }

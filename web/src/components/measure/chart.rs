@@ -9,6 +9,7 @@ use super::view::MeasureContext;
 use crate::charts::canvas::{SceneCanvas, View};
 use crate::components::erased::{derived, memo, on, text};
 use crate::state::measure::answer::Row;
+use crate::state::measure::crowd::chart;
 use crate::state::roving::turn;
 use crate::state::session::Session;
 
@@ -16,13 +17,19 @@ use crate::state::session::Session;
 #[component]
 pub fn ResultChart() -> impl IntoView {
     let session = expect_context::<Session>();
-    let MeasureContext { answer, pointed, .. } = expect_context();
+    let MeasureContext { answer, pointed, precision, .. } = expect_context();
     let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
     let view = RwSignal::new(nothing);
+    let shown = memo(move |_| {
+        let pointed = pointed.get();
+        answer.with(|answer| {
+            answer.as_ref().map(|it| precision.with(|it_is| chart(it, it_is, pointed.as_deref())))
+        })
+    });
     let scene = memo(move |_| {
         let size = view.get().size;
-        answer.with(|answer| match answer {
-            Some(answer) => Scene::build(&answer.chart, size, pointed.get().as_deref()),
+        shown.with(|shown| match shown {
+            Some(shown) => Scene::build(shown, size, pointed.get().as_deref()),
             None => Scene::empty(size),
         })
     });
@@ -35,8 +42,8 @@ pub fn ResultChart() -> impl IntoView {
         }
     };
     let on_key = move |event: KeyboardEvent| {
-        let keys: Vec<String> = answer.with_untracked(|answer| {
-            let points = answer.as_ref().map(|it| it.chart.points.as_slice()).unwrap_or_default();
+        let keys: Vec<String> = shown.with_untracked(|shown| {
+            let points = shown.as_ref().map(|it| it.points.as_slice()).unwrap_or_default();
             points.iter().map(|point| point.key.clone()).collect()
         });
         let now = pointed.get_untracked();
@@ -57,7 +64,7 @@ pub fn ResultChart() -> impl IntoView {
         })
     });
     let label = text(move || {
-        let many = answer.with(|answer| answer.as_ref().map_or(0, |it| it.chart.points.len()));
+        let many = shown.with(|shown| shown.as_ref().map_or(0, |it| it.points.len()));
         let device = session.inputs.with(|inputs| inputs.device.name.to_string());
         format!(
             "Roofline of {device} with {many} measured points. The table below has the numbers."

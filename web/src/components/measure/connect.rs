@@ -6,7 +6,7 @@ use super::view::MeasureContext;
 use crate::components::erased::{block, flag, maybe, on, text};
 use crate::link::address::is_local;
 use crate::link::connection::{Event, State};
-use crate::state::measure::words::said;
+use crate::state::measure::words::{Way, said, ways};
 
 /// A heading that names the state, a sentence, lines for a terminal, and the address.
 #[component]
@@ -60,6 +60,10 @@ pub fn Connect() -> impl IntoView {
             String::new()
         }
     });
+    let way = |Way { title, lines, note }: Way| {
+        view! { <h2>{title}</h2> <pre><code>{lines}</code></pre> <p>{note}</p> }
+    };
+    let ways = ways().map(way).collect_view();
     view! {
         <div class="verdict connection" aria-live="polite">
             <h1>{text(move || words().title.to_owned())}</h1>
@@ -69,7 +73,11 @@ pub fn Connect() -> impl IntoView {
                 {text(move || client.with(|client| client.refusal.clone()))}
             </p>
         </div>
-        <div class="own-points"><form on:submit=on(on_connect)>
+        <details class="sources way" hidden=is_on>
+            <summary>"How to get it"</summary>
+            {ways}
+        </details>
+        <div class="own-points connect"><form on:submit=on(on_connect)>
             <div class="field number" class:wrong=flag(move || wrong.get()) hidden=is_on>
                 <label for="daemon">"Address of the daemon"</label>
                 <input
@@ -85,7 +93,7 @@ pub fn Connect() -> impl IntoView {
                 />
             </div>
             <button type="submit" class="tool" hidden=is_on disabled=unready>"Connect"</button>
-            <p>
+            <p class="leave">
             <button
                 type="button"
                 class="tool"

@@ -38,7 +38,7 @@ pub fn History() -> impl IntoView {
                 <button type="button" class="link" aria-pressed=is_shown.to_string() on:click=on(move |_| show(job))>
                     {format!("{}: {name}", job.0)}
                 </button>
-                " " <small>{state}</small>
+                <small>{state}</small>
             </li>
         }
     };

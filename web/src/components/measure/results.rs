@@ -8,6 +8,7 @@ use super::view::MeasureContext;
 use crate::components::erased::{block, flag, later, memo, on, text};
 use crate::components::mark_icon::MarkIcon;
 use crate::state::measure::answer::Row;
+use crate::state::measure::crowd::{Choice, choices, shown};
 use crate::state::measure::export;
 use crate::state::program;
 use crate::state::session::Session;
@@ -32,6 +33,7 @@ pub fn Results() -> impl IntoView {
     view! {
         <h2>"Measured against expected"</h2>
         <p class="brief" role="status">{sentence}</p>
+        <Crowd/>
         <ResultChart/>
         <p class="brief" hidden=flag(move || !none.get())>
             "Nothing is measured yet. A spot check of all precisions takes a few seconds; its points land under the roof."
@@ -43,6 +45,32 @@ pub fn Results() -> impl IntoView {
     }
 }
 
+/// Which precision the chart shows, where all would hide each other.
+#[component]
+fn Crowd() -> impl IntoView {
+    let MeasureContext { answer, precision, .. } = expect_context();
+    let choices =
+        memo(move |_| answer.with(|answer| answer.as_ref().map(choices).unwrap_or_default()));
+    let option = move |(key, name): Choice| {
+        let is_chosen = choices.with_untracked(|choices| {
+            precision.with_untracked(|wanted| shown(choices, wanted) == Some(key.as_str()))
+        });
+        view! { <option value=key selected=is_chosen>{name}</option> }
+    };
+    let options = block(move || choices.get().into_iter().map(option).collect_view().into_any());
+    view! {
+        <p class="brief" hidden=flag(move || choices.with(Vec::is_empty))>
+            <label for="on-chart">"On the chart"</label>
+            " "
+            <select class="tool" id="on-chart" on:change=on(move |event| precision.set(event_target_value(&event)))>
+                {options}
+            </select>
+            " "
+            "and whatever row you point at"
+        </p>
+    }
+}
+
 #[component]
 fn Table(
     /// Its rows.
@@ -51,25 +79,29 @@ fn Table(
     let MeasureContext { pointed, .. } = expect_context();
     let row = move |row: Row| {
         let (key, again) = (row.key.clone(), row.key.clone());
-        let warnings =
-            row.warnings.into_iter().map(|it| view! { <br/><span class="warning">{it}</span> });
+        let flags = row.flags.into_iter().map(|it| view! { " " <span class="badge">{it}</span> });
+        let warnings = row.warnings.join(" ");
+        let warning = (!warnings.is_empty())
+            .then(|| view! { <tr class="warned"><td colspan="6"><p class="warning">{warnings}</p></td></tr> });
         let (expected, is_refused) = match row.expected {
             Ok(text) => (text, false),
             Err(why) => (why, true),
         };
+        let (origin, meaning) = row.origin;
         view! {
             <tr
                 on:pointerenter=on(move |_| pointed.set(Some(key.clone())))
                 on:pointerleave=on(move |_| pointed.set(None))
                 on:focusin=on(move |_| pointed.set(Some(again.clone())))
             >
-                <th scope="row"><MarkIcon mark=row.mark/> {row.format}<br/><small>{row.work}</small>{warnings.collect_view()}</th>
+                <th scope="row"><MarkIcon mark=row.mark/> {row.format}<br/><small>{row.work}</small>{flags.collect_view()}</th>
                 <td>{row.measured}<br/><small>{row.interval}</small></td>
-                <td class:refused=is_refused>{expected}</td>
+                <td class:refused=is_refused>{expected} <br/><span class="badge" title=meaning hidden=origin.is_empty()>{origin}</span></td>
                 <td>{row.error}</td>
                 <td>{row.ideal}</td>
                 <td>{row.rates}</td>
             </tr>
+            {warning}
         }
     };
     let body = block(move || rows.get().into_iter().map(row).collect_view().into_any());

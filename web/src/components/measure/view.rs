@@ -32,6 +32,8 @@ pub struct MeasureContext {
     pub may_start: Signal<bool>,
     /// What the shown job measured, beside its predictions.
     pub answer: Memo<Option<Answer>>,
+    /// Key of the precision that the chart shows where all would hide each other; empty for the first.
+    pub precision: RwSignal<String>,
     /// Key of the row that the pointer or the keyboard is at.
     pub pointed: RwSignal<Option<String>>,
 }
@@ -64,10 +66,13 @@ pub fn MeasureView() -> impl IntoView {
         memo(move |_| place.with(|inputs| shown.with(|records| answer(records, inputs.place()))));
     let live = StoredValue::new(live);
     let pointed = RwSignal::new(None);
-    provide_context(MeasureContext { live, client, may_start, answer, pointed });
+    let precision = RwSignal::new(String::new());
+    provide_context(MeasureContext { live, client, may_start, answer, precision, pointed });
     take_over();
     let unfolded = RwSignal::new(false);
-    let summary = text(move || session.inputs.with(|inputs| inputs.device.name.to_string()));
+    let summary = text(move || {
+        session.inputs.with(|inputs| format!("{} · spot check, sweep", inputs.device.name))
+    });
     view! {
         <main class="kernel model measure">
             <section class="inputs" class:unfolded=flag(move || unfolded.get()) aria-label="Inputs">
@@ -87,8 +92,7 @@ pub fn MeasureView() -> impl IntoView {
                 </div>
             </section>
             <section class="answer" aria-label="Measurements">
-                <div class="said"><Notes/></div>
-                <Connect/>
+                <div class="said"><Notes/><Connect/></div>
                 <Running/>
                 <Results/>
             </section>

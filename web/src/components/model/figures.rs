@@ -1,12 +1,13 @@
 //! The figures: how fast, at what cost, how well the device is used.
 
 use leptos::prelude::*;
-use report::verdict::{badge, badge_meaning};
+use report::verdict::badge_meaning;
 
 use super::view::ModelContext;
 use crate::components::erased::{block, derived, memo, text};
 use crate::components::explained::Explained;
-use crate::state::model::figures::Figure;
+use crate::state::model::figures::{Figure, origin};
+use crate::state::session::Session;
 
 /// Ideal beside expected, each with its explanation.
 #[component]
@@ -42,6 +43,7 @@ fn FigureRow(
     /// Place of the figure.
     place: usize,
 ) -> impl IntoView {
+    let session = expect_context::<Session>();
     let shown = expect_context::<ModelContext>().shown;
     let first = shown.with_untracked(|shown| shown.answer.figures.get(place).cloned());
     let first = first?;
@@ -63,7 +65,7 @@ fn FigureRow(
             <td class="range">{text(move || figure.with(|figure| figure.interval.clone()))}</td>
             <td class="wide">
                 <span class="badge" title=text(move || badge_meaning(sure()).to_owned())>
-                    {text(move || badge(sure()).to_owned())}
+                    {text(move || session.inputs.with(|inputs| origin(inputs, sure())).to_owned())}
                 </span>
             </td>
         </tr>

@@ -11,7 +11,7 @@ use crate::components::erased::{later, on, text};
 use crate::components::open_file::{read_file, read_text};
 use crate::state::model::hub;
 use crate::state::program;
-use crate::state::session::Session;
+use crate::state::session::{Session, Step};
 use crate::state::take_over::Ready;
 
 /// What somebody pasted has no name.
@@ -27,7 +27,7 @@ pub fn Import() -> impl IntoView {
     let take = move |reply: Result<Ready, String>| match reply {
         Ok(ready) => {
             refusal.set(String::new());
-            ready.take(session);
+            ready.take(session, Step::Choice);
         }
         Err(text) => refusal.set(text),
     };

@@ -1,19 +1,16 @@
 //! Records of a daemon beside what the core expects of the same operator and formats on the chosen device.
 
-use calc_core::analysis::{Analysis, AnalyzeRequest, Operator, analyze};
 use calc_core::catalog;
-use calc_core::cost::gemm::GemmShape;
-use calc_core::error::Error;
-use calc_core::precision::PrecisionChoice;
-use calc_core::quant_format::{ComputeClass, QuantFormat};
+use calc_core::quant_format::ComputeClass;
 use calc_core::units::{BytesPerSec, FlopsPerByte, FlopsPerSec, Seconds};
 use chart::mark::{Mark, mark};
 use chart::roofline::{PointInput, Roofline};
 use protocol::bench::BenchRecord;
-use report::number_text::{self, percent, time, time_range};
+use report::number_text::{self, time, time_range};
 use report::verdict;
 
-use crate::state::derived::refusal;
+use super::errors::{Errors, roof_sentence};
+use super::predict::{self, Expected};
 use crate::state::names::short_name;
 use crate::state::place::Place;
 use crate::state::trust::words::signed;
@@ -34,7 +31,9 @@ pub struct Row {
     pub key: String,
     /// Its mark.
     pub mark: Mark,
-    /// Its format.
+    /// Key of its format; empty for a kernel without one.
+    pub weights: String,
+    /// Its format, or its kernel.
     pub format: String,
     /// What was timed.
     pub work: String,
@@ -46,11 +45,15 @@ pub struct Row {
     pub rates: String,
     /// Expected time, or why there is none.
     pub expected: Result<String, String>,
+    /// What the expectation rests on, as a badge, and what that means; empty without one.
+    pub origin: (&'static str, &'static str),
     /// Error of the expectation with its sign; empty without one.
     pub error: String,
     /// The ideal time.
     pub ideal: String,
-    /// What disturbed the measurement, and what cannot be about it.
+    /// What disturbed the measurement, a word each.
+    pub flags: Vec<String>,
+    /// What cannot be about it, in sentences.
     pub warnings: Vec<String>,
 }
 
@@ -61,30 +64,10 @@ pub struct Answer {
     pub chart: Roofline,
     /// The table, in the order of the records.
     pub rows: Vec<Row>,
-    /// How right the expectations were; empty without any.
+    /// How right the expectations were, and how right before a calibration; empty without any.
     pub sentence: String,
     /// What was measured is called otherwise than what was expected of.
     pub device_note: String,
-}
-
-/// A prediction for a record.
-fn predicted(record: &BenchRecord, place: Place<'_>) -> Result<Analysis, String> {
-    let shape = record.shape.ok_or_else(|| "it has no shape".to_owned())?;
-    let format = |key: &str| catalog::format(key).map_err(|error: Error| refusal(&error));
-    let precision = record.precision.as_ref().ok_or_else(|| "it has no formats".to_owned())?;
-    let weights = format(&precision.weights)?;
-    let activations = format(&precision.activations)?;
-    let ask = |activations: Option<&'static QuantFormat>| {
-        analyze(&AnalyzeRequest {
-            device: place.device,
-            mode: place.mode,
-            operator: Operator::Gemm(GemmShape { m: shape.m, n: shape.n, k: shape.k }),
-            precision: PrecisionChoice { activations, ..PrecisionChoice::weights(weights) },
-            engine: None,
-            calibration: place.calibration(),
-        })
-    };
-    ask(Some(activations)).map_err(|error| refusal(&error))
 }
 
 /// Puts the records beside their predictions.
@@ -93,16 +76,21 @@ pub fn answer(records: &[BenchRecord], place: Place<'_>) -> Option<Answer> {
         .or_else(|_| Roofline::of_device(place.device, None, &ROOFS));
     let mut chart = chart.ok()?;
     let mut rows = Vec::new();
-    let mut errors = Vec::new();
+    let [mut errors, mut before, mut roofs] = [const { Errors::new() }; 3];
     for (index, record) in records.iter().enumerate() {
-        let found = predicted(record, place);
+        let found = predict::expected(record, place);
         chart.points.extend(point(index, record, found.as_ref().ok()));
-        errors.extend(found.as_ref().ok().map(|found| error_of(record, found)));
+        if let Ok(found) = &found {
+            let kind = if found.factors.is_some() { &mut errors } else { &mut roofs };
+            kind.push(found.error(record));
+            before.extend(predict::before(record, place).map(|found| found.error(record)));
+        }
         rows.push(row(index, record, found));
     }
-    let sentence = sentence(&mut errors);
+    let sentence = if errors.is_empty() { roof_sentence(&roofs) } else { errors.sentence(&before) };
     let measured_on = records.first().map_or("", |record| record.device.as_str());
-    let is_other = !measured_on.is_empty() && measured_on != place.device.name;
+    // A device that is made of measurements has the name of what was measured, and says so behind it.
+    let is_other = !place.device.name.starts_with(measured_on);
     let device_note = if is_other {
         format!(
             "Measured on {measured_on}; expected of {}, which is the chosen device.",
@@ -114,11 +102,6 @@ pub fn answer(records: &[BenchRecord], place: Place<'_>) -> Option<Answer> {
     Some(Answer { chart, rows, sentence, device_note })
 }
 
-/// Above 0 where the expectation is too slow.
-fn error_of(record: &BenchRecord, found: &Analysis) -> f64 {
-    found.expected.time.get() / record.time_s.median - 1.0
-}
-
 /// Key of the format that it is about; empty for a kernel without any.
 fn weights(record: &BenchRecord) -> &str {
     record.precision.as_ref().map_or("", |precision| &precision.weights)
@@ -128,12 +111,27 @@ fn key(index: usize) -> String {
     format!("measured-{index}")
 }
 
-fn name_of(key: &str) -> String {
-    catalog::format(key).map_or_else(|_| key.to_owned(), short_name)
+fn name_of(record: &BenchRecord) -> String {
+    match weights(record) {
+        "" => kernel_name(&record.kernel).to_owned(),
+        key => catalog::format(key).map_or_else(|_| key.to_owned(), short_name),
+    }
+}
+
+/// A kernel without a format, in words.
+fn kernel_name(key: &str) -> &str {
+    match key {
+        "read" => "Reading",
+        "copy" => "Copying",
+        "triad" => "Triad",
+        "fma_fp32" => "FP32 multiply-adds",
+        "dot_int8" => "INT8 dot products",
+        other => other,
+    }
 }
 
 /// A hollow point, with a tie to what was expected; none where nothing was computed or moved.
-fn point(index: usize, record: &BenchRecord, found: Option<&Analysis>) -> Option<PointInput> {
+fn point(index: usize, record: &BenchRecord, found: Option<&Expected>) -> Option<PointInput> {
     let usable = |value: &f64| *value > 0.0 && value.is_finite();
     let rate = record.flop_per_s.filter(usable)?;
     if !usable(&record.flops) || !usable(&record.bytes) {
@@ -142,34 +140,36 @@ fn point(index: usize, record: &BenchRecord, found: Option<&Analysis>) -> Option
     Some(PointInput {
         key: key(index),
         mark: mark(weights(record)),
-        label: name_of(weights(record)),
+        label: name_of(record),
         intensity: FlopsPerByte::new(record.flops / record.bytes),
         attained: FlopsPerSec::new(rate),
-        expected: found.map(|found| found.cost.flops / found.expected.time),
+        expected: found.map(Expected::rate),
         filled: false,
     })
 }
 
-fn row(index: usize, record: &BenchRecord, found: Result<Analysis, String>) -> Row {
+fn row(index: usize, record: &BenchRecord, found: Result<Expected, String>) -> Row {
     let Time { measured, interval } = times(record);
-    let error = found.as_ref().map_or_else(|_| String::new(), |it| signed(error_of(record, it)));
-    let ideal = found.as_ref().map_or_else(|_| String::new(), |it| time(it.ideal));
-    let warnings = warnings(record, found.as_ref().ok());
-    let expected = found.map(|it| {
-        format!("{} ({})", time(it.expected.time), time_range(it.expected.low, it.expected.high))
-    });
+    let known = found.as_ref().ok();
+    let text_of = |say: &dyn Fn(&Expected) -> String| known.map(say).unwrap_or_default();
     Row {
         key: key(index),
         mark: mark(weights(record)),
-        format: name_of(weights(record)),
+        weights: weights(record).to_owned(),
+        format: name_of(record),
         work: work(record),
         measured,
         interval,
         rates: rates(record),
-        expected,
-        error,
-        ideal,
-        warnings,
+        origin: known.map(Expected::badge).unwrap_or_default(),
+        error: text_of(&|it| signed(it.error(record))),
+        ideal: text_of(&|it| time(it.ideal)),
+        flags: record.flags.iter().map(|flag| flag.replace('_', " ")).collect(),
+        warnings: warnings(record, known),
+        expected: found.map(|it| match it.range {
+            Some((low, high)) => format!("{} ({})", time(it.time), time_range(low, high)),
+            None => time(it.time),
+        }),
     }
 }
 
@@ -200,60 +200,39 @@ fn times(record: &BenchRecord) -> Time {
 
 /// What was timed: `1 × 4 096 × 4 096, cold`.
 fn work(record: &BenchRecord) -> String {
-    let what = match record.shape {
-        Some(shape) => [shape.m, shape.n, shape.k].map(number_text::count).join(" × "),
-        None => record.kernel.clone(),
-    };
-    format!("{what}, {}", record.cache)
+    let shape = record.shape.map(|shape| {
+        format!("{}, ", [shape.m, shape.n, shape.k].map(number_text::count).join(" × "))
+    });
+    format!("{}{}", shape.unwrap_or_default(), record.cache)
 }
 
-fn warnings(record: &BenchRecord, found: Option<&Analysis>) -> Vec<String> {
-    let mut warnings = record.flags.clone();
+fn warnings(record: &BenchRecord, found: Option<&Expected>) -> Vec<String> {
+    let mut warnings = Vec::new();
     let check = record.check;
     if !check.passed {
         let error =
             check.worst_error.map_or_else(|| "more than any number".to_owned(), number_text::plain);
         warnings.push(format!(
-            "the result is wrong by {error}, and {} is allowed",
+            "The result is wrong by {error}, and {} is allowed.",
             number_text::plain(check.tolerance)
         ));
     }
-    let above = found.and_then(|it| verdict::above_roof(it.ideal.get() / record.time_s.median));
-    warnings.extend(above);
+    // A roof that somebody else measured may be beaten; a product that beats its roof is a riddle.
+    let found = found.filter(|it| it.factors.is_some());
+    warnings
+        .extend(found.and_then(|it| verdict::above_roof(it.ideal.get() / record.time_s.median)));
     warnings
 }
 
-/// How far off the expectations were, in the middle and at worst.
-fn sentence(errors: &mut [f64]) -> String {
-    for error in errors.iter_mut() {
-        *error = error.abs();
-    }
-    let worst = errors.iter().copied().fold(0.0, f64::max);
-    // The median without sorting: fewer than half are smaller, and at least half are no larger.
-    let half = errors.len().div_ceil(2);
-    let is_median = |it: &f64| {
-        let smaller = errors.iter().filter(|other| *other < it).count();
-        let no_larger = errors.iter().filter(|other| *other <= it).count();
-        smaller < half && half <= no_larger
-    };
-    let Some(median) = errors.iter().copied().find(is_median) else { return String::new() };
-    match errors.len() {
-        1 => format!("The expected time is off by {}.", percent(median)),
-        many => format!(
-            "Of {many} expected times half are off by at most {}, the worst by {}.",
-            percent(median),
-            percent(worst)
-        ),
-    }
-}
-
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use protocol::bench::{Check, Precision, Shape, Time};
+    use report::number_text::percent;
 
     use super::*;
 
-    fn record(weights: &str, seconds: f64) -> BenchRecord {
+    /// A record of a product.
+    pub(in crate::state::measure) fn record(weights: &str, seconds: f64) -> BenchRecord {
         let (bytes, flops) = (16_809_984.0, 33_554_432.0);
         BenchRecord {
             schema: 1,
@@ -290,6 +269,23 @@ mod tests {
         }
     }
 
+    /// A record of a kernel without a shape.
+    pub(in crate::state::measure) fn bare(
+        kernel: &str,
+        bytes: f64,
+        flops: f64,
+        seconds: f64,
+    ) -> BenchRecord {
+        BenchRecord {
+            kernel: kernel.into(),
+            shape: None,
+            precision: None,
+            bytes,
+            flops,
+            ..record("", seconds)
+        }
+    }
+
     fn place() -> Place<'static> {
         Place::of(catalog::device("epyc_9654").expect("catalog key"))
     }
@@ -297,13 +293,11 @@ mod tests {
     #[test]
     fn a_record_stands_beside_the_expectation_of_its_own_formats() {
         let found = answer(&[record("int8", 0.001)], place()).expect("roofs");
-        let expected = predicted(&record("int8", 0.001), place()).expect("it runs");
+        let expected = predict::expected(&record("int8", 0.001), place()).expect("it runs");
         let row = &found.rows[0];
         assert_eq!(row.measured.replace('\u{202f}', " "), "1.00 ms");
-        assert!(
-            row.expected.as_ref().is_ok_and(|text| text.contains(&time(expected.expected.time)))
-        );
-        let error = expected.expected.time.get() / 0.001 - 1.0;
+        assert!(row.expected.as_ref().is_ok_and(|text| text.contains(&time(expected.time))));
+        let error = expected.time.get() / 0.001 - 1.0;
         assert_eq!(row.error, signed(error));
         assert!(found.sentence.contains(&percent(error.abs())), "{}", found.sentence);
         assert!(found.device_note.contains("a processor") && found.device_note.contains("EPYC"));
@@ -329,8 +323,9 @@ mod tests {
         fast.check = Check { worst_error: Some(1.0), tolerance: 1e-4, passed: false };
         fast.flags = vec!["throttled".into()];
         let found = answer(&[fast], place()).expect("roofs");
-        let all = found.rows[0].warnings.join("; ");
-        assert!(all.contains("throttled") && all.contains("is wrong by") && all.contains("roof"));
+        let all = found.rows[0].warnings.join(" ");
+        assert!(all.contains("is wrong by") && all.contains("roof"), "{all}");
+        assert_eq!(found.rows[0].flags, ["throttled"]);
     }
 
     #[test]
@@ -341,9 +336,13 @@ mod tests {
     }
 
     #[test]
-    fn the_median_is_that_of_the_sizes() {
-        assert_eq!(sentence(&mut []), "");
-        let said = sentence(&mut [-0.5, 0.1, 0.02, 0.1]);
-        assert!(said.contains(&percent(0.1)) && said.contains(&percent(0.5)), "{said}");
+    fn roofs_are_beside_roofs_and_a_measured_device_is_not_another() {
+        let mut device = place().device.clone();
+        device.name = "a processor (measured here)".into();
+        let found = answer(&[bare("read", 1e9, 0.0, 0.01)], Place::of(&device)).expect("roofs");
+        let row = &found.rows[0];
+        assert_eq!((row.format.as_str(), row.work.as_str()), ("Reading", "cold"));
+        assert_eq!((row.origin.0, found.device_note.as_str()), ("roof", ""));
+        assert!(!row.error.is_empty() && found.sentence.contains("roof"), "{found:?}");
     }
 }

@@ -23,6 +23,8 @@ const MEASURED: [&str; 13] = [
     "nvfp4",
     "gguf_q4_0",
 ];
+/// Those that products of matrices are timed in.
+const MULTIPLIED: [&str; 2] = ["fp32", "int8"];
 /// Largest rows, columns and depth that a daemon takes.
 pub const DIMENSION: u64 = 65_536;
 /// Most points of a sweep.
@@ -83,15 +85,21 @@ pub fn jobs(shapes: &[Shape], choice: &str) -> Result<Vec<BenchSpec>, String> {
         let points = number_text::count(points as u64);
         return Err(format!("{points} points; a sweep has at most {most}."));
     }
-    let job = |what, is_vector: bool| BenchSpec {
+    let multiplied = formats.iter().filter(|key| MULTIPLIED.contains(&key.as_str()));
+    let multiplied: Vec<String> = multiplied.cloned().collect();
+    let job = |what, is_vector: bool, formats| BenchSpec {
         what,
         shapes: shapes.iter().copied().filter(|shape| (shape.m == 1) == is_vector).collect(),
-        formats: formats.clone(),
+        formats,
         backend: None,
         iterations: None,
     };
-    let jobs = [job(BenchKind::Gemv, true), job(BenchKind::Gemm, false)];
-    Ok(jobs.into_iter().filter(|job| !job.shapes.is_empty()).collect())
+    let jobs = [job(BenchKind::Gemv, true, formats), job(BenchKind::Gemm, false, multiplied)];
+    let jobs: Vec<BenchSpec> = jobs.into_iter().filter(|job| !job.shapes.is_empty()).collect();
+    if jobs.iter().any(|job| job.formats.is_empty()) {
+        return Err("Products of matrices, with M above 1, are measured in FP32 and INT8 only; choose one of these, all precisions, or M = 1.".to_owned());
+    }
+    Ok(jobs)
 }
 
 #[cfg(test)]
@@ -129,6 +137,10 @@ mod tests {
             both.iter().map(|job| (job.what, job.shapes.len())).collect();
         assert_eq!(kinds, [(BenchKind::Gemv, 3), (BenchKind::Gemm, 2)]);
         assert_eq!(jobs(&[Shape { m: 2, n: 1, k: 1 }], "").expect("few").len(), 1);
+        let all = jobs(&[Shape { m: 2, n: 1, k: 1 }], "").expect("two formats");
+        assert_eq!(all[0].formats, MULTIPLIED);
+        let refused = jobs(&shapes(SWEEP).expect("shapes"), "nf4").expect_err("no such kernel");
+        assert!(refused.contains("FP32 and INT8"), "{refused}");
         let many = vec![Shape { m: 1, n: 1, k: 1 }; POINTS];
         assert!(jobs(&many, "").expect_err("too many").contains("at most"));
     }

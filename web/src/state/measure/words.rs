@@ -35,7 +35,11 @@ pub fn said(state: &State, address: &str, own: &str, origin: &str) -> Said {
             text: format!("The browser lets pages of {own} make no proofs, because they came over a plain network or stand in a frame. Open the page through a tunnel instead; the link that the daemon printed then works as it is."),
             commands: vec![format!("ssh -L 8000:localhost:8000 {}", own.rsplit_once(':').map_or(own, |it| it.0))],
         },
-        State::Opening => plain("Connecting", &format!("Asking {address}.")),
+        State::Opening => {
+            let asks = address != own && !address::is_local(own);
+            let asks = if asks { " If the browser asks whether this page may reach programs on this device, allow it." } else { "" };
+            plain("Connecting", &format!("Asking {address}.{asks}"))
+        }
         State::Up(up) => {
             let may = if up.may_measure() { "" } else { " This session may look, and start nothing; pair again for more." };
             Said {
@@ -75,6 +79,42 @@ pub fn said(state: &State, address: &str, own: &str, origin: &str) -> Said {
     }
 }
 
+/// A way to a daemon: what it is for, and lines for a terminal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Way {
+    /// Where, and what for.
+    pub title: &'static str,
+    /// The lines.
+    pub lines: String,
+    /// What else is to be known.
+    pub note: &'static str,
+}
+
+/// How a daemon is got, checked and started; and how one elsewhere is reached.
+pub fn ways() -> [Way; 4] {
+    let archives = concat!(env!("CARGO_PKG_REPOSITORY"), "/releases/latest/download");
+    [
+        Way {
+            title: "Linux and macOS: download, check, run",
+            lines: format!(
+                "file=ridgepoint-$(uname -sm | tr 'A-Z ' 'a-z-').tar.gz\ncurl -LO {archives}/$file -LO {archives}/SHA256SUMS\nsha256sum --check --ignore-missing SHA256SUMS\ntar xf $file\n./ridgepoint serve"
+            ),
+            note: "On macOS the third line begins with shasum -a 256. Go on only if it says OK.",
+        },
+        Way { title: "From a checkout", lines: "cargo xtask serve".to_owned(), note: "" },
+        Way {
+            title: "A machine that ssh reaches",
+            lines: "ssh -L 8000:localhost:8000 HOST\n./ridgepoint serve".to_owned(),
+            note: "The second line runs there; the link that it prints opens here.",
+        },
+        Way {
+            title: "Windows",
+            lines: "wsl --install".to_owned(),
+            note: "Then the lines for Linux within WSL; the link opens in the browser of Windows.",
+        },
+    ]
+}
+
 /// Nobody answers: what that can be depends on where the page came from.
 fn away(address: &str, own: &str, origin: &str) -> Said {
     let mut text = format!("Nobody answers at {address}. Most likely no daemon runs there.");
@@ -106,6 +146,7 @@ fn bench_line(bench: &BenchSpec) -> String {
         BenchKind::Gemm => "GEMM",
         BenchKind::Bandwidth => "bandwidth",
         BenchKind::Flops => "peaks",
+        BenchKind::Roofs => "roofs",
     };
     let shapes = match &bench.shapes[..] {
         [] => String::new(),
@@ -190,7 +231,7 @@ mod tests {
         let cases: [(State, &str, &str); 11] = [
             (State::Idle, "Not connected", "ridgepoint serve"),
             (State::NoCrypto, "Not possible here", "ssh -L 8000:localhost:8000 pages.test"),
-            (State::Opening, "Connecting", "127.0.0.1:8000"),
+            (State::Opening, "Connecting", "allow it"),
             (up(vec![Scope::Read, Scope::Bench]), "Connected", "1.2.3"),
             (up(vec![Scope::Read]), "Connected", "ridgepoint pair"),
             (State::Unpaired(String::new()), "Not paired", "ridgepoint pair"),
@@ -207,6 +248,17 @@ mod tests {
         }
         let own = said(&State::Away, OWN, OWN, ORIGIN);
         assert_eq!(own.commands, ["ridgepoint serve"], "its own daemon needs no permission");
+    }
+
+    #[test]
+    fn the_archive_is_checked_before_it_is_run() {
+        let ways = ways();
+        let lines: Vec<&str> = ways[0].lines.lines().collect();
+        let place = |part: &str| lines.iter().position(|line| line.contains(part)).expect(part);
+        assert!(place("curl") < place("sha256sum --check") && place("sha256sum") < place("serve"));
+        for part in ["ssh -L 8000:localhost:8000", "wsl"] {
+            assert!(ways.iter().any(|way| way.lines.contains(part)), "{part}");
+        }
     }
 
     #[test]

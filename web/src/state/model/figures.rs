@@ -6,11 +6,13 @@ use calc_core::expected::Expected;
 use calc_core::provenance::Provenance;
 use calc_core::units::{Joules, Seconds, TokensPerSec, Watts};
 use report::number_text as text;
+use report::verdict::badge;
 use report::verdict::explain::Explanation;
 use report::verdict::model as say;
 
 use super::question::Question;
 use crate::state::derived::Cell;
+use crate::state::inputs::Inputs;
 
 /// A number with its ideal, its expectation and its interval.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +31,14 @@ pub struct Figure {
 
 /// What stands for what rests on a link that nobody has put a number to.
 const UNKNOWN: &str = "unknown";
+
+/// Where an expectation comes from, as a badge: a sum that has own measurements in it says so.
+pub fn origin(inputs: &Inputs, sure: Provenance) -> &'static str {
+    match sure {
+        Provenance::Mixed if inputs.own.is_some() => "partly measured here",
+        sure => badge(sure),
+    }
+}
 
 /// The figures, the most asked for first.
 pub fn figures(question: &Question<'_>, answer: &Estimate) -> Vec<Figure> {

@@ -1,0 +1,94 @@
+//! Many points on one chart: one precision at a time, and whatever the pointer is at.
+
+use chart::roofline::Roofline;
+
+use super::answer::Answer;
+
+/// More points than these hide each other.
+const CROWD: usize = 16;
+
+/// A precision to choose from: key and name.
+pub type Choice = (String, String);
+
+/// The precisions of an answer whose points are too many to be shown at once; empty where all have room.
+pub fn choices(answer: &Answer) -> Vec<Choice> {
+    let mut found: Vec<Choice> = Vec::new();
+    if answer.chart.points.len() <= CROWD {
+        return found;
+    }
+    for row in answer.rows.iter().filter(|row| !row.weights.is_empty()) {
+        if !found.iter().any(|(key, _)| *key == row.weights) {
+            found.push((row.weights.clone(), row.format.clone()));
+        }
+    }
+    found
+}
+
+/// The precision that is shown: the wanted one if the answer has it, else the first; `None` where all are.
+pub fn shown<'a>(choices: &'a [Choice], wanted: &str) -> Option<&'a str> {
+    let known = choices.iter().find(|(key, _)| key == wanted).or(choices.first());
+    known.map(|(key, _)| key.as_str())
+}
+
+/// The chart with the points of one precision, and the one that is pointed at.
+pub fn chart(answer: &Answer, wanted: &str, pointed: Option<&str>) -> Roofline {
+    let choices = choices(answer);
+    let Some(shown) = shown(&choices, wanted) else { return answer.chart.clone() };
+    let is_shown = |key: &str| {
+        let row = answer.rows.iter().find(|row| row.key == key);
+        pointed == Some(key) || row.is_some_and(|row| row.weights == shown)
+    };
+    let mut chart = answer.chart.clone();
+    chart.points.retain(|point| is_shown(&point.key));
+    // Of one precision the shapes tell the points apart.
+    for point in &mut chart.points {
+        let row = answer.rows.iter().find(|row| row.key == point.key);
+        if let Some(row) = row.filter(|row| row.weights == shown) {
+            point.label = row.work.split(',').next().unwrap_or_default().to_owned();
+        }
+    }
+    chart
+}
+
+#[cfg(test)]
+mod tests {
+    use calc_core::catalog;
+
+    use super::*;
+    use crate::state::measure::answer::answer;
+    use crate::state::measure::answer::tests::record;
+    use crate::state::place::Place;
+
+    fn of(formats: &[&str]) -> Answer {
+        let records: Vec<_> = formats.iter().map(|format| record(format, 0.001)).collect();
+        let device = catalog::device("epyc_9654").expect("catalog key");
+        answer(&records, Place::of(device)).expect("roofs")
+    }
+
+    #[test]
+    fn few_points_are_all_shown() {
+        let few = of(&["fp32", "int8"]);
+        assert!(choices(&few).is_empty());
+        assert_eq!(chart(&few, "int8", None).points.len(), 2);
+    }
+
+    #[test]
+    fn of_many_points_one_precision_is_shown_and_what_is_pointed_at() {
+        let many = of(&[["fp32"; 9], ["int8"; 9]].concat());
+        let keys: Vec<String> = choices(&many).into_iter().map(|(key, _)| key).collect();
+        assert_eq!(keys, ["fp32", "int8"]);
+        for (wanted, pointed, count) in [
+            ("", None, 9),
+            ("int8", None, 9),
+            ("gone", None, 9),
+            ("int8", Some("measured-0"), 10),
+            ("int8", Some("measured-9"), 9),
+        ] {
+            let shown = chart(&many, wanted, pointed);
+            assert_eq!(shown.points.len(), count, "{wanted} {pointed:?}");
+            let first = if wanted == "int8" && pointed != Some("measured-0") { 9 } else { 0 };
+            assert_eq!(shown.points[0].key, format!("measured-{first}"));
+            assert!(shown.points.last().is_some_and(|point| point.label.starts_with("1 × 4")));
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! How far off expectations were, in a sentence: the median, the worst, and the median before a calibration.
+
+use report::number_text::percent;
+
+/// Sizes of errors.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Errors(Vec<f64>);
+
+impl Errors {
+    /// None.
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// One more; its sign does not count.
+    pub fn push(&mut self, error: f64) {
+        self.0.push(error.abs());
+    }
+
+    /// Another one, if there is one.
+    pub fn extend(&mut self, error: Option<f64>) {
+        self.0.extend(error.map(f64::abs));
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn worst(&self) -> f64 {
+        self.0.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// The median without sorting: fewer than half are smaller, and at least half are no larger.
+    fn median(&self) -> Option<f64> {
+        let half = self.0.len().div_ceil(2);
+        let is_median = |it: &f64| {
+            let smaller = self.0.iter().filter(|other| *other < it).count();
+            let no_larger = self.0.iter().filter(|other| *other <= it).count();
+            smaller < half && half <= no_larger
+        };
+        self.0.iter().copied().find(is_median)
+    }
+
+    /// The median and the worst, and what the median was before; empty without any.
+    pub fn sentence(&self, before: &Self) -> String {
+        let Some(median) = self.median() else { return String::new() };
+        let now = match self.0.len() {
+            1 => format!("The expected time is off by {}.", percent(median)),
+            many => format!(
+                "Of {many} expected times half are off by at most {}, the worst by {}.",
+                percent(median),
+                percent(self.worst())
+            ),
+        };
+        match before.median() {
+            Some(before) => format!(
+                "{now} Median error of these points: {} before, {} with the calibration.",
+                percent(before),
+                percent(median)
+            ),
+            None => now,
+        }
+    }
+}
+
+/// How far measured roofs are from those of the chosen device; empty without any.
+pub fn roof_sentence(errors: &Errors) -> String {
+    if errors.is_empty() {
+        return String::new();
+    }
+    format!(
+        "These are roofs: lines of the chart and no points. The largest difference to those of the chosen device is {}.",
+        percent(errors.worst())
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(all: &[f64]) -> Errors {
+        let mut errors = Errors::new();
+        all.iter().for_each(|error| errors.push(*error));
+        errors
+    }
+
+    #[test]
+    fn the_median_is_that_of_the_sizes() {
+        assert_eq!(of(&[]).sentence(&of(&[])), "");
+        let said = of(&[-0.5, 0.1, 0.02, 0.1]).sentence(&of(&[]));
+        assert!(said.contains(&percent(0.1)) && said.contains(&percent(0.5)), "{said}");
+        assert!(!said.contains("before"), "{said}");
+    }
+
+    #[test]
+    fn a_calibration_says_what_the_median_was_before() {
+        let said = of(&[0.05, -0.04, 0.06]).sentence(&of(&[0.31, 0.3, 0.6]));
+        let (before, after) = (percent(0.31), percent(0.05));
+        assert!(
+            said.ends_with(&format!(
+                "Median error of these points: {before} before, {after} with the calibration."
+            )),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn roofs_have_a_sentence_of_their_own() {
+        assert_eq!(roof_sentence(&of(&[])), "");
+        assert!(roof_sentence(&of(&[0.02, -0.07])).contains(&percent(0.07)));
+    }
+}

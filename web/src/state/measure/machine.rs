@@ -1,0 +1,203 @@
+//! The measured machine as a device: its roofs as a device file, and what a job brings for the page to take over.
+
+use calc_core::provenance::Provenance;
+use protocol::bench::{BenchKind, BenchRecord, BenchSpec};
+use protocol::job::{JobSpec, JobState};
+use protocol::telemetry::Telemetry;
+use serde_json::{Value, json};
+
+use crate::link::book::Job;
+use crate::state::inputs::Inputs;
+
+/// Key of the machine in device files, the same that a calibration gives it.
+const KEY: &str = "this_machine";
+const GIB: f64 = 1_073_741_824.0;
+
+/// The job that measures the roofs.
+pub const fn roofs_job() -> JobSpec {
+    JobSpec::Bench(BenchSpec {
+        what: BenchKind::Roofs,
+        shapes: Vec::new(),
+        formats: Vec::new(),
+        backend: None,
+        iterations: None,
+    })
+}
+
+/// What a job brings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Brings {
+    /// The text of a device file with measured roofs.
+    Roofs(String),
+    /// The text of a calibration file, with that of its device.
+    Calibration(String, Option<String>),
+}
+
+impl Brings {
+    /// The files in the order in which they are taken over, each with its name for people.
+    pub fn files(self) -> Vec<(&'static str, String)> {
+        let device = |text| ("the measured device", text);
+        match self {
+            Self::Roofs(text) => vec![device(text)],
+            Self::Calibration(calibration, text) => {
+                text.map(device).into_iter().chain([("the calibration", calibration)]).collect()
+            }
+        }
+    }
+}
+
+/// What a job brings for the page to take over, as soon as it is complete.
+pub fn brings(job: &Job, telemetry: Option<&Telemetry>) -> Option<Brings> {
+    if let Some((calibration, device)) = &job.calibration {
+        return Some(Brings::Calibration(calibration.clone(), device.clone()));
+    }
+    let is_done = job.summary.state == JobState::Done;
+    let measures_roofs =
+        matches!(&job.summary.spec, JobSpec::Bench(bench) if bench.what == BenchKind::Roofs);
+    if !is_done || !measures_roofs {
+        return None;
+    }
+    device_file(&job.records, memory(telemetry?)?).map(Brings::Roofs)
+}
+
+/// Bytes of memory of the machine, as it says itself.
+fn memory(telemetry: &Telemetry) -> Option<f64> {
+    let reading = telemetry.readings.iter().find(|reading| reading.name == "memory_total_byte")?;
+    reading.value.filter(|bytes| *bytes > 0.0)
+}
+
+/// The text of a device file with measured roofs; `None` without a bandwidth or any peak.
+fn device_file(records: &[BenchRecord], memory: f64) -> Option<String> {
+    let of = |kernel: &str| records.iter().find(|record| record.kernel == kernel);
+    let read = of("read")?;
+    let tera = |kernel| of(kernel)?.flop_per_s.map(|rate| rounded(rate * 1e-12));
+    let (fp32, int8) = (tera("fma_fp32"), tera("dot_int8"));
+    fp32.or(int8)?;
+    let peaks = json!({"fp32": fp32, "int8": int8});
+    let bandwidth = rounded(read.byte_per_s? * 1e-9);
+    let text = |key: &str| match read.conditions.get(key) {
+        Some(protocol::bench::Condition::Text(text)) => text.as_str(),
+        _ => "",
+    };
+    let value: Value = json!({
+        "key": KEY,
+        "name": format!("{} (measured here)", read.device),
+        "class": "cpu",
+        "memory_gib": rounded(memory / GIB),
+        "bandwidth_gb_s": bandwidth,
+        "measured_bandwidth_gb_s": bandwidth,
+        "unified_memory": true,
+        "dense_peaks_tflops": peaks,
+        "measured_peaks_tflops": peaks,
+        "source": format!(
+            "measured from the page by ridgepoint {}, kernels {}: reading, FP32 multiply-adds, INT8 dot products",
+            text("version"), text("kernel_hash")
+        ),
+        "notes": "No datasheet of this machine is known here, so its values are the measured ones.",
+    });
+    serde_json::to_string(&value).ok()
+}
+
+/// Four digits: more would claim too much.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
+}
+
+/// What the expected times of this view rest on now, and what would make them better.
+pub fn about(inputs: &Inputs) -> String {
+    let device = &inputs.device;
+    if let Some(own) = &inputs.own {
+        return format!(
+            "Measured factors of {} count now: {}.",
+            device.name,
+            own.about.trim_end_matches('.')
+        );
+    }
+    if device.bandwidth.provenance == Provenance::Measured {
+        return "The roofs are those of this machine. Expected times still rest on factors of other machines; a calibration, two to three minutes, measures those, too.".to_owned();
+    }
+    "Expected times are those of the chosen device. A few seconds measure the roofs of this machine, which then is the device; a calibration, two to three minutes, also its factors.".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use protocol::hex::Hex;
+    use protocol::job::{JobId, JobSummary};
+    use protocol::telemetry::Reading;
+
+    use super::*;
+    use crate::link::book::Book;
+    use crate::state::files::{Opened, read, understand};
+    use crate::state::measure::answer::tests::bare;
+
+    fn job(spec: JobSpec, records: Vec<BenchRecord>) -> Job {
+        let mut book = Book::default();
+        let summary = JobSummary {
+            job: JobId(1),
+            request: Hex([0; 16]),
+            spec,
+            state: JobState::Done,
+            created_ms: 0,
+            last_seq: 0,
+        };
+        book.listed(vec![summary]);
+        let mut job = book.jobs()[0].clone();
+        job.records = records;
+        job
+    }
+
+    fn telemetry(value: Option<f64>) -> Telemetry {
+        let reading = Reading { name: "memory_total_byte".into(), value, reason: None };
+        Telemetry { at_ms: 0, readings: vec![reading] }
+    }
+
+    fn records() -> Vec<BenchRecord> {
+        let mut read = bare("read", 1e9, 0.0, 0.05);
+        read.byte_per_s = Some(2e10);
+        let mut fma = bare("fma_fp32", 0.0, 1e9, 0.01);
+        fma.flop_per_s = Some(1.234_56e11);
+        vec![read, fma]
+    }
+
+    #[test]
+    fn measured_roofs_become_a_device_that_the_page_reads() {
+        let job = job(roofs_job(), records());
+        let found = brings(&job, Some(&telemetry(Some(8.0 * GIB)))).expect("a device");
+        let files = found.files();
+        let [(name, text)] = &files[..] else { panic!("{files:?}") };
+        let opened = read(name, text).and_then(|reply| understand(&reply));
+        let Ok(Opened::Device(device)) = opened else { panic!("{opened:?}") };
+        assert_eq!((&*device.key, &*device.name), (KEY, "a processor (measured here)"));
+        assert_eq!(device.bandwidth.provenance, Provenance::Measured);
+        assert!((device.bandwidth.value.get() / 2e10 - 1.0).abs() < 1e-12);
+        let mut inputs = Inputs::default();
+        assert!(about(&inputs).contains("chosen device"));
+        inputs.set_device(Cow::Owned(*device));
+        assert!(about(&inputs).contains("roofs are those of this machine"));
+    }
+
+    #[test]
+    fn what_is_incomplete_brings_nothing() {
+        let all = telemetry(Some(GIB));
+        let bench = job(roofs_job(), records());
+        for (job, telemetry) in [
+            (bench.clone(), None),
+            (bench.clone(), Some(telemetry(None))),
+            (job(roofs_job(), records()[..1].to_vec()), Some(all.clone())),
+            (job(roofs_job(), Vec::new()), Some(all.clone())),
+        ] {
+            assert_eq!(brings(&job, telemetry.as_ref()), None, "{telemetry:?}");
+        }
+        let mut open = bench;
+        open.summary.state = JobState::Interrupted;
+        assert_eq!(brings(&open, Some(&all)), None);
+    }
+
+    #[test]
+    fn a_device_is_taken_over_before_what_was_measured_on_it() {
+        let files = Brings::Calibration("c".into(), Some("d".into())).files();
+        assert_eq!(files.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), ["d", "c"]);
+    }
+}

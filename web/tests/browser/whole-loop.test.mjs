@@ -1,0 +1,111 @@
+// The whole loop with the real daemon and its real kernels: the printed link, the roofs of this machine, a spot check of all precisions,
+// a calibration, kill -9 in the middle of a sweep, and the way back. A test hook makes the daemon take a glance at few points, because
+// here it is about the way and not about the numbers; the daemon says so when it starts.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { withPage } from './harness.mjs';
+import { canvasColors, plain, type } from './page.mjs';
+import { newState, startRidgepoint } from './servers.mjs';
+
+const site = process.env.RIDGEPOINT_SITE;
+const hooks = { glance: 9 };
+const patient = { timeout: 60_000 };
+const state = (page, title) => page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor(patient);
+const press = (page, name) => page.getByRole('button', { name, exact: true }).click(patient);
+const ended = (page, what) => page.locator('.ended').getByText(what).waitFor(patient);
+const rows = (page) => page.locator('#measured tbody tr:not(.warned)').evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.innerText)));
+const badges = async (page) => new Set(await page.locator('#measured .badge').allInnerTexts());
+const said = (page) => page.locator('.answer > [role="status"]').allInnerTexts().then((all) => all.join(' '));
+const colors = async (page) => Object.keys((await canvasColors(page)).colors).length;
+
+/** Calibrates. On a machine that others use as well a product can seem faster than memory; then the daemon refuses, and says to do it again. */
+async function calibrate(page) {
+  for (let tries = 1; ; tries += 1) {
+    const known = await page.locator('#history li').count();
+    await press(page, 'Calibrate this machine');
+    await page.locator('#history li').nth(known).waitFor(patient);
+    await ended(page, /calibration, (done|failed)/);
+    const end = await page.locator('.ended').innerText();
+    if (/done/.test(end)) return;
+    assert.ok(/disturbed/.test(end) && tries < 4, end);
+  }
+}
+
+test('a link, roofs, a spot check, a calibration, and kill -9 in the middle of a sweep: nothing is lost', { timeout: 240_000 }, async () => {
+  const folder = newState();
+  let server = await startRidgepoint(site, { state: folder, hooks });
+  const { port } = new URL(server.url);
+  const link = readFileSync(join(folder, 'link'), 'utf8').trim();
+  try {
+    const problems = await withPage({}, async (page) => {
+      await page.goto(link);
+      await state(page, 'Connected');
+      assert.equal(new URL(page.url()).hash, '');
+
+      await press(page, "Measure this machine's roofs");
+      await ended(page, 'roofs, done');
+      await page.waitForFunction(() => /\(measured here\)$/.test(document.querySelector('#device').value), null, patient);
+      await page.waitForURL(/d=this_machine.*#s=/, patient); // the device travels in the link
+      const roofs = await rows(page);
+      assert.deepEqual(roofs.map(([what]) => what.split('\n')[0].trim()), ['Reading', 'FP32 multiply-adds', 'INT8 dot products']);
+      for (const [, , expected, error] of roofs) {
+        assert.match(expected, /roof/);
+        assert.match(error, /%$/);
+      }
+      assert.match(await page.locator('.brief .badge').first().innerText(), /measured here/);
+      const bare = await colors(page);
+
+      await type(page, 'n', '512');
+      await type(page, 'k', '512');
+      await press(page, 'Measure');
+      await ended(page, '13 precisions, done');
+      const before = await rows(page);
+      assert.equal(before.length, 13);
+      for (const row of before) {
+        assert.match(row[3], /%$/, row.join());
+      }
+      assert.ok((await colors(page)) > bare, 'points are drawn');
+      assert.match(await said(page), /Of 13 expected times half are off by at most/);
+      assert.ok(!(await badges(page)).has('measured here'));
+
+      await calibrate(page);
+      await page.locator('.calibrate').getByText('Measured factors of').waitFor(patient);
+      await page.locator('#history button', { hasText: '13 precisions' }).first().click();
+      await page.waitForFunction(() => document.querySelectorAll('#measured tbody tr:not(.warned)').length === 13, null, patient);
+      await page.getByText(/Median error of these points: .* before, .* with the calibration/).waitFor(patient);
+      const after = await rows(page);
+      assert.ok(after.every((row, at) => plain(row[1]) === plain(before[at][1])), 'what was measured stays');
+      assert.ok(after.some((row, at) => row[2] !== before[at][2]), 'what is expected changes');
+      assert.ok((await badges(page)).has('measured here'));
+
+      await page.getByRole('link', { name: 'Kernel' }).click();
+      await page.locator('table.formats .badge').getByText('measured here').first().waitFor(patient);
+      await page.getByRole('link', { name: 'Model' }).click();
+      await page.locator('.figures .badge').getByText(/measured here/).first().waitFor(patient);
+      await page.getByRole('link', { name: 'Measure' }).click();
+      await state(page, 'Connected');
+
+      await page.getByText('Sweep of shapes').click();
+      await page.locator('#shapes').fill(Array.from({ length: 20 }, (_, at) => `1 ${256 + at} 512`).join('\n'));
+      await press(page, 'Sweep');
+      await page.locator('.running').getByText(/20 shapes, 13 precisions, \d+ of 260/).waitFor(patient);
+      await page.waitForFunction(() => document.querySelectorAll('#measured tbody tr:not(.warned)').length >= 3, null, patient);
+      await server.stop('SIGKILL');
+      await state(page, 'Connection lost');
+      const seen = await rows(page);
+      server = await startRidgepoint(site, { state: folder, port, hooks });
+      await state(page, 'Connected');
+      await ended(page, 'interrupted');
+      const kept = await rows(page);
+      assert.ok(seen.length >= 3 && kept.length >= seen.length && kept.length < 260);
+      assert.deepEqual(kept.slice(0, seen.length), seen, 'the points that it had');
+      assert.match(await page.locator('#history li').first().innerText(), /20 shapes.*interrupted/s);
+      assert.match(page.url(), /d=this_machine/);
+    });
+    assert.deepEqual(problems.filter((problem) => !/WebSocket/.test(problem)), []);
+  } finally {
+    await server.stop();
+  }
+});
