@@ -27,7 +27,7 @@ const BESIDE: [&str; 7] = [
 /// Builds and packs into `out`.
 pub(crate) fn pack(places: &Places, out: &Path) -> anyhow::Result<()> {
     toolchain::ensure_target(toolchain::BROWSER)?;
-    let name = format!("ridgepoint-{}-{}", version(places)?, host()?);
+    let name = format!("ridgepoint-{}", machine());
     let folder = places.own.join("release").join(&name);
     if folder.exists() {
         fs::remove_dir_all(&folder)
@@ -103,18 +103,14 @@ fn sums(out: &Path) -> anyhow::Result<String> {
     printed_by(command.args(archives).current_dir(out))
 }
 
-fn version(places: &Places) -> anyhow::Result<String> {
-    let id = printed_by(cargo(places).args(["pkgid", "--package", "companion"]))?;
-    let (_, version) = id.trim().rsplit_once(['#', '@']).context("cargo pkgid names no version")?;
-    Ok(version.to_owned())
-}
-
-/// The machine that this is, as Rust names it.
-fn host() -> anyhow::Result<String> {
-    let told = printed_by(Command::new("rustc").arg("-vV"))?;
-    match told.lines().find_map(|line| line.strip_prefix("host: ")) {
-        Some(host) => Ok(host.to_owned()),
-        None => bail!("`rustc -vV` names no host"),
+/// The kind of this machine, as `uname -sm` names it but in small letters: the page tells users to fetch an archive by that.
+/// There is no version in it, so that the address of the newest one stays the same; the program tells its own.
+fn machine() -> String {
+    use std::env::consts::{ARCH, OS};
+    match (OS, ARCH) {
+        ("macos", "aarch64") => "darwin-arm64".to_owned(),
+        ("macos", arch) => format!("darwin-{arch}"),
+        (os, arch) => format!("{os}-{arch}"),
     }
 }
 

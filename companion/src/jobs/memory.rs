@@ -66,6 +66,7 @@ pub(super) fn needed(spec: &JobSpec) -> u64 {
 fn points(bench: &BenchSpec, cold: u64) -> Vec<Kernel> {
     match bench.what {
         BenchKind::Bandwidth => vec![Kernel::Triad { bytes: cold }],
+        BenchKind::Roofs => vec![Kernel::Read { bytes: cold }],
         BenchKind::Flops => Vec::new(),
         BenchKind::Gemm => {
             let product = |shape: &protocol::bench::Shape| {

@@ -37,8 +37,8 @@ const LAYOUTS: [Layout; 11] = [
 ];
 /// Outputs and inputs of the vectors that are fitted: from 4 to 64 million weights.
 const SHAPES: [(u64, u64); 3] = [(2048, 2048), (4096, 4096), (16_384, 4096)];
-/// Those that judge the fit and take no part in it.
-const HELD_OUT: (u64, u64) = (5120, 5120);
+/// Those that judge the fit and take no part in it, by turns: between the others, with another ratio of the sides, and below them.
+const HELD_OUT: [(u64, u64); 3] = [(5120, 5120), (4096, 14_336), (1024, 4096)];
 /// Tokens, outputs and inputs of the matrices that are fitted, and of those that judge.
 const MATRICES: [(u64, u64, u64); 3] = [(16, 4096, 4096), (96, 2048, 4096), (512, 2048, 2048)];
 const MATRICES_HELD_OUT: (u64, u64, u64) = (48, 4096, 2048);
@@ -70,7 +70,7 @@ pub(crate) fn points(cold_bytes: u64) -> Vec<(Kernel, Cache)> {
         if index == LAYOUTS.len() / 2 {
             points.push(read);
         }
-        for (n, k) in SHAPES.into_iter().chain([HELD_OUT]) {
+        for (n, k) in SHAPES.into_iter().chain([HELD_OUT[index % HELD_OUT.len()]]) {
             points.push((Kernel::Gemv(Product { layout, n, k }), Cache::Cold));
         }
     }
@@ -110,8 +110,15 @@ impl Calibrated {
     /// What the records of [`points`] say.
     ///
     /// # Errors
-    /// What is missing among them.
+    /// What is missing among them, or wrong.
     pub(crate) fn new(records: &[BenchJson]) -> Result<Self, String> {
+        if let Some(wrong) = records.iter().find(|record| !record.check.passed) {
+            let of = weights(wrong).map_or(String::new(), |of| format!(" of {of}"));
+            return Err(format!(
+                "the result of {}{of} is wrong, so its time says nothing",
+                wrong.kernel
+            ));
+        }
         let reads = records.iter().filter(|record| record.kernel == "read");
         let (first, read) = reads
             .filter_map(|record| record.byte_per_s.map(|rate| (record, rate)))
@@ -151,7 +158,7 @@ impl Calibrated {
             tokens: None,
             measured: it.time_s.median,
         };
-        let is_judge = |it: &BenchJson| it.shape.is_some_and(|s| (s.n, s.k) == HELD_OUT);
+        let is_judge = |it: &BenchJson| it.shape.is_some_and(|s| HELD_OUT.contains(&(s.n, s.k)));
         let (judged, fitted) = split(records, "gemv", &is_of, &is_judge, &point);
         let missing = || format!("no points of {} could be measured", layout.key());
         let fit = Fit::with_floor(&fitted, true).ok_or_else(missing)?;

@@ -104,6 +104,15 @@ fn factors_of_a_known_machine_are_found() {
 }
 
 #[test]
+fn the_time_of_a_wrong_result_is_not_used() {
+    let mut records = records(0.9, 50e9);
+    let wrong = records.iter_mut().find(|record| record.kernel == "gemv").unwrap();
+    wrong.check.passed = false;
+    let why = Calibrated::new(&records).unwrap_err();
+    assert_eq!(why, "the result of gemv of fp32 is wrong, so its time says nothing");
+}
+
+#[test]
 fn what_is_faster_than_reading_raises_the_roof_and_no_share_is_above_it() {
     for (best, expected) in [(50e9, 0), (40e9, LAYOUTS.len())] {
         let calibrated = Calibrated::new(&records(0.99, best)).unwrap();

@@ -92,12 +92,19 @@ pub struct Way {
 
 /// How a daemon is got, checked and started; and how one elsewhere is reached.
 pub fn ways() -> [Way; 4] {
-    let archives = concat!(env!("CARGO_PKG_REPOSITORY"), "/releases/latest/download");
+    // Where releases lie is known to those who build them.
+    let fetch = match option_env!("RIDGEPOINT_REPOSITORY") {
+        Some(repository) => {
+            let archives = format!("{repository}/releases/latest/download");
+            format!("curl -LO {archives}/$file.tar.gz -LO {archives}/SHA256SUMS\n")
+        }
+        None => "# fetch $file.tar.gz and SHA256SUMS from the releases of this project\n".to_owned(),
+    };
     [
         Way {
             title: "Linux and macOS: download, check, run",
             lines: format!(
-                "file=ridgepoint-$(uname -sm | tr 'A-Z ' 'a-z-').tar.gz\ncurl -LO {archives}/$file -LO {archives}/SHA256SUMS\nsha256sum --check --ignore-missing SHA256SUMS\ntar xf $file\n./ridgepoint serve"
+                "file=ridgepoint-$(uname -sm | tr 'A-Z ' 'a-z-')\n{fetch}sha256sum --check --ignore-missing SHA256SUMS\ntar xzf $file.tar.gz && cd $file\n./ridgepoint serve"
             ),
             note: "On macOS the third line begins with shasum -a 256. Go on only if it says OK.",
         },
