@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 
 use crate::child::{cargo, find_program, printed_by, run};
 use crate::lock::FolderLock;

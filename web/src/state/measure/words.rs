@@ -98,7 +98,9 @@ pub fn ways() -> [Way; 4] {
             let archives = format!("{repository}/releases/latest/download");
             format!("curl -LO {archives}/$file.tar.gz -LO {archives}/SHA256SUMS\n")
         }
-        None => "# fetch $file.tar.gz and SHA256SUMS from the releases of this project\n".to_owned(),
+        None => {
+            "# fetch $file.tar.gz and SHA256SUMS from the releases of this project\n".to_owned()
+        }
     };
     [
         Way {
