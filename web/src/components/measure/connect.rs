@@ -60,10 +60,6 @@ pub fn Connect() -> impl IntoView {
             String::new()
         }
     });
-    let way = |Way { title, lines, note }: Way| {
-        view! { <h2>{title}</h2> <pre><code>{lines}</code></pre> <p>{note}</p> }
-    };
-    let ways = ways().map(way).collect_view();
     view! {
         <div class="verdict connection" aria-live="polite">
             <h1>{text(move || words().title.to_owned())}</h1>
@@ -73,10 +69,7 @@ pub fn Connect() -> impl IntoView {
                 {text(move || client.with(|client| client.refusal.clone()))}
             </p>
         </div>
-        <details class="sources way" hidden=is_on>
-            <summary>"How to get it"</summary>
-            {ways}
-        </details>
+        <details class="sources way" hidden=is_on><Ways/></details>
         <div class="own-points connect"><form on:submit=on(on_connect)>
             <div class="field number" class:wrong=flag(move || wrong.get()) hidden=is_on>
                 <label for="daemon">"Address of the daemon"</label>
@@ -115,5 +108,17 @@ pub fn Connect() -> impl IntoView {
             <p class="brief">{waiting}</p>
             <p class="message" id="daemon-message" role="alert">{message}</p>
         </form></div>
+    }
+}
+
+/// Lines for a terminal that get, check and start a daemon.
+#[component]
+fn Ways() -> impl IntoView {
+    let way = |Way { title, lines, note }: Way| {
+        view! { <h2>{title}</h2> <pre><code>{lines}</code></pre> <p>{note}</p> }
+    };
+    view! {
+        <summary>"How to get it"</summary>
+        {ways().map(way).collect_view()}
     }
 }

@@ -81,7 +81,9 @@ mod tests {
 
     fn of(all: &[f64]) -> Errors {
         let mut errors = Errors::new();
-        all.iter().for_each(|error| errors.push(*error));
+        for error in all {
+            errors.push(*error);
+        }
         errors
     }
 
