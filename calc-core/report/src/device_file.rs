@@ -153,12 +153,13 @@ fn device(file: DeviceFile) -> Result<Device, DeviceFileError> {
     } else {
         format!("custom file: {}", file.source)
     };
+    let (measured, link, power_modes) = (measured(&file)?, link(&file)?, power_modes(&file)?);
     let device = Device {
-        name: Text::Owned(file.name.clone().unwrap_or_else(|| file.key.clone())),
+        name: Text::Owned(file.name.unwrap_or_else(|| file.key.clone())),
         aliases: List::Borrowed(&[]),
-        vendor: Text::Owned(file.vendor.clone()),
-        architecture: Text::Owned(file.architecture.clone()),
-        compute_capability: file.compute_capability.clone().map(Cow::Owned),
+        vendor: Text::Owned(file.vendor),
+        architecture: Text::Owned(file.architecture),
+        compute_capability: file.compute_capability.map(Cow::Owned),
         form_factor: Text::Borrowed("custom"),
         class: file.class,
         release_year: None,
@@ -187,7 +188,7 @@ fn device(file: DeviceFile) -> Result<Device, DeviceFileError> {
         tensor_clock: optional("tensor_clock_mhz", file.tensor_clock_mhz, 1.0, 1e5)?
             .map(|v| Fact::assumed(Hertz::from_mhz(v))),
         l2: optional("l2_mib", file.l2_mib, 1e-3, 1e6)?.map(|v| Fact::assumed(Bytes::from_mib(v))),
-        measured: measured(&file)?,
+        measured,
         shared_memory_per_sm: optional(
             "shared_memory_per_sm_kib",
             file.shared_memory_per_sm_kib,
@@ -198,17 +199,18 @@ fn device(file: DeviceFile) -> Result<Device, DeviceFileError> {
         registers_per_sm: None,
         tdp: optional("tdp_w", file.tdp_w, 0.1, 1e5)?.map(|v| Fact::assumed(Watts::new(v))),
         interconnect: Text::Borrowed(""),
-        link: link(&file)?.map(Fact::assumed),
-        power_modes: List::Owned(power_modes(&file)?),
+        link: link.map(Fact::assumed),
+        power_modes: List::Owned(power_modes),
         source: Text::Owned(source),
         notes: Text::Owned(file.notes),
         key: Text::Owned(file.key),
     };
-    let device = match base {
+    let mut device = match base {
         Some(base) => copy::inherit(device, base),
         None => device,
     };
-    Ok(ceilings.over(device))
+    ceilings.put_before(&mut device);
+    Ok(device)
 }
 
 /// What was measured as roofs on the machine itself: it counts before what a datasheet says.
@@ -230,13 +232,15 @@ impl Ceilings {
         })
     }
 
-    fn over(self, device: Device) -> Device {
-        let provenance = Provenance::Measured;
-        let peaks = ComputeClass::ALL.into_iter().fold(device.peaks, |peaks, class| {
-            self.peaks.get(class).map_or(peaks, |peak| peaks.with(class, peak))
-        });
-        let bandwidth = self.bandwidth.map(|value| Fact { value, provenance });
-        Device { peaks, bandwidth: bandwidth.unwrap_or(device.bandwidth), ..device }
+    fn put_before(&self, device: &mut Device) {
+        for class in ComputeClass::ALL {
+            if let Some(peak) = self.peaks.get(class) {
+                device.peaks = device.peaks.with(class, peak);
+            }
+        }
+        if let Some(value) = self.bandwidth {
+            device.bandwidth = Fact { value, provenance: Provenance::Measured };
+        }
     }
 }
 

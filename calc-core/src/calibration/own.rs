@@ -91,14 +91,34 @@ impl FactorRow {
             (2, self.tokens.map(|tokens| Some(tokens) == rows.map(counted))),
             (1, self.is_about(kernel.setting).then_some(true)),
         ];
-        let fits = asked.iter().all(|(_, matches)| *matches != Some(false));
-        fits.then(|| {
-            asked.iter().filter(|(_, matches)| matches.is_some()).map(|(weight, _)| weight).sum()
-        })
+        let mut score = 0;
+        for (weight, matches) in asked {
+            match matches {
+                Some(true) => score += weight,
+                Some(false) => return None,
+                None => {}
+            }
+        }
+        Some(score)
     }
 
     const fn is_about(&self, setting: Setting) -> bool {
         self.in_step == matches!(setting, Setting::Step { .. })
+    }
+}
+
+/// The most specific row that has a factor; of equals the last.
+#[derive(Default)]
+struct Best<'a> {
+    score: u32,
+    row: Option<&'a FactorRow>,
+}
+
+impl<'a> Best<'a> {
+    fn take(&mut self, score: u32, row: &'a FactorRow, has: bool) {
+        if has && (self.row.is_none() || score >= self.score) {
+            (self.score, self.row) = (score, Some(row));
+        }
     }
 }
 
@@ -110,15 +130,16 @@ pub(super) fn over(
     kernel: &Kernel<'_>,
     model: Factors,
 ) -> Option<Factors> {
-    let best = |has: &dyn Fn(&FactorRow) -> bool| -> Option<&FactorRow> {
-        let rows = tuned.calibration.rows.iter().filter(|row| has(row));
-        rows.filter_map(|row| row.specificity(tuned, op, kernel).map(|score| (score, row)))
-            .max_by_key(|(score, _)| *score)
-            .map(|(_, row)| row)
-    };
-    let memory = best(&|row| row.eta_memory.is_some());
-    let compute = best(&|row| row.eta_compute.is_some());
-    let floor = best(&|row| row.floor.is_some() && row.is_about(kernel.setting));
+    let mut memory = Best::default();
+    let mut compute = Best::default();
+    let mut floor = Best::default();
+    for row in tuned.calibration.rows.iter() {
+        let Some(score) = row.specificity(tuned, op, kernel) else { continue };
+        memory.take(score, row, row.eta_memory.is_some());
+        compute.take(score, row, row.eta_compute.is_some());
+        floor.take(score, row, row.floor.is_some() && row.is_about(kernel.setting));
+    }
+    let (memory, compute, floor) = (memory.row, compute.row, floor.row);
     let mut factors = Factors {
         eta_memory: memory.and_then(|row| row.eta_memory).unwrap_or(model.eta_memory),
         eta_compute: compute.map_or(model.eta_compute, |row| share(row, kernel.shape)),
@@ -131,9 +152,15 @@ pub(super) fn over(
         (kernel.time.compute / factors.eta_compute, compute),
         (factors.floor, floor),
     ];
-    let rows = slow.into_iter().filter(|(_, row)| row.is_some());
-    let longest = rows.max_by(|(a, _), (b, _)| a.get().total_cmp(&b.get()))?.1?;
-    if let Some(Interval { low, high }) = longest.interval {
+    let mut longest: Option<(Seconds, &FactorRow)> = None;
+    for (time, row) in slow {
+        if let Some(row) = row
+            && longest.is_none_or(|(most, _)| time >= most)
+        {
+            longest = Some((time, row));
+        }
+    }
+    if let Some(Interval { low, high }) = longest?.1.interval {
         (factors.low, factors.high) = (low, high);
     }
     factors.provenance = Provenance::Measured;

@@ -164,15 +164,13 @@ impl Draft {
         let Some(Ok(Some(value))) = found.map(|(field, typed)| field.value(typed)) else {
             return "";
         };
-        if self.is_as_before(path, Some(value))
-            && let Ok(before) = lines::read(&self.good)
-            && provenance(&before, path) == Some(Provenance::Measured)
-        {
-            return badge(Provenance::Measured);
-        }
-        let is_base = |base: f64| is_same(base, value);
-        let base = self.base.filter(|base| number(base, path).is_some_and(is_base));
-        base.and_then(|base| provenance(base, path)).map_or(YOURS, badge)
+        let of = |device: &Device| {
+            number(device, path).filter(|base| is_same(*base, value))?;
+            provenance(device, path)
+        };
+        let before = lines::read(&self.good).ok().and_then(|before| of(&before));
+        let measured = before.filter(|before| *before == Provenance::Measured);
+        measured.or_else(|| self.base.and_then(of)).map_or(YOURS, badge)
     }
 }
 

@@ -39,15 +39,15 @@ fn compile_page(places: &Places) -> anyhow::Result<PathBuf> {
 }
 
 /// Views of one type instead of one type per view, which is 1 % smaller. And panic messages name the files of dependencies
-/// as `registry/…`, not by the folder of whoever built the page.
+/// by package, not by the folder of whoever built the page.
 fn flags() -> String {
     let home =
         env::var("CARGO_HOME").or_else(|_| env::var("HOME").map(|home| format!("{home}/.cargo")));
-    let remap = home.map_or_else(
-        |_| String::new(),
-        |home| format!("--remap-path-prefix={home}/registry/src=registry"),
-    );
-    format!("--cfg=erase_components {remap}")
+    let sources = home.map(|home| PathBuf::from(home).join("registry/src"));
+    let registries = sources.ok().and_then(|sources| fs::read_dir(sources).ok());
+    let registries = registries.into_iter().flatten().flatten().map(|entry| entry.path());
+    let remaps = registries.map(|path| format!(" --remap-path-prefix={}=", path.display()));
+    remaps.fold("--cfg=erase_components".to_owned(), |flags, remap| flags + &remap)
 }
 
 /// Writes `web.js`, `web_bg.wasm`, the chunks and their loader, and the explorer's script and program into an emptied `out`.

@@ -54,28 +54,15 @@ pub fn read(text: &str) -> Option<OwnMeasurements> {
 }
 
 fn row(device: &str, line: &str) -> Option<OwnRow> {
-    let mut fields: Vec<&str> = line.split('\t').collect();
-    if fields.len() == 10 {
-        fields.extend([""; 3]);
-    }
-    let [
-        engine,
-        format,
-        op,
-        measured,
-        memory,
-        compute,
-        floor,
-        low,
-        high,
-        points,
-        class,
-        tokens,
-        extra,
-    ] = fields[..]
-    else {
+    let mut fields = line.split('\t');
+    // Ten of them in links of before; without a number of points it is no row.
+    let mut next = || fields.next().unwrap_or_default();
+    let [engine, format, op, measured] = [next(), next(), next(), next()];
+    let [memory, compute, floor, low, high] = [next(), next(), next(), next(), next()];
+    let [points, class, tokens, extra] = [next(), next(), next(), next()];
+    if fields.next().is_some() {
         return None;
-    };
+    }
     let [low, high] = [number(low, 0.01, 1.0)?, number(high, 1.0, 100.0)?];
     let factors = FactorRow {
         device: Some(Text::Owned(device.to_owned())),

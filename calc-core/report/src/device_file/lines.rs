@@ -282,6 +282,7 @@ impl<'a> Lines<'a> {
         self.real(path).map(whole)
     }
 
+    #[inline(never)]
     fn peaks(&self, path: &str) -> PeaksFile {
         let peak = |class: &str| self.real(&format!("{path}.{class}"));
         PeaksFile {
