@@ -140,9 +140,9 @@ pub fn floors(answer: &Analysis) -> Seconds {
 pub fn above_roof(times: f64) -> Option<String> {
     (times > 1.02).then(|| {
         format!(
-            "{} the roof, which no kernel can be. Likely reasons: the timed loop reads from cache instead of DRAM; device, \
-             clocks or power mode are not the ones chosen; FLOP or bytes are counted in another way; sparse arithmetic; the \
-             timer stops early.",
+            "{} the roof, which no kernel can be. Likely reasons: the timed loop reads from cache instead of DRAM; a roof that was \
+             measured was disturbed; device, clocks or power mode are not the ones chosen; FLOP or bytes are counted in another way; \
+             sparse arithmetic; the timer stops early.",
             text::ratio(times)
         )
     })

@@ -188,7 +188,7 @@ fn wrong_input_is_one_line_and_measures_nothing() {
         ("bench gemv --weights ,", 2, "weights has nothing between two commas"),
         ("bench gemv --weights fp16,FP16", 2, "weights has FP16 twice"),
         ("bench gemv -m 4", 2, "unexpected argument '-m'"),
-        ("bench gemv --threads 0", 2, "threads must be a whole number from 1 to 4096; got 0"),
+        ("bench gemv --threads 0", 2, "threads must be a whole number from 1 to "),
         ("bench gemv --seed -1", 2, "seed must be"),
         ("bench gemv --time-limit 1h", 2, "time-limit must be a number from 0.01 to 3600; got 1h"),
         ("bench sweep -n 64", 2, "required"),
