@@ -6,8 +6,8 @@ use std::path::Path;
 
 use anyhow::{Context, ensure};
 
-/// Sections that a browser does not need: for debuggers, and for tools that link.
-const NOT_NEEDED: [&str; 3] = ["name", "producers", "target_features"];
+/// Sections that a browser does not need.
+const FOR_DEBUGGERS: [&str; 2] = ["name", "producers"];
 /// Magic number and version.
 const HEADER: usize = 8;
 
@@ -32,7 +32,7 @@ fn strip(wasm: &[u8]) -> anyhow::Result<Vec<u8>> {
         let (length, body) = number(after)?;
         ensure!(body.len() >= length, "a section is longer than the file");
         let (content, next) = body.split_at(length);
-        if kind != 0 || !NOT_NEEDED.contains(&custom_name(content)?) {
+        if kind != 0 || !FOR_DEBUGGERS.contains(&custom_name(content)?) {
             kept.extend_from_slice(&rest[..rest.len() - next.len()]);
         }
         rest = next;
