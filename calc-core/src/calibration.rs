@@ -369,7 +369,14 @@ mod tests {
             let found = factors_of(&own, "l4", OpKind::Gemm, alone, tokens);
             let off = [found.eta_compute / eta - 1.0, found.eta_memory - 0.5, found.low - low];
             assert!(off.iter().all(|off| off.abs() < 1e-12), "{tokens}: {found:?}");
+            assert_eq!(found.provenance, Provenance::Measured);
         }
+        // Only arithmetic is known, and memory takes longest: that is the model's, and so is what is said of it.
+        let one = FactorRow { tokens: Some(Tokens::One), eta_compute: Some(1.0), ..all };
+        let own = Calibration { rows: List::Owned(vec![one]), ..Calibration::FITTED };
+        let found = factors_of(&own, "l4", OpKind::Gemm, alone, 1);
+        let model = factors_of(&Calibration::FITTED, "l4", OpKind::Gemm, alone, 1);
+        assert_eq!((found.provenance, found.low), (model.provenance, model.low));
     }
 
     #[test]

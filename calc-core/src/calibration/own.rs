@@ -146,24 +146,27 @@ pub(super) fn over(
         floor: floor.and_then(|row| row.floor).unwrap_or(model.floor),
         ..model
     };
-    // The interval is that of what takes longest.
+    if memory.is_none() && compute.is_none() && floor.is_none() {
+        return None;
+    }
+    // Interval and provenance are those of what takes longest. Where that is the model's, so are they.
     let slow = [
         (kernel.time.memory / factors.eta_memory, memory),
         (kernel.time.compute / factors.eta_compute, compute),
         (factors.floor, floor),
     ];
-    let mut longest: Option<(Seconds, &FactorRow)> = None;
-    for (time, row) in slow {
-        if let Some(row) = row
-            && longest.is_none_or(|(most, _)| time >= most)
-        {
-            longest = Some((time, row));
+    let mut longest = slow[0];
+    for term in slow {
+        if term.0 >= longest.0 {
+            longest = term;
         }
     }
-    if let Some(Interval { low, high }) = longest?.1.interval {
-        (factors.low, factors.high) = (low, high);
+    if let Some(row) = longest.1 {
+        if let Some(Interval { low, high }) = row.interval {
+            (factors.low, factors.high) = (low, high);
+        }
+        factors.provenance = Provenance::Measured;
     }
-    factors.provenance = Provenance::Measured;
     Some(factors)
 }
 

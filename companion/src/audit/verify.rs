@@ -23,6 +23,8 @@ pub(crate) struct Chain {
 pub(crate) fn verify(folder: &Path) -> Result<Chain, String> {
     let mut chain = Chain { lines: 0, first: 0 };
     let mut last = None;
+    // Only where the oldest file of all is there, one before it may have been dropped.
+    let may_begin_later = path(folder, KEPT).exists();
     for number in (0..=KEPT).rev() {
         let path = path(folder, number);
         let shown = path.display();
@@ -31,7 +33,8 @@ pub(crate) fn verify(folder: &Path) -> Result<Chain, String> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(format!("{shown} cannot be read: {error}")),
         };
-        follow(file, &mut last, &mut chain).map_err(|why| format!("{shown}, {why}"))?;
+        follow(file, may_begin_later, &mut last, &mut chain)
+            .map_err(|why| format!("{shown}, {why}"))?;
     }
     Ok(chain)
 }
@@ -41,6 +44,7 @@ type Link = (u64, Hex<32>);
 
 fn follow(
     mut file: impl BufRead,
+    may_begin_later: bool,
     last: &mut Option<Link>,
     chain: &mut Chain,
 ) -> Result<(), String> {
@@ -57,7 +61,7 @@ fn follow(
             serde_json::from_slice(line).map_err(|_unread| wrong("it is none of ours"))?;
         let (expected, before) = match *last {
             Some((seq, hash)) => (seq + 1, hash),
-            None if read.seq == 1 => (1, Hex([0; 32])),
+            None if read.seq == 1 || !may_begin_later => (1, Hex([0; 32])),
             // What came before was dropped with its file.
             None => (read.seq, read.prev_sha256),
         };
@@ -95,9 +99,10 @@ mod tests {
             log.add(&Entry::done(Who::terminal(), action, "x"), false).unwrap();
         }
         let whole = std::fs::read_to_string(path(&folder, 0)).unwrap();
-        let edits: [(&str, Edit); 6] = [
+        let edits: [(&str, Edit); 7] = [
             ("another action", |lines| lines[1] = lines[1].replace("new_token", "identify")),
             ("one taken out", |lines| drop(lines.remove(1))),
+            ("the first taken out", |lines| drop(lines.remove(0))),
             ("the first taken out and renumbered", |lines| {
                 lines.remove(0);
                 lines[0] = lines[0].replace("\"seq\":2", "\"seq\":1");

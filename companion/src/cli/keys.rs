@@ -126,8 +126,8 @@ fn revoke(matches: &ArgMatches) -> Result<(), Failure> {
     match state::keys(&folder)?.change(drop)? {
         0 if given != "all" => Err(Failure::bad(format!("there is no key {given}"))),
         count => {
-            output::print(&format!("revoked: {count}\n"))?;
-            state::log(&folder, Action::RevokeKeys, given)
+            state::log(&folder, Action::RevokeKeys, given)?;
+            output::print(&format!("revoked: {count}\n"))
         }
     }
 }

@@ -48,7 +48,10 @@ pub(super) fn bind(matches: &ArgMatches) -> Result<(Vec<Bound>, Address), Failur
         return Ok((bound, Address::of(SocketAddr::from((Ipv4Addr::LOCALHOST, port)), hosts)));
     };
     if let Some(path) = given.strip_prefix("unix:") {
-        return on_socket(Path::new(path), hosts);
+        // Without a name the system would choose one that everybody may open.
+        let path = std::path::absolute(path)
+            .map_err(|_empty| Failure::bad("`--listen unix:` needs the path of a socket"))?;
+        return on_socket(&path, hosts);
     }
     let address = permitted(given, matches)?;
     let listener = TcpListener::bind(address).map_err(|error| failed(address, &error))?;

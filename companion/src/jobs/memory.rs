@@ -9,6 +9,7 @@ use calc_core::catalog;
 use calc_core::units::Bytes;
 use kernels::backend::{Cache, Element, Kernel, MatrixProduct, Product};
 use kernels::cpu::device;
+use kernels::cpu::gemm::ELEMENTS;
 use kernels::pack::Layout;
 use protocol::bench::{BenchKind, BenchSpec};
 use protocol::fault::Fault;
@@ -69,11 +70,18 @@ fn points(bench: &BenchSpec, cold: u64) -> Vec<Kernel> {
         BenchKind::Roofs => vec![Kernel::Read { bytes: cold }],
         BenchKind::Flops => Vec::new(),
         BenchKind::Gemm => {
-            let product = |shape: &protocol::bench::Shape| {
-                let (element, m, n, k) = (Element::Fp32, shape.m, shape.n, shape.k);
-                Kernel::Gemm(MatrixProduct { element, m, n, k })
+            let named = |key: &String| Element::by_key(catalog::format(key).ok()?.key);
+            let elements: Vec<Element> = if bench.formats.is_empty() {
+                ELEMENTS.to_vec()
+            } else {
+                bench.formats.iter().filter_map(named).collect()
             };
-            bench.shapes.iter().map(product).collect()
+            let of = |shape: &protocol::bench::Shape| {
+                let (m, n, k) = (shape.m, shape.n, shape.k);
+                let product = move |element| Kernel::Gemm(MatrixProduct { element, m, n, k });
+                elements.iter().copied().map(product)
+            };
+            bench.shapes.iter().flat_map(of).collect()
         }
         BenchKind::Gemv => {
             let layouts = layouts(&bench.formats);
@@ -119,7 +127,8 @@ fn bytes(kernel: &Kernel, how: Cache, cache: u64) -> u64 {
             copied(weights).saturating_add(product.n.saturating_add(product.k).saturating_mul(4))
         }
         Kernel::Gemm(product) => {
-            let weights = product.n.saturating_mul(product.k).saturating_mul(4);
+            let weights = product.n.saturating_mul(product.k);
+            let weights = weights.saturating_mul(product.element.bytes());
             let sides = product.n.saturating_add(product.k).saturating_mul(product.m);
             copied(weights).saturating_add(sides.saturating_mul(4))
         }

@@ -158,8 +158,7 @@ impl Calibrated {
             tokens: None,
             measured: it.time_s.median,
         };
-        let is_judge = |it: &BenchJson| it.shape.is_some_and(|s| HELD_OUT.contains(&(s.n, s.k)));
-        let (judged, fitted) = split(records, "gemv", &is_of, &is_judge, &point);
+        let (judged, fitted) = split(records, "gemv", &is_of, &is_judge_of_vectors, &point);
         let missing = || format!("no points of {} could be measured", layout.key());
         let fit = Fit::with_floor(&fitted, true).ok_or_else(missing)?;
         // What is faster than the roof by the fit is at the roof: the rest of the difference is what measuring is uncertain.
@@ -167,7 +166,7 @@ impl Calibrated {
         self.held_out.extend(judged.iter().map(|it| fit.time(it) / it.measured - 1.0));
         self.rows.push(row(
             &fit,
-            &fitted,
+            &[fitted, judged].concat(),
             FactorRow { format: Some(Text::Borrowed(layout.format_key())), ..product() },
         ));
         Ok(())
@@ -181,7 +180,8 @@ impl Calibrated {
             Element::Fp16 => ("gemm_fp16", ComputeClass::Fp32, "fma_fp32"),
             Element::Int8 => ("gemm_int8", ComputeClass::Int8, "dot_int8"),
         };
-        let peak = self.peak(records, peak)?;
+        let peak = peak_of(records, peak)
+            .ok_or_else(|| format!("the peak {peak} of {} could not be measured", self.device))?;
         let point = |it: &BenchJson| Point {
             part: Part { compute: it.flops / peak, ..ONE },
             tokens: it.shape.map(|shape| shape.m as f64),
@@ -199,15 +199,10 @@ impl Calibrated {
         let format = (element == Element::Fp16).then_some(Text::Borrowed("fp16"));
         self.rows.push(row(
             &fit,
-            &fitted,
+            &[fitted, judged].concat(),
             FactorRow { format, compute: Some(class), tokens: Some(Tokens::Several), ..product() },
         ));
         Ok(())
-    }
-
-    fn peak(&self, records: &[BenchJson], kernel: &str) -> Result<f64, String> {
-        let found = records.iter().find(|it| it.kernel == kernel).and_then(|it| it.flop_per_s);
-        found.ok_or_else(|| format!("the peak {kernel} of {} could not be measured", self.device))
     }
 
     /// Median error of the vectors that took no part.
@@ -264,9 +259,13 @@ fn weights(record: &BenchJson) -> Option<&str> {
     record.precision.as_ref().map(|precision| precision.weights.as_str())
 }
 
-/// Products that moved more than reading did.
+fn is_judge_of_vectors(record: &BenchJson) -> bool {
+    record.shape.is_some_and(|s| HELD_OUT.contains(&(s.n, s.k)))
+}
+
+/// Products that moved more than reading did, of those that are fitted.
 fn faster(records: &[BenchJson], read: f64) -> Vec<(String, f64)> {
-    let gemvs = records.iter().filter(|record| record.kernel == "gemv");
+    let gemvs = records.iter().filter(|it| it.kernel == "gemv" && !is_judge_of_vectors(it));
     let mut found: Vec<(String, f64)> = Vec::new();
     for record in gemvs {
         let times = record.byte_per_s.unwrap_or(0.0) / read;
@@ -280,6 +279,18 @@ fn faster(records: &[BenchJson], read: f64) -> Vec<(String, f64)> {
         }
     }
     found
+}
+
+/// A peak of arithmetic: what its chains reached, or more where a product that is multiplied on it did. Then the chains were
+/// disturbed, for a product is below the roof.
+pub(crate) fn peak_of(records: &[BenchJson], chains: &str) -> Option<f64> {
+    let on_it = |kernel: &str| match chains {
+        "dot_int8" => kernel == "gemm_int8",
+        _ => matches!(kernel, "gemm" | "gemm_fp16"),
+    };
+    let own = records.iter().find(|it| it.kernel == chains)?.flop_per_s?;
+    let products = records.iter().filter(|it| on_it(&it.kernel));
+    Some(products.filter_map(|it| it.flop_per_s).fold(own, f64::max))
 }
 
 /// Points of some records: those that judge, and those that are fitted.
@@ -297,6 +308,7 @@ fn split(
     (points(judged), points(fitted))
 }
 
+/// The interval holds all points, those that took no part in the fit, too: what it left of the others is next to nothing.
 fn row(fit: &Fit, points: &[Point], about: FactorRow) -> OwnRow {
     let ratios = || points.iter().map(|point| point.measured / fit.time(point));
     let share = |slower: Option<f64>| slower.map(|slower| 1.0 / slower);

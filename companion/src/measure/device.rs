@@ -6,7 +6,7 @@ use report::device_file::lines;
 use report::json::bench::BenchJson;
 use serde_json::{Value, json};
 
-use super::calibration::{Calibrated, KEY};
+use super::calibration::{Calibrated, KEY, peak_of};
 use super::sensors::Sensors;
 
 /// The device of the catalog that a processor of this name is. `None` where no name has it.
@@ -40,11 +40,9 @@ pub(crate) fn file(
         Some(key) => Some(catalog::device(key).map_err(|error| report::words::core_error(&error))?),
         None => known(&calibrated.device),
     };
-    let rate =
-        |kernel: &str| records.iter().find(|it| it.kernel == kernel).and_then(|it| it.flop_per_s);
-    let tera = |rate: Option<f64>| rate.map(|rate| rounded(rate * 1e-12));
+    let tera = |chains| peak_of(records, chains).map(|rate| rounded(rate * 1e-12));
     let bandwidth = rounded(calibrated.read * 1e-9);
-    let peaks = json!({"fp32": tera(rate("fma_fp32")), "int8": tera(rate("dot_int8"))});
+    let peaks = json!({"fp32": tera("fma_fp32"), "int8": tera("dot_int8")});
     let measured = format!(
         "measured by `ridgepoint calibrate` {}, kernels {}: reading, FP32 multiply-adds, INT8 dot products",
         calibrated.version, calibrated.kernel_hash

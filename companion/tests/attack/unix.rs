@@ -95,8 +95,9 @@ fn a_page_works_through_a_socket_with_the_same_guards() {
     let mut wrong = key;
     wrong.secret[0] ^= 1;
     assert_eq!(daemon.open().identify(&wrong).expect_err("refused").code, Some(4401));
-    let peers = daemon.audit().into_iter().filter(|line| line.action == "pair");
-    assert!(peers.into_iter().all(|line| line.whole["peer"] == "unix socket"));
+    let lines = daemon.audit();
+    let peers: Vec<_> = lines.iter().filter(|line| line.action == "pair").collect();
+    assert!(!peers.is_empty() && peers.iter().all(|line| line.whole["peer"] == "unix socket"));
     daemon.end_by("-TERM");
     assert!(fs::symlink_metadata(&short.0).is_err(), "it takes its socket along");
 }
@@ -120,4 +121,12 @@ fn only_a_stale_socket_gives_way() {
     fs::remove_file(&short.0).expect("ours");
     std::os::unix::fs::symlink("/nonexistent", &short.0).expect("a link");
     assert!(other().contains("is not a socket"), "{}", other());
+}
+
+#[test]
+fn a_socket_without_a_name_is_refused() {
+    // The system would choose a name that everybody on the machine may open.
+    let setup = Setup { flags: vec!["--listen".into(), "unix:".into()], ..fakes() };
+    let said = Daemon::start_in(folder(), &setup).err().expect("refused");
+    assert!(said.contains("needs the path of a socket"), "{said}");
 }

@@ -66,8 +66,11 @@ fn memory(telemetry: &Telemetry) -> Option<f64> {
     reading.value.filter(|bytes| *bytes > 0.0)
 }
 
-/// The text of a device file with measured roofs; `None` without a bandwidth or any peak.
+/// The text of a device file with measured roofs; `None` without a bandwidth or any peak, or when a result was wrong.
 fn device_file(records: &[BenchRecord], memory: f64) -> Option<String> {
+    if records.iter().any(|record| !record.check.passed) {
+        return None;
+    }
     let of = |kernel: &str| records.iter().find(|record| record.kernel == kernel);
     let read = of("read")?;
     let tera = |kernel| of(kernel)?.flop_per_s.map(|rate| rounded(rate * 1e-12));
@@ -182,11 +185,14 @@ mod tests {
     fn what_is_incomplete_brings_nothing() {
         let all = telemetry(Some(GIB));
         let bench = job(roofs_job(), records());
+        let mut wrong = records();
+        wrong[1].check.passed = false;
         for (job, telemetry) in [
             (bench.clone(), None),
             (bench.clone(), Some(telemetry(None))),
             (job(roofs_job(), records()[..1].to_vec()), Some(all.clone())),
             (job(roofs_job(), Vec::new()), Some(all.clone())),
+            (job(roofs_job(), wrong), Some(all.clone())),
         ] {
             assert_eq!(brings(&job, telemetry.as_ref()), None, "{telemetry:?}");
         }
