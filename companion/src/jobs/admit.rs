@@ -27,13 +27,13 @@ const FAKE_STEPS: u32 = 100_000;
 const FAKE_STEP_MS: u32 = 60_000;
 const LONGEST_NAME: usize = 64;
 
-/// Refuses what cannot be run here. `held` bytes of memory are those of the job that runs.
-pub(crate) fn admit(spec: &JobSpec, hooks: &Hooks, held: u64) -> Result<(), Fault> {
-    is_possible(spec, hooks)?;
+/// Refuses what there is no memory for now. `held` bytes of it are those of the job that runs.
+pub(crate) fn has_room(spec: &JobSpec, hooks: &Hooks, held: u64) -> Result<(), Fault> {
     memory::has_room(spec, hooks.memory_byte.or_else(memory::available), held)
 }
 
-fn is_possible(spec: &JobSpec, hooks: &Hooks) -> Result<(), Fault> {
+/// Refuses what cannot be run here.
+pub(crate) fn is_possible(spec: &JobSpec, hooks: &Hooks) -> Result<(), Fault> {
     match spec {
         JobSpec::Fake(fake) if hooks.fake => {
             within("steps", u64::from(fake.steps), 0, u64::from(FAKE_STEPS))?;

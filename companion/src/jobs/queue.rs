@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep_until};
 use super::child::{Next, Worker};
 use super::message::{WorkerMessage, contradiction, unreadable};
 use super::store::{OPEN, Store};
-use super::{JOB_S, admit, memory};
+use super::{JOB_S, has_room, is_possible, memory};
 use crate::hooks::Hooks;
 use crate::reason::Reason;
 
@@ -79,8 +79,13 @@ impl Jobs {
         spec: &JobSpec,
         logged: impl FnOnce(&str) -> bool + Send + 'static,
     ) -> Result<(JobId, bool), Fault> {
-        admit(spec, &self.hooks, self.held.load(Ordering::Relaxed))?;
-        let started = self.store.create(request, owner, spec, logged).await?;
+        is_possible(spec, &self.hooks)?;
+        let room = has_room(spec, &self.hooks, self.held.load(Ordering::Relaxed));
+        // A request that is known is answered as before, whatever memory there is now; a new one without room is not kept.
+        let is_kept = room.is_ok();
+        let started =
+            self.store.create(request, owner, spec, move |text| is_kept && logged(text)).await;
+        let started = started.map_err(|fault| room.err().unwrap_or(fault))?;
         self.waiting.notify_one();
         Ok(started)
     }

@@ -136,6 +136,30 @@ fn a_job_needs_room_in_memory() {
     client.end_of(accepted.job);
 }
 
+/// Whoever lost the answer asks again, and hears of the same job also when memory is short by then.
+#[test]
+fn a_request_that_is_known_needs_no_room() {
+    let daemon = Daemon::start(&crate::harness::hooked(serde_json::json!({})));
+    let (mut client, key) = daemon.paired();
+    let spec = BenchSpec { iterations: Some(1), ..bench(Shape { m: 1, n: 16, k: 64 }) };
+    let request = random();
+    let ServerMessage::Accepted(first) = client.start(request, JobSpec::Bench(spec.clone())) else {
+        panic!("no job")
+    };
+    client.end_of(first.job);
+    let short = serde_json::json!({ "memory_byte": 1 });
+    let daemon = daemon.kill_and_restart(&crate::harness::hooked(short));
+    let mut client = daemon.connect(&key);
+    let ServerMessage::Accepted(again) = client.start(request, JobSpec::Bench(spec.clone())) else {
+        panic!("no job")
+    };
+    assert_eq!(again.job, first.job);
+    let before = daemon.effects();
+    let new = client.start(random(), JobSpec::Bench(spec));
+    assert!(matches!(new, ServerMessage::Fault(_)), "{new:?}");
+    assert_eq!(daemon.effects(), before);
+}
+
 /// R05: as many jobs as the queue takes, from as many keys as that needs; then ten thousand orders more.
 #[test]
 fn a_queue_has_an_end() {

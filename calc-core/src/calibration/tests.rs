@@ -1,0 +1,161 @@
+//! Which factors are in force.
+
+use super::*;
+use crate::catalog::{self, formats};
+use crate::cost::gemm::{GemmFormats, GemmShape, gemm};
+use crate::op::{Product, Shape};
+use crate::quant_format::ComputeClass;
+use crate::roofline::{Roofline, Roofs};
+use alloc::vec;
+
+fn eta(calibration: &Calibration, device: &str, op: OpKind) -> f64 {
+    factors(calibration, device, op, Setting::Alone { block_scaled: false }).eta_memory
+}
+
+fn factors(calibration: &Calibration, device: &str, op: OpKind, setting: Setting) -> Factors {
+    factors_of(calibration, device, op, setting, 1)
+}
+
+fn factors_of(
+    calibration: &Calibration,
+    device: &str,
+    op: OpKind,
+    setting: Setting,
+    m: u32,
+) -> Factors {
+    let device = catalog::device(device).expect("catalog key");
+    let product =
+        Product { rows: f64::from(m), outputs: 4096.0, inputs: 4096.0, weights: &formats::FP16 };
+    let roofs = Roofs::new(device, None).expect("no mode");
+    let path = roofs.compute_path(&formats::FP16, &formats::FP16).expect("a path");
+    let roofline = Roofline { peak: path.peak, bandwidth: roofs.bandwidth };
+    let shape = GemmShape { m: u64::from(m), n: 4096, k: 4096 };
+    let half = &formats::FP16;
+    let cost = gemm(shape, GemmFormats { weights: half, input: half, output: half });
+    let kernel = Kernel {
+        shape: &if op == OpKind::Norm { Shape::Stream } else { Shape::Product(product) },
+        cost: &cost,
+        path: &path,
+        time: roofline.op_time(&cost),
+        format: half,
+        setting,
+    };
+    calibration.tuned(device, None, None).factors(op, &kernel)
+}
+
+#[test]
+fn the_most_specific_row_wins_and_a_row_of_another_device_never_does() {
+    let row = |device: Option<&'static str>, op, eta_memory| FactorRow {
+        device: device.map(Text::Borrowed),
+        op,
+        eta_memory: Some(eta_memory),
+        ..FactorRow::OPEN
+    };
+    let calibration = Calibration {
+        rows: List::Owned(vec![
+            row(None, Some(OpKind::Gemm), 0.7),
+            row(Some("gb10"), None, 0.85),
+            row(Some("t4"), Some(OpKind::Gemm), 0.1),
+        ]),
+        ..Calibration::FITTED
+    };
+    let fitted = eta(&Calibration::FITTED, "l4", OpKind::Norm);
+    for (device, op, expected) in
+        [("gb10", OpKind::Gemm, 0.85), ("l4", OpKind::Qkv, 0.7), ("l4", OpKind::Norm, fitted)]
+    {
+        let eta = eta(&calibration, device, op);
+        assert!((eta - expected).abs() < 1e-15, "{device} {op:?}: {eta}");
+    }
+}
+
+#[test]
+fn what_is_not_measured_stays_the_models_and_a_floor_counts_where_it_was_measured() {
+    let row = FactorRow {
+        device: Some(Text::Borrowed("l4")),
+        format: Some(Text::Borrowed("fp16")),
+        op: Some(OpKind::Gemm),
+        eta_memory: Some(0.5),
+        floor: Some(Seconds::new(9e-6)),
+        interval: Some(Interval { low: 0.9, high: 1.1 }),
+        ..FactorRow::OPEN
+    };
+    let own = Calibration { rows: List::Owned(vec![row]), ..Calibration::FITTED };
+    let alone = Setting::Alone { block_scaled: false };
+    let step = Setting::Step { batch: 1.0, prefill: false };
+    for (setting, has_floor) in [(alone, true), (step, false)] {
+        let model = factors(&Calibration::FITTED, "l4", OpKind::Gemm, setting);
+        let found = factors(&own, "l4", OpKind::Gemm, setting);
+        let floor = if has_floor { Seconds::new(9e-6) } else { model.floor };
+        let expected = Factors {
+            eta_memory: 0.5,
+            floor,
+            low: 0.9,
+            high: 1.1,
+            provenance: Provenance::Measured,
+            ..model
+        };
+        assert_eq!(found, expected, "{setting:?}");
+    }
+}
+
+#[test]
+fn each_factor_is_of_the_most_specific_row_and_the_interval_of_what_takes_longest() {
+    let interval = |low, high| Some(Interval { low, high });
+    let all = FactorRow { op: Some(OpKind::Gemm), ..FactorRow::OPEN };
+    let format = FactorRow {
+        format: Some(Text::Borrowed("fp16")),
+        eta_memory: Some(0.5),
+        interval: interval(0.9, 1.1),
+        ..all.clone()
+    };
+    let class = |class, eta| FactorRow {
+        compute: Some(class),
+        tokens: Some(Tokens::Several),
+        eta_compute: Some(eta),
+        extra_tokens: Some(16.0),
+        interval: interval(0.7, 1.3),
+        ..all.clone()
+    };
+    let one = FactorRow { tokens: Some(Tokens::One), eta_compute: Some(1.0), ..all.clone() };
+    let rows = vec![class(ComputeClass::Int8, 0.1), class(ComputeClass::Fp16, 0.6), format, one];
+    let own = Calibration { rows: List::Owned(rows), ..Calibration::FITTED };
+    let alone = Setting::Alone { block_scaled: false };
+    for (tokens, eta, low) in
+        [(1, 1.0, 0.9), (2, 0.6 * 2.0 / 18.0, 0.9), (4096, 0.6 * 4096.0 / 4112.0, 0.7)]
+    {
+        let found = factors_of(&own, "l4", OpKind::Gemm, alone, tokens);
+        let off = [found.eta_compute / eta - 1.0, found.eta_memory - 0.5, found.low - low];
+        assert!(off.iter().all(|off| off.abs() < 1e-12), "{tokens}: {found:?}");
+        assert_eq!(found.provenance, Provenance::Measured);
+    }
+    // Only arithmetic is known, and memory takes longest: that is the model's, and so is what is said of it.
+    let one = FactorRow { tokens: Some(Tokens::One), eta_compute: Some(1.0), ..all };
+    let own = Calibration { rows: List::Owned(vec![one]), ..Calibration::FITTED };
+    let found = factors_of(&own, "l4", OpKind::Gemm, alone, 1);
+    let model = factors_of(&Calibration::FITTED, "l4", OpKind::Gemm, alone, 1);
+    assert_eq!((found.provenance, found.low), (model.provenance, model.low));
+}
+
+#[test]
+fn a_measured_ceiling_of_the_device_stands_in_for_its_class() {
+    let known = sustained("jetson_orin_nano_8gb_super").read.expect("measured");
+    let scale = Calibration::FITTED.scales.iter();
+    let scale = scale.clone().find(|scale| scale.device == "jetson_orin_nano_8gb_super");
+    let reached = eta(&Calibration::FITTED, "jetson_orin_nano_8gb_super", OpKind::Gemm);
+    let expected = known * scale.expect("in the fit").memory;
+    assert!((reached / expected - 1.0).abs() < 0.02, "{reached} and {expected}");
+}
+
+#[test]
+fn every_measured_ceiling_is_one_of_the_catalog() {
+    for (device, measured) in sustained::measured() {
+        let published = catalog::devices::measured::MEASURED.iter();
+        let found = published
+            .clone()
+            .any(|row| row.device == device && (row.value - measured).abs() < 1e-9)
+            || catalog::devices::measured::ALTERNATES
+                .iter()
+                .any(|row| row.device == device && (row.value - measured).abs() < 1e-9);
+        assert!(found, "{device}: {measured}");
+    }
+}
