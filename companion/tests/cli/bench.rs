@@ -130,6 +130,11 @@ fn a_sweep_goes_on_where_it_was_interrupted() {
     // A format that has no kernel for matrices is measured where it has one, and that is said.
     assert_eq!(sweep("fp16,int8,int4_g128").lines().count(), 5);
     assert!(said.contains("left out") && said.contains("4 of 5 points"), "{said}");
+    let other = "--cache hot --iterations 4 --warm-up 0 --threads 1";
+    let ended = line(&format!("bench sweep -n 64 -k 64 --weights fp16 {other} --out {out}"));
+    let why =
+        "measured with --threads 1 and 3 samples, and this asks for --threads 1 and 4 samples";
+    assert!(ended.code == Some(2) && ended.stderr.contains(why), "{}", ended.stderr);
     let foreign = folder.file("notes.txt", "mine\n");
     let ended = line(&format!("bench sweep -n 64 -k 64 --weights fp16 --out {foreign}"));
     assert_eq!(ended.code, Some(2));

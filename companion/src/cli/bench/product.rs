@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
 use kernels::backend::{Cache, Kernel, MatrixProduct, Product};
+use kernels::cpu::threads::Cores;
+use kernels::measure::StopRule;
 use kernels::pack::Layout;
 use serde_json::{Value, json};
 
@@ -107,7 +109,7 @@ pub(super) fn run_sweep(matches: &ArgMatches) -> Result<(), Failure> {
     let settings = Settings::of(matches)?;
     let mut points = Lists::of(matches, 1, SIDE)?.points(kernel)?;
     let path = matches.get_one::<PathBuf>("out").map_or(Path::new(""), PathBuf::as_path);
-    let (mut file, done) = open(path)?;
+    let (mut file, done) = open(path, &way(&settings))?;
     let all = points.len();
     points.retain(|(kernel, cache)| !done.contains(&name(*kernel, *cache)));
     if points.len() < all {
@@ -226,7 +228,7 @@ fn sides(matches: &ArgMatches, name: &str, usual: u64) -> Result<Vec<u64>, Failu
 }
 
 /// The file and the names of the points that it has.
-fn open(path: &Path) -> Result<(File, HashSet<String>), Failure> {
+fn open(path: &Path, way: &str) -> Result<(File, HashSet<String>), Failure> {
     let refused = |why: &str| Failure::bad(format!("{}: {why}", path.display()));
     let text = if path.exists() {
         files::read_text(path).map_err(|why| refused(&why))?
@@ -241,6 +243,13 @@ fn open(path: &Path) -> Result<(File, HashSet<String>), Failure> {
     for (index, line) in text[..whole].lines().enumerate() {
         let value = serde_json::from_str::<Value>(line).ok();
         let name = value.as_ref().and_then(name_of_record);
+        // Points that were measured in another way would pass for answers to this question.
+        if let Some(other) = value.as_ref().and_then(way_of_record).filter(|other| other != way) {
+            return Err(refused(&format!(
+                "line {} was measured with {other}, and this asks for {way}; choose another name",
+                index + 1
+            )));
+        }
         done.insert(name.ok_or_else(|| {
             refused(&format!("line {} is no record of bench; choose another name", index + 1))
         })?);
@@ -253,6 +262,23 @@ fn open(path: &Path) -> Result<(File, HashSet<String>), Failure> {
     // Half a line is what an interruption left.
     file.set_len(whole as u64).map_err(|error| refused(&files::said(&error)))?;
     Ok((file, done))
+}
+
+/// What of the flags changes an answer beside the point.
+fn way(settings: &Settings) -> String {
+    let threads = settings.threads.unwrap_or_else(|| Cores::of_this_process().usual());
+    match settings.plan.rule {
+        StopRule::Iterations(n) => format!("--threads {threads} and {n} samples"),
+        StopRule::Certain { .. } => format!("--threads {threads} until the median is certain"),
+    }
+}
+
+fn way_of_record(record: &Value) -> Option<String> {
+    let threads = record["conditions"]["threads"].as_u64()?;
+    Some(match record["stop_rule"]["n"].as_u64() {
+        Some(n) => format!("--threads {threads} and {n} samples"),
+        None => format!("--threads {threads} until the median is certain"),
+    })
 }
 
 fn name(kernel: Kernel, cache: Cache) -> String {

@@ -36,7 +36,7 @@ pub fn Results() -> impl IntoView {
         <Crowd/>
         <ResultChart/>
         <p class="brief" hidden=flag(move || !none.get())>
-            "Nothing is measured yet. A spot check of all precisions takes a few seconds; its points land under the roof."
+            "Nothing is measured yet. A spot check of all precisions takes about a minute; its points land under the roof."
         </p>
         <div class="asked" hidden=none>
             <Table rows=rows/>

@@ -72,7 +72,7 @@ pub fn said(state: &State, address: &str, own: &str, origin: &str) -> Said {
         ),
         State::Lost(tries) => {
             let tries = number_text::count((*tries).into());
-            let text = format!("The connection to {address} broke; the page goes on trying by itself, {tries} so far. Jobs go on without it, and nothing that they found is lost.");
+            let text = format!("The connection to {address} broke; the page goes on trying by itself, {tries} so far. If the daemon still runs, so do its jobs; nothing that they found is lost.");
             plain("Connection lost", &text)
         }
         State::Refused(why) => plain("Refused", why),
