@@ -50,6 +50,8 @@ function collectProblems(page) {
   page.on('requestfailed', (request) => dropped.push(request));
   page.on('response', (response) => response.status() >= 400 && problems.push(`${response.status()}: ${response.url()}`));
   // A document that is left drops what it was fetching; nothing else may be aborted.
-  const isLeft = (request) => request.failure()?.errorText === 'net::ERR_ABORTED' && documentOf.get(request) < documents;
+  // The icon is fetched by the browser itself, when it likes: also for a document that is just being left.
+  const isIcon = (request) => /\/icon-[0-9a-f]+\.svg$/.test(request.url());
+  const isLeft = (request) => request.failure()?.errorText === 'net::ERR_ABORTED' && (isIcon(request) || documentOf.get(request) < documents);
   return () => [...problems, ...dropped.filter((request) => !isLeft(request)).map((request) => `failed: ${request.url()} ${request.failure()?.errorText}`)];
 }
