@@ -1,4 +1,4 @@
-//! Points that would hide each other fan out below the roof; a thin leader ties each to where it really is.
+//! Predictions that would hide each other fan out below the roof; a thin leader ties each to where it really is.
 
 use crate::geometry::{Rect, Spot};
 

@@ -232,7 +232,10 @@ impl Frame {
                 }
             })
             .collect();
-        let at: Vec<Spot> = points.iter().map(|point| point.at).collect();
+        // What was measured stays where it was measured: whoever reads it off the axes must not be misled.
+        let mut movable: Vec<&mut ScenePoint> =
+            points.iter_mut().filter(|point| point.filled).collect();
+        let at: Vec<Spot> = movable.iter().map(|point| point.at).collect();
         let inside = self.plot.grown(-1.3 * RADIUS);
         let bandwidth = chart.bandwidth.value.get();
         let roofs: Vec<Spot> = chart
@@ -241,7 +244,7 @@ impl Frame {
             .filter_map(|roof| self.horizontal(bandwidth, roof.peak.get()))
             .map(|(from, _)| from)
             .collect();
-        for (point, shown) in points.iter_mut().zip(fan_out(&at, RADIUS, &roofs, &inside)) {
+        for (point, shown) in movable.iter_mut().zip(fan_out(&at, RADIUS, &roofs, &inside)) {
             point.shown = shown;
         }
         // The focused one lies on top. (A rotation, because a sort is some kilobytes of page.)

@@ -227,6 +227,23 @@ fn few_points_have_names_and_roofs_have_labels() {
 }
 
 #[test]
+fn what_was_measured_is_drawn_where_it_was_measured_and_predictions_make_room() {
+    let device = catalog::device("rtx_4090").expect("catalog key");
+    let mut chart = chart_of(device, SHAPES[0], &FORMATS);
+    let place = chart.points[0].clone();
+    for point in &mut chart.points {
+        (point.intensity, point.attained) = (place.intensity, place.attained);
+    }
+    let moved = |chart: &Roofline| {
+        let scene = Scene::build(chart, SIZES[0], None);
+        scene.points.iter().filter(|point| point.shown.distance(point.at) > 0.5).count()
+    };
+    assert!(moved(&chart) >= 4);
+    chart.points.iter_mut().for_each(|point| point.filled = false);
+    assert_eq!(moved(&chart), 0);
+}
+
+#[test]
 fn a_pointer_means_the_nearest_point_within_reach() {
     let device = catalog::device("rtx_4090").expect("catalog key");
     let scene = Scene::build(&chart_of(device, SHAPES[0], &FORMATS), SIZES[0], None);

@@ -121,8 +121,11 @@ fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
             Ok([Kernel::Fma, Kernel::Dot].map(|kernel| named(kernel, Cache::Hot)).into())
         }
         BenchKind::Roofs => {
-            let read = named(Kernel::Read { bytes: cpu.cold_bytes() }, Cache::Cold);
-            Ok(vec![read, named(Kernel::Fma, Cache::Hot), named(Kernel::Dot, Cache::Hot)])
+            // Others can make a roof lower and nothing makes it higher, so each is measured three times and the best counts.
+            let read = (Kernel::Read { bytes: cpu.cold_bytes() }, Cache::Cold);
+            let once = [read, (Kernel::Fma, Cache::Hot), (Kernel::Dot, Cache::Hot)];
+            let thrice = once.into_iter().cycle().take(3 * once.len());
+            Ok(thrice.map(|(kernel, cache)| named(kernel, cache)).collect())
         }
         BenchKind::Gemv => {
             let mut points = Vec::new();

@@ -43,7 +43,8 @@ test('a link, roofs, a spot check, a calibration, and kill -9 in the middle of a
       await page.waitForFunction(() => /\(measured here\)$/.test(document.querySelector('#device').value), null, patient);
       await page.waitForURL(/d=this_machine.*#s=/, patient); // the device travels in the link
       const roofs = await rows(page);
-      assert.deepEqual(roofs.map(([what]) => what.split('\n')[0].trim()), ['Reading', 'FP32 multiply-adds', 'INT8 dot products']);
+      const once = ['Reading', 'FP32 multiply-adds', 'INT8 dot products'];
+      assert.deepEqual(roofs.map(([what]) => what.split('\n')[0].trim()), [...once, ...once, ...once]);
       for (const [, , expected, error] of roofs) {
         assert.match(expected, /roof/);
         assert.match(error, /%$/);

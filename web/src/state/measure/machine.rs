@@ -71,13 +71,16 @@ fn device_file(records: &[BenchRecord], memory: f64) -> Option<String> {
     if records.iter().any(|record| !record.check.passed) {
         return None;
     }
-    let of = |kernel: &str| records.iter().find(|record| record.kernel == kernel);
-    let read = of("read")?;
-    let tera = |kernel| of(kernel)?.flop_per_s.map(|rate| rounded(rate * 1e-12));
+    // Each was measured several times, and the best counts: nothing makes a roof higher than it is.
+    let best = |kernel: &str, rate: fn(&BenchRecord) -> Option<f64>| {
+        records.iter().filter(|record| record.kernel == kernel).filter_map(rate).reduce(f64::max)
+    };
+    let read = records.iter().find(|record| record.kernel == "read")?;
+    let bandwidth = rounded(best("read", |record| record.byte_per_s)? * 1e-9);
+    let tera = |kernel| best(kernel, |record| record.flop_per_s).map(|rate| rounded(rate * 1e-12));
     let (fp32, int8) = (tera("fma_fp32"), tera("dot_int8"));
     fp32.or(int8)?;
     let peaks = json!({"fp32": fp32, "int8": int8});
-    let bandwidth = rounded(read.byte_per_s? * 1e-9);
     let text = |key: &str| match read.conditions.get(key) {
         Some(protocol::bench::Condition::Text(text)) => text.as_str(),
         _ => "",
@@ -119,7 +122,7 @@ pub fn about(inputs: &Inputs) -> String {
     if device.bandwidth.provenance == Provenance::Measured {
         return "The roofs are those of this machine. Expected times still rest on factors of other machines; a calibration, two to three minutes, measures those, too.".to_owned();
     }
-    "Expected times are those of the chosen device. A few seconds measure the roofs of this machine, which then is the device; a calibration, two to three minutes, also its factors.".to_owned()
+    "Expected times are those of the chosen device. Half a minute measures the roofs of this machine, which then is the device; a calibration, two to three minutes, also its factors.".to_owned()
 }
 
 #[cfg(test)]
@@ -161,7 +164,11 @@ mod tests {
         read.byte_per_s = Some(2e10);
         let mut fma = bare("fma_fp32", 0.0, 1e9, 0.01);
         fma.flop_per_s = Some(1.234_56e11);
-        vec![read, fma]
+        // Measured again, while others used the machine.
+        let (mut slow_read, mut slow_fma) = (read.clone(), fma.clone());
+        slow_read.byte_per_s = Some(1e10);
+        slow_fma.flop_per_s = Some(1e11);
+        vec![slow_read, fma, read, slow_fma]
     }
 
     #[test]
