@@ -9,10 +9,15 @@ use anyhow::{Context, bail};
 use crate::child::{cargo, printed_by};
 use crate::places::Places;
 
+mod circles;
+mod crate_modules;
 mod edges;
+mod layers;
 mod leftovers;
 pub(crate) mod locks;
+mod rust_file;
 mod source;
+mod sources;
 mod tracked;
 
 /// Something that has to change, and where.
@@ -35,12 +40,9 @@ impl Display for Finding {
 }
 
 pub(crate) fn check_tree(places: &Places) -> anyhow::Result<()> {
-    let mut findings = edges::check(&printed_by(cargo(places).args([
-        "metadata",
-        "--format-version",
-        "1",
-        "--no-deps",
-    ]))?)?;
+    let metadata =
+        printed_by(cargo(places).args(["metadata", "--format-version", "1", "--no-deps"]))?;
+    let mut findings = edges::check(&metadata)?;
     let paths = files_of_the_project(places)?;
     for path in &paths {
         findings.extend(tracked::check_path(path));
@@ -48,6 +50,9 @@ pub(crate) fn check_tree(places: &Places) -> anyhow::Result<()> {
         if let Ok(text) = String::from_utf8(bytes) {
             findings.extend(check_text(path, &text));
         }
+    }
+    for source in &sources::read(places, &metadata, &paths)? {
+        findings.extend(source.check());
     }
     for finding in &findings {
         println!("{finding}");
