@@ -12,6 +12,7 @@ use crate::places::Places;
 mod circles;
 mod comments;
 mod crate_modules;
+mod docs;
 mod edges;
 mod layers;
 mod leftovers;

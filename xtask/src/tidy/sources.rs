@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::crate_modules::CrateModules;
 use super::rust_file::RustFile;
-use super::{Finding, comments, layers, type_names};
+use super::{Finding, comments, docs, layers, type_names};
 use crate::places::Places;
 
 /// A crate, the modules in its `src`, and the comments of all its Rust files.
@@ -80,6 +80,7 @@ impl CrateSource {
         if layers::covers(&self.name) {
             findings.extend(layers::check(&self.name, &self.modules));
         }
+        findings.extend(docs::check(&self.name, &self.modules));
         findings.extend(type_names::check(&self.name, &self.modules));
         findings.extend(comments::check(&self.name, self.refused_comments));
         findings
