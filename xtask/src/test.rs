@@ -10,6 +10,7 @@ use crate::lock::FolderLock;
 use crate::places::Places;
 
 mod browser;
+mod deny;
 mod examples;
 mod readme;
 mod stages;

@@ -22,6 +22,7 @@ mod source;
 mod sources;
 mod tracked;
 mod type_names;
+mod workflows;
 
 /// Something that has to change, and where.
 #[derive(Debug, PartialEq, Eq)]
@@ -94,6 +95,7 @@ fn check_text(path: &str, text: &str) -> Vec<Finding> {
     findings.extend(source::check(path, text));
     findings.extend(leftovers::check(path, text));
     findings.extend(locks::check(path, text));
+    findings.extend(workflows::check(path, text));
     findings
 }
 

@@ -1,6 +1,6 @@
 //! The stages in the order in which they run: what fails fast comes first.
 
-use super::{Outcome, Run, Stage, browser, examples, readme, trunk, wasm_bits};
+use super::{Outcome, Run, Stage, browser, deny, examples, readme, trunk, wasm_bits};
 use crate::child::{cargo, run};
 use crate::lock::FolderLock;
 use crate::setup::{chromium, node_packages, toolchain};
@@ -12,6 +12,7 @@ pub(super) const STAGES: &[Stage] = &[
     Stage { name: "tidy", quick: true, check: tidy },
     Stage { name: "lints native", quick: true, check: lints_native },
     Stage { name: "lints wasm32", quick: true, check: lints_wasm32 },
+    Stage { name: "licenses, bans and sources", quick: true, check: deny::check },
     Stage { name: "core without std", quick: true, check: core_without_std },
     Stage { name: "unit, property and golden tests", quick: true, check: tests },
     Stage { name: "examples", quick: true, check: examples::run_all },
