@@ -10,6 +10,7 @@ use crate::lock::FolderLock;
 use crate::places::Places;
 
 mod browser;
+mod counts;
 mod deny;
 mod examples;
 mod readme;
@@ -17,7 +18,7 @@ mod stages;
 mod trunk;
 mod wasm_bits;
 
-/// What a stage that did not fail has to say.
+/// The result of a stage that did not fail.
 enum Outcome {
     Passed,
     /// It could not run here, and why.
@@ -31,7 +32,7 @@ struct Stage {
     check: fn(&Run) -> anyhow::Result<Outcome>,
 }
 
-/// What a stage can look at.
+/// The input of every stage.
 struct Run<'a> {
     places: &'a Places,
     quick: bool,

@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: what a compiler does not check. Every finding is reported before the run fails.
+//! `cargo xtask tidy`: rules that no compiler checks. Every finding is reported before the run fails.
 
 use core::fmt::{self, Display};
 use std::fs;
@@ -13,6 +13,7 @@ mod circles;
 mod comments;
 mod crate_modules;
 mod docs;
+mod documents;
 mod edges;
 mod layers;
 mod leftovers;
@@ -24,7 +25,7 @@ mod tracked;
 mod type_names;
 mod workflows;
 
-/// Something that has to change, and where.
+/// A broken rule and its place.
 #[derive(Debug, PartialEq, Eq)]
 struct Finding {
     place: String,
@@ -50,16 +51,14 @@ pub(crate) fn print_tables(places: &Places) -> anyhow::Result<()> {
         source.print_uses();
     }
     println!("\nxtask/src/tidy/type_names.rs");
-    sources.iter().map(sources::CrateSource::type_names).for_each(print_line);
+    print_lines(sources.iter().map(sources::CrateSource::type_names));
     println!("\nxtask/src/tidy/comments.rs");
-    sources.iter().map(sources::CrateSource::comments).for_each(print_line);
+    print_lines(sources.iter().map(sources::CrateSource::comments));
     Ok(())
 }
 
-fn print_line(line: String) {
-    if !line.is_empty() {
-        println!("{line}");
-    }
+fn print_lines(lines: impl Iterator<Item = String>) {
+    lines.filter(|line| !line.is_empty()).for_each(|line| println!("{line}"));
 }
 
 fn metadata(places: &Places) -> anyhow::Result<String> {
@@ -77,9 +76,9 @@ pub(crate) fn check_tree(places: &Places) -> anyhow::Result<()> {
             findings.extend(check_text(path, &text));
         }
     }
-    for source in &sources::read(places, &metadata, &paths)? {
-        findings.extend(source.check());
-    }
+    let sources = sources::read(places, &metadata, &paths)?;
+    findings.extend(sources.iter().flat_map(sources::CrateSource::check));
+    findings.extend(check_documents(places, &sources, &paths)?);
     for finding in &findings {
         println!("{finding}");
     }
@@ -88,6 +87,21 @@ pub(crate) fn check_tree(places: &Places) -> anyhow::Result<()> {
     }
     println!("tidy: {} files, no findings", paths.len());
     Ok(())
+}
+
+fn check_documents(
+    places: &Places,
+    sources: &[sources::CrateSource],
+    paths: &[String],
+) -> anyhow::Result<Vec<Finding>> {
+    let read = |path: &str| fs::read_to_string(places.root.join(path)).context(path.to_owned());
+    let (readme, architecture) = (read("README.md")?, read("docs/architecture.md")?);
+    let members: Vec<documents::Member> =
+        sources.iter().map(sources::CrateSource::member).collect();
+    let mut findings = documents::check(&readme, &architecture, &members, &edges::table());
+    findings.extend(documents::missing_files("docs/architecture.md", &architecture, paths));
+    findings.extend(documents::missing_files("README.md", &readme, paths));
+    Ok(findings)
 }
 
 fn check_text(path: &str, text: &str) -> Vec<Finding> {

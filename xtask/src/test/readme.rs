@@ -1,4 +1,4 @@
-//! The README's commands work: those of cargo xtask are understood, those of ridgepoint are run, others are not let in.
+//! The README's commands work: those of cargo xtask are parsed, those of ridgepoint are run, and others are refused. Its counts are checked.
 
 use core::iter;
 use std::env;
@@ -8,13 +8,13 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 
-use super::{Outcome, Run, browser};
+use super::{Outcome, Run, browser, counts};
 use crate::arguments;
 use crate::child::run;
 
 const TEST_COMMAND: &str = "cargo xtask test";
 
-/// What a reader may be told to type, apart from our own two programs.
+/// Beginnings of commands that the README may name, apart from our own two programs.
 const TRUSTED: [&str; 3] = ["git clone ", "cd ", "cargo install --path companion"];
 
 pub(super) fn check(job: &Run) -> anyhow::Result<Outcome> {
@@ -26,6 +26,7 @@ pub(super) fn check(job: &Run) -> anyhow::Result<Outcome> {
     let ci = fs::read_to_string(job.places.root.join(".ci/run")).context(".ci/run")?;
     check_ci(&ci)?;
     let ridgepoint = browser::ridgepoint_under_test(job.places)?;
+    counts::check(&text, &ridgepoint, &job.places.root)?;
     for command in &commands {
         match kind_of(command)? {
             Kind::Understood => println!("understood: {command}"),

@@ -13,7 +13,6 @@ const LEFT: &[(&str, usize)] = &[
     ("companion", 117),
     ("protocol", 34),
     ("web", 278),
-    ("xtask", 22),
 ];
 
 const BEGINNINGS: [&str; 4] = ["What", "That of", "Of what", "Its name"];

@@ -14,7 +14,7 @@ pub(super) struct CrateModules {
 /// The names that one module takes from another.
 pub(super) type Uses = BTreeMap<(String, String), BTreeSet<String>>;
 
-/// What a path names: an item in the module that defines it, or a module where `item` is `None`.
+/// The target of a path: an item in the module that defines it, or a module where `item` is `None`.
 struct Target {
     module: String,
     item: Option<String>,
@@ -30,10 +30,10 @@ impl CrateModules {
     pub(super) fn new(name: &str, files: impl IntoIterator<Item = (String, RustFile)>) -> Self {
         let mut modules: BTreeMap<String, RustFile> =
             files.into_iter().map(|(path, code)| (module_of(&path), code)).collect();
-        if !modules.contains_key("") {
-            if let Some(root) = modules.remove("main") {
-                modules.insert(String::new(), root);
-            }
+        if !modules.contains_key("")
+            && let Some(root) = modules.remove("main")
+        {
+            modules.insert(String::new(), root);
         }
         let tests: Vec<String> = modules
             .iter()
@@ -66,7 +66,7 @@ impl CrateModules {
         uses
     }
 
-    /// What `path` names in the module `from`, under `depth` inline modules. `None` is another crate, or a local type.
+    /// Resolves `path` in the module `from`, under `depth` inline modules. `None` is another crate, or a local type.
     fn target(&self, from: &str, depth: usize, path: &[String], hops: usize) -> Option<Target> {
         let hops = hops.checked_sub(1)?;
         let (first, rest) = path.split_first()?;
@@ -109,7 +109,12 @@ impl CrateModules {
         let globs = code.imports.iter().filter(|import| import.name == "*" && first != "*");
         let mut found = globs.filter_map(|import| {
             let (_, path) = import.path.split_last()?;
-            self.target(module, import.depth, &[path, &[first.clone()], rest].concat(), hops)
+            self.target(
+                module,
+                import.depth,
+                &[path, std::slice::from_ref(first), rest].concat(),
+                hops,
+            )
         });
         found.find(|target| target.seen).or_else(|| Some(item(false)))
     }

@@ -5,15 +5,15 @@ use serde_json::Value;
 
 use super::Finding;
 
-/// What one crate of the workspace may depend on.
-struct Room {
+/// The dependencies that one crate of the workspace may have.
+struct CrateRule {
     name: &'static str,
     /// Crates of this workspace.
-    house: &'static [&'static str],
+    workspace: &'static [&'static str],
     /// Crates from outside.
     outside: Outside,
-    /// What its tests may use of this workspace beyond that.
-    house_in_tests: &'static [&'static str],
+    /// Crates of this workspace that only its tests may use.
+    workspace_in_tests: &'static [&'static str],
 }
 
 enum Outside {
@@ -28,60 +28,60 @@ const DAEMON_ONLY: &[&str] = &["axum", "hyper", "tokio"];
 const BROWSER_OR_DAEMON: &[&str] =
     &["leptos", "plotters-canvas", "wasm-bindgen", "web-sys", "js-sys", "axum", "hyper", "tokio"];
 
-const ROOMS: &[Room] = &[
-    Room {
+const RULES: &[CrateRule] = &[
+    CrateRule {
         name: "calc-core",
-        house: &[],
+        workspace: &[],
         outside: Outside::Only(&["libm", "serde"]),
-        house_in_tests: &["report", "chart"],
+        workspace_in_tests: &["report", "chart"],
     },
-    Room {
+    CrateRule {
         name: "report",
-        house: &["calc-core"],
+        workspace: &["calc-core"],
         outside: Outside::Only(&["serde", "serde_json"]),
-        house_in_tests: &[],
+        workspace_in_tests: &[],
     },
-    Room {
+    CrateRule {
         name: "chart",
-        house: &["calc-core", "report"],
+        workspace: &["calc-core", "report"],
         outside: Outside::Only(&["plotters", "plotters-backend", "plotters-svg"]),
-        house_in_tests: &[],
+        workspace_in_tests: &[],
     },
-    Room {
+    CrateRule {
         name: "validation",
-        house: &["calc-core", "report"],
+        workspace: &["calc-core", "report"],
         outside: Outside::Only(&["csv"]),
-        house_in_tests: &[],
+        workspace_in_tests: &[],
     },
-    Room {
+    CrateRule {
         name: "kernels",
-        house: &["calc-core"],
+        workspace: &["calc-core"],
         outside: Outside::AllBut(BROWSER_OR_DAEMON),
-        house_in_tests: &[],
+        workspace_in_tests: &[],
     },
-    Room {
+    CrateRule {
         name: "protocol",
-        house: &["calc-core"],
+        workspace: &["calc-core"],
         outside: Outside::Only(&["serde"]),
-        house_in_tests: &[],
+        workspace_in_tests: &[],
     },
-    Room {
+    CrateRule {
         name: "companion",
-        house: &["calc-core", "report", "chart", "validation", "kernels", "protocol"],
+        workspace: &["calc-core", "report", "chart", "validation", "kernels", "protocol"],
         outside: Outside::AllBut(BROWSER_ONLY),
-        house_in_tests: &[],
+        workspace_in_tests: &[],
     },
-    Room {
+    CrateRule {
         name: "web",
-        house: &["calc-core", "report", "chart", "protocol"],
+        workspace: &["calc-core", "report", "chart", "protocol"],
         outside: Outside::AllBut(DAEMON_ONLY),
-        house_in_tests: &[],
+        workspace_in_tests: &[],
     },
-    Room {
+    CrateRule {
         name: "xtask",
-        house: &[],
+        workspace: &[],
         outside: Outside::AllBut(BROWSER_OR_DAEMON),
-        house_in_tests: &[],
+        workspace_in_tests: &[],
     },
 ];
 
@@ -89,13 +89,32 @@ const ROOMS: &[Room] = &[
 pub(super) fn check(metadata: &str) -> anyhow::Result<Vec<Finding>> {
     let metadata: Value = serde_json::from_str(metadata).context("what cargo metadata printed")?;
     let packages = metadata["packages"].as_array().context("cargo metadata names no packages")?;
-    let house: Vec<&str> = packages.iter().map(|package| text(&package["name"])).collect();
-    Ok(packages.iter().flat_map(|package| check_package(package, &house)).collect())
+    let members: Vec<&str> = packages.iter().map(|package| text(&package["name"])).collect();
+    Ok(packages.iter().flat_map(|package| check_package(package, &members)).collect())
 }
 
-fn check_package(package: &Value, house: &[&str]) -> Vec<Finding> {
+/// The rules as the table of docs/architecture.md.
+pub(super) fn table() -> String {
+    let quoted = |names: &[&str]| match names {
+        [] => "nothing".to_owned(),
+        names => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
+    };
+    let rows = RULES.iter().map(|rule| {
+        let outside = match rule.outside {
+            Outside::Only(names) => quoted(names),
+            Outside::AllBut(BROWSER_ONLY) => "anything but browser crates".to_owned(),
+            Outside::AllBut(DAEMON_ONLY) => "anything but server crates".to_owned(),
+            Outside::AllBut(_) => "neither browser nor server crates".to_owned(),
+        };
+        format!("| `{}` | {} | {outside} |\n", rule.name, quoted(rule.workspace))
+    });
+    "| crate | of this workspace | from outside |\n|---|---|---|\n".to_owned()
+        + &rows.collect::<String>()
+}
+
+fn check_package(package: &Value, members: &[&str]) -> Vec<Finding> {
     let name = text(&package["name"]);
-    let Some(room) = ROOMS.iter().find(|room| room.name == name) else {
+    let Some(rule) = RULES.iter().find(|rule| rule.name == name) else {
         return vec![Finding::new(
             name,
             "a crate without a line in xtask/src/tidy/edges.rs; a new crate needs a reason in docs/adr",
@@ -103,23 +122,23 @@ fn check_package(package: &Value, house: &[&str]) -> Vec<Finding> {
     };
     let dependencies = package["dependencies"].as_array().into_iter().flatten();
     dependencies
-        .filter_map(|dependency| complaint(room, dependency, house))
+        .filter_map(|dependency| complaint(rule, dependency, members))
         .map(|what| Finding::new(name, what))
         .collect()
 }
 
-fn complaint(room: &Room, dependency: &Value, house: &[&str]) -> Option<String> {
+fn complaint(rule: &CrateRule, dependency: &Value, members: &[&str]) -> Option<String> {
     let name = text(&dependency["name"]);
     let for_tests = dependency["kind"] == "dev";
-    if house.contains(&name) {
-        let allowed =
-            room.house.contains(&name) || (for_tests && room.house_in_tests.contains(&name));
+    if members.contains(&name) {
+        let allowed = rule.workspace.contains(&name)
+            || (for_tests && rule.workspace_in_tests.contains(&name));
         return (!allowed).then(|| format!("must not depend on `{name}` of this workspace"));
     }
-    if room.name == "calc-core" && name == "serde" && dependency["optional"] != true {
+    if rule.name == "calc-core" && name == "serde" && dependency["optional"] != true {
         return Some("`serde` must stay optional".to_owned());
     }
-    let allowed = match room.outside {
+    let allowed = match rule.outside {
         Outside::Only(names) => {
             names.contains(&name) || (for_tests && !BROWSER_OR_DAEMON.contains(&name))
         }
@@ -138,8 +157,8 @@ mod tests {
 
     /// The complaints about `of` when it depends on `on`; `kind` is "normal", "dev" or "optional".
     fn complaints(of: &str, on: &str, kind: &str) -> usize {
-        let house = ["calc-core", "report", "chart", "companion", "web", "xtask"];
-        let others = house
+        let members = ["calc-core", "report", "chart", "companion", "web", "xtask"];
+        let others = members
             .iter()
             .filter(|name| **name != of)
             .map(|name| format!(r#"{{"name":"{name}","dependencies":[]}}"#));

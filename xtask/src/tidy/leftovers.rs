@@ -1,4 +1,4 @@
-//! What somebody meant to come back to. The words are put together here so that this file does not contain them.
+//! Marks of unfinished work. The words are put together here so that this file does not contain them.
 
 use std::path::Path;
 

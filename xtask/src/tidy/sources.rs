@@ -7,13 +7,17 @@ use anyhow::Context;
 use serde_json::Value;
 
 use super::crate_modules::CrateModules;
+use super::documents::Member;
 use super::rust_file::RustFile;
+use super::source::is_rust;
 use super::{Finding, comments, docs, layers, type_names};
 use crate::places::Places;
 
 /// A crate, the modules in its `src`, and the comments of all its Rust files.
 pub(super) struct CrateSource {
     name: String,
+    /// In the checkout, with a slash at the end.
+    folder: String,
     modules: CrateModules,
     /// Comment lines that hide their subject.
     refused_comments: usize,
@@ -34,7 +38,7 @@ pub(super) fn read(
         let is_own = |path: &&String| {
             let owner =
                 folders.iter().filter(|folder| path.starts_with(*folder)).max_by_key(|f| f.len());
-            owner == Some(folder) && path.ends_with(".rs")
+            owner == Some(folder) && is_rust(path)
         };
         let files: Vec<&String> = paths.iter().filter(is_own).collect();
         let name = package["name"].as_str().context("a package has a name")?;
@@ -60,15 +64,16 @@ fn read_crate(
     let mut refused_comments = 0;
     let mut code = Vec::new();
     for path in files {
-        let text = fs::read_to_string(places.root.join(path)).with_context(|| path.to_string())?;
+        let text = fs::read_to_string(places.root.join(path)).with_context(|| (*path).clone())?;
         refused_comments += comments::count(&text);
         if let Some(below) = path.strip_prefix(&format!("{folder}src/")) {
-            let file = RustFile::read(&text).with_context(|| path.to_string())?;
+            let file = RustFile::read(&text).with_context(|| (*path).clone())?;
             code.push((below.to_owned(), file));
         }
     }
     Ok(CrateSource {
         name: name.to_owned(),
+        folder: folder.to_owned(),
         modules: CrateModules::new(name, code),
         refused_comments,
     })
@@ -84,6 +89,10 @@ impl CrateSource {
         findings.extend(type_names::check(&self.name, &self.modules));
         findings.extend(comments::check(&self.name, self.refused_comments));
         findings
+    }
+
+    pub(super) fn member(&self) -> Member {
+        Member { name: self.name.clone(), folder: self.folder.clone() }
     }
 
     /// This crate's line in the table of type names.

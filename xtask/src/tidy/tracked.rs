@@ -1,4 +1,4 @@
-//! What must not be in the repository at all: build output, status reports, and the paths of somebody's machine.
+//! Files and paths that must not be in the repository: build output, status reports, and the paths of somebody's machine.
 
 use super::Finding;
 
