@@ -1,4 +1,4 @@
-//! What can be asked for on the command line, and nothing about how it is done.
+//! The command line of xtask: jobs and their flags as words.
 
 use std::path::PathBuf;
 

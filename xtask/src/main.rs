@@ -1,6 +1,6 @@
-//! The few jobs cargo has no word for: build the page, serve it, test everything, keep the tree tidy.
+//! Jobs that cargo has no command for: build the page, serve it, run all tests, check the rules of the tree.
 //!
-//! Run it as `cargo xtask JOB`. Start reading at `arguments.rs` (what can be asked for), then `test.rs` (the stages).
+//! Run it as `cargo xtask JOB`. Start reading at `arguments.rs` (the jobs), then `test.rs` (the stages).
 #![forbid(unsafe_code)]
 
 use std::env;

@@ -13,9 +13,9 @@ pub(crate) struct Places {
     pub(crate) root: PathBuf,
     /// Where the child cargos build; shared by all checkouts of this user.
     pub(crate) target: PathBuf,
-    /// What is fetched once and used by all checkouts.
+    /// Downloads that all checkouts share.
     pub(crate) cache: PathBuf,
-    /// What was built from this checkout and is used after the build lock is gone.
+    /// Files built from this checkout that are used after the build lock is released.
     pub(crate) own: PathBuf,
 }
 

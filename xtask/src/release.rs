@@ -13,7 +13,7 @@ use crate::page;
 use crate::places::Places;
 use crate::setup::toolchain;
 
-/// What lies beside the binary.
+/// Files that the archive has beside the binary.
 const BESIDE: [&str; 7] = [
     "LICENSE-MIT",
     "LICENSE-APACHE",

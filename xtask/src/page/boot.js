@@ -1,7 +1,7 @@
 // Loads the page's program. The file names are filled in when the site is built.
 import start from "./SCRIPT";
 
-// What few need is in a script of its own, which is fetched with the first use. The error is null when it cannot be.
+// Rarely used functions are in a script of their own, fetched on first use. The error is null when it cannot be.
 for (const name of ["Fetch", "Save", "SavePicture", "Explore", "Pack", "Unpack", "Link"]) {
   globalThis["ridgepoint" + name] = async (...values) => (await import("./TOOLS").catch(() => { throw null; }))[name](...values);
 }

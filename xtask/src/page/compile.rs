@@ -16,11 +16,11 @@ use crate::setup::toolchain::BROWSER;
 pub(crate) struct Linked {
     /// The page.
     page: PathBuf,
-    /// What runs beside the page, in a worker.
+    /// The program of the worker that compares devices.
     explorer: PathBuf,
 }
 
-/// Compiles the programs. That of the page keeps its relocations, by which it can be split; that of the worker has no page in it.
+/// Compiles both programs. The page's keeps its relocations, by which it can be split; the worker's contains no page.
 pub(crate) fn compile(places: &Places) -> anyhow::Result<Linked> {
     let what = ["--package", "web", "--bin", "explorer", "--no-default-features"];
     let how = ["--profile", "explorer", "--target", BROWSER];

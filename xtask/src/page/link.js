@@ -32,7 +32,7 @@ const stored = async (mode, use) => {
 const here = new Map();
 const known = async (server) => here.get(server) ?? (await stored("readonly", (keys) => keys.get(server)).catch(() => undefined));
 
-// What the page needs to know first: its host, its scheme, whether proofs can be made, and the pairing of the address, once.
+// Facts that the page needs first: its host, its scheme, whether proofs can be made, and the pairing of the address, once.
 export const begin = () => {
   const pairing = globalThis.ridgepointPairing ?? "";
   delete globalThis.ridgepointPairing;

@@ -11,27 +11,28 @@ use super::markup::{self, Asset, Line};
 use super::names::with_fingerprint;
 use super::squeeze::{squeeze, squeeze_style};
 
-/// What the page may do; it asks the one other host for a model, and a daemon on this machine, only when the reader clicks on that. It stands in the HTML because a plain server sets no headers; `frame-ancestors` would have no effect there.
+/// The content security policy. The page asks the one other host for a model, and a daemon on this machine, only on a click.
+/// The policy stands in the HTML because a plain server sets no headers; `frame-ancestors` would have no effect there.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self' https://huggingface.co ws://127.0.0.1:* ws://localhost:*; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'";
 
 /// Tells GitHub Pages to serve the files as they are. We also know our own folders by it.
 const MARK: &str = ".nojekyll";
 
-/// What wasm-bindgen writes.
+/// The files that wasm-bindgen writes for the page.
 const PROGRAM: &str = "web_bg.wasm";
 const SCRIPT: &str = "web.js";
 
-/// The same of the program that compares devices.
+/// The files that wasm-bindgen writes for the worker that compares devices.
 const EXPLORER: &str = "explorer_bg.wasm";
 const EXPLORER_SCRIPT: &str = "explorer.js";
 
 const BOOT: &str = include_str!("boot.js");
-/// What it fetches with the first use.
+/// The script that the boot script fetches on first use.
 const TOOLS: &str = include_str!("tools.js");
-/// The way to a daemon.
+/// The connection to a daemon.
 const LINK: &str = include_str!("link.js");
-/// The worker that runs it.
+/// The script of the worker that compares devices.
 const WORKER: &str = include_str!("explore-worker.js");
 
 /// Builds the site beside `out` and swaps it in at the end, so that a server of `out` never sees half a site.
@@ -144,7 +145,7 @@ impl Folder<'_> {
         Ok(lines.join("\n"))
     }
 
-    /// What the boot script fetches with the first use, and what that fetches.
+    /// Adds the scripts that the boot script fetches on first use, and the files that those fetch.
     fn add_tools(&self) -> anyhow::Result<String> {
         let link = self.add_text("link.js", &squeeze(LINK)?)?;
         let text = squeeze(TOOLS)?.replace("WORKER", &self.add_worker()?).replace("LINK", &link);

@@ -1,4 +1,4 @@
-// What the page asks of the browser when somebody clicks. The names of files are filled in when the site is built.
+// Functions of the browser that a click needs. The names of files are filled in when the site is built.
 
 // The only request to somebody else, made when the reader clicks on it: status and text.
 export const Fetch = async (address) => {
@@ -34,7 +34,7 @@ export const SavePicture = async (name) => {
   await Save(name, await new Promise((resolve) => canvas.toBlob(resolve)));
 };
 
-// What no catalog has travels in the address, compressed. zlib's checksum finds what was changed on the way.
+// Devices and models of the reader travel in the address, compressed. zlib's checksum finds changed bytes.
 const LONGEST_CODE = 30000;
 const LONGEST_TEXT = 100000;
 

@@ -1,4 +1,4 @@
-//! What a visitor transfers: every file of the site, as it is and compressed.
+//! The size of the site on the wire: every file, as it is and compressed.
 
 use std::fs;
 use std::io::Write;
@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// What every visitor gets, in bytes after brotli. The figure is the project's own promise, not a limit of any server.
+/// The most that every visitor may have to fetch, in bytes after brotli. It is the project's own promise, not a limit of any server.
 const LIMIT: usize = 250_000;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(crate) fn report(site: &Path) -> anyhow::Result<()> {
     judge(total)
 }
 
-/// What the worker is made of, and the scripts that are fetched with the first use.
+/// Beginnings of the worker's files and of scripts that are fetched on first use.
 const LATER: [&str; 3] = ["explore", "tools-", "link-"];
 
 /// Whether a file is a chunk, the worker's, or a script of a click: WebAssembly that the page itself does not ask for.
