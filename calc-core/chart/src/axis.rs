@@ -1,13 +1,13 @@
-//! Logarithmic axes: ranges that follow the content and stay put while it moves a little, and ticks at whole decades.
+//! Logarithmic axes: ranges that follow the content in half decades, and ticks at whole decades.
 
 use calc_core::math::{ceil, floor, log10};
 use report::number_text;
 
 /// Ranges end at half decades.
 const STEP: f64 = 0.5;
-/// Half a decade of air around the content.
+/// Margin around the content: half a decade.
 pub const AIR: f64 = 0.5;
-/// Above a roof only its label needs room.
+/// Margin above a roof, enough for its label.
 pub const AIR_ABOVE_ROOF: f64 = 0.3;
 
 /// A range between two powers of ten.
@@ -20,8 +20,8 @@ pub struct Range {
 }
 
 impl Range {
-    /// The range around some values: half a decade of air below, as much as asked for above, ends at half decades. So it
-    /// changes in steps, and only when a value comes near an end. What is no positive number is left out; nothing at all
+    /// The range around some values: a margin of half a decade below, the given one above, ends at half decades. So it
+    /// changes in steps, and only when a value comes near an end. Values that are not positive are left out; no value at all
     /// gives a range around one.
     pub fn around(values: impl IntoIterator<Item = f64>, air_above: f64) -> Self {
         let usable = values.into_iter().filter(|value| value.is_finite() && *value > 0.0);
@@ -35,7 +35,7 @@ impl Range {
         Self { low: floor((low - AIR) / STEP) * STEP, high: ceil((high + air_above) / STEP) * STEP }
     }
 
-    /// From the smallest to the largest value without air; a single value gets a decade.
+    /// From the smallest to the largest value without a margin; a single value gets a decade.
     pub fn tight(values: impl IntoIterator<Item = f64>) -> Self {
         let usable = values.into_iter().filter(|value| value.is_finite() && *value > 0.0);
         let (low, high) =
@@ -49,7 +49,7 @@ impl Range {
         }
     }
 
-    /// Powers of ten in it.
+    /// Exponents of the powers of ten in the range.
     pub fn decades(&self) -> impl Iterator<Item = i32> + use<> {
         #[expect(clippy::cast_possible_truncation, reason = "logarithms of f64 are within ±324")]
         let (first, last) = (ceil(self.low) as i32, floor(self.high) as i32);
@@ -60,7 +60,6 @@ impl Range {
 /// A range laid along pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LogAxis {
-    /// The range.
     pub range: Range,
     /// Pixel of the lower end.
     pub start: f64,

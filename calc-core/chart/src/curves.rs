@@ -1,5 +1,5 @@
 //! Curves over one quantity on two panels, side by side or, where there is little room, one above the other; with the point
-//! where memory ends, and the one where another thing limits. The result is a scene like any other.
+//! where memory ends, and the one where the bound changes. The result is a `Scene`.
 
 use calc_core::math::exp10;
 use report::number_text;
@@ -25,7 +25,7 @@ const RADIUS: f64 = 2.5;
 /// A curve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
-    /// What stands at its end.
+    /// Text at its end.
     pub name: String,
     /// Its values over x, both positive, with rising x.
     pub points: Vec<(f64, f64)>,
@@ -38,16 +38,14 @@ pub struct Curve {
 pub struct Panel {
     /// The quantity with its unit.
     pub name: String,
-    /// The curves; the last one has marks at its values.
+    /// The last one has marks at its values.
     pub curves: Vec<Curve>,
 }
 
-/// A place on the x axis with a name.
+/// A named value of x.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Marker {
-    /// The place.
     pub at: f64,
-    /// Its name.
     pub label: String,
 }
 
@@ -56,17 +54,16 @@ pub struct Marker {
 pub struct Curves {
     /// The quantity of the x axis.
     pub x_name: String,
-    /// The panels.
     pub panels: [Panel; 2],
-    /// Behind it memory ends; 0 when it ends before everything.
+    /// Largest x that fits memory; 0 when none does.
     pub limit: Option<Marker>,
-    /// From it on another thing limits.
+    /// The x from which on another resource limits.
     pub crossing: Option<Marker>,
-    /// The value that the reader is at.
+    /// The current value.
     pub here: Option<usize>,
 }
 
-/// Puts everything in its place. `focus` is the value that the reader looks at. The key of a mark is the number of its value,
+/// Lays the curves out in a picture. `focus` is the selected value. The key of a mark is the number of its value,
 /// and both panels have the same ones.
 pub fn scene(curves: &Curves, size: Size, focus: Option<usize>) -> Scene {
     let xs =
@@ -156,7 +153,7 @@ impl Frame {
         }
     }
 
-    /// Upright lines: solid where memory ends, dotted where another thing begins to limit.
+    /// Vertical lines: solid where memory ends, dotted where another resource begins to limit.
     fn markers(&self, curves: &Curves, scene: &mut Scene) {
         let lines = [(&curves.limit, None), (&curves.crossing, Some((2.0, 3.0)))];
         for (marker, dash) in lines {
@@ -168,13 +165,13 @@ impl Frame {
         }
     }
 
-    /// Where a marker stands; `None` outside of the panel.
+    /// Pixel of a marker; `None` outside the panel.
     fn inside(&self, at: f64) -> Option<f64> {
         let x = self.x.at(at.max(f64::MIN_POSITIVE));
         (self.plot.left..=self.plot.right).contains(&x).then_some(x)
     }
 
-    /// Full ink as far as memory goes, and muted behind.
+    /// Full color up to the end of memory, muted beyond.
     fn curves(&self, curves: &Curves, panel: &Panel, scene: &mut Scene) {
         let end = curves.limit.as_ref().map_or(f64::INFINITY, |limit| limit.at);
         for curve in &panel.curves {

@@ -1,4 +1,4 @@
-//! Strokes on a backend. The backend counts whole pixels and knows no dashes, no half pixels and no clipping, so this
+//! Draws strokes on a backend. The backend counts whole pixels and has no dashes, no half pixels and no clipping, so this
 //! rounds as the last step and the scene has done the rest. Plotters' own layout is not used: it would measure text in the page.
 
 use core::convert::Infallible;
@@ -14,15 +14,15 @@ use crate::mark::Shape;
 use crate::scene::{Anchor, Label, Line, Scene, ScenePoint};
 use crate::theme::{Color, Theme};
 
-/// What the page and the picture are set in.
+/// Font families of the page and the picture.
 pub const FONT_FAMILY: &str = "system-ui, -apple-system, \"Segoe UI\", Roboto, sans-serif";
 
-/// How many backend units make a CSS pixel.
+/// Backend units per CSS pixel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
-    /// Of places and lines.
+    /// For coordinates and line widths.
     pub pixels: f64,
-    /// Of font sizes; differs where a backend has its own idea of them.
+    /// For font sizes, which some backends scale by themselves.
     pub text: f64,
 }
 
@@ -36,7 +36,7 @@ impl Scale {
 /// Draws a scene.
 ///
 /// # Errors
-/// Whatever the backend reports.
+/// The backend's own.
 pub fn draw<B: DrawingBackend>(
     scene: &Scene,
     theme: &Theme,
@@ -230,7 +230,7 @@ impl BackendTextStyle for Lettering {
         FontFamily::Name(FONT_FAMILY)
     }
 
-    /// Only backends without letters of their own ask for these two, and ours have them.
+    /// Only backends without fonts ask for these two; ours have fonts.
     fn layout_box(&self, _text: &str) -> Result<((i32, i32), (i32, i32)), Self::FontError> {
         Ok(((0, 0), (0, 0)))
     }

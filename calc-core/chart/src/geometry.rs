@@ -1,4 +1,4 @@
-//! Spots, boxes and clipping, in `f64`: backends count whole pixels, so everything is decided before they see it.
+//! Spots, boxes and clipping, in `f64`: backends count whole pixels, so the layout is decided before they round.
 
 /// A place in a picture, in CSS pixels, y downwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,7 +15,7 @@ impl Spot {
         (self.x - other.x).hypot(self.y - other.y)
     }
 
-    /// The spot that lies so far away.
+    /// The spot moved by `x` and `y`.
     #[must_use]
     pub fn moved(self, x: f64, y: f64) -> Self {
         Self { x: self.x + x, y: self.y + y }
@@ -25,13 +25,9 @@ impl Spot {
 /// A box with `left <= right` and `top <= bottom`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rect {
-    /// Left edge.
     pub left: f64,
-    /// Upper edge.
     pub top: f64,
-    /// Right edge.
     pub right: f64,
-    /// Lower edge.
     pub bottom: f64,
 }
 
@@ -72,7 +68,7 @@ impl Rect {
         Spot { x: spot.x.max(self.left).min(self.right), y: spot.y.max(self.top).min(self.bottom) }
     }
 
-    /// The box with more on every side; less where `by` is negative.
+    /// The box grown by `by` on every side, or shrunk where it is negative.
     #[must_use]
     pub fn grown(&self, by: f64) -> Self {
         Self {

@@ -8,7 +8,6 @@ const LINE_HEIGHT: f64 = 1.25;
 
 /// Which end of a text is at its spot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are the ends themselves")]
 pub enum Anchor {
     Start,
     Middle,
@@ -18,19 +17,16 @@ pub enum Anchor {
 /// A text with its place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Label {
-    /// The text.
     pub text: String,
-    /// Middle of its height; which end of its width says `anchor`.
+    /// Vertically the middle of the text, horizontally the end that `anchor` names.
     pub at: Spot,
-    /// Which end is at the spot.
     pub anchor: Anchor,
-    /// Color.
     pub ink: Ink,
-    /// Font size.
+    /// Font size in CSS pixels.
     pub size: f64,
     /// Stands upright along the y axis, read from below.
     pub upright: bool,
-    /// What it covers.
+    /// The box that the text covers.
     pub bounds: Rect,
 }
 
@@ -81,13 +77,13 @@ pub(crate) fn text_width(text: &str, size: f64) -> f64 {
     text.chars().map(width).sum::<f64>() * size
 }
 
-/// Finds room for labels, one after the other: the first ones get the best places.
+/// Places labels greedily: each takes the best free place that its predecessors left.
 pub(crate) struct Placer {
-    /// Where labels may stand.
+    /// Labels stay inside it.
     pub(crate) bounds: Rect,
-    /// What they must not cover.
+    /// Boxes that no label may overlap.
     pub(crate) taken: Vec<Rect>,
-    /// What they cover only if nothing else is left.
+    /// Lines that a label crosses only if no other place is left.
     pub(crate) lines: Vec<(Spot, Spot)>,
 }
 

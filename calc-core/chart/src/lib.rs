@@ -1,18 +1,18 @@
-//! How an answer is drawn: the roofline as plain scene data, and one drawing of it for canvas, SVG and anything else
+//! Draws answers: the roofline as plain scene data, and one drawing of it for canvas, SVG and anything else
 //! that plotters has a backend for.
 //!
 //! ```text
-//! Roofline (what to show) -> Scene::build (where everything is) -> draw (strokes on a backend)
+//! Roofline (data) -> Scene::build (layout in pixels) -> draw (strokes on a backend)
 //! ```
 //!
-//! What is not here: what the numbers are (`calc-core`), their words (`report`), the browser (`web`).
+//! Not here: the numbers (`calc-core`), their wording (`report`), the browser (`web`).
 #![forbid(unsafe_code)]
 
 pub mod mark;
 pub mod theme;
 
 pub mod axis;
-mod fan;
+mod declutter;
 pub mod geometry;
 mod label;
 

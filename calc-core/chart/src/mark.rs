@@ -7,7 +7,6 @@ use crate::theme::Hue;
 
 /// Outline of a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names are the shapes themselves")]
 pub enum Shape {
     Circle,
     Pentagon,
@@ -24,13 +23,11 @@ pub enum Shape {
 /// The mark of a format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Mark {
-    /// Outline.
     pub shape: Shape,
-    /// Family.
     pub hue: Hue,
 }
 
-/// What stands for a format that has no mark of its own, such as one from a newer catalog.
+/// The mark of formats that have none of their own, such as one from a newer catalog.
 const UNKNOWN: Mark = Mark { shape: Shape::Plus, hue: Hue::Gray };
 
 /// The mark of a format.

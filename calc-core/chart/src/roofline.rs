@@ -1,4 +1,4 @@
-//! What a roofline chart shows, before anybody knows where: roofs, bandwidth, points. And the roofs of a device.
+//! The data of a roofline chart, before its layout: roofs, bandwidth, points. And the roofs of a device.
 
 use calc_core::catalog::devices::measured::{highest_bandwidth, highest_peak};
 use calc_core::device::{Device, PowerMode};
@@ -15,44 +15,38 @@ use crate::mark::Mark;
 pub struct ComputeRoof {
     /// Which peak; several classes with one peak share a roof and the hue of the first.
     pub class: ComputeClass,
-    /// The peak.
     pub peak: FlopsPerSec,
-    /// What stands at the line.
+    /// Text at the line.
     pub label: String,
 }
 
 /// A diagonal roof.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BandwidthRoof {
-    /// The bandwidth.
     pub value: BytesPerSec,
-    /// What stands at the line.
+    /// Text at the line.
     pub label: String,
 }
 
-/// What somebody measured of a roof; drawn dashed.
+/// A measured roof; drawn dashed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sustained {
-    /// Of the bandwidth.
     Bandwidth(BytesPerSec),
-    /// Of a peak.
     Compute(ComputeClass, FlopsPerSec),
 }
 
 /// A workload in one format.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PointInput {
-    /// What names the point to the program.
+    /// Identifies the point in the program.
     pub key: String,
-    /// Its mark.
     pub mark: Mark,
-    /// Its name for people.
     pub label: String,
     /// Work per byte.
     pub intensity: FlopsPerByte,
-    /// Rate: the ideal of a prediction, or what was measured.
+    /// Rate: the ideal one of a prediction, or the measured one.
     pub attained: FlopsPerSec,
-    /// The rate that the user will really see, if it is known apart.
+    /// The expected rate of a prediction.
     pub expected: Option<FlopsPerSec>,
     /// Filled for a prediction, hollow for a measurement.
     pub filled: bool,
@@ -61,24 +55,21 @@ pub struct PointInput {
 /// A roofline chart as plain data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Roofline {
-    /// The diagonal.
     pub bandwidth: BandwidthRoof,
-    /// The one of the L2 cache above it, where somebody measured it; drawn dashed.
+    /// The diagonal of the L2 cache, where its bandwidth was measured; drawn dashed.
     pub l2: Option<BandwidthRoof>,
     /// The horizontals, in any order.
     pub roofs: Vec<ComputeRoof>,
-    /// Measured roofs.
     pub sustained: Vec<Sustained>,
-    /// The points.
     pub points: Vec<PointInput>,
-    /// The class whose ridge matters most.
+    /// The class whose ridge is labeled first.
     pub main: Option<ComputeClass>,
 }
 
 impl Roofline {
     /// The roofs of a device for some classes, without points.
     ///
-    /// Measurements are those of the device as it comes; in a power mode they would be about something else, and are left
+    /// Measurements were taken in the default power mode; for any other they do not apply and are left
     /// out.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Two times of the same things against each other: on the diagonal they are equal. The result is a scene like any other.
+//! Measured against predicted times: on the diagonal they are equal. The result is a `Scene`.
 
 use calc_core::math::exp10;
 
@@ -18,16 +18,15 @@ const MARGIN: f64 = 10.0;
 const TICK: f64 = 52.0;
 const RADIUS: f64 = 3.5;
 
-/// A thing with both of its times.
+/// One measurement with its prediction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dot {
-    /// What names it to the program.
+    /// Identifies the dot in the program.
     pub key: usize,
-    /// Along x [s].
+    /// Time along x [s].
     pub x: f64,
-    /// Along y [s].
+    /// Time along y [s].
     pub y: f64,
-    /// Its mark.
     pub mark: Mark,
     /// Hollow where x is not in the interval around y.
     pub filled: bool,
@@ -36,14 +35,13 @@ pub struct Dot {
 /// Ends of an interval, as multiples of y between which x lies.
 pub type Ends = (f64, f64);
 
-/// Two times of the same things.
+/// A scatter plot of two times per dot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scatter {
     /// Names of the axes.
     pub names: [String; 2],
-    /// What stands above the diagonal, and below.
+    /// Texts above and below the diagonal.
     pub sides: [String; 2],
-    /// The things.
     pub dots: Vec<Dot>,
     /// The region that lies in the interval of every dot.
     pub shared: Option<Ends>,
@@ -51,7 +49,7 @@ pub struct Scatter {
     pub widest: Option<Ends>,
 }
 
-/// Puts everything in its place. `focus` is the key of the dot that the reader looks at.
+/// Lays the plot out in a picture. `focus` is the key of the selected dot.
 pub fn scene(scatter: &Scatter, size: Size, focus: Option<usize>) -> Scene {
     let plot = Rect {
         left: LEFT,

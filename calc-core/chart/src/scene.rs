@@ -4,7 +4,7 @@ use calc_core::math::log10;
 use calc_core::quant_format::ComputeClass;
 
 use crate::axis::{AIR, AIR_ABOVE_ROOF, LogAxis, Range};
-use crate::fan::fan_out;
+use crate::declutter::declutter;
 use crate::geometry::{Rect, Spot, clip};
 use crate::mark::{Mark, hue_of_class};
 use crate::roofline::{Roofline, Sustained};
@@ -17,13 +17,13 @@ mod operators;
 
 pub use crate::label::{Anchor, Label};
 
-/// Up to so many points have their names beside them; of more only the focused one does.
+/// Largest number of points that all have their names beside them; with more, only the focused one has.
 pub const NAMED_POINTS: usize = 4;
 /// Radius of a mark.
 const RADIUS: f64 = 6.0;
-/// Below this width a picture leaves out what is not needed.
+/// Width below which details are left out.
 const NARROW: f64 = 480.0;
-/// How far from a mark a pointer still means it.
+/// Distance from a mark up to which a pointer selects it.
 const REACH: f64 = 16.0;
 /// Room for the numbers and names of the axes.
 const LEFT: f64 = 58.0;
@@ -33,22 +33,17 @@ const MARGIN: f64 = 10.0;
 /// Width and height of a picture in CSS pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Size {
-    /// Width.
     pub width: f64,
-    /// Height.
     pub height: f64,
 }
 
 /// A stroke from spot to spot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// Its corners.
     pub path: Vec<Spot>,
-    /// Color.
     pub ink: Ink,
-    /// Width.
     pub width: f64,
-    /// Lengths drawn and left out; `None` is solid.
+    /// Lengths drawn and skipped, alternately; `None` is solid.
     pub dash: Option<(f64, f64)>,
 }
 
@@ -65,49 +60,44 @@ impl Line {
 /// A point with its place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScenePoint {
-    /// What names the point to the program.
+    /// Identifies the point in the program.
     pub key: String,
-    /// Its name.
     pub label: String,
-    /// Its mark.
     pub mark: Mark,
     /// Filled for a prediction, hollow for a measurement.
     pub filled: bool,
-    /// Where its numbers put it.
+    /// The place of its intensity and rate.
     pub at: Spot,
-    /// Where it is shown; elsewhere when it would hide another.
+    /// Where it is drawn: at its place, or beside it when it would hide another point.
     pub shown: Spot,
-    /// Radius of the mark.
     pub radius: f64,
-    /// The reader looks at it.
+    /// The point is selected.
     pub focused: bool,
-    /// A thin gap sets it off from what lies below it.
+    /// A thin gap separates it from the points below it.
     pub ringed: bool,
 }
 
 /// A roofline chart, ready to be drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scene {
-    /// Of the whole picture.
     pub size: Size,
-    /// Inside of the axes.
+    /// The area inside the axes.
     pub plot: Rect,
     /// Arithmetic intensity [FLOP/B].
     pub x: LogAxis,
     /// Compute rate [FLOP/s].
     pub y: LogAxis,
-    /// Region under the roof.
+    /// Corners of the region under the roof.
     pub wash: Vec<Spot>,
-    /// Grid, roofs, ridges, ties and leaders, in the order of drawing.
+    /// Grid, roofs, drop lines and leaders, in the order of drawing.
     pub lines: Vec<Line>,
     /// Points, the focused one last.
     pub points: Vec<ScenePoint>,
-    /// Texts.
     pub labels: Vec<Label>,
 }
 
 impl Scene {
-    /// Puts everything in its place. `focus` is the key of the point that the reader looks at.
+    /// Lays the chart out in a picture. `focus` is the key of the selected point.
     pub fn build(chart: &Roofline, size: Size, focus: Option<&str>) -> Self {
         let frame = Frame::new(chart, size);
         let points = frame.points(chart, focus);
@@ -131,7 +121,7 @@ impl Scene {
         }
     }
 
-    /// A picture of nothing.
+    /// An empty picture.
     pub fn empty(size: Size) -> Self {
         let plot = Rect { left: 0.0, top: 0.0, right: size.width, bottom: size.height };
         let axis = LogAxis { range: Range { low: -1.0, high: 1.0 }, start: 0.0, end: size.width };
@@ -147,7 +137,7 @@ impl Scene {
         }
     }
 
-    /// The point that a pointer at this spot means.
+    /// The point that a pointer at this spot selects.
     pub fn hit(&self, spot: Spot) -> Option<&ScenePoint> {
         let distance = |point: &ScenePoint| point.shown.distance(spot).min(point.at.distance(spot));
         self.points
@@ -157,7 +147,7 @@ impl Scene {
     }
 }
 
-/// The axes, and what follows from them alone.
+/// The axes, and the roofs that follow from them.
 struct Frame {
     size: Size,
     plot: Rect,
@@ -232,7 +222,7 @@ impl Frame {
                 }
             })
             .collect();
-        // What was measured stays where it was measured: whoever reads it off the axes must not be misled.
+        // Measured points are not displaced: their place is read off the axes.
         let mut movable: Vec<&mut ScenePoint> =
             points.iter_mut().filter(|point| point.filled).collect();
         let at: Vec<Spot> = movable.iter().map(|point| point.at).collect();
@@ -244,7 +234,7 @@ impl Frame {
             .filter_map(|roof| self.horizontal(bandwidth, roof.peak.get()))
             .map(|(from, _)| from)
             .collect();
-        for (point, shown) in movable.iter_mut().zip(fan_out(&at, RADIUS, &roofs, &inside)) {
+        for (point, shown) in movable.iter_mut().zip(declutter(&at, RADIUS, &roofs, &inside)) {
             point.shown = shown;
         }
         // The focused one lies on top. (A rotation, because a sort is some kilobytes of page.)
@@ -265,7 +255,7 @@ fn highest_roof(chart: &Roofline) -> Option<f64> {
     chart.roofs.iter().map(|roof| roof.peak.get()).reduce(f64::max)
 }
 
-/// What both ranges must show. Half a FLOP per byte, which is a matrix times a vector in 32 bits, is always in sight: it
+/// Values that both ranges must show. Half a FLOP per byte, which is a matrix times a vector in 32 bits, is always in sight: it
 /// keeps the slope on the picture, and the ranges where they are while a shape grows.
 fn ranges(chart: &Roofline) -> (Range, Range) {
     let bandwidth = chart.bandwidth.value.get();

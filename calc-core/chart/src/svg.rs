@@ -1,4 +1,4 @@
-//! A scene as an SVG text.
+//! Writes a scene as SVG.
 
 use plotters_svg::SVGBackend;
 
@@ -7,7 +7,7 @@ use crate::roofline::Roofline;
 use crate::scene::{Scene, Size};
 use crate::theme::Theme;
 
-/// Units per pixel: the backend counts whole ones, so finer ones keep slopes and shapes.
+/// Units per pixel: the backend counts whole units, so fine ones keep slopes and shapes.
 const FINENESS: u32 = 4;
 /// The backend divides font sizes by this.
 const BACKEND_SHRINKS_TEXT_BY: f64 = 1.24;

@@ -2,14 +2,7 @@
 
 /// A color without transparency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Color(
-    /// Red.
-    pub u8,
-    /// Green.
-    pub u8,
-    /// Blue.
-    pub u8,
-);
+pub struct Color(pub u8, pub u8, pub u8);
 
 /// A family of formats has one hue; members of a family differ by shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -18,11 +11,9 @@ pub enum Hue {
     Gray,
     /// FP16, BF16.
     Orange,
-    /// FP8.
     Green,
     /// FP4 and FP6.
     Purple,
-    /// INT8.
     Cyan,
     /// INT4 and fewer bits.
     Blue,
@@ -30,12 +21,11 @@ pub enum Hue {
     Rose,
     /// GGUF with linear steps.
     Brown,
-    /// Ternary.
     Olive,
 }
 
 impl Hue {
-    /// All hues.
+    /// Every hue, in the order of the tints of a theme.
     pub const ALL: [Self; 9] = [
         Self::Gray,
         Self::Orange,
@@ -73,7 +63,7 @@ pub struct Tint {
     pub text: Color,
 }
 
-/// What a thing is drawn in; the theme says which color that is.
+/// The role of a color; the theme has its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ink {
     /// The color of text and of the bandwidth roof.
@@ -89,9 +79,9 @@ pub enum Ink {
 /// All colors of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Theme {
-    /// Behind everything.
+    /// Background of the page.
     pub background: Color,
-    /// Behind input fields.
+    /// Background of input fields.
     pub panel: Color,
     /// Region under the roof.
     pub wash: Color,
@@ -101,7 +91,7 @@ pub struct Theme {
     pub muted: Color,
     /// Hairlines.
     pub line: Color,
-    /// The chosen and the recommended.
+    /// Selected and recommended rows.
     pub accent: Color,
     /// Tints in the order of [`Hue::ALL`].
     pub tints: [Tint; 9],
@@ -112,7 +102,7 @@ const fn one(color: Color) -> Tint {
     Tint { mark: color, text: color }
 }
 
-/// On a light background.
+/// Colors for a light background.
 pub const LIGHT: Theme = Theme {
     background: Color(0xfb, 0xfb, 0xfa),
     panel: Color(0xff, 0xff, 0xff),
@@ -134,7 +124,7 @@ pub const LIGHT: Theme = Theme {
     ],
 };
 
-/// On a dark background.
+/// Colors for a dark background.
 pub const DARK: Theme = Theme {
     background: Color(0x14, 0x15, 0x17),
     panel: Color(0x1b, 0x1d, 0x20),

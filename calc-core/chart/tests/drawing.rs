@@ -1,4 +1,4 @@
-//! What reaches a backend: strokes within the picture, the same picture every time.
+//! Strokes that reach a backend: within the picture, and the same every time.
 
 use core::convert::Infallible;
 
@@ -42,7 +42,7 @@ fn chart() -> Roofline {
     Roofline { points, main: Some(Fp16), ..chart }
 }
 
-/// A backend that notes what it is asked to do.
+/// A backend that records its calls.
 #[derive(Default)]
 struct Recorder {
     places: Vec<BackendCoord>,

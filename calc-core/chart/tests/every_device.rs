@@ -145,7 +145,7 @@ fn a_roof_of_l2_lies_above_that_of_the_dram_and_hides_no_label() {
     }
 }
 
-/// What is new in the scene is dashed, inside, and not right of the DRAM's diagonal; no label covers another.
+/// The L2 roof is dashed, inside the picture, and not right of the DRAM's diagonal; no label covers another.
 fn check_roof_of_l2(name: &str, scene: &Scene, plain: &Scene) {
     let is_dram = |line: &&Line| line.ink == Ink::Main && line.dash.is_none();
     let dram = plain.lines.iter().find(is_dram).expect("its diagonal");

@@ -44,7 +44,7 @@ const LAYERS: &[(&str, &str)] = &[
     (
         "chart",
         "axis geometry theme
-         fan label mark
+         declutter label mark
          roofline
          scene
          curves draw scatter

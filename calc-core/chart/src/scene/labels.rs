@@ -1,4 +1,4 @@
-//! Texts of the scene: numbers and names of the axes, and what stands beside roofs, ridges and points.
+//! Texts of the scene: numbers and names of the axes, and labels of roofs, ridges and points.
 
 use report::number_text;
 
@@ -11,10 +11,10 @@ use crate::roofline::{ComputeRoof, Roofline, Sustained};
 use crate::theme::Ink;
 
 const FONT: f64 = 11.5;
-/// Between two numbers on one line, so that they do not read as one.
+/// Least distance of two numbers on one line, so that they do not read as one.
 const AIR: f64 = 8.0;
 
-/// Without the labels that come too near to the one before.
+/// Drops labels that come too near to the one before.
 fn apart(labels: impl Iterator<Item = Label>) -> Vec<Label> {
     let mut kept: Vec<Label> = Vec::new();
     for label in labels {
@@ -135,7 +135,7 @@ impl Frame {
     }
 }
 
-/// Places for the name of a point, the best first.
+/// Candidate places for the name of a point, the best first.
 fn beside_point(point: &ScenePoint) -> Vec<Label> {
     let ink = Ink::Hue(point.mark.hue);
     let gap = point.radius + 5.0;
@@ -156,7 +156,7 @@ fn beside_point(point: &ScenePoint) -> Vec<Label> {
     places
 }
 
-/// Places along a horizontal roof: at its end above it, then below it, then further to the left, then beyond its left
+/// Candidate places along a horizontal roof: at its end above it, then below it, then further to the left, then beyond its left
 /// end, where no roof is.
 fn along_roof(text: &str, (from, to): (Spot, Spot), ink: Ink) -> Vec<Label> {
     let width = text_width(text, FONT);
@@ -177,7 +177,7 @@ fn along_roof(text: &str, (from, to): (Spot, Spot), ink: Ink) -> Vec<Label> {
     places
 }
 
-/// Places along the diagonal: left of it, where no roof is; then right of it.
+/// Candidate places along the diagonal: left of it, where no roof is; then right of it.
 fn along_diagonal(text: &str, (from, to): (Spot, Spot)) -> Vec<Label> {
     let on = |share: f64| from.moved((to.x - from.x) * share, (to.y - from.y) * share);
     let shares = [0.62, 0.7, 0.54, 0.78, 0.46, 0.86, 0.94, 0.38, 0.3, 0.2];

@@ -9,13 +9,13 @@ use crate::theme::Ink;
 const FONT: f64 = 11.5;
 /// Height of a row.
 const ROW: f64 = 18.0;
-/// From the edge of a column to the mark, and from the mark to the name.
+/// Distances from the edge of a column to the mark, and from the mark to the name.
 const BEFORE: f64 = 16.0;
 const GAP: f64 = 10.0;
-/// Most of the width that the legend takes.
+/// Largest share of the width that the legend may take.
 const MOST: f64 = 0.4;
 
-/// Columns of so many rows, each so wide.
+/// Number of columns, rows in each, and width of one.
 struct Columns {
     rows: usize,
     count: usize,
@@ -91,7 +91,7 @@ fn floor(value: f64) -> usize {
     value as usize
 }
 
-/// As much of a name as a column has room for.
+/// The name, shortened to the width of a column.
 fn fitting(text: &str, width: f64) -> String {
     let room = width - BEFORE - RADIUS - GAP;
     if text_width(text, FONT) <= room {

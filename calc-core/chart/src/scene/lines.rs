@@ -1,4 +1,4 @@
-//! Strokes of the scene: grid, roofs, drop lines, ties, leaders, and the region under the roof.
+//! Strokes of the scene: grid, roofs, drop lines, lines to expected rates, leaders, and the region under the roof.
 
 use super::{Frame, Line, NAMED_POINTS, ScenePoint, highest_roof, roof_ink};
 use crate::geometry::{Spot, clip};
@@ -82,7 +82,7 @@ impl Frame {
         chart.roofs.iter().filter_map(|roof| drop(roof.peak.get())).collect()
     }
 
-    /// A leader from each point that fanned out, and a dot where its numbers put it.
+    /// A leader from each displaced point to a dot at its true place.
     pub(super) fn leaders(&self, points: &[ScenePoint]) -> Vec<Line> {
         let moved = || points.iter().filter(|point| point.at.distance(point.shown) > 1.0);
         let leader = |point: &ScenePoint| {
@@ -96,7 +96,7 @@ impl Frame {
         moved().filter_map(leader).chain(moved().filter_map(dot)).collect()
     }
 
-    /// From the ideal down to what will really be seen, with a short bar there: for all points when they are few, else for
+    /// A line from the ideal rate down to the expected one, with a short bar there: for all points when they are few, else for
     /// the focused one.
     pub(super) fn ties(&self, chart: &Roofline, focus: Option<&str>) -> Vec<Line> {
         let all = chart.points.len() <= NAMED_POINTS;

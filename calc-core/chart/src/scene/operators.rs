@@ -42,7 +42,7 @@ impl Scene {
     }
 }
 
-/// An insertion: a sort is some kilobytes of page.
+/// Inserts by hand, because a sort of the standard library adds kilobytes to the page.
 fn large_ones_first(points: Vec<ScenePoint>) -> Vec<ScenePoint> {
     let mut ordered: Vec<ScenePoint> = Vec::with_capacity(points.len());
     for point in points {

@@ -1,17 +1,17 @@
-//! Predictions that would hide each other fan out below the roof; a thin leader ties each to where it really is.
+//! Displaces points that would hide each other to a line below the roof; a thin leader joins each to its true place.
 
 use crate::geometry::{Rect, Spot};
 
 /// Points nearer than this many radii hide each other.
 const NEAR: f64 = 1.3;
-/// Distance of neighbors in a fan, in radii.
+/// Distance of displaced neighbors, in radii.
 const SPACING: f64 = 2.5;
 /// Rounds in which points that still overlap push each other apart.
 const ROUNDS: usize = 60;
 
-/// Where each point is shown; `at` are the true places. Points that nothing hides stay. Those that move keep off the level
-/// `roofs` that they do not belong to, each given by its left end.
-pub(crate) fn fan_out(at: &[Spot], radius: f64, roofs: &[Spot], bounds: &Rect) -> Vec<Spot> {
+/// The place where each point is drawn; `at` are the true places. Points that nothing hides stay. Displaced ones keep off
+/// the horizontal `roofs` that they do not belong to, each given by its left end.
+pub(crate) fn declutter(at: &[Spot], radius: f64, roofs: &[Spot], bounds: &Rect) -> Vec<Spot> {
     let mut shown = at.to_vec();
     for group in groups(at, NEAR * radius) {
         if group.len() > 1 {
@@ -27,7 +27,7 @@ pub(crate) fn fan_out(at: &[Spot], radius: f64, roofs: &[Spot], bounds: &Rect) -
     shown
 }
 
-/// Below a roof on which the point would seem to lie.
+/// Moves a point below a roof on which it would seem to lie.
 fn off_roofs(spot: Spot, at: Spot, radius: f64, roofs: &[Spot]) -> Spot {
     let clear = 1.5 * radius;
     let touches = |roof: &&Spot| {
@@ -36,7 +36,7 @@ fn off_roofs(spot: Spot, at: Spot, radius: f64, roofs: &[Spot]) -> Spot {
     roofs.iter().find(touches).map_or(spot, |roof| Spot { y: roof.y + clear, ..spot })
 }
 
-/// Points in groups of neighbors, each group from left to right.
+/// Groups of neighboring points, each sorted from left to right.
 fn groups(at: &[Spot], near: f64) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, spot) in at.iter().enumerate() {
@@ -55,7 +55,7 @@ fn groups(at: &[Spot], near: f64) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Lays a group on a line from below (the leftmost) to the right (the rightmost), where no roof is.
+/// Lays a group on a line from below (its leftmost point) to the right (its rightmost), where no roof is.
 fn spread(group: &[usize], at: &[Spot], radius: f64, shown: &mut [Spot]) {
     let count = group.len() as f64;
     let center = Spot {
@@ -70,7 +70,7 @@ fn spread(group: &[usize], at: &[Spot], radius: f64, shown: &mut [Spot]) {
     }
 }
 
-/// Moves points that overlap each other apart, in small steps; points that stand alone do not move.
+/// Moves overlapping points apart in small steps; points without a neighbor do not move.
 fn push_apart(shown: &mut [Spot], at: &[Spot], distance: f64, bounds: &Rect) {
     let moved: Vec<bool> = shown.iter().zip(at).map(|(a, b)| a.distance(*b) > 0.5).collect();
     if !moved.iter().any(|moved| *moved) {
@@ -128,14 +128,14 @@ mod tests {
     #[test]
     fn points_apart_stay_where_they_are() {
         let at = spots(&[(10.0, 10.0), (40.0, 10.0)]);
-        assert_eq!(fan_out(&at, 6.0, &[], &BOUNDS), at);
+        assert_eq!(declutter(&at, 6.0, &[], &BOUNDS), at);
     }
 
     #[test]
     fn points_on_one_spot_come_apart() {
         for count in 2..12 {
             let at = vec![Spot { x: 200.0, y: 100.0 }; count];
-            let shown = fan_out(&at, 6.0, &[], &BOUNDS);
+            let shown = declutter(&at, 6.0, &[], &BOUNDS);
             for (index, spot) in shown.iter().enumerate() {
                 assert!(BOUNDS.contains(*spot));
                 for other in &shown[..index] {
@@ -146,9 +146,9 @@ mod tests {
     }
 
     #[test]
-    fn a_fan_goes_below_and_to_the_right() {
+    fn displaced_points_lie_below_and_to_the_right() {
         let shown =
-            fan_out(&spots(&[(100.0, 100.0), (102.0, 98.0), (104.0, 96.0)]), 6.0, &[], &BOUNDS);
+            declutter(&spots(&[(100.0, 100.0), (102.0, 98.0), (104.0, 96.0)]), 6.0, &[], &BOUNDS);
         assert!(shown[0].y > 110.0 && shown[2].x > 115.0, "{shown:?}");
     }
 
@@ -156,7 +156,7 @@ mod tests {
     fn a_moved_point_does_not_seem_to_lie_on_a_roof_that_is_not_its_own() {
         let at = spots(&[(200.0, 100.0), (201.0, 100.0), (202.0, 100.0)]);
         let roofs = spots(&[(150.0, 100.0), (120.0, 121.0)]);
-        for spot in fan_out(&at, 6.0, &roofs, &BOUNDS) {
+        for spot in declutter(&at, 6.0, &roofs, &BOUNDS) {
             assert!((spot.y - 121.0).abs() > 6.0, "{spot:?}");
         }
     }
