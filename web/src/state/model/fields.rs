@@ -8,7 +8,6 @@ use crate::state::whole::whole;
 
 /// A field that takes a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the specifications say what each is")]
 pub enum Field {
     Batch,
     Prompt,

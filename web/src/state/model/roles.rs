@@ -5,7 +5,6 @@ use calc_core::quant_format::QuantFormat;
 
 /// What is stored or computed in a format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say what each is")]
 pub enum Role {
     Weights,
     Activations,

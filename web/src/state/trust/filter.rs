@@ -13,7 +13,6 @@ pub const KEYS: [&str; 6] = ["fs", "fd", "fe", "ff", "ft", "fl"];
 
 /// A choice of the filter, in the order of its keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say what each is")]
 pub enum Part {
     Set,
     Device,
