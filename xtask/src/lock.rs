@@ -1,4 +1,4 @@
-//! One build at a time in a folder. Cargo's own lock ends before we have copied what it built; this one lasts until we have.
+//! One build at a time in a folder. Cargo's own lock ends before the built files are copied; this one lasts until they are.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use anyhow::Context;
 
 use crate::places::Places;
 
-/// Where a target folder says from which checkout it was built last.
+/// The file in a target folder that names the checkout that it was built from last.
 const BUILT_FROM: &str = "built-from";
-/// Our own packages; everything else comes from the registry and never changes under one version.
-const MEMBERS: [&str; 9] = [
+/// Packages of this workspace; all others come from the registry and never change under one version.
+pub(crate) const MEMBERS: [&str; 9] = [
     "calc-core",
     "report",
     "chart",

@@ -189,6 +189,15 @@ mod tests {
     }
 
     #[test]
+    fn every_crate_has_a_rule_and_is_built_anew_for_another_checkout() {
+        let mut rules: Vec<&str> = RULES.iter().map(|rule| rule.name).collect();
+        let mut members = crate::lock::MEMBERS;
+        rules.sort_unstable();
+        members.sort_unstable();
+        assert_eq!(rules, members);
+    }
+
+    #[test]
     fn other_edges_are_refused() {
         let refused = [
             ("calc-core", "report", "normal"),
