@@ -62,7 +62,6 @@ reasons! {
     RequestTaken: Conflict, "this request id has started another job; choose a new one";
     QueueFull: QueueFull, "the queue is full; cancel one or wait";
     ShareFull: QueueFull, "this key has as many jobs as one key may have; cancel one or wait";
-    ScriptedOff: Unsupported, "scripted jobs are for tests of the daemon; ask for `bench` or `calibrate`";
     OutOfRange: BadInput, "{} is {}; it must be from {} to {}";
     NoName: BadInput, "{} is not a name";
     PointsFull: BadInput, "{} points; at most {} are measured in one job";

@@ -2,7 +2,10 @@
 
 mod bench;
 mod calibrate;
-mod fake;
+#[cfg(debug_assertions)]
+pub(crate) mod script;
+#[cfg(debug_assertions)]
+mod scripted;
 
 use std::io::{self, BufRead, Read, Write};
 use std::sync::Arc;
@@ -53,20 +56,19 @@ pub(crate) fn run(hooks: &Hooks) -> Result<(), String> {
     let spec: JobSpec = serde_json::from_str(&order)
         .map_err(|error| format!("this verb is for the daemon; the order is no job: {error}"))?;
     let stop = Arc::new(AtomicBool::new(false));
-    let deaf =
-        matches!(&spec, JobSpec::Fake(fake) if fake.act == protocol::job::FakeAct::IgnoreCancel);
-    if !deaf {
-        ends_with_stdin(Arc::clone(&stop));
+    let voice = Voice { out: Arc::new(io::stdout()), stop: Arc::clone(&stop) };
+    #[cfg(debug_assertions)]
+    if let Some(script) = hooks.script(&spec) {
+        if script.act != script::Act::IgnoreCancel {
+            ends_with_stdin(stop);
+        }
+        scripted::run(script, &voice);
+        return Ok(());
     }
-    let voice = Voice { out: Arc::new(io::stdout()), stop };
+    ends_with_stdin(stop);
     let ended = match &spec {
         JobSpec::Bench(spec) => bench::run(spec, &voice, hooks),
         JobSpec::Calibrate(spec) => calibrate::run(spec, &voice, hooks),
-        JobSpec::Fake(fake) if hooks.fake => {
-            fake::run(fake, &voice);
-            return Ok(());
-        }
-        JobSpec::Fake(_) => Err("scripted jobs are for tests of the daemon".into()),
     };
     voice.say(&match ended {
         Ok(true) => WorkerMessage::Done {},

@@ -23,8 +23,6 @@ pub enum JobSpec {
     Bench(BenchSpec),
     /// Measure the points that fix this device's factors.
     Calibrate(CalibrateSpec),
-    /// A scripted job, for tests of the daemon only.
-    Fake(FakeSpec),
 }
 
 /// A calibration.
@@ -34,53 +32,6 @@ pub struct CalibrateSpec {
     /// Key of the backend; without it the best that the machine has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend: Option<String>,
-}
-
-/// A scripted job: some steps, then an act.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FakeSpec {
-    /// Steps before the act, each with its progress.
-    pub steps: u32,
-    /// Milliseconds of a step.
-    pub step_ms: u32,
-    /// Seconds that it says it will take.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub predicted_s: Option<f64>,
-    /// What it does then.
-    #[serde(default)]
-    pub act: FakeAct,
-}
-
-/// How a scripted job ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FakeAct {
-    /// With a result.
-    #[default]
-    Finish,
-    /// It says that it failed.
-    Fail,
-    /// It gives no sign of life any more.
-    Hang,
-    /// It lives on and never ends.
-    Linger,
-    /// Like `linger`, and it does not listen when it is canceled.
-    IgnoreCancel,
-    /// By a signal.
-    Crash,
-    /// With exit code 0 and no last word.
-    Vanish,
-    /// With lines that are no messages.
-    Garble,
-    /// With one line without an end.
-    Oversize,
-    /// With more messages than a job may write.
-    Flood,
-    /// It reports a number that is none.
-    Lie,
-    /// It goes on after its last word.
-    Babble,
 }
 
 /// Where a job is.

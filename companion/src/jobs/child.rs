@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::message::WorkerMessage;
-use crate::hooks;
+use crate::hooks::Hooks;
 use crate::reason::Reason;
 
 /// Longest line of a worker.
@@ -43,8 +43,8 @@ impl Worker {
     pub(super) async fn start(spec: &JobSpec) -> io::Result<Self> {
         let mut command = Command::new(program()?);
         command.arg("worker").env_clear().current_dir("/").process_group(0).kill_on_drop(true);
-        if let Some(hooks) = std::env::var_os(hooks::VARIABLE) {
-            command.env(hooks::VARIABLE, hooks);
+        if let Some((name, value)) = Hooks::variable() {
+            command.env(name, value);
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;

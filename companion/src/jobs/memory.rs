@@ -55,7 +55,6 @@ pub(super) fn needed(spec: &JobSpec) -> u64 {
     let cache = last_level_cache();
     let cold = (COVER * cache).max(LEAST_ARRAY);
     let kernels = match spec {
-        JobSpec::Fake(_) => Vec::new(),
         JobSpec::Calibrate(_) => calibration::points(cold),
         JobSpec::Bench(bench) => {
             points(bench, cold).into_iter().map(|kernel| (kernel, Cache::Cold)).collect()

@@ -79,7 +79,7 @@ impl Jobs {
         spec: &JobSpec,
         logged: impl FnOnce(&str) -> bool + Send + 'static,
     ) -> Result<(JobId, bool), Fault> {
-        is_possible(spec, &self.hooks)?;
+        is_possible(spec)?;
         let room = has_room(spec, &self.hooks, self.held.load(Ordering::Relaxed));
         // A request that is known is answered as before, whatever memory there is now; a new one without room is not kept.
         let is_kept = room.is_ok();
@@ -161,7 +161,7 @@ impl Jobs {
             Ok(worker) => {
                 self.hooks.pass("after_spawn");
                 let first = !self.has_panicked.swap(true, Ordering::Relaxed);
-                assert!(!(self.hooks.runner_panics && first), "as the test hook asked");
+                assert!(!(self.hooks.runner_panics() && first), "as the test hook asked");
                 self.attend(job, worker).await
             }
             Err(error) => failed(Reason::NotStarted, &[&error]),

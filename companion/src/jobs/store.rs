@@ -168,7 +168,7 @@ impl Keeper {
             let event = JobEvent::Ended { state: JobState::Interrupted, fault: Some(fault) };
             tables::append(&mut self.db, job, self.clock.now(), event, &OPEN, &|| {})?;
         }
-        tables::prune(&self.db, self.hooks.keep_jobs.unwrap_or(KEEP_JOBS))?;
+        tables::prune(&self.db, self.hooks.keep_jobs(KEEP_JOBS))?;
         Ok(())
     }
 
@@ -215,9 +215,7 @@ impl Keeper {
         self.hooks.pass(&format!("after_event_{}", event.seq));
         self.journal.add(&event);
         if ends {
-            self.write(|keeper| {
-                tables::prune(&keeper.db, keeper.hooks.keep_jobs.unwrap_or(KEEP_JOBS))
-            })?;
+            self.write(|keeper| tables::prune(&keeper.db, keeper.hooks.keep_jobs(KEEP_JOBS)))?;
         }
         Ok(true)
     }
@@ -232,7 +230,7 @@ impl Keeper {
             return Err(unwritable());
         }
         self.writes += 1;
-        let spoiled = self.hooks.fail_write.is_some_and(|nth| self.writes >= nth);
+        let spoiled = self.hooks.fails_write(self.writes);
         let done = if spoiled { Err(rusqlite::Error::ExecuteReturnedResults) } else { write(self) };
         done.map_err(|error| {
             eprintln!("the jobs cannot be written any more: {error}");

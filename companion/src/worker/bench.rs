@@ -40,7 +40,7 @@ pub(super) const SEED: u64 = 1;
 pub(super) fn run(spec: &BenchSpec, voice: &Voice, hooks: &Hooks) -> Result<bool, String> {
     let mut cpu = processor(spec.backend.as_deref())?;
     let points = points(spec, &cpu)?;
-    let plan = glance(plan(spec), hooks);
+    let plan = quick(plan(spec), hooks);
     let point_s = POINT_S + spec.iterations.map_or(0.0, |n| f64::from(n) * SAMPLE_S);
     Ok(measure(&mut cpu, &points, &plan, point_s, voice)?.is_some())
 }
@@ -87,9 +87,9 @@ pub(super) fn processor(backend: Option<&str>) -> Result<Cpu, String> {
     Ok(cpu)
 }
 
-/// What tests of the daemon have time for; the plan itself without their hook.
-pub(super) fn glance(plan: Plan, hooks: &Hooks) -> Plan {
-    let Some(samples) = hooks.glance else { return plan };
+/// Shortens a plan to what tests of the daemon have time for; without their hook it stays as it is.
+pub(super) fn quick(plan: Plan, hooks: &Hooks) -> Plan {
+    let Some(samples) = hooks.quick_plan() else { return plan };
     let [least, most] = [10, 100].map(Duration::from_millis);
     let warm_up = WarmUp { least, most, ..plan.warm_up };
     Plan { warm_up, rule: StopRule::Iterations(samples), ..plan }

@@ -6,7 +6,7 @@ use protocol::job::CalibrateSpec;
 use report::calibration_file;
 
 use super::Voice;
-use super::bench::{SEED, glance, measure, processor};
+use super::bench::{SEED, measure, processor, quick};
 use crate::hooks::Hooks;
 use crate::jobs::message::WorkerMessage;
 use crate::measure::calibration::{Calibrated, PLAN, points};
@@ -22,10 +22,10 @@ pub(super) fn run(spec: &CalibrateSpec, voice: &Voice, hooks: &Hooks) -> Result<
         (kernel.key().to_owned(), Work { kernel, cache, seed: SEED })
     };
     let mut points = points(cpu.cold_bytes());
-    if hooks.glance.is_some() {
-        points.retain(|(kernel, _)| is_glanced_at(kernel));
+    if hooks.quick_plan().is_some() {
+        points.retain(|(kernel, _)| is_in_quick_plan(kernel));
     }
-    let plan = glance(PLAN, hooks);
+    let plan = quick(PLAN, hooks);
     let points: Vec<(String, Work)> = points.into_iter().map(named).collect();
     let Some(records) = measure(&mut cpu, &points, &plan, POINT_S, voice)? else {
         return Ok(false);
@@ -40,7 +40,7 @@ pub(super) fn run(spec: &CalibrateSpec, voice: &Voice, hooks: &Hooks) -> Result<
 }
 
 /// The roofs, two products of each format, and one that judges: the fewest points that make a calibration.
-const fn is_glanced_at(kernel: &Kernel) -> bool {
+const fn is_in_quick_plan(kernel: &Kernel) -> bool {
     match kernel {
         Kernel::Gemv(it) => {
             let judges = matches!(it.layout, Layout::Fp32) && it.n == 5120;

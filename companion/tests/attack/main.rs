@@ -36,6 +36,8 @@ mod keys;
 mod log;
 mod origin;
 mod resources;
+#[path = "../../src/worker/script.rs"]
+mod script;
 #[cfg(feature = "soak")]
 mod soak;
 mod socket;

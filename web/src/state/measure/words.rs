@@ -145,7 +145,6 @@ pub fn job(spec: &JobSpec) -> String {
     match spec {
         JobSpec::Bench(bench) => bench_line(bench),
         JobSpec::Calibrate(_) => "calibration".to_owned(),
-        JobSpec::Fake(_) => "scripted job".to_owned(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A scripted job: it does on demand what a broken one does by itself.
+//! Runs the script of a test job: it misbehaves on demand as a defective worker would.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -6,51 +6,51 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use protocol::bench::{BenchRecord, Check, Precision, Time};
-use protocol::job::{FakeAct, FakeSpec};
 
 use super::Voice;
+use super::script::{Act, Script};
 use crate::jobs::message::WorkerMessage;
 
 /// Runs the script.
-pub(super) fn run(fake: &FakeSpec, voice: &Voice) {
-    voice.say(&WorkerMessage::Plan { predicted_s: fake.predicted_s });
-    for step in 1..=fake.steps {
-        sleep(Duration::from_millis(fake.step_ms.into()));
+pub(super) fn run(script: Script, voice: &Voice) {
+    voice.say(&WorkerMessage::Plan { predicted_s: script.predicted_ms.map(|ms| ms / 1e3) });
+    for step in 1..=script.steps {
+        sleep(Duration::from_millis(script.step_ms.into()));
         if voice.stopped() {
             return voice.say(&WorkerMessage::Stopped {});
         }
         let note = format!("step {step}");
-        voice.say(&WorkerMessage::Progress { done: step, total: fake.steps, note });
+        voice.say(&WorkerMessage::Progress { done: step, total: script.steps, note });
         voice.say(&WorkerMessage::Result { record: Box::new(record(f64::from(step))) });
     }
-    act(fake.act, voice);
+    act(script.act, voice);
 }
 
-fn act(act: FakeAct, voice: &Voice) {
+fn act(act: Act, voice: &Voice) {
     match act {
-        FakeAct::Finish => voice.say(&WorkerMessage::Done {}),
-        FakeAct::Fail => voice.say(&WorkerMessage::Failed { message: "as asked".into() }),
-        FakeAct::Hang => sleep(Duration::from_hours(1)),
-        FakeAct::Linger | FakeAct::IgnoreCancel => linger(voice),
-        FakeAct::Crash => {
+        Act::Finish => voice.say(&WorkerMessage::Done {}),
+        Act::Fail => voice.say(&WorkerMessage::Failed { message: "as asked".into() }),
+        Act::Hang => sleep(Duration::from_hours(1)),
+        Act::Linger | Act::IgnoreCancel => linger(voice),
+        Act::Crash => {
             eprintln!("crashing as asked");
             std::process::abort()
         }
-        FakeAct::Vanish => {}
-        FakeAct::Garble => raw(b"{\"say\":\"done\"\n\xff\xfe\n"),
-        FakeAct::Oversize => loop {
+        Act::Vanish => {}
+        Act::Garble => raw(b"{\"say\":\"done\"\n\xff\xfe\n"),
+        Act::Oversize => loop {
             raw(&[b'x'; 4096]);
         },
-        FakeAct::Flood => loop {
+        Act::Flood => loop {
             voice.say(&WorkerMessage::Log { line: "flood".into() });
         },
-        FakeAct::Lie => {
+        Act::Lie => {
             let mut record = record(1.0);
             record.bytes *= 2.0;
             voice.say(&WorkerMessage::Result { record: Box::new(record) });
             voice.say(&WorkerMessage::Done {});
         }
-        FakeAct::Babble => {
+        Act::Babble => {
             voice.say(&WorkerMessage::Done {});
             loop {
                 voice.say(&WorkerMessage::Log { line: "one more thing".into() });
@@ -76,13 +76,13 @@ fn raw(bytes: &[u8]) {
     }
 }
 
-/// A record that agrees with itself.
+/// A record whose figures agree with each other.
 fn record(bytes: f64) -> BenchRecord {
     BenchRecord {
         schema: 1,
-        kernel: "fake".into(),
+        kernel: "scripted".into(),
         route: "scripted".into(),
-        backend: "fake".into(),
+        backend: "scripted".into(),
         device: "none".into(),
         shape: None,
         precision: Some(Precision { weights: "int8".into(), activations: "fp32".into() }),
