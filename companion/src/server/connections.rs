@@ -4,6 +4,9 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::io;
+use std::net;
+use std::os::unix::net as unix;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -18,7 +21,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::task::AbortHandle;
 
-use super::{Bound, Daemon, Peer, guard};
+use super::daemon::Daemon;
+use super::guard;
+use super::peer::Peer;
 
 /// Connections at once.
 const CONNECTIONS: usize = 128;
@@ -85,7 +90,16 @@ impl Connections {
     }
 }
 
-/// Where connections come from.
+/// An address or path that is bound, before the daemon listens there.
+#[derive(Debug)]
+pub(crate) enum Bound {
+    /// An address, which only this machine reaches (`is_local`) or others too.
+    Tcp { listener: net::TcpListener, is_local: bool },
+    /// A path, which is removed at the end.
+    Unix { listener: unix::UnixListener, path: PathBuf },
+}
+
+/// A listener of the asynchronous runtime.
 #[derive(Debug)]
 pub(super) enum Listener {
     Tcp { listener: TcpListener, is_local: bool },

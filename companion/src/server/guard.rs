@@ -4,15 +4,16 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use axum::Extension;
-use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 
+use super::daemon::Daemon;
 use super::origin::{About, LONGEST};
+use super::peer::{self, Admitted, Peer};
 use super::refusal::Refusal;
-use super::{Daemon, Peer, audit, host, origin, routes};
+use super::reply::refuse;
+use super::{host, origin, routes, table};
 use crate::audit::Action;
 
 /// Names of secrets that some program may put into a query, where logs and histories keep them.
@@ -27,14 +28,6 @@ const FIXED: [(HeaderName, &str); 5] = [
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     (HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=()"),
 ];
-
-/// What the guard found out about a request.
-#[derive(Debug, Clone)]
-pub(super) struct Admitted {
-    pub(super) peer: Peer,
-    /// The origin of the page, allowed.
-    pub(super) origin: Option<String>,
-}
 
 /// Answers a request.
 pub(super) async fn answer(daemon: Arc<Daemon>, peer: Peer, request: Request) -> Response {
@@ -53,20 +46,11 @@ pub(super) async fn answer(daemon: Arc<Daemon>, peer: Peer, request: Request) ->
         Err(refusal) => (None, refuse(&daemon, refusal), None),
     };
     if let Some(refusal) = response.extensions().get::<Refusal>() {
-        let who = || audit::who(peer, stranger.as_deref());
+        let who = || peer::who(peer, stranger.as_deref());
         daemon.note_refusal(who, Action::Request, refusal.key());
     }
-    dress(response.headers_mut(), host.as_deref(), origin.as_deref());
+    set_headers(response.headers_mut(), host.as_deref(), origin.as_deref());
     response
-}
-
-/// Its reason as an answer, counted.
-pub(super) fn refuse(daemon: &Daemon, refusal: Refusal) -> Response {
-    daemon.counters.refused(refusal);
-    let status = refusal.status();
-    let text = format!("{}: {}\n", status.as_u16(), refusal.sentence());
-    // What it was is read where the peer is known.
-    (status, Extension(refusal), text).into_response()
 }
 
 fn judge<'r>(
@@ -87,8 +71,8 @@ fn judge<'r>(
         headers,
         method: request.method(),
         host,
-        is_api: routes::is_api(path),
-        is_socket: path == routes::SOCKET,
+        is_api: table::is_api(path),
+        is_socket: path == table::SOCKET,
     };
     let origin = origin::allowed(about, &daemon.origins)?.map(str::to_owned);
     Ok((host, Admitted { peer, origin }))
@@ -143,7 +127,7 @@ impl Drop for AbortOnDrop {
 }
 
 /// The headers of every answer, also of refusals.
-fn dress(headers: &mut HeaderMap, host: Option<&str>, origin: Option<&str>) {
+fn set_headers(headers: &mut HeaderMap, host: Option<&str>, origin: Option<&str>) {
     for (name, value) in FIXED {
         headers.insert(name, HeaderValue::from_static(value));
     }
@@ -168,14 +152,4 @@ fn policy(host: Option<&str>) -> String {
          connect-src 'self'{socket} https://huggingface.co; worker-src 'self'; manifest-src 'self'; base-uri 'none'; \
          form-action 'none'; frame-ancestors 'none'"
     )
-}
-
-/// A body from a text, for the few answers that are not files.
-pub(super) fn text(
-    status: StatusCode,
-    content_type: &'static str,
-    body: impl Into<Body>,
-) -> Response {
-    let headers = [(header::CONTENT_TYPE, content_type), (header::CACHE_CONTROL, "no-store")];
-    (status, headers, body.into()).into_response()
 }

@@ -17,9 +17,11 @@ use protocol::scope::Scope;
 use protocol::server::{Hello, Identified, Paired, ServerMessage, Versions};
 use tokio::time::{sleep, timeout};
 
-use super::guard::Admitted;
+use super::daemon::{Daemon, write};
+use super::limits::limits;
+use super::peer::Admitted;
 use super::socket::{Close, Sink, Stream, say};
-use super::{Daemon, audit, limits};
+use super::throttle::Throttle;
 use crate::audit::{Action, Entry, Who};
 use crate::keys::{Key, KeyId, PairError, random};
 use crate::reason::Reason;
@@ -86,7 +88,7 @@ pub(super) async fn greet(
     }
 }
 
-fn throttle(daemon: &Daemon) -> std::sync::MutexGuard<'_, super::Throttle> {
+fn throttle(daemon: &Daemon) -> std::sync::MutexGuard<'_, Throttle> {
     daemon.throttle.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -167,7 +169,7 @@ async fn pair(
             let paired = book.pair(&asked, &handshake, now)?;
             // A key that is in no log is none.
             let who = Who { key: Some(paired.0.id), ..logged };
-            if audit::write(&keys.log, &Entry::done(who, Action::Pair, &asked.label), true) {
+            if write(&keys.log, &Entry::done(who, Action::Pair, &asked.label), true) {
                 return Ok(paired);
             }
             book.keys.retain(|key| key.id != paired.0.id);

@@ -6,7 +6,6 @@ use std::time::{Duration, SystemTime};
 
 use tokio::sync::watch;
 
-use super::Daemon;
 use crate::clock::Millis;
 use crate::keys::{Book, KeyFile, KeyFileError, KeyId};
 
@@ -74,6 +73,14 @@ impl Keyring {
         self.changed.send_replace(self.file.stamp());
     }
 
+    /// Looks at the file until the daemon ends.
+    pub(super) async fn follow(&self) {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            self.look();
+        }
+    }
+
     /// Reads the file again if somebody changed it. One that cannot be trusted any more opens nothing.
     fn look(&self) {
         if *self.changed.borrow() == self.file.stamp() {
@@ -88,13 +95,5 @@ impl Keyring {
         };
         let server = self.book().server;
         self.put(book.unwrap_or_else(|| Book::of(server)));
-    }
-}
-
-/// Looks at the file until the daemon ends.
-pub(super) async fn follow(daemon: Arc<Daemon>) {
-    loop {
-        tokio::time::sleep(LOOK).await;
-        daemon.keys.look();
     }
 }

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use super::Daemon;
-use super::guard::text;
+use super::daemon::Daemon;
+use super::reply::text;
 
 /// All metrics.
 pub(super) async fn answer(daemon: &Daemon) -> Response {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::routes::{ROUTES, Reply, Route};
+use super::table::{ROUTES, Reply, Route};
 use crate::cli::api;
 
 /// The document.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
+use axum::body::to_bytes;
 use axum::extract::Request;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
@@ -12,9 +12,10 @@ use protocol::scope::Scope;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::guard::{refuse, text};
+use super::daemon::Daemon;
+use super::peer::Peer;
 use super::refusal::Refusal;
-use super::{Daemon, Peer};
+use super::reply::{JSON, error, json, refuse, text};
 use crate::cli::Failure;
 use crate::cli::api::{self, Given};
 
@@ -167,18 +168,6 @@ pub(super) fn health(daemon: &Daemon, query: Option<&str>) -> Response {
         return text(StatusCode::SERVICE_UNAVAILABLE, JSON, body.to_string());
     }
     json(json!({ "status": "ok", "version": version, "protocol": protocol::VERSION }).to_string())
-}
-
-const JSON: &str = "application/json";
-
-/// A JSON answer.
-pub(super) fn json(body: impl Into<Body>) -> Response {
-    text(StatusCode::OK, JSON, body)
-}
-
-/// A JSON refusal, in the form of the command line's.
-pub(super) fn error(status: StatusCode, line: &str) -> Response {
-    text(status, JSON, json!({ "error": line }).to_string())
 }
 
 #[cfg(test)]

@@ -16,23 +16,18 @@ use protocol::scope::Scope;
 use protocol::server::{Accepted, ServerMessage};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
+use super::daemon::{Daemon, write};
 use super::handshake::{Session, Welcome};
+use super::limits::{MESSAGES_PER_S, SUBSCRIPTIONS, TELEMETRY_HZ};
 use super::socket::{Close, Sink, Stream, say, send};
-use super::{Daemon, audit};
 use crate::audit::{Action, Entry};
 use crate::reason::Reason;
 
-/// Messages per second over a longer time.
-pub(super) const MESSAGES_PER_S: u32 = 20;
 const BURST: f64 = 40.0;
 /// Messages over that, after which the session ends.
 const EXCESS: u32 = 100;
 /// Messages that are none, after which the session ends.
 const STRIKES: u32 = 8;
-/// Jobs that one session follows.
-pub(super) const SUBSCRIPTIONS: usize = 32;
-/// Slowest and fastest telemetry.
-pub(super) const TELEMETRY_HZ: (f64, f64) = (0.2, 20.0);
 const PING: Duration = Duration::from_secs(15);
 const DEAD: Duration = Duration::from_secs(45);
 /// Events that are sent before the client is heard again.
@@ -172,9 +167,8 @@ impl<'a> Running<'a> {
             ClientMessage::StartJob(start) => {
                 let owner = self.session.key.to_string();
                 let (who, log) = (self.session.who.clone(), self.daemon.log.clone());
-                let logged = move |spec: &str| {
-                    audit::write(&log, &Entry::done(who, Action::StartJob, spec), true)
-                };
+                let logged =
+                    move |spec: &str| write(&log, &Entry::done(who, Action::StartJob, spec), true);
                 let jobs = &self.daemon.jobs;
                 let (job, fresh) = jobs.start(start.request, owner, &start.job, logged).await?;
                 Ok(ServerMessage::Accepted(Accepted { job, fresh }))
@@ -185,8 +179,7 @@ impl<'a> Running<'a> {
                     let entry = Entry::done(who, Action::CancelJob, &job.0.to_string());
                     let log = self.daemon.log.clone();
                     // What is canceled stays so, whether or not it could be written down.
-                    let written =
-                        tokio::task::spawn_blocking(move || audit::write(&log, &entry, true));
+                    let written = tokio::task::spawn_blocking(move || write(&log, &entry, true));
                     let _ = written.await;
                 }
                 Ok(ServerMessage::Ok)
