@@ -1,28 +1,28 @@
-//! What the daemon takes at most; it says so in its hello.
+//! The limits of a daemon, as its hello announces them.
 
 use serde::{Deserialize, Serialize};
 
 /// The limits of a daemon.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Bytes of one message.
+    /// Largest message, in bytes.
     pub message_bytes: u32,
     /// Sessions at once.
     pub sessions: u32,
-    /// Messages per second and session, over a longer time.
+    /// Messages per second and session, averaged.
     pub messages_per_s: u32,
     /// Subscriptions of one session.
     pub subscriptions: u32,
-    /// Readings of telemetry per second.
+    /// Highest rate of telemetry, in Hz.
     pub telemetry_hz: f64,
-    /// Jobs that wait.
+    /// Waiting jobs.
     pub queued_jobs: u32,
-    /// Jobs of one key that wait or run.
+    /// Waiting and running jobs of one key.
     pub jobs_per_key: u32,
     /// Points of one sweep.
     pub points: u32,
     /// Largest rows, columns and depth of a shape.
     pub dimension: u64,
-    /// Seconds that a job may take.
+    /// Longest job, in s.
     pub job_s: u32,
 }
