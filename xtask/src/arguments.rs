@@ -14,7 +14,8 @@ usage: cargo xtask JOB
   soak               the property tests with many more cases, and the daemon under load
   fit                fit the constants of expected times to the published measurements, and score them
   bench              the benchmarks, which print figures and judge nothing
-  tidy               import edges, module docs, sizes, leftovers";
+  tidy [--tables]    edges of crates and modules, docs, names, sizes, leftovers;
+                     --tables prints the tables of exceptions as they are now, and each module's uses";
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Job {
@@ -27,6 +28,7 @@ pub(crate) enum Job {
     Bench,
     Fit,
     Tidy,
+    Tables,
 }
 
 pub(crate) fn parse(words: &[String]) -> anyhow::Result<Job> {
@@ -45,6 +47,7 @@ pub(crate) fn parse(words: &[String]) -> anyhow::Result<Job> {
         ["bench"] => Job::Bench,
         ["fit"] => Job::Fit,
         ["tidy"] => Job::Tidy,
+        ["tidy", "--tables"] => Job::Tables,
         other => bail!("`{}` is not a job of cargo xtask\n\n{USAGE}", other.join(" ")),
     })
 }
@@ -68,6 +71,7 @@ mod tests {
         assert_eq!(parsed("serve --port 8123").unwrap(), Job::Serve { port: Some(8123) });
         assert_eq!(parsed("site --out /a/b").unwrap(), Job::Site { out: Some("/a/b".into()) });
         assert_eq!(parsed("release --out /a").unwrap(), Job::Release { out: Some("/a".into()) });
+        assert_eq!(parsed("tidy --tables").unwrap(), Job::Tables);
         assert_eq!(parsed("test --quick").unwrap(), Job::Test { quick: true });
     }
 

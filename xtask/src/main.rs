@@ -47,6 +47,7 @@ fn perform(job: Job) -> anyhow::Result<ExitCode> {
         Job::Bench => test::bench(&places)?,
         Job::Fit => test::fit(&places)?,
         Job::Tidy => tidy::check_tree(&places)?,
+        Job::Tables => tidy::print_tables(&places)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -9,11 +9,19 @@ use anyhow::{Context, bail};
 use crate::child::{cargo, printed_by};
 use crate::places::Places;
 
+mod circles;
+mod comments;
+mod crate_modules;
+mod docs;
 mod edges;
+mod layers;
 mod leftovers;
 pub(crate) mod locks;
+mod rust_file;
 mod source;
+mod sources;
 mod tracked;
+mod type_names;
 
 /// Something that has to change, and where.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,13 +42,32 @@ impl Display for Finding {
     }
 }
 
+/// Prints the tables of exceptions as they would have to be now, and the uses of each crate's modules.
+pub(crate) fn print_tables(places: &Places) -> anyhow::Result<()> {
+    let sources = sources::read(places, &metadata(places)?, &files_of_the_project(places)?)?;
+    for source in &sources {
+        source.print_uses();
+    }
+    println!("\nxtask/src/tidy/type_names.rs");
+    sources.iter().map(sources::CrateSource::type_names).for_each(print_line);
+    println!("\nxtask/src/tidy/comments.rs");
+    sources.iter().map(sources::CrateSource::comments).for_each(print_line);
+    Ok(())
+}
+
+fn print_line(line: String) {
+    if !line.is_empty() {
+        println!("{line}");
+    }
+}
+
+fn metadata(places: &Places) -> anyhow::Result<String> {
+    printed_by(cargo(places).args(["metadata", "--format-version", "1", "--no-deps"]))
+}
+
 pub(crate) fn check_tree(places: &Places) -> anyhow::Result<()> {
-    let mut findings = edges::check(&printed_by(cargo(places).args([
-        "metadata",
-        "--format-version",
-        "1",
-        "--no-deps",
-    ]))?)?;
+    let metadata = metadata(places)?;
+    let mut findings = edges::check(&metadata)?;
     let paths = files_of_the_project(places)?;
     for path in &paths {
         findings.extend(tracked::check_path(path));
@@ -48,6 +75,9 @@ pub(crate) fn check_tree(places: &Places) -> anyhow::Result<()> {
         if let Ok(text) = String::from_utf8(bytes) {
             findings.extend(check_text(path, &text));
         }
+    }
+    for source in &sources::read(places, &metadata, &paths)? {
+        findings.extend(source.check());
     }
     for finding in &findings {
         println!("{finding}");

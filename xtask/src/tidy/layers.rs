@@ -1,0 +1,312 @@
+//! Which module of a crate may use which: an allow-list, so that a new direction is a decision and not an accident.
+//!
+//! A module may use those listed before it. A name covers the modules below it that are not listed themselves; among these
+//! any use is allowed that makes no circle. The root of a crate may use everything. A child may use what its parent's file
+//! defines, and that alone is no circle: `foo.rs` holds what the files of `foo/` share.
+//!
+//! The web crate is not here yet: the page's modules are redesigned in the next issue.
+
+use super::Finding;
+use super::circles::{circles, reached};
+use super::crate_modules::{CrateModules, Uses};
+
+/// Crate and its modules, from the ground up.
+const LAYERS: &[(&str, &str)] = &[
+    (
+        "calc-core",
+        "math order provenance text units
+         compare quality quant_format
+         error op
+         catalog::formats device model_arch
+         calibration::coefficients calibration::sustained calibration::engine roofline
+         calibration::machine precision
+         calibration cost hf_config
+         expected lowering
+         parallel
+         workload
+         analysis footprint
+         plan tiling
+         estimate
+         scheme
+         catalog
+         recommend
+         check explore schedule",
+    ),
+    (
+        "report",
+        "number_text request::fields model_file device_file accuracy
+         verdict work words::errors named_model request::analyze
+         calibration_file request::estimate table
+         request words
+         json model_file::lines verdict::explain
+         verdict::model summary",
+    ),
+    (
+        "chart",
+        "axis geometry theme
+         fan label mark
+         roofline
+         scene
+         curves draw scatter
+         svg",
+    ),
+    (
+        "validation",
+        "row
+         predict read score
+         fit folds own page
+         write main",
+    ),
+    (
+        "kernels",
+        "pack random stats
+         activation measure reference wrong
+         backend compare
+         cpu job",
+    ),
+    (
+        "companion",
+        "clock hooks measure reason
+         keys telemetry
+         audit jobs worker
+         cli::files cli::flags cli::lines cli::output
+         cli::bench cli::requests cli::sheet cli::socket
+         cli::api cli::merge cli::state
+         server::embedded server::refusal server::throttle server::host server::origin server::interrupt
+         server::metrics server::audit server::openapi server::rest
+         server::handshake
+         server::session
+         server::socket
+         server::routes
+         server::guard
+         server
+         cli::listen
+         cli::serve
+         cli",
+    ),
+    (
+        "protocol",
+        "bench close fault hex limits scope telemetry
+         job proof
+         client server",
+    ),
+    (
+        "xtask",
+        "arguments page::names tidy::locks
+         places
+         child lock
+         setup tidy
+         page
+         release serve
+         test",
+    ),
+];
+
+/// Uses against these rules that stood when the rules came: crate, user, used. All are to go in issue 11, so a line that is
+/// no longer needed fails too, and nothing is added.
+const EXCEPTIONS: &[(&str, &str, &str)] = &[
+    ("calc-core", "calibration::engine", "calibration::machine"),
+    ("calc-core", "hf_config::family", "hf_config::refusal"),
+    ("calc-core", "plan", "estimate"),
+    ("companion", "cli::compare::measured", "cli::compare::csv"),
+    ("companion", "cli::listen", "cli::serve"),
+    ("companion", "cli::sweep::row", "cli::sweep::grid"),
+    ("companion", "jobs::admit", "cli"),
+    ("companion", "server::audit", "server::guard"),
+    ("companion", "server::handshake", "server::guard"),
+    ("companion", "server::handshake", "server::socket"),
+    ("companion", "server::metrics", "server::guard"),
+    ("companion", "server::openapi", "server::routes"),
+    ("companion", "server::rest", "cli"),
+    ("companion", "server::rest", "server::guard"),
+    ("companion", "server::routes", "cli"),
+    ("companion", "server::routes", "server::guard"),
+    ("companion", "server::session", "server::socket"),
+    ("companion", "server::socket", "server::guard"),
+    ("kernels", "stats::worth", "stats::shape"),
+    ("report", "device_file::wrong_type", "words::errors"),
+    ("report", "model_file", "request"),
+    ("report", "named_model", "request"),
+    ("report", "words::errors", "request"),
+];
+
+/// The crates whose modules are checked.
+pub(super) fn covers(name: &str) -> bool {
+    LAYERS.iter().any(|(listed, _)| *listed == name)
+}
+
+pub(super) fn check(name: &str, modules: &CrateModules) -> Vec<Finding> {
+    let layers = LAYERS.iter().find(|(listed, _)| *listed == name);
+    let order: Vec<&str> = layers.map_or("", |(_, order)| order).split_whitespace().collect();
+    let exceptions = EXCEPTIONS.iter().filter(|(of, _, _)| *of == name);
+    let exceptions: Vec<(&str, &str)> = exceptions.map(|(_, from, to)| (*from, *to)).collect();
+    let mut findings = unlisted(&order, modules);
+    findings.extend(check_uses(&order, &exceptions, modules.uses()));
+    let complete =
+        |finding: Finding| Finding::new(format!("{name} {}", finding.place), finding.what);
+    findings.into_iter().map(complete).collect()
+}
+
+/// Modules without a place in the order, and places without a module.
+fn unlisted(order: &[&str], modules: &CrateModules) -> Vec<Finding> {
+    let paths: Vec<&str> = modules.modules().map(|(path, _)| path).collect();
+    let lacking = paths.iter().filter(|path| !path.is_empty() && place(order, path).is_none());
+    let lacking = lacking
+        .map(|path| Finding::new(path, "a module without a place in xtask/src/tidy/layers.rs"));
+    let gone = order.iter().filter(|name| !paths.contains(name));
+    lacking
+        .chain(
+            gone.map(|name| Finding::new(name, "is in xtask/src/tidy/layers.rs and is no module")),
+        )
+        .collect()
+}
+
+/// The place of the longest listed name that covers `module`.
+fn place(order: &[&str], module: &str) -> Option<usize> {
+    let mut name = module;
+    loop {
+        if let Some(place) = order.iter().position(|listed| *listed == name) {
+            return Some(place);
+        }
+        name = name.rsplit_once("::")?.0;
+    }
+}
+
+fn check_uses(order: &[&str], exceptions: &[(&str, &str)], mut uses: Uses) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (from, to) in exceptions {
+        if uses.remove(&((*from).to_owned(), (*to).to_owned())).is_none() {
+            findings.push(Finding::new(from, format!("no longer uses `{to}`; {SHRINK}")));
+        }
+    }
+    for (from, to) in exceptions {
+        if is_upward(order, from, to)
+            || reached(to, &uses).contains(from)
+            || findings.iter().any(|finding| finding.place == *from)
+        {
+            continue;
+        }
+        findings.push(Finding::new(from, format!("may use `{to}` by the rules; {SHRINK}")));
+    }
+    for ((from, to), names) in &uses {
+        if is_upward(order, from, to) {
+            let names = names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+            findings.push(Finding::new(
+                from,
+                format!(
+                    "uses {names} of `{to}`, which is listed after it in xtask/src/tidy/layers.rs"
+                ),
+            ));
+        }
+    }
+    findings.extend(circles(&uses).into_iter().map(|circle| {
+        let names = circle.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        Finding::new("modules", format!("use each other in a circle: {names}"))
+    }));
+    findings
+}
+
+const SHRINK: &str = "remove its exception from xtask/src/tidy/layers.rs";
+
+fn is_upward(order: &[&str], from: &str, to: &str) -> bool {
+    match (place(order, from), place(order, to)) {
+        (Some(from), Some(to)) => to > from,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rust_file::RustFile;
+    use super::*;
+
+    /// The findings on a crate of these files.
+    fn found(order: &[&str], exceptions: &[(&str, &str)], files: &[(&str, &str)]) -> Vec<String> {
+        let read =
+            |(path, text): &(&str, &str)| ((*path).to_owned(), RustFile::read(text).unwrap());
+        let modules = CrateModules::new("some-crate", files.iter().map(read));
+        let findings = unlisted(order, &modules).into_iter();
+        findings
+            .chain(check_uses(order, exceptions, modules.uses()))
+            .map(|f| f.to_string())
+            .collect()
+    }
+
+    const UPWARD: &str = "a: uses B of `b`, which is listed after it in xtask/src/tidy/layers.rs";
+
+    #[test]
+    fn a_use_of_what_is_listed_later_is_refused_in_every_spelling() {
+        for text in [
+            "use crate::b::B;",
+            "use crate::{b::{self, B}};",
+            "use super::b::B as C;",
+            "fn f() { crate::b::B::new(); }",
+            "fn f() { use crate::b; b::B::new(); }",
+            "mod inner { fn f(_: super::super::b::B) {} }",
+            "fn f() { println!(\"{}\", some_crate::b::B); }",
+            "use crate::B;",
+            "use super::*; fn f(b: crate::B) {}",
+        ] {
+            let files = [
+                ("lib.rs", "mod a; mod b; pub use b::B;"),
+                ("a.rs", text),
+                ("b.rs", "pub struct B;"),
+            ];
+            assert_eq!(found(&["a", "b"], &[], &files), [UPWARD], "{text}");
+            assert!(found(&["b", "a"], &[], &files).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn comments_strings_tests_and_other_crates_do_not_count() {
+        for text in [
+            "// use crate::b::B;\n/* crate::b::B */",
+            "/// [`crate::b::B`]\nfn f() {}",
+            "const A: &str = \"crate::b::B\"; const C: &str = r#\"use crate::b::B;\"#;",
+            "#[cfg(test)]\nmod tests { use crate::b::B; }",
+            "struct A; impl A { #[cfg(test)] fn f() -> crate::b::B { crate::b::B } fn g() {} }",
+            "use other::b::B; fn f() { ::b::B::new(); }",
+        ] {
+            let files = [("lib.rs", ""), ("a.rs", text), ("b.rs", "pub struct B;")];
+            assert!(found(&["a", "b"], &[], &files).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_circle_is_refused_below_one_name_too() {
+        let files = [
+            ("lib.rs", ""),
+            ("a.rs", "pub struct Shared; pub fn all() { one::f(); }"),
+            ("a/one.rs", "use super::Shared; use super::two::T; pub fn f() {}"),
+            ("a/two.rs", "use super::one::f; pub struct T;"),
+        ];
+        let circle = "modules: use each other in a circle: a::one, a::two";
+        assert_eq!(found(&["a"], &[], &files), [circle]);
+        assert!(found(&["a"], &[("a::two", "a::one")], &files).is_empty());
+        assert!(
+            found(
+                &["a"],
+                &[],
+                &[files[0], files[1], ("a/one.rs", "use super::Shared; pub fn f() {}")]
+            )
+            .is_empty()
+        );
+    }
+
+    #[test]
+    fn an_exception_that_is_not_needed_is_refused() {
+        let files = [("lib.rs", ""), ("a.rs", "use crate::b::B;"), ("b.rs", "pub struct B;")];
+        assert!(found(&["a", "b"], &[("a", "b")], &files).is_empty());
+        assert_eq!(found(&["b", "a"], &[("a", "b")], &files).len(), 1, "allowed by the order");
+        assert_eq!(found(&["b", "a"], &[("b", "a")], &files).len(), 1, "no such use");
+    }
+
+    #[test]
+    fn every_module_has_one_place() {
+        let files = [("lib.rs", ""), ("a.rs", ""), ("a/one.rs", ""), ("b.rs", "")];
+        assert!(found(&["a", "b"], &[], &files).is_empty());
+        assert!(found(&["a::one", "b", "a"], &[], &files).is_empty());
+        assert_eq!(found(&["a"], &[], &files).len(), 1);
+        assert_eq!(found(&["a", "b", "c"], &[], &files).len(), 1);
+    }
+}

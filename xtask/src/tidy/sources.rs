@@ -1,0 +1,105 @@
+//! The source of each crate of the workspace, read once for all checks that look into Rust code.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context;
+use serde_json::Value;
+
+use super::crate_modules::CrateModules;
+use super::rust_file::RustFile;
+use super::{Finding, comments, docs, layers, type_names};
+use crate::places::Places;
+
+/// A crate, the modules in its `src`, and the comments of all its Rust files.
+pub(super) struct CrateSource {
+    name: String,
+    modules: CrateModules,
+    /// Comment lines that hide their subject.
+    refused_comments: usize,
+}
+
+/// Reads the crates that `cargo metadata --no-deps` lists; `paths` are the files of the project.
+pub(super) fn read(
+    places: &Places,
+    metadata: &str,
+    paths: &[String],
+) -> anyhow::Result<Vec<CrateSource>> {
+    let metadata: Value = serde_json::from_str(metadata).context("what cargo metadata printed")?;
+    let packages = metadata["packages"].as_array().context("cargo metadata names no packages")?;
+    let folders = packages.iter().map(|package| folder_of(places, package));
+    let folders = folders.collect::<anyhow::Result<Vec<String>>>()?;
+    let crates = packages.iter().zip(&folders);
+    let crates = crates.map(|(package, folder)| {
+        let is_own = |path: &&String| {
+            let owner =
+                folders.iter().filter(|folder| path.starts_with(*folder)).max_by_key(|f| f.len());
+            owner == Some(folder) && path.ends_with(".rs")
+        };
+        let files: Vec<&String> = paths.iter().filter(is_own).collect();
+        let name = package["name"].as_str().context("a package has a name")?;
+        read_crate(places, name, folder, &files)
+    });
+    crates.collect()
+}
+
+/// The folder of a package in the checkout, with a slash at the end.
+fn folder_of(places: &Places, package: &Value) -> anyhow::Result<String> {
+    let manifest = package["manifest_path"].as_str().context("a package has a manifest")?;
+    let folder = Path::new(manifest).parent().context("a manifest lies in a folder")?;
+    let folder = folder.strip_prefix(&places.root).context("a package lies in the checkout")?;
+    Ok(format!("{}/", folder.to_string_lossy()))
+}
+
+fn read_crate(
+    places: &Places,
+    name: &str,
+    folder: &str,
+    files: &[&String],
+) -> anyhow::Result<CrateSource> {
+    let mut refused_comments = 0;
+    let mut code = Vec::new();
+    for path in files {
+        let text = fs::read_to_string(places.root.join(path)).with_context(|| path.to_string())?;
+        refused_comments += comments::count(&text);
+        if let Some(below) = path.strip_prefix(&format!("{folder}src/")) {
+            let file = RustFile::read(&text).with_context(|| path.to_string())?;
+            code.push((below.to_owned(), file));
+        }
+    }
+    Ok(CrateSource {
+        name: name.to_owned(),
+        modules: CrateModules::new(name, code),
+        refused_comments,
+    })
+}
+
+impl CrateSource {
+    pub(super) fn check(&self) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        if layers::covers(&self.name) {
+            findings.extend(layers::check(&self.name, &self.modules));
+        }
+        findings.extend(docs::check(&self.name, &self.modules));
+        findings.extend(type_names::check(&self.name, &self.modules));
+        findings.extend(comments::check(&self.name, self.refused_comments));
+        findings
+    }
+
+    /// This crate's line in the table of type names.
+    pub(super) fn type_names(&self) -> String {
+        type_names::table_line(&self.name, &self.modules)
+    }
+
+    /// This crate's line in the table of comments.
+    pub(super) fn comments(&self) -> String {
+        comments::table_line(&self.name, self.refused_comments)
+    }
+
+    pub(super) fn print_uses(&self) {
+        println!("## {}", self.name);
+        for ((from, to), names) in self.modules.uses() {
+            println!("{from} -> {to}: {}", names.into_iter().collect::<Vec<_>>().join(", "));
+        }
+    }
+}
