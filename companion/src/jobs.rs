@@ -1,4 +1,4 @@
-//! Jobs: kept safely before they are acknowledged, run one at a time in a process of their own, told by numbered events.
+//! Jobs: stored before they are acknowledged, run one at a time, each in a worker process, and reported by numbered events.
 
 mod admit;
 mod child;

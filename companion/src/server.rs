@@ -1,5 +1,5 @@
-//! What answers over HTTP and over the socket of the page. Requests pass the guard (name, origin), then the table of routes; a
-//! socket passes the handshake, then lives as a session.
+//! The HTTP server and the socket of the page. Requests pass the guard (host name, origin), then the table of routes; a
+//! socket passes the handshake, then becomes a session.
 
 mod audit;
 mod connections;
@@ -42,15 +42,15 @@ use tokio::time::timeout;
 use connections::{Connections, Listener};
 use daemon::Daemon;
 
-/// Time that a running job gets to end when the daemon ends.
+/// Grace time of a running job when the daemon ends.
 const EXIT_GRACE: Duration = Duration::from_secs(3);
 
-/// Serves until a signal ends it, and gives the exit code.
+/// Serves until a signal ends the daemon; returns the exit code.
 ///
 /// `announce` is called when everything is open and requests are answered.
 ///
 /// # Errors
-/// Why it cannot start, as a sentence.
+/// A sentence that says why the server cannot start.
 pub(crate) fn serve(
     config: Config,
     bound: Vec<Bound>,
@@ -80,13 +80,13 @@ pub(crate) fn serve(
         }
         announce()?;
         let code = ended_by_signal().await.map_err(failed)?;
-        // Sessions say goodbye, and the job that runs is marked as interrupted.
+        // Sessions send their last message, and the running job is marked as interrupted.
         daemon.ending.send_replace(true);
         daemon.jobs.end();
         let _ = timeout(EXIT_GRACE, runner).await;
         daemon.jobs.store().settle().await;
         audit::finish(&daemon);
-        // What cannot be removed is found stale at the next start.
+        // A socket file that cannot be removed is found stale at the next start.
         for path in paths {
             let _ = std::fs::remove_file(path);
         }
@@ -94,7 +94,7 @@ pub(crate) fn serve(
     })
 }
 
-/// Ctrl-C is an interruption; the other one is how a service is ended.
+/// Exit code 130 for Ctrl-C, 0 for SIGTERM, by which services are stopped.
 async fn ended_by_signal() -> std::io::Result<u8> {
     let mut terminate: Signal = signal(SignalKind::terminate())?;
     tokio::select! {

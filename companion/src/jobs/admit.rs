@@ -1,4 +1,4 @@
-//! Which jobs are taken at all. What is refused here never reaches the queue.
+//! Admission: the checks that a job has to pass before it is queued.
 
 use calc_core::catalog;
 use protocol::bench::{BenchKind, BenchSpec};
@@ -10,28 +10,28 @@ use super::memory;
 use crate::hooks::Hooks;
 use crate::reason::Reason;
 
-/// Points of one sweep.
+/// Largest number of points of a job.
 pub(crate) const POINTS: usize = 4096;
-/// Largest rows, columns and depth.
+/// Largest M, N or K.
 pub(crate) const DIMENSION: u64 = 65_536;
-/// Seconds that a job may take.
+/// Longest duration of a job, in s.
 pub(crate) const JOB_S: u32 = 3600;
-/// Jobs that wait.
+/// Largest number of waiting jobs.
 pub(crate) const QUEUED: u32 = 32;
-/// Jobs of one key that wait or run.
+/// Largest number of waiting and running jobs of one key.
 pub(crate) const PER_KEY: u32 = 8;
 
 const ITERATIONS: u32 = 4096;
-/// Elements of one operand: what 4-byte elements of it fill is 16 GiB.
+/// Largest number of elements of one operand: 16 GiB with 4 bytes each.
 const ELEMENTS: u128 = 1 << 32;
 const LONGEST_NAME: usize = 64;
 
-/// Refuses what there is no memory for now. `held` bytes of it are those of the job that runs.
+/// Refuses a job that needs more memory than is available. `held` is the memory of the running job, in bytes.
 pub(crate) fn has_room(spec: &JobSpec, hooks: &Hooks, held: u64) -> Result<(), Fault> {
     memory::has_room(spec, hooks.memory().or_else(memory::available), held)
 }
 
-/// Refuses what cannot be run here.
+/// Refuses an order that no worker could run.
 pub(crate) fn is_possible(spec: &JobSpec) -> Result<(), Fault> {
     match spec {
         JobSpec::Bench(bench) => {
@@ -125,7 +125,7 @@ mod tests {
             ("4097 points", BenchSpec { shapes: vec![shape; POINTS + 1], ..gemv() }),
             ("unknown format", BenchSpec { formats: vec!["int9".into()], ..gemv() }),
             ("iterations is 0", BenchSpec { iterations: Some(0), ..gemv() }),
-            ("backend is not a name", BenchSpec { backend: Some("../x".into()), ..gemv() }),
+            ("backend is not a valid name", BenchSpec { backend: Some("../x".into()), ..gemv() }),
         ];
         for (expected, spec) in cases {
             let fault = is_possible(&JobSpec::Bench(spec)).unwrap_err();

@@ -1,5 +1,5 @@
-//! Whether a job has room: what the largest of its points keeps in memory at once, against what the machine can give without
-//! swapping. A job that has none is refused before it waits, not ended by the system while it runs.
+//! The memory that a job needs for the largest of its points, against the memory that is available without
+//! swapping. A job that does not fit is refused before it is queued.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -19,17 +19,17 @@ use report::number_text;
 use crate::measure::calibration;
 use crate::reason::Reason;
 
-/// As the kernels do it: cold buffers cover four times the last-level cache, and there are two at least.
+/// Cold buffers, as the kernels allocate them: four times the last-level cache, at least two copies.
 const COVER: u64 = 4;
 const LEAST_COPIES: u64 = 2;
-/// The last-level cache where the system does not tell, and the least size of cold arrays.
+/// Assumed last-level cache where the system does not report one, and the smallest cold array, in bytes.
 const UNKNOWN_CACHE: u64 = 128 << 20;
 const LEAST_ARRAY: u64 = 64 << 20;
-/// What stays free for everything else, or a tenth, whichever is more.
+/// Memory that stays free for other programs, in bytes; a tenth of the available memory if that is more.
 const RESERVE: u64 = 1 << 30;
 
-/// Refuses a job that needs more than there is. `held` is what a job that runs now will give back; without `available` nothing is
-/// known and nothing refused.
+/// Refuses a job that needs more memory than is available. `held` is the memory that the running job will release; an unknown
+/// `available` refuses nothing.
 pub(super) fn has_room(spec: &JobSpec, available: Option<u64>, held: u64) -> Result<(), Fault> {
     let (Some(available), needed) = (available, needed(spec)) else { return Ok(()) };
     let available = available.saturating_sub(RESERVE.max(available / 10)).saturating_add(held);
@@ -40,7 +40,7 @@ pub(super) fn has_room(spec: &JobSpec, available: Option<u64>, held: u64) -> Res
     Err(Reason::MemoryShort.with(&[&shown(needed), &shown(available)]))
 }
 
-/// What the system says that programs can have; nothing where it does not say.
+/// Memory that the system reports as available, in bytes.
 pub(super) fn available() -> Option<u64> {
     available_in(&fs::read_to_string("/proc/meminfo").ok()?)
 }
@@ -50,7 +50,7 @@ fn available_in(meminfo: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Bytes of the largest point. Points are measured one after the other.
+/// Memory of the largest point, in bytes. Points are measured one after another.
 pub(super) fn needed(spec: &JobSpec) -> u64 {
     let cache = last_level_cache();
     let cold = (COVER * cache).max(LEAST_ARRAY);
@@ -93,7 +93,7 @@ fn points(bench: &BenchSpec, cold: u64) -> Vec<Kernel> {
     }
 }
 
-/// All layouts where no format is named; formats without a kernel are the worker's to refuse.
+/// All layouts if no format is named. The worker refuses formats without a kernel.
 fn layouts(formats: &[String]) -> Vec<Layout> {
     if formats.is_empty() {
         return Layout::ALL.into();
@@ -102,7 +102,7 @@ fn layouts(formats: &[String]) -> Vec<Layout> {
     formats.iter().filter_map(layout).collect()
 }
 
-/// What the processor's backend allocates for a point: weights or arrays with their copies, and inputs and outputs.
+/// Bytes that the processor's backend allocates for a point: weights or arrays with their copies, inputs and outputs.
 fn bytes(kernel: &Kernel, how: Cache, cache: u64) -> u64 {
     let copied = |bytes: u64| match how {
         Cache::Hot => bytes,
@@ -134,7 +134,7 @@ fn bytes(kernel: &Kernel, how: Cache, cache: u64) -> u64 {
     }
 }
 
-/// Of all cores together; the system is asked once.
+/// Last-level cache of all cores together, in bytes; read once.
 fn last_level_cache() -> u64 {
     static FOUND: OnceLock<u64> = OnceLock::new();
     *FOUND.get_or_init(|| {
@@ -187,7 +187,7 @@ mod tests {
         assert!(said.contains("34.4 GB of memory") && said.contains("19.3 GB are"), "{said}");
         assert_eq!(has_room(&large, Some(20 * GIB), 16 * GIB), Ok(()), "a job gives it back");
         assert_eq!(has_room(&large, None, 0), Ok(()), "where nothing is known");
-        // At least a gibibyte stays free: not all of what a small machine has is for a job.
+        // At least 1 GiB stays free on a small machine.
         assert!(has_room(&job(r#"{"kind":"calibrate"}"#), Some(GIB), 0).is_err());
     }
 

@@ -1,4 +1,4 @@
-//! What the daemon writes into the audit log: what was done before it is acknowledged, refusals in the background and counted.
+//! The background part of the audit log: counted refusals, and the last entries of a daemon.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::daemon::{Daemon, write};
 use crate::audit::{Action, Entry, Who};
 
-/// How often counted refusals are looked at.
+/// Interval in which counted refusals are written.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Writes counted refusals until the daemon ends.
@@ -19,7 +19,7 @@ pub(super) async fn follow(daemon: Arc<Daemon>) {
     }
 }
 
-/// The last lines of a daemon.
+/// Writes the last entries of a daemon.
 pub(super) fn finish(daemon: &Daemon) {
     for entry in daemon.tally.due(Instant::now(), true) {
         write(&daemon.log, &entry, false);

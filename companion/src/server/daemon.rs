@@ -19,7 +19,7 @@ use crate::jobs::{Jobs, Journal, Store};
 use crate::keys::{KeyFile, random};
 use crate::telemetry::Watch;
 
-/// Calculations at once.
+/// Largest number of concurrent calculations.
 const COMPUTING: usize = 2;
 
 /// The configuration of a daemon.

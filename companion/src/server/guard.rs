@@ -1,4 +1,4 @@
-//! What stands before every route: the name, the origin, no secrets in addresses, a panic that stays in its request, and the
+//! The checks before every route: host name, origin, no secrets in the query. A panic ends its request only. Also the
 //! headers of every answer.
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::reply::refuse;
 use super::{host, origin, routes, table};
 use crate::audit::Action;
 
-/// Names of secrets that some program may put into a query, where logs and histories keep them.
+/// Query keys that other programs use for secrets; logs and histories would keep their values.
 const SECRETS: [&str; 8] =
     ["token", "access_token", "api_key", "apikey", "secret", "pair", "code", "password"];
 const OVERRIDES: [&str; 3] = ["x-http-method-override", "x-http-method", "x-method-override"];
@@ -85,7 +85,7 @@ fn names_a_secret(uri: &Uri) -> bool {
         .any(|key| SECRETS.iter().any(|secret| key.eq_ignore_ascii_case(secret)))
 }
 
-/// The browser's question whether a page may ask; only allowed origins come this far.
+/// The answer to a CORS preflight request; the origin was allowed before.
 fn preflight(request: &Request, origin: Option<&str>) -> Option<Response> {
     let asks = request.method() == Method::OPTIONS
         && origin.is_some()
@@ -100,10 +100,10 @@ fn preflight(request: &Request, origin: Option<&str>) -> Option<Response> {
     })
 }
 
-/// In a task of its own, so that a panic ends this request and nothing else.
+/// Answers in a separate task, so that a panic ends this request only.
 async fn contained(daemon: &Arc<Daemon>, admitted: Admitted, request: Request) -> Response {
     let task = tokio::spawn(routes::answer(Arc::clone(daemon), admitted, request));
-    // A client that goes away takes its request along.
+    // The task is aborted when the client disconnects.
     let task = AbortOnDrop(task);
     task.joined().await.unwrap_or_else(|_| {
         daemon.counters.panics.fetch_add(1, Ordering::Relaxed);
@@ -126,7 +126,7 @@ impl Drop for AbortOnDrop {
     }
 }
 
-/// The headers of every answer, also of refusals.
+/// Sets the headers that every answer has, refusals included.
 fn set_headers(headers: &mut HeaderMap, host: Option<&str>, origin: Option<&str>) {
     for (name, value) in FIXED {
         headers.insert(name, HeaderValue::from_static(value));
@@ -135,7 +135,7 @@ fn set_headers(headers: &mut HeaderMap, host: Option<&str>, origin: Option<&str>
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     headers.append(header::VARY, HeaderValue::from_static("Origin"));
-    // Never a wildcard, never with credentials.
+    // CORS never allows a wildcard and never credentials.
     if let Some(origin) = origin.and_then(|origin| HeaderValue::from_str(origin).ok()) {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         let shared = HeaderValue::from_static("cross-origin");
@@ -143,8 +143,8 @@ fn set_headers(headers: &mut HeaderMap, host: Option<&str>, origin: Option<&str>
     }
 }
 
-/// What the page may load and who may frame it. The page repeats it but for `frame-ancestors`, which only a header can say,
-/// and for the socket, whose address it has from here.
+/// The content security policy. The page has the same one in a meta element except for `frame-ancestors`, which only a header can set,
+/// and except for the address of the socket.
 fn policy(host: Option<&str>) -> String {
     let socket = host.map(|host| format!(" ws://{host}")).unwrap_or_default();
     format!(

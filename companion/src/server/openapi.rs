@@ -51,7 +51,7 @@ fn operation(route: &Route) -> Value {
         ]);
         operation["responses"]["404"] = json!({ "description": "Not in the catalog" });
     }
-    // Without a token it is answered on this machine only.
+    // Requests without a token are answered on this machine only.
     if !matches!(route.reply, Reply::Health | Reply::Socket) {
         operation["security"] = json!([{}, { "token": [] }]);
     }

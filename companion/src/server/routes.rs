@@ -12,7 +12,7 @@ use super::refusal::Refusal;
 use super::table::{ROUTES, Reply, is_api, matches};
 use super::{metrics, openapi, reply, rest, upgrade};
 
-/// Answers what the guard let through.
+/// Answers an admitted request.
 pub(super) async fn answer(daemon: Arc<Daemon>, admitted: Admitted, request: Request) -> Response {
     let path = request.uri().path().to_owned();
     let mut methods = Vec::new();
@@ -44,7 +44,7 @@ async fn answer_by(
     admitted: &Admitted,
     request: Request,
 ) -> Response {
-    // What needs no secret to ask on this machine needs a token from elsewhere.
+    // Over the network these addresses need a token.
     let open = matches!(reply, Reply::Health | Reply::Socket);
     if !open && let Err(refusal) = rest::may_read(daemon, admitted.peer, request.headers()) {
         return reply::refuse(daemon, refusal);

@@ -12,22 +12,22 @@ use tungstenite::error::{CapacityError, ProtocolError};
 
 use crate::reason::Reason;
 
-/// How long one message may take on its way out.
+/// Time limit for sending one message.
 const SEND_TIME: Duration = Duration::from_secs(10);
-/// Both halves of a socket.
+/// The sending half of a socket.
 pub(super) type Sink = SplitSink<WebSocket, Message>;
 pub(super) type Stream = SplitStream<WebSocket>;
 
-/// Why a socket is closed.
+/// The reason for closing a socket.
 #[derive(Debug)]
 pub(super) enum Close {
-    /// With a last message.
+    /// A last message, then a code.
     Say(u16, Fault),
-    /// With a code only, as the WebSocket protocol wants it for its own violations.
+    /// A code only, as WebSocket requires for violations of its protocol.
     Code(u16),
-    /// The other side is gone.
+    /// The client has disconnected.
     Gone,
-    /// The other side does not read.
+    /// The client does not read.
     Slow,
 }
 
@@ -36,7 +36,7 @@ impl Close {
         Self::Say(code, reason.fault())
     }
 
-    /// What a failure to read means.
+    /// The reason that follows from a read error.
     pub(super) fn of(error: axum::Error) -> Self {
         let inner = error.into_inner();
         let code = match inner.downcast_ref::<tungstenite::Error>() {
@@ -58,7 +58,7 @@ pub(super) async fn say(sink: &mut Sink, id: Option<u32>, say: ServerMessage) ->
     send(sink, Message::Text(text.into())).await
 }
 
-/// Sends a frame, unless the other side does not read for long.
+/// Sends a frame within the time limit.
 pub(super) async fn send(sink: &mut Sink, message: Message) -> Result<(), Close> {
     match timeout(SEND_TIME, sink.send(message)).await {
         Ok(Ok(())) => Ok(()),

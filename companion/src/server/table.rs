@@ -19,12 +19,12 @@ pub(super) struct Route {
     pub(super) reply: Reply,
 }
 
-/// What answers.
+/// The handler of a route.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Reply {
-    /// A pure function of a JSON object; the verb has its fields.
+    /// A calculation on a JSON object with the fields of the verb.
     Compute(&'static str, fn(Given) -> Result<Vec<u8>, Failure>),
-    /// The same with the names of the first prototypes.
+    /// A calculation with the prototypes' names.
     Prototype(&'static str, fn(Given) -> Result<Vec<u8>, Failure>),
     /// A catalog, or a row of it.
     Catalog(&'static str),
@@ -43,7 +43,7 @@ const fn post(path: &'static str, summary: &'static str, reply: Reply) -> Route 
     Route { method: Method::POST, path, summary, reply }
 }
 
-/// All of them.
+/// The routes.
 pub(super) static ROUTES: [Route; 22] = [
     post("/api/v1/analyze", "One operator on one device", Reply::Compute("analyze", api::analyze)),
     post("/api/v1/estimate", "A model on a device", Reply::Compute("estimate", api::estimate)),
@@ -93,7 +93,7 @@ pub(super) static ROUTES: [Route; 22] = [
     get(SOCKET, "The socket of the page", Reply::Socket),
 ];
 
-/// True for what is answered by the table, and for what looks like it.
+/// True for paths of the table and for all below `/api`.
 pub(super) fn is_api(path: &str) -> bool {
     path == "/api"
         || path.starts_with("/api/")

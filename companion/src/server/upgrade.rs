@@ -29,7 +29,7 @@ const WRITE_BUFFER: usize = 1024 * 1024;
 /// Time for the last message, and again for the client to read it.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
 
-/// Opens a socket, if there is a place.
+/// Upgrades a request to a socket, if there is a place.
 pub(super) async fn open(daemon: &Arc<Daemon>, admitted: &Admitted, request: Request) -> Response {
     let (mut parts, _) = request.into_parts();
     let Ok(upgrade) = WebSocketUpgrade::from_request_parts(&mut parts, &()).await else {
@@ -75,7 +75,7 @@ async fn attend(
     part(&daemon, close, sink, stream).await;
 }
 
-/// Says why, and listens for a moment: a connection that is dropped with unread bytes loses the last message too.
+/// Sends the reason and reads for a moment: dropping a connection with unread bytes would lose the last message.
 async fn part(daemon: &Daemon, close: Close, mut sink: Sink, mut stream: Stream) {
     let broken = matches!(close, Close::Code(_));
     let code = match close {
@@ -96,7 +96,7 @@ async fn part(daemon: &Daemon, close: Close, mut sink: Sink, mut stream: Stream)
     let frame = CloseFrame { code, reason: Utf8Bytes::from_static("") };
     let _ = timeout(EXIT_GRACE, sink.send(Message::Close(Some(frame)))).await;
     let heard_out = timeout(EXIT_GRACE, async { while let Some(Ok(_)) = stream.next().await {} });
-    // After a violation nothing can be read any more, and only time lets the last frame arrive.
+    // After a protocol violation nothing can be read, so the last frame gets time to arrive.
     if heard_out.await.is_ok() && broken {
         sleep(EXIT_GRACE / 2).await;
     }

@@ -5,7 +5,7 @@ use kernels::pack::Layout;
 use protocol::job::CalibrateSpec;
 use report::calibration_file;
 
-use super::Voice;
+use super::WorkerChannel;
 use super::bench::{SEED, measure, processor, quick};
 use crate::hooks::Hooks;
 use crate::jobs::message::WorkerMessage;
@@ -16,7 +16,11 @@ use crate::measure::device;
 const POINT_S: f64 = 2.5;
 
 /// Measures all points and says what they come to; false if it was told to stop.
-pub(super) fn run(spec: &CalibrateSpec, voice: &Voice, hooks: &Hooks) -> Result<bool, String> {
+pub(super) fn run(
+    spec: &CalibrateSpec,
+    channel: &WorkerChannel,
+    hooks: &Hooks,
+) -> Result<bool, String> {
     let mut cpu = processor(spec.backend.as_deref())?;
     let named = |(kernel, cache): (Kernel, _)| {
         (kernel.key().to_owned(), Work { kernel, cache, seed: SEED })
@@ -27,12 +31,12 @@ pub(super) fn run(spec: &CalibrateSpec, voice: &Voice, hooks: &Hooks) -> Result<
     }
     let plan = quick(PLAN, hooks);
     let points: Vec<(String, Work)> = points.into_iter().map(named).collect();
-    let Some(records) = measure(&mut cpu, &points, &plan, POINT_S, voice)? else {
+    let Some(records) = measure(&mut cpu, &points, &plan, POINT_S, channel)? else {
         return Ok(false);
     };
     let calibrated = Calibrated::new(&records)?;
     let device = device::file(&calibrated, &records, None)?;
-    voice.say(&WorkerMessage::Calibration {
+    channel.send(&WorkerMessage::Calibration {
         calibration: calibration_file::write(&calibrated.own()),
         device: Some(format!("{device:#}\n")),
     });

@@ -7,31 +7,31 @@ use std::time::Duration;
 
 use protocol::bench::{BenchRecord, Check, Precision, Time};
 
-use super::Voice;
+use super::WorkerChannel;
 use super::script::{Act, Script};
 use crate::jobs::message::WorkerMessage;
 
 /// Runs the script.
-pub(super) fn run(script: Script, voice: &Voice) {
-    voice.say(&WorkerMessage::Plan { predicted_s: script.predicted_ms.map(|ms| ms / 1e3) });
+pub(super) fn run(script: Script, channel: &WorkerChannel) {
+    channel.send(&WorkerMessage::Plan { predicted_s: script.predicted_ms.map(|ms| ms / 1e3) });
     for step in 1..=script.steps {
         sleep(Duration::from_millis(script.step_ms.into()));
-        if voice.stopped() {
-            return voice.say(&WorkerMessage::Stopped {});
+        if channel.stopped() {
+            return channel.send(&WorkerMessage::Stopped {});
         }
         let note = format!("step {step}");
-        voice.say(&WorkerMessage::Progress { done: step, total: script.steps, note });
-        voice.say(&WorkerMessage::Result { record: Box::new(record(f64::from(step))) });
+        channel.send(&WorkerMessage::Progress { done: step, total: script.steps, note });
+        channel.send(&WorkerMessage::Result { record: Box::new(record(f64::from(step))) });
     }
-    act(script.act, voice);
+    act(script.act, channel);
 }
 
-fn act(act: Act, voice: &Voice) {
+fn act(act: Act, channel: &WorkerChannel) {
     match act {
-        Act::Finish => voice.say(&WorkerMessage::Done {}),
-        Act::Fail => voice.say(&WorkerMessage::Failed { message: "as asked".into() }),
+        Act::Finish => channel.send(&WorkerMessage::Done {}),
+        Act::Fail => channel.send(&WorkerMessage::Failed { message: "as asked".into() }),
         Act::Hang => sleep(Duration::from_hours(1)),
-        Act::Linger | Act::IgnoreCancel => linger(voice),
+        Act::Linger | Act::IgnoreCancel => linger(channel),
         Act::Crash => {
             eprintln!("crashing as asked");
             std::process::abort()
@@ -42,29 +42,29 @@ fn act(act: Act, voice: &Voice) {
             raw(&[b'x'; 4096]);
         },
         Act::Flood => loop {
-            voice.say(&WorkerMessage::Log { line: "flood".into() });
+            channel.send(&WorkerMessage::Log { line: "flood".into() });
         },
         Act::Lie => {
             let mut record = record(1.0);
             record.bytes *= 2.0;
-            voice.say(&WorkerMessage::Result { record: Box::new(record) });
-            voice.say(&WorkerMessage::Done {});
+            channel.send(&WorkerMessage::Result { record: Box::new(record) });
+            channel.send(&WorkerMessage::Done {});
         }
         Act::Babble => {
-            voice.say(&WorkerMessage::Done {});
+            channel.send(&WorkerMessage::Done {});
             loop {
-                voice.say(&WorkerMessage::Log { line: "one more thing".into() });
+                channel.send(&WorkerMessage::Log { line: "one more thing".into() });
             }
         }
     }
 }
 
-fn linger(voice: &Voice) {
+fn linger(channel: &WorkerChannel) {
     loop {
-        voice.say(&WorkerMessage::Beat {});
+        channel.send(&WorkerMessage::Beat {});
         sleep(Duration::from_millis(50));
-        if voice.stopped() {
-            return voice.say(&WorkerMessage::Stopped {});
+        if channel.stopped() {
+            return channel.send(&WorkerMessage::Stopped {});
         }
     }
 }

@@ -21,7 +21,7 @@ fn whatever_a_job_does_it_ends_and_the_next_one_runs() {
         ("control", Act::Finish, JobState::Done, None),
         ("says so", Act::Fail, JobState::Failed, Some(FaultCode::Failed)),
         ("G01", Act::Crash, JobState::Failed, Some(FaultCode::Crashed)),
-        ("no last word", Act::Vanish, JobState::Failed, Some(FaultCode::Crashed)),
+        ("exit without a result", Act::Vanish, JobState::Failed, Some(FaultCode::Crashed)),
         ("G04", Act::Hang, JobState::Failed, Some(FaultCode::Hung)),
         ("G07 garbage", Act::Garble, JobState::Failed, Some(FaultCode::Garbled)),
         ("G07 oversize", Act::Oversize, JobState::Failed, Some(FaultCode::Garbled)),
