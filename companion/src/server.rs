@@ -32,7 +32,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use protocol::hex::Hex;
-use protocol::limits::Limits;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
@@ -40,7 +39,7 @@ use tokio::time::timeout;
 use crate::audit::{Action, Entry, Log, Tally, Who};
 use crate::clock::Clock;
 use crate::hooks::Hooks;
-use crate::jobs::{self, Jobs, Journal, Store};
+use crate::jobs::{Jobs, Journal, Store};
 use crate::keys::{KeyFile, random};
 use crate::telemetry::Watch;
 use connections::{Connections, Listener};
@@ -122,22 +121,6 @@ struct Daemon {
 const COMPUTING: usize = 2;
 /// What a running job may still take when the daemon ends.
 const LAST_WORDS: Duration = Duration::from_secs(3);
-
-/// What the daemon takes at most.
-fn limits() -> Limits {
-    Limits {
-        message_bytes: u32::try_from(socket::MESSAGE).unwrap_or(u32::MAX),
-        sessions: u32::try_from(places::SESSIONS).unwrap_or(u32::MAX),
-        messages_per_s: session::MESSAGES_PER_S,
-        subscriptions: u32::try_from(session::SUBSCRIPTIONS).unwrap_or(u32::MAX),
-        telemetry_hz: session::TELEMETRY_HZ.1,
-        queued_jobs: jobs::QUEUED,
-        jobs_per_key: jobs::PER_KEY,
-        points: u32::try_from(jobs::POINTS).unwrap_or(u32::MAX),
-        dimension: jobs::DIMENSION,
-        job_s: jobs::JOB_S,
-    }
-}
 
 /// Serves until a signal ends it, and gives the exit code.
 ///

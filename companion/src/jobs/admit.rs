@@ -4,22 +4,13 @@ use calc_core::catalog;
 use protocol::bench::{BenchKind, BenchSpec};
 use protocol::fault::Fault;
 use protocol::job::JobSpec;
+use protocol::limits::LIMITS;
 
 use super::memory;
 use crate::hooks::Hooks;
 use crate::reason::Reason;
 
-/// Points of one sweep.
-pub(crate) const POINTS: usize = 4096;
-/// Largest rows, columns and depth.
-pub(crate) const DIMENSION: u64 = 65_536;
-/// Seconds that a job may take.
-pub(crate) const JOB_S: u32 = 3600;
-/// Jobs that wait.
-pub(crate) const QUEUED: u32 = 32;
-/// Jobs of one key that wait or run.
-pub(crate) const PER_KEY: u32 = 8;
-
+const POINTS: usize = LIMITS.points as usize;
 const ITERATIONS: u32 = 4096;
 /// Elements of one operand: what 4-byte elements of it fill is 16 GiB.
 const ELEMENTS: u128 = 1 << 32;
@@ -59,7 +50,7 @@ fn measurable(bench: &BenchSpec) -> Result<(), Fault> {
     }
     for shape in &bench.shapes {
         for (name, value) in [("m", shape.m), ("n", shape.n), ("k", shape.k)] {
-            within(name, value, 1, DIMENSION)?;
+            within(name, value, 1, LIMITS.dimension)?;
         }
         let largest = [(shape.m, shape.k), (shape.k, shape.n), (shape.m, shape.n)]
             .map(|(rows, columns)| u128::from(rows) * u128::from(columns));

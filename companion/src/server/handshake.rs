@@ -12,6 +12,7 @@ use protocol::client::{Ask, ClientMessage, Identify, Pair};
 use protocol::close;
 use protocol::fault::{Fault, FaultCode};
 use protocol::hex::Hex;
+use protocol::limits::LIMITS;
 use protocol::proof::{self, Handshake, Nonce};
 use protocol::scope::Scope;
 use protocol::server::{Hello, Identified, Paired, ServerMessage, Versions};
@@ -19,7 +20,7 @@ use tokio::time::{sleep, timeout};
 
 use super::guard::Admitted;
 use super::socket::{Close, Sink, Stream, say};
-use super::{Daemon, audit, limits};
+use super::{Daemon, audit};
 use crate::audit::{Action, Entry, Who};
 use crate::keys::{Key, KeyId, PairError, random};
 use crate::reason::Reason;
@@ -54,7 +55,7 @@ pub(super) async fn greet(
         server: daemon.server,
         nonce,
         version: env!("CARGO_PKG_VERSION").into(),
-        limits: limits(),
+        limits: LIMITS,
     };
     say(sink, None, ServerMessage::Hello(hello)).await?;
     let ask = first_message(stream).await?;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use protocol::limits::LIMITS;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Sessions at once.
-pub(super) const SESSIONS: usize = 64;
+const SESSIONS: usize = LIMITS.sessions as usize;
 /// Sockets without a proof at once.
 const STRANGERS: usize = 8;
 

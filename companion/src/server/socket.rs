@@ -11,6 +11,7 @@ use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use protocol::close;
 use protocol::fault::Fault;
+use protocol::limits::LIMITS;
 use protocol::server::{Say, ServerMessage};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{sleep, timeout};
@@ -22,8 +23,6 @@ use super::{Daemon, handshake, session};
 use crate::audit::Action;
 use crate::reason::Reason;
 
-/// Bytes of a message.
-pub(super) const MESSAGE: usize = 256 * 1024;
 const FRAME: usize = 64 * 1024;
 const READ_BUFFER: usize = 16 * 1024;
 const WRITE_BUFFER: usize = 1024 * 1024;
@@ -81,7 +80,7 @@ pub(super) async fn open(daemon: &Arc<Daemon>, admitted: &Admitted, request: Req
     let (daemon, admitted) = (Arc::clone(daemon), admitted.clone());
     upgrade
         .protocols([protocol::SUBPROTOCOL])
-        .max_message_size(MESSAGE)
+        .max_message_size(LIMITS.message_bytes as usize)
         .max_frame_size(FRAME)
         .read_buffer_size(READ_BUFFER)
         .write_buffer_size(0)
