@@ -6,7 +6,6 @@ use calc_core::catalog;
 use calc_core::quant_format::QuantFormat;
 use calc_core::units::{Bytes, Flops, Hertz};
 
-use crate::activation::Multiply;
 use crate::measure::Clock;
 use crate::pack::Layout;
 
@@ -128,10 +127,7 @@ impl Product {
     /// # Panics
     /// Never: both are keys of the catalog.
     pub fn input_format(&self) -> &'static QuantFormat {
-        let key = match Multiply::of(self.layout) {
-            Multiply::Floats => "fp32",
-            Multiply::Bytes => "int8",
-        };
+        let key = if self.layout.quantizes_input() { "int8" } else { "fp32" };
         catalog::format(key).expect("the catalog has FP32 and INT8")
     }
 

@@ -9,6 +9,7 @@ pub mod gemm;
 pub mod gemv;
 pub mod isa;
 pub mod peak;
+pub mod rotation;
 pub mod speed;
 pub mod stream;
 mod task;

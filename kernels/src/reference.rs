@@ -1,6 +1,6 @@
 //! Products in f64, which kernels are compared with.
 
-use crate::pack::{Layout, Packed, RowRef, decode_row};
+use crate::pack::{Packed, RowRef, decode_row};
 
 /// A product, and how large its terms are: what rounding errors are proportional to.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,22 +44,22 @@ pub fn gemm(weights: &Packed, x: &[f64]) -> Product {
 
 /// What a kernel adds up for each weight of a row.
 fn magnitudes(weights: &Packed, r: usize, row: &[f64]) -> Vec<f64> {
-    match weights.layout() {
-        Layout::Int4G32 | Layout::Int4G128 => {
-            let stored = weights.row(r);
-            let without = vec![0; stored.zeros.len()];
-            let mut codes = vec![0.0; row.len()];
-            let stored = RowRef { zeros: &without, ..stored };
-            decode_row(weights.layout(), weights.tensor_scale(), stored, &mut codes);
-            codes.iter().zip(row).map(|(code, value)| code.abs() + (code - value).abs()).collect()
-        }
-        _ => row.iter().map(|value| value.abs()).collect(),
+    let layout = weights.layout();
+    if layout.block_zero_bytes() == 0 {
+        return row.iter().map(|value| value.abs()).collect();
     }
+    let stored = weights.row(r);
+    let no_zeros = vec![0; stored.zeros.len()];
+    let mut scaled_codes = vec![0.0; row.len()];
+    let stored = RowRef { zeros: &no_zeros, ..stored };
+    decode_row(layout, weights.tensor_scale(), stored, &mut scaled_codes);
+    scaled_codes.iter().zip(row).map(|(code, value)| code.abs() + (code - value).abs()).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pack::Layout;
 
     #[test]
     fn a_product_by_hand() {

@@ -167,7 +167,7 @@ impl Calibrated {
         self.rows.push(row(
             &fit,
             &[fitted, judged].concat(),
-            FactorRow { format: Some(Text::Borrowed(layout.format_key())), ..product() },
+            FactorRow { format: Some(Text::Borrowed(layout.format().key)), ..product() },
         ));
         Ok(())
     }

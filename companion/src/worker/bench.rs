@@ -5,12 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kernels::backend::{Backend, Cache, Element, Kernel, MatrixProduct, Product, Work};
+use kernels::backend::{Backend, Cache, Kernel, MatrixProduct, Product, Work};
 use kernels::cpu::backend::Cpu;
 use kernels::cpu::clock::SystemClock;
-use kernels::cpu::gemm::ELEMENTS;
 use kernels::measure::{Plan, StopRule, Stopped, WarmUp};
-use kernels::pack::Layout;
 use protocol::bench::{BenchKind, BenchRecord, BenchSpec, Shape};
 use report::json::bench::BenchJson;
 use serde_json::json;
@@ -18,7 +16,7 @@ use serde_json::json;
 use super::Voice;
 use crate::hooks::Hooks;
 use crate::jobs::message::WorkerMessage;
-use crate::measure::products::{element, layout};
+use crate::measure::products::{elements, layouts};
 use crate::measure::record;
 
 /// What a point takes: packing, warming up, samples until the median is certain.
@@ -155,22 +153,6 @@ fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
             Ok(points)
         }
     }
-}
-
-/// The elements of products of matrices; all of them where none is named.
-fn elements(formats: &[String]) -> Result<Vec<Element>, String> {
-    if formats.is_empty() {
-        return Ok(ELEMENTS.into());
-    }
-    formats.iter().map(|key| element(key)).collect()
-}
-
-/// The layouts of formats; all of them where none is named.
-fn layouts(formats: &[String]) -> Result<Vec<Layout>, String> {
-    if formats.is_empty() {
-        return Ok(Layout::ALL.into());
-    }
-    formats.iter().map(|key| layout(key)).collect()
 }
 
 /// The published record as it crosses the wire.
