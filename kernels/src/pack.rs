@@ -4,15 +4,15 @@
 //! finite: NaN, infinity, and what a layout cannot hold are refused, because one of them would spoil a block or a tensor.
 //! A block that is too small for its scale to be stored becomes zeros.
 
+mod e2m1;
 mod gguf;
 mod int;
 mod layout;
-mod micro;
 pub mod minifloat;
 mod nf4;
 mod plain;
 mod plane;
-mod round;
+mod rounding;
 mod table;
 
 pub use layout::{CodeKind, Difference, Layout, formats};
@@ -90,10 +90,11 @@ impl Packed {
         }
         let mut packed = Self::zeroed(layout, weights.len() / cols, cols);
         let spec = layout.spec();
-        packed.tensor_scale = spec.tensor_scale.map_or(1.0, |scale| scale(round::largest(weights)));
+        packed.tensor_scale =
+            spec.tensor_scale.map_or(1.0, |scale| scale(rounding::largest(weights)));
         let scaling = Scaling { block: layout.block(), tensor: packed.tensor_scale };
         for (r, row) in weights.chunks(cols).enumerate() {
-            if !(spec.holds)(round::largest(row)) {
+            if !(spec.holds)(rounding::largest(row)) {
                 return Err(PackError::TooLarge { row: r });
             }
             (spec.encode)(scaling, row, &mut packed.row_mut(r));

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::thread::available_parallelism;
 
 use calc_core::units::Bytes;
-use kernels::backend::{Cache, Kernel, MatrixProduct, Product};
+use kernels::backend::{Cache, GemmShape, GemvShape, Kernel};
 use kernels::cpu::device;
 use kernels::cpu::rotation::LastLevelCache;
 use protocol::bench::{BenchKind, BenchSpec};
@@ -65,7 +65,7 @@ fn points(bench: &BenchSpec, cold: u64) -> Vec<Kernel> {
             let elements = products::elements(&bench.formats).unwrap_or_default();
             let of = |shape: &protocol::bench::Shape| {
                 let (m, n, k) = (shape.m, shape.n, shape.k);
-                let product = move |element| Kernel::Gemm(MatrixProduct { element, m, n, k });
+                let product = move |element| Kernel::Gemm(GemmShape { element, m, n, k });
                 elements.iter().copied().map(product)
             };
             bench.shapes.iter().flat_map(of).collect()
@@ -74,7 +74,7 @@ fn points(bench: &BenchSpec, cold: u64) -> Vec<Kernel> {
             let layouts = products::layouts(&bench.formats).unwrap_or_default();
             let of = |shape: &protocol::bench::Shape| {
                 let (n, k) = (shape.n, shape.k);
-                layouts.iter().map(move |layout| Kernel::Gemv(Product { layout: *layout, n, k }))
+                layouts.iter().map(move |layout| Kernel::Gemv(GemvShape { layout: *layout, n, k }))
             };
             bench.shapes.iter().flat_map(of).collect()
         }

@@ -1,7 +1,7 @@
 //! Which kernel a product of a shape and a format is here: vectors meet packed weights, matrices meet matrices.
 
 use calc_core::catalog;
-use kernels::backend::{Element, Kernel, MatrixProduct, Product};
+use kernels::backend::{Element, GemmShape, GemvShape, Kernel};
 use kernels::cpu::gemm::{ELEMENTS, LONGEST};
 use kernels::pack::Layout;
 
@@ -11,7 +11,7 @@ use kernels::pack::Layout;
 /// When there is none, with those that there are.
 pub(crate) fn kernel(m: u64, n: u64, k: u64, weights: &str) -> Result<Kernel, String> {
     if m == 1 {
-        return Ok(Kernel::Gemv(Product { layout: layout(weights)?, n, k }));
+        return Ok(Kernel::Gemv(GemvShape { layout: layout(weights)?, n, k }));
     }
     matrices(m, n, k, weights)
 }
@@ -27,7 +27,7 @@ pub(crate) fn matrices(m: u64, n: u64, k: u64, weights: &str) -> Result<Kernel, 
             "a product of matrices in int8 takes at most {LONGEST} inputs, whose sums fit 32 bits; got {k}"
         ));
     }
-    Ok(Kernel::Gemm(MatrixProduct { element, m, n, k }))
+    Ok(Kernel::Gemm(GemmShape { element, m, n, k }))
 }
 
 /// The format in which a product reads its input.

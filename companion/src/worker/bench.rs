@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kernels::backend::{Backend, Cache, Kernel, MatrixProduct, Product, Work};
+use kernels::backend::{Backend, Cache, GemmShape, GemvShape, Kernel, Work};
 use kernels::cpu::backend::Cpu;
 use kernels::cpu::clock::SystemClock;
 use kernels::measure::{Plan, StopRule, Stopped, WarmUp};
@@ -133,7 +133,7 @@ fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
                     return Err(format!("m is {m}; a product of one row has m = 1, ask for gemm"));
                 }
                 for layout in layouts(&spec.formats)? {
-                    let product = Product { layout, n: shape.n, k: shape.k };
+                    let product = GemvShape { layout, n: shape.n, k: shape.k };
                     let name = format!("{} × {} in {}", shape.n, shape.k, layout.key());
                     points.push((name, work(Kernel::Gemv(product), Cache::Cold)));
                 }
@@ -145,7 +145,7 @@ fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
             for shape in &spec.shapes {
                 for element in elements(&spec.formats)? {
                     let Shape { m, n, k } = *shape;
-                    let product = MatrixProduct { element, m, n, k };
+                    let product = GemmShape { element, m, n, k };
                     let name = format!("{m} × {n} × {k} in {}", product.format().key);
                     points.push((name, work(Kernel::Gemm(product), Cache::Cold)));
                 }

@@ -10,7 +10,7 @@ use super::isa::Isa;
 use super::rotation::{LastLevelCache, rotated};
 use super::task::{GemmTask, GemvTask, PeakTask, StreamTask};
 use super::threads::Pool;
-use super::{device, gemm, gemv, peak, speed, stream};
+use super::{core_clock, device, gemm, gemv, peak, stream};
 use crate::backend::{Backend, Cache, Description, Element, Fault, Kernel, Task, Work};
 use crate::measure::Clock;
 
@@ -109,14 +109,14 @@ impl Backend for Cpu {
     }
 
     /// The mean over the cores at work, all of them measured at once.
-    fn speed(&mut self, _: &dyn Clock) -> Option<Hertz> {
+    fn core_clock(&mut self, _: &dyn Clock) -> Option<Hertz> {
         let mut pool = self.pool.borrow_mut();
         let workers = pool.len();
         // The clock of a measurement may belong to its thread; that of the system is the same for all workers.
         let system = super::clock::SystemClock::new();
         let found = std::sync::Mutex::new(Vec::with_capacity(workers));
         pool.run(|_| {
-            let speed = speed::clock_hz(&system);
+            let speed = core_clock::measured_hz(&system);
             if let (Some(speed), Ok(mut found)) = (speed, found.lock()) {
                 found.push(speed);
             }
@@ -144,7 +144,7 @@ fn available_memory() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::{MatrixProduct, Product};
+    use crate::backend::{GemmShape, GemvShape};
     use crate::cpu::clock::SystemClock;
     use crate::cpu::isa::Level;
     use crate::job;
@@ -202,12 +202,12 @@ mod tests {
     fn cold_products_of_any_format_cover_the_cache_four_times() {
         let mut cpu = Cpu::new(Some(1), None);
         let cover = 4.0 * cpu.cache().0 as f64;
-        let kernels = gemm::ELEMENTS.iter().map(|element| {
-            Kernel::Gemm(MatrixProduct { element: *element, m: 1, n: 1024, k: 1024 })
-        });
+        let kernels = gemm::ELEMENTS
+            .iter()
+            .map(|element| Kernel::Gemm(GemmShape { element: *element, m: 1, n: 1024, k: 1024 }));
         let layouts = [Layout::Fp32, Layout::Int4G128];
-        let kernels =
-            kernels.chain(layouts.map(|layout| Kernel::Gemv(Product { layout, n: 1024, k: 1024 })));
+        let kernels = kernels
+            .chain(layouts.map(|layout| Kernel::Gemv(GemvShape { layout, n: 1024, k: 1024 })));
         for kernel in kernels {
             let task = cpu.allocate(&Work { kernel, cache: Cache::Cold, seed: 1 }).unwrap();
             assert!(task.footprint().get() >= cover, "{kernel:?}: {}", task.footprint().get());
@@ -230,14 +230,14 @@ mod tests {
     fn a_route_is_what_runs_and_not_what_could() {
         for isa in Isa::available() {
             let cpu = Cpu::new(Some(1), Some(isa));
-            let gemm = |element| Kernel::Gemm(MatrixProduct { element, m: 2, n: 2, k: 2 });
+            let gemm = |element| Kernel::Gemm(GemmShape { element, m: 2, n: 2, k: 2 });
             assert_eq!(cpu.route(Kernel::Dot), isa.level().key());
             assert_eq!(cpu.route(gemm(Element::Fp32)), "gemm_0.19");
             let narrow = matches!(isa.level(), Level::AvxVnni | Level::Avx512);
             if narrow {
                 assert_eq!(cpu.route(gemm(Element::Int8)), "avx2");
                 assert_eq!(
-                    cpu.route(Kernel::Gemv(Product { layout: Layout::Int8, n: 1, k: 1 })),
+                    cpu.route(Kernel::Gemv(GemvShape { layout: Layout::Int8, n: 1, k: 1 })),
                     "avx2"
                 );
             }

@@ -19,9 +19,9 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 pub use input::Input;
 
-use super::ahead;
 use super::buffer::Buffer;
 use super::isa::{Isa, Level};
+use super::prefetch;
 use super::threads::Pool;
 use crate::pack::{Layout, Packed, RowRef};
 
@@ -138,7 +138,7 @@ pub fn gemv(isa: Isa, pool: &mut Pool, weights: &Matrix, x: &Input, y: &Output) 
     pool.run(|worker| {
         for r in worker.share(weights.rows, 1) {
             let row = weights.row(r);
-            ahead::line_after(row.scales);
+            prefetch::next_line(row.scales);
             let sum = kernel(weights.layout, row, x);
             y.set(r, sum * factor * row_scale(weights.layout, row));
         }

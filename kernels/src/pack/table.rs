@@ -6,7 +6,7 @@ use half::{bf16, f16};
 
 use super::layout::{CodeKind, Difference, Layout};
 use super::minifloat::{E4M3, E5M2, Minifloat};
-use super::{RowMut, RowRef, gguf, int, micro, nf4, plain};
+use super::{RowMut, RowRef, e2m1, gguf, int, nf4, plain};
 
 /// Facts and codec of one layout.
 pub(crate) struct LayoutSpec {
@@ -224,8 +224,8 @@ pub(super) static TABLE: [LayoutSpec; 16] = [
         code_kind: CodeKind::Nibbles,
         nibble_offset: E2M1_OFFSET,
         sum_factor: |_| E2M1_HALF,
-        encode: |_, row, out| micro::encode_mxfp4(row, out),
-        decode: |_, stored, row| micro::decode_mxfp4(stored, row),
+        encode: |_, row, out| e2m1::encode_mxfp4(row, out),
+        decode: |_, stored, row| e2m1::decode_mxfp4(stored, row),
         ..FP32
     },
     LayoutSpec {
@@ -235,12 +235,12 @@ pub(super) static TABLE: [LayoutSpec; 16] = [
         block: 16,
         code_bytes: 8,
         scale_bytes: 1,
-        tensor_scale: Some(micro::nvfp4_tensor_scale),
+        tensor_scale: Some(e2m1::nvfp4_tensor_scale),
         code_kind: CodeKind::Nibbles,
         nibble_offset: E2M1_OFFSET,
         sum_factor: |tensor_scale| E2M1_HALF / tensor_scale,
-        encode: |scaling, row, out| micro::encode_nvfp4(scaling.tensor, row, out),
-        decode: |scaling, stored, row| micro::decode_nvfp4(scaling.tensor, stored, row),
+        encode: |scaling, row, out| e2m1::encode_nvfp4(scaling.tensor, row, out),
+        decode: |scaling, stored, row| e2m1::decode_nvfp4(scaling.tensor, stored, row),
         ..FP32
     },
     LayoutSpec {
