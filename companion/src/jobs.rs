@@ -9,7 +9,7 @@ mod queue;
 mod store;
 mod tables;
 
-pub(crate) use admit::{DIMENSION, JOB_S, PER_KEY, POINTS, QUEUED, has_room, is_possible};
+pub(crate) use admit::{has_room, is_possible};
 pub(crate) use journal::{Journal, Line, line};
 pub(crate) use queue::Jobs;
 pub(crate) use store::Store;

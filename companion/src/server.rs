@@ -10,7 +10,6 @@ mod handshake;
 mod host;
 pub(crate) mod interrupt;
 mod keyring;
-mod limits;
 mod metrics;
 mod openapi;
 mod origin;

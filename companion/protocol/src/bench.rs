@@ -49,6 +49,34 @@ pub enum BenchKind {
     Roofs,
 }
 
+impl BenchKind {
+    /// Keys of the formats that every daemon measures this kernel in, widest first; none for kernels without weights.
+    /// Daemons on x86-64 measure GEMM in FP16, too. A test of `companion` compares them with the kernels.
+    pub const fn formats(self) -> &'static [&'static str] {
+        match self {
+            Self::Gemv => &[
+                "fp32",
+                "fp16",
+                "bf16",
+                "fp8_e4m3",
+                "fp8_e5m2",
+                "int8",
+                "int8_g128",
+                "int4_g32",
+                "int4_g128",
+                "int4_g128_sym",
+                "nf4",
+                "mxfp4",
+                "nvfp4",
+                "gguf_q8_0",
+                "gguf_q4_0",
+            ],
+            Self::Gemm => &["fp32", "int8"],
+            Self::Bandwidth | Self::Flops | Self::Roofs => &[],
+        }
+    }
+}
+
 /// Shape of a GEMV or GEMM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -4,23 +4,14 @@ use calc_core::catalog;
 use protocol::bench::{BenchKind, BenchSpec};
 use protocol::fault::Fault;
 use protocol::job::JobSpec;
+use protocol::limits::LIMITS;
 use report::request::RequestError;
 
 use super::memory;
 use crate::hooks::Hooks;
 use crate::reason::Reason;
 
-/// Largest number of points of a job.
-pub(crate) const POINTS: usize = 4096;
-/// Largest M, N or K.
-pub(crate) const DIMENSION: u64 = 65_536;
-/// Longest duration of a job, in s.
-pub(crate) const JOB_S: u32 = 3600;
-/// Largest number of waiting jobs.
-pub(crate) const QUEUED: u32 = 32;
-/// Largest number of waiting and running jobs of one key.
-pub(crate) const PER_KEY: u32 = 8;
-
+const POINTS: usize = LIMITS.points as usize;
 const ITERATIONS: u32 = 4096;
 /// Largest number of elements of one operand: 16 GiB with 4 bytes each.
 const ELEMENTS: u128 = 1 << 32;
@@ -53,7 +44,7 @@ fn measurable(bench: &BenchSpec) -> Result<(), Fault> {
     }
     for shape in &bench.shapes {
         for (name, value) in [("m", shape.m), ("n", shape.n), ("k", shape.k)] {
-            within(name, value, 1, DIMENSION)?;
+            within(name, value, 1, LIMITS.dimension)?;
         }
         let largest = [(shape.m, shape.k), (shape.k, shape.n), (shape.m, shape.n)]
             .map(|(rows, columns)| u128::from(rows) * u128::from(columns));

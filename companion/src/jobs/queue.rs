@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use protocol::fault::Fault;
 use protocol::job::{JobEvent, JobId, JobSpec, JobState, RequestId};
+use protocol::limits::LIMITS;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 use super::child::{Next, Worker};
 use super::message::{WorkerMessage, contradiction, unreadable};
 use super::store::{OPEN, Store};
-use super::{JOB_S, has_room, is_possible, memory};
+use super::{has_room, is_possible, memory};
 use crate::hooks::Hooks;
 use crate::reason::Reason;
 
@@ -257,7 +258,7 @@ struct Watch<'a> {
 impl<'a> Watch<'a> {
     fn new(hooks: &'a Hooks) -> Self {
         let now = Instant::now();
-        let allowed = Duration::from_secs(u64::from(JOB_S));
+        let allowed = Duration::from_secs(u64::from(LIMITS.job_s));
         let (told, messages, results, logs, progress) = (None, 0, 0, 0, 0);
         Self {
             hooks,

@@ -8,12 +8,12 @@ use std::thread;
 
 use protocol::fault::Fault;
 use protocol::job::{JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEvent, RequestId};
+use protocol::limits::LIMITS;
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::oneshot;
 
 use super::journal::Journal;
 use super::tables::{self, Made, New};
-use super::{PER_KEY, QUEUED};
 use crate::clock::{Clock, Millis};
 use crate::hooks::Hooks;
 use crate::reason::Reason;
@@ -181,7 +181,8 @@ impl Keeper {
     ) -> Result<(JobId, bool), Fault> {
         let made = self.write(|keeper| {
             let now = keeper.clock.now();
-            let new = New { request, owner, spec, now, queued: QUEUED, per_owner: PER_KEY };
+            let (queued, per_owner) = (LIMITS.queued_jobs, LIMITS.jobs_per_key);
+            let new = New { request, owner, spec, now, queued, per_owner };
             let hooks = &keeper.hooks;
             tables::create(&mut keeper.db, &new, || {
                 hooks.pass("before_create");

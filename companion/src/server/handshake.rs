@@ -12,13 +12,13 @@ use protocol::client::{Ask, ClientMessage, Identify, Pair};
 use protocol::close;
 use protocol::fault::{Fault, FaultCode};
 use protocol::hex::Hex;
+use protocol::limits::LIMITS;
 use protocol::proof::{self, Handshake, Nonce};
 use protocol::scope::Scope;
 use protocol::server::{Hello, Identified, Paired, ServerMessage, Versions};
 use tokio::time::{sleep, timeout};
 
 use super::daemon::{Daemon, write};
-use super::limits::limits;
 use super::peer::Admitted;
 use super::socket::{Close, Sink, Stream, say};
 use super::throttle::Throttle;
@@ -56,7 +56,7 @@ pub(super) async fn greet(
         server: daemon.server,
         nonce,
         version: env!("CARGO_PKG_VERSION").into(),
-        limits: limits(),
+        limits: LIMITS,
     };
     say(sink, None, ServerMessage::Hello(hello)).await?;
     let ask = first_message(stream).await?;

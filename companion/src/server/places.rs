@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use protocol::limits::LIMITS;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Largest number of sessions.
-pub(super) const SESSIONS: usize = 64;
+const SESSIONS: usize = LIMITS.sessions as usize;
 /// Largest number of sockets without a proof.
 const STRANGERS: usize = 8;
 

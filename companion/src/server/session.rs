@@ -12,22 +12,27 @@ use protocol::client::{Ask, ClientMessage};
 use protocol::close;
 use protocol::fault::Fault;
 use protocol::job::JobId;
+use protocol::limits::LIMITS;
 use protocol::scope::Scope;
 use protocol::server::{Accepted, ServerMessage};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::daemon::{Daemon, write};
 use super::handshake::{Session, Welcome};
-use super::limits::{MESSAGES_PER_S, SUBSCRIPTIONS, TELEMETRY_HZ};
 use super::socket::{Close, Sink, Stream, say, send};
 use crate::audit::{Action, Entry};
 use crate::reason::Reason;
 
+/// Messages that a session may send at once before the sustained rate applies.
 const BURST: f64 = 40.0;
 /// Messages above the rate after which the session ends.
 const EXCESS: u32 = 100;
 /// Malformed messages after which the session ends.
 const STRIKES: u32 = 8;
+/// Largest number of subscriptions.
+const SUBSCRIPTIONS: usize = LIMITS.subscriptions as usize;
+/// Lowest telemetry rate [Hz].
+const SLOWEST_TELEMETRY_HZ: f64 = 0.2;
 const PING: Duration = Duration::from_secs(15);
 const DEAD: Duration = Duration::from_secs(45);
 /// Events that are sent before the next message is read.
@@ -122,7 +127,7 @@ impl<'a> Running<'a> {
                 return Err(Close::saying(close::RATE, Reason::Flood));
             }
             let Message::Text(text) = message else { return Ok(()) };
-            let fault = Reason::TooFast.with(&[&MESSAGES_PER_S]);
+            let fault = Reason::TooFast.with(&[&LIMITS.messages_per_s]);
             self.note(Action::Session, &fault);
             return say(self.sink, id_of(&text), ServerMessage::Fault(fault)).await;
         }
@@ -244,7 +249,7 @@ impl<'a> Running<'a> {
     }
 
     fn watch_sensors(&mut self, hz: f64) -> Result<ServerMessage, Fault> {
-        let (low, high) = TELEMETRY_HZ;
+        let (low, high) = (SLOWEST_TELEMETRY_HZ, LIMITS.telemetry_hz);
         if !(low..=high).contains(&hz) {
             return Err(Reason::OutOfRange.with(&[&"hz", &hz, &low, &high]));
         }
@@ -335,7 +340,7 @@ impl Bucket {
 
     fn take(&mut self, now: Instant) -> bool {
         let passed = now.saturating_duration_since(self.last).as_secs_f64();
-        self.tokens = (self.tokens + passed * f64::from(MESSAGES_PER_S)).min(BURST);
+        self.tokens = (self.tokens + passed * f64::from(LIMITS.messages_per_s)).min(BURST);
         self.last = now;
         if self.tokens < 1.0 {
             self.excess += 1;

@@ -9,12 +9,12 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use futures_util::{SinkExt, StreamExt};
 use protocol::close;
+use protocol::limits::LIMITS;
 use protocol::server::ServerMessage;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{sleep, timeout};
 
 use super::daemon::Daemon;
-use super::limits::MESSAGE;
 use super::peer::Admitted;
 use super::refusal::Refusal;
 use super::reply::refuse;
@@ -40,7 +40,7 @@ pub(super) async fn open(daemon: &Arc<Daemon>, admitted: &Admitted, request: Req
     let (daemon, admitted) = (Arc::clone(daemon), admitted.clone());
     upgrade
         .protocols([protocol::SUBPROTOCOL])
-        .max_message_size(MESSAGE)
+        .max_message_size(LIMITS.message_bytes as usize)
         .max_frame_size(FRAME)
         .read_buffer_size(READ_BUFFER)
         .write_buffer_size(0)

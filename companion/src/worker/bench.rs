@@ -5,12 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kernels::backend::{Backend, Cache, Element, Kernel, MatrixProduct, Product, Work};
+use kernels::backend::{Backend, Cache, GemmShape, GemvShape, Kernel, Work};
 use kernels::cpu::backend::Cpu;
 use kernels::cpu::clock::SystemClock;
-use kernels::cpu::gemm::ELEMENTS;
 use kernels::measure::{Plan, StopRule, Stopped, WarmUp};
-use kernels::pack::Layout;
 use protocol::bench::{BenchKind, BenchRecord, BenchSpec, Shape};
 use report::json::bench::BenchJson;
 use serde_json::json;
@@ -18,7 +16,7 @@ use serde_json::json;
 use super::WorkerChannel;
 use crate::hooks::Hooks;
 use crate::jobs::message::WorkerMessage;
-use crate::measure::products::{element, layout};
+use crate::measure::products::{elements, layouts};
 use crate::measure::record;
 
 /// What a point takes: packing, warming up, samples until the median is certain.
@@ -139,7 +137,7 @@ fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
                     return Err(format!("m is {m}; a product of one row has m = 1, ask for gemm"));
                 }
                 for layout in layouts(&spec.formats)? {
-                    let product = Product { layout, n: shape.n, k: shape.k };
+                    let product = GemvShape { layout, n: shape.n, k: shape.k };
                     let name = format!("{} × {} in {}", shape.n, shape.k, layout.key());
                     points.push((name, work(Kernel::Gemv(product), Cache::Cold)));
                 }
@@ -151,7 +149,7 @@ fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
             for shape in &spec.shapes {
                 for element in elements(&spec.formats)? {
                     let Shape { m, n, k } = *shape;
-                    let product = MatrixProduct { element, m, n, k };
+                    let product = GemmShape { element, m, n, k };
                     let name = format!("{m} × {n} × {k} in {}", product.format().key);
                     points.push((name, work(Kernel::Gemm(product), Cache::Cold)));
                 }
@@ -159,22 +157,6 @@ fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
             Ok(points)
         }
     }
-}
-
-/// The elements of products of matrices; all of them where none is named.
-fn elements(formats: &[String]) -> Result<Vec<Element>, String> {
-    if formats.is_empty() {
-        return Ok(ELEMENTS.into());
-    }
-    formats.iter().map(|key| element(key)).collect()
-}
-
-/// The layouts of formats; all of them where none is named.
-fn layouts(formats: &[String]) -> Result<Vec<Layout>, String> {
-    if formats.is_empty() {
-        return Ok(Layout::ALL.into());
-    }
-    formats.iter().map(|key| layout(key)).collect()
 }
 
 /// The published record as it crosses the wire.
