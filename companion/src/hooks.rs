@@ -9,7 +9,7 @@ mod off;
 #[cfg(debug_assertions)]
 pub(crate) use from_environment::Hooks;
 #[cfg(not(debug_assertions))]
-pub(crate) use off::Hooks;
+pub(crate) use off::NoHooks as Hooks;
 
 use std::time::Duration;
 

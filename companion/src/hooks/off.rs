@@ -5,14 +5,14 @@ use std::time::Duration;
 
 /// No hook is on.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Hooks;
+pub(crate) struct NoHooks;
 
 #[expect(
     clippy::unused_self,
     clippy::unnecessary_wraps,
     reason = "the signatures of a debug build"
 )]
-impl Hooks {
+impl NoHooks {
     /// Reads nothing.
     ///
     /// # Errors
