@@ -10,6 +10,6 @@ mod store;
 mod tables;
 
 pub(crate) use admit::{has_room, is_possible};
-pub(crate) use journal::{Journal, Line, line};
+pub(crate) use journal::{EventText, Journal, serialize};
 pub(crate) use queue::Jobs;
 pub(crate) use store::Store;

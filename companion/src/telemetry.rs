@@ -18,7 +18,7 @@ const SPAN: Duration = Duration::from_millis(200);
 
 /// Reads the sensors on behalf of all subscribers.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct SensorReader {
     sensors: Sensors,
     clock: Clock,
     last: Mutex<Last>,
@@ -60,7 +60,7 @@ impl<C> Rate<C> {
     }
 }
 
-impl Watch {
+impl SensorReader {
     pub(crate) fn new(clock: Clock) -> Self {
         Self { sensors: Sensors::here(), clock, last: Mutex::default() }
     }

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 /// A serialized event.
 #[derive(Debug, Clone)]
-pub(crate) struct Line {
+pub(crate) struct EventText {
     pub(crate) seq: u64,
     pub(crate) text: Utf8Bytes,
     /// True for the last event of the job.
@@ -25,7 +25,7 @@ const KEPT_JOBS: usize = 32;
 /// The latest events of all jobs.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    jobs: Mutex<BTreeMap<JobId, VecDeque<Line>>>,
+    jobs: Mutex<BTreeMap<JobId, VecDeque<EventText>>>,
     changes: watch::Sender<u64>,
 }
 
@@ -41,7 +41,7 @@ impl Journal {
 
     /// Adds a stored event. Only the store's thread calls this, so events are added in the order of their numbers.
     pub(super) fn add(&self, event: &NumberedEvent) {
-        let line = line(event);
+        let line = serialize(event);
         let mut jobs = self.lock();
         let latest = jobs.entry(event.job).or_default();
         latest.push_back(line);
@@ -61,7 +61,7 @@ impl Journal {
     }
 
     /// The events after a number; `None` if some of them are in the store only.
-    pub(crate) fn after(&self, job: JobId, after: u64, limit: usize) -> Option<Vec<Line>> {
+    pub(crate) fn after(&self, job: JobId, after: u64, limit: usize) -> Option<Vec<EventText>> {
         let jobs = self.lock();
         let latest = jobs.get(&job)?;
         let first = latest.front()?.seq;
@@ -71,16 +71,16 @@ impl Journal {
         Some(latest.iter().filter(|line| line.seq > after).take(limit).cloned().collect())
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<JobId, VecDeque<Line>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<JobId, VecDeque<EventText>>> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Serializes an event.
-pub(crate) fn line(event: &NumberedEvent) -> Line {
+pub(crate) fn serialize(event: &NumberedEvent) -> EventText {
     let say = Say { id: None, say: ServerMessage::Event(event.clone()) };
     let text = serde_json::to_vec(&say).expect("messages have text keys");
-    Line {
+    EventText {
         seq: event.seq,
         text: Utf8Bytes::try_from(Bytes::from(text)).expect("JSON is UTF-8"),
         is_last: matches!(event.event, JobEvent::Ended { .. }),

@@ -175,11 +175,11 @@ impl Jobs {
 
     /// Reads a worker's messages to its end, and returns how it ended.
     async fn attend(&self, job: JobId, mut worker: Worker) -> Ended {
-        let mut watch = Watch::new(&self.hooks);
+        let mut limits = WorkerLimits::new(&self.hooks);
         let verdict = loop {
             tokio::select! {
                 next = worker.next() => match next {
-                    Next::Says(message) => match watch.handle(*message) {
+                    Next::Says(message) => match limits.handle(*message) {
                         Effect::Event(event) => match self.store.append(job, event, &OPEN).await {
                             Ok(true) => {}
                             Ok(false) => break Verdict::Over((JobState::Canceled, None)),
@@ -191,7 +191,7 @@ impl Jobs {
                     Next::Garbles(why) => break Verdict::Over(failed(why, &[])),
                     Next::Ends => break Verdict::Silent,
                 },
-                () = sleep_until(watch.deadline()) => break Verdict::Over(watch.late()),
+                () = sleep_until(limits.deadline()) => break Verdict::Over(limits.late()),
                 () = self.cancel.notified() => {
                     if self.is_ending() {
                         let fault = Reason::EndedWhileRunning.fault();
@@ -243,7 +243,7 @@ fn failed(reason: Reason, details: &[&dyn std::fmt::Display]) -> Ended {
 }
 
 /// The limits of a worker: time without a message, duration, number of messages.
-struct Watch<'a> {
+struct WorkerLimits<'a> {
     hooks: &'a Hooks,
     start: Instant,
     last_message: Instant,
@@ -255,7 +255,7 @@ struct Watch<'a> {
     progress: u32,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> WorkerLimits<'a> {
     fn new(hooks: &'a Hooks) -> Self {
         let now = Instant::now();
         let allowed = Duration::from_secs(u64::from(LIMITS.job_s));

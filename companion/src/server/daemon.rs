@@ -17,7 +17,7 @@ use crate::clock::Clock;
 use crate::hooks::Hooks;
 use crate::jobs::{Jobs, Journal, Store};
 use crate::keys::{KeyFile, random};
-use crate::telemetry::Watch;
+use crate::telemetry::SensorReader;
 
 /// Largest number of concurrent calculations.
 const COMPUTING: usize = 2;
@@ -56,7 +56,7 @@ pub(super) struct Daemon {
     pub(super) log: Log,
     pub(super) tally: Tally,
     pub(super) journal: Arc<Journal>,
-    pub(super) sensors: Watch,
+    pub(super) sensors: SensorReader,
     pub(super) counters: Counters,
     pub(super) clock: Clock,
     pub(super) hooks: Hooks,
@@ -94,7 +94,7 @@ impl Daemon {
             log,
             tally: Tally::new(hooks.tally()),
             journal,
-            sensors: Watch::new(clock.clone()),
+            sensors: SensorReader::new(clock.clone()),
             counters: Counters::default(),
             clock,
             hooks,

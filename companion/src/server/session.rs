@@ -296,10 +296,14 @@ impl<'a> Running<'a> {
     }
 }
 
-async fn stored(daemon: &Daemon, job: JobId, after: u64) -> Result<Vec<crate::jobs::Line>, Close> {
+async fn stored(
+    daemon: &Daemon,
+    job: JobId,
+    after: u64,
+) -> Result<Vec<crate::jobs::EventText>, Close> {
     let events = daemon.jobs.store().events(job, after, PAGE).await;
     let events = events.map_err(|fault| Close::Say(close::DRAINING, fault))?;
-    Ok(events.iter().map(crate::jobs::line).collect())
+    Ok(events.iter().map(crate::jobs::serialize).collect())
 }
 
 /// Waits until the daemon ends. The guard of the watched value is a lock, so it is dropped at once.
