@@ -101,8 +101,10 @@ pub enum Encoding {
 pub struct QuantFormat {
     /// Key in requests and JSON.
     pub key: &'static str,
-    /// Name for people.
+    /// Full name, with how scales are stored where formats differ by it: `INT4 group 128 (symmetric, 16-bit scale)`.
     pub name: &'static str,
+    /// Name in tables, charts and sentences; at most 22 characters and unique: `INT4 g128 symmetric`.
+    pub short_name: &'static str,
     /// Kind of element.
     pub encoding: Encoding,
     /// Elements along K that share a scale; 1 for a plain format.

@@ -32,6 +32,15 @@ fn every_key_and_alias_names_one_row_and_is_found() {
 }
 
 #[test]
+fn short_names_of_formats_fit_a_table_and_are_unique() {
+    let mut seen = BTreeSet::new();
+    for format in formats::FORMATS {
+        assert!(format.short_name.len() <= 22, "{}", format.short_name);
+        assert!(seen.insert(format.short_name), "{} twice", format.short_name);
+    }
+}
+
+#[test]
 fn every_row_names_its_source() {
     for device in devices::all() {
         assert!(!device.source.is_empty(), "{}", device.key);

@@ -1,5 +1,5 @@
-//! Who did what, and what was refused: one line of JSON per event in `audit.jsonl` of the state folder. Lines are only added, each
-//! with a number and the hash of the line before it, so that one that was changed or taken out is noticed. No secret is ever in it.
+//! The audit log: actions and refusals, one line of JSON per event in `audit.jsonl` of the state folder. Lines are only appended, each
+//! with a number and the hash of the line before it, so that a changed or removed line is detected. The log contains no secrets.
 
 mod tally;
 mod verify;
@@ -19,22 +19,22 @@ use crate::keys::KeyId;
 pub(crate) use tally::Tally;
 pub(crate) use verify::{Chain, verify};
 
-/// A file has at most this many bytes.
+/// Largest size of a file, in bytes.
 const FILE: u64 = 16 << 20;
-/// Older files that are kept beside the one that is written.
+/// Number of older files that are kept.
 const KEPT: u32 = 4;
-/// No line is longer: an origin has at most 256 bytes, and everything else is short.
+/// Longest line, in bytes: an origin has at most 256, all other fields are short.
 const LINE: u64 = 4096;
 
-/// What was done, or asked for.
+/// The action of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Action {
     /// A daemon started.
     Serve,
-    /// A daemon ended as it should.
+    /// A daemon shut down.
     End,
-    /// A link was made.
+    /// A pairing code was made.
     NewCode,
     /// A page paired.
     Pair,
@@ -45,51 +45,51 @@ pub(crate) enum Action {
     /// A token was made.
     NewToken,
     RevokeKeys,
-    /// Something else that was asked for on a session.
+    /// Another message of a session.
     Session,
-    /// Something that was asked for over HTTP.
+    /// An HTTP request.
     Request,
 }
 
-/// Who did it.
+/// The client of an entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Who {
     pub(crate) session: Option<u64>,
     pub(crate) key: Option<KeyId>,
     pub(crate) origin: Option<String>,
-    /// The way it came.
+    /// The connection: this machine, a socket, or an address.
     pub(crate) peer: String,
 }
 
 impl Who {
-    /// The user of this machine, at a terminal.
+    /// The user of this machine at a terminal.
     pub(crate) fn terminal() -> Self {
         Self { peer: "command line".into(), ..Self::default() }
     }
 }
 
-/// An event.
+/// An entry of the log.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) who: Who,
     pub(crate) action: Action,
-    /// Of what was asked for, as it was sent.
+    /// Digest of the request's text.
     pub(crate) args: Option<Hex<32>>,
-    /// Why it was refused; none if it was not.
+    /// Reason of a refusal; `None` for an allowed action.
     pub(crate) refused: Option<&'static str>,
-    /// How many times.
+    /// Number of occurrences.
     pub(crate) count: u64,
 }
 
 impl Entry {
-    /// Something that was done.
+    /// An allowed action.
     pub(crate) fn done(who: Who, action: Action, args: &str) -> Self {
         let args = (!args.is_empty()).then(|| hash(args.as_bytes()));
         Self { who, action, args, refused: None, count: 1 }
     }
 }
 
-/// A line of the file.
+/// An entry as it is written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -111,12 +111,12 @@ pub(crate) fn hash(bytes: &[u8]) -> Hex<32> {
     Hex(Sha256::digest(bytes).into())
 }
 
-/// The log of a state folder. It holds nothing in memory, because the daemon and the verbs `pair` and `keys` write it too.
+/// The log of a state folder. It keeps no state in memory, because the verbs `pair` and `keys` write the same files.
 #[derive(Debug, Clone)]
 pub(crate) struct Log {
     folder: PathBuf,
     clock: Clock,
-    /// Bytes of a file.
+    /// Largest size of a file, in bytes.
     most: u64,
 }
 
@@ -125,10 +125,10 @@ impl Log {
         Self { folder: state.into(), clock, most: FILE }
     }
 
-    /// Adds a line, and with `safe` waits until it is on the disk.
+    /// Appends a line; with `safe`, returns once it is on the disk.
     ///
     /// # Errors
-    /// The system's, and a last line that is none of ours.
+    /// Errors of the system, and a last line that this program did not write.
     pub(crate) fn add(&self, entry: &Entry, safe: bool) -> io::Result<()> {
         let _lock = self.lock()?;
         let mut file = self.open()?;
@@ -141,7 +141,7 @@ impl Log {
         file.write_all(&line)?;
         if safe {
             file.sync_data()?;
-            // The name of a new file must be on the disk, too.
+            // The directory entry of a new file must be on the disk, too.
             File::open(&self.folder)?.sync_all()?;
         }
         Ok(())
@@ -172,7 +172,7 @@ impl Log {
         bytes
     }
 
-    /// Shared with the other programs of this user.
+    /// The lock that all programs of this user share.
     fn lock(&self) -> io::Result<File> {
         let mut open = OpenOptions::new();
         open.create(true).truncate(false).write(true).mode(0o600);
@@ -189,8 +189,8 @@ impl Log {
         OpenOptions::new().create(true).read(true).append(true).mode(0o600).open(path)
     }
 
-    /// Number and hash of the last line, which may be in the file before this one. Half a line, which a crash or a full disk
-    /// left, was never acknowledged; it is cut off.
+    /// Number and hash of the last line, which may be in the previous file. An incomplete line, left by a crash or a full disk,
+    /// was never acknowledged; it is truncated.
     fn last(&self, file: &mut File) -> io::Result<Option<(u64, Hex<32>)>> {
         let length = file.metadata()?.len();
         let tail = tail(file, length)?;
@@ -228,7 +228,7 @@ fn path(folder: &Path, number: u32) -> PathBuf {
     }
 }
 
-/// The end of a file, with its last line whole if that is one of ours.
+/// The end of a file, with its complete last line if this program wrote it.
 fn tail(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(length.saturating_sub(2 * LINE)))?;
     let mut tail = Vec::new();
@@ -236,7 +236,7 @@ fn tail(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
     Ok(tail)
 }
 
-/// Number and hash of the last of whole lines.
+/// Number and hash of the last complete line.
 fn last_line(lines: &[u8]) -> io::Result<(u64, Hex<32>)> {
     let lines = lines.strip_suffix(b"\n").unwrap_or(lines);
     let line = lines.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -315,7 +315,7 @@ mod tests {
         assert!(files.iter().all(|bytes| *bytes <= 2000), "{files:?}");
         let chain = verify(&log.folder).unwrap();
         assert_eq!(chain.first + chain.lines, 101, "{chain:?}: the latest are there");
-        // Between the two renames of a rotation, too, the chain goes on.
+        // The chain also continues between the two renames of a rotation.
         fs::rename(path(&log.folder, 0), path(&log.folder, 1)).unwrap();
         log.add(&entry("after"), false).unwrap();
         assert_eq!(lines(&log)[0].seq, 101);

@@ -116,11 +116,6 @@ pub(crate) fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// What the model says to a bad value, as one line.
-pub(crate) fn sentence(error: calc_core::error::Error) -> String {
-    RequestError::from(error).to_string()
-}
-
 fn complain(line: &str, code: u8) -> ExitCode {
     // Nobody may be there to read the complaint; the exit code says it too.
     let _ = writeln!(io::stderr(), "error: {}", output::one_line(line));

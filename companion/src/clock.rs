@@ -6,10 +6,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Milliseconds since 1970.
 pub(crate) type Millis = u64;
 
-/// Where the time of day comes from.
+/// The source of the wall-clock time.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Clock {
-    /// A file with seconds to add, for tests that turn the clock without touching the machine's.
+    /// File with seconds to add, for tests that shift the clock of one daemon.
     turned_by: Option<PathBuf>,
 }
 
@@ -18,7 +18,7 @@ impl Clock {
         Self { turned_by: file }
     }
 
-    /// Now.
+    /// The time now.
     pub(crate) fn now(&self) -> Millis {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX);

@@ -1,4 +1,4 @@
-//! Jobs: kept safely before they are acknowledged, run one at a time in a process of their own, told by numbered events.
+//! Jobs: stored before they are acknowledged, run one at a time, each in a worker process, and reported by numbered events.
 
 mod admit;
 mod child;
@@ -9,7 +9,7 @@ mod queue;
 mod store;
 mod tables;
 
-pub(crate) use admit::{DIMENSION, JOB_S, PER_KEY, POINTS, QUEUED, has_room, is_possible};
-pub(crate) use journal::{Journal, Line, line};
+pub(crate) use admit::{has_room, is_possible};
+pub(crate) use journal::{EventText, Journal, serialize};
 pub(crate) use queue::Jobs;
 pub(crate) use store::Store;

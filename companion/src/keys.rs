@@ -1,4 +1,4 @@
-//! Keys and pairing codes: who may talk to the daemon, and how they prove it. They lie in one file that only this user reads;
+//! Keys and pairing codes: the clients that may use the daemon, and their proofs. They are kept in one file that only this user can read;
 //! the daemon and the verbs `pair` and `keys` change it under a lock.
 
 mod book;

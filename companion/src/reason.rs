@@ -1,5 +1,5 @@
-//! Everything that the daemon says over a socket when something cannot be, in one table: the kind for programs and the sentence for
-//! people, with `{}` where a detail stands. Each has its entry in docs/guides/troubleshooting.md, which a test checks.
+//! The refusals and failures that the daemon sends over a socket, in one table: the code for programs and the sentence for people,
+//! with `{}` in place of a detail. Each has an entry in docs/guides/troubleshooting.md, which a test checks.
 
 use std::fmt::Display;
 
@@ -17,7 +17,7 @@ macro_rules! reasons {
             #[cfg(test)]
             const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// Its kind.
+            /// The code for programs.
             pub(crate) const fn code(self) -> FaultCode {
                 match self {
                     $(Self::$name => FaultCode::$code,)*
@@ -34,73 +34,72 @@ macro_rules! reasons {
 }
 
 reasons! {
-    // Before there is a session.
+    // The handshake.
     Late: Unauthenticated, "no proof within 5 s";
-    FirstMessage: Malformed, "the first message is `identify` or `pair`";
-    NoProof: Unauthenticated, "the first message proves a key or a pairing code";
+    FirstMessage: Malformed, "the first message must be `identify` or `pair`";
+    NoProof: Unauthenticated, "the first message must prove a key or a pairing code";
     Version: Version, "page and daemon have no version in common; open the page that this daemon serves";
-    KeyUnknown: Unauthenticated, "this key is not known here; pair again with `ridgepoint pair`";
+    KeyUnknown: Unauthenticated, "this key is unknown to the daemon; pair again with `ridgepoint pair`";
     CodeWrong: Unauthenticated, "this pairing code is wrong, used, or older than 5 minutes; `ridgepoint pair` prints a new link";
     KeysFull: Rate, "too many keys; revoke some with `ridgepoint keys revoke`";
-    KeyUnkept: Storage, "the new key cannot be kept; see the daemon's messages";
+    KeyUnkept: Storage, "the new key cannot be stored; see the daemon's messages";
     SessionsFull: Rate, "all sessions are taken; close another page";
 
-    // What ends a session.
+    // The end of a session.
     KeyRevoked: Unauthenticated, "this key was revoked; pair again with `ridgepoint pair`";
-    Draining: Draining, "the daemon ends; start it again and reconnect";
+    Draining: Draining, "the daemon is shutting down; start it again and reconnect";
     Flood: Rate, "too many messages";
-    Strikes: Malformed, "too many messages that are none";
-    NotText: Malformed, "messages are text";
+    Strikes: Malformed, "too many malformed messages";
+    NotText: Malformed, "messages must be text";
 
-    // What a session is refused.
+    // Refused messages of a session.
     TooFast: Rate, "more than {} messages per second";
-    NoMessage: Malformed, "not a message of this protocol: {}";
-    Proved: BadInput, "this session has proved itself already";
+    NoMessage: Malformed, "malformed message: {}";
+    Proved: BadInput, "this session is authenticated already";
     ScopeLacking: Forbidden, "this session lacks the scope `{}`; pair again with `ridgepoint pair --scope {}`";
-    SubscriptionsFull: Rate, "a session follows at most {} jobs";
+    SubscriptionsFull: Rate, "a session may subscribe to at most {} jobs";
     NoJob: NotFound, "there is no job {}";
     RequestTaken: Conflict, "this request id has started another job; choose a new one";
     QueueFull: QueueFull, "the queue is full; cancel one or wait";
-    ShareFull: QueueFull, "this key has as many jobs as one key may have; cancel one or wait";
-    ScriptedOff: Unsupported, "scripted jobs are for tests of the daemon; ask for `bench` or `calibrate`";
+    ShareFull: QueueFull, "this key has the largest allowed number of jobs; cancel one or wait";
     OutOfRange: BadInput, "{} is {}; it must be from {} to {}";
-    NoName: BadInput, "{} is not a name";
-    PointsFull: BadInput, "{} points; at most {} are measured in one job";
+    NoName: BadInput, "{} is not a valid name";
+    PointsFull: BadInput, "{} points; a job has at most {}";
     ShapeNeeded: BadInput, "{} needs at least one shape";
     ShapeUnneeded: BadInput, "{} has no shape";
     OperandTooLarge: BadInput, "an operand has more than {} elements";
     FormatUnknown: BadInput, "a format cannot be measured: {}";
-    MemoryShort: BadInput, "it needs {} of memory, and {} are available; choose a smaller shape or format, or close other programs";
-    Unlogged: Storage, "the audit log cannot be written, so nothing is started; see the daemon's messages";
-    Unwritable: Storage, "results cannot be kept: writing to the state folder failed; make room or mend the disk, then start the daemon again";
-    StoreBroke: Storage, "results cannot be kept any more; the job that ran will be found interrupted";
+    MemoryShort: BadInput, "the job needs {} of memory, {} are available; choose a smaller shape or format, or close other programs";
+    Unlogged: Storage, "the audit log cannot be written, so no job is started; see the daemon's messages";
+    Unwritable: Storage, "results cannot be stored: writing to the state folder failed; free disk space or repair the disk, then start the daemon again";
+    StoreBroke: Storage, "results cannot be stored any more; the running job becomes interrupted";
     Unreadable: Storage, "the results cannot be read; see the daemon's messages";
     StoreLost: Internal, "the daemon lost its store; start it again";
 
-    // How a job ended.
-    LineNoMessage: Garbled, "it wrote a line that is no message";
-    LineEndless: Garbled, "it wrote a line without an end";
-    SaidTooMuch: Garbled, "it said more than a job may say";
-    ResultsFull: Garbled, "it has more results than a job may have";
-    Contradiction: Garbled, "its result contradicts itself: {}";
-    CalibrationBad: Garbled, "its calibration is none: {}";
-    Silent: Hung, "no sign of life for {} s";
-    TooLong: Hung, "it took more than the {} s that it may take";
-    NotStarted: Crashed, "its process does not start: {}";
-    NoLastWord: Crashed, "its process ended without a last word ({})";
-    GaveUp: Failed, "it cannot be measured: {}";
-    Defect: Internal, "a defect of the daemon ended it; see its messages";
+    // The end of a job.
+    LineNoMessage: Garbled, "the worker wrote a malformed line";
+    LineEndless: Garbled, "the worker wrote a line without an end";
+    SaidTooMuch: Garbled, "the worker wrote more messages than a job may write";
+    ResultsFull: Garbled, "the job has more results than allowed";
+    Contradiction: Garbled, "the result contradicts itself: {}";
+    CalibrationBad: Garbled, "the calibration cannot be read: {}";
+    Silent: Hung, "the worker sent nothing for {} s";
+    TooLong: Hung, "the job took longer than the allowed {} s";
+    NotStarted: Crashed, "the worker cannot be started: {}";
+    NoLastWord: Crashed, "the worker exited without reporting a result ({})";
+    GaveUp: Failed, "the measurement failed: {}";
+    Defect: Internal, "a defect of the daemon ended the job; see its messages";
     EndedWhileRunning: Interrupted, "the daemon was ended while the job ran; start it again";
     EndedBefore: Interrupted, "the daemon ended before the job did; start it again";
 }
 
 impl Reason {
-    /// As a fault, where no detail is needed.
+    /// The fault of a reason without details.
     pub(crate) fn fault(self) -> Fault {
         self.with(&[])
     }
 
-    /// As a fault with its details in their order; a detail that is named twice stands in both places.
+    /// The fault with its details in order; the last detail fills all remaining places.
     pub(crate) fn with(self, details: &[&dyn Display]) -> Fault {
         let mut parts = self.text().split("{}");
         let mut message = parts.next().unwrap_or_default().to_owned();
@@ -113,7 +112,7 @@ impl Reason {
         Fault { code: self.code(), message, retry_after_ms: self.retry_after_ms() }
     }
 
-    /// What waiting mends.
+    /// The delay after which the request may be repeated.
     const fn retry_after_ms(self) -> Option<u32> {
         match self {
             Self::TooFast | Self::QueueFull | Self::ShareFull => Some(1000),
@@ -134,7 +133,7 @@ mod tests {
 
     const PAGE: &str = include_str!("../../docs/guides/troubleshooting.md");
 
-    /// The first cells of the tables.
+    /// The first cells of the page's tables.
     fn entries() -> Vec<&'static str> {
         let cells = PAGE.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
         cells.collect()
@@ -151,7 +150,7 @@ mod tests {
         let entries: Vec<String> = entries().iter().map(|entry| entry.replace('`', "")).collect();
         let has = |text: &str| entries.iter().any(|entry| entry.contains(text));
         for reason in Reason::ALL {
-            // Those that differ only behind the semicolon share an entry.
+            // Sentences that differ only behind the semicolon share an entry.
             assert!(has(&shown(reason.text())), "{reason:?}: {}", reason.text());
         }
         for refusal in Refusal::ALL {

@@ -1,5 +1,5 @@
-//! What the machine says about itself right now, for everybody who watches: load, memory, clocks, temperature, power. The sensors
-//! are those of the measurements; one that is missing is null with a reason.
+//! Readings of load, memory, clocks, temperature and power, shared by all subscribers. The sensors
+//! are the same as during measurements; a missing sensor is null with a reason.
 
 use std::fs;
 use std::path::Path;
@@ -11,14 +11,14 @@ use protocol::telemetry::{Reading, Telemetry};
 use crate::clock::Clock;
 use crate::measure::sensors::{CoreTime, Energy, Reading as Found, Sensors};
 
-/// However many watch, the sensors are read at most this often.
+/// Shortest time between two readings, for any number of subscribers.
 const FRESH: Duration = Duration::from_millis(45);
-/// Shortest time over which a share of busy time or a power means something.
+/// Shortest time over which load and power are averaged.
 const SPAN: Duration = Duration::from_millis(200);
 
-/// Reads sensors for everybody.
+/// Reads the sensors on behalf of all subscribers.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct SensorReader {
     sensors: Sensors,
     clock: Clock,
     last: Mutex<Last>,
@@ -60,7 +60,7 @@ impl<C> Rate<C> {
     }
 }
 
-impl Watch {
+impl SensorReader {
     pub(crate) fn new(clock: Clock) -> Self {
         Self { sensors: Sensors::here(), clock, last: Mutex::default() }
     }

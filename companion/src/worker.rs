@@ -1,8 +1,11 @@
-//! The worker's side: one job on stdin, what happens on stdout, the end when stdin ends. The daemon starts it and nobody else.
+//! The worker process: reads one order from stdin, writes messages to stdout, and ends when stdin closes. Only the daemon starts it.
 
 mod bench;
 mod calibrate;
-mod fake;
+#[cfg(debug_assertions)]
+pub(crate) mod script;
+#[cfg(debug_assertions)]
+mod scripted;
 
 use std::io::{self, BufRead, Read, Write};
 use std::sync::Arc;
@@ -15,21 +18,21 @@ use protocol::job::JobSpec;
 use crate::hooks::Hooks;
 use crate::jobs::message::WorkerMessage;
 
-/// How long a worker that was told to stop may take before it is ended.
+/// Grace time after stdin closes.
 const GRACE: Duration = Duration::from_millis(900);
-/// Longest order.
+/// Longest order, in bytes.
 const ORDER: u64 = 1 << 20;
 
-/// Says things to the daemon.
+/// The channel from a worker to the daemon.
 #[derive(Debug, Clone)]
-pub(crate) struct Voice {
+pub(crate) struct WorkerChannel {
     out: Arc<io::Stdout>,
     stop: Arc<AtomicBool>,
 }
 
-impl Voice {
-    /// Says one message. A daemon that does not listen any more is gone, and so is the reason to go on.
-    pub(crate) fn say(&self, message: &WorkerMessage) {
+impl WorkerChannel {
+    /// Sends one message. If that fails the daemon is gone, and the process exits.
+    pub(crate) fn send(&self, message: &WorkerMessage) {
         let mut line = serde_json::to_vec(message).expect("messages have text keys");
         line.push(b'\n');
         let mut out = self.out.lock();
@@ -38,13 +41,13 @@ impl Voice {
         }
     }
 
-    /// True when the work should end.
+    /// True once the job is canceled.
     pub(crate) fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 }
 
-/// Reads the order and does it.
+/// Reads the order and executes it.
 pub(crate) fn run(hooks: &Hooks) -> Result<(), String> {
     let mut order = String::new();
     let mut stdin = io::stdin().lock().take(ORDER);
@@ -53,22 +56,21 @@ pub(crate) fn run(hooks: &Hooks) -> Result<(), String> {
     let spec: JobSpec = serde_json::from_str(&order)
         .map_err(|error| format!("this verb is for the daemon; the order is no job: {error}"))?;
     let stop = Arc::new(AtomicBool::new(false));
-    let deaf =
-        matches!(&spec, JobSpec::Fake(fake) if fake.act == protocol::job::FakeAct::IgnoreCancel);
-    if !deaf {
-        ends_with_stdin(Arc::clone(&stop));
-    }
-    let voice = Voice { out: Arc::new(io::stdout()), stop };
-    let ended = match &spec {
-        JobSpec::Bench(spec) => bench::run(spec, &voice, hooks),
-        JobSpec::Calibrate(spec) => calibrate::run(spec, &voice, hooks),
-        JobSpec::Fake(fake) if hooks.fake => {
-            fake::run(fake, &voice);
-            return Ok(());
+    let channel = WorkerChannel { out: Arc::new(io::stdout()), stop: Arc::clone(&stop) };
+    #[cfg(debug_assertions)]
+    if let Some(script) = hooks.script(&spec) {
+        if script.act != script::Act::IgnoreCancel {
+            ends_with_stdin(stop);
         }
-        JobSpec::Fake(_) => Err("scripted jobs are for tests of the daemon".into()),
+        scripted::run(script, &channel);
+        return Ok(());
+    }
+    ends_with_stdin(stop);
+    let ended = match &spec {
+        JobSpec::Bench(spec) => bench::run(spec, &channel, hooks),
+        JobSpec::Calibrate(spec) => calibrate::run(spec, &channel, hooks),
     };
-    voice.say(&match ended {
+    channel.send(&match ended {
         Ok(true) => WorkerMessage::Done {},
         Ok(false) => WorkerMessage::Stopped {},
         Err(message) => WorkerMessage::Failed { message },
@@ -76,10 +78,10 @@ pub(crate) fn run(hooks: &Hooks) -> Result<(), String> {
     Ok(())
 }
 
-/// The daemon closes stdin to stop a job, and the system closes it when the daemon dies, however it dies.
+/// The daemon closes stdin to cancel a job, and the system closes it when the daemon dies.
 fn ends_with_stdin(stop: Arc<AtomicBool>) {
     thread::spawn(move || {
-        // Nothing more is expected on it.
+        // No further input is expected.
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         stop.store(true, Ordering::Relaxed);
         thread::sleep(GRACE);

@@ -11,39 +11,6 @@ pub const BLOCK: usize = 32;
 /// The largest magnitude of a code; −128 is not used, so that a sign can be turned.
 const MOST: f32 = 127.0;
 
-/// How the kernels of a layout multiply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Multiply {
-    /// Weights become FP32, and so is the input.
-    Floats,
-    /// Bytes by bytes: the input is quantized.
-    Bytes,
-}
-
-impl Multiply {
-    /// How the kernels of this layout multiply.
-    pub const fn of(layout: Layout) -> Self {
-        match layout {
-            Layout::Fp32
-            | Layout::Fp16
-            | Layout::Bf16
-            | Layout::Fp8E4m3
-            | Layout::Fp8E5m2
-            | Layout::Nf4 => Self::Floats,
-            Layout::Int8
-            | Layout::Int8G128
-            | Layout::Int4G32
-            | Layout::Int4G32Sym
-            | Layout::Int4G128
-            | Layout::Int4G128Sym
-            | Layout::Mxfp4
-            | Layout::Nvfp4
-            | Layout::GgufQ8_0
-            | Layout::GgufQ4_0 => Self::Bytes,
-        }
-    }
-}
-
 /// A block of the input: codes and their scale. A short block is filled up with zeros.
 ///
 /// The scale is the largest magnitude ÷ 127 in FP32 (GGUF's own Q8_0 rounds it to FP16).
@@ -68,9 +35,10 @@ fn nearest(value: f32) -> i8 {
 
 /// The input as the kernels of a layout see it, exact in f64.
 pub fn as_read(layout: Layout, x: &[f32]) -> Vec<f64> {
-    match Multiply::of(layout) {
-        Multiply::Floats => x.iter().copied().map(f64::from).collect(),
-        Multiply::Bytes => x.chunks(BLOCK).flat_map(dequantized).collect(),
+    if layout.quantizes_input() {
+        x.chunks(BLOCK).flat_map(dequantized).collect()
+    } else {
+        x.iter().copied().map(f64::from).collect()
     }
 }
 

@@ -6,7 +6,6 @@ use calc_core::catalog;
 use calc_core::quant_format::QuantFormat;
 use calc_core::units::{Bytes, Flops, Hertz};
 
-use crate::activation::Multiply;
 use crate::measure::Clock;
 use crate::pack::Layout;
 
@@ -33,9 +32,9 @@ pub enum Kernel {
     /// Dot products of INT8 in registers.
     Dot,
     /// y = W·x with packed weights.
-    Gemv(Product),
+    Gemv(GemvShape),
     /// Y = X·Wᵀ.
-    Gemm(MatrixProduct),
+    Gemm(GemmShape),
 }
 
 /// What both operands of a product of matrices are.
@@ -79,7 +78,7 @@ impl Element {
 
 /// A product of matrices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MatrixProduct {
+pub struct GemmShape {
     /// Of both operands.
     pub element: Element,
     /// Tokens.
@@ -90,7 +89,7 @@ pub struct MatrixProduct {
     pub k: u64,
 }
 
-impl MatrixProduct {
+impl GemmShape {
     /// The format of both operands.
     ///
     /// # Panics
@@ -102,18 +101,18 @@ impl MatrixProduct {
     /// The format of the result: that of the floats, and INT8 has sums of 32 bits, which count as FP32.
     ///
     /// # Panics
-    /// As [`MatrixProduct::format`].
+    /// As [`GemmShape::format`].
     pub fn output_format(&self) -> &'static QuantFormat {
         match self.element {
             Element::Fp32 | Element::Fp16 => self.format(),
-            Element::Int8 => Product::output_format(),
+            Element::Int8 => GemvShape::output_format(),
         }
     }
 }
 
 /// A product with packed weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Product {
+pub struct GemvShape {
     /// How the weights lie in memory.
     pub layout: Layout,
     /// Outputs.
@@ -122,16 +121,13 @@ pub struct Product {
     pub k: u64,
 }
 
-impl Product {
+impl GemvShape {
     /// In which format a kernel reads its input: quantized before it is timed where it multiplies bytes.
     ///
     /// # Panics
     /// Never: both are keys of the catalog.
     pub fn input_format(&self) -> &'static QuantFormat {
-        let key = match Multiply::of(self.layout) {
-            Multiply::Floats => "fp32",
-            Multiply::Bytes => "int8",
-        };
+        let key = if self.layout.quantizes_input() { "int8" } else { "fp32" };
         catalog::format(key).expect("the catalog has FP32 and INT8")
     }
 
@@ -154,9 +150,9 @@ impl Kernel {
             Self::Fma => "fma_fp32",
             Self::Dot => "dot_int8",
             Self::Gemv(_) => "gemv",
-            Self::Gemm(MatrixProduct { element: Element::Fp32, .. }) => "gemm",
-            Self::Gemm(MatrixProduct { element: Element::Fp16, .. }) => "gemm_fp16",
-            Self::Gemm(MatrixProduct { element: Element::Int8, .. }) => "gemm_int8",
+            Self::Gemm(GemmShape { element: Element::Fp32, .. }) => "gemm",
+            Self::Gemm(GemmShape { element: Element::Fp16, .. }) => "gemm_fp16",
+            Self::Gemm(GemmShape { element: Element::Int8, .. }) => "gemm_int8",
         }
     }
 
@@ -310,7 +306,7 @@ pub trait Backend {
     }
 
     /// The clock of its cores at work, measured now. `None` where it cannot be.
-    fn speed(&mut self, clock: &dyn Clock) -> Option<Hertz>;
+    fn core_clock(&mut self, clock: &dyn Clock) -> Option<Hertz>;
 }
 
 /// Work that is ready to run.
@@ -319,7 +315,7 @@ pub trait Task {
     ///
     /// # Errors
     /// When the device breaks down.
-    fn run(&mut self, turn: u64) -> Result<(), Fault>;
+    fn run(&mut self, iteration: u64) -> Result<(), Fault>;
 
     /// Waits for all that was started.
     ///

@@ -13,7 +13,7 @@
 
 use calc_core::math::sqrt;
 
-use crate::reference::Product;
+use crate::reference::ReferenceResult;
 
 /// Half of the distance from 1 to the next FP32.
 const ROUNDING: f64 = 1.0 / 16_777_216.0;
@@ -73,7 +73,7 @@ impl Worst {
 ///
 /// # Errors
 /// When the length differs, or an element is off or no number.
-pub fn compare(got: &[f32], reference: &Product) -> Result<Option<Worst>, Mismatch> {
+pub fn compare(got: &[f32], reference: &ReferenceResult) -> Result<Option<Worst>, Mismatch> {
     compare_rounded(got, reference, &|_| 0.0)
 }
 
@@ -83,7 +83,7 @@ pub fn compare(got: &[f32], reference: &Product) -> Result<Option<Worst>, Mismat
 /// As [`compare`].
 pub fn compare_rounded(
     got: &[f32],
-    reference: &Product,
+    reference: &ReferenceResult,
     rounding: &dyn Fn(usize) -> f64,
 ) -> Result<Option<Worst>, Mismatch> {
     let expected = reference.values.len();
@@ -113,8 +113,12 @@ fn tolerance(terms: usize, magnitude: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn reference() -> Product {
-        Product { values: vec![1.0, -2.0, 0.0], magnitudes: vec![10.0, 10.0, 0.0], terms: 100 }
+    fn reference() -> ReferenceResult {
+        ReferenceResult {
+            values: vec![1.0, -2.0, 0.0],
+            magnitudes: vec![10.0, 10.0, 0.0],
+            terms: 100,
+        }
     }
 
     #[test]
@@ -144,9 +148,9 @@ mod tests {
                 assert_eq!(worst.index, index);
             }
         }
-        let broken = Product { values: vec![f64::NAN], magnitudes: vec![1.0], terms: 1 };
+        let broken = ReferenceResult { values: vec![f64::NAN], magnitudes: vec![1.0], terms: 1 };
         assert!(compare(&[0.0], &broken).is_err());
-        let broken = Product { values: vec![0.0], magnitudes: vec![f64::NAN], terms: 1 };
+        let broken = ReferenceResult { values: vec![0.0], magnitudes: vec![f64::NAN], terms: 1 };
         assert!(compare(&[0.0], &broken).is_err());
     }
 

@@ -21,7 +21,7 @@ pub struct Outcome {
     /// How long a call takes.
     pub measurement: Measurement,
     /// The clock before the first sample and after the last.
-    pub speeds: Option<(Hertz, Hertz)>,
+    pub core_clocks: Option<(Hertz, Hertz)>,
 }
 
 /// Allocates, checks, times, and checks again.
@@ -43,8 +43,8 @@ pub fn run(
     let (mut first_speed, mut last_speed) = (None, None);
     let mut note_speed = |stage| {
         match stage {
-            Stage::Begin => first_speed = backend.speed(clock),
-            Stage::End => last_speed = backend.speed(clock),
+            Stage::Begin => first_speed = backend.core_clock(clock),
+            Stage::End => last_speed = backend.core_clock(clock),
             Stage::WarmUp(_) | Stage::Sampling { .. } => {}
         }
         watch(stage)
@@ -52,15 +52,15 @@ pub fn run(
     let mut measurement = measure(
         clock,
         plan,
-        &mut |turn| {
-            task.run(turn.number)?;
-            if turn.ends_window { task.synchronize() } else { Ok(()) }
+        &mut |iteration| {
+            task.run(iteration.index)?;
+            if iteration.ends_window { task.synchronize() } else { Ok(()) }
         },
         &mut note_speed,
     )?;
-    let speeds = first_speed.zip(last_speed);
-    if let Some((before, after)) = speeds {
-        measurement.note_speeds(before.get(), after.get());
+    let core_clocks = first_speed.zip(last_speed);
+    if let Some((before, after)) = core_clocks {
+        measurement.flag_throttling(before.get(), after.get());
     }
     let after = task.check().map_err(Stopped::Failed)?;
     Ok(Outcome {
@@ -69,7 +69,7 @@ pub fn run(
         footprint: task.footprint(),
         check: before.worse(after),
         measurement,
-        speeds,
+        core_clocks,
     })
 }
 
@@ -156,7 +156,7 @@ mod tests {
             let outcome = outcome(script).unwrap();
             let flags = &outcome.measurement.flags;
             assert_eq!(flags.contains(&Flag::Throttled), expected, "{script}: {flags:?}");
-            assert_eq!(outcome.speeds.is_none(), script.ends_with("no_clock"), "{script}");
+            assert_eq!(outcome.core_clocks.is_none(), script.ends_with("no_clock"), "{script}");
         }
     }
 

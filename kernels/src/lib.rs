@@ -8,11 +8,11 @@ pub mod compare;
 pub mod cpu;
 pub mod job;
 pub mod measure;
+pub mod mutants;
 pub mod pack;
 pub mod random;
 pub mod reference;
 pub mod stats;
-pub mod wrong;
 
 /// Sixteen hexadecimal digits that stand for the sources of this crate: records say by them which kernels were timed.
 pub const SOURCES: &str = env!("KERNEL_SOURCES");

@@ -120,7 +120,7 @@ impl Measurement {
     }
 
     /// Flags a clock that fell by more than 3 % between two readings, in Hz.
-    pub fn note_speeds(&mut self, before: f64, after: f64) {
+    pub fn flag_throttling(&mut self, before: f64, after: f64) {
         if after < 0.97 * before {
             self.flag(Flag::Throttled);
         }
@@ -129,9 +129,9 @@ impl Measurement {
 
 /// A call as what is timed sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Turn {
+pub struct Iteration {
     /// Calls before this one: the number by which buffers rotate.
-    pub number: u64,
+    pub index: u64,
     /// The clock is read after this call, so that work which was only started must be waited for.
     pub ends_window: bool,
 }
@@ -143,7 +143,7 @@ pub struct Turn {
 pub fn measure<E>(
     clock: &dyn Clock,
     plan: &Plan,
-    call: &mut dyn FnMut(Turn) -> Result<(), E>,
+    call: &mut dyn FnMut(Iteration) -> Result<(), E>,
     watch: &mut dyn FnMut(Stage) -> ControlFlow<()>,
 ) -> Result<Measurement, Stopped<E>> {
     let mut windows = Windows::new(clock, plan, call)?;

@@ -4,22 +4,22 @@
 //! finite: NaN, infinity, and what a layout cannot hold are refused, because one of them would spoil a block or a tensor.
 //! A block that is too small for its scale to be stored becomes zeros.
 
+mod e2m1;
 mod gguf;
 mod int;
 mod layout;
-mod micro;
 pub mod minifloat;
 mod nf4;
 mod plain;
 mod plane;
-mod round;
+mod rounding;
+mod table;
 
-pub use layout::{DIFFERENCES, Difference, Layout};
+pub use layout::{CodeKind, Difference, Layout, formats};
 pub use nf4::NF4;
 pub use plane::{LINE, Plane};
 
-use half::{bf16, f16};
-use minifloat::{E4M3, E5M2};
+use table::Scaling;
 
 /// A matrix of weights as it is stored.
 #[derive(Debug, Clone)]
@@ -70,7 +70,7 @@ pub struct RowRef<'a> {
 }
 
 /// The planes of one row, to be written.
-struct RowMut<'a> {
+pub(crate) struct RowMut<'a> {
     codes: &'a mut [u8],
     scales: &'a mut [u8],
     zeros: &'a mut [u8],
@@ -89,13 +89,15 @@ impl Packed {
             return Err(PackError::NotFinite { row: at / cols, col: at % cols });
         }
         let mut packed = Self::zeroed(layout, weights.len() / cols, cols);
-        packed.tensor_scale = tensor_scale(layout, weights);
+        let spec = layout.spec();
+        packed.tensor_scale =
+            spec.tensor_scale.map_or(1.0, |scale| scale(rounding::largest(weights)));
+        let scaling = Scaling { block: layout.block(), tensor: packed.tensor_scale };
         for (r, row) in weights.chunks(cols).enumerate() {
-            if !holds(layout, round::largest(row)) {
+            if !(spec.holds)(rounding::largest(row)) {
                 return Err(PackError::TooLarge { row: r });
             }
-            let scale = packed.tensor_scale;
-            encode_row(layout, scale, row, &mut packed.row_mut(r));
+            (spec.encode)(scaling, row, &mut packed.row_mut(r));
         }
         Ok(packed)
     }
@@ -171,72 +173,10 @@ impl Packed {
     }
 }
 
-/// Decodes the planes of one row of a layout, wherever they lie.
+/// Decodes the planes of one row of a layout.
 pub fn decode_row(layout: Layout, tensor_scale: f32, stored: RowRef<'_>, values: &mut [f64]) {
-    match layout {
-        Layout::Fp32 => plain::decode_f32(stored.codes, values),
-        Layout::Fp16 => plain::decode_f16(stored.codes, values),
-        Layout::Bf16 => plain::decode_bf16(stored.codes, values),
-        Layout::Fp8E4m3 => plain::decode_f8(E4M3, tensor_scale, stored.codes, values),
-        Layout::Fp8E5m2 => plain::decode_f8(E5M2, tensor_scale, stored.codes, values),
-        Layout::Int8 => int::decode_int8(stored, values),
-        Layout::Int8G128 => int::decode_int8_groups(layout.block(), stored, values),
-        Layout::Int4G32 | Layout::Int4G128 => {
-            int::decode_int4_zero(layout.block(), stored, values);
-        }
-        Layout::Int4G32Sym | Layout::Int4G128Sym => {
-            int::decode_int4_sym(layout.block(), stored, values);
-        }
-        Layout::Nf4 => nf4::decode(stored, values),
-        Layout::Mxfp4 => micro::decode_mxfp4(stored, values),
-        Layout::Nvfp4 => micro::decode_nvfp4(tensor_scale, stored, values),
-        Layout::GgufQ8_0 => gguf::decode_q8_0(stored.codes, values),
-        Layout::GgufQ4_0 => gguf::decode_q4_0(stored.codes, values),
-    }
-}
-
-fn encode_row(layout: Layout, tensor_scale: f32, row: &[f32], out: &mut RowMut<'_>) {
-    match layout {
-        Layout::Fp32 => plain::encode_f32(row, out.codes),
-        Layout::Fp16 => plain::encode_f16(row, out.codes),
-        Layout::Bf16 => plain::encode_bf16(row, out.codes),
-        Layout::Fp8E4m3 => plain::encode_f8(E4M3, tensor_scale, row, out.codes),
-        Layout::Fp8E5m2 => plain::encode_f8(E5M2, tensor_scale, row, out.codes),
-        Layout::Int8 => int::encode_int8(row, out),
-        Layout::Int8G128 => int::encode_int8_groups(layout.block(), row, out),
-        Layout::Int4G32 | Layout::Int4G128 => int::encode_int4_zero(layout.block(), row, out),
-        Layout::Int4G32Sym | Layout::Int4G128Sym => {
-            int::encode_int4_sym(layout.block(), row, out);
-        }
-        Layout::Nf4 => nf4::encode(row, out),
-        Layout::Mxfp4 => micro::encode_mxfp4(row, out),
-        Layout::Nvfp4 => micro::encode_nvfp4(tensor_scale, row, out),
-        Layout::GgufQ8_0 => gguf::encode_q8_0(row, out.codes),
-        Layout::GgufQ4_0 => gguf::encode_q4_0(row, out.codes),
-    }
-}
-
-/// Whether a layout can hold a finite value of this magnitude. Only plain floats and FP16 scales cannot hold all.
-fn holds(layout: Layout, largest: f32) -> bool {
-    match layout {
-        Layout::Fp16 => f16::from_f32(largest).is_finite(),
-        Layout::Bf16 => bf16::from_f32(largest).is_finite(),
-        Layout::GgufQ8_0 => f16::from_f32(largest / 127.0).is_finite(),
-        Layout::GgufQ4_0 => f16::from_f32(largest / 8.0).is_finite(),
-        _ => true,
-    }
-}
-
-fn tensor_scale(layout: Layout, weights: &[f32]) -> f32 {
-    let largest = round::largest(weights);
-    // A subnormal scale would have too few digits; a tensor below that loses its smallest values instead.
-    let multiplier = |most: f32| (largest / most).max(f32::MIN_POSITIVE);
-    match layout {
-        Layout::Fp8E4m3 => multiplier(E4M3.max()),
-        Layout::Fp8E5m2 => multiplier(E5M2.max()),
-        Layout::Nvfp4 => micro::nvfp4_tensor_scale(largest),
-        _ => 1.0,
-    }
+    let scaling = Scaling { block: layout.block(), tensor: tensor_scale };
+    (layout.spec().decode)(scaling, stored, values);
 }
 
 fn part(plane: &Plane, r: usize, len: usize) -> &[u8] {

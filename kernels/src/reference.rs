@@ -1,10 +1,10 @@
 //! Products in f64, which kernels are compared with.
 
-use crate::pack::{Layout, Packed, RowRef, decode_row};
+use crate::pack::{Packed, RowRef, decode_row};
 
 /// A product, and how large its terms are: what rounding errors are proportional to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Product {
+pub struct ReferenceResult {
     /// The values, row by row.
     pub values: Vec<f64>,
     /// Σ|w|·|x| of each value; where a zero point is subtracted, Σ(|q| + |z|)·s·|x|.
@@ -17,7 +17,7 @@ pub struct Product {
 ///
 /// # Panics
 /// When `x` has not one value per column of W.
-pub fn gemv(weights: &Packed, x: &[f64]) -> Product {
+pub fn gemv(weights: &Packed, x: &[f64]) -> ReferenceResult {
     gemm(weights, x)
 }
 
@@ -25,11 +25,12 @@ pub fn gemv(weights: &Packed, x: &[f64]) -> Product {
 ///
 /// # Panics
 /// When `x` is not whole rows of K.
-pub fn gemm(weights: &Packed, x: &[f64]) -> Product {
+pub fn gemm(weights: &Packed, x: &[f64]) -> ReferenceResult {
     let (n, k) = (weights.rows(), weights.cols());
     assert!(x.len().is_multiple_of(k), "whole rows of the input");
     let m = x.len() / k;
-    let mut product = Product { values: vec![0.0; m * n], magnitudes: vec![0.0; m * n], terms: k };
+    let mut product =
+        ReferenceResult { values: vec![0.0; m * n], magnitudes: vec![0.0; m * n], terms: k };
     let mut row = vec![0.0; k];
     for r in 0..n {
         weights.decode_row(r, &mut row);
@@ -44,28 +45,28 @@ pub fn gemm(weights: &Packed, x: &[f64]) -> Product {
 
 /// What a kernel adds up for each weight of a row.
 fn magnitudes(weights: &Packed, r: usize, row: &[f64]) -> Vec<f64> {
-    match weights.layout() {
-        Layout::Int4G32 | Layout::Int4G128 => {
-            let stored = weights.row(r);
-            let without = vec![0; stored.zeros.len()];
-            let mut codes = vec![0.0; row.len()];
-            let stored = RowRef { zeros: &without, ..stored };
-            decode_row(weights.layout(), weights.tensor_scale(), stored, &mut codes);
-            codes.iter().zip(row).map(|(code, value)| code.abs() + (code - value).abs()).collect()
-        }
-        _ => row.iter().map(|value| value.abs()).collect(),
+    let layout = weights.layout();
+    if layout.block_zero_bytes() == 0 {
+        return row.iter().map(|value| value.abs()).collect();
     }
+    let stored = weights.row(r);
+    let no_zeros = vec![0; stored.zeros.len()];
+    let mut scaled_codes = vec![0.0; row.len()];
+    let stored = RowRef { zeros: &no_zeros, ..stored };
+    decode_row(layout, weights.tensor_scale(), stored, &mut scaled_codes);
+    scaled_codes.iter().zip(row).map(|(code, value)| code.abs() + (code - value).abs()).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pack::Layout;
 
     #[test]
     fn a_product_by_hand() {
         let weights = Packed::encode(Layout::Fp32, &[1.0, 2.0, -3.0, 0.5], 2).unwrap();
         let product = gemm(&weights, &[10.0, 1.0, 0.0, -2.0]);
-        let expected = Product {
+        let expected = ReferenceResult {
             values: vec![12.0, -29.5, -4.0, -1.0],
             magnitudes: vec![12.0, 30.5, 4.0, 1.0],
             terms: 2,
@@ -78,7 +79,7 @@ mod tests {
         let weights = Packed::encode(Layout::Int4G32, &[8.0, -7.0], 2).unwrap();
         let product = gemv(&weights, &[1.0, 0.0]);
         // Scale 1, zero point 7: 8 is 15 − 7.
-        let expected = Product { values: vec![8.0], magnitudes: vec![22.0], terms: 2 };
+        let expected = ReferenceResult { values: vec![8.0], magnitudes: vec![22.0], terms: 2 };
         assert_eq!(product, expected);
     }
 }

@@ -1,13 +1,13 @@
 //! What repeated measurements say: median, spread, and an interval that is honest about samples that depend on each other.
 //! Numbers have the unit of the samples. Nothing here knows a clock.
 
+mod effective_size;
 mod interval;
-mod shape;
-mod worth;
+mod series;
 
+pub use effective_size::effective_size;
 pub use interval::{Interval, ratio_interval};
-pub use shape::{Drift, autocorrelation, bimodal, drift};
-pub use worth::effective_size;
+pub use series::{Drift, autocorrelation, bimodal, drift};
 
 /// How often an interval is to hold the truth.
 #[derive(Debug, Clone, Copy, PartialEq)]

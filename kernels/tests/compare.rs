@@ -2,10 +2,10 @@
 
 use kernels::activation::as_read;
 use kernels::compare::compare;
+use kernels::mutants::Mutant;
 use kernels::pack::{Layout, Packed};
 use kernels::random::Random;
 use kernels::reference;
-use kernels::wrong::Wrong;
 
 /// Numbers like those of a normal distribution.
 #[expect(clippy::cast_possible_truncation, reason = "any number will do")]
@@ -50,7 +50,7 @@ fn a_right_kernel_passes_and_every_mistake_is_rejected() {
             let reference = reference::gemv(&weights, &x);
             let right = compare(&plain_gemv(&weights, &x), &reference);
             assert!(right.is_ok(), "{layout:?}, {size}: {right:?}");
-            for wrong in Wrong::ALL {
+            for wrong in Mutant::ALL {
                 if wrong.is_possible(layout) {
                     let verdict = compare(&wrong.gemv(&weights, &x), &reference);
                     assert!(verdict.is_err(), "{layout:?}, {size}: {wrong:?} passed: {verdict:?}");
@@ -68,11 +68,11 @@ fn a_comparison_of_a_single_row_rejects_what_can_go_wrong_there() {
         let reference = reference::gemv(&weights, &x);
         assert!(compare(&plain_gemv(&weights, &x), &reference).is_ok());
         for wrong in [
-            Wrong::NextScale,
-            Wrong::SwappedNibbles,
-            Wrong::SkippedLast,
-            Wrong::Zero,
-            Wrong::NotANumber,
+            Mutant::NextScale,
+            Mutant::SwappedNibbles,
+            Mutant::SkippedLast,
+            Mutant::Zero,
+            Mutant::NotANumber,
         ] {
             if wrong.is_possible(layout) {
                 let verdict = compare(&wrong.gemv(&weights, &x), &reference);
@@ -95,7 +95,7 @@ fn what_is_left_out_of_the_longest_rows_of_a_model_shows() {
         let x = as_read(layout, &noise(7, cols));
         let reference = reference::gemv(&weights, &x);
         assert!(compare(&plain_gemv(&weights, &x), &reference).is_ok(), "{layout:?} {cols}");
-        let verdict = compare(&Wrong::SkippedLast.gemv(&weights, &x), &reference);
+        let verdict = compare(&Mutant::SkippedLast.gemv(&weights, &x), &reference);
         assert!(verdict.is_err(), "{layout:?} {cols}: {verdict:?}");
     }
 }

@@ -9,6 +9,7 @@ use crate::quant_format::{Encoding, QuantFormat};
 pub static FP64: QuantFormat = QuantFormat {
     key: "fp64",
     name: "FP64",
+    short_name: "FP64",
     encoding: Encoding::Float,
     block: 1,
     block_bits: 64.0,
@@ -22,6 +23,7 @@ pub static FP64: QuantFormat = QuantFormat {
 pub static FP32: QuantFormat = QuantFormat {
     key: "fp32",
     name: "FP32",
+    short_name: "FP32",
     encoding: Encoding::Float,
     block: 1,
     block_bits: 32.0,
@@ -35,6 +37,7 @@ pub static FP32: QuantFormat = QuantFormat {
 pub static TF32: QuantFormat = QuantFormat {
     key: "tf32",
     name: "TF32",
+    short_name: "TF32",
     encoding: Encoding::Float,
     block: 1,
     block_bits: 32.0,
@@ -48,6 +51,7 @@ pub static TF32: QuantFormat = QuantFormat {
 pub static FP16: QuantFormat = QuantFormat {
     key: "fp16",
     name: "FP16",
+    short_name: "FP16",
     encoding: Encoding::Float,
     block: 1,
     block_bits: 16.0,
@@ -61,6 +65,7 @@ pub static FP16: QuantFormat = QuantFormat {
 pub static BF16: QuantFormat = QuantFormat {
     key: "bf16",
     name: "BF16",
+    short_name: "BF16",
     encoding: Encoding::Float,
     block: 1,
     block_bits: 16.0,
@@ -74,6 +79,7 @@ pub static BF16: QuantFormat = QuantFormat {
 pub static FP8_E4M3: QuantFormat = QuantFormat {
     key: "fp8_e4m3",
     name: "FP8 E4M3 (OCP fn)",
+    short_name: "FP8 E4M3",
     encoding: Encoding::Float,
     block: 1,
     block_bits: 8.0,
@@ -87,6 +93,7 @@ pub static FP8_E4M3: QuantFormat = QuantFormat {
 pub static FP8_E5M2: QuantFormat = QuantFormat {
     key: "fp8_e5m2",
     name: "FP8 E5M2",
+    short_name: "FP8 E5M2",
     encoding: Encoding::Float,
     block: 1,
     block_bits: 8.0,
@@ -100,6 +107,7 @@ pub static FP8_E5M2: QuantFormat = QuantFormat {
 pub static MXFP8: QuantFormat = QuantFormat {
     key: "mxfp8",
     name: "MXFP8 (E4M3, OCP MX)",
+    short_name: "MXFP8",
     encoding: Encoding::Float,
     block: 32,
     block_bits: 264.0,
@@ -113,6 +121,7 @@ pub static MXFP8: QuantFormat = QuantFormat {
 pub static MXFP6_E3M2: QuantFormat = QuantFormat {
     key: "mxfp6_e3m2",
     name: "MXFP6 E3M2",
+    short_name: "MXFP6 E3M2",
     encoding: Encoding::Float,
     block: 32,
     block_bits: 200.0,
@@ -126,6 +135,7 @@ pub static MXFP6_E3M2: QuantFormat = QuantFormat {
 pub static MXFP6_E2M3: QuantFormat = QuantFormat {
     key: "mxfp6_e2m3",
     name: "MXFP6 E2M3",
+    short_name: "MXFP6 E2M3",
     encoding: Encoding::Float,
     block: 32,
     block_bits: 200.0,
@@ -139,6 +149,7 @@ pub static MXFP6_E2M3: QuantFormat = QuantFormat {
 pub static MXFP4: QuantFormat = QuantFormat {
     key: "mxfp4",
     name: "MXFP4 (E2M1, OCP MX)",
+    short_name: "MXFP4",
     encoding: Encoding::Float,
     block: 32,
     block_bits: 136.0,
@@ -152,6 +163,7 @@ pub static MXFP4: QuantFormat = QuantFormat {
 pub static NVFP4: QuantFormat = QuantFormat {
     key: "nvfp4",
     name: "NVFP4 (E2M1)",
+    short_name: "NVFP4",
     encoding: Encoding::Float,
     block: 16,
     block_bits: 72.0,
@@ -165,6 +177,7 @@ pub static NVFP4: QuantFormat = QuantFormat {
 pub static INT8: QuantFormat = QuantFormat {
     key: "int8",
     name: "INT8 per-channel (symmetric)",
+    short_name: "INT8",
     encoding: Encoding::Int,
     block: 1,
     block_bits: 8.0,
@@ -178,6 +191,7 @@ pub static INT8: QuantFormat = QuantFormat {
 pub static INT8_G128: QuantFormat = QuantFormat {
     key: "int8_g128",
     name: "INT8 group 128",
+    short_name: "INT8 g128",
     encoding: Encoding::Int,
     block: 128,
     block_bits: 1040.0,
@@ -191,6 +205,7 @@ pub static INT8_G128: QuantFormat = QuantFormat {
 pub static INT4_G128: QuantFormat = QuantFormat {
     key: "int4_g128",
     name: "INT4 group 128 (asymmetric, 16-bit scale + 16-bit zero)",
+    short_name: "INT4 g128",
     encoding: Encoding::Int,
     block: 128,
     block_bits: 544.0,
@@ -204,6 +219,7 @@ pub static INT4_G128: QuantFormat = QuantFormat {
 pub static INT4_G128_SYM: QuantFormat = QuantFormat {
     key: "int4_g128_sym",
     name: "INT4 group 128 (symmetric, 16-bit scale)",
+    short_name: "INT4 g128 symmetric",
     encoding: Encoding::Int,
     block: 128,
     block_bits: 528.0,
@@ -217,6 +233,7 @@ pub static INT4_G128_SYM: QuantFormat = QuantFormat {
 pub static INT4_GPTQ_G128: QuantFormat = QuantFormat {
     key: "int4_gptq_g128",
     name: "GPTQ INT4 g128 (16-bit scale + packed 4-bit zero)",
+    short_name: "GPTQ INT4 g128",
     encoding: Encoding::Int,
     block: 128,
     block_bits: 532.0,
@@ -230,6 +247,7 @@ pub static INT4_GPTQ_G128: QuantFormat = QuantFormat {
 pub static INT4_G32: QuantFormat = QuantFormat {
     key: "int4_g32",
     name: "INT4 group 32 (16-bit scale + 16-bit zero)",
+    short_name: "INT4 g32",
     encoding: Encoding::Int,
     block: 32,
     block_bits: 160.0,
@@ -243,6 +261,7 @@ pub static INT4_G32: QuantFormat = QuantFormat {
 pub static INT3_G128: QuantFormat = QuantFormat {
     key: "int3_g128",
     name: "INT3 group 128",
+    short_name: "INT3 g128",
     encoding: Encoding::Int,
     block: 128,
     block_bits: 416.0,
@@ -256,6 +275,7 @@ pub static INT3_G128: QuantFormat = QuantFormat {
 pub static INT2_G64: QuantFormat = QuantFormat {
     key: "int2_g64",
     name: "INT2 group 64",
+    short_name: "INT2 g64",
     encoding: Encoding::Int,
     block: 64,
     block_bits: 160.0,
@@ -269,6 +289,7 @@ pub static INT2_G64: QuantFormat = QuantFormat {
 pub static NF4: QuantFormat = QuantFormat {
     key: "nf4",
     name: "NF4 (bitsandbytes, no double quant)",
+    short_name: "NF4",
     encoding: Encoding::Codebook,
     block: 64,
     block_bits: 288.0,
@@ -282,6 +303,7 @@ pub static NF4: QuantFormat = QuantFormat {
 pub static NF4_DQ: QuantFormat = QuantFormat {
     key: "nf4_dq",
     name: "NF4 with double quantization",
+    short_name: "NF4 DQ",
     encoding: Encoding::Codebook,
     block: 64,
     block_bits: 264.125,
@@ -295,6 +317,7 @@ pub static NF4_DQ: QuantFormat = QuantFormat {
 pub static GGUF_Q8_0: QuantFormat = QuantFormat {
     key: "gguf_q8_0",
     name: "GGUF Q8_0",
+    short_name: "GGUF Q8_0",
     encoding: Encoding::Int,
     block: 32,
     block_bits: 272.0,
@@ -308,6 +331,7 @@ pub static GGUF_Q8_0: QuantFormat = QuantFormat {
 pub static GGUF_Q6_K: QuantFormat = QuantFormat {
     key: "gguf_q6_k",
     name: "GGUF Q6_K",
+    short_name: "GGUF Q6_K",
     encoding: Encoding::Int,
     block: 256,
     block_bits: 1680.0,
@@ -321,6 +345,7 @@ pub static GGUF_Q6_K: QuantFormat = QuantFormat {
 pub static GGUF_Q5_K: QuantFormat = QuantFormat {
     key: "gguf_q5_k",
     name: "GGUF Q5_K",
+    short_name: "GGUF Q5_K",
     encoding: Encoding::Int,
     block: 256,
     block_bits: 1408.0,
@@ -334,6 +359,7 @@ pub static GGUF_Q5_K: QuantFormat = QuantFormat {
 pub static GGUF_Q5_0: QuantFormat = QuantFormat {
     key: "gguf_q5_0",
     name: "GGUF Q5_0",
+    short_name: "GGUF Q5_0",
     encoding: Encoding::Int,
     block: 32,
     block_bits: 176.0,
@@ -347,6 +373,7 @@ pub static GGUF_Q5_0: QuantFormat = QuantFormat {
 pub static GGUF_Q5_1: QuantFormat = QuantFormat {
     key: "gguf_q5_1",
     name: "GGUF Q5_1",
+    short_name: "GGUF Q5_1",
     encoding: Encoding::Int,
     block: 32,
     block_bits: 192.0,
@@ -360,6 +387,7 @@ pub static GGUF_Q5_1: QuantFormat = QuantFormat {
 pub static GGUF_Q4_K: QuantFormat = QuantFormat {
     key: "gguf_q4_k",
     name: "GGUF Q4_K",
+    short_name: "GGUF Q4_K",
     encoding: Encoding::Int,
     block: 256,
     block_bits: 1152.0,
@@ -373,6 +401,7 @@ pub static GGUF_Q4_K: QuantFormat = QuantFormat {
 pub static GGUF_Q4_0: QuantFormat = QuantFormat {
     key: "gguf_q4_0",
     name: "GGUF Q4_0",
+    short_name: "GGUF Q4_0",
     encoding: Encoding::Int,
     block: 32,
     block_bits: 144.0,
@@ -386,6 +415,7 @@ pub static GGUF_Q4_0: QuantFormat = QuantFormat {
 pub static GGUF_Q4_1: QuantFormat = QuantFormat {
     key: "gguf_q4_1",
     name: "GGUF Q4_1",
+    short_name: "GGUF Q4_1",
     encoding: Encoding::Int,
     block: 32,
     block_bits: 160.0,
@@ -399,6 +429,7 @@ pub static GGUF_Q4_1: QuantFormat = QuantFormat {
 pub static GGUF_Q3_K: QuantFormat = QuantFormat {
     key: "gguf_q3_k",
     name: "GGUF Q3_K",
+    short_name: "GGUF Q3_K",
     encoding: Encoding::Int,
     block: 256,
     block_bits: 880.0,
@@ -412,6 +443,7 @@ pub static GGUF_Q3_K: QuantFormat = QuantFormat {
 pub static GGUF_Q2_K: QuantFormat = QuantFormat {
     key: "gguf_q2_k",
     name: "GGUF Q2_K",
+    short_name: "GGUF Q2_K",
     encoding: Encoding::Int,
     block: 256,
     block_bits: 672.0,
@@ -425,6 +457,7 @@ pub static GGUF_Q2_K: QuantFormat = QuantFormat {
 pub static GGUF_IQ4_NL: QuantFormat = QuantFormat {
     key: "gguf_iq4_nl",
     name: "GGUF IQ4_NL",
+    short_name: "GGUF IQ4_NL",
     encoding: Encoding::Codebook,
     block: 32,
     block_bits: 144.0,
@@ -438,6 +471,7 @@ pub static GGUF_IQ4_NL: QuantFormat = QuantFormat {
 pub static GGUF_IQ4_XS: QuantFormat = QuantFormat {
     key: "gguf_iq4_xs",
     name: "GGUF IQ4_XS",
+    short_name: "GGUF IQ4_XS",
     encoding: Encoding::Codebook,
     block: 256,
     block_bits: 1088.0,
@@ -451,6 +485,7 @@ pub static GGUF_IQ4_XS: QuantFormat = QuantFormat {
 pub static GGUF_MXFP4: QuantFormat = QuantFormat {
     key: "gguf_mxfp4",
     name: "GGUF MXFP4",
+    short_name: "GGUF MXFP4",
     encoding: Encoding::Float,
     block: 32,
     block_bits: 136.0,
@@ -464,6 +499,7 @@ pub static GGUF_MXFP4: QuantFormat = QuantFormat {
 pub static GGUF_NVFP4: QuantFormat = QuantFormat {
     key: "gguf_nvfp4",
     name: "GGUF NVFP4",
+    short_name: "GGUF NVFP4",
     encoding: Encoding::Float,
     block: 64,
     block_bits: 288.0,
@@ -477,6 +513,7 @@ pub static GGUF_NVFP4: QuantFormat = QuantFormat {
 pub static GGUF_TQ1_0: QuantFormat = QuantFormat {
     key: "gguf_tq1_0",
     name: "GGUF TQ1_0",
+    short_name: "GGUF TQ1_0",
     encoding: Encoding::Ternary,
     block: 256,
     block_bits: 432.0,
@@ -490,6 +527,7 @@ pub static GGUF_TQ1_0: QuantFormat = QuantFormat {
 pub static GGUF_TQ2_0: QuantFormat = QuantFormat {
     key: "gguf_tq2_0",
     name: "GGUF TQ2_0",
+    short_name: "GGUF TQ2_0",
     encoding: Encoding::Ternary,
     block: 256,
     block_bits: 528.0,
@@ -503,6 +541,7 @@ pub static GGUF_TQ2_0: QuantFormat = QuantFormat {
 pub static BITNET_1_58: QuantFormat = QuantFormat {
     key: "bitnet_1.58",
     name: "BitNet b1.58 (information content)",
+    short_name: "BitNet b1.58",
     encoding: Encoding::Ternary,
     block: 1,
     block_bits: 1.58496,

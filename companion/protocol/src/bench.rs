@@ -1,4 +1,4 @@
-//! What is measured, and the record of one measured point.
+//! The order to measure, and the record of one measured point.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -6,28 +6,28 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-/// What to measure: every shape in every format.
+/// A measurement order: every shape in every format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BenchSpec {
     /// The kernel.
     pub what: BenchKind,
-    /// Shapes; none for kernels without one.
+    /// Empty for kernels without a shape.
     #[serde(default)]
     pub shapes: Vec<Shape>,
     /// Keys of weight formats.
     #[serde(default)]
     pub formats: Vec<String>,
-    /// Key of the backend; without it the best that the machine has.
+    /// Key of the backend; absent for the fastest of the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend: Option<String>,
-    /// A fixed number of iterations in place of the stop rule.
+    /// Fixed number of iterations; absent for the stop rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iterations: Option<u32>,
 }
 
 impl BenchSpec {
-    /// How many points it has.
+    /// Number of points: shapes times formats.
     pub fn points(&self) -> usize {
         self.shapes.len().max(1).saturating_mul(self.formats.len().max(1))
     }
@@ -37,19 +37,47 @@ impl BenchSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BenchKind {
-    /// A matrix times a vector.
+    /// Matrix times vector.
     Gemv,
-    /// A matrix times a matrix.
+    /// Matrix times matrix.
     Gemm,
-    /// Reading memory.
+    /// Read bandwidth of memory.
     Bandwidth,
-    /// Peaks of arithmetic.
+    /// Peak rates of multiply-adds and dot products.
     Flops,
-    /// What bounds all others: reading memory, multiply-adds, dot products.
+    /// The roofs: read bandwidth and the peak rates.
     Roofs,
 }
 
-/// Rows, columns and depth of a product.
+impl BenchKind {
+    /// Keys of the formats that every daemon measures this kernel in, widest first; none for kernels without weights.
+    /// Daemons on x86-64 measure GEMM in FP16, too. A test of `companion` compares them with the kernels.
+    pub const fn formats(self) -> &'static [&'static str] {
+        match self {
+            Self::Gemv => &[
+                "fp32",
+                "fp16",
+                "bf16",
+                "fp8_e4m3",
+                "fp8_e5m2",
+                "int8",
+                "int8_g128",
+                "int4_g32",
+                "int4_g128",
+                "int4_g128_sym",
+                "nf4",
+                "mxfp4",
+                "nvfp4",
+                "gguf_q8_0",
+                "gguf_q4_0",
+            ],
+            Self::Gemm => &["fp32", "int8"],
+            Self::Bandwidth | Self::Flops | Self::Roofs => &[],
+        }
+    }
+}
+
+/// Shape of a GEMV or GEMM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shape {
@@ -64,54 +92,54 @@ pub struct Shape {
 /// One measured point, with the keys of `ridgepoint bench`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BenchRecord {
-    /// Number of the published form.
+    /// Version of the published JSON.
     pub schema: u32,
     /// Name of the kernel.
     pub kernel: String,
-    /// Which of its implementations ran.
+    /// Implementation that ran, such as `avx2`.
     pub route: String,
     /// Key of the backend.
     pub backend: String,
     /// Name of the device.
     pub device: String,
-    /// The shape, where the kernel has one.
+    /// Absent for kernels without a shape.
     pub shape: Option<Shape>,
-    /// Formats, where the kernel has some.
+    /// Absent for kernels without formats.
     pub precision: Option<Precision>,
     /// `cold` or `hot`.
     pub cache: String,
-    /// Bytes that one run moves.
+    /// Bytes that one iteration moves.
     pub bytes: f64,
-    /// FLOP of one run.
+    /// FLOP of one iteration.
     pub flops: f64,
-    /// How bytes and FLOP are counted.
+    /// Rule by which bytes and FLOP are counted.
     #[serde(default)]
     pub accounting: String,
-    /// Memory that runs rotate through, in bytes.
+    /// Size of the buffers that iterations rotate through, in bytes.
     #[serde(default)]
     pub footprint_bytes: f64,
-    /// Seconds of one run.
+    /// Duration of one iteration, in s.
     pub time_s: Time,
-    /// Bytes per second at the median, if any are moved.
+    /// Bytes per second at the median duration; absent for kernels that move no bytes.
     pub byte_per_s: Option<f64>,
-    /// FLOP per second at the median, if there are any.
+    /// FLOP per second at the median duration; absent for kernels without arithmetic.
     pub flop_per_s: Option<f64>,
-    /// Joule of one run, where the machine tells.
+    /// Energy of one iteration, in J; absent without a sensor.
     pub energy_j: Option<f64>,
-    /// The result against its reference.
+    /// Comparison of the kernel's result with its f64 reference.
     pub check: Check,
-    /// What disturbed it: throttled, contended, and so on.
+    /// Disturbances: throttled, contended, and so on.
     pub flags: Vec<String>,
-    /// When it stopped.
+    /// Stop rule in force and the reason for stopping.
     #[serde(default)]
     pub stop_rule: BTreeMap<String, Condition>,
-    /// Runs between two looks at the clock.
+    /// Iterations between two readings of the clock.
     #[serde(default)]
     pub calls_per_window: u64,
-    /// Seconds of every run, in order; none if they are too many for the wire.
+    /// Duration of every iteration, in s and in order; empty if there are too many for one message.
     #[serde(default)]
     pub samples_s: Vec<f64>,
-    /// Under what conditions it was measured; missing sensors are null, with their reasons under `missing`.
+    /// Conditions of the run; missing sensors are null, with their reasons under `missing`.
     pub conditions: BTreeMap<String, Condition>,
 }
 
@@ -124,24 +152,24 @@ pub struct Precision {
     pub activations: String,
 }
 
-/// A median with its confidence interval, in seconds.
+/// Statistics of a duration, in s.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Time {
     /// Median.
     pub median: f64,
-    /// Lower end.
+    /// Lower end of the 95 % confidence interval of the median.
     pub low: f64,
-    /// Upper end.
+    /// Upper end of the 95 % confidence interval of the median.
     pub high: f64,
-    /// Samples.
+    /// Number of samples.
     pub n: u64,
-    /// Median distance from the median.
+    /// Median absolute deviation.
     #[serde(default)]
     pub mad: f64,
-    /// One of twenty is below.
+    /// 5th percentile.
     #[serde(default)]
     pub p5: f64,
-    /// One of twenty is above.
+    /// 95th percentile.
     #[serde(default)]
     pub p95: f64,
     /// The least.
@@ -149,18 +177,18 @@ pub struct Time {
     pub min: f64,
 }
 
-/// How far the result of the kernel is from its reference.
+/// Comparison of a kernel's result with its reference.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Check {
-    /// Largest error; none if it has no bound.
+    /// Largest error; absent if it is not finite.
     pub worst_error: Option<f64>,
-    /// Largest error that is allowed.
+    /// Largest allowed error.
     pub tolerance: f64,
-    /// Whether it was met.
+    /// True if the error is within the tolerance.
     pub passed: bool,
 }
 
-/// A condition of a run.
+/// The value of a condition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Condition {
@@ -170,8 +198,8 @@ pub enum Condition {
     Number(f64),
     /// A text.
     Text(String),
-    /// Reasons by name.
+    /// Reasons by the name of a sensor.
     Reasons(BTreeMap<String, String>),
-    /// A sensor that is missing.
+    /// The sensor is missing.
     Missing(()),
 }

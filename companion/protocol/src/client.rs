@@ -1,4 +1,4 @@
-//! What a client says.
+//! The messages of a client.
 
 use alloc::string::String;
 
@@ -7,59 +7,59 @@ use serde::{Deserialize, Serialize};
 use crate::hex::Hex;
 use crate::job::{JobId, JobSpec, RequestId};
 
-/// A message of a client; every answer to it carries its number.
+/// A message with its number; every answer carries the number of its message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ask {
-    /// Chosen by the client.
+    /// Number, chosen by the client.
     pub id: u32,
     /// What it asks.
     pub ask: ClientMessage,
 }
 
-/// All messages of clients. The first on a socket is `identify` or `pair`. Those without fields have braces, because only then
-/// are unknown fields refused.
+/// The messages of clients. The first on a socket is `identify` or `pair`. Those without fields have braces, because serde
+/// refuses unknown fields only then.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum ClientMessage {
-    /// Proves a key.
+    /// Proves knowledge of a key.
     Identify(Identify),
-    /// Proves a pairing code and makes a key of it.
+    /// Proves knowledge of a pairing code; both sides derive a key from it.
     Pair(Pair),
-    /// Starts a job, once.
+    /// Starts a job; the same request id never starts a second one.
     StartJob(StartJob),
-    /// Ends a job; one that has ended stays as it is.
+    /// Cancels a job; an ended job is left as it is.
     CancelJob {
         /// Which.
         job: JobId,
     },
-    /// Asks for the jobs, the latest first.
+    /// Lists jobs, the latest first.
     ListJobs {
-        /// At most so many.
+        /// Largest number of jobs in the answer.
         #[serde(default = "default_list")]
         limit: u32,
     },
-    /// Asks for a job's events: those after a number, then new ones as they come.
+    /// Subscribes to a job: its events after a number, then new events as they occur.
     SubscribeJob {
         /// Which.
         job: JobId,
-        /// The last number that the client has; 0 for all.
+        /// Number of the last event that the client has; 0 for all events.
         #[serde(default)]
         after: u64,
     },
-    /// No more events of a job.
+    /// Ends the subscription to a job.
     UnsubscribeJob {
         /// Which.
         job: JobId,
     },
-    /// Asks for telemetry at a rate.
+    /// Subscribes to telemetry.
     SubscribeTelemetry {
-        /// Readings per second.
+        /// Rate, in Hz.
         hz: f64,
     },
-    /// No more telemetry.
+    /// Ends the subscription to telemetry.
     UnsubscribeTelemetry {},
-    /// Asks for a sign of life.
+    /// Asks for a `pong`.
     Ping {},
 }
 
@@ -67,40 +67,40 @@ const fn default_list() -> u32 {
     100
 }
 
-/// The proof of a key.
+/// Proof that the client knows a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identify {
-    /// The version that the client speaks.
+    /// Protocol version of the client.
     pub protocol: u32,
-    /// Which key.
+    /// Public id of the key.
     pub key: Hex<8>,
-    /// Random bytes of the client, new each time.
+    /// Nonce of the client.
     pub nonce: Hex<32>,
     /// HMAC-SHA-256 with the key over [`crate::proof::identify`].
     pub proof: Hex<32>,
 }
 
-/// The proof of a pairing code.
+/// Proof that the client knows a pairing code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pair {
-    /// The version that the client speaks.
+    /// Protocol version of the client.
     pub protocol: u32,
-    /// Random bytes of the client, new each time.
+    /// Nonce of the client.
     pub nonce: Hex<32>,
     /// HMAC-SHA-256 with the code's characters over [`crate::proof::pair`].
     pub proof: Hex<32>,
-    /// How the list of keys calls this one.
+    /// Name of the new key in `ridgepoint keys`.
     #[serde(default)]
     pub label: String,
 }
 
-/// The start of a job.
+/// The order to start a job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StartJob {
-    /// Random; the same one again gives the same job again.
+    /// Random; a repeated id gives the job that it started before.
     pub request: RequestId,
     /// What to do.
     pub job: JobSpec,

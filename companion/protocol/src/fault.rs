@@ -1,4 +1,4 @@
-//! What went wrong, as a code for programs and a sentence for people.
+//! Refusals and failures: a code for programs and a sentence for people.
 
 use alloc::string::String;
 
@@ -11,13 +11,13 @@ pub struct Fault {
     pub code: FaultCode,
     /// One sentence that says what to do next.
     pub message: String,
-    /// Milliseconds after which it may be tried again.
+    /// Earliest time of another try, in ms from now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u32>,
 }
 
 impl Fault {
-    /// A fault that is not mended by waiting.
+    /// A fault that waiting does not resolve.
     pub fn new(code: FaultCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), retry_after_ms: None }
     }
@@ -27,39 +27,39 @@ impl Fault {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultCode {
-    /// Not a message of this protocol.
+    /// Malformed message.
     Malformed,
-    /// No proof, or a wrong one.
+    /// Missing or wrong proof.
     Unauthenticated,
     /// The session lacks the scope.
     Forbidden,
     /// No such job.
     NotFound,
-    /// A value that cannot be.
+    /// A value out of its range.
     BadInput,
-    /// A request id that started another job.
+    /// The request id has started another job.
     Conflict,
-    /// The queue or a share of it is full.
+    /// The queue, or the share of one key, is full.
     QueueFull,
     /// Too many messages or subscriptions.
     Rate,
-    /// No version in common.
+    /// No common protocol version.
     Version,
-    /// This daemon cannot do it.
+    /// Not supported by this daemon.
     Unsupported,
-    /// The job gave no sign of life, or took much longer than predicted.
+    /// The worker sent nothing for too long, or the job took much longer than predicted.
     Hung,
-    /// The job's process ended by itself, or by a signal.
+    /// The worker exited without reporting a result.
     Crashed,
-    /// The job's process wrote what is no message, or more than it may.
+    /// The worker wrote malformed messages, or more than it may.
     Garbled,
-    /// The job said itself that it failed.
+    /// The worker reported a failure.
     Failed,
     /// The daemon ended while the job waited or ran; it is not started again.
     Interrupted,
-    /// The results cannot be kept.
+    /// The results cannot be stored.
     Storage,
-    /// The daemon ends.
+    /// The daemon is shutting down.
     Draining,
     /// A defect of the daemon.
     Internal,
@@ -69,7 +69,7 @@ pub enum FaultCode {
 }
 
 impl FaultCode {
-    /// All of them, in their order.
+    /// All codes, in declaration order.
     pub const ALL: [Self; 19] = [
         Self::Malformed,
         Self::Unauthenticated,
@@ -92,7 +92,7 @@ impl FaultCode {
         Self::Unknown,
     ];
 
-    /// Its name on the wire.
+    /// The name in JSON.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Malformed => "malformed",

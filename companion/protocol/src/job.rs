@@ -1,4 +1,4 @@
-//! Jobs: what may be asked for, in which states they are, and the events by which they tell.
+//! Jobs: their orders, their states, and their events.
 
 use alloc::string::String;
 
@@ -8,88 +8,39 @@ use crate::bench::{BenchRecord, BenchSpec};
 use crate::fault::Fault;
 use crate::hex::Hex;
 
-/// The number of a job, unique on its daemon for good.
+/// The number of a job; a daemon never uses one twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct JobId(pub u64);
 
-/// Chosen by the client at random: the same one never starts a second job.
+/// Random id of a request; a repeated id never starts a second job.
 pub type RequestId = Hex<16>;
 
-/// What to do.
+/// The order of a job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum JobSpec {
-    /// Time kernels: one point is a spot check, many are a sweep.
+    /// Times kernels: one point is a spot check, many are a sweep.
     Bench(BenchSpec),
-    /// Measure the points that fix this device's factors.
+    /// Measures the points from which this device's factors are fitted.
     Calibrate(CalibrateSpec),
-    /// A scripted job, for tests of the daemon only.
-    Fake(FakeSpec),
 }
 
-/// A calibration.
+/// The order of a calibration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CalibrateSpec {
-    /// Key of the backend; without it the best that the machine has.
+    /// Key of the backend; absent for the fastest of the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend: Option<String>,
 }
 
-/// A scripted job: some steps, then an act.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FakeSpec {
-    /// Steps before the act, each with its progress.
-    pub steps: u32,
-    /// Milliseconds of a step.
-    pub step_ms: u32,
-    /// Seconds that it says it will take.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub predicted_s: Option<f64>,
-    /// What it does then.
-    #[serde(default)]
-    pub act: FakeAct,
-}
-
-/// How a scripted job ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FakeAct {
-    /// With a result.
-    #[default]
-    Finish,
-    /// It says that it failed.
-    Fail,
-    /// It gives no sign of life any more.
-    Hang,
-    /// It lives on and never ends.
-    Linger,
-    /// Like `linger`, and it does not listen when it is canceled.
-    IgnoreCancel,
-    /// By a signal.
-    Crash,
-    /// With exit code 0 and no last word.
-    Vanish,
-    /// With lines that are no messages.
-    Garble,
-    /// With one line without an end.
-    Oversize,
-    /// With more messages than a job may write.
-    Flood,
-    /// It reports a number that is none.
-    Lie,
-    /// It goes on after its last word.
-    Babble,
-}
-
-/// Where a job is.
+/// The state of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
     /// It waits.
     Queued,
-    /// Its process runs.
+    /// The worker runs.
     Running,
     /// It ended as it should.
     Done,
@@ -97,21 +48,21 @@ pub enum JobState {
     Failed,
     /// A client ended it.
     Canceled,
-    /// The daemon ended before it did.
+    /// The daemon ended while the job waited or ran.
     Interrupted,
 }
 
 impl JobState {
-    /// All of them.
+    /// All states.
     pub const ALL: [Self; 6] =
         [Self::Queued, Self::Running, Self::Done, Self::Failed, Self::Canceled, Self::Interrupted];
 
-    /// True if nothing follows any more.
+    /// True if no further event follows.
     pub const fn is_final(self) -> bool {
         !matches!(self, Self::Queued | Self::Running)
     }
 
-    /// Its name on the wire.
+    /// The name in JSON.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -124,7 +75,7 @@ impl JobState {
     }
 }
 
-/// A job in short.
+/// The summary of a job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobSummary {
     /// Which.
@@ -135,68 +86,68 @@ pub struct JobSummary {
     pub spec: JobSpec,
     /// Where it is.
     pub state: JobState,
-    /// Wall clock of its start, milliseconds since 1970.
+    /// Start by the wall clock, in ms since 1970.
     pub created_ms: u64,
-    /// The number of its last event; the first is 1.
+    /// Number of the last event; the first is 1.
     pub last_seq: u64,
 }
 
-/// One event of a job.
+/// An event with its number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NumberedEvent {
     /// Of which job.
     pub job: JobId,
-    /// 1, 2, 3 and so on, without a gap, for good.
+    /// Number of the event: 1, 2, 3 and so on, without a gap.
     pub seq: u64,
-    /// Wall clock, milliseconds since 1970.
+    /// Wall clock, in ms since 1970.
     pub at_ms: u64,
     /// What happened.
     pub event: JobEvent,
 }
 
-/// What happens to a job.
+/// An event of a job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum JobEvent {
     /// It waits.
     Queued,
-    /// Its process runs.
+    /// The worker runs.
     Started {
-        /// Seconds that it will take, as far as it knows.
+        /// Predicted duration, in s.
         predicted_s: Option<f64>,
     },
     /// It came further.
     Progress {
-        /// Points that are done.
+        /// Finished points.
         done: u32,
-        /// Of so many.
+        /// Points of the job.
         total: u32,
-        /// What it does now.
+        /// The point that is measured now.
         note: String,
     },
-    /// A point is measured.
+    /// The record of one point.
     Result {
         /// Its record.
         record: alloc::boxed::Box<BenchRecord>,
     },
-    /// A calibration is made.
+    /// The result of a calibration.
     Calibration {
         /// The text of a calibration file, as `ridgepoint calibrate` writes it.
         calibration: String,
-        /// The text of a device file with the measured ceilings, for a device that no catalog has.
+        /// The text of a device file with the measured ceilings, for a device that is not in the catalog.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         device: Option<String>,
     },
-    /// A line that it has to say.
+    /// A line of the worker's log.
     Log {
         /// The line.
         line: String,
     },
-    /// Its last event.
+    /// The last event.
     Ended {
         /// How.
         state: JobState,
-        /// Why, if it is not as it should be.
+        /// The reason of a failure or an interruption.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fault: Option<Fault>,
     },

@@ -1,7 +1,7 @@
-//! What crosses the wire between the page and the daemon: versioned messages as tagged enums, and nothing that opens a socket.
+//! The messages between the page and the daemon: versioned, as tagged enums. Opening sockets is left to the callers.
 //!
-//! Messages of clients are strict: an unknown field is refused. Messages of the daemon are lenient: a client passes over what a
-//! later version added. Start at [`client::Ask`] and [`server::Say`]; the proofs of a shared key are in [`proof`].
+//! Decoding a client's message is strict: an unknown field is refused. Decoding a daemon's message is lenient: fields, events and
+//! messages of a later version are ignored. Start at [`client::Ask`] and [`server::Say`]; the proofs of a shared key are in [`proof`].
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -20,8 +20,8 @@ pub mod scope;
 pub mod server;
 pub mod telemetry;
 
-/// The version of the messages; a change that an older side cannot read raises it.
+/// Version of the messages; a change that an older side cannot read increases it.
 pub const VERSION: u32 = 1;
 
-/// The subprotocol that a client names when it opens the socket.
+/// WebSocket subprotocol that a client names when it opens the socket.
 pub const SUBPROTOCOL: &str = "ridgepoint.v1";

@@ -1,50 +1,50 @@
-//! What is proved with HMAC-SHA-256 to whom. The hash itself is the caller's: native code has a crate for it, pages on
-//! this machine have it in the browser.
+//! The texts that both sides authenticate with HMAC-SHA-256. The caller computes the hash: native code with a crate, the page
+//! with the browser's Web Cryptography.
 //!
-//! Each text has a name of its own in front and parts of fixed length behind it, the origin last, so that no proof can stand
-//! for another one.
+//! Each text begins with a name and continues with parts of fixed length, the origin last, so that no proof is valid in place
+//! of another.
 
 use alloc::vec::Vec;
 
 use crate::hex::Hex;
 
-/// Random bytes of one side.
+/// Random bytes of one side, new in every handshake.
 pub type Nonce = Hex<32>;
 
-/// Who talks to whom in one handshake.
+/// The parties of one handshake.
 #[derive(Debug, Clone, Copy)]
 pub struct Handshake<'a> {
-    /// The daemon's random bytes, from its hello.
+    /// Nonce of the daemon, from its hello.
     pub server_nonce: &'a Nonce,
-    /// The client's.
+    /// Nonce of the client.
     pub client_nonce: &'a Nonce,
-    /// The daemon, from its hello.
+    /// Id of the daemon, from its hello.
     pub server: &'a Hex<16>,
     /// The page's origin as the browser sends it; empty for other programs.
     pub origin: &'a str,
 }
 
-/// What a client proves with its key.
+/// Text of a client's proof with its key.
 pub fn identify(handshake: &Handshake<'_>) -> Vec<u8> {
     text(b"ridgepoint 1 identify\0", handshake, &[], true)
 }
 
-/// What the daemon proves with the same key.
+/// Text of the daemon's proof with the same key.
 pub fn identified(handshake: &Handshake<'_>) -> Vec<u8> {
     text(b"ridgepoint 1 identified\0", handshake, &[], true)
 }
 
-/// What a client proves with the characters of a pairing code.
+/// Text of a client's proof with the characters of a pairing code.
 pub fn pair(handshake: &Handshake<'_>) -> Vec<u8> {
     text(b"ridgepoint 1 pair\0", handshake, &[], true)
 }
 
-/// What the daemon proves with the same code.
+/// Text of the daemon's proof with the same code.
 pub fn paired(handshake: &Handshake<'_>, key: Hex<8>) -> Vec<u8> {
     text(b"ridgepoint 1 paired\0", handshake, &key.0, true)
 }
 
-/// The HMAC of this with the code is the secret of the new key.
+/// Text whose HMAC with the code is the secret of the new key.
 pub fn pair_key(handshake: &Handshake<'_>, key: Hex<8>) -> Vec<u8> {
     text(b"ridgepoint 1 pair key\0", handshake, &key.0, false)
 }

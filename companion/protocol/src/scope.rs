@@ -1,26 +1,26 @@
-//! What a session may do.
+//! The scopes of a session.
 
 use serde::{Deserialize, Serialize};
 
-/// A right. A session has those of its key, of the daemon's flags and of the way it came, all three.
+/// A permission. A session has a scope only if its key, the daemon's flags and the kind of its connection all allow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// See the device, its telemetry, jobs and results.
+    /// Read the device, its telemetry, jobs and results.
     Read,
     /// Start and cancel measurements.
     Bench,
-    /// Reserved: look at models of the user and quantize them.
+    /// Reserved: read models of the user and quantize them.
     Files,
-    /// Reserved: change the power mode for a time.
+    /// Reserved: change the power mode temporarily.
     Power,
 }
 
 impl Scope {
-    /// All of them.
+    /// All scopes.
     pub const ALL: [Self; 4] = [Self::Read, Self::Bench, Self::Files, Self::Power];
 
-    /// Its name on the wire and on the command line.
+    /// The name in JSON and on the command line.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Read => "read",

@@ -1,4 +1,4 @@
-//! What the daemon says.
+//! The messages of the daemon.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,47 +12,47 @@ use crate::limits::Limits;
 use crate::scope::Scope;
 use crate::telemetry::Telemetry;
 
-/// A message of the daemon.
+/// A message with the number of the client's message that it answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Say {
-    /// Which message it answers; none if it comes by itself.
+    /// Number of the answered message; absent for events and telemetry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<u32>,
     /// What it says.
     pub say: ServerMessage,
 }
 
-/// All messages of the daemon.
+/// The messages of the daemon.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ServerMessage {
     /// The first message on a socket.
     Hello(Hello),
-    /// The key is proved, and the daemon proves that it knows it too.
+    /// The client's proof is right; carries the daemon's proof.
     Identified(Identified),
-    /// The code is proved, and a key is made of it.
+    /// The pairing code is right and has become a key.
     Paired(Paired),
-    /// A job is kept and waits, or was already.
+    /// The job is stored, now or by an earlier request with the same id.
     Accepted(Accepted),
-    /// Jobs.
+    /// A list of jobs.
     Jobs {
-        /// The latest first.
+        /// Latest first.
         jobs: Vec<JobSummary>,
     },
     /// One event of a job that the client subscribed to.
     Event(NumberedEvent),
-    /// A job in short, at the begin of a subscription: the events that follow start after `after`.
+    /// The summary of a job at the start of a subscription; the events after number `after` follow.
     Snapshot {
         /// The job.
         job: JobSummary,
-        /// The number before the first event that follows; later than asked for where older events are dropped.
+        /// Number before the first event that follows; larger than requested if older events were dropped.
         after: u64,
     },
-    /// What the device says about itself.
+    /// Readings of all sensors.
     Telemetry(Telemetry),
-    /// Done, and nothing else to say.
+    /// Done; no further content.
     Ok,
-    /// A sign of life.
+    /// The answer to `ping`.
     Pong,
     /// A refusal.
     Fault(Fault),
@@ -63,16 +63,16 @@ pub enum ServerMessage {
     Unknown,
 }
 
-/// Who the daemon is.
+/// The daemon's introduction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hello {
-    /// Versions that it speaks.
+    /// Protocol versions of the daemon.
     pub protocol: Versions,
-    /// Which daemon; the same for good.
+    /// Id of the daemon, which never changes.
     pub server: Hex<16>,
-    /// Random bytes of the daemon, new each time.
+    /// Nonce of the daemon.
     pub nonce: Hex<32>,
-    /// The version of the program.
+    /// Version of the program.
     pub version: String,
     /// What it takes at most.
     pub limits: Limits,
@@ -87,39 +87,39 @@ pub struct Versions {
     pub max: u32,
 }
 
-/// A session.
+/// The start of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identified {
     /// HMAC-SHA-256 with the key over [`crate::proof::identified`].
     pub proof: Hex<32>,
-    /// What the session may do.
+    /// Scopes of the session.
     pub scopes: Vec<Scope>,
-    /// Which session, on this daemon.
+    /// Number of the session on this daemon.
     pub session: u64,
-    /// Changes when the daemon starts again.
+    /// Random at each start of the daemon.
     pub epoch: Hex<8>,
 }
 
-/// A new key, of which only its number crosses the wire: both sides compute it, as [`crate::proof::pair_key`] says.
+/// A new key. Only its id is sent: both sides derive the secret from the code, see [`crate::proof::pair_key`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paired {
-    /// Which key.
+    /// Id of the key.
     pub key: Hex<8>,
     /// HMAC-SHA-256 with the code's characters over [`crate::proof::paired`].
     pub proof: Hex<32>,
-    /// What the session may do.
+    /// Scopes of the session.
     pub scopes: Vec<Scope>,
-    /// Which session, on this daemon.
+    /// Number of the session on this daemon.
     pub session: u64,
-    /// Changes when the daemon starts again.
+    /// Random at each start of the daemon.
     pub epoch: Hex<8>,
 }
 
-/// The answer to the start of a job, sent when the job is kept safely.
+/// The answer to the start of a job, sent once the job is on the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Accepted {
     /// Which job.
     pub job: JobId,
-    /// False if this request had started it before.
+    /// False if an earlier request with the same id started the job.
     pub fresh: bool,
 }

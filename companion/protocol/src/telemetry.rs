@@ -1,27 +1,27 @@
-//! What the device says about itself right now.
+//! Readings of the device's sensors.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-/// One look at all sensors.
+/// One reading of all sensors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Telemetry {
-    /// Wall clock, milliseconds since 1970.
+    /// Wall clock, in ms since 1970.
     pub at_ms: u64,
-    /// Every sensor that is known of, also those that are missing.
+    /// All known sensors, missing ones included.
     pub readings: Vec<Reading>,
 }
 
-/// One sensor. A missing one is null with a reason, never zero.
+/// The reading of one sensor. A missing sensor is null with a reason, never zero.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     /// Name with its unit, such as `memory_available_byte`.
     pub name: String,
     /// Its value.
     pub value: Option<f64>,
-    /// Why there is none.
+    /// The reason if the value is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

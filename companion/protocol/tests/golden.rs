@@ -12,9 +12,7 @@ use protocol::bench::{
 use protocol::client::{Ask, ClientMessage, Identify, Pair, StartJob};
 use protocol::fault::{Fault, FaultCode};
 use protocol::hex::Hex;
-use protocol::job::{
-    CalibrateSpec, FakeAct, FakeSpec, JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEvent,
-};
+use protocol::job::{CalibrateSpec, JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEvent};
 use protocol::limits::Limits;
 use protocol::scope::Scope;
 use protocol::server::{Accepted, Hello, Identified, Paired, Say, ServerMessage, Versions};
@@ -85,18 +83,6 @@ fn asks() -> Vec<(&'static str, ClientMessage)> {
             ClientMessage::StartJob(StartJob {
                 request: REQUEST,
                 job: JobSpec::Calibrate(CalibrateSpec { backend: None }),
-            }),
-        ),
-        (
-            "start_fake",
-            ClientMessage::StartJob(StartJob {
-                request: REQUEST,
-                job: JobSpec::Fake(FakeSpec {
-                    steps: 3,
-                    step_ms: 10,
-                    predicted_s: Some(0.03),
-                    act: FakeAct::Finish,
-                }),
             }),
         ),
         ("cancel_job", ClientMessage::CancelJob { job: JobId(7) }),

@@ -1,5 +1,5 @@
-//! Refusals in the log: the first of a kind at once, those of the minute after it as one line with their number. However many
-//! there are, they are a few lines per minute.
+//! Refusals in the log: the first of a kind at once, those of the next minute as one line with their number, so that a flood of
+//! refusals adds a few lines per minute.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::{Action, Entry, Who};
 
-/// What is counted together.
+/// The kind of a refusal: client, action, reason.
 type Kind = (Action, &'static str);
 
 /// Refusals that are not in the log yet.
@@ -32,7 +32,7 @@ impl Tally {
         self.kinds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a refusal, and gives the line if it is the first of its kind in a while.
+    /// Counts a refusal; returns its entry if it is the first of its kind in the interval.
     pub(crate) fn refused(
         &self,
         now: Instant,
@@ -49,7 +49,7 @@ impl Tally {
         Some(Entry { who: who(), action, args: None, refused: Some(why), count: 1 })
     }
 
-    /// The lines of kinds whose time is over, at a time or at the end; a kind that did not occur again is forgotten.
+    /// The entries of kinds whose interval has passed, or of all kinds at the end; a kind without further refusals is dropped.
     pub(crate) fn due(&self, now: Instant, at_the_end: bool) -> Vec<Entry> {
         let mut lines = Vec::new();
         self.lock().retain(|(action, why), counted| {
@@ -90,7 +90,7 @@ mod tests {
         let counted: u64 = lines.iter().map(|line| line.count).sum();
         assert_eq!((lines.len(), counted), (4, 180_000), "{lines:?}");
         assert_eq!(lines[0].who, Who::terminal());
-        // After a quiet while the next one is a first one again.
+        // After an interval without refusals the next one is a first one again.
         assert!(tally.due(start + 5 * minute, false).is_empty());
         assert!(refused(start + 6 * minute).is_some());
     }

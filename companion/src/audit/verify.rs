@@ -1,4 +1,4 @@
-//! Whether a log is as it was written: every number follows the one before it, and every hash is that of the line before it.
+//! Checks a log: the numbers are consecutive, and every line has the hash of the line before it.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -8,22 +8,22 @@ use protocol::hex::Hex;
 
 use super::{KEPT, LINE, Line, hash, path};
 
-/// A log that is whole.
+/// An unchanged log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Chain {
     pub(crate) lines: u64,
-    /// The number of its first line; later than 1 where older files were dropped. 0 if it has none.
+    /// Number of the first line: above 1 if older files were dropped, 0 for an empty log.
     pub(crate) first: u64,
 }
 
 /// Reads all files of a log, the oldest first.
 ///
 /// # Errors
-/// The first line that is not as it was written, in words.
+/// A sentence about the first changed line.
 pub(crate) fn verify(folder: &Path) -> Result<Chain, String> {
     let mut chain = Chain { lines: 0, first: 0 };
     let mut last = None;
-    // Only where the oldest file of all is there, one before it may have been dropped.
+    // Files before this one may have been dropped only if the oldest kept file exists.
     let may_begin_later = path(folder, KEPT).exists();
     for number in (0..=KEPT).rev() {
         let path = path(folder, number);
@@ -53,7 +53,7 @@ fn follow(
         let mut line = Vec::new();
         let mut part = io::Read::take(&mut file, 2 * LINE);
         part.read_until(b'\n', &mut line).map_err(|error| wrong(&error.to_string()))?;
-        // Half a line at the end was never acknowledged.
+        // An incomplete last line was never acknowledged.
         let Some(line) = line.strip_suffix(b"\n") else {
             return if (line.len() as u64) < LINE { Ok(()) } else { Err(wrong("it has no end")) };
         };
@@ -62,7 +62,7 @@ fn follow(
         let (expected, before) = match *last {
             Some((seq, hash)) => (seq + 1, hash),
             None if read.seq == 1 || !may_begin_later => (1, Hex([0; 32])),
-            // What came before was dropped with its file.
+            // The line before it was dropped with its file.
             None => (read.seq, read.prev_sha256),
         };
         if read.seq != expected {
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
 
-    /// What somebody does to the lines.
+    /// A manipulation of the lines.
     type Edit = fn(&mut Vec<String>);
 
     #[test]

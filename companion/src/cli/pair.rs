@@ -49,8 +49,8 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
                 state.display()
             ))
         })?;
-    let hooks = Hooks::of_environment().map_err(Failure::BadInput)?;
-    let clock = Clock::turned_by(hooks.clock);
+    let hooks = Hooks::read().map_err(Failure::BadInput)?;
+    let clock = Clock::turned_by(hooks.clock());
     let scopes = named(matches);
     let keys = state::keys(&state)?;
     let granted: Vec<&str> = scopes.iter().map(|scope| scope.key()).collect();

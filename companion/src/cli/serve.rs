@@ -52,10 +52,7 @@ pub(super) fn command() -> Command {
 
 pub(super) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     refuse_root(matches.get_flag("allow-root"))?;
-    let hooks = Hooks::of_environment().map_err(Failure::BadInput)?;
-    if Hooks::any() {
-        eprintln!("test hooks are on: this is not a daemon to work with");
-    }
+    let hooks = Hooks::read().map_err(Failure::BadInput)?;
     let site = site(matches.get_one::<PathBuf>("site"))?;
     let origins = origins(matches)?;
     let state = state::folder(matches)?;
@@ -63,7 +60,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let _lock = state::lock(&state)?;
     // Last, so that nothing is left where it would have listened when it does not start.
     let (bound, address) = listen::bind(matches)?;
-    let clock = Clock::turned_by(hooks.clock.clone());
+    let clock = Clock::turned_by(hooks.clock());
     let scopes = if matches.get_flag("read-only") {
         vec![Scope::Read]
     } else {
@@ -188,7 +185,7 @@ pub(super) fn beside() -> Option<PathBuf> {
 
 /// The hidden verb of a job's process.
 pub(super) fn worker() -> Result<(), Failure> {
-    let hooks = Hooks::of_environment().map_err(Failure::BadInput)?;
+    let hooks = Hooks::read().map_err(Failure::BadInput)?;
     crate::worker::run(&hooks).map_err(Failure::BadInput)
 }
 

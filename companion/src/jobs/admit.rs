@@ -1,45 +1,30 @@
-//! Which jobs are taken at all. What is refused here never reaches the queue.
+//! Admission: the checks that a job has to pass before it is queued.
 
 use calc_core::catalog;
 use protocol::bench::{BenchKind, BenchSpec};
 use protocol::fault::Fault;
 use protocol::job::JobSpec;
+use protocol::limits::LIMITS;
+use report::request::RequestError;
 
 use super::memory;
 use crate::hooks::Hooks;
 use crate::reason::Reason;
 
-/// Points of one sweep.
-pub(crate) const POINTS: usize = 4096;
-/// Largest rows, columns and depth.
-pub(crate) const DIMENSION: u64 = 65_536;
-/// Seconds that a job may take.
-pub(crate) const JOB_S: u32 = 3600;
-/// Jobs that wait.
-pub(crate) const QUEUED: u32 = 32;
-/// Jobs of one key that wait or run.
-pub(crate) const PER_KEY: u32 = 8;
-
+const POINTS: usize = LIMITS.points as usize;
 const ITERATIONS: u32 = 4096;
-/// Elements of one operand: what 4-byte elements of it fill is 16 GiB.
+/// Largest number of elements of one operand: 16 GiB with 4 bytes each.
 const ELEMENTS: u128 = 1 << 32;
-const FAKE_STEPS: u32 = 100_000;
-const FAKE_STEP_MS: u32 = 60_000;
 const LONGEST_NAME: usize = 64;
 
-/// Refuses what there is no memory for now. `held` bytes of it are those of the job that runs.
+/// Refuses a job that needs more memory than is available. `held` is the memory of the running job, in bytes.
 pub(crate) fn has_room(spec: &JobSpec, hooks: &Hooks, held: u64) -> Result<(), Fault> {
-    memory::has_room(spec, hooks.memory_byte.or_else(memory::available), held)
+    memory::has_room(spec, hooks.memory().or_else(memory::available), held)
 }
 
-/// Refuses what cannot be run here.
-pub(crate) fn is_possible(spec: &JobSpec, hooks: &Hooks) -> Result<(), Fault> {
+/// Refuses an order that no worker could run.
+pub(crate) fn is_possible(spec: &JobSpec) -> Result<(), Fault> {
     match spec {
-        JobSpec::Fake(fake) if hooks.fake => {
-            within("steps", u64::from(fake.steps), 0, u64::from(FAKE_STEPS))?;
-            within("step_ms", u64::from(fake.step_ms), 0, u64::from(FAKE_STEP_MS))
-        }
-        JobSpec::Fake(_) => Err(Reason::ScriptedOff.fault()),
         JobSpec::Bench(bench) => {
             named("backend", bench.backend.as_deref())?;
             measurable(bench)
@@ -59,7 +44,7 @@ fn measurable(bench: &BenchSpec) -> Result<(), Fault> {
     }
     for shape in &bench.shapes {
         for (name, value) in [("m", shape.m), ("n", shape.n), ("k", shape.k)] {
-            within(name, value, 1, DIMENSION)?;
+            within(name, value, 1, LIMITS.dimension)?;
         }
         let largest = [(shape.m, shape.k), (shape.k, shape.n), (shape.m, shape.n)]
             .map(|(rows, columns)| u128::from(rows) * u128::from(columns));
@@ -69,7 +54,7 @@ fn measurable(bench: &BenchSpec) -> Result<(), Fault> {
     }
     for key in &bench.formats {
         catalog::format(key)
-            .map_err(|error| Reason::FormatUnknown.with(&[&crate::cli::sentence(error)]))?;
+            .map_err(|error| Reason::FormatUnknown.with(&[&RequestError::from(error)]))?;
     }
     if let Some(iterations) = bench.iterations {
         within("iterations", u64::from(iterations), 1, u64::from(ITERATIONS))?;
@@ -99,7 +84,6 @@ fn within(name: &str, value: u64, low: u64, high: u64) -> Result<(), Fault> {
 #[cfg(test)]
 mod tests {
     use protocol::bench::Shape;
-    use protocol::fault::FaultCode;
 
     use super::*;
 
@@ -115,7 +99,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_measured_is_refused_with_the_reason() {
-        assert_eq!(is_possible(&JobSpec::Bench(gemv()), &Hooks::default()), Ok(()));
+        assert_eq!(is_possible(&JobSpec::Bench(gemv())), Ok(()));
         let shape = Shape { m: 1, n: 1, k: 1 };
         let cases: [(&str, BenchSpec); 9] = [
             ("m is 0", BenchSpec { shapes: vec![Shape { m: 0, ..shape }], ..gemv() }),
@@ -132,19 +116,11 @@ mod tests {
             ("4097 points", BenchSpec { shapes: vec![shape; POINTS + 1], ..gemv() }),
             ("unknown format", BenchSpec { formats: vec!["int9".into()], ..gemv() }),
             ("iterations is 0", BenchSpec { iterations: Some(0), ..gemv() }),
-            ("backend is not a name", BenchSpec { backend: Some("../x".into()), ..gemv() }),
+            ("backend is not a valid name", BenchSpec { backend: Some("../x".into()), ..gemv() }),
         ];
         for (expected, spec) in cases {
-            let fault = is_possible(&JobSpec::Bench(spec), &Hooks::default()).unwrap_err();
+            let fault = is_possible(&JobSpec::Bench(spec)).unwrap_err();
             assert!(fault.message.contains(expected), "{expected}: {}", fault.message);
         }
-    }
-
-    #[test]
-    fn scripted_jobs_need_their_hook() {
-        let fake = r#"{"kind":"fake","steps":1,"step_ms":1}"#;
-        let spec: JobSpec = serde_json::from_str(fake).unwrap();
-        assert_eq!(is_possible(&spec, &Hooks::default()).unwrap_err().code, FaultCode::Unsupported);
-        assert_eq!(is_possible(&spec, &Hooks { fake: true, ..Hooks::default() }), Ok(()));
     }
 }

@@ -1,4 +1,4 @@
-//! The process of one job: started, listened to line by line, and ended, whatever it does.
+//! The worker process of one job: started, read line by line, and ended whatever it does.
 
 use std::io;
 use std::process::Stdio;
@@ -12,12 +12,12 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::message::WorkerMessage;
-use crate::hooks;
+use crate::hooks::Hooks;
 use crate::reason::Reason;
 
-/// Longest line of a worker.
+/// Longest line of a worker, in bytes.
 const LINE: usize = 256 * 1024;
-/// Bytes of its stderr that are kept for a message.
+/// Bytes of its stderr that are kept for the fault's sentence.
 const STDERR: usize = 2048;
 
 /// A running worker.
@@ -29,22 +29,22 @@ pub(super) struct Worker {
     stderr: JoinHandle<String>,
 }
 
-/// What a worker does next.
+/// The next event of a worker.
 pub(super) enum Next {
     Says(Box<WorkerMessage>),
-    /// It wrote what is no message.
+    /// It wrote a malformed message.
     Garbles(Reason),
     /// It closed its stdout.
     Ends,
 }
 
 impl Worker {
-    /// Starts the worker of a job: this program, with nothing of our environment, in a process group of its own.
+    /// Starts the worker of a job: this program, with an empty environment, in its own process group.
     pub(super) async fn start(spec: &JobSpec) -> io::Result<Self> {
         let mut command = Command::new(program()?);
         command.arg("worker").env_clear().current_dir("/").process_group(0).kill_on_drop(true);
-        if let Some(hooks) = std::env::var_os(hooks::VARIABLE) {
-            command.env(hooks::VARIABLE, hooks);
+        if let Some((name, value)) = Hooks::variable() {
+            command.env(name, value);
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
@@ -65,7 +65,7 @@ impl Worker {
         })
     }
 
-    /// Its next line. Dropping this future loses nothing: a line begun is kept.
+    /// The next message. The future can be dropped without loss: an incomplete line is kept.
     pub(super) async fn next(&mut self) -> Next {
         match line(&mut self.lines, &mut self.line).await {
             Ok(true) => {
@@ -83,12 +83,12 @@ impl Worker {
         }
     }
 
-    /// Asks it to stop, by closing its stdin.
+    /// Asks the worker to stop by closing its stdin.
     pub(super) fn ask_to_stop(&mut self) {
         self.stdin = None;
     }
 
-    /// Ends its whole process group, waits, and says how it ended and what its stderr was.
+    /// Kills the process group after the grace time; returns the exit status and the end of stderr.
     pub(super) async fn end(mut self, grace: Duration) -> (String, String) {
         self.stdin = None;
         let status = if let Ok(status) = timeout(grace, self.child.wait()).await {
@@ -114,12 +114,12 @@ impl Worker {
     }
 }
 
-/// On Linux the running program itself, even when its file was replaced by a later version meanwhile.
+/// The running program; on Linux even if its file was replaced by a later version meanwhile.
 fn program() -> io::Result<std::path::PathBuf> {
     if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() }
 }
 
-/// Reads up to the end of a line; false at the end of the stream.
+/// Reads to the end of a line; false at the end of the stream.
 async fn line(from: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>) -> io::Result<bool> {
     loop {
         let buffer = from.fill_buf().await?;
@@ -139,7 +139,7 @@ async fn line(from: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>) -> io:
     }
 }
 
-/// The end of its stderr, as one line.
+/// The end of stderr, as one line.
 async fn last_words(mut stderr: impl tokio::io::AsyncRead + Unpin) -> String {
     let (mut kept, mut buffer) = (Vec::new(), [0; 1024]);
     while let Ok(read @ 1..) = stderr.read(&mut buffer).await {

@@ -1,4 +1,4 @@
-//! The latest events of jobs in memory, each written out once for all sessions, and a bell that rings when one is added.
+//! The latest events of jobs in memory, each serialized once for all sessions, and a channel that notifies of additions.
 //! Older ones are in the store.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -10,40 +10,38 @@ use protocol::job::{JobEvent, JobId, NumberedEvent};
 use protocol::server::{Say, ServerMessage};
 use tokio::sync::watch;
 
-/// An event as it goes over the wire.
+/// A serialized event.
 #[derive(Debug, Clone)]
-pub(crate) struct Line {
-    /// Its number.
+pub(crate) struct EventText {
     pub(crate) seq: u64,
-    /// The whole message.
     pub(crate) text: Utf8Bytes,
-    /// Nothing follows it.
+    /// True for the last event of the job.
     pub(crate) is_last: bool,
 }
 
 const KEPT_EVENTS: usize = 512;
 const KEPT_JOBS: usize = 32;
 
-/// What was added lately.
+/// The latest events of all jobs.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    jobs: Mutex<BTreeMap<JobId, VecDeque<Line>>>,
-    bell: watch::Sender<u64>,
+    jobs: Mutex<BTreeMap<JobId, VecDeque<EventText>>>,
+    changes: watch::Sender<u64>,
 }
 
 impl Journal {
     pub(crate) fn new() -> Self {
-        Self { jobs: Mutex::default(), bell: watch::Sender::new(0) }
+        Self { jobs: Mutex::default(), changes: watch::Sender::new(0) }
     }
 
-    /// Rings at every addition.
-    pub(crate) fn bell(&self) -> watch::Receiver<u64> {
-        self.bell.subscribe()
+    /// A receiver that is notified of every addition.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
     }
 
-    /// Adds an event that is kept safely already. Only the store's thread calls this, so the order is that of the numbers.
+    /// Adds a stored event. Only the store's thread calls this, so events are added in the order of their numbers.
     pub(super) fn add(&self, event: &NumberedEvent) {
-        let line = line(event);
+        let line = serialize(event);
         let mut jobs = self.lock();
         let latest = jobs.entry(event.job).or_default();
         latest.push_back(line);
@@ -54,16 +52,16 @@ impl Journal {
             jobs.pop_first();
         }
         drop(jobs);
-        self.ring();
+        self.notify();
     }
 
-    /// Wakes everybody, also without an event.
-    pub(super) fn ring(&self) {
-        self.bell.send_modify(|rung| *rung = rung.wrapping_add(1));
+    /// Notifies all receivers, also without an event.
+    pub(super) fn notify(&self) {
+        self.changes.send_modify(|count| *count = count.wrapping_add(1));
     }
 
-    /// The events after a number, if all of them are here; an empty list if there is none yet.
-    pub(crate) fn after(&self, job: JobId, after: u64, limit: usize) -> Option<Vec<Line>> {
+    /// The events after a number; `None` if some of them are in the store only.
+    pub(crate) fn after(&self, job: JobId, after: u64, limit: usize) -> Option<Vec<EventText>> {
         let jobs = self.lock();
         let latest = jobs.get(&job)?;
         let first = latest.front()?.seq;
@@ -73,16 +71,16 @@ impl Journal {
         Some(latest.iter().filter(|line| line.seq > after).take(limit).cloned().collect())
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<JobId, VecDeque<Line>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<JobId, VecDeque<EventText>>> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Writes an event out.
-pub(crate) fn line(event: &NumberedEvent) -> Line {
+/// Serializes an event.
+pub(crate) fn serialize(event: &NumberedEvent) -> EventText {
     let say = Say { id: None, say: ServerMessage::Event(event.clone()) };
     let text = serde_json::to_vec(&say).expect("messages have text keys");
-    Line {
+    EventText {
         seq: event.seq,
         text: Utf8Bytes::try_from(Bytes::from(text)).expect("JSON is UTF-8"),
         is_last: matches!(event.event, JobEvent::Ended { .. }),

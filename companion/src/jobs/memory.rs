@@ -1,35 +1,27 @@
-//! Whether a job has room: what the largest of its points keeps in memory at once, against what the machine can give without
-//! swapping. A job that has none is refused before it waits, not ended by the system while it runs.
+//! The memory that a job needs for the largest of its points, against the memory that is available without
+//! swapping. A job that does not fit is refused before it is queued.
 
 use std::fs;
 use std::sync::OnceLock;
 use std::thread::available_parallelism;
 
-use calc_core::catalog;
 use calc_core::units::Bytes;
-use kernels::backend::{Cache, Element, Kernel, MatrixProduct, Product};
+use kernels::backend::{Cache, GemmShape, GemvShape, Kernel};
 use kernels::cpu::device;
-use kernels::cpu::gemm::ELEMENTS;
-use kernels::pack::Layout;
+use kernels::cpu::rotation::LastLevelCache;
 use protocol::bench::{BenchKind, BenchSpec};
 use protocol::fault::Fault;
 use protocol::job::JobSpec;
 use report::number_text;
 
-use crate::measure::calibration;
+use crate::measure::{calibration, products};
 use crate::reason::Reason;
 
-/// As the kernels do it: cold buffers cover four times the last-level cache, and there are two at least.
-const COVER: u64 = 4;
-const LEAST_COPIES: u64 = 2;
-/// The last-level cache where the system does not tell, and the least size of cold arrays.
-const UNKNOWN_CACHE: u64 = 128 << 20;
-const LEAST_ARRAY: u64 = 64 << 20;
-/// What stays free for everything else, or a tenth, whichever is more.
+/// Memory that stays free for other programs, in bytes; a tenth of the available memory if that is more.
 const RESERVE: u64 = 1 << 30;
 
-/// Refuses a job that needs more than there is. `held` is what a job that runs now will give back; without `available` nothing is
-/// known and nothing refused.
+/// Refuses a job that needs more memory than is available. `held` is the memory that the running job will release; an unknown
+/// `available` refuses nothing.
 pub(super) fn has_room(spec: &JobSpec, available: Option<u64>, held: u64) -> Result<(), Fault> {
     let (Some(available), needed) = (available, needed(spec)) else { return Ok(()) };
     let available = available.saturating_sub(RESERVE.max(available / 10)).saturating_add(held);
@@ -40,7 +32,7 @@ pub(super) fn has_room(spec: &JobSpec, available: Option<u64>, held: u64) -> Res
     Err(Reason::MemoryShort.with(&[&shown(needed), &shown(available)]))
 }
 
-/// What the system says that programs can have; nothing where it does not say.
+/// Memory that the system reports as available, in bytes.
 pub(super) fn available() -> Option<u64> {
     available_in(&fs::read_to_string("/proc/meminfo").ok()?)
 }
@@ -50,18 +42,17 @@ fn available_in(meminfo: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Bytes of the largest point. Points are measured one after the other.
+/// Memory of the largest point, in bytes. Points are measured one after another.
 pub(super) fn needed(spec: &JobSpec) -> u64 {
     let cache = last_level_cache();
-    let cold = (COVER * cache).max(LEAST_ARRAY);
+    let cold = cache.cold_array();
     let kernels = match spec {
-        JobSpec::Fake(_) => Vec::new(),
         JobSpec::Calibrate(_) => calibration::points(cold),
         JobSpec::Bench(bench) => {
             points(bench, cold).into_iter().map(|kernel| (kernel, Cache::Cold)).collect()
         }
     };
-    kernels.iter().map(|(kernel, how)| bytes(kernel, *how, cache)).max().unwrap_or(0)
+    kernels.iter().map(|(kernel, how)| cache.needed(kernel, *how)).max().unwrap_or(0)
 }
 
 fn points(bench: &BenchSpec, cold: u64) -> Vec<Kernel> {
@@ -70,82 +61,31 @@ fn points(bench: &BenchSpec, cold: u64) -> Vec<Kernel> {
         BenchKind::Roofs => vec![Kernel::Read { bytes: cold }],
         BenchKind::Flops => Vec::new(),
         BenchKind::Gemm => {
-            let named = |key: &String| Element::by_key(catalog::format(key).ok()?.key);
-            let elements: Vec<Element> = if bench.formats.is_empty() {
-                ELEMENTS.to_vec()
-            } else {
-                bench.formats.iter().filter_map(named).collect()
-            };
+            let elements = products::elements(&bench.formats).unwrap_or_default();
             let of = |shape: &protocol::bench::Shape| {
                 let (m, n, k) = (shape.m, shape.n, shape.k);
-                let product = move |element| Kernel::Gemm(MatrixProduct { element, m, n, k });
+                let product = move |element| Kernel::Gemm(GemmShape { element, m, n, k });
                 elements.iter().copied().map(product)
             };
             bench.shapes.iter().flat_map(of).collect()
         }
         BenchKind::Gemv => {
-            let layouts = layouts(&bench.formats);
+            let layouts = products::layouts(&bench.formats).unwrap_or_default();
             let of = |shape: &protocol::bench::Shape| {
                 let (n, k) = (shape.n, shape.k);
-                layouts.iter().map(move |layout| Kernel::Gemv(Product { layout: *layout, n, k }))
+                layouts.iter().map(move |layout| Kernel::Gemv(GemvShape { layout: *layout, n, k }))
             };
             bench.shapes.iter().flat_map(of).collect()
         }
     }
 }
 
-/// All layouts where no format is named; formats without a kernel are the worker's to refuse.
-fn layouts(formats: &[String]) -> Vec<Layout> {
-    if formats.is_empty() {
-        return Layout::ALL.into();
-    }
-    let layout = |key: &String| Layout::by_key(catalog::format(key).ok()?.key);
-    formats.iter().filter_map(layout).collect()
-}
-
-/// What the processor's backend allocates for a point: weights or arrays with their copies, and inputs and outputs.
-fn bytes(kernel: &Kernel, how: Cache, cache: u64) -> u64 {
-    let copied = |bytes: u64| match how {
-        Cache::Hot => bytes,
-        Cache::Cold => {
-            bytes.saturating_mul((COVER * cache).div_ceil(bytes.max(1)).max(LEAST_COPIES))
-        }
-    };
-    match kernel {
-        Kernel::Read { bytes } => copied(*bytes),
-        Kernel::Copy { bytes } => copied(bytes.saturating_mul(2)),
-        Kernel::Triad { bytes } => copied(bytes.saturating_mul(3)),
-        Kernel::Fma | Kernel::Dot => 0,
-        Kernel::Gemv(product) => {
-            let stored = product.layout.format().stored_bytes(product.n, product.k).get();
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "saturates"
-            )]
-            let weights = stored as u64;
-            copied(weights).saturating_add(product.n.saturating_add(product.k).saturating_mul(4))
-        }
-        Kernel::Gemm(product) => {
-            let weights = product.n.saturating_mul(product.k);
-            let weights = weights.saturating_mul(product.element.bytes());
-            let sides = product.n.saturating_add(product.k).saturating_mul(product.m);
-            copied(weights).saturating_add(sides.saturating_mul(4))
-        }
-    }
-}
-
-/// Of all cores together; the system is asked once.
-fn last_level_cache() -> u64 {
-    static FOUND: OnceLock<u64> = OnceLock::new();
+/// Last-level cache of all cores together; read once.
+fn last_level_cache() -> LastLevelCache {
+    static FOUND: OnceLock<LastLevelCache> = OnceLock::new();
     *FOUND.get_or_init(|| {
         let cores: Vec<usize> = (0..available_parallelism().map_or(1, usize::from)).collect();
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a size of a cache"
-        )]
-        device::last_level_cache(&cores).map_or(UNKNOWN_CACHE, |bytes| bytes.get() as u64)
+        LastLevelCache::or_assumed(device::last_level_cache(&cores))
     })
 }
 
@@ -154,6 +94,8 @@ mod tests {
     use super::*;
 
     const GIB: u64 = 1 << 30;
+    /// The least size of a cold array.
+    const LEAST_ARRAY: u64 = 64 << 20;
 
     fn job(text: &str) -> JobSpec {
         serde_json::from_str(text).unwrap()
@@ -188,7 +130,7 @@ mod tests {
         assert!(said.contains("34.4 GB of memory") && said.contains("19.3 GB are"), "{said}");
         assert_eq!(has_room(&large, Some(20 * GIB), 16 * GIB), Ok(()), "a job gives it back");
         assert_eq!(has_room(&large, None, 0), Ok(()), "where nothing is known");
-        // At least a gibibyte stays free: not all of what a small machine has is for a job.
+        // At least 1 GiB stays free on a small machine.
         assert!(has_room(&job(r#"{"kind":"calibrate"}"#), Some(GIB), 0).is_err());
     }
 

@@ -1,58 +1,47 @@
-//! What a worker says on its stdout, one JSON object per line. The daemon believes none of it unseen.
+//! The messages of a worker on its stdout, one JSON object per line. The daemon checks each of them.
 
 use protocol::bench::BenchRecord;
 use report::{calibration_file, device_file};
 use serde::{Deserialize, Serialize};
 
-/// A line of a worker.
+/// A message of a worker.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum WorkerMessage {
-    /// It lives and works.
+    /// A heartbeat.
     Beat {},
-    /// How long it will take.
     Plan {
-        /// Seconds, as far as it knows.
+        /// Predicted duration, in s.
         predicted_s: Option<f64>,
     },
-    /// It came further.
     Progress {
-        /// Points that are done.
+        /// Finished points.
         done: u32,
-        /// Of so many.
+        /// Points of the job.
         total: u32,
-        /// What it does now.
+        /// The point that is measured now.
         note: String,
     },
-    /// A point is measured.
-    Result {
-        /// Its record.
-        record: Box<BenchRecord>,
-    },
-    /// What all points say together.
+    /// The record of one point.
+    Result { record: Box<BenchRecord> },
+    /// The result of a calibration.
     Calibration {
         /// Text of a calibration file.
         calibration: String,
         /// Text of a device file.
         device: Option<String>,
     },
-    /// A line for people.
-    Log {
-        /// The line.
-        line: String,
-    },
-    /// Its last word: all is done.
+    /// A line of the worker's log.
+    Log { line: String },
+    /// The last message of a finished job.
     Done {},
-    /// Its last word: it stopped because it was told to.
+    /// The last message of a canceled job.
     Stopped {},
-    /// Its last word: it could not.
-    Failed {
-        /// Why.
-        message: String,
-    },
+    /// The last message of a failed job.
+    Failed { message: String },
 }
 
-/// Why texts are not the files that they should be.
+/// The reason why a calibration or device file cannot be read, if there is one.
 pub(crate) fn unreadable(calibration: &str, device: Option<&str>) -> Option<String> {
     let calibration = calibration_file::parse(calibration).err().map(|error| error.to_string());
     let device =
@@ -60,7 +49,7 @@ pub(crate) fn unreadable(calibration: &str, device: Option<&str>) -> Option<Stri
     calibration.or_else(device)
 }
 
-/// Why a record cannot be true; what a worker measures must at least agree with itself.
+/// The contradiction between the figures of a record, if there is one.
 pub(crate) fn contradiction(record: &BenchRecord) -> Option<&'static str> {
     let time = record.time_s;
     let ordered = 0.0 < time.low && time.low <= time.median && time.median <= time.high;

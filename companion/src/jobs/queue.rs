@@ -1,5 +1,5 @@
-//! One job after the other: takes the oldest, runs it in its process, writes down what it says, and ends it when it hangs, lies,
-//! floods or is canceled.
+//! The queue: takes the oldest job, runs its worker, stores its messages, and ends a worker that hangs, contradicts itself, sends too
+//! much, or is canceled.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,26 +8,27 @@ use std::time::Duration;
 
 use protocol::fault::Fault;
 use protocol::job::{JobEvent, JobId, JobSpec, JobState, RequestId};
+use protocol::limits::LIMITS;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 use super::child::{Next, Worker};
 use super::message::{WorkerMessage, contradiction, unreadable};
 use super::store::{OPEN, Store};
-use super::{JOB_S, has_room, is_possible, memory};
+use super::{has_room, is_possible, memory};
 use crate::hooks::Hooks;
 use crate::reason::Reason;
 
-/// What a canceled job may still take; together with the wait for its end this is under 2 s.
+/// Grace time of a canceled worker; together with the wait for its end this is below 2 s.
 const GRACE: Duration = Duration::from_secs(1);
-/// What a job that said its last word may still take.
-const FAREWELL: Duration = Duration::from_millis(500);
-/// Progress is told at most this often.
+/// Grace time of a worker after its last message.
+const EXIT_GRACE: Duration = Duration::from_millis(500);
+/// Shortest time between two progress events.
 const PROGRESS: Duration = Duration::from_millis(200);
 const MAX_RESULTS: u32 = 4096;
 const MAX_LOGS: u32 = 500;
 const MAX_PROGRESS: u32 = 5000;
-/// Messages that a job may write, with all its signs of life.
+/// Largest number of messages of a worker, heartbeats included.
 const MAX_MESSAGES: u32 = 200_000;
 const LONGEST_NOTE: usize = 400;
 
@@ -38,15 +39,15 @@ pub(crate) struct Jobs {
     hooks: Hooks,
     canceled: Mutex<BTreeSet<JobId>>,
     ending: AtomicBool,
-    /// The job that runs, or ran last.
+    /// The running job, or the last one.
     running: Mutex<Option<JobId>>,
-    /// Bytes of memory that the job that runs may have.
+    /// Memory of the running job, in bytes.
     held: AtomicU64,
-    /// The test hook that panics does so once.
+    /// The test hook that panics acts once.
     has_panicked: AtomicBool,
-    /// Something waits in the queue.
+    /// Notified when a job is queued.
     waiting: Notify,
-    /// Somebody canceled.
+    /// Notified when a job is canceled.
     cancel: Notify,
 }
 
@@ -70,8 +71,8 @@ impl Jobs {
         &self.store
     }
 
-    /// Keeps a job and gives its number, or that of the job that the request has started before. A new one is kept only if
-    /// `logged`, which gets the job's text, says yes.
+    /// Stores a job and returns its number, or the number of the job that the same request id started before. A new job is stored only if
+    /// `logged`, called with the text of the order, returns true.
     pub(crate) async fn start(
         &self,
         request: RequestId,
@@ -79,9 +80,9 @@ impl Jobs {
         spec: &JobSpec,
         logged: impl FnOnce(&str) -> bool + Send + 'static,
     ) -> Result<(JobId, bool), Fault> {
-        is_possible(spec, &self.hooks)?;
+        is_possible(spec)?;
         let room = has_room(spec, &self.hooks, self.held.load(Ordering::Relaxed));
-        // A request that is known is answered as before, whatever memory there is now; a new one without room is not kept.
+        // A known request id is answered as before, even if memory is short now.
         let is_kept = room.is_ok();
         let started =
             self.store.create(request, owner, spec, move |text| is_kept && logged(text)).await;
@@ -90,7 +91,7 @@ impl Jobs {
         Ok(started)
     }
 
-    /// Ends a job that waits or runs, and says whether there was something to end.
+    /// Cancels a waiting or running job; false if it has ended already.
     pub(crate) async fn cancel(&self, job: JobId) -> Result<bool, Fault> {
         let ended = JobEvent::Ended { state: JobState::Canceled, fault: None };
         if self.store.append(job, ended, &[JobState::Queued]).await? {
@@ -106,7 +107,7 @@ impl Jobs {
         Ok(runs)
     }
 
-    /// Takes no more jobs from the queue, and ends the one that runs.
+    /// Stops taking jobs and ends the running one.
     pub(crate) fn end(&self) {
         self.ending.store(true, Ordering::Relaxed);
         self.cancel.notify_one();
@@ -121,7 +122,7 @@ impl Jobs {
         self.canceled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs jobs until the daemon ends. A defect beside a job ends that job; the next one runs.
+    /// Runs jobs until the daemon ends. A panic ends the current job only.
     pub(crate) async fn run(self: Arc<Self>) {
         while let Err(panicked) = tokio::spawn(Arc::clone(&self).run_in_turn()).await {
             eprintln!("what runs jobs panicked: {panicked}");
@@ -129,7 +130,7 @@ impl Jobs {
             let event = JobEvent::Ended { state, fault };
             let running = *self.running();
             if let Some(job) = running {
-                // If it cannot be written down, the next daemon finds the job interrupted.
+                // If this cannot be stored, the next daemon marks the job as interrupted.
                 let _ = self.store.append(job, event, &[JobState::Running]).await;
             }
         }
@@ -150,7 +151,7 @@ impl Jobs {
                     self.held.store(0, Ordering::Relaxed);
                 }
                 Ok(None) => self.waiting.notified().await,
-                // Nothing can be written down, so nothing is run.
+                // The store is broken, so no job is run.
                 Err(_) => std::future::pending().await,
             }
         }
@@ -161,36 +162,36 @@ impl Jobs {
             Ok(worker) => {
                 self.hooks.pass("after_spawn");
                 let first = !self.has_panicked.swap(true, Ordering::Relaxed);
-                assert!(!(self.hooks.runner_panics && first), "as the test hook asked");
+                assert!(!(self.hooks.runner_panics() && first), "as the test hook asked");
                 self.attend(job, worker).await
             }
             Err(error) => failed(Reason::NotStarted, &[&error]),
         };
         self.canceled().remove(&job);
         let event = JobEvent::Ended { state: ended.0, fault: ended.1 };
-        // If it cannot be written down, the next daemon finds the job interrupted.
+        // If this cannot be stored, the next daemon marks the job as interrupted.
         let _ = self.store.append(job, event, &OPEN).await;
     }
 
-    /// Listens to a worker until it is over, and says how it ended.
+    /// Reads a worker's messages to its end, and returns how it ended.
     async fn attend(&self, job: JobId, mut worker: Worker) -> Ended {
-        let mut watch = Watch::new(&self.hooks);
+        let mut limits = WorkerLimits::new(&self.hooks);
         let verdict = loop {
             tokio::select! {
                 next = worker.next() => match next {
-                    Next::Says(message) => match watch.hear(*message) {
-                        Heard::Event(event) => match self.store.append(job, event, &OPEN).await {
+                    Next::Says(message) => match limits.handle(*message) {
+                        Effect::Event(event) => match self.store.append(job, event, &OPEN).await {
                             Ok(true) => {}
                             Ok(false) => break Verdict::Over((JobState::Canceled, None)),
                             Err(fault) => break Verdict::Over((JobState::Failed, Some(fault))),
                         },
-                        Heard::Nothing => {}
-                        Heard::Last(ended) => break Verdict::Over(ended),
+                        Effect::Nothing => {}
+                        Effect::Last(ended) => break Verdict::Over(ended),
                     },
                     Next::Garbles(why) => break Verdict::Over(failed(why, &[])),
                     Next::Ends => break Verdict::Silent,
                 },
-                () = sleep_until(watch.deadline()) => break Verdict::Over(watch.late()),
+                () = sleep_until(limits.deadline()) => break Verdict::Over(limits.late()),
                 () = self.cancel.notified() => {
                     if self.is_ending() {
                         let fault = Reason::EndedWhileRunning.fault();
@@ -209,12 +210,12 @@ impl Jobs {
                 (JobState::Canceled, None)
             }
             Verdict::Over(ended) => {
-                let grace = if ended.0 == JobState::Done { FAREWELL } else { Duration::ZERO };
+                let grace = if ended.0 == JobState::Done { EXIT_GRACE } else { Duration::ZERO };
                 worker.end(grace).await;
                 ended
             }
             Verdict::Silent => {
-                let (status, words) = worker.end(FAREWELL).await;
+                let (status, words) = worker.end(EXIT_GRACE).await;
                 let words = if words.is_empty() { words } else { format!(": {words}") };
                 failed(Reason::NoLastWord, &[&format!("{status}{words}")])
             }
@@ -226,12 +227,12 @@ type Ended = (JobState, Option<Fault>);
 
 enum Verdict {
     Over(Ended),
-    /// Its output ended without a last word.
+    /// Its output ended without a last message.
     Silent,
     Canceled,
 }
 
-enum Heard {
+enum Effect {
     Event(JobEvent),
     Nothing,
     Last(Ended),
@@ -241,11 +242,11 @@ fn failed(reason: Reason, details: &[&dyn std::fmt::Display]) -> Ended {
     (JobState::Failed, Some(reason.with(details)))
 }
 
-/// How far a worker may be trusted: how long it may be silent, how long it may take, how much it may say.
-struct Watch<'a> {
+/// The limits of a worker: time without a message, duration, number of messages.
+struct WorkerLimits<'a> {
     hooks: &'a Hooks,
     start: Instant,
-    heard: Instant,
+    last_message: Instant,
     allowed: Duration,
     told: Option<Instant>,
     messages: u32,
@@ -254,16 +255,26 @@ struct Watch<'a> {
     progress: u32,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> WorkerLimits<'a> {
     fn new(hooks: &'a Hooks) -> Self {
         let now = Instant::now();
-        let allowed = Duration::from_secs(u64::from(JOB_S));
+        let allowed = Duration::from_secs(u64::from(LIMITS.job_s));
         let (told, messages, results, logs, progress) = (None, 0, 0, 0, 0);
-        Self { hooks, start: now, heard: now, allowed, told, messages, results, logs, progress }
+        Self {
+            hooks,
+            start: now,
+            last_message: now,
+            allowed,
+            told,
+            messages,
+            results,
+            logs,
+            progress,
+        }
     }
 
     fn deadline(&self) -> Instant {
-        (self.heard + self.hooks.silence()).min(self.start + self.allowed)
+        (self.last_message + self.hooks.silence()).min(self.start + self.allowed)
     }
 
     fn late(&self) -> Ended {
@@ -276,66 +287,66 @@ impl<'a> Watch<'a> {
         failed(Reason::Silent, &[&silence])
     }
 
-    fn hear(&mut self, message: WorkerMessage) -> Heard {
-        self.heard = Instant::now();
+    fn handle(&mut self, message: WorkerMessage) -> Effect {
+        self.last_message = Instant::now();
         self.messages += 1;
         if self.messages > MAX_MESSAGES {
-            return Heard::Last(failed(Reason::SaidTooMuch, &[]));
+            return Effect::Last(failed(Reason::SaidTooMuch, &[]));
         }
         match message {
-            WorkerMessage::Beat {} => Heard::Nothing,
+            WorkerMessage::Beat {} => Effect::Nothing,
             WorkerMessage::Plan { predicted_s } => self.planned(predicted_s),
             WorkerMessage::Progress { done, total, note } => self.progressed(done, total, &note),
             WorkerMessage::Result { record } => self.measured(record),
             WorkerMessage::Calibration { calibration, device } => {
                 match unreadable(&calibration, device.as_deref()) {
-                    None => Heard::Event(JobEvent::Calibration { calibration, device }),
-                    Some(why) => Heard::Last(failed(Reason::CalibrationBad, &[&short(&why)])),
+                    None => Effect::Event(JobEvent::Calibration { calibration, device }),
+                    Some(why) => Effect::Last(failed(Reason::CalibrationBad, &[&short(&why)])),
                 }
             }
             WorkerMessage::Log { line } => {
                 self.logs += 1;
                 if self.logs > MAX_LOGS {
-                    return Heard::Nothing;
+                    return Effect::Nothing;
                 }
-                Heard::Event(JobEvent::Log { line: short(&line) })
+                Effect::Event(JobEvent::Log { line: short(&line) })
             }
-            WorkerMessage::Done {} => Heard::Last((JobState::Done, None)),
-            WorkerMessage::Stopped {} => Heard::Last((JobState::Canceled, None)),
+            WorkerMessage::Done {} => Effect::Last((JobState::Done, None)),
+            WorkerMessage::Stopped {} => Effect::Last((JobState::Canceled, None)),
             WorkerMessage::Failed { message } => {
-                Heard::Last(failed(Reason::GaveUp, &[&short(&message)]))
+                Effect::Last(failed(Reason::GaveUp, &[&short(&message)]))
             }
         }
     }
 
-    /// A prediction shortens what a job may take and never lengthens it.
-    fn planned(&mut self, predicted_s: Option<f64>) -> Heard {
+    /// A prediction shortens the longest duration of a job and never extends it.
+    fn planned(&mut self, predicted_s: Option<f64>) -> Effect {
         if let Some(seconds) = predicted_s {
             let predicted = Duration::try_from_secs_f64(3.0 * seconds).unwrap_or(self.allowed);
             self.allowed = self.allowed.min(predicted.saturating_add(self.hooks.slack()));
         }
-        Heard::Event(JobEvent::Started { predicted_s })
+        Effect::Event(JobEvent::Started { predicted_s })
     }
 
-    fn progressed(&mut self, done: u32, total: u32, note: &str) -> Heard {
+    fn progressed(&mut self, done: u32, total: u32, note: &str) -> Effect {
         let last = done == total;
         let soon = self.told.is_some_and(|told| told.elapsed() < PROGRESS);
         if (soon && !last) || self.progress >= MAX_PROGRESS {
-            return Heard::Nothing;
+            return Effect::Nothing;
         }
         self.told = Some(Instant::now());
         self.progress += 1;
-        Heard::Event(JobEvent::Progress { done, total, note: short(note) })
+        Effect::Event(JobEvent::Progress { done, total, note: short(note) })
     }
 
-    fn measured(&mut self, record: Box<protocol::bench::BenchRecord>) -> Heard {
+    fn measured(&mut self, record: Box<protocol::bench::BenchRecord>) -> Effect {
         self.results += 1;
         if self.results > MAX_RESULTS {
-            return Heard::Last(failed(Reason::ResultsFull, &[]));
+            return Effect::Last(failed(Reason::ResultsFull, &[]));
         }
         match contradiction(&record) {
-            None => Heard::Event(JobEvent::Result { record }),
-            Some(why) => Heard::Last(failed(Reason::Contradiction, &[&why])),
+            None => Effect::Event(JobEvent::Result { record }),
+            Some(why) => Effect::Last(failed(Reason::Contradiction, &[&why])),
         }
     }
 }

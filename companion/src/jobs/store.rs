@@ -1,4 +1,4 @@
-//! One thread that owns the database: it runs what it is asked in order, and what it acknowledges is on the disk.
+//! The job store: one thread owns the database and executes requests in order; what it acknowledges is on the disk.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,30 +8,30 @@ use std::thread;
 
 use protocol::fault::Fault;
 use protocol::job::{JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEvent, RequestId};
+use protocol::limits::LIMITS;
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::oneshot;
 
 use super::journal::Journal;
 use super::tables::{self, Made, New};
-use super::{PER_KEY, QUEUED};
 use crate::clock::{Clock, Millis};
 use crate::hooks::Hooks;
 use crate::reason::Reason;
 
-/// Jobs that keep all their events.
+/// Number of ended jobs that keep all their events.
 const KEEP_JOBS: u32 = 500;
 
 type Task = Box<dyn FnOnce(&mut Keeper) + Send>;
 
-/// Where jobs are kept.
+/// A handle to the store's thread.
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
     tasks: mpsc::Sender<Task>,
-    /// A write failed: what the disk has is unknown, so nothing more is written.
+    /// True after a failed write: the content of the disk is unknown, so nothing more is written.
     broken: Arc<AtomicBool>,
 }
 
-/// The thread's own.
+/// The state of the store's thread.
 struct Keeper {
     db: Connection,
     journal: Arc<Journal>,
@@ -42,7 +42,7 @@ struct Keeper {
 }
 
 impl Store {
-    /// Opens the database of a state folder; a damaged one is put aside. Jobs that the last daemon left become interrupted.
+    /// Opens the database of a state folder; a damaged one is renamed. Unfinished jobs of the last daemon become interrupted.
     pub(crate) fn open(
         state: &Path,
         journal: Arc<Journal>,
@@ -51,7 +51,7 @@ impl Store {
     ) -> Result<Self, String> {
         let path = state.join("jobs.db");
         let db = open(&path).or_else(|error| {
-            // Only what is no sound database: a full disk or a missing right must not make the jobs disappear.
+            // Only a damaged database is renamed: a full disk or a missing permission must not make the jobs disappear.
             if !is_damaged(&error) {
                 return Err(format!("the jobs cannot be opened: {error}"));
             }
@@ -75,12 +75,12 @@ impl Store {
         Ok(Self { tasks, broken })
     }
 
-    /// True if nothing can be written any more.
+    /// True after a failed write.
     pub(crate) fn is_broken(&self) -> bool {
         self.broken.load(Ordering::Relaxed)
     }
 
-    /// Brings everything into the one file, so that nothing is left to recover.
+    /// Merges the write-ahead log into the database, so that nothing is left to recover.
     pub(crate) async fn settle(&self) {
         // If it fails, the next start recovers.
         let _ = self
@@ -96,13 +96,13 @@ impl Store {
         task: impl FnOnce(&mut Keeper) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
         let (answer, answered) = oneshot::channel();
-        // The receiver is gone when the asker is; then nobody waits for the answer.
+        // A dropped receiver means that nobody waits for the answer.
         let task: Task = Box::new(move |keeper| drop(answer.send(task(keeper))));
         self.tasks.send(task).map_err(|_closed| lost())?;
         answered.await.map_err(|_closed| lost())?
     }
 
-    /// A job that is kept, and whether it is new.
+    /// Stores a job; returns its number and whether it is new.
     pub(crate) async fn create(
         &self,
         request: RequestId,
@@ -118,7 +118,7 @@ impl Store {
         self.ask(|keeper| keeper.write(|keeper| tables::claim(&mut keeper.db))).await
     }
 
-    /// Keeps an event, if the job is in one of the states. False if it is not.
+    /// Stores an event if the job is in one of the states; otherwise returns false.
     pub(super) async fn append(
         &self,
         job: JobId,
@@ -161,14 +161,14 @@ impl Store {
 }
 
 impl Keeper {
-    /// What the last daemon left is not run again: a measurement is of its time.
+    /// Unfinished jobs of the last daemon are not run again: a measurement belongs to its time.
     fn recover(&mut self) -> rusqlite::Result<()> {
         for job in tables::unfinished(&self.db)? {
             let fault = Reason::EndedBefore.fault();
             let event = JobEvent::Ended { state: JobState::Interrupted, fault: Some(fault) };
             tables::append(&mut self.db, job, self.clock.now(), event, &OPEN, &|| {})?;
         }
-        tables::prune(&self.db, self.hooks.keep_jobs.unwrap_or(KEEP_JOBS))?;
+        tables::prune(&self.db, self.hooks.keep_jobs(KEEP_JOBS))?;
         Ok(())
     }
 
@@ -181,7 +181,8 @@ impl Keeper {
     ) -> Result<(JobId, bool), Fault> {
         let made = self.write(|keeper| {
             let now = keeper.clock.now();
-            let new = New { request, owner, spec, now, queued: QUEUED, per_owner: PER_KEY };
+            let (queued, per_owner) = (LIMITS.queued_jobs, LIMITS.jobs_per_key);
+            let new = New { request, owner, spec, now, queued, per_owner };
             let hooks = &keeper.hooks;
             tables::create(&mut keeper.db, &new, || {
                 hooks.pass("before_create");
@@ -215,15 +216,13 @@ impl Keeper {
         self.hooks.pass(&format!("after_event_{}", event.seq));
         self.journal.add(&event);
         if ends {
-            self.write(|keeper| {
-                tables::prune(&keeper.db, keeper.hooks.keep_jobs.unwrap_or(KEEP_JOBS))
-            })?;
+            self.write(|keeper| tables::prune(&keeper.db, keeper.hooks.keep_jobs(KEEP_JOBS)))?;
         }
         Ok(true)
     }
 
-    /// Runs a write. The first that fails is the last: whether its bytes are on the disk is not known, and trying again
-    /// could acknowledge what is lost.
+    /// Executes a write. After the first failure no other write is tried: it is unknown which bytes are on the disk, and a retry
+    /// could acknowledge lost data.
     fn write<T>(
         &mut self,
         write: impl FnOnce(&mut Self) -> rusqlite::Result<T>,
@@ -232,18 +231,18 @@ impl Keeper {
             return Err(unwritable());
         }
         self.writes += 1;
-        let spoiled = self.hooks.fail_write.is_some_and(|nth| self.writes >= nth);
+        let spoiled = self.hooks.fails_write(self.writes);
         let done = if spoiled { Err(rusqlite::Error::ExecuteReturnedResults) } else { write(self) };
         done.map_err(|error| {
             eprintln!("the jobs cannot be written any more: {error}");
             self.broken.store(true, Ordering::Relaxed);
-            self.journal.ring();
+            self.journal.notify();
             unwritable()
         })
     }
 }
 
-/// States of a job that has not ended.
+/// The states of an unfinished job.
 pub(super) const OPEN: [JobState; 2] = [JobState::Queued, JobState::Running];
 
 fn open(path: &Path) -> rusqlite::Result<Connection> {

@@ -7,12 +7,12 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehav
 use crate::clock::Millis;
 use crate::reason::Reason;
 
-/// A later number means later tables.
+/// Version of the tables.
 const TABLES: i64 = 1;
 
 type Result<T> = rusqlite::Result<T>;
 
-/// Makes the tables, and sets that an acknowledged commit survives a power cut.
+/// Creates the tables, and makes acknowledged commits survive a power failure.
 pub(super) fn prepare(db: &Connection) -> Result<()> {
     db.pragma_update(None, "journal_mode", "WAL")?;
     db.pragma_update(None, "synchronous", "FULL")?;
@@ -42,11 +42,11 @@ pub(super) fn prepare(db: &Connection) -> Result<()> {
 pub(super) enum Made {
     Fresh(NumberedEvent),
     Known(JobId, String),
-    /// It is not kept.
+    /// The queue or the key's share is full.
     Full(Reason),
 }
 
-/// What a new job is.
+/// A job to store.
 pub(super) struct New<'a> {
     pub(super) request: RequestId,
     pub(super) owner: &'a str,
@@ -56,7 +56,7 @@ pub(super) struct New<'a> {
     pub(super) per_owner: u32,
 }
 
-/// Keeps a job, if `logged` says yes right before its commit.
+/// Stores a job if `logged` returns true right before the commit.
 pub(super) fn create(
     db: &mut Connection,
     new: &New<'_>,
@@ -99,7 +99,7 @@ pub(super) fn create(
     Ok(Made::Fresh(event))
 }
 
-/// Takes the oldest job that waits, and marks it as running.
+/// Takes the oldest waiting job and marks it as running.
 pub(super) fn claim(db: &mut Connection) -> Result<Option<(JobId, JobSpec)>> {
     let tx = begin(db)?;
     let next = tx
@@ -116,7 +116,7 @@ pub(super) fn claim(db: &mut Connection) -> Result<Option<(JobId, JobSpec)>> {
     Ok(next)
 }
 
-/// One more event of a job that has not ended; `None` if it has.
+/// Appends an event to a job in one of the states; `None` if it is in another.
 pub(super) fn append(
     db: &mut Connection,
     job: JobId,
@@ -141,14 +141,14 @@ pub(super) fn append(
     Ok(Some(event))
 }
 
-/// Jobs that waited or ran when the last daemon ended.
+/// The jobs that waited or ran when the last daemon ended.
 pub(super) fn unfinished(db: &Connection) -> Result<Vec<JobId>> {
     let mut found =
         db.prepare("SELECT job FROM jobs WHERE state IN ('queued', 'running') ORDER BY job")?;
     found.query_map([], |row| Ok(JobId(row.get(0)?)))?.collect()
 }
 
-/// Drops events of jobs that ended long ago, but not the last one; their summaries stay.
+/// Drops all events but the last of jobs that ended long ago; their summaries stay.
 pub(super) fn prune(db: &Connection, keep: u32) -> Result<usize> {
     db.execute(
         "DELETE FROM events WHERE job IN (SELECT job FROM jobs ORDER BY job DESC LIMIT -1 OFFSET ?1)
@@ -188,7 +188,7 @@ pub(super) fn count(db: &Connection, state: JobState) -> Result<u64> {
     db.query_row(sql, [state.key()], |row| row.get(0))
 }
 
-/// Takes the lock for writing at once, so that no transaction fails halfway for want of it.
+/// Begins a transaction with the write lock, so that none fails halfway for lack of it.
 fn begin(db: &mut Connection) -> Result<Transaction<'_>> {
     db.transaction_with_behavior(TransactionBehavior::Immediate)
 }
@@ -236,7 +236,7 @@ fn from_json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> Re
     })
 }
 
-/// SQLite's integers have a sign; what does not fit in 63 bits is no number of ours and finds nothing.
+/// SQLite's integers are signed; a number that does not fit into 63 bits matches no row.
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

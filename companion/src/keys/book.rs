@@ -1,4 +1,4 @@
-//! What stands in the file of keys, and the rules of pairing; no file is touched here.
+//! The keys and pairing codes of a daemon, and the rules of pairing. Reading and writing their file is in `file`.
 
 use protocol::client::Pair;
 use protocol::hex::Hex;
@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 use super::secret::{Secret, random, same, sign};
 use crate::clock::Millis;
 
-/// The name of a key.
+/// Public id of a key.
 pub(crate) type KeyId = Hex<8>;
 
-/// Most keys; pairing again and again must not fill the disk.
+/// Largest number of keys, so that repeated pairing cannot fill the disk.
 pub(crate) const MAX_KEYS: usize = 256;
 const MAX_CODES: usize = 16;
 const CODE_LIFE: Millis = 5 * 60 * 1000;
 const CODE_TRIES: u32 = 5;
-/// A key that nobody uses for this long is dropped.
+/// A paired key that is unused for this long is dropped.
 const IDLE: Millis = 7 * 24 * 3600 * 1000;
 const CODE_LENGTH: usize = 20;
 const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
@@ -26,7 +26,7 @@ const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Book {
-    /// Which daemon.
+    /// Id of the daemon.
     pub(crate) server: Hex<16>,
     pub(crate) keys: Vec<Key>,
     codes: Vec<Code>,
@@ -46,17 +46,17 @@ pub(crate) struct Key {
     pub(crate) used_ms: Millis,
 }
 
-/// How a key is used.
+/// The use of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum KeyKind {
-    /// Proved over a socket and never sent; it expires when nobody uses it.
+    /// Proved over a socket and never sent; it expires when it is not used.
     Paired,
     /// Sent in a header by programs; it stays until it is revoked.
     Token,
 }
 
-/// A pairing code that waits.
+/// A pairing code that was not used yet.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Code {
@@ -73,14 +73,14 @@ impl std::fmt::Debug for Code {
     }
 }
 
-/// Why there is no pairing.
+/// The reason why a pairing failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PairError {
-    /// No code that waits was proved.
+    /// The proof fits no unused code.
     Wrong,
     /// There are too many keys.
     Full,
-    /// It could not be written down who paired.
+    /// The audit log could not be written.
     Unlogged,
 }
 
@@ -89,12 +89,12 @@ impl Book {
         Self::of(Hex(random()))
     }
 
-    /// An empty one of a daemon.
+    /// A book without keys for the daemon with this id.
     pub(crate) const fn of(server: Hex<16>) -> Self {
         Self { server, keys: Vec::new(), codes: Vec::new() }
     }
 
-    /// A new code for one pairing.
+    /// Adds a code for one pairing.
     pub(crate) fn add_code(&mut self, scopes: Vec<Scope>, now: Millis) -> String {
         self.drop_old(now);
         if self.codes.len() >= MAX_CODES {
@@ -107,7 +107,7 @@ impl Book {
         code
     }
 
-    /// A new key that is sent whole, and its only showing.
+    /// Adds a token and returns its text, which is not shown again.
     pub(crate) fn add_token(&mut self, scopes: Vec<Scope>, label: String, now: Millis) -> String {
         let key = Key {
             id: Hex(random()),
@@ -123,7 +123,7 @@ impl Book {
         shown
     }
 
-    /// The key that a token is.
+    /// The key whose secret is this token.
     pub(crate) fn token(&self, text: &str) -> Option<&Key> {
         let (name, secret) = text.strip_prefix("rp_")?.split_once('_')?;
         let (name, secret) = (Hex::parse(name)?, Hex::parse(secret)?);
@@ -131,12 +131,12 @@ impl Book {
         key.secret.is(&secret).then_some(key)
     }
 
-    /// The paired key with this name.
+    /// The paired key with this id.
     pub(crate) fn paired(&self, name: KeyId) -> Option<&Key> {
         self.keys.iter().find(|key| key.id == name && key.kind == KeyKind::Paired)
     }
 
-    /// Makes a key of a proved code; a wrong proof counts against every code that waits.
+    /// Turns a proved code into a key; a wrong proof counts against every unused code.
     pub(crate) fn pair(
         &mut self,
         pair: &Pair,
@@ -174,7 +174,7 @@ impl Book {
         Ok((key, sign(code.as_bytes(), &proof::paired(handshake, name))))
     }
 
-    /// Drops codes that are too old, or from a future that a turned clock took back, and keys that nobody used.
+    /// Drops expired codes, codes from the future (the clock was set back), and unused keys.
     pub(crate) fn drop_old(&mut self, now: Millis) {
         self.codes
             .retain(|code| now.checked_sub(code.created_ms).is_some_and(|age| age < CODE_LIFE));

@@ -1,4 +1,4 @@
-//! The file of keys: only this user reads it, every change is whole or not at all, and nobody changes it at the same time.
+//! The file of keys: readable by this user only, replaced atomically, and changed under a lock.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -8,23 +8,23 @@ use std::time::SystemTime;
 
 use super::book::Book;
 
-/// A file of keys has kilobytes.
+/// Largest file that is read, in bytes; a real one has kilobytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Where keys lie.
+/// The path of the keys.
 #[derive(Debug, Clone)]
 pub(crate) struct KeyFile {
     path: PathBuf,
 }
 
-/// Why they cannot be used.
+/// The reason why the keys cannot be used.
 #[derive(Debug)]
 pub(crate) enum KeyFileError {
-    /// Somebody else could read or replace them.
+    /// Another user could read or replace the file.
     Unsafe(String),
-    /// The system says no.
+    /// The system refused an operation.
     Io(io::Error),
-    /// It is no file of keys.
+    /// The content is not a book of keys.
     Damaged(String),
 }
 
@@ -47,14 +47,14 @@ impl From<io::Error> for KeyFileError {
 }
 
 impl KeyFile {
-    /// That of a state folder, which is made if it is not there.
+    /// The file in a state folder; creates the folder if it is missing.
     pub(crate) fn of(state: &Path) -> Result<Self, KeyFileError> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(state)?;
         is_private(state, true)?;
         Ok(Self { path: state.join("keys.json") })
     }
 
-    /// What stands in it; a new book if there is none.
+    /// Reads the book; `None` if there is no file.
     pub(crate) fn read(&self) -> Result<Option<Book>, KeyFileError> {
         match fs::symlink_metadata(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -63,14 +63,14 @@ impl KeyFile {
         }
         let mut text = String::new();
         File::open(&self.path)?.take(MAX_BYTES).read_to_string(&mut text)?;
-        // What the parser found is not repeated, because it may be a secret.
+        // The parser's message may quote a secret, so it is not passed on.
         let book = serde_json::from_str(&text).map_err(|error| {
             KeyFileError::Damaged(format!("{}, line {}", self.path.display(), error.line()))
         })?;
         Ok(Some(book))
     }
 
-    /// Changes it under a lock that all programs of this user share.
+    /// Changes the book under a lock that all programs of this user share.
     pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Book) -> T) -> Result<T, KeyFileError> {
         let lock = OpenOptions::new()
             .create(true)
@@ -100,14 +100,14 @@ impl KeyFile {
         Ok(File::open(folder)?.sync_all()?)
     }
 
-    /// Changes when the file does.
+    /// Modification time and size, which change with the file.
     pub(crate) fn stamp(&self) -> Option<(SystemTime, u64)> {
         let known = fs::symlink_metadata(&self.path).ok()?;
         Some((known.modified().ok()?, known.ino()))
     }
 }
 
-/// Refuses what another user of this machine could read, write or swap.
+/// Refuses a path that another user of this machine could read, write or replace.
 fn is_private(path: &Path, folder: bool) -> Result<(), KeyFileError> {
     let known = fs::symlink_metadata(path)?;
     let shown = path.display();

@@ -1,4 +1,4 @@
-//! Secret bytes that do not show themselves, and what is proved with them.
+//! Secrets that do not appear in debug output, and the proofs made with them.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ impl Secret {
         Self(Hex(bytes))
     }
 
-    /// For the one line that shows a new token to its owner.
+    /// The digits, for the one line that shows a new token to its owner.
     pub(crate) fn shown(&self) -> String {
         self.0.to_string()
     }
@@ -38,12 +38,12 @@ impl Secret {
         sign(&self.0.0, text)
     }
 
-    /// In a time that does not depend on where a wrong proof is wrong.
+    /// True if the proof is right; compares in constant time.
     pub(crate) fn proves(&self, text: &[u8], proof: &Hex<32>) -> bool {
         same(&self.sign(text), proof)
     }
 
-    /// As [`Self::proves`], for a secret that is sent whole.
+    /// True if the secret is the same; compares in constant time.
     pub(crate) fn is(&self, given: &Hex<32>) -> bool {
         same(&self.0, given)
     }
@@ -60,7 +60,7 @@ pub(crate) fn same(a: &Hex<32>, b: &Hex<32>) -> bool {
     a.0.ct_eq(&b.0).into()
 }
 
-/// Bytes from the system's generator.
+/// Random bytes of the operating system.
 pub(crate) fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).expect("the system has random bytes");

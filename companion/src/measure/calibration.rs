@@ -8,7 +8,7 @@ use calc_core::op::OpKind;
 use calc_core::quant_format::ComputeClass;
 use calc_core::text::Text;
 use calc_core::units::Seconds;
-use kernels::backend::{Cache, Element, Kernel, MatrixProduct, Product};
+use kernels::backend::{Cache, Element, GemmShape, GemvShape, Kernel};
 use kernels::cpu::gemm::ELEMENTS;
 use kernels::measure::{Plan, StopRule, WarmUp};
 use kernels::pack::Layout;
@@ -71,13 +71,13 @@ pub(crate) fn points(cold_bytes: u64) -> Vec<(Kernel, Cache)> {
             points.push(read);
         }
         for (n, k) in SHAPES.into_iter().chain([HELD_OUT[index % HELD_OUT.len()]]) {
-            points.push((Kernel::Gemv(Product { layout, n, k }), Cache::Cold));
+            points.push((Kernel::Gemv(GemvShape { layout, n, k }), Cache::Cold));
         }
     }
     points.push(read);
     for element in ELEMENTS.iter().copied() {
         for (m, n, k) in MATRICES.into_iter().chain([MATRICES_HELD_OUT]) {
-            points.push((Kernel::Gemm(MatrixProduct { element, m, n, k }), Cache::Cold));
+            points.push((Kernel::Gemm(GemmShape { element, m, n, k }), Cache::Cold));
         }
     }
     points
@@ -167,7 +167,7 @@ impl Calibrated {
         self.rows.push(row(
             &fit,
             &[fitted, judged].concat(),
-            FactorRow { format: Some(Text::Borrowed(layout.format_key())), ..product() },
+            FactorRow { format: Some(Text::Borrowed(layout.format().key)), ..product() },
         ));
         Ok(())
     }

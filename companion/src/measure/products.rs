@@ -1,7 +1,7 @@
 //! Which kernel a product of a shape and a format is here: vectors meet packed weights, matrices meet matrices.
 
 use calc_core::catalog;
-use kernels::backend::{Element, Kernel, MatrixProduct, Product};
+use kernels::backend::{Element, GemmShape, GemvShape, Kernel};
 use kernels::cpu::gemm::{ELEMENTS, LONGEST};
 use kernels::pack::Layout;
 
@@ -11,7 +11,7 @@ use kernels::pack::Layout;
 /// When there is none, with those that there are.
 pub(crate) fn kernel(m: u64, n: u64, k: u64, weights: &str) -> Result<Kernel, String> {
     if m == 1 {
-        return Ok(Kernel::Gemv(Product { layout: layout(weights)?, n, k }));
+        return Ok(Kernel::Gemv(GemvShape { layout: layout(weights)?, n, k }));
     }
     matrices(m, n, k, weights)
 }
@@ -27,7 +27,7 @@ pub(crate) fn matrices(m: u64, n: u64, k: u64, weights: &str) -> Result<Kernel, 
             "a product of matrices in int8 takes at most {LONGEST} inputs, whose sums fit 32 bits; got {k}"
         ));
     }
-    Ok(Kernel::Gemm(MatrixProduct { element, m, n, k }))
+    Ok(Kernel::Gemm(GemmShape { element, m, n, k }))
 }
 
 /// The format in which a product reads its input.
@@ -50,7 +50,7 @@ pub(crate) fn input(kernel: Kernel) -> &'static str {
 pub(crate) fn layout(weights: &str) -> Result<Layout, String> {
     Layout::by_key(known(weights)).ok_or_else(|| {
         let known = Layout::ALL.map(Layout::key).join(", ");
-        format!("there are no kernels for `{weights}`; there are some for {known}")
+        format!("there are no kernels for `{weights}`; formats with kernels are {known}")
     })
 }
 
@@ -66,6 +66,28 @@ pub(crate) fn element(weights: &str) -> Result<Element, String> {
     })
 }
 
+/// The layouts of formats; all layouts if the list is empty.
+///
+/// # Errors
+/// As [`layout`].
+pub(crate) fn layouts(formats: &[String]) -> Result<Vec<Layout>, String> {
+    if formats.is_empty() {
+        return Ok(Layout::ALL.into());
+    }
+    formats.iter().map(|key| layout(key)).collect()
+}
+
+/// The GEMM element types of formats; all that this processor has if the list is empty.
+///
+/// # Errors
+/// As [`element`].
+pub(crate) fn elements(formats: &[String]) -> Result<Vec<Element>, String> {
+    if formats.is_empty() {
+        return Ok(ELEMENTS.into());
+    }
+    formats.iter().map(|key| element(key)).collect()
+}
+
 /// The key in the catalog, whatever its case.
 fn known(key: &str) -> &str {
     catalog::format(key).map_or(key, |format| format.key)
@@ -74,6 +96,16 @@ fn known(key: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use protocol::bench::BenchKind;
+
+    #[test]
+    fn the_protocol_lists_the_formats_that_kernels_measure() {
+        let keys: Vec<&str> = kernels::pack::formats().map(|format| format.key).collect();
+        assert_eq!(keys, BenchKind::Gemv.formats());
+        let everywhere = ELEMENTS.iter().map(|element| element.key());
+        let everywhere: Vec<&str> = everywhere.filter(|key| *key != "fp16").collect();
+        assert_eq!(everywhere, BenchKind::Gemm.formats());
+    }
 
     #[test]
     fn vectors_and_matrices_have_kernels_of_their_own() {

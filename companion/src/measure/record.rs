@@ -55,9 +55,9 @@ fn record(mut outcome: Outcome, backend: &dyn Backend, watch: &Watch) -> BenchJs
     let mut conditions = watch.conditions(&description);
     let measured = &outcome.measurement;
     let summary = measured.summary;
-    conditions.clock_before_hz = outcome.speeds.map(|(before, _)| before.get());
-    conditions.clock_after_hz = outcome.speeds.map(|(_, after)| after.get());
-    if outcome.speeds.is_none() {
+    conditions.clock_before_hz = outcome.core_clocks.map(|(before, _)| before.get());
+    conditions.clock_after_hz = outcome.core_clocks.map(|(_, after)| after.get());
+    if outcome.core_clocks.is_none() {
         let why = "there is no way to measure the clock of this device";
         conditions.missing.insert("clock_before_hz".into(), why.into());
         conditions.missing.insert("clock_after_hz".into(), why.into());

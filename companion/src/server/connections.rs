@@ -1,9 +1,12 @@
-//! Connections: accepted up to a number, with a clock on their heads. When there are too many, the oldest one that has asked
-//! nothing gives way. Sockets of sessions are no longer among them, so a flood of idle connections ends no session.
+//! Connections: a limited number, with a time limit for request heads. At the limit, the oldest connection without a request is
+//! closed. Sockets of sessions do not count, so a flood of idle connections ends no session.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::io;
+use std::net;
+use std::os::unix::net as unix;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -18,15 +21,17 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::task::AbortHandle;
 
-use super::{Bound, Daemon, Peer, guard};
+use super::daemon::Daemon;
+use super::guard;
+use super::peer::Peer;
 
-/// Connections at once.
+/// Largest number of open connections.
 const CONNECTIONS: usize = 128;
 const HEAD_TIME: Duration = Duration::from_secs(10);
 const HEAD_BYTES: usize = 16 * 1024;
 const HEADERS: usize = 64;
 
-/// The connections that are open, the oldest first.
+/// The open connections, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     open: Mutex<Open>,
@@ -41,7 +46,7 @@ struct Open {
 #[derive(Debug)]
 struct Connection {
     handle: AbortHandle,
-    /// It has sent a whole request.
+    /// True once it has sent a complete request.
     has_asked: bool,
 }
 
@@ -56,10 +61,10 @@ impl Connections {
         open.last
     }
 
-    /// Adds one; true if another one had to go for it.
+    /// Adds a connection; true if another one was closed for it.
     fn add(&self, number: u64, handle: AbortHandle) -> bool {
         let mut open = self.lock();
-        // It may have ended already.
+        // The connection may have ended already.
         if !handle.is_finished() {
             open.all.insert(number, Connection { handle, has_asked: false });
         }
@@ -85,14 +90,23 @@ impl Connections {
     }
 }
 
-/// Where connections come from.
+/// An address or path that is bound, before the daemon listens there.
+#[derive(Debug)]
+pub(crate) enum Bound {
+    /// An address, which only this machine reaches (`is_local`) or others too.
+    Tcp { listener: net::TcpListener, is_local: bool },
+    /// A path, which is removed at the end.
+    Unix { listener: unix::UnixListener, path: PathBuf },
+}
+
+/// A listener of the asynchronous runtime.
 #[derive(Debug)]
 pub(super) enum Listener {
     Tcp { listener: TcpListener, is_local: bool },
     Unix(UnixListener),
 }
 
-/// What comes in over it.
+/// The byte stream of a connection.
 trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
@@ -115,7 +129,7 @@ impl Listener {
         match self {
             Self::Tcp { listener, is_local } => {
                 let (stream, from) = listener.accept().await?;
-                // Answers are small and awaited.
+                // Answers are small and latency counts.
                 let _ = stream.set_nodelay(true);
                 let network = Peer::Network(from.ip().to_canonical());
                 Ok((Box::new(stream), if *is_local { Peer::Here } else { network }))
@@ -137,7 +151,7 @@ pub(super) async fn accept(daemon: Arc<Daemon>, connections: Arc<Connections>, l
             _ = ending.wait_for(|ending| *ending) => return,
         };
         let Ok((stream, peer)) = accepted else {
-            // Out of file descriptors, or gone before it was accepted.
+            // No file descriptor is left, or the client closed the connection before it was accepted.
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;
         };
@@ -152,7 +166,7 @@ pub(super) async fn accept(daemon: Arc<Daemon>, connections: Arc<Connections>, l
         if connections.add(number, task.abort_handle()) {
             daemon.counters.evicted.fetch_add(1, Ordering::Relaxed);
         }
-        // In a flood of connections, those that ask something are heard in between.
+        // During a flood of connections, other tasks run in between.
         tokio::task::yield_now().await;
     }
 }
@@ -177,7 +191,7 @@ async fn attend(
         .max_buf_size(HEAD_BYTES)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
-    // What a client does wrong was answered where there was an answer.
+    // Protocol errors of a client were answered where HTTP has an answer.
     let _ = connection.await;
     connections.remove(number);
 }

@@ -1,21 +1,22 @@
-//! What stands before every route: the name, the origin, no secrets in addresses, a panic that stays in its request, and the
+//! The checks before every route: host name, origin, no secrets in the query. A panic ends its request only. Also the
 //! headers of every answer.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use axum::Extension;
-use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 
+use super::daemon::Daemon;
 use super::origin::{About, LONGEST};
+use super::peer::{self, Admitted, Peer};
 use super::refusal::Refusal;
-use super::{Daemon, Peer, audit, host, origin, routes};
+use super::reply::refuse;
+use super::{host, origin, routes, table};
 use crate::audit::Action;
 
-/// Names of secrets that some program may put into a query, where logs and histories keep them.
+/// Query keys that other programs use for secrets; logs and histories would keep their values.
 const SECRETS: [&str; 8] =
     ["token", "access_token", "api_key", "apikey", "secret", "pair", "code", "password"];
 const OVERRIDES: [&str; 3] = ["x-http-method-override", "x-http-method", "x-method-override"];
@@ -27,14 +28,6 @@ const FIXED: [(HeaderName, &str); 5] = [
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     (HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=()"),
 ];
-
-/// What the guard found out about a request.
-#[derive(Debug, Clone)]
-pub(super) struct Admitted {
-    pub(super) peer: Peer,
-    /// The origin of the page, allowed.
-    pub(super) origin: Option<String>,
-}
 
 /// Answers a request.
 pub(super) async fn answer(daemon: Arc<Daemon>, peer: Peer, request: Request) -> Response {
@@ -53,20 +46,11 @@ pub(super) async fn answer(daemon: Arc<Daemon>, peer: Peer, request: Request) ->
         Err(refusal) => (None, refuse(&daemon, refusal), None),
     };
     if let Some(refusal) = response.extensions().get::<Refusal>() {
-        let who = || audit::who(peer, stranger.as_deref());
+        let who = || peer::who(peer, stranger.as_deref());
         daemon.note_refusal(who, Action::Request, refusal.key());
     }
-    dress(response.headers_mut(), host.as_deref(), origin.as_deref());
+    set_headers(response.headers_mut(), host.as_deref(), origin.as_deref());
     response
-}
-
-/// Its reason as an answer, counted.
-pub(super) fn refuse(daemon: &Daemon, refusal: Refusal) -> Response {
-    daemon.counters.refused(refusal);
-    let status = refusal.status();
-    let text = format!("{}: {}\n", status.as_u16(), refusal.sentence());
-    // What it was is read where the peer is known.
-    (status, Extension(refusal), text).into_response()
 }
 
 fn judge<'r>(
@@ -87,8 +71,8 @@ fn judge<'r>(
         headers,
         method: request.method(),
         host,
-        is_api: routes::is_api(path),
-        is_socket: path == routes::SOCKET,
+        is_api: table::is_api(path),
+        is_socket: path == table::SOCKET,
     };
     let origin = origin::allowed(about, &daemon.origins)?.map(str::to_owned);
     Ok((host, Admitted { peer, origin }))
@@ -101,7 +85,7 @@ fn names_a_secret(uri: &Uri) -> bool {
         .any(|key| SECRETS.iter().any(|secret| key.eq_ignore_ascii_case(secret)))
 }
 
-/// The browser's question whether a page may ask; only allowed origins come this far.
+/// The answer to a CORS preflight request; the origin was allowed before.
 fn preflight(request: &Request, origin: Option<&str>) -> Option<Response> {
     let asks = request.method() == Method::OPTIONS
         && origin.is_some()
@@ -116,10 +100,10 @@ fn preflight(request: &Request, origin: Option<&str>) -> Option<Response> {
     })
 }
 
-/// In a task of its own, so that a panic ends this request and nothing else.
+/// Answers in a separate task, so that a panic ends this request only.
 async fn contained(daemon: &Arc<Daemon>, admitted: Admitted, request: Request) -> Response {
     let task = tokio::spawn(routes::answer(Arc::clone(daemon), admitted, request));
-    // A client that goes away takes its request along.
+    // The task is aborted when the client disconnects.
     let task = AbortOnDrop(task);
     task.joined().await.unwrap_or_else(|_| {
         daemon.counters.panics.fetch_add(1, Ordering::Relaxed);
@@ -142,8 +126,8 @@ impl Drop for AbortOnDrop {
     }
 }
 
-/// The headers of every answer, also of refusals.
-fn dress(headers: &mut HeaderMap, host: Option<&str>, origin: Option<&str>) {
+/// Sets the headers that every answer has, refusals included.
+fn set_headers(headers: &mut HeaderMap, host: Option<&str>, origin: Option<&str>) {
     for (name, value) in FIXED {
         headers.insert(name, HeaderValue::from_static(value));
     }
@@ -151,7 +135,7 @@ fn dress(headers: &mut HeaderMap, host: Option<&str>, origin: Option<&str>) {
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     headers.append(header::VARY, HeaderValue::from_static("Origin"));
-    // Never a wildcard, never with credentials.
+    // CORS never allows a wildcard and never credentials.
     if let Some(origin) = origin.and_then(|origin| HeaderValue::from_str(origin).ok()) {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         let shared = HeaderValue::from_static("cross-origin");
@@ -159,8 +143,8 @@ fn dress(headers: &mut HeaderMap, host: Option<&str>, origin: Option<&str>) {
     }
 }
 
-/// What the page may load and who may frame it. The page repeats it but for `frame-ancestors`, which only a header can say,
-/// and for the socket, whose address it has from here.
+/// The content security policy. The page has the same one in a meta element except for `frame-ancestors`, which only a header can set,
+/// and except for the address of the socket.
 fn policy(host: Option<&str>) -> String {
     let socket = host.map(|host| format!(" ws://{host}")).unwrap_or_default();
     format!(
@@ -168,14 +152,4 @@ fn policy(host: Option<&str>) -> String {
          connect-src 'self'{socket} https://huggingface.co; worker-src 'self'; manifest-src 'self'; base-uri 'none'; \
          form-action 'none'; frame-ancestors 'none'"
     )
-}
-
-/// A body from a text, for the few answers that are not files.
-pub(super) fn text(
-    status: StatusCode,
-    content_type: &'static str,
-    body: impl Into<Body>,
-) -> Response {
-    let headers = [(header::CONTENT_TYPE, content_type), (header::CACHE_CONTROL, "no-store")];
-    (status, headers, body.into()).into_response()
 }

@@ -1,5 +1,5 @@
-//! The begin of a socket: the daemon says who it is, the client proves a key or a pairing code, the daemon proves that it knows it
-//! too. The secret itself never crosses the wire, and what was said once is of no use a second time.
+//! The handshake of a socket: the daemon introduces itself, the client proves a key or a pairing code, the daemon proves that it knows it
+//! too. The secret is never sent, and nonces prevent a replay.
 
 use std::sync::Arc;
 use std::sync::PoisonError;
@@ -12,24 +12,26 @@ use protocol::client::{Ask, ClientMessage, Identify, Pair};
 use protocol::close;
 use protocol::fault::{Fault, FaultCode};
 use protocol::hex::Hex;
+use protocol::limits::LIMITS;
 use protocol::proof::{self, Handshake, Nonce};
 use protocol::scope::Scope;
 use protocol::server::{Hello, Identified, Paired, ServerMessage, Versions};
 use tokio::time::{sleep, timeout};
 
-use super::guard::Admitted;
+use super::daemon::{Daemon, write};
+use super::peer::Admitted;
 use super::socket::{Close, Sink, Stream, say};
-use super::{Daemon, audit, limits};
+use super::throttle::Throttle;
 use crate::audit::{Action, Entry, Who};
 use crate::keys::{Key, KeyId, PairError, random};
 use crate::reason::Reason;
 
-/// How long a stranger may think.
+/// Time limit of the first message.
 const FIRST_MESSAGE: Duration = Duration::from_secs(5);
-/// Bytes of a first message.
+/// Largest first message, in bytes.
 const FIRST_BYTES: usize = 4096;
 
-/// Who is at the other end.
+/// An authenticated client.
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) key: KeyId,
@@ -38,10 +40,10 @@ pub(super) struct Session {
     pub(super) scopes: Vec<Scope>,
 }
 
-/// The answer that opens a session, sent when it has its place.
+/// The message that opens a session, with the number that it answers.
 pub(super) type Welcome = (u32, ServerMessage);
 
-/// Leads a stranger to a session.
+/// Performs the handshake.
 pub(super) async fn greet(
     daemon: &Arc<Daemon>,
     admitted: &Admitted,
@@ -54,7 +56,7 @@ pub(super) async fn greet(
         server: daemon.server,
         nonce,
         version: env!("CARGO_PKG_VERSION").into(),
-        limits: limits(),
+        limits: LIMITS,
     };
     say(sink, None, ServerMessage::Hello(hello)).await?;
     let ask = first_message(stream).await?;
@@ -86,7 +88,7 @@ pub(super) async fn greet(
     }
 }
 
-fn throttle(daemon: &Daemon) -> std::sync::MutexGuard<'_, super::Throttle> {
+fn throttle(daemon: &Daemon) -> std::sync::MutexGuard<'_, Throttle> {
     daemon.throttle.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -165,9 +167,9 @@ async fn pair(
         let now = keys.clock.now();
         keys.keys.change(|book| {
             let paired = book.pair(&asked, &handshake, now)?;
-            // A key that is in no log is none.
+            // A key that cannot be logged is not created.
             let who = Who { key: Some(paired.0.id), ..logged };
-            if audit::write(&keys.log, &Entry::done(who, Action::Pair, &asked.label), true) {
+            if write(&keys.log, &Entry::done(who, Action::Pair, &asked.label), true) {
                 return Ok(paired);
             }
             book.keys.retain(|key| key.id != paired.0.id);
@@ -196,8 +198,8 @@ async fn pair(
     Ok((session, ServerMessage::Paired(paired)))
 }
 
-/// What a session may do: what its key may, the daemon allows, and the way it came permits. Nobody on a plain network gets more
-/// than a look.
+/// The scopes that the key, the daemon's flags and the kind of connection all allow. Over a plain network that is at most
+/// `read`.
 fn session_of(daemon: &Daemon, admitted: &Admitted, key: &Key, who: Who) -> Session {
     let permitted = |scope: &Scope| match scope {
         Scope::Read => true,

@@ -1,5 +1,5 @@
-//! Under which names this server answers. A page from elsewhere that makes its own name resolve to this machine (DNS
-//! rebinding) sends that name, and gets nothing.
+//! The host names of this server. A page that makes its own name resolve to this machine (DNS
+//! rebinding) sends that name and is refused.
 
 use std::net::Ipv4Addr;
 
@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, Uri, header};
 
 use super::refusal::Refusal;
 
-/// The name under which a request asks, if it is one of this machine's or of `more`.
+/// The host name of a request, if it is a name of this machine or one of `more`.
 pub(super) fn asked<'r>(
     headers: &'r HeaderMap,
     uri: &Uri,
@@ -23,7 +23,7 @@ pub(super) fn asked<'r>(
     if known { Ok(host) } else { Err(Refusal::Host) }
 }
 
-/// Names of this machine with any port, because `ssh -L` may map another one here.
+/// True for names of this machine with any port, because `ssh -L` may map another port to this one.
 fn is_loopback_name(host: &str) -> bool {
     if ["localhost", "localhost.", "[::1]"].iter().any(|name| is_name(host, name)) {
         return true;
@@ -41,7 +41,7 @@ fn is_name(host: &str, name: &str) -> bool {
     start.eq_ignore_ascii_case(name) && is_port(rest)
 }
 
-/// Nothing, or a colon and a port.
+/// True for an empty text, or a colon and a port.
 fn is_port(text: &str) -> bool {
     let Some(digits) = text.strip_prefix(':') else { return text.is_empty() };
     digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.parse::<u16>().is_ok()

@@ -1,11 +1,11 @@
-//! Ctrl-C ends the program with exit code 130, whatever it is doing.
+//! Ctrl-C ends the program with exit code 130.
 
 use std::thread;
 
-/// Waits for Ctrl-C beside the work. The file of a sweep may then end in half a line, which the next run drops.
+/// Waits for Ctrl-C in a thread. The file of a sweep may then end in an incomplete line, which the next run drops.
 pub(crate) fn exits_with_130() {
     thread::spawn(|| {
-        // Without a runtime the system's own answer to Ctrl-C stays: it ends the process, and shells say 130.
+        // Without a runtime the system's default for Ctrl-C stays: it ends the process, and shells report 130.
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() else {
             return;
         };

@@ -1,4 +1,4 @@
-//! The keys as the daemon knows them: a copy in memory that follows the file, so that a key revoked by the command line ends its
+//! The daemon's copy of the keys in memory. It follows the file, so that a key revoked on the command line ends its
 //! sessions within a second.
 
 use std::sync::{Arc, PoisonError, RwLock};
@@ -6,13 +6,12 @@ use std::time::{Duration, SystemTime};
 
 use tokio::sync::watch;
 
-use super::Daemon;
 use crate::clock::Millis;
 use crate::keys::{Book, KeyFile, KeyFileError, KeyId};
 
-/// How often the file is looked at.
+/// Interval in which the file's modification time is read.
 const LOOK: Duration = Duration::from_millis(250);
-/// How exactly the last use of a key is kept.
+/// Resolution of the stored time of a key's last use, in ms.
 const USED: Millis = 3600 * 1000;
 
 /// Keys in memory and on disk.
@@ -24,7 +23,7 @@ pub(super) struct Keyring {
 }
 
 impl Keyring {
-    /// Reads the file, or makes it.
+    /// Reads the file, or creates it.
     pub(super) fn open(file: KeyFile) -> Result<Self, KeyFileError> {
         let book = match file.read()? {
             Some(book) => book,
@@ -39,12 +38,12 @@ impl Keyring {
         Arc::clone(&self.book.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Wakes at every change.
+    /// A receiver that is notified of every change.
     pub(super) fn changes(&self) -> watch::Receiver<Option<(SystemTime, u64)>> {
         self.changed.subscribe()
     }
 
-    /// Changes the file and the copy. It waits for the disk, so not on the thread of the sockets.
+    /// Changes the file and the copy. It blocks on the disk, so it must not run on the thread of the sockets.
     pub(super) fn change<T>(&self, change: impl FnOnce(&mut Book) -> T) -> Result<T, KeyFileError> {
         let (done, book) = self.file.change(|book| {
             let done = change(book);
@@ -54,13 +53,13 @@ impl Keyring {
         Ok(done)
     }
 
-    /// Notes that a key was used, if that is worth writing down.
+    /// Stores the time of a key's last use if the stored one is older than [`USED`].
     pub(super) fn used(&self, key: KeyId, now: Millis) {
         let is_old = |book: &Book| {
             book.paired(key).is_some_and(|key| now.saturating_sub(key.used_ms) > USED)
         };
         if is_old(&self.book()) {
-            // Should it fail, the key expires a little earlier.
+            // If this fails, the key expires a little earlier.
             let _ = self.change(|book| {
                 for known in book.keys.iter_mut().filter(|known| known.id == key) {
                     known.used_ms = now;
@@ -74,7 +73,15 @@ impl Keyring {
         self.changed.send_replace(self.file.stamp());
     }
 
-    /// Reads the file again if somebody changed it. One that cannot be trusted any more opens nothing.
+    /// Follows the file until the daemon ends.
+    pub(super) async fn follow(&self) {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            self.look();
+        }
+    }
+
+    /// Reads the file again if it has changed. If it cannot be trusted any more, no key is valid.
     fn look(&self) {
         if *self.changed.borrow() == self.file.stamp() {
             return;
@@ -88,13 +95,5 @@ impl Keyring {
         };
         let server = self.book().server;
         self.put(book.unwrap_or_else(|| Book::of(server)));
-    }
-}
-
-/// Looks at the file until the daemon ends.
-pub(super) async fn follow(daemon: Arc<Daemon>) {
-    loop {
-        tokio::time::sleep(LOOK).await;
-        daemon.keys.look();
     }
 }

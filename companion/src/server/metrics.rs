@@ -1,4 +1,4 @@
-//! Counters and sensors in the text form of Prometheus. No labels of single clients.
+//! Counters and sensors in the text format of Prometheus, without labels of single clients.
 
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use super::Daemon;
-use super::guard::text;
+use super::daemon::Daemon;
+use super::reply::text;
 
 /// All metrics.
 pub(super) async fn answer(daemon: &Daemon) -> Response {
@@ -50,7 +50,7 @@ pub(super) async fn answer(daemon: &Daemon) -> Response {
     text(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", out)
 }
 
-/// A sensor that is missing has no line, and a 0 as its success.
+/// Writes the sensors. A missing sensor has no value, and `ridgepoint_sensor_success` 0.
 fn sensors(out: &mut String, daemon: &Daemon) {
     let telemetry = daemon.sensors.read();
     head(out, "ridgepoint_sensor_success", "gauge", "Whether a sensor could be read.");

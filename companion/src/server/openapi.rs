@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::routes::{ROUTES, Reply, Route};
+use super::table::{ROUTES, Reply, Route};
 use crate::cli::api;
 
 /// The document.
@@ -51,7 +51,7 @@ fn operation(route: &Route) -> Value {
         ]);
         operation["responses"]["404"] = json!({ "description": "Not in the catalog" });
     }
-    // Without a token it is answered on this machine only.
+    // Requests without a token are answered on this machine only.
     if !matches!(route.reply, Reply::Health | Reply::Socket) {
         operation["security"] = json!([{}, { "token": [] }]);
     }

@@ -1,27 +1,27 @@
-//! Which pages may talk to this server. A browser names the page of a request in `Origin` and how it came about in
-//! `Sec-Fetch-Site`; other programs send neither, and need a proof like everybody.
+//! The pages that may use this server. A browser names the page of a request in `Origin` and its relation to this server in
+//! `Sec-Fetch-Site`; other programs send neither, and need a proof like every client.
 
 use axum::http::{HeaderMap, Method, header};
 
 use super::refusal::Refusal;
 
-/// Bytes of an origin.
+/// Longest origin, in bytes.
 pub(super) const LONGEST: usize = 256;
 
-/// What a request is about, as far as its origin matters.
+/// The parts of a request that decide about its origin.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct About<'r> {
     pub(super) headers: &'r HeaderMap,
     pub(super) method: &'r Method,
-    /// The name that was asked, already allowed.
+    /// The host name, already allowed.
     pub(super) host: &'r str,
-    /// Not one of the page's own files.
+    /// False for the page's files.
     pub(super) is_api: bool,
-    /// Opens a socket.
+    /// True for the socket.
     pub(super) is_socket: bool,
 }
 
-/// The origin, if there is one and it is allowed; `None` for a request of no page.
+/// The allowed origin of a request; `None` if no page sent the request.
 pub(super) fn allowed<'r>(about: About<'r>, list: &[String]) -> Result<Option<&'r str>, Refusal> {
     let mut origins = about.headers.get_all(header::ORIGIN).iter();
     let Some(origin) = origins.next() else { return without(about).map(|()| None) };
@@ -39,7 +39,7 @@ pub(super) fn allowed<'r>(about: About<'r>, list: &[String]) -> Result<Option<&'
     }
 }
 
-/// A browser leaves the origin out where a page only loads something: its own files, an image, a link.
+/// A browser omits the origin where a page only loads something: its own files, an image, a link.
 fn without(about: About<'_>) -> Result<(), Refusal> {
     let fetch = |name: &str| about.headers.get(name).map(axum::http::HeaderValue::as_bytes);
     let from_browser = about.headers.keys().any(|name| name.as_str().starts_with("sec-fetch-"));
@@ -133,7 +133,7 @@ mod tests {
         }
         for value in ["cross-site", "same-site", "strange"] {
             assert_eq!(judged(&Method::GET, true, &site(value)), Err(Refusal::CrossSite));
-            // Links from other pages open ours.
+            // Links on other pages may open this one.
             assert_eq!(judged(&Method::GET, false, &site(value)), Ok(false), "{value}");
         }
         assert_eq!(

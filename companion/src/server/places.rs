@@ -1,15 +1,15 @@
-//! How many sockets there are: few that have not proved anything yet, and a fixed number of sessions.
+//! The limits on sockets: few without a proof, and a fixed number of sessions.
 
 use std::sync::Arc;
 
+use protocol::limits::LIMITS;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Sessions at once.
-pub(super) const SESSIONS: usize = 64;
-/// Sockets without a proof at once.
+const SESSIONS: usize = LIMITS.sessions as usize;
+/// Largest number of sockets without a proof.
 const STRANGERS: usize = 8;
 
-/// The places; each is free again when its permit is dropped.
+/// Permits for sockets; dropping one frees its place.
 #[derive(Debug)]
 pub(super) struct Places {
     strangers: Arc<Semaphore>,
@@ -30,7 +30,7 @@ impl Places {
         Arc::clone(&self.sessions).try_acquire_owned().ok()
     }
 
-    /// How many sessions there are.
+    /// Number of open sessions.
     pub(super) fn sessions(&self) -> usize {
         SESSIONS - self.sessions.available_permits()
     }

@@ -1,4 +1,4 @@
-//! Why a request gets nothing, as a status and a sentence; and how often each reason occurred.
+//! The reasons for refusing a request, each with its status and sentence, and their counters.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 
 macro_rules! refusals {
     ($($name:ident: $status:ident, $key:literal, $sentence:literal;)*) => {
-        /// A reason. The sentence names what would allow it, where something would.
+        /// A reason. The sentence names the flag or header that would allow the request, if there is one.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Refusal {
             $($name,)*
@@ -27,7 +27,7 @@ macro_rules! refusals {
                 }
             }
 
-            /// Its name in the metrics.
+            /// Label in the metrics.
             pub(crate) const fn key(self) -> &'static str {
                 match self {
                     $(Self::$name => $key,)*
@@ -54,7 +54,7 @@ refusals! {
     Busy: SERVICE_UNAVAILABLE, "busy", "too much at once; try again in a moment";
 }
 
-/// How often something happened.
+/// The counters of the metrics.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     refused: [AtomicU64; Refusal::ALL.len()],

@@ -1,10 +1,10 @@
-//! Requests that end with their answer: pure functions, catalogs, sensors.
+//! The REST answers: calculations, catalogs, sensors, health.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
+use axum::body::to_bytes;
 use axum::extract::Request;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
@@ -12,20 +12,21 @@ use protocol::scope::Scope;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::guard::{refuse, text};
+use super::daemon::Daemon;
+use super::peer::Peer;
 use super::refusal::Refusal;
-use super::{Daemon, Peer};
+use super::reply::{JSON, error, json, refuse, text};
 use crate::cli::Failure;
 use crate::cli::api::{self, Given};
 
-/// Bytes of a body.
+/// Largest body, in bytes.
 pub(super) const BODY: usize = 256 * 1024;
 const BODY_TIME: Duration = Duration::from_secs(10);
 const ANSWER_TIME: Duration = Duration::from_secs(30);
 
 type Compute = fn(Given) -> Result<Vec<u8>, Failure>;
 
-/// On this machine everybody may read; from elsewhere, and wherever a token is sent, it must be a good one.
+/// Requests on this machine may read without a token. A token is required over the network, and a token that is sent must be valid.
 pub(super) fn may_read(daemon: &Daemon, peer: Peer, headers: &HeaderMap) -> Result<(), Refusal> {
     let mut given = headers.get_all(header::AUTHORIZATION).iter();
     let Some(value) = given.next() else {
@@ -50,7 +51,7 @@ pub(super) async fn compute(daemon: &Arc<Daemon>, compute: Compute, request: Req
     }
 }
 
-/// The same, with the names that the first prototypes used: `hardware_key` in the query, `M`, `N`, `K` in the body.
+/// The answer to a request with the prototypes' names: `hardware_key` in the query, `M`, `N`, `K` in the body.
 pub(super) async fn prototype(
     daemon: &Arc<Daemon>,
     compute: Compute,
@@ -64,7 +65,7 @@ pub(super) async fn prototype(
     }
 }
 
-/// Names of the prototypes, and ours. What they left out was FP16.
+/// The prototypes' names and the published ones. Their default weight format was FP16.
 const NAMES: [(&str, &str); 6] = [
     ("M", "m"),
     ("N", "n"),
@@ -108,7 +109,7 @@ async fn fields(request: Request) -> Result<Given, Bad> {
     serde_json::from_slice(&body).map_err(|error| Bad::Json(format!("not a JSON object: {error}")))
 }
 
-/// Beside the sockets, and never more at once than there are places for.
+/// Calculates in another thread, with at most [`super::daemon`]'s number of concurrent calculations.
 async fn run(daemon: &Arc<Daemon>, compute: Compute, given: Given) -> Response {
     let answered = timeout(ANSWER_TIME, async {
         let place = Arc::clone(&daemon.computing).acquire_owned().await;
@@ -153,32 +154,20 @@ pub(super) fn catalog(name: &str, key: Option<&str>) -> Response {
     }
 }
 
-/// The sensors.
+/// Readings of all sensors.
 pub(super) fn telemetry(daemon: &Daemon) -> Response {
     json(serde_json::to_vec(&daemon.sensors.read()).expect("readings have text keys"))
 }
 
-/// Whether the daemon can do its work.
+/// Health: 503 once the job store is broken.
 pub(super) fn health(daemon: &Daemon, query: Option<&str>) -> Response {
-    assert!(!(daemon.hooks.panics && query == Some("panic")), "as the test hook asked");
+    assert!(!(daemon.hooks.panics() && query == Some("panic")), "as the test hook asked");
     let version = env!("CARGO_PKG_VERSION");
     if daemon.jobs.store().is_broken() {
         let body = json!({ "status": "results cannot be kept", "version": version });
         return text(StatusCode::SERVICE_UNAVAILABLE, JSON, body.to_string());
     }
     json(json!({ "status": "ok", "version": version, "protocol": protocol::VERSION }).to_string())
-}
-
-const JSON: &str = "application/json";
-
-/// A JSON answer.
-pub(super) fn json(body: impl Into<Body>) -> Response {
-    text(StatusCode::OK, JSON, body)
-}
-
-/// A JSON refusal, in the form of the command line's.
-pub(super) fn error(status: StatusCode, line: &str) -> Response {
-    text(status, JSON, json!({ "error": line }).to_string())
 }
 
 #[cfg(test)]

@@ -1,113 +1,18 @@
-//! Every address of the daemon in one table, from which requests are answered and the OpenAPI document is written, so that the
-//! two cannot differ. What is not in the table is a file of the page.
+//! Dispatches an admitted request to the route that answers it.
 
 use std::sync::Arc;
 
 use axum::extract::Request;
-use axum::http::{HeaderValue, Method, header};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
 
-use super::guard::{self, Admitted};
+use super::daemon::Daemon;
+use super::peer::Admitted;
 use super::refusal::Refusal;
-use super::{Daemon, metrics, openapi, rest, socket};
-use crate::cli::Failure;
-use crate::cli::api::{self, Given};
+use super::table::{ROUTES, Reply, is_api, matches};
+use super::{metrics, openapi, reply, rest, upgrade};
 
-/// The address of the socket.
-pub(super) const SOCKET: &str = "/ws";
-
-/// An address.
-#[derive(Debug)]
-pub(super) struct Route {
-    pub(super) method: Method,
-    /// A last segment `{key}` stands for anything.
-    pub(super) path: &'static str,
-    pub(super) summary: &'static str,
-    pub(super) reply: Reply,
-}
-
-/// What answers.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Reply {
-    /// A pure function of a JSON object; the verb has its fields.
-    Compute(&'static str, fn(Given) -> Result<Vec<u8>, Failure>),
-    /// The same with the names of the first prototypes.
-    Prototype(&'static str, fn(Given) -> Result<Vec<u8>, Failure>),
-    /// A catalog, or a row of it.
-    Catalog(&'static str),
-    Telemetry,
-    OpenApi,
-    Health,
-    Metrics,
-    Socket,
-}
-
-const fn get(path: &'static str, summary: &'static str, reply: Reply) -> Route {
-    Route { method: Method::GET, path, summary, reply }
-}
-
-const fn post(path: &'static str, summary: &'static str, reply: Reply) -> Route {
-    Route { method: Method::POST, path, summary, reply }
-}
-
-/// All of them.
-pub(super) static ROUTES: [Route; 22] = [
-    post("/api/v1/analyze", "One operator on one device", Reply::Compute("analyze", api::analyze)),
-    post("/api/v1/estimate", "A model on a device", Reply::Compute("estimate", api::estimate)),
-    post(
-        "/api/v1/recommend",
-        "Schemes ranked or dropped, with reasons",
-        Reply::Compute("recommend", api::recommend),
-    ),
-    post(
-        "/api/v1/sweep",
-        "Every combination of lists, one row per point",
-        Reply::Compute("sweep", api::sweep),
-    ),
-    post("/api/v1/tiling", "Tiles and waves of a product", Reply::Compute("tiling", api::tiling)),
-    get("/api/v1/hardware", "All devices", Reply::Catalog("hardware")),
-    get("/api/v1/hardware/{key}", "One device", Reply::Catalog("hardware")),
-    get("/api/v1/models", "All models", Reply::Catalog("models")),
-    get("/api/v1/models/{key}", "One model", Reply::Catalog("models")),
-    get("/api/v1/formats", "All formats", Reply::Catalog("formats")),
-    get("/api/v1/formats/{key}", "One format", Reply::Catalog("formats")),
-    get("/api/v1/telemetry", "The sensors of this machine, now", Reply::Telemetry),
-    get("/api/openapi.json", "This document", Reply::OpenApi),
-    get("/api/hardware", "As /api/v1/hardware", Reply::Catalog("hardware")),
-    get("/api/nvml/status", "As /api/v1/telemetry", Reply::Telemetry),
-    post(
-        "/api/analyze",
-        "As /api/v1/analyze, with M, N, K and hardware_key",
-        Reply::Prototype("analyze", api::analyze),
-    ),
-    post(
-        "/api/recommend",
-        "As /api/v1/recommend, with M, N, K and hardware_key",
-        Reply::Prototype("recommend", api::recommend),
-    ),
-    post(
-        "/api/sweep",
-        "As /api/v1/sweep, with M, N, K and hardware_key",
-        Reply::Prototype("sweep", api::sweep),
-    ),
-    post(
-        "/api/tiling",
-        "As /api/v1/tiling, with M, N, K and hardware_key",
-        Reply::Prototype("tiling", api::tiling),
-    ),
-    get("/healthz", "200 if jobs can be started, 503 with the reason if not", Reply::Health),
-    get("/metrics", "Counters and sensors for Prometheus", Reply::Metrics),
-    get(SOCKET, "The socket of the page", Reply::Socket),
-];
-
-/// True for what is answered by the table, and for what looks like it.
-pub(super) fn is_api(path: &str) -> bool {
-    path == "/api"
-        || path.starts_with("/api/")
-        || ROUTES.iter().any(|route| matches(route.path, path).is_some())
-}
-
-/// Answers what the guard let through.
+/// Answers an admitted request.
 pub(super) async fn answer(daemon: Arc<Daemon>, admitted: Admitted, request: Request) -> Response {
     let path = request.uri().path().to_owned();
     let mut methods = Vec::new();
@@ -115,78 +20,43 @@ pub(super) async fn answer(daemon: Arc<Daemon>, admitted: Admitted, request: Req
         let Some(key) = matches(route.path, &path) else { continue };
         let method = request.method();
         if *method == route.method || (*method == Method::HEAD && route.method == Method::GET) {
-            return reply(&daemon, route.reply, key, &admitted, request).await;
+            return answer_by(&daemon, route.reply, key, &admitted, request).await;
         }
         methods.push(route.method.as_str());
     }
     if !methods.is_empty() {
-        let mut response = guard::refuse(&daemon, Refusal::Method);
+        let mut response = reply::refuse(&daemon, Refusal::Method);
         if let Ok(allow) = HeaderValue::from_str(&methods.join(", ")) {
             response.headers_mut().insert(header::ALLOW, allow);
         }
         return response;
     }
     if is_api(&path) {
-        return rest::error(
-            axum::http::StatusCode::NOT_FOUND,
-            "no such address; see /api/openapi.json",
-        );
+        return reply::error(StatusCode::NOT_FOUND, "no such address; see /api/openapi.json");
     }
     daemon.site.answer(request.method(), &path)
 }
 
-async fn reply(
+async fn answer_by(
     daemon: &Arc<Daemon>,
     reply: Reply,
     key: &str,
     admitted: &Admitted,
     request: Request,
 ) -> Response {
-    // What needs no secret to ask on this machine needs a token from elsewhere.
+    // Over the network these addresses need a token.
     let open = matches!(reply, Reply::Health | Reply::Socket);
     if !open && let Err(refusal) = rest::may_read(daemon, admitted.peer, request.headers()) {
-        return guard::refuse(daemon, refusal);
+        return reply::refuse(daemon, refusal);
     }
     match reply {
         Reply::Compute(_, compute) => rest::compute(daemon, compute, request).await,
         Reply::Prototype(_, compute) => rest::prototype(daemon, compute, request).await,
         Reply::Catalog(name) => rest::catalog(name, Some(key).filter(|key| !key.is_empty())),
         Reply::Telemetry => rest::telemetry(daemon),
-        Reply::OpenApi => rest::json(openapi::document().to_string()),
+        Reply::OpenApi => reply::json(openapi::document().to_string()),
         Reply::Health => rest::health(daemon, request.uri().query()),
         Reply::Metrics => metrics::answer(daemon).await,
-        Reply::Socket => socket::open(daemon, admitted, request).await,
-    }
-}
-
-/// The key in a path, if the path is that of the route; empty if the route has no place for one.
-fn matches<'p>(route: &str, path: &'p str) -> Option<&'p str> {
-    let Some(start) = route.strip_suffix("{key}") else { return (route == path).then_some("") };
-    let key = path.strip_prefix(start)?;
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    (!key.is_empty() && key.bytes().all(plain)).then_some(key)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_address_is_there_twice() {
-        for (i, route) in ROUTES.iter().enumerate() {
-            let twice = |other: &Route| other.path == route.path && other.method == route.method;
-            assert!(!ROUTES[i + 1..].iter().any(twice), "{}", route.path);
-        }
-    }
-
-    #[test]
-    fn a_key_is_one_plain_segment() {
-        let path = "/api/v1/models/{key}";
-        assert_eq!(matches(path, "/api/v1/models/llama-3.1-8b"), Some("llama-3.1-8b"));
-        for bad in
-            ["/api/v1/models/", "/api/v1/models/a/b", "/api/v1/models/%2e%2e", "/api/v1/models"]
-        {
-            assert_eq!(matches(path, bad), None, "{bad}");
-        }
+        Reply::Socket => upgrade::open(daemon, admitted, request).await,
     }
 }

@@ -1,5 +1,5 @@
-//! A session: answers what its client asks, and sends on its own what it subscribed to. It holds no queue: events are fetched by
-//! number when the socket has room, so a slow client delays only itself, and none is lost.
+//! A session: answers the client's messages and sends its subscriptions. It has no queue: events are fetched by
+//! number when the socket has room, so a slow client delays only itself, and no event is lost.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,34 +12,34 @@ use protocol::client::{Ask, ClientMessage};
 use protocol::close;
 use protocol::fault::Fault;
 use protocol::job::JobId;
+use protocol::limits::LIMITS;
 use protocol::scope::Scope;
 use protocol::server::{Accepted, ServerMessage};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
+use super::daemon::{Daemon, write};
 use super::handshake::{Session, Welcome};
 use super::socket::{Close, Sink, Stream, say, send};
-use super::{Daemon, audit};
 use crate::audit::{Action, Entry};
 use crate::reason::Reason;
 
-/// Messages per second over a longer time.
-pub(super) const MESSAGES_PER_S: u32 = 20;
+/// Messages that a session may send at once before the sustained rate applies.
 const BURST: f64 = 40.0;
-/// Messages over that, after which the session ends.
+/// Messages above the rate after which the session ends.
 const EXCESS: u32 = 100;
-/// Messages that are none, after which the session ends.
+/// Malformed messages after which the session ends.
 const STRIKES: u32 = 8;
-/// Jobs that one session follows.
-pub(super) const SUBSCRIPTIONS: usize = 32;
-/// Slowest and fastest telemetry.
-pub(super) const TELEMETRY_HZ: (f64, f64) = (0.2, 20.0);
+/// Largest number of subscriptions.
+const SUBSCRIPTIONS: usize = LIMITS.subscriptions as usize;
+/// Lowest telemetry rate [Hz].
+const SLOWEST_TELEMETRY_HZ: f64 = 0.2;
 const PING: Duration = Duration::from_secs(15);
 const DEAD: Duration = Duration::from_secs(45);
-/// Events that are sent before the client is heard again.
+/// Events that are sent before the next message is read.
 const PAGE: u32 = 64;
 const LIST: u32 = 500;
 
-/// Runs a session to its end, and says why it ended.
+/// Runs a session to its end, and returns the reason.
 pub(super) async fn run(
     daemon: &Arc<Daemon>,
     session: Session,
@@ -72,34 +72,34 @@ impl<'a> Running<'a> {
     }
 
     async fn attend(mut self, stream: &mut Stream) -> Close {
-        let mut bell = self.daemon.journal.bell();
+        let mut changes = self.daemon.journal.changes();
         let mut keys = self.daemon.keys.changes();
         let mut ending = self.daemon.ending.subscribe();
         let mut ping = interval(PING);
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut heard = Instant::now();
+        let mut last_message = Instant::now();
         let mut more = false;
         loop {
             let done = tokio::select! {
                 message = stream.next() => {
-                    heard = Instant::now();
+                    last_message = Instant::now();
                     match message {
                         Some(Ok(message)) => {
                             more = true;
-                            self.hear(message).await
+                            self.handle(message).await
                         }
                         Some(Err(error)) => Err(Close::of(error)),
                         None => Err(Close::Gone),
                     }
                 }
-                _ = bell.changed() => {
+                _ = changes.changed() => {
                     more = true;
                     self.tell_if_broken().await
                 }
                 () = std::future::ready(()), if more => self.send_events().await.map(|rest| more = rest),
                 () = tick(&mut self.telemetry) => self.send_telemetry().await,
                 _ = ping.tick() => {
-                    if heard.elapsed() > DEAD {
+                    if last_message.elapsed() > DEAD {
                         return Close::Slow;
                     }
                     send(self.sink, Message::Ping(Bytes::new())).await
@@ -120,20 +120,20 @@ impl<'a> Running<'a> {
         }
     }
 
-    async fn hear(&mut self, message: Message) -> Result<(), Close> {
+    async fn handle(&mut self, message: Message) -> Result<(), Close> {
         let allowed = self.bucket.take(Instant::now());
         if !allowed {
             if self.bucket.excess > EXCESS {
                 return Err(Close::saying(close::RATE, Reason::Flood));
             }
             let Message::Text(text) = message else { return Ok(()) };
-            let fault = Reason::TooFast.with(&[&MESSAGES_PER_S]);
+            let fault = Reason::TooFast.with(&[&LIMITS.messages_per_s]);
             self.note(Action::Session, &fault);
             return say(self.sink, id_of(&text), ServerMessage::Fault(fault)).await;
         }
         match message {
             Message::Text(text) => self.hear_text(&text).await,
-            // The library answers pings by itself.
+            // The library answers pings.
             Message::Ping(_) | Message::Pong(_) => Ok(()),
             Message::Close(_) => Err(Close::Gone),
             Message::Binary(_) => Err(Close::saying(close::MALFORMED, Reason::NotText)),
@@ -172,9 +172,8 @@ impl<'a> Running<'a> {
             ClientMessage::StartJob(start) => {
                 let owner = self.session.key.to_string();
                 let (who, log) = (self.session.who.clone(), self.daemon.log.clone());
-                let logged = move |spec: &str| {
-                    audit::write(&log, &Entry::done(who, Action::StartJob, spec), true)
-                };
+                let logged =
+                    move |spec: &str| write(&log, &Entry::done(who, Action::StartJob, spec), true);
                 let jobs = &self.daemon.jobs;
                 let (job, fresh) = jobs.start(start.request, owner, &start.job, logged).await?;
                 Ok(ServerMessage::Accepted(Accepted { job, fresh }))
@@ -184,9 +183,8 @@ impl<'a> Running<'a> {
                     let who = self.session.who.clone();
                     let entry = Entry::done(who, Action::CancelJob, &job.0.to_string());
                     let log = self.daemon.log.clone();
-                    // What is canceled stays so, whether or not it could be written down.
-                    let written =
-                        tokio::task::spawn_blocking(move || audit::write(&log, &entry, true));
+                    // The job stays canceled even if the audit log cannot be written.
+                    let written = tokio::task::spawn_blocking(move || write(&log, &entry, true));
                     let _ = written.await;
                 }
                 Ok(ServerMessage::Ok)
@@ -214,7 +212,7 @@ impl<'a> Running<'a> {
         self.daemon.note_refusal(|| self.session.who.clone(), action, fault.code.key());
     }
 
-    /// The scope that a message needs. Every message has its line here.
+    /// Refuses a message that needs another scope.
     fn may(&self, ask: &ClientMessage) -> Result<(), Fault> {
         let needed = match ask {
             ClientMessage::StartJob(_) | ClientMessage::CancelJob { .. } => Scope::Bench,
@@ -239,11 +237,11 @@ impl<'a> Running<'a> {
         }
         let store = self.daemon.jobs.store();
         let summary = store.get(job).await?.ok_or_else(|| Reason::NoJob.with(&[&job.0]))?;
-        // Older events may be dropped; a number from another daemon's life may lie in the future.
+        // Older events may be dropped; a number from another state folder may be too large.
         let after = after.min(summary.last_seq);
         let first = store.events(job, after, 1).await?.first().map(|event| event.seq);
         let after = first.map_or(after, |first| first - 1);
-        // A job that has ended has nothing to add to what the client knows.
+        // An ended job whose last event the client has sends nothing more.
         if !(summary.state.is_final() && after == summary.last_seq) {
             self.jobs.insert(job, after);
         }
@@ -251,12 +249,12 @@ impl<'a> Running<'a> {
     }
 
     fn watch_sensors(&mut self, hz: f64) -> Result<ServerMessage, Fault> {
-        let (low, high) = TELEMETRY_HZ;
+        let (low, high) = (SLOWEST_TELEMETRY_HZ, LIMITS.telemetry_hz);
         if !(low..=high).contains(&hz) {
             return Err(Reason::OutOfRange.with(&[&"hz", &hz, &low, &high]));
         }
         let mut every = interval(Duration::from_secs_f64(1.0 / hz));
-        // A client that was slow gets the latest reading, not all that it missed.
+        // A slow client gets the latest reading, not all missed ones.
         every.set_missed_tick_behavior(MissedTickBehavior::Skip);
         self.telemetry = Some(every);
         Ok(ServerMessage::Ok)
@@ -267,7 +265,7 @@ impl<'a> Running<'a> {
         say(self.sink, None, ServerMessage::Telemetry(telemetry)).await
     }
 
-    /// Sends the next events of every job; true if there may be more.
+    /// Sends the next events of every subscribed job; true if there may be more.
     async fn send_events(&mut self) -> Result<bool, Close> {
         let (mut more, mut over) = (false, Vec::new());
         for (job, seen) in &mut self.jobs {
@@ -298,18 +296,22 @@ impl<'a> Running<'a> {
     }
 }
 
-async fn stored(daemon: &Daemon, job: JobId, after: u64) -> Result<Vec<crate::jobs::Line>, Close> {
+async fn stored(
+    daemon: &Daemon,
+    job: JobId,
+    after: u64,
+) -> Result<Vec<crate::jobs::EventText>, Close> {
     let events = daemon.jobs.store().events(job, after, PAGE).await;
     let events = events.map_err(|fault| Close::Say(close::DRAINING, fault))?;
-    Ok(events.iter().map(crate::jobs::line).collect())
+    Ok(events.iter().map(crate::jobs::serialize).collect())
 }
 
-/// Waits until the daemon ends. What is watched is locked while it is looked at, so it is let go at once.
+/// Waits until the daemon ends. The guard of the watched value is a lock, so it is dropped at once.
 async fn ended(ending: &mut tokio::sync::watch::Receiver<bool>) {
     let _ = ending.wait_for(|ending| *ending).await;
 }
 
-/// The next tick, or never.
+/// Waits for the next tick; without an interval, for ever.
 async fn tick(every: &mut Option<Interval>) {
     match every {
         Some(every) => {
@@ -319,7 +321,7 @@ async fn tick(every: &mut Option<Interval>) {
     }
 }
 
-/// The number of a message that could not be read whole.
+/// The number of a malformed message, if it can be read.
 fn id_of(text: &str) -> Option<u32> {
     #[derive(serde::Deserialize)]
     struct Numbered {
@@ -328,7 +330,7 @@ fn id_of(text: &str) -> Option<u32> {
     serde_json::from_str::<Numbered>(text).ok().map(|numbered| numbered.id)
 }
 
-/// How much a client may say.
+/// Token bucket: the rate of a client's messages.
 struct Bucket {
     tokens: f64,
     last: Instant,
@@ -342,14 +344,14 @@ impl Bucket {
 
     fn take(&mut self, now: Instant) -> bool {
         let passed = now.saturating_duration_since(self.last).as_secs_f64();
-        self.tokens = (self.tokens + passed * f64::from(MESSAGES_PER_S)).min(BURST);
+        self.tokens = (self.tokens + passed * f64::from(LIMITS.messages_per_s)).min(BURST);
         self.last = now;
         if self.tokens < 1.0 {
             self.excess += 1;
             return false;
         }
         self.tokens -= 1.0;
-        // A client that keeps to the limit is forgiven over time.
+        // The excess is forgotten once the bucket is half full.
         if self.tokens > BURST / 2.0 {
             self.excess = 0;
         }

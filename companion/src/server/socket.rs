@@ -1,51 +1,33 @@
-//! The way from a request to a session: the upgrade with its limits, the handshake, and the farewell.
+//! A socket: its two halves, sending with a time limit, and the reasons for closing it.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
-use axum::extract::{FromRequestParts, Request};
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
+use axum::extract::ws::{Message, WebSocket};
+use futures_util::SinkExt;
 use futures_util::stream::{SplitSink, SplitStream};
-use futures_util::{SinkExt, StreamExt};
-use protocol::close;
 use protocol::fault::Fault;
 use protocol::server::{Say, ServerMessage};
-use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tungstenite::error::{CapacityError, ProtocolError};
 
-use super::guard::{Admitted, refuse};
-use super::refusal::Refusal;
-use super::{Daemon, handshake, session};
-use crate::audit::Action;
 use crate::reason::Reason;
 
-/// Bytes of a message.
-pub(super) const MESSAGE: usize = 256 * 1024;
-const FRAME: usize = 64 * 1024;
-const READ_BUFFER: usize = 16 * 1024;
-const WRITE_BUFFER: usize = 1024 * 1024;
-/// How long one message may take on its way out.
+/// Time limit for sending one message.
 const SEND_TIME: Duration = Duration::from_secs(10);
-/// How long a closing side is listened to, so that it gets to read why.
-const FAREWELL: Duration = Duration::from_millis(500);
-
-/// Both halves of a socket.
+/// The sending half of a socket.
 pub(super) type Sink = SplitSink<WebSocket, Message>;
 pub(super) type Stream = SplitStream<WebSocket>;
 
-/// Why a socket is closed.
+/// The reason for closing a socket.
 #[derive(Debug)]
 pub(super) enum Close {
-    /// With a last message.
+    /// A last message, then a code.
     Say(u16, Fault),
-    /// With a code only, as the WebSocket protocol wants it for its own violations.
+    /// A code only, as WebSocket requires for violations of its protocol.
     Code(u16),
-    /// The other side is gone.
+    /// The client has disconnected.
     Gone,
-    /// The other side does not read.
+    /// The client does not read.
     Slow,
 }
 
@@ -54,7 +36,7 @@ impl Close {
         Self::Say(code, reason.fault())
     }
 
-    /// What a failure to read means.
+    /// The reason that follows from a read error.
     pub(super) fn of(error: axum::Error) -> Self {
         let inner = error.into_inner();
         let code = match inner.downcast_ref::<tungstenite::Error>() {
@@ -70,86 +52,13 @@ impl Close {
     }
 }
 
-/// Opens a socket, if there is a place.
-pub(super) async fn open(daemon: &Arc<Daemon>, admitted: &Admitted, request: Request) -> Response {
-    let (mut parts, _) = request.into_parts();
-    let Ok(upgrade) = WebSocketUpgrade::from_request_parts(&mut parts, &()).await else {
-        return (StatusCode::UPGRADE_REQUIRED, "426: this address speaks WebSocket\n")
-            .into_response();
-    };
-    let Some(place) = daemon.places.stranger() else { return refuse(daemon, Refusal::Busy) };
-    let (daemon, admitted) = (Arc::clone(daemon), admitted.clone());
-    upgrade
-        .protocols([protocol::SUBPROTOCOL])
-        .max_message_size(MESSAGE)
-        .max_frame_size(FRAME)
-        .read_buffer_size(READ_BUFFER)
-        .write_buffer_size(0)
-        .max_write_buffer_size(WRITE_BUFFER)
-        .on_upgrade(move |socket| attend(daemon, admitted, socket, place))
-}
-
-async fn attend(
-    daemon: Arc<Daemon>,
-    admitted: Admitted,
-    socket: WebSocket,
-    stranger: OwnedSemaphorePermit,
-) {
-    let (mut sink, mut stream) = socket.split();
-    let close = match handshake::greet(&daemon, &admitted, &mut sink, &mut stream).await {
-        Err(close) => {
-            if let Close::Say(_, fault) = &close {
-                daemon.note_refusal(|| admitted.who(), Action::Identify, fault.code.key());
-            }
-            close
-        }
-        Ok((session, welcome)) => {
-            drop(stranger);
-            match daemon.places.session() {
-                None => Close::saying(close::RATE, Reason::SessionsFull),
-                Some(_place) => {
-                    session::run(&daemon, session, welcome, &mut sink, &mut stream).await
-                }
-            }
-        }
-    };
-    part(&daemon, close, sink, stream).await;
-}
-
-/// Says why, and listens for a moment: a connection that is dropped with unread bytes loses the last message too.
-async fn part(daemon: &Daemon, close: Close, mut sink: Sink, mut stream: Stream) {
-    let broken = matches!(close, Close::Code(_));
-    let code = match close {
-        Close::Gone => return,
-        Close::Slow => {
-            daemon.counters.closed_slow.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            close::SLOW
-        }
-        Close::Code(code) => code,
-        Close::Say(code, fault) => {
-            if code == close::RATE {
-                daemon.counters.closed_rate.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            }
-            let _ = timeout(FAREWELL, say(&mut sink, None, ServerMessage::Bye(fault))).await;
-            code
-        }
-    };
-    let frame = CloseFrame { code, reason: Utf8Bytes::from_static("") };
-    let _ = timeout(FAREWELL, sink.send(Message::Close(Some(frame)))).await;
-    let heard_out = timeout(FAREWELL, async { while let Some(Ok(_)) = stream.next().await {} });
-    // After a violation nothing can be read any more, and only time lets the last frame arrive.
-    if heard_out.await.is_ok() && broken {
-        sleep(FAREWELL / 2).await;
-    }
-}
-
 /// Sends a message.
 pub(super) async fn say(sink: &mut Sink, id: Option<u32>, say: ServerMessage) -> Result<(), Close> {
     let text = serde_json::to_string(&Say { id, say }).expect("messages have text keys");
     send(sink, Message::Text(text.into())).await
 }
 
-/// Sends a frame, unless the other side does not read for long.
+/// Sends a frame within the time limit.
 pub(super) async fn send(sink: &mut Sink, message: Message) -> Result<(), Close> {
     match timeout(SEND_TIME, sink.send(message)).await {
         Ok(Ok(())) => Ok(()),

@@ -1,4 +1,4 @@
-//! The files of a page, from one folder or from inside this program, and nothing else: no listings, no way out of the folder, no
+//! The files of a page, from one folder or from inside this program: no listings, no path out of the folder, no
 //! method but GET and HEAD.
 
 use std::fmt;
@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::embedded::Files;
 
-/// What the extensions of a built page are.
+/// Media types of a built page, by extension.
 const TYPES: [(&str, &str); 14] = [
     ("html", "text/html; charset=utf-8"),
     ("js", "text/javascript; charset=utf-8"),
@@ -29,12 +29,12 @@ const TYPES: [(&str, &str); 14] = [
     ("xml", "application/xml"),
 ];
 
-/// A page that is served.
+/// The source of the served page.
 #[derive(Clone)]
 pub(crate) enum Site {
-    /// That of a folder, named without links.
+    /// A folder, with its canonical path.
     Folder(PathBuf),
-    /// That inside this program.
+    /// Files inside this program.
     Embedded(Files),
 }
 
@@ -47,7 +47,7 @@ impl fmt::Display for Site {
     }
 }
 
-/// Without the bytes of the files.
+/// Prints the names of the files without their bytes.
 impl fmt::Debug for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -55,10 +55,10 @@ impl fmt::Debug for Site {
 }
 
 impl Site {
-    /// That of a folder.
+    /// The page in a folder.
     ///
     /// # Errors
-    /// When the folder is not there.
+    /// If the folder does not exist.
     pub(crate) fn of(folder: &Path) -> io::Result<Self> {
         Ok(Self::Folder(folder.canonicalize()?))
     }
@@ -77,12 +77,12 @@ impl Site {
         (headers, body).into_response()
     }
 
-    /// The content of a file, if there is such a file.
+    /// The content of a file, if it exists.
     fn read(&self, path: &str) -> Option<Body> {
         match self {
-            // A page is small and this machine is near: read whole, per request, so that a new build shows at once.
+            // Files are small and local, so each request reads its file, and a new build is served at once.
             Self::Folder(root) => {
-                // Links inside the folder may point outside of it.
+                // A symbolic link inside the folder may point outside of it.
                 let file = root.join(path).canonicalize().ok()?;
                 let inside = file.starts_with(root) && file.is_file();
                 inside.then(|| std::fs::read(&file).ok())?.map(Body::from)
@@ -175,7 +175,7 @@ mod tests {
         ("web_bg.wasm", b"\0asm"),
     ];
 
-    /// Everything that a client sees of an answer.
+    /// The status, headers and body of an answer.
     fn seen(site: &Site, method: &Method, path: &str) -> (StatusCode, String, Vec<u8>) {
         let (head, body) = site.answer(method, path).into_parts();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -1,4 +1,4 @@
-//! Slows down whoever guesses: after ten failures within a minute every further proof waits, longer each time, and a wrong one
+//! Slows down guessing: after ten failures within a minute every further proof is delayed, longer each time, and a wrong one
 //! is told to come back later.
 
 use std::collections::VecDeque;
@@ -8,7 +8,7 @@ const WINDOW: Duration = Duration::from_mins(1);
 const FREE: usize = 10;
 const FIRST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_millis(3200);
-/// Failures that are remembered; more would not change the wait.
+/// Number of failures that are kept; more would not change the delay.
 const KEPT: usize = 32;
 
 /// The failures of the last minute, of all clients together.
@@ -18,7 +18,7 @@ pub(super) struct Throttle {
 }
 
 impl Throttle {
-    /// How long the next proof waits.
+    /// The delay of the next proof.
     pub(super) fn wait(&mut self, now: Instant) -> Duration {
         self.failures.retain(|failure| now.saturating_duration_since(*failure) < WINDOW);
         match self.failures.len().checked_sub(FREE) {

@@ -5,20 +5,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kernels::backend::{Backend, Cache, Element, Kernel, MatrixProduct, Product, Work};
+use kernels::backend::{Backend, Cache, GemmShape, GemvShape, Kernel, Work};
 use kernels::cpu::backend::Cpu;
 use kernels::cpu::clock::SystemClock;
-use kernels::cpu::gemm::ELEMENTS;
 use kernels::measure::{Plan, StopRule, Stopped, WarmUp};
-use kernels::pack::Layout;
 use protocol::bench::{BenchKind, BenchRecord, BenchSpec, Shape};
 use report::json::bench::BenchJson;
 use serde_json::json;
 
-use super::Voice;
+use super::WorkerChannel;
 use crate::hooks::Hooks;
 use crate::jobs::message::WorkerMessage;
-use crate::measure::products::{element, layout};
+use crate::measure::products::{elements, layouts};
 use crate::measure::record;
 
 /// What a point takes: packing, warming up, samples until the median is certain.
@@ -37,12 +35,16 @@ const WARM_UP: Duration = Duration::from_secs(1);
 pub(super) const SEED: u64 = 1;
 
 /// Measures all points; false if it was told to stop.
-pub(super) fn run(spec: &BenchSpec, voice: &Voice, hooks: &Hooks) -> Result<bool, String> {
+pub(super) fn run(
+    spec: &BenchSpec,
+    channel: &WorkerChannel,
+    hooks: &Hooks,
+) -> Result<bool, String> {
     let mut cpu = processor(spec.backend.as_deref())?;
     let points = points(spec, &cpu)?;
-    let plan = glance(plan(spec), hooks);
+    let plan = quick(plan(spec), hooks);
     let point_s = POINT_S + spec.iterations.map_or(0.0, |n| f64::from(n) * SAMPLE_S);
-    Ok(measure(&mut cpu, &points, &plan, point_s, voice)?.is_some())
+    Ok(measure(&mut cpu, &points, &plan, point_s, channel)?.is_some())
 }
 
 /// Measures points one by one and says what comes out; `None` if it was told to stop. A point takes `point_s` seconds.
@@ -51,29 +53,29 @@ pub(super) fn measure(
     points: &[(String, Work)],
     plan: &Plan,
     point_s: f64,
-    voice: &Voice,
+    channel: &WorkerChannel,
 ) -> Result<Option<Vec<BenchJson>>, String> {
-    voice.say(&WorkerMessage::Plan { predicted_s: Some(point_s * points.len() as f64) });
-    let pulse = Pulse::start(voice);
+    channel.send(&WorkerMessage::Plan { predicted_s: Some(point_s * points.len() as f64) });
+    let heartbeat = Heartbeat::start(channel);
     let total = u32::try_from(points.len()).unwrap_or(u32::MAX);
     let mut records = Vec::new();
     for (done, (name, work)) in (0..).zip(points) {
-        voice.say(&WorkerMessage::Progress { done, total, note: name.clone() });
+        channel.send(&WorkerMessage::Progress { done, total, note: name.clone() });
         let mut go_on = |_stage| {
-            pulse.feel();
-            if voice.stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            heartbeat.progressed();
+            if channel.stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        pulse.feel();
+        heartbeat.progressed();
         match record::measure_while(&SystemClock::new(), cpu, work, plan, &mut go_on) {
             Ok(record) => {
-                voice.say(&WorkerMessage::Result { record: Box::new(wire(record.clone())?) });
+                channel.send(&WorkerMessage::Result { record: Box::new(wire(record.clone())?) });
                 records.push(record);
             }
             Err(Stopped::Canceled) => return Ok(None),
             Err(stopped) => return Err(format!("{name}: {stopped:?}")),
         }
     }
-    voice.say(&WorkerMessage::Progress { done: total, total, note: String::new() });
+    channel.send(&WorkerMessage::Progress { done: total, total, note: String::new() });
     Ok(Some(records))
 }
 
@@ -87,9 +89,9 @@ pub(super) fn processor(backend: Option<&str>) -> Result<Cpu, String> {
     Ok(cpu)
 }
 
-/// What tests of the daemon have time for; the plan itself without their hook.
-pub(super) fn glance(plan: Plan, hooks: &Hooks) -> Plan {
-    let Some(samples) = hooks.glance else { return plan };
+/// Shortens a plan to what tests of the daemon have time for; without their hook it stays as it is.
+pub(super) fn quick(plan: Plan, hooks: &Hooks) -> Plan {
+    let Some(samples) = hooks.quick_plan() else { return plan };
     let [least, most] = [10, 100].map(Duration::from_millis);
     let warm_up = WarmUp { least, most, ..plan.warm_up };
     Plan { warm_up, rule: StopRule::Iterations(samples), ..plan }
@@ -135,7 +137,7 @@ fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
                     return Err(format!("m is {m}; a product of one row has m = 1, ask for gemm"));
                 }
                 for layout in layouts(&spec.formats)? {
-                    let product = Product { layout, n: shape.n, k: shape.k };
+                    let product = GemvShape { layout, n: shape.n, k: shape.k };
                     let name = format!("{} × {} in {}", shape.n, shape.k, layout.key());
                     points.push((name, work(Kernel::Gemv(product), Cache::Cold)));
                 }
@@ -147,7 +149,7 @@ fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
             for shape in &spec.shapes {
                 for element in elements(&spec.formats)? {
                     let Shape { m, n, k } = *shape;
-                    let product = MatrixProduct { element, m, n, k };
+                    let product = GemmShape { element, m, n, k };
                     let name = format!("{m} × {n} × {k} in {}", product.format().key);
                     points.push((name, work(Kernel::Gemm(product), Cache::Cold)));
                 }
@@ -157,66 +159,52 @@ fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
     }
 }
 
-/// The elements of products of matrices; all of them where none is named.
-fn elements(formats: &[String]) -> Result<Vec<Element>, String> {
-    if formats.is_empty() {
-        return Ok(ELEMENTS.into());
-    }
-    formats.iter().map(|key| element(key)).collect()
-}
-
-/// The layouts of formats; all of them where none is named.
-fn layouts(formats: &[String]) -> Result<Vec<Layout>, String> {
-    if formats.is_empty() {
-        return Ok(Layout::ALL.into());
-    }
-    formats.iter().map(|key| layout(key)).collect()
-}
-
 /// The published record as it crosses the wire.
 fn wire(mut record: BenchJson) -> Result<BenchRecord, String> {
     if record.samples_s.len() > SAMPLES {
         record.samples_s.clear();
     }
-    serde_json::from_value(json!(record)).map_err(|error| format!("the record is none: {error}"))
+    serde_json::from_value(json!(record))
+        .map_err(|error| format!("the record cannot be read: {error}"))
 }
 
-/// Says that the worker lives, as long as the kernels gave a sign of life not too long ago: packing a large matrix is silent.
-/// It falls silent with this value, before the worker's last word.
-struct Pulse {
-    felt: Arc<Mutex<Option<Instant>>>,
+/// Sends heartbeats while the kernels reported progress within [`QUIET`]; packing a large matrix takes long and reports none.
+/// Dropping it ends the heartbeats, so that none follows the worker's last message.
+struct Heartbeat {
+    progress: Arc<Mutex<Option<Instant>>>,
 }
 
-impl Pulse {
-    /// Begins.
-    fn start(voice: &Voice) -> Self {
-        let felt = Arc::new(Mutex::new(Some(Instant::now())));
-        let (heard, voice) = (Arc::clone(&felt), voice.clone());
+impl Heartbeat {
+    fn start(channel: &WorkerChannel) -> Self {
+        let progress = Arc::new(Mutex::new(Some(Instant::now())));
+        let (latest, channel) = (Arc::clone(&progress), channel.clone());
         thread::spawn(move || {
             loop {
                 thread::sleep(BEAT);
-                let felt = heard.lock().unwrap_or_else(PoisonError::into_inner);
-                match *felt {
+                let latest = latest.lock().unwrap_or_else(PoisonError::into_inner);
+                match *latest {
                     None => return,
-                    Some(felt) if felt.elapsed() < QUIET => voice.say(&WorkerMessage::Beat {}),
+                    Some(latest) if latest.elapsed() < QUIET => {
+                        channel.send(&WorkerMessage::Beat {});
+                    }
                     Some(_) => {}
                 }
             }
         });
-        Self { felt }
+        Self { progress }
     }
 
-    /// A sign of life of the kernels.
-    fn feel(&self) {
+    /// Notes progress of the kernels.
+    fn progressed(&self) {
         self.set(Some(Instant::now()));
     }
 
-    fn set(&self, felt: Option<Instant>) {
-        *self.felt.lock().unwrap_or_else(PoisonError::into_inner) = felt;
+    fn set(&self, progress: Option<Instant>) {
+        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = progress;
     }
 }
 
-impl Drop for Pulse {
+impl Drop for Heartbeat {
     fn drop(&mut self) {
         self.set(None);
     }

@@ -6,18 +6,19 @@ use std::time::{Duration, Instant};
 
 use protocol::client::{Ask, ClientMessage, Identify, Pair, StartJob};
 use protocol::fault::FaultCode;
-use protocol::job::{FakeAct, JobId, JobState};
+use protocol::job::{JobId, JobState};
 use protocol::proof::{self, Handshake};
 use protocol::scope::Scope;
 use protocol::server::ServerMessage;
 use serde_json::json;
 
-use crate::harness::{Daemon, Setup, fakes, hooked};
+use crate::harness::{Daemon, Setup, hooked, scripting};
 use crate::keys::verb;
-use crate::socket::{Client, Key, fake, random, sign};
+use crate::script::Act;
+use crate::socket::{Client, Key, random, script, sign};
 
 fn start_job() -> ClientMessage {
-    ClientMessage::StartJob(StartJob { request: random(), job: fake(1, 1, FakeAct::Finish) })
+    ClientMessage::StartJob(StartJob { request: random(), job: script(1, 1, Act::Finish) })
 }
 
 /// Every message of the protocol: a test of the protocol keeps one file for each.
@@ -63,7 +64,7 @@ fn others() -> Vec<ClientMessage> {
 
 #[test]
 fn without_a_proof_there_is_no_session() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let before = daemon.effects();
     // T01
     let start = Instant::now();
@@ -92,7 +93,7 @@ fn without_a_proof_there_is_no_session() {
 
 #[test]
 fn a_wrong_proof_is_refused_and_guessing_gets_slow() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let (_session, key) = daemon.paired();
     let before = daemon.effects();
     let mut flipped = key;
@@ -134,7 +135,7 @@ fn a_wrong_proof_is_refused_and_guessing_gets_slow() {
 
 #[test]
 fn a_code_pairs_one_page_once() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let code = daemon.code();
     let mut client = daemon.open();
     let key = client.pair(&code).expect("good");
@@ -156,7 +157,7 @@ fn a_code_pairs_one_page_once() {
 /// A link with fewer scopes makes a key with fewer; one that may measure may also see what it measured.
 #[test]
 fn a_key_has_the_scopes_of_its_link() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let both = [Scope::Read, Scope::Bench];
     for (words, scopes) in [
         ("--scope read", &both[..1]),
@@ -169,7 +170,7 @@ fn a_key_has_the_scopes_of_its_link() {
         client.pair(link.split_once("#pair=").expect("a link").1).expect("good");
         assert_eq!(client.scopes, scopes, "{words}");
         if scopes.contains(&Scope::Bench) {
-            let job = client.fake(1, 1, FakeAct::Finish);
+            let job = client.scripted(1, 1, Act::Finish);
             assert_eq!(client.end_of(job).0, JobState::Done, "{words}");
         }
     }
@@ -188,7 +189,7 @@ fn a_code_ends_with_its_time_also_when_the_clock_is_turned() {
     {
         let turned = crate::binary::Folder::new();
         let file = turned.file("clock", "0");
-        let daemon = Daemon::start(&hooked(json!({ "fake": true, "clock": file })));
+        let daemon = Daemon::start(&hooked(json!({ "scripted": true, "clock": file })));
         let code = daemon.code();
         fs::write(&file, seconds.to_string()).expect("a clock");
         let paired = daemon.open().pair(&code);
@@ -198,7 +199,7 @@ fn a_code_ends_with_its_time_also_when_the_clock_is_turned() {
             for turn in ["86400", "-86400"] {
                 fs::write(&file, turn).expect("a clock");
                 let mut client = daemon.connect(&key);
-                let job = client.fake(2, 5, FakeAct::Finish);
+                let job = client.scripted(2, 5, Act::Finish);
                 assert_eq!(client.follow(job, 0).len(), 7, "{turn}");
             }
         }
@@ -208,9 +209,9 @@ fn a_code_ends_with_its_time_also_when_the_clock_is_turned() {
 /// T15
 #[test]
 fn a_session_that_may_only_look_controls_nothing() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let (mut owner, _) = daemon.paired();
-    let running = owner.fake(0, 0, FakeAct::Linger);
+    let running = owner.scripted(0, 0, Act::Linger);
     let link = verb(&daemon, "pair --scope read");
     let mut client = daemon.open();
     client.pair(link.split_once("#pair=").expect("a link").1).expect("good");
@@ -237,7 +238,7 @@ fn a_session_that_may_only_look_controls_nothing() {
     assert!(matches!(client.ask(ClientMessage::Ping {}), ServerMessage::Pong));
     owner.ask(ClientMessage::CancelJob { job: running });
     // The same with a daemon that grants nothing else.
-    let daemon = Daemon::start(&Setup { flags: vec!["--read-only".into()], ..fakes() });
+    let daemon = Daemon::start(&Setup { flags: vec!["--read-only".into()], ..scripting() });
     let (mut client, _) = daemon.paired();
     assert_eq!(client.scopes, [Scope::Read]);
     assert_eq!(client.fault(start_job()), FaultCode::Forbidden);
@@ -246,7 +247,7 @@ fn a_session_that_may_only_look_controls_nothing() {
 /// T16, the daemon's side: its proof belongs to one key and one handshake, so a rogue on the port has none to show.
 #[test]
 fn the_proof_of_the_daemon_fits_one_key_and_one_handshake() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let (_, key) = daemon.paired();
     let mut proofs = Vec::new();
     for _ in 0..3 {
@@ -273,7 +274,7 @@ fn the_proof_of_the_daemon_fits_one_key_and_one_handshake() {
 /// A second proof on a session changes nothing, and a strange message ends it only after a few.
 #[test]
 fn messages_that_are_none_end_a_session_after_a_few() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let (mut client, key) = daemon.paired();
     let (again, _) = client.identification(&key);
     assert_eq!(client.fault(again), FaultCode::BadInput);

@@ -5,19 +5,20 @@ use std::time::{Duration, Instant};
 
 use protocol::client::{ClientMessage, StartJob};
 use protocol::fault::FaultCode;
-use protocol::job::{FakeAct, JobEvent, JobId, JobState, NumberedEvent};
+use protocol::job::{JobEvent, JobId, JobState, NumberedEvent};
 use protocol::server::{Accepted, ServerMessage};
 use serde_json::json;
 
-use crate::harness::{Daemon, fakes, hooked};
-use crate::socket::{Heard, fake, random};
+use crate::harness::{Daemon, hooked, scripting};
+use crate::script::Act;
+use crate::socket::{Heard, random, script};
 
 /// C01, C02
 #[test]
 fn a_job_survives_its_client_and_is_followed_without_a_gap() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let (mut client, key) = daemon.paired();
-    let job = client.fake(20, 20, FakeAct::Finish);
+    let job = client.scripted(20, 20, Act::Finish);
     let mut seen = client.follow_some(job, 0, 5);
     drop(client);
     while !matches!(seen.last().map(|event| &event.event), Some(JobEvent::Ended { .. })) {
@@ -37,10 +38,10 @@ fn a_job_survives_its_client_and_is_followed_without_a_gap() {
 /// C04: stopped like a lid that is closed, then awake again.
 #[test]
 fn a_client_that_sleeps_misses_nothing() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let (mut client, _) = daemon.paired();
     client.ask(ClientMessage::SubscribeTelemetry { hz: 20.0 });
-    let job = client.fake(10, 50, FakeAct::Finish);
+    let job = client.scripted(10, 50, Act::Finish);
     let after = client.subscribe(job, 0);
     thread::sleep(Duration::from_millis(1500));
     let (mut last, mut telemetry) = (after, 0);
@@ -63,10 +64,10 @@ fn a_client_that_sleeps_misses_nothing() {
 /// C05
 #[test]
 fn two_pages_see_the_same() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let (mut one, key) = daemon.paired();
     let mut two = daemon.connect(&key);
-    let job = one.fake(10, 10, FakeAct::Finish);
+    let job = one.scripted(10, 10, Act::Finish);
     let other = thread::spawn(move || two.follow(job, 0));
     assert_eq!(one.follow(job, 0), other.join().expect("no panic"));
 }
@@ -74,9 +75,9 @@ fn two_pages_see_the_same() {
 /// C06
 #[test]
 fn one_request_is_one_job() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let (mut client, key) = daemon.paired();
-    let (request, spec) = (random(), fake(1, 1, FakeAct::Finish));
+    let (request, spec) = (random(), script(1, 1, Act::Finish));
     let ServerMessage::Accepted(first) = client.start(request, spec.clone()) else {
         panic!("no job")
     };
@@ -98,7 +99,7 @@ fn one_request_is_one_job() {
     for thread in threads {
         thread.join().expect("no panic");
     }
-    let other = ClientMessage::StartJob(StartJob { request, job: fake(2, 1, FakeAct::Finish) });
+    let other = ClientMessage::StartJob(StartJob { request, job: script(2, 1, Act::Finish) });
     assert_eq!(client.fault(other), FaultCode::Conflict);
     let ServerMessage::Jobs { jobs } = client.ask(ClientMessage::ListJobs { limit: 10 }) else {
         panic!("no list")
@@ -109,11 +110,11 @@ fn one_request_is_one_job() {
 /// C07
 #[test]
 fn a_client_from_long_ago_gets_the_job_in_short() {
-    let daemon = Daemon::start(&hooked(json!({ "fake": true, "keep_jobs": 2 })));
+    let daemon = Daemon::start(&hooked(json!({ "scripted": true, "keep_jobs": 2 })));
     let (mut client, _) = daemon.paired();
     let jobs: Vec<JobId> = (0..4)
         .map(|_| {
-            let job = client.fake(3, 1, FakeAct::Finish);
+            let job = client.scripted(3, 1, Act::Finish);
             assert_eq!(client.end_of(job).0, JobState::Done);
             job
         })
@@ -132,9 +133,9 @@ fn a_client_from_long_ago_gets_the_job_in_short() {
 /// C08: one that asks for everything again and again and does not read is let go, and goes on where it was.
 #[test]
 fn a_client_that_is_too_slow_is_let_go_and_misses_nothing() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let (mut client, key) = daemon.paired();
-    let job = client.fake(600, 0, FakeAct::Finish);
+    let job = client.scripted(600, 0, Act::Finish);
     let whole = client.follow(job, 0);
     let mut slow = daemon.connect(&key);
     // Each round is most of a megabyte, so however much the system keeps for one that does not read, it is full soon.
@@ -164,7 +165,7 @@ fn a_client_that_is_too_slow_is_let_go_and_misses_nothing() {
 /// C09
 #[test]
 fn a_thousand_reconnects_leave_nothing_behind() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let (client, key) = daemon.paired();
     drop(client);
     let settle = || thread::sleep(Duration::from_millis(800));
@@ -185,7 +186,7 @@ fn a_thousand_reconnects_leave_nothing_behind() {
 /// C10
 #[test]
 fn a_cancel_that_meets_the_end_leaves_one_end() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let (_, key) = daemon.paired();
     let threads: Vec<_> = (0..6)
         .map(|offset: u32| {
@@ -193,7 +194,7 @@ fn a_cancel_that_meets_the_end_leaves_one_end() {
             thread::spawn(move || {
                 let mut ends = [0, 0];
                 for round in 0..40 {
-                    let job = client.fake(1, (round + offset) % 8, FakeAct::Finish);
+                    let job = client.scripted(1, (round + offset) % 8, Act::Finish);
                     thread::sleep(Duration::from_millis(u64::from((round + offset) * 7 % 200)));
                     client.ask(ClientMessage::CancelJob { job });
                     let events = client.follow(job, 0);

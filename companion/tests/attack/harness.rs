@@ -68,8 +68,8 @@ impl Answer {
 }
 
 /// Scripted jobs.
-pub(crate) fn fakes() -> Setup {
-    hooked(serde_json::json!({ "fake": true, "silence_ms": 1500, "slack_ms": 1500 }))
+pub(crate) fn scripting() -> Setup {
+    hooked(serde_json::json!({ "scripted": true, "silence_ms": 1500, "slack_ms": 1500 }))
 }
 
 pub(crate) fn hooked(hooks: Value) -> Setup {

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use protocol::fault::FaultCode;
 use protocol::hex::Hex;
-use protocol::job::FakeAct;
 
 use crate::binary::program;
-use crate::harness::{Daemon, Setup, fakes};
+use crate::harness::{Daemon, Setup, scripting};
+use crate::script::Act;
 
 /// A verb of the command line on the folders of a daemon, as the user who owns them.
 pub(crate) fn verb(daemon: &Daemon, words: &str) -> String {
@@ -36,7 +36,7 @@ pub(crate) fn ended(daemon: &Daemon, words: &str) -> Output {
 /// T09
 #[test]
 fn secrets_in_addresses_are_refused_and_not_written_down() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let token = verb(&daemon, "keys new --name test --scope read");
     for target in ["/", "/api/v1/telemetry", "/metrics", "/ws", "/healthz"] {
         for name in ["token", "TOKEN", "access_token", "code", "pair", "secret"] {
@@ -50,7 +50,7 @@ fn secrets_in_addresses_are_refused_and_not_written_down() {
 
 #[test]
 fn tokens_open_what_their_scope_says() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let token = verb(&daemon, "keys new --name prometheus --scope read");
     std::thread::sleep(Duration::from_millis(600));
     let bearer = |token: &str| format!("Authorization: Bearer {token}");
@@ -79,7 +79,7 @@ fn tokens_open_what_their_scope_says() {
 fn nothing_secret_is_written_anywhere_but_into_the_file_of_keys() {
     // As talkative as other programs can be made.
     let setup =
-        Setup { before: Some("export RUST_LOG=trace RUST_BACKTRACE=full".into()), ..fakes() };
+        Setup { before: Some("export RUST_LOG=trace RUST_BACKTRACE=full".into()), ..scripting() };
     let daemon = Daemon::start(&setup);
     let code = daemon.code();
     let (mut client, key) = daemon.paired();
@@ -90,7 +90,7 @@ fn nothing_secret_is_written_anywhere_but_into_the_file_of_keys() {
     let _ = daemon.open().pair(&code);
     client.send("{\"id\":9999,\"ask\":{\"type\":\"identify\",\"secret\":\"x\"}}");
     assert_eq!(client.answer_or_push(), Some(FaultCode::Malformed));
-    let job = client.fake(1, 1, FakeAct::Crash);
+    let job = client.scripted(1, 1, Act::Crash);
     client.end_of(job);
     let mut seen = daemon.said();
     for target in ["/metrics", "/healthz", "/api/openapi.json", "/api/nothing", "/"] {
@@ -169,7 +169,7 @@ fn keys_that_others_may_read_or_swap_stop_the_start() {
 /// T14
 #[test]
 fn a_revoked_key_loses_its_sessions_within_a_second() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let (mut client, key) = daemon.paired();
     let mut other = daemon.connect(&key);
     verb(&daemon, &format!("keys revoke {}", key.name));

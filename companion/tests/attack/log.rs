@@ -4,13 +4,14 @@ use std::fs;
 
 use protocol::client::{ClientMessage, StartJob};
 use protocol::fault::FaultCode;
-use protocol::job::{FakeAct, JobState};
+use protocol::job::JobState;
 use protocol::server::ServerMessage;
 use serde_json::json;
 
-use crate::harness::{Daemon, Logged, fakes, hooked};
+use crate::harness::{Daemon, Logged, hooked, scripting};
 use crate::keys::{ended, verb};
-use crate::socket::{fake, random};
+use crate::script::Act;
+use crate::socket::{random, script};
 
 fn actions(lines: &[Logged]) -> Vec<(&str, &str)> {
     lines.iter().map(|line| (line.action.as_str(), line.decision.as_str())).collect()
@@ -18,9 +19,9 @@ fn actions(lines: &[Logged]) -> Vec<(&str, &str)> {
 
 #[test]
 fn what_is_done_is_written_down_with_who_did_it() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let (mut client, key) = daemon.paired();
-    let job = client.fake(0, 0, FakeAct::Linger);
+    let job = client.scripted(0, 0, Act::Linger);
     client.ask(ClientMessage::CancelJob { job });
     client.end_of(job);
     // Neither a second time nor one that does not exist is something done.
@@ -47,7 +48,7 @@ fn what_is_done_is_written_down_with_who_did_it() {
 
 #[test]
 fn a_flood_of_refusals_is_a_few_lines_with_their_number() {
-    let daemon = Daemon::start(&hooked(json!({ "fake": true, "tally_ms": 400 })));
+    let daemon = Daemon::start(&hooked(json!({ "scripted": true, "tally_ms": 400 })));
     let (mut client, _) = daemon.paired();
     for _ in 0..200 {
         assert_eq!(daemon.ask("GET", "/healthz", &["Origin: https://evil.test"], "").status, 403);
@@ -77,9 +78,9 @@ fn a_flood_of_refusals_is_a_few_lines_with_their_number() {
 
 #[test]
 fn a_changed_log_is_found_by_doctor() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let (mut client, _) = daemon.paired();
-    let job = client.fake(1, 1, FakeAct::Finish);
+    let job = client.scripted(1, 1, Act::Finish);
     client.end_of(job);
     let state_of_log = || {
         let ended = ended(&daemon, "doctor -o json");
@@ -98,14 +99,14 @@ fn a_changed_log_is_found_by_doctor() {
 
 #[test]
 fn what_cannot_be_written_down_is_not_done() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let (mut client, _) = daemon.paired();
-    let running = client.fake(0, 0, FakeAct::Linger);
+    let running = client.scripted(0, 0, Act::Linger);
     let link = verb(&daemon, "pair");
     let path = daemon.state().join("audit.jsonl");
     fs::rename(&path, path.with_extension("aside")).expect("ours");
     fs::create_dir(&path).expect("ours");
-    let start = StartJob { request: random(), job: fake(1, 1, FakeAct::Finish) };
+    let start = StartJob { request: random(), job: script(1, 1, Act::Finish) };
     assert_eq!(client.fault(ClientMessage::StartJob(start.clone())), FaultCode::Storage);
     let code = link.split_once("#pair=").expect("a link").1;
     assert_eq!(daemon.open().pair(code).expect_err("not logged").bye, Some(FaultCode::Storage));

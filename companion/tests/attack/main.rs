@@ -9,7 +9,7 @@
 //! - C10: 240 races between the end and a cancel, not 1,000, because each is a process.
 //! - R05, R09: what is sent is 10,000 orders and up to 1,000,000 frames per socket, but the daemon ends a socket long before, and
 //!   that is what is tested.
-//! - R13 to R17 and R08, R09 have a client that behaves beside them, whose 99th percentile is held against 250 ms; single bad
+//! - R13 to R17 and R08, R09 have a client that behaves beside them, whose 99th percentile is held against 250 ms in soak; single bad
 //!   frames and bodies are over too soon for one, and only its answer afterwards is looked at.
 //! - D01 to D05 die once at each place; repeats at random moments are one test with two kills, and one amid a real sweep.
 //! - D11: fifteen limits on the size of files, 4 KiB apart where most writes fall, not every write.
@@ -36,6 +36,8 @@ mod keys;
 mod log;
 mod origin;
 mod resources;
+#[path = "../../src/worker/script.rs"]
+mod script;
 #[cfg(feature = "soak")]
 mod soak;
 mod socket;

@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 use protocol::bench::{BenchKind, BenchSpec, Shape};
 use protocol::client::{ClientMessage, StartJob};
 use protocol::fault::FaultCode;
-use protocol::job::{FakeAct, JobId, JobSpec, JobState};
+use protocol::job::{JobId, JobSpec, JobState};
 use protocol::server::ServerMessage;
 
-use crate::harness::{Daemon, fakes};
+use crate::harness::{Daemon, scripting};
 use crate::keys::verb;
-use crate::socket::{Client, Heard, Key, fake, random};
+use crate::script::Act;
+use crate::socket::{Client, Heard, Key, random, script};
 
 fn bench(shape: Shape) -> BenchSpec {
     BenchSpec {
@@ -26,7 +27,7 @@ fn bench(shape: Shape) -> BenchSpec {
 
 #[test]
 fn what_is_too_large_never_reaches_the_queue() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let (mut client, _) = daemon.paired();
     let before = daemon.effects();
     let one = Shape { m: 1, n: 1, k: 1 };
@@ -163,7 +164,7 @@ fn a_request_that_is_known_needs_no_room() {
 /// R05: as many jobs as the queue takes, from as many keys as that needs; then ten thousand orders more.
 #[test]
 fn a_queue_has_an_end() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let (client, key) = daemon.paired();
     let keys: Vec<Key> = (0..5)
         .map(|_| {
@@ -177,7 +178,7 @@ fn a_queue_has_an_end() {
     let mut full = Vec::new();
     for (who, client) in clients.iter_mut().enumerate() {
         for _ in 0..10 {
-            match client.start(random(), fake(0, 0, FakeAct::Linger)) {
+            match client.start(random(), script(0, 0, Act::Linger)) {
                 ServerMessage::Accepted(accepted) => taken.push((who, accepted.job)),
                 ServerMessage::Fault(fault) if fault.code == FaultCode::QueueFull => {
                     full.push(fault.message);
@@ -203,7 +204,7 @@ fn a_queue_has_an_end() {
         clients[who].ask(ClientMessage::CancelJob { job });
     }
     daemon.wait_for("an empty queue", || daemon.children().is_empty());
-    let job = clients[0].fake(1, 1, FakeAct::Finish);
+    let job = clients[0].scripted(1, 1, Act::Finish);
     assert_eq!(clients[0].end_of(job).0, JobState::Done);
 }
 
@@ -228,7 +229,7 @@ fn orders(daemon: &Daemon, key: &Key, most: usize) -> usize {
     while sent < most {
         let mut flood = daemon.connect(key);
         for _ in 0..400 {
-            let (request, job) = (random(), fake(1, 1, FakeAct::Finish));
+            let (request, job) = (random(), script(1, 1, Act::Finish));
             flood.ask_only(ClientMessage::StartJob(StartJob { request, job }));
             sent += 1;
         }
@@ -240,7 +241,7 @@ fn orders(daemon: &Daemon, key: &Key, most: usize) -> usize {
 /// R18
 #[test]
 fn rates_and_subscriptions_have_limits() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let (mut client, key) = daemon.paired();
     for hz in [0.0, 0.1, 20.1, 1e6, -1.0] {
         assert_eq!(
@@ -262,7 +263,7 @@ fn rates_and_subscriptions_have_limits() {
     }
     assert!((10..=23).contains(&count), "{count} readings in a second");
     // The same job twice is one subscription.
-    let waiting = client.fake(0, 0, FakeAct::Linger);
+    let waiting = client.scripted(0, 0, Act::Linger);
     for round in 0..34 {
         let again = client.ask(ClientMessage::SubscribeJob { job: waiting, after: 0 });
         assert!(matches!(again, ServerMessage::Snapshot { .. }), "{round}: {again:?}");
@@ -274,7 +275,7 @@ fn rates_and_subscriptions_have_limits() {
 /// As many sessions as the hello says, and not one more; strangers have few places.
 #[test]
 fn sessions_and_strangers_have_their_number() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let (first, key) = daemon.paired();
     let most = first.hello.limits.sessions as usize;
     assert_eq!(most, 64);

@@ -6,12 +6,11 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use hmac::{Hmac, KeyInit, Mac};
+use protocol::bench::{BenchKind, BenchSpec};
 use protocol::client::{Ask, ClientMessage, Identify, Pair, StartJob};
 use protocol::fault::FaultCode;
 use protocol::hex::Hex;
-use protocol::job::{
-    FakeAct, FakeSpec, JobEvent, JobId, JobSpec, JobState, NumberedEvent, RequestId,
-};
+use protocol::job::{JobEvent, JobId, JobSpec, JobState, NumberedEvent, RequestId};
 use protocol::proof::{self, Handshake};
 use protocol::scope::Scope;
 use protocol::server::{Hello, Say, ServerMessage};
@@ -20,6 +19,7 @@ use tungstenite::client::IntoClientRequest;
 use tungstenite::{Error, Message, WebSocket};
 
 use crate::harness::Daemon;
+use crate::script::{Act, Script};
 
 /// What a paired page keeps.
 #[derive(Debug, Clone, Copy)]
@@ -252,8 +252,8 @@ impl Client {
     }
 
     /// Starts a scripted job that is accepted.
-    pub(crate) fn fake(&mut self, steps: u32, step_ms: u32, act: FakeAct) -> JobId {
-        match self.start(random(), fake(steps, step_ms, act)) {
+    pub(crate) fn scripted(&mut self, steps: u32, step_ms: u32, act: Act) -> JobId {
+        match self.start(random(), script(steps, step_ms, act)) {
             ServerMessage::Accepted(accepted) => accepted.job,
             other => panic!("{other:?}"),
         }
@@ -318,6 +318,17 @@ pub(crate) enum Heard {
     Nothing,
 }
 
-pub(crate) fn fake(steps: u32, step_ms: u32, act: FakeAct) -> JobSpec {
-    JobSpec::Fake(FakeSpec { steps, step_ms, predicted_s: None, act })
+/// A bench job whose backend names the script.
+pub(crate) fn job_of(script: Script) -> JobSpec {
+    JobSpec::Bench(BenchSpec {
+        what: BenchKind::Bandwidth,
+        shapes: Vec::new(),
+        formats: Vec::new(),
+        backend: Some(script.to_string()),
+        iterations: None,
+    })
+}
+
+pub(crate) fn script(steps: u32, step_ms: u32, act: Act) -> JobSpec {
+    job_of(Script { steps, step_ms, predicted_ms: None, act })
 }

@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use protocol::client::{ClientMessage, StartJob};
 use protocol::fault::FaultCode;
-use protocol::job::{FakeAct, JobEvent, JobState, JobSummary};
+use protocol::job::{JobEvent, JobState, JobSummary};
 use protocol::server::ServerMessage;
 use serde_json::json;
 
-use crate::harness::{Daemon, Setup, fakes, hooked};
-use crate::socket::{Client, Key, fake, random};
+use crate::harness::{Daemon, Setup, hooked, scripting};
+use crate::script::Act;
+use crate::socket::{Client, Key, random, script};
 
 fn jobs(client: &mut Client) -> Vec<JobSummary> {
     match client.ask(ClientMessage::ListJobs { limit: 100 }) {
@@ -47,13 +48,13 @@ fn killed_at_any_place_it_loses_nothing_that_it_acknowledged() {
         ("D05 result", "before_result", true, 1),
         ("D05", "before_end", true, 1),
     ] {
-        let quiet = fakes();
+        let quiet = scripting();
         let daemon = Daemon::start(&quiet);
         let (client, key) = daemon.paired();
         drop(client);
-        let daemon = daemon.kill_and_restart(&hooked(json!({ "fake": true, "die_at": place })));
+        let daemon = daemon.kill_and_restart(&hooked(json!({ "scripted": true, "die_at": place })));
         let mut client = daemon.connect(&key);
-        let (request, spec) = (random(), fake(3, 30, FakeAct::Finish));
+        let (request, spec) = (random(), script(3, 30, Act::Finish));
         let start = ClientMessage::StartJob(StartJob { request, job: spec.clone() });
         client.ask_only(start);
         let answer = client.push(Duration::from_secs(5));
@@ -81,11 +82,11 @@ fn killed_at_any_place_it_loses_nothing_that_it_acknowledged() {
 /// D04 from outside: SIGKILL in the middle, twice, with a queue.
 #[test]
 fn killed_from_outside_it_keeps_results_and_leaves_no_process() {
-    let setup = fakes();
+    let setup = scripting();
     let mut daemon = Daemon::start(&setup);
     let (mut client, key) = daemon.paired();
-    let running = client.fake(1000, 10, FakeAct::Finish);
-    let waiting = client.fake(1, 1, FakeAct::Finish);
+    let running = client.scripted(1000, 10, Act::Finish);
+    let waiting = client.scripted(1, 1, Act::Finish);
     let seen = client.follow_some(running, 0, 15);
     let worker = daemon.children();
     assert_eq!(worker.len(), 1);
@@ -106,11 +107,11 @@ fn killed_from_outside_it_keeps_results_and_leaves_no_process() {
 /// D08
 #[test]
 fn asked_to_end_it_says_goodbye_and_marks_what_ran() {
-    let setup = fakes();
+    let setup = scripting();
     for (signal, code) in [("-TERM", 0), ("-INT", 130)] {
         let daemon = Daemon::start(&setup);
         let (mut client, key) = daemon.paired();
-        let job = client.fake(0, 0, FakeAct::Linger);
+        let job = client.scripted(0, 0, Act::Linger);
         daemon.wait_for("a worker", || daemon.children().len() == 1);
         daemon.signal(signal);
         assert_eq!(client.closed().code, Some(4503), "{signal}");
@@ -126,7 +127,7 @@ fn asked_to_end_it_says_goodbye_and_marks_what_ran() {
 /// D09
 #[test]
 fn a_panic_in_a_request_ends_that_request_only() {
-    let daemon = Daemon::start(&hooked(json!({ "fake": true, "panics": true })));
+    let daemon = Daemon::start(&hooked(json!({ "scripted": true, "panics": true })));
     let (mut client, _) = daemon.paired();
     for _ in 0..3 {
         assert_eq!(daemon.get("/healthz?panic").status, 500);
@@ -139,9 +140,9 @@ fn a_panic_in_a_request_ends_that_request_only() {
 /// D10
 #[test]
 fn a_panic_beside_a_job_ends_that_job_only() {
-    let daemon = Daemon::start(&hooked(json!({ "fake": true, "runner_panics": true })));
+    let daemon = Daemon::start(&hooked(json!({ "scripted": true, "runner_panics": true })));
     let (mut client, key) = daemon.paired();
-    let (first, second) = (client.fake(5, 20, FakeAct::Finish), client.fake(1, 1, FakeAct::Finish));
+    let (first, second) = (client.scripted(5, 20, Act::Finish), client.scripted(1, 1, Act::Finish));
     assert_eq!(client.end_of(first), (JobState::Failed, Some(FaultCode::Internal)));
     assert_eq!(client.end_of(second), (JobState::Done, None), "the queue goes on");
     assert_eq!(ledger(&daemon, &key).len(), 2);
@@ -150,7 +151,7 @@ fn a_panic_beside_a_job_ends_that_job_only() {
 /// D11: a limit on the size of files stands for a full disk, at many places of the write.
 #[test]
 fn on_a_full_disk_nothing_is_acknowledged_that_is_lost() {
-    let quiet = fakes();
+    let quiet = scripting();
     let mut refused = 0;
     for blocks in (84..180).step_by(8).chain([200, 230, 260]) {
         let daemon = Daemon::start(&quiet);
@@ -159,7 +160,7 @@ fn on_a_full_disk_nothing_is_acknowledged_that_is_lost() {
         let folder = daemon.kill();
         // Blocks of 512 bytes; the signal is ignored, so a write fails as on a full disk.
         let limit = Some(format!("trap '' XFSZ; ulimit -f {blocks}"));
-        let Ok(daemon) = Daemon::start_in(folder.clone(), &Setup { before: limit, ..fakes() })
+        let Ok(daemon) = Daemon::start_in(folder.clone(), &Setup { before: limit, ..scripting() })
         else {
             // Not even the start fits, and it said so.
             refused += 1;
@@ -168,7 +169,7 @@ fn on_a_full_disk_nothing_is_acknowledged_that_is_lost() {
         let mut client = daemon.connect(&key);
         let mut acknowledged = Vec::new();
         for _ in 0..12 {
-            match client.start(random(), fake(4, 1, FakeAct::Finish)) {
+            match client.start(random(), script(4, 1, Act::Finish)) {
                 ServerMessage::Accepted(accepted) => acknowledged.push(accepted.job),
                 ServerMessage::Fault(fault) if fault.code == FaultCode::Storage => {
                     refused += 1;
@@ -194,7 +195,7 @@ fn on_a_full_disk_nothing_is_acknowledged_that_is_lost() {
 /// D12 by a hook: the Nth write fails, for every N until a job needs no more writes, and all after it.
 #[test]
 fn after_a_failed_write_nothing_more_is_promised() {
-    let quiet = fakes();
+    let quiet = scripting();
     let mut nth = 1;
     while fails_at(nth, &quiet) {
         nth += 1;
@@ -209,10 +210,10 @@ fn fails_at(nth: u32, quiet: &Setup) -> bool {
     let daemon = Daemon::start(quiet);
     let (client, key) = daemon.paired();
     drop(client);
-    let failing = hooked(json!({ "fake": true, "fail_write": nth }));
+    let failing = hooked(json!({ "scripted": true, "fail_write": nth }));
     let daemon = daemon.kill_and_restart(&failing);
     let mut client = daemon.connect(&key);
-    let answer = client.start(random(), fake(2, 1, FakeAct::Finish));
+    let answer = client.start(random(), script(2, 1, Act::Finish));
     let acknowledged = matches!(answer, ServerMessage::Accepted(_));
     let is_broken = || daemon.get("/healthz").status == 503;
     let (mut looks, mut broken) = (0, is_broken());
@@ -224,7 +225,7 @@ fn fails_at(nth: u32, quiet: &Setup) -> bool {
         broken = is_broken();
     }
     if broken {
-        let spec = fake(1, 1, FakeAct::Finish);
+        let spec = script(1, 1, Act::Finish);
         let later = ClientMessage::StartJob(StartJob { request: random(), job: spec });
         assert_eq!(client.fault(later), FaultCode::Storage, "{nth}");
     }
@@ -252,7 +253,7 @@ type Damage = fn(&mut Vec<u8>);
 /// D14
 #[test]
 fn a_damaged_file_of_jobs_is_put_aside_and_said() {
-    let setup = fakes();
+    let setup = scripting();
     let damages: [(&str, Damage); 3] = [
         ("its head", |bytes| bytes[..64].fill(0x5a)),
         ("a page", |bytes| {
@@ -265,7 +266,7 @@ fn a_damaged_file_of_jobs_is_put_aside_and_said() {
         let daemon = Daemon::start(&setup);
         let (mut client, key) = daemon.paired();
         for _ in 0..4 {
-            let job = client.fake(30, 0, FakeAct::Finish);
+            let job = client.scripted(30, 0, Act::Finish);
             client.end_of(job);
         }
         drop(client);
@@ -286,7 +287,7 @@ fn a_damaged_file_of_jobs_is_put_aside_and_said() {
         // The keys are elsewhere, so the page stays paired.
         let mut client = daemon.connect(&key);
         assert!(jobs(&mut client).is_empty(), "{row}");
-        let job = client.fake(1, 1, FakeAct::Finish);
+        let job = client.scripted(1, 1, Act::Finish);
         assert_eq!(client.end_of(job).0, JobState::Done, "{row}");
     }
 }
@@ -294,7 +295,7 @@ fn a_damaged_file_of_jobs_is_put_aside_and_said() {
 /// D15
 #[test]
 fn a_second_daemon_with_the_same_folder_is_refused() {
-    let setup = fakes();
+    let setup = scripting();
     let daemon = Daemon::start(&setup);
     let (mut client, _) = daemon.paired();
     let before = daemon.effects();

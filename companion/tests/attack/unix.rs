@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
-use protocol::job::{FakeAct, JobState};
+use protocol::job::JobState;
 
 use crate::binary::Folder;
-use crate::harness::{Daemon, Setup, fakes};
+use crate::harness::{Daemon, Setup, scripting};
+use crate::script::Act;
 
 /// A path that is removed at the end; those of sockets must be short.
 struct Short(PathBuf);
@@ -24,7 +25,7 @@ impl Short {
 
     fn setup(&self) -> Setup {
         let path = format!("unix:{}", self.0.display());
-        Setup { flags: vec!["--listen".into(), path], ..fakes() }
+        Setup { flags: vec!["--listen".into(), path], ..scripting() }
     }
 }
 
@@ -90,7 +91,7 @@ fn a_page_works_through_a_socket_with_the_same_guards() {
     }
     // Paired through the forwarded port, it may measure: nobody else reaches this socket.
     let (mut client, key) = daemon.paired();
-    let job = client.fake(2, 1, FakeAct::Finish);
+    let job = client.scripted(2, 1, Act::Finish);
     assert_eq!(client.end_of(job).0, JobState::Done);
     let mut wrong = key;
     wrong.secret[0] ^= 1;
@@ -126,7 +127,7 @@ fn only_a_stale_socket_gives_way() {
 #[test]
 fn a_socket_without_a_name_is_refused() {
     // The system would choose a name that everybody on the machine may open.
-    let setup = Setup { flags: vec!["--listen".into(), "unix:".into()], ..fakes() };
+    let setup = Setup { flags: vec!["--listen".into(), "unix:".into()], ..scripting() };
     let said = Daemon::start_in(folder(), &setup).err().expect("refused");
     assert!(said.contains("needs the path of a socket"), "{said}");
 }

@@ -6,33 +6,34 @@ use std::time::{Duration, Instant};
 use protocol::bench::{BenchKind, BenchSpec, Shape};
 use protocol::client::{ClientMessage, StartJob};
 use protocol::fault::FaultCode;
-use protocol::job::{FakeAct, FakeSpec, JobEvent, JobId, JobSpec, JobState};
+use protocol::job::{JobEvent, JobId, JobSpec, JobState};
 use protocol::server::ServerMessage;
 
-use crate::harness::{Daemon, Setup, children_of, fakes};
-use crate::socket::{Client, random};
+use crate::harness::{Daemon, Setup, children_of, scripting};
+use crate::script::{Act, Script};
+use crate::socket::{Client, job_of, random};
 
 #[test]
 fn whatever_a_job_does_it_ends_and_the_next_one_runs() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let (mut client, _) = daemon.paired();
     for (row, act, state, fault) in [
-        ("control", FakeAct::Finish, JobState::Done, None),
-        ("says so", FakeAct::Fail, JobState::Failed, Some(FaultCode::Failed)),
-        ("G01", FakeAct::Crash, JobState::Failed, Some(FaultCode::Crashed)),
-        ("no last word", FakeAct::Vanish, JobState::Failed, Some(FaultCode::Crashed)),
-        ("G04", FakeAct::Hang, JobState::Failed, Some(FaultCode::Hung)),
-        ("G07 garbage", FakeAct::Garble, JobState::Failed, Some(FaultCode::Garbled)),
-        ("G07 oversize", FakeAct::Oversize, JobState::Failed, Some(FaultCode::Garbled)),
-        ("G08", FakeAct::Flood, JobState::Failed, Some(FaultCode::Garbled)),
-        ("lie", FakeAct::Lie, JobState::Failed, Some(FaultCode::Garbled)),
-        ("babble", FakeAct::Babble, JobState::Done, None),
+        ("control", Act::Finish, JobState::Done, None),
+        ("says so", Act::Fail, JobState::Failed, Some(FaultCode::Failed)),
+        ("G01", Act::Crash, JobState::Failed, Some(FaultCode::Crashed)),
+        ("exit without a result", Act::Vanish, JobState::Failed, Some(FaultCode::Crashed)),
+        ("G04", Act::Hang, JobState::Failed, Some(FaultCode::Hung)),
+        ("G07 garbage", Act::Garble, JobState::Failed, Some(FaultCode::Garbled)),
+        ("G07 oversize", Act::Oversize, JobState::Failed, Some(FaultCode::Garbled)),
+        ("G08", Act::Flood, JobState::Failed, Some(FaultCode::Garbled)),
+        ("lie", Act::Lie, JobState::Failed, Some(FaultCode::Garbled)),
+        ("babble", Act::Babble, JobState::Done, None),
     ] {
-        let job = client.fake(2, 5, act);
+        let job = client.scripted(2, 5, act);
         assert_eq!(client.end_of(job), (state, fault), "{row}");
         let none_left = || daemon.children().is_empty();
         daemon.wait_for(row, none_left);
-        let next = client.fake(1, 1, FakeAct::Finish);
+        let next = client.scripted(1, 1, Act::Finish);
         assert_eq!(client.end_of(next), (JobState::Done, None), "after {row}");
     }
     assert!(daemon.rss_mib() < 128.0, "{}", daemon.rss_mib());
@@ -41,9 +42,9 @@ fn whatever_a_job_does_it_ends_and_the_next_one_runs() {
 /// G02: killed by somebody else, as the system does when memory ends.
 #[test]
 fn a_killed_worker_is_a_crash_with_its_signal() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let (mut client, _) = daemon.paired();
-    let job = client.fake(0, 0, FakeAct::Linger);
+    let job = client.scripted(0, 0, Act::Linger);
     daemon.wait_for("a worker", || daemon.children().len() == 1);
     let killed =
         std::process::Command::new("kill").args(["-9", &daemon.children()[0].to_string()]).status();
@@ -60,10 +61,10 @@ fn a_killed_worker_is_a_crash_with_its_signal() {
 /// G05, G13: within 2 s, whether it listens or not; and twice is as good as once.
 #[test]
 fn a_canceled_job_ends_within_two_seconds() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let (mut client, _) = daemon.paired();
-    for act in [FakeAct::Linger, FakeAct::IgnoreCancel] {
-        let job = client.fake(0, 0, act);
+    for act in [Act::Linger, Act::IgnoreCancel] {
+        let job = client.scripted(0, 0, act);
         daemon.wait_for("a worker", || daemon.children().len() == 1);
         let start = Instant::now();
         for _ in 0..3 {
@@ -76,7 +77,7 @@ fn a_canceled_job_ends_within_two_seconds() {
         assert_eq!(client.end_of(job), (JobState::Canceled, None), "it stays so");
     }
     // One that waits never starts.
-    let (first, second) = (client.fake(0, 0, FakeAct::Linger), client.fake(1, 1, FakeAct::Finish));
+    let (first, second) = (client.scripted(0, 0, Act::Linger), client.scripted(1, 1, Act::Finish));
     client.ask(ClientMessage::CancelJob { job: second });
     let events: Vec<JobEvent> =
         client.follow(second, 0).into_iter().map(|event| event.event).collect();
@@ -93,22 +94,21 @@ fn a_canceled_job_ends_within_two_seconds() {
 /// A prediction shortens what a job may take; a boast does not lengthen it.
 #[test]
 fn a_job_may_take_three_times_what_it_predicted() {
-    let daemon = Daemon::start(&fakes());
+    let daemon = Daemon::start(&scripting());
     let (mut client, _) = daemon.paired();
-    let job = |predicted_s| {
-        JobSpec::Fake(FakeSpec { steps: 0, step_ms: 0, predicted_s, act: FakeAct::Linger })
-    };
+    let job =
+        |predicted_ms| job_of(Script { steps: 0, step_ms: 0, predicted_ms, act: Act::Linger });
     let start = |client: &mut Client, job| {
         let start = ClientMessage::StartJob(StartJob { request: random(), job });
         let ServerMessage::Accepted(accepted) = client.ask(start) else { panic!("no job") };
         accepted.job
     };
-    let late = start(&mut client, job(Some(0.1)));
+    let late = start(&mut client, job(Some(100.0)));
     let begin = Instant::now();
     assert_eq!(client.end_of(late), (JobState::Failed, Some(FaultCode::Hung)));
     let took = begin.elapsed().as_secs_f64();
     assert!((1.5..4.0).contains(&took), "3 times 0.1 s and 1.5 s: {took}");
-    for boast in [Some(1e300), None] {
+    for boast in [Some(1e303), None] {
         let long = start(&mut client, job(boast));
         std::thread::sleep(Duration::from_millis(300));
         client.ask(ClientMessage::CancelJob { job: long });
@@ -159,9 +159,9 @@ fn a_spot_check_measures_on_this_machine() {
 /// What measures is not what serves: no secret in its environment, its own process group, nothing left of it.
 #[test]
 fn a_worker_has_nothing_of_the_daemon() {
-    let daemon = Daemon::start(&Setup { ..fakes() });
+    let daemon = Daemon::start(&Setup { ..scripting() });
     let (mut client, _) = daemon.paired();
-    let job = client.fake(0, 0, FakeAct::Linger);
+    let job = client.scripted(0, 0, Act::Linger);
     daemon.wait_for("a worker", || daemon.children().len() == 1);
     let worker = daemon.children()[0];
     let read =

@@ -137,7 +137,7 @@ impl Backend for Fake {
         }
     }
 
-    fn speed(&mut self, _: &dyn Clock) -> Option<Hertz> {
+    fn core_clock(&mut self, _: &dyn Clock) -> Option<Hertz> {
         if self.script.no_clock {
             return None;
         }

@@ -7,20 +7,12 @@ use std::rc::Rc;
 use calc_core::units::{Bytes, Hertz};
 
 use super::isa::Isa;
+use super::rotation::{LastLevelCache, rotated};
 use super::task::{GemmTask, GemvTask, PeakTask, StreamTask};
 use super::threads::Pool;
-use super::{device, gemm, gemv, peak, speed, stream};
-use crate::backend::{
-    Backend, Cache, Description, Element, Fault, Kernel, MatrixProduct, Product, Task, Work,
-};
+use super::{core_clock, device, gemm, gemv, peak, stream};
+use crate::backend::{Backend, Cache, Description, Element, Fault, Kernel, Task, Work};
 use crate::measure::Clock;
-
-/// Last-level cache that is assumed where the system does not tell: more than most have.
-const UNKNOWN_CACHE: u64 = 128 << 20;
-/// Cold buffers cover this many times the last-level cache.
-const COVER: u64 = 4;
-/// At least this many cold buffers, so that the end of one call is not the start of the next.
-const LEAST_COPIES: u64 = 2;
 
 /// Threads of this process on the cores of this machine.
 pub struct Cpu {
@@ -47,64 +39,28 @@ impl Cpu {
         }
     }
 
-    /// Bytes of an array that do not fit the caches: four times the last level, at least 64 MiB.
+    /// Bytes of an array that does not fit the caches.
     pub fn cold_bytes(&self) -> u64 {
-        (COVER * self.cache()).max(64 << 20)
+        self.cache().cold_array()
     }
 
-    fn cache(&self) -> u64 {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a size of a cache"
-        )]
-        self.last_level_cache.map_or(UNKNOWN_CACHE, |bytes| bytes.get() as u64)
-    }
-
-    /// How many sets of buffers of this size a call rotates over.
-    fn copies(&self, cache: Cache, bytes: u64) -> u64 {
-        match cache {
-            Cache::Hot => 1,
-            Cache::Cold => (COVER * self.cache()).div_ceil(bytes.max(1)).max(LEAST_COPIES),
-        }
-    }
-
-    /// Bytes of an array that stays in the caches with two others: a quarter of the last level.
+    /// Bytes of an array that stays in the caches beside two others.
     pub fn hot_bytes(&self) -> u64 {
-        self.cache() / 4
+        self.cache().hot_array()
     }
 
-    /// How many sets of buffers of this size there will be, if there is room for them.
-    fn room(&self, cache: Cache, bytes: u64) -> Result<u64, Fault> {
-        if cache == Cache::Hot && bytes > self.cache() {
-            return Err(Fault::NoCache { bytes, cache: self.cache() });
+    fn cache(&self) -> LastLevelCache {
+        LastLevelCache::or_assumed(self.last_level_cache)
+    }
+
+    /// Sets of buffers for this work, if they fit.
+    fn sets(&self, work: &Work) -> Result<u64, Fault> {
+        let (bytes, cache) = (rotated(&work.kernel), self.cache());
+        if work.cache == Cache::Hot && bytes > cache.0 {
+            return Err(Fault::NoCache { bytes, cache: cache.0 });
         }
-        let copies = self.copies(cache, bytes);
-        memory_for(bytes.saturating_mul(copies))?;
-        Ok(copies)
-    }
-
-    fn stream(&self, work: &Work, bytes: u64, arrays: u64) -> Result<Box<dyn Task>, Fault> {
-        let copies = self.room(work.cache, bytes.saturating_mul(arrays))?;
-        Ok(Box::new(StreamTask::new(Rc::clone(&self.pool), self.isa, work, copies)))
-    }
-
-    fn gemm(&self, work: &Work, product: MatrixProduct) -> Result<Box<dyn Task>, Fault> {
-        let elements = product.n.saturating_mul(product.k);
-        let weights = elements.saturating_mul(product.element.bytes());
-        let copies = self.room(work.cache, weights)?;
-        // Input and output are not rotated, but must fit, too.
-        let sides = product.n.saturating_add(product.k).saturating_mul(product.m).saturating_mul(4);
-        memory_for(weights.saturating_mul(copies).saturating_add(sides))?;
-        Ok(Box::new(GemmTask::new(Rc::clone(&self.pool), self.isa, work, product, copies)?))
-    }
-
-    fn gemv(&self, work: &Work, product: Product) -> Result<Box<dyn Task>, Fault> {
-        let stored = product.layout.format().stored_bytes(product.n, product.k).get();
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-        let copies = self.room(work.cache, stored as u64)?;
-        let pool = Rc::clone(&self.pool);
-        Ok(Box::new(GemvTask::new(pool, self.isa, work, product, copies)?))
+        has_memory(cache.needed(&work.kernel, work.cache))?;
+        Ok(cache.sets(work.cache, bytes))
     }
 }
 
@@ -114,16 +70,15 @@ impl Backend for Cpu {
     }
 
     fn allocate(&mut self, work: &Work) -> Result<Box<dyn Task>, Fault> {
-        match work.kernel {
-            Kernel::Read { bytes } => self.stream(work, bytes, 1),
-            Kernel::Copy { bytes } => self.stream(work, bytes, 2),
-            Kernel::Triad { bytes } => self.stream(work, bytes, 3),
-            Kernel::Gemv(product) => self.gemv(work, product),
-            Kernel::Gemm(product) => self.gemm(work, product),
-            Kernel::Fma | Kernel::Dot => {
-                Ok(Box::new(PeakTask::new(Rc::clone(&self.pool), self.isa, work)))
+        let (pool, sets) = (Rc::clone(&self.pool), self.sets(work)?);
+        Ok(match work.kernel {
+            Kernel::Read { .. } | Kernel::Copy { .. } | Kernel::Triad { .. } => {
+                Box::new(StreamTask::new(pool, self.isa, work, sets))
             }
-        }
+            Kernel::Gemv(product) => Box::new(GemvTask::new(pool, self.isa, work, product, sets)?),
+            Kernel::Gemm(product) => Box::new(GemmTask::new(pool, self.isa, work, product, sets)?),
+            Kernel::Fma | Kernel::Dot => Box::new(PeakTask::new(pool, self.isa, work)),
+        })
     }
 
     fn describe(&self) -> Description {
@@ -154,14 +109,14 @@ impl Backend for Cpu {
     }
 
     /// The mean over the cores at work, all of them measured at once.
-    fn speed(&mut self, _: &dyn Clock) -> Option<Hertz> {
+    fn core_clock(&mut self, _: &dyn Clock) -> Option<Hertz> {
         let mut pool = self.pool.borrow_mut();
         let workers = pool.len();
         // The clock of a measurement may belong to its thread; that of the system is the same for all workers.
         let system = super::clock::SystemClock::new();
         let found = std::sync::Mutex::new(Vec::with_capacity(workers));
         pool.run(|_| {
-            let speed = speed::clock_hz(&system);
+            let speed = core_clock::measured_hz(&system);
             if let (Some(speed), Ok(mut found)) = (speed, found.lock()) {
                 found.push(speed);
             }
@@ -171,16 +126,16 @@ impl Backend for Cpu {
     }
 }
 
-/// Whether there is memory for so many bytes; where the system does not tell, there is.
-fn memory_for(bytes: u64) -> Result<(), Fault> {
-    match memory_left() {
+/// Refuses more than nine tenths of the available memory; accepts everything where the system does not report it.
+fn has_memory(bytes: u64) -> Result<(), Fault> {
+    match available_memory() {
         Some(left) if bytes > left / 10 * 9 => Err(Fault::NoMemory { bytes }),
         _ => Ok(()),
     }
 }
 
-/// Memory that is free or can be freed, in bytes. `None` where the system does not tell.
-fn memory_left() -> Option<u64> {
+/// Memory that can be allocated without swapping [B]. `None` where the system does not report it.
+fn available_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
@@ -189,6 +144,7 @@ fn memory_left() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::{GemmShape, GemvShape};
     use crate::cpu::clock::SystemClock;
     use crate::cpu::isa::Level;
     use crate::job;
@@ -233,11 +189,11 @@ mod tests {
     #[test]
     fn cold_buffers_cover_the_cache_four_times_and_hot_ones_are_one() {
         let cpu = Cpu::new(Some(1), None);
-        let cache = cpu.cache();
+        let cache = cpu.cache().0;
         for bytes in [1 << 20, cache, 16 * cache] {
-            let copies = cpu.copies(Cache::Cold, bytes);
-            assert!(copies >= 2 && copies * bytes >= 4 * cache, "{bytes}");
-            assert_eq!(cpu.copies(Cache::Hot, bytes), 1);
+            let sets = cpu.cache().sets(Cache::Cold, bytes);
+            assert!(sets >= 2 && sets * bytes >= 4 * cache, "{bytes}");
+            assert_eq!(cpu.cache().sets(Cache::Hot, bytes), 1);
         }
         assert!(cpu.cold_bytes() >= 4 * cache);
     }
@@ -245,13 +201,13 @@ mod tests {
     #[test]
     fn cold_products_of_any_format_cover_the_cache_four_times() {
         let mut cpu = Cpu::new(Some(1), None);
-        let cover = 4.0 * cpu.cache() as f64;
-        let kernels = gemm::ELEMENTS.iter().map(|element| {
-            Kernel::Gemm(MatrixProduct { element: *element, m: 1, n: 1024, k: 1024 })
-        });
+        let cover = 4.0 * cpu.cache().0 as f64;
+        let kernels = gemm::ELEMENTS
+            .iter()
+            .map(|element| Kernel::Gemm(GemmShape { element: *element, m: 1, n: 1024, k: 1024 }));
         let layouts = [Layout::Fp32, Layout::Int4G128];
-        let kernels =
-            kernels.chain(layouts.map(|layout| Kernel::Gemv(Product { layout, n: 1024, k: 1024 })));
+        let kernels = kernels
+            .chain(layouts.map(|layout| Kernel::Gemv(GemvShape { layout, n: 1024, k: 1024 })));
         for kernel in kernels {
             let task = cpu.allocate(&Work { kernel, cache: Cache::Cold, seed: 1 }).unwrap();
             assert!(task.footprint().get() >= cover, "{kernel:?}: {}", task.footprint().get());
@@ -261,7 +217,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_the_caches_is_not_called_hot() {
         let mut cpu = Cpu::new(Some(1), None);
-        let cache = cpu.cache();
+        let cache = cpu.cache().0;
         let mut hot = |bytes| {
             let work = Work { kernel: Kernel::Read { bytes }, cache: Cache::Hot, seed: 1 };
             cpu.allocate(&work).err()
@@ -274,14 +230,14 @@ mod tests {
     fn a_route_is_what_runs_and_not_what_could() {
         for isa in Isa::available() {
             let cpu = Cpu::new(Some(1), Some(isa));
-            let gemm = |element| Kernel::Gemm(MatrixProduct { element, m: 2, n: 2, k: 2 });
+            let gemm = |element| Kernel::Gemm(GemmShape { element, m: 2, n: 2, k: 2 });
             assert_eq!(cpu.route(Kernel::Dot), isa.level().key());
             assert_eq!(cpu.route(gemm(Element::Fp32)), "gemm_0.19");
             let narrow = matches!(isa.level(), Level::AvxVnni | Level::Avx512);
             if narrow {
                 assert_eq!(cpu.route(gemm(Element::Int8)), "avx2");
                 assert_eq!(
-                    cpu.route(Kernel::Gemv(Product { layout: Layout::Int8, n: 1, k: 1 })),
+                    cpu.route(Kernel::Gemv(GemvShape { layout: Layout::Int8, n: 1, k: 1 })),
                     "avx2"
                 );
             }

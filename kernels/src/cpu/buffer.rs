@@ -57,7 +57,7 @@ impl<T: Plain> Buffer<T> {
     #[expect(unsafe_code, reason = "workers write disjoint parts of one buffer")]
     pub fn filled(pool: &mut Pool, len: usize, fill: impl Fn(usize, &mut [T]) + Sync) -> Self {
         let buffer = Self::allocate(len);
-        let place = Place(buffer.start);
+        let place = BufferStart(buffer.start);
         pool.run(|worker| {
             let share = worker.share(len, Self::GRANULE);
             place.zero(worker, len);
@@ -78,7 +78,7 @@ impl<T: Plain> Buffer<T> {
     /// Gives every worker its part to write, as [`Buffer::filled`] shared it out.
     #[expect(unsafe_code, reason = "workers write disjoint parts of one buffer")]
     pub fn in_shares(&mut self, pool: &mut Pool, work: impl Fn(Worker, &mut [T]) + Sync) {
-        let (place, len) = (Place(self.start), self.len);
+        let (place, len) = (BufferStart(self.start), self.len);
         // SAFETY: all of it was zeroed when it was made, it is borrowed exclusively, and each worker asks once.
         pool.run(|worker| work(worker, unsafe { place.share(worker, len) }));
     }
@@ -98,13 +98,13 @@ impl<T: Plain> Buffer<T> {
 
 /// Where workers write their parts.
 #[derive(Clone, Copy)]
-struct Place<T>(NonNull<T>);
+struct BufferStart<T>(NonNull<T>);
 
 #[expect(unsafe_code, reason = "workers write disjoint parts of one buffer")]
 // SAFETY: each worker gets at its own share only, and shares do not overlap.
-unsafe impl<T: Plain> Sync for Place<T> {}
+unsafe impl<T: Plain> Sync for BufferStart<T> {}
 
-impl<T: Plain> Place<T> {
+impl<T: Plain> BufferStart<T> {
     #[expect(unsafe_code, reason = "workers write disjoint parts of one buffer")]
     fn zero(self, worker: Worker, len: usize) {
         let share = worker.share(len, Buffer::<T>::GRANULE);
@@ -115,7 +115,7 @@ impl<T: Plain> Place<T> {
     /// A worker's share, to write.
     ///
     /// # Safety
-    /// [`Place::zero`] wrote this share before, the buffer lives for `'a`, and nobody else refers to the share meanwhile.
+    /// [`BufferStart::zero`] wrote this share before, the buffer lives for `'a`, and nobody else refers to the share meanwhile.
     #[expect(unsafe_code, reason = "workers write disjoint parts of one buffer")]
     unsafe fn share<'a>(self, worker: Worker, len: usize) -> &'a mut [T] {
         let share = worker.share(len, Buffer::<T>::GRANULE);

@@ -25,7 +25,7 @@ fn name_in(cpuinfo: &str) -> Option<String> {
 pub fn last_level_cache(cores: &[usize]) -> Option<Bytes> {
     let mut seen: Vec<(u32, String)> = Vec::new();
     let mut total = 0;
-    let caches: Vec<Cache> = cores.iter().flat_map(|core| caches_of(*core)).collect();
+    let caches: Vec<CacheLevel> = cores.iter().flat_map(|core| caches_of(*core)).collect();
     let last = caches.iter().map(|cache| cache.level).max()?;
     for cache in caches.into_iter().filter(|cache| cache.level == last) {
         let key = (cache.level, cache.shared);
@@ -37,20 +37,20 @@ pub fn last_level_cache(cores: &[usize]) -> Option<Bytes> {
     Some(Bytes::new(total as f64))
 }
 
-struct Cache {
+struct CacheLevel {
     level: u32,
     bytes: u64,
     shared: String,
 }
 
-fn caches_of(core: usize) -> Vec<Cache> {
+fn caches_of(core: usize) -> Vec<CacheLevel> {
     let folder = format!("/sys/devices/system/cpu/cpu{core}/cache");
     let read = |index: usize, file: &str| {
         let text = fs::read_to_string(format!("{folder}/index{index}/{file}")).ok()?;
         Some(text.trim().to_owned())
     };
     let cache = |index| {
-        Some(Cache {
+        Some(CacheLevel {
             level: read(index, "level")?.parse().ok()?,
             bytes: size(&read(index, "size")?)?,
             shared: read(index, "shared_cpu_list")?,

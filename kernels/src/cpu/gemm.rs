@@ -4,20 +4,20 @@
 //! Both operands have their K values next to each other, as weights are stored, and each row begins in another place of the
 //! caches than its neighbors: with rows of a power of two apart, rearranging them took most of the time.
 
+mod disjoint;
 mod int8;
-mod part;
 
+pub use disjoint::Float;
 pub(in crate::cpu) use int8::level as int8_level;
 pub use int8::{IntMatrix, LONGEST, gemm_int8};
-pub use part::Float;
 
 use super::threads::Pool;
 use crate::backend::Element;
-use part::Part;
+use disjoint::DisjointRows;
 
 /// The shape of a product: M tokens, N outputs, K inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
+pub struct GemmDims {
     /// Rows of X and Y.
     pub m: usize,
     /// Rows of W, columns of Y.
@@ -44,10 +44,10 @@ pub(in crate::cpu) const LIBRARY: &str = "gemm_0.19";
 ///
 /// # Panics
 /// When an operand has not the size of the shape.
-pub fn gemm_float<T: Float>(pool: &mut Pool, shape: Shape, x: &[T], w: &[T], y: &mut [T]) {
+pub fn gemm_float<T: Float>(pool: &mut Pool, shape: GemmDims, x: &[T], w: &[T], y: &mut [T]) {
     let pitch = pitch::<T>(shape.k);
-    let y = Part::of(y);
-    pool.run(|worker| part::columns(worker, shape, pitch, (x, w), &y));
+    let y = DisjointRows::of(y);
+    pool.run(|worker| disjoint::columns(worker, shape, pitch, (x, w), &y));
 }
 
 /// How many elements rows of K are apart: an odd number of cache lines.
@@ -68,14 +68,14 @@ mod tests {
     use crate::random::Random;
     use crate::reference;
 
-    const SHAPES: [Shape; 7] = [
-        Shape { m: 1, n: 1, k: 1 },
-        Shape { m: 127, n: 7, k: 129 },
-        Shape { m: 5, n: 128, k: 128 },
-        Shape { m: 129, n: 129, k: 63 },
-        Shape { m: 2, n: 300, k: 65 },
-        Shape { m: 1, n: 13, k: 1000 },
-        Shape { m: 64, n: 64, k: 640 },
+    const SHAPES: [GemmDims; 7] = [
+        GemmDims { m: 1, n: 1, k: 1 },
+        GemmDims { m: 127, n: 7, k: 129 },
+        GemmDims { m: 5, n: 128, k: 128 },
+        GemmDims { m: 129, n: 129, k: 63 },
+        GemmDims { m: 2, n: 300, k: 65 },
+        GemmDims { m: 1, n: 13, k: 1000 },
+        GemmDims { m: 64, n: 64, k: 640 },
     ];
 
     #[expect(clippy::cast_possible_truncation, reason = "any number will do")]
@@ -101,7 +101,7 @@ mod tests {
             let reference = reference::gemm(&weights, &x);
             // A sum of its own per product, not sixteen of them, is what a library promises.
             let terms = shape.k * 16;
-            let verdict = compare(&y, &reference::Product { terms, ..reference });
+            let verdict = compare(&y, &reference::ReferenceResult { terms, ..reference });
             assert!(verdict.is_ok(), "{shape:?}: {verdict:?}");
         }
     }
@@ -117,7 +117,7 @@ mod tests {
         let mut pool = Pool::new(Some(2));
         for isa in Isa::available() {
             for shape in SHAPES {
-                let Shape { m, n, k } = shape;
+                let GemmDims { m, n, k } = shape;
                 let (x, w) = (bytes(1, m * k), bytes(2, n * k));
                 let mut y = vec![i32::MIN; m * n];
                 let operands = (IntMatrix::new(m, k, &x), IntMatrix::new(n, k, &w));

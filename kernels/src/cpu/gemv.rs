@@ -19,9 +19,9 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 pub use input::Input;
 
-use super::ahead;
 use super::buffer::Buffer;
 use super::isa::{Isa, Level};
+use super::prefetch;
 use super::threads::Pool;
 use crate::pack::{Layout, Packed, RowRef};
 
@@ -134,13 +134,13 @@ pub fn gemv(isa: Isa, pool: &mut Pool, weights: &Matrix, x: &Input, y: &Output) 
     assert!(x.is_for(weights.layout, weights.cols), "an input of this layout and length");
     assert_eq!(y.0.len(), weights.rows, "a place per row");
     let kernel = row_kernel(isa);
-    let constant = constant(weights.layout, weights.tensor_scale);
+    let factor = (weights.layout.spec().sum_factor)(weights.tensor_scale);
     pool.run(|worker| {
         for r in worker.share(weights.rows, 1) {
             let row = weights.row(r);
-            ahead::line_after(row.scales);
+            prefetch::next_line(row.scales);
             let sum = kernel(weights.layout, row, x);
-            y.set(r, sum * constant * row_scale(weights.layout, row));
+            y.set(r, sum * factor * row_scale(weights.layout, row));
         }
     });
 }
@@ -172,18 +172,9 @@ fn row_kernel(isa: Isa) -> RowKernel {
     }
 }
 
-fn constant(layout: Layout, tensor_scale: f32) -> f32 {
-    match layout {
-        Layout::Fp8E4m3 | Layout::Fp8E5m2 => tensor_scale,
-        Layout::Mxfp4 => 0.5,
-        Layout::Nvfp4 => 0.5 / tensor_scale,
-        _ => 1.0,
-    }
-}
-
 fn row_scale(layout: Layout, row: RowRef<'_>) -> f32 {
-    match (layout, row.scales.first_chunk()) {
-        (Layout::Int8, Some(bytes)) => f32::from_le_bytes(*bytes),
+    match row.scales.first_chunk() {
+        Some(bytes) if layout.spec().row_scale_bytes > 0 => f32::from_le_bytes(*bytes),
         _ => 1.0,
     }
 }

@@ -12,14 +12,14 @@ use super::isa::{Isa, Level};
 
 /// How much a kernel works at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
+pub struct ChainShape {
     /// Chains that do not depend on each other.
     pub chains: usize,
     /// Multiply-adds in one step of a chain.
     pub lanes: usize,
 }
 
-impl Shape {
+impl ChainShape {
     /// Operations of that many rounds; a multiply-add counts 2.
     pub const fn operations(self, rounds: u64) -> u64 {
         2 * rounds * (self.chains * self.lanes) as u64
@@ -38,12 +38,12 @@ fn start(chain: usize) -> f32 {
 }
 
 /// Chains and lanes of FP32 on this instruction set.
-pub const fn fma_shape(isa: Isa) -> Shape {
+pub const fn fma_shape(isa: Isa) -> ChainShape {
     match isa.level() {
         Level::Portable => portable::FMA,
-        Level::Avx2 | Level::AvxVnni => Shape { chains: 12, lanes: 8 },
-        Level::Avx512 | Level::Avx512Vnni => Shape { chains: 12, lanes: 16 },
-        Level::Neon | Level::NeonDot => Shape { chains: 20, lanes: 4 },
+        Level::Avx2 | Level::AvxVnni => ChainShape { chains: 12, lanes: 8 },
+        Level::Avx512 | Level::Avx512Vnni => ChainShape { chains: 12, lanes: 16 },
+        Level::Neon | Level::NeonDot => ChainShape { chains: 20, lanes: 4 },
     }
 }
 
@@ -82,12 +82,12 @@ pub struct DotInput {
 }
 
 /// Chains and lanes of INT8 with INT32 sums on this instruction set.
-pub const fn dot_shape(isa: Isa) -> Shape {
+pub const fn dot_shape(isa: Isa) -> ChainShape {
     match isa.level() {
         Level::Portable => portable::DOT,
-        Level::Avx2 | Level::AvxVnni => Shape { chains: 12, lanes: 32 },
-        Level::Avx512 | Level::Avx512Vnni => Shape { chains: 12, lanes: 64 },
-        Level::Neon | Level::NeonDot => Shape { chains: 20, lanes: 16 },
+        Level::Avx2 | Level::AvxVnni => ChainShape { chains: 12, lanes: 32 },
+        Level::Avx512 | Level::Avx512Vnni => ChainShape { chains: 12, lanes: 64 },
+        Level::Neon | Level::NeonDot => ChainShape { chains: 20, lanes: 16 },
     }
 }
 
@@ -167,6 +167,6 @@ mod tests {
     #[test]
     fn operations_by_hand() {
         // 12 chains of 16 lanes: 384 FLOP per round.
-        assert_eq!(Shape { chains: 12, lanes: 16 }.operations(10), 3840);
+        assert_eq!(ChainShape { chains: 12, lanes: 16 }.operations(10), 3840);
     }
 }

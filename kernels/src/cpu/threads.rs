@@ -227,11 +227,11 @@ fn take_part(shared: &Shared, worker: Worker) {
 
 /// Waits: burning time first, then giving the core away, then asleep until somebody unparks this thread.
 fn wait_until(spins: u32, ready: impl Fn() -> bool) {
-    for turn in 0..spins + YIELDS {
+    for iteration in 0..spins + YIELDS {
         if ready() {
             return;
         }
-        if turn < spins {
+        if iteration < spins {
             core::hint::spin_loop();
         } else {
             thread::yield_now();

@@ -7,7 +7,7 @@ use calc_core::math::{exp, ln};
 
 use super::stopper::{Stopper, Verdict};
 use super::window::Windows;
-use super::{Clock, Flag, Plan, Stage, Stopped, Turn, go_on};
+use super::{Clock, Flag, Iteration, Plan, Stage, Stopped, go_on};
 use crate::random::Random;
 use crate::stats::{ALARM, CONFIDENCE, Interval, bimodal, median};
 
@@ -15,9 +15,9 @@ use crate::stats::{ALARM, CONFIDENCE, Interval, bimodal, median};
 #[expect(missing_debug_implementations, reason = "calls have nothing to show")]
 pub struct Pair<'a, E> {
     /// What it is compared with.
-    pub a: &'a mut dyn FnMut(Turn) -> Result<(), E>,
+    pub a: &'a mut dyn FnMut(Iteration) -> Result<(), E>,
     /// What is compared.
-    pub b: &'a mut dyn FnMut(Turn) -> Result<(), E>,
+    pub b: &'a mut dyn FnMut(Iteration) -> Result<(), E>,
     /// Of the random order.
     pub seed: u64,
 }
@@ -56,7 +56,7 @@ pub fn interleave<E>(
     let steady = b.warm_up(&plan.warm_up, watch)?.is_steady && steady;
     go_on(watch, Stage::Begin)?;
     let start = clock.now_ns();
-    let mut seen = Seen::default();
+    let mut seen = TimedPairs::default();
     let mut stopper = Stopper::new(plan.rule);
     let timed_out = loop {
         if random.coin() {
@@ -85,13 +85,13 @@ pub fn interleave<E>(
 
 /// Pairs so far.
 #[derive(Default)]
-struct Seen {
+struct TimedPairs {
     a: Vec<f64>,
     b: Vec<f64>,
     logs: Vec<f64>,
 }
 
-impl Seen {
+impl TimedPairs {
     fn push(&mut self, a: f64, b: f64) {
         self.a.push(a);
         self.b.push(b);

@@ -207,9 +207,9 @@ fn a_device_that_slows_down_is_found_and_a_steady_one_is_not_accused() {
 #[test]
 fn a_fallen_clock_is_throttling() {
     let mut measured = timed(&QUICK, 1, |_| 1e-3);
-    measured.note_speeds(3.0e9, 2.95e9);
+    measured.flag_throttling(3.0e9, 2.95e9);
     assert!(!measured.flags.contains(&Flag::Throttled));
-    measured.note_speeds(3.0e9, 2.7e9);
+    measured.flag_throttling(3.0e9, 2.7e9);
     assert!(measured.flags.contains(&Flag::Throttled));
 }
 
@@ -267,8 +267,8 @@ fn an_interruption_while_warming_up_leaves_windows_as_long_as_promised() {
     // Calls of 20 µs, 50 in a window; one is interrupted for 10 ms, whichever it is.
     for interrupted in 0..2000 {
         let clock = Scripted::new(1);
-        let mut call = |turn: Turn| -> Result<(), Infallible> {
-            clock.pass(if turn.number == interrupted { 10e-3 } else { 20e-6 });
+        let mut call = |iteration: Iteration| -> Result<(), Infallible> {
+            clock.pass(if iteration.index == interrupted { 10e-3 } else { 20e-6 });
             Ok(())
         };
         let calls = measure(&clock, &plan, &mut call, &mut watch).unwrap().calls_per_window;
@@ -279,21 +279,21 @@ fn an_interruption_while_warming_up_leaves_windows_as_long_as_promised() {
 #[test]
 fn buffers_rotate_because_every_call_has_its_number() {
     let clock = Scripted::new(1);
-    let mut turns = Vec::new();
-    let mut call = |turn: Turn| -> Result<(), Infallible> {
-        turns.push(turn.number);
+    let mut indices = Vec::new();
+    let mut call = |iteration: Iteration| -> Result<(), Infallible> {
+        indices.push(iteration.index);
         clock.pass(1e-3);
         Ok(())
     };
     measure(&clock, &QUICK, &mut call, &mut watch).unwrap();
-    assert!(turns.iter().copied().eq(0..turns.len() as u64));
+    assert!(indices.iter().copied().eq(0..indices.len() as u64));
 }
 
 #[test]
 fn a_failing_call_a_canceling_watcher_and_a_stopped_clock_end_it() {
     let clock = Scripted::new(1);
-    let mut fails = |turn: Turn| {
-        if turn.number == 30 {
+    let mut fails = |iteration: Iteration| {
+        if iteration.index == 30 {
             Err("broken")
         } else {
             clock.pass(1e-3);

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use super::{Clock, Plan, Stage, Stopped, Turn, WarmUp, go_on};
+use super::{Clock, Iteration, Plan, Stage, Stopped, WarmUp, go_on};
 
 /// A window has at least this many steps of the clock, so that one step is half a percent.
 const STEPS: u64 = 200;
@@ -17,9 +17,9 @@ const AGREE: usize = 4;
 /// Timed windows of one call.
 pub(super) struct Windows<'a, E> {
     clock: &'a dyn Clock,
-    call: &'a mut dyn FnMut(Turn) -> Result<(), E>,
+    call: &'a mut dyn FnMut(Iteration) -> Result<(), E>,
     length: u64,
-    turn: u64,
+    iteration: u64,
     calls: u64,
 }
 
@@ -33,11 +33,11 @@ impl<'a, E> Windows<'a, E> {
     pub(super) fn new(
         clock: &'a dyn Clock,
         plan: &Plan,
-        call: &'a mut dyn FnMut(Turn) -> Result<(), E>,
+        call: &'a mut dyn FnMut(Iteration) -> Result<(), E>,
     ) -> Result<Self, Stopped<E>> {
         let step = step(clock).ok_or(Stopped::NoTime)?;
         let length = nanoseconds(plan.window).max(step * STEPS);
-        Ok(Self { clock, call, length, turn: 0, calls: 1 })
+        Ok(Self { clock, call, length, iteration: 0, calls: 1 })
     }
 
     pub(super) const fn calls(&self) -> u64 {
@@ -48,9 +48,9 @@ impl<'a, E> Windows<'a, E> {
     fn time(&mut self, calls: u64) -> Result<u64, Stopped<E>> {
         let start = self.clock.now_ns();
         for left in (0..calls).rev() {
-            let turn = Turn { number: self.turn, ends_window: left == 0 };
-            (self.call)(turn).map_err(Stopped::Failed)?;
-            self.turn += 1;
+            let iteration = Iteration { index: self.iteration, ends_window: left == 0 };
+            (self.call)(iteration).map_err(Stopped::Failed)?;
+            self.iteration += 1;
         }
         Ok(self.clock.now_ns().saturating_sub(start))
     }

@@ -4,7 +4,7 @@
 
 use half::f16;
 
-use super::round::{away, byte, largest, truncated};
+use super::rounding::{byte, half_away_from_zero, largest, toward_zero};
 
 const BLOCK: usize = 32;
 
@@ -29,7 +29,7 @@ pub(super) fn encode_q8_0(row: &[f32], codes: &mut [u8]) {
         stored[..2].copy_from_slice(&half.to_le_bytes());
         let reciprocal = reciprocal(scale);
         for (value, code) in padded(values).iter().zip(&mut stored[2..]) {
-            *code = byte(away(value * reciprocal, -127, 127));
+            *code = byte(half_away_from_zero(value * reciprocal, -127, 127));
         }
     }
 }
@@ -56,7 +56,7 @@ pub(super) fn encode_q4_0(row: &[f32], codes: &mut [u8]) {
         let half = f16::from_f32(scale);
         stored[..2].copy_from_slice(&half.to_le_bytes());
         let reciprocal = reciprocal(scale);
-        let quantum = |value: f32| byte(truncated(value * reciprocal + 8.5, 0, 15));
+        let quantum = |value: f32| byte(toward_zero(value * reciprocal + 8.5, 0, 15));
         let block = padded(values);
         let (low, high) = block.split_at(BLOCK / 2);
         for ((low, high), code) in low.iter().zip(high).zip(&mut stored[2..]) {

@@ -5,7 +5,7 @@
 
 use half::bf16;
 
-use super::round::{byte, largest, to_even};
+use super::rounding::{byte, half_to_even, largest};
 use super::{RowMut, RowRef};
 
 /// The BF16 at this place of a plane.
@@ -23,7 +23,7 @@ pub(super) fn encode_int8(row: &[f32], out: &mut RowMut<'_>) {
     let scale = largest(row) / 127.5;
     out.scales.copy_from_slice(&scale.to_le_bytes());
     for (value, code) in row.iter().zip(&mut *out.codes) {
-        *code = byte(to_even(steps(*value, scale), -128, 127));
+        *code = byte(half_to_even(steps(*value, scale), -128, 127));
     }
 }
 
@@ -42,7 +42,7 @@ pub(super) fn encode_int8_groups(group: usize, row: &[f32], out: &mut RowMut<'_>
         let scale = bf16::from_f32(largest(values) / 127.5);
         *stored_scale = scale.to_le_bytes();
         for (value, code) in values.iter().zip(codes) {
-            *code = byte(to_even(steps(*value, scale.to_f32()), -128, 127));
+            *code = byte(half_to_even(steps(*value, scale.to_f32()), -128, 127));
         }
     }
 }
@@ -78,7 +78,7 @@ pub(super) fn encode_int4_sym(group: usize, row: &[f32], out: &mut RowMut<'_>) {
         codes.fill(0);
         for j in 0..group {
             let value = values.get(j).copied().unwrap_or(0.0);
-            put_nibble(codes, j, byte(to_even(steps(value, scale.to_f32()), -8, 7) + 8));
+            put_nibble(codes, j, byte(half_to_even(steps(value, scale.to_f32()), -8, 7) + 8));
         }
     }
 }
@@ -101,13 +101,13 @@ pub(super) fn encode_int4_zero(group: usize, row: &[f32], out: &mut RowMut<'_>) 
         let high = values.iter().copied().fold(0.0, f32::max);
         // Divided before the difference is taken, so that no pair of finite values overflows.
         let scale = bf16::from_f32(high / 15.0 - low / 15.0);
-        let zero = to_even(steps(-low, scale.to_f32()), 0, 15);
+        let zero = half_to_even(steps(-low, scale.to_f32()), 0, 15);
         *stored_scale = scale.to_le_bytes();
         *stored_zero = bf16::from_f32(f32::from(zero)).to_le_bytes();
         codes.fill(0);
         for j in 0..group {
             let value = values.get(j).copied().unwrap_or(0.0);
-            let q = to_even(steps(value, scale.to_f32()) + f32::from(zero), 0, 15);
+            let q = half_to_even(steps(value, scale.to_f32()) + f32::from(zero), 0, 15);
             put_nibble(codes, j, byte(q));
         }
     }

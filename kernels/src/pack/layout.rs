@@ -1,11 +1,14 @@
-//! The layouts: which catalog format each stores, and how many bytes of a row lie in which plane.
+//! Packed layouts: the key and catalog format of each, and the bytes of a row in each plane.
+//! The facts of a layout are one row of [`super::table`].
 
 use calc_core::quant_format::QuantFormat;
 
-/// How a matrix of weights lies in memory, row by row along K.
+use super::table::{LayoutSpec, TABLE};
+
+/// Memory layout of a weight matrix, row by row along K.
 ///
-/// A row has codes, and where the layout keeps them apart, scales and zero points. The layouts of GGUF have their scales
-/// between the codes.
+/// A row has a plane of codes and, where the layout stores them apart, planes of scales and zero points. GGUF layouts store
+/// the scale of a block in front of its codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// IEEE 754 binary32.
@@ -30,7 +33,7 @@ pub enum Layout {
     Int4G128,
     /// As [`Layout::Int4G32Sym`], per 128.
     Int4G128Sym,
-    /// Nibbles into the sixteen quantiles of a normal distribution, high nibble first; an FP32 maximum per 64.
+    /// Nibbles that index sixteen quantiles of a normal distribution, high nibble first; an FP32 maximum per 64.
     Nf4,
     /// E2M1, low nibble first; a power of two (E8M0) per 32.
     Mxfp4,
@@ -42,172 +45,123 @@ pub enum Layout {
     GgufQ4_0,
 }
 
-/// What the bytes of a layout differ by from the catalog's row of the format, and why.
+/// By how much the bytes of a layout differ from its catalog format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Difference {
-    /// The layout.
-    pub layout: Layout,
-    /// Bits of a block more (or fewer) than the catalog says.
+    /// Bits per block beyond those of the catalog row; negative if fewer.
     pub bits_per_block: i32,
-    /// Why.
+    /// Reason, as a clause.
     pub why: &'static str,
 }
 
-/// All layouts whose bytes are not those of the catalog. Everything else is tied to it by a test.
-pub const DIFFERENCES: &[Difference] = &[Difference {
-    layout: Layout::Int4G32Sym,
-    bits_per_block: -16,
-    why: "the catalog has groups of 32 only with a zero point; the symmetric layout has none",
-}];
+/// How GEMV kernels read the codes of a layout. It decides the form of the input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CodeKind {
+    /// Codes become FP32 and meet the FP32 input.
+    Floats,
+    /// INT8 codes, one per byte: integer dot products with an input quantized to INT8.
+    Bytes,
+    /// 4-bit codes, two per byte: integer dot products with an input quantized to INT8.
+    Nibbles,
+}
+
+/// Catalog formats that have a packed layout and so can be measured by a GEMV kernel, widest first. Lists of measurable
+/// formats elsewhere are this one.
+pub fn formats() -> impl Iterator<Item = &'static QuantFormat> {
+    let stores_its_own = |layout: &Layout| layout.key() == layout.format().key;
+    Layout::ALL.into_iter().filter(stores_its_own).map(Layout::format)
+}
 
 impl Layout {
-    /// All layouts, wide ones first.
-    pub const ALL: [Self; 16] = [
-        Self::Fp32,
-        Self::Fp16,
-        Self::Bf16,
-        Self::Fp8E4m3,
-        Self::Fp8E5m2,
-        Self::Int8,
-        Self::Int8G128,
-        Self::Int4G32,
-        Self::Int4G32Sym,
-        Self::Int4G128,
-        Self::Int4G128Sym,
-        Self::Nf4,
-        Self::Mxfp4,
-        Self::Nvfp4,
-        Self::GgufQ8_0,
-        Self::GgufQ4_0,
-    ];
+    /// All layouts, widest first: the order of the table.
+    pub const ALL: [Self; TABLE.len()] = {
+        let mut all = [Self::Fp32; TABLE.len()];
+        let mut index = 0;
+        while index < all.len() {
+            all[index] = TABLE[index].layout;
+            assert!(all[index] as usize == index, "the table has the order of the enum");
+            index += 1;
+        }
+        all
+    };
 
-    /// Key of the layout: that of the catalog where the catalog has a row for it alone.
+    pub(crate) const fn spec(self) -> &'static LayoutSpec {
+        &TABLE[self as usize]
+    }
+
+    /// Key in flags and records: the key of the catalog format, or a key of its own where another layout stores that format.
     pub const fn key(self) -> &'static str {
-        match self {
-            Self::Int4G32Sym => "int4_g32_sym",
-            _ => self.format_key(),
-        }
+        self.spec().key
     }
 
-    /// Key of the catalog format that it stores.
-    pub const fn format_key(self) -> &'static str {
-        match self {
-            Self::Fp32 => "fp32",
-            Self::Fp16 => "fp16",
-            Self::Bf16 => "bf16",
-            Self::Fp8E4m3 => "fp8_e4m3",
-            Self::Fp8E5m2 => "fp8_e5m2",
-            Self::Int8 => "int8",
-            Self::Int8G128 => "int8_g128",
-            Self::Int4G32 | Self::Int4G32Sym => "int4_g32",
-            Self::Int4G128 => "int4_g128",
-            Self::Int4G128Sym => "int4_g128_sym",
-            Self::Nf4 => "nf4",
-            Self::Mxfp4 => "mxfp4",
-            Self::Nvfp4 => "nvfp4",
-            Self::GgufQ8_0 => "gguf_q8_0",
-            Self::GgufQ4_0 => "gguf_q4_0",
-        }
-    }
-
-    /// The layout of a key, if there is one.
+    /// The layout with a key.
     pub fn by_key(key: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|layout| layout.key() == key)
     }
 
-    /// The catalog format that it stores.
-    ///
-    /// # Panics
-    /// Never: a test looks up the key of every layout.
-    pub fn format(self) -> &'static QuantFormat {
-        calc_core::catalog::format(self.format_key()).expect("a test looks up every layout's key")
+    /// Catalog format that the layout stores.
+    pub const fn format(self) -> &'static QuantFormat {
+        self.spec().format
     }
 
-    /// Elements along K that share a scale; 1 where none is shared along a part of K.
+    /// By how much its bytes differ from those of [`Layout::format`]; `None` if they are equal.
+    pub const fn difference(self) -> Option<Difference> {
+        self.spec().difference
+    }
+
+    /// How GEMV kernels read the codes.
+    pub const fn code_kind(self) -> CodeKind {
+        self.spec().code_kind
+    }
+
+    /// Whether GEMV kernels multiply by an input that is quantized to INT8.
+    pub const fn quantizes_input(self) -> bool {
+        !matches!(self.code_kind(), CodeKind::Floats)
+    }
+
+    /// Elements along K that share a scale; 1 where no scale is shared along K.
     pub const fn block(self) -> usize {
-        match self {
-            Self::Fp32 | Self::Fp16 | Self::Bf16 | Self::Fp8E4m3 | Self::Fp8E5m2 | Self::Int8 => 1,
-            Self::Nvfp4 => 16,
-            Self::Int4G32 | Self::Int4G32Sym | Self::Mxfp4 | Self::GgufQ8_0 | Self::GgufQ4_0 => 32,
-            Self::Nf4 => 64,
-            Self::Int8G128 | Self::Int4G128 | Self::Int4G128Sym => 128,
-        }
+        self.spec().block
     }
 
-    /// Bytes of codes in a block.
+    /// Bytes of codes per block; GGUF layouts include the scale.
     pub const fn block_code_bytes(self) -> usize {
-        match self {
-            Self::Fp32 => 4,
-            Self::Fp16 | Self::Bf16 => 2,
-            Self::Fp8E4m3 | Self::Fp8E5m2 | Self::Int8 => 1,
-            Self::Int8G128 => 128,
-            Self::Int4G32 | Self::Int4G32Sym | Self::Mxfp4 => 16,
-            Self::Int4G128 | Self::Int4G128Sym => 64,
-            Self::Nf4 => 32,
-            Self::Nvfp4 => 8,
-            Self::GgufQ8_0 => 34,
-            Self::GgufQ4_0 => 18,
-        }
+        self.spec().code_bytes
     }
 
-    /// Bytes of scales in a block, where they have a plane of their own.
+    /// Bytes of scales per block in the plane of scales.
     pub const fn block_scale_bytes(self) -> usize {
-        match self {
-            Self::Nf4 => 4,
-            Self::Int8G128
-            | Self::Int4G32
-            | Self::Int4G32Sym
-            | Self::Int4G128
-            | Self::Int4G128Sym => 2,
-            Self::Mxfp4 | Self::Nvfp4 => 1,
-            Self::Fp32
-            | Self::Fp16
-            | Self::Bf16
-            | Self::Fp8E4m3
-            | Self::Fp8E5m2
-            | Self::Int8
-            | Self::GgufQ8_0
-            | Self::GgufQ4_0 => 0,
-        }
+        self.spec().scale_bytes
     }
 
-    /// Bytes of zero points in a block.
+    /// Bytes of zero points per block.
     pub const fn block_zero_bytes(self) -> usize {
-        match self {
-            Self::Int4G32 | Self::Int4G128 => 2,
-            _ => 0,
-        }
+        self.spec().zero_bytes
     }
 
-    /// Blocks of a row of `cols` elements; the last is stored whole.
+    /// Blocks in a row of `cols` elements; the last one is stored whole.
     pub const fn blocks(self, cols: usize) -> usize {
         cols.div_ceil(self.block())
     }
 
-    /// Bytes of codes in a row.
+    /// Bytes of codes per row.
     pub const fn row_code_bytes(self, cols: usize) -> usize {
         self.blocks(cols) * self.block_code_bytes()
     }
 
-    /// Bytes of scales in a row; `int8` has one for the whole row.
+    /// Bytes of scales per row, of the blocks or of the whole row.
     pub const fn row_scale_bytes(self, cols: usize) -> usize {
-        match self {
-            Self::Int8 => 4,
-            _ => self.blocks(cols) * self.block_scale_bytes(),
-        }
+        self.blocks(cols) * self.block_scale_bytes() + self.spec().row_scale_bytes
     }
 
-    /// Bytes of zero points in a row.
+    /// Bytes of zero points per row.
     pub const fn row_zero_bytes(self, cols: usize) -> usize {
         self.blocks(cols) * self.block_zero_bytes()
     }
 
-    /// Bytes that the tensor has beside its rows: an FP32 scale, or nothing.
+    /// Bytes per tensor beside its rows: an FP32 scale, or nothing.
     pub const fn tensor_bytes(self) -> usize {
-        match self {
-            Self::Fp8E4m3 | Self::Fp8E5m2 | Self::Nvfp4 => 4,
-            _ => 0,
-        }
+        if self.spec().tensor_scale.is_some() { size_of::<f32>() } else { 0 }
     }
 
     /// Bytes of a matrix.
@@ -223,14 +177,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bytes_of_a_layout_are_those_of_the_catalog_but_for_the_table() {
+    fn bytes_equal_those_of_the_catalog_format_except_for_stated_differences() {
         for layout in Layout::ALL {
             let format = layout.format();
             assert_eq!(layout.block() as u64, format.block, "{layout:?}");
-            let more = DIFFERENCES.iter().find(|d| d.layout == layout);
+            let more = layout.difference();
+            assert!(more.is_none_or(|more| more.bits_per_block != 0 && !more.why.is_empty()));
             for (rows, cols) in [(1, 1), (3, 127), (5, 128), (2, 129), (7, 5000)] {
                 let stored = format.stored_bytes(rows as u64, cols as u64).get();
-                let bits = more.map_or(0.0, |d| f64::from(d.bits_per_block));
+                let bits = more.map_or(0.0, |more| f64::from(more.bits_per_block));
                 let expected = stored + bits / 8.0 * (rows * layout.blocks(cols)) as f64;
                 let got = layout.bytes(rows, cols) as f64;
                 assert!((got - expected).abs() < 0.5, "{layout:?}: {got} B, not {expected} B");
@@ -239,10 +194,11 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_a_difference() {
-        for difference in DIFFERENCES {
-            assert_ne!(difference.bits_per_block, 0);
-            assert!(!difference.why.is_empty());
+    fn a_measurable_format_is_listed_once() {
+        let keys: Vec<&str> = formats().map(|format| format.key).collect();
+        for layout in Layout::ALL {
+            let found = keys.iter().filter(|key| **key == layout.format().key).count();
+            assert_eq!(found, 1, "{layout:?}");
         }
     }
 

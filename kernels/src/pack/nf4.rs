@@ -3,7 +3,7 @@
 //! As bitsandbytes stores it, but that blocks start anew with each row: bitsandbytes lets them run across the whole tensor,
 //! which is the same where 64 divides K.
 
-use super::round::largest;
+use super::rounding::largest;
 use super::{RowMut, RowRef};
 
 /// The values of the sixteen codes (bitsandbytes 0.50.2, `_NF4_QUANT_TABLE`).

@@ -13,7 +13,6 @@ use super::presets::Presets;
 use crate::lazy::Part;
 use crate::state::derived::{Shown, inputs_summary, rule_name};
 use crate::state::inputs::{Inputs, Role};
-use crate::state::names::short_name;
 use crate::state::picker::{activation_groups, bits, cache_groups, weight_groups};
 use crate::state::session::{Session, Step};
 
@@ -66,7 +65,7 @@ pub fn InputsPanel() -> impl IntoView {
             <Picker
                 id="kv"
                 label="KV cache"
-                groups=derived(move || cache_groups(&short_name(inputs.with(Inputs::carrier))))
+                groups=derived(move || cache_groups(inputs.with(Inputs::carrier).short_name))
                 chosen=text(move || inputs.with(|inputs| inputs.kv.map_or("", |format| format.key).to_owned()))
                 detail=text(move || inputs.with(|inputs| bits(inputs.format())))
                 on_choose=Callback::new(on_kv)

@@ -9,7 +9,6 @@ use crate::lazy::Part;
 use crate::state::advice::Taken;
 use crate::state::advice::question::of_operator;
 use crate::state::inputs::Inputs;
-use crate::state::names::short_name;
 use crate::state::operator::Op;
 use crate::state::session::Session;
 
@@ -21,7 +20,7 @@ pub fn LimitsPanel() -> impl IntoView {
     let stale = move || session.shown.with(crate::state::derived::Shown::is_stale);
     let advice = advice_of(session, of_operator);
     let advised = memo(move |_| session.inputs.with(|inputs: &Inputs| inputs.op == Op::Gemm));
-    let name = text(move || session.inputs.with(|inputs| short_name(inputs.format())));
+    let name = text(move || session.inputs.with(|inputs| inputs.format().short_name.to_owned()));
     let limits = Fetched::new(Part::Limits);
     view! {
         <div class:stale=flag(stale)>

@@ -3,7 +3,7 @@
 use chart::mark::Mark;
 use leptos::prelude::*;
 
-use crate::state::names::mark_corners;
+use crate::state::marks::mark_corners;
 
 /// The mark that the chart uses for the format. It says nothing that its name does not.
 #[component]

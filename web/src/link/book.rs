@@ -4,9 +4,10 @@
 use protocol::bench::BenchRecord;
 use protocol::fault::Fault;
 use protocol::job::{JobEvent, JobId, JobState, JobSummary, NumberedEvent};
+use protocol::limits::LIMITS;
 
-/// Most jobs that are followed at once; a daemon allows 32.
-const FOLLOWED: usize = 16;
+/// Jobs that the page follows at once: half of what a session may, so that another list of jobs has room.
+const FOLLOWED: usize = LIMITS.subscriptions as usize / 2;
 
 /// What is done with what a job finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -20,7 +20,6 @@ use super::derived::Cell;
 use super::inputs::Inputs;
 use super::model::fields::Field;
 use super::model::roles::Role;
-use super::names::short_name;
 
 /// Digits that give the mean bits of every mixed file exactly.
 const BITS_DIGITS: usize = 6;
@@ -184,7 +183,7 @@ fn formats(precision: &Precision, scheme: &Scheme) -> String {
         Some(WeightSize::BitsPerWeight(bits)) => bits,
         Some(WeightSize::Total(_)) | None => precision.weights.bits_per_element(),
     };
-    let (bits, activations) = (text::short(bits, 4), short_name(precision.activations));
+    let (bits, activations) = (text::short(bits, 4), precision.activations.short_name);
     format!("weights {bits} bit, activations {activations}")
 }
 

@@ -21,7 +21,6 @@ use report::verdict;
 use report::verdict::explain::Explanation;
 
 use super::inputs::{Inputs, Role};
-use super::names::short_name;
 use super::operator::Fault;
 use super::points::{self, PointRow};
 
@@ -125,7 +124,7 @@ pub fn derive(inputs: &Inputs) -> Result<Kernel, Vec<Fault>> {
     let (sentence, line, runs) = match chosen {
         Some((_, Ok(answer))) => (verdict::sentence(answer), verdict::line(answer), true),
         Some((format, Err(error))) => {
-            (format!("{} does not run here.", short_name(format)), refusal(error), false)
+            (format!("{} does not run here.", format.short_name), refusal(error), false)
         }
         None => (String::new(), String::new(), false),
     };
@@ -141,7 +140,7 @@ pub fn derive(inputs: &Inputs) -> Result<Kernel, Vec<Fault>> {
             .iter()
             .map(|(format, answer)| question.row(format, answer, baseline.as_ref()))
             .collect(),
-        baseline: short_name(half),
+        baseline: half.short_name.to_owned(),
         runs,
         facts: panel::facts(&question),
     })
@@ -272,7 +271,7 @@ fn chart(question: &Question<'_>, answers: &[Answered]) -> Roofline {
         chart.points.push(PointInput {
             key: format.key.to_owned(),
             mark: mark(format.key),
-            label: short_name(format),
+            label: format.short_name.to_owned(),
             intensity: answer.cost.intensity(),
             attained: answer.ideal_rate(),
             expected: Some(answer.cost.flops / answer.expected.time),

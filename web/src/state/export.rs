@@ -17,7 +17,6 @@ use report::work;
 use super::derived::{self, RowState};
 use super::fragment::{self, Carried, understand};
 use super::inputs::{Inputs, View};
-use super::names::short_name;
 use super::url;
 
 /// Size of a saved picture.
@@ -127,7 +126,7 @@ pub fn show_work(query: &str, carried: &str) -> String {
         }
         Err(error) => {
             let why = work::expression::escaped(&derived::refusal(&error));
-            format!("<p>{} does not run here: {why}</p>", short_name(inputs.format()))
+            format!("<p>{} does not run here: {why}</p>", inputs.format().short_name)
         }
     }
 }

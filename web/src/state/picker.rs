@@ -10,7 +10,6 @@ use super::inputs::Inputs;
 use super::model::answer::parameters;
 use super::model::inputs::Base;
 use super::model::roles::Role;
-use super::names::short_name;
 
 /// One option.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -247,9 +246,9 @@ pub fn role_groups(role: Role, rule: &str) -> Vec<Group> {
 fn format_choice(format: &'static QuantFormat) -> Choice {
     Choice {
         key: format.key.to_owned(),
-        name: short_name(format),
+        name: format.short_name.to_owned(),
         detail: bits(format),
-        haystack: format!("{} {} {}", short_name(format), format.name, format.key)
+        haystack: format!("{} {} {}", format.short_name, format.name, format.key)
             .to_ascii_lowercase(),
     }
 }

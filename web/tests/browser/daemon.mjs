@@ -94,7 +94,7 @@ export async function startDaemon({ versions = { min: 1, max: 1 }, scopes = ['re
         return session.say({ type: 'paired', key: hex(key), proof: hex(hmac(code, text('paired', [key]))), scopes, session: 1, epoch: '0000000000000001' }, id);
       }
       const secret = keys.get(ask.key);
-      if (!secret || hex(hmac(secret, text('identify'))) !== ask.proof) return part(4401, 'unauthenticated', 'this key is not known here');
+      if (!secret || hex(hmac(secret, text('identify'))) !== ask.proof) return part(4401, 'unauthenticated', 'this key is unknown to the daemon');
       proved = true;
       session.say({ type: 'identified', proof: hex(hmac(secret, text('identified'))), scopes, session: 1, epoch: '0000000000000001' }, id);
     };

@@ -7,7 +7,7 @@ import { withPage } from './harness.mjs';
 import { newState, startRidgepoint } from './servers.mjs';
 
 const site = process.env.RIDGEPOINT_SITE;
-const hooks = { fake: true };
+const hooks = { scripted: true };
 const state = (page, title) => page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor({ timeout: 20_000 });
 const press = (page, name) => page.getByRole('button', { name, exact: true }).click();
 const rows = (page) => page.locator('#measured tbody tr:not(.warned)').count();
@@ -18,7 +18,7 @@ const scripted = (page, steps, stepMs) => page.addInitScript(([steps, stepMs]) =
   WebSocket.prototype.send = function (text) {
     const message = JSON.parse(text);
     if (message.ask.type === 'start_job') {
-      message.ask.job = { kind: 'fake', steps, step_ms: stepMs };
+      message.ask.job = { kind: 'bench', what: 'bandwidth', backend: `scripted-${steps}-${stepMs}-x-finish` };
     }
     return send.call(this, JSON.stringify(message));
   };

@@ -1,6 +1,6 @@
 // The whole loop with the real daemon and its real kernels: the printed link, the roofs of this machine, a spot check of all precisions,
-// a calibration, kill -9 in the middle of a sweep, and the way back. A test hook makes the daemon take a glance at few points, because
-// here it is about the way and not about the numbers; the daemon says so when it starts.
+// a calibration, kill -9 in the middle of a sweep, and the way back. A test hook makes the daemon measure few points a few times: the
+// messages are tested here, not the figures.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { canvasColors, plain, type } from './page.mjs';
 import { newState, startRidgepoint } from './servers.mjs';
 
 const site = process.env.RIDGEPOINT_SITE;
-const hooks = { glance: 9 };
+const hooks = { quick_plan: 9 };
 const patient = { timeout: 60_000 };
 const state = (page, title) => page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor(patient);
 const press = (page, name) => page.getByRole('button', { name, exact: true }).click(patient);

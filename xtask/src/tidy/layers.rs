@@ -66,17 +66,20 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "companion",
-        "clock hooks measure reason
+        "clock worker::script
+         hooks measure reason
          keys telemetry
          audit jobs worker
          cli::files cli::flags cli::lines cli::output
          cli::bench cli::requests cli::sheet cli::socket
          cli::api cli::merge cli::state
          server::embedded server::refusal server::throttle server::host server::origin server::interrupt
-         server::metrics server::audit server::openapi server::rest
-         server::handshake
+         server::static_files server::keyring server::places server::peer server::socket server::table
+         server::daemon
+         server::reply server::audit
+         server::metrics server::openapi server::rest server::handshake
          server::session
-         server::socket
+         server::upgrade
          server::routes
          server::guard
          server
@@ -111,18 +114,8 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("companion", "cli::compare::measured", "cli::compare::csv"),
     ("companion", "cli::listen", "cli::serve"),
     ("companion", "cli::sweep::row", "cli::sweep::grid"),
-    ("companion", "jobs::admit", "cli"),
-    ("companion", "server::audit", "server::guard"),
-    ("companion", "server::handshake", "server::guard"),
-    ("companion", "server::handshake", "server::socket"),
-    ("companion", "server::metrics", "server::guard"),
-    ("companion", "server::openapi", "server::routes"),
     ("companion", "server::rest", "cli"),
-    ("companion", "server::rest", "server::guard"),
-    ("companion", "server::routes", "cli"),
-    ("companion", "server::routes", "server::guard"),
-    ("companion", "server::session", "server::socket"),
-    ("companion", "server::socket", "server::guard"),
+    ("companion", "server::table", "cli"),
     ("kernels", "stats::worth", "stats::shape"),
     ("report", "device_file::wrong_type", "words::errors"),
     ("report", "model_file", "request"),

@@ -60,13 +60,12 @@ fn what(inputs: &CheckInputs) -> String {
 
 fn model(inputs: &EstimateInputs) -> String {
     let precision = &inputs.precision;
-    let name = words::check::short_name;
     let experts = precision.experts.filter(|_| inputs.model.arch.moe.is_some());
     let experts =
-        experts.map_or(String::new(), |format| format!(" with experts in {}", name(format)));
+        experts.map_or(String::new(), |format| format!(" with experts in {}", format.short_name));
     let batch = inputs.workload.batch;
     let users = if batch > 1 { format!(", batch {batch},") } else { String::new() };
-    format!("{} in {}{experts}{users}", inputs.model.name, name(precision.weights))
+    format!("{} in {}{experts}{users}", inputs.model.name, precision.weights.short_name)
 }
 
 fn claimed(inputs: &CheckInputs, answer: &Check) -> String {

@@ -22,19 +22,12 @@ pub fn scheme_name(scheme: &Scheme) -> String {
     };
     let name = match format.key {
         "fp8_e4m3" => "FP8",
-        "int8" => "INT8",
-        "int4_g128" | "int4_g128_sym" => "INT4 g128",
-        "int4_g32" => "INT4 g32",
-        "int3_g128" => "INT3 g128",
-        "int2_g64" => "INT2 g64",
-        "nvfp4" => "NVFP4",
-        "mxfp4" => "MXFP4",
-        "nf4" => "NF4",
+        "int4_g128_sym" => "INT4 g128",
         "nf4_dq" => "NF4, double quantized",
         "gguf_q4_k" => "GGUF Q4_K_M",
         "gguf_q5_k" => "GGUF Q5_K_M",
         "gguf_q3_k" => "GGUF Q3_K_M",
-        _ => format.name,
+        _ => format.short_name,
     };
     if scheme.activations.is_some() {
         return format!("{name} weights and activations");

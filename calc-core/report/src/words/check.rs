@@ -164,15 +164,10 @@ pub fn explanation(found: &Explanation, answer: &Check) -> String {
     }
 }
 
-/// The name of a format without what it says in brackets: `INT4 group 128`.
-pub fn short_name(format: &QuantFormat) -> &'static str {
-    format.name.split(" (").next().unwrap_or_default()
-}
-
 /// Formats in few words: `FP8 E4M3 weights and activations (8 bits)`.
 fn stored(format: &QuantFormat, activations: Option<&QuantFormat>, bits: f64) -> String {
     let both = if activations.is_some() { " weights and activations" } else { "" };
-    format!("{}{both} ({} bits)", short_name(format), n::short(bits, 4))
+    format!("{}{both} ({} bits)", format.short_name, n::short(bits, 4))
 }
 
 /// A time as it counts for the claim.

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
-use kernels::backend::{Cache, Kernel, MatrixProduct, Product};
+use kernels::backend::{Cache, GemmShape, GemvShape, Kernel};
 use kernels::cpu::threads::Cores;
 use kernels::measure::StopRule;
 use kernels::pack::Layout;
@@ -283,8 +283,8 @@ fn way_of_record(record: &Value) -> Option<String> {
 
 fn name(kernel: Kernel, cache: Cache) -> String {
     let (m, n, k, weights) = match kernel {
-        Kernel::Gemv(Product { layout, n, k }) => (1, n, k, layout.key()),
-        Kernel::Gemm(MatrixProduct { element, m, n, k }) => (m, n, k, element.key()),
+        Kernel::Gemv(GemvShape { layout, n, k }) => (1, n, k, layout.key()),
+        Kernel::Gemm(GemmShape { element, m, n, k }) => (m, n, k, element.key()),
         Kernel::Read { .. }
         | Kernel::Copy { .. }
         | Kernel::Triad { .. }

@@ -62,11 +62,11 @@ fn records(share: f64, best: f64) -> Vec<BenchJson> {
     let mut reads = [30e9, best, 20e9].into_iter();
     let points = points(1 << 28);
     let record = |(kernel, _): &(Kernel, Cache)| match kernel {
-        Kernel::Gemv(Product { layout, n, k }) => {
+        Kernel::Gemv(GemvShape { layout, n, k }) => {
             let bytes = layout.format().stored_bytes(*n, *k).get();
             record(*kernel, bytes, 1.0, bytes / (share * 50e9) + 5e-6)
         }
-        Kernel::Gemm(MatrixProduct { m, n, k, .. }) => {
+        Kernel::Gemm(GemmShape { m, n, k, .. }) => {
             let flops = |m: u64| 2.0 * (m * n * k) as f64;
             record(*kernel, 1.0, flops(*m), flops(m + 20) / 0.5e12)
         }

@@ -4,10 +4,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use protocol::client::ClientMessage;
-use protocol::job::{FakeAct, JobEvent, JobId, JobState};
+use protocol::job::{JobEvent, JobId, JobState};
 use protocol::server::ServerMessage;
 
 use crate::harness::{Daemon, hooked};
+use crate::script::Act;
 use crate::socket::{Client, Heard};
 
 const CLIENTS: usize = 64;
@@ -50,9 +51,9 @@ fn watch(mut client: Client, job: JobId) -> Seen {
 fn sixty_four_clients_lose_nothing() {
     let seconds = std::env::var("RIDGEPOINT_SOAK_S").ok().and_then(|text| text.parse().ok());
     let seconds: u32 = seconds.unwrap_or(600);
-    let daemon = Daemon::start(&hooked(serde_json::json!({ "fake": true })));
+    let daemon = Daemon::start(&hooked(serde_json::json!({ "scripted": true })));
     let (mut first, key) = daemon.paired();
-    let job = first.fake(2 * seconds, 500, FakeAct::Finish);
+    let job = first.scripted(2 * seconds, 500, Act::Finish);
     let clients: Vec<_> = std::iter::once(first)
         .chain((1..CLIENTS).map(|_| daemon.connect(&key)))
         .map(|client| thread::spawn(move || watch(client, job)))
@@ -76,9 +77,9 @@ fn sixty_four_clients_lose_nothing() {
 /// C03: half open, as after a link that went down. Nothing is lost, and the place is free again.
 #[test]
 fn a_silent_connection_is_given_up_and_followed_again() {
-    let daemon = Daemon::start(&hooked(serde_json::json!({ "fake": true })));
+    let daemon = Daemon::start(&hooked(serde_json::json!({ "scripted": true })));
     let (mut client, key) = daemon.paired();
-    let job = client.fake(4, 100, FakeAct::Finish);
+    let job = client.scripted(4, 100, Act::Finish);
     let (before, start) = (daemon.open_files(), Instant::now());
     // It neither reads nor writes, so no ping is answered.
     while daemon.open_files() >= before {

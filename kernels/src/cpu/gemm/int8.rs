@@ -5,7 +5,7 @@ mod neon;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-use super::part::Part;
+use super::disjoint::DisjointRows;
 use crate::cpu::isa::{Isa, Level};
 use crate::cpu::threads::Pool;
 
@@ -76,7 +76,7 @@ fn excess(row: &[Line]) -> i32 {
 pub fn gemm_int8(isa: Isa, pool: &mut Pool, x: &IntMatrix, w: &IntMatrix, y: &mut [i32]) {
     assert_eq!(x.stride, w.stride, "operands of one K");
     assert_eq!(y.len(), x.rows * w.rows, "a place per row of X and row of W");
-    let y = Part::of(y);
+    let y = DisjointRows::of(y);
     pool.run(|worker| {
         let share = worker.share(x.rows, 1);
         let y = y.rows(worker, x.rows, w.rows);

@@ -21,7 +21,7 @@ use std::arch::x86_64::{
 use super::input::{Bytes, Floats, Input, Nibbles};
 use super::walk::walk;
 use super::x86::{E2M1_TABLE, E4M3_BY_F16, bf16x4, e8m0x4, f16x4, word};
-use crate::pack::{Layout, NF4, RowRef};
+use crate::pack::{CodeKind, Layout, NF4, RowRef};
 
 /// Numbers of a vector.
 const WIDTH: usize = 8;
@@ -34,21 +34,10 @@ pub(super) fn row(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
 
 #[target_feature(enable = "avx2,fma,f16c")]
 fn row_vectors(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
-    match layout {
-        Layout::Fp32
-        | Layout::Fp16
-        | Layout::Bf16
-        | Layout::Fp8E4m3
-        | Layout::Fp8E5m2
-        | Layout::Nf4 => floats(layout, row, x.floats()),
-        Layout::Int8 | Layout::Int8G128 | Layout::GgufQ8_0 => bytes(layout, row, x.bytes()),
-        Layout::Int4G32
-        | Layout::Int4G32Sym
-        | Layout::Int4G128
-        | Layout::Int4G128Sym
-        | Layout::Mxfp4
-        | Layout::Nvfp4
-        | Layout::GgufQ4_0 => nibbles(layout, row, x.nibbles()),
+    match layout.code_kind() {
+        CodeKind::Floats => floats(layout, row, x.floats()),
+        CodeKind::Bytes => bytes(layout, row, x.bytes()),
+        CodeKind::Nibbles => nibbles(layout, row, x.nibbles()),
     }
 }
 

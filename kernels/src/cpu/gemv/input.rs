@@ -1,7 +1,7 @@
 //! The input x as kernels read it: floats, or quantized bytes in the order in which nibbles come out of a vector.
 
-use crate::activation::{BLOCK, Multiply, quantize_block};
-use crate::pack::Layout;
+use crate::activation::{BLOCK, quantize_block};
+use crate::pack::{CodeKind, Layout};
 
 /// Elements of a chunk of floats or bytes.
 pub(super) const CHUNK: usize = 64;
@@ -43,21 +43,12 @@ pub(super) struct Bytes {
 pub(super) struct Nibbles {
     pub low: [i8; CHUNK],
     pub high: [i8; CHUNK],
-    /// −[`offset`] · the sum of a lane's codes.
+    /// −`nibble_offset` of the layout · the sum of a lane's codes.
     pub start: [i32; LANES],
     /// The scale of a lane's block.
     pub scale: [f32; LANES],
     /// The sum of a lane's values, scaled: what a zero point is multiplied by.
     pub sum: [f32; LANES],
-}
-
-/// What is added to weights of four bits so that they are not negative.
-pub(super) const fn offset(layout: Layout) -> i32 {
-    match layout {
-        Layout::Int4G32Sym | Layout::Int4G128Sym | Layout::GgufQ4_0 => 8,
-        Layout::Mxfp4 | Layout::Nvfp4 => 12,
-        _ => 0,
-    }
 }
 
 impl Input {
@@ -70,14 +61,14 @@ impl Input {
             bytes: Vec::new(),
             nibbles: Vec::new(),
         };
-        match Multiply::of(layout) {
-            Multiply::Floats => {
+        match layout.code_kind() {
+            CodeKind::Floats => {
                 input.floats = x.chunks(NIBBLES).flat_map(|x| two_of_floats(layout, x)).collect();
             }
-            Multiply::Bytes if is_bytes(layout) => {
+            CodeKind::Bytes => {
                 input.bytes = x.chunks(NIBBLES).flat_map(two_of_bytes).collect();
             }
-            Multiply::Bytes => {
+            CodeKind::Nibbles => {
                 input.nibbles = x.chunks(NIBBLES).map(|x| nibbles(layout, x)).collect();
             }
         }
@@ -101,10 +92,6 @@ impl Input {
     pub(super) fn nibbles(&self) -> &[Nibbles] {
         &self.nibbles
     }
-}
-
-const fn is_bytes(layout: Layout) -> bool {
-    matches!(layout, Layout::Int8 | Layout::Int8G128 | Layout::GgufQ8_0)
 }
 
 fn two_of_floats(layout: Layout, x: &[f32]) -> [Floats; 2] {
@@ -162,7 +149,7 @@ fn nibbles(layout: Layout, x: &[f32]) -> Nibbles {
     }
     for lane in 0..LANES {
         let sum = lane_sum(&chunk.low, lane) + lane_sum(&chunk.high, lane);
-        chunk.start[lane] = -offset(layout) * sum;
+        chunk.start[lane] = -layout.spec().nibble_offset * sum;
         chunk.scale[lane] = scales[lane * 8 / BLOCK];
         chunk.sum[lane] = chunk.scale[lane] * sum as f32;
     }
@@ -198,7 +185,7 @@ mod tests {
                 let expected = f32::from(u8::try_from(lane / 4 + 1).unwrap());
                 assert!((chunk.scale[lane] - expected).abs() < 1e-6);
                 assert!((chunk.sum[lane] - expected * 8.0 * 127.0).abs() < 1e-2);
-                assert_eq!(chunk.start[lane], -offset(layout) * 8 * 127);
+                assert_eq!(chunk.start[lane], -layout.spec().nibble_offset * 8 * 127);
             }
         }
     }

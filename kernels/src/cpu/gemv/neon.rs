@@ -19,7 +19,7 @@ use std::arch::asm;
 use super::input::{Bytes, Floats, Input, Nibbles};
 use super::portable::{E2M1_TWICE, INT4, UNSIGNED};
 use super::walk::walk;
-use crate::pack::{Layout, NF4, RowRef};
+use crate::pack::{CodeKind, Layout, NF4, RowRef};
 
 /// From E4M3 in the place of FP16's exponent and mantissa to its value: the biases differ by 8.
 const E4M3_BY_F16: f32 = 256.0;
@@ -37,23 +37,10 @@ pub(super) fn row(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
 #[target_feature(enable = "neon,dotprod")]
 fn row_vectors(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
     let mut sums = [vdupq_n_f32(0.0); 4];
-    match layout {
-        Layout::Fp32
-        | Layout::Fp16
-        | Layout::Bf16
-        | Layout::Fp8E4m3
-        | Layout::Fp8E5m2
-        | Layout::Nf4 => floats(layout, row, x.floats(), &mut sums),
-        Layout::Int8 | Layout::Int8G128 | Layout::GgufQ8_0 => {
-            bytes(layout, row, x.bytes(), &mut sums);
-        }
-        Layout::Int4G32
-        | Layout::Int4G32Sym
-        | Layout::Int4G128
-        | Layout::Int4G128Sym
-        | Layout::Mxfp4
-        | Layout::Nvfp4
-        | Layout::GgufQ4_0 => nibbles(layout, row, x.nibbles(), &mut sums),
+    match layout.code_kind() {
+        CodeKind::Floats => floats(layout, row, x.floats(), &mut sums),
+        CodeKind::Bytes => bytes(layout, row, x.bytes(), &mut sums),
+        CodeKind::Nibbles => nibbles(layout, row, x.nibbles(), &mut sums),
     }
     let last = match layout {
         Layout::Fp8E4m3 | Layout::Nvfp4 => E4M3_BY_F16,

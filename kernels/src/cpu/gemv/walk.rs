@@ -1,6 +1,6 @@
 //! Going along a row in chunks of a fixed number of elements; the last is filled up with zeros.
 
-use crate::cpu::ahead;
+use crate::cpu::prefetch;
 use crate::pack::RowRef;
 
 /// A chunk of a row in each plane.
@@ -29,7 +29,7 @@ pub(super) fn walk<const C: usize, const S: usize, const Z: usize, X>(
     let (input, last) = input.split_at(whole);
     for (i, x) in input.iter().enumerate() {
         let (codes, scales, zeros) = (part(row.codes, i), part(row.scales, i), part(row.zeros, i));
-        ahead::ask_for(codes);
+        prefetch::ahead(codes);
         step(Chunk { codes, scales, zeros }, x);
     }
     if row.codes.len() > whole * C {

@@ -3,12 +3,12 @@
 
 use std::hint::black_box;
 
-use super::{A, B, DotInput, Shape, start};
+use super::{A, B, ChainShape, DotInput, start};
 
 /// 8 chains of 8 lanes: 16 registers of 128 bits.
-pub(super) const FMA: Shape = Shape { chains: 8, lanes: 8 };
+pub(super) const FMA: ChainShape = ChainShape { chains: 8, lanes: 8 };
 /// The same for bytes.
-pub(super) const DOT: Shape = Shape { chains: 4, lanes: 16 };
+pub(super) const DOT: ChainShape = ChainShape { chains: 4, lanes: 16 };
 
 pub(super) fn fma(rounds: u64) -> f64 {
     let (a, b) = (black_box(A), black_box(B));

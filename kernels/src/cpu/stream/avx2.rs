@@ -7,7 +7,7 @@ use std::arch::x86_64::{
 };
 
 use super::FACTOR;
-use crate::cpu::ahead;
+use crate::cpu::prefetch;
 
 /// Bytes of a vector.
 const VECTOR: usize = 32;
@@ -46,7 +46,7 @@ fn read_vectors(words: &[u64]) -> u64 {
     let (before, vectors, after) = unsafe { words.align_to::<__m256i>() };
     debug_assert!(before.is_empty() && after.is_empty(), "the part is aligned and whole");
     for chunk in vectors.as_chunks::<UNROLL>().0 {
-        ahead::ask_for(chunk);
+        prefetch::ahead(chunk);
         for (sum, vector) in sums.iter_mut().zip(chunk) {
             *sum = _mm256_add_epi64(*sum, *vector);
         }

@@ -6,7 +6,7 @@ use std::arch::aarch64::{
 };
 
 use super::FACTOR;
-use crate::cpu::ahead;
+use crate::cpu::prefetch;
 
 /// Accumulators: two loads per cycle and a latency of 2 need 4, more hide the loop.
 const UNROLL: usize = 16;
@@ -29,7 +29,7 @@ pub(super) fn triad(to: &mut [f64], b: &[f64], c: &[f64]) {
 fn read_vectors(words: &[u64]) -> u64 {
     let mut sums = [vdupq_n_u64(0); UNROLL];
     for chunk in words.as_chunks::<{ 2 * UNROLL }>().0 {
-        ahead::ask_for(chunk);
+        prefetch::ahead(chunk);
         for (i, sum) in sums.iter_mut().enumerate() {
             // SAFETY: `UNROLL` vectors of two words lie in the chunk.
             let vector = unsafe { vld1q_u64(chunk.as_ptr().add(2 * i)) };

@@ -1,12 +1,12 @@
 //! Streams in plain Rust, in a form that a compiler turns into vectors of the target's baseline.
 
 use super::FACTOR;
-use crate::cpu::ahead;
+use crate::cpu::prefetch;
 
 pub(super) fn read(words: &[u64]) -> u64 {
     let mut sums = [0_u64; 16];
     for chunk in words.as_chunks::<16>().0 {
-        ahead::ask_for(chunk);
+        prefetch::ahead(chunk);
         for (sum, word) in sums.iter_mut().zip(chunk) {
             *sum = sum.wrapping_add(*word);
         }

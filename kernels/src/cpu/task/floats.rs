@@ -6,7 +6,7 @@ use super::gemv::{DISTINCT, normal, repeated, set, start};
 use crate::backend::Fault;
 use crate::compare::{Mismatch, compare_rounded};
 use crate::cpu::buffer::{Buffer, Plain};
-use crate::cpu::gemm::{Float, Shape, gemm_float, pitch};
+use crate::cpu::gemm::{Float, GemmDims, gemm_float, pitch};
 use crate::cpu::threads::Pool;
 use crate::pack::{Layout, Packed};
 use crate::random::Random;
@@ -53,7 +53,7 @@ impl Real for f16 {
 }
 
 /// Operands, the result, and what it must be for every token that differs.
-pub(super) struct Floats<T: Real> {
+pub(super) struct FloatOperands<T: Real> {
     weights: Vec<Buffer<T>>,
     x: Buffer<T>,
     y: Vec<T>,
@@ -62,21 +62,21 @@ pub(super) struct Floats<T: Real> {
 
 /// A row of the result, as far as rows of the weights differ.
 struct Expected {
-    product: reference::Product,
+    product: reference::ReferenceResult,
     /// By how much rounding to the format of the result may change each value.
     rounding: Vec<f64>,
 }
 
-impl<T: Real> Floats<T> {
+impl<T: Real> FloatOperands<T> {
     /// # Errors
     /// When a size cannot be packed.
     pub(super) fn new(
         pool: &mut Pool,
         seed: u64,
-        shape: Shape,
+        shape: GemmDims,
         copies: u64,
     ) -> Result<Self, Fault> {
-        let Shape { m, n, k } = shape;
+        let GemmDims { m, n, k } = shape;
         let mut random = Random::new(seed);
         let mut draw = |rows: usize, deviation| -> Vec<T> {
             normal(&mut random, rows * k, deviation).into_iter().map(T::rounded).collect()
@@ -94,8 +94,8 @@ impl<T: Real> Floats<T> {
         })
     }
 
-    pub(super) fn run(&mut self, pool: &mut Pool, shape: Shape, turn: u64) {
-        let which = set(turn, self.weights.len());
+    pub(super) fn run(&mut self, pool: &mut Pool, shape: GemmDims, iteration: u64) {
+        let which = set(iteration, self.weights.len());
         gemm_float(pool, shape, &self.x, &self.weights[which], &mut self.y);
     }
 
@@ -104,10 +104,10 @@ impl<T: Real> Floats<T> {
         self.y.fill(T::NAN);
     }
 
-    /// The greatest error of the set whose turn it was, as a share of what it may be.
-    pub(super) fn error(&self, n: usize, turn: u64) -> f64 {
+    /// The greatest error of the set of that iteration, as a share of what it may be.
+    pub(super) fn error(&self, n: usize, iteration: u64) -> f64 {
         let whole = |few: &Expected| {
-            let copy = set(turn, self.weights.len()) as u64;
+            let copy = set(iteration, self.weights.len()) as u64;
             few.repeated(start(copy, few.rounding.len()), n)
         };
         let expected: Vec<Expected> = self.expected.iter().map(whole).collect();
@@ -154,7 +154,7 @@ fn expected<T: Real>(packed: &Packed, token: &[T]) -> Expected {
     let sums = largest_sums(packed, &token).into_iter();
     Expected {
         // The library promises one sum per product, and not sixteen side by side.
-        product: reference::Product { terms: 16 * k, ..product },
+        product: reference::ReferenceResult { terms: 16 * k, ..product },
         rounding: sums.map(|sum| roundings * sum).collect(),
     }
 }

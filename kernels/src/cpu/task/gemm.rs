@@ -3,22 +3,22 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use calc_core::cost::gemm::{GemmFormats, GemmShape, gemm as gemm_cost};
+use calc_core::cost::gemm as cost_model;
 use calc_core::units::Bytes;
 use half::f16;
 
-use super::floats::{Floats, TOKENS};
+use super::floats::{FloatOperands, TOKENS};
 use super::gemv::{DISTINCT, set, start};
-use crate::backend::{Check, Cost, Element, Fault, MatrixProduct, Task, Work};
-use crate::cpu::gemm::{ELEMENTS, IntMatrix, LONGEST, Shape, gemm_int8};
+use crate::backend::{Check, Cost, Element, Fault, GemmShape, Task, Work};
+use crate::cpu::gemm::{ELEMENTS, GemmDims, IntMatrix, LONGEST, gemm_int8};
 use crate::cpu::isa::Isa;
 use crate::cpu::threads::Pool;
 use crate::random::Random;
 
 /// Operands, results, and what these must be for every token and row that differ.
 enum Operands {
-    Fp32(Floats<f32>),
-    Fp16(Floats<f16>),
+    Fp32(FloatOperands<f32>),
+    Fp16(FloatOperands<f16>),
     Int8 { weights: Vec<IntMatrix>, x: IntMatrix, y: Vec<i32>, expected: Vec<Vec<i32>> },
 }
 
@@ -26,7 +26,7 @@ enum Operands {
 pub(in crate::cpu) struct GemmTask {
     pool: Rc<RefCell<Pool>>,
     isa: Isa,
-    shape: Shape,
+    shape: GemmDims,
     operands: Operands,
     copies: u64,
     cost: Cost,
@@ -39,22 +39,28 @@ impl GemmTask {
         pool: Rc<RefCell<Pool>>,
         isa: Isa,
         work: &Work,
-        product: MatrixProduct,
+        product: GemmShape,
         copies: u64,
     ) -> Result<Self, Fault> {
         let size = |n: u64| usize::try_from(n).ok().ok_or(Fault::Unsupported);
-        let shape = Shape { m: size(product.m)?, n: size(product.n)?, k: size(product.k)? };
+        let shape = GemmDims { m: size(product.m)?, n: size(product.n)?, k: size(product.k)? };
         if shape.m == 0 || shape.n == 0 || shape.k == 0 {
             return Err(Fault::Unsupported);
         }
         let operands = match product.element {
             other if !ELEMENTS.contains(&other) => return Err(Fault::Unsupported),
-            Element::Fp32 => {
-                Operands::Fp32(Floats::new(&mut pool.borrow_mut(), work.seed, shape, copies)?)
-            }
-            Element::Fp16 => {
-                Operands::Fp16(Floats::new(&mut pool.borrow_mut(), work.seed, shape, copies)?)
-            }
+            Element::Fp32 => Operands::Fp32(FloatOperands::new(
+                &mut pool.borrow_mut(),
+                work.seed,
+                shape,
+                copies,
+            )?),
+            Element::Fp16 => Operands::Fp16(FloatOperands::new(
+                &mut pool.borrow_mut(),
+                work.seed,
+                shape,
+                copies,
+            )?),
             Element::Int8 if shape.k > LONGEST => return Err(Fault::Unsupported),
             Element::Int8 => bytes(work.seed, shape, copies),
         };
@@ -62,7 +68,7 @@ impl GemmTask {
     }
 }
 
-fn bytes(seed: u64, Shape { m, n, k }: Shape, copies: u64) -> Operands {
+fn bytes(seed: u64, GemmDims { m, n, k }: GemmDims, copies: u64) -> Operands {
     let mut random = Random::new(seed);
     let mut draw = |rows: usize| -> Vec<i8> {
         (0..rows * k).map(|_| random.bits().to_le_bytes()[0].cast_signed()).collect()
@@ -84,22 +90,25 @@ fn bytes(seed: u64, Shape { m, n, k }: Shape, copies: u64) -> Operands {
     }
 }
 
-fn cost(product: MatrixProduct) -> Cost {
-    let MatrixProduct { m, n, k, .. } = product;
+fn cost(product: GemmShape) -> Cost {
+    let GemmShape { m, n, k, .. } = product;
     let (input, output) = (product.format(), product.output_format());
-    let cost = gemm_cost(GemmShape { m, n, k }, GemmFormats { weights: input, input, output });
+    let cost = cost_model::gemm(
+        cost_model::GemmShape { m, n, k },
+        cost_model::GemmFormats { weights: input, input, output },
+    );
     // Scales are left to whoever uses the result.
     let weights = Bytes::new(n as f64 * k as f64 * product.element.bytes() as f64);
     Cost { bytes: weights + cost.traffic.activations, flops: cost.flops }
 }
 
 impl Operands {
-    fn run(&mut self, isa: Isa, pool: &mut Pool, shape: Shape, turn: u64) {
+    fn run(&mut self, isa: Isa, pool: &mut Pool, shape: GemmDims, iteration: u64) {
         match self {
-            Self::Fp32(floats) => floats.run(pool, shape, turn),
-            Self::Fp16(floats) => floats.run(pool, shape, turn),
+            Self::Fp32(floats) => floats.run(pool, shape, iteration),
+            Self::Fp16(floats) => floats.run(pool, shape, iteration),
             Self::Int8 { weights, x, y, .. } => {
-                gemm_int8(isa, pool, x, &weights[set(turn, weights.len())], y);
+                gemm_int8(isa, pool, x, &weights[set(iteration, weights.len())], y);
             }
         }
     }
@@ -113,13 +122,13 @@ impl Operands {
         }
     }
 
-    /// The greatest error of the set whose turn it was, as a share of what it may be; of bytes none may be.
-    fn error(&self, n: usize, turn: u64) -> f64 {
+    /// The greatest error of the set of that iteration, as a share of what it may be; of bytes none may be.
+    fn error(&self, n: usize, iteration: u64) -> f64 {
         match self {
-            Self::Fp32(floats) => floats.error(n, turn),
-            Self::Fp16(floats) => floats.error(n, turn),
+            Self::Fp32(floats) => floats.error(n, iteration),
+            Self::Fp16(floats) => floats.error(n, iteration),
             Self::Int8 { y, expected, weights, .. } => {
-                let start = start(set(turn, weights.len()) as u64, expected[0].len());
+                let start = start(set(iteration, weights.len()) as u64, expected[0].len());
                 let right = y.chunks(n).zip(expected.iter().cycle()).all(|(got, expected)| {
                     got.iter().zip(expected.iter().cycle().skip(start)).all(|(a, b)| a == b)
                 });
@@ -130,8 +139,8 @@ impl Operands {
 }
 
 impl Task for GemmTask {
-    fn run(&mut self, turn: u64) -> Result<(), Fault> {
-        self.operands.run(self.isa, &mut self.pool.borrow_mut(), self.shape, turn);
+    fn run(&mut self, iteration: u64) -> Result<(), Fault> {
+        self.operands.run(self.isa, &mut self.pool.borrow_mut(), self.shape, iteration);
         Ok(())
     }
 
@@ -141,10 +150,10 @@ impl Task for GemmTask {
 
     fn check(&mut self) -> Result<Check, Fault> {
         let mut check = Check { worst_error: 0.0, tolerance: 1.0 };
-        for turn in 0..self.copies {
+        for iteration in 0..self.copies {
             self.operands.poison();
-            self.run(turn)?;
-            let worst_error = self.operands.error(self.shape.n, turn);
+            self.run(iteration)?;
+            let worst_error = self.operands.error(self.shape.n, iteration);
             check = check.worse(Check { worst_error, tolerance: 1.0 });
         }
         Ok(check)
@@ -155,7 +164,7 @@ impl Task for GemmTask {
     }
 
     fn footprint(&self) -> Bytes {
-        let Shape { m, n, k } = self.shape;
+        let GemmDims { m, n, k } = self.shape;
         let size = match self.operands {
             Operands::Fp32(_) => 4.0,
             Operands::Fp16(_) => 2.0,
@@ -172,7 +181,7 @@ mod tests {
 
     fn task(element: Element, (m, n, k): (u64, u64, u64)) -> GemmTask {
         let pool = Rc::new(RefCell::new(Pool::new(Some(2))));
-        let product = MatrixProduct { element, m, n, k };
+        let product = GemmShape { element, m, n, k };
         let work = Work { kernel: Kernel::Gemm(product), cache: Cache::Cold, seed: 3 };
         GemmTask::new(pool, Isa::best(), &work, product, 2).unwrap()
     }
@@ -208,10 +217,10 @@ mod tests {
     fn turns_take_one_copy_after_the_other() {
         for element in ELEMENTS.iter().copied() {
             let mut task = task(element, (3, 40, 8));
-            for turn in 0..4 {
-                task.run(turn).unwrap();
-                assert!(task.operands.error(40, turn) <= 1.0, "{element:?} {turn}");
-                assert!(task.operands.error(40, turn + 1) > 1.0, "{element:?} {turn}");
+            for iteration in 0..4 {
+                task.run(iteration).unwrap();
+                assert!(task.operands.error(40, iteration) <= 1.0, "{element:?} {iteration}");
+                assert!(task.operands.error(40, iteration + 1) > 1.0, "{element:?} {iteration}");
             }
         }
     }
@@ -224,7 +233,7 @@ mod tests {
             (Element::Fp16, 2.0 * 416.0),
             (Element::Int8, 336.0 + 320.0),
         ] {
-            let cost = cost(MatrixProduct { element, m: 2, n: 40, k: 8 });
+            let cost = cost(GemmShape { element, m: 2, n: 40, k: 8 });
             assert!((cost.flops.get() - 1280.0).abs() < 0.5);
             assert!((cost.bytes.get() - bytes).abs() < 0.5, "{element:?} {}", cost.bytes.get());
         }

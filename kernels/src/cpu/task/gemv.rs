@@ -7,7 +7,7 @@ use calc_core::cost::gemm::{GemmFormats, GemmShape, gemm};
 use calc_core::units::Bytes;
 
 use crate::activation::as_read;
-use crate::backend::{Check, Cost, Fault, Product, Task, Work};
+use crate::backend::{Check, Cost, Fault, GemvShape, Task, Work};
 use crate::compare::{Mismatch, compare};
 use crate::cpu::gemv::{Input, Matrix, Output, gemv};
 use crate::cpu::isa::Isa;
@@ -23,8 +23,8 @@ const STAGGER: usize = 7;
 
 /// The set whose turn it is.
 #[expect(clippy::cast_possible_truncation, reason = "below the number of sets")]
-pub(super) const fn set(turn: u64, sets: usize) -> usize {
-    (turn % sets as u64) as usize
+pub(super) const fn set(iteration: u64, sets: usize) -> usize {
+    (iteration % sets as u64) as usize
 }
 
 /// With which of the rows that differ a copy begins.
@@ -41,7 +41,7 @@ pub(in crate::cpu) struct GemvTask {
     input: Input,
     output: Output,
     /// The product of the rows that differ.
-    few: reference::Product,
+    few: reference::ReferenceResult,
     cost: Cost,
 }
 
@@ -52,7 +52,7 @@ impl GemvTask {
         pool: Rc<RefCell<Pool>>,
         isa: Isa,
         work: &Work,
-        product: Product,
+        product: GemvShape,
         copies: u64,
     ) -> Result<Self, Fault> {
         let size = |n: u64| usize::try_from(n).ok().ok_or(Fault::Unsupported);
@@ -85,9 +85,13 @@ pub(super) fn normal(random: &mut Random, len: usize, deviation: f64) -> Vec<f32
 }
 
 /// The product of a matrix whose rows repeat, from `start` on.
-pub(super) fn repeated(few: &reference::Product, start: usize, rows: usize) -> reference::Product {
+pub(super) fn repeated(
+    few: &reference::ReferenceResult,
+    start: usize,
+    rows: usize,
+) -> reference::ReferenceResult {
     let again = |values: &[f64]| values.iter().copied().cycle().skip(start).take(rows).collect();
-    reference::Product {
+    reference::ReferenceResult {
         values: again(&few.values),
         magnitudes: again(&few.magnitudes),
         terms: few.terms,
@@ -95,11 +99,11 @@ pub(super) fn repeated(few: &reference::Product, start: usize, rows: usize) -> r
 }
 
 /// By the formula of record, with the bytes that the layout really has: a few differ from the catalog.
-fn cost(product: Product, matrix: &Matrix) -> Cost {
+fn cost(product: GemvShape, matrix: &Matrix) -> Cost {
     let formats = GemmFormats {
         weights: product.layout.format(),
         input: product.input_format(),
-        output: Product::output_format(),
+        output: GemvShape::output_format(),
     };
     let cost = gemm(GemmShape { m: 1, n: product.n, k: product.k }, formats);
     let weights = Bytes::new(matrix.bytes() as f64);
@@ -108,16 +112,16 @@ fn cost(product: Product, matrix: &Matrix) -> Cost {
 
 impl GemvTask {
     /// The product of the copy whose turn it is.
-    fn expected(&self, turn: u64) -> reference::Product {
-        let copy = set(turn, self.matrices.len()) as u64;
+    fn expected(&self, iteration: u64) -> reference::ReferenceResult {
+        let copy = set(iteration, self.matrices.len()) as u64;
         let start = start(copy, self.few.values.len());
         repeated(&self.few, start, self.matrices[0].rows())
     }
 }
 
 impl Task for GemvTask {
-    fn run(&mut self, turn: u64) -> Result<(), Fault> {
-        let which = set(turn, self.matrices.len());
+    fn run(&mut self, iteration: u64) -> Result<(), Fault> {
+        let which = set(iteration, self.matrices.len());
         let mut pool = self.pool.borrow_mut();
         gemv(self.isa, &mut pool, &self.matrices[which], &self.input, &self.output);
         Ok(())
@@ -130,10 +134,10 @@ impl Task for GemvTask {
     /// The error as a share of what rounding may make of it, so the tolerance is 1.
     fn check(&mut self) -> Result<Check, Fault> {
         let mut check = Check { worst_error: 0.0, tolerance: 1.0 };
-        for turn in 0..self.matrices.len() as u64 {
+        for iteration in 0..self.matrices.len() as u64 {
             self.output.clear();
-            self.run(turn)?;
-            let worst_error = match compare(&self.output.to_vec(), &self.expected(turn)) {
+            self.run(iteration)?;
+            let worst_error = match compare(&self.output.to_vec(), &self.expected(iteration)) {
                 Ok(None) => 0.0,
                 Ok(Some(worst)) | Err(Mismatch::Element(worst)) => worst.error / worst.tolerance,
                 Err(Mismatch::Length { .. }) => f64::INFINITY,
@@ -160,7 +164,7 @@ mod tests {
 
     fn task(layout: Layout, n: u64, k: u64) -> GemvTask {
         let pool = Rc::new(RefCell::new(Pool::new(Some(2))));
-        let product = Product { layout, n, k };
+        let product = GemvShape { layout, n, k };
         let work = Work { kernel: Kernel::Gemv(product), cache: Cache::Cold, seed: 3 };
         GemvTask::new(pool, Isa::best(), &work, product, 2).unwrap()
     }
@@ -178,11 +182,11 @@ mod tests {
     #[test]
     fn turns_take_one_copy_after_the_other() {
         let mut task = task(Layout::Int8, 200, 300);
-        for turn in 0..4 {
-            task.run(turn).unwrap();
+        for iteration in 0..4 {
+            task.run(iteration).unwrap();
             let y = task.output.to_vec();
-            assert!(compare(&y, &task.expected(turn)).is_ok(), "turn {turn}");
-            assert!(compare(&y, &task.expected(turn + 1)).is_err(), "turn {turn}");
+            assert!(compare(&y, &task.expected(iteration)).is_ok(), "iteration {iteration}");
+            assert!(compare(&y, &task.expected(iteration + 1)).is_err(), "iteration {iteration}");
         }
     }
 

@@ -154,10 +154,10 @@ fn part(worker: Worker, numbers: &Buffer<f64>) -> &[f64] {
 }
 
 impl Task for StreamTask {
-    fn run(&mut self, turn: u64) -> Result<(), Fault> {
+    fn run(&mut self, iteration: u64) -> Result<(), Fault> {
         // Sets are few.
         #[expect(clippy::cast_possible_truncation, reason = "below the number of sets")]
-        let set = (turn % self.sets.len() as u64) as usize;
+        let set = (iteration % self.sets.len() as u64) as usize;
         if !self.sets[set].stream(&mut self.pool.borrow_mut(), self.isa) {
             self.wrong += 1;
         }
@@ -257,9 +257,9 @@ mod tests {
         if let Arrays::Read { words, .. } = &mut read.sets[1] {
             words[7] ^= 1;
         }
-        for (turn, wrong) in [(0, 0), (1, 1), (2, 1), (3, 2)] {
-            read.run(turn).unwrap();
-            assert_eq!(read.wrong, wrong, "turn {turn}");
+        for (iteration, wrong) in [(0, 0), (1, 1), (2, 1), (3, 2)] {
+            read.run(iteration).unwrap();
+            assert_eq!(read.wrong, wrong, "iteration {iteration}");
         }
     }
 

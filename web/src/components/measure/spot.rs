@@ -8,7 +8,6 @@ use super::view::MeasureContext;
 use crate::components::erased::{block, derived, flag, maybe, on, text};
 use crate::link::live::Live;
 use crate::state::measure::form::{self, SWEEP};
-use crate::state::names::short_name;
 use crate::state::operator::{Field, Op};
 use crate::state::presets::{Preset, presets};
 use crate::state::session::{Session, Step};
@@ -45,7 +44,7 @@ pub fn Spot() -> impl IntoView {
         begin(form::shapes(&lines.get_untracked()));
     };
     let option = |format: &'static calc_core::quant_format::QuantFormat| {
-        view! { <option value=format.key>{short_name(format)}</option> }
+        view! { <option value=format.key>{format.short_name}</option> }
     };
     let why =
         text(

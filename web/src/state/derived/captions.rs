@@ -6,7 +6,6 @@ use report::number_text;
 
 use super::{Kernel, RowState};
 use crate::state::inputs::Inputs;
-use crate::state::names::short_name;
 use crate::state::operator::Op;
 
 /// What a picture of the roofline says, for those who do not see it; the table has the numbers.
@@ -29,7 +28,7 @@ pub fn rule_name(inputs: &Inputs) -> String {
     let roofs = Roofs::new(&inputs.device, inputs.power_mode());
     let chosen =
         roofs.map(|roofs| PrecisionChoice::weights(inputs.weights).resolve(&roofs).activations);
-    chosen.map_or_else(|_| "FP16".to_owned(), short_name)
+    chosen.map_or("FP16", |format| format.short_name).to_owned()
 }
 
 /// A power mode in a list.
@@ -107,7 +106,7 @@ pub fn inputs_summary(inputs: &Inputs) -> String {
     let shape = numbers.join("\u{a0}×\u{a0}");
     let op = if inputs.op == Op::Gemm { String::new() } else { format!("{} ", inputs.op.name()) };
     let mode = inputs.mode.as_ref().map_or(String::new(), |mode| format!(" · {mode}"));
-    format!("{}{mode} · {op}{shape} · {}", inputs.device.name, short_name(inputs.format()))
+    format!("{}{mode} · {op}{shape} · {}", inputs.device.name, inputs.format().short_name)
 }
 
 #[cfg(test)]

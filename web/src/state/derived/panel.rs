@@ -10,7 +10,6 @@ use report::words;
 
 use super::{Cell, Question, flips};
 use crate::state::inputs::Role;
-use crate::state::names::short_name;
 
 /// What limits the chosen format.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,19 +53,19 @@ pub struct DeviceFact {
 pub(super) fn limits(question: &Question<'_>, answer: &Analysis) -> Limits {
     let precision = &answer.precision;
     Limits {
-        name: short_name(question.inputs.format()),
+        name: question.inputs.format().short_name.to_owned(),
         formats: match question.inputs.role() {
             Role::Weights => format!(
                 "weights {} bit, activations {}",
                 text::short(precision.weights.bits_per_element(), 4),
-                short_name(precision.activations)
+                precision.activations.short_name.to_owned()
             ),
             Role::KvCache => format!(
                 "KV cache {} bit, everything else {}",
                 text::short(precision.kv_cache.bytes_per_element() * 8.0, 4),
-                short_name(precision.carrier)
+                precision.carrier.short_name.to_owned()
             ),
-            Role::Carrier => format!("everything in {}", short_name(precision.carrier)),
+            Role::Carrier => format!("everything in {}", precision.carrier.short_name),
         },
         bars: if answer.parts.is_empty() { bars(question, answer) } else { part_bars(answer) },
         changes: verdict::changes(answer, &flips::flips(question, answer)),

@@ -9,7 +9,6 @@ use report::verdict::{class_name, explain};
 
 use super::{Cell, Question, refusal};
 use crate::state::inputs::Role;
-use crate::state::names::short_name;
 
 /// Columns after the format: bytes, FLOP/B, ideal, expected, speedup.
 pub const COLUMNS: usize = 5;
@@ -82,7 +81,7 @@ impl Question<'_> {
         };
         Row {
             key: format.key.to_owned(),
-            name: short_name(format),
+            name: format.short_name.to_owned(),
             mark: mark(format.key),
             chosen: format.key == self.inputs.format().key,
             state,

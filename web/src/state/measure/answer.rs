@@ -11,7 +11,6 @@ use report::verdict;
 
 use super::errors::{Errors, roof_sentence};
 use super::predict::{self, Expected};
-use crate::state::names::short_name;
 use crate::state::place::Place;
 use crate::state::trust::words::signed;
 
@@ -114,7 +113,7 @@ fn key(index: usize) -> String {
 fn name_of(record: &BenchRecord) -> String {
     match weights(record) {
         "" => kernel_name(&record.kernel).to_owned(),
-        key => catalog::format(key).map_or_else(|_| key.to_owned(), short_name),
+        key => catalog::format(key).map_or(key, |format| format.short_name).to_owned(),
     }
 }
 

@@ -3,39 +3,17 @@
 use calc_core::catalog;
 use calc_core::quant_format::QuantFormat;
 use protocol::bench::{BenchKind, BenchSpec, Shape};
+use protocol::limits::LIMITS;
 use report::number_text;
 
 use crate::state::whole::whole;
 
-/// Formats that kernels are timed for, widest first.
-const MEASURED: [&str; 13] = [
-    "fp32",
-    "fp16",
-    "bf16",
-    "fp8_e4m3",
-    "fp8_e5m2",
-    "int8",
-    "gguf_q8_0",
-    "int4_g128",
-    "int4_g32",
-    "nf4",
-    "mxfp4",
-    "nvfp4",
-    "gguf_q4_0",
-];
-/// Those that products of matrices are timed in.
-const MULTIPLIED: [&str; 2] = ["fp32", "int8"];
-/// Largest rows, columns and depth that a daemon takes.
-pub const DIMENSION: u64 = 65_536;
-/// Most points of a sweep.
-const POINTS: usize = 4096;
-
-/// What a sweep begins with: a vector against the matrices of Llama-3.1-8B, then squares.
+/// Shapes that a sweep starts with: a vector against the matrices of Llama-3.1-8B, then square matrices.
 pub const SWEEP: &str = "1 4096 4096\n1 14336 4096\n1 4096 14336\n512 4096 4096\n1024 1024 1024";
 
 /// The formats to choose from.
 pub fn formats() -> impl Iterator<Item = &'static QuantFormat> {
-    MEASURED.into_iter().filter_map(|key| catalog::format(key).ok())
+    BenchKind::Gemv.formats().iter().filter_map(|key| catalog::format(key).ok())
 }
 
 /// The formats of a choice; an empty one is all of them.
@@ -48,7 +26,7 @@ fn chosen(choice: &str) -> Vec<String> {
 fn shape(line: &str) -> Option<Shape> {
     let is_between = |letter: char| letter.is_whitespace() || matches!(letter, 'x' | '×' | ';');
     let mut numbers = line.split(is_between).filter(|part| !part.is_empty()).map(whole);
-    let mut next = || numbers.next()?.filter(|number| (1..=DIMENSION).contains(number));
+    let mut next = || numbers.next()?.filter(|number| (1..=LIMITS.dimension).contains(number));
     let shape = Shape { m: next()?, n: next()?, k: next()? };
     numbers.next().is_none().then_some(shape)
 }
@@ -62,7 +40,7 @@ pub fn shapes(text: &str) -> Result<Vec<Shape>, String> {
     let read = lines.map(|line| {
         shape(line).ok_or_else(|| {
             let line: String = line.chars().take(40).collect();
-            let most = number_text::count(DIMENSION);
+            let most = number_text::count(LIMITS.dimension);
             format!("`{line}` is no shape; a line has M, N and K, whole numbers from 1 to {most}.")
         })
     });
@@ -80,12 +58,13 @@ pub fn shapes(text: &str) -> Result<Vec<Shape>, String> {
 pub fn jobs(shapes: &[Shape], choice: &str) -> Result<Vec<BenchSpec>, String> {
     let formats = chosen(choice);
     let points = shapes.len() * formats.len();
-    if points > POINTS {
-        let most = number_text::count(POINTS as u64);
+    if points > LIMITS.points as usize {
+        let most = number_text::count(LIMITS.points.into());
         let points = number_text::count(points as u64);
         return Err(format!("{points} points; a sweep has at most {most}."));
     }
-    let multiplied = formats.iter().filter(|key| MULTIPLIED.contains(&key.as_str()));
+    let matrices = BenchKind::Gemm.formats();
+    let multiplied = formats.iter().filter(|key| matrices.contains(&key.as_str()));
     let multiplied: Vec<String> = multiplied.cloned().collect();
     let job = |what, is_vector: bool, formats| BenchSpec {
         what,
@@ -97,7 +76,12 @@ pub fn jobs(shapes: &[Shape], choice: &str) -> Result<Vec<BenchSpec>, String> {
     let jobs = [job(BenchKind::Gemv, true, formats), job(BenchKind::Gemm, false, multiplied)];
     let jobs: Vec<BenchSpec> = jobs.into_iter().filter(|job| !job.shapes.is_empty()).collect();
     if jobs.iter().any(|job| job.formats.is_empty()) {
-        return Err("Products of matrices, with M above 1, are measured in FP32 and INT8 only; choose one of these, all precisions, or M = 1.".to_owned());
+        let names = matrices.iter().filter_map(|key| catalog::format(key).ok());
+        let names: Vec<&str> = names.map(|format| format.short_name).collect();
+        let names = names.join(" and ");
+        return Err(format!(
+            "GEMM (M above 1) is measured in {names} only; choose one of these, all precisions, or M = 1."
+        ));
     }
     Ok(jobs)
 }
@@ -108,8 +92,8 @@ mod tests {
 
     #[test]
     fn every_format_that_is_timed_is_in_the_catalog() {
-        assert_eq!(formats().count(), MEASURED.len());
-        assert_eq!(chosen("").len(), MEASURED.len());
+        assert_eq!(formats().count(), BenchKind::Gemv.formats().len());
+        assert_eq!(chosen("").len(), formats().count());
         assert_eq!(chosen("int8"), ["int8"]);
     }
 
@@ -138,10 +122,10 @@ mod tests {
         assert_eq!(kinds, [(BenchKind::Gemv, 3), (BenchKind::Gemm, 2)]);
         assert_eq!(jobs(&[Shape { m: 2, n: 1, k: 1 }], "").expect("few").len(), 1);
         let all = jobs(&[Shape { m: 2, n: 1, k: 1 }], "").expect("two formats");
-        assert_eq!(all[0].formats, MULTIPLIED);
+        assert_eq!(all[0].formats, BenchKind::Gemm.formats());
         let refused = jobs(&shapes(SWEEP).expect("shapes"), "nf4").expect_err("no such kernel");
         assert!(refused.contains("FP32 and INT8"), "{refused}");
-        let many = vec![Shape { m: 1, n: 1, k: 1 }; POINTS];
+        let many = vec![Shape { m: 1, n: 1, k: 1 }; LIMITS.points as usize];
         assert!(jobs(&many, "").expect_err("too many").contains("at most"));
     }
 }

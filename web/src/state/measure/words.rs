@@ -7,7 +7,6 @@ use report::number_text;
 use crate::link::address;
 use crate::link::book::Job;
 use crate::link::connection::State;
-use crate::state::names::short_name;
 
 /// A state of the connection in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,7 +144,6 @@ pub fn job(spec: &JobSpec) -> String {
     match spec {
         JobSpec::Bench(bench) => bench_line(bench),
         JobSpec::Calibrate(_) => "calibration".to_owned(),
-        JobSpec::Fake(_) => "scripted job".to_owned(),
     }
 }
 
@@ -168,7 +166,7 @@ fn bench_line(bench: &BenchSpec) -> String {
     let formats = match &bench.formats[..] {
         [] => String::new(),
         [key] => match calc_core::catalog::format(key) {
-            Ok(format) => format!(", {}", short_name(format)),
+            Ok(format) => format!(", {}", format.short_name),
             Err(_) => format!(", {key}"),
         },
         many => format!(", {} precisions", many.len()),

@@ -21,7 +21,6 @@ use super::memory::{MemoryBar, bar};
 use super::operators::{PhaseTable, chart, tables};
 use super::question::{Question, fault};
 use super::roles::Role;
-use crate::state::names::short_name;
 use crate::state::place::Place;
 
 /// Everything that the view shows of one choice.
@@ -115,9 +114,10 @@ pub fn derive(inputs: &ModelInputs, place: Place<'_>) -> Result<ModelAnswer, Vec
         tables: tables(&question, &answer),
         chart: chart(&question, &answer),
         notes,
-        weights: short_name(answer.precision.weights),
-        rules: Role::ALL
-            .map(|role| short_name(role.of(&question.without(role).resolve(&plan.roofs)))),
+        weights: answer.precision.weights.short_name.to_owned(),
+        rules: Role::ALL.map(|role| {
+            role.of(&question.without(role).resolve(&plan.roofs)).short_name.to_owned()
+        }),
         estimate: answer,
     })
 }

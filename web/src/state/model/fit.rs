@@ -11,7 +11,6 @@ use super::fields::Field;
 use super::inputs::ModelInputs;
 use super::question::Question;
 use super::roles::Role;
-use crate::state::names::short_name;
 
 /// Weights that are tried, widest first.
 const NARROWER: [&str; 4] = ["fp8_e4m3", "int4_g128", "int3_g128", "int2_g64"];
@@ -48,7 +47,7 @@ impl Change {
         match self {
             Self::Batch(batch) => format!("batch {}", text::count(*batch)),
             Self::Context(tokens) => format!("{} tokens", text::count(*tokens)),
-            Self::Format(role, format) => format!("{} in {}", role.name(), short_name(format)),
+            Self::Format(role, format) => format!("{} in {}", role.name(), format.short_name),
             Self::Devices(devices) => format!("{devices} devices, tensor-parallel"),
         }
     }

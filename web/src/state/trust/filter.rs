@@ -5,7 +5,6 @@ use calc_core::catalog;
 use super::rows::{Row, rows};
 use crate::state::inputs::Inputs;
 use crate::state::model::asked::Pair;
-use crate::state::names::short_name;
 use crate::state::url::Note;
 
 /// Keys in the address: set, device, engine, format, tier, what was left out.
@@ -94,7 +93,7 @@ pub fn device_name(key: &str) -> String {
 
 /// The name of a format; its key where the catalog has none.
 pub fn format_name(key: &str) -> String {
-    catalog::format(key).map_or_else(|_| key.to_owned(), short_name)
+    catalog::format(key).map_or(key, |format| format.short_name).to_owned()
 }
 
 /// What is chosen, as the address has it: empty for none.

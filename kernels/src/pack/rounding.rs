@@ -2,19 +2,19 @@
 
 /// The nearest integer within `low ..= high`, ties to the even one. NaN becomes 0.
 #[expect(clippy::cast_possible_truncation, reason = "the value was clamped to a range of i16")]
-pub(super) fn to_even(value: f32, low: i16, high: i16) -> i16 {
+pub(super) fn half_to_even(value: f32, low: i16, high: i16) -> i16 {
     value.round_ties_even().clamp(f32::from(low), f32::from(high)) as i16
 }
 
 /// The nearest integer within `low ..= high`, ties away from zero, as GGUF has it. NaN becomes 0.
 #[expect(clippy::cast_possible_truncation, reason = "the value was clamped to a range of i16")]
-pub(super) fn away(value: f32, low: i16, high: i16) -> i16 {
+pub(super) fn half_away_from_zero(value: f32, low: i16, high: i16) -> i16 {
     value.round().clamp(f32::from(low), f32::from(high)) as i16
 }
 
 /// The integer towards zero within `low ..= high`. NaN becomes 0.
 #[expect(clippy::cast_possible_truncation, reason = "the value was clamped to a range of i16")]
-pub(super) fn truncated(value: f32, low: i16, high: i16) -> i16 {
+pub(super) fn toward_zero(value: f32, low: i16, high: i16) -> i16 {
     value.clamp(f32::from(low), f32::from(high)) as i16
 }
 
@@ -41,9 +41,9 @@ mod tests {
             (9.0, 7, 7, 7),
             (f32::NAN, 0, 0, 0),
         ] {
-            assert_eq!(to_even(value, -8, 7), even);
-            assert_eq!(away(value, -8, 7), from_zero);
-            assert_eq!(truncated(value, -8, 7), towards);
+            assert_eq!(half_to_even(value, -8, 7), even);
+            assert_eq!(half_away_from_zero(value, -8, 7), from_zero);
+            assert_eq!(toward_zero(value, -8, 7), towards);
         }
     }
 }

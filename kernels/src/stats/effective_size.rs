@@ -3,7 +3,7 @@
 use calc_core::math::{exp, pow};
 
 use super::Confidence;
-use super::shape::centered_ranks;
+use super::series::centered_ranks;
 
 /// Fewer samples than these say nothing of how they depend on each other.
 const LEAST_SAMPLES: usize = 8;

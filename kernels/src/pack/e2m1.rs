@@ -2,7 +2,7 @@
 
 use super::int::{nibble_at, put_nibble};
 use super::minifloat::{E2M1, E4M3, e8m0, e8m0_for};
-use super::round::largest;
+use super::rounding::largest;
 use super::{RowMut, RowRef};
 
 const MXFP4_BLOCK: usize = 32;

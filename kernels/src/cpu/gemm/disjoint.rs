@@ -6,21 +6,21 @@
 
 use std::marker::PhantomData;
 
-use super::Shape;
+use super::GemmDims;
 use crate::cpu::threads::Worker;
 
 /// A slice of which each worker gets its rows.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part<'a, T> {
+pub(super) struct DisjointRows<'a, T> {
     start: *mut T,
     len: usize,
     of: PhantomData<&'a mut [T]>,
 }
 
 // SAFETY: the only uses are `rows` and `columns`, which give disjoint parts to different workers.
-unsafe impl<T: Send> Sync for Part<'_, T> {}
+unsafe impl<T: Send> Sync for DisjointRows<'_, T> {}
 
-impl<'a, T> Part<'a, T> {
+impl<'a, T> DisjointRows<'a, T> {
     pub(super) fn of(all: &'a mut [T]) -> Self {
         Self { start: all.as_mut_ptr(), len: all.len(), of: PhantomData }
     }
@@ -56,12 +56,12 @@ impl Float for half::f16 {
 /// This worker's columns of Y = X·Wᵀ, on the calling thread: rows of X and W are `pitch` apart. A worker asks once per run.
 pub(super) fn columns<T: Float>(
     worker: Worker,
-    shape: Shape,
+    shape: GemmDims,
     pitch: usize,
     (x, w): (&[T], &[T]),
-    y: &Part<'_, T>,
+    y: &DisjointRows<'_, T>,
 ) {
-    let Shape { m, n, k } = shape;
+    let GemmDims { m, n, k } = shape;
     let share = worker.share(n, 1);
     if share.is_empty() {
         return;

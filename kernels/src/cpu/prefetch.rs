@@ -9,7 +9,7 @@ const LINE: usize = 64;
 /// Asks for what comes [`DISTANCE`] after these.
 #[expect(clippy::inline_always, reason = "an instruction per line of a loop that is one itself")]
 #[inline(always)]
-pub(super) fn ask_for<T, const N: usize>(these: &[T; N]) {
+pub(super) fn ahead<T, const N: usize>(these: &[T; N]) {
     for line in (0..size_of::<[T; N]>()).step_by(LINE) {
         ask(these.as_ptr().cast::<u8>().wrapping_add(DISTANCE + line));
     }
@@ -17,7 +17,7 @@ pub(super) fn ask_for<T, const N: usize>(these: &[T; N]) {
 
 /// Asks for the line after these: the scales of rows with one scale each begin a new line every sixteen rows, and a wait.
 #[inline]
-pub(super) fn line_after(these: &[u8]) {
+pub(super) fn next_line(these: &[u8]) {
     ask(these.as_ptr().wrapping_add(LINE));
 }
 

@@ -3,30 +3,30 @@
 
 use crate::measure::Clock;
 
-/// Additions per turn of the loop: counting the turns hides behind them.
+/// Additions per turn of the loop: counting the iterations hides behind them.
 const CHAIN: u64 = 64;
 /// About 20 µs at 3 GHz: shorter than the time for which a processor keeps the clock that wide vectors left it with.
-const TURNS: u64 = 1_000;
+const ITERATIONS: u64 = 1_000;
 /// Interruptions only make it slower, so the fastest of some bursts counts.
 const BURSTS: usize = 5;
 
 /// Cycles per second of the core that this runs on. `None` where there is no chain for the processor, or no time passes.
-pub fn clock_hz(clock: &dyn Clock) -> Option<f64> {
+pub fn measured_hz(clock: &dyn Clock) -> Option<f64> {
     (0..BURSTS).filter_map(|_| burst(clock)).reduce(f64::max)
 }
 
 fn burst(clock: &dyn Clock) -> Option<f64> {
     let start = clock.now_ns();
-    chain(TURNS)?;
+    chain(ITERATIONS)?;
     let elapsed = clock.now_ns().saturating_sub(start);
-    (elapsed > 0).then(|| (TURNS * CHAIN) as f64 * 1e9 / elapsed as f64)
+    (elapsed > 0).then(|| (ITERATIONS * CHAIN) as f64 * 1e9 / elapsed as f64)
 }
 
 /// Runs the chain.
 #[cfg(target_arch = "x86_64")]
 #[expect(clippy::unnecessary_wraps, reason = "other processors have no chain")]
 #[expect(unsafe_code, reason = "a compiler would add it all up at once")]
-fn chain(turns: u64) -> Option<()> {
+fn chain(iterations: u64) -> Option<()> {
     // SAFETY: registers only, all of them declared.
     unsafe {
         std::arch::asm!(
@@ -34,11 +34,11 @@ fn chain(turns: u64) -> Option<()> {
             ".rept 64",
             "add {sum}, {one}",
             ".endr",
-            "dec {turns}",
+            "dec {iterations}",
             "jnz 2b",
             sum = inout(reg) 0_u64 => _,
             one = in(reg) 1_u64,
-            turns = inout(reg) turns => _,
+            iterations = inout(reg) iterations => _,
             options(nomem, nostack),
         );
     }
@@ -49,7 +49,7 @@ fn chain(turns: u64) -> Option<()> {
 #[cfg(target_arch = "aarch64")]
 #[expect(clippy::unnecessary_wraps, reason = "other processors have no chain")]
 #[expect(unsafe_code, reason = "a compiler would add it all up at once")]
-fn chain(turns: u64) -> Option<()> {
+fn chain(iterations: u64) -> Option<()> {
     // SAFETY: registers only, all of them declared.
     unsafe {
         std::arch::asm!(
@@ -57,11 +57,11 @@ fn chain(turns: u64) -> Option<()> {
             ".rept 64",
             "add {sum}, {sum}, {one}",
             ".endr",
-            "subs {turns}, {turns}, #1",
+            "subs {iterations}, {iterations}, #1",
             "b.ne 2b",
             sum = inout(reg) 0_u64 => _,
             one = in(reg) 1_u64,
-            turns = inout(reg) turns => _,
+            iterations = inout(reg) iterations => _,
             options(nomem, nostack),
         );
     }
@@ -82,7 +82,7 @@ mod tests {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     #[test]
     fn a_processor_has_a_plausible_clock() {
-        let hz = clock_hz(&SystemClock::new()).unwrap();
+        let hz = measured_hz(&SystemClock::new()).unwrap();
         println!("clock: {:.3} GHz", hz / 1e9);
         // An emulated or very busy processor may be slow; none is faster than 10 GHz.
         assert!((1e6..10e9).contains(&hz), "{hz}");
@@ -96,6 +96,6 @@ mod tests {
                 0
             }
         }
-        assert_eq!(clock_hz(&StandsStill), None);
+        assert_eq!(measured_hz(&StandsStill), None);
     }
 }

@@ -4,7 +4,7 @@ use crate::pack::{Layout, Packed, RowRef, decode_row};
 
 /// A mistake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wrong {
+pub enum Mutant {
     /// Every block has the scale of the next one.
     NextScale,
     /// The two nibbles of a byte are exchanged.
@@ -31,7 +31,7 @@ pub enum Wrong {
     NoZeroPoint,
 }
 
-impl Wrong {
+impl Mutant {
     /// All mistakes.
     pub const ALL: [Self; 12] = [
         Self::NextScale,

@@ -1,0 +1,132 @@
+//! The hooks of a debug build. All are off unless the environment variable [`VARIABLE`] is set; the daemon then prints a warning.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use protocol::job::JobSpec;
+use serde::{Deserialize, Serialize};
+
+use crate::worker::script::Script;
+
+/// Environment variable that holds the hooks as JSON.
+const VARIABLE: &str = "RIDGEPOINT_TEST_HOOKS";
+
+/// The hooks; the default changes nothing.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Hooks {
+    /// Runs the script that a bench job names as its backend.
+    scripted: bool,
+    /// Replaces the measurement plan of a job by so many samples of few points; the figures are worthless.
+    quick_plan: Option<usize>,
+    /// Replaces [`super::SILENCE`], in ms.
+    silence_ms: Option<u64>,
+    /// Replaces [`super::SLACK`], in ms.
+    slack_ms: Option<u64>,
+    /// File with seconds that are added to the wall clock.
+    clock: Option<PathBuf>,
+    /// Point at which the daemon is killed with SIGKILL.
+    die_at: Option<String>,
+    /// First write to the job store that fails, counted from 1; all later writes fail too.
+    fail_write: Option<u64>,
+    /// Number of ended jobs whose events are kept.
+    keep_jobs: Option<u32>,
+    /// The task that runs jobs panics once.
+    runner_panics: bool,
+    /// Available memory, in bytes, in place of the system's figure.
+    memory_byte: Option<u64>,
+    /// Replaces [`super::TALLY`], in ms.
+    tally_ms: Option<u64>,
+    /// `GET /healthz?panic` panics.
+    panics: bool,
+}
+
+impl Hooks {
+    /// Reads the hooks of the environment.
+    ///
+    /// # Errors
+    /// A sentence if the variable does not hold hooks.
+    pub(crate) fn read() -> Result<Self, String> {
+        let Some(text) = std::env::var_os(VARIABLE) else { return Ok(Self::default()) };
+        eprintln!("test hooks are on: do not work with this daemon");
+        let text = text.to_string_lossy();
+        serde_json::from_str(&text).map_err(|error| format!("{VARIABLE}: {error}"))
+    }
+
+    /// The environment variable, for the process of a worker.
+    pub(crate) fn variable() -> Option<(&'static str, std::ffi::OsString)> {
+        std::env::var_os(VARIABLE).map(|value| (VARIABLE, value))
+    }
+
+    pub(crate) fn silence(&self) -> Duration {
+        self.silence_ms.map_or(super::SILENCE, Duration::from_millis)
+    }
+
+    pub(crate) fn slack(&self) -> Duration {
+        self.slack_ms.map_or(super::SLACK, Duration::from_millis)
+    }
+
+    pub(crate) fn tally(&self) -> Duration {
+        self.tally_ms.map_or(super::TALLY, Duration::from_millis)
+    }
+
+    pub(crate) const fn quick_plan(&self) -> Option<usize> {
+        self.quick_plan
+    }
+
+    pub(crate) fn clock(&self) -> Option<PathBuf> {
+        self.clock.clone()
+    }
+
+    pub(crate) fn keep_jobs(&self, usual: u32) -> u32 {
+        self.keep_jobs.unwrap_or(usual)
+    }
+
+    pub(crate) const fn memory(&self) -> Option<u64> {
+        self.memory_byte
+    }
+
+    pub(crate) const fn runner_panics(&self) -> bool {
+        self.runner_panics
+    }
+
+    pub(crate) const fn panics(&self) -> bool {
+        self.panics
+    }
+
+    /// True if the write with this number has to fail.
+    pub(crate) fn fails_write(&self, number: u64) -> bool {
+        self.fail_write.is_some_and(|first| number >= first)
+    }
+
+    /// Kills this process if `place` is the chosen point. Unlike `abort`, SIGKILL flushes nothing and runs no handler.
+    pub(crate) fn pass(&self, place: &str) {
+        if self.die_at.as_deref() == Some(place) {
+            let _ = rustix::process::kill_process(
+                rustix::process::getpid(),
+                rustix::process::Signal::KILL,
+            );
+        }
+    }
+
+    /// The script of a job, if scripts are allowed and its backend names one.
+    pub(crate) fn script(&self, spec: &JobSpec) -> Option<Script> {
+        match spec {
+            JobSpec::Bench(bench) if self.scripted => Script::parse(bench.backend.as_deref()?),
+            JobSpec::Bench(_) | JobSpec::Calibrate(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_runs_only_under_its_hook() {
+        let spec = r#"{"kind":"bench","what":"bandwidth","backend":"scripted-2-5-x-finish"}"#;
+        let spec: JobSpec = serde_json::from_str(spec).unwrap();
+        assert_eq!(Hooks::default().script(&spec), None);
+        assert!(Hooks { scripted: true, ..Hooks::default() }.script(&spec).is_some());
+    }
+}

@@ -1,0 +1,70 @@
+//! The hooks of a release build: constants. The methods are those of the debug build.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// No hook is on.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct NoHooks;
+
+#[expect(
+    clippy::unused_self,
+    clippy::unnecessary_wraps,
+    reason = "the signatures of a debug build"
+)]
+impl NoHooks {
+    /// Reads nothing.
+    ///
+    /// # Errors
+    /// None.
+    pub(crate) const fn read() -> Result<Self, String> {
+        Ok(Self)
+    }
+
+    /// A worker's process gets no variable.
+    pub(crate) const fn variable() -> Option<(&'static str, std::ffi::OsString)> {
+        None
+    }
+
+    pub(crate) const fn silence(&self) -> Duration {
+        super::SILENCE
+    }
+
+    pub(crate) const fn slack(&self) -> Duration {
+        super::SLACK
+    }
+
+    pub(crate) const fn tally(&self) -> Duration {
+        super::TALLY
+    }
+
+    pub(crate) const fn quick_plan(&self) -> Option<usize> {
+        None
+    }
+
+    pub(crate) const fn clock(&self) -> Option<PathBuf> {
+        None
+    }
+
+    pub(crate) const fn keep_jobs(&self, usual: u32) -> u32 {
+        usual
+    }
+
+    pub(crate) const fn memory(&self) -> Option<u64> {
+        None
+    }
+
+    pub(crate) const fn runner_panics(&self) -> bool {
+        false
+    }
+
+    pub(crate) const fn panics(&self) -> bool {
+        false
+    }
+
+    pub(crate) const fn fails_write(&self, _number: u64) -> bool {
+        false
+    }
+
+    pub(crate) const fn pass(&self, _place: &str) {}
+}

@@ -1,0 +1,128 @@
+//! The state that every request and session shares.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use protocol::hex::Hex;
+use tokio::sync::{Semaphore, watch};
+
+use super::keyring::Keyring;
+use super::places::Places;
+use super::refusal::Counters;
+use super::static_files::Site;
+use super::throttle::Throttle;
+use crate::audit::{Action, Entry, Log, Tally, Who};
+use crate::clock::Clock;
+use crate::hooks::Hooks;
+use crate::jobs::{Jobs, Journal, Store};
+use crate::keys::{KeyFile, random};
+use crate::telemetry::SensorReader;
+
+/// Largest number of concurrent calculations.
+const COMPUTING: usize = 2;
+
+/// The configuration of a daemon.
+#[derive(Debug)]
+pub(crate) struct Config {
+    /// The built page.
+    pub(crate) site: Site,
+    /// Folder of keys and jobs.
+    pub(crate) state: PathBuf,
+    /// Allowed host names beside those of this machine.
+    pub(crate) hosts: Vec<String>,
+    /// Allowed origins beside its own.
+    pub(crate) origins: Vec<String>,
+    /// Sessions may start jobs.
+    pub(crate) bench: bool,
+    pub(crate) hooks: Hooks,
+    pub(crate) clock: Clock,
+}
+
+/// The shared state of the daemon.
+#[derive(Debug)]
+pub(super) struct Daemon {
+    pub(super) site: Site,
+    pub(super) hosts: Vec<String>,
+    pub(super) origins: Vec<String>,
+    pub(super) bench: bool,
+    pub(super) server: Hex<16>,
+    pub(super) epoch: Hex<8>,
+    pub(super) keys: Keyring,
+    pub(super) throttle: Mutex<Throttle>,
+    pub(super) places: Places,
+    pub(super) computing: Arc<Semaphore>,
+    pub(super) jobs: Arc<Jobs>,
+    pub(super) log: Log,
+    pub(super) tally: Tally,
+    pub(super) journal: Arc<Journal>,
+    pub(super) sensors: SensorReader,
+    pub(super) counters: Counters,
+    pub(super) clock: Clock,
+    pub(super) hooks: Hooks,
+    pub(super) ending: watch::Sender<bool>,
+}
+
+impl Daemon {
+    /// Opens keys, audit log and job store.
+    ///
+    /// # Errors
+    /// A sentence that says which of them cannot be opened.
+    pub(super) fn new(config: Config) -> Result<Self, String> {
+        let file = KeyFile::of(&config.state).map_err(|error| error.to_string())?;
+        let log = Log::of(&config.state, config.clock.clone());
+        let started = Entry::done(Who::terminal(), Action::Serve, "");
+        log.add(&started, true)
+            .map_err(|error| format!("the audit log cannot be used: {error}"))?;
+        let keys = Keyring::open(file).map_err(|error| error.to_string())?;
+        let journal = Arc::new(Journal::new());
+        let Config { hooks, clock, .. } = &config;
+        let (hooks, clock) = (hooks.clone(), clock.clone());
+        let store = Store::open(&config.state, Arc::clone(&journal), clock.clone(), hooks.clone())?;
+        Ok(Self {
+            site: config.site,
+            hosts: config.hosts,
+            origins: config.origins,
+            bench: config.bench,
+            server: keys.book().server,
+            epoch: Hex(random()),
+            keys,
+            throttle: Mutex::default(),
+            places: Places::new(),
+            computing: Arc::new(Semaphore::new(COMPUTING)),
+            jobs: Jobs::new(store, hooks.clone()),
+            log,
+            tally: Tally::new(hooks.tally()),
+            journal,
+            sensors: SensorReader::new(clock.clone()),
+            counters: Counters::default(),
+            clock,
+            hooks,
+            ending: watch::Sender::new(false),
+        })
+    }
+
+    /// Writes a line of the audit log in the background.
+    pub(super) fn note(&self, entry: Entry) {
+        let log = self.log.clone();
+        tokio::task::spawn_blocking(move || write(&log, &entry, false));
+    }
+
+    /// Counts a refusal; the first of its kind in an interval is written to the audit log.
+    pub(super) fn note_refusal(
+        &self,
+        who: impl FnOnce() -> Who,
+        action: Action,
+        why: &'static str,
+    ) {
+        if let Some(entry) = self.tally.refused(Instant::now(), who, action, why) {
+            self.note(entry);
+        }
+    }
+}
+
+/// Writes a line of the audit log; false if that failed.
+pub(super) fn write(log: &Log, entry: &Entry, safe: bool) -> bool {
+    let added = log.add(entry, safe);
+    added.inspect_err(|error| eprintln!("the audit log cannot be written: {error}")).is_ok()
+}

@@ -1,0 +1,48 @@
+//! The other end of a request or a socket: how it comes in, and what the guard learned about it.
+
+use std::net::IpAddr;
+
+use crate::audit::Who;
+
+/// The way by which a connection comes in.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Peer {
+    /// Through 127.0.0.1 or [::1].
+    Here,
+    /// Through a socket of the file system, which only this user opens.
+    Socket,
+    /// From another machine, or through an address that others reach too.
+    Network(IpAddr),
+}
+
+impl Peer {
+    /// True if no other machine can read the connection.
+    pub(super) const fn is_local(self) -> bool {
+        !matches!(self, Self::Network(_))
+    }
+}
+
+/// A request that passed the guard.
+#[derive(Debug, Clone)]
+pub(super) struct Admitted {
+    pub(super) peer: Peer,
+    /// The allowed origin of the page, if a page sent the request.
+    pub(super) origin: Option<String>,
+}
+
+impl Admitted {
+    /// The client, for the audit log.
+    pub(super) fn who(&self) -> Who {
+        who(self.peer, self.origin.as_deref())
+    }
+}
+
+/// The client of a request or a socket, for the audit log.
+pub(super) fn who(peer: Peer, origin: Option<&str>) -> Who {
+    let peer = match peer {
+        Peer::Here => "this machine".to_owned(),
+        Peer::Socket => "unix socket".to_owned(),
+        Peer::Network(address) => address.to_string(),
+    };
+    Who { peer, origin: origin.map(str::to_owned), ..Who::default() }
+}

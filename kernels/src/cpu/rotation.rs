@@ -1,0 +1,87 @@
+//! Memory of a measurement: cold calls rotate over several sets of buffers, so that none is in the caches when its call begins.
+
+use crate::backend::{Cache, Kernel};
+
+/// Last-level cache that is assumed where the system does not report it [B]: larger than most.
+const ASSUMED_CACHE: u64 = 128 << 20;
+/// Cold buffers cover this many times the last-level cache.
+const COVER: u64 = 4;
+/// Fewest sets of cold buffers, so that the end of one call is not the start of the next.
+const MIN_SETS: u64 = 2;
+/// Smallest array of a cold stream [B].
+const MIN_COLD_ARRAY: u64 = 64 << 20;
+
+/// The last-level cache that buffers are sized for [B].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LastLevelCache(pub u64);
+
+impl LastLevelCache {
+    /// The reported size, or the assumed one.
+    pub fn or_assumed(reported: Option<calc_core::units::Bytes>) -> Self {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the size of a cache"
+        )]
+        Self(reported.map_or(ASSUMED_CACHE, |bytes| bytes.get() as u64))
+    }
+
+    /// Bytes of an array that does not fit the caches.
+    pub const fn cold_array(self) -> u64 {
+        let covering = COVER * self.0;
+        if covering > MIN_COLD_ARRAY { covering } else { MIN_COLD_ARRAY }
+    }
+
+    /// Bytes of an array that stays in the caches beside two others.
+    pub const fn hot_array(self) -> u64 {
+        self.0 / 4
+    }
+
+    /// Sets of buffers of `bytes` each that calls rotate over.
+    pub fn sets(self, cache: Cache, bytes: u64) -> u64 {
+        match cache {
+            Cache::Hot => 1,
+            Cache::Cold => (COVER * self.0).div_ceil(bytes.max(1)).max(MIN_SETS),
+        }
+    }
+
+    /// Bytes that a measurement of this kernel allocates: all sets, and the buffers that are not rotated.
+    pub fn needed(self, kernel: &Kernel, cache: Cache) -> u64 {
+        let rotated = rotated(kernel);
+        rotated.saturating_mul(self.sets(cache, rotated)).saturating_add(fixed(kernel))
+    }
+}
+
+/// Bytes of one set of buffers: the arrays of a stream, the weights of a product.
+pub(super) fn rotated(kernel: &Kernel) -> u64 {
+    match kernel {
+        Kernel::Read { bytes } => *bytes,
+        Kernel::Copy { bytes } => bytes.saturating_mul(2),
+        Kernel::Triad { bytes } => bytes.saturating_mul(3),
+        Kernel::Fma | Kernel::Dot => 0,
+        Kernel::Gemv(product) => {
+            let stored = product.layout.format().stored_bytes(product.n, product.k).get();
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "saturates"
+            )]
+            let stored = stored as u64;
+            stored
+        }
+        Kernel::Gemm(product) => {
+            product.n.saturating_mul(product.k).saturating_mul(product.element.bytes())
+        }
+    }
+}
+
+/// Bytes of inputs and outputs, at most 4 per element.
+fn fixed(kernel: &Kernel) -> u64 {
+    let sides = |m: u64, n: u64, k: u64| n.saturating_add(k).saturating_mul(m).saturating_mul(4);
+    match kernel {
+        Kernel::Read { .. } | Kernel::Copy { .. } | Kernel::Triad { .. } => 0,
+        Kernel::Fma | Kernel::Dot => 0,
+        Kernel::Gemv(product) => sides(1, product.n, product.k),
+        Kernel::Gemm(product) => sides(product.m, product.n, product.k),
+    }
+}

@@ -1,0 +1,271 @@
+//! The table of packed layouts: one row per layout.
+
+use calc_core::catalog::formats as catalog;
+use calc_core::quant_format::QuantFormat;
+use half::{bf16, f16};
+
+use super::layout::{CodeKind, Difference, Layout};
+use super::minifloat::{E4M3, E5M2, Minifloat};
+use super::{RowMut, RowRef, e2m1, gguf, int, nf4, plain};
+
+/// Facts and codec of one layout.
+pub(crate) struct LayoutSpec {
+    pub(crate) layout: Layout,
+    /// See [`Layout::key`].
+    pub(crate) key: &'static str,
+    /// Catalog format that is stored.
+    pub(crate) format: &'static QuantFormat,
+    /// Elements along K that share a scale.
+    pub(crate) block: usize,
+    /// Bytes per block in the plane of codes.
+    pub(crate) code_bytes: usize,
+    /// Bytes per block in the plane of scales.
+    pub(crate) scale_bytes: usize,
+    /// Bytes per block in the plane of zero points.
+    pub(crate) zero_bytes: usize,
+    /// Bytes per row in the plane of scales, for a scale of the whole row.
+    pub(crate) row_scale_bytes: usize,
+    /// FP32 scale of a tensor from its largest magnitude; `None` for layouts without one, whose scale is 1.
+    pub(crate) tensor_scale: Option<fn(largest: f32) -> f32>,
+    /// Whether a finite value of this magnitude can be stored.
+    pub(crate) holds: fn(largest: f32) -> bool,
+    /// See [`Layout::code_kind`].
+    pub(crate) code_kind: CodeKind,
+    /// Offset that makes 4-bit codes unsigned in the kernels' dot products.
+    pub(crate) nibble_offset: i32,
+    /// Factor of the sum of a row in GEMV kernels, from the scale of the tensor.
+    pub(crate) sum_factor: fn(tensor_scale: f32) -> f32,
+    /// Packs one row.
+    pub(crate) encode: fn(Scaling, &[f32], &mut RowMut<'_>),
+    /// Unpacks one row.
+    pub(crate) decode: fn(Scaling, RowRef<'_>, &mut [f64]),
+    /// See [`Layout::difference`].
+    pub(crate) difference: Option<Difference>,
+}
+
+/// Arguments that codecs of several layouts share.
+#[derive(Clone, Copy)]
+pub(crate) struct Scaling {
+    /// Elements along K that share a scale.
+    pub(crate) block: usize,
+    /// Scale of the tensor; 1 without one.
+    pub(crate) tensor: f32,
+}
+
+/// E2M1 codes enter dot products as twice their value plus 12.
+const E2M1_OFFSET: i32 = 12;
+/// Undoes the doubling of E2M1.
+const E2M1_HALF: f32 = 0.5;
+/// Symmetric INT4 codes are stored with 8 added.
+const INT4_OFFSET: i32 = 8;
+
+/// Scale that maps the largest magnitude of a tensor to the largest value of a float.
+///
+/// A subnormal scale would have too few digits; a smaller tensor loses its smallest values instead.
+fn fp8_scale(float: Minifloat, largest: f32) -> f32 {
+    (largest / float.max()).max(f32::MIN_POSITIVE)
+}
+
+/// FP32, and the values that most layouts share.
+const FP32: LayoutSpec = LayoutSpec {
+    layout: Layout::Fp32,
+    key: "fp32",
+    format: &catalog::FP32,
+    block: 1,
+    code_bytes: 4,
+    scale_bytes: 0,
+    zero_bytes: 0,
+    row_scale_bytes: 0,
+    tensor_scale: None,
+    holds: |_| true,
+    code_kind: CodeKind::Floats,
+    nibble_offset: 0,
+    sum_factor: |_| 1.0,
+    encode: |_, row, out| plain::encode_f32(row, out.codes),
+    decode: |_, stored, row| plain::decode_f32(stored.codes, row),
+    difference: None,
+};
+
+/// INT4 with a BF16 scale and a BF16 zero point per 32.
+const INT4_G32: LayoutSpec = LayoutSpec {
+    layout: Layout::Int4G32,
+    key: "int4_g32",
+    format: &catalog::INT4_G32,
+    block: 32,
+    code_bytes: 16,
+    scale_bytes: 2,
+    zero_bytes: 2,
+    code_kind: CodeKind::Nibbles,
+    encode: |scaling, row, out| int::encode_int4_zero(scaling.block, row, out),
+    decode: |scaling, stored, row| int::decode_int4_zero(scaling.block, stored, row),
+    ..FP32
+};
+
+/// INT4 with a BF16 scale per 32, symmetric.
+const INT4_G32_SYM: LayoutSpec = LayoutSpec {
+    layout: Layout::Int4G32Sym,
+    key: "int4_g32_sym",
+    zero_bytes: 0,
+    nibble_offset: INT4_OFFSET,
+    encode: |scaling, row, out| int::encode_int4_sym(scaling.block, row, out),
+    decode: |scaling, stored, row| int::decode_int4_sym(scaling.block, stored, row),
+    difference: Some(Difference {
+        bits_per_block: -16,
+        why: "the catalog has groups of 32 only with a zero point; the symmetric layout has none",
+    }),
+    ..INT4_G32
+};
+
+/// Indexed by [`Layout`].
+pub(super) static TABLE: [LayoutSpec; 16] = [
+    FP32,
+    LayoutSpec {
+        layout: Layout::Fp16,
+        key: "fp16",
+        format: &catalog::FP16,
+        code_bytes: 2,
+        holds: |largest| f16::from_f32(largest).is_finite(),
+        encode: |_, row, out| plain::encode_f16(row, out.codes),
+        decode: |_, stored, row| plain::decode_f16(stored.codes, row),
+        ..FP32
+    },
+    LayoutSpec {
+        layout: Layout::Bf16,
+        key: "bf16",
+        format: &catalog::BF16,
+        code_bytes: 2,
+        holds: |largest| bf16::from_f32(largest).is_finite(),
+        encode: |_, row, out| plain::encode_bf16(row, out.codes),
+        decode: |_, stored, row| plain::decode_bf16(stored.codes, row),
+        ..FP32
+    },
+    LayoutSpec {
+        layout: Layout::Fp8E4m3,
+        key: "fp8_e4m3",
+        format: &catalog::FP8_E4M3,
+        code_bytes: 1,
+        tensor_scale: Some(|largest| fp8_scale(E4M3, largest)),
+        sum_factor: |tensor_scale| tensor_scale,
+        encode: |scaling, row, out| plain::encode_f8(E4M3, scaling.tensor, row, out.codes),
+        decode: |scaling, stored, row| plain::decode_f8(E4M3, scaling.tensor, stored.codes, row),
+        ..FP32
+    },
+    LayoutSpec {
+        layout: Layout::Fp8E5m2,
+        key: "fp8_e5m2",
+        format: &catalog::FP8_E5M2,
+        code_bytes: 1,
+        tensor_scale: Some(|largest| fp8_scale(E5M2, largest)),
+        sum_factor: |tensor_scale| tensor_scale,
+        encode: |scaling, row, out| plain::encode_f8(E5M2, scaling.tensor, row, out.codes),
+        decode: |scaling, stored, row| plain::decode_f8(E5M2, scaling.tensor, stored.codes, row),
+        ..FP32
+    },
+    LayoutSpec {
+        layout: Layout::Int8,
+        key: "int8",
+        format: &catalog::INT8,
+        code_bytes: 1,
+        row_scale_bytes: 4,
+        code_kind: CodeKind::Bytes,
+        encode: |_, row, out| int::encode_int8(row, out),
+        decode: |_, stored, row| int::decode_int8(stored, row),
+        ..FP32
+    },
+    LayoutSpec {
+        layout: Layout::Int8G128,
+        key: "int8_g128",
+        format: &catalog::INT8_G128,
+        block: 128,
+        code_bytes: 128,
+        scale_bytes: 2,
+        code_kind: CodeKind::Bytes,
+        encode: |scaling, row, out| int::encode_int8_groups(scaling.block, row, out),
+        decode: |scaling, stored, row| int::decode_int8_groups(scaling.block, stored, row),
+        ..FP32
+    },
+    INT4_G32,
+    INT4_G32_SYM,
+    LayoutSpec {
+        layout: Layout::Int4G128,
+        key: "int4_g128",
+        format: &catalog::INT4_G128,
+        block: 128,
+        code_bytes: 64,
+        ..INT4_G32
+    },
+    LayoutSpec {
+        layout: Layout::Int4G128Sym,
+        key: "int4_g128_sym",
+        format: &catalog::INT4_G128_SYM,
+        block: 128,
+        code_bytes: 64,
+        difference: None,
+        ..INT4_G32_SYM
+    },
+    LayoutSpec {
+        layout: Layout::Nf4,
+        key: "nf4",
+        format: &catalog::NF4,
+        block: 64,
+        code_bytes: 32,
+        scale_bytes: 4,
+        encode: |_, row, out| nf4::encode(row, out),
+        decode: |_, stored, row| nf4::decode(stored, row),
+        ..FP32
+    },
+    LayoutSpec {
+        layout: Layout::Mxfp4,
+        key: "mxfp4",
+        format: &catalog::MXFP4,
+        block: 32,
+        code_bytes: 16,
+        scale_bytes: 1,
+        code_kind: CodeKind::Nibbles,
+        nibble_offset: E2M1_OFFSET,
+        sum_factor: |_| E2M1_HALF,
+        encode: |_, row, out| e2m1::encode_mxfp4(row, out),
+        decode: |_, stored, row| e2m1::decode_mxfp4(stored, row),
+        ..FP32
+    },
+    LayoutSpec {
+        layout: Layout::Nvfp4,
+        key: "nvfp4",
+        format: &catalog::NVFP4,
+        block: 16,
+        code_bytes: 8,
+        scale_bytes: 1,
+        tensor_scale: Some(e2m1::nvfp4_tensor_scale),
+        code_kind: CodeKind::Nibbles,
+        nibble_offset: E2M1_OFFSET,
+        sum_factor: |tensor_scale| E2M1_HALF / tensor_scale,
+        encode: |scaling, row, out| e2m1::encode_nvfp4(scaling.tensor, row, out),
+        decode: |scaling, stored, row| e2m1::decode_nvfp4(scaling.tensor, stored, row),
+        ..FP32
+    },
+    LayoutSpec {
+        layout: Layout::GgufQ8_0,
+        key: "gguf_q8_0",
+        format: &catalog::GGUF_Q8_0,
+        block: 32,
+        code_bytes: 34,
+        holds: |largest| f16::from_f32(largest / 127.0).is_finite(),
+        code_kind: CodeKind::Bytes,
+        encode: |_, row, out| gguf::encode_q8_0(row, out.codes),
+        decode: |_, stored, row| gguf::decode_q8_0(stored.codes, row),
+        ..FP32
+    },
+    LayoutSpec {
+        layout: Layout::GgufQ4_0,
+        key: "gguf_q4_0",
+        format: &catalog::GGUF_Q4_0,
+        block: 32,
+        code_bytes: 18,
+        holds: |largest| f16::from_f32(largest / 8.0).is_finite(),
+        code_kind: CodeKind::Nibbles,
+        nibble_offset: INT4_OFFSET,
+        encode: |_, row, out| gguf::encode_q4_0(row, out.codes),
+        decode: |_, stored, row| gguf::decode_q4_0(stored.codes, row),
+        ..FP32
+    },
+];
