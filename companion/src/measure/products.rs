@@ -2,7 +2,7 @@
 
 use calc_core::catalog;
 use kernels::backend::{Element, GemmShape, GemvShape, Kernel};
-use kernels::cpu::gemm::{ELEMENTS, LONGEST};
+use kernels::cpu::gemm::{ELEMENTS, MAX_K};
 use kernels::pack::Layout;
 
 /// The kernel of a product of M tokens, N outputs, K inputs with weights in a format.
@@ -22,9 +22,9 @@ pub(crate) fn kernel(m: u64, n: u64, k: u64, weights: &str) -> Result<Kernel, St
 /// As [`kernel`].
 pub(crate) fn matrices(m: u64, n: u64, k: u64, weights: &str) -> Result<Kernel, String> {
     let element = element(weights)?;
-    if element == Element::Int8 && k > LONGEST as u64 {
+    if element == Element::Int8 && k > MAX_K as u64 {
         return Err(format!(
-            "a product of matrices in int8 takes at most {LONGEST} inputs, whose sums fit 32 bits; got {k}"
+            "GEMM in int8 takes at most {MAX_K} inputs, because longer sums overflow 32 bits; got {k}"
         ));
     }
     Ok(Kernel::Gemm(GemmShape { element, m, n, k }))
