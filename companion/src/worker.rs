@@ -1,4 +1,4 @@
-//! The worker's side: one job on stdin, what happens on stdout, the end when stdin ends. The daemon starts it and nobody else.
+//! The worker process: it reads one job from stdin, writes messages to stdout, and ends when stdin ends. Only the daemon starts it.
 
 mod bench;
 mod calibrate;
@@ -15,21 +15,21 @@ use protocol::job::JobSpec;
 use crate::hooks::Hooks;
 use crate::jobs::message::WorkerMessage;
 
-/// How long a worker that was told to stop may take before it is ended.
-const GRACE: Duration = Duration::from_millis(900);
-/// Longest order.
-const ORDER: u64 = 1 << 20;
+/// Time between a stop request and the forced exit.
+const EXIT_GRACE: Duration = Duration::from_millis(900);
+/// Longest job description [bytes].
+const MAX_JOB_BYTES: u64 = 1 << 20;
 
-/// Says things to the daemon.
+/// Channel to the daemon: messages as JSON lines on stdout.
 #[derive(Debug, Clone)]
-pub(crate) struct Voice {
+pub(crate) struct WorkerChannel {
     out: Arc<io::Stdout>,
     stop: Arc<AtomicBool>,
 }
 
-impl Voice {
-    /// Says one message. A daemon that does not listen any more is gone, and so is the reason to go on.
-    pub(crate) fn say(&self, message: &WorkerMessage) {
+impl WorkerChannel {
+    /// Sends one message. Exits when the daemon no longer reads.
+    pub(crate) fn send(&self, message: &WorkerMessage) {
         let mut line = serde_json::to_vec(message).expect("messages have text keys");
         line.push(b'\n');
         let mut out = self.out.lock();
@@ -38,37 +38,38 @@ impl Voice {
         }
     }
 
-    /// True when the work should end.
+    /// Whether the daemon asked to stop.
     pub(crate) fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 }
 
-/// Reads the order and does it.
+/// Reads the job from stdin and runs it.
 pub(crate) fn run(hooks: &Hooks) -> Result<(), String> {
-    let mut order = String::new();
-    let mut stdin = io::stdin().lock().take(ORDER);
-    stdin.read_line(&mut order).map_err(|error| format!("no order: {error}"))?;
+    let mut job = String::new();
+    let mut stdin = io::stdin().lock().take(MAX_JOB_BYTES);
+    stdin.read_line(&mut job).map_err(|error| format!("cannot read the job: {error}"))?;
     drop(stdin);
-    let spec: JobSpec = serde_json::from_str(&order)
-        .map_err(|error| format!("this verb is for the daemon; the order is no job: {error}"))?;
+    let spec: JobSpec = serde_json::from_str(&job).map_err(|error| {
+        format!("this command is for the daemon; stdin has no valid job: {error}")
+    })?;
     let stop = Arc::new(AtomicBool::new(false));
-    let deaf =
+    let ignores_cancel =
         matches!(&spec, JobSpec::Fake(fake) if fake.act == protocol::job::FakeAct::IgnoreCancel);
-    if !deaf {
-        ends_with_stdin(Arc::clone(&stop));
+    if !ignores_cancel {
+        stop_when_stdin_ends(Arc::clone(&stop));
     }
-    let voice = Voice { out: Arc::new(io::stdout()), stop };
+    let channel = WorkerChannel { out: Arc::new(io::stdout()), stop };
     let ended = match &spec {
-        JobSpec::Bench(spec) => bench::run(spec, &voice, hooks),
-        JobSpec::Calibrate(spec) => calibrate::run(spec, &voice, hooks),
+        JobSpec::Bench(spec) => bench::run(spec, &channel, hooks),
+        JobSpec::Calibrate(spec) => calibrate::run(spec, &channel, hooks),
         JobSpec::Fake(fake) if hooks.fake => {
-            fake::run(fake, &voice);
+            fake::run(fake, &channel);
             return Ok(());
         }
         JobSpec::Fake(_) => Err("scripted jobs are for tests of the daemon".into()),
     };
-    voice.say(&match ended {
+    channel.send(&match ended {
         Ok(true) => WorkerMessage::Done {},
         Ok(false) => WorkerMessage::Stopped {},
         Err(message) => WorkerMessage::Failed { message },
@@ -76,13 +77,13 @@ pub(crate) fn run(hooks: &Hooks) -> Result<(), String> {
     Ok(())
 }
 
-/// The daemon closes stdin to stop a job, and the system closes it when the daemon dies, however it dies.
-fn ends_with_stdin(stop: Arc<AtomicBool>) {
+/// The daemon closes stdin to stop a job; the system closes it when the daemon dies.
+fn stop_when_stdin_ends(stop: Arc<AtomicBool>) {
     thread::spawn(move || {
-        // Nothing more is expected on it.
+        // The daemon sends nothing after the job.
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         stop.store(true, Ordering::Relaxed);
-        thread::sleep(GRACE);
+        thread::sleep(EXIT_GRACE);
         std::process::exit(1);
     });
 }

@@ -1,4 +1,4 @@
-//! A job that times kernels: every shape in every format, a record per point.
+//! The benchmark job: every shape in every format, one record per point.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,80 +13,84 @@ use protocol::bench::{BenchKind, BenchRecord, BenchSpec, Shape};
 use report::json::bench::BenchJson;
 use serde_json::json;
 
-use super::Voice;
+use super::WorkerChannel;
 use crate::hooks::Hooks;
 use crate::jobs::message::WorkerMessage;
 use crate::measure::products::{elements, layouts};
 use crate::measure::record;
 
-/// What a point takes: packing, warming up, samples until the median is certain.
+/// Estimated time of a point: packing, warm-up, and samples until the interval is narrow enough [s].
 const POINT_S: f64 = 5.0;
-/// What a sample takes at most where their number is given: a large product.
+/// Longest time of a sample where their number is given: a large product [s].
 const SAMPLE_S: f64 = 0.1;
-/// How often the worker says that it lives, and how long it may be between two signs of the kernels.
-const BEAT: Duration = Duration::from_secs(2);
-const QUIET: Duration = Duration::from_mins(1);
-/// Samples that go over the wire.
-const SAMPLES: usize = 4096;
-/// Short, because somebody watches; a result that needed more time is flagged.
-const LIMIT: Duration = Duration::from_secs(3);
+/// Interval of heartbeats, and the longest silence of the kernels in which they are still sent.
+const HEARTBEAT: Duration = Duration::from_secs(2);
+const MAX_SILENCE: Duration = Duration::from_mins(1);
+/// Most samples of a record that is sent; records with more are sent without them.
+const MAX_SAMPLES: usize = 4096;
+/// Short, because a user waits; a result that needed more time is flagged.
+const TIME_LIMIT: Duration = Duration::from_secs(3);
 const WARM_UP: Duration = Duration::from_secs(1);
-/// Data of every job.
+/// Seed of the data of every job.
 pub(super) const SEED: u64 = 1;
 
-/// Measures all points; false if it was told to stop.
-pub(super) fn run(spec: &BenchSpec, voice: &Voice, hooks: &Hooks) -> Result<bool, String> {
+/// Measures all points. Returns false if the daemon stopped it.
+pub(super) fn run(
+    spec: &BenchSpec,
+    channel: &WorkerChannel,
+    hooks: &Hooks,
+) -> Result<bool, String> {
     let mut cpu = processor(spec.backend.as_deref())?;
     let points = points(spec, &cpu)?;
-    let plan = glance(plan(spec), hooks);
+    let plan = quick_plan(plan(spec), hooks);
     let point_s = POINT_S + spec.iterations.map_or(0.0, |n| f64::from(n) * SAMPLE_S);
-    Ok(measure(&mut cpu, &points, &plan, point_s, voice)?.is_some())
+    Ok(measure(&mut cpu, &points, &plan, point_s, channel)?.is_some())
 }
 
-/// Measures points one by one and says what comes out; `None` if it was told to stop. A point takes `point_s` seconds.
+/// Measures the points in order and sends each record; `None` if the daemon stopped it. A point takes about `point_s` seconds.
 pub(super) fn measure(
     cpu: &mut Cpu,
     points: &[(String, Work)],
     plan: &Plan,
     point_s: f64,
-    voice: &Voice,
+    channel: &WorkerChannel,
 ) -> Result<Option<Vec<BenchJson>>, String> {
-    voice.say(&WorkerMessage::Plan { predicted_s: Some(point_s * points.len() as f64) });
-    let pulse = Pulse::start(voice);
+    channel.send(&WorkerMessage::Plan { predicted_s: Some(point_s * points.len() as f64) });
+    let heartbeat = Heartbeat::start(channel);
     let total = u32::try_from(points.len()).unwrap_or(u32::MAX);
     let mut records = Vec::new();
     for (done, (name, work)) in (0..).zip(points) {
-        voice.say(&WorkerMessage::Progress { done, total, note: name.clone() });
+        channel.send(&WorkerMessage::Progress { done, total, note: name.clone() });
         let mut go_on = |_stage| {
-            pulse.feel();
-            if voice.stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            heartbeat.note_progress();
+            if channel.stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        pulse.feel();
+        heartbeat.note_progress();
         match record::measure_while(&SystemClock::new(), cpu, work, plan, &mut go_on) {
             Ok(record) => {
-                voice.say(&WorkerMessage::Result { record: Box::new(wire(record.clone())?) });
+                channel.send(&WorkerMessage::Result { record: Box::new(wire(record.clone())?) });
                 records.push(record);
             }
             Err(Stopped::Canceled) => return Ok(None),
             Err(stopped) => return Err(format!("{name}: {stopped:?}")),
         }
     }
-    voice.say(&WorkerMessage::Progress { done: total, total, note: String::new() });
+    channel.send(&WorkerMessage::Progress { done: total, total, note: String::new() });
     Ok(Some(records))
 }
 
-/// The processor, ready; another backend is refused.
+/// The processor's backend; any other name is refused.
 pub(super) fn processor(backend: Option<&str>) -> Result<Cpu, String> {
     if let Some(name) = backend.filter(|name| !matches!(*name, "auto" | "cpu")) {
-        return Err(format!("this machine has no backend `{name}`; there is cpu"));
+        return Err(format!("this machine has no backend `{name}`; use cpu"));
     }
     let mut cpu = Cpu::new(None, None);
     cpu.probe().map_err(|fault| format!("the processor cannot be measured: {fault:?}"))?;
     Ok(cpu)
 }
 
-/// What tests of the daemon have time for; the plan itself without their hook.
-pub(super) fn glance(plan: Plan, hooks: &Hooks) -> Plan {
+/// The plan, shortened if the test hook asks for a quick one.
+pub(super) fn quick_plan(plan: Plan, hooks: &Hooks) -> Plan {
     let Some(samples) = hooks.glance else { return plan };
     let [least, most] = [10, 100].map(Duration::from_millis);
     let warm_up = WarmUp { least, most, ..plan.warm_up };
@@ -99,7 +103,7 @@ fn plan(spec: &BenchSpec) -> Plan {
     let rule = match (spec.iterations, standard.rule) {
         (Some(n), _) => StopRule::Iterations(usize::try_from(n).unwrap_or(usize::MAX)),
         (None, StopRule::Certain { half_width, least, shortest, .. }) => {
-            StopRule::Certain { half_width, least, shortest, limit: LIMIT }
+            StopRule::Certain { half_width, least, shortest, limit: TIME_LIMIT }
         }
         (None, rule @ StopRule::Iterations(_)) => rule,
     };
@@ -119,7 +123,7 @@ fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
             Ok([Kernel::Fma, Kernel::Dot].map(|kernel| named(kernel, Cache::Hot)).into())
         }
         BenchKind::Roofs => {
-            // Others can make a roof lower and nothing makes it higher, so each is measured three times and the best counts.
+            // Other programs only lower a roof, so each is measured three times and the best counts.
             let read = (Kernel::Read { bytes: cpu.cold_bytes() }, Cache::Cold);
             let once = [read, (Kernel::Fma, Cache::Hot), (Kernel::Dot, Cache::Hot)];
             let thrice = once.into_iter().cycle().take(3 * once.len());
@@ -130,7 +134,7 @@ fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
             for shape in &spec.shapes {
                 if shape.m != 1 {
                     let m = shape.m;
-                    return Err(format!("m is {m}; a product of one row has m = 1, ask for gemm"));
+                    return Err(format!("m is {m}, but GEMV has m = 1; use gemm"));
                 }
                 for layout in layouts(&spec.formats)? {
                     let product = GemvShape { layout, n: shape.n, k: shape.k };
@@ -155,50 +159,53 @@ fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
     }
 }
 
-/// The published record as it crosses the wire.
+/// Converts the published record to the protocol's.
 fn wire(mut record: BenchJson) -> Result<BenchRecord, String> {
-    if record.samples_s.len() > SAMPLES {
+    if record.samples_s.len() > MAX_SAMPLES {
         record.samples_s.clear();
     }
-    serde_json::from_value(json!(record)).map_err(|error| format!("the record is none: {error}"))
+    serde_json::from_value(json!(record))
+        .map_err(|error| format!("the record is malformed: {error}"))
 }
 
-/// Says that the worker lives, as long as the kernels gave a sign of life not too long ago: packing a large matrix is silent.
-/// It falls silent with this value, before the worker's last word.
-struct Pulse {
-    felt: Arc<Mutex<Option<Instant>>>,
+/// Sends heartbeats while the kernels have reported progress recently: packing a large matrix reports none.
+/// Stops when dropped, before the worker's final message.
+struct Heartbeat {
+    latest: Arc<Mutex<Option<Instant>>>,
 }
 
-impl Pulse {
-    /// Begins.
-    fn start(voice: &Voice) -> Self {
-        let felt = Arc::new(Mutex::new(Some(Instant::now())));
-        let (heard, voice) = (Arc::clone(&felt), voice.clone());
+impl Heartbeat {
+    /// Starts sending.
+    fn start(channel: &WorkerChannel) -> Self {
+        let latest = Arc::new(Mutex::new(Some(Instant::now())));
+        let (shared, channel) = (Arc::clone(&latest), channel.clone());
         thread::spawn(move || {
             loop {
-                thread::sleep(BEAT);
-                let felt = heard.lock().unwrap_or_else(PoisonError::into_inner);
-                match *felt {
+                thread::sleep(HEARTBEAT);
+                let latest = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                match *latest {
                     None => return,
-                    Some(felt) if felt.elapsed() < QUIET => voice.say(&WorkerMessage::Beat {}),
+                    Some(latest) if latest.elapsed() < MAX_SILENCE => {
+                        channel.send(&WorkerMessage::Beat {});
+                    }
                     Some(_) => {}
                 }
             }
         });
-        Self { felt }
+        Self { latest }
     }
 
-    /// A sign of life of the kernels.
-    fn feel(&self) {
+    /// Records progress of the kernels.
+    fn note_progress(&self) {
         self.set(Some(Instant::now()));
     }
 
-    fn set(&self, felt: Option<Instant>) {
-        *self.felt.lock().unwrap_or_else(PoisonError::into_inner) = felt;
+    fn set(&self, latest: Option<Instant>) {
+        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = latest;
     }
 }
 
-impl Drop for Pulse {
+impl Drop for Heartbeat {
     fn drop(&mut self) {
         self.set(None);
     }

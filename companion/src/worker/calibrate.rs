@@ -1,46 +1,50 @@
-//! A job that measures the points that fix this device's factors, and says what follows from them.
+//! The calibration job: measures the points that determine this device's factors, and sends the calibration file.
 
 use kernels::backend::{Kernel, Work};
 use kernels::pack::Layout;
 use protocol::job::CalibrateSpec;
 use report::calibration_file;
 
-use super::Voice;
-use super::bench::{SEED, glance, measure, processor};
+use super::WorkerChannel;
+use super::bench::{SEED, measure, processor, quick_plan};
 use crate::hooks::Hooks;
 use crate::jobs::message::WorkerMessage;
 use crate::measure::calibration::{Calibrated, PLAN, points};
 use crate::measure::device;
 
-/// What a point takes with the short plan of a calibration.
+/// Estimated time of a point with the calibration's plan [s].
 const POINT_S: f64 = 2.5;
 
-/// Measures all points and says what they come to; false if it was told to stop.
-pub(super) fn run(spec: &CalibrateSpec, voice: &Voice, hooks: &Hooks) -> Result<bool, String> {
+/// Measures all points and sends the calibration. Returns false if the daemon stopped it.
+pub(super) fn run(
+    spec: &CalibrateSpec,
+    channel: &WorkerChannel,
+    hooks: &Hooks,
+) -> Result<bool, String> {
     let mut cpu = processor(spec.backend.as_deref())?;
     let named = |(kernel, cache): (Kernel, _)| {
         (kernel.key().to_owned(), Work { kernel, cache, seed: SEED })
     };
     let mut points = points(cpu.cold_bytes());
     if hooks.glance.is_some() {
-        points.retain(|(kernel, _)| is_glanced_at(kernel));
+        points.retain(|(kernel, _)| is_in_quick_plan(kernel));
     }
-    let plan = glance(PLAN, hooks);
+    let plan = quick_plan(PLAN, hooks);
     let points: Vec<(String, Work)> = points.into_iter().map(named).collect();
-    let Some(records) = measure(&mut cpu, &points, &plan, POINT_S, voice)? else {
+    let Some(records) = measure(&mut cpu, &points, &plan, POINT_S, channel)? else {
         return Ok(false);
     };
     let calibrated = Calibrated::new(&records)?;
     let device = device::file(&calibrated, &records, None)?;
-    voice.say(&WorkerMessage::Calibration {
+    channel.send(&WorkerMessage::Calibration {
         calibration: calibration_file::write(&calibrated.own()),
         device: Some(format!("{device:#}\n")),
     });
     Ok(true)
 }
 
-/// The roofs, two products of each format, and one that judges: the fewest points that make a calibration.
-const fn is_glanced_at(kernel: &Kernel) -> bool {
+/// Fewest points that make a calibration: the roofs, two products per format, and one held out.
+const fn is_in_quick_plan(kernel: &Kernel) -> bool {
     match kernel {
         Kernel::Gemv(it) => {
             let judges = matches!(it.layout, Layout::Fp32) && it.n == 5120;

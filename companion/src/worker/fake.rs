@@ -1,4 +1,4 @@
-//! A scripted job: it does on demand what a broken one does by itself.
+//! A scripted job for tests of the daemon: it fails in the ways that a broken job would.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -8,30 +8,30 @@ use std::time::Duration;
 use protocol::bench::{BenchRecord, Check, Precision, Time};
 use protocol::job::{FakeAct, FakeSpec};
 
-use super::Voice;
+use super::WorkerChannel;
 use crate::jobs::message::WorkerMessage;
 
 /// Runs the script.
-pub(super) fn run(fake: &FakeSpec, voice: &Voice) {
-    voice.say(&WorkerMessage::Plan { predicted_s: fake.predicted_s });
+pub(super) fn run(fake: &FakeSpec, channel: &WorkerChannel) {
+    channel.send(&WorkerMessage::Plan { predicted_s: fake.predicted_s });
     for step in 1..=fake.steps {
         sleep(Duration::from_millis(fake.step_ms.into()));
-        if voice.stopped() {
-            return voice.say(&WorkerMessage::Stopped {});
+        if channel.stopped() {
+            return channel.send(&WorkerMessage::Stopped {});
         }
         let note = format!("step {step}");
-        voice.say(&WorkerMessage::Progress { done: step, total: fake.steps, note });
-        voice.say(&WorkerMessage::Result { record: Box::new(record(f64::from(step))) });
+        channel.send(&WorkerMessage::Progress { done: step, total: fake.steps, note });
+        channel.send(&WorkerMessage::Result { record: Box::new(record(f64::from(step))) });
     }
-    act(fake.act, voice);
+    act(fake.act, channel);
 }
 
-fn act(act: FakeAct, voice: &Voice) {
+fn act(act: FakeAct, channel: &WorkerChannel) {
     match act {
-        FakeAct::Finish => voice.say(&WorkerMessage::Done {}),
-        FakeAct::Fail => voice.say(&WorkerMessage::Failed { message: "as asked".into() }),
+        FakeAct::Finish => channel.send(&WorkerMessage::Done {}),
+        FakeAct::Fail => channel.send(&WorkerMessage::Failed { message: "as asked".into() }),
         FakeAct::Hang => sleep(Duration::from_hours(1)),
-        FakeAct::Linger | FakeAct::IgnoreCancel => linger(voice),
+        FakeAct::Linger | FakeAct::IgnoreCancel => linger(channel),
         FakeAct::Crash => {
             eprintln!("crashing as asked");
             std::process::abort()
@@ -42,29 +42,29 @@ fn act(act: FakeAct, voice: &Voice) {
             raw(&[b'x'; 4096]);
         },
         FakeAct::Flood => loop {
-            voice.say(&WorkerMessage::Log { line: "flood".into() });
+            channel.send(&WorkerMessage::Log { line: "flood".into() });
         },
         FakeAct::Lie => {
             let mut record = record(1.0);
             record.bytes *= 2.0;
-            voice.say(&WorkerMessage::Result { record: Box::new(record) });
-            voice.say(&WorkerMessage::Done {});
+            channel.send(&WorkerMessage::Result { record: Box::new(record) });
+            channel.send(&WorkerMessage::Done {});
         }
         FakeAct::Babble => {
-            voice.say(&WorkerMessage::Done {});
+            channel.send(&WorkerMessage::Done {});
             loop {
-                voice.say(&WorkerMessage::Log { line: "one more thing".into() });
+                channel.send(&WorkerMessage::Log { line: "one more thing".into() });
             }
         }
     }
 }
 
-fn linger(voice: &Voice) {
+fn linger(channel: &WorkerChannel) {
     loop {
-        voice.say(&WorkerMessage::Beat {});
+        channel.send(&WorkerMessage::Beat {});
         sleep(Duration::from_millis(50));
-        if voice.stopped() {
-            return voice.say(&WorkerMessage::Stopped {});
+        if channel.stopped() {
+            return channel.send(&WorkerMessage::Stopped {});
         }
     }
 }
@@ -76,7 +76,7 @@ fn raw(bytes: &[u8]) {
     }
 }
 
-/// A record that agrees with itself.
+/// A consistent record.
 fn record(bytes: f64) -> BenchRecord {
     BenchRecord {
         schema: 1,
