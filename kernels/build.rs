@@ -1,4 +1,4 @@
-//! Sums up the sources of the kernels, so that every record says which code was timed.
+//! Hashes the kernels' sources, so that every record names the code that was timed.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -9,7 +9,7 @@ fn main() -> io::Result<()> {
     let mut files = Vec::new();
     collect(&root.join("src"), &mut files)?;
     files.sort();
-    // FNV-1a with 64 bits: tells versions apart, and protects against nobody.
+    // FNV-1a, 64 bits: enough to tell versions apart; not cryptographic.
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for path in files {
         let name = path.strip_prefix(&root).unwrap_or(&path).to_string_lossy().replace('\\', "/");

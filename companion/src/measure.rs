@@ -1,4 +1,4 @@
-//! Measuring on this machine: kernels do the work, this adds under which conditions, and makes a record of it.
+//! Measuring on this machine: `kernels` times, this module reads the conditions and writes the record.
 
 pub(crate) mod calibration;
 pub(crate) mod conditions;

@@ -18,12 +18,12 @@ use protocol::job::JobSpec;
 use crate::hooks::Hooks;
 use crate::jobs::message::WorkerMessage;
 
-/// Grace time after stdin closes.
-const GRACE: Duration = Duration::from_millis(900);
-/// Longest order, in bytes.
-const ORDER: u64 = 1 << 20;
+/// Time between a stop request and the forced exit.
+const EXIT_GRACE: Duration = Duration::from_millis(900);
+/// Longest job description [bytes].
+const MAX_JOB_BYTES: u64 = 1 << 20;
 
-/// The channel from a worker to the daemon.
+/// Channel to the daemon: messages as JSON lines on stdout.
 #[derive(Debug, Clone)]
 pub(crate) struct WorkerChannel {
     out: Arc<io::Stdout>,
@@ -31,7 +31,7 @@ pub(crate) struct WorkerChannel {
 }
 
 impl WorkerChannel {
-    /// Sends one message. If that fails the daemon is gone, and the process exits.
+    /// Sends one message. Exits when the daemon no longer reads.
     pub(crate) fn send(&self, message: &WorkerMessage) {
         let mut line = serde_json::to_vec(message).expect("messages have text keys");
         line.push(b'\n');
@@ -41,31 +41,32 @@ impl WorkerChannel {
         }
     }
 
-    /// True once the job is canceled.
+    /// Whether the daemon asked to stop.
     pub(crate) fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 }
 
-/// Reads the order and executes it.
+/// Reads the job from stdin and runs it.
 pub(crate) fn run(hooks: &Hooks) -> Result<(), String> {
-    let mut order = String::new();
-    let mut stdin = io::stdin().lock().take(ORDER);
-    stdin.read_line(&mut order).map_err(|error| format!("no order: {error}"))?;
+    let mut job = String::new();
+    let mut stdin = io::stdin().lock().take(MAX_JOB_BYTES);
+    stdin.read_line(&mut job).map_err(|error| format!("cannot read the job: {error}"))?;
     drop(stdin);
-    let spec: JobSpec = serde_json::from_str(&order)
-        .map_err(|error| format!("this verb is for the daemon; the order is no job: {error}"))?;
+    let spec: JobSpec = serde_json::from_str(&job).map_err(|error| {
+        format!("this command is for the daemon; stdin has no valid job: {error}")
+    })?;
     let stop = Arc::new(AtomicBool::new(false));
     let channel = WorkerChannel { out: Arc::new(io::stdout()), stop: Arc::clone(&stop) };
     #[cfg(debug_assertions)]
     if let Some(script) = hooks.script(&spec) {
         if script.act != script::Act::IgnoreCancel {
-            ends_with_stdin(stop);
+            stop_when_stdin_ends(stop);
         }
         scripted::run(script, &channel);
         return Ok(());
     }
-    ends_with_stdin(stop);
+    stop_when_stdin_ends(stop);
     let ended = match &spec {
         JobSpec::Bench(spec) => bench::run(spec, &channel, hooks),
         JobSpec::Calibrate(spec) => calibrate::run(spec, &channel, hooks),
@@ -78,13 +79,13 @@ pub(crate) fn run(hooks: &Hooks) -> Result<(), String> {
     Ok(())
 }
 
-/// The daemon closes stdin to cancel a job, and the system closes it when the daemon dies.
-fn ends_with_stdin(stop: Arc<AtomicBool>) {
+/// The daemon closes stdin to stop a job; the system closes it when the daemon dies.
+fn stop_when_stdin_ends(stop: Arc<AtomicBool>) {
     thread::spawn(move || {
-        // No further input is expected.
+        // The daemon sends nothing after the job.
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         stop.store(true, Ordering::Relaxed);
-        thread::sleep(GRACE);
+        thread::sleep(EXIT_GRACE);
         std::process::exit(1);
     });
 }

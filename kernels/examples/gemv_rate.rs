@@ -1,6 +1,6 @@
-//! Bytes per second of GEMV in every layout beside those of the read kernel, in one run, in turns, as ratios.
+//! GEMV bandwidth of every layout as a share of read bandwidth, interleaved in one run.
 //!
-//! Targets, at 256 MB and more: 0.92 of our own read bandwidth for `int8`, 0.85 for layouts of four bits.
+//! Targets at 256 MB and more: 0.92 of measured read bandwidth for `int8`, 0.85 for 4-bit layouts.
 //!
 //! `cargo run --profile native -p kernels --example gemv_rate [MB] [rounds] [K] [instruction set] [layouts …]`
 
@@ -84,7 +84,7 @@ fn compare(pool: &mut Pool, settings: &Settings, layout: Layout, read: &Buffer<u
     let ratio = median(&mut rates.2);
     let last = settings.rounds - 1;
     let (low, high) = (rates.2[last / 10], rates.2[last - last / 10]);
-    // On a machine that others use, the best of either is what it is without them.
+    // Load from other processes only slows a run down, so the fastest of each counts.
     let best = rates.0[last] / rates.1[last];
     println!(
         "{:14} {product:8.2} {reading:8.2} {ratio:8.3} {low:8.3} {high:8.3} {:8.2} {:8.2} {best:8.3}",
@@ -102,14 +102,14 @@ fn read_all(pool: &mut Pool, isa: Isa, read: &Buffer<u64>) {
     });
 }
 
-/// GB/s.
+/// Rate [GB/s].
 fn rate(bytes: usize, work: impl FnOnce()) -> f64 {
     let start = Instant::now();
     work();
     bytes as f64 / start.elapsed().as_secs_f64() / 1e9
 }
 
-/// The median; sorts.
+/// Median; sorts its argument.
 fn median(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     values[values.len() / 2]

@@ -1,23 +1,23 @@
-//! What a kernel multiplies weights by: the input as it is, or quantized in blocks of 32 bytes for integer dot products.
+//! The input vector as kernels read it: FP32, or quantized to INT8 in blocks of 32 for integer dot products.
 //!
-//! Weights of integers and of E2M1 meet a quantized input, as in llama.cpp and in every W8A8 scheme: a product of bytes is
-//! exact, and four of them are one instruction. The reference multiplies by the same quantized input, so that a comparison
-//! judges the kernel and not the quantization.
+//! Integer and E2M1 weights use a quantized input, as in llama.cpp and every W8A8 scheme: products of bytes are exact, and
+//! one instruction computes four of them. The reference multiplies by the same quantized input, so that a comparison judges
+//! the kernel and not the quantization.
 
 use crate::pack::Layout;
 
 /// Elements of the input that share a scale.
 pub const BLOCK: usize = 32;
-/// The largest magnitude of a code; −128 is not used, so that a sign can be turned.
-const MOST: f32 = 127.0;
+/// Largest magnitude of a code. −128 is not used, so that a code can be negated.
+const MAX_CODE: f32 = 127.0;
 
-/// A block of the input: codes and their scale. A short block is filled up with zeros.
+/// Codes and scale of one block. A short block is padded with zeros.
 ///
 /// The scale is the largest magnitude ÷ 127 in FP32 (GGUF's own Q8_0 rounds it to FP16).
 /// Codes round to nearest, ties to even.
 pub fn quantize_block(values: &[f32]) -> ([i8; BLOCK], f32) {
     let largest = values.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
-    let scale = largest / MOST;
+    let scale = largest / MAX_CODE;
     let mut codes = [0; BLOCK];
     if scale < f32::MIN_POSITIVE {
         return (codes, 0.0);
@@ -30,11 +30,11 @@ pub fn quantize_block(values: &[f32]) -> ([i8; BLOCK], f32) {
 
 #[expect(clippy::cast_possible_truncation, reason = "the value was clamped to the range")]
 fn nearest(value: f32) -> i8 {
-    value.round_ties_even().clamp(-MOST, MOST) as i8
+    value.round_ties_even().clamp(-MAX_CODE, MAX_CODE) as i8
 }
 
-/// The input as the kernels of a layout see it, exact in f64.
-pub fn as_read(layout: Layout, x: &[f32]) -> Vec<f64> {
+/// The input as kernels of a layout read it, exact in f64.
+pub fn effective_input(layout: Layout, x: &[f32]) -> Vec<f64> {
     if layout.quantizes_input() {
         x.chunks(BLOCK).flat_map(dequantized).collect()
     } else {
@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn a_quantized_input_is_within_half_a_step() {
         let x: Vec<f32> = (0..100_u8).map(|i| f32::from(i) * 0.37 - 11.0).collect();
-        let read = as_read(Layout::GgufQ4_0, &x);
+        let read = effective_input(Layout::GgufQ4_0, &x);
         assert_eq!(read.len(), x.len());
         for (block, read) in x.chunks(BLOCK).zip(read.chunks(BLOCK)) {
             let step = f64::from(quantize_block(block).1);

@@ -1,4 +1,4 @@
-//! What can run kernels: a device with memory. The processor and a fake implement it; graphics processors will.
+//! Backends: devices that run kernels. The processor and a fake implement the trait; GPUs will.
 
 pub mod fake;
 
@@ -9,50 +9,50 @@ use calc_core::units::{Bytes, Flops, Hertz};
 use crate::measure::Clock;
 use crate::pack::Layout;
 
-/// Work that can be timed.
+/// A kernel with its problem size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kernel {
-    /// Reads memory.
+    /// Reads an array.
     Read {
-        /// In one call.
+        /// Bytes of the array [B].
         bytes: u64,
     },
-    /// Reads memory and writes it elsewhere.
+    /// Reads an array and writes it to another.
     Copy {
-        /// Read in one call; as many are written.
+        /// Bytes of each of the two arrays [B].
         bytes: u64,
     },
-    /// a = b + 3·c
+    /// `a = b + 3·c` over arrays of f64, as in STREAM.
     Triad {
-        /// Of each of the three arrays.
+        /// Bytes of each of the three arrays [B].
         bytes: u64,
     },
-    /// Multiply-adds of FP32 in registers.
+    /// FP32 multiply-adds in registers.
     Fma,
-    /// Dot products of INT8 in registers.
+    /// INT8 dot products in registers.
     Dot,
-    /// y = W·x with packed weights.
+    /// GEMV: y = W·x with packed weights.
     Gemv(GemvShape),
-    /// Y = X·Wᵀ.
+    /// GEMM: Y = X·Wᵀ.
     Gemm(GemmShape),
 }
 
-/// What both operands of a product of matrices are.
+/// Element type of both GEMM operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Element {
-    /// FP32, and so are the sums.
+    /// FP32 with FP32 accumulation.
     Fp32,
-    /// FP16 with sums of FP32 that are rounded to FP16.
+    /// FP16 with FP32 accumulation, rounded to FP16.
     Fp16,
-    /// INT8 with sums of INT32.
+    /// INT8 with INT32 accumulation.
     Int8,
 }
 
 impl Element {
-    /// All of them.
+    /// All element types, widest first.
     pub const ALL: [Self; 3] = [Self::Fp32, Self::Fp16, Self::Int8];
 
-    /// The key of its format in the catalog.
+    /// Key of the format in the catalog.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Fp32 => "fp32",
@@ -61,7 +61,7 @@ impl Element {
         }
     }
 
-    /// Bytes of one.
+    /// Bytes per element.
     pub const fn bytes(self) -> u64 {
         match self {
             Self::Fp32 => 4,
@@ -70,35 +70,35 @@ impl Element {
         }
     }
 
-    /// That with a key.
+    /// The element type with a key.
     pub fn by_key(key: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|element| element.key() == key)
     }
 }
 
-/// A product of matrices.
+/// GEMM problem: Y = X·Wᵀ with X of M × K, W of N × K.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GemmShape {
-    /// Of both operands.
+    /// Element type of X and W.
     pub element: Element,
-    /// Tokens.
+    /// M: tokens, rows of X.
     pub m: u64,
-    /// Outputs.
+    /// N: outputs, rows of W.
     pub n: u64,
-    /// Inputs.
+    /// K: inputs, columns of X and W.
     pub k: u64,
 }
 
 impl GemmShape {
-    /// The format of both operands.
+    /// Format of both operands.
     ///
     /// # Panics
-    /// Never: all are keys of the catalog.
+    /// Never: the catalog has all three formats.
     pub fn format(&self) -> &'static QuantFormat {
         catalog::format(self.element.key()).expect("the catalog has FP32, FP16 and INT8")
     }
 
-    /// The format of the result: that of the floats, and INT8 has sums of 32 bits, which count as FP32.
+    /// Format of the result: FP32 and FP16 keep theirs; INT8 accumulates in 32 bits, which count as FP32.
     ///
     /// # Panics
     /// As [`GemmShape::format`].
@@ -110,38 +110,38 @@ impl GemmShape {
     }
 }
 
-/// A product with packed weights.
+/// GEMV problem: y = W·x with packed weights W of N × K.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GemvShape {
-    /// How the weights lie in memory.
+    /// Memory layout of W.
     pub layout: Layout,
-    /// Outputs.
+    /// N: outputs, rows of W.
     pub n: u64,
-    /// Inputs.
+    /// K: inputs, columns of X and W.
     pub k: u64,
 }
 
 impl GemvShape {
-    /// In which format a kernel reads its input: quantized before it is timed where it multiplies bytes.
+    /// Format of the input that the kernel reads. It is quantized before the timed part where the kernel multiplies bytes.
     ///
     /// # Panics
-    /// Never: both are keys of the catalog.
+    /// Never: the catalog has both formats.
     pub fn input_format(&self) -> &'static QuantFormat {
         let key = if self.layout.quantizes_input() { "int8" } else { "fp32" };
         catalog::format(key).expect("the catalog has FP32 and INT8")
     }
 
-    /// In which format a kernel writes its output.
+    /// Format of the output.
     ///
     /// # Panics
-    /// Never: it is a key of the catalog.
+    /// Never: the catalog has FP32.
     pub fn output_format() -> &'static QuantFormat {
         catalog::format("fp32").expect("the catalog has FP32")
     }
 }
 
 impl Kernel {
-    /// The word for it in records.
+    /// Key in records.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Read { .. } => "read",
@@ -156,7 +156,7 @@ impl Kernel {
         }
     }
 
-    /// How its bytes and operations are counted.
+    /// Accounting of bytes and FLOP, as records state it.
     pub const fn accounting(self) -> &'static str {
         match self {
             Self::Read { .. } => "bytes = array",
@@ -177,17 +177,17 @@ impl Kernel {
     }
 }
 
-/// Where the data of a call is when it begins.
+/// Where the data of a call is when the call begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cache {
-    /// In memory: buffers rotate over four times the last-level cache or more.
+    /// In DRAM: calls rotate over buffers of at least four times the last-level cache.
     Cold,
-    /// In the caches, if it fits: one buffer.
+    /// In the caches: all calls use one buffer.
     Hot,
 }
 
 impl Cache {
-    /// The word for it in records.
+    /// Key in records.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Cold => "cold",
@@ -196,45 +196,45 @@ impl Cache {
     }
 }
 
-/// Work with its circumstances.
+/// A kernel with the state of the caches and the seed of its data.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Work {
-    /// What is done.
+    /// Kernel and problem size.
     pub kernel: Kernel,
-    /// Where the data is.
+    /// State of the caches.
     pub cache: Cache,
-    /// Of the data.
+    /// Seed of the data.
     pub seed: u64,
 }
 
-/// What one call moves and computes.
+/// Cost of one call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cost {
-    /// Between memory and processor.
+    /// Bytes between memory and processor.
     pub bytes: Bytes,
-    /// Operations; a multiply-add counts 2.
+    /// FLOP; a multiply-add counts 2.
     pub flops: Flops,
 }
 
-/// How right the result of a kernel is.
+/// Result of comparing a kernel with its reference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Check {
-    /// The greatest error; infinite where a result is no number.
+    /// Largest error, as a share of the tolerance where elements have tolerances of their own; infinite for NaN.
     pub worst_error: f64,
-    /// The greatest that is allowed.
+    /// Largest error that passes.
     pub tolerance: f64,
 }
 
 impl Check {
-    /// Whether it is right.
+    /// Whether the error is within the tolerance; false for NaN.
     pub fn passed(&self) -> bool {
         self.worst_error <= self.tolerance
     }
 
-    /// The worse of two.
+    /// The check with the larger error.
     #[must_use]
     pub fn worse(self, other: Self) -> Self {
-        // What is no number is worst.
+        // NaN is worst.
         let badness = |check: &Self| {
             if check.worst_error.is_nan() { f64::INFINITY } else { check.worst_error }
         };
@@ -242,97 +242,97 @@ impl Check {
     }
 }
 
-/// Why a backend does not do what it is asked for.
+/// Reasons why a backend refuses or fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// There is no such device, or no driver for it.
+    /// No such device, or no driver for it.
     NoDevice,
-    /// It has no kernel for this.
+    /// No kernel for this problem.
     Unsupported,
-    /// It has not that much memory.
+    /// Not enough memory.
     NoMemory {
-        /// What was needed.
+        /// Bytes needed [B].
         bytes: u64,
     },
-    /// It was asked to stay in the caches, and does not fit.
+    /// A hot measurement does not fit into the caches.
     NoCache {
-        /// What was needed.
+        /// Bytes needed [B].
         bytes: u64,
-        /// What there is.
+        /// Bytes of the last-level cache [B].
         cache: u64,
     },
-    /// It broke down, in its own words.
+    /// The device failed, with its own message.
     Device(String),
 }
 
-/// What a backend is, for records.
+/// Description of a backend for records.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Description {
-    /// The word for it in flags and records.
+    /// Key in flags and records.
     pub backend: &'static str,
-    /// The device, by its own name.
+    /// Name that the device reports.
     pub device: String,
-    /// Which kernels it uses, as far as it can choose: of a processor the instruction set.
+    /// Route: the implementation that runs; for a processor its instruction set.
     pub route: String,
-    /// Cores or multiprocessors at work.
+    /// Cores or multiprocessors in use.
     pub workers: usize,
-    /// Whether threads stay on their cores.
+    /// Whether threads are pinned to their cores.
     pub pinned: bool,
-    /// The last cache before memory, all of it together.
+    /// Total size of the last-level cache. `None` if unknown.
     pub last_level_cache: Option<Bytes>,
 }
 
 /// A device that runs kernels.
 pub trait Backend {
-    /// Looks whether the device is there and works.
+    /// Checks that the device exists and works.
     ///
     /// # Errors
-    /// When it is not.
+    /// When the device is missing or does not work.
     fn probe(&mut self) -> Result<(), Fault>;
 
-    /// Prepares work: memory, data, and what the result must be.
+    /// Allocates buffers, fills them, and computes the reference result.
     ///
     /// # Errors
-    /// When it has no kernel or no memory for it.
+    /// When there is no kernel or not enough memory.
     fn allocate(&mut self, work: &Work) -> Result<Box<dyn Task>, Fault>;
 
-    /// What it is.
+    /// Description for records.
     fn describe(&self) -> Description;
 
-    /// Which implementation of a kernel runs. It may be a narrower one than it could have, or that of a library.
+    /// Route of one kernel; it may be a narrower instruction set than the device has, or a library.
     fn route(&self, _: Kernel) -> String {
         self.describe().route
     }
 
-    /// The clock of its cores at work, measured now. `None` where it cannot be.
+    /// Core clock under load, measured now. `None` where it cannot be measured.
     fn core_clock(&mut self, clock: &dyn Clock) -> Option<Hertz>;
 }
 
-/// Work that is ready to run.
+/// Allocated work, ready to run.
 pub trait Task {
-    /// Starts one call. Its number says which buffers are next.
+    /// Starts one call. The iteration selects the buffers.
     ///
     /// # Errors
-    /// When the device breaks down.
+    /// When the device fails.
     fn run(&mut self, iteration: u64) -> Result<(), Fault>;
 
-    /// Waits for all that was started.
+    /// Waits for all calls that were started.
     ///
     /// # Errors
-    /// When the device broke down meanwhile.
+    /// When the device failed meanwhile.
     fn synchronize(&mut self) -> Result<(), Fault>;
 
-    /// Runs every buffer once and compares the results with a reference.
+    /// Runs once on every set of buffers and compares the results with the reference.
     ///
     /// # Errors
-    /// When the device breaks down.
+    /// When the device fails.
     fn check(&mut self) -> Result<Check, Fault>;
 
-    /// What one call costs.
+    /// Cost of one call.
     fn cost(&self) -> Cost;
 
-    /// Memory that it holds.
+    /// Bytes allocated.
     fn footprint(&self) -> Bytes;
 }
 

@@ -1,54 +1,54 @@
-//! Whether a kernel's result is right: element by element against f64, safe against NaN.
+//! Comparison of a kernel's result with the f64 reference, element by element and NaN-safe.
 //!
-//! Error of a sum in FP32, to first order (n roundings after one another, each of 2⁻²⁴ relative to what is added up; they are as
-//! often up as down, so √n of them remain):
+//! Rounding error of an FP32 sum, to first order: n successive roundings of 2⁻²⁴ each, relative to the sum of magnitudes. They go
+//! up as often as down, so √n of them remain:
 //!
 //! ```text
 //! |ŷ − y| ≤ n · 2⁻²⁴ · Σ|w|·|x|,      n = √(K / 16) + 48
 //! ```
 //!
-//! Every kernel adds up in 16 sums at least, side by side. 48 covers what a term passes besides: two scales, a zero point,
-//! the sums of a block, joining the sums, the scale of row and tensor. Products of bytes are exact.
-//! With K / 16 in place of its root, a kernel that leaves out an element of 16,384 would pass.
+//! Every kernel has at least 16 independent accumulators. 48 covers the other roundings of a term: two scales, a zero point,
+//! block sums, the reduction, the scales of row and tensor. Products of bytes are exact.
+//! With K / 16 in place of its root, a kernel that skips one element of 16,384 would pass.
 
 use calc_core::math::sqrt;
 
 use crate::reference::ReferenceResult;
 
-/// Half of the distance from 1 to the next FP32.
-const ROUNDING: f64 = 1.0 / 16_777_216.0;
-/// Sums that every kernel has side by side.
-const SUMS: usize = 16;
-/// Roundings that a term passes beside the sum.
-const BESIDE: f64 = 48.0;
+/// Unit roundoff of FP32, 2⁻²⁴.
+const UNIT_ROUNDOFF: f64 = 1.0 / 16_777_216.0;
+/// Independent accumulators of every kernel.
+const ACCUMULATORS: usize = 16;
+/// Roundings of a term outside the sum.
+const OTHER_ROUNDINGS: f64 = 48.0;
 
-/// The element that is farthest off, as a share of what it may be.
+/// The element with the largest error relative to its tolerance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Worst {
-    /// Where.
+    /// Index of the element.
     pub index: usize,
-    /// What the kernel says.
+    /// Value of the kernel.
     pub got: f64,
-    /// What the reference says.
+    /// Value of the reference.
     pub expected: f64,
-    /// How far apart they are.
+    /// Absolute difference.
     pub error: f64,
-    /// How far they may be.
+    /// Largest difference that passes.
     pub tolerance: f64,
 }
 
-/// Why a result is wrong.
+/// Reasons why a result is rejected.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Mismatch {
-    /// It has the wrong number of elements.
+    /// Wrong number of elements.
     Length {
-        /// What the kernel wrote.
+        /// Elements written.
         got: usize,
-        /// What it should have.
+        /// Elements expected.
         expected: usize,
     },
-    /// An element is off by more than the tolerance, or is no number; the worst one.
+    /// An element beyond its tolerance or NaN; the worst one.
     Element(Worst),
 }
 
@@ -57,27 +57,27 @@ impl Worst {
         Self { index, got, expected, error: (got - expected).abs(), tolerance }
     }
 
-    /// True only for a number within the tolerance.
+    /// Whether the error is within the tolerance; false for NaN.
     pub fn is_right(&self) -> bool {
         self.error <= self.tolerance
     }
 
-    /// Larger is worse; what is no number is worst.
+    /// Error over tolerance; infinite for NaN.
     fn badness(&self) -> f64 {
         let share = self.error / self.tolerance;
         if share.is_nan() { f64::INFINITY } else { share }
     }
 }
 
-/// Compares a result with the reference. `Ok` has the worst element, too: how much of the tolerance it took.
+/// Compares a result with the reference. `Ok` holds the worst element, which shows how much of the tolerance was used.
 ///
 /// # Errors
-/// When the length differs, or an element is off or no number.
+/// When the length differs, or an element is beyond its tolerance or NaN.
 pub fn compare(got: &[f32], reference: &ReferenceResult) -> Result<Option<Worst>, Mismatch> {
     compare_rounded(got, reference, &|_| 0.0)
 }
 
-/// The same for results that were rounded to fewer bits: how much more each may be off for that reason.
+/// Compares a result that was rounded to fewer bits; `rounding` is the additional tolerance of an element.
 ///
 /// # Errors
 /// As [`compare`].
@@ -103,10 +103,10 @@ pub fn compare_rounded(
     }
 }
 
-/// See the head of the file; not below the smallest normal FP32.
+/// Tolerance by the equation of this module; at least the smallest normal FP32.
 fn tolerance(terms: usize, magnitude: f64) -> f64 {
-    let roundings = sqrt(terms.div_ceil(SUMS) as f64) + BESIDE;
-    roundings * ROUNDING * magnitude + f64::from(f32::MIN_POSITIVE)
+    let roundings = sqrt(terms.div_ceil(ACCUMULATORS) as f64) + OTHER_ROUNDINGS;
+    roundings * UNIT_ROUNDOFF * magnitude + f64::from(f32::MIN_POSITIVE)
 }
 
 #[cfg(test)]

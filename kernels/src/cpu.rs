@@ -1,4 +1,4 @@
-//! The processor of this machine: which instructions it has, threads that stay on their cores, and memory that they touch first.
+//! The processor as a backend: instruction sets, pinned threads, NUMA-local memory, kernels.
 
 pub mod backend;
 pub mod buffer;

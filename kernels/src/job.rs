@@ -1,4 +1,4 @@
-//! One point of a benchmark: is the result right, how long does it take, is the result still right.
+//! One point of a benchmark: check, time, check again.
 
 use std::ops::ControlFlow;
 
@@ -7,28 +7,28 @@ use calc_core::units::{Bytes, Hertz};
 use crate::backend::{Backend, Check, Cost, Fault, Work};
 use crate::measure::{Clock, Measurement, Plan, Stage, Stopped, measure};
 
-/// A point that was measured.
+/// A measured point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// What was done.
+    /// Kernel, problem size and state of the caches.
     pub work: Work,
-    /// What a call costs.
+    /// Bytes and FLOP of one call.
     pub cost: Cost,
-    /// Memory that was rotated through.
+    /// Bytes of the buffers that calls rotate over.
     pub footprint: Bytes,
-    /// The worse of the checks before and after.
+    /// The worse of the checks before and after timing.
     pub check: Check,
-    /// How long a call takes.
+    /// Timing of a call.
     pub measurement: Measurement,
-    /// The clock before the first sample and after the last.
+    /// Core clock before the first sample and after the last.
     pub core_clocks: Option<(Hertz, Hertz)>,
 }
 
 /// Allocates, checks, times, and checks again.
 ///
 /// # Errors
-/// When the backend fails, when `watch` breaks off, or when the clock stands still. A wrong result is no error: it is said
-/// by [`Outcome::check`].
+/// When the backend fails, when `watch` cancels, or when the clock stands still. A wrong result is not an error:
+/// [`Outcome::check`] states it.
 pub fn run(
     clock: &dyn Clock,
     backend: &mut dyn Backend,
@@ -38,8 +38,8 @@ pub fn run(
 ) -> Result<Outcome, Stopped<Fault>> {
     let mut task = backend.allocate(work).map_err(Stopped::Failed)?;
     let before = task.check().map_err(Stopped::Failed)?;
-    // The clock of a core that idles says nothing, so it is read in the middle of the work.
-    // After the work it is read before anything else: a processor does not keep the clock of the work for long.
+    // An idle core's clock is meaningless, so it is read right after warm-up, between calls.
+    // After the last sample it is read first: the clock changes soon after the load ends.
     let (mut first_speed, mut last_speed) = (None, None);
     let mut note_speed = |stage| {
         match stage {
@@ -92,7 +92,7 @@ mod tests {
         }
     }
 
-    /// What happened, in order: time that passed, and stages but for those of samples.
+    /// Events in order: elapsed times, and stages other than samples.
     type Log = Rc<RefCell<Vec<String>>>;
 
     fn outcome(script: &str) -> Result<Outcome, Stopped<Fault>> {
@@ -130,11 +130,11 @@ mod tests {
         for (script, expected) in [
             ("absent", Fault::NoDevice),
             ("full", Fault::NoMemory { bytes: 1_000_000 }),
-            ("fails_at=400", Fault::Device("as its script says".into())),
+            ("fails_at=400", Fault::Device("scripted failure".into())),
         ] {
             assert_eq!(outcome(script).unwrap_err(), Stopped::Failed(expected), "{script}");
         }
-        // A kernel that turns wrong while it is timed is found by the check after.
+        // A kernel whose results become wrong during timing is detected by the check after it.
         assert!(!outcome("lies_from=400").unwrap().check.passed());
         let slowed = outcome("noise=0.01,slow_from=600").unwrap();
         assert!(
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_fell_while_sampling_is_flagged_and_no_other() {
-        // Warming up ends before the 400th call, sampling after the 600th.
+        // Warm-up ends before call 400, sampling after call 600.
         for (script, expected) in [
             ("noise=0.01", false),
             ("noise=0.01,throttles_from=0", false),

@@ -1,4 +1,4 @@
-//! What is timed, and how: packed formats, kernels on a backend, f64 references, statistics and a stop rule that take the
+//! Kernels and measurement: packed formats, kernels on a backend, f64 references, statistics, and a stop rule that takes the
 //! clock as an argument.
 
 pub mod activation;
@@ -14,8 +14,8 @@ pub mod random;
 pub mod reference;
 pub mod stats;
 
-/// Sixteen hexadecimal digits that stand for the sources of this crate: records say by them which kernels were timed.
+/// Hash of this crate's sources, 16 hexadecimal digits; records identify the timed code by it.
 pub const SOURCES: &str = env!("KERNEL_SOURCES");
 
-/// For which target these kernels were compiled, and how far they were optimized.
+/// Target and optimization level of this build.
 pub const BUILD: &str = env!("KERNEL_BUILD");

@@ -1,5 +1,5 @@
-//! How something is timed: warm up until it is steady, time windows of several calls, stop when the median is certain enough.
-//! The clock is an argument, so that the browser measures by the same rules, and tests by a clock that they script.
+//! Measuring a call: warm up until the time per call is stable, time windows of several calls, stop when the interval of the
+//! median is narrow enough. The clock is an argument, so that the browser follows the same rules and tests can script it.
 
 mod interleave;
 mod plan;
@@ -15,39 +15,39 @@ pub use interleave::{Comparison, Pair, interleave};
 pub use plan::{Plan, StopRule, WarmUp};
 
 use crate::stats::{Summary, autocorrelation, bimodal, drift};
-use stopper::{Stopper, Verdict};
+use stopper::{Decision, Stopper};
 use window::Windows;
 
-/// Ranks that repeat more than this from one sample to the next are flagged; chance is at most 2/√n.
-const MEMORY: f64 = 0.3;
+/// Smallest autocorrelation of ranks at lag 1 that is flagged; chance reaches up to 2/√n.
+const MIN_AUTOCORRELATION: f64 = 0.3;
 
-/// A clock that never runs backwards.
+/// A monotonic clock.
 pub trait Clock {
-    /// Nanoseconds since some moment.
+    /// Nanoseconds since a fixed, arbitrary moment.
     fn now_ns(&self) -> u64;
 }
 
-/// What makes a result less than it seems. A result is kept and flagged, never dropped in silence.
+/// Warnings about a result. A doubtful result is kept and flagged, never dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Flag {
-    /// The median was not certain enough when the time was up.
+    /// The time limit ended the measurement before the interval was narrow enough.
     TimeLimit,
-    /// It was still getting faster or slower when the time for warming up was up.
+    /// The time per call was not stable when warm-up reached its time limit.
     Unsteady,
-    /// A later part differs from an earlier one.
+    /// A later part of the samples differs from an earlier one.
     Drift,
-    /// The clock of the device fell.
+    /// The core clock fell.
     Throttled,
-    /// The samples sit on two levels.
+    /// The samples form two levels.
     Bimodal,
-    /// Samples depend on those before them. The interval allows for it.
+    /// Samples depend on earlier ones. The interval accounts for it.
     Autocorrelated,
-    /// Others used the machine.
+    /// Other processes used the machine.
     Contended,
 }
 
 impl Flag {
-    /// The word for it in records.
+    /// Key in records.
     pub const fn key(self) -> &'static str {
         match self {
             Self::TimeLimit => "time_limit",
@@ -61,57 +61,57 @@ impl Flag {
     }
 }
 
-/// Where a measurement is, for whoever watches it.
+/// Progress of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Stage {
-    /// Warming up; so far this many slices.
+    /// Warm-up, with the slices so far.
     WarmUp(usize),
-    /// The first sample is next: counters of energy are read here.
+    /// The first sample is next; energy counters are read here.
     Begin,
-    /// Sampling.
+    /// A sample was taken.
     Sampling {
         /// Samples so far.
         n: usize,
-        /// How uncertain the median was when it was looked at last, as a share of it.
+        /// Half the relative width of the interval at the last evaluation.
         half_width: f64,
     },
-    /// The last sample is taken: counters of energy are read here.
+    /// The last sample was taken; energy counters are read here.
     End,
 }
 
-/// Why there is no measurement.
+/// Reasons why a measurement ended without a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stopped<E> {
-    /// Whoever watches it wished so.
+    /// The watcher canceled it.
     Canceled,
     /// A call failed.
     Failed(E),
-    /// The clock stands still, or a time is no number.
+    /// The clock stands still, or a time is NaN.
     NoTime,
 }
 
-/// A call that was timed.
+/// The timing of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
-    /// Seconds per call, one of each window, in the order in which they were taken.
+    /// Time per call of each window, in order [s].
     pub samples: Vec<f64>,
-    /// The same in a few numbers, in seconds.
+    /// Summary of the samples [s].
     pub summary: Summary,
-    /// Calls in a window.
+    /// Calls per window.
     pub calls_per_window: u64,
-    /// Seconds in all windows together.
+    /// Total time of all windows [s].
     pub timed: f64,
-    /// Seconds of warming up.
+    /// Duration of the warm-up [s].
     pub warm_up: f64,
-    /// What was to be watched.
+    /// Stop rule that was applied.
     pub rule: StopRule,
-    /// What makes it less than it seems.
+    /// Warnings, sorted.
     pub flags: Vec<Flag>,
 }
 
 impl Measurement {
-    /// Adds a flag once.
+    /// Adds a flag unless it is present.
     pub fn flag(&mut self, flag: Flag) {
         if !self.flags.contains(&flag) {
             self.flags.push(flag);
@@ -119,7 +119,7 @@ impl Measurement {
         }
     }
 
-    /// Flags a clock that fell by more than 3 % between two readings, in Hz.
+    /// Flags a core clock that fell by more than 3 % between two readings [Hz].
     pub fn flag_throttling(&mut self, before: f64, after: f64) {
         if after < 0.97 * before {
             self.flag(Flag::Throttled);
@@ -127,19 +127,19 @@ impl Measurement {
     }
 }
 
-/// A call as what is timed sees it.
+/// One call of the timed function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Iteration {
-    /// Calls before this one: the number by which buffers rotate.
+    /// Index of the call, from 0; it selects the set of buffers.
     pub index: u64,
-    /// The clock is read after this call, so that work which was only started must be waited for.
+    /// The clock is read after this call, so asynchronous work must be waited for.
     pub ends_window: bool,
 }
 
 /// Times a call.
 ///
 /// # Errors
-/// When a call fails, when `watch` breaks off, or when the clock stands still.
+/// When a call fails, when `watch` cancels, or when the clock stands still.
 pub fn measure<E>(
     clock: &dyn Clock,
     plan: &Plan,
@@ -148,7 +148,7 @@ pub fn measure<E>(
 ) -> Result<Measurement, Stopped<E>> {
     let mut windows = Windows::new(clock, plan, call)?;
     let warm = windows.warm_up(&plan.warm_up, watch)?;
-    go_on(watch, Stage::Begin)?;
+    notify(watch, Stage::Begin)?;
     let start = clock.now_ns();
     let mut samples = Vec::new();
     let mut stopper = Stopper::new(plan.rule);
@@ -156,15 +156,15 @@ pub fn measure<E>(
         samples.push(windows.sample()?);
         let (n, elapsed) = (samples.len(), clock.now_ns() - start);
         let half_width = || Summary::of(&samples).map(|summary| summary.relative_half_width());
-        match stopper.verdict(n, elapsed, half_width) {
-            Verdict::GoOn => {
-                go_on(watch, Stage::Sampling { n, half_width: stopper.half_width })?;
+        match stopper.decide(n, elapsed, half_width) {
+            Decision::Continue => {
+                notify(watch, Stage::Sampling { n, half_width: stopper.half_width })?;
             }
-            Verdict::Done => break false,
-            Verdict::TimeIsUp => break true,
+            Decision::Done => break false,
+            Decision::TimeLimit => break true,
         }
     };
-    go_on(watch, Stage::End)?;
+    notify(watch, Stage::End)?;
     let summary = Summary::of(&samples).ok_or(Stopped::NoTime)?;
     let mut measured = Measurement {
         flags: flags(&samples),
@@ -184,7 +184,7 @@ pub fn measure<E>(
     Ok(measured)
 }
 
-/// What the series itself says.
+/// Flags that follow from the samples alone.
 fn flags(samples: &[f64]) -> Vec<Flag> {
     let memory = autocorrelation(samples, 1);
     let chance = 2.0 / calc_core::math::sqrt(samples.len() as f64);
@@ -195,13 +195,13 @@ fn flags(samples: &[f64]) -> Vec<Flag> {
     if bimodal(samples) {
         flags.push(Flag::Bimodal);
     }
-    if memory > chance.max(MEMORY) {
+    if memory > chance.max(MIN_AUTOCORRELATION) {
         flags.push(Flag::Autocorrelated);
     }
     flags
 }
 
-fn go_on<E>(
+fn notify<E>(
     watch: &mut dyn FnMut(Stage) -> ControlFlow<()>,
     stage: Stage,
 ) -> Result<(), Stopped<E>> {

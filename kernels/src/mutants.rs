@@ -1,38 +1,38 @@
-//! Kernels that are wrong on purpose: what a comparison must reject, each a mistake that people make.
+//! Mutant kernels: each has one common mistake, and the comparison must reject all of them.
 
 use crate::pack::{Layout, Packed, RowRef, decode_row};
 
-/// A mistake.
+/// A mutation of a correct kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mutant {
     /// Every block has the scale of the next one.
     NextScale,
-    /// The two nibbles of a byte are exchanged.
+    /// The two nibbles of a byte are swapped.
     SwappedNibbles,
-    /// The last block of K, or the last element of a layout without blocks, is left out.
+    /// The last block of K, or the last element of a layout without blocks, is skipped.
     SkippedLast,
-    /// Nothing is written.
+    /// All results are zero.
     Zero,
-    /// Rows and columns are exchanged.
+    /// W is transposed.
     Transposed,
-    /// Everything is one row too low.
+    /// Results are shifted by one row.
     ShiftedRows,
-    /// One element is no number.
+    /// One result is NaN.
     NotANumber,
-    /// The last element is missing.
+    /// The last result is missing.
     Short,
-    /// The sum is kept in BF16.
+    /// The accumulator is BF16.
     NarrowSum,
-    /// One of sixteen sums side by side is lost.
+    /// One of sixteen accumulators is lost.
     LostSum,
-    /// The scale of the tensor is left out.
+    /// The scale of the tensor is not applied.
     NoTensorScale,
-    /// Zero points are left out.
+    /// Zero points are not subtracted.
     NoZeroPoint,
 }
 
 impl Mutant {
-    /// All mistakes.
+    /// All mutations.
     pub const ALL: [Self; 12] = [
         Self::NextScale,
         Self::SwappedNibbles,
@@ -48,7 +48,7 @@ impl Mutant {
         Self::NoZeroPoint,
     ];
 
-    /// Whether a layout offers the occasion.
+    /// Whether the mutation changes kernels of a layout.
     pub fn is_possible(self, layout: Layout) -> bool {
         match self {
             Self::NextScale => layout.block() > 1,
@@ -66,7 +66,7 @@ impl Mutant {
         }
     }
 
-    /// W·x with this mistake. Transposing is defined for a square W.
+    /// W·x with this mutation. Transposing needs a square W.
     pub fn gemv(self, weights: &Packed, x: &[f64]) -> Vec<f32> {
         let rows: Vec<Vec<f64>> = (0..weights.rows()).map(|r| self.row(weights, r)).collect();
         let mut y: Vec<f32> = match self {
@@ -95,7 +95,7 @@ impl Mutant {
         y
     }
 
-    /// A row as a kernel with this mistake would read it.
+    /// A row of W as the mutant reads it.
     fn row(self, weights: &Packed, r: usize) -> Vec<f64> {
         let layout = weights.layout();
         let mut row = vec![0.0; weights.cols()];
@@ -143,7 +143,7 @@ fn decode_with_next_scale(weights: &Packed, r: usize, row: &mut [f64]) {
     decode_row(layout, weights.tensor_scale(), stored, row);
 }
 
-/// Exchanges the elements that share a byte.
+/// Swaps the elements that share a byte.
 fn swap_nibbles(layout: Layout, row: &mut [f64]) {
     if layout == Layout::GgufQ4_0 {
         for block in row.chunks_exact_mut(32) {

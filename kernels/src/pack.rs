@@ -1,8 +1,8 @@
-//! Packed weights: every layout encoded from rows of f32 and decoded back.
+//! Packed weights: encoding rows of f32 in every layout, and decoding them.
 //!
-//! A matrix has its rows one after the other along K, in up to three planes: codes, scales, zero points. What is packed is
-//! finite: NaN, infinity, and what a layout cannot hold are refused, because one of them would spoil a block or a tensor.
-//! A block that is too small for its scale to be stored becomes zeros.
+//! A matrix is stored row by row along K in up to three planes: codes, scales, zero points. Values are finite: NaN, infinity,
+//! and values beyond the range of the layout are refused, because one of them would spoil a block or a tensor. A block too
+//! small for its scale to be representable becomes zeros.
 
 mod e2m1;
 mod gguf;
@@ -21,7 +21,7 @@ pub use plane::{LINE, Plane};
 
 use table::Scaling;
 
-/// A matrix of weights as it is stored.
+/// A packed weight matrix.
 #[derive(Debug, Clone)]
 pub struct Packed {
     layout: Layout,
@@ -33,27 +33,27 @@ pub struct Packed {
     tensor_scale: f32,
 }
 
-/// Why weights cannot be packed.
+/// Reasons why weights cannot be packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PackError {
     /// The number of weights is not a positive multiple of the columns.
     Shape {
-        /// Weights given.
+        /// Number of weights.
         weights: usize,
-        /// Columns given.
+        /// Number of columns.
         cols: usize,
     },
     /// A weight is NaN or infinite.
     NotFinite {
-        /// Its row.
+        /// Row index.
         row: usize,
-        /// Its column.
+        /// Column index.
         col: usize,
     },
-    /// A weight, or the scale of its block, is beyond what the layout holds.
+    /// A weight or the scale of its block exceeds the range of the layout.
     TooLarge {
-        /// Its row.
+        /// Row index.
         row: usize,
     },
 }
@@ -61,15 +61,15 @@ pub enum PackError {
 /// The planes of one row.
 #[derive(Debug, Clone, Copy)]
 pub struct RowRef<'a> {
-    /// Codes; of GGUF with the scales between.
+    /// Codes; GGUF layouts interleave scales.
     pub codes: &'a [u8],
-    /// Scales.
+    /// Scales of blocks, or of the row.
     pub scales: &'a [u8],
-    /// Zero points.
+    /// Zero points of blocks.
     pub zeros: &'a [u8],
 }
 
-/// The planes of one row, to be written.
+/// The planes of one row, writable.
 pub(crate) struct RowMut<'a> {
     codes: &'a mut [u8],
     scales: &'a mut [u8],
@@ -80,7 +80,7 @@ impl Packed {
     /// Packs rows of `cols` weights.
     ///
     /// # Errors
-    /// When the shape is not whole, a weight is not finite, or a weight or scale exceeds what the layout holds.
+    /// When the number of weights is not a multiple of `cols`, or a weight is not finite or exceeds the range of the layout.
     pub fn encode(layout: Layout, weights: &[f32], cols: usize) -> Result<Self, PackError> {
         if cols == 0 || weights.is_empty() || !weights.len().is_multiple_of(cols) {
             return Err(PackError::Shape { weights: weights.len(), cols });
@@ -123,22 +123,22 @@ impl Packed {
         }
     }
 
-    /// How it lies in memory.
+    /// Memory layout.
     pub const fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// Outputs N.
+    /// N: rows, outputs.
     pub const fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Inputs K.
+    /// K: columns, inputs.
     pub const fn cols(&self) -> usize {
         self.cols
     }
 
-    /// The scale of the tensor: FP8 multiplies by it, NVFP4 divides; else 1.
+    /// Scale of the tensor: FP8 multiplies by it, NVFP4 divides by it; 1 for other layouts.
     pub const fn tensor_scale(&self) -> f32 {
         self.tensor_scale
     }
@@ -158,17 +158,17 @@ impl Packed {
         }
     }
 
-    /// Bytes as stored.
+    /// Bytes stored, including the scale of the tensor.
     pub const fn bytes(&self) -> usize {
         self.layout.bytes(self.rows, self.cols)
     }
 
-    /// The values of a row, exact in f64 (of NVFP4 to the rounding of one division).
+    /// Decodes a row, exact in f64 (for NVFP4 up to the rounding of one division).
     ///
     /// # Panics
-    /// When `values` has not one place per column.
+    /// When `values` does not have one element per column.
     pub fn decode_row(&self, r: usize, values: &mut [f64]) {
-        assert_eq!(values.len(), self.cols, "a place per column");
+        assert_eq!(values.len(), self.cols, "one value per column");
         decode_row(self.layout, self.tensor_scale, self.row(r), values);
     }
 }

@@ -1,6 +1,6 @@
-//! A small seeded generator: the same seed gives the same data and the same order on every machine.
+//! A small seeded random generator: a seed gives the same data and order on every machine.
 
-/// SplitMix64: one 64-bit state, one output per step, every seed is fine.
+/// SplitMix64: one 64-bit state, one output per step, every seed is valid.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
@@ -10,7 +10,7 @@ impl Random {
         Self(seed)
     }
 
-    /// The next 64 bits.
+    /// Next 64 random bits.
     pub const fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -18,19 +18,19 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Evenly in [0, 1).
+    /// Uniform in [0, 1).
     pub const fn uniform(&mut self) -> f64 {
-        // 53 bits are what an f64 holds.
+        // An f64 has 53 significant bits.
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Heads or tails.
+    /// Uniform boolean.
     pub const fn coin(&mut self) -> bool {
         self.bits() >> 63 == 1
     }
 
-    /// Near enough to a normal distribution of mean 0 and deviation 1: the sum of twelve uniform numbers less 6.
-    /// It ends at ±6, and needs no function whose bits depend on the machine.
+    /// Approximately normal with mean 0 and standard deviation 1: the sum of twelve uniform numbers minus 6.
+    /// Bounded by ±6, and free of functions whose bits depend on the machine.
     pub fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn the_first_outputs_are_those_of_splitmix64() {
-        // By hand from the definition, in arithmetic modulo 2^64, for the seed 0.
+        // Computed by hand from the definition, modulo 2^64, for seed 0.
         let mut random = Random::new(0);
         assert_eq!(random.bits(), 0xe220_a839_7b1d_cdaf);
         assert_eq!(random.bits(), 0x6e78_9e6a_a1b9_65f4);

@@ -1,30 +1,30 @@
-//! Products in f64, which kernels are compared with.
+//! Reference products in f64, which kernels are compared with.
 
 use crate::pack::{Packed, RowRef, decode_row};
 
-/// A product, and how large its terms are: what rounding errors are proportional to.
+/// A product with the magnitudes that rounding errors are proportional to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReferenceResult {
-    /// The values, row by row.
+    /// Values, row by row.
     pub values: Vec<f64>,
-    /// Σ|w|·|x| of each value; where a zero point is subtracted, Σ(|q| + |z|)·s·|x|.
+    /// Σ|w|·|x| of each value; with zero points Σ(|q| + |z|)·s·|x|.
     pub magnitudes: Vec<f64>,
-    /// Terms of each value: K.
+    /// Terms of each sum: K.
     pub terms: usize,
 }
 
-/// y = W·x.
+/// GEMV, y = W·x.
 ///
 /// # Panics
-/// When `x` has not one value per column of W.
+/// When `x` does not have one value per column of W.
 pub fn gemv(weights: &Packed, x: &[f64]) -> ReferenceResult {
     gemm(weights, x)
 }
 
-/// Y = X·Wᵀ: a row of Y per row of X, each with K values of X and N of Y.
+/// GEMM, Y = X·Wᵀ, with rows of K values of X and N values of Y.
 ///
 /// # Panics
-/// When `x` is not whole rows of K.
+/// When the length of `x` is not a multiple of K.
 pub fn gemm(weights: &Packed, x: &[f64]) -> ReferenceResult {
     let (n, k) = (weights.rows(), weights.cols());
     assert!(x.len().is_multiple_of(k), "whole rows of the input");
@@ -43,7 +43,7 @@ pub fn gemm(weights: &Packed, x: &[f64]) -> ReferenceResult {
     product
 }
 
-/// What a kernel adds up for each weight of a row.
+/// Magnitudes that a kernel accumulates for each weight of a row.
 fn magnitudes(weights: &Packed, r: usize, row: &[f64]) -> Vec<f64> {
     let layout = weights.layout();
     if layout.block_zero_bytes() == 0 {
@@ -78,7 +78,7 @@ mod tests {
     fn a_zero_point_counts_as_large_as_it_is() {
         let weights = Packed::encode(Layout::Int4G32, &[8.0, -7.0], 2).unwrap();
         let product = gemv(&weights, &[1.0, 0.0]);
-        // Scale 1, zero point 7: 8 is 15 − 7.
+        // Scale 1 and zero point 7: 8 is stored as 15 − 7.
         let expected = ReferenceResult { values: vec![8.0], magnitudes: vec![22.0], terms: 2 };
         assert_eq!(product, expected);
     }

@@ -1,5 +1,5 @@
-//! What repeated measurements say: median, spread, and an interval that is honest about samples that depend on each other.
-//! Numbers have the unit of the samples. Nothing here knows a clock.
+//! Statistics of repeated measurements: median, spread, and an interval that accounts for dependent samples.
+//! Values have the unit of the samples. Nothing here reads a clock.
 
 mod effective_size;
 mod interval;
@@ -9,43 +9,43 @@ pub use effective_size::effective_size;
 pub use interval::{Interval, ratio_interval};
 pub use series::{Drift, autocorrelation, bimodal, drift};
 
-/// How often an interval is to hold the truth.
+/// A confidence level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Confidence {
-    /// The share of cases.
+    /// Probability that an interval covers the true value.
     pub share: f64,
-    /// Deviations to either side that hold this share of a normal distribution.
+    /// Two-sided quantile of the normal distribution [standard deviations].
     pub deviations: f64,
 }
 
-/// Confidence of every interval that is reported.
+/// Confidence of reported intervals.
 pub const CONFIDENCE: Confidence = Confidence { share: 0.95, deviations: 1.959_964 };
 
-/// Confidence that is needed to say that two things differ. At 95 % equal things would be told apart in one of twenty
-/// cases, and in a few more because samples are not quite independent.
+/// Confidence required to call two things different. At 95 %, one of twenty comparisons of equal things would differ, and a
+/// few more because samples are not quite independent.
 pub const ALARM: Confidence = Confidence { share: 0.99, deviations: 2.575_829 };
 
-/// Samples in a few numbers.
+/// Summary of samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
-    /// How many samples.
+    /// Number of samples.
     pub n: usize,
-    /// Half of them are below.
+    /// Median.
     pub median: f64,
-    /// Median of the distances from the median.
+    /// Median absolute deviation from the median.
     pub mad: f64,
-    /// One of twenty is below.
+    /// 5th percentile.
     pub p5: f64,
-    /// One of twenty is above.
+    /// 95th percentile.
     pub p95: f64,
-    /// The least, for diagnosis only.
+    /// Smallest sample, for diagnosis only.
     pub min: f64,
-    /// Where the median of the process lies, with a confidence of 95 %.
+    /// Interval of the median with 95 % confidence.
     pub interval: Interval,
 }
 
 impl Summary {
-    /// Of samples in the order in which they were taken. `None` without samples, or if one is no number.
+    /// Summarizes samples in the order in which they were taken. `None` without samples, or if one is NaN.
     pub fn of(samples: &[f64]) -> Option<Self> {
         let sorted = sorted(samples)?;
         let median = median_of_sorted(&sorted);
@@ -61,18 +61,18 @@ impl Summary {
         })
     }
 
-    /// Half the width of the interval, as a share of the median.
+    /// Half the width of the interval, relative to the median.
     pub fn relative_half_width(&self) -> f64 {
         (self.interval.high - self.interval.low) / 2.0 / self.median.abs()
     }
 }
 
-/// The middle of the samples; of an even number of them the mean of the two in the middle.
+/// Median of the samples; the mean of the two middle ones for an even number.
 pub fn median(samples: &[f64]) -> Option<f64> {
     sorted(samples).map(|sorted| median_of_sorted(&sorted))
 }
 
-/// From the least to the greatest. `None` without samples, or if one is no number.
+/// Sorts the samples. `None` without samples, or if one is NaN.
 pub fn sorted(samples: &[f64]) -> Option<Vec<f64>> {
     if samples.is_empty() || samples.iter().any(|x| x.is_nan()) {
         return None;
@@ -87,10 +87,10 @@ fn median_of_sorted(sorted: &[f64]) -> f64 {
     f64::midpoint(sorted[low], sorted[high])
 }
 
-/// Linear between the two samples next to the rank.
+/// Linear interpolation between the two samples next to the rank.
 fn quantile_of_sorted(sorted: &[f64], share: f64) -> f64 {
     let rank = share * (sorted.len() - 1) as f64;
-    // A rank is at least 0 and at most the number of samples.
+    // A rank is between 0 and the number of samples.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rank in range")]
     let below = rank as usize;
     let above = (below + 1).min(sorted.len() - 1);
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_summary_by_hand() {
-        // 1..=9 with one outlier: the median is 5, distances are 0,1,1,2,2,3,3,4,95.
+        // 1..=9 with one outlier: the median is 5, the deviations are 0,1,1,2,2,3,3,4,95.
         let samples = [5.0, 1.0, 100.0, 3.0, 2.0, 8.0, 4.0, 7.0, 6.0];
         let summary = Summary::of(&samples).unwrap();
         assert_eq!((summary.n, summary.median, summary.mad, summary.min), (9, 5.0, 2.0, 1.0));

@@ -1,20 +1,20 @@
-//! The comparison lets a right kernel pass and rejects every wrong one, for every layout.
+//! The comparison accepts a correct kernel and rejects every mutant, for every layout.
 
-use kernels::activation::as_read;
+use kernels::activation::effective_input;
 use kernels::compare::compare;
 use kernels::mutants::Mutant;
 use kernels::pack::{Layout, Packed};
 use kernels::random::Random;
 use kernels::reference;
 
-/// Numbers like those of a normal distribution.
+/// Approximately normal values.
 #[expect(clippy::cast_possible_truncation, reason = "any number will do")]
 fn noise(seed: u64, len: usize) -> Vec<f32> {
     let mut random = Random::new(seed);
     (0..len).map(|_| random.normal() as f32).collect()
 }
 
-/// Weights whose blocks differ in size, so that a scale at the wrong place shows.
+/// Weights whose blocks differ in magnitude, so that a misplaced scale shows.
 fn weights(layout: Layout, rows: usize, cols: usize) -> Packed {
     let mut weights = noise(1, rows * cols);
     for (block, values) in weights.chunks_mut(16).enumerate() {
@@ -26,7 +26,7 @@ fn weights(layout: Layout, rows: usize, cols: usize) -> Packed {
     Packed::encode(layout, &weights, cols).expect("small numbers")
 }
 
-/// A kernel that is right: one FP32 sum per row in sixteen lanes.
+/// A correct kernel: FP32 accumulation in sixteen lanes per row.
 #[expect(clippy::cast_possible_truncation, reason = "a kernel computes in f32")]
 fn plain_gemv(weights: &Packed, x: &[f64]) -> Vec<f32> {
     let mut row = vec![0.0; weights.cols()];
@@ -46,7 +46,7 @@ fn a_right_kernel_passes_and_every_mistake_is_rejected() {
     for layout in Layout::ALL {
         for size in [129, 600] {
             let weights = weights(layout, size, size);
-            let x = as_read(layout, &noise(2, size));
+            let x = effective_input(layout, &noise(2, size));
             let reference = reference::gemv(&weights, &x);
             let right = compare(&plain_gemv(&weights, &x), &reference);
             assert!(right.is_ok(), "{layout:?}, {size}: {right:?}");
@@ -64,7 +64,7 @@ fn a_right_kernel_passes_and_every_mistake_is_rejected() {
 fn a_comparison_of_a_single_row_rejects_what_can_go_wrong_there() {
     for layout in Layout::ALL {
         let weights = weights(layout, 1, 4096);
-        let x = as_read(layout, &noise(6, 4096));
+        let x = effective_input(layout, &noise(6, 4096));
         let reference = reference::gemv(&weights, &x);
         assert!(compare(&plain_gemv(&weights, &x), &reference).is_ok());
         for wrong in [
@@ -92,7 +92,7 @@ fn what_is_left_out_of_the_longest_rows_of_a_model_shows() {
         (Layout::GgufQ8_0, 53_248),
     ] {
         let weights = weights(layout, 67, cols);
-        let x = as_read(layout, &noise(7, cols));
+        let x = effective_input(layout, &noise(7, cols));
         let reference = reference::gemv(&weights, &x);
         assert!(compare(&plain_gemv(&weights, &x), &reference).is_ok(), "{layout:?} {cols}");
         let verdict = compare(&Mutant::SkippedLast.gemv(&weights, &x), &reference);

@@ -1,4 +1,4 @@
-//! The bytes of each layout are those that public packages write; the file of golden bytes names them.
+//! Every layout's bytes equal those that public packages write; the file of golden bytes names them.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ fn every_byte_of_every_layout_is_as_the_packages_write_it() {
                 compared += bytes.len();
             }
         }
-        // FP32 is its own golden value.
+        // FP32 needs no golden bytes.
         assert!(compared >= packed.bytes() || layout == Layout::Fp32, "{layout:?}: {compared} B");
     }
 }

@@ -1,14 +1,14 @@
-//! What is packed comes back within half a step of its scale; what can be represented comes back exactly; what cannot be
-//! held is refused.
+//! Round trips: packed values come back within half a step of the scale, representable values exactly; values out of range are
+//! refused.
 
 use kernels::pack::{Layout, NF4, PackError, Packed};
 use proptest::prelude::*;
 
-/// The largest error of a value, given the largest magnitude of its block and of the tensor.
+/// Bound on the error of a value, from the largest magnitude of its block and of the tensor.
 ///
-/// The first term is half a step; the second is what rounding the stored scale moves the outermost codes by (2⁻⁹ of BF16,
-/// 2⁻¹¹ of FP16, 2⁻⁴ of E4M3, times the codes from the middle), and what is cut off at the end of the range.
-/// The last is the smallest scale that can be stored: a block below it becomes zeros.
+/// The first term is half a step. The second is the shift of the outermost codes by rounding the stored scale (2⁻⁹ for BF16,
+/// 2⁻¹¹ for FP16, 2⁻⁴ for E4M3, times the distance of the code from the middle), and the clipping at the end of the range.
+/// The last is the smallest representable scale: a block below it becomes zeros.
 fn bound(layout: Layout, value: f64, block: f64, tensor: f64) -> f64 {
     let float = |mantissa_bits: i32, smallest: f64| {
         (value.abs() * two_to(-1 - mantissa_bits)).max(smallest / 2.0)
@@ -24,12 +24,12 @@ fn bound(layout: Layout, value: f64, block: f64, tensor: f64) -> f64 {
         Layout::Int4G32Sym | Layout::Int4G128Sym => {
             block / 7.5 * (0.5 + 7.5 * two_to(-8)) + two_to(-130)
         }
-        // The values span at most twice the largest; the zero point is rounded, too.
+        // The values span at most twice the largest magnitude; the zero point is rounded, too.
         Layout::Int4G32 | Layout::Int4G128 => {
             2.0 * block / 15.0 * (0.5 + 15.0 * two_to(-7)) + two_to(-129)
         }
         Layout::Nf4 => block * f64::from(NF4[1] - NF4[0]) * 0.5001 + two_to(-126),
-        // The largest is 4 to 8 steps, and 6 can be stored.
+        // The largest magnitude is 4 to 8 steps, and the largest code is 6.
         Layout::Mxfp4 => block.max(two_to(-125)) * 0.2501,
         Layout::Nvfp4 => {
             block / 6.0 * (1.0 + 6.0 * two_to(-4)) + tensor / 2688.0 * two_to(-4) + two_to(-116)
@@ -55,7 +55,7 @@ fn decoded(packed: &Packed) -> Vec<f64> {
     values
 }
 
-/// Fails unless every value is within the bound of its block.
+/// Checks that every value is within the bound of its block.
 fn check(layout: Layout, weights: &[f32], cols: usize) -> Result<(), TestCaseError> {
     let packed = Packed::encode(layout, weights, cols).expect("the values are small");
     let values = decoded(&packed);
@@ -102,7 +102,7 @@ proptest! {
 
     #[test]
     fn what_came_back_once_comes_back_the_same((weights, cols) in matrix(0.001..50.0_f32)) {
-        // Layouts whose scale is found again from the decoded values.
+        // Layouts whose scale can be recomputed from the decoded values.
         for layout in [Layout::Fp32, Layout::Fp16, Layout::Bf16, Layout::Mxfp4, Layout::Nf4] {
             let once = decoded(&Packed::encode(layout, &weights, cols).unwrap());
             let weights: Vec<f32> = once.iter().map(|value| narrow(*value)).collect();
@@ -113,7 +113,7 @@ proptest! {
     }
 }
 
-/// Decoded values of these layouts are exact in f32, or a product that both times rounds alike.
+/// Decoded values of these layouts are exact in f32, or products that round the same way both times.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "the value came from an f32 or a product of two"
@@ -124,7 +124,7 @@ fn narrow(value: f64) -> f32 {
 
 #[test]
 fn values_on_the_grid_come_back_exactly() {
-    // Whole numbers of steps of a scale that every stored scale can hold; the outermost fixes the scale.
+    // Multiples of a scale that every layout can store; the outermost value determines the scale.
     for (layout, step, outermost) in [
         (Layout::Int8, 0.5, -127.5),
         (Layout::Int8G128, 0.5, -127.5),
@@ -144,7 +144,7 @@ fn values_on_the_grid_come_back_exactly() {
         }
         let exact = decoded(&Packed::encode(layout, &weights, 150).unwrap());
         for (i, (value, weight)) in exact.iter().zip(&weights).enumerate() {
-            // −127.5 and −7.5 themselves lie half a step from the grid.
+            // −127.5 and −7.5 lie half a step from the grid.
             let tie = i % 16 == 0 && outermost.fract() != 0.0;
             assert!(tie || (value - f64::from(*weight)).abs() < 1e-12, "{layout:?} {i}: {value}");
         }

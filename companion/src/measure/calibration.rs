@@ -1,5 +1,5 @@
-//! The points that fix this device's factors, and what follows from them: for each format the share of the bandwidth and a
-//! floor, for each kind of product of matrices the share of the peak, and a device whose roofs are measured.
+//! Calibration of this machine: which points are measured, and the fit of their records: for each format the share of the
+//! bandwidth and a floor, for each GEMM element type the share of the peak, and a device file with measured roofs.
 
 use std::time::Duration;
 
@@ -18,10 +18,10 @@ use report::json::bench::BenchJson;
 use validation::own::{Fit, Point};
 use validation::predict::Part;
 
-/// Key of this device in the files that are written.
+/// Key of this device in the files written.
 pub(crate) const KEY: &str = "this_machine";
 
-/// Layouts whose factors are fitted: one of each format that people use.
+/// Layouts whose factors are fitted: one of each common format.
 const LAYOUTS: [Layout; 11] = [
     Layout::Fp32,
     Layout::Fp16,
@@ -35,15 +35,15 @@ const LAYOUTS: [Layout; 11] = [
     Layout::GgufQ8_0,
     Layout::GgufQ4_0,
 ];
-/// Outputs and inputs of the vectors that are fitted: from 4 to 64 million weights.
+/// N and K of the fitted GEMV points: 4 to 64 million weights.
 const SHAPES: [(u64, u64); 3] = [(2048, 2048), (4096, 4096), (16_384, 4096)];
-/// Those that judge the fit and take no part in it, by turns: between the others, with another ratio of the sides, and below them.
+/// Held-out GEMV points, one per format in rotation: a size in between, another aspect ratio, and a smaller size.
 const HELD_OUT: [(u64, u64); 3] = [(5120, 5120), (4096, 14_336), (1024, 4096)];
-/// Tokens, outputs and inputs of the matrices that are fitted, and of those that judge.
+/// M, N and K of the fitted GEMM points, and of the held-out one.
 const MATRICES: [(u64, u64, u64); 3] = [(16, 4096, 4096), (96, 2048, 4096), (512, 2048, 2048)];
 const MATRICES_HELD_OUT: (u64, u64, u64) = (48, 4096, 2048);
 
-/// Short, because there are sixty points and three minutes.
+/// Shorter than the standard plan: about sixty points in three minutes.
 pub(crate) const PLAN: Plan = Plan {
     warm_up: WarmUp {
         least: Duration::from_millis(100),
@@ -60,13 +60,13 @@ pub(crate) const PLAN: Plan = Plan {
     },
 };
 
-/// What is measured.
+/// The points to measure.
 pub(crate) fn points(cold_bytes: u64) -> Vec<(Kernel, Cache)> {
     let read = (Kernel::Read { bytes: cold_bytes }, Cache::Cold);
     let mut points = vec![read, (Kernel::Fma, Cache::Hot), (Kernel::Dot, Cache::Hot)];
     for (index, layout) in LAYOUTS.into_iter().enumerate() {
-        // Everything is a ratio to reading, so it is measured three times, and the best counts: nothing makes it faster
-        // than it is.
+        // All factors are relative to the read bandwidth, so it is measured three times and the best counts: nothing makes it
+        // faster than it is.
         if index == LAYOUTS.len() / 2 {
             points.push(read);
         }
@@ -83,34 +83,34 @@ pub(crate) fn points(cold_bytes: u64) -> Vec<(Kernel, Cache)> {
     points
 }
 
-/// What came out.
+/// The result of a calibration.
 #[derive(Debug)]
 pub(crate) struct Calibrated {
-    /// What memory was seen to give, in bytes per second.
+    /// Measured read bandwidth [B/s].
     pub(crate) read: f64,
-    /// Formats whose products moved more than reading did, and how many times as much.
+    /// Formats whose GEMV exceeded the read bandwidth, and by what factor.
     pub(crate) faster: Vec<(String, f64)>,
-    /// A row per format, one for all vectors, one for each kind of product of matrices.
+    /// Fitted rows: one per format, one for all GEMV, one per GEMM element type.
     pub(crate) rows: Vec<OwnRow>,
-    /// Predicted over measured, less 1, of vectors that took no part.
+    /// Relative errors of held-out GEMV points: predicted over measured, minus 1.
     pub(crate) held_out: Vec<f64>,
-    /// The same of matrices.
+    /// Relative errors of held-out GEMM points.
     pub(crate) held_out_matrices: Vec<f64>,
-    /// The device, by its own name.
+    /// Name that the device reports.
     pub(crate) device: String,
     pub(crate) version: String,
     pub(crate) kernel_hash: String,
-    /// Points that something disturbed.
+    /// Points with a disturbance flag.
     pub(crate) flagged: usize,
-    /// All of them.
+    /// All points.
     pub(crate) points: usize,
 }
 
 impl Calibrated {
-    /// What the records of [`points`] say.
+    /// Fits the records of [`points`].
     ///
     /// # Errors
-    /// What is missing among them, or wrong.
+    /// A record that is missing or invalid.
     pub(crate) fn new(records: &[BenchJson]) -> Result<Self, String> {
         if let Some(wrong) = records.iter().find(|record| !record.check.passed) {
             let of = weights(wrong).map_or(String::new(), |of| format!(" of {of}"));
@@ -125,7 +125,7 @@ impl Calibrated {
             .max_by(|(_, a), (_, b)| a.total_cmp(b))
             .ok_or_else(|| "the bandwidth could not be measured".to_owned())?;
         let faster = faster(records, read);
-        // Memory gave it, whoever asked: then all three readings were disturbed, and the roof is where it was reached.
+        // Memory delivered that rate, so all three readings were disturbed: the roof is the highest rate reached.
         let read = faster.iter().fold(read, |roof, (_, times)| roof.max(read * times));
         let mut calibrated = Self {
             read,
@@ -149,7 +149,7 @@ impl Calibrated {
         Ok(calibrated)
     }
 
-    /// The share of the bandwidth and the floor of a format.
+    /// Fits the share of the bandwidth and the floor of a format.
     fn add_vectors(&mut self, layout: Layout, records: &[BenchJson]) -> Result<(), String> {
         let is_of = |record: &BenchJson| weights(record) == Some(layout.key());
         let bandwidth = self.read;
@@ -161,7 +161,7 @@ impl Calibrated {
         let (judged, fitted) = split(records, "gemv", &is_of, &is_judge_of_vectors, &point);
         let missing = || format!("no points of {} could be measured", layout.key());
         let fit = Fit::with_floor(&fitted, true).ok_or_else(missing)?;
-        // What is faster than the roof by the fit is at the roof: the rest of the difference is what measuring is uncertain.
+        // A fit above the roof is set to the roof: the difference is measurement error.
         let fit = Fit { memory: fit.memory.map(|slower| slower.max(1.0)), ..fit };
         self.held_out.extend(judged.iter().map(|it| fit.time(it) / it.measured - 1.0));
         self.rows.push(row(
@@ -172,11 +172,11 @@ impl Calibrated {
         Ok(())
     }
 
-    /// The share of the peak that products of matrices reach.
+    /// Fits the share of the peak of a GEMM element type.
     fn add_matrices(&mut self, element: Element, records: &[BenchJson]) -> Result<(), String> {
         let (kernel, class, peak) = match element {
             Element::Fp32 => ("gemm", ComputeClass::Fp32, "fma_fp32"),
-            // It is multiplied as FP32.
+            // FP16 is multiplied as FP32.
             Element::Fp16 => ("gemm_fp16", ComputeClass::Fp32, "fma_fp32"),
             Element::Int8 => ("gemm_int8", ComputeClass::Int8, "dot_int8"),
         };
@@ -194,8 +194,8 @@ impl Calibrated {
         let fit = Fit::with_floor(&fitted, false).ok_or_else(missing)?;
         let fit = Fit { compute: fit.compute.map(|slower| slower.max(1.0)), ..fit };
         self.held_out_matrices.extend(judged.iter().map(|it| fit.time(it) / it.measured - 1.0));
-        // Weights of other formats are unpacked and multiplied as FP32, or as INT8 with an input of INT8: what those reach is the
-        // most that is known of them.
+        // Weights of other formats are unpacked and multiplied as FP32, or as INT8 with a quantized input: the shares of these
+        // two are the best estimate for them.
         let format = (element == Element::Fp16).then_some(Text::Borrowed("fp16"));
         self.rows.push(row(
             &fit,
@@ -205,17 +205,17 @@ impl Calibrated {
         Ok(())
     }
 
-    /// Median error of the vectors that took no part.
+    /// Median relative error of the held-out GEMV points.
     pub(crate) fn error(&self) -> f64 {
         median_of(&self.held_out)
     }
 
-    /// The same of the matrices.
+    /// Median relative error of the held-out GEMM points.
     pub(crate) fn error_of_matrices(&self) -> f64 {
         median_of(&self.held_out_matrices)
     }
 
-    /// The calibration.
+    /// The calibration file's content.
     pub(crate) fn own(&self) -> OwnMeasurements {
         let faster = match self.faster.len() {
             0 => String::new(),
@@ -240,15 +240,15 @@ impl Calibrated {
     }
 }
 
-/// One kernel, of which nothing is known yet.
+/// A kernel without any fitted factor.
 const ONE: Part = Part { memory: 0.0, compute: 0.0, count: 1.0, floors: 0.0, rest: 0.0 };
 
-/// A row about products on this machine.
+/// A row for products on this machine.
 fn product() -> FactorRow {
     FactorRow { device: Some(Text::Borrowed(KEY)), op: Some(OpKind::Gemm), ..FactorRow::OPEN }
 }
 
-/// Vectors of every format were bound by memory, so arithmetic is left at its roof for them.
+/// GEMV was memory-bound in every format, so its arithmetic stays at the roof.
 fn vectors() -> OwnRow {
     let factors = FactorRow { tokens: Some(Tokens::One), eta_compute: Some(1.0), ..product() };
     let points = LAYOUTS.len() * SHAPES.len();
@@ -263,7 +263,7 @@ fn is_judge_of_vectors(record: &BenchJson) -> bool {
     record.shape.is_some_and(|s| HELD_OUT.contains(&(s.n, s.k)))
 }
 
-/// Products that moved more than reading did, of those that are fitted.
+/// Fitted GEMV points that exceeded the read bandwidth.
 fn faster(records: &[BenchJson], read: f64) -> Vec<(String, f64)> {
     let gemvs = records.iter().filter(|it| it.kernel == "gemv" && !is_judge_of_vectors(it));
     let mut found: Vec<(String, f64)> = Vec::new();
@@ -281,8 +281,8 @@ fn faster(records: &[BenchJson], read: f64) -> Vec<(String, f64)> {
     found
 }
 
-/// A peak of arithmetic: what its chains reached, or more where a product that is multiplied on it did. Then the chains were
-/// disturbed, for a product is below the roof.
+/// A compute peak: the rate of the peak kernel, or of a GEMM on it that was faster, which means that the peak kernel was
+/// disturbed, because GEMM cannot exceed the peak.
 pub(crate) fn peak_of(records: &[BenchJson], chains: &str) -> Option<f64> {
     let on_it = |kernel: &str| match chains {
         "dot_int8" => kernel == "gemm_int8",
@@ -293,7 +293,7 @@ pub(crate) fn peak_of(records: &[BenchJson], chains: &str) -> Option<f64> {
     Some(products.filter_map(|it| it.flop_per_s).fold(own, f64::max))
 }
 
-/// Points of some records: those that judge, and those that are fitted.
+/// Splits records into held-out and fitted points.
 fn split(
     records: &[BenchJson],
     kernel: &str,
@@ -308,7 +308,7 @@ fn split(
     (points(judged), points(fitted))
 }
 
-/// The interval holds all points, those that took no part in the fit, too: what it left of the others is next to nothing.
+/// The interval covers all points including the held-out ones, because the residuals of the fitted ones are near zero.
 fn row(fit: &Fit, points: &[Point], about: FactorRow) -> OwnRow {
     let ratios = || points.iter().map(|point| point.measured / fit.time(point));
     let share = |slower: Option<f64>| slower.map(|slower| 1.0 / slower);
@@ -316,7 +316,7 @@ fn row(fit: &Fit, points: &[Point], about: FactorRow) -> OwnRow {
         eta_memory: share(fit.memory),
         eta_compute: share(fit.compute),
         extra_tokens: fit.extra,
-        // Below a nanosecond there is none.
+        // A floor below 1 ns is zero.
         floor: fit.floor.map(|floor| Seconds::new(if floor < 1e-9 { 0.0 } else { floor })),
         interval: Some(Interval {
             low: ratios().fold(1.0, f64::min).max(0.01),

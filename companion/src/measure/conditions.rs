@@ -1,4 +1,4 @@
-//! The conditions of a measurement: read before it, when sampling begins, when it ends.
+//! Conditions of a measurement, read before it, when sampling begins, and when it ends.
 
 use kernels::backend::Description;
 use kernels::measure::Stage;
@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use super::sensors::{CoreTime, Energy, Reading, Sensors, Temperature};
 
-/// More of the machine's time than this in other hands is contention.
+/// Share of the machine's CPU time used by others above which a result is flagged as contended.
 const CONTENTION: f64 = 0.05;
 
-/// What is read while a measurement goes on.
+/// Sensor readings of a measurement in progress.
 #[derive(Debug)]
 pub(crate) struct Watch {
     sensors: Sensors,
@@ -29,32 +29,32 @@ struct Moment {
     seconds: f64,
 }
 
-/// Energy of the calls that were timed.
+/// Energy of the timed calls.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Power {
-    /// Mean while sampling.
+    /// Mean power while sampling [W].
     pub(crate) watts: f64,
-    /// What was metered.
+    /// The meter that was read.
     pub(crate) source: &'static str,
 }
 
-/// Others on the machine.
+/// CPU time used by others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Others {
-    /// Share of the machine's time that other programs took.
+    /// Share of CPU time that other processes used.
     pub(crate) programs: f64,
-    /// Share that the host took away.
+    /// Share of CPU time that the host stole.
     pub(crate) host: f64,
 }
 
 impl Watch {
-    /// Reads what must be read before the work begins.
+    /// Reads the sensors that must be read before the work begins.
     pub(crate) fn new(sensors: Sensors) -> Self {
         let (load, temperature) = (sensors.load(), sensors.temperature());
         Self { sensors, load, temperature, begin: None, end: None }
     }
 
-    /// Takes note of a stage, `seconds` after some start.
+    /// Reads the counters at a stage, `seconds` after an arbitrary start.
     pub(crate) fn note(&mut self, stage: Stage, seconds: f64) {
         match stage {
             Stage::Begin => self.begin = Some(self.moment(seconds)),
@@ -97,7 +97,7 @@ impl Watch {
         }
     }
 
-    /// What others took while sampling.
+    /// CPU time that others used while sampling.
     pub(crate) fn others(&self) -> Reading<Others> {
         let (begin, end) = self.moments()?;
         let (before, after) = (begin.cores.clone()?, end.cores.clone()?);
@@ -110,12 +110,12 @@ impl Watch {
         Ok(Others { programs, host: after.steal.saturating_sub(before.steal) as f64 / all })
     }
 
-    /// Whether others took so much that it is worth a flag.
+    /// Whether others used so much CPU time that the result is flagged.
     pub(crate) fn is_contended(&self) -> bool {
         self.others().is_ok_and(|others| others.programs + others.host > CONTENTION)
     }
 
-    /// All conditions, with what is known of the work.
+    /// All conditions of the record.
     pub(crate) fn conditions(&self, description: &Description) -> ConditionsJson {
         let mut missing = Missing::default();
         let others = self.others();
@@ -157,7 +157,7 @@ fn celsius(found: &Reading<Temperature>) -> Reading<f64> {
     found.as_ref().map(|found| found.celsius).map_err(Clone::clone)
 }
 
-/// Why values are null.
+/// Reasons for values that are null.
 #[derive(Debug, Default)]
 struct Missing(Map<String, Value>);
 

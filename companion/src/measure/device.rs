@@ -1,4 +1,4 @@
-//! A device file of this machine: what was measured as its roofs, beside what a datasheet says where one is known.
+//! The device file of this machine: measured roofs, and datasheet values if the processor is known.
 
 use calc_core::catalog::{self, devices};
 use calc_core::device::{Device, DeviceClass};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::calibration::{Calibrated, KEY, peak_of};
 use super::sensors::Sensors;
 
-/// The device of the catalog that a processor of this name is. `None` where no name has it.
+/// The catalog's device with this processor name. `None` if there is none.
 pub(crate) fn known(processor: &str) -> Option<&'static Device> {
     let words = |name: &str| -> Vec<String> {
         let name = name.to_lowercase().replace("(r)", " ").replace("(tm)", " ");
@@ -17,7 +17,7 @@ pub(crate) fn known(processor: &str) -> Option<&'static Device> {
     };
     let own = words(processor);
     devices::all().find(|device| {
-        // What follows in brackets, or says how much memory it has, no processor says of itself.
+        // A processor does not report the catalog name's brackets and memory size.
         let name = device.name.split(" (").next().unwrap_or_default();
         let name = words(name).into_iter().filter(|word| !word.ends_with("gb"));
         device.class == DeviceClass::Cpu && name.clone().count() > 1 && {
@@ -27,10 +27,10 @@ pub(crate) fn known(processor: &str) -> Option<&'static Device> {
     })
 }
 
-/// The device file. `base` is the key of what this machine is, where somebody says so.
+/// The device file. `base` is the catalog key of this machine, if the user gave one.
 ///
 /// # Errors
-/// A key that nobody has; a machine that does not say how much memory it has.
+/// An unknown key; a machine without a known memory size.
 pub(crate) fn file(
     calibrated: &Calibrated,
     records: &[BenchJson],
@@ -62,13 +62,13 @@ pub(crate) fn file(
     Ok(file)
 }
 
-/// What the catalog says.
+/// The catalog's values.
 fn datasheet(base: &Device) -> Value {
     let lines = lines::of_device(base, Some(&base.key));
     serde_json::from_str(&lines::to_json(&lines)).expect("it was just written")
 }
 
-/// A machine of which no datasheet is known has nothing but what was measured.
+/// The measured values alone, for a machine without a datasheet.
 fn unknown(bandwidth: f64, peaks: &Value) -> Result<Value, String> {
     let memory = Sensors::here().memory_gib().ok_or_else(|| {
         "the system does not say how much memory it has, and a device file must; name what this machine is with --hardware"
@@ -84,7 +84,7 @@ fn unknown(bandwidth: f64, peaks: &Value) -> Result<Value, String> {
     }))
 }
 
-/// Four digits: more would claim too much.
+/// Four significant digits, the precision of a measurement.
 fn rounded(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }

@@ -1,14 +1,14 @@
-//! Which kernel a product of a shape and a format is here: vectors meet packed weights, matrices meet matrices.
+//! The kernel of a shape and a format: GEMV with packed weights for M = 1, else GEMM.
 
 use calc_core::catalog;
 use kernels::backend::{Element, GemmShape, GemvShape, Kernel};
-use kernels::cpu::gemm::{ELEMENTS, LONGEST};
+use kernels::cpu::gemm::{ELEMENTS, MAX_K};
 use kernels::pack::Layout;
 
-/// The kernel of a product of M tokens, N outputs, K inputs with weights in a format.
+/// The kernel for M tokens, N outputs, K inputs and a weight format.
 ///
 /// # Errors
-/// When there is none, with those that there are.
+/// When no kernel takes this format; the message lists those that there are.
 pub(crate) fn kernel(m: u64, n: u64, k: u64, weights: &str) -> Result<Kernel, String> {
     if m == 1 {
         return Ok(Kernel::Gemv(GemvShape { layout: layout(weights)?, n, k }));
@@ -16,21 +16,21 @@ pub(crate) fn kernel(m: u64, n: u64, k: u64, weights: &str) -> Result<Kernel, St
     matrices(m, n, k, weights)
 }
 
-/// The same as a product of matrices, whatever M is.
+/// GEMM, also for M = 1.
 ///
 /// # Errors
 /// As [`kernel`].
 pub(crate) fn matrices(m: u64, n: u64, k: u64, weights: &str) -> Result<Kernel, String> {
     let element = element(weights)?;
-    if element == Element::Int8 && k > LONGEST as u64 {
+    if element == Element::Int8 && k > MAX_K as u64 {
         return Err(format!(
-            "a product of matrices in int8 takes at most {LONGEST} inputs, whose sums fit 32 bits; got {k}"
+            "GEMM in int8 takes at most {MAX_K} inputs, because longer sums overflow 32 bits; got {k}"
         ));
     }
     Ok(Kernel::Gemm(GemmShape { element, m, n, k }))
 }
 
-/// The format in which a product reads its input.
+/// Format of the input that the kernel reads.
 pub(crate) fn input(kernel: Kernel) -> &'static str {
     match kernel {
         Kernel::Gemv(product) => product.input_format().key,
@@ -54,7 +54,7 @@ pub(crate) fn layout(weights: &str) -> Result<Layout, String> {
     })
 }
 
-/// The elements of a product of matrices in a format.
+/// GEMM element type of a format.
 ///
 /// # Errors
 /// When the processor has no kernel for it.
@@ -88,7 +88,7 @@ pub(crate) fn elements(formats: &[String]) -> Result<Vec<Element>, String> {
     formats.iter().map(|key| element(key)).collect()
 }
 
-/// The key in the catalog, whatever its case.
+/// Catalog key, independent of case.
 fn known(key: &str) -> &str {
     catalog::format(key).map_or(key, |format| format.key)
 }

@@ -1,4 +1,4 @@
-//! From an outcome of the kernels to the published record.
+//! Converts an outcome of `kernels` to the published record.
 
 use kernels::backend::{Backend, Fault, Kernel, Work};
 use kernels::job::{self, Outcome};
@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use super::conditions::Watch;
 use super::sensors::Sensors;
 
-/// Measures one point and makes its record.
+/// Measures one point and returns its record.
 ///
 /// # Errors
 /// As [`job::run`].
@@ -28,7 +28,7 @@ pub(crate) fn measure(
     })
 }
 
-/// The same, and `go_on` can end it.
+/// As [`measure`], but `go_on` can cancel.
 ///
 /// # Errors
 /// As [`job::run`].
@@ -106,7 +106,7 @@ fn record(mut outcome: Outcome, backend: &dyn Backend, watch: &Watch) -> BenchJs
     }
 }
 
-/// Shape and formats, of a product.
+/// Shape and formats of a GEMV or GEMM.
 fn product(kernel: Kernel) -> Option<(ProductShapeJson, BenchPrecisionJson)> {
     let (m, n, k, weights, activations) = match kernel {
         Kernel::Gemv(it) => (1, it.n, it.k, it.layout.key(), it.input_format().key),

@@ -1,4 +1,4 @@
-//! What Linux tells of the machine's state, file by file. A reading that is not there says why; it is never zero.
+//! State of the machine from Linux's sysfs and procfs. A missing reading has a reason; it is never zero.
 
 mod power;
 mod temperature;
@@ -12,30 +12,30 @@ pub(crate) use power::Energy;
 pub(crate) use power::Meter;
 pub(crate) use temperature::Temperature;
 
-/// A reading, or why there is none.
+/// A reading, or the reason why there is none.
 pub(crate) type Reading<T> = Result<T, String>;
 
-/// Where the system shows its state. Tests show another one.
+/// Root folders of sysfs and procfs; tests use their own.
 #[derive(Debug, Clone)]
 pub(crate) struct Sensors {
     root: PathBuf,
 }
 
-/// Time of the cores so far, in ticks of the system.
+/// CPU time since boot [ticks].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CoreTime {
-    /// All of it, idle or not.
+    /// Total, including idle time.
     pub(crate) all: u64,
-    /// That somebody worked.
+    /// Time in which any process ran.
     pub(crate) busy: u64,
-    /// That the host took away.
+    /// Time stolen by the host.
     pub(crate) steal: u64,
-    /// That this process worked.
+    /// Time of this process.
     pub(crate) own: u64,
 }
 
 impl Sensors {
-    /// Those of this machine.
+    /// The sensors of this machine.
     pub(crate) fn here() -> Self {
         Self { root: PathBuf::from("/") }
     }
@@ -61,7 +61,7 @@ impl Sensors {
         number.ok_or_else(|| format!("/{path} holds `{text}`, which is no number"))
     }
 
-    /// Names in a folder, in order.
+    /// File names in a folder, sorted.
     fn folder(&self, path: &str) -> Vec<String> {
         let entries = fs::read_dir(self.root.join(path)).into_iter().flatten();
         let mut names: Vec<String> =
@@ -70,26 +70,26 @@ impl Sensors {
         names
     }
 
-    /// Who chooses the clock of the first core.
+    /// Frequency governor of the first core.
     pub(crate) fn governor(&self) -> Reading<String> {
         self.text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
     }
 
-    /// Programs that wanted a core in the last minute.
+    /// Load average over one minute.
     pub(crate) fn load(&self) -> Reading<f64> {
         let text = self.text("proc/loadavg")?;
         let first = text.split_whitespace().next().and_then(|word| word.parse().ok());
         first.ok_or_else(|| format!("/proc/loadavg holds `{text}`"))
     }
 
-    /// Time of the cores so far.
+    /// CPU time since boot.
     pub(crate) fn core_time(&self) -> Reading<CoreTime> {
         let stat = self.text("proc/stat")?;
         let own = self.text("proc/self/stat")?;
         parse_core_time(&stat, &own).ok_or_else(|| "/proc/stat has an unknown form".into())
     }
 
-    /// Memory of the machine in GiB. `None` where the system does not tell.
+    /// Installed memory [GiB]. `None` if unknown.
     pub(crate) fn memory_gib(&self) -> Option<f64> {
         let text = self.text("proc/meminfo").ok()?;
         let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
@@ -107,12 +107,12 @@ impl Sensors {
 fn parse_core_time(stat: &str, own: &str) -> Option<CoreTime> {
     let line = stat.lines().next()?.strip_prefix("cpu ")?;
     let ticks: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
-    // user nice system idle iowait irq softirq steal; guests are in user already.
+    // user nice system idle iowait irq softirq steal; guest time is part of user time.
     let &[user, nice, system, idle, wait, irq, soft, steal, ..] = ticks.as_slice() else {
         return None;
     };
     let busy = user + nice + system + irq + soft;
-    // The name of the program may hold blanks and brackets; numbers follow after the last bracket.
+    // The program's name may hold blanks and brackets; the numbers follow the last bracket.
     let (_, rest) = own.rsplit_once(')')?;
     let fields: Vec<&str> = rest.split_whitespace().collect();
     let own = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
@@ -123,7 +123,7 @@ fn parse_core_time(stat: &str, own: &str) -> Option<CoreTime> {
 pub(crate) mod tests {
     use super::*;
 
-    /// A machine made of files, removed at the end.
+    /// A sysfs and procfs of test files, removed when dropped.
     pub(crate) struct Machine(PathBuf);
 
     impl Machine {
@@ -144,7 +144,7 @@ pub(crate) mod tests {
 
     impl Drop for Machine {
         fn drop(&mut self) {
-            // Left over, it harms nobody.
+            // Files that stay behind are harmless.
             let _ = fs::remove_dir_all(&self.0);
         }
     }

@@ -1,4 +1,4 @@
-//! A job that times kernels: every shape in every format, a record per point.
+//! The benchmark job: every shape in every format, one record per point.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,22 +19,22 @@ use crate::jobs::message::WorkerMessage;
 use crate::measure::products::{elements, layouts};
 use crate::measure::record;
 
-/// What a point takes: packing, warming up, samples until the median is certain.
+/// Estimated time of a point: packing, warm-up, and samples until the interval is narrow enough [s].
 const POINT_S: f64 = 5.0;
-/// What a sample takes at most where their number is given: a large product.
+/// Longest time of a sample where their number is given: a large product [s].
 const SAMPLE_S: f64 = 0.1;
-/// How often the worker says that it lives, and how long it may be between two signs of the kernels.
-const BEAT: Duration = Duration::from_secs(2);
-const QUIET: Duration = Duration::from_mins(1);
-/// Samples that go over the wire.
-const SAMPLES: usize = 4096;
-/// Short, because somebody watches; a result that needed more time is flagged.
-const LIMIT: Duration = Duration::from_secs(3);
+/// Interval of heartbeats, and the longest silence of the kernels in which they are still sent.
+const HEARTBEAT: Duration = Duration::from_secs(2);
+const MAX_SILENCE: Duration = Duration::from_mins(1);
+/// Most samples of a record that is sent; records with more are sent without them.
+const MAX_SAMPLES: usize = 4096;
+/// Short, because a user waits; a result that needed more time is flagged.
+const TIME_LIMIT: Duration = Duration::from_secs(3);
 const WARM_UP: Duration = Duration::from_secs(1);
-/// Data of every job.
+/// Seed of the data of every job.
 pub(super) const SEED: u64 = 1;
 
-/// Measures all points; false if it was told to stop.
+/// Measures all points. Returns false if the daemon stopped it.
 pub(super) fn run(
     spec: &BenchSpec,
     channel: &WorkerChannel,
@@ -42,12 +42,12 @@ pub(super) fn run(
 ) -> Result<bool, String> {
     let mut cpu = processor(spec.backend.as_deref())?;
     let points = points(spec, &cpu)?;
-    let plan = quick(plan(spec), hooks);
+    let plan = quick_plan(plan(spec), hooks);
     let point_s = POINT_S + spec.iterations.map_or(0.0, |n| f64::from(n) * SAMPLE_S);
     Ok(measure(&mut cpu, &points, &plan, point_s, channel)?.is_some())
 }
 
-/// Measures points one by one and says what comes out; `None` if it was told to stop. A point takes `point_s` seconds.
+/// Measures the points in order and sends each record; `None` if the daemon stopped it. A point takes about `point_s` seconds.
 pub(super) fn measure(
     cpu: &mut Cpu,
     points: &[(String, Work)],
@@ -62,10 +62,10 @@ pub(super) fn measure(
     for (done, (name, work)) in (0..).zip(points) {
         channel.send(&WorkerMessage::Progress { done, total, note: name.clone() });
         let mut go_on = |_stage| {
-            heartbeat.progressed();
+            heartbeat.note_progress();
             if channel.stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        heartbeat.progressed();
+        heartbeat.note_progress();
         match record::measure_while(&SystemClock::new(), cpu, work, plan, &mut go_on) {
             Ok(record) => {
                 channel.send(&WorkerMessage::Result { record: Box::new(wire(record.clone())?) });
@@ -79,18 +79,18 @@ pub(super) fn measure(
     Ok(Some(records))
 }
 
-/// The processor, ready; another backend is refused.
+/// The processor's backend; any other name is refused.
 pub(super) fn processor(backend: Option<&str>) -> Result<Cpu, String> {
     if let Some(name) = backend.filter(|name| !matches!(*name, "auto" | "cpu")) {
-        return Err(format!("this machine has no backend `{name}`; there is cpu"));
+        return Err(format!("this machine has no backend `{name}`; use cpu"));
     }
     let mut cpu = Cpu::new(None, None);
     cpu.probe().map_err(|fault| format!("the processor cannot be measured: {fault:?}"))?;
     Ok(cpu)
 }
 
-/// Shortens a plan to what tests of the daemon have time for; without their hook it stays as it is.
-pub(super) fn quick(plan: Plan, hooks: &Hooks) -> Plan {
+/// The plan, shortened if the test hook asks for a quick one.
+pub(super) fn quick_plan(plan: Plan, hooks: &Hooks) -> Plan {
     let Some(samples) = hooks.quick_plan() else { return plan };
     let [least, most] = [10, 100].map(Duration::from_millis);
     let warm_up = WarmUp { least, most, ..plan.warm_up };
@@ -103,7 +103,7 @@ fn plan(spec: &BenchSpec) -> Plan {
     let rule = match (spec.iterations, standard.rule) {
         (Some(n), _) => StopRule::Iterations(usize::try_from(n).unwrap_or(usize::MAX)),
         (None, StopRule::Certain { half_width, least, shortest, .. }) => {
-            StopRule::Certain { half_width, least, shortest, limit: LIMIT }
+            StopRule::Certain { half_width, least, shortest, limit: TIME_LIMIT }
         }
         (None, rule @ StopRule::Iterations(_)) => rule,
     };
@@ -123,7 +123,7 @@ fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
             Ok([Kernel::Fma, Kernel::Dot].map(|kernel| named(kernel, Cache::Hot)).into())
         }
         BenchKind::Roofs => {
-            // Others can make a roof lower and nothing makes it higher, so each is measured three times and the best counts.
+            // Other programs only lower a roof, so each is measured three times and the best counts.
             let read = (Kernel::Read { bytes: cpu.cold_bytes() }, Cache::Cold);
             let once = [read, (Kernel::Fma, Cache::Hot), (Kernel::Dot, Cache::Hot)];
             let thrice = once.into_iter().cycle().take(3 * once.len());
@@ -134,7 +134,7 @@ fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
             for shape in &spec.shapes {
                 if shape.m != 1 {
                     let m = shape.m;
-                    return Err(format!("m is {m}; a product of one row has m = 1, ask for gemm"));
+                    return Err(format!("m is {m}, but GEMV has m = 1; use gemm"));
                 }
                 for layout in layouts(&spec.formats)? {
                     let product = GemvShape { layout, n: shape.n, k: shape.k };
@@ -159,48 +159,49 @@ fn points(spec: &BenchSpec, cpu: &Cpu) -> Result<Vec<(String, Work)>, String> {
     }
 }
 
-/// The published record as it crosses the wire.
+/// Converts the published record to the protocol's.
 fn wire(mut record: BenchJson) -> Result<BenchRecord, String> {
-    if record.samples_s.len() > SAMPLES {
+    if record.samples_s.len() > MAX_SAMPLES {
         record.samples_s.clear();
     }
     serde_json::from_value(json!(record))
-        .map_err(|error| format!("the record cannot be read: {error}"))
+        .map_err(|error| format!("the record is malformed: {error}"))
 }
 
-/// Sends heartbeats while the kernels reported progress within [`QUIET`]; packing a large matrix takes long and reports none.
-/// Dropping it ends the heartbeats, so that none follows the worker's last message.
+/// Sends heartbeats while the kernels have reported progress recently: packing a large matrix reports none.
+/// Stops when dropped, before the worker's final message.
 struct Heartbeat {
-    progress: Arc<Mutex<Option<Instant>>>,
+    latest: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Heartbeat {
+    /// Starts sending.
     fn start(channel: &WorkerChannel) -> Self {
-        let progress = Arc::new(Mutex::new(Some(Instant::now())));
-        let (latest, channel) = (Arc::clone(&progress), channel.clone());
+        let latest = Arc::new(Mutex::new(Some(Instant::now())));
+        let (shared, channel) = (Arc::clone(&latest), channel.clone());
         thread::spawn(move || {
             loop {
-                thread::sleep(BEAT);
-                let latest = latest.lock().unwrap_or_else(PoisonError::into_inner);
+                thread::sleep(HEARTBEAT);
+                let latest = shared.lock().unwrap_or_else(PoisonError::into_inner);
                 match *latest {
                     None => return,
-                    Some(latest) if latest.elapsed() < QUIET => {
+                    Some(latest) if latest.elapsed() < MAX_SILENCE => {
                         channel.send(&WorkerMessage::Beat {});
                     }
                     Some(_) => {}
                 }
             }
         });
-        Self { progress }
+        Self { latest }
     }
 
-    /// Notes progress of the kernels.
-    fn progressed(&self) {
+    /// Records progress of the kernels.
+    fn note_progress(&self) {
         self.set(Some(Instant::now()));
     }
 
-    fn set(&self, progress: Option<Instant>) {
-        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = progress;
+    fn set(&self, latest: Option<Instant>) {
+        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = latest;
     }
 }
 

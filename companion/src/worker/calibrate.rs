@@ -1,4 +1,4 @@
-//! A job that measures the points that fix this device's factors, and says what follows from them.
+//! The calibration job: measures the points that determine this device's factors, and sends the calibration file.
 
 use kernels::backend::{Kernel, Work};
 use kernels::pack::Layout;
@@ -6,16 +6,16 @@ use protocol::job::CalibrateSpec;
 use report::calibration_file;
 
 use super::WorkerChannel;
-use super::bench::{SEED, measure, processor, quick};
+use super::bench::{SEED, measure, processor, quick_plan};
 use crate::hooks::Hooks;
 use crate::jobs::message::WorkerMessage;
 use crate::measure::calibration::{Calibrated, PLAN, points};
 use crate::measure::device;
 
-/// What a point takes with the short plan of a calibration.
+/// Estimated time of a point with the calibration's plan [s].
 const POINT_S: f64 = 2.5;
 
-/// Measures all points and says what they come to; false if it was told to stop.
+/// Measures all points and sends the calibration. Returns false if the daemon stopped it.
 pub(super) fn run(
     spec: &CalibrateSpec,
     channel: &WorkerChannel,
@@ -29,7 +29,7 @@ pub(super) fn run(
     if hooks.quick_plan().is_some() {
         points.retain(|(kernel, _)| is_in_quick_plan(kernel));
     }
-    let plan = quick(PLAN, hooks);
+    let plan = quick_plan(PLAN, hooks);
     let points: Vec<(String, Work)> = points.into_iter().map(named).collect();
     let Some(records) = measure(&mut cpu, &points, &plan, POINT_S, channel)? else {
         return Ok(false);
@@ -43,7 +43,7 @@ pub(super) fn run(
     Ok(true)
 }
 
-/// The roofs, two products of each format, and one that judges: the fewest points that make a calibration.
+/// Fewest points that make a calibration: the roofs, two products per format, and one held out.
 const fn is_in_quick_plan(kernel: &Kernel) -> bool {
     match kernel {
         Kernel::Gemv(it) => {

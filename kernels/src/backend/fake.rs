@@ -1,4 +1,4 @@
-//! A device that does what its script says: takes its time, fails, hangs, lies, slows down. Whatever runs jobs is tested on it.
+//! A scripted device for tests: it takes a given time, fails, hangs, returns wrong results, or slows down.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -11,25 +11,25 @@ use super::{Backend, Check, Cost, Description, Fault, Task, Work};
 use crate::measure::Clock;
 use crate::random::Random;
 
-/// Longer than any test waits.
+/// Duration of a hang: longer than any test waits.
 const FOREVER: Duration = Duration::from_hours(24 * 365);
-/// Bytes of every call.
+/// Bytes of every call [B].
 const BYTES: u32 = 1_000_000;
-/// Clock of the cores, in Hz, until they throttle, and then.
+/// Core clock before and after throttling [Hz].
 const CLOCKS: [f64; 2] = [3.0e9, 2.7e9];
-/// Time that finding the clock takes.
+/// Time that reading the core clock takes.
 pub const CLOCK_READING: Duration = Duration::from_micros(100);
 
-/// What happens, and at which call.
+/// Behavior by call number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Script {
-    /// Time of a call.
+    /// Duration of a call.
     pub time: Duration,
-    /// Deviation of that time, as a share.
+    /// Relative standard deviation of the duration.
     pub noise: f64,
-    /// There is no such device.
+    /// The device does not exist.
     pub absent: bool,
-    /// There is no memory.
+    /// Allocations fail.
     pub full: bool,
     /// This call fails.
     pub fails_at: Option<u64>,
@@ -39,14 +39,14 @@ pub struct Script {
     pub lies_from: Option<u64>,
     /// From this call on calls take twice as long.
     pub slow_from: Option<u64>,
-    /// From this call on the clock of the cores is a tenth lower.
+    /// From this call on the core clock is a tenth lower.
     pub throttles_from: Option<u64>,
-    /// The clock of the cores cannot be found.
+    /// The core clock cannot be read.
     pub no_clock: bool,
 }
 
 impl Script {
-    /// Everything works, 1 ms per call.
+    /// No faults, 1 ms per call.
     pub const GOOD: Self = Self {
         time: Duration::from_millis(1),
         noise: 0.0,
@@ -60,8 +60,8 @@ impl Script {
         no_clock: false,
     };
 
-    /// Reads a script of words with commas between them: `time_us=500`, `noise=0.01`, `absent`, `full`, `fails_at=7`,
-    /// `hangs_at=7`, `lies_from=7`, `slow_from=7`, `throttles_from=7`, `no_clock`. `None` if a word is none of these.
+    /// Parses comma-separated words: `time_us=500`, `noise=0.01`, `absent`, `full`, `fails_at=7`,
+    /// `hangs_at=7`, `lies_from=7`, `slow_from=7`, `throttles_from=7`, `no_clock`. `None` for any other word.
     pub fn parse(text: &str) -> Option<Self> {
         let mut words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
         words.try_fold(Self::GOOD, Self::with)
@@ -87,14 +87,14 @@ impl Script {
     }
 }
 
-/// Lets time pass: sleeps, or moves a scripted clock.
+/// Passes time: sleeps, or advances a scripted clock.
 pub type Wait = Rc<RefCell<dyn FnMut(Duration)>>;
 
-/// The fake device.
+/// A device that follows a script.
 pub struct Fake {
     script: Script,
     wait: Wait,
-    /// Calls of the task that was allocated last.
+    /// Calls of the latest task.
     calls: Rc<Cell<u64>>,
 }
 
@@ -129,7 +129,7 @@ impl Backend for Fake {
     fn describe(&self) -> Description {
         Description {
             backend: "fake",
-            device: "a device that does not exist".into(),
+            device: "scripted device".into(),
             route: "script".into(),
             workers: 1,
             pinned: false,
@@ -160,7 +160,7 @@ impl Task for FakeTask {
         self.calls.set(call + 1);
         let is_past = |from: Option<u64>| from.is_some_and(|from| call >= from);
         if self.script.fails_at == Some(call) {
-            return Err(Fault::Device("as its script says".into()));
+            return Err(Fault::Device("scripted failure".into()));
         }
         let slower = if is_past(self.script.slow_from) { 2.0 } else { 1.0 };
         let time =

@@ -1,4 +1,4 @@
-//! The processor as a backend.
+//! The backend `cpu`.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -14,7 +14,7 @@ use super::{core_clock, device, gemm, gemv, peak, stream};
 use crate::backend::{Backend, Cache, Description, Element, Fault, Kernel, Task, Work};
 use crate::measure::Clock;
 
-/// Threads of this process on the cores of this machine.
+/// A pool of pinned threads with the instruction set of their kernels.
 pub struct Cpu {
     pool: Rc<RefCell<Pool>>,
     isa: Isa,
@@ -28,7 +28,7 @@ impl fmt::Debug for Cpu {
 }
 
 impl Cpu {
-    /// As many workers as asked for, else one per physical core; on the widest instruction set unless another is given.
+    /// Without a number, one worker per physical core; without an instruction set, the widest that the processor has.
     pub fn new(workers: Option<usize>, isa: Option<Isa>) -> Self {
         let pool = Pool::new(workers);
         let last_level_cache = device::last_level_cache(pool.cores());
@@ -102,17 +102,17 @@ impl Backend for Cpu {
             Kernel::Dot => self.isa.level(),
             Kernel::Gemv(_) => gemv::level(self.isa),
             Kernel::Gemm(product) if product.element == Element::Int8 => gemm::int8_level(self.isa),
-            // It chooses by itself.
+            // The library selects its instruction set itself.
             Kernel::Gemm(_) => return gemm::LIBRARY.into(),
         };
         level.key().into()
     }
 
-    /// The mean over the cores at work, all of them measured at once.
+    /// Mean over the workers' cores, all measured at the same time.
     fn core_clock(&mut self, _: &dyn Clock) -> Option<Hertz> {
         let mut pool = self.pool.borrow_mut();
         let workers = pool.len();
-        // The clock of a measurement may belong to its thread; that of the system is the same for all workers.
+        // The clock of the measurement may belong to its thread; workers share the system clock.
         let system = super::clock::SystemClock::new();
         let found = std::sync::Mutex::new(Vec::with_capacity(workers));
         pool.run(|_| {

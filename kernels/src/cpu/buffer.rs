@@ -1,5 +1,5 @@
-//! Memory for timed kernels: aligned, in huge pages where the system has them, and first touched by the worker that uses it,
-//! so that it lies at that worker's memory controller.
+//! Buffers for timed kernels: aligned, in huge pages where available, and first touched by the worker that uses them,
+//! so that they are local to its NUMA node.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::marker::PhantomData;
@@ -11,11 +11,11 @@ use super::threads::{Pool, Worker};
 
 /// Size of a huge page on x86-64 and on aarch64 with 4 KiB pages.
 const HUGE_PAGE: usize = 2 << 20;
-/// Below this a buffer has the alignment of two cache lines and no huge pages.
-const LINES: usize = 128;
+/// Alignment of buffers too small for huge pages: two cache lines.
+const SMALL_ALIGNMENT: usize = 128;
 
 mod sealed {
-    /// Types for which any bits are a value.
+    /// Types for which every bit pattern is a value.
     pub trait Plain: Copy + Send + Sync + 'static {}
     impl Plain for u8 {}
     impl Plain for i8 {}
@@ -29,7 +29,7 @@ mod sealed {
 }
 pub(super) use sealed::Plain;
 
-/// Elements in memory of its own.
+/// A heap buffer whose parts belong to workers.
 #[derive(Debug)]
 pub struct Buffer<T: Plain> {
     start: NonNull<T>,
@@ -46,14 +46,14 @@ unsafe impl<T: Plain> Send for Buffer<T> {}
 unsafe impl<T: Plain> Sync for Buffer<T> {}
 
 impl<T: Plain> Buffer<T> {
-    /// Elements per page, the granule in which workers share a buffer: a page belongs to one of them.
+    /// Elements per page. Workers share a buffer by whole pages.
     pub const GRANULE: usize = 4096 / size_of::<T>();
 
-    /// A buffer whose parts are zeroed and then filled by the workers of a pool. Each part is `worker.share(len, GRANULE)`;
-    /// `fill` is called with the number of its first element.
+    /// A buffer that the pool's workers zero and then fill, each its share `worker.share(len, GRANULE)`;
+    /// `fill` gets the index of the share's first element.
     ///
     /// # Panics
-    /// When the size exceeds what can be addressed. When memory is short the process ends, as everywhere in Rust.
+    /// When the size exceeds the address space. The process aborts when memory runs out, as everywhere in Rust.
     #[expect(unsafe_code, reason = "workers write disjoint parts of one buffer")]
     pub fn filled(pool: &mut Pool, len: usize, fill: impl Fn(usize, &mut [T]) + Sync) -> Self {
         let buffer = Self::allocate(len);
@@ -75,7 +75,7 @@ impl<T: Plain> Buffer<T> {
         Self::filled(pool, len, |_, _| {})
     }
 
-    /// Gives every worker its part to write, as [`Buffer::filled`] shared it out.
+    /// Gives every worker its share to write, divided as by [`Buffer::filled`].
     #[expect(unsafe_code, reason = "workers write disjoint parts of one buffer")]
     pub fn in_shares(&mut self, pool: &mut Pool, work: impl Fn(Worker, &mut [T]) + Sync) {
         let (place, len) = (BufferStart(self.start), self.len);
@@ -86,7 +86,7 @@ impl<T: Plain> Buffer<T> {
     #[expect(unsafe_code, reason = "memory that nobody touched yet comes from the allocator only")]
     fn allocate(len: usize) -> Self {
         let bytes = len.max(1).checked_mul(size_of::<T>()).expect("the size can be addressed");
-        let align = if bytes >= HUGE_PAGE { HUGE_PAGE } else { LINES };
+        let align = if bytes >= HUGE_PAGE { HUGE_PAGE } else { SMALL_ALIGNMENT };
         let layout = Layout::from_size_align(bytes, align).expect("the size can be addressed");
         // SAFETY: the layout has at least one byte.
         let start = unsafe { alloc(layout) };
@@ -96,7 +96,7 @@ impl<T: Plain> Buffer<T> {
     }
 }
 
-/// Where workers write their parts.
+/// Start of a buffer that workers write to.
 #[derive(Clone, Copy)]
 struct BufferStart<T>(NonNull<T>);
 
@@ -112,7 +112,7 @@ impl<T: Plain> BufferStart<T> {
         unsafe { self.0.as_ptr().add(share.start).write_bytes(0, share.len()) }
     }
 
-    /// A worker's share, to write.
+    /// A worker's share, writable.
     ///
     /// # Safety
     /// [`BufferStart::zero`] wrote this share before, the buffer lives for `'a`, and nobody else refers to the share meanwhile.
@@ -151,7 +151,7 @@ impl<T: Plain> Drop for Buffer<T> {
     }
 }
 
-/// Fewer misses of the TLB, where the system grants it; else nothing changes.
+/// Requests huge pages, which reduce TLB misses; the system may refuse.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "a hint to the system about memory")]
 fn ask_for_huge_pages(start: *mut u8, bytes: usize) {
@@ -159,7 +159,7 @@ fn ask_for_huge_pages(start: *mut u8, bytes: usize) {
     let whole = bytes / HUGE_PAGE * HUGE_PAGE;
     if whole > 0 {
         // SAFETY: the range is whole pages of a fresh allocation, and the advice changes no content.
-        // A refusal costs speed only.
+        // A refusal costs only speed.
         let _ = unsafe { madvise(start.cast(), whole, Advice::LinuxHugepage) };
     }
 }

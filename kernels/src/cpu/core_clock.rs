@@ -1,16 +1,16 @@
-//! The clock of a core, measured: a chain of additions that each wait for the one before takes one cycle per addition on every
-//! processor of today. Two registers, because some processors add a constant without any time at all.
+//! Core clock, measured by a chain of dependent additions: current processors execute one per cycle.
+//! The addend is in a register, because some processors add an immediate in zero cycles.
 
 use crate::measure::Clock;
 
-/// Additions per turn of the loop: counting the iterations hides behind them.
+/// Additions per loop iteration: enough to hide the loop counter.
 const CHAIN: u64 = 64;
-/// About 20 µs at 3 GHz: shorter than the time for which a processor keeps the clock that wide vectors left it with.
+/// About 20 µs at 3 GHz: shorter than the time for which a processor keeps the clock that wide vectors left it at.
 const ITERATIONS: u64 = 1_000;
-/// Interruptions only make it slower, so the fastest of some bursts counts.
+/// Interruptions only slow a burst down, so the fastest counts.
 const BURSTS: usize = 5;
 
-/// Cycles per second of the core that this runs on. `None` where there is no chain for the processor, or no time passes.
+/// Clock of the calling thread's core [Hz]. `None` without a chain for this architecture, or if the clock stands still.
 pub fn measured_hz(clock: &dyn Clock) -> Option<f64> {
     (0..BURSTS).filter_map(|_| burst(clock)).reduce(f64::max)
 }
@@ -22,7 +22,7 @@ fn burst(clock: &dyn Clock) -> Option<f64> {
     (elapsed > 0).then(|| (ITERATIONS * CHAIN) as f64 * 1e9 / elapsed as f64)
 }
 
-/// Runs the chain.
+/// Executes the chain of dependent additions.
 #[cfg(target_arch = "x86_64")]
 #[expect(clippy::unnecessary_wraps, reason = "other processors have no chain")]
 #[expect(unsafe_code, reason = "a compiler would add it all up at once")]
@@ -45,7 +45,7 @@ fn chain(iterations: u64) -> Option<()> {
     Some(())
 }
 
-/// Runs the chain.
+/// Executes the chain of dependent additions.
 #[cfg(target_arch = "aarch64")]
 #[expect(clippy::unnecessary_wraps, reason = "other processors have no chain")]
 #[expect(unsafe_code, reason = "a compiler would add it all up at once")]
@@ -68,7 +68,7 @@ fn chain(iterations: u64) -> Option<()> {
     Some(())
 }
 
-/// No chain is written for this processor.
+/// This architecture has no chain.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn chain(_: u64) -> Option<()> {
     None

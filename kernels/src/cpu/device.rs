@@ -1,10 +1,10 @@
-//! What the system says of this processor: its name and its caches.
+//! Name and caches of the processor, as the system reports them.
 
 use std::fs;
 
 use calc_core::units::Bytes;
 
-/// The processor's own name; of a system that does not tell, the architecture.
+/// Name of the processor; the architecture where the system reports none.
 pub fn name() -> String {
     fs::read_to_string("/proc/cpuinfo")
         .ok()
@@ -17,11 +17,11 @@ fn name_in(cpuinfo: &str) -> Option<String> {
         let lines = cpuinfo.lines().filter_map(|line| line.split_once(':'));
         lines.into_iter().find(|(name, _)| name.trim() == key).map(|(_, value)| value.trim().into())
     };
-    // x86 says the former, boards with ARM cores often the latter.
+    // x86 reports the first, ARM boards often one of the others.
     ["model name", "Model", "Hardware"].iter().find_map(|key| value(key))
 }
 
-/// The last cache before memory, all instances of it together. `None` where the system does not tell.
+/// Total size of the last-level caches of these cores. `None` where the system does not report them.
 pub fn last_level_cache(cores: &[usize]) -> Option<Bytes> {
     let mut seen: Vec<(u32, String)> = Vec::new();
     let mut total = 0;
@@ -59,7 +59,7 @@ fn caches_of(core: usize) -> Vec<CacheLevel> {
     (0..8).map_while(cache).collect()
 }
 
-/// `32768K`, as the kernel writes it.
+/// Parses a size such as `32768K`, as Linux writes it.
 fn size(text: &str) -> Option<u64> {
     let (number, unit) = match text.strip_suffix(['K', 'M']) {
         Some(number) if text.ends_with('K') => (number, 1 << 10),

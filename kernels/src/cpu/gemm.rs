@@ -1,21 +1,21 @@
-//! Y = X·Wᵀ for peaks: FP32 and FP16 by the crate `gemm`, INT8 by a kernel of our own. INT8 shares
-//! rows of Y over workers, the library columns, because it rearranges the weights first, and each worker only its own.
+//! GEMM, Y = X·Wᵀ, for compute peaks: FP32 and FP16 by the crate `gemm`, INT8 by our own kernel. INT8 distributes rows of Y
+//! over workers; the library distributes columns, because it packs the weights first, and each worker only its own.
 //!
-//! Both operands have their K values next to each other, as weights are stored, and each row begins in another place of the
-//! caches than its neighbors: with rows of a power of two apart, rearranging them took most of the time.
+//! Both operands are contiguous along K, as weights are stored, and their rows start at different cache sets: with a power of
+//! two between rows, packing them took most of the time.
 
 mod disjoint;
 mod int8;
 
 pub use disjoint::Float;
 pub(in crate::cpu) use int8::level as int8_level;
-pub use int8::{IntMatrix, LONGEST, gemm_int8};
+pub use int8::{IntMatrix, MAX_K, gemm_int8};
 
 use super::threads::Pool;
 use crate::backend::Element;
 use disjoint::DisjointRows;
 
-/// The shape of a product: M tokens, N outputs, K inputs.
+/// GEMM problem size in elements that can be indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GemmDims {
     /// Rows of X and Y.
@@ -26,31 +26,31 @@ pub struct GemmDims {
     pub k: usize,
 }
 
-/// What there are products of here. Of FP16 only where the crate adds up in FP32: on ARM processors with arithmetic of FP16
-/// it adds in that, which is another product, and less right.
+/// Element types with a GEMM kernel here. FP16 only where the crate accumulates in FP32: on ARM processors with FP16 arithmetic
+/// it accumulates in FP16, which is less exact and not what the cost model counts.
 pub const ELEMENTS: &[Element] = if cfg!(target_arch = "x86_64") {
     &[Element::Fp32, Element::Fp16, Element::Int8]
 } else {
     &[Element::Fp32, Element::Int8]
 };
 
-/// The word in records for products by the crate.
+/// Route of the library in records.
 pub(in crate::cpu) const LIBRARY: &str = "gemm_0.19";
 
-/// FP32 or FP16. The crate chooses the instruction set itself; it multiplies FP16 as FP32, and rounds sums of 512 terms or more
+/// GEMM in FP32 or FP16. The crate selects the instruction set; it multiplies FP16 as FP32 and rounds sums of 512 terms or more
 /// to FP16.
 ///
-/// Rows of `x` and `w` are [`pitch`] apart; what lies between them is not read.
+/// Rows of `x` and `w` are [`pitch`] apart; the padding is not read.
 ///
 /// # Panics
-/// When an operand has not the size of the shape.
+/// When an operand does not have the size of the problem.
 pub fn gemm_float<T: Float>(pool: &mut Pool, shape: GemmDims, x: &[T], w: &[T], y: &mut [T]) {
     let pitch = pitch::<T>(shape.k);
     let y = DisjointRows::of(y);
     pool.run(|worker| disjoint::columns(worker, shape, pitch, (x, w), &y));
 }
 
-/// How many elements rows of K are apart: an odd number of cache lines.
+/// Distance of rows in elements: an odd number of cache lines.
 pub const fn pitch<T>(k: usize) -> usize {
     let line = LINE / size_of::<T>();
     (k.div_ceil(line) | 1) * line
@@ -99,14 +99,14 @@ mod tests {
             let weights = Packed::encode(Layout::Fp32, &w, shape.k).unwrap();
             let x: Vec<f64> = x.into_iter().map(f64::from).collect();
             let reference = reference::gemm(&weights, &x);
-            // A sum of its own per product, not sixteen of them, is what a library promises.
+            // A library guarantees one accumulator, not sixteen.
             let terms = shape.k * 16;
             let verdict = compare(&y, &reference::ReferenceResult { terms, ..reference });
             assert!(verdict.is_ok(), "{shape:?}: {verdict:?}");
         }
     }
 
-    /// All bytes, so that −128 meets −128, too.
+    /// All byte values, so that −128 meets −128.
     fn bytes(seed: u64, len: usize) -> Vec<i8> {
         let mut random = Random::new(seed);
         (0..len).map(|_| random.bits().to_le_bytes()[0].cast_signed()).collect()

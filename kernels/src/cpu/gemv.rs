@@ -1,7 +1,8 @@
-//! y = W·x with packed weights: rows over workers, weights dequantized on the way, for every layout and instruction set.
+//! GEMV, y = W·x, with packed weights: rows distributed over workers, weights dequantized in registers, for every layout and
+//! instruction set.
 //!
-//! A kernel computes one row. It adds up products with the scales of blocks; what is constant along a row is applied once,
-//! here: the scale of the row, of the tensor, and the half that E2M1 in whole numbers is short of.
+//! A kernel computes one row and applies the scales of blocks. Factors that are constant along a row are applied once, here:
+//! the scale of the row, the scale of the tensor, and the 0.5 of E2M1 codes that were doubled to integers.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -25,7 +26,7 @@ use super::prefetch;
 use super::threads::Pool;
 use crate::pack::{Layout, Packed, RowRef};
 
-/// Packed weights in memory of the workers that multiply by them.
+/// Packed weights, each row in memory local to the worker that multiplies by it.
 #[derive(Debug)]
 pub struct Matrix {
     layout: Layout,
@@ -38,12 +39,12 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// A copy of packed weights.
+    /// Copies packed weights into the workers' memory.
     pub fn new(pool: &mut Pool, packed: &Packed) -> Self {
         Self::repeated(pool, packed, 0, packed.rows())
     }
 
-    /// The rows of packed weights from `start` on, over and over, until there are `rows` of them: a large matrix from a small one.
+    /// Repeats the rows of packed weights, beginning with row `start`, up to `rows` rows: a large matrix from a small one.
     pub fn repeated(pool: &mut Pool, packed: &Packed, start: usize, rows: usize) -> Self {
         let (layout, cols) = (packed.layout(), packed.cols());
         let mut copy = |plane: &[u8], row_bytes: usize| {
@@ -65,22 +66,22 @@ impl Matrix {
         }
     }
 
-    /// How the weights lie in memory.
+    /// Memory layout of the weights.
     pub const fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// Outputs N.
+    /// N: rows, outputs.
     pub const fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Inputs K.
+    /// K: columns, inputs.
     pub const fn cols(&self) -> usize {
         self.cols
     }
 
-    /// Bytes that a product reads of the weights.
+    /// Bytes of weights that one product reads.
     pub const fn bytes(&self) -> usize {
         self.layout.bytes(self.rows, self.cols)
     }
@@ -99,19 +100,19 @@ impl Matrix {
     }
 }
 
-/// Where workers write y: any of them may write any element.
+/// The output y; any worker may write any element.
 #[derive(Debug)]
 pub struct Output(Vec<AtomicU32>);
 
 impl Output {
-    /// Room for N values; NaN until they are written, so that a value that nobody wrote is found.
+    /// An output of N values, NaN until written, so that a missing value is detected.
     pub fn new(rows: usize) -> Self {
         let output = Self((0..rows).map(|_| AtomicU32::new(0)).collect());
         output.clear();
         output
     }
 
-    /// Forgets all values.
+    /// Sets all values to NaN.
     pub fn clear(&self) {
         self.0.iter().for_each(|value| value.store(f32::NAN.to_bits(), Relaxed));
     }
@@ -120,19 +121,19 @@ impl Output {
         self.0[r].store(value.to_bits(), Relaxed);
     }
 
-    /// The values.
+    /// The values of y.
     pub fn to_vec(&self) -> Vec<f32> {
         self.0.iter().map(|value| f32::from_bits(value.load(Relaxed))).collect()
     }
 }
 
-/// y = W·x.
+/// Computes y = W·x.
 ///
 /// # Panics
-/// When the input was made for another layout or length, or the output has not one place per row.
+/// When the input was prepared for another layout or length, or the output does not have one element per row.
 pub fn gemv(isa: Isa, pool: &mut Pool, weights: &Matrix, x: &Input, y: &Output) {
     assert!(x.is_for(weights.layout, weights.cols), "an input of this layout and length");
-    assert_eq!(y.0.len(), weights.rows, "a place per row");
+    assert_eq!(y.0.len(), weights.rows, "one element per row");
     let kernel = row_kernel(isa);
     let factor = (weights.layout.spec().sum_factor)(weights.tensor_scale);
     pool.run(|worker| {
@@ -145,13 +146,13 @@ pub fn gemv(isa: Isa, pool: &mut Pool, weights: &Matrix, x: &Input, y: &Output) 
     });
 }
 
-/// A kernel: the sum of one row, with the scales of blocks.
+/// A row kernel: the dot product of one row with the input, including the scales of blocks.
 ///
-/// One row, and then the next: several in turn are as fast in caches and half as fast from memory, because the processor
-/// loses the streams that it otherwise asks for in advance.
+/// Rows are computed one after the other. Interleaving four rows is as fast from caches and half as fast from memory, because
+/// the hardware prefetcher loses the streams.
 type RowKernel = fn(Layout, RowRef<'_>, &Input) -> f32;
 
-/// The instruction set whose kernel runs on this one: those without dot products of bytes in 512 bits use that of AVX2.
+/// Instruction set of the kernel that runs on a processor with `isa`. Without VNNI in 512 bits it is AVX2.
 pub(in crate::cpu) const fn level(isa: Isa) -> Level {
     match isa.level() {
         Level::Avx2 | Level::AvxVnni | Level::Avx512 => Level::Avx2,

@@ -1,28 +1,28 @@
-//! Instruction sets that kernels are written for, and which of them this processor has.
+//! Instruction sets with kernels, and detection of those that this processor has.
 
 use core::fmt;
 
-/// An instruction set for which kernels exist. Its order within a family is from narrow to wide.
+/// An instruction set with kernels, ordered from narrow to wide within a family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// Plain Rust on any processor.
     Portable,
     /// x86-64 with AVX2, FMA and F16C: 256 bits; products of bytes by `maddubs`.
     Avx2,
-    /// The same with AVX-VNNI: dot products of bytes in 256 bits.
+    /// AVX2 with AVX-VNNI: dot products of bytes in 256 bits.
     AvxVnni,
     /// AVX-512 F, BW, DQ and VL with FMA: 512 bits; products of bytes by `maddubs`.
     Avx512,
-    /// The same with AVX-512 VNNI: dot products of bytes in 512 bits.
+    /// AVX-512 with VNNI: dot products of bytes in 512 bits.
     Avx512Vnni,
     /// aarch64 with NEON: 128 bits.
     Neon,
-    /// The same with `sdot` and `udot`.
+    /// NEON with `sdot` and `udot`.
     NeonDot,
 }
 
 impl Level {
-    /// All of them.
+    /// All levels, x86-64 before aarch64, narrow before wide.
     pub const ALL: [Self; 7] = [
         Self::Portable,
         Self::Avx2,
@@ -33,7 +33,7 @@ impl Level {
         Self::NeonDot,
     ];
 
-    /// The word for it in flags and records.
+    /// Key in flags and records.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Portable => "portable",
@@ -46,12 +46,12 @@ impl Level {
         }
     }
 
-    /// The level with this word.
+    /// The level with a key.
     pub fn of_key(key: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.key() == key)
     }
 
-    /// Bits of a vector register; of portable code those of an `f64`.
+    /// Bits of a vector register; 64 for portable code.
     pub const fn vector_bits(self) -> u32 {
         match self {
             Self::Portable => 64,
@@ -76,30 +76,30 @@ impl fmt::Display for Level {
     }
 }
 
-/// A level that this processor has. It can be had from here only, so that whoever holds one may call what needs it.
+/// A level that this processor has. Only [`Isa::of`] creates one, so a value is proof that the instructions may be executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Isa(Level);
 
 impl Isa {
-    /// What runs anywhere.
+    /// Runs on every processor.
     pub const PORTABLE: Self = Self(Level::Portable);
 
-    /// The widest that this processor has.
+    /// The widest level of this processor.
     pub fn best() -> Self {
         Self::available().last().unwrap_or(Self::PORTABLE)
     }
 
-    /// All that this processor has, [`Isa::PORTABLE`] first and the widest last.
+    /// All levels of this processor, [`Isa::PORTABLE`] first and the widest last.
     pub fn available() -> impl Iterator<Item = Self> {
         Level::ALL.into_iter().filter_map(Self::of)
     }
 
-    /// This level, if this processor has it.
+    /// The level, if this processor has it.
     pub fn of(level: Level) -> Option<Self> {
         level.is_here().then_some(Self(level))
     }
 
-    /// Which one it is.
+    /// The level that was detected.
     pub const fn level(self) -> Level {
         self.0
     }

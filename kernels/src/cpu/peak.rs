@@ -1,4 +1,4 @@
-//! Arithmetic as fast as it goes: chains of multiply-adds that do not wait for each other, in registers only.
+//! Peak arithmetic: independent chains of multiply-adds in registers, without memory access.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -10,34 +10,34 @@ mod portable;
 
 use super::isa::{Isa, Level};
 
-/// How much a kernel works at once.
+/// Parallelism of a peak kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChainShape {
-    /// Chains that do not depend on each other.
+    /// Independent dependency chains.
     pub chains: usize,
     /// Multiply-adds in one step of a chain.
     pub lanes: usize,
 }
 
 impl ChainShape {
-    /// Operations of that many rounds; a multiply-add counts 2.
+    /// FLOP (or integer operations) of that many rounds; a multiply-add counts 2.
     pub const fn operations(self, rounds: u64) -> u64 {
         2 * rounds * (self.chains * self.lanes) as u64
     }
 }
 
-/// Factor of a step of FP32: x ← x·A + B. So near 1 that after a hundred thousand steps the start is not forgotten,
-/// and a kernel that skips steps is found out.
+/// Factor of an FP32 step, x ← x·A + B. It is so close to 1 that the start value still matters after a hundred thousand steps,
+/// so a kernel that skips steps is detected.
 const A: f32 = 1.0 - 1.0 / 1_048_576.0;
-/// Addend of a step.
+/// Addend of an FP32 step.
 const B: f32 = 1.0 / 2_097_152.0;
 
-/// Where a chain starts.
+/// Start value of a chain.
 fn start(chain: usize) -> f32 {
     1.0 + u8::try_from(chain).map_or(0.0, f32::from) / 32.0
 }
 
-/// Chains and lanes of FP32 on this instruction set.
+/// Chains and lanes of the FP32 kernel on an instruction set.
 pub const fn fma_shape(isa: Isa) -> ChainShape {
     match isa.level() {
         Level::Portable => portable::FMA,
@@ -47,10 +47,10 @@ pub const fn fma_shape(isa: Isa) -> ChainShape {
     }
 }
 
-/// The instruction set whose chains of FP32 run on this one; those of its streams.
+/// Instruction set of the FP32 kernel that runs on a processor with `isa`; equal to that of the streams.
 pub(in crate::cpu) use super::stream::level as fma_level;
 
-/// Runs the chains of FP32, and gives the sum of all that is in them.
+/// Runs the FP32 chains and returns the sum over all lanes.
 pub fn fma(isa: Isa, rounds: u64) -> f64 {
     match fma_level(isa) {
         #[cfg(target_arch = "x86_64")]
@@ -63,7 +63,7 @@ pub fn fma(isa: Isa, rounds: u64) -> f64 {
     }
 }
 
-/// What [`fma`] must give, step by step in plain code.
+/// Expected result of [`fma`], computed step by step.
 pub fn fma_reference(isa: Isa, rounds: u64) -> f64 {
     let fused = isa.level() != Level::Portable;
     let step = |x: f32| if fused { x.mul_add(A, B) } else { x * A + B };
@@ -72,16 +72,16 @@ pub fn fma_reference(isa: Isa, rounds: u64) -> f64 {
     (0..shape.chains).map(|chain| f64::from(end(chain)) * shape.lanes as f64).sum()
 }
 
-/// Bytes that are multiplied: `unsigned` at most 127 and `signed` at least −64, so that a sum of two products fits 16 bits.
+/// Operands: `unsigned` at most 127 and `signed` at least −64, so that a sum of two products fits into 16 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DotInput {
-    /// One factor.
+    /// Factors from 0 to 127.
     pub unsigned: [u8; 64],
-    /// The other.
+    /// Factors from −64 to 63.
     pub signed: [i8; 64],
 }
 
-/// Chains and lanes of INT8 with INT32 sums on this instruction set.
+/// Chains and lanes of the INT8 kernel, with INT32 accumulation, on an instruction set.
 pub const fn dot_shape(isa: Isa) -> ChainShape {
     match isa.level() {
         Level::Portable => portable::DOT,
@@ -91,7 +91,7 @@ pub const fn dot_shape(isa: Isa) -> ChainShape {
     }
 }
 
-/// Runs the chains of INT8, and gives the sum of all that is in them.
+/// Runs the INT8 chains and returns the sum over all lanes.
 pub fn dot(isa: Isa, input: &DotInput, rounds: u64) -> i64 {
     match isa.level() {
         #[cfg(target_arch = "x86_64")]
@@ -110,7 +110,7 @@ pub fn dot(isa: Isa, input: &DotInput, rounds: u64) -> i64 {
     }
 }
 
-/// What [`dot`] must give, if no sum passes 31 bits.
+/// Expected result of [`dot`], provided that no accumulator exceeds 31 bits.
 pub fn dot_reference(isa: Isa, input: &DotInput, rounds: u64) -> i64 {
     let shape = dot_shape(isa);
     let pairs = input.unsigned.iter().zip(&input.signed).take(shape.lanes);

@@ -1,12 +1,12 @@
-//! Asking for memory before it is needed: what the processor foresees by itself ends at the end of a page.
+//! Software prefetch: hardware prefetchers stop at the end of a page.
 #![expect(unsafe_code, reason = "a hint to the processor")]
 
-/// How many bytes before their use bytes are asked for; between 1 and 8 KiB the rates differ by less than they scatter.
+/// Prefetch distance [B]. Between 1 and 8 KiB, rates differ by less than their scatter.
 const DISTANCE: usize = 4096;
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// Asks for what comes [`DISTANCE`] after these.
+/// Prefetches the same number of bytes, [`DISTANCE`] further on.
 #[expect(clippy::inline_always, reason = "an instruction per line of a loop that is one itself")]
 #[inline(always)]
 pub(super) fn ahead<T, const N: usize>(these: &[T; N]) {
@@ -15,13 +15,13 @@ pub(super) fn ahead<T, const N: usize>(these: &[T; N]) {
     }
 }
 
-/// Asks for the line after these: the scales of rows with one scale each begin a new line every sixteen rows, and a wait.
+/// Prefetches the next cache line. Scales of one per row begin a new line every sixteen rows, which would stall.
 #[inline]
 pub(super) fn next_line(these: &[u8]) {
     ask(these.as_ptr().wrapping_add(LINE));
 }
 
-/// Asks the caches for the line at an address. Any address will do: one that is not mapped is passed over.
+/// Prefetches the cache line at an address. Any address is allowed; an unmapped one is ignored.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn ask(at: *const u8) {
@@ -30,7 +30,7 @@ fn ask(at: *const u8) {
     unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
 }
 
-/// As above.
+/// Prefetches the cache line at an address, as on x86-64.
 #[cfg(target_arch = "aarch64")]
 #[inline]
 fn ask(at: *const u8) {

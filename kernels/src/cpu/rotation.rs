@@ -79,8 +79,11 @@ pub(super) fn rotated(kernel: &Kernel) -> u64 {
 fn fixed(kernel: &Kernel) -> u64 {
     let sides = |m: u64, n: u64, k: u64| n.saturating_add(k).saturating_mul(m).saturating_mul(4);
     match kernel {
-        Kernel::Read { .. } | Kernel::Copy { .. } | Kernel::Triad { .. } => 0,
-        Kernel::Fma | Kernel::Dot => 0,
+        Kernel::Read { .. }
+        | Kernel::Copy { .. }
+        | Kernel::Triad { .. }
+        | Kernel::Fma
+        | Kernel::Dot => 0,
         Kernel::Gemv(product) => sides(1, product.n, product.k),
         Kernel::Gemm(product) => sides(product.m, product.n, product.k),
     }

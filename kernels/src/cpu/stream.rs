@@ -1,4 +1,4 @@
-//! Streams through memory, one worker's part at a time: read, copy, triad. Each exists for every instruction set and in plain Rust.
+//! Memory streams on one worker's part of the arrays: read, copy, triad, each for every instruction set and in plain Rust.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -10,13 +10,13 @@ mod portable;
 
 use super::isa::{Isa, Level};
 
-/// Parts must be whole multiples of this many bytes: the largest step of a kernel.
+/// Parts are multiples of this many bytes: the largest step of a kernel.
 pub const STEP: usize = 1024;
 
-/// The factor of the triad.
+/// Factor of the triad.
 pub const FACTOR: f64 = 3.0;
 
-/// The instruction set whose kernels run on this one.
+/// Instruction set of the kernel that runs on a processor with `isa`.
 pub(in crate::cpu) const fn level(isa: Isa) -> Level {
     match isa.level() {
         Level::Avx2 | Level::AvxVnni => Level::Avx2,
@@ -26,10 +26,10 @@ pub(in crate::cpu) const fn level(isa: Isa) -> Level {
     }
 }
 
-/// The sum of all words, modulo 2⁶⁴. In any order it is the same, so a kernel that skips a word is found out.
+/// Sums all words modulo 2⁶⁴. The sum does not depend on the order, so a skipped word is detected.
 ///
 /// # Panics
-/// When the part is no multiple of [`STEP`] bytes.
+/// When the part is not a multiple of [`STEP`] bytes.
 pub fn read(isa: Isa, words: &[u64]) -> u64 {
     assert_steps(words);
     match level(isa) {
@@ -43,10 +43,10 @@ pub fn read(isa: Isa, words: &[u64]) -> u64 {
     }
 }
 
-/// Copies, past the caches where the processor can.
+/// Copies with non-temporal stores where the processor has them.
 ///
 /// # Panics
-/// When the parts differ in length or are no multiple of [`STEP`] bytes.
+/// When the parts differ in length or are not multiples of [`STEP`] bytes.
 pub fn copy(isa: Isa, to: &mut [f64], from: &[f64]) {
     assert_steps(to);
     assert_eq!(to.len(), from.len(), "parts of one length");
@@ -61,10 +61,10 @@ pub fn copy(isa: Isa, to: &mut [f64], from: &[f64]) {
     }
 }
 
-/// `to = b + FACTOR · c`, written past the caches where the processor can.
+/// Computes `to = b + FACTOR · c` with non-temporal stores where the processor has them.
 ///
 /// # Panics
-/// When the parts differ in length or are no multiple of [`STEP`] bytes.
+/// When the parts differ in length or are not multiples of [`STEP`] bytes.
 pub fn triad(isa: Isa, to: &mut [f64], b: &[f64], c: &[f64]) {
     assert_steps(to);
     assert!(to.len() == b.len() && to.len() == c.len(), "parts of one length");
@@ -90,7 +90,7 @@ mod tests {
     use crate::cpu::threads::Pool;
     use crate::random::Random;
 
-    /// Steps of a part: one, around the unrolling of every kernel, and many.
+    /// Steps per part: boundary cases of the unrolling, and many.
     const STEPS: [usize; 6] = [0, 1, 2, 3, 4, 129];
 
     fn buffer(pool: &mut Pool, len: usize, seed: u64) -> Buffer<f64> {
@@ -128,7 +128,7 @@ mod tests {
                 assert!(to.iter().zip(&*b).all(|(x, y)| x.to_bits() == y.to_bits()));
                 triad(isa, &mut to, &b, &c);
                 for i in 0..len {
-                    // With or without an intermediate rounding.
+                    // With and without an intermediate rounding.
                     let (fused, plain) = (FACTOR.mul_add(c[i], b[i]), b[i] + FACTOR * c[i]);
                     let got = to[i].to_bits();
                     assert!(got == fused.to_bits() || got == plain.to_bits(), "{}", isa.level());

@@ -1,4 +1,4 @@
-//! Work that is ready to run on the processor.
+//! Tasks of the processor: allocated kernels with their reference results.
 
 mod floats;
 mod gemm;

@@ -1,5 +1,5 @@
-//! A pool of threads, one per physical core and pinned to it, that wait for work by spinning before they sleep: a region of
-//! 50 µs must not be timed by how long the system takes to wake somebody.
+//! A pool of pinned threads, one per physical core, that spin before they sleep: a region of 50 µs must not include the time
+//! that the system takes to wake a thread.
 
 mod cores;
 
@@ -12,27 +12,27 @@ use std::thread::{self, JoinHandle, Thread};
 
 pub use cores::{Affinity, Cores};
 
-/// Turns of waiting that only burn time, some hundred µs: longer than the pause between two samples.
+/// Spin iterations before a worker yields, a few hundred µs: longer than the pause between two samples.
 const SPINS: u32 = 20_000;
-/// Turns after these that give the core away, for machines with more threads than cores.
+/// Yields before a worker sleeps, for machines with more threads than cores.
 const YIELDS: u32 = 200;
 
-/// One worker of a [`Pool`] at work.
+/// A worker of a [`Pool`] during a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Worker {
-    /// Its number, from 0.
+    /// Index, from 0.
     pub index: usize,
-    /// How many there are.
+    /// Number of workers.
     pub count: usize,
 }
 
 impl Worker {
-    /// This worker's part of `len` elements, in whole granules but for the last one.
-    /// Together the parts are everything, and none overlap.
+    /// This worker's share of `len` elements, in whole granules except for the last one.
+    /// The shares of all workers are disjoint and cover everything.
     pub fn share(self, len: usize, granule: usize) -> Range<usize> {
         let granules = len.div_ceil(granule.max(1));
         let cut = |part: usize| {
-            // Spread the rest evenly: floor(granules · part / count) without overflow.
+            // Distributes the rest evenly: floor(granules · part / count) without overflow.
             let whole = granules / self.count * part;
             let rest = granules % self.count * part / self.count;
             ((whole + rest) * granule.max(1)).min(len)
@@ -41,43 +41,43 @@ impl Worker {
     }
 }
 
-/// Work as all workers see it while one `run` lasts.
+/// The work of one `run`, shared by all workers.
 struct Job<'a>(&'a (dyn Fn(Worker) + Sync));
 
-/// What the caller and the threads share.
+/// State shared by the caller and the threads.
 struct Shared {
-    /// Counts the runs; a change is the signal to start.
+    /// Number of runs; a change starts the workers.
     run: AtomicU64,
-    /// The work of the present run.
+    /// Work of the current run.
     job: AtomicPtr<Job<'static>>,
-    /// Threads that have not finished the present run.
+    /// Threads that have not finished the current run.
     pending: AtomicUsize,
-    /// Whether a thread's part of the present run panicked.
+    /// Whether a thread panicked in the current run.
     panicked: AtomicBool,
-    /// Whether to end.
+    /// Whether the threads shall exit.
     stop: AtomicBool,
-    /// Whether the system refused to keep one of them on its core.
-    loose: AtomicBool,
-    /// Turns of waiting that only burn time.
+    /// Whether the system refused to pin a thread.
+    unpinned: AtomicBool,
+    /// Spin iterations before a worker yields.
     spins: u32,
 }
 
 impl Shared {
-    /// Keeps the calling thread on a core, or remembers that it could not.
+    /// Pins the calling thread to a core, or records that it could not.
     fn pin(&self, core: usize) -> Affinity {
         let affinity = Affinity::pin(core);
         if !affinity.is_pinned() {
-            self.loose.store(true, SeqCst);
+            self.unpinned.store(true, SeqCst);
         }
         affinity
     }
 }
 
-/// Threads that stay on their cores. The thread that made the pool is worker 0, and the pool stays with it.
+/// Pinned worker threads. The thread that creates the pool is worker 0, and the pool must stay on it.
 pub struct Pool {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
-    /// Lets the caller go when the pool is dropped.
+    /// Restores the caller's affinity when the pool is dropped.
     _affinity: Affinity,
     cores: Vec<usize>,
 }
@@ -92,15 +92,15 @@ impl core::fmt::Debug for Pool {
 }
 
 impl Pool {
-    /// A pool of this many workers, at least one; without a number one per physical core that this process may use.
-    /// Pins the calling thread, too, until the pool is dropped; a thread has one pool at a time.
+    /// A pool of this many workers, at least one; without a number, one per physical core that this process may use.
+    /// Also pins the calling thread until the pool is dropped. A thread may have one pool at a time.
     ///
     /// # Panics
-    /// When the system gives no thread.
+    /// When the system cannot create a thread.
     pub fn new(workers: Option<usize>) -> Self {
         let cores = Cores::of_this_process();
         let count = workers.unwrap_or(cores.usual()).max(1);
-        // More workers than cores would burn the time of those that work.
+        // With more workers than cores, spinning would take time from those that work.
         let spins = if count > cores.logical() { 0 } else { SPINS };
         Self::on_cores((0..count).map(|index| cores.of_worker(index)).collect(), spins)
     }
@@ -112,7 +112,7 @@ impl Pool {
             pending: AtomicUsize::new(0),
             panicked: AtomicBool::new(false),
             stop: AtomicBool::new(false),
-            loose: AtomicBool::new(false),
+            unpinned: AtomicBool::new(false),
             spins,
         });
         let affinity = shared.pin(cores[0]);
@@ -129,33 +129,33 @@ impl Pool {
         Self { shared, threads, _affinity: affinity, cores }
     }
 
-    /// How many workers there are.
+    /// Number of workers.
     #[expect(clippy::len_without_is_empty, reason = "a pool has at least one worker")]
     pub fn len(&self) -> usize {
         self.cores.len()
     }
 
-    /// The core of each worker, as the system numbers them.
+    /// Logical core of each worker, as the system numbers them.
     pub fn cores(&self) -> &[usize] {
         &self.cores
     }
 
-    /// Whether the system keeps all workers on their cores. They are asked as they start, so this is known after a first run.
+    /// Whether all workers are pinned. Workers pin themselves when they start, so this is known after the first run.
     pub fn is_pinned(&self) -> bool {
-        !self.shared.loose.load(SeqCst)
+        !self.shared.unpinned.load(SeqCst)
     }
 
-    /// Runs the work once on every worker, and returns when all have finished.
+    /// Runs the work once on every worker and returns when all have finished.
     ///
     /// # Panics
-    /// When the work does, after every worker has finished.
+    /// When the work panics on any worker, after all have finished.
     pub fn run(&mut self, work: impl Fn(Worker) + Sync) {
         let own = Worker { index: 0, count: self.len() };
         let job = Job(&work);
         self.publish(&job);
         let done = catch_unwind(AssertUnwindSafe(|| work(own)));
         self.wait();
-        self.complain(done);
+        self.propagate_panic(done);
     }
 
     fn publish(&self, job: &Job<'_>) {
@@ -173,7 +173,7 @@ impl Pool {
         self.shared.job.store(std::ptr::null_mut(), SeqCst);
     }
 
-    fn complain(&self, own: Result<(), Box<dyn Any + Send>>) {
+    fn propagate_panic(&self, own: Result<(), Box<dyn Any + Send>>) {
         let other = self.shared.panicked.swap(false, SeqCst);
         if let Err(panic) = own {
             resume_unwind(panic);
@@ -188,13 +188,13 @@ impl Drop for Pool {
         self.shared.run.fetch_add(1, SeqCst);
         for thread in self.threads.drain(..) {
             thread.thread().unpark();
-            // A panic inside work was caught and told by `run`; nothing else in a worker can panic.
+            // `run` has caught and reported panics of the work; a worker has no other code that can panic.
             let _ = thread.join();
         }
     }
 }
 
-/// The life of a thread of the pool.
+/// Main loop of a worker thread.
 fn work(shared: &Shared, caller: &Thread, core: usize, worker: Worker) {
     let _pinned = shared.pin(core);
     let mut seen = 0;
@@ -204,7 +204,7 @@ fn work(shared: &Shared, caller: &Thread, core: usize, worker: Worker) {
         if shared.stop.load(SeqCst) {
             return;
         }
-        take_part(shared, worker);
+        run_share(shared, worker);
         if shared.pending.fetch_sub(1, SeqCst) == 1 {
             caller.unpark();
         }
@@ -215,7 +215,7 @@ fn work(shared: &Shared, caller: &Thread, core: usize, worker: Worker) {
     unsafe_code,
     reason = "the work borrows from the caller, which threads that outlive it cannot say"
 )]
-fn take_part(shared: &Shared, worker: Worker) {
+fn run_share(shared: &Shared, worker: Worker) {
     let job = shared.job.load(SeqCst);
     // SAFETY: `run` published the pointer before it counted the run up, and returns only when `pending` is 0, which this
     // thread changes after its last use of the job. So the job and all that it borrows are alive.
@@ -225,7 +225,7 @@ fn take_part(shared: &Shared, worker: Worker) {
     }
 }
 
-/// Waits: burning time first, then giving the core away, then asleep until somebody unparks this thread.
+/// Waits until `ready`: spins, then yields, then sleeps until it is unparked.
 fn wait_until(spins: u32, ready: impl Fn() -> bool) {
     for iteration in 0..spins + YIELDS {
         if ready() {
@@ -280,7 +280,7 @@ mod tests {
             thread::sleep(Duration::from_millis(30));
             let count = AtomicUsize::new(0);
             pool.run(|worker| {
-                // The caller sleeps, too, while it waits for the slowest.
+                // The caller, too, sleeps while it waits for the slowest worker.
                 thread::sleep(Duration::from_millis(10 * worker.index as u64));
                 count.fetch_add(1, SeqCst);
             });

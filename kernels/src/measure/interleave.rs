@@ -1,45 +1,44 @@
-//! Two calls against each other: in pairs, in random order within a pair, so that whatever changes on the machine meanwhile
-//! meets both.
+//! Comparison of two calls: timed in pairs, in random order within a pair, so that changes of the machine affect both.
 
 use std::ops::ControlFlow;
 
 use calc_core::math::{exp, ln};
 
-use super::stopper::{Stopper, Verdict};
+use super::stopper::{Decision, Stopper};
 use super::window::Windows;
-use super::{Clock, Flag, Iteration, Plan, Stage, Stopped, go_on};
+use super::{Clock, Flag, Iteration, Plan, Stage, Stopped, notify};
 use crate::random::Random;
 use crate::stats::{ALARM, CONFIDENCE, Interval, bimodal, median};
 
-/// The two calls.
+/// The calls to compare.
 #[expect(missing_debug_implementations, reason = "calls have nothing to show")]
 pub struct Pair<'a, E> {
-    /// What it is compared with.
+    /// Baseline.
     pub a: &'a mut dyn FnMut(Iteration) -> Result<(), E>,
-    /// What is compared.
+    /// Candidate.
     pub b: &'a mut dyn FnMut(Iteration) -> Result<(), E>,
-    /// Of the random order.
+    /// Seed of the random order.
     pub seed: u64,
 }
 
-/// Two calls, compared.
+/// Result of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// Seconds per call of A, by pair.
+    /// Time per call of A by pair [s].
     pub a: Vec<f64>,
-    /// Seconds per call of B, by pair.
+    /// Time per call of B by pair [s].
     pub b: Vec<f64>,
     /// Median over the pairs of time B over time A.
     pub ratio: f64,
-    /// Where it lies, with a confidence of 95 %.
+    /// Interval of the ratio with 95 % confidence.
     pub interval: Interval,
-    /// Whether they differ, with a confidence of 99 %.
+    /// Whether the 99 % interval excludes 1.
     pub differs: bool,
-    /// What makes it less than it seems.
+    /// Warnings, sorted.
     pub flags: Vec<Flag>,
 }
 
-/// Times two calls in turns. The stop rule is about the ratio.
+/// Times two calls alternately. The stop rule applies to the ratio.
 ///
 /// # Errors
 /// As [`super::measure`].
@@ -54,7 +53,7 @@ pub fn interleave<E>(
     let mut b = Windows::new(clock, plan, pair.b)?;
     let steady = a.warm_up(&plan.warm_up, watch)?.is_steady;
     let steady = b.warm_up(&plan.warm_up, watch)?.is_steady && steady;
-    go_on(watch, Stage::Begin)?;
+    notify(watch, Stage::Begin)?;
     let start = clock.now_ns();
     let mut seen = TimedPairs::default();
     let mut stopper = Stopper::new(plan.rule);
@@ -67,15 +66,15 @@ pub fn interleave<E>(
             seen.push(a.sample()?, first);
         }
         let (n, elapsed) = (seen.a.len(), clock.now_ns() - start);
-        match stopper.verdict(n, elapsed, || seen.half_width()) {
-            Verdict::GoOn => {
-                go_on(watch, Stage::Sampling { n, half_width: stopper.half_width })?;
+        match stopper.decide(n, elapsed, || seen.half_width()) {
+            Decision::Continue => {
+                notify(watch, Stage::Sampling { n, half_width: stopper.half_width })?;
             }
-            Verdict::Done => break false,
-            Verdict::TimeIsUp => break true,
+            Decision::Done => break false,
+            Decision::TimeLimit => break true,
         }
     };
-    go_on(watch, Stage::End)?;
+    notify(watch, Stage::End)?;
     let mut compared = seen.comparison().ok_or(Stopped::NoTime)?;
     let known = [(timed_out, Flag::TimeLimit), (!steady, Flag::Unsteady)];
     compared.flags.extend(known.iter().filter(|(is, _)| *is).map(|(_, flag)| *flag));
@@ -98,7 +97,7 @@ impl TimedPairs {
         self.logs.push(ln(b / a));
     }
 
-    /// Half the width of the interval of the logarithm, which is a share of the ratio.
+    /// Half the width of the interval of ln(ratio), which is relative to the ratio.
     fn half_width(&self) -> Option<f64> {
         let interval = Interval::of_median(&self.logs, CONFIDENCE)?;
         Some((interval.high - interval.low) / 2.0)

@@ -1,51 +1,51 @@
-//! What is chosen before a measurement: how long to warm up, how long a window is, when to stop.
+//! Parameters of a measurement: warm-up, length of a window, stop rule.
 
 use std::time::Duration;
 
-/// A plan of a measurement.
+/// Parameters of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plan {
-    /// Before the first sample.
+    /// Warm-up before the first sample.
     pub warm_up: WarmUp,
-    /// The least length of a window. Longer where the clock is too coarse for it.
+    /// Shortest window; longer where the clock is too coarse.
     pub window: Duration,
-    /// When to stop.
+    /// Stop rule.
     pub rule: StopRule,
 }
 
-/// Warming up ends by state and not by count: when the time per call is flat.
+/// Warm-up ends when the time per call is stable, not after a number of calls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WarmUp {
-    /// At least this long.
+    /// Shortest warm-up.
     pub least: Duration,
-    /// At most this long; then the result is flagged.
+    /// Longest duration; a measurement that reaches it is flagged.
     pub most: Duration,
-    /// A slice; the last four must agree.
+    /// Length of a slice; the last four must agree.
     pub slice: Duration,
-    /// How far the fastest and the slowest of the last four may be apart, as a share.
+    /// Largest relative spread of the last four slices.
     pub spread: f64,
 }
 
-/// When there are enough samples.
+/// When to stop sampling.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum StopRule {
     /// When the interval of the median is narrow enough.
     Certain {
-        /// Half its width, as a share of the median.
+        /// Half the width of the interval, relative to the median.
         half_width: f64,
-        /// At least this many samples.
+        /// Fewest samples.
         least: usize,
-        /// At least this long: what changes more slowly is not seen.
+        /// Shortest duration: slower changes are not seen.
         shortest: Duration,
-        /// At most this long; then the result is flagged.
+        /// Longest duration; a measurement that reaches it is flagged.
         limit: Duration,
     },
-    /// After this many, whatever they say.
+    /// After this many samples.
     Iterations(usize),
 }
 
 impl Plan {
-    /// What a processor needs: windows of 1 ms, half a percent, twenty samples or more, half a second or more.
+    /// Default for processors: windows of 1 ms, a half width of 0.5 %, at least 20 samples and 0.5 s.
     pub const STANDARD: Self = Self {
         warm_up: WarmUp {
             least: Duration::from_millis(300),

@@ -1,50 +1,50 @@
-//! The stop rule at work.
+//! Evaluation of the stop rule while samples arrive.
 
 use std::time::Duration;
 
 use super::StopRule;
 
-/// No measurement keeps more samples than this.
-const MOST_SAMPLES: usize = 100_000;
+/// Largest number of samples of a measurement.
+const MAX_SAMPLES: usize = 100_000;
 
-/// What the rule says now.
+/// Decision after a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
-    GoOn,
+pub(super) enum Decision {
+    Continue,
     Done,
-    TimeIsUp,
+    TimeLimit,
 }
 
-/// Watches the samples come in.
+/// State of the stop rule.
 ///
-/// Whoever stops as soon as an interval is narrow stops when chance made it narrow, and it holds the truth too seldom.
-/// So when it is narrow after n samples, half as many again are taken, which chance did not choose, and it must be narrow
-/// still, at the looks between and with the last sample.
+/// Stopping at the first narrow interval selects intervals that are narrow by chance, and these cover the true median too
+/// seldom. So once the interval is narrow after n samples, n/2 further samples are taken, and it must stay narrow at every
+/// evaluation up to the last sample.
 #[derive(Debug)]
 pub(super) struct Stopper {
     rule: StopRule,
-    /// How uncertain the median was when it was looked at last, as a share.
+    /// Half the relative width of the interval at the last evaluation.
     pub(super) half_width: f64,
-    next_look: usize,
+    next_evaluation: usize,
     narrow_since: Option<usize>,
 }
 
 impl Stopper {
     pub(super) const fn new(rule: StopRule) -> Self {
-        Self { rule, half_width: f64::INFINITY, next_look: 1, narrow_since: None }
+        Self { rule, half_width: f64::INFINITY, next_evaluation: 1, narrow_since: None }
     }
 
-    /// After `n` samples in `elapsed_ns`. Asks for the half width seldom, because finding it takes longer the more
-    /// samples there are.
-    pub(super) fn verdict(
+    /// Decides after `n` samples in `elapsed_ns`. Evaluates the half width at intervals that grow with `n`, because its cost
+    /// grows with `n`.
+    pub(super) fn decide(
         &mut self,
         n: usize,
         elapsed_ns: u64,
         half_width: impl FnOnce() -> Option<f64>,
-    ) -> Verdict {
+    ) -> Decision {
         match self.rule {
-            StopRule::Iterations(wanted) if n >= wanted => Verdict::Done,
-            StopRule::Iterations(_) => Verdict::GoOn,
+            StopRule::Iterations(wanted) if n >= wanted => Decision::Done,
+            StopRule::Iterations(_) => Decision::Continue,
             StopRule::Certain { half_width: wanted, least, shortest, limit } => {
                 let elapsed = Duration::from_nanos(elapsed_ns);
                 let may_end = |stopper: &Self| {
@@ -52,18 +52,18 @@ impl Stopper {
                         stopper.narrow_since.is_some_and(|since| n >= since + since / 2);
                     confirmed && elapsed >= shortest
                 };
-                // It never ends by an old look: the interval that is reported is as narrow as was asked for.
-                if n >= self.next_look || may_end(self) {
+                // The last evaluation includes all samples, so the reported interval is as narrow as requested.
+                if n >= self.next_evaluation || may_end(self) {
                     self.half_width = half_width().unwrap_or(f64::INFINITY);
-                    self.next_look = n + n.div_ceil(10);
+                    self.next_evaluation = n + n.div_ceil(10);
                     self.note(n, wanted, least);
                 }
                 if may_end(self) {
-                    Verdict::Done
-                } else if elapsed >= limit || n >= MOST_SAMPLES {
-                    Verdict::TimeIsUp
+                    Decision::Done
+                } else if elapsed >= limit || n >= MAX_SAMPLES {
+                    Decision::TimeLimit
                 } else {
-                    Verdict::GoOn
+                    Decision::Continue
                 }
             }
         }

@@ -1,7 +1,7 @@
-//! The method against a scripted clock and a noise model, the same on every machine.
+//! The measuring method on a scripted clock and a noise model, reproducible on every machine.
 //!
-//! The noise of a call: its time is `t·(1 + 0.01·N + wander)`, `N` normal; `wander` remembers nine tenths of itself and
-//! deviates by 0.3 %; one call of twenty is interrupted and takes up to 30 % longer. That is a quiet laptop, not a busy one.
+//! Noise model: a call takes `t·(1 + 0.01·N + wander)` with `N` normal; `wander` is autoregressive with factor 0.9 and deviation
+//! 0.3 %; one call of twenty is interrupted and takes up to 30 % longer. This is a quiet laptop, not a busy one.
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::*;
 use crate::random::Random;
 
-/// A clock that only calls move.
+/// A clock that advances only with calls.
 struct Scripted {
     now: Cell<u64>,
     looks: Cell<u64>,
@@ -32,13 +32,13 @@ impl Scripted {
 impl Clock for Scripted {
     fn now_ns(&self) -> u64 {
         self.looks.set(self.looks.get() + 1);
-        // Looking takes a while, or finding the step would never end.
+        // Reading takes time, or the search for the clock's step would not end.
         self.now.set(self.now.get() + 20);
         self.now.get() / self.step * self.step
     }
 }
 
-/// A clock that does not run.
+/// A stopped clock.
 struct StandsStill;
 
 impl Clock for StandsStill {
@@ -67,7 +67,7 @@ impl Noise {
     }
 }
 
-/// A plan with windows of one call of 1 ms and little warming up.
+/// A plan with windows of one 1 ms call and a short warm-up.
 const QUICK: Plan = Plan {
     warm_up: WarmUp {
         least: Duration::from_millis(20),
@@ -110,9 +110,9 @@ fn compared(seed: u64, slower: f64) -> Comparison {
     interleave(&clock, &QUICK, &mut pair, &mut watch).unwrap()
 }
 
-/// How often the interval held the truth in measurements of a call of `seconds`, and the median number of samples.
+/// Share of measurements of a call of `seconds` whose interval covers the true median, and the median number of samples.
 fn coverage(plan: &Plan, trials: u64, seconds: f64) -> (f64, usize) {
-    // The median of the noise model over four million calls: interruptions move it.
+    // Median of the noise model over four million calls; interruptions shift it.
     let truth = 1.000_664 * seconds;
     let mut sizes = Vec::new();
     let covered = (0..trials).filter(|seed| {
@@ -134,13 +134,13 @@ fn the_interval_holds_the_truth_of_the_noise_model_in_95_of_100_measurements() {
         ("100 samples", fixed(100), 1e-3, 0.95),
         ("500 samples", fixed(500), 1e-3, 0.95),
         ("the standard rule, calls of 1 ms", standard, 1e-3, 0.95),
-        // A rule that ends as soon as it may ends a little too often by chance, confirmed or not.
+        // A rule that stops at the first opportunity stops slightly too often by chance, confirmed or not.
         ("the standard rule, calls of 10 ms", standard, 1e-2, 0.935),
     ] {
         let trials = 1000;
         let (share, n) = coverage(&plan, trials, seconds);
         println!("{name}: {share} of 0.95, {n} samples");
-        // Three deviations of so many trials.
+        // Three standard deviations for this number of trials.
         let chance = 3.0 * calc_core::math::sqrt(wanted * (1.0 - wanted) / trials as f64);
         assert!(share >= wanted - chance && share < 1.0, "{name}: {share}");
         assert!(n <= 500, "{name}: it takes {n} samples");
@@ -234,7 +234,7 @@ fn what_is_wrong_with_a_series_is_flagged() {
 
 #[test]
 fn warming_up_ends_when_the_time_per_call_is_flat() {
-    // It gets twice as fast within 0.1 s.
+    // The time per call halves within 0.1 s.
     let measured = timed(&QUICK, 3, |t| 1e-3 * (1.0 + (0.1 - t).max(0.0) * 10.0));
     assert!((0.08..0.3).contains(&measured.warm_up), "{}", measured.warm_up);
     assert!(!measured.flags.contains(&Flag::Unsteady));
@@ -250,7 +250,7 @@ fn iterations_override_the_rule() {
 
 #[test]
 fn a_window_has_calls_enough_for_a_coarse_clock() {
-    // Of 100 µs, as in a browser: 200 steps are 20 ms.
+    // A clock step of 100 µs, as in a browser: 200 steps are 20 ms.
     let clock = Scripted::new(100_000);
     let mut call = |_| -> Result<(), Infallible> {
         clock.pass(50e-6);
@@ -264,7 +264,7 @@ fn a_window_has_calls_enough_for_a_coarse_clock() {
 #[test]
 fn an_interruption_while_warming_up_leaves_windows_as_long_as_promised() {
     let plan = Plan { rule: StopRule::Iterations(3), ..QUICK };
-    // Calls of 20 µs, 50 in a window; one is interrupted for 10 ms, whichever it is.
+    // Calls of 20 µs, 50 per window; any one is interrupted for 10 ms.
     for interrupted in 0..2000 {
         let clock = Scripted::new(1);
         let mut call = |iteration: Iteration| -> Result<(), Infallible> {

@@ -1,20 +1,20 @@
-//! Windows: as many calls between two looks at the clock as make its steps small.
+//! Windows: several calls between two clock readings, so that the clock's resolution does not matter.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use super::{Clock, Iteration, Plan, Stage, Stopped, WarmUp, go_on};
+use super::{Clock, Iteration, Plan, Stage, Stopped, WarmUp, notify};
 
-/// A window has at least this many steps of the clock, so that one step is half a percent.
+/// Fewest clock steps per window, so that one step is 0.5 %.
 const STEPS: u64 = 200;
-/// Looks at a clock that shows the same time before it is taken for standing still.
+/// Equal readings after which a clock counts as stopped.
 const LOOKS: u32 = 50_000_000;
-/// Doublings before a call is taken for one that costs nothing.
+/// Doublings of the number of calls after which a call counts as free.
 const MOST_CALLS: u64 = 1 << 40;
-/// Slices that must agree.
+/// Slices that must agree at the end of the warm-up.
 const AGREE: usize = 4;
 
-/// Timed windows of one call.
+/// Timed windows of one function.
 pub(super) struct Windows<'a, E> {
     clock: &'a dyn Clock,
     call: &'a mut dyn FnMut(Iteration) -> Result<(), E>,
@@ -23,8 +23,8 @@ pub(super) struct Windows<'a, E> {
     calls: u64,
 }
 
-/// How warming up went.
-pub(super) struct Warm {
+/// Result of the warm-up.
+pub(super) struct WarmUpResult {
     pub(super) seconds: f64,
     pub(super) is_steady: bool,
 }
@@ -44,7 +44,7 @@ impl<'a, E> Windows<'a, E> {
         self.calls
     }
 
-    /// Nanoseconds of that many calls.
+    /// Time of `calls` calls [ns].
     fn time(&mut self, calls: u64) -> Result<u64, Stopped<E>> {
         let start = self.clock.now_ns();
         for left in (0..calls).rev() {
@@ -55,22 +55,22 @@ impl<'a, E> Windows<'a, E> {
         Ok(self.clock.now_ns().saturating_sub(start))
     }
 
-    /// Seconds per call of one window.
+    /// Time per call of one window [s].
     pub(super) fn sample(&mut self) -> Result<f64, Stopped<E>> {
         let time = self.time(self.calls)?;
         if time == 0 { Err(Stopped::NoTime) } else { Ok(time as f64 * 1e-9 / self.calls as f64) }
     }
 
-    /// Finds how many calls fill a window, and runs until the time per call is flat.
+    /// Determines the calls per window, and runs until the time per call is stable.
     pub(super) fn warm_up(
         &mut self,
         rule: &WarmUp,
         watch: &mut dyn FnMut(Stage) -> ControlFlow<()>,
-    ) -> Result<Warm, Stopped<E>> {
+    ) -> Result<WarmUpResult, Stopped<E>> {
         let start = self.clock.now_ns();
         let mut slices = Vec::new();
         loop {
-            go_on(watch, Stage::WarmUp(slices.len()))?;
+            notify(watch, Stage::WarmUp(slices.len()))?;
             slices.push(self.slice(nanoseconds(rule.slice))?);
             let elapsed = self.clock.now_ns() - start;
             let is_steady = is_flat(&slices, rule.spread);
@@ -78,12 +78,12 @@ impl<'a, E> Windows<'a, E> {
                 || elapsed >= nanoseconds(rule.most)
             {
                 self.settle(&slices)?;
-                return Ok(Warm { seconds: elapsed as f64 * 1e-9, is_steady });
+                return Ok(WarmUpResult { seconds: elapsed as f64 * 1e-9, is_steady });
             }
         }
     }
 
-    /// The median time per call over about this long, in ns.
+    /// Median time per call over about this duration [ns].
     fn slice(&mut self, length: u64) -> Result<f64, Stopped<E>> {
         let start = self.clock.now_ns();
         let mut times = Vec::new();
@@ -96,30 +96,30 @@ impl<'a, E> Windows<'a, E> {
         }
     }
 
-    /// Calls per window from here on, by the fastest of the last slices: each is a median of windows, so that a single
-    /// interruption, which makes few calls look like many, does not decide.
+    /// Sets the calls per window from the fastest of the last slices. A slice is a median of windows, so a single interruption
+    /// does not shrink the windows.
     fn settle(&mut self, slices: &[f64]) -> Result<(), Stopped<E>> {
         let last = &slices[slices.len().saturating_sub(AGREE)..];
-        // A clock too coarse for the windows of an interrupted slice shows no time at all.
+        // With a clock too coarse for a window, an interrupted slice may show no time at all.
         let measured = last.iter().copied().filter(|time| *time > 0.0);
         let fastest = measured.reduce(f64::min).ok_or(Stopped::NoTime)?;
         self.calls = self.calls_for(fastest);
         Ok(())
     }
 
-    /// Calls that fill a window, and a tenth more, if one takes that many ns.
+    /// Calls per window, with a margin of 10 %, for calls of this duration [ns].
     fn calls_for(&self, call: f64) -> u64 {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive")]
         let calls = (1.1 * self.length as f64 / call) as u64;
         calls.min(MOST_CALLS - 1) + 1
     }
 
-    /// Calls per window for one slice: more until it is long enough.
+    /// Increases the calls per window until one is long enough.
     fn fill(&mut self) -> Result<(), Stopped<E>> {
         loop {
             let time = self.time(self.calls)?;
             if time >= self.length {
-                // Growing by large factors overshoots.
+                // Large factors overshoot.
                 self.calls = self.calls.min(self.calls_for(time as f64 / self.calls as f64));
                 return Ok(());
             }
@@ -140,7 +140,7 @@ fn is_flat(slices: &[f64], spread: f64) -> bool {
     most <= least * (1.0 + spread)
 }
 
-/// The least step that the clock makes, in ns. `None` if it stands still.
+/// Resolution of the clock [ns]. `None` if it stands still.
 fn step(clock: &dyn Clock) -> Option<u64> {
     (0..20).map(|_| one_step(clock)).try_fold(u64::MAX, |least, step| Some(least.min(step?)))
 }

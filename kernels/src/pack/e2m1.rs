@@ -1,4 +1,4 @@
-//! E2M1 in small blocks: MXFP4 under a power of two, NVFP4 under an E4M3 scale and an FP32 scale of the tensor.
+//! Layouts with E2M1 elements: MXFP4 with E8M0 block scales, NVFP4 with E4M3 block scales and an FP32 scale of the tensor.
 
 use super::int::{nibble_at, put_nibble};
 use super::minifloat::{E2M1, E4M3, e8m0, e8m0_for};
@@ -7,10 +7,10 @@ use super::{RowMut, RowRef};
 
 const MXFP4_BLOCK: usize = 32;
 const NVFP4_BLOCK: usize = 16;
-/// E4M3's 0.125, which compressed-tensors stores in place of a scale that is 0.
+/// E4M3 code of 0.125, which compressed-tensors stores in place of a scale of 0.
 const NVFP4_EMPTY: u8 = 0x20;
 
-/// Writes MXFP4: even elements low. Values beyond 6 steps saturate.
+/// Encodes MXFP4, even elements in the low nibble. Values beyond 6 steps saturate.
 pub(super) fn encode_mxfp4(row: &[f32], out: &mut RowMut<'_>) {
     let stored = out.codes.chunks_mut(MXFP4_BLOCK / 2).zip(&mut *out.scales);
     for (values, (codes, stored_scale)) in row.chunks(MXFP4_BLOCK).zip(stored) {
@@ -23,7 +23,7 @@ pub(super) fn encode_mxfp4(row: &[f32], out: &mut RowMut<'_>) {
     }
 }
 
-/// Reads MXFP4.
+/// Decodes MXFP4.
 pub(super) fn decode_mxfp4(stored: RowRef<'_>, row: &mut [f64]) {
     for (j, value) in row.iter_mut().enumerate() {
         let element = E2M1.decode(nibble_at(stored.codes, j));
@@ -31,13 +31,13 @@ pub(super) fn decode_mxfp4(stored: RowRef<'_>, row: &mut [f64]) {
     }
 }
 
-/// The scale of a tensor, which divides: 448 · 6 ÷ the largest magnitude, so that the largest block has the largest scale.
+/// Scale of the tensor, a divisor: 448 · 6 ÷ the largest magnitude, so that the largest block has the largest scale.
 pub(super) fn nvfp4_tensor_scale(largest: f32) -> f32 {
     let scale = 448.0 * 6.0 / largest.max(f32::MIN_POSITIVE);
     if scale.is_finite() { scale } else { 1.0 }
 }
 
-/// Writes NVFP4: even elements low.
+/// Encodes NVFP4, even elements in the low nibble.
 pub(super) fn encode_nvfp4(tensor_scale: f32, row: &[f32], out: &mut RowMut<'_>) {
     let stored = out.codes.chunks_mut(NVFP4_BLOCK / 2).zip(&mut *out.scales);
     for (values, (codes, stored_scale)) in row.chunks(NVFP4_BLOCK).zip(stored) {
@@ -51,7 +51,7 @@ pub(super) fn encode_nvfp4(tensor_scale: f32, row: &[f32], out: &mut RowMut<'_>)
     }
 }
 
-/// Reads NVFP4.
+/// Decodes NVFP4.
 pub(super) fn decode_nvfp4(tensor_scale: f32, stored: RowRef<'_>, row: &mut [f64]) {
     for (j, value) in row.iter_mut().enumerate() {
         let element = E2M1.decode(nibble_at(stored.codes, j));

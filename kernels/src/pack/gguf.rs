@@ -1,6 +1,6 @@
 //! GGUF's Q8_0 and Q4_0: blocks of 32 that begin with an FP16 scale.
 //!
-//! As in ggml, codes are computed with the scale before it is rounded to FP16.
+//! As in ggml, codes are computed with the scale before its rounding to FP16.
 
 use half::f16;
 
@@ -8,20 +8,20 @@ use super::rounding::{byte, half_away_from_zero, largest, toward_zero};
 
 const BLOCK: usize = 32;
 
-/// 1 ÷ scale, or 0 where that is not finite: such a block is stored as zeros.
+/// 1 ÷ scale, or 0 if that is not finite: such a block is stored as zeros.
 fn reciprocal(scale: f32) -> f32 {
     let reciprocal = 1.0 / scale;
     if reciprocal.is_finite() { reciprocal } else { 0.0 }
 }
 
-/// A block of the row, filled up with zeros.
+/// One block of the row, padded with zeros.
 fn padded(values: &[f32]) -> [f32; BLOCK] {
     let mut block = [0.0; BLOCK];
     block[..values.len()].copy_from_slice(values);
     block
 }
 
-/// Writes Q8_0: scale = largest ÷ 127, ties away from zero.
+/// Encodes Q8_0: scale = largest magnitude ÷ 127, ties away from zero.
 pub(super) fn encode_q8_0(row: &[f32], codes: &mut [u8]) {
     for (values, stored) in row.chunks(BLOCK).zip(codes.as_chunks_mut::<34>().0) {
         let scale = largest(values) / 127.0;
@@ -34,7 +34,7 @@ pub(super) fn encode_q8_0(row: &[f32], codes: &mut [u8]) {
     }
 }
 
-/// Reads Q8_0.
+/// Decodes Q8_0.
 pub(super) fn decode_q8_0(codes: &[u8], row: &mut [f64]) {
     for (stored, values) in codes.as_chunks::<34>().0.iter().zip(row.chunks_mut(BLOCK)) {
         let scale = f16::from_le_bytes([stored[0], stored[1]]).to_f64();
@@ -44,12 +44,12 @@ pub(super) fn decode_q8_0(codes: &[u8], row: &mut [f64]) {
     }
 }
 
-/// The value of the largest magnitude, the first of equals.
+/// The value with the largest magnitude, the first if several.
 fn extreme(values: &[f32]) -> f32 {
     values.iter().fold(0.0, |most: f32, value| if value.abs() > most.abs() { *value } else { most })
 }
 
-/// Writes Q4_0: scale = the value of the largest magnitude ÷ −8.
+/// Encodes Q4_0: scale = value with the largest magnitude ÷ −8.
 pub(super) fn encode_q4_0(row: &[f32], codes: &mut [u8]) {
     for (values, stored) in row.chunks(BLOCK).zip(codes.as_chunks_mut::<18>().0) {
         let scale = extreme(values) / -8.0;
@@ -65,7 +65,7 @@ pub(super) fn encode_q4_0(row: &[f32], codes: &mut [u8]) {
     }
 }
 
-/// Reads Q4_0.
+/// Decodes Q4_0.
 pub(super) fn decode_q4_0(codes: &[u8], row: &mut [f64]) {
     for (stored, values) in codes.as_chunks::<18>().0.iter().zip(row.chunks_mut(BLOCK)) {
         let scale = f16::from_le_bytes([stored[0], stored[1]]).to_f64();

@@ -1,24 +1,24 @@
-//! Integers with a scale: of 8 bits per row or per group, of 4 bits per group, symmetric or with a zero point.
+//! Integer layouts: INT8 with a scale per row or group, INT4 with a scale per group, symmetric or with a zero point.
 //!
-//! The rules are those of compressed-tensors: a symmetric scale is the largest magnitude over half of the range (127.5 or
-//! 7.5), it is rounded to what is stored before codes are computed, and codes round to nearest, ties to even.
+//! As in compressed-tensors, a symmetric scale is the largest magnitude over half of the range (127.5 or 7.5), it is rounded
+//! to its stored type before codes are computed, and codes round to nearest, ties to even.
 
 use half::bf16;
 
 use super::rounding::{byte, half_to_even, largest};
 use super::{RowMut, RowRef};
 
-/// The BF16 at this place of a plane.
+/// The BF16 value at an index of a plane.
 fn bf16_at(plane: &[u8], index: usize) -> f64 {
     bf16::from_le_bytes([plane[2 * index], plane[2 * index + 1]]).to_f64()
 }
 
-/// value ÷ scale, or 0 where the scale vanished: such a block is too small for its scale to be stored.
+/// value ÷ scale, or 0 if the scale is 0: such a block is too small for its scale to be representable.
 fn steps(value: f32, scale: f32) -> f32 {
     if scale == 0.0 { 0.0 } else { value / scale }
 }
 
-/// INT8 with an FP32 scale of the row.
+/// Encodes INT8 with an FP32 scale per row.
 pub(super) fn encode_int8(row: &[f32], out: &mut RowMut<'_>) {
     let scale = largest(row) / 127.5;
     out.scales.copy_from_slice(&scale.to_le_bytes());
@@ -27,7 +27,7 @@ pub(super) fn encode_int8(row: &[f32], out: &mut RowMut<'_>) {
     }
 }
 
-/// See [`encode_int8`].
+/// Decodes what [`encode_int8`] wrote.
 pub(super) fn decode_int8(stored: RowRef<'_>, row: &mut [f64]) {
     let scale = stored.scales.first_chunk().map_or(0.0, |bytes| f32::from_le_bytes(*bytes));
     for (code, value) in stored.codes.iter().zip(row) {
@@ -35,7 +35,7 @@ pub(super) fn decode_int8(stored: RowRef<'_>, row: &mut [f64]) {
     }
 }
 
-/// INT8 with a BF16 scale per group.
+/// Encodes INT8 with a BF16 scale per group.
 pub(super) fn encode_int8_groups(group: usize, row: &[f32], out: &mut RowMut<'_>) {
     let stored = out.codes.chunks_mut(group).zip(out.scales.as_chunks_mut().0);
     for (values, (codes, stored_scale)) in row.chunks(group).zip(stored) {
@@ -47,29 +47,29 @@ pub(super) fn encode_int8_groups(group: usize, row: &[f32], out: &mut RowMut<'_>
     }
 }
 
-/// See [`encode_int8_groups`].
+/// Decodes what [`encode_int8_groups`] wrote.
 pub(super) fn decode_int8_groups(group: usize, stored: RowRef<'_>, row: &mut [f64]) {
     for (j, (code, value)) in stored.codes.iter().zip(row).enumerate() {
         *value = f64::from(code.cast_signed()) * bf16_at(stored.scales, j / group);
     }
 }
 
-/// Two nibbles of a byte, the lower one first.
+/// The nibbles of a byte, low first.
 fn nibbles(byte: u8) -> [u8; 2] {
     [byte & 15, byte >> 4]
 }
 
-/// Writes a nibble at an element's place: even elements low, odd ones high.
+/// Writes the nibble of an element: even elements low, odd ones high.
 pub(super) fn put_nibble(codes: &mut [u8], element: usize, nibble: u8) {
     codes[element / 2] |= nibble << (element % 2 * 4);
 }
 
-/// Reads a nibble from an element's place.
+/// Reads the nibble of an element.
 pub(super) fn nibble_at(codes: &[u8], element: usize) -> u8 {
     nibbles(codes[element / 2])[element % 2]
 }
 
-/// INT4, symmetric: nibble = q + 8. The rest of the last group holds zeros.
+/// Encodes symmetric INT4: nibble = q + 8. The last group is padded with zeros.
 pub(super) fn encode_int4_sym(group: usize, row: &[f32], out: &mut RowMut<'_>) {
     let stored = out.codes.chunks_mut(group / 2).zip(out.scales.as_chunks_mut().0);
     for (values, (codes, stored_scale)) in row.chunks(group).zip(stored) {
@@ -83,7 +83,7 @@ pub(super) fn encode_int4_sym(group: usize, row: &[f32], out: &mut RowMut<'_>) {
     }
 }
 
-/// See [`encode_int4_sym`].
+/// Decodes what [`encode_int4_sym`] wrote.
 pub(super) fn decode_int4_sym(group: usize, stored: RowRef<'_>, row: &mut [f64]) {
     for (j, value) in row.iter_mut().enumerate() {
         let q = f64::from(nibble_at(stored.codes, j)) - 8.0;
@@ -91,7 +91,7 @@ pub(super) fn decode_int4_sym(group: usize, stored: RowRef<'_>, row: &mut [f64])
     }
 }
 
-/// INT4 with a zero point: w = (q − z)·s, where 0 is exact. The scale spans the values and 0 in 15 steps.
+/// Encodes INT4 with a zero point: w = (q − z)·s, where 0 is exact. The scale spans the values and 0 in 15 steps.
 pub(super) fn encode_int4_zero(group: usize, row: &[f32], out: &mut RowMut<'_>) {
     let planes = out.scales.as_chunks_mut().0.iter_mut().zip(out.zeros.as_chunks_mut().0);
     for ((values, codes), (stored_scale, stored_zero)) in
@@ -99,7 +99,7 @@ pub(super) fn encode_int4_zero(group: usize, row: &[f32], out: &mut RowMut<'_>) 
     {
         let low = values.iter().copied().fold(0.0, f32::min);
         let high = values.iter().copied().fold(0.0, f32::max);
-        // Divided before the difference is taken, so that no pair of finite values overflows.
+        // Divided before the subtraction, so that no pair of finite values overflows.
         let scale = bf16::from_f32(high / 15.0 - low / 15.0);
         let zero = half_to_even(steps(-low, scale.to_f32()), 0, 15);
         *stored_scale = scale.to_le_bytes();
@@ -113,7 +113,7 @@ pub(super) fn encode_int4_zero(group: usize, row: &[f32], out: &mut RowMut<'_>) 
     }
 }
 
-/// See [`encode_int4_zero`].
+/// Decodes what [`encode_int4_zero`] wrote.
 pub(super) fn decode_int4_zero(group: usize, stored: RowRef<'_>, row: &mut [f64]) {
     for (j, value) in row.iter_mut().enumerate() {
         let q = f64::from(nibble_at(stored.codes, j)) - bf16_at(stored.zeros, j / group);

@@ -1,8 +1,8 @@
 //! Floats of 8 and 4 bits: E4M3, E5M2, E2M1, and the power of two E8M0.
 //!
-//! Rounding is to nearest, ties to the even code. A finite value beyond the largest saturates, as quantizers want it.
+//! Rounding is to nearest, ties to the even code. Finite values beyond the largest saturate, as in quantizers.
 
-/// A float with few bits; the sign is the highest of them.
+/// A float of up to 8 bits; its highest bit is the sign.
 #[derive(Debug, Clone, Copy)]
 pub struct Minifloat {
     mantissa_bits: u32,
@@ -43,7 +43,7 @@ impl Minifloat {
         self.max
     }
 
-    /// The code of a value. NaN becomes the code of NaN, or zero where the format has none.
+    /// Code of a value. NaN becomes the NaN code, or zero where the format has none.
     pub fn encode(self, value: f32) -> u8 {
         if value.is_nan() {
             return self.nan.unwrap_or(0);
@@ -68,14 +68,14 @@ impl Minifloat {
         u8::try_from(code).expect("a value up to the largest has a code of a byte")
     }
 
-    /// Counts steps of the smallest value by letting an addition do the rounding: at 2²³ the step of an f32 is 1.
+    /// Rounds to steps of the smallest subnormal by an addition: at 2²³ the step of an f32 is 1.
     fn subnormal_code(self, value: f32) -> u32 {
         let per_unit = f32::from_bits((126 + self.bias + self.mantissa_bits) << 23);
         let at_one = f32::from_bits(150 << 23);
         (value * per_unit + at_one).to_bits() - at_one.to_bits()
     }
 
-    /// The value of a code.
+    /// Value of a code.
     pub fn decode(self, code: u8) -> f32 {
         let magnitude = code & (self.sign - 1);
         let value = self.decode_magnitude(magnitude);
@@ -98,13 +98,13 @@ impl Minifloat {
     }
 }
 
-/// The code of E8M0 for a block: floor(log₂ largest) − 2, so that the largest lies in 4 … 8 of E2M1; at least 0.
+/// E8M0 code for a block: floor(log₂ largest) − 2, which scales the largest into E2M1's 4 … 8; at least 0.
 pub fn e8m0_for(largest: f32) -> u8 {
     let exponent = largest.abs().to_bits() >> 23;
     u8::try_from(exponent.saturating_sub(2)).unwrap_or(u8::MAX)
 }
 
-/// 2^(code − 127); the highest code is NaN.
+/// Value of an E8M0 code, 2^(code − 127); the highest code is NaN.
 pub fn e8m0(code: u8) -> f32 {
     match code {
         0 => f32::from_bits(0x0040_0000),
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(E4M3.encode(f32::from_bits(1)), 0);
     }
 
-    /// The values as the OCP texts list them: E4M3's largest, its smallest normal and subnormal, and E2M1 whole.
+    /// Values listed in the OCP specifications: largest, smallest normal and subnormal of E4M3 and E5M2, and all of E2M1.
     #[test]
     fn known_codes_have_known_values() {
         for (float, code, value) in [

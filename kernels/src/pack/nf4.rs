@@ -1,12 +1,12 @@
-//! NF4: sixteen quantiles of a normal distribution, under the largest magnitude of a block of 64.
+//! NF4: sixteen quantiles of a normal distribution, scaled by the largest magnitude of a block of 64.
 //!
-//! As bitsandbytes stores it, but that blocks start anew with each row: bitsandbytes lets them run across the whole tensor,
-//! which is the same where 64 divides K.
+//! The format of bitsandbytes, except that blocks begin with each row; in bitsandbytes they run across the whole tensor,
+//! which is the same if 64 divides K.
 
 use super::rounding::largest;
 use super::{RowMut, RowRef};
 
-/// The values of the sixteen codes (bitsandbytes 0.50.2, `_NF4_QUANT_TABLE`).
+/// Values of the sixteen codes (bitsandbytes 0.50.2, `_NF4_QUANT_TABLE`).
 #[expect(
     clippy::excessive_precision,
     clippy::unreadable_literal,
@@ -31,22 +31,22 @@ pub const NF4: [f32; 16] = [
     1.0,
 ];
 
-/// Below this a block counts as this, so that its reciprocal stays finite.
-const LEAST: f32 = 1e-38;
+/// Smallest block maximum that is used as a divisor, so that its reciprocal is finite.
+const MIN_DIVISOR: f32 = 1e-38;
 
-/// The nearest code; a tie goes to the lower one.
+/// Nearest code; ties go to the lower one.
 fn code(value: f32) -> u8 {
     let above = NF4.windows(2).filter(|pair| value > f32::midpoint(pair[0], pair[1])).count();
     u8::try_from(above).expect("there are fifteen bounds")
 }
 
-/// Writes codes, the even element in the high nibble, and FP32 maxima.
+/// Encodes NF4: even elements in the high nibble, FP32 block maxima.
 pub(super) fn encode(row: &[f32], out: &mut RowMut<'_>) {
     let stored = out.codes.chunks_mut(32).zip(out.scales.as_chunks_mut().0);
     for (values, (codes, stored_scale)) in row.chunks(64).zip(stored) {
         let largest = largest(values);
         *stored_scale = largest.to_le_bytes();
-        let reciprocal = 1.0 / largest.max(LEAST);
+        let reciprocal = 1.0 / largest.max(MIN_DIVISOR);
         codes.fill(0);
         for j in 0..64 {
             let value = values.get(j).map_or(0.0, |value| (value * reciprocal).clamp(-1.0, 1.0));
@@ -55,7 +55,7 @@ pub(super) fn encode(row: &[f32], out: &mut RowMut<'_>) {
     }
 }
 
-/// Reads what [`encode`] wrote.
+/// Decodes what [`encode`] wrote.
 pub(super) fn decode(stored: RowRef<'_>, row: &mut [f64]) {
     let scales = stored.scales.as_chunks().0;
     for (j, value) in row.iter_mut().enumerate() {

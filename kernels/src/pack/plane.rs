@@ -1,9 +1,9 @@
-//! Bytes that start on a cache line, so that no 64-byte load crosses one.
+//! Cache-line-aligned bytes, so that no 64-byte load crosses a line.
 
 /// Bytes of a cache line.
 pub const LINE: usize = 64;
 
-/// A zeroed run of bytes whose first byte starts a cache line.
+/// Bytes whose first one is aligned to a cache line.
 pub struct Plane {
     memory: Vec<u8>,
     start: usize,
@@ -18,19 +18,19 @@ impl Plane {
         Self { memory, start, len }
     }
 
-    /// The bytes.
+    /// All bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.memory[self.start..self.start + self.len]
     }
 
-    /// The bytes, to be written.
+    /// All bytes, writable.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.memory[self.start..self.start + self.len]
     }
 }
 
 impl Clone for Plane {
-    /// A copy has memory of its own, and so a start of its own.
+    /// Allocates again, because the alignment depends on the allocation.
     fn clone(&self) -> Self {
         let mut copy = Self::zeroed(self.len);
         copy.bytes_mut().copy_from_slice(self.bytes());

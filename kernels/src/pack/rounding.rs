@@ -1,29 +1,29 @@
-//! From a real number to a small integer, with its range.
+//! Rounding to small integers, with saturation.
 
-/// The nearest integer within `low ..= high`, ties to the even one. NaN becomes 0.
+/// Nearest integer within `low ..= high`, ties to even. NaN becomes 0.
 #[expect(clippy::cast_possible_truncation, reason = "the value was clamped to a range of i16")]
 pub(super) fn half_to_even(value: f32, low: i16, high: i16) -> i16 {
     value.round_ties_even().clamp(f32::from(low), f32::from(high)) as i16
 }
 
-/// The nearest integer within `low ..= high`, ties away from zero, as GGUF has it. NaN becomes 0.
+/// Nearest integer within `low ..= high`, ties away from zero as in GGUF. NaN becomes 0.
 #[expect(clippy::cast_possible_truncation, reason = "the value was clamped to a range of i16")]
 pub(super) fn half_away_from_zero(value: f32, low: i16, high: i16) -> i16 {
     value.round().clamp(f32::from(low), f32::from(high)) as i16
 }
 
-/// The integer towards zero within `low ..= high`. NaN becomes 0.
+/// Integer part within `low ..= high`. NaN becomes 0.
 #[expect(clippy::cast_possible_truncation, reason = "the value was clamped to a range of i16")]
 pub(super) fn toward_zero(value: f32, low: i16, high: i16) -> i16 {
     value.clamp(f32::from(low), f32::from(high)) as i16
 }
 
-/// The byte of an integer in two's complement, or of one from 0 to 255.
+/// The low byte: an integer from −128 to 127 in two's complement, or one from 0 to 255.
 pub(super) fn byte(value: i16) -> u8 {
     value.to_le_bytes()[0]
 }
 
-/// The largest magnitude; 0 of nothing.
+/// Largest magnitude; 0 for an empty slice.
 pub(super) fn largest(values: &[f32]) -> f32 {
     values.iter().fold(0.0, |largest, value| largest.max(value.abs()))
 }

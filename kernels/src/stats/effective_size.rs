@@ -1,45 +1,45 @@
-//! How many independent samples a series is worth whose samples depend on each other.
+//! Effective sample size of a series of dependent samples, by batch means.
 
 use calc_core::math::{exp, pow};
 
 use super::Confidence;
 use super::series::centered_ranks;
 
-/// Fewer samples than these say nothing of how they depend on each other.
-const LEAST_SAMPLES: usize = 8;
-/// Fewest batches, and the least that samples are worth.
-const LEAST: usize = 4;
+/// Fewest samples from which dependence is estimated.
+const MIN_SAMPLES: usize = 8;
+/// Fewest batches, and the smallest effective sample size.
+const MIN_BATCHES: usize = 4;
 
-/// How many independent samples these are worth for an interval of their median.
+/// Effective sample size for an interval of the median: the number of independent samples with the same uncertainty.
 ///
-/// The series is cut into `q = 2·∛n` batches. If samples are independent, the mean rank of a batch of `b` deviates by the
-/// deviation of the ranks over √b; the square of what it deviates more is how many samples are worth one.
-/// Batches that grow with n outlast the memory of the series, and no sum over lags must be broken off:
+/// The series is divided into `q = 2·∛n` batches. For independent samples, the mean rank of a batch of `b` has the standard
+/// deviation of the ranks over √b. The square of the excess is the integrated autocorrelation time, the number of samples
+/// that carry the information of one. Batches grow with n beyond that time, so no sum over lags must be truncated:
 ///
 /// ```text
-/// time   = Σ b·mean² / (q−1) / variance of the ranks
-/// worth  = n / time · (z / t)²
+/// time           = Σ b·mean² / (q−1) / variance of the ranks
+/// effective size = n / time · (z / t)²
 /// ```
 ///
-/// Few batches tell the time with an error of their own, which Student's `t` with q−1 degrees of freedom allows for, `z`
-/// being the deviations of a normal distribution. Never more than there are, and at least 4 (or all).
+/// Few batches estimate the time with an error of their own, which the quantile `t` of Student's distribution with q−1 degrees
+/// of freedom accounts for; `z` is the quantile of the normal distribution. The result is at most n and at least 4 (or n).
 pub fn effective_size(samples: &[f64], confidence: Confidence) -> usize {
     let n = samples.len();
-    if n < LEAST_SAMPLES {
+    if n < MIN_SAMPLES {
         return n;
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most n")]
     let batches = (2.0 * pow(n as f64, 1.0 / 3.0)) as usize;
-    let batches = batches.max(LEAST);
-    let time = time_of_memory(&centered_ranks(samples), batches).max(1.0);
+    let batches = batches.max(MIN_BATCHES);
+    let time = autocorrelation_time(&centered_ranks(samples), batches).max(1.0);
     let wider = student_over_normal(confidence.deviations, (batches - 1) as f64);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most n")]
     let size = (n as f64 / time / (wider * wider)) as usize;
-    size.clamp(LEAST, n)
+    size.clamp(MIN_BATCHES, n)
 }
 
-/// Samples that are worth one, from what the means of batches deviate. 0 if all samples are equal.
-fn time_of_memory(ranks: &[f64], batches: usize) -> f64 {
+/// Integrated autocorrelation time in samples, from the batch means. 0 if all samples are equal.
+fn autocorrelation_time(ranks: &[f64], batches: usize) -> f64 {
     let n = ranks.len();
     let variance = ranks.iter().map(|x| x * x).sum::<f64>() / n as f64;
     if variance <= 0.0 {
@@ -53,7 +53,7 @@ fn time_of_memory(ranks: &[f64], batches: usize) -> f64 {
     (0..batches).map(of_batch).sum::<f64>() / (batches - 1) as f64 / variance
 }
 
-/// Deviations of Student's distribution over those of the normal one that hold the same share. Wallace's approximation:
+/// Quantile of Student's distribution over that of the normal one, by Wallace's approximation:
 ///
 /// ```text
 /// t² = ν·(exp((z·(8ν+3)/(8ν+1))² / ν) − 1)
@@ -85,12 +85,12 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_memory_by_hand() {
-        // Ranks −1.5, −0.5 | 0.5, 1.5: variance 1.25; batches give 2² / 2 twice, over 1 degree of freedom.
+    fn the_autocorrelation_time_by_hand() {
+        // Ranks −1.5, −0.5 | 0.5, 1.5: variance 1.25; batches contribute 2² / 2 twice, over 1 degree of freedom.
         for (ranks, expected) in
             [([-1.5, -0.5, 0.5, 1.5], 4.0 / 1.25), ([-1.5, 1.5, 0.5, -0.5], 0.0), ([0.0; 4], 0.0)]
         {
-            let time = time_of_memory(&ranks, 2);
+            let time = autocorrelation_time(&ranks, 2);
             assert!((time - expected).abs() < 1e-12, "{ranks:?}: {time}");
         }
     }
@@ -103,14 +103,14 @@ mod tests {
         let worth = |samples: &[f64]| effective_size(samples, CONFIDENCE);
         assert!(worth(&noise) > 200, "{}", worth(&noise));
         assert!((20..80).contains(&worth(&held)), "{}", worth(&held));
-        // A narrower share needs fewer batches to be sure of.
+        // A higher confidence has a larger Student correction.
         assert!(effective_size(&noise, ALARM) < worth(&noise));
         assert_eq!(worth(&noise[..7]), 7);
     }
 
     #[test]
     fn a_long_series_is_summed_in_no_time() {
-        // A sum over a quarter of all lags would be ten thousand million products.
+        // A sum over a quarter of all lags would take 10¹⁰ products.
         let slope: Vec<f64> = (0..200_000).map(f64::from).collect();
         let start = std::time::Instant::now();
         let worth = effective_size(&slope, CONFIDENCE);

@@ -1,41 +1,41 @@
-//! The bootstrap interval of a median, worked out exactly instead of drawn at random.
+//! The percentile bootstrap interval of a median, computed exactly instead of by random draws.
 
 use calc_core::math::{exp, ln, sqrt};
 
 use super::{Confidence, effective_size, median_of_sorted, sorted};
 
-/// Two ends.
+/// A confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// The lower end.
+    /// Lower end.
     pub low: f64,
-    /// The upper end.
+    /// Upper end.
     pub high: f64,
 }
 
 impl Interval {
-    /// Whether a value lies in it.
+    /// Whether the interval contains a value.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 
     /// The percentile bootstrap interval of the median.
     ///
-    /// If one draws `m` samples from `n` sorted ones with replacement, the r-th smallest draw is at most `x[k]` when at
-    /// least `r` draws fall among the first `k`:
+    /// For `m` draws with replacement from `n` sorted samples, the r-th smallest draw is at most `x[k]` if at least `r` draws are
+    /// among the first `k`:
     ///
     /// ```text
     /// P(draw[r] ≤ x[k]) = P(B(m, k/n) ≥ r)      B binomial
     /// ```
     ///
-    /// So the distribution of the median of all possible draws is known, and no generator is needed. `m` is the number
-    /// of samples that are worth as much as independent ones, [`effective_size`]; with `m = n` it is Efron's bootstrap.
-    /// With an even `m` the ends are those of the two middle draws, which is on the safe side.
+    /// So the distribution of the median of all possible draws is known, and no random generator is needed. `m` is the
+    /// [`effective_size`]; with `m = n` it is Efron's bootstrap.
+    /// With an even `m` the ends are those of the two middle draws, which is conservative.
     pub(super) fn of_sorted(sorted: &[f64], m: usize, confidence: Confidence) -> Self {
         let n = sorted.len();
         let rank = m.div_ceil(2);
         let outside = (1.0 - confidence.share) / 2.0;
-        // The last sample that the lower middle draw stays below in few cases.
+        // The last sample that the lower middle draw falls below with the tail probability.
         let is_outside = |k: usize| at_least(m, k as f64 / n as f64, rank) <= outside;
         let (mut yes, mut no) = (0, n);
         while no - yes > 1 {
@@ -46,14 +46,14 @@ impl Interval {
         Self { low: sorted[low], high: sorted[n - 1 - low] }
     }
 
-    /// Of the median of samples in the order in which they were taken. `None` without samples, or if one is no number.
+    /// Interval of the median of samples in the order in which they were taken. `None` without samples, or if one is NaN.
     pub fn of_median(samples: &[f64], confidence: Confidence) -> Option<Self> {
         let sorted = sorted(samples)?;
         Some(Self::of_sorted(&sorted, effective_size(samples, confidence), confidence))
     }
 }
 
-/// P(B(m, p) ≥ rank), from terms relative to the greatest one, so that nothing overflows or vanishes.
+/// P(B(m, p) ≥ rank), computed relative to the largest term, so that nothing overflows or underflows.
 fn at_least(m: usize, p: f64, rank: usize) -> f64 {
     if p <= 0.0 || p >= 1.0 {
         return if p >= 1.0 || rank == 0 { 1.0 } else { 0.0 };
@@ -68,7 +68,7 @@ fn at_least(m: usize, p: f64, rank: usize) -> f64 {
         if k >= rank {
             upper += term;
         }
-        // Terms this small change no digit of the sum.
+        // Smaller terms change no digit of the sum.
         term > 1e-17
     };
     let (mut k, mut term) = (mode, 1.0);
@@ -87,9 +87,9 @@ fn at_least(m: usize, p: f64, rank: usize) -> f64 {
     upper / total
 }
 
-/// The interval of median(b) / median(a) of two independent series, and the ratio itself between its ends.
-/// On a logarithmic scale the distances of either median from its ends add up as squares (Zou and Donner's MOVER).
-/// `None` when a series is empty or holds what is no positive number.
+/// Ratio median(b) / median(a) of two independent series, and its interval.
+/// On a logarithmic scale, the distances of the medians from their ends add in quadrature (Zou and Donner's MOVER).
+/// `None` if a series is empty or has a value that is not positive.
 pub fn ratio_interval(a: &[f64], b: &[f64], confidence: Confidence) -> Option<(f64, Interval)> {
     let logs = |samples: &[f64]| -> Option<(f64, Interval)> {
         if samples.iter().any(|x| !(*x > 0.0 && x.is_finite())) {
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn deviations_are_those_that_hold_the_share() {
-        // Of many throws of a coin: a side of the share lies z·√m/2 beyond the middle.
+        // For many tosses of a coin, the bound lies z·√m/2 beyond the middle.
         let throws = 4_000_000;
         for confidence in [CONFIDENCE, ALARM] {
             let beyond = confidence.deviations * sqrt(f64::from(throws)) / 2.0;
@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    /// The share of 2000 series whose interval holds the median 0. A sample remembers the one before by `memory`.
+    /// Share of 2000 autoregressive series with factor `memory` whose interval contains the true median, 0.
     fn coverage(n: usize, memory: f64, confidence: Confidence) -> f64 {
         let mut random = Random::new(11);
         let covered = (0..2000).filter(|_| {
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn it_holds_the_median_as_often_as_it_says_where_samples_are_many_for_their_memory() {
-        // Three deviations of 2000 trials are 1.5 % at 95 %, and 0.7 % at 99 %. More is too wide, but no lie.
+        // Three standard deviations of 2000 trials are 1.5 % at 95 % and 0.7 % at 99 %. More coverage is conservative.
         for (n, memory, confidence, wanted) in [
             (20, 0.0, CONFIDENCE, 0.95),
             (100, 0.0, CONFIDENCE, 0.95),
@@ -208,7 +208,7 @@ mod tests {
             (500, 0.8, CONFIDENCE, 0.95),
             (100, 0.5, ALARM, 0.99),
             (500, 0.8, ALARM, 0.99),
-            // Not enough for their memory of nine samples; this is what is left.
+            // Too few samples for an autocorrelation time of nine; this is the coverage that remains.
             (100, 0.8, CONFIDENCE, 0.935),
             (40, 0.8, CONFIDENCE, 0.91),
             (20, 0.8, CONFIDENCE, 0.86),

@@ -1,28 +1,28 @@
-//! What a series looks like beyond its median: whether it moves, has two levels, or remembers.
+//! Properties of a series beyond its median: drift, bimodality, autocorrelation.
 
 use super::{ALARM, Interval, median, sorted};
 
-/// Movements below this share are not worth a flag, however certain.
-const LEAST_DRIFT: f64 = 0.01;
-/// Two levels closer than this share of the median are not worth a flag.
-const LEAST_GAP: f64 = 0.02;
-/// Distance of two levels over the spread within them. A normal distribution that is cut in half has 2.7, an even one 3.5.
+/// Smallest relative drift that is flagged.
+const MIN_DRIFT: f64 = 0.01;
+/// Smallest relative distance of two levels that is flagged.
+const MIN_GAP: f64 = 0.02;
+/// Smallest distance of two levels over the spread within them. A normal distribution cut in half has 2.7, a uniform one 3.5.
 const SEPARATION: f64 = 4.5;
 
-/// Fewest samples of a part of a series that are compared with those of another.
-const LEAST_PART: usize = 5;
+/// Fewest samples of a part that is compared with another.
+const MIN_PART: usize = 5;
 
-/// How the later part of a series differs from the earlier.
+/// Change of the median between two parts of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Drift {
-    /// Median of the later part over that of the earlier, less 1.
+    /// Median of the later part over that of the earlier, minus 1.
     pub change: f64,
-    /// Whether it is more than chance, and more than 1 %.
+    /// Whether it is significant and above 1 %.
     pub is_real: bool,
 }
 
-/// Compares the last third with the first, and what is after with what is before at every tenth, so that a step near an end
-/// is found, too. The largest real change counts, else that of the thirds. `None` with fewer than fifteen samples.
+/// Compares the last third with the first, and both sides of every tenth, so that a step near an end is found, too.
+/// Returns the largest significant change, else that of the thirds. `None` with fewer than fifteen samples.
 pub fn drift(samples: &[f64]) -> Option<Drift> {
     let n = samples.len();
     let thirds = change(&samples[..n / 3], &samples[n - n / 3..])?;
@@ -35,34 +35,34 @@ pub fn drift(samples: &[f64]) -> Option<Drift> {
 }
 
 fn change(before: &[f64], after: &[f64]) -> Option<Drift> {
-    if before.len().min(after.len()) < LEAST_PART {
+    if before.len().min(after.len()) < MIN_PART {
         return None;
     }
     let change = median(after)? / median(before)? - 1.0;
-    // As if samples were independent: a series that wanders by more than a percent drifts. Ends of two such intervals meet
-    // by chance far less often than once in a hundred times.
+    // Samples are treated as independent: a series that wanders by more than 1 % drifts. Two such intervals separate by chance
+    // far less often than once in a hundred series.
     let interval = |part: &[f64]| Some(Interval::of_sorted(&sorted(part)?, part.len(), ALARM));
     let (before, after) = (interval(before)?, interval(after)?);
     let apart = before.high < after.low || after.high < before.low;
-    Some(Drift { change, is_real: apart && change.abs() > LEAST_DRIFT })
+    Some(Drift { change, is_real: apart && change.abs() > MIN_DRIFT })
 }
 
-/// Whether the samples sit on two levels, as with two clocks or two placements in memory.
+/// Whether the samples form two levels, as with two clock rates or two placements in memory.
 pub fn bimodal(samples: &[f64]) -> bool {
     let Some(sorted) = sorted(samples) else { return false };
     let n = sorted.len();
     if n < 20 {
         return false;
     }
-    // A level has at least a tenth of the samples: the rest are outliers.
+    // A level has at least a tenth of the samples; fewer are outliers.
     let least = n.div_ceil(10);
     (least..=n - least).any(|cut| {
         let (low, high) = sorted.split_at(cut);
         let gap = middle(high) - middle(low);
         let spread = (spread(low) * cut as f64 + spread(high) * (n - cut) as f64) / n as f64;
-        // The step between the levels must be wide itself, or any slope would be two levels.
+        // The gap between the levels must be wide, or any slope would count as two levels.
         let step = high[0] - low[cut - 1];
-        gap > LEAST_GAP * middle(&sorted).abs() && gap > SEPARATION * spread && step > gap / 4.0
+        gap > MIN_GAP * middle(&sorted).abs() && gap > SEPARATION * spread && step > gap / 4.0
     })
 }
 
@@ -70,12 +70,12 @@ fn middle(sorted: &[f64]) -> f64 {
     sorted[sorted.len() / 2]
 }
 
-/// As a standard deviation if the level is normal: the middle half spans 1.35 of them.
+/// Standard deviation estimated from the interquartile range, which is 1.35 standard deviations of a normal distribution.
 fn spread(sorted: &[f64]) -> f64 {
     (sorted[sorted.len() * 3 / 4] - sorted[sorted.len() / 4]) / 1.35
 }
 
-/// Autocorrelation of the ranks at a lag: outliers do not drown it, and scale does not matter.
+/// Autocorrelation of the ranks at a lag: robust against outliers, independent of scale.
 pub fn autocorrelation(samples: &[f64], lag: usize) -> f64 {
     let ranks = centered_ranks(samples);
     let total: f64 = ranks.iter().map(|x| x * x).sum();
@@ -83,7 +83,7 @@ pub fn autocorrelation(samples: &[f64], lag: usize) -> f64 {
     if total > 0.0 { products.map(|(a, b)| a * b).sum::<f64>() / total } else { 0.0 }
 }
 
-/// Ranks less their mean; equal samples share the mean of their ranks.
+/// Ranks minus their mean; equal samples share their mean rank.
 pub(super) fn centered_ranks(samples: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..samples.len()).collect();
     order.sort_unstable_by(|a, b| samples[*a].total_cmp(&samples[*b]));
@@ -117,7 +117,7 @@ mod tests {
             (noise(90, |i, r| if i < 45 { 1.0 } else { 1.1 } + 0.02 * r.normal()), true),
             (noise(90, |i, r| if i < 79 { 1.0 } else { 1.3 } + 0.02 * r.normal()), true),
             (noise(90, |i, r| if i < 11 { 1.3 } else { 1.0 } + 0.02 * r.normal()), true),
-            // Certain, but too small to matter.
+            // Significant, but too small to matter.
             (noise(300, |i, _| 1.0 + 0.000_01 * i as f64), false),
         ] {
             assert_eq!(drift(&series).unwrap().is_real, expected);

@@ -1,4 +1,4 @@
-//! What follows from points of a machine that is known.
+//! Calibrations of machines whose factors are known.
 
 use super::*;
 use calc_core::provenance::Provenance;
@@ -56,8 +56,8 @@ fn record(kernel: Kernel, bytes: f64, flops: f64, time: f64) -> BenchJson {
     }
 }
 
-/// A machine of 50 GB/s whose products of vectors reach `share` of it and cost 5 µs each, and of 1 TFLOP/s whose products of
-/// matrices reach half of it and compute for 20 tokens more. Reading is disturbed but once, and `reads` says how much it is then.
+/// A machine of 50 GB/s whose GEMV reaches `share` of it with a floor of 5 µs, and of 1 TFLOP/s whose GEMM reaches half of it with
+/// 20 extra tokens of work. All readings but one are disturbed; `reads` is their rate.
 fn records(share: f64, best: f64) -> Vec<BenchJson> {
     let mut reads = [30e9, best, 20e9].into_iter();
     let points = points(1 << 28);
@@ -155,7 +155,7 @@ fn files_that_are_written_can_be_read_and_measured_roofs_count() {
         assert_eq!(bandwidth.provenance, Provenance::Measured);
         let peak = device.peaks.get(ComputeClass::Fp32).unwrap();
         assert_eq!((peak.value.get(), peak.provenance), (1e12, Provenance::Measured));
-        // What was not measured is the datasheet's, and what was stands beside it.
+        // Values that were not measured are the datasheet's.
         let bf16 = device.peaks.get(ComputeClass::Bf16).map(|fact| fact.provenance);
         assert_eq!(bf16, base.map(|_| Provenance::Derived));
         assert_eq!(

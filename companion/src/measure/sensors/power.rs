@@ -1,27 +1,27 @@
-//! Meters of energy and of power: RAPL, and the battery.
+//! Energy and power meters: RAPL and the battery.
 
 use super::{Reading, Sensors};
 
 const METERS: &str = "sys/class/powercap";
 const SUPPLIES: &str = "sys/class/power_supply";
 
-/// Meters of energy at one moment, one for each processor package.
+/// Energy meters at one moment, one per processor package.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Energy(pub(crate) Vec<Meter>);
 
-/// One of them.
+/// One meter.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Meter {
-    /// Its folder.
+    /// Its sysfs folder.
     pub(crate) zone: String,
-    /// Joules since some moment.
+    /// Counter value [J].
     pub(crate) joules: f64,
-    /// Where it starts anew, in joules.
+    /// Range, at which the counter wraps [J].
     pub(crate) range: f64,
 }
 
 impl Energy {
-    /// Joules of all packages from this reading to a later one.
+    /// Energy of all packages between this reading and a later one [J].
     pub(crate) fn until(&self, later: &Self) -> Reading<f64> {
         let same = |(a, b): (&Meter, &Meter)| a.zone == b.zone;
         if self.0.len() != later.0.len() || !self.0.iter().zip(&later.0).all(same) {
@@ -32,26 +32,26 @@ impl Energy {
 }
 
 impl Meter {
-    /// Joules to a later reading. Each meter starts anew on its own, at most once in between.
+    /// Energy until a later reading [J]. Each counter wraps on its own, at most once in between.
     fn until(&self, later: &Self) -> Reading<f64> {
         let passed = later.joules - self.joules;
         let joules = if passed < 0.0 { passed + self.range } else { passed };
-        // No package takes nothing: a host that shows no meter to its guests shows one that stands still.
+        // A package always uses energy; a counter that does not move belongs to a host that hides it from its guests.
         if joules > 0.0 { Ok(joules) } else { Err(format!("/{METERS}/{} stands still", self.zone)) }
     }
 }
 
 impl Sensors {
-    /// Energy of all processor packages, by RAPL.
+    /// Energy counters of all processor packages, by RAPL.
     pub(crate) fn package_energy(&self) -> Reading<Energy> {
         let zones = self.folder(METERS).into_iter().filter(|name| {
-            // `intel-rapl:0` is a package, on AMD, too; `intel-rapl:0:1` is a part of it.
+            // `intel-rapl:0` is a package, also on AMD; `intel-rapl:0:1` is a part of it.
             name.starts_with("intel-rapl:") && name.matches(':').count() == 1
         });
         let mut meters = Vec::new();
         for zone in zones {
             let folder = format!("{METERS}/{zone}");
-            // `psys` holds the packages already.
+            // `psys` includes the packages.
             if self.text(&format!("{folder}/name")).is_ok_and(|name| !name.starts_with("package")) {
                 continue;
             }
@@ -66,7 +66,7 @@ impl Sensors {
         }
     }
 
-    /// What the batteries give now, in watts: the whole machine with its screen.
+    /// Discharge power of the batteries [W]: the whole machine including its screen.
     pub(crate) fn battery_power(&self) -> Reading<f64> {
         let mut watts = 0.0;
         let mut missing = "no battery is discharging".to_owned();
@@ -75,7 +75,7 @@ impl Sensors {
             if !self.feeds_the_machine(&folder) {
                 continue;
             }
-            // One that cannot be read does not hide another.
+            // A battery that cannot be read does not hide another.
             match self.supply_power(&folder) {
                 Ok(more) => watts += more,
                 Err(why) => missing = why,
@@ -84,7 +84,7 @@ impl Sensors {
         if watts > 0.0 { Ok(watts) } else { Err(missing) }
     }
 
-    /// Whether this is a battery of the machine, and discharging. That of a mouse feeds a device, as its scope says.
+    /// Whether this is the machine's own battery, discharging. A mouse's battery has the scope `Device`.
     fn feeds_the_machine(&self, folder: &str) -> bool {
         let is_known = |file: &str, expected: &str| {
             self.text(&format!("{folder}/{file}")).map(|text| text == expected).ok()
@@ -94,7 +94,7 @@ impl Sensors {
             && is_known("scope", "Device") != Some(true)
     }
 
-    /// Some drivers count what leaves a battery as negative.
+    /// Some drivers report discharge as negative.
     fn supply_power(&self, folder: &str) -> Reading<f64> {
         let number = |file: &str| self.number(&format!("{folder}/{file}"));
         let product = || Ok::<f64, String>(number("voltage_now")? * number("current_now")? * 1e-6);
@@ -121,7 +121,7 @@ mod tests {
     fn each_package_starts_anew_on_its_own() {
         let before = energy(&[("intel-rapl:0", 262_100.0), ("intel-rapl:1", 1_000.0)]);
         let after = energy(&[("intel-rapl:0", 7.0), ("intel-rapl:1", 1_050.0)]);
-        // 43 J to the end of the range, 7 J after it, and 50 J of the other package.
+        // 43 J until the counter wraps, 7 J after it, and 50 J of the other package.
         let joules = before.until(&after).unwrap();
         assert!((joules - 100.0).abs() < 1e-6, "{joules}");
     }

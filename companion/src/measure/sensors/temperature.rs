@@ -1,26 +1,26 @@
-//! The temperature of the processor, and which sensor tells it.
+//! Temperature of the processor, and the sensor that reports it.
 
 use super::{Reading, Sensors};
 
-/// A temperature, and whose.
+/// A temperature with its sensor.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Temperature {
-    /// In °C.
+    /// Temperature [°C].
     pub(crate) celsius: f64,
-    /// Name of the chip or of the zone.
+    /// Name of the chip or thermal zone.
     pub(crate) sensor: String,
 }
 
-/// Who tells the temperature of a processor, best first. What is none of these may be a drive or a wireless card.
+/// Sensors of a processor's temperature, best first. Any other may be a drive or a wireless card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    /// A driver that is made for it.
+    /// A driver for processors.
     Chip,
-    /// The zone of the package.
+    /// The package's thermal zone.
     Package,
-    /// A zone that has the processor in its name.
+    /// A zone with the processor in its name.
     Zone,
-    /// Anything else.
+    /// Any other sensor.
     Other,
 }
 
@@ -37,11 +37,11 @@ impl Rank {
 }
 
 impl Sensors {
-    /// The warmest reading of the sensors that are closest to the processor.
+    /// The highest reading of the best kind of sensor.
     pub(crate) fn temperature(&self) -> Reading<Temperature> {
         let mut all = self.zones();
         all.extend(self.chips());
-        // Of the best kind only, so that two readings are of the same sensor.
+        // Only of the best kind, so that two readings come from the same sensor.
         let best = all.iter().map(|found| Rank::of(&found.sensor)).min();
         all.into_iter()
             .filter(|found| Some(Rank::of(&found.sensor)) == best)
@@ -75,7 +75,7 @@ impl Sensors {
         found
     }
 
-    /// The kernel counts in thousandths.
+    /// Linux reports thousandths of °C.
     fn celsius(&self, sensor: String, path: &str) -> Option<Temperature> {
         let thousandths = self.number(path).ok()?;
         Some(Temperature { celsius: thousandths / 1000.0, sensor })

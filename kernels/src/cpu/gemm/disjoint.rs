@@ -1,4 +1,4 @@
-//! Rows of a result that workers write side by side, and the call of the library.
+//! Disjoint parts of one result matrix for concurrent workers, and the call of the library `gemm`.
 #![expect(
     unsafe_code,
     reason = "workers write disjoint parts of one slice; the library takes pointers"
@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use super::GemmDims;
 use crate::cpu::threads::Worker;
 
-/// A slice of which each worker gets its rows.
+/// A matrix that workers write to, each its own rows or columns.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DisjointRows<'a, T> {
     start: *mut T,
@@ -35,11 +35,11 @@ impl<'a, T> DisjointRows<'a, T> {
     }
 }
 
-/// Numbers that the library multiplies.
+/// Element types that the library multiplies.
 pub trait Float: Copy + Send + Sync + 'static {
-    /// 0
+    /// Zero.
     const ZERO: Self;
-    /// 1
+    /// One.
     const ONE: Self;
 }
 
@@ -53,7 +53,7 @@ impl Float for half::f16 {
     const ONE: Self = Self::ONE;
 }
 
-/// This worker's columns of Y = X·Wᵀ, on the calling thread: rows of X and W are `pitch` apart. A worker asks once per run.
+/// Computes this worker's columns of Y = X·Wᵀ on the calling thread. Rows of X and W are `pitch` apart. A worker asks once per run.
 pub(super) fn columns<T: Float>(
     worker: Worker,
     shape: GemmDims,

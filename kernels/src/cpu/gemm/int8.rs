@@ -1,4 +1,4 @@
-//! INT8 times INT8 in 32 bits, exact: tiles of four rows of X and six of W.
+//! INT8 GEMM with INT32 accumulation, exact: tiles of four rows of X by six rows of W.
 
 #[cfg(target_arch = "aarch64")]
 mod neon;
@@ -9,28 +9,28 @@ use super::disjoint::DisjointRows;
 use crate::cpu::isa::{Isa, Level};
 use crate::cpu::threads::Pool;
 
-/// Rows are filled up with zeros to whole steps of this many bytes.
+/// Rows are padded with zeros to a multiple of this many bytes.
 const STEP: usize = 64;
 /// Rows of X in a tile.
-const TALL: usize = 4;
-/// Rows of W in a tile: 24 sums, four bytes of X and one of W fit into 32 registers.
-const WIDE: usize = 6;
-/// The largest K whose sums fit into 32 bits, with the offset of 128.
-pub const LONGEST: usize = 65_536;
+const TILE_ROWS: usize = 4;
+/// Rows of W in a tile: 24 accumulators, four vectors of X and one of W fit into 32 registers.
+const TILE_COLS: usize = 6;
+/// Largest K whose sums fit into 32 bits, including the offset of 128.
+pub const MAX_K: usize = 65_536;
 
-/// As much as a vector holds, where it is loaded at once.
+/// One vector register of bytes, aligned for loads.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 struct Line([i8; STEP]);
 
-/// A matrix of bytes in two's complement, its rows filled up to whole vectors.
+/// A matrix of signed bytes, rows padded to whole vectors.
 #[derive(Debug, Clone)]
 pub struct IntMatrix {
     rows: usize,
-    /// Lines of a row: an odd number, so that rows begin in different places of the caches.
+    /// Vectors per row: an odd number, so that rows start at different cache sets.
     stride: usize,
     codes: Vec<Line>,
-    /// 128 · the sum of a row: what adding 128 to the other side is too much.
+    /// 128 · the sum of a row: the correction for adding 128 to the other operand.
     #[cfg(target_arch = "x86_64")]
     excess: Vec<i32>,
 }
@@ -39,10 +39,10 @@ impl IntMatrix {
     /// A matrix from rows of `cols`.
     ///
     /// # Panics
-    /// When there are not `rows` times `cols` values, or more than 65,536 columns, whose sums may not fit.
+    /// When the number of values is not `rows` · `cols`, or `cols` exceeds [`MAX_K`].
     pub fn new(rows: usize, cols: usize, values: &[i8]) -> Self {
         assert_eq!(values.len(), rows * cols, "values of this shape");
-        assert!(cols <= LONGEST, "sums of 32 bits");
+        assert!(cols <= MAX_K, "sums of 32 bits");
         let stride = cols.div_ceil(STEP) | 1;
         let mut codes = vec![Line([0; STEP]); rows * stride];
         for (to, from) in codes.chunks_mut(stride).zip(values.chunks(cols)) {
@@ -69,10 +69,10 @@ fn excess(row: &[Line]) -> i32 {
     row.iter().flat_map(|line| line.0).map(|code| 128 * i32::from(code)).sum()
 }
 
-/// Y = X·Wᵀ in 32 bits.
+/// GEMM, Y = X·Wᵀ, with INT32 results.
 ///
 /// # Panics
-/// When K differs, or Y has not M · N places.
+/// When K differs, or Y does not have M · N elements.
 pub fn gemm_int8(isa: Isa, pool: &mut Pool, x: &IntMatrix, w: &IntMatrix, y: &mut [i32]) {
     assert_eq!(x.stride, w.stride, "operands of one K");
     assert_eq!(y.len(), x.rows * w.rows, "a place per row of X and row of W");
@@ -80,12 +80,12 @@ pub fn gemm_int8(isa: Isa, pool: &mut Pool, x: &IntMatrix, w: &IntMatrix, y: &mu
     pool.run(|worker| {
         let share = worker.share(x.rows, 1);
         let y = y.rows(worker, x.rows, w.rows);
-        // A few rows of W stay in the nearest cache while all rows of X go by.
-        for wide in (0..w.rows).step_by(WIDE) {
-            for tall in share.clone().step_by(TALL) {
+        // A few rows of W stay in L1 while all rows of X stream past.
+        for wide in (0..w.rows).step_by(TILE_COLS) {
+            for tall in share.clone().step_by(TILE_ROWS) {
                 let tile = tile(isa, x, w, tall, wide);
                 for (i, row) in tile.iter().enumerate().take(share.end - tall) {
-                    let count = WIDE.min(w.rows - wide);
+                    let count = TILE_COLS.min(w.rows - wide);
                     let place = (tall - share.start + i) * w.rows + wide;
                     y[place..place + count].copy_from_slice(&row[..count]);
                 }
@@ -94,9 +94,9 @@ pub fn gemm_int8(isa: Isa, pool: &mut Pool, x: &IntMatrix, w: &IntMatrix, y: &mu
     });
 }
 
-type Tile = [[i32; WIDE]; TALL];
+type Tile = [[i32; TILE_COLS]; TILE_ROWS];
 
-/// The instruction set whose kernel runs on this one.
+/// Instruction set of the kernel that runs on a processor with `isa`.
 pub(in crate::cpu) const fn level(isa: Isa) -> Level {
     match isa.level() {
         Level::Avx2 | Level::AvxVnni | Level::Avx512 => Level::Avx2,
@@ -105,10 +105,10 @@ pub(in crate::cpu) const fn level(isa: Isa) -> Level {
     }
 }
 
-/// A tile of Y; rows beyond the end repeat the last one.
+/// One tile of Y; rows beyond the end repeat the last one.
 fn tile(isa: Isa, x: &IntMatrix, w: &IntMatrix, tall: usize, wide: usize) -> Tile {
-    let xs: [_; TALL] = std::array::from_fn(|i| x.row((tall + i).min(x.rows - 1)));
-    let ws: [_; WIDE] = std::array::from_fn(|j| w.row((wide + j).min(w.rows - 1)));
+    let xs: [_; TILE_ROWS] = std::array::from_fn(|i| x.row((tall + i).min(x.rows - 1)));
+    let ws: [_; TILE_COLS] = std::array::from_fn(|j| w.row((wide + j).min(w.rows - 1)));
     match level(isa) {
         #[cfg(target_arch = "x86_64")]
         Level::Avx512Vnni => {
@@ -129,8 +129,8 @@ fn tile(isa: Isa, x: &IntMatrix, w: &IntMatrix, tall: usize, wide: usize) -> Til
 }
 
 /// Dot products in plain Rust.
-fn plain(xs: [&[Line]; TALL], ws: [&[Line]; WIDE]) -> Tile {
-    let mut tile = [[0; WIDE]; TALL];
+fn plain(xs: [&[Line]; TILE_ROWS], ws: [&[Line]; TILE_COLS]) -> Tile {
+    let mut tile = [[0; TILE_COLS]; TILE_ROWS];
     for (x, sums) in xs.iter().zip(&mut tile) {
         for (w, sum) in ws.iter().zip(sums) {
             *sum = x.iter().zip(*w).map(|(x, w)| dot(&x.0, &w.0)).sum();

@@ -1,7 +1,7 @@
-//! Rows in vectors of 256 bits, with FMA and F16C.
+//! GEMV rows with AVX2, FMA and F16C.
 //!
-//! A chunk is taken in two halves of 32 bytes. Products of bytes are added up in 16 bits first, where two of the largest
-//! fit: 2 · 128 · 127 and 4 · 24 · 127 are below 2¹⁵.
+//! A chunk is processed in two halves of 32 bytes. Products of bytes are accumulated in 16 bits first, which hold two of the
+//! largest: 2 · 128 · 127 and 4 · 24 · 127 are below 2¹⁵.
 #![expect(unsafe_code, reason = "vector instructions")]
 
 use std::arch::x86_64::{
@@ -23,12 +23,12 @@ use super::walk::walk;
 use super::x86::{E2M1_TABLE, E4M3_BY_F16, bf16x4, e8m0x4, f16x4, word};
 use crate::pack::{CodeKind, Layout, NF4, RowRef};
 
-/// Numbers of a vector.
+/// FP32 lanes of a vector.
 const WIDTH: usize = 8;
 
-/// The sum of a row.
+/// Dot product of a row with the input.
 pub(super) fn row(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
-    // SAFETY: the parent module comes here with an `Isa` of this level or a wider one only, so the processor has the features.
+    // SAFETY: the parent module calls this only with an `Isa` of this level or wider, so the processor has the features.
     unsafe { row_vectors(layout, row, x) }
 }
 
@@ -71,7 +71,7 @@ fn floats(layout: Layout, row: RowRef<'_>, x: &[Floats]) -> f32 {
             }
         }),
         Layout::Fp8E4m3 => {
-            // Sign-extended and moved by 7, the sign is in place, exponent and mantissa are, and bit 14 is a second sign.
+            // Sign-extended and shifted by 7, all fields are where FP16 has them; bit 14, a copy of the sign, is masked off.
             let without = _mm256_set1_epi16(!0x4000);
             walk::<64, 0, 0, _>(row, x, |chunk, x| {
                 for i in 0..4 {
@@ -98,7 +98,7 @@ fn floats(layout: Layout, row: RowRef<'_>, x: &[Floats]) -> f32 {
     total(_mm256_add_ps(_mm256_add_ps(a, b), _mm256_add_ps(c, d))) * last
 }
 
-/// Sums of eight products each.
+/// Sums of eight products per lane.
 #[target_feature(enable = "avx2,fma")]
 fn dot_nf4(tables: [__m256; 2], codes: __m256i, x: &[Floats; 2], half: usize) -> __m256 {
     let x = |i: usize| load_floats(&x[i / 4].0[16 * (i % 4) + WIDTH * half..]);
@@ -113,7 +113,7 @@ fn dot_nf4(tables: [__m256; 2], codes: __m256i, x: &[Floats; 2], half: usize) ->
     _mm256_add_ps(even, odd)
 }
 
-/// The values of codes in the lowest four bits: three bits choose within a table, the fourth between the tables.
+/// NF4 values of the lowest 4 bits: three bits index a table, the fourth selects one of two tables.
 #[target_feature(enable = "avx2")]
 fn nf4([negative, positive]: [__m256; 2], codes: __m256i) -> __m256 {
     let negative = _mm256_permutevar8x32_ps(negative, codes);
@@ -122,7 +122,7 @@ fn nf4([negative, positive]: [__m256; 2], codes: __m256i) -> __m256 {
     _mm256_blendv_ps(negative, positive, fourth_bit_as_sign)
 }
 
-/// Adds the products of 16 weights in FP16 with a quarter of a chunk.
+/// Accumulates 16 FP16 weights times a quarter of a chunk.
 #[target_feature(enable = "avx2,fma,f16c")]
 fn add_f16(sums: &mut [__m256; 4], weights: __m256i, x: &Floats, quarter: usize) {
     let low = _mm256_cvtph_ps(_mm256_castsi256_si128(weights));
@@ -161,10 +161,10 @@ fn bytes(layout: Layout, row: RowRef<'_>, x: &[Bytes]) -> f32 {
     total(_mm256_add_ps(sums[0], sums[1]))
 }
 
-/// Sums of four products each, exact, times the input's scales.
+/// Exact sums of four products per lane, times the scales of the input.
 #[target_feature(enable = "avx2,fma")]
 fn dot_bytes(codes: __m256i, x: &Bytes, half: usize) -> __m256 {
-    // The instruction wants unsigned bytes: the weight gives its sign to the input.
+    // `maddubs` takes unsigned times signed bytes: the weight's sign is moved to the input.
     let signed = _mm256_sign_epi8(load_codes(&x.codes[32 * half..]), codes);
     let pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(codes), signed);
     let sums = _mm256_cvtepi32_ps(_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
@@ -235,7 +235,7 @@ fn nibbles(layout: Layout, row: RowRef<'_>, x: &[Nibbles]) -> f32 {
     total(_mm256_add_ps(sums[0], sums[1])) * last
 }
 
-/// Sums of eight products each, exact, times the input's scales.
+/// Exact sums of eight products per lane, times the scales of the input.
 #[target_feature(enable = "avx2,fma")]
 fn dot_nibbles(codes: __m256i, x: &Nibbles, half: usize) -> __m256 {
     let mask = _mm256_set1_epi8(15);
@@ -243,7 +243,7 @@ fn dot_nibbles(codes: __m256i, x: &Nibbles, half: usize) -> __m256 {
     dot(_mm256_and_si256(codes, mask), high, x, half)
 }
 
-/// The same with the weights in a table.
+/// As [`dot_nibbles`], with weights from a table.
 #[target_feature(enable = "avx2,fma")]
 fn dot_table(table: __m256i, codes: __m256i, x: &Nibbles, half: usize) -> __m256 {
     let mask = _mm256_set1_epi8(15);
@@ -261,7 +261,7 @@ fn dot(low: __m256i, high: __m256i, x: &Nibbles, half: usize) -> __m256 {
     _mm256_mul_ps(_mm256_cvtepi32_ps(sums), load_floats(&x.scale[WIDTH * half..]))
 }
 
-/// Of four scales, the two that belong to a half, each for four lanes.
+/// The two of four scales that belong to a half, each for four lanes.
 #[target_feature(enable = "avx2")]
 fn two_of(scales: __m128, half: usize) -> __m256 {
     let places =
@@ -283,7 +283,7 @@ fn bf16(bytes: [u8; 2]) -> __m256 {
 fn total(sums: __m256) -> f32 {
     let four = _mm256_extractf128_ps::<1>(sums);
     let four = _mm_add_ps(four, _mm256_castps256_ps128(sums));
-    // SAFETY: four numbers are an array of four numbers.
+    // SAFETY: the vector has the size and alignment needs of the array.
     let four: [f32; 4] = unsafe { std::mem::transmute(four) };
     (four[0] + four[1]) + (four[2] + four[3])
 }
@@ -325,7 +325,7 @@ fn load_floats(floats: &[f32]) -> __m256 {
     unsafe { _mm256_loadu_ps(floats.as_ptr()) }
 }
 
-/// The values 8 · i … 8 · i + 7 of a chunk.
+/// Input values 8 · i … 8 · i + 7 of a chunk.
 #[target_feature(enable = "avx2")]
 fn values(x: &Floats, i: usize) -> __m256 {
     load_floats(&x.0[WIDTH * i..])

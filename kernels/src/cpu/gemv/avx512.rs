@@ -1,7 +1,7 @@
-//! Rows in vectors of 512 bits, with dot products of bytes (VNNI).
+//! GEMV rows with AVX-512 and VNNI.
 //!
-//! A chunk is 64 bytes of codes, or their 64 elements. Bytes are unsigned on the side of the weights: an offset is added to
-//! them and its part of the sum is where the sum starts, so that integers stay exact.
+//! A chunk is 64 bytes of codes or 64 elements. VNNI takes unsigned weights: an offset is added to the codes, and its share of
+//! the sum is the accumulator's start value, so that integers stay exact.
 #![expect(unsafe_code, reason = "vector instructions")]
 
 use std::arch::x86_64::{
@@ -23,9 +23,9 @@ use super::walk::walk;
 use super::x86::{E2M1_TABLE, E4M3_BY_F16, bf16x4, e8m0x4, f16x4, word};
 use crate::pack::{CodeKind, Layout, NF4, RowRef};
 
-/// The sum of a row.
+/// Dot product of a row with the input.
 pub(super) fn row(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
-    // SAFETY: the parent module comes here with an `Isa` of this level only, so the processor has the features.
+    // SAFETY: the parent module calls this only with an `Isa` of this level, so the processor has the features.
     unsafe { row_vectors(layout, row, x) }
 }
 
@@ -68,7 +68,7 @@ fn floats(layout: Layout, row: RowRef<'_>, x: &[Floats]) -> f32 {
             }
         }),
         Layout::Fp8E4m3 => {
-            // Sign-extended and moved by 7, the sign is in place, exponent and mantissa are, and bit 14 is a second sign.
+            // Sign-extended and shifted by 7, all fields are where FP16 has them; bit 14, a copy of the sign, is masked off.
             let without = _mm512_set1_epi16(!0x4000);
             walk::<64, 0, 0, _>(row, x, |chunk, x| {
                 for half in [0, 1] {
@@ -94,10 +94,10 @@ fn floats(layout: Layout, row: RowRef<'_>, x: &[Floats]) -> f32 {
     total(sums) * last
 }
 
-/// Sums of eight products each, in two chains.
+/// Sums of eight products per lane, in two dependency chains.
 #[target_feature(enable = "avx512f,fma")]
 fn dot_nf4(table: __m512, codes: __m512i, x: &[Floats; 2]) -> __m512 {
-    // The permutation looks at the lowest four bits of an index only.
+    // The permutation reads only the lowest 4 bits of an index.
     let weights = |codes| _mm512_permutexvar_ps(codes, table);
     let even = _mm512_mul_ps(weights(codes), values(&x[0], 0));
     let odd = _mm512_mul_ps(weights(_mm512_srli_epi32::<4>(codes)), values(&x[0], 1));
@@ -110,7 +110,7 @@ fn dot_nf4(table: __m512, codes: __m512i, x: &[Floats; 2]) -> __m512 {
     _mm512_add_ps(even, odd)
 }
 
-/// Adds products to one of four sums, and passes on to the next: an addition waits for the one four steps before it.
+/// Accumulates into one of four accumulators and rotates them, which hides the latency of the addition.
 #[target_feature(enable = "avx512f,fma")]
 fn add(sums: &mut [__m512; 4], values: __m512, factors: __m512) {
     let [first, second, third, fourth] = *sums;
@@ -122,7 +122,7 @@ fn total([a, b, c, d]: [__m512; 4]) -> f32 {
     _mm512_reduce_add_ps(_mm512_add_ps(_mm512_add_ps(a, b), _mm512_add_ps(c, d)))
 }
 
-/// Adds the products of 32 weights in FP16 with one half of a chunk.
+/// Accumulates 32 FP16 weights times a half of a chunk.
 #[target_feature(enable = "avx512f,avx512dq,fma,f16c")]
 fn add_f16(sums: &mut [__m512; 4], weights: __m512i, x: &Floats, half: usize) {
     let low = _mm512_cvtph_ps(_mm512_castsi512_si256(weights));
@@ -169,7 +169,7 @@ fn bytes(layout: Layout, row: RowRef<'_>, x: &[Bytes]) -> f32 {
     total(sums)
 }
 
-/// Sums of four products each, exact.
+/// Exact sums of four products per lane.
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn dot_bytes(codes: __m512i, x: &Bytes) -> __m512 {
     let unsigned = _mm512_xor_si512(codes, _mm512_set1_epi8(i8::MIN));
@@ -217,7 +217,7 @@ fn nibbles(layout: Layout, row: RowRef<'_>, x: &[Nibbles]) -> f32 {
         Layout::GgufQ4_0 => {
             let (places, scale_places) = q4_0_places();
             walk::<72, 0, 0, _>(row, x, |chunk, x| {
-                // Two loads have all 72 bytes; a permutation of words leaves out the scales.
+                // Two loads cover all 72 bytes; a permutation of 16-bit words skips the scales.
                 let start = load(chunk.codes);
                 let codes = _mm512_permutex2var_epi16(start, places, load(&chunk.codes[8..]));
                 let scales = _mm512_permutexvar_epi16(scale_places, start);
@@ -231,8 +231,8 @@ fn nibbles(layout: Layout, row: RowRef<'_>, x: &[Nibbles]) -> f32 {
     _mm512_reduce_add_ps(sum) * last
 }
 
-/// Where the words of codes are in four blocks of 18 bytes: below 32 in the first 64 bytes, from there on in the last 64;
-/// and where the scale of each lane is.
+/// Permutation indices for four Q4_0 blocks of 18 bytes: of the code words (below 32 in the first 64 bytes, else in the last
+/// 64), and of the scale of each lane.
 #[target_feature(enable = "avx512f")]
 fn q4_0_places() -> (__m512i, __m512i) {
     let (mut codes, mut scales) = ([0_u8; 64], [0_u8; 64]);
@@ -244,7 +244,7 @@ fn q4_0_places() -> (__m512i, __m512i) {
     (load(&codes), load(&scales))
 }
 
-/// Sums of eight products each, exact, times the input's scales.
+/// Exact sums of eight products per lane, times the scales of the input.
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn dot_nibbles(codes: __m512i, x: &Nibbles) -> __m512 {
     let mask = _mm512_set1_epi8(15);
@@ -253,7 +253,7 @@ fn dot_nibbles(codes: __m512i, x: &Nibbles) -> __m512 {
     dot(low, high, x)
 }
 
-/// The same with the weights in a table.
+/// As [`dot_nibbles`], with weights from a table.
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn dot_table(table: __m512i, codes: __m512i, x: &Nibbles) -> __m512 {
     let mask = _mm512_set1_epi8(15);
@@ -317,7 +317,7 @@ fn load_floats(floats: &[f32; LANES]) -> __m512 {
     unsafe { _mm512_loadu_ps(floats.as_ptr()) }
 }
 
-/// The values 16 · i … 16 · i + 15 of a chunk.
+/// Input values 16 · i … 16 · i + 15 of a chunk.
 #[target_feature(enable = "avx512f")]
 fn values(x: &Floats, i: usize) -> __m512 {
     load_floats(x.0[LANES * i..].first_chunk().expect("a chunk has four vectors"))

@@ -1,16 +1,16 @@
-//! The input x as kernels read it: floats, or quantized bytes in the order in which nibbles come out of a vector.
+//! The input x prepared for GEMV kernels: FP32, or INT8 codes in the order in which nibbles are unpacked.
 
 use crate::activation::{BLOCK, quantize_block};
 use crate::pack::{CodeKind, Layout};
 
-/// Elements of a chunk of floats or bytes.
+/// Elements per chunk of floats or bytes.
 pub(super) const CHUNK: usize = 64;
-/// Elements of a chunk for nibbles.
+/// Elements per chunk of nibbles.
 pub(super) const NIBBLES: usize = 128;
-/// Sums that a chunk adds to, side by side.
+/// Accumulator lanes.
 pub(super) const LANES: usize = 16;
 
-/// An input for the kernels of one layout.
+/// An input for one layout.
 #[derive(Debug, Clone)]
 pub struct Input {
     layout: Layout,
@@ -20,24 +20,24 @@ pub struct Input {
     nibbles: Vec<Nibbles>,
 }
 
-/// 64 values. Two chunks belong together for NF4, in the order of [`place_of_nf4`].
+/// 64 values. For NF4, two chunks form a unit in the order of [`place_of_nf4`].
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(super) struct Floats(pub [f32; CHUNK]);
 
-/// 64 quantized values, four to a lane.
+/// 64 quantized values, four per lane.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(super) struct Bytes {
     pub codes: [i8; CHUNK],
-    /// −128 · the sum of a lane's codes: where to start when 128 was added to the weights.
+    /// −128 · the sum of a lane's codes: the start value that compensates for weights with 128 added.
     pub start: [i32; LANES],
-    /// The scale of a lane's block.
+    /// Scale of the block that a lane belongs to.
     pub scale: [f32; LANES],
 }
 
-/// 128 quantized values in two vectors: those that meet the low and the high nibbles of 64 bytes.
-/// A lane has four of either, eight elements that are neighbors or (GGUF) half a block apart.
+/// 128 quantized values in two vectors, for the low and the high nibbles of 64 bytes.
+/// A lane has four of each: eight elements that are adjacent or (GGUF) half a block apart.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(super) struct Nibbles {
@@ -45,14 +45,14 @@ pub(super) struct Nibbles {
     pub high: [i8; CHUNK],
     /// −`nibble_offset` of the layout · the sum of a lane's codes.
     pub start: [i32; LANES],
-    /// The scale of a lane's block.
+    /// Scale of the block that a lane belongs to.
     pub scale: [f32; LANES],
-    /// The sum of a lane's values, scaled: what a zero point is multiplied by.
+    /// Scaled sum of a lane's values; a zero point multiplies it.
     pub sum: [f32; LANES],
 }
 
 impl Input {
-    /// An input of K values.
+    /// Prepares K values.
     pub fn new(layout: Layout, x: &[f32]) -> Self {
         let mut input = Self {
             layout,
@@ -103,14 +103,14 @@ fn two_of_floats(layout: Layout, x: &[f32]) -> [Floats; 2] {
     chunks
 }
 
-/// Where an element of 128 goes: 64 bytes are 16 words of eight nibbles, and the nibbles at one place of all words are a
-/// vector. The even element of a byte is in its high nibble.
+/// Position of an element within a unit of 128: 64 bytes are 16 words of eight nibbles, and the i-th nibbles of all words form
+/// a vector. The even element of a byte is its high nibble.
 const fn place_of_nf4(element: usize) -> usize {
     let (byte, high) = (element / 2, 1 - element % 2);
     (byte % 4 * 2 + high) * LANES + byte / 4
 }
 
-/// Quantized blocks of up to 128 values, filled up with zeros.
+/// Quantizes up to 128 values, padded with zeros.
 fn quantized(x: &[f32]) -> ([i8; NIBBLES], [f32; NIBBLES / BLOCK]) {
     let (mut codes, mut scales) = ([0; NIBBLES], [0.0; NIBBLES / BLOCK]);
     for (b, values) in x.chunks(BLOCK).enumerate() {
@@ -156,7 +156,7 @@ fn nibbles(layout: Layout, x: &[f32]) -> Nibbles {
     chunk
 }
 
-/// The elements of a chunk that are in the low and the high nibble of byte `i`.
+/// Elements of a chunk in the low and the high nibble of byte `i`.
 const fn elements_of_byte(layout: Layout, i: usize) -> (usize, usize) {
     match layout {
         Layout::GgufQ4_0 => {

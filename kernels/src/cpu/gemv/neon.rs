@@ -1,7 +1,7 @@
-//! Rows in vectors of 128 bits, with `sdot`.
+//! GEMV rows with NEON and `sdot`.
 //!
-//! A chunk of codes is taken in four quarters of 16 bytes. Stable Rust has no intrinsic for `sdot` and for the conversion of
-//! FP16, so these are inline assembly of one instruction.
+//! A chunk of codes is processed in four quarters of 16 bytes. Stable Rust has no intrinsics for `sdot` and for FP16
+//! conversion, so both are inline assembly of one instruction.
 #![expect(unsafe_code, reason = "vector instructions")]
 
 use std::arch::aarch64::{
@@ -21,16 +21,16 @@ use super::portable::{E2M1_TWICE, INT4, UNSIGNED};
 use super::walk::walk;
 use crate::pack::{CodeKind, Layout, NF4, RowRef};
 
-/// From E4M3 in the place of FP16's exponent and mantissa to its value: the biases differ by 8.
+/// Factor from E4M3 bits in FP16's exponent and mantissa to their value: the biases differ by 8.
 const E4M3_BY_F16: f32 = 256.0;
-/// Numbers of a vector.
+/// FP32 lanes of a vector.
 const WIDTH: usize = 4;
 
 type Sums = [float32x4_t; 4];
 
-/// The sum of a row.
+/// Dot product of a row with the input.
 pub(super) fn row(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
-    // SAFETY: the parent module comes here with an `Isa` of this level only, so the processor has the features.
+    // SAFETY: the parent module calls this only with an `Isa` of this level, so the processor has the features.
     unsafe { row_vectors(layout, row, x) }
 }
 
@@ -77,7 +77,7 @@ fn floats(layout: Layout, row: RowRef<'_>, x: &[Floats], sums: &mut Sums) {
             let zero = vdupq_n_u8(0);
 
             for i in 0..4 {
-                // A byte above a zero byte is E5M2 as FP16.
+                // E5M2 is the upper byte of an FP16 value.
                 let codes = load(&chunk.codes[16 * i..]);
                 add_f16(sums, vreinterpretq_u16_u8(vzip1q_u8(zero, codes)), x, 2 * i);
                 add_f16(sums, vreinterpretq_u16_u8(vzip2q_u8(zero, codes)), x, 2 * i + 1);
@@ -101,26 +101,26 @@ fn floats(layout: Layout, row: RowRef<'_>, x: &[Floats], sums: &mut Sums) {
     }
 }
 
-/// Adds products with the values 4 · i … 4 · i + 3 of a chunk.
+/// Accumulates products with input values 4 · i … 4 · i + 3 of a chunk.
 #[target_feature(enable = "neon,dotprod")]
 fn add(sums: &mut Sums, weights: float32x4_t, x: &Floats, i: usize) {
     sums[i % 4] = vfmaq_f32(sums[i % 4], weights, values(x, i));
 }
 
-/// The same with eight weights in FP16, from 8 · i on.
+/// Accumulates eight FP16 weights, beginning with input value 8 · i.
 #[target_feature(enable = "neon,dotprod")]
 fn add_f16(sums: &mut Sums, weights: uint16x8_t, x: &Floats, i: usize) {
     add(sums, f16_low(weights), x, 2 * i);
     add(sums, f16_high(weights), x, 2 * i + 1);
 }
 
-/// Sign-extended and moved by 7, the sign is in place, exponent and mantissa are, and bit 14 is a second sign.
+/// Sign-extended and shifted by 7, all fields are where FP16 has them; bit 14, a copy of the sign, is masked off.
 #[target_feature(enable = "neon,dotprod")]
 fn e4m3(wide: int16x8_t) -> uint16x8_t {
     vreinterpretq_u16_s16(vandq_s16(vshlq_n_s16::<7>(wide), vdupq_n_s16(!0x4000)))
 }
 
-/// Sums of eight products each: of one nibble after the other in all words.
+/// Sums of eight products per lane: one nibble of every word after the other.
 #[target_feature(enable = "neon,dotprod")]
 fn dot_nf4(codes: uint8x16_t, x: &[Floats; 2], quarter: usize) -> float32x4_t {
     // SAFETY: the table has 64 bytes.
@@ -130,7 +130,7 @@ fn dot_nf4(codes: uint8x16_t, x: &[Floats; 2], quarter: usize) -> float32x4_t {
     for nibble in 0..8_u8 {
         let down = vdupq_n_s32(-4 * i32::from(nibble));
         let code = vandq_u32(vshlq_u32(words, down), vdupq_n_u32(15));
-        // The places of the four bytes of a number.
+        // Indices of the four bytes of an FP32 value.
         let places = vaddq_u32(vmulq_n_u32(code, 0x0404_0404), vdupq_n_u32(0x0302_0100));
         let weights = vreinterpretq_f32_u8(vqtbl4q_u8(table, vreinterpretq_u8_u32(places)));
         let nibble = usize::from(nibble);
@@ -171,7 +171,7 @@ fn bytes(layout: Layout, row: RowRef<'_>, x: &[Bytes], sums: &mut Sums) {
     }
 }
 
-/// Sums of four products each, exact, times the input's scales.
+/// Exact sums of four products per lane, times the scales of the input.
 #[target_feature(enable = "neon,dotprod")]
 fn dot_bytes(codes: int8x16_t, x: &Bytes, quarter: usize) -> float32x4_t {
     let dots = sdot(vdupq_n_s32(0), codes, load_codes(&x.codes[16 * quarter..]));
@@ -223,7 +223,7 @@ fn add_dots(sums: &mut Sums, table: &[i8; 16], codes: &[u8; 64], x: &Nibbles, sc
     }
 }
 
-/// Takes off what zero points are too much.
+/// Subtracts the share of the zero points.
 #[target_feature(enable = "neon,dotprod")]
 fn subtract(sums: &mut Sums, x: &Nibbles, scales: Sums, zeros: Sums) {
     for (quarter, (sum, (scale, zero))) in
@@ -234,7 +234,7 @@ fn subtract(sums: &mut Sums, x: &Nibbles, scales: Sums, zeros: Sums) {
     }
 }
 
-/// Sums of eight products each, exact, times the input's scales.
+/// Exact sums of eight products per lane, times the scales of the input.
 #[target_feature(enable = "neon,dotprod")]
 fn dot_nibbles(table: &[i8; 16], codes: uint8x16_t, x: &Nibbles, quarter: usize) -> float32x4_t {
     let table = load_codes(table);
@@ -245,7 +245,7 @@ fn dot_nibbles(table: &[i8; 16], codes: uint8x16_t, x: &Nibbles, quarter: usize)
     vmulq_f32(vcvtq_f32_s32(dots), load_floats(&x.scale[WIDTH * quarter..]))
 }
 
-/// Adds the sums of four products of bytes to each of four numbers.
+/// `sdot`: adds the dot product of four bytes to each of four accumulators.
 #[target_feature(enable = "neon,dotprod")]
 fn sdot(sums: int32x4_t, a: int8x16_t, b: int8x16_t) -> int32x4_t {
     let mut sums = sums;
@@ -260,7 +260,7 @@ fn sdot(sums: int32x4_t, a: int8x16_t, b: int8x16_t) -> int32x4_t {
     sums
 }
 
-/// The lower four of eight FP16.
+/// Converts the lower four of eight FP16 values.
 #[target_feature(enable = "neon,dotprod")]
 fn f16_low(halves: uint16x8_t) -> float32x4_t {
     let values: float32x4_t;
@@ -275,7 +275,7 @@ fn f16_low(halves: uint16x8_t) -> float32x4_t {
     values
 }
 
-/// The upper four of eight FP16.
+/// Converts the upper four of eight FP16 values.
 #[target_feature(enable = "neon,dotprod")]
 fn f16_high(halves: uint16x8_t) -> float32x4_t {
     let values: float32x4_t;
@@ -313,7 +313,7 @@ fn e8m0s(codes: [u8; 4]) -> Sums {
     })
 }
 
-/// Eight scales, each for two numbers.
+/// Eight scales, each for two lanes.
 #[target_feature(enable = "neon,dotprod")]
 fn e4m3s(codes: [u8; 8]) -> Sums {
     // SAFETY: there are eight bytes.
@@ -358,7 +358,7 @@ fn load_floats(floats: &[f32]) -> float32x4_t {
     unsafe { vld1q_f32(floats.as_ptr()) }
 }
 
-/// The values 4 · i … 4 · i + 3 of a chunk.
+/// Input values 4 · i … 4 · i + 3 of a chunk.
 #[target_feature(enable = "neon,dotprod")]
 fn values(x: &Floats, i: usize) -> float32x4_t {
     load_floats(&x.0[WIDTH * i..])

@@ -1,4 +1,4 @@
-//! Rows in plain Rust, for any processor: what the vector kernels do, lane by lane.
+//! GEMV rows in plain Rust for any processor, lane by lane as in the vector kernels.
 
 use half::{bf16, f16};
 
@@ -7,17 +7,17 @@ use super::walk::{Chunk, walk};
 use crate::pack::minifloat::{E4M3, E5M2, e8m0};
 use crate::pack::{Layout, NF4, RowRef};
 
-/// Twice the values of E2M1.
+/// E2M1 values doubled to integers.
 pub(super) const E2M1_TWICE: [i8; 16] = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12];
 
-/// The values of a nibble that is 8 too large.
+/// Values of symmetric INT4 codes, which have 8 added.
 pub(super) const INT4: [i8; 16] = [-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7];
-/// The values of a nibble as it is.
+/// Values of unsigned INT4 codes.
 pub(super) const UNSIGNED: [i8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
 type Sums = [f32; LANES];
 
-/// The sum of a row.
+/// Dot product of a row with the input.
 pub(super) fn row(layout: Layout, row: RowRef<'_>, x: &Input) -> f32 {
     let mut sums = [0.0; LANES];
     match layout {
@@ -146,7 +146,7 @@ fn add_bytes(sums: &mut Sums, codes: &[u8; CHUNK], x: &Bytes, scales: [f32; 2]) 
     }
 }
 
-/// Adds weight · value · scale; a chunk has `S` scales.
+/// Accumulates weight · value · scale; a chunk has `S` scales.
 fn add_nibbles<const S: usize>(
     sums: &mut Sums,
     codes: &[u8; CHUNK],
@@ -171,7 +171,7 @@ fn subtract_zero<const S: usize>(sums: &mut Sums, x: &Nibbles, scales: [f32; S],
     }
 }
 
-/// `N` bytes from a place on.
+/// `N` bytes beginning at an index.
 fn part<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     *bytes[at..].first_chunk().expect("a chunk has all its elements")
 }

@@ -1,12 +1,12 @@
-//! Every layout on every instruction set that this processor has, against f64.
+//! GEMV of every layout on every available instruction set, against f64.
 
 use super::*;
-use crate::activation::as_read;
+use crate::activation::effective_input;
 use crate::compare::compare;
 use crate::random::Random;
 use crate::reference;
 
-/// Rows and columns: one element, around a chunk, inside a block, and large.
+/// Rows and columns: one element, chunk boundaries, partial blocks, and large sizes.
 const SHAPES: [(usize, usize); 12] = [
     (1, 1),
     (2, 16),
@@ -36,7 +36,7 @@ fn check(layout: Layout, isa: Isa, (rows, cols): (usize, usize)) {
     let weights = Matrix::new(&mut pool, &packed);
     let y = Output::new(rows);
     gemv(isa, &mut pool, &weights, &Input::new(layout, &x), &y);
-    let verdict = compare(&y.to_vec(), &reference::gemv(&packed, &as_read(layout, &x)));
+    let verdict = compare(&y.to_vec(), &reference::gemv(&packed, &effective_input(layout, &x)));
     assert!(verdict.is_ok(), "{layout:?} on {}, {rows} x {cols}: {verdict:?}", isa.level());
 }
 
@@ -62,7 +62,7 @@ fn a_repeated_matrix_repeats_its_rows() {
         let x = noise(4, 200);
         gemv(Isa::best(), &mut pool, &weights, &Input::new(layout, &x), &y);
         let y = y.to_vec();
-        let three = reference::gemv(&packed, &as_read(layout, &x));
+        let three = reference::gemv(&packed, &effective_input(layout, &x));
         assert!(compare(&y[..3], &three).is_ok(), "{layout:?}");
         assert!((3..1000).all(|r| y[r].to_bits() == y[r % 3].to_bits()), "{layout:?}");
     }
@@ -70,7 +70,7 @@ fn a_repeated_matrix_repeats_its_rows() {
 
 #[test]
 fn the_extremes_of_every_code_are_right() {
-    // Codes at both ends in every place meet inputs at both ends: where narrow sums would overflow.
+    // Extreme codes meet extreme inputs in every position, where narrow accumulators would overflow.
     for isa in Isa::available() {
         for layout in Layout::ALL {
             for sign in [1.0_f32, -1.0] {
@@ -80,7 +80,8 @@ fn the_extremes_of_every_code_are_right() {
                 let mut pool = Pool::new(Some(1));
                 let (weights, y) = (Matrix::new(&mut pool, &packed), Output::new(1));
                 gemv(isa, &mut pool, &weights, &Input::new(layout, &x), &y);
-                let verdict = compare(&y.to_vec(), &reference::gemv(&packed, &as_read(layout, &x)));
+                let verdict =
+                    compare(&y.to_vec(), &reference::gemv(&packed, &effective_input(layout, &x)));
                 assert!(verdict.is_ok(), "{layout:?} on {}: {verdict:?}", isa.level());
             }
         }

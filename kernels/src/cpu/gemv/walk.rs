@@ -1,9 +1,9 @@
-//! Going along a row in chunks of a fixed number of elements; the last is filled up with zeros.
+//! Iteration over a row in chunks of a fixed number of elements; the last chunk is padded with zeros.
 
 use crate::cpu::prefetch;
 use crate::pack::RowRef;
 
-/// A chunk of a row in each plane.
+/// The bytes of one chunk in each plane.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Chunk<'a, const C: usize, const S: usize, const Z: usize> {
     pub codes: &'a [u8; C],
@@ -11,10 +11,10 @@ pub(super) struct Chunk<'a, const C: usize, const S: usize, const Z: usize> {
     pub zeros: &'a [u8; Z],
 }
 
-/// Calls `step` with each chunk of a row and the chunk of the input that belongs to it.
+/// Calls `step` with each chunk of a row and the matching chunk of the input.
 ///
-/// `C`, `S` and `Z` are the bytes of a chunk in the planes; 0 of a plane that the step does not read.
-/// What fills up the last chunk multiplies zeros of the input.
+/// `C`, `S` and `Z` are the bytes per chunk in the planes; 0 for a plane that `step` does not read.
+/// Padding of the last chunk meets zeros of the input.
 #[expect(
     clippy::inline_always,
     reason = "the step is compiled for an instruction set, and only inside its caller it can be inlined"
@@ -45,7 +45,7 @@ fn part<const N: usize>(plane: &[u8], i: usize) -> &[u8; N] {
     plane[i * N..].first_chunk().expect("a plane has as many whole chunks as the codes")
 }
 
-/// What is left after whole chunks, filled up with zeros.
+/// The rest after whole chunks, padded with zeros.
 fn rest<const N: usize>(plane: &[u8], whole: usize) -> [u8; N] {
     let mut chunk = [0; N];
     let rest = &plane[whole * N..];

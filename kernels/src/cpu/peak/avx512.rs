@@ -1,4 +1,4 @@
-//! Chains in vectors of 512 bits.
+//! Peak kernels with AVX-512.
 #![expect(unsafe_code, reason = "vector instructions")]
 
 use std::arch::asm;
@@ -11,13 +11,13 @@ use std::mem::transmute;
 
 use super::{A, B, DotInput, start};
 
-/// Two per cycle with a latency of 4 or 5 need ten; with both factors they fit 32 registers.
+/// Accumulators: two instructions per cycle and a latency of 4 or 5 need ten; 12 and both factors fit into 32 registers.
 const CHAINS: usize = 12;
 /// Bytes of a vector.
 const VECTOR: usize = 64;
 
 pub(super) fn fma(rounds: u64) -> f64 {
-    // SAFETY: the parent module comes here with an `Isa` of this level only, so the processor has the features.
+    // SAFETY: the parent module calls this only with an `Isa` of this level, so the processor has the features.
     let chains = unsafe { fma_vectors(rounds) };
     // SAFETY: a vector is an array of numbers without padding.
     let lanes: [f32; CHAINS * VECTOR / 4] = unsafe { transmute(chains) };
@@ -63,7 +63,7 @@ fn fma_vectors(rounds: u64) -> [__m512; CHAINS] {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn dot_vectors((u, s): (__m512i, __m512i), rounds: u64) -> [__m512i; CHAINS] {
-    // Equal at the start, which the compiler must not know: it could keep one chain for all of them.
+    // All chains start equal. The compiler must not see that, or it would compute one chain for all.
     let mut chains = black_box([_mm512_setzero_si512(); CHAINS]);
     for _ in 0..rounds {
         for sum in &mut chains {
@@ -76,11 +76,11 @@ fn dot_vectors((u, s): (__m512i, __m512i), rounds: u64) -> [__m512i; CHAINS] {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 fn maddubs_vectors((mut u, s): (__m512i, __m512i), rounds: u64) -> [__m512i; CHAINS] {
     let ones = _mm512_set1_epi16(1);
-    // Equal at the start, which the compiler must not know: it could keep one chain for all of them.
+    // All chains start equal. The compiler must not see that, or it would compute one chain for all.
     let mut chains = black_box([_mm512_setzero_si512(); CHAINS]);
     for _ in 0..rounds {
         for sum in &mut chains {
-            // SAFETY: no instruction at all. It makes the factor new to the compiler, which else would multiply once.
+            // SAFETY: an empty assembly block. It hides the factor's value from the compiler, which would otherwise multiply once.
             unsafe {
                 asm!("/* {0} */", inout(zmm_reg) u, options(nomem, nostack, preserves_flags));
             };

@@ -1,4 +1,4 @@
-//! Chains in NEON. `sdot` by inline assembly, because its intrinsic is not stable.
+//! Peak kernels with NEON; `sdot` by inline assembly, because its intrinsic is not stable.
 #![expect(unsafe_code, reason = "vector instructions")]
 
 use std::arch::aarch64::{
@@ -10,7 +10,7 @@ use std::hint::black_box;
 
 use super::{A, B, DotInput, start};
 
-/// Four per cycle with a latency of 4 need 16; with both factors they fit 32 registers.
+/// Accumulators: four instructions per cycle and a latency of 4 need 16; 20 and both factors fit into 32 registers.
 const CHAINS: usize = 20;
 
 pub(super) fn fma(rounds: u64) -> f64 {
@@ -19,7 +19,7 @@ pub(super) fn fma(rounds: u64) -> f64 {
 }
 
 pub(super) fn dot(input: &DotInput, rounds: u64) -> i64 {
-    // SAFETY: the parent module comes here with an `Isa` of this level only, so the processor has `dotprod`.
+    // SAFETY: the parent module calls this only with an `Isa` of this level, so the processor has `dotprod`.
     unsafe { dot_vectors(input, rounds) }
 }
 
@@ -34,17 +34,17 @@ fn fma_vectors(rounds: u64) -> f64 {
     let mut chains: [float32x4_t; CHAINS] = std::array::from_fn(|i| vdupq_n_f32(start(i)));
     for _ in 0..rounds {
         for x in &mut chains {
-            // The instruction adds to its own register, so the roles are: a·x + b by way of b.
+            // `fmla` accumulates into its destination, so a·x + b is computed by way of b.
             *x = vfmaq_f32(b, *x, a);
         }
     }
-    // Lanes of a chain are equal, so four of them add up without rounding.
+    // Lanes of a chain are equal, so the sum of four is exact.
     chains.iter().map(|x| f64::from(vaddvq_f32(*x))).sum()
 }
 
 #[target_feature(enable = "neon")]
 fn factors(input: &DotInput) -> (int8x16_t, int8x16_t) {
-    // Unsigned factors are at most 127, so they are the same as signed ones.
+    // Unsigned factors are at most 127, so they equal signed ones.
     let unsigned = input.unsigned.map(u8::cast_signed);
     // SAFETY: both arrays have more than 16 bytes.
     unsafe { (vld1q_s8(unsigned.as_ptr()), vld1q_s8(input.signed.as_ptr())) }
@@ -52,14 +52,14 @@ fn factors(input: &DotInput) -> (int8x16_t, int8x16_t) {
 
 #[target_feature(enable = "neon")]
 fn total(chains: &[int32x4_t; CHAINS]) -> i64 {
-    // Four sums may pass 31 bits together.
+    // Four accumulators together may exceed 31 bits.
     chains.iter().map(|sum| vaddlvq_s32(*sum)).sum()
 }
 
 #[target_feature(enable = "neon,dotprod")]
 fn dot_vectors(input: &DotInput, rounds: u64) -> i64 {
     let (u, s) = factors(input);
-    // Equal at the start, which the compiler must not know: it could keep one chain for all of them.
+    // All chains start equal. The compiler must not see that, or it would compute one chain for all.
     let mut chains = black_box([vdupq_n_s32(0); CHAINS]);
     for _ in 0..rounds {
         for sum in &mut chains {
@@ -76,11 +76,11 @@ fn dot_vectors(input: &DotInput, rounds: u64) -> i64 {
 #[target_feature(enable = "neon")]
 fn mull_vectors(input: &DotInput, rounds: u64) -> i64 {
     let (mut u, s) = factors(input);
-    // Equal at the start, which the compiler must not know: it could keep one chain for all of them.
+    // All chains start equal. The compiler must not see that, or it would compute one chain for all.
     let mut chains = black_box([vdupq_n_s32(0); CHAINS]);
     for _ in 0..rounds {
         for sum in &mut chains {
-            // SAFETY: no instruction at all. It makes the factor new to the compiler, which else would multiply once.
+            // SAFETY: an empty assembly block. It hides the factor's value from the compiler, which would otherwise multiply once.
             unsafe {
                 asm!("/* {0:v} */", inout(vreg) u, options(nomem, nostack, preserves_flags));
             };

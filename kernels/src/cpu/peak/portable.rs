@@ -1,5 +1,5 @@
-//! Chains in plain Rust, which a compiler turns into vectors of the target's baseline. Multiplication and addition are two
-//! steps, because the fused one is a call of a function where the baseline lacks it.
+//! Peak kernels in plain Rust, vectorized by the compiler for the target's baseline. Multiply and add are two
+//! steps, because `mul_add` is a library call where the baseline has no FMA.
 
 use std::hint::black_box;
 
@@ -7,7 +7,7 @@ use super::{A, B, ChainShape, DotInput, start};
 
 /// 8 chains of 8 lanes: 16 registers of 128 bits.
 pub(super) const FMA: ChainShape = ChainShape { chains: 8, lanes: 8 };
-/// The same for bytes.
+/// INT8: 8 chains of 16 lanes.
 pub(super) const DOT: ChainShape = ChainShape { chains: 4, lanes: 16 };
 
 pub(super) fn fma(rounds: u64) -> f64 {
@@ -25,7 +25,7 @@ pub(super) fn dot(input: &DotInput, rounds: u64) -> i64 {
     let mut chains = [[0_i32; DOT.lanes]; DOT.chains];
     for _ in 0..rounds {
         for chain in &mut chains {
-            // New to the compiler for every chain, which else would multiply once for all of them.
+            // Hides the value from the compiler, which would otherwise multiply once for all chains.
             let input = black_box(input);
             for (lane, sum) in chain.iter_mut().enumerate() {
                 *sum += i32::from(input.unsigned[lane]) * i32::from(input.signed[lane]);

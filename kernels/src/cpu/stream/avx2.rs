@@ -1,4 +1,4 @@
-//! Streams in vectors of 256 bits, with stores past the caches.
+//! Memory streams with AVX2 and non-temporal stores.
 #![expect(unsafe_code, reason = "vector instructions")]
 
 use std::arch::x86_64::{
@@ -16,7 +16,7 @@ const UNROLL: usize = 32;
 
 pub(super) fn read(words: &[u64]) -> u64 {
     assert_aligned(words);
-    // SAFETY: the parent module comes here with an `Isa` of this level only, so the processor has the features.
+    // SAFETY: the parent module calls this only with an `Isa` of this level, so the processor has the features.
     unsafe { read_vectors(words) }
 }
 
@@ -65,7 +65,7 @@ fn copy_vectors(to: &mut [f64], from: &[f64]) {
         // SAFETY: both chunks are one aligned vector.
         unsafe { _mm256_stream_pd(to.as_mut_ptr(), _mm256_load_pd(from.as_ptr())) };
     }
-    // Stores past the caches are not ordered with those that say that this worker has finished.
+    // Non-temporal stores are not ordered with the store that reports this worker as finished.
     _mm_sfence();
 }
 

@@ -1,4 +1,4 @@
-//! Streams in NEON. There is no store past the caches in stable intrinsics; cores of today find streams of stores themselves.
+//! Memory streams with NEON. Stable intrinsics have no non-temporal store; current cores detect streams of stores themselves.
 #![expect(unsafe_code, reason = "vector instructions")]
 
 use std::arch::aarch64::{
@@ -8,7 +8,7 @@ use std::arch::aarch64::{
 use super::FACTOR;
 use crate::cpu::prefetch;
 
-/// Accumulators: two loads per cycle and a latency of 2 need 4, more hide the loop.
+/// Accumulators: two loads per cycle and a latency of 2 need 4; more hide the loop overhead.
 const UNROLL: usize = 16;
 
 pub(super) fn read(words: &[u64]) -> u64 {

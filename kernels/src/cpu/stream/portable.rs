@@ -1,4 +1,4 @@
-//! Streams in plain Rust, in a form that a compiler turns into vectors of the target's baseline.
+//! Memory streams in plain Rust, vectorized by the compiler for the target's baseline.
 
 use super::FACTOR;
 use crate::cpu::prefetch;

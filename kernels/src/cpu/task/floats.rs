@@ -1,4 +1,4 @@
-//! Operands of a product of matrices in FP32 or FP16, and what the result must be.
+//! GEMM operands in FP32 or FP16, and the reference result.
 
 use half::f16;
 
@@ -12,16 +12,16 @@ use crate::pack::{Layout, Packed};
 use crate::random::Random;
 use crate::reference;
 
-/// Tokens that differ; the others are the same again. A prime, as with rows.
+/// Distinct tokens; further tokens repeat them. A prime, as for rows.
 pub(super) const TOKENS: usize = 5;
-/// Terms at least that the library adds up before it rounds to the format of the result: its blocks along K (gemm 0.19).
+/// Fewest terms that the library accumulates before it rounds to the result format: its block along K (gemm 0.19).
 const BLOCK: usize = 512;
 
-/// FP32 and FP16.
+/// Element types: FP32 and FP16.
 pub(super) trait Real: Float + Plain {
-    /// How weights of it are packed.
+    /// Packed layout of this element type.
     const LAYOUT: Layout;
-    /// What rounding to it changes, relative to the number; FP32 is counted with the sums.
+    /// Relative rounding error of this type; 0 for FP32, whose rounding is in the tolerance of the sum.
     const ROUNDING: f64;
     const NAN: Self;
     fn rounded(value: f32) -> Self;
@@ -52,7 +52,7 @@ impl Real for f16 {
     }
 }
 
-/// Operands, the result, and what it must be for every token that differs.
+/// Operands, result, and the expected result of every distinct token.
 pub(super) struct FloatOperands<T: Real> {
     weights: Vec<Buffer<T>>,
     x: Buffer<T>,
@@ -60,10 +60,10 @@ pub(super) struct FloatOperands<T: Real> {
     expected: Vec<Expected>,
 }
 
-/// A row of the result, as far as rows of the weights differ.
+/// Expected result of one token for the distinct rows of the weights.
 struct Expected {
     product: reference::ReferenceResult,
-    /// By how much rounding to the format of the result may change each value.
+    /// Additional tolerance of each value, from rounding to the result format.
     rounding: Vec<f64>,
 }
 
@@ -99,12 +99,12 @@ impl<T: Real> FloatOperands<T> {
         gemm_float(pool, shape, &self.x, &self.weights[which], &mut self.y);
     }
 
-    /// Overwrites what a call must write.
+    /// Overwrites the result with NaN, so that an unwritten value is detected.
     pub(super) fn poison(&mut self) {
         self.y.fill(T::NAN);
     }
 
-    /// The greatest error of the set of that iteration, as a share of what it may be.
+    /// Largest error over tolerance of this iteration's result.
     pub(super) fn error(&self, n: usize, iteration: u64) -> f64 {
         let whole = |few: &Expected| {
             let copy = set(iteration, self.weights.len()) as u64;
@@ -122,14 +122,14 @@ impl<T: Real> FloatOperands<T> {
 }
 
 impl Expected {
-    /// For weights whose rows are those that differ, from `start` on and over and over.
+    /// Repeats the result for `rows` rows of weights, beginning with distinct row `start`.
     fn repeated(&self, start: usize, rows: usize) -> Self {
         let rounding = self.rounding.iter().copied().cycle().skip(start).take(rows);
         Self { product: repeated(&self.product, start, rows), rounding: rounding.collect() }
     }
 }
 
-/// So many rows of K, from `start` on and over and over, as far apart as products want them.
+/// A buffer of `rows` rows that repeat `values` beginning with row `start`, one [`pitch`] apart.
 fn filled<T: Real>(
     pool: &mut Pool,
     values: &[T],
@@ -153,13 +153,13 @@ fn expected<T: Real>(packed: &Packed, token: &[T]) -> Expected {
     let roundings = T::ROUNDING * k.div_ceil(BLOCK) as f64;
     let sums = largest_sums(packed, &token).into_iter();
     Expected {
-        // The library promises one sum per product, and not sixteen side by side.
+        // The library guarantees one accumulator, not sixteen.
         product: reference::ReferenceResult { terms: 16 * k, ..product },
         rounding: sums.map(|sum| roundings * sum).collect(),
     }
 }
 
-/// The largest that a sum is on its way along K, for each row: wherever it is rounded, it is not larger than that.
+/// Largest partial sum along K of each row: a bound on every intermediate rounding.
 fn largest_sums(packed: &Packed, token: &[f64]) -> Vec<f64> {
     let mut row = vec![0.0; token.len()];
     let largest = |r| {
@@ -179,7 +179,7 @@ fn error<T: Real>(got: &[T], expected: &Expected) -> f64 {
     match compare_rounded(&got, &expected.product, &|index| expected.rounding[index]) {
         Ok(None) => 0.0,
         Ok(Some(worst)) => worst.error / worst.tolerance,
-        // A NaN would be lost among numbers.
+        // `f64::max` drops NaN, so NaN is reported as infinity.
         Err(Mismatch::Element(worst)) if worst.error.is_finite() => worst.error / worst.tolerance,
         Err(_) => f64::INFINITY,
     }

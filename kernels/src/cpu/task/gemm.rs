@@ -1,4 +1,4 @@
-//! A product of matrices: arithmetic rather than memory.
+//! The GEMM task.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,19 +10,19 @@ use half::f16;
 use super::floats::{FloatOperands, TOKENS};
 use super::gemv::{DISTINCT, set, start};
 use crate::backend::{Check, Cost, Element, Fault, GemmShape, Task, Work};
-use crate::cpu::gemm::{ELEMENTS, GemmDims, IntMatrix, LONGEST, gemm_int8};
+use crate::cpu::gemm::{ELEMENTS, GemmDims, IntMatrix, MAX_K, gemm_int8};
 use crate::cpu::isa::Isa;
 use crate::cpu::threads::Pool;
 use crate::random::Random;
 
-/// Operands, results, and what these must be for every token and row that differ.
+/// Operands, results, and expected results of the distinct tokens and rows.
 enum Operands {
     Fp32(FloatOperands<f32>),
     Fp16(FloatOperands<f16>),
     Int8 { weights: Vec<IntMatrix>, x: IntMatrix, y: Vec<i32>, expected: Vec<Vec<i32>> },
 }
 
-/// A product over sets of weights.
+/// GEMM that rotates over sets of weights.
 pub(in crate::cpu) struct GemmTask {
     pool: Rc<RefCell<Pool>>,
     isa: Isa,
@@ -34,7 +34,7 @@ pub(in crate::cpu) struct GemmTask {
 
 impl GemmTask {
     /// # Errors
-    /// When a size cannot be addressed, or the sums of a row do not fit.
+    /// When a size exceeds the address space, or INT8 sums would overflow 32 bits.
     pub(in crate::cpu) fn new(
         pool: Rc<RefCell<Pool>>,
         isa: Isa,
@@ -61,7 +61,7 @@ impl GemmTask {
                 shape,
                 copies,
             )?),
-            Element::Int8 if shape.k > LONGEST => return Err(Fault::Unsupported),
+            Element::Int8 if shape.k > MAX_K => return Err(Fault::Unsupported),
             Element::Int8 => bytes(work.seed, shape, copies),
         };
         Ok(Self { pool, isa, shape, operands, copies, cost: cost(product) })
@@ -97,7 +97,7 @@ fn cost(product: GemmShape) -> Cost {
         cost_model::GemmShape { m, n, k },
         cost_model::GemmFormats { weights: input, input, output },
     );
-    // Scales are left to whoever uses the result.
+    // Scales are not applied and not counted.
     let weights = Bytes::new(n as f64 * k as f64 * product.element.bytes() as f64);
     Cost { bytes: weights + cost.traffic.activations, flops: cost.flops }
 }
@@ -113,7 +113,7 @@ impl Operands {
         }
     }
 
-    /// Overwrites what a call must write.
+    /// Overwrites the result, so that an unwritten value is detected.
     fn poison(&mut self) {
         match self {
             Self::Fp32(floats) => floats.poison(),
@@ -122,7 +122,7 @@ impl Operands {
         }
     }
 
-    /// The greatest error of the set of that iteration, as a share of what it may be; of bytes none may be.
+    /// Largest error over tolerance of this iteration's result; INT8 must be exact.
     fn error(&self, n: usize, iteration: u64) -> f64 {
         match self {
             Self::Fp32(floats) => floats.error(n, iteration),

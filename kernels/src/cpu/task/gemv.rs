@@ -1,4 +1,4 @@
-//! One product of packed weights and a vector, over matrices that take turns.
+//! The GEMV task: it rotates over copies of a packed matrix.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -6,7 +6,7 @@ use std::rc::Rc;
 use calc_core::cost::gemm::{GemmFormats, GemmShape, gemm};
 use calc_core::units::Bytes;
 
-use crate::activation::as_read;
+use crate::activation::effective_input;
 use crate::backend::{Check, Cost, Fault, GemvShape, Task, Work};
 use crate::compare::{Mismatch, compare};
 use crate::cpu::gemv::{Input, Matrix, Output, gemv};
@@ -16,38 +16,38 @@ use crate::pack::Packed;
 use crate::random::Random;
 use crate::reference;
 
-/// Rows that differ. A prime, so that a kernel which takes a wrong row by a power of two is found out.
+/// Distinct rows. A prime, so that a row that is off by a power of two is detected.
 pub(super) const DISTINCT: usize = 67;
-/// By how many rows a copy begins later than the one before: a call that takes another copy's turn is found out.
+/// Rows by which consecutive copies are shifted, so that the use of a wrong copy is detected.
 const STAGGER: usize = 7;
 
-/// The set whose turn it is.
+/// Set of buffers of an iteration.
 #[expect(clippy::cast_possible_truncation, reason = "below the number of sets")]
 pub(super) const fn set(iteration: u64, sets: usize) -> usize {
     (iteration % sets as u64) as usize
 }
 
-/// With which of the rows that differ a copy begins.
+/// First distinct row of a copy.
 #[expect(clippy::cast_possible_truncation, reason = "below the number of rows")]
 pub(super) const fn start(copy: u64, rows: usize) -> usize {
     (STAGGER as u64 * copy % rows as u64) as usize
 }
 
-/// A product over sets of weights.
+/// GEMV that rotates over copies of the weights.
 pub(in crate::cpu) struct GemvTask {
     pool: Rc<RefCell<Pool>>,
     isa: Isa,
     matrices: Vec<Matrix>,
     input: Input,
     output: Output,
-    /// The product of the rows that differ.
+    /// Reference result of the distinct rows.
     few: reference::ReferenceResult,
     cost: Cost,
 }
 
 impl GemvTask {
     /// # Errors
-    /// When a size cannot be addressed.
+    /// When a size exceeds the address space.
     pub(in crate::cpu) fn new(
         pool: Rc<RefCell<Pool>>,
         isa: Isa,
@@ -60,9 +60,9 @@ impl GemvTask {
         let mut random = Random::new(work.seed);
         let weights = normal(&mut random, n.min(DISTINCT) * k, 0.02);
         let x = normal(&mut random, k, 1.0);
-        // Numbers like these fit every layout; what a future one refuses is not supported.
+        // Every layout holds such values; a layout that refused them would be unsupported.
         let packed = Packed::encode(product.layout, &weights, k).ok().ok_or(Fault::Unsupported)?;
-        let few = reference::gemv(&packed, &as_read(product.layout, &x));
+        let few = reference::gemv(&packed, &effective_input(product.layout, &x));
         let copy = |start| Matrix::repeated(&mut pool.borrow_mut(), &packed, start, n);
         let starts = (0..copies).map(|copy| start(copy, packed.rows()));
         let matrices: Vec<Matrix> = starts.map(copy).collect();
@@ -78,13 +78,13 @@ impl GemvTask {
     }
 }
 
-/// Weights as those of a model: normal around 0.
+/// Weights with the distribution of a model's: normal around 0.
 #[expect(clippy::cast_possible_truncation, reason = "any number near it will do")]
 pub(super) fn normal(random: &mut Random, len: usize, deviation: f64) -> Vec<f32> {
     (0..len).map(|_| (deviation * random.normal()) as f32).collect()
 }
 
-/// The product of a matrix whose rows repeat, from `start` on.
+/// Reference result of a matrix that repeats its rows, beginning with `start`.
 pub(super) fn repeated(
     few: &reference::ReferenceResult,
     start: usize,
@@ -98,7 +98,7 @@ pub(super) fn repeated(
     }
 }
 
-/// By the formula of record, with the bytes that the layout really has: a few differ from the catalog.
+/// Cost by the core's formula, with the bytes of the layout, which may differ from the catalog's.
 fn cost(product: GemvShape, matrix: &Matrix) -> Cost {
     let formats = GemmFormats {
         weights: product.layout.format(),
@@ -111,7 +111,7 @@ fn cost(product: GemvShape, matrix: &Matrix) -> Cost {
 }
 
 impl GemvTask {
-    /// The product of the copy whose turn it is.
+    /// Reference result of this iteration's copy.
     fn expected(&self, iteration: u64) -> reference::ReferenceResult {
         let copy = set(iteration, self.matrices.len()) as u64;
         let start = start(copy, self.few.values.len());
@@ -131,7 +131,7 @@ impl Task for GemvTask {
         Ok(())
     }
 
-    /// The error as a share of what rounding may make of it, so the tolerance is 1.
+    /// The error is relative to the rounding bound, so the tolerance is 1.
     fn check(&mut self) -> Result<Check, Fault> {
         let mut check = Check { worst_error: 0.0, tolerance: 1.0 };
         for iteration in 0..self.matrices.len() as u64 {

@@ -1,4 +1,4 @@
-//! Arithmetic in registers, the same on every worker.
+//! The peak task: arithmetic in registers on every worker.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,24 +12,24 @@ use crate::cpu::peak::{self, DotInput};
 use crate::cpu::threads::Pool;
 use crate::random::Random;
 
-/// Rounds of a call: some hundred µs, so that starting and joining the workers is below a percent.
+/// Rounds per call: a few hundred µs, so that starting and joining the workers takes below 1 %.
 const ROUNDS: u64 = 100_000;
-/// Sums of at most 512 numbers of 24 bits are exact in an f64 but for their last bits.
+/// Relative tolerance: sums of up to 512 FP32 values are exact in f64 except for the last bits.
 const TOLERANCE: f64 = 1e-9;
 
-/// What is computed.
+/// Kernel with its operands.
 enum Chains {
     Fma { expected: f64 },
     Dot { input: DotInput, expected: i64 },
 }
 
-/// Chains on every worker.
+/// Peak arithmetic on every worker.
 pub(in crate::cpu) struct PeakTask {
     pool: Rc<RefCell<Pool>>,
     isa: Isa,
     chains: Chains,
     flops: Flops,
-    /// The greatest error of any call so far.
+    /// Largest error of any call so far.
     worst: f64,
 }
 
@@ -48,7 +48,7 @@ impl PeakTask {
     }
 }
 
-/// Bytes within the bounds of [`DotInput`]. Four products of them, a hundred thousand times, stay below 31 bits: the signed
+/// Operands within the bounds of [`DotInput`]. A hundred thousand sums of four products stay below 31 bits: the signed
 /// factor is at most 5.
 fn input(seed: u64) -> DotInput {
     let mut random = Random::new(seed);
@@ -59,7 +59,7 @@ fn input(seed: u64) -> DotInput {
 
 impl Task for PeakTask {
     fn run(&mut self, _: u64) -> Result<(), Fault> {
-        // Bits of the greatest error: those of numbers that are not negative have the order of the numbers.
+        // Bit patterns of non-negative floats have the order of their values.
         let worst = AtomicU64::new(0);
         let (isa, chains) = (self.isa, &self.chains);
         self.pool.borrow_mut().run(|_| {

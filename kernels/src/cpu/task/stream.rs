@@ -1,4 +1,4 @@
-//! Reading, copying and adding up arrays, shared out by pages.
+//! The stream task: read, copy and triad on arrays that workers share by pages.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,9 +13,9 @@ use crate::cpu::stream::{self, FACTOR};
 use crate::cpu::threads::{Pool, Worker};
 use crate::random::Random;
 
-/// A page: arrays are whole pages, and a page belongs to one worker.
+/// Page size [B]: arrays are whole pages, and a page belongs to one worker.
 const PAGE: u64 = 4096;
-/// A fused multiply-add rounds once and a plain one twice: that far apart, as a share of |b| + |3c|.
+/// Relative tolerance of the triad: a fused multiply-add rounds once, a plain one twice; relative to |b| + |3c|.
 const TRIAD_TOLERANCE: f64 = f64::EPSILON;
 
 /// The arrays of one call.
@@ -25,14 +25,14 @@ enum Arrays {
     Triad { to: Buffer<f64>, b: Buffer<f64>, c: Buffer<f64> },
 }
 
-/// A stream over sets of arrays that take turns.
+/// A stream that rotates over sets of arrays.
 pub(in crate::cpu) struct StreamTask {
     pool: Rc<RefCell<Pool>>,
     isa: Isa,
     sets: Vec<Arrays>,
     cost: Cost,
     array: u64,
-    /// Timed calls that read another sum than there is.
+    /// Timed calls that read a wrong sum.
     wrong: u64,
 }
 
@@ -84,7 +84,7 @@ fn arrays(pool: &mut Pool, kernel: Kernel, array: u64, seed: u64) -> Arrays {
     }
 }
 
-/// Values as of weights: near 0, of either sign, no two alike.
+/// Values with the distribution of weights: near 0, either sign, all different.
 fn numbers(pool: &mut Pool, len: usize, seed: u64) -> Buffer<f64> {
     Buffer::filled(pool, len, |first, part| {
         let mut random = Random::new(seed ^ first as u64);
@@ -93,7 +93,7 @@ fn numbers(pool: &mut Pool, len: usize, seed: u64) -> Buffer<f64> {
 }
 
 impl Arrays {
-    /// One call. False if the words that were read are not those that are there.
+    /// Runs one call. False if the sum of the words read is wrong.
     fn stream(&mut self, pool: &mut Pool, isa: Isa) -> bool {
         match self {
             Self::Read { words, sum } => {
@@ -117,7 +117,7 @@ impl Arrays {
         }
     }
 
-    /// Overwrites what a call must write, so that a call which writes nothing is found out.
+    /// Overwrites the result, so that a call that writes nothing is detected.
     fn poison(&mut self) {
         match self {
             Self::Read { .. } => {}
@@ -125,7 +125,7 @@ impl Arrays {
         }
     }
 
-    /// The greatest error of what the last call wrote; infinite where it wrote no number.
+    /// Largest error of the last call's result; infinite for NaN.
     fn error(&self) -> f64 {
         let worst =
             |errors: &mut dyn Iterator<Item = f64>| errors.map(nan_is_worst).fold(0.0, f64::max);
@@ -155,7 +155,7 @@ fn part(worker: Worker, numbers: &Buffer<f64>) -> &[f64] {
 
 impl Task for StreamTask {
     fn run(&mut self, iteration: u64) -> Result<(), Fault> {
-        // Sets are few.
+        // There are few sets.
         #[expect(clippy::cast_possible_truncation, reason = "below the number of sets")]
         let set = (iteration % self.sets.len() as u64) as usize;
         if !self.sets[set].stream(&mut self.pool.borrow_mut(), self.isa) {
@@ -182,7 +182,7 @@ impl Task for StreamTask {
             Arrays::Read { .. } | Arrays::Copy { .. } => 0.0,
             Arrays::Triad { .. } => TRIAD_TOLERANCE,
         };
-        // A wrong sum has no size that says anything.
+        // The size of a wrong sum says nothing, so its error is infinite.
         let worst_error = if self.wrong > 0 { f64::INFINITY } else { worst };
         Ok(Check { worst_error, tolerance })
     }

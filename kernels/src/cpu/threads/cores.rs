@@ -1,31 +1,31 @@
-//! Which cores this process may use, and keeping a thread on one of them.
+//! The logical cores of this process, and pinning a thread to one of them.
 
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 use std::thread;
 
-/// The logical cores that this process may use.
+/// Logical cores that this process may use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cores {
-    /// One of each physical core first, then their siblings.
+    /// One logical core of each physical core first, then their siblings.
     all: Vec<usize>,
-    /// How many workers there are unless somebody says otherwise.
+    /// Default number of workers.
     usual: usize,
 }
 
 impl Cores {
-    /// Those of this process when it first asked. Where the system does not tell, as many as it says can run at once.
+    /// Cores at the first call. Where the system does not report them, its available parallelism.
     pub fn of_this_process() -> &'static Self {
         static CORES: OnceLock<Cores> = OnceLock::new();
-        // Asked once: a thread that is kept on a core would be told that there is no other.
+        // Read once: a pinned thread would see only its own core.
         CORES.get_or_init(|| {
-            // A share of time that a container has counts here, too.
+            // The available parallelism includes a container's CPU quota.
             let at_once = thread::available_parallelism().map_or(1, usize::from);
             Self::of(&linux::siblings(), at_once)
         })
     }
 
-    /// From the siblings of every physical core and how many threads can run at once.
+    /// From the siblings of each physical core and the available parallelism.
     fn of(siblings: &[Vec<usize>], at_once: usize) -> Self {
         let first = siblings.iter().filter_map(|core| core.first());
         let others = siblings.iter().flat_map(|core| core.iter().skip(1));
@@ -37,37 +37,37 @@ impl Cores {
         Self { usual: physical.min(at_once).max(1), all }
     }
 
-    /// How many workers there are unless somebody says otherwise: one per physical core.
+    /// Default number of workers: one per physical core, within the CPU quota.
     pub const fn usual(&self) -> usize {
         self.usual
     }
 
-    /// How many threads can run at once, two on one physical core included.
+    /// Number of logical cores.
     pub const fn logical(&self) -> usize {
         self.all.len()
     }
 
-    /// The core of a worker: physical cores first, then their siblings, then again from the start.
+    /// Core of a worker: physical cores first, then their siblings, then from the start again.
     pub fn of_worker(&self, index: usize) -> usize {
         self.all[index % self.all.len()]
     }
 }
 
-/// A thread that stays on a core; when this is dropped, it may use again what it could before.
+/// A pinned thread; dropping this restores its former affinity.
 #[derive(Debug)]
 pub struct Affinity {
     before: Option<linux::CoreSet>,
-    /// Only the thread that was pinned can be let go by dropping this.
+    /// Not `Send`: only the pinned thread may restore its affinity.
     of_this_thread: PhantomData<*const ()>,
 }
 
 impl Affinity {
-    /// Keeps the calling thread on a core. Where the system refuses or cannot, nothing changes.
+    /// Pins the calling thread to a core. Nothing changes where the system refuses.
     pub fn pin(core: usize) -> Self {
         Self { before: linux::pin(core), of_this_thread: PhantomData }
     }
 
-    /// Whether it worked.
+    /// Whether the thread is pinned.
     pub const fn is_pinned(&self) -> bool {
         self.before.is_some()
     }
@@ -90,7 +90,7 @@ mod linux {
     /// A set of logical cores.
     pub(super) type CoreSet = CpuSet;
 
-    /// The logical cores of each physical core, as far as this process may use them.
+    /// Logical cores of each physical core that this process may use.
     pub(super) fn siblings() -> Vec<Vec<usize>> {
         let Ok(allowed) = sched_getaffinity(None) else { return Vec::new() };
         let mut physical: Vec<(String, Vec<usize>)> = Vec::new();
@@ -104,7 +104,7 @@ mod linux {
         physical.into_iter().map(|(_, cores)| cores).collect()
     }
 
-    /// The logical cores of one physical core, in the words of the kernel.
+    /// The logical cores of one physical core, as a list written by Linux.
     fn name_of_physical(core: usize) -> Option<String> {
         let folder = format!("/sys/devices/system/cpu/cpu{core}/topology");
         fs::read_to_string(format!("{folder}/thread_siblings_list")).ok()
@@ -122,14 +122,14 @@ mod linux {
     }
 
     pub(super) fn restore(before: &CoreSet) {
-        // The set was the thread's own a moment ago; if the system has changed it since, there is nothing to restore.
+        // The set was valid a moment ago; if the system has changed it since, there is nothing to restore.
         let _ = sched_setaffinity(None, before);
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 mod linux {
-    /// There is none: other systems do not let a program choose.
+    /// Uninhabited: other systems have no interface for pinning.
     #[derive(Debug)]
     pub(super) enum CoreSet {}
 
@@ -165,10 +165,10 @@ mod tests {
         let two_each = [vec![0, 4], vec![1, 5], vec![2, 6]];
         for (siblings, at_once, usual, places) in [
             (&two_each[..], 6, 3, [0, 1, 2, 4, 5, 6, 0, 1]),
-            // A container with the time of two cores.
+            // A container with a quota of two cores.
             (&two_each[..], 2, 2, [0, 1, 2, 4, 5, 6, 0, 1]),
             (&two_each[..1], 2, 1, [0, 4, 0, 4, 0, 4, 0, 4]),
-            // A system that does not tell.
+            // A system that reports no cores.
             (&[], 3, 3, [0, 1, 2, 0, 1, 2, 0, 1]),
             (&[], 0, 1, [0; 8]),
         ] {

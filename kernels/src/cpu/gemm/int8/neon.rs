@@ -1,21 +1,21 @@
-//! Tiles by `sdot`.
+//! INT8 tiles with `sdot`.
 #![expect(unsafe_code, reason = "vector instructions")]
 
 use std::arch::aarch64::{int8x16_t, int32x4_t, vaddvq_s32, vdupq_n_s32, vld1q_s8};
 
-use super::{Line, TALL, Tile, WIDE};
+use super::{Line, TILE_COLS, TILE_ROWS, Tile};
 use crate::cpu::isa::{Isa, Level};
 
-/// Sums of products of four bytes at a time.
-pub(super) fn sdot(isa: Isa, xs: [&[Line]; TALL], ws: [&[Line]; WIDE]) -> Tile {
+/// Accumulates dot products of four bytes.
+pub(super) fn sdot(isa: Isa, xs: [&[Line]; TILE_ROWS], ws: [&[Line]; TILE_COLS]) -> Tile {
     assert!(isa.level() == Level::NeonDot);
     // SAFETY: an `Isa` of this level is proof of the features.
     unsafe { tile(xs, ws) }
 }
 
 #[target_feature(enable = "neon,dotprod")]
-fn tile(xs: [&[Line]; TALL], ws: [&[Line]; WIDE]) -> Tile {
-    let mut sums = [[vdupq_n_s32(0); WIDE]; TALL];
+fn tile(xs: [&[Line]; TILE_ROWS], ws: [&[Line]; TILE_COLS]) -> Tile {
+    let mut sums = [[vdupq_n_s32(0); TILE_COLS]; TILE_ROWS];
     for step in 0..xs[0].len() {
         for quarter in 0..4 {
             let x = xs.map(|x| load(&x[step], quarter));
@@ -27,16 +27,16 @@ fn tile(xs: [&[Line]; TALL], ws: [&[Line]; WIDE]) -> Tile {
             }
         }
     }
-    let mut tile = [[0; WIDE]; TALL];
-    for i in 0..TALL {
-        for j in 0..WIDE {
+    let mut tile = [[0; TILE_COLS]; TILE_ROWS];
+    for i in 0..TILE_ROWS {
+        for j in 0..TILE_COLS {
             tile[i][j] = vaddvq_s32(sums[i][j]);
         }
     }
     tile
 }
 
-/// Adds the sums of four products of bytes to each of four numbers.
+/// `sdot`: adds the dot product of four bytes to each of four accumulators.
 #[target_feature(enable = "neon,dotprod")]
 fn add(mut sums: int32x4_t, a: int8x16_t, b: int8x16_t) -> int32x4_t {
     // SAFETY: one instruction on registers, which the processor has.

@@ -1,4 +1,4 @@
-//! Tiles by VNNI in 512 bits, and by products of 16 bits in 256.
+//! INT8 tiles with VNNI in 512 bits, and with 16-bit products in 256 bits.
 #![expect(unsafe_code, reason = "vector instructions")]
 
 use std::arch::x86_64::{
@@ -7,26 +7,26 @@ use std::arch::x86_64::{
     _mm512_reduce_add_epi32, _mm512_set1_epi8, _mm512_setzero_si512, _mm512_xor_si512,
 };
 
-use super::{Line, TALL, Tile, WIDE};
+use super::{Line, TILE_COLS, TILE_ROWS, Tile};
 use crate::cpu::isa::{Isa, Level};
 
-/// Sums with 128 added to X, whose bytes are unsigned then.
-pub(super) fn vnni(isa: Isa, xs: [&[Line]; TALL], ws: [&[Line]; WIDE]) -> Tile {
+/// Accumulates with 128 added to X, because VNNI multiplies unsigned by signed bytes.
+pub(super) fn vnni(isa: Isa, xs: [&[Line]; TILE_ROWS], ws: [&[Line]; TILE_COLS]) -> Tile {
     assert!(isa.level() == Level::Avx512Vnni);
     // SAFETY: an `Isa` of this level is proof of the features.
     unsafe { vnni_tile(xs, ws) }
 }
 
-/// Sums, in products of 16 bits, which hold any product of bytes.
-pub(super) fn avx2(isa: Isa, xs: [&[Line]; TALL], ws: [&[Line]; WIDE]) -> Tile {
+/// Accumulates 16-bit products, which hold any product of two bytes.
+pub(super) fn avx2(isa: Isa, xs: [&[Line]; TILE_ROWS], ws: [&[Line]; TILE_COLS]) -> Tile {
     assert!(isa.level() >= Level::Avx2 && isa.level() <= Level::Avx512Vnni);
     // SAFETY: as above; those in between have AVX2, too.
     unsafe { avx2_tile(xs, ws) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-fn vnni_tile(xs: [&[Line]; TALL], ws: [&[Line]; WIDE]) -> Tile {
-    let mut sums = [[_mm512_setzero_si512(); WIDE]; TALL];
+fn vnni_tile(xs: [&[Line]; TILE_ROWS], ws: [&[Line]; TILE_COLS]) -> Tile {
+    let mut sums = [[_mm512_setzero_si512(); TILE_COLS]; TILE_ROWS];
     let sign = _mm512_set1_epi8(i8::MIN);
     for step in 0..xs[0].len() {
         let unsigned = xs.map(|x| _mm512_xor_si512(load(&x[step]), sign));
@@ -37,10 +37,10 @@ fn vnni_tile(xs: [&[Line]; TALL], ws: [&[Line]; WIDE]) -> Tile {
             }
         }
     }
-    // A loop and not `map`, which is no part of this function where it is not inlined, and then lacks its instructions.
-    let mut tile = [[0; WIDE]; TALL];
-    for i in 0..TALL {
-        for j in 0..WIDE {
+    // A loop and not `map`: the closure would not inherit the target features if it were not inlined.
+    let mut tile = [[0; TILE_COLS]; TILE_ROWS];
+    for i in 0..TILE_ROWS {
+        for j in 0..TILE_COLS {
             tile[i][j] = _mm512_reduce_add_epi32(sums[i][j]);
         }
     }
@@ -48,11 +48,11 @@ fn vnni_tile(xs: [&[Line]; TALL], ws: [&[Line]; WIDE]) -> Tile {
 }
 
 #[target_feature(enable = "avx2")]
-fn avx2_tile(xs: [&[Line]; TALL], ws: [&[Line]; WIDE]) -> Tile {
-    let mut tile = [[0; WIDE]; TALL];
-    // A row of X at a time: six sums and what they are made of fit into 16 registers.
+fn avx2_tile(xs: [&[Line]; TILE_ROWS], ws: [&[Line]; TILE_COLS]) -> Tile {
+    let mut tile = [[0; TILE_COLS]; TILE_ROWS];
+    // One row of X at a time: six accumulators and their operands fit into 16 registers.
     for (x, tile) in xs.iter().zip(&mut tile) {
-        let mut sums = [_mm256_setzero_si256(); WIDE];
+        let mut sums = [_mm256_setzero_si256(); TILE_COLS];
         for (step, x) in x.iter().enumerate() {
             for quarter in 0..4 {
                 let x = widened(x, quarter);
@@ -69,7 +69,7 @@ fn avx2_tile(xs: [&[Line]; TALL], ws: [&[Line]; WIDE]) -> Tile {
     tile
 }
 
-/// The quarter of a line with this number, in 16 bits each.
+/// A quarter of a vector, sign-extended to 16 bits.
 #[target_feature(enable = "avx2")]
 fn widened(line: &Line, quarter: usize) -> __m256i {
     let bytes = &line.0[quarter * 16..][..16];
