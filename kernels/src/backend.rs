@@ -266,6 +266,13 @@ pub enum Fault {
         /// What there is.
         cache: u64,
     },
+    /// It was asked to stay out of the caches, and so many operands of this size would have to take turns that it cannot.
+    TooSmall {
+        /// Bytes of the operand.
+        bytes: u64,
+        /// Bytes of the smallest operand that is measured cold.
+        least: u64,
+    },
     /// It broke down, in its own words.
     Device(String),
 }

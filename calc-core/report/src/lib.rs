@@ -7,6 +7,7 @@ pub mod device_file;
 pub mod json;
 pub mod model_file;
 pub mod named_model;
+pub mod number_input;
 pub mod number_text;
 pub mod request;
 pub mod summary;

@@ -11,7 +11,7 @@ mod recommend;
 pub use analyze::{AnalyzeInputs, Shape};
 pub use check::{CheckInputs, Done};
 pub use estimate::EstimateInputs;
-pub use fields::Fields;
+pub use fields::{Fields, is_count};
 pub use files::{Files, ReadFile};
 pub use recommend::{RecommendInputs, ScheduleInputs, Subject};
 

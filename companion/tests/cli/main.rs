@@ -13,6 +13,7 @@ mod doctor;
 mod files;
 mod forms;
 mod golden;
+mod irregular;
 mod lines;
 mod serve;
 mod sweep;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use calc_core::units::{Bytes, Hertz};
 
 use super::isa::Isa;
-use super::task::{GemmTask, GemvTask, PeakTask, StreamTask};
+use super::task::{DISTINCT, GemmTask, GemvTask, PAGE, PeakTask, StreamTask};
 use super::threads::Pool;
 use super::{device, gemm, gemv, peak, speed, stream};
 use crate::backend::{
@@ -19,6 +19,8 @@ use crate::measure::Clock;
 const UNKNOWN_CACHE: u64 = 128 << 20;
 /// Cold buffers cover this many times the last-level cache.
 const COVER: u64 = 4;
+/// Smallest operand that is measured cold: of smaller ones millions would take turns.
+const LEAST_COLD: u64 = 1024;
 /// At least this many cold buffers, so that the end of one call is not the start of the next.
 const LEAST_COPIES: u64 = 2;
 
@@ -79,12 +81,17 @@ impl Cpu {
         if cache == Cache::Hot && bytes > self.cache() {
             return Err(Fault::NoCache { bytes, cache: self.cache() });
         }
+        if cache == Cache::Cold && bytes < LEAST_COLD {
+            return Err(Fault::TooSmall { bytes, least: LEAST_COLD });
+        }
         let copies = self.copies(cache, bytes);
         memory_for(bytes.saturating_mul(copies))?;
         Ok(copies)
     }
 
     fn stream(&self, work: &Work, bytes: u64, arrays: u64) -> Result<Box<dyn Task>, Fault> {
+        // Arrays are whole pages.
+        let bytes = bytes.max(1).checked_next_multiple_of(PAGE).unwrap_or(u64::MAX);
         let copies = self.room(work.cache, bytes.saturating_mul(arrays))?;
         Ok(Box::new(StreamTask::new(Rc::clone(&self.pool), self.isa, work, copies)))
     }
@@ -102,7 +109,13 @@ impl Cpu {
     fn gemv(&self, work: &Work, product: Product) -> Result<Box<dyn Task>, Fault> {
         let stored = product.layout.format().stored_bytes(product.n, product.k).get();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-        let copies = self.room(work.cache, stored as u64)?;
+        let stored = stored as u64;
+        let copies = self.room(work.cache, stored)?;
+        // The output and the one it must equal, the input, and the rows that differ before they are packed.
+        let rows = product.n.min(DISTINCT as u64);
+        let sides =
+            product.n.saturating_mul(32).saturating_add(product.k.saturating_mul(16 + 4 * rows));
+        memory_for(stored.saturating_mul(copies).saturating_add(sides))?;
         let pool = Rc::clone(&self.pool);
         Ok(Box::new(GemvTask::new(pool, self.isa, work, product, copies)?))
     }
@@ -175,7 +188,11 @@ impl Backend for Cpu {
 fn memory_for(bytes: u64) -> Result<(), Fault> {
     match memory_left() {
         Some(left) if bytes > left / 10 * 9 => Err(Fault::NoMemory { bytes }),
-        _ => Ok(()),
+        _ => usize::try_from(bytes)
+            .ok()
+            // A limit of this process alone shows when it asks for the memory; it is given back untouched.
+            .and_then(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).ok())
+            .ok_or(Fault::NoMemory { bytes }),
     }
 }
 
@@ -286,6 +303,26 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn operands_too_small_to_be_cold_are_refused_before_anything_is_allocated() {
+        let mut cpu = Cpu::new(Some(1), None);
+        let tiny = [
+            Kernel::Gemv(Product { layout: Layout::Fp16, n: 1, k: 1 }),
+            Kernel::Gemm(MatrixProduct { element: Element::Fp32, m: 1, n: 1, k: 1 }),
+        ];
+        for kernel in tiny {
+            let refused = cpu.allocate(&Work { kernel, cache: Cache::Cold, seed: 1 }).err();
+            assert!(
+                matches!(refused, Some(Fault::TooSmall { least: LEAST_COLD, .. })),
+                "{kernel:?}: {refused:?}"
+            );
+            assert!(cpu.allocate(&Work { kernel, cache: Cache::Hot, seed: 1 }).is_ok());
+        }
+        let long = Kernel::Gemv(Product { layout: Layout::Int8, n: 1_000_000_000_000, k: 1 });
+        let refused = cpu.allocate(&Work { kernel: long, cache: Cache::Cold, seed: 1 }).err();
+        assert!(matches!(refused, Some(Fault::NoMemory { .. })), "{refused:?}");
     }
 
     #[test]

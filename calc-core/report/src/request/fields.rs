@@ -7,6 +7,7 @@ use calc_core::workload::{MAX_BATCH, MAX_DRAFT, MAX_NEW_TOKENS, MAX_TOKENS};
 use serde_json::{Map, Value};
 
 use super::RequestError;
+use crate::number_input;
 
 /// The fields of one request.
 #[derive(Debug, Clone)]
@@ -113,7 +114,7 @@ impl Fields {
         let Some(value) = self.take(key) else { return Ok(None) };
         let number = match &value {
             Value::Number(number) => number.as_f64(),
-            Value::String(text) => text.trim().parse().ok(),
+            Value::String(text) => number_input::real(text),
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
         };
         number
@@ -129,15 +130,18 @@ impl Fields {
         let Some(value) = self.take(key) else { return Ok(None) };
         let exact = match &value {
             Value::Number(number) => number.as_u64(),
-            Value::String(text) => text.trim().replace('_', "").parse().ok(),
+            Value::String(text) => number_input::count(text),
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
         };
         if exact.is_some() {
             return Ok(exact);
         }
-        self.values.insert(key.into(), value.clone());
-        let real = self.real(key)?.unwrap_or(f64::NAN);
-        whole(key, real, &value).map(Some)
+        let real = match &value {
+            Value::Number(number) => number.as_f64(),
+            Value::String(text) => number_input::count_as_real(text),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        };
+        whole(key, real.unwrap_or(f64::NAN), &value).map(Some)
     }
 
     /// A count that must be there.
@@ -163,9 +167,14 @@ impl Fields {
     }
 }
 
-/// What the model accepts for a count; it checks the same ranges itself.
-fn range(key: &str) -> (u64, u64) {
-    match key {
+/// Whether a field counts something, so that its `k` is 1,024.
+pub fn is_count(key: &str) -> bool {
+    range(key).is_some()
+}
+
+/// What the model accepts for a count, which checks the same ranges itself; nothing for other fields.
+fn range(key: &str) -> Option<(u64, u64)> {
+    Some(match key {
         "batch" => (1, MAX_BATCH),
         "prompt" | "new" => (1, MAX_TOKENS),
         "context" | "cached" => (0, MAX_TOKENS),
@@ -175,8 +184,11 @@ fn range(key: &str) -> (u64, u64) {
         "n_experts" => (1, MAX_EXPERTS),
         "heads" | "kv_heads" | "head_dim" | "v_dim" | "tensor_parallel" | "pipeline_parallel"
         | "expert_parallel" => (1, 65_536),
-        _ => (1, MAX_DIMENSION),
-    }
+        "m" | "n" | "k" | "tokens" | "hidden" | "width" | "window" | "per_token" | "max_batch" => {
+            (1, MAX_DIMENSION)
+        }
+        _ => return None,
+    })
 }
 
 fn whole(key: &'static str, real: f64, value: &Value) -> Result<u64, RequestError> {
@@ -186,7 +198,8 @@ fn whole(key: &'static str, real: f64, value: &Value) -> Result<u64, RequestErro
     if real % 1.0 != 0.0 {
         return Err(RequestError::NotWhole { key: key.into(), value: shown(value) });
     }
-    let (min, max) = (range(key).0 as f64, range(key).1 as f64);
+    let (min, max) = range(key).unwrap_or((0, u64::MAX));
+    let (min, max) = (min as f64, max as f64);
     if !(min..=max).contains(&real) {
         return Err(Error::OutOfRange { what: key.into(), value: real, min, max }.into());
     }

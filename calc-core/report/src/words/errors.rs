@@ -99,7 +99,11 @@ impl fmt::Display for RequestError {
                 write!(line, "unknown field `{key}`{}", nearest_text(nearest))
             }
             Self::NotANumber { key, value } => {
-                write!(line, "{key} must be a number; got `{value}`")
+                write!(line, "{key} must be a number; got `{value}`")?;
+                match value.starts_with(|first: char| first.is_ascii_digit()) {
+                    true => line.write_str("; write the number alone, such as 4096, 8k or 1e6"),
+                    false => Ok(()),
+                }
             }
             Self::NotWhole { key, value } => {
                 write!(line, "{key} must be a whole number; got {value}")

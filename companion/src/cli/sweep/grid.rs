@@ -6,11 +6,11 @@ use report::request::{Library, RequestError};
 use serde_json::{Map, Value};
 
 use super::Failure;
-use super::axis::{Axis, MAX_POINTS};
+use super::axis::{Axis, MAX_POINTS, Numbers};
 use super::row;
 use crate::cli::flags::{self, Flag, Kind};
 use crate::cli::requests::Verb;
-use report::request::Fields;
+use report::request::{Fields, is_count};
 
 /// All points of a sweep.
 #[derive(Debug)]
@@ -94,7 +94,8 @@ impl Grid {
 fn axis(flag: &Flag, given: &Value) -> Result<Axis, Failure> {
     let text = given.as_str().unwrap_or("true");
     let axis = match flag.kind {
-        Kind::Number => Axis::of_numbers(text),
+        Kind::Number if is_count(flag.key) => Axis::of_numbers(text, Numbers::Counts),
+        Kind::Number => Axis::of_numbers(text, Numbers::Quantities),
         Kind::File => Ok(Axis::of_name(text)),
         Kind::Hardware | Kind::Model | Kind::Format | Kind::Engine | Kind::Word | Kind::Switch => {
             Axis::of_names(text)

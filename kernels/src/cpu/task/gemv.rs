@@ -17,7 +17,7 @@ use crate::random::Random;
 use crate::reference;
 
 /// Rows that differ. A prime, so that a kernel which takes a wrong row by a power of two is found out.
-pub(super) const DISTINCT: usize = 67;
+pub(in crate::cpu) const DISTINCT: usize = 67;
 /// By how many rows a copy begins later than the one before: a call that takes another copy's turn is found out.
 const STAGGER: usize = 7;
 

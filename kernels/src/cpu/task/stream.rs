@@ -14,7 +14,7 @@ use crate::cpu::threads::{Pool, Worker};
 use crate::random::Random;
 
 /// A page: arrays are whole pages, and a page belongs to one worker.
-const PAGE: u64 = 4096;
+pub(in crate::cpu) const PAGE: u64 = 4096;
 /// A fused multiply-add rounds once and a plain one twice: that far apart, as a share of |b| + |3c|.
 const TRIAD_TOLERANCE: f64 = f64::EPSILON;
 

@@ -3,9 +3,7 @@
 use calc_core::catalog;
 use calc_core::quant_format::QuantFormat;
 use protocol::bench::{BenchKind, BenchSpec, Shape};
-use report::number_text;
-
-use crate::state::whole::whole;
+use report::{number_input, number_text};
 
 /// Formats that kernels are timed for, widest first.
 const MEASURED: [&str; 13] = [
@@ -47,7 +45,8 @@ fn chosen(choice: &str) -> Vec<String> {
 /// Reads a shape: three whole numbers, apart by blanks, `x` or `×`.
 fn shape(line: &str) -> Option<Shape> {
     let is_between = |letter: char| letter.is_whitespace() || matches!(letter, 'x' | '×' | ';');
-    let mut numbers = line.split(is_between).filter(|part| !part.is_empty()).map(whole);
+    let mut numbers =
+        line.split(is_between).filter(|part| !part.is_empty()).map(number_input::count);
     let mut next = || numbers.next()?.filter(|number| (1..=DIMENSION).contains(number));
     let shape = Shape { m: next()?, n: next()?, k: next()? };
     numbers.next().is_none().then_some(shape)
