@@ -5,6 +5,7 @@ pub mod accuracy;
 pub mod calibration_file;
 pub mod device_file;
 pub mod json;
+pub mod json_input;
 pub mod model_file;
 pub mod named_model;
 pub mod number_input;

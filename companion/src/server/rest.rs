@@ -105,7 +105,8 @@ async fn fields(request: Request) -> Result<Given, Bad> {
     let body = read
         .map_err(|_elapsed| Bad::Refused(Refusal::BodyTooSlow))?
         .map_err(|_long| Bad::Refused(Refusal::BodyTooLarge))?;
-    serde_json::from_slice(&body).map_err(|error| Bad::Json(format!("not a JSON object: {error}")))
+    report::json_input::object(&body)
+        .map_err(|error| Bad::Json(format!("not a JSON object: {error}")))
 }
 
 /// Beside the sockets, and never more at once than there are places for.

@@ -35,6 +35,10 @@ fn bad_lines_are_answered_in_their_place() {
         ),
         (r#"{"hardware":5,"m":1,"n":1,"k":1,"weights":"fp16"}"#, Some("hardware must be a name")),
         (r#"{"m":1}"#, Some("hardware is missing")),
+        (
+            r#"{"hardware":"t4","m":1,"n":1,"k":1,"weights":"fp16","m":8}"#,
+            Some("not a JSON object: `m` is given twice at line 1 column"),
+        ),
         (too_long.as_str(), Some("longer than 1000000")),
         (GOOD, None),
     ];

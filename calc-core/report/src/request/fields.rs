@@ -7,7 +7,7 @@ use calc_core::workload::{MAX_BATCH, MAX_DRAFT, MAX_NEW_TOKENS, MAX_TOKENS};
 use serde_json::{Map, Value};
 
 use super::RequestError;
-use crate::number_input;
+use crate::{json_input, number_input};
 
 /// The fields of one request.
 #[derive(Debug, Clone)]
@@ -30,13 +30,8 @@ impl Fields {
         if line.trim().is_empty() {
             return Err(RequestError::NotJson { reason: "the line is empty".into() });
         }
-        match serde_json::from_str(line) {
-            Ok(Value::Object(values)) => Ok(Self::new(values)),
-            Ok(other) => Err(RequestError::NotJson {
-                reason: format!("{} where an object belongs", kind(&other)),
-            }),
-            Err(error) => Err(RequestError::NotJson { reason: error.to_string() }),
-        }
+        let values = json_input::object(line.as_bytes());
+        values.map(Self::new).map_err(|error| RequestError::NotJson { reason: error.to_string() })
     }
 
     /// Nothing under this key; under the same one in other letters, perhaps.
@@ -224,16 +219,5 @@ fn clip(text: &str) -> String {
         text.into()
     } else {
         text.chars().take(60).chain("…".chars()).collect()
-    }
-}
-
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
     }
 }
