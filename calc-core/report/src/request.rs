@@ -10,7 +10,7 @@ mod recommend;
 
 pub use analyze::{AnalyzeInputs, Shape};
 pub use check::{CheckInputs, Done};
-pub use estimate::EstimateInputs;
+pub use estimate::{EstimateInputs, USUAL_VALUES, UsualValue};
 pub use fields::{Fields, is_count};
 pub use files::{Files, ReadFile};
 pub use recommend::{RecommendInputs, ScheduleInputs, Subject};

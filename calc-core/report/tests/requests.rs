@@ -69,7 +69,6 @@ fn wrong_shapes_say_what_is_allowed() {
 fn wrong_workloads_say_what_is_allowed() {
     for (key, value, expected) in [
         ("batch", json!(0), "batch must be from 1 to 1000000; got 0"),
-        ("prompt", json!(null), "prompt is missing"),
         ("new_tokens", json!(0), "new_tokens must be from 1"),
         ("tensor_parallel", json!(3), "tensor_parallel 3 does not divide attention heads (32)"),
         ("expert_parallel", json!(2), "does not apply to a model without experts"),

@@ -98,8 +98,8 @@ static FLAGS: [Flag; 53] = [
         "Size of all weights in GB (10^9 bytes), as that of a given file",
     ),
     flag("weight_bits", Kind::Number, "Mean bits per weight, for mixes such as Q4_K_M"),
-    flag("batch", Kind::Number, "Sequences at once"),
-    flag("prompt", Kind::Number, "Tokens of each prompt"),
+    flag("batch", Kind::Number, "Sequences at once; default 1"),
+    flag("prompt", Kind::Number, "Tokens of each prompt; default 512"),
     flag(
         "context",
         Kind::Number,

@@ -60,6 +60,41 @@ fn every_verb_answers_in_every_form() {
 }
 
 #[test]
+fn usual_values_stand_in_for_what_is_missing_and_are_named() {
+    let model = "--hardware h100 --model llama-3.2-1b";
+    let taken = "usual values stand in for what the request leaves out: batch 1, prompt 512";
+    for (verb, said) in [
+        ("estimate", taken),
+        ("recommend", taken),
+        ("check --tokens-per-s 9", taken),
+        ("schedule", "usual values stand in for what the request leaves out: prompt 512"),
+    ] {
+        let words = format!("{verb} {model}");
+        assert!(answer(&words).contains(said), "{words}");
+        let json = |words: &str| -> Value {
+            serde_json::from_str(&answer(&format!("{words} -o json"))).expect("JSON")
+        };
+        let (mut short, mut long) =
+            (json(&words), json(&format!("{words} --batch 1 --prompt 512")));
+        assert_eq!(short["notes"][0], said, "{words}");
+        assert!(!long.to_string().contains("usual values"), "{words}");
+        for answer in [&mut short, &mut long] {
+            answer["notes"] = Value::Null;
+        }
+        assert_eq!(short, long, "{words}");
+    }
+    let row: Value =
+        serde_json::from_str(&answer(&format!("sweep {model} -o jsonl"))).expect("JSON");
+    assert_eq!((&row["batch"], &row["prompt"]), (&1.into(), &512.into()));
+    assert!(
+        answer(&format!("sweep {model}"))
+            .starts_with("hardware h100, model llama-3.2-1b, batch 1, prompt 512")
+    );
+    let many = answer("recommend --hardware any --model llama-3.2-1b --max-tpot-ms 50");
+    assert!(many.contains(taken), "{many}");
+}
+
+#[test]
 fn a_table_is_the_default_also_into_a_pipe() {
     assert_eq!(answer("formats"), answer("formats -o table"));
 }

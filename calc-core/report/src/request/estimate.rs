@@ -17,6 +17,19 @@ use super::{
     power_mode, precision_fields,
 };
 
+/// A value that stands in for one that a request leaves out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UsualValue {
+    /// Field.
+    pub key: &'static str,
+    /// Value that was taken.
+    pub value: u64,
+}
+
+/// What is taken where a request names no batch and no prompt.
+pub const USUAL_VALUES: [UsualValue; 2] =
+    [UsualValue { key: "batch", value: 1 }, UsualValue { key: "prompt", value: 512 }];
+
 /// A request about a model, with everything looked up.
 #[derive(Debug, Clone)]
 pub struct EstimateInputs {
@@ -38,6 +51,8 @@ pub struct EstimateInputs {
     pub engine: Option<Engine>,
     /// Own measurements; without them the model that was fitted on published ones.
     pub calibration: Option<Arc<Calibration>>,
+    /// Usual values that were taken; the answer names them.
+    pub usual: Vec<UsualValue>,
 }
 
 impl EstimateInputs {
@@ -51,6 +66,7 @@ impl EstimateInputs {
         let model = library.model(&fields.required_text("model")?)?;
         let precision = precision_fields(&mut fields, Some(model.stored))?;
         let weight_size = weight_size(&mut fields)?;
+        let usual = USUAL_VALUES.into_iter().filter(|usual| !fields.has(usual.key)).collect();
         let workload = workload(&mut fields)?;
         let draft = fields.text("draft_model")?.map(|name| library.model(&name)).transpose()?;
         if draft.is_some() && workload.speculation.is_none() {
@@ -75,6 +91,7 @@ impl EstimateInputs {
             draft,
             engine,
             calibration,
+            usual,
         })
     }
 
@@ -106,8 +123,9 @@ impl EstimateInputs {
 }
 
 fn workload(fields: &mut Fields) -> Result<Workload, RequestError> {
-    let batch = fields.required_count("batch")?;
-    let prompt = fields.required_count("prompt")?;
+    let [batch, prompt] = USUAL_VALUES;
+    let batch = fields.count(batch.key)?.unwrap_or(batch.value);
+    let prompt = fields.count(prompt.key)?.unwrap_or(prompt.value);
     let context = fields.count("context")?.unwrap_or(prompt);
     let new_tokens = fields.count("new_tokens")?.unwrap_or(1);
     let parallel = Parallel {

@@ -10,7 +10,7 @@ use super::axis::{Axis, MAX_POINTS, Numbers};
 use super::row;
 use crate::cli::flags::{self, Flag, Kind};
 use crate::cli::requests::Verb;
-use report::request::{Fields, is_count};
+use report::request::{Fields, USUAL_VALUES, UsualValue, is_count};
 
 /// All points of a sweep.
 #[derive(Debug)]
@@ -28,6 +28,7 @@ impl Grid {
         given: &Map<String, Value>,
         library: &Library<'_>,
     ) -> Result<Self, Failure> {
+        let given = &with_usual(verb, given);
         let keys: Vec<&str> = given.keys().map(String::as_str).collect();
         let mut axes = Vec::new();
         for flag in flags::of(&keys) {
@@ -89,6 +90,17 @@ impl Grid {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// The flags with the usual values of those that are missing, so that every row names what was taken.
+fn with_usual(verb: Verb, given: &Map<String, Value>) -> Map<String, Value> {
+    let mut all = given.clone();
+    for UsualValue { key, value } in USUAL_VALUES {
+        if verb == Verb::Estimate && !all.contains_key(key) {
+            all.insert(key.into(), Value::String(value.to_string()));
+        }
+    }
+    all
 }
 
 fn axis(flag: &Flag, given: &Value) -> Result<Axis, Failure> {
