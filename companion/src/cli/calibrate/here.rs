@@ -107,10 +107,9 @@ fn answer(calibrated: &Calibrated, own: &Value) -> Answer {
             calibrated.flagged, calibrated.points
         ));
     }
-    let rows = own["rows"].as_array().cloned().unwrap_or_default();
     let value = json!({ "calibration": own, "held_out": calibrated.held_out, "median_error": calibrated.error(),
         "held_out_matrices": calibrated.held_out_matrices, "median_error_matrices": calibrated.error_of_matrices() });
-    Answer { document, value, rows: Rows::Inside(rows) }
+    Answer { document, value, rows: Rows::At("/calibration/rows") }
 }
 
 fn writable(path: &Path) -> Result<(), Failure> {
