@@ -45,6 +45,15 @@ pub enum RequestError {
         /// The nearest keys that it has.
         nearest: Vec<String>,
     },
+    /// A field of another operator.
+    NotOfOperator {
+        /// As given.
+        key: String,
+        /// Operator of the request.
+        operator: String,
+        /// Its own fields.
+        takes: Vec<&'static str>,
+    },
     /// Not a number.
     NotANumber {
         /// Key.

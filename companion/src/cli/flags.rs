@@ -61,7 +61,7 @@ static FLAGS: [Flag; 53] = [
         Kind::Word,
         "Operator: gemm (default), gemv, attention, kv_append, add_norm, norm, activation, ffn, moe",
     ),
-    flag("m", Kind::Number, "Rows of the product: tokens"),
+    flag("m", Kind::Number, "Rows of the product: tokens; of other operators --tokens"),
     flag("n", Kind::Number, "Columns of the product: outputs"),
     flag("k", Kind::Number, "Depth of the product: inputs"),
     flag("heads", Kind::Number, "Attention: query heads"),

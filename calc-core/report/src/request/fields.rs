@@ -54,6 +54,11 @@ impl Fields {
         self.values.remove(key).filter(|value| !value.is_null())
     }
 
+    /// The fields that were asked for up to now.
+    pub(super) fn asked(&self) -> &[&'static str] {
+        &self.asked
+    }
+
     /// The name under a key, which stays there.
     pub fn peek_text(&self, key: &str) -> Option<&str> {
         self.values.get(key).and_then(Value::as_str)

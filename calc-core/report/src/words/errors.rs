@@ -98,6 +98,13 @@ impl fmt::Display for RequestError {
             Self::UnknownField { key, nearest } => {
                 write!(line, "unknown field `{key}`{}", nearest_text(nearest))
             }
+            Self::NotOfOperator { key, operator, takes } => {
+                write!(
+                    line,
+                    "unknown field `{key}` of {operator}, which takes {}",
+                    takes.join(", ")
+                )
+            }
             Self::NotANumber { key, value } => {
                 write!(line, "{key} must be a number; got `{value}`")?;
                 match value.starts_with(|first: char| first.is_ascii_digit()) {
