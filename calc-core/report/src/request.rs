@@ -11,7 +11,7 @@ mod recommend;
 pub use analyze::{AnalyzeInputs, Shape};
 pub use check::{CheckInputs, Done};
 pub use estimate::{EstimateInputs, USUAL_VALUES, UsualValue};
-pub use fields::{Fields, is_count};
+pub use fields::{Fields, check_count, is_count};
 pub use files::{Files, ReadFile};
 pub use recommend::{RecommendInputs, ScheduleInputs, Subject};
 
@@ -35,6 +35,11 @@ pub enum RequestError {
     Core(calc_core::error::Error),
     /// A value that must be given.
     Missing {
+        /// Its key.
+        key: &'static str,
+    },
+    /// A name without a letter.
+    Empty {
         /// Its key.
         key: &'static str,
     },

@@ -154,6 +154,21 @@ pub(super) fn one_line(text: &str) -> String {
     printable(&text.trim_end().replace('\n', " "))
 }
 
+/// Longest word of a message: names of files have 255 characters.
+const MAX_WORD: usize = 300;
+/// Longest message.
+const MAX_MESSAGE: usize = 2000;
+
+/// A message without the length of what somebody typed.
+pub(super) fn clipped(line: &str) -> String {
+    let cut = |text: &str, most: usize, kept: usize| match text.chars().count() > most {
+        true => text.chars().take(kept).chain(['…']).collect(),
+        false => text.to_owned(),
+    };
+    let words: Vec<String> = line.split(' ').map(|word| cut(word, MAX_WORD, 60)).collect();
+    cut(&words.join(" "), MAX_MESSAGE, MAX_MESSAGE)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

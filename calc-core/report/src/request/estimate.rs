@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use calc_core::calibration::{Calibration, Engine};
 use calc_core::device::Device;
-use calc_core::error::Error;
-use calc_core::estimate::{Estimate, EstimateRequest, WeightSize, estimate};
+use calc_core::error::{Error, real_in_range};
+use calc_core::estimate::{
+    Estimate, EstimateRequest, WEIGHT_BITS, WEIGHT_GB, WeightSize, estimate,
+};
 use calc_core::parallel::Parallel;
 use calc_core::precision::PrecisionChoice;
 use calc_core::units::Bytes;
@@ -159,8 +161,14 @@ fn workload(fields: &mut Fields) -> Result<Workload, RequestError> {
 fn weight_size(fields: &mut Fields) -> Result<Option<WeightSize>, RequestError> {
     match (fields.real("weight_gb")?, fields.real("weight_bits")?) {
         (None, None) => Ok(None),
-        (Some(gb), None) => Ok(Some(WeightSize::Total(Bytes::from_gb(gb)))),
-        (None, Some(bits)) => Ok(Some(WeightSize::BitsPerWeight(bits))),
+        (Some(gb), None) => {
+            let gb = real_in_range("weight_gb", gb, WEIGHT_GB.0, WEIGHT_GB.1)?;
+            Ok(Some(WeightSize::Total(Bytes::from_gb(gb))))
+        }
+        (None, Some(bits)) => {
+            let bits = real_in_range("weight_bits", bits, WEIGHT_BITS.0, WEIGHT_BITS.1)?;
+            Ok(Some(WeightSize::BitsPerWeight(bits)))
+        }
         (Some(_), Some(_)) => {
             Err(Error::Conflict { first: "weight_gb", second: "weight_bits", needs: false }.into())
         }

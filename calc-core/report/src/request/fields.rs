@@ -2,7 +2,7 @@
 
 use calc_core::analysis::{MAX_DIMENSION, MAX_EXPERTS};
 use calc_core::catalog::nearest;
-use calc_core::error::Error;
+use calc_core::error::{Error, in_range};
 use calc_core::workload::{MAX_BATCH, MAX_DRAFT, MAX_NEW_TOKENS, MAX_TOKENS};
 use serde_json::{Map, Value};
 
@@ -72,10 +72,11 @@ impl Fields {
     /// A name.
     ///
     /// # Errors
-    /// [`RequestError::NotText`] for anything but a string.
+    /// [`RequestError::NotText`] for anything but a string, [`RequestError::Empty`] for one of blanks.
     pub fn text(&mut self, key: &'static str) -> Result<Option<String>, RequestError> {
         match self.take(key) {
             None => Ok(None),
+            Some(Value::String(text)) if text.trim().is_empty() => Err(RequestError::Empty { key }),
             Some(Value::String(text)) => Ok(Some(text)),
             Some(other) => Err(RequestError::NotText { key: key.into(), value: shown(&other) }),
         }
@@ -170,6 +171,18 @@ impl Fields {
 /// Whether a field counts something, so that its `k` is 1,024.
 pub fn is_count(key: &str) -> bool {
     range(key).is_some()
+}
+
+/// Refuses a text that is no count in the range of this field; other fields are not judged.
+///
+/// # Errors
+/// As [`Fields::count`], and out of the range.
+pub fn check_count(key: &'static str, typed: &str) -> Result<(), RequestError> {
+    let Some((min, max)) = range(key) else { return Ok(()) };
+    let mut fields = Fields::new(Map::new());
+    fields.replace_text(key, typed);
+    in_range(key, fields.required_count(key)?, min, max)?;
+    Ok(())
 }
 
 /// What the model accepts for a count, which checks the same ranges itself; nothing for other fields.

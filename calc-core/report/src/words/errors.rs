@@ -95,6 +95,7 @@ impl fmt::Display for RequestError {
         match self {
             Self::Core(error) => line.write_str(&core_error(error)),
             Self::Missing { key } => write!(line, "{key} is missing"),
+            Self::Empty { key } => write!(line, "{key} is empty; give a value or leave it out"),
             Self::UnknownField { key, nearest } => {
                 write!(line, "unknown field `{key}`{}", nearest_text(nearest))
             }

@@ -1,6 +1,9 @@
 //! The points of a sweep: the product of its flags' values, each point made from its number.
 
+use std::borrow::Cow;
+
 use calc_core::catalog;
+use calc_core::device::Device;
 use report::json::SCHEMA;
 use report::request::{Library, RequestError};
 use serde_json::{Map, Value};
@@ -10,7 +13,7 @@ use super::axis::{Axis, MAX_POINTS, Numbers};
 use super::row;
 use crate::cli::flags::{self, Flag, Kind};
 use crate::cli::requests::Verb;
-use report::request::{Fields, USUAL_VALUES, UsualValue, is_count};
+use report::request::{Fields, USUAL_VALUES, UsualValue, check_count, is_count};
 
 /// All points of a sweep.
 #[derive(Debug)]
@@ -40,6 +43,8 @@ impl Grid {
         let points = u64::try_from(points).ok().filter(|points| *points <= MAX_POINTS).ok_or_else(|| {
             Failure::bad(format!("this sweep has {points} points; at most {MAX_POINTS} are allowed, so shorten a list"))
         })?;
+        check_numbers(&axes)?;
+        check_modes(&axes, library)?;
         let mut identity = Identity::new(verb);
         for (flag, axis) in &axes {
             identity.add(flag, given, axis, library)?;
@@ -101,6 +106,33 @@ fn with_usual(verb: Verb, given: &Map<String, Value>) -> Map<String, Value> {
         }
     }
     all
+}
+
+/// A count that no point takes would be wrong in every row that has it.
+fn check_numbers(axes: &[(&'static Flag, Axis)]) -> Result<(), Failure> {
+    for (flag, axis) in axes.iter().filter(|(flag, _)| flag.kind == Kind::Number) {
+        axis.samples().try_for_each(|value| check_count(flag.key, &value))?;
+    }
+    Ok(())
+}
+
+/// A power mode that one of the devices lacks is wrong in some rows; one that all lack, in every row.
+fn check_modes(axes: &[(&'static Flag, Axis)], library: &Library<'_>) -> Result<(), Failure> {
+    let values = |key: &str| {
+        let axis = axes.iter().find(|(flag, _)| flag.key == key);
+        axis.map_or_else(Vec::new, |(_, axis)| axis.samples().collect())
+    };
+    let devices = values("hardware");
+    let devices: Result<Vec<_>, _> = devices.iter().map(|name| library.device(name)).collect();
+    let devices = devices?;
+    for mode in values("power_mode") {
+        let lacks = |device: &Cow<'_, Device>| device.power_mode(&mode).err();
+        let lacking: Vec<_> = devices.iter().filter_map(lacks).collect();
+        if let Some(error) = lacking.first().filter(|_| lacking.len() == devices.len()) {
+            return Err(error.clone().into());
+        }
+    }
+    Ok(())
 }
 
 fn axis(flag: &Flag, given: &Value) -> Result<Axis, Failure> {
