@@ -161,9 +161,12 @@ const MAX_MESSAGE: usize = 2000;
 
 /// A message without the length of what somebody typed.
 pub(super) fn clipped(line: &str) -> String {
-    let cut = |text: &str, most: usize, kept: usize| match text.chars().count() > most {
-        true => text.chars().take(kept).chain(['…']).collect(),
-        false => text.to_owned(),
+    let cut = |text: &str, most: usize, kept: usize| {
+        if text.chars().count() > most {
+            text.chars().take(kept).chain(['…']).collect()
+        } else {
+            text.to_owned()
+        }
     };
     let words: Vec<String> = line.split(' ').map(|word| cut(word, MAX_WORD, 60)).collect();
     cut(&words.join(" "), MAX_MESSAGE, MAX_MESSAGE)

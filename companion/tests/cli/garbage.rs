@@ -144,9 +144,9 @@ fn every_flag_of_the_other_verbs_refuses_nonsense_in_one_line() {
     thread::scope(|scope| {
         for half in [halves.0, halves.1] {
             scope.spawn(move || {
-                half.iter().for_each(|(verb, words, flag, value)| {
-                    refused_or_taken(verb, words, flag, value)
-                })
+                for (verb, words, flag, value) in half {
+                    refused_or_taken(verb, words, flag, value);
+                }
             });
         }
     });
@@ -158,14 +158,17 @@ fn refused_or_taken(verb: &str, words: &str, flag: &str, value: &OsStr) {
     let mut given: Vec<&str> = words.split_whitespace().collect();
     let short = ["m", "n", "k"].contains(&flag).then(|| format!("-{flag}"));
     let same = |word: &&str| *word == format!("--{flag}") || Some(*word) == short.as_deref();
-    if let Some(at) = given.iter().position(|word| same(&word)) {
+    if let Some(at) = given.iter().position(same) {
         given.drain(at..at + 2);
     }
     let mut command = program();
     command.current_dir(folder.path("")).args(verb.split(' ')).args(given);
     let ended = command.arg(format!("--{flag}")).arg(value).output().expect("the binary starts");
     let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-    let which = format!("{verb} {words} --{flag} {value:?}: {:?} {said}", ended.status.code());
+    let which = {
+        let code = ended.status.code();
+        format!("{verb} {words} --{flag} `{}`: {code:?} {said}", value.display())
+    };
     match ended.status.code() {
         Some(0) => assert!(!said.contains("panicked"), "{which}"),
         // Failure, or not permitted: of folders and files that are there.

@@ -108,9 +108,10 @@ impl fmt::Display for RequestError {
             }
             Self::NotANumber { key, value } => {
                 write!(line, "{key} must be a number; got `{value}`")?;
-                match value.starts_with(|first: char| first.is_ascii_digit()) {
-                    true => line.write_str("; write the number alone, such as 4096, 8k or 1e6"),
-                    false => Ok(()),
+                if value.starts_with(|first: char| first.is_ascii_digit()) {
+                    line.write_str("; write the number alone, such as 4096, 8k or 1e6")
+                } else {
+                    Ok(())
                 }
             }
             Self::NotWhole { key, value } => {
