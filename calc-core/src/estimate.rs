@@ -15,6 +15,11 @@ use crate::roofline::Bound;
 use crate::units::{Bytes, BytesPerSec, FlopsPerByte, Joules, Seconds, TokensPerSec, Watts};
 use crate::workload::Workload;
 
+/// Smallest and largest size of all weights [GB].
+pub const WEIGHT_GB: (f64, f64) = (1e-6, 1e6);
+/// Smallest and largest mean of bits per weight.
+pub const WEIGHT_BITS: (f64, f64) = (0.1, 64.0);
+
 /// The size of the weights when it is known better than from the formats alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum WeightSize {

@@ -11,7 +11,7 @@ use crate::calibration::Tuned;
 use crate::calibration::machine::{Kernel, Setting};
 use crate::device::Link;
 use crate::error::{Error, real_in_range};
-use crate::estimate::{EstimateRequest, PhaseEstimate, WeightSize};
+use crate::estimate::{EstimateRequest, PhaseEstimate, WEIGHT_BITS, WEIGHT_GB, WeightSize};
 use crate::expected::Expected;
 use crate::footprint::{MemoryFootprint, footprint, kv_cache_bytes, stage_share, weight_bytes};
 use crate::lowering::{Lowering, OpInstances, Phase, Step};
@@ -352,10 +352,11 @@ fn weight_scale(
     let known = match size {
         None => return Ok(1.0),
         Some(WeightSize::Total(bytes)) => {
-            Bytes::from_gb(real_in_range("weight_gb", bytes.get() / 1e9, 1e-6, 1e6)?)
+            Bytes::from_gb(real_in_range("weight_gb", bytes.get() / 1e9, WEIGHT_GB.0, WEIGHT_GB.1)?)
         }
         Some(WeightSize::BitsPerWeight(bits)) => Bytes::from_bits(
-            real_in_range("weight_bits", bits, 0.1, 64.0)? * model.n_params() as f64,
+            real_in_range("weight_bits", bits, WEIGHT_BITS.0, WEIGHT_BITS.1)?
+                * model.n_params() as f64,
         ),
     };
     Ok(known / computed)

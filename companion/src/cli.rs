@@ -118,7 +118,7 @@ pub(crate) fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
 
 fn complain(line: &str, code: u8) -> ExitCode {
     // Nobody may be there to read the complaint; the exit code says it too.
-    let _ = writeln!(io::stderr(), "error: {}", output::one_line(line));
+    let _ = writeln!(io::stderr(), "error: {}", output::clipped(&output::one_line(line)));
     ExitCode::from(code)
 }
 

@@ -262,6 +262,13 @@ pub enum Fault {
         /// Bytes of the last-level cache [B].
         cache: u64,
     },
+    /// A cold measurement would rotate over too many operands of this size.
+    TooSmall {
+        /// Bytes of the operand [B].
+        bytes: u64,
+        /// Bytes of the smallest operand that is measured cold [B].
+        least: u64,
+    },
     /// The device failed, with its own message.
     Device(String),
 }

@@ -26,7 +26,6 @@ pub mod roving;
 mod style_sheet;
 pub mod trust;
 pub mod url;
-pub mod whole;
 
 #[cfg(all(target_arch = "wasm32", feature = "page"))]
 pub mod colors;

@@ -10,8 +10,8 @@ mod recommend;
 
 pub use analyze::{AnalyzeInputs, Shape};
 pub use check::{CheckInputs, Done};
-pub use estimate::EstimateInputs;
-pub use fields::Fields;
+pub use estimate::{EstimateInputs, USUAL_VALUES, UsualValue};
+pub use fields::{Fields, check_count, is_count};
 pub use files::{Files, ReadFile};
 pub use recommend::{RecommendInputs, ScheduleInputs, Subject};
 
@@ -38,12 +38,26 @@ pub enum RequestError {
         /// Its key.
         key: &'static str,
     },
+    /// A name without a letter.
+    Empty {
+        /// Its key.
+        key: &'static str,
+    },
     /// A key that this verb does not have.
     UnknownField {
         /// As given.
         key: String,
         /// The nearest keys that it has.
         nearest: Vec<String>,
+    },
+    /// A field of another operator.
+    NotOfOperator {
+        /// As given.
+        key: String,
+        /// Operator of the request.
+        operator: String,
+        /// Its own fields.
+        takes: Vec<&'static str>,
     },
     /// Not a number.
     NotANumber {

@@ -58,13 +58,11 @@ impl Table {
     }
 
     fn text_line(&self, cells: &[String], widths: &[usize]) -> String {
-        let padded =
-            cells.iter().zip(widths).zip(&self.columns).map(|((cell, width), (_, align))| {
-                match align {
-                    Align::Left => format!("{cell:<width$}"),
-                    Align::Right => format!("{cell:>width$}"),
-                }
-            });
+        let padded = cells
+            .iter()
+            .zip(widths)
+            .zip(&self.columns)
+            .map(|((cell, width), (_, align))| padded(cell, *width, *align));
         let line = padded.collect::<Vec<_>>().join("  ");
         format!("{}\n", line.trim_end())
     }
@@ -109,6 +107,15 @@ impl Table {
     }
 }
 
+/// A cell with blanks up to a width; `format!` allows no width above 65,535.
+pub fn padded(cell: &str, width: usize, align: Align) -> String {
+    let blanks = " ".repeat(width.saturating_sub(cell.chars().count()));
+    match align {
+        Align::Left => format!("{cell}{blanks}"),
+        Align::Right => format!("{blanks}{cell}"),
+    }
+}
+
 /// A cell of CSV: quoted when it must be.
 pub fn csv_cell(cell: &str) -> String {
     if cell.contains([',', '"', '\n', '\r']) {
@@ -118,7 +125,8 @@ pub fn csv_cell(cell: &str) -> String {
     }
 }
 
-/// JSON objects as CSV: one row each, nested keys joined by dots, lists left out, the columns of the first object first.
+/// JSON objects as CSV: one row each, nested keys joined by dots, a list as its JSON in one cell, the columns of the first
+/// object first.
 pub fn json_to_csv(rows: &[serde_json::Value]) -> String {
     let flat: Vec<Vec<(String, String)>> = rows.iter().map(flatten).collect();
     let mut columns: Vec<&str> = Vec::new();
@@ -142,22 +150,23 @@ pub fn json_to_csv(rows: &[serde_json::Value]) -> String {
     out
 }
 
-/// The scalars of an object with their dotted keys.
+/// The scalars and lists of an object with their dotted keys.
 fn flatten(value: &serde_json::Value) -> Vec<(String, String)> {
     use serde_json::Value;
     fn walk(prefix: &str, value: &Value, out: &mut Vec<(String, String)>) {
         match value {
-            Value::Object(map) => {
+            Value::Object(map) if !map.is_empty() => {
                 for (key, value) in map {
                     let path =
                         if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
                     walk(&path, value, out);
                 }
             }
-            Value::Array(_) => {}
-            Value::Null => out.push((prefix.into(), String::new())),
+            Value::Null | Value::Object(_) => out.push((prefix.into(), String::new())),
             Value::String(text) => out.push((prefix.into(), text.clone())),
-            Value::Bool(_) | Value::Number(_) => out.push((prefix.into(), value.to_string())),
+            Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
+                out.push((prefix.into(), value.to_string()));
+            }
         }
     }
     let mut out = Vec::new();
@@ -182,11 +191,26 @@ mod tests {
     }
 
     #[test]
+    fn a_cell_may_have_any_width() {
+        let mut table = Table::new(&[("name", Align::Left), ("n", Align::Right)]);
+        table.push(vec!["x".repeat(100_000), "1".into()]);
+        table.push(vec!["y".into(), "2".into()]);
+        assert!(table.to_text().lines().last().is_some_and(|line| line.ends_with("  2")));
+    }
+
+    #[test]
     fn csv_keeps_every_row_in_the_same_columns() {
         let rows = [
             serde_json::json!({"a": {"b": 1.5}, "c": "x,y"}),
             serde_json::json!({"error": "say \"no\""}),
         ];
         assert_eq!(json_to_csv(&rows), "a.b,c,error\n1.5,\"x,y\",\n,,\"say \"\"no\"\"\"\n");
+        let lists = [serde_json::json!({"s": [1, 2.5], "o": [{"k": "a"}], "e": {}, "n": null})];
+        assert_eq!(json_to_csv(&lists).lines().count(), 2);
+        let cells: Vec<String> = json_to_csv(&lists).lines().map(str::to_owned).collect();
+        let mut columns: Vec<&str> = cells[0].split(',').collect();
+        columns.sort_unstable();
+        assert_eq!(columns, ["e", "n", "o", "s"]);
+        assert!(cells[1].contains("\"[1,2.5]\"") && cells[1].contains("[{\"\"k\"\":\"\"a\"\"}]"));
     }
 }

@@ -66,10 +66,39 @@ fn wrong_shapes_say_what_is_allowed() {
 }
 
 #[test]
+fn rows_are_tokens_of_every_operator_that_has_rows() {
+    for base in [
+        json!({"op": "norm", "hidden": 4096}),
+        json!({"op": "add_norm", "hidden": 4096}),
+        json!({"op": "activation", "width": 4096}),
+        json!({"op": "kv_append", "kv_heads": 8, "head_dim": 128}),
+        json!({"op": "ffn", "hidden": 4096, "width": 14336, "weights": "fp16"}),
+        json!({"op": "moe", "hidden": 4096, "width": 14336, "n_experts": 8, "per_token": 2, "weights": "fp16"}),
+    ] {
+        let base = with(base, "hardware", json!("h100"));
+        let by_tokens = analyze(&with(base.clone(), "tokens", json!(8)));
+        let by_rows = with(base.clone(), "m", json!(8));
+        assert!(by_tokens.is_ok() && by_tokens == analyze(&by_rows), "{base}: {by_tokens:?}");
+        let both = analyze(&with(by_rows, "tokens", json!(8))).expect_err("both");
+        assert_eq!(both, "tokens and m exclude each other");
+        assert_eq!(analyze(&base).expect_err("neither"), "tokens is missing");
+    }
+    let attention =
+        json!({"hardware": "h100", "op": "attention", "heads": 8, "head_dim": 64, "m": 4});
+    assert_eq!(
+        analyze(&attention).expect_err("no rows"),
+        "unknown field `m` of attention, which takes batch, cached, head_dim, heads, kv_heads, new, unfused, v_dim, window"
+    );
+    assert_eq!(
+        analyze(&with(gemm(), "tokens", json!(4))).expect_err("rows"),
+        "unknown field `tokens` of gemm, which takes k, m, n"
+    );
+}
+
+#[test]
 fn wrong_workloads_say_what_is_allowed() {
     for (key, value, expected) in [
         ("batch", json!(0), "batch must be from 1 to 1000000; got 0"),
-        ("prompt", json!(null), "prompt is missing"),
         ("new_tokens", json!(0), "new_tokens must be from 1"),
         ("tensor_parallel", json!(3), "tensor_parallel 3 does not divide attention heads (32)"),
         ("expert_parallel", json!(2), "does not apply to a model without experts"),

@@ -122,17 +122,6 @@ fn run_flops(matches: &ArgMatches) -> Result<(), Failure> {
 /// Prints records.
 fn print(records: &[BenchJson], matches: &ArgMatches) -> Result<(), Failure> {
     let rows: Vec<Value> = records.iter().map(|record| json!(record)).collect();
-    let form = Form::of(matches);
-    // A cell of CSV holds no list.
-    let rows =
-        if form == Form::Csv { rows.into_iter().map(without_samples).collect() } else { rows };
     Answer { document: summary::bench(records), value: Value::Array(rows), rows: Rows::List }
-        .print(form)
-}
-
-fn without_samples(mut row: Value) -> Value {
-    if let Value::Object(fields) = &mut row {
-        fields.remove("samples_s");
-    }
-    row
+        .print(Form::of(matches))
 }

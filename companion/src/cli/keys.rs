@@ -10,7 +10,7 @@ use super::output::{Answer, Form, Rows};
 use super::{Failure, output, pair, state};
 use crate::audit::Action;
 use crate::clock::{Clock, Millis};
-use crate::keys::{Book, Key, KeyKind, MAX_KEYS};
+use crate::keys::{Book, Key, KeyKind, MAX_KEYS, MAX_NAME};
 
 pub(super) fn command() -> Command {
     let list = Command::new("list").about("All keys").arg(output::argument());
@@ -95,6 +95,12 @@ fn ago(now: Millis, then: Millis) -> String {
 
 fn new(matches: &ArgMatches) -> Result<(), Failure> {
     let name = matches.get_one::<String>("name").cloned().unwrap_or_default();
+    let is_shown = !name.trim().is_empty() && !name.contains(char::is_control);
+    if !is_shown || name.chars().count() > MAX_NAME {
+        return Err(Failure::bad(format!(
+            "name must have 1 to {MAX_NAME} characters on one line; got `{name}`"
+        )));
+    }
     let (scopes, now) = (pair::named(matches), Clock::default().now());
     let label = name.clone();
     let add =

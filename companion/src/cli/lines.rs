@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
+use report::json_input;
 use report::request::RequestError;
 use serde_json::{Map, Value, json};
 
@@ -79,7 +80,7 @@ fn fields(line: Line) -> Result<Map<String, Value>, String> {
     let Line::Text(bytes) = line else {
         return Err(format!("the line is longer than {MAX_LINE} bytes"));
     };
-    let fields = serde_json::from_slice(&bytes);
+    let fields = json_input::object(&bytes);
     fields.map_err(|error| RequestError::NotJson { reason: error.to_string() }.to_string())
 }
 

@@ -22,6 +22,9 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         Man::new(super::command()).render(&mut page)?;
         return output::print(&String::from_utf8_lossy(&page));
     };
+    if folder.exists() && !folder.is_dir() {
+        return Err(Failure::bad(format!("{} is not a folder", folder.display())));
+    }
     write_all(folder).map_err(|error| {
         Failure::Failed(format!("cannot write to {}: {}", folder.display(), files::said(&error)))
     })

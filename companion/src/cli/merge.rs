@@ -1,7 +1,6 @@
 //! `merge`: the shards of a sweep as one file. Everything is checked before anything is written.
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read};
 use std::path::{Path, PathBuf};
 
@@ -26,7 +25,7 @@ pub(super) struct Place<'a> {
 }
 
 /// Longest row: fields and figures have hundreds of bytes, a name of a file some more.
-const MAX_ROW: u64 = 1_000_000;
+pub(super) const MAX_ROW: u64 = 1_000_000;
 
 pub(super) fn command() -> Command {
     Command::new("merge")
@@ -136,7 +135,7 @@ fn each_line(
     mut take: impl FnMut(&[u8], u64) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let refused = |why: String| Failure::bad(format!("{}: {why}", path.display()));
-    let file = File::open(path).map_err(|error| refused(files::said(&error)))?;
+    let file = files::open(path).map_err(refused)?;
     let mut lines = BufReader::with_capacity(1 << 16, file);
     let mut line = Vec::new();
     for number in 1.. {

@@ -1,5 +1,6 @@
 //! The forms of an answer: a table for people, Markdown, JSON, JSON lines, CSV.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use clap::{Arg, ArgMatches};
@@ -60,8 +61,8 @@ impl Form {
 pub(super) enum Rows {
     /// The answer itself is the one row.
     One,
-    /// The answer is an object; these are its rows in CSV, while JSON lines keep it whole.
-    Inside(Vec<Value>),
+    /// The answer is an object, whose list under this JSON pointer has the rows of CSV; JSON lines keep the object whole.
+    At(&'static str),
     /// The answer is a list of rows.
     List,
 }
@@ -92,7 +93,7 @@ impl Answer {
             Form::Md => printable(&self.document.to_markdown()),
             Form::Json => format!("{:#}\n", self.value),
             Form::Jsonl => self.json_lines().iter().map(|row| format!("{row}\n")).collect(),
-            Form::Csv => table::json_to_csv(self.csv_rows()),
+            Form::Csv => table::json_to_csv(&self.csv_rows()),
         }
     }
 
@@ -103,12 +104,35 @@ impl Answer {
         }
     }
 
-    fn csv_rows(&self) -> &[Value] {
+    fn csv_rows(&self) -> Cow<'_, [Value]> {
         match &self.rows {
-            Rows::Inside(rows) => rows,
-            Rows::One | Rows::List => self.json_lines(),
+            Rows::At(pointer) => rows_with_answer(self.value.clone(), pointer).into(),
+            Rows::One | Rows::List => self.json_lines().into(),
         }
     }
+}
+
+/// The rows of an answer, each followed by what belongs to the whole answer: values in every row, lists in the first only,
+/// because they may be long. A key of the answer that its rows have, too, begins with `answer.`.
+fn rows_with_answer(mut answer: Value, pointer: &str) -> Vec<Value> {
+    if answer.pointer(pointer).and_then(Value::as_array).is_none_or(Vec::is_empty) {
+        return vec![answer];
+    }
+    let (parent, key) = pointer.rsplit_once('/').unwrap_or_default();
+    let parent = answer.pointer_mut(parent).and_then(Value::as_object_mut);
+    let rows = parent.and_then(|parent| parent.shift_remove(key));
+    let (Some(Value::Array(rows)), Value::Object(shared)) = (rows, answer) else {
+        return Vec::new();
+    };
+    let with_shared = |(index, row): (usize, Value)| {
+        let Value::Object(mut row) = row else { return row };
+        for (key, value) in shared.iter().filter(|(_, value)| index == 0 || !value.is_array()) {
+            let key = if row.contains_key(key) { format!("answer.{key}") } else { key.clone() };
+            row.insert(key, value.clone());
+        }
+        Value::Object(row)
+    };
+    rows.into_iter().enumerate().map(with_shared).collect()
 }
 
 /// Prints a finished text.
@@ -128,6 +152,24 @@ fn printable(text: &str) -> String {
 /// A message as one line.
 pub(super) fn one_line(text: &str) -> String {
     printable(&text.trim_end().replace('\n', " "))
+}
+
+/// Longest word of a message: names of files have 255 characters.
+const MAX_WORD: usize = 300;
+/// Longest message.
+const MAX_MESSAGE: usize = 2000;
+
+/// A message without the length of what somebody typed.
+pub(super) fn clipped(line: &str) -> String {
+    let cut = |text: &str, most: usize, kept: usize| {
+        if text.chars().count() > most {
+            text.chars().take(kept).chain(['…']).collect()
+        } else {
+            text.to_owned()
+        }
+    };
+    let words: Vec<String> = line.split(' ').map(|word| cut(word, MAX_WORD, 60)).collect();
+    cut(&words.join(" "), MAX_MESSAGE, MAX_MESSAGE)
 }
 
 #[cfg(test)]

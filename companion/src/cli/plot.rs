@@ -2,7 +2,7 @@
 
 mod png;
 
-use std::fs;
+use std::path::Path;
 
 use calc_core::analysis::{Analysis, Operator};
 use calc_core::device::Device;
@@ -14,6 +14,7 @@ use chart::scene::Size;
 use chart::svg::roofline_svg;
 use chart::theme::{DARK, Hue, LIGHT, Theme};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
+use report::number_input;
 use report::request::{AnalyzeInputs, Fields, Files, Library, RequestError};
 use serde_json::json;
 
@@ -81,8 +82,10 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let svg = picture(matches)?;
     match target {
         Target::Stdout => output::print(&svg),
-        Target::Svg(path) => write(path, svg.as_bytes()),
-        Target::Png(path) => write(path, &png::of_svg(&svg).map_err(Failure::Failed)?),
+        Target::Svg(path) => files::write(Path::new(path), svg.as_bytes()),
+        Target::Png(path) => {
+            files::write(Path::new(path), &png::of_svg(&svg).map_err(Failure::Failed)?)
+        }
     }
 }
 
@@ -93,11 +96,6 @@ fn target(out: Option<&str>) -> Result<Target<'_>, Failure> {
         Some("png") => Ok(Target::Png(path)),
         _ => Err(Failure::bad(format!("output must end in .svg or .png; got `{path}`"))),
     }
-}
-
-fn write(path: &str, content: &[u8]) -> Result<(), Failure> {
-    fs::write(path, content)
-        .map_err(|error| Failure::Failed(format!("cannot write {path}: {}", files::said(&error))))
 }
 
 fn picture(matches: &ArgMatches) -> Result<String, Failure> {
@@ -187,7 +185,7 @@ fn measured(text: &str, index: usize) -> Result<PointInput, Failure> {
         ))
     };
     let number =
-        |text: &str| text.trim().parse::<f64>().ok().filter(|number| (1e-9..=1e9).contains(number));
+        |text: &str| number_input::real(text).filter(|number| (1e-9..=1e9).contains(number));
     let (rest, rate) = text.rsplit_once(',').ok_or_else(refused)?;
     let (name, intensity) = rest.rsplit_once(',').ok_or_else(refused)?;
     let (intensity, rate) =

@@ -5,7 +5,6 @@ use clap::{ArgMatches, Command};
 use report::json::recommend as json;
 use report::request::{Fields, Library, RecommendInputs, RequestError};
 use report::summary;
-use serde_json::Value;
 
 use super::output::{Answer, Rows};
 use super::{Failure, flags, requests};
@@ -37,18 +36,12 @@ pub(super) fn answer(fields: Fields, library: &Library<'_>) -> Result<Answer, Re
     if inputs.any_device {
         let found = devices(&request);
         let value = json::devices(&inputs, &found);
-        let rows = rows(&value, "devices");
+        let rows = Rows::At("/devices");
         return Ok(Answer { document: summary::device_choices(&inputs, &found), value, rows });
     }
     let answer = inputs.recommend()?;
     let steps = memory_steps(&request)?;
     let document = summary::recommendation(&inputs, &request, &answer, &steps);
     let value = json::recommendation(&inputs, &request, &answer)?;
-    let rows = rows(&value, "ranked");
-    Ok(Answer { document, value, rows })
-}
-
-/// The rows that CSV shows.
-pub(super) fn rows(value: &Value, key: &str) -> Rows {
-    Rows::Inside(value[key].as_array().cloned().unwrap_or_default())
+    Ok(Answer { document, value, rows: Rows::At("/ranked") })
 }

@@ -5,8 +5,8 @@ use report::json::recommend as json;
 use report::request::{Fields, Library, RequestError, ScheduleInputs};
 use report::summary;
 
-use super::output::Answer;
-use super::{Failure, flags, recommend, requests};
+use super::output::{Answer, Rows};
+use super::{Failure, flags, requests};
 
 pub(super) fn command() -> Command {
     let command = Command::new("schedule")
@@ -29,6 +29,6 @@ fn answer(fields: Fields, library: &Library<'_>) -> Result<Answer, RequestError>
     let inputs = ScheduleInputs::parse(fields, library)?;
     let answer = inputs.schedule()?;
     let value = json::schedule(&inputs, &answer);
-    let rows = recommend::rows(&value, "ranked");
-    Ok(Answer { document: summary::schedule(&inputs, &answer), value, rows })
+    let document = summary::schedule(&inputs, &answer);
+    Ok(Answer { document, value, rows: Rows::At("/ranked") })
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use report::table::csv_cell;
+use report::table::{Align, csv_cell, padded};
 use serde_json::Value;
 
 use super::output::{Form, one_line};
@@ -99,7 +99,7 @@ impl<W: Write> Sheet<W> {
     fn padded(&self, cells: &[String]) -> String {
         let padded = cells.iter().zip(&self.heads).map(|(cell, Head { width, right, .. })| {
             let cell = one_line(cell);
-            if *right { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+            padded(&cell, *width, if *right { Align::Right } else { Align::Left })
         });
         padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     }

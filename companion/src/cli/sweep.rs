@@ -138,9 +138,7 @@ impl Sweep<'_> {
             out.write_all(&row.json())?;
             out.write_all(b"\n")
         });
-        lines.and_then(|()| out.flush()).map_err(|error| {
-            Failure::Failed(format!("cannot write {}: {}", path.display(), files::said(&error)))
-        })
+        lines.and_then(|()| out.flush()).map_err(|error| files::unwritten(path, &error))
     }
 
     fn each(&self, mut take: impl FnMut(&Row<'_>) -> io::Result<()>) -> io::Result<()> {

@@ -44,9 +44,8 @@ fn tiled(inputs: &AnalyzeInputs, shape: GemmShape) -> Result<Answer, RequestErro
     let all = tilings(device, &roofs, shape, &precision)?;
     let value =
         tiling::tilings(&HardwareJson::new(device, mode), shape, &precision, compute.key(), &all);
-    let rows = value["tiles"].as_array().cloned().unwrap_or_default();
     let GemmShape { m, n, k } = shape;
     let mode = mode.map_or(String::new(), |mode| format!(" in mode {mode}"));
     let title = format!("Tilings of GEMM {m} × {n} × {k} on {}{mode}", device.name);
-    Ok(Answer { document: summary::tilings(&title, &all), value, rows: Rows::Inside(rows) })
+    Ok(Answer { document: summary::tilings(&title, &all), value, rows: Rows::At("/tiles") })
 }

@@ -150,7 +150,7 @@ fn answer(name: &str, file: &File, scored: &[Scored<'_>]) -> Answer {
         "sets": sets,
         "points": points,
     });
-    Answer { document: document(name, file, scored), value, rows: Rows::Inside(points) }
+    Answer { document: document(name, file, scored), value, rows: Rows::At("/points") }
 }
 
 fn set(name: &str, errors: &Errors) -> Value {

@@ -14,6 +14,8 @@ pub(crate) type KeyId = Hex<8>;
 
 /// Largest number of keys, so that repeated pairing cannot fill the disk.
 pub(crate) const MAX_KEYS: usize = 256;
+/// Longest name of a key, in characters.
+pub(crate) const MAX_NAME: usize = 80;
 const MAX_CODES: usize = 16;
 const CODE_LIFE: Millis = 5 * 60 * 1000;
 const CODE_TRIES: u32 = 5;
@@ -160,7 +162,7 @@ impl Book {
         let Code { text: code, scopes, .. } = self.codes.remove(found);
         let name = Hex(random());
         let secret = sign(code.as_bytes(), &proof::pair_key(handshake, name));
-        let label: String = pair.label.chars().filter(|c| !c.is_control()).take(80).collect();
+        let label: String = pair.label.chars().filter(|c| !c.is_control()).take(MAX_NAME).collect();
         let key = Key {
             id: name,
             kind: KeyKind::Paired,

@@ -49,7 +49,10 @@ impl From<io::Error> for KeyFileError {
 impl KeyFile {
     /// The file in a state folder; creates the folder if it is missing.
     pub(crate) fn of(state: &Path) -> Result<Self, KeyFileError> {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(state)?;
+        // Of a file in its place the check below says what it is.
+        if !state.exists() {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(state)?;
+        }
         is_private(state, true)?;
         Ok(Self { path: state.join("keys.json") })
     }

@@ -106,7 +106,8 @@ async fn fields(request: Request) -> Result<Given, Bad> {
     let body = read
         .map_err(|_elapsed| Bad::Refused(Refusal::BodyTooSlow))?
         .map_err(|_long| Bad::Refused(Refusal::BodyTooLarge))?;
-    serde_json::from_slice(&body).map_err(|error| Bad::Json(format!("not a JSON object: {error}")))
+    report::json_input::object(&body)
+        .map_err(|error| Bad::Json(format!("not a JSON object: {error}")))
 }
 
 /// Calculates in another thread, with at most [`super::daemon`]'s number of concurrent calculations.

@@ -12,7 +12,6 @@ fn goals_that_cannot_be_are_refused_in_one_line() {
         (format!("recommend {shape} --max-tpot-ms soon"), "`soon`"),
         (format!("recommend {shape} --memory-limit-gb 0"), "memory_limit_gb must be from"),
         ("recommend --hardware t4 -n 64 -k 64".into(), "m is missing"),
-        ("recommend --hardware t4 --model llama-3.1-8b --batch 1".into(), "prompt is missing"),
         ("recommend --hardware t5 -m 1 -n 64 -k 64".into(), "unknown hardware `t5`"),
         (format!("schedule {shape} --objective memory"), "exclude each other"),
         (format!("schedule {shape} --power-cap-w 0"), "power_cap_w must be from"),

@@ -108,7 +108,6 @@ fn what_is_missing_or_contradicts_itself() {
     for (words, expected) in [
         ("estimate", "hardware is missing"),
         ("estimate --hardware t4", "model is missing"),
-        ("estimate --hardware t4 --model llama-3.1-8b --prompt 1", "batch is missing"),
         ("analyze --hardware t4 -m 1 -n 1 -k 1", "weights is missing"),
         (
             "estimate --hardware t4 --model llama-3.1-8b --batch 1 --prompt 1 --weight-gb 5 --weight-bits 4",

@@ -84,7 +84,29 @@ fn a_file_beyond_the_limit_is_refused_before_it_is_read() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_device_without_an_end_is_refused() {
-    refused("compare --hardware l4 --measured /dev/zero", "more than the 64000000 bytes");
+    refused("compare --hardware l4 --measured /dev/zero", "it is a device, not a file");
+}
+
+#[test]
+fn a_key_that_is_given_twice_is_named() {
+    let folder = Folder::new();
+    let twice = |path: &str, key: &str| {
+        let text = fs::read_to_string(path).expect("an example");
+        let line = text.lines().find(|line| line.contains(&format!("\"{key}\""))).expect(key);
+        let line = line.trim_end().trim_end_matches(',');
+        text.replacen(line, &format!("{line},\n{line}"), 1)
+    };
+    let device = folder.file("twice-device.json", twice(&device_file(), "memory_gib"));
+    refused(&format!("hardware {device}"), "duplicate field `memory_gib`");
+    let model = folder.file("twice-model.json", twice(&model_file(), "hidden_size"));
+    refused(&format!("models {model}"), "duplicate field `hidden_size`");
+    let rows = r#"{"device":"t4","device":"t4","rows":[]}"#;
+    let calibration = folder.file("twice-calibration.json", rows);
+    let product = "analyze --hardware t4 -m 1 -n 64 -k 64 --weights fp16";
+    refused(&format!("{product} --calibration {calibration}"), "duplicate field `device`");
+    let record = r#"{"precision":{"weights":"fp16","weights":"int8"},"time_s":{"median":1e-6}}"#;
+    let measured = folder.file("twice.jsonl", record);
+    refused(&format!("compare --hardware t4 --measured {measured}"), "`weights` is given twice");
 }
 
 #[test]

@@ -59,6 +59,92 @@ fn every_verb_answers_in_every_form() {
     }
 }
 
+/// Keys of an object at any depth with dots between; lists end a path.
+fn paths(prefix: &str, value: &Value, out: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) if !fields.is_empty() => {
+            for (key, value) in fields {
+                let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+                paths(&path, value, out);
+            }
+        }
+        _ => out.push(prefix.to_owned()),
+    }
+}
+
+#[test]
+fn every_key_of_the_json_is_a_column_of_the_csv() {
+    let folder = Folder::new();
+    let own = format!("validate {}", crate::validate::file(&folder, crate::validate::GOOD));
+    let more = [
+        "recommend --hardware h100 --model llama-3.2-1b",
+        "recommend --hardware t4 --model llama-3.1-405b",
+        "recommend --hardware any --model llama-3.2-1b --max-tpot-ms 5",
+        "schedule --hardware jetson_orin_nano_8gb_super --model llama-3.2-1b",
+        "check --hardware t4 -m 1 -n 64 -k 64 --weights fp16 --time-us 50",
+        "bench bandwidth --bytes 100000 --cache hot --iterations 5 --warm-up 0 --threads 1",
+        own.as_str(),
+    ];
+    // Sweeps have figures of their own, without lists; `sweep` and `points` are for `merge`.
+    let is_sweep = |request: &String| request.starts_with("sweep") || request.starts_with("merge");
+    let requests = requests(&folder).into_iter().filter(|request| !is_sweep(request));
+    for request in requests.chain(more.map(str::to_owned)) {
+        // The exit code may be 4, where nothing meets the goal.
+        let form = |form: &str| line(&format!("{request} -o {form}")).stdout;
+        let json: Value = serde_json::from_str(&form("json")).expect("JSON");
+        let csv = form("csv");
+        let head: Vec<&str> = csv.lines().next().expect("a head").split(',').collect();
+        let mut wanted = Vec::new();
+        let rows = ["ranked", "devices", "tiles", "rows", "points"];
+        for object in json.as_array().unwrap_or(&vec![json.clone()]) {
+            for (key, value) in object.as_object().expect("an object") {
+                match value.as_array().filter(|list| rows.contains(&&**key) && !list.is_empty()) {
+                    Some(list) => list.iter().for_each(|row| paths("", row, &mut wanted)),
+                    None => paths(key, value, &mut wanted),
+                }
+            }
+        }
+        for path in wanted {
+            assert!(head.contains(&&*path), "{request}: {path} is not in {head:?}");
+        }
+    }
+}
+
+#[test]
+fn usual_values_stand_in_for_what_is_missing_and_are_named() {
+    let model = "--hardware h100 --model llama-3.2-1b";
+    let taken = "usual values stand in for what the request leaves out: batch 1, prompt 512";
+    for (verb, said) in [
+        ("estimate", taken),
+        ("recommend", taken),
+        ("check --tokens-per-s 9", taken),
+        ("schedule", "usual values stand in for what the request leaves out: prompt 512"),
+    ] {
+        let words = format!("{verb} {model}");
+        assert!(answer(&words).contains(said), "{words}");
+        let json = |words: &str| -> Value {
+            serde_json::from_str(&answer(&format!("{words} -o json"))).expect("JSON")
+        };
+        let (mut short, mut long) =
+            (json(&words), json(&format!("{words} --batch 1 --prompt 512")));
+        assert_eq!(short["notes"][0], said, "{words}");
+        assert!(!long.to_string().contains("usual values"), "{words}");
+        for answer in [&mut short, &mut long] {
+            answer["notes"] = Value::Null;
+        }
+        assert_eq!(short, long, "{words}");
+    }
+    let row: Value =
+        serde_json::from_str(&answer(&format!("sweep {model} -o jsonl"))).expect("JSON");
+    assert_eq!((&row["batch"], &row["prompt"]), (&1.into(), &512.into()));
+    assert!(
+        answer(&format!("sweep {model}"))
+            .starts_with("hardware h100, model llama-3.2-1b, batch 1, prompt 512")
+    );
+    let many = answer("recommend --hardware any --model llama-3.2-1b --max-tpot-ms 50");
+    assert!(many.contains(taken), "{many}");
+}
+
 #[test]
 fn a_table_is_the_default_also_into_a_pipe() {
     assert_eq!(answer("formats"), answer("formats -o table"));

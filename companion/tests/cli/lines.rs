@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::run::{Ends, answer, model_file, program, with_stdin};
+use crate::run::{Ends, answer, model_file, program, run, with_stdin};
 
 const GOOD: &str = r#"{"hardware":"t4","m":1,"n":4096,"k":4096,"weights":"fp16"}"#;
 
@@ -35,6 +35,10 @@ fn bad_lines_are_answered_in_their_place() {
         ),
         (r#"{"hardware":5,"m":1,"n":1,"k":1,"weights":"fp16"}"#, Some("hardware must be a name")),
         (r#"{"m":1}"#, Some("hardware is missing")),
+        (
+            r#"{"hardware":"t4","m":1,"n":1,"k":1,"weights":"fp16","m":8}"#,
+            Some("not a JSON object: `m` is given twice at line 1 column"),
+        ),
         (too_long.as_str(), Some("longer than 1000000")),
         (GOOD, None),
     ];
@@ -82,6 +86,40 @@ fn files_are_read_for_lines_too() {
     let found = answers("estimate --jsonl", &line.repeat(3));
     assert_eq!(found[0]["precision"]["weights"], "bf16");
     assert_eq!(found[0], found[2]);
+}
+
+#[test]
+fn numbers_are_read_alike_from_flags_and_lines() {
+    let estimate = "estimate --hardware h100 --model llama-3.1-8b";
+    let from_flags: Value = serde_json::from_str(&answer(&format!(
+        "{estimate} --batch 1_0 --prompt 8k --context 128k --new-tokens 1e3 --weight-gb 1.6e1 -o json"
+    )))
+    .expect("JSON");
+    let workload = &from_flags["workload"];
+    for (key, taken) in
+        [("batch", 10), ("prompt", 8192), ("context", 131_072), ("new_tokens", 1000)]
+    {
+        assert_eq!(workload[key], taken, "{key}");
+    }
+    let line =
+        r#"{"batch":"10","prompt":"8,192","context":"128K","new_tokens":1e3,"weight_gb":16}"#;
+    assert_eq!(answers(&format!("{estimate} --jsonl"), line), [from_flags]);
+    let sweep = "sweep --hardware h100 --model llama-3.1-8b --batch 1 --prompt 1k..8kx2 -o jsonl";
+    let rows: Vec<Value> =
+        answer(sweep).lines().map(|row| serde_json::from_str(row).expect("JSON")).collect();
+    let prompts: Vec<u64> = rows.iter().filter_map(|row| row["prompt"].as_u64()).collect();
+    assert_eq!(prompts, [1024, 2048, 4096, 8192]);
+    for (prompt, said) in [
+        ("1.5", "prompt must be a whole number; got 1.5"),
+        ("8kB", "prompt must be a number; got `8kB`; write the number alone"),
+        ("1.5 tokens", "write the number alone, such as 4096, 8k or 1e6"),
+        ("0.3k", "prompt must be a whole number; got 0.3k"),
+        ("1e30", "prompt must be from 1 to"),
+    ] {
+        let ended = run(estimate.split(' ').chain(["--batch", "1", "--prompt", prompt]));
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{prompt}");
+        assert!(ended.stderr.contains(said), "{prompt}: {}", ended.stderr);
+    }
 }
 
 #[test]

@@ -6,9 +6,10 @@ use crate::run::{Folder, line};
 
 const HEAD: &str =
     "id,device_key,engine,model_key,weight_format,phase,batch,context_len,value_ms,source\n";
-const GOOD: &str = "a,t4,llama.cpp,llama-3.1-8b,gguf_q4_k,decode,1,512,25,https://example.org/a\n";
+pub(crate) const GOOD: &str =
+    "a,t4,llama.cpp,llama-3.1-8b,gguf_q4_k,decode,1,512,25,https://example.org/a\n";
 
-fn file(folder: &Folder, rows: &str) -> String {
+pub(crate) fn file(folder: &Folder, rows: &str) -> String {
     folder.file("rows.csv", format!("{HEAD}{rows}"))
 }
 

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use calc_core::units::{Bytes, Hertz};
 
 use super::isa::Isa;
-use super::rotation::{LastLevelCache, rotated};
+use super::rotation::{LastLevelCache, MIN_COLD, rotated};
 use super::task::{GemmTask, GemvTask, PeakTask, StreamTask};
 use super::threads::Pool;
 use super::{core_clock, device, gemm, gemv, peak, stream};
@@ -58,6 +58,12 @@ impl Cpu {
         let (bytes, cache) = (rotated(&work.kernel), self.cache());
         if work.cache == Cache::Hot && bytes > cache.0 {
             return Err(Fault::NoCache { bytes, cache: cache.0 });
+        }
+        if work.cache == Cache::Cold
+            && bytes < MIN_COLD
+            && !matches!(work.kernel, Kernel::Fma | Kernel::Dot)
+        {
+            return Err(Fault::TooSmall { bytes, least: MIN_COLD });
         }
         has_memory(cache.needed(&work.kernel, work.cache))?;
         Ok(cache.sets(work.cache, bytes))
@@ -130,7 +136,11 @@ impl Backend for Cpu {
 fn has_memory(bytes: u64) -> Result<(), Fault> {
     match available_memory() {
         Some(left) if bytes > left / 10 * 9 => Err(Fault::NoMemory { bytes }),
-        _ => Ok(()),
+        _ => usize::try_from(bytes)
+            .ok()
+            // A limit of this process alone shows when it asks for the memory; it is given back untouched.
+            .and_then(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).ok())
+            .ok_or(Fault::NoMemory { bytes }),
     }
 }
 
@@ -242,6 +252,26 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn operands_too_small_to_be_cold_are_refused_before_anything_is_allocated() {
+        let mut cpu = Cpu::new(Some(1), None);
+        let tiny = [
+            Kernel::Gemv(GemvShape { layout: Layout::Fp16, n: 1, k: 1 }),
+            Kernel::Gemm(GemmShape { element: Element::Fp32, m: 1, n: 1, k: 1 }),
+        ];
+        for kernel in tiny {
+            let refused = cpu.allocate(&Work { kernel, cache: Cache::Cold, seed: 1 }).err();
+            assert!(
+                matches!(refused, Some(Fault::TooSmall { least: MIN_COLD, .. })),
+                "{kernel:?}: {refused:?}"
+            );
+            assert!(cpu.allocate(&Work { kernel, cache: Cache::Hot, seed: 1 }).is_ok());
+        }
+        let long = Kernel::Gemv(GemvShape { layout: Layout::Int8, n: 1_000_000_000_000, k: 1 });
+        let refused = cpu.allocate(&Work { kernel: long, cache: Cache::Cold, seed: 1 }).err();
+        assert!(matches!(refused, Some(Fault::NoMemory { .. })), "{refused:?}");
     }
 
     #[test]

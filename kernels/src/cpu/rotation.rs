@@ -1,5 +1,6 @@
 //! Memory of a measurement: cold calls rotate over several sets of buffers, so that none is in the caches when its call begins.
 
+use super::task::{DISTINCT, PAGE};
 use crate::backend::{Cache, Kernel};
 
 /// Last-level cache that is assumed where the system does not report it [B]: larger than most.
@@ -10,6 +11,9 @@ const COVER: u64 = 4;
 const MIN_SETS: u64 = 2;
 /// Smallest array of a cold stream [B].
 const MIN_COLD_ARRAY: u64 = 64 << 20;
+
+/// Smallest operand that is measured cold [B]: calls would rotate over millions of smaller ones.
+pub(super) const MIN_COLD: u64 = 1024;
 
 /// The last-level cache that buffers are sized for [B].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,9 +59,9 @@ impl LastLevelCache {
 /// Bytes of one set of buffers: the arrays of a stream, the weights of a product.
 pub(super) fn rotated(kernel: &Kernel) -> u64 {
     match kernel {
-        Kernel::Read { bytes } => *bytes,
-        Kernel::Copy { bytes } => bytes.saturating_mul(2),
-        Kernel::Triad { bytes } => bytes.saturating_mul(3),
+        Kernel::Read { bytes } => whole_pages(*bytes),
+        Kernel::Copy { bytes } => whole_pages(*bytes).saturating_mul(2),
+        Kernel::Triad { bytes } => whole_pages(*bytes).saturating_mul(3),
         Kernel::Fma | Kernel::Dot => 0,
         Kernel::Gemv(product) => {
             let stored = product.layout.format().stored_bytes(product.n, product.k).get();
@@ -75,7 +79,13 @@ pub(super) fn rotated(kernel: &Kernel) -> u64 {
     }
 }
 
-/// Bytes of inputs and outputs, at most 4 per element.
+/// Bytes of an array of a stream, which has whole pages.
+fn whole_pages(bytes: u64) -> u64 {
+    bytes.max(1).checked_next_multiple_of(PAGE).unwrap_or(u64::MAX)
+}
+
+/// Bytes of inputs and outputs, at most 4 per element; of a GEMV also the reference's f64 values and the distinct rows
+/// before they are packed.
 fn fixed(kernel: &Kernel) -> u64 {
     let sides = |m: u64, n: u64, k: u64| n.saturating_add(k).saturating_mul(m).saturating_mul(4);
     match kernel {
@@ -84,7 +94,10 @@ fn fixed(kernel: &Kernel) -> u64 {
         | Kernel::Triad { .. }
         | Kernel::Fma
         | Kernel::Dot => 0,
-        Kernel::Gemv(product) => sides(1, product.n, product.k),
+        Kernel::Gemv(product) => {
+            let rows = product.n.min(DISTINCT as u64);
+            product.n.saturating_mul(32).saturating_add(product.k.saturating_mul(16 + 4 * rows))
+        }
         Kernel::Gemm(product) => sides(product.m, product.n, product.k),
     }
 }

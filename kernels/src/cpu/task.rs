@@ -7,6 +7,6 @@ mod peak;
 mod stream;
 
 pub(super) use gemm::GemmTask;
-pub(super) use gemv::GemvTask;
+pub(super) use gemv::{DISTINCT, GemvTask};
 pub(super) use peak::PeakTask;
-pub(super) use stream::StreamTask;
+pub(super) use stream::{PAGE, StreamTask};

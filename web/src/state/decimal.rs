@@ -1,13 +1,10 @@
 //! Decimal numbers: read and written by the browser where there is one, because the tables for it are some kilobytes of page.
 
-/// The number of a plain decimal text such as `3.8`, `1e-3`, `1 024`; `None` for anything else.
+use report::number_input;
+
+/// The number of a text such as `3.8`, `1e-3`, `1 024`, `2k`; `None` for anything else.
 pub fn decimal(typed: &str) -> Option<f64> {
-    let text: String = typed.chars().filter(|letter| !letter.is_whitespace()).collect();
-    let is_plain = |byte: u8| byte.is_ascii_digit() || b".eE+-".contains(&byte);
-    if !text.bytes().any(|byte| byte.is_ascii_digit()) || !text.bytes().all(is_plain) {
-        return None;
-    }
-    parse(&text).filter(|number| number.is_finite())
+    parse(&number_input::quantity(typed)?).filter(|number| number.is_finite())
 }
 
 /// The shortest text that is this number.

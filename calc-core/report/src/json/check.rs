@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{ExpectedJson, HardwareJson, SCHEMA};
 use crate::request::{CheckInputs, Done};
-use crate::words::check as words;
+use crate::words::{check as words, usual_values};
 
 /// A judged claim.
 #[derive(Debug, Clone, Serialize)]
@@ -30,6 +30,7 @@ pub struct CheckJson {
     sustained: SustainedJson,
     share: ShareJson,
     explanations: Vec<Value>,
+    notes: Vec<String>,
 }
 
 /// What the time is of.
@@ -93,6 +94,17 @@ impl CheckJson {
                 of_sustained: answer.share.of_sustained,
             },
             explanations: answer.explanations.iter().map(|it| explanation(it, answer)).collect(),
+            notes: notes(inputs),
+        }
+    }
+}
+
+/// What the answer should be read with.
+pub fn notes(inputs: &CheckInputs) -> Vec<String> {
+    match &inputs.done {
+        Done::Operator(_) => Vec::new(),
+        Done::Token(model) | Done::Answer(model) => {
+            usual_values(&model.usual).into_iter().collect()
         }
     }
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::{ExpectedJson, HardwareJson, SCHEMA};
 use crate::request::{RecommendInputs, RequestError, ScheduleInputs, Subject};
-use crate::words::{advice, apply};
+use crate::words::{advice, apply, usual_values};
 
 /// The answer to a request, or its refusal, as indented JSON with a line break at the end.
 pub fn pretty(inputs: &RecommendInputs) -> String {
@@ -198,9 +198,17 @@ fn memory_step(step: &MemoryStep) -> Value {
     })
 }
 
+/// The usual values that were taken.
+pub fn usual_notes(inputs: &RecommendInputs) -> Vec<String> {
+    match &inputs.subject {
+        Subject::Shape { .. } => Vec::new(),
+        Subject::Model(model) => usual_values(&model.usual).into_iter().collect(),
+    }
+}
+
 /// What the answer should be read with.
 pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
-    let mut notes = Vec::new();
+    let mut notes = usual_notes(inputs);
     if answer.ranked.is_empty() {
         notes.push("no scheme meets all bounds; every one is listed with its reason".to_owned());
     }
@@ -235,6 +243,7 @@ pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice]) -> Value {
             "ttft_s": choice.outcome.prefill.expected.time.get(),
             "tpot_s": choice.outcome.decode.expected.time.get(),
         })).collect::<Vec<_>>(),
+        "notes": usual_notes(inputs),
     })
 }
 
@@ -255,7 +264,7 @@ pub fn schedule(inputs: &ScheduleInputs, answer: &Schedule) -> Value {
         "goal": goal,
         "ranked": answer.ranked.iter().map(slot).collect::<Vec<_>>(),
         "flips": answer.flips.iter().map(slot_flip).collect::<Vec<_>>(),
-        "notes": modes.collect::<Vec<_>>(),
+        "notes": usual_notes(recommend).into_iter().chain(modes).collect::<Vec<_>>(),
     })
 }
 

@@ -10,11 +10,12 @@ use calc_core::calibration::{Calibration, Engine};
 use calc_core::cost::attention::AttentionShape;
 use calc_core::cost::gemm::GemmShape;
 use calc_core::device::Device;
+use calc_core::error::Error;
 use calc_core::precision::PrecisionChoice;
 use calc_core::roofline::Roofs;
 
 use super::{
-    Fields, Library, RequestError, calibration_field, engine_field, in_force, power_mode,
+    Fields, Library, RequestError, calibration_field, engine_field, in_force, is_count, power_mode,
     precision_fields,
 };
 
@@ -50,7 +51,7 @@ impl AnalyzeInputs {
     pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
         let device = library.device(&fields.required_text("hardware")?)?;
         let mode = fields.text("power_mode")?;
-        let operator = operator(&mut fields)?;
+        let (operator, takes) = operator_and_fields(&mut fields)?;
         let needs_weights = operator.has_weights();
         let mode = power_mode(&device, mode.as_deref())?;
         // Operators without weights run in half unless the request says otherwise.
@@ -63,7 +64,7 @@ impl AnalyzeInputs {
         }
         let engine = engine_field(&mut fields)?;
         let calibration = calibration_field(&mut fields, library, &device)?;
-        fields.finish()?;
+        fields.finish().map_err(|error| of_operator(error, &takes))?;
         let mode = mode.map(|mode| mode.name.to_string());
         Ok(Self { device, power_mode: mode, operator, precision, engine, calibration })
     }
@@ -94,8 +95,36 @@ impl AnalyzeInputs {
     }
 }
 
-fn operator(fields: &mut Fields) -> Result<Operator, RequestError> {
+/// What an operator is called, and the fields that are its own.
+struct Takes {
+    operator: String,
+    fields: Vec<&'static str>,
+}
+
+fn operator_and_fields(fields: &mut Fields) -> Result<(Operator, Takes), RequestError> {
     let name = fields.text("op")?.unwrap_or_else(|| "gemm".into());
+    let before = fields.asked().len();
+    let operator = operator(fields, &name)?;
+    let mut own = fields.asked()[before..].to_vec();
+    own.sort_unstable();
+    own.dedup();
+    Ok((operator, Takes { operator: name.to_ascii_lowercase(), fields: own }))
+}
+
+/// A field of another operator is known, and only not of this one.
+fn of_operator(error: RequestError, takes: &Takes) -> RequestError {
+    match error {
+        RequestError::UnknownField { key, .. }
+            if is_count(&key) || ["plain", "unfused"].contains(&&*key) =>
+        {
+            let Takes { operator, fields } = takes;
+            RequestError::NotOfOperator { key, operator: operator.clone(), takes: fields.clone() }
+        }
+        other => other,
+    }
+}
+
+fn operator(fields: &mut Fields, name: &str) -> Result<Operator, RequestError> {
     match name.to_ascii_lowercase().as_str() {
         "gemm" => {
             let (m, n, k) = (
@@ -114,33 +143,31 @@ fn operator(fields: &mut Fields) -> Result<Operator, RequestError> {
         "kv_append" => {
             let kv_heads = fields.required_count("kv_heads")?;
             let head_dim = fields.required_count("head_dim")?;
-            let tokens = fields.required_count("tokens")?;
+            let tokens = tokens(fields)?;
             Ok(Operator::KvAppend {
                 elements: kv_heads.saturating_mul(head_dim).saturating_mul(2),
                 tokens,
             })
         }
         "add_norm" => Ok(Operator::AddNorm {
-            tokens: fields.required_count("tokens")?,
+            tokens: tokens(fields)?,
             hidden: fields.required_count("hidden")?,
         }),
-        "norm" => Ok(Operator::Norm {
-            tokens: fields.required_count("tokens")?,
-            hidden: fields.required_count("hidden")?,
-        }),
+        "norm" => {
+            Ok(Operator::Norm { tokens: tokens(fields)?, hidden: fields.required_count("hidden")? })
+        }
         "activation" => {
-            let (tokens, width) =
-                (fields.required_count("tokens")?, fields.required_count("width")?);
+            let (tokens, width) = (tokens(fields)?, fields.required_count("width")?);
             Ok(Operator::Activation { tokens, width, gated: !fields.flag("plain")? })
         }
         "ffn" => Ok(Operator::FeedForward(FeedForwardShape {
-            tokens: fields.required_count("tokens")?,
+            tokens: tokens(fields)?,
             hidden: fields.required_count("hidden")?,
             intermediate: fields.required_count("width")?,
             gated: !fields.flag("plain")?,
         })),
         "moe" => Ok(Operator::MixtureOfExperts(MoeShape {
-            tokens: fields.required_count("tokens")?,
+            tokens: tokens(fields)?,
             hidden: fields.required_count("hidden")?,
             expert_width: fields.required_count("width")?,
             experts: fields.required_count("n_experts")?,
@@ -148,7 +175,21 @@ fn operator(fields: &mut Fields) -> Result<Operator, RequestError> {
             gated: !fields.flag("plain")?,
             shared_width: fields.count("shared_width")?.unwrap_or(0),
         })),
-        _ => Err(RequestError::NotOneOf { key: "op", value: name, allowed: OPERATORS.to_vec() }),
+        _ => {
+            let value = name.to_owned();
+            Err(RequestError::NotOneOf { key: "op", value, allowed: OPERATORS.to_vec() })
+        }
+    }
+}
+
+/// Tokens of an operator that are its rows, so that `m` names them, too.
+fn tokens(fields: &mut Fields) -> Result<u64, RequestError> {
+    match (fields.count("tokens")?, fields.count("m")?) {
+        (Some(tokens), None) | (None, Some(tokens)) => Ok(tokens),
+        (Some(_), Some(_)) => {
+            Err(Error::Conflict { first: "tokens", second: "m", needs: false }.into())
+        }
+        (None, None) => fields.required_count("tokens"),
     }
 }
 

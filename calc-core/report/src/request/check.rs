@@ -49,9 +49,6 @@ impl CheckInputs {
         if whole && !fields.has("new_tokens") {
             return Err(needs("seconds", "new_tokens"));
         }
-        if !fields.has("batch") {
-            fields.replace_text("batch", "1");
-        }
         let inputs = Box::new(EstimateInputs::parse(fields, library)?);
         let done = if whole { Done::Answer(inputs) } else { Done::Token(inputs) };
         Ok(Self { done, claim })

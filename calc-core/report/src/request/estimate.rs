@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use calc_core::calibration::{Calibration, Engine};
 use calc_core::device::Device;
-use calc_core::error::Error;
-use calc_core::estimate::{Estimate, EstimateRequest, WeightSize, estimate};
+use calc_core::error::{Error, real_in_range};
+use calc_core::estimate::{
+    Estimate, EstimateRequest, WEIGHT_BITS, WEIGHT_GB, WeightSize, estimate,
+};
 use calc_core::parallel::Parallel;
 use calc_core::precision::PrecisionChoice;
 use calc_core::units::Bytes;
@@ -16,6 +18,19 @@ use super::{
     Fields, Library, NamedModel, RequestError, calibration_field, engine_field, in_force,
     power_mode, precision_fields,
 };
+
+/// A value that stands in for one that a request leaves out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UsualValue {
+    /// Field.
+    pub key: &'static str,
+    /// Value that was taken.
+    pub value: u64,
+}
+
+/// What is taken where a request names no batch and no prompt.
+pub const USUAL_VALUES: [UsualValue; 2] =
+    [UsualValue { key: "batch", value: 1 }, UsualValue { key: "prompt", value: 512 }];
 
 /// A request about a model, with everything looked up.
 #[derive(Debug, Clone)]
@@ -38,6 +53,8 @@ pub struct EstimateInputs {
     pub engine: Option<Engine>,
     /// Own measurements; without them the model that was fitted on published ones.
     pub calibration: Option<Arc<Calibration>>,
+    /// Usual values that were taken; the answer names them.
+    pub usual: Vec<UsualValue>,
 }
 
 impl EstimateInputs {
@@ -51,6 +68,7 @@ impl EstimateInputs {
         let model = library.model(&fields.required_text("model")?)?;
         let precision = precision_fields(&mut fields, Some(model.stored))?;
         let weight_size = weight_size(&mut fields)?;
+        let usual = USUAL_VALUES.into_iter().filter(|usual| !fields.has(usual.key)).collect();
         let workload = workload(&mut fields)?;
         let draft = fields.text("draft_model")?.map(|name| library.model(&name)).transpose()?;
         if draft.is_some() && workload.speculation.is_none() {
@@ -75,6 +93,7 @@ impl EstimateInputs {
             draft,
             engine,
             calibration,
+            usual,
         })
     }
 
@@ -106,8 +125,9 @@ impl EstimateInputs {
 }
 
 fn workload(fields: &mut Fields) -> Result<Workload, RequestError> {
-    let batch = fields.required_count("batch")?;
-    let prompt = fields.required_count("prompt")?;
+    let [batch, prompt] = USUAL_VALUES;
+    let batch = fields.count(batch.key)?.unwrap_or(batch.value);
+    let prompt = fields.count(prompt.key)?.unwrap_or(prompt.value);
     let context = fields.count("context")?.unwrap_or(prompt);
     let new_tokens = fields.count("new_tokens")?.unwrap_or(1);
     let parallel = Parallel {
@@ -141,8 +161,14 @@ fn workload(fields: &mut Fields) -> Result<Workload, RequestError> {
 fn weight_size(fields: &mut Fields) -> Result<Option<WeightSize>, RequestError> {
     match (fields.real("weight_gb")?, fields.real("weight_bits")?) {
         (None, None) => Ok(None),
-        (Some(gb), None) => Ok(Some(WeightSize::Total(Bytes::from_gb(gb)))),
-        (None, Some(bits)) => Ok(Some(WeightSize::BitsPerWeight(bits))),
+        (Some(gb), None) => {
+            let gb = real_in_range("weight_gb", gb, WEIGHT_GB.0, WEIGHT_GB.1)?;
+            Ok(Some(WeightSize::Total(Bytes::from_gb(gb))))
+        }
+        (None, Some(bits)) => {
+            let bits = real_in_range("weight_bits", bits, WEIGHT_BITS.0, WEIGHT_BITS.1)?;
+            Ok(Some(WeightSize::BitsPerWeight(bits)))
+        }
         (Some(_), Some(_)) => {
             Err(Error::Conflict { first: "weight_gb", second: "weight_bits", needs: false }.into())
         }

@@ -2,11 +2,12 @@
 
 use calc_core::analysis::{MAX_DIMENSION, MAX_EXPERTS};
 use calc_core::catalog::nearest;
-use calc_core::error::Error;
+use calc_core::error::{Error, in_range};
 use calc_core::workload::{MAX_BATCH, MAX_DRAFT, MAX_NEW_TOKENS, MAX_TOKENS};
 use serde_json::{Map, Value};
 
 use super::RequestError;
+use crate::{json_input, number_input};
 
 /// The fields of one request.
 #[derive(Debug, Clone)]
@@ -29,13 +30,8 @@ impl Fields {
         if line.trim().is_empty() {
             return Err(RequestError::NotJson { reason: "the line is empty".into() });
         }
-        match serde_json::from_str(line) {
-            Ok(Value::Object(values)) => Ok(Self::new(values)),
-            Ok(other) => Err(RequestError::NotJson {
-                reason: format!("{} where an object belongs", kind(&other)),
-            }),
-            Err(error) => Err(RequestError::NotJson { reason: error.to_string() }),
-        }
+        let values = json_input::object(line.as_bytes());
+        values.map(Self::new).map_err(|error| RequestError::NotJson { reason: error.to_string() })
     }
 
     /// Nothing under this key; under the same one in other letters, perhaps.
@@ -58,6 +54,11 @@ impl Fields {
         self.values.remove(key).filter(|value| !value.is_null())
     }
 
+    /// The fields that were asked for up to now.
+    pub(super) fn asked(&self) -> &[&'static str] {
+        &self.asked
+    }
+
     /// The name under a key, which stays there.
     pub fn peek_text(&self, key: &str) -> Option<&str> {
         self.values.get(key).and_then(Value::as_str)
@@ -71,10 +72,11 @@ impl Fields {
     /// A name.
     ///
     /// # Errors
-    /// [`RequestError::NotText`] for anything but a string.
+    /// [`RequestError::NotText`] for anything but a string, [`RequestError::Empty`] for one of blanks.
     pub fn text(&mut self, key: &'static str) -> Result<Option<String>, RequestError> {
         match self.take(key) {
             None => Ok(None),
+            Some(Value::String(text)) if text.trim().is_empty() => Err(RequestError::Empty { key }),
             Some(Value::String(text)) => Ok(Some(text)),
             Some(other) => Err(RequestError::NotText { key: key.into(), value: shown(&other) }),
         }
@@ -113,7 +115,7 @@ impl Fields {
         let Some(value) = self.take(key) else { return Ok(None) };
         let number = match &value {
             Value::Number(number) => number.as_f64(),
-            Value::String(text) => text.trim().parse().ok(),
+            Value::String(text) => number_input::real(text),
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
         };
         number
@@ -129,15 +131,18 @@ impl Fields {
         let Some(value) = self.take(key) else { return Ok(None) };
         let exact = match &value {
             Value::Number(number) => number.as_u64(),
-            Value::String(text) => text.trim().replace('_', "").parse().ok(),
+            Value::String(text) => number_input::count(text),
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
         };
         if exact.is_some() {
             return Ok(exact);
         }
-        self.values.insert(key.into(), value.clone());
-        let real = self.real(key)?.unwrap_or(f64::NAN);
-        whole(key, real, &value).map(Some)
+        let real = match &value {
+            Value::Number(number) => number.as_f64(),
+            Value::String(text) => number_input::count_as_real(text),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        };
+        whole(key, real.unwrap_or(f64::NAN), &value).map(Some)
     }
 
     /// A count that must be there.
@@ -163,9 +168,26 @@ impl Fields {
     }
 }
 
-/// What the model accepts for a count; it checks the same ranges itself.
-fn range(key: &str) -> (u64, u64) {
-    match key {
+/// Whether a field counts something, so that its `k` is 1,024.
+pub fn is_count(key: &str) -> bool {
+    range(key).is_some()
+}
+
+/// Refuses a text that is no count in the range of this field; other fields are not judged.
+///
+/// # Errors
+/// As [`Fields::count`], and out of the range.
+pub fn check_count(key: &'static str, typed: &str) -> Result<(), RequestError> {
+    let Some((min, max)) = range(key) else { return Ok(()) };
+    let mut fields = Fields::new(Map::new());
+    fields.replace_text(key, typed);
+    in_range(key, fields.required_count(key)?, min, max)?;
+    Ok(())
+}
+
+/// What the model accepts for a count, which checks the same ranges itself; nothing for other fields.
+fn range(key: &str) -> Option<(u64, u64)> {
+    Some(match key {
         "batch" => (1, MAX_BATCH),
         "prompt" | "new" => (1, MAX_TOKENS),
         "context" | "cached" => (0, MAX_TOKENS),
@@ -175,8 +197,11 @@ fn range(key: &str) -> (u64, u64) {
         "n_experts" => (1, MAX_EXPERTS),
         "heads" | "kv_heads" | "head_dim" | "v_dim" | "tensor_parallel" | "pipeline_parallel"
         | "expert_parallel" => (1, 65_536),
-        _ => (1, MAX_DIMENSION),
-    }
+        "m" | "n" | "k" | "tokens" | "hidden" | "width" | "window" | "per_token" | "max_batch" => {
+            (1, MAX_DIMENSION)
+        }
+        _ => return None,
+    })
 }
 
 fn whole(key: &'static str, real: f64, value: &Value) -> Result<u64, RequestError> {
@@ -186,7 +211,8 @@ fn whole(key: &'static str, real: f64, value: &Value) -> Result<u64, RequestErro
     if real % 1.0 != 0.0 {
         return Err(RequestError::NotWhole { key: key.into(), value: shown(value) });
     }
-    let (min, max) = (range(key).0 as f64, range(key).1 as f64);
+    let (min, max) = range(key).unwrap_or((0, u64::MAX));
+    let (min, max) = (min as f64, max as f64);
     if !(min..=max).contains(&real) {
         return Err(Error::OutOfRange { what: key.into(), value: real, min, max }.into());
     }
@@ -211,16 +237,5 @@ fn clip(text: &str) -> String {
         text.into()
     } else {
         text.chars().take(60).chain("…".chars()).collect()
-    }
-}
-
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
     }
 }

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use calc_core::analysis::MAX_DIMENSION;
 use calc_core::calibration::{Calibration, Engine};
 use calc_core::cost::gemm::GemmShape;
 use calc_core::device::Device;
+use calc_core::error::in_range;
 use calc_core::estimate::EstimateRequest;
 use calc_core::lowering::Phase;
 use calc_core::recommend::{
@@ -85,6 +87,9 @@ impl RecommendInputs {
         let asked_weights = fields.peek_text("weights").map(str::to_owned);
         let (device, power_mode, subject, part) = if fields.has("model") {
             let inputs = EstimateInputs::parse(fields, library)?;
+            // What no scheme and no device can run is refused, and not answered with an empty list.
+            inputs.workload.check()?;
+            inputs.workload.parallel.check(&inputs.model.arch)?;
             let many = inputs.workload.new_tokens > 1;
             let part = asked_part.unwrap_or(if many { Part::Whole } else { Part::Decode });
             let (device, mode) = (inputs.device.clone(), inputs.power_mode.clone());
@@ -156,6 +161,9 @@ fn shape(
     let mode = fields.text("power_mode")?;
     let (m, n, k) =
         (fields.required_count("m")?, fields.required_count("n")?, fields.required_count("k")?);
+    for (key, side) in [("m", m), ("n", n), ("k", k)] {
+        in_range(key, side, 1, MAX_DIMENSION)?;
+    }
     for key in ["weights", "activations"] {
         super::format_field(&mut fields, key)?;
     }

@@ -4,7 +4,7 @@ use calc_core::recommend::{DeviceChoice, MemoryStep, Ranked, RecommendRequest, R
 use calc_core::schedule::{Schedule, Slot};
 
 use super::Document;
-use crate::json::recommend::notes;
+use crate::json::recommend::{notes, usual_notes};
 use crate::number_text as n;
 use crate::request::{RecommendInputs, ScheduleInputs, Subject};
 use crate::table::{Align, Table};
@@ -166,6 +166,7 @@ pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice]) -> Document {
         ]);
     }
     out.table(table);
+    out.notes(usual_notes(inputs));
     out
 }
 
@@ -192,7 +193,8 @@ pub fn schedule(inputs: &ScheduleInputs, answer: &Schedule) -> Document {
     let unknown = |mode: &calc_core::text::Text| {
         format!("the clocks of mode {mode} are unknown: it is left out")
     };
-    out.notes(answer.unknown_modes.iter().map(unknown).collect());
+    let unknown = answer.unknown_modes.iter().map(unknown);
+    out.notes(usual_notes(recommend).into_iter().chain(unknown).collect());
     out
 }
 

@@ -95,11 +95,24 @@ impl fmt::Display for RequestError {
         match self {
             Self::Core(error) => line.write_str(&core_error(error)),
             Self::Missing { key } => write!(line, "{key} is missing"),
+            Self::Empty { key } => write!(line, "{key} is empty; give a value or leave it out"),
             Self::UnknownField { key, nearest } => {
                 write!(line, "unknown field `{key}`{}", nearest_text(nearest))
             }
+            Self::NotOfOperator { key, operator, takes } => {
+                write!(
+                    line,
+                    "unknown field `{key}` of {operator}, which takes {}",
+                    takes.join(", ")
+                )
+            }
             Self::NotANumber { key, value } => {
-                write!(line, "{key} must be a number; got `{value}`")
+                write!(line, "{key} must be a number; got `{value}`")?;
+                if value.starts_with(|first: char| first.is_ascii_digit()) {
+                    line.write_str("; write the number alone, such as 4096, 8k or 1e6")
+                } else {
+                    Ok(())
+                }
             }
             Self::NotWhole { key, value } => {
                 write!(line, "{key} must be a whole number; got {value}")

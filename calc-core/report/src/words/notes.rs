@@ -12,7 +12,7 @@ use calc_core::quant_format::{ComputeClass, QuantFormat};
 use calc_core::roofline::ComputePath;
 
 use crate::number_text;
-use crate::request::{AnalyzeInputs, EstimateInputs};
+use crate::request::{AnalyzeInputs, EstimateInputs, UsualValue};
 
 /// Notes to the answer of `analyze`.
 pub fn analyze_notes(inputs: &AnalyzeInputs, answer: &Analysis) -> Vec<String> {
@@ -70,11 +70,20 @@ fn unread_formats(inputs: &AnalyzeInputs, answer: &Analysis) -> Option<String> {
     (!list.is_empty()).then(|| format!("{op} does not read {}{instead}", list.join(", ")))
 }
 
+/// The usual values that were taken: "usual values stand in for what the request leaves out: batch 1, prompt 512".
+pub fn usual_values(usual: &[UsualValue]) -> Option<String> {
+    let taken: Vec<String> =
+        usual.iter().map(|UsualValue { key, value }| format!("{key} {value}")).collect();
+    let taken = taken.join(", ");
+    let sentence = format!("usual values stand in for what the request leaves out: {taken}");
+    (!usual.is_empty()).then_some(sentence)
+}
+
 /// Notes to the answer of `estimate`.
 pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String> {
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = usual_values(&inputs.usual).into_iter().collect();
     let precision = &answer.precision;
-    // First, because it can double every byte.
+    // Early, because it can double every byte.
     notes.extend(data_type(inputs));
     notes.extend(fallbacks(answer, inputs.model.arch.moe.is_some()));
     notes.extend(weight_only(precision.weights, answer.paths.layer));

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::{Arg, ArgMatches, Command, ValueHint};
 use kernels::stats::{ALARM, CONFIDENCE, ratio_interval};
+use report::json_input;
 use report::summary::{self, Difference};
 use serde_json::{Value, json};
 
@@ -88,13 +89,13 @@ fn points(path: &str) -> Result<Vec<Point>, Failure> {
 }
 
 fn parse(text: &str) -> Result<Vec<Point>, String> {
-    let values = match serde_json::from_str(text) {
+    let values = match json_input::value(text) {
         Ok(Value::Array(values)) => values,
         Ok(value) => vec![value],
         Err(_) => {
             let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
             let value = |(i, line)| {
-                serde_json::from_str(line).map_err(|error| format!("line {}: {error}", i + 1))
+                json_input::value(line).map_err(|error| format!("line {}: {error}", i + 1))
             };
             lines.map(value).collect::<Result<_, _>>()?
         }

@@ -7,14 +7,19 @@ use kernels::backend::Cache;
 use kernels::cpu::isa::{Isa, Level};
 use kernels::cpu::threads::Cores;
 use kernels::measure::{Plan, StopRule, WarmUp};
+use report::number_input;
+use report::number_text::typed;
 
 use crate::cli::Failure;
 
 /// Most samples and seconds that make sense.
 const MOST_SAMPLES: u64 = 100_000;
 const MOST_SECONDS: f64 = 3600.0;
+/// Smallest array: a page, which belongs to one worker. Cold arrays take turns, and thousands of smaller ones would be
+/// needed to fill the cache.
+const LEAST_BYTES: u64 = 4096;
 /// Largest array; a machine with more memory than this is not known.
-const MOST_BYTES: f64 = 1e13;
+const MOST_BYTES: u64 = 10_000_000_000_000;
 
 /// What was asked for.
 #[derive(Debug, Clone, Copy)]
@@ -74,9 +79,7 @@ pub(super) fn cache_of(matches: &ArgMatches) -> Cache {
 
 /// The value of `--bytes`.
 pub(super) fn bytes_of(matches: &ArgMatches) -> Result<Option<u64>, Failure> {
-    let Some(number) = number(matches, "bytes", 1.0, MOST_BYTES)? else { return Ok(None) };
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
-    Ok(Some(number as u64))
+    whole(matches, "bytes", LEAST_BYTES, MOST_BYTES)
 }
 
 impl Settings {
@@ -153,7 +156,7 @@ pub(super) fn whole(
     most: u64,
 ) -> Result<Option<u64>, Failure> {
     let Some(text) = matches.get_one::<String>(name) else { return Ok(None) };
-    let value = text.parse::<u64>().ok().filter(|value| (least..=most).contains(value));
+    let value = number_input::count(text).filter(|value| (least..=most).contains(value));
     value.map(Some).ok_or_else(|| {
         Failure::bad(format!("{name} must be a whole number from {least} to {most}; got {text}"))
     })
@@ -161,8 +164,12 @@ pub(super) fn whole(
 
 fn number(matches: &ArgMatches, name: &str, least: f64, most: f64) -> Result<Option<f64>, Failure> {
     let Some(text) = matches.get_one::<String>(name) else { return Ok(None) };
-    let value = text.parse::<f64>().ok().filter(|value| (least..=most).contains(value));
+    let value = number_input::real(text).filter(|value| (least..=most).contains(value));
     value.map(Some).ok_or_else(|| {
-        Failure::bad(format!("{name} must be a number from {least} to {most}; got {text}"))
+        Failure::bad(format!(
+            "{name} must be a number from {} to {}; got {text}",
+            typed(least),
+            typed(most)
+        ))
     })
 }

@@ -100,6 +100,10 @@ pub(super) fn failure(stopped: Stopped<Fault>) -> Failure {
             bytes.div_ceil(1_000_000),
             cache / 1_000_000
         )),
+        Stopped::Failed(Fault::TooSmall { bytes, least }) => Failure::bad(format!(
+            "an operand of {bytes} bytes stays in the cache; at least {least} bytes are measured cold, so choose a larger \
+             shape or --cache hot"
+        )),
         Stopped::Failed(Fault::Unsupported) => Failure::bad("this backend has no kernel for that"),
         Stopped::Failed(Fault::Device(why)) => Failure::Failed(format!("the device failed: {why}")),
         Stopped::Failed(fault) => Failure::Failed(format!("the device failed: {fault:?}")),

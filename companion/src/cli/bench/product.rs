@@ -10,10 +10,12 @@ use kernels::backend::{Cache, GemmShape, GemvShape, Kernel};
 use kernels::cpu::threads::Cores;
 use kernels::measure::StopRule;
 use kernels::pack::Layout;
+use report::number_input;
 use serde_json::{Value, json};
 
 use super::flags::{self, Settings};
 use super::point;
+use crate::cli::files::Output;
 use crate::cli::output;
 use crate::cli::{Failure, files};
 use crate::measure::products::{kernel, layout, matrices};
@@ -118,9 +120,12 @@ pub(super) fn run_sweep(matches: &ArgMatches) -> Result<(), Failure> {
     point::each(settings, &points, |record| {
         // A line is written at once, so that an interruption leaves whole lines.
         let line = format!("{}\n", json!(record));
-        file.write_all(line.as_bytes()).and_then(|()| file.sync_data()).map_err(|error| {
-            Failure::Failed(format!("cannot write {}: {}", path.display(), files::said(&error)))
-        })
+        let written = file.write_all(line.as_bytes()).and_then(|()| match file.sync_data() {
+            // A device has nothing to sync.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+            synced => synced,
+        });
+        written.map_err(|error| files::unwritten(path, &error))
     })
 }
 
@@ -212,7 +217,7 @@ fn sides(matches: &ArgMatches, name: &str, usual: u64) -> Result<Vec<u64>, Failu
     // Not every verb has each of them.
     let Ok(Some(list)) = matches.try_get_one::<String>(name) else { return Ok(vec![usual]) };
     let side = |word: &str| {
-        let side = word.trim().parse::<u64>().ok().filter(|side| (1..=MOST).contains(side));
+        let side = number_input::count(word).filter(|side| (1..=MOST).contains(side));
         side.ok_or_else(|| {
             Failure::bad(format!(
                 "{name} must be a whole number from 1 to {MOST}; got {}",
@@ -230,7 +235,8 @@ fn sides(matches: &ArgMatches, name: &str, usual: u64) -> Result<Vec<u64>, Failu
 /// The file and the names of the points that it has.
 fn open(path: &Path, way: &str) -> Result<(File, HashSet<String>), Failure> {
     let refused = |why: &str| Failure::bad(format!("{}: {why}", path.display()));
-    let text = if path.exists() {
+    let kind = files::output(path).map_err(|why| refused(&why))?;
+    let text = if kind == Output::File && path.exists() {
         files::read_text(path).map_err(|why| refused(&why))?
     } else {
         String::new()
@@ -260,7 +266,9 @@ fn open(path: &Path, way: &str) -> Result<(File, HashSet<String>), Failure> {
         _ => refused(&files::said(&error)),
     })?;
     // Half a line is what an interruption left.
-    file.set_len(whole as u64).map_err(|error| refused(&files::said(&error)))?;
+    if kind == Output::File {
+        file.set_len(whole as u64).map_err(|error| refused(&files::said(&error)))?;
+    }
     Ok((file, done))
 }
 

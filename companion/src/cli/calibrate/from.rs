@@ -1,6 +1,5 @@
 //! A calibration from a file of measurements.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -40,9 +39,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let text = write(&own);
     match given("out") {
         None => io::stdout().write_all(text.as_bytes())?,
-        Some(path) => fs::write(path, text).map_err(|error| {
-            Failure::Failed(format!("cannot write {path}: {}", files::said(&error)))
-        })?,
+        Some(path) => files::write(Path::new(path), text.as_bytes())?,
     }
     let [before, after] = [Calibration::FITTED, own.calibration()].map(|c| error(&prepared, &c));
     say(&format!(

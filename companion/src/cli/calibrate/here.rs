@@ -1,6 +1,5 @@
 //! A calibration that is measured now, on this machine.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use calc_core::catalog;
@@ -36,12 +35,12 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         .map_err(|why| Failure::Failed(format!("{why}; nothing is written")))?;
     let own = calibration_file::write(&calibrated.own());
     if let Some(path) = out {
-        write(&path, &own)?;
+        files::write(&path, own.as_bytes())?;
     }
     if let Some(path) = device {
         let base = matches.get_one::<String>("hardware").map(String::as_str);
         let device = device::file(&calibrated, &records, base).map_err(Failure::Failed)?;
-        write(&path, &format!("{device:#}\n"))?;
+        files::write(&path, format!("{device:#}\n").as_bytes())?;
     }
     let value = serde_json::from_str(&own).expect("it was just written");
     answer(&calibrated, &value).print(Form::of(matches))
@@ -108,10 +107,9 @@ fn answer(calibrated: &Calibrated, own: &Value) -> Answer {
             calibrated.flagged, calibrated.points
         ));
     }
-    let rows = own["rows"].as_array().cloned().unwrap_or_default();
     let value = json!({ "calibration": own, "held_out": calibrated.held_out, "median_error": calibrated.error(),
         "held_out_matrices": calibrated.held_out_matrices, "median_error_matrices": calibrated.error_of_matrices() });
-    Answer { document, value, rows: Rows::Inside(rows) }
+    Answer { document, value, rows: Rows::At("/calibration/rows") }
 }
 
 fn writable(path: &Path) -> Result<(), Failure> {
@@ -120,13 +118,9 @@ fn writable(path: &Path) -> Result<(), Failure> {
         Some(folder) if !folder.is_dir() => {
             Err(Failure::bad(format!("{}: there is no such folder", path.display())))
         }
-        _ if path.is_dir() => Err(Failure::bad(format!("{}: it is a folder", path.display()))),
-        _ => Ok(()),
+        _ => match files::output(path) {
+            Ok(_) => Ok(()),
+            Err(why) => Err(Failure::bad(format!("{}: {why}", path.display()))),
+        },
     }
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, text).map_err(|error| {
-        Failure::Failed(format!("cannot write {}: {}", path.display(), files::said(&error)))
-    })
 }

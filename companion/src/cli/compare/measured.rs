@@ -2,6 +2,7 @@
 
 use calc_core::catalog;
 use calc_core::units::Seconds;
+use report::json_input;
 use serde_json::Value;
 
 use super::csv;
@@ -48,7 +49,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Measured>, String> {
 }
 
 fn parse_json(text: &str) -> Result<Vec<Measured>, String> {
-    let values = match serde_json::from_str(text) {
+    let values = match json_input::value(text) {
         Ok(Value::Array(values)) => values,
         Ok(value) => vec![value],
         Err(_) => json_lines(text)?,
@@ -63,7 +64,7 @@ fn json_lines(text: &str) -> Result<Vec<Value>, String> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(i, line)| {
-            serde_json::from_str(line).map_err(|error| format!("line {}: {error}", i + 1))
+            json_input::value(line).map_err(|error| format!("line {}: {error}", i + 1))
         })
         .collect()
 }

@@ -1,11 +1,20 @@
 //! The values of one flag: a list, of which every item may be a range. Values are made when they are asked for.
 
+use report::{number_input, number_text};
+
 use super::decimal::Decimal;
 
 /// Most points of a sweep, and so most values of a flag.
 pub(super) const MAX_POINTS: u64 = 100_000_000;
 /// Most steps of a range that multiplies.
 const MAX_MULTIPLES: usize = 10_000;
+
+/// How the numbers of a flag are read; they differ in what k and M stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Numbers {
+    Counts,
+    Quantities,
+}
 
 /// The values of one flag.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,14 +45,13 @@ impl Axis {
     }
 
     /// A list of numbers and ranges.
-    pub(super) fn of_numbers(text: &str) -> Result<Self, String> {
+    pub(super) fn of_numbers(text: &str, numbers: Numbers) -> Result<Self, String> {
         let mut axis = Self { segments: Vec::new(), len: 0 };
         for item in text.split(',') {
             let segment = match item.split_once("..") {
-                None => one_number(item.trim())?,
-                Some((first, rest)) => {
-                    range(first, rest).map_err(|why| format!("`{item}` is no range: {why}"))?
-                }
+                None => one_number(item.trim(), numbers)?,
+                Some((first, rest)) => range(first, rest, numbers)
+                    .map_err(|why| format!("`{item}` is no range: {why}"))?,
             };
             axis.len = axis.len.saturating_add(segment.len());
             axis.segments.push(segment);
@@ -97,21 +105,39 @@ impl Segment {
     }
 }
 
-fn one_number(item: &str) -> Result<Segment, String> {
+fn one_number(item: &str, numbers: Numbers) -> Result<Segment, String> {
     if item.is_empty() {
         return Err("a list has an empty item".into());
     }
-    // Its spelling stays, and whether it is allowed is not for a sweep to say.
-    if item.replace('_', "").parse::<f64>().is_err() {
-        return Err(format!("`{item}` is not a number"));
+    if item.len() == 3 && item.starts_with('0') && item.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(format!(
+            "`{item}` looks like the end of a number with a comma, which separates items here; write it without the comma"
+        ));
     }
-    Ok(Segment::Values(vec![item.into()]))
+    let written = numbers.written(item).ok_or_else(|| format!("`{item}` is not a number"))?;
+    Ok(Segment::Values(vec![written]))
+}
+
+impl Numbers {
+    /// A number in digits; one that no point takes, such as half a token, keeps its spelling for the refusal in its row.
+    fn written(self, item: &str) -> Option<String> {
+        match self {
+            Self::Counts => match number_input::count(item) {
+                Some(count) => Some(count.to_string()),
+                None => number_input::count_as_real(item).map(|_| item.to_owned()),
+            },
+            Self::Quantities => number_input::real(item).map(number_text::typed),
+        }
+    }
 }
 
 /// `a..b`, `a..b+step`, `a..bxfactor`.
-fn range(first: &str, rest: &str) -> Result<Segment, String> {
+fn range(first: &str, rest: &str, numbers: Numbers) -> Result<Segment, String> {
     let number = |text: &str| {
-        Decimal::parse(text).ok_or_else(|| format!("`{}` is not a plain number", text.trim()))
+        let written = numbers.written(text);
+        written
+            .and_then(|text| Decimal::parse(&text))
+            .ok_or_else(|| format!("`{}` is not a plain number", text.trim()))
     };
     let first = number(first)?;
     if let Some((last, factor)) = rest.split_once('x') {
@@ -172,7 +198,7 @@ mod tests {
     use super::*;
 
     fn values(text: &str) -> Vec<String> {
-        let axis = Axis::of_numbers(text).expect(text);
+        let axis = Axis::of_numbers(text, Numbers::Counts).expect(text);
         (0..axis.len()).map(|i| axis.value(i)).collect()
     }
 
@@ -190,22 +216,30 @@ mod tests {
             ("0.5..2x2", "0.5 1 2"),
             ("5..5", "5"),
             ("-1..1", "-1 0 1"),
-            ("1e3", "1e3"),
-            ("nan", "nan"),
+            ("1e3", "1000"),
+            ("8k,4_096,1e6", "8192 4096 1000000"),
+            ("1k..8kx2", "1024 2048 4096 8192"),
+            ("1k..4k+1k", "1024 2048 3072 4096"),
+            ("1e3..1e4x10", "1000 10000"),
+            ("1.5", "1.5"),
         ] {
             assert_eq!(values(text).join(" "), expected, "{text}");
         }
+        let speeds = Axis::of_numbers("1k..2kx2,0.5", Numbers::Quantities).expect("quantities");
+        let speeds: Vec<String> = (0..speeds.len()).map(|i| speeds.value(i)).collect();
+        assert_eq!(speeds, ["1000", "2000", "0.5"]);
     }
 
     #[test]
     fn a_long_range_costs_nothing() {
-        let axis = Axis::of_numbers("1..999999999999").expect("range");
+        let axis = Axis::of_numbers("1..999999999999", Numbers::Counts).expect("range");
         assert_eq!(
             (axis.len(), axis.value(999_999_999_998)),
             (999_999_999_999, "999999999999".to_owned())
         );
         assert_eq!(
-            Axis::of_numbers("0..999999999999999999+0.00000000000000001").map(|axis| axis.len()),
+            Axis::of_numbers("0..999999999999999999+0.00000000000000001", Numbers::Counts)
+                .map(|axis| axis.len()),
             Ok(u64::MAX)
         );
     }
@@ -216,6 +250,9 @@ mod tests {
             ("", "empty item"),
             ("1,,2", "empty item"),
             ("abc", "`abc` is not a number"),
+            ("nan", "`nan` is not a number"),
+            ("4,096", "write it without the comma"),
+            ("8kB", "`8kB` is not a number"),
             ("4..1", "its end is before its start"),
             ("1..4+0", "step must be positive"),
             ("1..4+-1", "step must be positive"),
@@ -225,7 +262,7 @@ mod tests {
             ("1..2..3", "`2..3` is not a plain number"),
             ("1..1000000000x1.0000001", "more than 10000 steps"),
         ] {
-            let error = Axis::of_numbers(text).expect_err(text);
+            let error = Axis::of_numbers(text, Numbers::Counts).expect_err(text);
             assert!(error.contains(expected), "{text}: {error}");
         }
     }

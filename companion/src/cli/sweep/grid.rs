@@ -1,16 +1,19 @@
 //! The points of a sweep: the product of its flags' values, each point made from its number.
 
+use std::borrow::Cow;
+
 use calc_core::catalog;
+use calc_core::device::Device;
 use report::json::SCHEMA;
 use report::request::{Library, RequestError};
 use serde_json::{Map, Value};
 
 use super::Failure;
-use super::axis::{Axis, MAX_POINTS};
+use super::axis::{Axis, MAX_POINTS, Numbers};
 use super::row;
 use crate::cli::flags::{self, Flag, Kind};
 use crate::cli::requests::Verb;
-use report::request::Fields;
+use report::request::{Fields, USUAL_VALUES, UsualValue, check_count, is_count};
 
 /// All points of a sweep.
 #[derive(Debug)]
@@ -28,6 +31,7 @@ impl Grid {
         given: &Map<String, Value>,
         library: &Library<'_>,
     ) -> Result<Self, Failure> {
+        let given = &with_usual(verb, given);
         let keys: Vec<&str> = given.keys().map(String::as_str).collect();
         let mut axes = Vec::new();
         for flag in flags::of(&keys) {
@@ -39,6 +43,8 @@ impl Grid {
         let points = u64::try_from(points).ok().filter(|points| *points <= MAX_POINTS).ok_or_else(|| {
             Failure::bad(format!("this sweep has {points} points; at most {MAX_POINTS} are allowed, so shorten a list"))
         })?;
+        check_numbers(&axes)?;
+        check_modes(&axes, library)?;
         let mut identity = Identity::new(verb);
         for (flag, axis) in &axes {
             identity.add(flag, given, axis, library)?;
@@ -91,10 +97,49 @@ impl Grid {
     }
 }
 
+/// The flags with the usual values of those that are missing, so that every row names what was taken.
+fn with_usual(verb: Verb, given: &Map<String, Value>) -> Map<String, Value> {
+    let mut all = given.clone();
+    for UsualValue { key, value } in USUAL_VALUES {
+        if verb == Verb::Estimate && !all.contains_key(key) {
+            all.insert(key.into(), Value::String(value.to_string()));
+        }
+    }
+    all
+}
+
+/// A count that no point takes would be wrong in every row that has it.
+fn check_numbers(axes: &[(&'static Flag, Axis)]) -> Result<(), Failure> {
+    for (flag, axis) in axes.iter().filter(|(flag, _)| flag.kind == Kind::Number) {
+        axis.samples().try_for_each(|value| check_count(flag.key, &value))?;
+    }
+    Ok(())
+}
+
+/// A power mode that one of the devices lacks is wrong in some rows; one that all lack, in every row.
+fn check_modes(axes: &[(&'static Flag, Axis)], library: &Library<'_>) -> Result<(), Failure> {
+    let values = |key: &str| {
+        let axis = axes.iter().find(|(flag, _)| flag.key == key);
+        axis.map_or_else(Vec::new, |(_, axis)| axis.samples().collect())
+    };
+    let devices = values("hardware");
+    let devices: Result<Vec<_>, _> = devices.iter().map(|name| library.device(name)).collect();
+    let devices = devices?;
+    for mode in values("power_mode") {
+        let lacks = |device: &Cow<'_, Device>| device.power_mode(&mode).err();
+        let lacking: Vec<_> = devices.iter().filter_map(lacks).collect();
+        if let Some(error) = lacking.first().filter(|_| lacking.len() == devices.len()) {
+            return Err(error.clone().into());
+        }
+    }
+    Ok(())
+}
+
 fn axis(flag: &Flag, given: &Value) -> Result<Axis, Failure> {
     let text = given.as_str().unwrap_or("true");
     let axis = match flag.kind {
-        Kind::Number => Axis::of_numbers(text),
+        Kind::Number if is_count(flag.key) => Axis::of_numbers(text, Numbers::Counts),
+        Kind::Number => Axis::of_numbers(text, Numbers::Quantities),
         Kind::File => Ok(Axis::of_name(text)),
         Kind::Hardware | Kind::Model | Kind::Format | Kind::Engine | Kind::Word | Kind::Switch => {
             Axis::of_names(text)

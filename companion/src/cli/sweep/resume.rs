@@ -1,20 +1,22 @@
 //! A file that a sweep writes: begun, or taken up after its last complete line.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{BufRead, BufReader, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
 
 use super::Failure;
 use super::grid::Grid;
-use crate::cli::files;
-use crate::cli::merge::Place;
+use crate::cli::files::{self, Output};
+use crate::cli::merge::{MAX_ROW, Place};
 
-/// Opens the file for what is still to be written, and says how many points of the range it has.
+/// Opens the file for what is still to be written, and says how many points of the range it has. A device has none: it is
+/// written and never read.
 pub(super) fn open(path: &Path, grid: &Grid, range: &Range<u64>) -> Result<(File, u64), Failure> {
     let refused = |why: &str| Failure::bad(format!("{}: {why}", path.display()));
-    if path.is_dir() {
-        return Err(refused("it is a folder"));
+    if files::output(path).map_err(|why| refused(&why))? == Output::Device {
+        let device = OpenOptions::new().write(true).open(path);
+        return Ok((device.map_err(|error| refused(&files::said(&error)))?, 0));
     }
     let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
     let mut file = options.map_err(|error| refused(&files::said(&error)))?;
@@ -36,7 +38,8 @@ fn complete_lines(file: &File, grid: &Grid, range: &Range<u64>) -> Result<(u64, 
     let mut line = Vec::new();
     loop {
         line.clear();
-        let read = lines.read_until(b'\n', &mut line).map_err(|error| files::said(&error))?;
+        let row = lines.by_ref().take(MAX_ROW).read_until(b'\n', &mut line);
+        let read = row.map_err(|error| files::said(&error))?;
         if !line.ends_with(b"\n") {
             return if done > 0 || line.is_empty() || is_cut_row(&line) {
                 Ok((done, end))

@@ -135,10 +135,9 @@ impl Row<'_> {
 fn typed(flag: &Flag, value: &Value) -> Value {
     match (flag.kind, value) {
         (Kind::Number, Value::String(text)) => {
-            let plain = text.replace('_', "");
-            let whole = plain.parse::<u64>().map(|number| json!(number));
+            let whole = text.parse::<u64>().map(|number| json!(number));
             whole
-                .or_else(|_| plain.parse::<f64>().map(|number| json!(number)))
+                .or_else(|_| text.parse::<f64>().map(|number| json!(number)))
                 .unwrap_or_else(|_| value.clone())
         }
         _ => value.clone(),

@@ -17,7 +17,7 @@ use crate::random::Random;
 use crate::reference;
 
 /// Distinct rows. A prime, so that a row that is off by a power of two is detected.
-pub(super) const DISTINCT: usize = 67;
+pub(in crate::cpu) const DISTINCT: usize = 67;
 /// Rows by which consecutive copies are shifted, so that the use of a wrong copy is detected.
 const STAGGER: usize = 7;
 

@@ -14,7 +14,7 @@ use crate::cpu::threads::{Pool, Worker};
 use crate::random::Random;
 
 /// Page size [B]: arrays are whole pages, and a page belongs to one worker.
-const PAGE: u64 = 4096;
+pub(in crate::cpu) const PAGE: u64 = 4096;
 /// Relative tolerance of the triad: a fused multiply-add rounds once, a plain one twice; relative to |b| + |3c|.
 const TRIAD_TOLERANCE: f64 = f64::EPSILON;
 
@@ -43,7 +43,7 @@ impl StreamTask {
             Kernel::Fma | Kernel::Dot | Kernel::Gemv(_) | Kernel::Gemm(_) => 0,
         };
         let array = array.div_ceil(PAGE).max(1) * PAGE;
-        let seeds = (0..copies).map(|copy| work.seed.wrapping_add(copy * 1000));
+        let seeds = (0..copies).map(|copy| work.seed.wrapping_add(copy.wrapping_mul(1000)));
         let sets = seeds.map(|seed| arrays(&mut pool.borrow_mut(), work.kernel, array, seed));
         let sets: Vec<Arrays> = sets.collect();
         Self { pool, isa, cost: cost(work.kernel, array), sets, array, wrong: 0 }
@@ -73,13 +73,14 @@ fn arrays(pool: &mut Pool, kernel: Kernel, array: u64, seed: u64) -> Arrays {
             let sum = words.iter().fold(0_u64, |sum, word| sum.wrapping_add(*word));
             Arrays::Read { words, sum }
         }
-        Kernel::Copy { .. } => {
-            Arrays::Copy { to: numbers(pool, len, seed), from: numbers(pool, len, seed + 1) }
-        }
+        Kernel::Copy { .. } => Arrays::Copy {
+            to: numbers(pool, len, seed),
+            from: numbers(pool, len, seed.wrapping_add(1)),
+        },
         Kernel::Triad { .. } => Arrays::Triad {
             to: numbers(pool, len, seed),
-            b: numbers(pool, len, seed + 1),
-            c: numbers(pool, len, seed + 2),
+            b: numbers(pool, len, seed.wrapping_add(1)),
+            c: numbers(pool, len, seed.wrapping_add(2)),
         },
     }
 }

@@ -4,9 +4,7 @@ use calc_core::catalog;
 use calc_core::quant_format::QuantFormat;
 use protocol::bench::{BenchKind, BenchSpec, Shape};
 use protocol::limits::LIMITS;
-use report::number_text;
-
-use crate::state::whole::whole;
+use report::{number_input, number_text};
 
 /// Shapes that a sweep starts with: a vector against the matrices of Llama-3.1-8B, then square matrices.
 pub const SWEEP: &str = "1 4096 4096\n1 14336 4096\n1 4096 14336\n512 4096 4096\n1024 1024 1024";
@@ -25,7 +23,8 @@ fn chosen(choice: &str) -> Vec<String> {
 /// Reads a shape: three whole numbers, apart by blanks, `x` or `×`.
 fn shape(line: &str) -> Option<Shape> {
     let is_between = |letter: char| letter.is_whitespace() || matches!(letter, 'x' | '×' | ';');
-    let mut numbers = line.split(is_between).filter(|part| !part.is_empty()).map(whole);
+    let mut numbers =
+        line.split(is_between).filter(|part| !part.is_empty()).map(number_input::count);
     let mut next = || numbers.next()?.filter(|number| (1..=LIMITS.dimension).contains(number));
     let shape = Shape { m: next()?, n: next()?, k: next()? };
     numbers.next().is_none().then_some(shape)

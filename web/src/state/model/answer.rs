@@ -143,6 +143,7 @@ pub fn estimate_inputs(
         draft: question.drafter.map(|model| Base::Catalog(model).named(model.arch.clone())),
         engine: None,
         calibration: question.place.own.map(|own| own.calibration.clone()),
+        usual: Vec::new(),
     }
 }
 

@@ -1,10 +1,9 @@
 //! The number fields of the Model view: their names, what they allow, and how a text is read.
 
 use calc_core::workload::{MAX_BATCH, MAX_DRAFT, MAX_NEW_TOKENS, MAX_TOKENS};
-use report::number_text;
+use report::{number_input, number_text};
 
 use crate::state::decimal::decimal;
-use crate::state::whole::whole;
 
 /// A field that takes a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,7 +170,7 @@ pub fn count(field: Field, typed: &str) -> Result<Option<u64>, Fault> {
         return Ok(None);
     }
     let spec = field.spec();
-    whole(typed)
+    number_input::count(typed)
         .filter(|value| (spec.min..=spec.max).contains(value))
         .map(Some)
         .ok_or_else(|| refusal(field))

@@ -2,9 +2,7 @@
 
 use calc_core::analysis::{MAX_DIMENSION, MAX_EXPERTS};
 use calc_core::workload::{MAX_BATCH, MAX_TOKENS};
-use report::number_text;
-
-use crate::state::whole::whole;
+use report::{number_input, number_text};
 
 /// Largest head, and most heads.
 const MAX_HEAD: u64 = 65_536;
@@ -84,7 +82,7 @@ pub struct Fault {
 /// A sentence with the allowed range.
 pub fn read(field: Field, typed: &str) -> Result<u64, Fault> {
     let (min, max) = field.range();
-    let value = whole(typed).filter(|value| (min..=max).contains(value));
+    let value = number_input::count(typed).filter(|value| (min..=max).contains(value));
     value.ok_or_else(|| Fault {
         field,
         text: format!("{} must be {}.", field.name(), allowed(field)),
