@@ -6,8 +6,8 @@ mod engine;
 pub mod fitted;
 pub mod machine;
 mod own;
-pub mod sustained;
 
+use crate::catalog::devices::measured::{MeasuredShares, shares};
 use crate::device::{Device, DeviceClass, PowerMode};
 use crate::op::OpKind;
 use crate::provenance::Provenance;
@@ -19,7 +19,6 @@ pub use own::{FactorRow, Tokens};
 
 use coefficients::Coefficients;
 use machine::{Kernel, Machine, MemoryKind, Setting};
-use sustained::{Sustained, sustained};
 
 /// Shares of the peaks and a fixed time, with their interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -146,7 +145,7 @@ impl Calibration {
             is_named,
             kind: MemoryKind::of(device),
             in_fit: scale.is_some(),
-            ceilings: sustained(known),
+            ceilings: shares(device),
         };
         Tuned { calibration: self, device, engine, basis, machine }
     }
@@ -163,8 +162,8 @@ pub struct Basis {
     pub kind: MemoryKind,
     /// Measurements of this very device were in the fit.
     pub in_fit: bool,
-    /// What others measured as its ceilings.
-    pub ceilings: Sustained,
+    /// Ceilings of the device that others measured.
+    pub ceilings: MeasuredShares,
 }
 
 /// The maker of all devices of the fit.

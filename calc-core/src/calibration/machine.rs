@@ -4,6 +4,7 @@
 mod compute;
 mod memory;
 
+use crate::catalog::devices::measured;
 use crate::device::{Device, DeviceClass, PowerMode};
 use crate::math;
 use crate::op::{OpCost, Product, Shape};
@@ -12,7 +13,6 @@ use crate::roofline::{ComputePath, KernelTime};
 use crate::units::{FlopsPerSec, Hertz, Seconds};
 
 use super::coefficients::Coefficients;
-use super::sustained::sustained;
 use super::{DeviceScale, Engine, Factors};
 
 /// Rows of a tile of a matrix product, and outputs.
@@ -116,7 +116,7 @@ impl<'a> Machine<'a> {
             MemoryKind::Gddr => (c.read_gddr, c.peak_gddr),
             MemoryKind::Hbm => (c.read_hbm, c.peak_hbm),
         };
-        let known = sustained(device.measured.copy_of.unwrap_or(&device.key));
+        let known = measured::shares(device);
         let narrow = |measured: Option<f64>, factor: f64| {
             measured.map_or(class_peak * factor, |share| share * c.measured_narrow)
         };

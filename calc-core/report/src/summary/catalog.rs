@@ -1,6 +1,6 @@
 //! The catalogs for people.
 
-use calc_core::catalog::devices::measured::{ALTERNATES, MEASURED};
+use calc_core::catalog::devices::measured::{measurements, other_figures};
 use calc_core::catalog::format_facts;
 use calc_core::catalog::models::CatalogModel;
 use calc_core::device::Device;
@@ -14,6 +14,7 @@ use crate::model_file;
 use crate::named_model::NamedModel;
 use crate::number_text as n;
 use crate::table::{Align, Table};
+use crate::words::catalog as words;
 
 const UNKNOWN: &str = "unknown";
 
@@ -72,12 +73,10 @@ pub fn device(device: &Device) -> Document {
     out.line(format!("source  {}", device.source));
     let mut notes: Vec<String> =
         (!device.notes.is_empty()).then(|| device.notes.to_string()).into_iter().collect();
-    notes.extend(
-        ALTERNATES
-            .iter()
-            .filter(|row| row.device == device.key)
-            .map(|row| format!("differs: {} {}", row.what, row.value)),
-    );
+    notes
+        .extend(other_figures(&device.key).map(|row| {
+            format!("differs: {} {}", words::other_figure(row), row.figure.published())
+        }));
     out.notes(notes);
     out
 }
@@ -166,11 +165,14 @@ fn published(device: &Device) -> Table {
         ("measured by others", Align::Left),
         ("value", Align::Right),
         ("condition", Align::Left),
+        ("use", Align::Left),
         ("source", Align::Left),
     ]);
-    for row in MEASURED.iter().filter(|row| row.device == device.key) {
-        let value = format!("{} {}", row.value, row.unit);
-        table.push(vec![row.what.into(), value, row.condition.into(), row.source.into()]);
+    for row in measurements(&device.key) {
+        let (what, unit) = words::ceiling(row.ceiling);
+        let value = format!("{} {unit}", row.ceiling.published());
+        let usage = format!("{}: {}", row.usage.key(), row.usage.reason());
+        table.push(vec![what, value, row.condition.into(), usage, row.source.into()]);
     }
     table
 }
