@@ -193,11 +193,6 @@ impl Tuned<'_> {
         own::over(self, op, kernel, model).unwrap_or(model)
     }
 
-    /// Least time between kernels that the host cannot launch faster.
-    pub fn least(&self, kernel: &Kernel<'_>) -> Seconds {
-        self.machine.least(kernel)
-    }
-
     /// What a step costs outside its kernels; it is in every step once.
     pub fn step(&self, batch: f64, prefill: bool) -> Factors {
         if self.engine == Engine::IdealKernels {
@@ -226,7 +221,7 @@ impl Tuned<'_> {
         }
         let all = &self.calibration.intervals;
         let pair = match setting {
-            Setting::Alone { .. } => all.alone,
+            Setting::Alone => all.alone,
             Setting::Step { prefill: true, .. } => all.prefill,
             Setting::Step { batch, .. } if batch > 1.0 => all.batched,
             Setting::Step { .. } => all.decode,

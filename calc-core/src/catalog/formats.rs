@@ -3,7 +3,7 @@
 //! Sizes are exact fractions; what else is known, and the source of each row, is in `format_facts`. One table, so one file.
 
 use crate::quant_format::ComputeClass as C;
-use crate::quant_format::{Encoding, QuantFormat};
+use crate::quant_format::{Encoding, QuantFormat, TileScale};
 
 /// FP64.
 pub static FP64: QuantFormat = QuantFormat {
@@ -14,6 +14,7 @@ pub static FP64: QuantFormat = QuantFormat {
     block_bits: 64.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: Some(C::Fp64),
     file_bits: None,
 };
@@ -27,6 +28,7 @@ pub static FP32: QuantFormat = QuantFormat {
     block_bits: 32.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: Some(C::Fp32),
     file_bits: None,
 };
@@ -40,6 +42,7 @@ pub static TF32: QuantFormat = QuantFormat {
     block_bits: 32.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: Some(C::Tf32),
     file_bits: None,
 };
@@ -53,6 +56,7 @@ pub static FP16: QuantFormat = QuantFormat {
     block_bits: 16.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: Some(C::Fp16),
     file_bits: None,
 };
@@ -66,6 +70,7 @@ pub static BF16: QuantFormat = QuantFormat {
     block_bits: 16.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: Some(C::Bf16),
     file_bits: None,
 };
@@ -79,6 +84,7 @@ pub static FP8_E4M3: QuantFormat = QuantFormat {
     block_bits: 8.0,
     channel_bits: 0.0,
     tensor_bits: 32.0,
+    tile: None,
     class: Some(C::Fp8),
     file_bits: None,
 };
@@ -92,6 +98,21 @@ pub static FP8_E5M2: QuantFormat = QuantFormat {
     block_bits: 8.0,
     channel_bits: 0.0,
     tensor_bits: 32.0,
+    tile: None,
+    class: Some(C::Fp8),
+    file_bits: None,
+};
+
+/// FP8 E4M3 with an FP32 scale for each tile of 128 x 128 weights; inputs have one for 128 elements of a token.
+pub static FP8_BLOCK128: QuantFormat = QuantFormat {
+    key: "fp8_block128",
+    name: "FP8 E4M3, blocks of 128 x 128",
+    encoding: Encoding::Float,
+    block: 1,
+    block_bits: 8.0,
+    channel_bits: 0.0,
+    tensor_bits: 0.0,
+    tile: Some(TileScale { rows: 128, cols: 128, bits: 32.0 }),
     class: Some(C::Fp8),
     file_bits: None,
 };
@@ -105,6 +126,7 @@ pub static MXFP8: QuantFormat = QuantFormat {
     block_bits: 264.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: Some(C::Fp8),
     file_bits: None,
 };
@@ -118,6 +140,7 @@ pub static MXFP6_E3M2: QuantFormat = QuantFormat {
     block_bits: 200.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: Some(C::Fp6),
     file_bits: None,
 };
@@ -131,6 +154,7 @@ pub static MXFP6_E2M3: QuantFormat = QuantFormat {
     block_bits: 200.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: Some(C::Fp6),
     file_bits: None,
 };
@@ -144,6 +168,7 @@ pub static MXFP4: QuantFormat = QuantFormat {
     block_bits: 136.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: Some(C::Fp4),
     file_bits: None,
 };
@@ -157,6 +182,7 @@ pub static NVFP4: QuantFormat = QuantFormat {
     block_bits: 72.0,
     channel_bits: 0.0,
     tensor_bits: 32.0,
+    tile: None,
     class: Some(C::Fp4),
     file_bits: None,
 };
@@ -170,6 +196,7 @@ pub static INT8: QuantFormat = QuantFormat {
     block_bits: 8.0,
     channel_bits: 32.0,
     tensor_bits: 0.0,
+    tile: None,
     class: Some(C::Int8),
     file_bits: None,
 };
@@ -183,6 +210,7 @@ pub static INT8_G128: QuantFormat = QuantFormat {
     block_bits: 1040.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -196,6 +224,7 @@ pub static INT4_G128: QuantFormat = QuantFormat {
     block_bits: 544.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: Some(C::Int4),
     file_bits: None,
 };
@@ -209,6 +238,7 @@ pub static INT4_G128_SYM: QuantFormat = QuantFormat {
     block_bits: 528.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: Some(C::Int4),
     file_bits: None,
 };
@@ -222,6 +252,7 @@ pub static INT4_GPTQ_G128: QuantFormat = QuantFormat {
     block_bits: 532.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -235,6 +266,7 @@ pub static INT4_G32: QuantFormat = QuantFormat {
     block_bits: 160.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -248,6 +280,7 @@ pub static INT3_G128: QuantFormat = QuantFormat {
     block_bits: 416.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -261,6 +294,7 @@ pub static INT2_G64: QuantFormat = QuantFormat {
     block_bits: 160.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -274,6 +308,7 @@ pub static NF4: QuantFormat = QuantFormat {
     block_bits: 288.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -287,6 +322,7 @@ pub static NF4_DQ: QuantFormat = QuantFormat {
     block_bits: 264.125,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -300,6 +336,7 @@ pub static GGUF_Q8_0: QuantFormat = QuantFormat {
     block_bits: 272.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: Some(8.5008),
 };
@@ -313,6 +350,7 @@ pub static GGUF_Q6_K: QuantFormat = QuantFormat {
     block_bits: 1680.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: Some(6.5633),
 };
@@ -326,6 +364,7 @@ pub static GGUF_Q5_K: QuantFormat = QuantFormat {
     block_bits: 1408.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: Some(5.7036),
 };
@@ -339,6 +378,7 @@ pub static GGUF_Q5_0: QuantFormat = QuantFormat {
     block_bits: 176.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -352,6 +392,7 @@ pub static GGUF_Q5_1: QuantFormat = QuantFormat {
     block_bits: 192.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -365,6 +406,7 @@ pub static GGUF_Q4_K: QuantFormat = QuantFormat {
     block_bits: 1152.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: Some(4.8944),
 };
@@ -378,6 +420,7 @@ pub static GGUF_Q4_0: QuantFormat = QuantFormat {
     block_bits: 144.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -391,6 +434,7 @@ pub static GGUF_Q4_1: QuantFormat = QuantFormat {
     block_bits: 160.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -404,6 +448,7 @@ pub static GGUF_Q3_K: QuantFormat = QuantFormat {
     block_bits: 880.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: Some(3.6429),
 };
@@ -417,6 +462,7 @@ pub static GGUF_Q2_K: QuantFormat = QuantFormat {
     block_bits: 672.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: Some(3.1593),
 };
@@ -430,6 +476,7 @@ pub static GGUF_IQ4_NL: QuantFormat = QuantFormat {
     block_bits: 144.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: Some(4.6818),
 };
@@ -443,6 +490,7 @@ pub static GGUF_IQ4_XS: QuantFormat = QuantFormat {
     block_bits: 1088.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: Some(4.4597),
 };
@@ -456,6 +504,7 @@ pub static GGUF_MXFP4: QuantFormat = QuantFormat {
     block_bits: 136.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -469,6 +518,7 @@ pub static GGUF_NVFP4: QuantFormat = QuantFormat {
     block_bits: 288.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -482,6 +532,7 @@ pub static GGUF_TQ1_0: QuantFormat = QuantFormat {
     block_bits: 432.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -495,6 +546,7 @@ pub static GGUF_TQ2_0: QuantFormat = QuantFormat {
     block_bits: 528.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -508,12 +560,13 @@ pub static BITNET_1_58: QuantFormat = QuantFormat {
     block_bits: 1.58496,
     channel_bits: 0.0,
     tensor_bits: 32.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
 
 /// All formats, in the order of their kinds.
-pub static FORMATS: [&QuantFormat; 39] = [
+pub static FORMATS: [&QuantFormat; 40] = [
     &FP64,
     &FP32,
     &TF32,
@@ -521,6 +574,7 @@ pub static FORMATS: [&QuantFormat; 39] = [
     &BF16,
     &FP8_E4M3,
     &FP8_E5M2,
+    &FP8_BLOCK128,
     &MXFP8,
     &MXFP6_E3M2,
     &MXFP6_E2M3,

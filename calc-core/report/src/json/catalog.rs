@@ -303,6 +303,8 @@ pub fn format(format: &QuantFormat) -> Value {
         Provenance::Recalled
     };
     let accuracy = (!facts.accuracy.is_empty()).then_some((facts.accuracy, accuracy_kind));
+    let tile =
+        format.tile.map(|tile| json!({"rows": tile.rows, "cols": tile.cols, "bits": tile.bits}));
     Row::new(facts.source)
         .plain("schema", SCHEMA)
         .plain("key", format.key)
@@ -313,6 +315,7 @@ pub fn format(format: &QuantFormat) -> Value {
         .sourced("block_bits", format.block_bits, kind)
         .sourced("channel_bits", format.channel_bits, kind)
         .sourced("tensor_bits", format.tensor_bits, kind)
+        .sourced("tile", tile, kind)
         .sourced("compute_class", format.class.map(ComputeClass::key), kind)
         .sourced("layout", facts.layout, kind)
         .sourced("scale", facts.scale, kind)

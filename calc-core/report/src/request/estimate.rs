@@ -108,7 +108,9 @@ impl EstimateInputs {
 fn workload(fields: &mut Fields) -> Result<Workload, RequestError> {
     let batch = fields.required_count("batch")?;
     let prompt = fields.required_count("prompt")?;
-    let context = fields.count("context")?.unwrap_or(prompt);
+    let cached_prefix = fields.count("cached_prefix")?.unwrap_or(0);
+    let inner_chunk = fields.flag("inner_chunk")?;
+    let context = fields.count("context")?.unwrap_or(prompt.saturating_add(cached_prefix));
     let new_tokens = fields.count("new_tokens")?.unwrap_or(1);
     let parallel = Parallel {
         tensor: fields.count("tensor_parallel")?.unwrap_or(1),
@@ -135,16 +137,31 @@ fn workload(fields: &mut Fields) -> Result<Workload, RequestError> {
             .into());
         }
     };
-    Ok(Workload { batch, prompt, context, new_tokens, parallel, speculation })
+    Ok(Workload {
+        cached_prefix,
+        inner_chunk,
+        context,
+        new_tokens,
+        parallel,
+        speculation,
+        ..Workload::new(batch, prompt)
+    })
 }
 
 fn weight_size(fields: &mut Fields) -> Result<Option<WeightSize>, RequestError> {
-    match (fields.real("weight_gb")?, fields.real("weight_bits")?) {
-        (None, None) => Ok(None),
-        (Some(gb), None) => Ok(Some(WeightSize::Total(Bytes::from_gb(gb)))),
-        (None, Some(bits)) => Ok(Some(WeightSize::BitsPerWeight(bits))),
-        (Some(_), Some(_)) => {
-            Err(Error::Conflict { first: "weight_gb", second: "weight_bits", needs: false }.into())
+    let given = [
+        ("weight_gb", fields.real("weight_gb")?.map(|gb| WeightSize::Total(Bytes::from_gb(gb)))),
+        ("weight_bits", fields.real("weight_bits")?.map(WeightSize::BitsPerWeight)),
+        (
+            "streamed_gb",
+            fields.real("streamed_gb")?.map(|gb| WeightSize::Streamed(Bytes::from_gb(gb))),
+        ),
+    ];
+    let mut given = given.into_iter().filter_map(|(key, size)| Some((key, size?)));
+    match (given.next(), given.next()) {
+        (Some((first, _)), Some((second, _))) => {
+            Err(Error::Conflict { first, second, needs: false }.into())
         }
+        (size, _) => Ok(size.map(|(_, size)| size)),
     }
 }

@@ -268,7 +268,7 @@ pub fn formats<'a>(formats: impl Iterator<Item = &'a QuantFormat>) -> Document {
             format.key.into(),
             format.name.into(),
             n::short(format.bits_per_element(), 6),
-            format.block.to_string(),
+            block(format),
             format.class.map_or("weights only", ComputeClass::key).into(),
             format_facts::facts(format).accuracy.into(),
         ]);
@@ -276,6 +276,11 @@ pub fn formats<'a>(formats: impl Iterator<Item = &'a QuantFormat>) -> Document {
     let mut out = Document::default();
     out.table(table);
     out
+}
+
+/// Elements that share a scale.
+fn block(format: &QuantFormat) -> String {
+    format.tile.map_or(format.block.to_string(), |tile| format!("{} x {}", tile.rows, tile.cols))
 }
 
 /// One format.
@@ -291,8 +296,11 @@ pub fn format(format: &QuantFormat) -> Document {
         format.block,
         n::short(format.block_bits, 7)
     );
+    let tile = format.tile.map_or(String::new(), |tile| {
+        format!(", {} per tile of {} x {}", tile.bits, tile.rows, tile.cols)
+    });
     let extra = format!(
-        "{} bits per output channel, {} per tensor",
+        "{} bits per output channel, {} per tensor{tile}",
         format.channel_bits, format.tensor_bits
     );
     let class = format.class.map_or("storage only: weights are dequantized", ComputeClass::key);
