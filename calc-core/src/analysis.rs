@@ -292,7 +292,7 @@ pub fn analyze(request: &AnalyzeRequest<'_>) -> Result<Analysis, Error> {
                 path: &path,
                 time,
                 format,
-                setting: Setting::Alone { block_scaled: false },
+                setting: Setting::Alone,
             },
         );
         let expected = Expected::of(time, &factors);
@@ -360,7 +360,7 @@ fn parts(
                 path: &path,
                 time,
                 format: kernel.format,
-                setting: Setting::Alone { block_scaled: false },
+                setting: Setting::Alone,
             },
         );
         let expected = Expected::of(time, &factors);

@@ -6,8 +6,8 @@ mod engine;
 pub mod fitted;
 pub mod machine;
 mod own;
-pub mod sustained;
 
+use crate::catalog::devices::measured::{MeasuredShares, shares};
 use crate::device::{Device, DeviceClass, PowerMode};
 use crate::op::OpKind;
 use crate::provenance::Provenance;
@@ -19,7 +19,6 @@ pub use own::{FactorRow, Tokens};
 
 use coefficients::Coefficients;
 use machine::{Kernel, Machine, MemoryKind, Setting};
-use sustained::{Sustained, sustained};
 
 /// Shares of the peaks and a fixed time, with their interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -146,7 +145,7 @@ impl Calibration {
             is_named,
             kind: MemoryKind::of(device),
             in_fit: scale.is_some(),
-            ceilings: sustained(known),
+            ceilings: shares(device),
         };
         Tuned { calibration: self, device, engine, basis, machine }
     }
@@ -163,8 +162,8 @@ pub struct Basis {
     pub kind: MemoryKind,
     /// Measurements of this very device were in the fit.
     pub in_fit: bool,
-    /// What others measured as its ceilings.
-    pub ceilings: Sustained,
+    /// Ceilings of the device that others measured.
+    pub ceilings: MeasuredShares,
 }
 
 /// The maker of all devices of the fit.
@@ -192,11 +191,6 @@ impl Tuned<'_> {
         let provenance = self.provenance();
         let model = Factors { low, high, provenance, ..self.machine.factors(kernel) };
         own::over(self, op, kernel, model).unwrap_or(model)
-    }
-
-    /// Least time between kernels that the host cannot launch faster.
-    pub fn least(&self, kernel: &Kernel<'_>) -> Seconds {
-        self.machine.least(kernel)
     }
 
     /// What a step costs outside its kernels; it is in every step once.
@@ -227,7 +221,7 @@ impl Tuned<'_> {
         }
         let all = &self.calibration.intervals;
         let pair = match setting {
-            Setting::Alone { .. } => all.alone,
+            Setting::Alone => all.alone,
             Setting::Step { prefill: true, .. } => all.prefill,
             Setting::Step { batch, .. } if batch > 1.0 => all.batched,
             Setting::Step { .. } => all.decode,

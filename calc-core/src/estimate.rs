@@ -27,6 +27,8 @@ pub enum WeightSize {
     Total(Bytes),
     /// Mean bits per weight over all parameters.
     BitsPerWeight(f64),
+    /// Weights that the decode step of the request reads, as a source states them; all weights are scaled alike.
+    Streamed(Bytes),
 }
 
 /// What to estimate.
@@ -132,8 +134,8 @@ impl Estimate {
 pub fn estimate(request: EstimateRequest<'_>) -> Result<Estimate, Error> {
     let plan = Plan::new(request)?;
     let draft = plan.draft()?;
-    let Workload { batch, prompt, context, .. } = request.workload;
-    let prefill = plan.phase(Step::prefill(batch, prompt));
+    let Workload { batch, context, .. } = request.workload;
+    let prefill = plan.phase(request.workload.prefill_step());
     let decode = plan.phase(Step::decode(batch, context));
     let ttft = prefill.totals.expected;
     let tpot = plan.token_time(draft.as_ref(), context);

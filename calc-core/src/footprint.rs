@@ -144,7 +144,7 @@ pub fn kv_cache_bytes(model: &ModelArch, precision: &Precision, batch: u64, toke
         })
         .sum();
     let state = model.mamba.map_or(0.0, |m| m.layers as f64 * m.state_elements() as f64);
-    let sequence = row * kept * precision.kv_cache.bytes_per_element()
+    let sequence = row * kept * precision.kv_cache.row_bytes_per_element()
         + state * precision.carrier.bytes_per_element();
     Bytes::new(batch as f64 * sequence)
 }

@@ -40,17 +40,24 @@ pub struct Step {
     pub new: u64,
     /// Tokens already in the cache, per sequence (c).
     pub cached: u64,
+    /// The LM head runs; it does not for an inner chunk of a prompt.
+    pub logits: bool,
 }
 
 impl Step {
     /// The whole prompt at once.
     pub const fn prefill(batch: u64, prompt: u64) -> Self {
-        Self { phase: Phase::Prefill, batch, new: prompt, cached: 0 }
+        Self { phase: Phase::Prefill, batch, new: prompt, cached: 0, logits: true }
     }
 
     /// One token per sequence.
     pub const fn decode(batch: u64, cached: u64) -> Self {
-        Self { phase: Phase::Decode, batch, new: 1, cached }
+        Self::verify(batch, 1, cached)
+    }
+
+    /// A few tokens per sequence: the last one, and drafts of the next.
+    pub const fn verify(batch: u64, new: u64, cached: u64) -> Self {
+        Self { phase: Phase::Decode, batch, new, cached, logits: true }
     }
 
     /// How its kernels run. Drafted tokens of one sequence are verified side by side, as further sequences would be.
@@ -126,7 +133,7 @@ impl Lowering<'_> {
         let head = GemmShape { m: step.batch, n: model.vocab_size, k: hidden };
         emit(OpInstances {
             kind: OpKind::LmHead,
-            count: 1,
+            count: u64::from(step.logits),
             path: Path::LmHead,
             cost,
             format: p.embedding,
@@ -343,6 +350,6 @@ fn absorbed_attention(shape: &AttentionShape, mla: &Mla, precision: &Precision) 
     let row = (mla.kv_lora_rank + mla.rope_dim) as f64;
     let rows = shape.batch as f64 * shape.keys();
     cost.traffic.kv_cache =
-        crate::units::Bytes::new(precision.kv_cache.bytes_per_element() * rows * row);
+        crate::units::Bytes::new(precision.kv_cache.row_bytes_per_element() * rows * row);
     cost
 }

@@ -14,7 +14,7 @@ use crate::error::{Error, real_in_range};
 use crate::estimate::{EstimateRequest, PhaseEstimate, WEIGHT_BITS, WEIGHT_GB, WeightSize};
 use crate::expected::Expected;
 use crate::footprint::{MemoryFootprint, footprint, kv_cache_bytes, stage_share, weight_bytes};
-use crate::lowering::{Lowering, OpInstances, Phase, Step};
+use crate::lowering::{Lowering, OpInstances, Step};
 use crate::model_arch::ModelArch;
 use crate::op::{OpKind, Path};
 use crate::parallel::{Parallel, link_time};
@@ -80,7 +80,7 @@ impl<'a> Plan<'a> {
         model.check()?;
         workload.parallel.check(model)?;
         let roofs = Roofs::new(device, mode)?;
-        let precision = request.precision.resolve(&roofs);
+        let precision = request.precision.of_engine(request.engine, model, &roofs).resolve(&roofs);
         let carrier = roofs.compute_path(precision.carrier, precision.carrier)?;
         let paths = Paths {
             layer: roofs.compute_path(precision.weights, precision.activations)?,
@@ -92,7 +92,24 @@ impl<'a> Plan<'a> {
         let part = (workload.parallel.tensor > 1).then(|| model.shard(workload.parallel.tensor));
         let weight_scale = weight_scale(model, &precision, request.weight_size)?;
         let tuned = request.calibration.tuned(device, mode, request.engine);
-        Ok(Self { request, roofs, precision, paths, weight_scale, part, link, tuned })
+        let mut plan = Self { request, roofs, precision, paths, weight_scale, part, link, tuned };
+        if let Some(WeightSize::Streamed(bytes)) = request.weight_size {
+            let gb = real_in_range("streamed_gb", bytes.get() / 1e9, 1e-6, 1e6)?;
+            plan.weight_scale = Bytes::from_gb(gb) / plan.streamed();
+        }
+        Ok(plan)
+    }
+
+    /// Weights that the decode step of the request reads; rows of the embedding table are not counted.
+    fn streamed(&self) -> Bytes {
+        let Workload { batch, context, .. } = self.request.workload;
+        let mut read = Bytes::ZERO;
+        self.lowering().step(Step::decode(batch, context), &mut |op| {
+            if op.kind != OpKind::Embedding {
+                read += op.cost.traffic.weights * op.count as f64;
+            }
+        });
+        read
     }
 
     /// The part of the model on one device.
@@ -258,7 +275,7 @@ impl<'a> Plan<'a> {
             return self.step(Step::decode(batch, cached)).ideal;
         };
         let n = speculation.draft_tokens;
-        let verify = self.step(Step { phase: Phase::Decode, batch, new: n + 1, cached }).ideal;
+        let verify = self.step(Step::verify(batch, n + 1, cached)).ideal;
         let drafts =
             draft.map_or(Seconds::ZERO, |draft| draft.step(Step::decode(batch, cached)).ideal);
         (verify + drafts * n as f64) / speculation.tokens_per_round()
@@ -268,8 +285,8 @@ impl<'a> Plan<'a> {
     ///
     /// Only attention depends on the context, so everything else is costed once.
     pub fn generation(&self, draft: Option<&Self>) -> Span {
-        let Workload { prompt, new_tokens, .. } = self.request.workload;
-        let steps = new_tokens - 1;
+        let Workload { new_tokens, .. } = self.request.workload;
+        let (prompt, steps) = (self.request.workload.filled(), new_tokens - 1);
         let fixed = self.round_part(draft, prompt, Part::Fixed).times(steps as f64);
         (0..steps)
             .fold(fixed, |sum, i| sum.then(self.round_part(draft, prompt + i, Part::Attention)))
@@ -301,7 +318,7 @@ impl<'a> Plan<'a> {
             return self.step_part(Step::decode(batch, cached), part);
         };
         let n = speculation.draft_tokens;
-        let verify = Step { phase: Phase::Decode, batch, new: n + 1, cached };
+        let verify = Step::verify(batch, n + 1, cached);
         let own = self.step_part(verify, part);
         let drafts =
             draft.map_or(Span::ZERO, |draft| draft.step_part(Step::decode(batch, cached), part));
@@ -350,7 +367,8 @@ fn weight_scale(
 ) -> Result<f64, Error> {
     let computed = weight_bytes(model, precision);
     let known = match size {
-        None => return Ok(1.0),
+        // What a step streams is known only with the plan.
+        None | Some(WeightSize::Streamed(_)) => return Ok(1.0),
         Some(WeightSize::Total(bytes)) => {
             Bytes::from_gb(real_in_range("weight_gb", bytes.get() / 1e9, WEIGHT_GB.0, WEIGHT_GB.1)?)
         }

@@ -1,6 +1,9 @@
 //! Which format each role is stored in, and how the roles that the user leaves open are filled.
 
-use crate::quant_format::QuantFormat;
+use crate::calibration::Engine;
+use crate::catalog::formats as f;
+use crate::model_arch::ModelArch;
+use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::Roofs;
 
 /// What the user chose; `None` is left to the rule.
@@ -22,6 +25,64 @@ impl PrecisionChoice {
     /// Weights in one format, everything else by the rule.
     pub const fn weights(weights: &'static QuantFormat) -> Self {
         Self { weights, activations: None, kv_cache: None, embedding: None, experts: None }
+    }
+
+    /// Fills what was left open as an engine does it with files of such weights; without a named engine all of it stays open.
+    ///
+    /// - Of a mixture of experts, MXFP4 stores the experts alone, everything else is BF16, or Q8_0 in a GGUF file (from memory:
+    ///   vLLM leaves other layers as they are, and llama.cpp calls its type `MXFP4_MOE`).
+    /// - A GGUF file has embedding and LM head in Q6_K, or in Q8_0 where the weights are that or MXFP4.
+    /// - Products of GGUF weights read their input in INT8 where the device multiplies it.
+    /// - The engines of NVIDIA GPUs multiply NVFP4 and MXFP4 in FP4 where the device does; with experts in MXFP4 TensorRT-LLM
+    ///   reads MXFP8, others 16 bits.
+    #[must_use]
+    pub fn of_engine(mut self, engine: Option<Engine>, model: &ModelArch, roofs: &Roofs) -> Self {
+        let Some(engine) = engine else { return self };
+        let asked = self.weights;
+        let only_experts = model.moe.is_some() && self.experts.is_none();
+        let layers = [(&f::MXFP4, &f::BF16), (&f::GGUF_MXFP4, &f::GGUF_Q8_0)];
+        if let Some((_, layers)) =
+            layers.iter().find(|(weights, _)| only_experts && *weights == asked)
+        {
+            self.experts = Some(asked);
+            self.weights = layers;
+        }
+        let is_file = asked.key.starts_with("gguf");
+        if is_file && self.embedding.is_none() {
+            let wide = asked == &f::GGUF_Q8_0 || asked == &f::GGUF_MXFP4;
+            self.embedding = Some(if wide { &f::GGUF_Q8_0 } else { &f::GGUF_Q6_K });
+        }
+        self.activations = self.activations.or_else(|| self.input_of(engine, asked, roofs));
+        self
+    }
+
+    /// The format in which an engine's products with such weights read their input, where that is narrower than 16 bits.
+    fn input_of(
+        &self,
+        engine: Engine,
+        asked: &'static QuantFormat,
+        roofs: &Roofs,
+    ) -> Option<&'static QuantFormat> {
+        let has = |class| roofs.peak(class).is_some();
+        let native = match engine {
+            Engine::Vllm | Engine::Sglang | Engine::TensorRtLlm | Engine::TensorRtEdgeLlm => true,
+            Engine::LlamaCpp
+            | Engine::Ollama
+            | Engine::GptFast
+            | Engine::ExLlamaV2
+            | Engine::Mlc
+            | Engine::IdealKernels => false,
+        };
+        let experts_alone = self.experts == Some(asked) && self.weights != asked;
+        if asked.key.starts_with("gguf") {
+            has(ComputeClass::Int8).then_some(&f::INT8)
+        } else if !native || !has(ComputeClass::Fp4) {
+            None
+        } else if experts_alone {
+            (engine == Engine::TensorRtLlm).then_some(&f::MXFP8)
+        } else {
+            [&f::NVFP4, &f::MXFP4].into_iter().find(|format| *format == asked)
+        }
     }
 
     /// Fills what was left open, on a device.
@@ -56,4 +117,63 @@ pub struct Precision {
     pub experts: &'static QuantFormat,
     /// Everything that flows between matmuls.
     pub carrier: &'static QuantFormat,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
+
+    fn filled(engine: Option<&str>, weights: &str, model: &str, device: &str) -> PrecisionChoice {
+        let device = catalog::device(device).expect("catalog key");
+        let weights = catalog::format(weights).expect("catalog key");
+        let engine = engine
+            .map(|key| Engine::ALL.iter().find(|(name, _)| *name == key).expect("an engine").1);
+        let roofs = Roofs::new(device, None).expect("no mode");
+        let model = &catalog::model(model).expect("catalog key").arch;
+        PrecisionChoice::weights(weights).of_engine(engine, model, &roofs)
+    }
+
+    #[test]
+    fn an_engine_fills_what_the_request_leaves_open() {
+        let (llama, gpt) = ("llama-3.1-8b", "gpt-oss-120b");
+        for (engine, weights, model, device, roles) in [
+            ("llama.cpp", "gguf_q4_k", llama, "t4", ["gguf_q4_k", "", "int8", "gguf_q6_k"]),
+            ("llama.cpp", "gguf_q4_k", llama, "v100_sxm2_16gb", ["gguf_q4_k", "", "", "gguf_q6_k"]),
+            ("ollama", "gguf_q8_0", llama, "gb10", ["gguf_q8_0", "", "int8", "gguf_q8_0"]),
+            ("ollama", "gguf_mxfp4", gpt, "gb10", ["gguf_q8_0", "gguf_mxfp4", "int8", "gguf_q8_0"]),
+            ("tensorrt-llm", "mxfp4", gpt, "b200", ["bf16", "mxfp4", "mxfp8", ""]),
+            ("vllm", "mxfp4", gpt, "b200", ["bf16", "mxfp4", "", ""]),
+            ("vllm", "nvfp4", llama, "b200", ["nvfp4", "", "nvfp4", ""]),
+            ("vllm", "nvfp4", llama, "h100_sxm", ["nvfp4", "", "", ""]),
+            ("gpt-fast", "nvfp4", llama, "b200", ["nvfp4", "", "", ""]),
+        ] {
+            let found = filled(Some(engine), weights, model, device);
+            let key = |format: Option<&QuantFormat>| format.map_or("", |format| format.key);
+            let found = [
+                found.weights.key,
+                key(found.experts),
+                key(found.activations),
+                key(found.embedding),
+            ];
+            assert_eq!(found, roles, "{engine} {weights} {device}");
+        }
+        let open = filled(None, "gguf_q4_k", llama, "t4");
+        assert_eq!(open, PrecisionChoice::weights(&f::GGUF_Q4_K), "nobody named an engine");
+    }
+
+    #[test]
+    fn what_the_request_states_stays() {
+        let device = catalog::device("gb10").expect("catalog key");
+        let roofs = Roofs::new(device, None).expect("no mode");
+        let model = &catalog::model("gpt-oss-20b").expect("catalog key").arch;
+        let stated = PrecisionChoice {
+            weights: &f::GGUF_MXFP4,
+            activations: Some(&f::FP16),
+            kv_cache: None,
+            embedding: Some(&f::GGUF_Q4_0),
+            experts: Some(&f::GGUF_MXFP4),
+        };
+        assert_eq!(stated.of_engine(Some(Engine::LlamaCpp), model, &roofs), stated);
+    }
 }

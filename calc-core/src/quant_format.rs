@@ -115,10 +115,23 @@ pub struct QuantFormat {
     pub channel_bits: f64,
     /// Bits of scale per tensor.
     pub tensor_bits: f64,
+    /// Scale that rows share, too; `None` where every scale is of one row or of the tensor.
+    pub tile: Option<TileScale>,
     /// The peak it computes on; `None` is storage only (dequantized as a weight, refused for activations).
     pub class: Option<ComputeClass>,
     /// Mean bits per weight of a published file of this name, where it differs.
     pub file_bits: Option<f64>,
+}
+
+/// A scale that a tile of a weight shares. Inputs and caches are quantized row by row, so there it is one of `cols` elements.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TileScale {
+    /// Rows of the tile (N).
+    pub rows: u64,
+    /// Columns of the tile (K).
+    pub cols: u64,
+    /// Bits of the scale.
+    pub bits: f64,
 }
 
 /// What is known of a format beyond its size.
@@ -149,10 +162,10 @@ pub struct FormatFacts {
 }
 
 impl QuantFormat {
-    /// Bits of one element, block scales spread over the block [bit].
+    /// Bits of one element of a weight, scales spread over the block and the tile [bit].
     ///
     /// ```text
-    /// bits = element_bits + (scale_bits + zero_bits) / block
+    /// bits = element_bits + (scale_bits + zero_bits) / block + tile_bits / (tile_rows * tile_cols)
     /// ```
     ///
     /// ```
@@ -160,18 +173,31 @@ impl QuantFormat {
     /// assert_eq!(nvfp4.bits_per_element(), 4.5); // 4 + 8/16
     /// ```
     pub fn bits_per_element(&self) -> f64 {
-        self.block_bits / self.block as f64
+        let tile = self.tile.map_or(0.0, |tile| tile.bits / (tile.rows * tile.cols) as f64);
+        self.block_bits / self.block as f64 + tile
     }
 
-    /// Bytes of one element, block scales spread over the block; channel and tensor scales are not in it.
+    /// Bytes of one element of a weight, scales spread likewise; channel and tensor scales are not in it.
     pub fn bytes_per_element(&self) -> f64 {
         self.bits_per_element() / 8.0
     }
 
-    /// Bytes of a matrix as stored: whole blocks along K, channel and tensor scales.
+    /// Bytes of one element of an input or of a cache, which are quantized row by row: no scale is shared between rows.
+    ///
+    /// ```
+    /// let fp8 = calc_core::catalog::format("fp8_block128").unwrap();
+    /// assert_eq!(fp8.row_bytes_per_element(), (8.0 + 32.0 / 128.0) / 8.0);
+    /// ```
+    pub fn row_bytes_per_element(&self) -> f64 {
+        let tile = self.tile.map_or(0.0, |tile| tile.bits / tile.cols as f64);
+        (self.block_bits / self.block as f64 + tile) / 8.0
+    }
+
+    /// Bytes of a matrix as stored: whole blocks along K, channel and tensor scales, and a scale for every tile.
     ///
     /// ```text
     /// bytes = rows * ceil(cols / block) * block_bits / 8 + rows * channel_bits / 8 + tensor_bits / 8
+    ///       + ceil(rows / tile_rows) * ceil(cols / tile_cols) * tile_bits / 8
     /// ```
     ///
     /// `rows` are outputs (N), `cols` inputs (K). Derivation: `docs/theory/formats.md`.
@@ -180,11 +206,17 @@ impl QuantFormat {
     /// let q8_0 = calc_core::catalog::format("gguf_q8_0").unwrap();
     /// // 5000 = 156.25 blocks of 32, so 157 blocks of 34 bytes in each of 5120 rows.
     /// assert_eq!(q8_0.stored_bytes(5120, 5000).get(), 5120.0 * 157.0 * 34.0);
+    /// let fp8 = calc_core::catalog::format("fp8_block128").unwrap();
+    /// // 576 x 7168: an element takes a byte, and 4.5 x 56 tiles are 5 x 56 scales of 4 bytes.
+    /// assert_eq!(fp8.stored_bytes(576, 7168).get(), 576.0 * 7168.0 + 5.0 * 56.0 * 4.0);
     /// ```
     pub fn stored_bytes(&self, rows: u64, cols: u64) -> Bytes {
         let blocks = cols.div_ceil(self.block) as f64;
         let per_row = blocks * self.block_bits + self.channel_bits;
-        Bytes::from_bits(rows as f64 * per_row + self.tensor_bits)
+        let tiles = self.tile.map_or(0.0, |tile| {
+            tile.bits * (rows.div_ceil(tile.rows) * cols.div_ceil(tile.cols)) as f64
+        });
+        Bytes::from_bits(rows as f64 * per_row + self.tensor_bits + tiles)
     }
 
     /// True when the last block of a row of `cols` elements is only partly used.

@@ -126,11 +126,18 @@ impl Scheme {
             SchemeWeights::Published => *published,
             SchemeWeights::Format(format) => PrecisionChoice::weights(format),
         };
+        // A file of llama.cpp is what that engine makes of it; other schemes leave nothing to an engine.
+        let stated = match (self.weights, self.kernels) {
+            (SchemeWeights::Format(format), Kernels::Plain | Kernels::Torch) => {
+                PrecisionChoice { activations: Some(roofs.half()), experts: Some(format), ..own }
+            }
+            _ => own,
+        };
         PrecisionChoice {
-            activations: self.activations.or(own.activations),
+            activations: self.activations.or(stated.activations),
             kv_cache: user.kv_cache,
-            embedding: user.embedding.or(own.embedding),
-            ..own
+            embedding: user.embedding.or(stated.embedding),
+            ..stated
         }
     }
 

@@ -151,7 +151,7 @@ fn tiling(
     let once =
         gemm(shape, GemmFormats { weights: p.weights, input: p.activations, output: p.carrier })
             .traffic;
-    let input = m * k * p.activations.bytes_per_element();
+    let input = m * k * p.activations.row_bytes_per_element();
     let output = m * n * p.carrier.bytes_per_element();
     let high = across as f64 * input + down as f64 * once.weights.get() + output;
     let wave_working_set = sms.map(|sms| working_set(shape, p, tile, u64::from(sms).min(tiles)));
@@ -181,7 +181,7 @@ fn working_set(shape: GemmShape, p: &Precision, tile: Tile, tiles_in_wave: u64) 
     let rows = tiles_in_wave.div_ceil(across);
     let k = shape.k as f64;
     let (m, n) = ((rows * tile.m).min(shape.m) as f64, (columns * tile.n).min(shape.n) as f64);
-    let input = m * k * p.activations.bytes_per_element();
+    let input = m * k * p.activations.row_bytes_per_element();
     let weights = n * k * p.weights.bytes_per_element();
     Bytes::new(input + weights + m * n * p.carrier.bytes_per_element())
 }
@@ -189,7 +189,7 @@ fn working_set(shape: GemmShape, p: &Precision, tile: Tile, tiles_in_wave: u64) 
 /// Shared memory of all stages against that of an SM: `stages * k * (m b_a + n bits_per_element(w) / 8)`.
 fn feasibility(device: &Device, p: &Precision, tile: Tile) -> Feasibility {
     let (m, n, k) = (tile.m as f64, tile.n as f64, tile.k as f64);
-    let stage = k * (m * p.activations.bytes_per_element() + n * p.weights.bytes_per_element());
+    let stage = k * (m * p.activations.row_bytes_per_element() + n * p.weights.bytes_per_element());
     let shared = Bytes::new(stage * tile.stages as f64);
     match device.shared_memory_per_sm {
         None => Feasibility::Unknown { shared },

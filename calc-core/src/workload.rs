@@ -1,6 +1,7 @@
 //! What is asked of a model: sequences, prompt, context, new tokens, and how it is split and sped up.
 
 use crate::error::{Error, in_range, real_in_range};
+use crate::lowering::Step;
 use crate::parallel::Parallel;
 
 /// Draft tokens checked by the model in one step.
@@ -42,6 +43,10 @@ pub struct Workload {
     pub batch: u64,
     /// Prompt of each [token] (p).
     pub prompt: u64,
+    /// Tokens of each that are in the cache before the prompt, as of a shared prefix.
+    pub cached_prefix: u64,
+    /// The prompt is an inner chunk of a longer one, so that its step has no LM head.
+    pub inner_chunk: bool,
     /// Tokens in the cache at the decode step that is shown.
     pub context: u64,
     /// Tokens to generate for each sequence.
@@ -67,6 +72,8 @@ impl Workload {
         Self {
             batch,
             prompt,
+            cached_prefix: 0,
+            inner_chunk: false,
             context: prompt,
             new_tokens: 1,
             parallel: Parallel::default(),
@@ -81,6 +88,7 @@ impl Workload {
     pub fn check(&self) -> Result<(), Error> {
         in_range("batch", self.batch, 1, MAX_BATCH)?;
         in_range("prompt", self.prompt, 1, MAX_TOKENS)?;
+        in_range("cached_prefix", self.cached_prefix, 0, MAX_TOKENS)?;
         in_range("context", self.context, 0, MAX_TOKENS)?;
         in_range("new_tokens", self.new_tokens, 1, MAX_NEW_TOKENS)?;
         if let Some(speculation) = &self.speculation {
@@ -90,8 +98,19 @@ impl Workload {
         Ok(())
     }
 
+    /// The step with the whole prompt, behind the prefix.
+    pub const fn prefill_step(&self) -> Step {
+        let whole = Step::prefill(self.batch, self.prompt);
+        Step { cached: self.cached_prefix, logits: !self.inner_chunk, ..whole }
+    }
+
+    /// Tokens in the cache of a sequence once its prompt is read.
+    pub const fn filled(&self) -> u64 {
+        self.cached_prefix + self.prompt
+    }
+
     /// Longest sequence that the cache must hold.
     pub fn longest(&self) -> u64 {
-        self.context.max(self.prompt + self.new_tokens - 1)
+        self.context.max(self.filled() + self.new_tokens - 1)
     }
 }

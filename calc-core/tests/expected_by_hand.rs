@@ -2,9 +2,9 @@
 
 use calc_core::analysis::{AnalyzeRequest, Operator, analyze};
 use calc_core::calibration::fitted::{CONSTANTS, DEVICES};
-use calc_core::calibration::sustained::sustained;
 use calc_core::calibration::{Calibration, Engine};
 use calc_core::catalog;
+use calc_core::catalog::devices::measured;
 use calc_core::cost::gemm::GemmShape;
 use calc_core::math::pow;
 use calc_core::precision::PrecisionChoice;
@@ -31,7 +31,8 @@ fn by_hand(bits: f64, w: f64, k: f64, more: f64) -> ByHand {
     let us = |bytes: f64| bytes / 2039e9 * 1e6;
     let memory = us(weights / w + activations) / (c.read_hbm * own.memory);
     let q: f64 = (32.0_f64 / 108.0).ceil() * 108.0 / 32.0;
-    let s = sustained(DEVICE).half.expect("measured") * own.compute;
+    let s = measured::shares(catalog::device(DEVICE).expect("catalog key")).half.expect("measured")
+        * own.compute;
     let compute = 2.0 * m * n * n / 312e12 * 1e6 * q.sqrt() / (s * k);
     let (long, short) = if memory > compute { (memory, compute) } else { (compute, memory) };
     let both = pow(1.0 + pow(short / long, 4.0), 0.25);

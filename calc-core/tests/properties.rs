@@ -124,11 +124,12 @@ proptest! {
         let [batch, prompt, context, new_tokens] = counts;
         let [tensor, pipeline, expert] = split.map(|ways| if ways % 3 == 0 { 1 } else { ways });
         let workload = Workload {
-            batch, prompt, context,
+            context, cached_prefix: expert % 1000, inner_chunk: speculate,
             // Ten million decode steps take their time; the largest count has a test of its own below.
             new_tokens: new_tokens.min(5000),
             parallel: Parallel { tensor, pipeline, expert },
             speculation: speculate.then_some(Speculation { draft_tokens, acceptance }),
+            ..Workload::new(batch, prompt)
         };
         let answer = estimate(EstimateRequest {
             device, mode: None, model, precision: PrecisionChoice::weights(weights), workload,

@@ -55,7 +55,7 @@ pub const fn hue_of_class(class: ComputeClass) -> Hue {
     }
 }
 
-static MARKS: [(&str, Shape, Hue); 39] = [
+static MARKS: [(&str, Shape, Hue); 40] = [
     ("fp64", Shape::Hexagon, Hue::Gray),
     ("fp32", Shape::Circle, Hue::Gray),
     ("tf32", Shape::Diamond, Hue::Gray),
@@ -63,6 +63,7 @@ static MARKS: [(&str, Shape, Hue); 39] = [
     ("bf16", Shape::Hexagon, Hue::Orange),
     ("fp8_e4m3", Shape::Pentagon, Hue::Green),
     ("fp8_e5m2", Shape::Wedge, Hue::Green),
+    ("fp8_block128", Shape::Square, Hue::Green),
     ("mxfp8", Shape::Hexagon, Hue::Green),
     ("mxfp6_e3m2", Shape::Plus, Hue::Purple),
     ("mxfp6_e2m3", Shape::Star, Hue::Purple),

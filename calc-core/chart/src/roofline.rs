@@ -1,6 +1,6 @@
 //! The data of a roofline chart, before its layout: roofs, bandwidth, points. And the roofs of a device.
 
-use calc_core::catalog::devices::measured::{highest_bandwidth, highest_peak};
+use calc_core::catalog::devices::measured;
 use calc_core::device::{Device, PowerMode};
 use calc_core::error::Error;
 use calc_core::quant_format::ComputeClass;
@@ -80,7 +80,7 @@ impl Roofline {
         classes: &[ComputeClass],
     ) -> Result<Self, Error> {
         let known = Roofs::new(device, mode)?;
-        let sustained = if mode.is_none() { measured_roofs(device, classes) } else { Vec::new() };
+        let sustained = measured_roofs(device, mode, classes);
         let l2 = device.measured.l2_bandwidth.filter(|_| mode.is_none());
         Ok(Self {
             bandwidth: BandwidthRoof {
@@ -137,13 +137,23 @@ pub fn class_name(class: ComputeClass) -> String {
     class.key().to_ascii_uppercase()
 }
 
-/// The highest published measurement under each roof; `hardware` lists all of them with their conditions.
-fn measured_roofs(device: &Device, classes: &[ComputeClass]) -> Vec<Sustained> {
-    let bandwidth = highest_bandwidth(device).map(Sustained::Bandwidth);
-    let peaks = classes.iter().filter_map(|class| {
-        highest_peak(device, *class).map(|peak| Sustained::Compute(*class, peak))
-    });
-    bandwidth.into_iter().chain(peaks).collect()
+/// The measured ceilings under the roofs, one for classes that share a rate; `hardware` lists all measurements.
+fn measured_roofs(
+    device: &Device,
+    mode: Option<&PowerMode>,
+    classes: &[ComputeClass],
+) -> Vec<Sustained> {
+    let mut found: Vec<Sustained> =
+        measured::bandwidth(device, mode).map(Sustained::Bandwidth).into_iter().collect();
+    for class in classes {
+        let Some(peak) = measured::peak(device, mode, *class) else { continue };
+        let is_drawn =
+            |roof: &Sustained| matches!(roof, Sustained::Compute(_, other) if *other == peak);
+        if !found.iter().any(is_drawn) {
+            found.push(Sustained::Compute(*class, peak));
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -178,7 +188,6 @@ mod tests {
             [
                 Sustained::Bandwidth(BytesPerSec::from_gb(99.2)),
                 Sustained::Compute(ComputeClass::Fp16, FlopsPerSec::from_tera(11.66)),
-                Sustained::Compute(ComputeClass::Int8, FlopsPerSec::from_tera(15.26)),
             ]
         );
         assert!(chart.bandwidth.label.ends_with("read measured 99.2"), "{}", chart.bandwidth.label);

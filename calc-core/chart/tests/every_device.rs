@@ -266,3 +266,25 @@ fn a_point_moves_right_and_up_while_m_grows_and_the_axes_stay() {
     assert!(one.points[0].at.x + 20.0 < eight.points[0].at.x);
     assert!(one.points[0].at.y > eight.points[0].at.y + 20.0);
 }
+
+#[test]
+fn measured_roofs_are_the_ceilings_that_check_states() {
+    use calc_core::catalog::devices::measured;
+    use chart::roofline::Sustained;
+    for device in devices::all() {
+        let chart = Roofline::of_device(device, None, &ComputeClass::ALL).expect("no mode");
+        let bandwidth = chart.sustained.iter().find_map(|roof| match roof {
+            Sustained::Bandwidth(value) => Some(*value),
+            Sustained::Compute(..) => None,
+        });
+        assert_eq!(bandwidth, measured::bandwidth(device, None), "{}", device.key);
+        for class in ComputeClass::ALL {
+            let known = measured::peak(device, None, class);
+            let is_drawn = chart
+                .sustained
+                .iter()
+                .any(|roof| matches!(roof, Sustained::Compute(_, peak) if Some(*peak) == known));
+            assert_eq!(is_drawn, known.is_some(), "{} {class:?}", device.key);
+        }
+    }
+}

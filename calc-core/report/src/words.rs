@@ -4,6 +4,7 @@ pub mod advice;
 pub mod apply;
 mod basis;
 mod bench;
+pub mod catalog;
 pub mod check;
 mod errors;
 mod notes;

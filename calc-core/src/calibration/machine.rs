@@ -4,6 +4,7 @@
 mod compute;
 mod memory;
 
+use crate::catalog::devices::measured;
 use crate::device::{Device, DeviceClass, PowerMode};
 use crate::math;
 use crate::op::{OpCost, Product, Shape};
@@ -12,7 +13,6 @@ use crate::roofline::{ComputePath, KernelTime};
 use crate::units::{FlopsPerSec, Hertz, Seconds};
 
 use super::coefficients::Coefficients;
-use super::sustained::sustained;
 use super::{DeviceScale, Engine, Factors};
 
 /// Rows of a tile of a matrix product, and outputs.
@@ -26,10 +26,7 @@ const STEP: f64 = 150.0;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Setting {
     /// Alone, as a benchmark does.
-    Alone {
-        /// Inputs and weights have scales for blocks of 128 x 128, which vLLM's kernels are launched for from the host.
-        block_scaled: bool,
-    },
+    Alone,
     /// In a step.
     Step {
         /// Sequences (B).
@@ -116,7 +113,7 @@ impl<'a> Machine<'a> {
             MemoryKind::Gddr => (c.read_gddr, c.peak_gddr),
             MemoryKind::Hbm => (c.read_hbm, c.peak_hbm),
         };
-        let known = sustained(device.measured.copy_of.unwrap_or(&device.key));
+        let known = measured::shares(device);
         let narrow = |measured: Option<f64>, factor: f64| {
             measured.map_or(class_peak * factor, |share| share * c.measured_narrow)
         };
@@ -160,17 +157,19 @@ impl<'a> Machine<'a> {
         Factors {
             eta_memory: share(kernel.time.memory, memory),
             eta_compute: share(kernel.time.compute, compute),
-            floor: self.floor(kernel),
+            floor: self
+                .floor(kernel)
+                .max(self.least(kernel) - Seconds::new(memory.max(compute) * both)),
             ..Factors::ASSUMED
         }
     }
 
     /// Least time between kernels that the host cannot launch faster.
-    pub fn least(&self, kernel: &Kernel<'_>) -> Seconds {
+    fn least(&self, kernel: &Kernel<'_>) -> Seconds {
         let c = self.constants;
         let microseconds = match (kernel.setting, kernel.shape) {
-            (Setting::Alone { block_scaled: true }, Shape::Product(product))
-                if self.engine == Engine::Vllm =>
+            (Setting::Alone, Shape::Product(product))
+                if self.engine == Engine::Vllm && is_block_scaled(kernel, product) =>
             {
                 self.host * if product.rows < 32.0 { c.host_small } else { c.host_large }
             }
@@ -206,8 +205,8 @@ impl<'a> Machine<'a> {
             return Seconds::ZERO;
         }
         let microseconds = match (kernel.setting, kernel.shape) {
-            (Setting::Alone { .. }, Shape::Attention { .. }) => c.alone_attention,
-            (Setting::Alone { .. }, _) => c.alone_product + self.alone_extra(kernel),
+            (Setting::Alone, Shape::Attention { .. }) => c.alone_attention,
+            (Setting::Alone, _) => c.alone_product + self.alone_extra(kernel),
             // Inside a model everything element by element is fused or hidden.
             (Setting::Step { .. }, Shape::Stream) => 0.0,
             (Setting::Step { batch, prefill }, _) => {
@@ -231,7 +230,7 @@ impl<'a> Machine<'a> {
             0.0
         } else if self.engine == Engine::TensorRtLlm
             && kernel.path.class != ComputeClass::Int8
-            && kernel.setting != (Setting::Alone { block_scaled: true })
+            && !is_block_scaled(kernel, product)
         {
             c.alone_quantizing_trt
         } else {
@@ -251,7 +250,7 @@ impl<'a> Machine<'a> {
     fn engine_memory(&self, setting: Setting) -> f64 {
         let c = self.constants;
         match (setting, self.engine) {
-            (Setting::Alone { .. }, _) => 1.0,
+            (Setting::Alone, _) => 1.0,
             (_, Engine::Vllm | Engine::Sglang) => c.memory_vllm,
             (_, Engine::Mlc) => c.memory_mlc,
             (_, Engine::GptFast) => c.memory_gpt_fast,
@@ -262,7 +261,7 @@ impl<'a> Machine<'a> {
     fn engine_compute(&self, kernel: &Kernel<'_>) -> f64 {
         let c = self.constants;
         match (kernel.setting, self.engine) {
-            (Setting::Alone { .. }, _) => 1.0,
+            (Setting::Alone, _) => 1.0,
             (_, Engine::Vllm | Engine::Sglang) => c.compute_vllm,
             (_, Engine::TensorRtLlm) => c.compute_tensorrt_llm,
             _ => 1.0,
@@ -299,6 +298,11 @@ fn unpacks(kernel: &Kernel<'_>, product: &Product) -> bool {
     width(kernel.path.class) == Width::Sixteen
         && product.weights.bits_per_element() < 12.0
         && !product.weights.key.starts_with("gguf")
+}
+
+/// A product of FP8 whose weights have a scale per tile: vLLM launches its kernels from the host.
+fn is_block_scaled(kernel: &Kernel<'_>, product: &Product) -> bool {
+    product.weights.tile.is_some() && width(kernel.path.class) == Width::Eight
 }
 
 /// Chips whose full rate needs instructions that kernels written for older ones do not use.

@@ -9,7 +9,7 @@ use crate::roofline::{Roofline, Roofs};
 use alloc::vec;
 
 fn eta(calibration: &Calibration, device: &str, op: OpKind) -> f64 {
-    factors(calibration, device, op, Setting::Alone { block_scaled: false }).eta_memory
+    factors(calibration, device, op, Setting::Alone).eta_memory
 }
 
 fn factors(calibration: &Calibration, device: &str, op: OpKind, setting: Setting) -> Factors {
@@ -80,7 +80,7 @@ fn what_is_not_measured_stays_the_models_and_a_floor_counts_where_it_was_measure
         ..FactorRow::OPEN
     };
     let own = Calibration { rows: List::Owned(vec![row]), ..Calibration::FITTED };
-    let alone = Setting::Alone { block_scaled: false };
+    let alone = Setting::Alone;
     let step = Setting::Step { batch: 1.0, prefill: false };
     for (setting, has_floor) in [(alone, true), (step, false)] {
         let model = factors(&Calibration::FITTED, "l4", OpKind::Gemm, setting);
@@ -119,7 +119,7 @@ fn each_factor_is_of_the_most_specific_row_and_the_interval_of_what_takes_longes
     let one = FactorRow { tokens: Some(Tokens::One), eta_compute: Some(1.0), ..all.clone() };
     let rows = vec![class(ComputeClass::Int8, 0.1), class(ComputeClass::Fp16, 0.6), format, one];
     let own = Calibration { rows: List::Owned(rows), ..Calibration::FITTED };
-    let alone = Setting::Alone { block_scaled: false };
+    let alone = Setting::Alone;
     for (tokens, eta, low) in
         [(1, 1.0, 0.9), (2, 0.6 * 2.0 / 18.0, 0.9), (4096, 0.6 * 4096.0 / 4112.0, 0.7)]
     {
@@ -138,24 +138,11 @@ fn each_factor_is_of_the_most_specific_row_and_the_interval_of_what_takes_longes
 
 #[test]
 fn a_measured_ceiling_of_the_device_stands_in_for_its_class() {
-    let known = sustained("jetson_orin_nano_8gb_super").read.expect("measured");
+    let orin = catalog::device("jetson_orin_nano_8gb_super").expect("catalog key");
+    let known = shares(orin).read.expect("measured");
     let scale = Calibration::FITTED.scales.iter();
     let scale = scale.clone().find(|scale| scale.device == "jetson_orin_nano_8gb_super");
     let reached = eta(&Calibration::FITTED, "jetson_orin_nano_8gb_super", OpKind::Gemm);
     let expected = known * scale.expect("in the fit").memory;
     assert!((reached / expected - 1.0).abs() < 0.02, "{reached} and {expected}");
-}
-
-#[test]
-fn every_measured_ceiling_is_one_of_the_catalog() {
-    for (device, measured) in sustained::measured() {
-        let published = catalog::devices::measured::MEASURED.iter();
-        let found = published
-            .clone()
-            .any(|row| row.device == device && (row.value - measured).abs() < 1e-9)
-            || catalog::devices::measured::ALTERNATES
-                .iter()
-                .any(|row| row.device == device && (row.value - measured).abs() < 1e-9);
-        assert!(found, "{device}: {measured}");
-    }
 }

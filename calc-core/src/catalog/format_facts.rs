@@ -14,7 +14,7 @@ pub fn facts(format: &QuantFormat) -> &'static FormatFacts {
     &found.expect("every format of the catalog has its facts").1
 }
 
-static FACTS: [(&str, FormatFacts); 39] = [
+static FACTS: [(&str, FormatFacts); 40] = [
     (
         "fp64",
         FormatFacts {
@@ -128,6 +128,22 @@ static FACTS: [(&str, FormatFacts); 39] = [
             notes: "",
             source: "OCP OFP8 spec",
             provenance: Provenance::Recalled,
+        },
+    ),
+    (
+        "fp8_block128",
+        FormatFacts {
+            layout: "E4M3 elements",
+            scale: "FP32, 32 bits per tile of 128 x 128 weights; inputs one per 128 elements of a token",
+            method: "native: trained so, or cast with a scale per tile",
+            accuracy: "~BF16",
+            accuracy_source: "recalled: DeepSeek-V3 report (arXiv 2412.19437)",
+            nvidia: &["8.9", "9.0", "10.0", "10.3", "11.0", "12.0", "12.1"],
+            other_native: &["gfx942", "gfx950"],
+            torchao: "",
+            notes: "weight_block_size [128, 128] of DeepSeek-V3 and Qwen3 FP8 (weight_scale_inv), FP8_BLOCK of compressed-tensors; the last tile of a row or column is as large as the matrix leaves it, and elements are not padded. Some files keep the scales in BF16",
+            source: "compressed-tensors 0.20.0 wheel: weight_scale [ceil(R/128), ceil(C/128)] (read)",
+            provenance: Provenance::Read,
         },
     ),
     (

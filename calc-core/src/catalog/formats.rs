@@ -3,7 +3,7 @@
 //! Sizes are exact fractions; what else is known, and the source of each row, is in `format_facts`. One table, so one file.
 
 use crate::quant_format::ComputeClass as C;
-use crate::quant_format::{Encoding, QuantFormat};
+use crate::quant_format::{Encoding, QuantFormat, TileScale};
 
 /// FP64.
 pub static FP64: QuantFormat = QuantFormat {
@@ -15,6 +15,7 @@ pub static FP64: QuantFormat = QuantFormat {
     block_bits: 64.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: Some(C::Fp64),
     file_bits: None,
 };
@@ -29,6 +30,7 @@ pub static FP32: QuantFormat = QuantFormat {
     block_bits: 32.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: Some(C::Fp32),
     file_bits: None,
 };
@@ -43,6 +45,7 @@ pub static TF32: QuantFormat = QuantFormat {
     block_bits: 32.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: Some(C::Tf32),
     file_bits: None,
 };
@@ -57,6 +60,7 @@ pub static FP16: QuantFormat = QuantFormat {
     block_bits: 16.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: Some(C::Fp16),
     file_bits: None,
 };
@@ -71,6 +75,7 @@ pub static BF16: QuantFormat = QuantFormat {
     block_bits: 16.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: Some(C::Bf16),
     file_bits: None,
 };
@@ -85,6 +90,7 @@ pub static FP8_E4M3: QuantFormat = QuantFormat {
     block_bits: 8.0,
     channel_bits: 0.0,
     tensor_bits: 32.0,
+    tile: None,
     class: Some(C::Fp8),
     file_bits: None,
 };
@@ -99,6 +105,22 @@ pub static FP8_E5M2: QuantFormat = QuantFormat {
     block_bits: 8.0,
     channel_bits: 0.0,
     tensor_bits: 32.0,
+    tile: None,
+    class: Some(C::Fp8),
+    file_bits: None,
+};
+
+/// FP8 E4M3 with an FP32 scale for each tile of 128 x 128 weights; inputs have one for 128 elements of a token.
+pub static FP8_BLOCK128: QuantFormat = QuantFormat {
+    key: "fp8_block128",
+    name: "FP8 E4M3, blocks of 128 x 128",
+    short_name: "FP8 128x128",
+    encoding: Encoding::Float,
+    block: 1,
+    block_bits: 8.0,
+    channel_bits: 0.0,
+    tensor_bits: 0.0,
+    tile: Some(TileScale { rows: 128, cols: 128, bits: 32.0 }),
     class: Some(C::Fp8),
     file_bits: None,
 };
@@ -113,6 +135,7 @@ pub static MXFP8: QuantFormat = QuantFormat {
     block_bits: 264.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: Some(C::Fp8),
     file_bits: None,
 };
@@ -127,6 +150,7 @@ pub static MXFP6_E3M2: QuantFormat = QuantFormat {
     block_bits: 200.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: Some(C::Fp6),
     file_bits: None,
 };
@@ -141,6 +165,7 @@ pub static MXFP6_E2M3: QuantFormat = QuantFormat {
     block_bits: 200.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: Some(C::Fp6),
     file_bits: None,
 };
@@ -155,6 +180,7 @@ pub static MXFP4: QuantFormat = QuantFormat {
     block_bits: 136.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: Some(C::Fp4),
     file_bits: None,
 };
@@ -169,6 +195,7 @@ pub static NVFP4: QuantFormat = QuantFormat {
     block_bits: 72.0,
     channel_bits: 0.0,
     tensor_bits: 32.0,
+    tile: None,
     class: Some(C::Fp4),
     file_bits: None,
 };
@@ -183,6 +210,7 @@ pub static INT8: QuantFormat = QuantFormat {
     block_bits: 8.0,
     channel_bits: 32.0,
     tensor_bits: 0.0,
+    tile: None,
     class: Some(C::Int8),
     file_bits: None,
 };
@@ -197,6 +225,7 @@ pub static INT8_G128: QuantFormat = QuantFormat {
     block_bits: 1040.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -211,6 +240,7 @@ pub static INT4_G128: QuantFormat = QuantFormat {
     block_bits: 544.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: Some(C::Int4),
     file_bits: None,
 };
@@ -225,6 +255,7 @@ pub static INT4_G128_SYM: QuantFormat = QuantFormat {
     block_bits: 528.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: Some(C::Int4),
     file_bits: None,
 };
@@ -239,6 +270,7 @@ pub static INT4_GPTQ_G128: QuantFormat = QuantFormat {
     block_bits: 532.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -253,6 +285,7 @@ pub static INT4_G32: QuantFormat = QuantFormat {
     block_bits: 160.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -267,6 +300,7 @@ pub static INT3_G128: QuantFormat = QuantFormat {
     block_bits: 416.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -281,6 +315,7 @@ pub static INT2_G64: QuantFormat = QuantFormat {
     block_bits: 160.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -295,6 +330,7 @@ pub static NF4: QuantFormat = QuantFormat {
     block_bits: 288.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -309,6 +345,7 @@ pub static NF4_DQ: QuantFormat = QuantFormat {
     block_bits: 264.125,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -323,6 +360,7 @@ pub static GGUF_Q8_0: QuantFormat = QuantFormat {
     block_bits: 272.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: Some(8.5008),
 };
@@ -337,6 +375,7 @@ pub static GGUF_Q6_K: QuantFormat = QuantFormat {
     block_bits: 1680.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: Some(6.5633),
 };
@@ -351,6 +390,7 @@ pub static GGUF_Q5_K: QuantFormat = QuantFormat {
     block_bits: 1408.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: Some(5.7036),
 };
@@ -365,6 +405,7 @@ pub static GGUF_Q5_0: QuantFormat = QuantFormat {
     block_bits: 176.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -379,6 +420,7 @@ pub static GGUF_Q5_1: QuantFormat = QuantFormat {
     block_bits: 192.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -393,6 +435,7 @@ pub static GGUF_Q4_K: QuantFormat = QuantFormat {
     block_bits: 1152.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: Some(4.8944),
 };
@@ -407,6 +450,7 @@ pub static GGUF_Q4_0: QuantFormat = QuantFormat {
     block_bits: 144.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -421,6 +465,7 @@ pub static GGUF_Q4_1: QuantFormat = QuantFormat {
     block_bits: 160.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -435,6 +480,7 @@ pub static GGUF_Q3_K: QuantFormat = QuantFormat {
     block_bits: 880.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: Some(3.6429),
 };
@@ -449,6 +495,7 @@ pub static GGUF_Q2_K: QuantFormat = QuantFormat {
     block_bits: 672.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: Some(3.1593),
 };
@@ -463,6 +510,7 @@ pub static GGUF_IQ4_NL: QuantFormat = QuantFormat {
     block_bits: 144.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: Some(4.6818),
 };
@@ -477,6 +525,7 @@ pub static GGUF_IQ4_XS: QuantFormat = QuantFormat {
     block_bits: 1088.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: Some(4.4597),
 };
@@ -491,6 +540,7 @@ pub static GGUF_MXFP4: QuantFormat = QuantFormat {
     block_bits: 136.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -505,6 +555,7 @@ pub static GGUF_NVFP4: QuantFormat = QuantFormat {
     block_bits: 288.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -519,6 +570,7 @@ pub static GGUF_TQ1_0: QuantFormat = QuantFormat {
     block_bits: 432.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -533,6 +585,7 @@ pub static GGUF_TQ2_0: QuantFormat = QuantFormat {
     block_bits: 528.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
@@ -547,12 +600,13 @@ pub static BITNET_1_58: QuantFormat = QuantFormat {
     block_bits: 1.58496,
     channel_bits: 0.0,
     tensor_bits: 32.0,
+    tile: None,
     class: None,
     file_bits: None,
 };
 
 /// All formats, in the order of their kinds.
-pub static FORMATS: [&QuantFormat; 39] = [
+pub static FORMATS: [&QuantFormat; 40] = [
     &FP64,
     &FP32,
     &TF32,
@@ -560,6 +614,7 @@ pub static FORMATS: [&QuantFormat; 39] = [
     &BF16,
     &FP8_E4M3,
     &FP8_E5M2,
+    &FP8_BLOCK128,
     &MXFP8,
     &MXFP6_E3M2,
     &MXFP6_E2M3,

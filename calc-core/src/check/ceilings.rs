@@ -3,7 +3,7 @@
 
 use crate::analysis::{AnalyzeRequest, Operator, analyze};
 use crate::calibration::{Calibration, Engine};
-use crate::catalog::devices::measured::{highest_bandwidth, highest_peak};
+use crate::catalog::devices::measured;
 use crate::catalog::formats::FORMATS;
 use crate::cost::gemm::GemmShape;
 use crate::device::{Device, Peaks, PowerMode};
@@ -40,7 +40,7 @@ struct Place<'a> {
 }
 
 impl Ceilings {
-    /// Those of the device and power mode of some work. Measurements are about the device as it comes: none counts in a mode.
+    /// The ceilings of the device and power mode of some work: measured, or what expected times leave.
     pub(super) fn sustained(work: &Work<'_>) -> Result<Self, Error> {
         let (device, mode) = (work.device(), work.mode());
         let (engine, calibration) = match work {
@@ -49,16 +49,14 @@ impl Ceilings {
         };
         let place = Place { device, mode, engine, calibration };
         let roofs = Roofs::new(device, mode)?;
-        let bandwidth = highest_bandwidth(device).filter(|_| mode.is_none());
         let mut peaks = Peaks::NONE;
         for class in ComputeClass::ALL {
-            let measured = highest_peak(device, class).filter(|_| mode.is_none());
-            let known = roofs.peak(class).and(measured.map(measured_fact));
+            let known = measured::peak(device, mode, class).map(measured_fact);
             if let Some(peak) = known.or_else(|| place.peak(class)) {
                 peaks = peaks.with(class, peak);
             }
         }
-        let bandwidth = match bandwidth.map(measured_fact) {
+        let bandwidth = match measured::bandwidth(device, mode).map(measured_fact) {
             Some(bandwidth) => bandwidth,
             None => place.bandwidth(roofs.half())?,
         };

@@ -105,7 +105,7 @@ fn of_scheme<'a>(work: &Work<'a>, own: &Measure, scheme: &Scheme) -> Option<Stor
     let size = scheme.weight_size().filter(|_| work.model().is_some());
     let bits = match size {
         Some(WeightSize::BitsPerWeight(bits)) => bits,
-        Some(WeightSize::Total(_)) | None => format.bits_per_element(),
+        Some(WeightSize::Total(_) | WeightSize::Streamed(_)) | None => format.bits_per_element(),
     };
     let work = work.stored(scheme.choice(&own.roofs, &asked, &asked), size);
     Some(Stored { format, activations: scheme.activations, bits, work })

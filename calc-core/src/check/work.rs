@@ -7,7 +7,7 @@ use crate::device::{Device, PowerMode};
 use crate::error::{Error, in_range};
 use crate::estimate::{EstimateRequest, WeightSize};
 use crate::footprint::{MemoryFootprint, Verdict};
-use crate::lowering::{Phase, Step};
+use crate::lowering::Step;
 use crate::op::OpCost;
 use crate::plan::{Plan, Span};
 use crate::precision::{Precision, PrecisionChoice};
@@ -204,8 +204,7 @@ impl<'a> Work<'a> {
 
 /// The prompt of an answer.
 pub(super) fn prefill(plan: &Plan<'_>, request: &EstimateRequest<'_>) -> Span {
-    let step = Step::prefill(request.workload.batch, request.workload.prompt);
-    let totals = plan.timed_step(step);
+    let totals = plan.timed_step(request.workload.prefill_step());
     Span { ideal: totals.ideal, expected: totals.expected }
 }
 
@@ -316,7 +315,7 @@ fn token_sums(
         return Sums::of_step(plan, Step::decode(batch, cached));
     };
     let n = speculation.draft_tokens;
-    let verify = Step { phase: Phase::Decode, batch, new: n + 1, cached };
+    let verify = Step::verify(batch, n + 1, cached);
     let own = Sums::of_step(plan, verify);
     let drafts = draft.map(|draft| Sums::of_step(draft, Step::decode(batch, cached)));
     let round = drafts.map_or(own, |drafts| own + drafts.times(n as f64));
@@ -326,12 +325,13 @@ fn token_sums(
 /// The prompt and every token after the first, each at its own context.
 fn answer_sums(plan: &Plan<'_>, draft: Option<&Plan<'_>>, request: &EstimateRequest<'_>) -> Sums {
     let workload = &request.workload;
-    let prompt = Sums::of_step(plan, Step::prefill(workload.batch, workload.prompt));
+    let prompt = Sums::of_step(plan, workload.prefill_step());
     if workload.new_tokens == 1 {
         return prompt;
     }
     let at = |cached| token_sums(plan, draft, request, cached);
-    let (first, last) = (workload.prompt, workload.prompt + workload.new_tokens - 2);
+    let first = workload.filled();
+    let last = first + workload.new_tokens - 2;
     prompt + series(first, last, (at(first), at(last)), &at)
 }
 

@@ -108,7 +108,7 @@ pub fn fused(shape: &AttentionShape, carrier: &QuantFormat, kv_cache: &QuantForm
         flops: Flops::new(shape.flops_per_score() * head),
         traffic: Traffic {
             weights: Bytes::ZERO,
-            kv_cache: Bytes::new(kv_cache.bytes_per_element() * shape.key_elements()),
+            kv_cache: Bytes::new(kv_cache.row_bytes_per_element() * shape.key_elements()),
             activations: Bytes::new(carrier.bytes_per_element() * shape.query_elements()),
         },
     }
@@ -138,7 +138,7 @@ pub fn unfused(shape: &AttentionShape, carrier: &QuantFormat, kv_cache: &QuantFo
 
 /// Write of new keys and values to the cache: `bytes = b_kv B g q (d_qk + d_v)`.
 pub fn kv_append(elements_per_token: u64, tokens: u64, kv_cache: &QuantFormat) -> OpCost {
-    let bytes = kv_cache.bytes_per_element() * tokens as f64 * elements_per_token as f64;
+    let bytes = kv_cache.row_bytes_per_element() * tokens as f64 * elements_per_token as f64;
     OpCost {
         flops: Flops::ZERO,
         traffic: Traffic {

@@ -59,7 +59,7 @@ pub fn gemm(shape: GemmShape, formats: GemmFormats) -> OpCost {
             weights: formats.weights.stored_bytes(shape.n, shape.k),
             kv_cache: Bytes::ZERO,
             activations: Bytes::new(
-                m * k * formats.input.bytes_per_element()
+                m * k * formats.input.row_bytes_per_element()
                     + m * n * formats.output.bytes_per_element(),
             ),
         },

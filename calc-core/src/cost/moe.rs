@@ -93,7 +93,7 @@ pub fn expert_product(
     carrier: &QuantFormat,
 ) -> OpCost {
     let (outputs, inputs) = (product.outputs as f64, product.inputs as f64);
-    let in_bytes = product.rows * inputs * input.bytes_per_element();
+    let in_bytes = product.rows * inputs * input.row_bytes_per_element();
     let out_bytes = product.rows * outputs * carrier.bytes_per_element();
     OpCost {
         flops: Flops::new(2.0 * product.rows * inputs * outputs),

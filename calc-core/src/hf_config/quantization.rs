@@ -143,12 +143,15 @@ fn integers(stored: Grouped) -> Option<Scheme> {
 
 /// FP8 as DeepSeek and Qwen ship it: one scale per block of 128 x 128, activations quantized on the fly.
 fn block_fp8(config: &QuantizationConfig) -> Result<Scheme, ConfigError> {
-    let format = match text("fmt", &config.fmt)? {
-        Some("e5m2" | "float8_e5m2") => &formats::FP8_E5M2,
-        _ => &formats::FP8_E4M3,
-    };
     let blocks = config.weight_block_size.is_given();
-    Ok(Scheme { remark: blocks.then_some(Remark::BlockScalesNotCounted), ..Scheme::both(format) })
+    let (format, remark) = match (text("fmt", &config.fmt)?, blocks) {
+        (Some("e5m2" | "float8_e5m2"), _) => {
+            (&formats::FP8_E5M2, blocks.then_some(Remark::BlockScalesNotCounted))
+        }
+        (_, true) => (&formats::FP8_BLOCK128, None),
+        (_, false) => (&formats::FP8_E4M3, None),
+    };
+    Ok(Scheme { remark, ..Scheme::both(format) })
 }
 
 /// compressed-tensors: groups of modules; the first group stands for all.

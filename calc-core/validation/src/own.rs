@@ -53,15 +53,11 @@ pub fn rows(device: &str, measured: &[Prepared<'_>]) -> Vec<OwnRow> {
 }
 
 fn about(row: &Prepared<'_>) -> About {
-    let (format, op, in_step) = match &row.row.work {
-        Work::Step(step) => (step.precision.weights.key, OpKind::Gemm, true),
-        Work::Operator(work) => {
-            let kind = work.operator.kind();
-            let format = row.first_format().unwrap_or(work.precision.weights.key);
-            (format, kind, false)
-        }
+    let (op, in_step) = match &row.row.work {
+        Work::Step(_) => (OpKind::Gemm, true),
+        Work::Operator(work) => (work.inputs.operator.kind(), false),
     };
-    About { engine: row.row.engine, format, op, in_step }
+    About { engine: row.row.engine, format: row.weights(), op, in_step }
 }
 
 fn own_row(device: &str, about: &About, points: &[Point]) -> Option<OwnRow> {

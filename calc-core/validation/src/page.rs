@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use calc_core::analysis::Operator;
-use calc_core::lowering::Phase;
+use calc_core::lowering::Step;
 use validation::row::{Row, Set, Tier, Work};
 use validation::score::Scored;
 
@@ -72,10 +72,10 @@ fn prediction(scored: &Scored<'_>) -> String {
 fn work(row: &Row) -> (String, [u64; 3]) {
     match &row.work {
         Work::Step(step) => {
-            let new = if step.phase == Phase::Decode { 1 } else { step.new };
-            (step.model.to_owned(), [step.batch, new, step.cached])
+            let Step { batch, new, cached, .. } = step.step();
+            (row.model(), [batch, new, cached])
         }
-        Work::Operator(work) => match work.operator {
+        Work::Operator(work) => match work.inputs.operator {
             Operator::Gemm(shape) => (row.model(), [shape.m, 0, 0]),
             Operator::Attention { shape, .. } => (
                 format!("{} x {}", shape.heads, shape.qk_dim),

@@ -1,19 +1,15 @@
 //! What the model says of a row: its kernels once, and their times under any constants.
 
-use calc_core::analysis::{AnalyzeRequest, analyze, streamed_format};
+use calc_core::analysis::streamed_format;
 use calc_core::calibration::Calibration;
 use calc_core::calibration::machine::{Kernel, Setting};
-use calc_core::estimate::{EstimateRequest, WeightSize};
 use calc_core::expected::Expected;
-use calc_core::footprint::weight_bytes;
-use calc_core::lowering::Step;
 use calc_core::op::{OpCost, OpKind, Shape};
 use calc_core::plan::Plan;
 use calc_core::quant_format::QuantFormat;
 use calc_core::roofline::{ComputePath, KernelTime};
-use calc_core::units::{Bytes, Seconds};
-use calc_core::workload::Workload;
-use report::words::core_error;
+use calc_core::units::Seconds;
+use report::request::RequestError;
 
 use crate::row::{OperatorWork, Row, StepWork, Work};
 
@@ -24,8 +20,16 @@ pub struct Prepared<'a> {
     pub row: &'a Row,
     /// Sum of the ideal times.
     pub ideal: Seconds,
+    lowered: Kernels,
+}
+
+/// The kernels of a row, and how they run.
+#[derive(Debug, Clone)]
+struct Kernels {
     kernels: Vec<Counted>,
     setting: Setting,
+    /// Format of the layers, or of what an operator streams.
+    weights: &'static QuantFormat,
 }
 
 /// Kernels of one kind.
@@ -65,12 +69,13 @@ impl<'a> Prepared<'a> {
     /// # Errors
     /// What the model refuses, in words.
     pub fn new(row: &'a Row) -> Result<Self, String> {
-        let (kernels, setting) = match &row.work {
-            Work::Step(step) => step_kernels(row, step)?,
-            Work::Operator(work) => operator_kernels(row, work)?,
+        let lowered = match &row.work {
+            Work::Step(step) => step_kernels(step),
+            Work::Operator(work) => operator_kernels(work),
         };
-        let ideal = kernels.iter().map(|kernel| kernel.time.ideal() * kernel.count).sum();
-        Ok(Self { row, ideal, kernels, setting })
+        let lowered = lowered.map_err(|error| error.to_string())?;
+        let ideal = lowered.kernels.iter().map(|kernel| kernel.time.ideal() * kernel.count).sum();
+        Ok(Self { row, ideal, lowered })
     }
 
     /// All rows that can be lowered; the others go to the refused ones, line and reason, which are in order then.
@@ -86,9 +91,9 @@ impl<'a> Prepared<'a> {
         prepared
     }
 
-    /// Format of what its first kernel streams.
-    pub fn first_format(&self) -> Option<&'static str> {
-        self.kernels.first().map(|kernel| kernel.format.key)
+    /// Key of the format of the layers, or of what an operator streams.
+    pub const fn weights(&self) -> &'static str {
+        self.lowered.weights.key
     }
 
     /// Its kernels told apart: those that `is_about` picks, and the rest.
@@ -96,7 +101,7 @@ impl<'a> Prepared<'a> {
         let row = self.row;
         let tuned = calibration.tuned(&row.device, row.mode.as_ref(), row.engine);
         let mut part = Part { memory: 0.0, compute: 0.0, count: 0.0, floors: 0.0, rest: 0.0 };
-        for counted in &self.kernels {
+        for counted in &self.lowered.kernels {
             let factors = tuned.factors(counted.kind, &self.kernel(counted));
             if is_about(counted) {
                 part.memory += counted.time.memory.get() * counted.count;
@@ -107,7 +112,7 @@ impl<'a> Prepared<'a> {
                 part.rest += Expected::of(counted.time, &factors).time.get() * counted.count;
             }
         }
-        if let Setting::Step { batch, prefill } = self.setting {
+        if let Setting::Step { batch, prefill } = self.lowered.setting {
             part.rest += tuned.step(batch, prefill).floor.get();
         }
         part
@@ -120,7 +125,7 @@ impl<'a> Prepared<'a> {
             path: &counted.path,
             time: counted.time,
             format: counted.format,
-            setting: self.setting,
+            setting: self.lowered.setting,
         }
     }
 
@@ -129,17 +134,12 @@ impl<'a> Prepared<'a> {
         let row = self.row;
         let tuned = calibration.tuned(&row.device, row.mode.as_ref(), row.engine);
         let mut sum = Expected::ZERO;
-        for counted in &self.kernels {
+        for counted in &self.lowered.kernels {
             let kernel = self.kernel(counted);
             let factors = tuned.factors(counted.kind, &kernel);
-            let mut one = Expected::of(counted.time, &factors);
-            let least = tuned.least(&kernel);
-            if one.time < least {
-                one = one.times(least / one.time);
-            }
-            sum = sum.then(one.times(counted.count));
+            sum = sum.then(Expected::of(counted.time, &factors).times(counted.count));
         }
-        if let Setting::Step { batch, prefill } = self.setting {
+        if let Setting::Step { batch, prefill } = self.lowered.setting {
             sum = sum.then(Expected::fixed(&tuned.step(batch, prefill)));
         }
         sum
@@ -151,71 +151,35 @@ impl<'a> Prepared<'a> {
     }
 }
 
-fn step_kernels(row: &Row, work: &StepWork) -> Result<(Vec<Counted>, Setting), String> {
-    let workload = Workload {
-        context: work.cached,
-        ..Workload::new(work.batch, work.new.max(work.cached).max(1))
-    };
-    let request = |weight_size| EstimateRequest {
-        device: &row.device,
-        mode: row.mode.as_ref(),
-        model: work.arch,
-        precision: work.precision,
-        workload,
-        weight_size,
-        draft: None,
-        engine: row.engine,
-        calibration: &Calibration::FITTED,
-    };
-    let plan = |size| Plan::new(request(size)).map_err(|error| core_error(&error));
-    let step = Step { phase: work.phase, batch: work.batch, new: work.new, cached: work.cached };
-    let mut used = plan(work.weight_size)?;
-    if let Some(streamed) = work.streamed {
-        // What is read of the weights is known better than from uniform routing and whole matrices.
-        let mut read = Bytes::ZERO;
-        used.kernels(step, &mut |op, _, _| {
-            if op.kind != OpKind::Embedding {
-                read += op.cost.traffic.weights * op.count as f64;
-            }
-        });
-        let all = weight_bytes(work.arch, &used.precision) * used.weight_scale;
-        used = plan(Some(WeightSize::Total(all * (streamed / read))))?;
-    }
+fn step_kernels(work: &StepWork) -> Result<Kernels, RequestError> {
+    let plan = Plan::new(work.inputs.request()?)?;
+    let step = work.step();
     let mut kernels = Vec::new();
-    used.kernels(step, &mut |op, path, time| {
-        if op.kind != OpKind::LmHead || !work.without_head {
-            kernels.push(Counted {
-                kind: op.kind,
-                count: op.count as f64,
-                shape: op.shape,
-                cost: op.cost,
-                path,
-                time,
-                format: op.format,
-            });
-        }
+    plan.kernels(step, &mut |op, path, time| {
+        kernels.push(Counted {
+            kind: op.kind,
+            count: op.count as f64,
+            shape: op.shape,
+            cost: op.cost,
+            path,
+            time,
+            format: op.format,
+        });
     });
-    Ok((kernels, step.setting()))
+    Ok(Kernels { kernels, setting: step.setting(), weights: plan.precision.weights })
 }
 
-fn operator_kernels(row: &Row, work: &OperatorWork) -> Result<(Vec<Counted>, Setting), String> {
-    let answer = analyze(&AnalyzeRequest {
-        device: &row.device,
-        mode: row.mode.as_ref(),
-        operator: work.operator,
-        precision: work.precision,
-        engine: row.engine,
-        calibration: &Calibration::FITTED,
-    })
-    .map_err(|error| core_error(&error))?;
+fn operator_kernels(work: &OperatorWork) -> Result<Kernels, RequestError> {
+    let (operator, answer) = (work.inputs.operator, work.inputs.analyze()?);
+    let format = streamed_format(&operator, &answer.precision);
     let kernel = Counted {
-        kind: work.operator.kind(),
+        kind: operator.kind(),
         count: 1.0,
-        shape: work.operator.shape(&answer.precision),
+        shape: operator.shape(&answer.precision),
         cost: answer.cost,
         path: answer.path,
         time: answer.time,
-        format: streamed_format(&work.operator, &answer.precision),
+        format,
     };
-    Ok((vec![kernel], Setting::Alone { block_scaled: work.block_scaled }))
+    Ok(Kernels { kernels: vec![kernel], setting: Setting::Alone, weights: format })
 }

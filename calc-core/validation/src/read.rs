@@ -3,17 +3,13 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use calc_core::analysis::Operator;
 use calc_core::calibration::Engine;
 use calc_core::catalog;
-use calc_core::cost::attention::AttentionShape;
-use calc_core::cost::gemm::GemmShape;
 use calc_core::device::{Device, PowerMode};
-use calc_core::estimate::WeightSize;
 use calc_core::lowering::Phase;
-use calc_core::precision::PrecisionChoice;
-use calc_core::quant_format::{ComputeClass, QuantFormat};
-use calc_core::units::{Bytes, BytesPerSec, Seconds};
+use calc_core::quant_format::QuantFormat;
+use calc_core::units::{BytesPerSec, Seconds};
+use report::request::{AnalyzeInputs, EstimateInputs, Fields, Library, RequestError};
 use report::words::core_error;
 
 use crate::row::{OperatorWork, Row, StepWork, Tier, Work};
@@ -121,6 +117,15 @@ impl Cells<'_> {
         self.count(name, 1)?.ok_or_else(|| format!("{name} is missing"))
     }
 
+    /// Fields of the cells that are given.
+    fn given<const N: usize>(
+        &self,
+        columns: [(&'static str, &str); N],
+    ) -> Vec<(&'static str, String)> {
+        let cell = |(key, column)| (key, self.text(column).to_owned());
+        columns.map(cell).into_iter().filter(|(_, text)| !text.is_empty()).collect()
+    }
+
     fn format(&self, name: &str) -> Result<Option<&'static QuantFormat>, String> {
         let key = self.text(name);
         if key.is_empty() {
@@ -160,7 +165,8 @@ impl Cells<'_> {
         Ok((mode.gpu_clock.is_some() && mode.active_sm.is_some()).then(|| mode.clone()))
     }
 
-    fn row(&self, work: Work, measured: Seconds) -> Result<Row, String> {
+    /// A row whose request lacks the device, its mode and the engine.
+    fn row(&self, request: Request, measured: Seconds) -> Result<Row, String> {
         let device = self.device()?;
         let mode = self.mode(&device)?;
         let engine_text = self.text("engine").to_owned();
@@ -172,20 +178,48 @@ impl Cells<'_> {
             "" => format!("line {}", self.line),
             id => id.to_owned(),
         };
+        let engine = engine(&engine_text);
+        let Request { mut fields, format, phase } = request;
+        fields.push(("hardware", device.key.to_string()));
+        fields.extend(mode.as_ref().map(|mode| ("power_mode", mode.name.to_string())));
+        fields.extend(engine.map(|engine| ("engine", engine.key().to_owned())));
+        let texts = fields.iter().map(|(key, text)| (*key, text.as_str()));
+        let (request, library) = (Fields::from_texts(texts), &Library::CATALOGS);
+        let refused = |error: RequestError| error.to_string();
+        let work = if let Some(phase) = phase {
+            let mut inputs = EstimateInputs::parse(request, library).map_err(refused)?;
+            inputs.device = device.clone();
+            Work::Step(Box::new(StepWork { inputs, format, phase }))
+        } else {
+            let mut inputs = AnalyzeInputs::parse(request, library).map_err(refused)?;
+            inputs.device = device.clone();
+            Work::Operator(Box::new(OperatorWork { inputs, format }))
+        };
         Ok(Row {
             id,
             line: self.line,
             tier: self.tier()?,
             mode,
             device,
-            engine: engine(&engine_text),
+            engine,
             engine_text,
             group,
+            request: fields,
             work,
             measured,
             source: self.text("source").to_owned(),
         })
     }
+}
+
+/// What a row asks of a verb.
+struct Request {
+    /// Flags and their values.
+    fields: Vec<(&'static str, String)>,
+    /// Key of the weights' format, as published.
+    format: String,
+    /// Phase of a step; `None` for an operator.
+    phase: Option<Phase>,
 }
 
 /// The profile of an engine; `None` for programs that have none.
@@ -195,149 +229,104 @@ fn engine(text: &str) -> Option<Engine> {
 }
 
 fn step(cells: &Cells<'_>) -> Result<Row, String> {
-    let device = cells.device()?;
-    let model = catalog::model(cells.text("model_key")).map_err(|error| core_error(&error))?;
-    let weights =
-        cells.format("weight_format")?.ok_or_else(|| "weight_format is missing".to_owned())?;
     let phase = match cells.text("phase") {
         "decode" => Phase::Decode,
         "prefill" => Phase::Prefill,
         other => return Err(format!("phase must be decode or prefill; got `{other}`")),
     };
+    let format = cells.text("weight_format").to_owned();
+    if format.is_empty() {
+        return Err("weight_format is missing".to_owned());
+    }
     let time = cells.number("value_ms")?.ok_or_else(|| "value_ms is missing".to_owned())?;
     let context = cells.count("context_len", 0)?.unwrap_or(0);
-    let (new, cached) = match phase {
-        Phase::Prefill => (cells.required("prompt_len")?, context),
-        Phase::Decode => (1, context),
-    };
-    let total = cells.number("weight_gb_total")?.map(|gb| WeightSize::Total(Bytes::from_gb(gb)));
-    let bits = cells.number("weight_bits_effective")?.map(WeightSize::BitsPerWeight);
-    let work = StepWork {
-        model: model.key,
-        arch: &model.arch,
-        format: cells.text("weight_format").to_owned(),
-        precision: precision(cells, &device, model.key, weights)?,
-        // MLC's mean leaves out a tied embedding, which stays in 16 bits.
-        weight_size: total
-            .or(bits.filter(|_| !(cells.text("engine") == "mlc" && model.arch.tied_embeddings))),
-        streamed: cells.number("weight_gb_streamed")?.map(Bytes::from_gb),
-        phase,
-        batch: cells.required("batch")?,
-        new,
-        cached,
-        without_head: cells.text("lm_head") == "skipped",
-    };
-    cells.row(Work::Step(Box::new(work)), Seconds::new(time * 1e-3))
-}
-
-/// The formats of a step: what the row says, and for the rest what the engine does with such files.
-fn precision(
-    cells: &Cells<'_>,
-    device: &Device,
-    model: &str,
-    weights: &'static QuantFormat,
-) -> Result<PrecisionChoice, String> {
-    let has = |class: ComputeClass| device.peaks.0[class.index()].is_some();
-    let named = |key: &str| catalog::format(key).ok();
-    let engine = cells.text("engine");
-    let is_gpt_oss = model.starts_with("gpt-oss");
-    let is_file = weights.key.starts_with("gguf");
-    let native = ["vllm", "tensorrt-llm", "tensorrt-edge-llm", "sglang"].contains(&engine);
-    let mut activations = cells.format("activation_format")?;
-    if activations.is_none() && has(ComputeClass::Fp4) && native {
-        activations = match (weights.key, is_gpt_oss) {
-            ("nvfp4" | "mxfp4", false) => Some(weights),
-            ("mxfp4", true) if engine == "tensorrt-llm" => named("mxfp8"),
-            _ => None,
-        };
+    let mut fields = cells.given([
+        ("model", "model_key"),
+        ("weights", "weight_format"),
+        ("kv", "kv_format"),
+        ("activations", "activation_format"),
+        ("embedding", "embedding_format"),
+    ]);
+    fields.push(("batch", cells.required("batch")?.to_string()));
+    match phase {
+        Phase::Prefill => {
+            fields.push(("prompt", cells.required("prompt_len")?.to_string()));
+            fields.push(("cached_prefix", context.to_string()));
+        }
+        Phase::Decode => {
+            fields.push(("prompt", context.max(1).to_string()));
+            fields.push(("context", context.to_string()));
+        }
     }
-    if activations.is_none() && is_file {
-        activations = named("int8");
+    if cells.text("lm_head") == "skipped" {
+        fields.push(("inner_chunk", "true".to_owned()));
     }
-    if activations.is_some_and(|format| format.key == "int8") && !has(ComputeClass::Int8) {
-        activations = None;
+    // What a step reads is known better than the size of a file, and that better than the mean of its bits.
+    for (key, column) in [
+        ("streamed_gb", "weight_gb_streamed"),
+        ("weight_gb", "weight_gb_total"),
+        ("weight_bits", "weight_bits_effective"),
+    ] {
+        if let Some(value) = cells.number(column)? {
+            fields.push((key, value.to_string()));
+            break;
+        }
     }
-    // gpt-oss stores its experts in MXFP4, and everything else wider.
-    let (layers, experts) = match (is_gpt_oss, weights.key) {
-        (true, "gguf_mxfp4") => (named("gguf_q8_0").unwrap_or(weights), Some(weights)),
-        (true, "mxfp4") => (named("bf16").unwrap_or(weights), Some(weights)),
-        _ => (weights, None),
-    };
-    let mixed = cells.number("weight_gb_total")?.is_some();
-    let embedding = if !is_file {
-        let untied = catalog::model(model).is_ok_and(|model| !model.arch.tied_embeddings);
-        let mean_known = cells.number("weight_bits_effective")?.is_some();
-        (untied && mean_known).then_some(layers)
-    } else if mixed || matches!(weights.key, "gguf_q8_0" | "gguf_mxfp4") {
-        named("gguf_q8_0")
-    } else {
-        named("gguf_q6_k")
-    };
-    Ok(PrecisionChoice {
-        weights: layers,
-        activations,
-        kv_cache: cells.format("kv_format")?,
-        embedding,
-        experts,
-    })
+    cells.row(Request { fields, format, phase: Some(phase) }, Seconds::new(time * 1e-3))
 }
 
 /// An operator; `None` for a row without a time.
 fn operator(cells: &Cells<'_>) -> Result<Option<Row>, String> {
     let Some(time) = cells.number("latency_us")? else { return Ok(None) };
-    let scheme = cells.text("scheme");
-    let (operator, precision) = match cells.text("op") {
-        "gemm" => {
-            let shape = GemmShape {
-                m: cells.required("m")?,
-                n: cells.required("n")?,
-                k: cells.required("k")?,
-            };
-            (Operator::Gemm(shape), product_formats(cells, scheme)?)
-        }
-        phase @ ("attention_decode" | "attention_prefill") => {
-            let (heads, dim, context) =
-                (cells.required("heads")?, cells.required("head_dim")?, cells.required("ctx")?);
-            let (new, cached) =
-                if phase == "attention_decode" { (1, context - 1) } else { (context, 0) };
-            let shape = AttentionShape {
-                batch: cells.required("batch")?,
-                heads,
-                kv_heads: cells.count("kv_heads", 1)?.unwrap_or(heads),
-                qk_dim: dim,
-                v_dim: dim,
-                new,
-                cached,
-                window: None,
-            };
-            let narrow = cells.format("format")?.filter(|format| format.bits_per_element() < 12.0);
-            let half = catalog::format("bf16").map_err(|error| core_error(&error))?;
-            let precision = PrecisionChoice { kv_cache: narrow, ..PrecisionChoice::weights(half) };
-            (Operator::Attention { shape, fused: true }, precision)
-        }
+    let mut fields = match cells.text("op") {
+        "gemm" => product(cells)?,
+        phase @ ("attention_decode" | "attention_prefill") => attention(cells, phase)?,
         other => {
             return Err(format!(
                 "op must be gemm, attention_decode or attention_prefill; got `{other}`"
             ));
         }
     };
-    let work = OperatorWork {
-        operator,
-        format: cells.text("format").to_owned(),
-        precision,
-        block_scaled: scheme == "fp8_block",
-    };
-    cells.row(Work::Operator(work), Seconds::new(time * 1e-6)).map(Some)
+    fields.retain(|(_, text)| !text.is_empty());
+    let format = cells.text("format").to_owned();
+    let request = Request { fields, format, phase: None };
+    cells.row(request, Seconds::new(time * 1e-6)).map(Some)
 }
 
-fn product_formats(cells: &Cells<'_>, scheme: &str) -> Result<PrecisionChoice, String> {
+/// A product, and the format in which its scheme reads the input.
+fn product(cells: &Cells<'_>) -> Result<Vec<(&'static str, String)>, String> {
     let weights = cells.format("format")?.ok_or_else(|| "format is missing".to_owned())?;
-    let input = match scheme {
-        "bfloat16" | "float16" | "int8_wo" | "int4_wo" => None,
-        "sq" => catalog::format("int8").ok(),
-        "fp8" | "fp8_block" => catalog::format("fp8_e4m3").ok(),
-        "nvfp4" => catalog::format("nvfp4").ok(),
-        _ => weights.class.map(|_| weights),
+    let input = match cells.text("scheme") {
+        "bfloat16" | "float16" | "int8_wo" | "int4_wo" => "",
+        "sq" => "int8",
+        "fp8" => "fp8_e4m3",
+        "nvfp4" => "nvfp4",
+        _ => weights.class.map_or("", |_| weights.key),
     };
-    Ok(PrecisionChoice { activations: input, ..PrecisionChoice::weights(weights) })
+    let mut fields = vec![("op", "gemm".to_owned())];
+    for (key, column) in [("m", "m"), ("n", "n"), ("k", "k")] {
+        fields.push((key, cells.required(column)?.to_string()));
+    }
+    fields.push(("weights", weights.key.to_owned()));
+    fields.push(("activations", input.to_owned()));
+    Ok(fields)
+}
+
+/// Attention, whose format is that of the cache where it is narrow.
+fn attention(cells: &Cells<'_>, phase: &str) -> Result<Vec<(&'static str, String)>, String> {
+    let (heads, context) = (cells.required("heads")?, cells.required("ctx")?);
+    let (new, cached) = if phase == "attention_decode" { (1, context - 1) } else { (context, 0) };
+    let narrow = cells.format("format")?.filter(|format| format.bits_per_element() < 12.0);
+    let counts = [
+        ("batch", cells.required("batch")?),
+        ("heads", heads),
+        ("kv_heads", cells.count("kv_heads", 1)?.unwrap_or(heads)),
+        ("head_dim", cells.required("head_dim")?),
+        ("new", new),
+        ("cached", cached),
+    ];
+    let mut fields = vec![("op", "attention".to_owned()), ("activations", "bf16".to_owned())];
+    fields.extend(counts.map(|(key, count)| (key, count.to_string())));
+    fields.extend(narrow.map(|format| ("kv", format.key.to_owned())));
+    Ok(fields)
 }

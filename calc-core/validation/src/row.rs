@@ -5,11 +5,9 @@ use std::borrow::Cow;
 use calc_core::analysis::Operator;
 use calc_core::calibration::Engine;
 use calc_core::device::{Device, PowerMode};
-use calc_core::estimate::WeightSize;
-use calc_core::lowering::Phase;
-use calc_core::model_arch::ModelArch;
-use calc_core::precision::PrecisionChoice;
-use calc_core::units::{Bytes, Seconds};
+use calc_core::lowering::{Phase, Step};
+use calc_core::units::Seconds;
+use report::request::{AnalyzeInputs, EstimateInputs};
 
 /// How clean a source is: A single-stream and official, B official but less clean, C community.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +37,8 @@ pub struct Row {
     pub engine_text: String,
     /// Rows of one board, model and engine, which never part.
     pub group: String,
+    /// The request as flags of `estimate` or `analyze`; the bandwidth of another card than the catalog's is not among them.
+    pub request: Vec<(&'static str, String)>,
     /// What was timed.
     pub work: Work,
     /// How long it took.
@@ -53,47 +53,38 @@ pub enum Work {
     /// A step of a model.
     Step(Box<StepWork>),
     /// An operator alone.
-    Operator(OperatorWork),
+    Operator(Box<OperatorWork>),
 }
 
 /// A step of a model.
 #[derive(Debug, Clone)]
 pub struct StepWork {
-    /// Key of the model.
-    pub model: &'static str,
-    /// Its geometry.
-    pub arch: &'static ModelArch,
+    /// The request that `estimate` gets.
+    pub inputs: EstimateInputs,
     /// Key of the weights' format, as published.
     pub format: String,
-    /// Formats.
-    pub precision: PrecisionChoice,
-    /// Size of the weights where the source says it.
-    pub weight_size: Option<WeightSize>,
-    /// What a token reads of them where the source says it.
-    pub streamed: Option<Bytes>,
-    /// Phase.
+    /// The phase that was timed.
     pub phase: Phase,
-    /// Sequences.
-    pub batch: u64,
-    /// New tokens per sequence.
-    pub new: u64,
-    /// Tokens in the cache.
-    pub cached: u64,
-    /// The step has no LM head.
-    pub without_head: bool,
+}
+
+impl StepWork {
+    /// The step that was timed.
+    pub const fn step(&self) -> Step {
+        let workload = &self.inputs.workload;
+        match self.phase {
+            Phase::Prefill => workload.prefill_step(),
+            Phase::Decode => Step::decode(workload.batch, workload.context),
+        }
+    }
 }
 
 /// An operator alone.
 #[derive(Debug, Clone)]
 pub struct OperatorWork {
-    /// The operator.
-    pub operator: Operator,
+    /// The request that `analyze` gets.
+    pub inputs: AnalyzeInputs,
     /// Key of the format, as published.
     pub format: String,
-    /// Formats.
-    pub precision: PrecisionChoice,
-    /// Scales of 128 x 128 blocks, whose kernels are launched from the host.
-    pub block_scaled: bool,
 }
 
 /// What a row counts among.
@@ -145,12 +136,12 @@ impl Row {
     pub fn set(&self) -> Set {
         match &self.work {
             Work::Step(step) => match step.phase {
-                Phase::Decode if step.batch == 1 => Set::DecodeOne,
+                Phase::Decode if step.inputs.workload.batch == 1 => Set::DecodeOne,
                 Phase::Decode => Set::DecodeMany,
                 Phase::Prefill if self.tier == Tier::C => Set::PrefillC,
                 Phase::Prefill => Set::Prefill,
             },
-            Work::Operator(work) => match work.operator {
+            Work::Operator(work) => match work.inputs.operator {
                 Operator::Attention { shape, .. } if shape.new == 1 => Set::AttentionDecode,
                 Operator::Attention { .. } => Set::AttentionPrefill,
                 _ => Set::Gemm,
@@ -161,8 +152,8 @@ impl Row {
     /// Key of the model, or the shape of an operator.
     pub fn model(&self) -> String {
         match &self.work {
-            Work::Step(step) => step.model.to_owned(),
-            Work::Operator(work) => match work.operator {
+            Work::Step(step) => step.inputs.model.key.clone(),
+            Work::Operator(work) => match work.inputs.operator {
                 Operator::Gemm(shape) => format!("{} x {}", shape.n, shape.k),
                 _ => "attention".to_owned(),
             },

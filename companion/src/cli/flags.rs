@@ -44,7 +44,7 @@ const fn flag(key: &'static str, kind: Kind, help: &'static str) -> Flag {
 }
 
 /// All of them. A sweep runs through them in this order, the last one fastest.
-static FLAGS: [Flag; 53] = [
+static FLAGS: [Flag; 56] = [
     flag(
         "hardware",
         Kind::Hardware,
@@ -98,8 +98,23 @@ static FLAGS: [Flag; 53] = [
         "Size of all weights in GB (10^9 bytes), as that of a given file",
     ),
     flag("weight_bits", Kind::Number, "Mean bits per weight, for mixes such as Q4_K_M"),
+    flag(
+        "streamed_gb",
+        Kind::Number,
+        "Weights that a decode step reads, in GB (10^9 bytes), where a source states them",
+    ),
     flag("batch", Kind::Number, "Sequences at once; default 1"),
     flag("prompt", Kind::Number, "Tokens of each prompt; default 512"),
+    flag(
+        "cached_prefix",
+        Kind::Number,
+        "Tokens of each sequence that are in the cache before the prompt; default 0",
+    ),
+    flag(
+        "inner_chunk",
+        Kind::Switch,
+        "The prompt is an inner chunk of a longer one: its step has no LM head",
+    ),
     flag(
         "context",
         Kind::Number,
@@ -181,7 +196,7 @@ pub(super) const ANALYZE: [&str; 28] = [
 ];
 
 /// Flags of a model.
-pub(super) const ESTIMATE: [&str; 22] = [
+pub(super) const ESTIMATE: [&str; 25] = [
     "hardware",
     "power_mode",
     "model",
@@ -192,8 +207,11 @@ pub(super) const ESTIMATE: [&str; 22] = [
     "experts",
     "weight_gb",
     "weight_bits",
+    "streamed_gb",
     "batch",
     "prompt",
+    "cached_prefix",
+    "inner_chunk",
     "context",
     "new_tokens",
     "tensor_parallel",

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::process::Stdio;
 
+use calc_core::catalog::{devices, formats, models};
 use serde_json::Value;
 
 use crate::run::{Folder, answer, device_file, line, model_file, program};
@@ -153,9 +154,9 @@ fn a_table_is_the_default_also_into_a_pipe() {
 #[test]
 fn catalogs_list_everything_with_its_source() {
     for (verb, count, value) in [
-        ("hardware", 83, "bandwidth_byte_per_s"),
-        ("models", 57, "parameters"),
-        ("formats", 39, "bits_per_element"),
+        ("hardware", devices::all().count(), "bandwidth_byte_per_s"),
+        ("models", models::all().count(), "parameters"),
+        ("formats", formats::FORMATS.len(), "bits_per_element"),
     ] {
         let rows: Vec<Value> =
             serde_json::from_str(&answer(&format!("{verb} -o json"))).expect("JSON");

@@ -181,7 +181,9 @@ pub fn advise(request: &RecommendRequest<'_>, called: Called<'_>) -> Result<Advi
 fn formats(precision: &Precision, scheme: &Scheme) -> String {
     let bits = match scheme.weight_size() {
         Some(WeightSize::BitsPerWeight(bits)) => bits,
-        Some(WeightSize::Total(_)) | None => precision.weights.bits_per_element(),
+        Some(WeightSize::Total(_) | WeightSize::Streamed(_)) | None => {
+            precision.weights.bits_per_element()
+        }
     };
     let (bits, activations) = (text::short(bits, 4), precision.activations.short_name);
     format!("weights {bits} bit, activations {activations}")

@@ -1,6 +1,6 @@
 //! The rows of the catalogs: every value with its origin.
 
-use calc_core::catalog::devices::measured::{ALTERNATES, MEASURED};
+use calc_core::catalog::devices::measured::{measurements, other_figures};
 use calc_core::catalog::format_facts;
 use calc_core::catalog::models::CatalogModel;
 use calc_core::device::{Device, PowerMode};
@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use super::{ProvenanceJson, SCHEMA, Sourced};
 use crate::model_file::{assumed_text, remark_text};
 use crate::named_model::NamedModel;
+use crate::words;
 
 /// A JSON object whose values share a source.
 struct Row<'a> {
@@ -73,18 +74,19 @@ fn with_source<T>(value: Option<(T, Provenance)>, source: &str) -> Sourced<T> {
 
 /// A device.
 pub fn device(device: &Device) -> Value {
-    let measured: Vec<Value> = MEASURED
-        .iter()
-        .filter(|row| row.device == device.key)
+    let measured: Vec<Value> = measurements(&device.key)
         .map(|row| {
-            let provenance = ProvenanceJson::new(Provenance::Read, row.source);
-            json!({"what": row.what, "value": row.value, "unit": row.unit, "condition": row.condition, "provenance": provenance})
+            let (what, unit) = words::catalog::ceiling(row.ceiling);
+            json!({
+                "what": what, "value": row.ceiling.published(), "unit": unit, "condition": row.condition,
+                "provenance": ProvenanceJson::new(Provenance::Read, row.source),
+                "ceiling": row.ceiling.key(), "compute_class": row.ceiling.class().map(ComputeClass::key),
+                "use": row.usage.key(), "reason": row.usage.reason(),
+            })
         })
         .collect();
-    let alternates: Vec<Value> = ALTERNATES
-        .iter()
-        .filter(|row| row.device == device.key)
-        .map(|row| json!({"what": row.what, "value": row.value}))
+    let alternates: Vec<Value> = other_figures(&device.key)
+        .map(|row| json!({"what": words::catalog::other_figure(row), "value": row.figure.published()}))
         .collect();
     let peaks: Map<String, Value> = ComputeClass::ALL
         .iter()
@@ -301,6 +303,8 @@ pub fn format(format: &QuantFormat) -> Value {
         Provenance::Recalled
     };
     let accuracy = (!facts.accuracy.is_empty()).then_some((facts.accuracy, accuracy_kind));
+    let tile =
+        format.tile.map(|tile| json!({"rows": tile.rows, "cols": tile.cols, "bits": tile.bits}));
     Row::new(facts.source)
         .plain("schema", SCHEMA)
         .plain("key", format.key)
@@ -311,6 +315,7 @@ pub fn format(format: &QuantFormat) -> Value {
         .sourced("block_bits", format.block_bits, kind)
         .sourced("channel_bits", format.channel_bits, kind)
         .sourced("tensor_bits", format.tensor_bits, kind)
+        .sourced("tile", tile, kind)
         .sourced("compute_class", format.class.map(ComputeClass::key), kind)
         .sourced("layout", facts.layout, kind)
         .sourced("scale", facts.scale, kind)

@@ -73,6 +73,10 @@ impl PrecisionJson {
 struct WorkloadJson {
     batch: u64,
     prompt: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cached_prefix: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inner_chunk: Option<bool>,
     context: u64,
     new_tokens: u64,
     tensor_parallel: u64,
@@ -87,6 +91,8 @@ impl From<&Workload> for WorkloadJson {
         Self {
             batch: workload.batch,
             prompt: workload.prompt,
+            cached_prefix: Some(workload.cached_prefix).filter(|tokens| *tokens > 0),
+            inner_chunk: workload.inner_chunk.then_some(true),
             context: workload.context,
             new_tokens: workload.new_tokens,
             tensor_parallel: workload.parallel.tensor,

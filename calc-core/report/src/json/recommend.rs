@@ -170,8 +170,7 @@ fn apply_json(inputs: &RecommendInputs, scheme: &Scheme) -> Value {
     };
     let ways = apply::apply(scheme, model, workload);
     json!({
-        // Our own quantizer is not in this version.
-        "own": null,
+        "own": null, // published for a quantizer of our own
         "torchao": ways.torchao.map(|way| json!({
             "config": way.config, "min_version": way.min_version, "fallback": way.fallback,
         })),
@@ -224,7 +223,6 @@ pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
     if answer.ranked.iter().any(|row| row.scheme.weight_size().is_some()) {
         notes.push("GGUF rows take the bits per weight of the mixed file that llama.cpp writes, embeddings included".into());
     }
-    notes.push("our own quantizer is not in this version, so `own` is null".into());
     notes
 }
 

@@ -128,7 +128,9 @@ fn workload(fields: &mut Fields) -> Result<Workload, RequestError> {
     let [batch, prompt] = USUAL_VALUES;
     let batch = fields.count(batch.key)?.unwrap_or(batch.value);
     let prompt = fields.count(prompt.key)?.unwrap_or(prompt.value);
-    let context = fields.count("context")?.unwrap_or(prompt);
+    let cached_prefix = fields.count("cached_prefix")?.unwrap_or(0);
+    let inner_chunk = fields.flag("inner_chunk")?;
+    let context = fields.count("context")?.unwrap_or(prompt.saturating_add(cached_prefix));
     let new_tokens = fields.count("new_tokens")?.unwrap_or(1);
     let parallel = Parallel {
         tensor: fields.count("tensor_parallel")?.unwrap_or(1),
@@ -155,22 +157,32 @@ fn workload(fields: &mut Fields) -> Result<Workload, RequestError> {
             .into());
         }
     };
-    Ok(Workload { batch, prompt, context, new_tokens, parallel, speculation })
+    Ok(Workload {
+        cached_prefix,
+        inner_chunk,
+        context,
+        new_tokens,
+        parallel,
+        speculation,
+        ..Workload::new(batch, prompt)
+    })
 }
 
 fn weight_size(fields: &mut Fields) -> Result<Option<WeightSize>, RequestError> {
-    match (fields.real("weight_gb")?, fields.real("weight_bits")?) {
-        (None, None) => Ok(None),
-        (Some(gb), None) => {
-            let gb = real_in_range("weight_gb", gb, WEIGHT_GB.0, WEIGHT_GB.1)?;
-            Ok(Some(WeightSize::Total(Bytes::from_gb(gb))))
+    let mut real = |key, (least, most)| match fields.real(key)? {
+        None => Ok::<_, RequestError>(None),
+        Some(value) => Ok(Some(real_in_range(key, value, least, most)?)),
+    };
+    let total = real("weight_gb", WEIGHT_GB)?.map(|gb| WeightSize::Total(Bytes::from_gb(gb)));
+    let bits = real("weight_bits", WEIGHT_BITS)?.map(WeightSize::BitsPerWeight);
+    let streamed =
+        real("streamed_gb", WEIGHT_GB)?.map(|gb| WeightSize::Streamed(Bytes::from_gb(gb)));
+    let given = [("weight_gb", total), ("weight_bits", bits), ("streamed_gb", streamed)];
+    let mut given = given.into_iter().filter_map(|(key, size)| Some((key, size?)));
+    match (given.next(), given.next()) {
+        (Some((first, _)), Some((second, _))) => {
+            Err(Error::Conflict { first, second, needs: false }.into())
         }
-        (None, Some(bits)) => {
-            let bits = real_in_range("weight_bits", bits, WEIGHT_BITS.0, WEIGHT_BITS.1)?;
-            Ok(Some(WeightSize::BitsPerWeight(bits)))
-        }
-        (Some(_), Some(_)) => {
-            Err(Error::Conflict { first: "weight_gb", second: "weight_bits", needs: false }.into())
-        }
+        (size, _) => Ok(size.map(|(_, size)| size)),
     }
 }

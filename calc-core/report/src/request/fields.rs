@@ -22,6 +22,12 @@ impl Fields {
         Self { values, asked: Vec::new() }
     }
 
+    /// From keys and texts, as flags are given.
+    pub fn from_texts<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let value = |(key, text): (&str, &str)| (key.to_owned(), Value::String(text.to_owned()));
+        Self::new(texts.into_iter().map(value).collect())
+    }
+
     /// From one line of JSON.
     ///
     /// # Errors
@@ -190,7 +196,7 @@ fn range(key: &str) -> Option<(u64, u64)> {
     Some(match key {
         "batch" => (1, MAX_BATCH),
         "prompt" | "new" => (1, MAX_TOKENS),
-        "context" | "cached" => (0, MAX_TOKENS),
+        "context" | "cached" | "cached_prefix" => (0, MAX_TOKENS),
         "new_tokens" => (1, MAX_NEW_TOKENS),
         "draft_tokens" => (1, MAX_DRAFT),
         "shared_width" => (0, MAX_DIMENSION),

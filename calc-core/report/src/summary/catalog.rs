@@ -1,6 +1,6 @@
 //! The catalogs for people.
 
-use calc_core::catalog::devices::measured::{ALTERNATES, MEASURED};
+use calc_core::catalog::devices::measured::{measurements, other_figures};
 use calc_core::catalog::format_facts;
 use calc_core::catalog::models::CatalogModel;
 use calc_core::device::Device;
@@ -14,6 +14,7 @@ use crate::model_file;
 use crate::named_model::NamedModel;
 use crate::number_text as n;
 use crate::table::{Align, Table};
+use crate::words::catalog as words;
 
 const UNKNOWN: &str = "unknown";
 
@@ -72,12 +73,10 @@ pub fn device(device: &Device) -> Document {
     out.line(format!("source  {}", device.source));
     let mut notes: Vec<String> =
         (!device.notes.is_empty()).then(|| device.notes.to_string()).into_iter().collect();
-    notes.extend(
-        ALTERNATES
-            .iter()
-            .filter(|row| row.device == device.key)
-            .map(|row| format!("differs: {} {}", row.what, row.value)),
-    );
+    notes
+        .extend(other_figures(&device.key).map(|row| {
+            format!("differs: {} {}", words::other_figure(row), row.figure.published())
+        }));
     out.notes(notes);
     out
 }
@@ -166,11 +165,14 @@ fn published(device: &Device) -> Table {
         ("measured by others", Align::Left),
         ("value", Align::Right),
         ("condition", Align::Left),
+        ("use", Align::Left),
         ("source", Align::Left),
     ]);
-    for row in MEASURED.iter().filter(|row| row.device == device.key) {
-        let value = format!("{} {}", row.value, row.unit);
-        table.push(vec![row.what.into(), value, row.condition.into(), row.source.into()]);
+    for row in measurements(&device.key) {
+        let (what, unit) = words::ceiling(row.ceiling);
+        let value = format!("{} {unit}", row.ceiling.published());
+        let usage = format!("{}: {}", row.usage.key(), row.usage.reason());
+        table.push(vec![what, value, row.condition.into(), usage, row.source.into()]);
     }
     table
 }
@@ -266,7 +268,7 @@ pub fn formats<'a>(formats: impl Iterator<Item = &'a QuantFormat>) -> Document {
             format.key.into(),
             format.name.into(),
             n::short(format.bits_per_element(), 6),
-            format.block.to_string(),
+            block(format),
             format.class.map_or("weights only", ComputeClass::key).into(),
             format_facts::facts(format).accuracy.into(),
         ]);
@@ -274,6 +276,11 @@ pub fn formats<'a>(formats: impl Iterator<Item = &'a QuantFormat>) -> Document {
     let mut out = Document::default();
     out.table(table);
     out
+}
+
+/// Elements that share a scale.
+fn block(format: &QuantFormat) -> String {
+    format.tile.map_or(format.block.to_string(), |tile| format!("{} x {}", tile.rows, tile.cols))
 }
 
 /// One format.
@@ -289,8 +296,11 @@ pub fn format(format: &QuantFormat) -> Document {
         format.block,
         n::short(format.block_bits, 7)
     );
+    let tile = format.tile.map_or(String::new(), |tile| {
+        format!(", {} per tile of {} x {}", tile.bits, tile.rows, tile.cols)
+    });
     let extra = format!(
-        "{} bits per output channel, {} per tensor",
+        "{} bits per output channel, {} per tensor{tile}",
         format.channel_bits, format.tensor_bits
     );
     let class = format.class.map_or("storage only: weights are dequantized", ComputeClass::key);

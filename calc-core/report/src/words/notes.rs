@@ -9,10 +9,10 @@ use calc_core::model_arch::ModelArch;
 use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::{ComputeClass, QuantFormat};
-use calc_core::roofline::ComputePath;
+use calc_core::roofline::{ComputePath, Roofs};
 
 use crate::number_text;
-use crate::request::{AnalyzeInputs, EstimateInputs, UsualValue};
+use crate::request::{AnalyzeInputs, EstimateInputs, UsualValue, power_mode};
 
 /// Notes to the answer of `analyze`.
 pub fn analyze_notes(inputs: &AnalyzeInputs, answer: &Analysis) -> Vec<String> {
@@ -85,6 +85,7 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     let precision = &answer.precision;
     // Early, because it can double every byte.
     notes.extend(data_type(inputs));
+    notes.extend(engine_formats(inputs));
     notes.extend(fallbacks(answer, inputs.model.arch.moe.is_some()));
     notes.extend(weight_only(precision.weights, answer.paths.layer));
     if inputs.model.arch.moe.is_some() && precision.experts != precision.weights {
@@ -215,6 +216,26 @@ fn operator_paddings(operator: &Operator, weights: &QuantFormat) -> Vec<String> 
     };
     let both = if hidden == width { vec![hidden] } else { vec![hidden, width] };
     both.into_iter().filter_map(|k| padding(weights, k)).collect()
+}
+
+/// Formats that the request leaves open and that its engine fills.
+fn engine_formats(inputs: &EstimateInputs) -> Option<String> {
+    let (engine, given) = (inputs.engine?, &inputs.precision);
+    let mode = power_mode(&inputs.device, inputs.power_mode.as_deref()).ok()?;
+    let roofs = Roofs::new(&inputs.device, mode).ok()?;
+    let filled = given.of_engine(Some(engine), &inputs.model.arch, &roofs);
+    let list: Vec<String> = [
+        ("weights", Some(given.weights), Some(filled.weights)),
+        ("experts", given.experts, filled.experts),
+        ("activations", given.activations, filled.activations),
+        ("embedding", given.embedding, filled.embedding),
+    ]
+    .into_iter()
+    .filter(|(_, given, filled)| given != filled)
+    .filter_map(|(role, _, filled)| Some(format!("{role} {}", filled?.key)))
+    .collect();
+    (!list.is_empty())
+        .then(|| format!("as {} stores and computes it: {}", engine.key(), list.join(", ")))
 }
 
 /// Engines have no factors of their own yet; a fit replaces the assumed ones.

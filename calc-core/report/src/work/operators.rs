@@ -71,20 +71,32 @@ struct Terms {
     activations: Option<Expr>,
 }
 
-/// Bytes of an element.
+/// Bytes of an element of an input, an output or a cache.
 fn bits(name: &'static str, format: &QuantFormat) -> Expr {
-    let bytes = format.bytes_per_element();
+    let bytes = format.row_bytes_per_element();
     sym(name, bytes, format!("{}{}B", text::short(bytes, 5), text::SPACE))
 }
 
-/// Bytes of a matrix as stored: whole blocks along K, channel and tensor scales.
+/// Bytes of a matrix as stored: whole blocks along K, channel and tensor scales, and a scale for every tile.
 fn stored(format: &QuantFormat, rows: Expr, cols: Expr) -> Expr {
     let bytes = |bits: f64| format!("{}{}B", text::short(bits / 8.0, 6), text::SPACE);
-    let blocks =
-        if format.block == 1 { cols } else { ceiling(over(cols, count("g", format.block))) };
+    let blocks = if format.block == 1 {
+        cols.clone()
+    } else {
+        ceiling(over(cols.clone(), count("g", format.block)))
+    };
     let mut row = times(vec![blocks, sym("s", format.block_bits / 8.0, bytes(format.block_bits))]);
     if format.channel_bits > 0.0 {
         row = plus(vec![row, sym("c", format.channel_bits / 8.0, bytes(format.channel_bits))]);
+    }
+    if let Some(tile) = format.tile {
+        let tiles = |count, name, size| ceiling(over(count, self::count(name, size)));
+        let scales = times(vec![
+            tiles(rows.clone(), "r", tile.rows),
+            tiles(cols, "g", tile.cols),
+            sym("c_t", tile.bits / 8.0, bytes(tile.bits)),
+        ]);
+        return plus(vec![times(vec![rows, row]), scales]);
     }
     let all = times(vec![rows, row]);
     if format.tensor_bits > 0.0 {

@@ -494,7 +494,7 @@ pub(super) static MODELS: [CatalogModel; 20] = [
             lm_head_bias: false,
             max_context: Some(163_840),
         },
-        stored: Stored { weights: &formats::FP8_E4M3, experts: None },
+        stored: Stored { weights: &formats::FP8_BLOCK128, experts: None },
         official_params: Some(671_026_419_200),
         official_source: "DeepSeek-V3 report: 671B total, 37B active; exact main-model count recalled",
         source: "HF config.json copy in ai-dynamo/aiconfigurator@095f58a51 (read)",

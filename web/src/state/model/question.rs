@@ -85,7 +85,13 @@ impl<'a> Question<'a> {
             precision: inputs.formats.over(&inputs.base.stored()),
             stored: inputs.base.stored(),
             formats: inputs.formats,
-            workload: Workload { batch, prompt, context, new_tokens, parallel, speculation },
+            workload: Workload {
+                context,
+                new_tokens,
+                parallel,
+                speculation,
+                ..Workload::new(batch, prompt)
+            },
             weight_size: bits.map(WeightSize::BitsPerWeight),
             drafter: inputs.drafter.filter(|_| speculation.is_some()),
             limit: limit.map(Bytes::from_gb),
