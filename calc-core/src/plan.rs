@@ -367,7 +367,7 @@ fn weight_scale(
 ) -> Result<f64, Error> {
     let computed = weight_bytes(model, precision);
     let known = match size {
-        // What a step streams is known only with the plan.
+        // `Plan::new` scales by the streamed bytes, because it needs the kernels of a step.
         None | Some(WeightSize::Streamed(_)) => return Ok(1.0),
         Some(WeightSize::Total(bytes)) => {
             Bytes::from_gb(real_in_range("weight_gb", bytes.get() / 1e9, WEIGHT_GB.0, WEIGHT_GB.1)?)

@@ -1,5 +1,5 @@
 //! The devices: facts as datasheets give them, row by row with how sure each value is.
-//! What is not here: what others measured (`measured`), and what we assume (`calibration`).
+//! Measurements are in `measured`, assumptions in `calibration`.
 
 mod accelerators;
 mod amd;
@@ -30,7 +30,7 @@ pub fn groups() -> impl Iterator<Item = (&'static str, &'static [Device])> {
     GROUPS.iter().copied()
 }
 
-/// All devices.
+/// Devices of all groups, edge first.
 pub fn all() -> impl Iterator<Item = &'static Device> {
     GROUPS.iter().flat_map(|(_, devices)| devices.iter())
 }

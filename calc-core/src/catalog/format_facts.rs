@@ -1,11 +1,11 @@
-//! What is known of the storage formats beyond their size. Apart from the sizes, because only catalogs show it.
+//! Facts of the storage formats beyond their size: layouts, hardware, accuracy. Only catalogs show them.
 //!
 //! Rows are facts with their sources. One table, so one file.
 
 use crate::provenance::Provenance;
 use crate::quant_format::{FormatFacts, QuantFormat};
 
-/// What is known of a format.
+/// Facts of a format.
 ///
 /// # Panics
 /// For a format that is not of the catalog; a test asks for all of them.

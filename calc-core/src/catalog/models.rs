@@ -37,13 +37,13 @@ pub struct CatalogModel {
     pub name: &'static str,
     /// Repository on the Hugging Face hub.
     pub hf_id: &'static str,
-    /// Family.
+    /// Family, as `llama` or `qwen`.
     pub family: &'static str,
     /// `architectures` entry of its config.json.
     pub architecture: &'static str,
     /// Year of release.
     pub release_year: u16,
-    /// Geometry.
+    /// Layers, heads and widths.
     pub arch: ModelArch,
     /// Formats of the published weights.
     pub stored: Stored,
@@ -53,13 +53,13 @@ pub struct CatalogModel {
     pub official_source: &'static str,
     /// Source of the geometry.
     pub source: &'static str,
-    /// How sure the geometry is.
+    /// Provenance of the geometry.
     pub provenance: Provenance,
-    /// Remarks.
+    /// Remarks for people.
     pub notes: &'static str,
 }
 
-/// All models.
+/// Models of all families.
 pub fn all() -> impl Iterator<Item = &'static CatalogModel> {
     llama::MODELS.iter().chain(&qwen::MODELS).chain(&gemma::MODELS).chain(&others::MODELS)
 }

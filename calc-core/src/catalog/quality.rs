@@ -7,17 +7,17 @@ use crate::quality::{Metric, QualityLoss};
 /// Score of a model before and after quantization, as published.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PublishedLoss {
-    /// Model.
+    /// Model that was quantized.
     pub model: &'static str,
     /// Format and method.
     pub scheme: &'static str,
-    /// What was measured.
+    /// Metric and data set.
     pub metric: &'static str,
-    /// Before.
+    /// Value in 16 bits.
     pub baseline: f64,
-    /// After.
+    /// Value after quantization.
     pub quantized: f64,
-    /// Where it stands.
+    /// Source of the values.
     pub source: &'static str,
 }
 

@@ -77,7 +77,7 @@ const fn plain(key: &'static str, weights: SchemeWeights, quality: QualityLoss) 
     }
 }
 
-/// What all others are compared with: 16 bits.
+/// The baseline of all comparisons: 16 bits.
 pub static BASELINE: Scheme = plain("half", SchemeWeights::Half, q::NONE);
 
 /// All schemes, the baseline first.

@@ -27,7 +27,7 @@ const ENOUGH: f64 = 1e-6;
 /// A change of a logarithm by which slopes are taken.
 const NUDGE: f64 = 1e-3;
 
-/// What is fitted: the logarithms of the constants, and three numbers for each device.
+/// The fitted numbers: the logarithms of the constants, and three factors for each device.
 struct Space {
     devices: Vec<String>,
     start: Vec<f64>,
@@ -87,7 +87,7 @@ impl Space {
     }
 }
 
-/// How much each row counts: rows of one board, model and engine share their weight, and community rows have half.
+/// Weight of each row: rows of one board, model and engine share a weight, and community rows have half.
 /// Steps above the roof, or under a fifth of it with one sequence, are scored but not fitted: they are of something else.
 fn weights(rows: &[&Prepared<'_>]) -> Vec<f64> {
     let mut counts: HashMap<&str, f64> = HashMap::new();
@@ -183,7 +183,7 @@ fn bent(error: f64) -> f64 {
     square.sqrt() // exact everywhere, which a hypotenuse is not
 }
 
-/// How each residual changes with each number; zeros are left out, and a device's numbers touch its own rows only.
+/// The Jacobian: derivative of each residual by each number, without zeros; a device's factors touch its own rows only.
 fn slopes(
     rows: &[&Prepared<'_>],
     space: &Space,

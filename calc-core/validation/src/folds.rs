@@ -2,7 +2,7 @@
 
 use crate::predict::Prepared;
 
-/// What a fold leaves out.
+/// Unit of cross-validation: the rows that a fold holds out together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaveOut {
     /// The rows of one board, model and engine: everything else is known.
@@ -11,7 +11,7 @@ pub enum LeaveOut {
     Device,
     /// A model, or the shapes of an operator.
     Model,
-    /// An engine.
+    /// All rows of one engine.
     Engine,
 }
 
@@ -19,7 +19,7 @@ impl LeaveOut {
     /// In the order of the tables.
     pub const ALL: [Self; 4] = [Self::Group, Self::Device, Self::Model, Self::Engine];
 
-    /// What the tables say of it.
+    /// Title of its tables.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Group => "Left out: a board with a model and an engine at a time",

@@ -27,7 +27,7 @@ pub fn published() -> Result<read::File, String> {
     Ok(file)
 }
 
-/// Its rows, lowered to kernels.
+/// The rows of a file, lowered to kernels.
 ///
 /// # Errors
 /// A row that the model refuses.

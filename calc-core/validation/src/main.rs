@@ -74,7 +74,7 @@ fn cross_validate(leave: LeaveOut, rows: &[Prepared<'_>]) -> Vec<f64> {
     times.into_inner().unwrap_or_default()
 }
 
-/// Where about 80 % of the left-out measurements lie: with the device in the fit, and without.
+/// Intervals that hold about 80 % of the held-out measurements: with the device in the fit, and without.
 fn intervals(rows: &[Prepared<'_>], known: &[f64], unseen: &[f64]) -> Intervals {
     let pair = |keep: &dyn Fn(Set) -> bool| {
         [known, unseen].map(|times| {

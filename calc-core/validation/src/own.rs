@@ -16,15 +16,15 @@ use crate::row::Work;
 
 /// Measurements from which on a floor and an interval are fitted.
 const MANY: usize = 5;
-/// How much longer the longest of them must be than the shortest for a floor.
+/// Least ratio of the longest to the shortest time at which a floor is fitted.
 const SPAN: f64 = 8.0;
-/// How many times as long as at the roof good kernels take.
+/// Slowdown of a good kernel over the roof, where the measurements leave it open.
 const USUAL_MEMORY: f64 = 1.2;
 const USUAL_COMPUTE: f64 = 1.6;
 /// Shares of the roofs that a file may hold.
 const SHARES: (f64, f64) = (1e-4, 10.0);
 
-/// What a row of factors is about.
+/// The kernels that a row of factors applies to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct About {
     engine: Option<Engine>,
@@ -79,7 +79,7 @@ fn own_row(device: &str, about: &About, points: &[Point]) -> Option<OwnRow> {
     Some(OwnRow { factors, points: u32::try_from(points.len()).unwrap_or(u32::MAX) })
 }
 
-/// Where measured over predicted lies, each predicted from the others: 80 % of them.
+/// Interval of measured over predicted that holds 80 % of the points, each predicted from the others.
 fn interval(points: &[Point]) -> Option<Interval> {
     if points.len() < MANY {
         return None;
@@ -105,12 +105,12 @@ pub struct Point {
     pub measured: f64,
 }
 
-/// By how much slower than the roofs, and what a kernel costs beside.
+/// Slowdowns over the roofs, and the fixed cost of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fit {
-    /// Than the bandwidth allows; none where nothing is bound by it.
+    /// Slowdown over the bandwidth; `None` where no point is memory-bound.
     pub memory: Option<f64>,
-    /// Than the peak allows, with tokens without end.
+    /// Slowdown over the peak in the limit of many tokens.
     pub compute: Option<f64>,
     /// Tokens that a product computes for beside its own.
     pub extra: Option<f64>,
@@ -148,7 +148,7 @@ impl Fit {
                 floor: has_floor.then_some(floor * share),
             };
             let found = start.descend(points);
-            // What is beside the rates may have vanished on the way while the rates were still wrong.
+            // The fixed cost can fall to zero while the rates are still wrong, so it starts anew.
             let again = Self { extra: start.extra, floor: start.floor, ..found.0 };
             [found, again.descend(points)].into_iter()
         });
@@ -166,7 +166,7 @@ impl Fit {
         memory.max(compute) + floors + part.rest
     }
 
-    /// What is usual weighs as much as a third of a measurement: it decides what the measurements leave open.
+    /// The usual slowdown weighs a third of a measurement, so it decides only where measurements do not.
     fn cost(&self, points: &[Point]) -> f64 {
         let errors = points.iter().map(|point| ln(self.time(point) / point.measured).abs());
         let usual = [(self.memory, USUAL_MEMORY), (self.compute, USUAL_COMPUTE)];

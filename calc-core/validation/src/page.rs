@@ -1,4 +1,4 @@
-//! What the Trust view of the page needs of every row: one file, with texts that many rows share named once at its head.
+//! The data file of the Trust view: one line per row, with texts that many rows share named once at the head.
 //!
 //! Times are whole nanoseconds, ends of an interval ten-thousandths of the prediction.
 
@@ -17,7 +17,7 @@ const COLUMNS: &str = "id,set,tier,device,engine,what,batch,new,cached,format,ab
 /// Digits of a written time.
 const DIGITS: usize = 4;
 
-/// The file.
+/// Text of the data file.
 pub(crate) fn text(groups: &[Scored<'_>], devices: &[Scored<'_>]) -> String {
     let mut text = String::new();
     for set in Set::ALL {
@@ -68,7 +68,7 @@ fn prediction(scored: &Scored<'_>) -> String {
     format!("{},{},{},{inside}", nanoseconds(scored.predicted), share(low), share(high))
 }
 
-/// What a row is about, and its counts: sequences (tokens of a product), new tokens and cached ones.
+/// Model or shape of a row, with its sequences (tokens of a product), new tokens and cached tokens.
 fn work(row: &Row) -> (String, [u64; 3]) {
     match &row.work {
         Work::Step(step) => {

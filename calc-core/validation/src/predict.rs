@@ -1,4 +1,4 @@
-//! What the model says of a row: its kernels once, and their times under any constants.
+//! Prediction of a row: lowered to kernels once, timed under any constants.
 
 use calc_core::analysis::streamed_format;
 use calc_core::calibration::Calibration;
@@ -16,16 +16,16 @@ use crate::row::{OperatorWork, Row, StepWork, Work};
 /// A row with its kernels at the roof, ready for any constants.
 #[derive(Debug, Clone)]
 pub struct Prepared<'a> {
-    /// The row.
+    /// The measurement.
     pub row: &'a Row,
     /// Sum of the ideal times.
     pub ideal: Seconds,
-    lowered: Kernels,
+    lowered: Lowered,
 }
 
 /// The kernels of a row, and how they run.
 #[derive(Debug, Clone)]
-struct Kernels {
+struct Lowered {
     kernels: Vec<Counted>,
     setting: Setting,
     /// Format of the layers, or of what an operator streams.
@@ -35,11 +35,11 @@ struct Kernels {
 /// Kernels of one kind.
 #[derive(Debug, Clone)]
 pub struct Counted {
-    /// Operator.
+    /// Kind of the operator.
     pub kind: OpKind,
-    /// How often.
+    /// Instances per step.
     pub count: f64,
-    /// What it is made for.
+    /// Shape of one instance.
     pub shape: Shape,
     /// Format of what it streams.
     pub format: &'static QuantFormat,
@@ -55,7 +55,7 @@ pub struct Part {
     pub memory: f64,
     /// Their compute time at the roof.
     pub compute: f64,
-    /// How many they are.
+    /// Number of kernels.
     pub count: f64,
     /// The model's floors of them.
     pub floors: f64,
@@ -67,7 +67,7 @@ impl<'a> Prepared<'a> {
     /// Lowers a row to kernels.
     ///
     /// # Errors
-    /// What the model refuses, in words.
+    /// A request that the model refuses, as a sentence.
     pub fn new(row: &'a Row) -> Result<Self, String> {
         let lowered = match &row.work {
             Work::Step(step) => step_kernels(step),
@@ -96,7 +96,7 @@ impl<'a> Prepared<'a> {
         self.lowered.weights.key
     }
 
-    /// Its kernels told apart: those that `is_about` picks, and the rest.
+    /// The kernels that `is_about` picks apart from the others.
     pub fn part(&self, calibration: &Calibration, is_about: &dyn Fn(&Counted) -> bool) -> Part {
         let row = self.row;
         let tuned = calibration.tuned(&row.device, row.mode.as_ref(), row.engine);
@@ -151,7 +151,7 @@ impl<'a> Prepared<'a> {
     }
 }
 
-fn step_kernels(work: &StepWork) -> Result<Kernels, RequestError> {
+fn step_kernels(work: &StepWork) -> Result<Lowered, RequestError> {
     let plan = Plan::new(work.inputs.request()?)?;
     let step = work.step();
     let mut kernels = Vec::new();
@@ -166,10 +166,10 @@ fn step_kernels(work: &StepWork) -> Result<Kernels, RequestError> {
             format: op.format,
         });
     });
-    Ok(Kernels { kernels, setting: step.setting(), weights: plan.precision.weights })
+    Ok(Lowered { kernels, setting: step.setting(), weights: plan.precision.weights })
 }
 
-fn operator_kernels(work: &OperatorWork) -> Result<Kernels, RequestError> {
+fn operator_kernels(work: &OperatorWork) -> Result<Lowered, RequestError> {
     let (operator, answer) = (work.inputs.operator, work.inputs.analyze()?);
     let format = streamed_format(&operator, &answer.precision);
     let kernel = Counted {
@@ -181,5 +181,5 @@ fn operator_kernels(work: &OperatorWork) -> Result<Kernels, RequestError> {
         time: answer.time,
         format,
     };
-    Ok(Kernels { kernels: vec![kernel], setting: Setting::Alone, weights: format })
+    Ok(Lowered { kernels: vec![kernel], setting: Setting::Alone, weights: format })
 }

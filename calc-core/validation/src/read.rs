@@ -14,7 +14,7 @@ use report::words::core_error;
 
 use crate::row::{OperatorWork, Row, StepWork, Tier, Work};
 
-/// What a file holds.
+/// The rows of a file, and those that were refused.
 #[derive(Debug, Default)]
 pub struct File {
     /// Rows that can be scored.
@@ -188,11 +188,11 @@ impl Cells<'_> {
         let refused = |error: RequestError| error.to_string();
         let work = if let Some(phase) = phase {
             let mut inputs = EstimateInputs::parse(request, library).map_err(refused)?;
-            inputs.device = device.clone();
+            inputs.device.clone_from(&device);
             Work::Step(Box::new(StepWork { inputs, format, phase }))
         } else {
             let mut inputs = AnalyzeInputs::parse(request, library).map_err(refused)?;
-            inputs.device = device.clone();
+            inputs.device.clone_from(&device);
             Work::Operator(Box::new(OperatorWork { inputs, format }))
         };
         Ok(Row {
@@ -212,7 +212,7 @@ impl Cells<'_> {
     }
 }
 
-/// What a row asks of a verb.
+/// A row as a request to `estimate` or `analyze`.
 struct Request {
     /// Flags and their values.
     fields: Vec<(&'static str, String)>,
@@ -261,7 +261,7 @@ fn step(cells: &Cells<'_>) -> Result<Row, String> {
     if cells.text("lm_head") == "skipped" {
         fields.push(("inner_chunk", "true".to_owned()));
     }
-    // What a step reads is known better than the size of a file, and that better than the mean of its bits.
+    // Streamed bytes say most about a step, the size of the file more than its mean bits.
     for (key, column) in [
         ("streamed_gb", "weight_gb_streamed"),
         ("weight_gb", "weight_gb_total"),

@@ -9,7 +9,7 @@ use calc_core::lowering::{Phase, Step};
 use calc_core::units::Seconds;
 use report::request::{AnalyzeInputs, EstimateInputs};
 
-/// How clean a source is: A single-stream and official, B official but less clean, C community.
+/// Quality of a source: A official and single-stream, B official but less clean, C community.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "see above")]
 pub enum Tier {
@@ -21,15 +21,15 @@ pub enum Tier {
 /// A row of a file.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// Its own name.
+    /// Name of the row, or its line.
     pub id: String,
     /// Line of the file.
     pub line: u64,
-    /// How clean the source is; operators are all A.
+    /// Quality of the source; operators are all A.
     pub tier: Tier,
     /// Device, with the bandwidth of the card that was measured.
     pub device: Cow<'static, Device>,
-    /// Power mode.
+    /// Power mode with known clocks.
     pub mode: Option<PowerMode>,
     /// Engine of the profile.
     pub engine: Option<Engine>,
@@ -39,15 +39,15 @@ pub struct Row {
     pub group: String,
     /// The request as flags of `estimate` or `analyze`; the bandwidth of another card than the catalog's is not among them.
     pub request: Vec<(&'static str, String)>,
-    /// What was timed.
+    /// The timed work.
     pub work: Work,
-    /// How long it took.
+    /// Measured time.
     pub measured: Seconds,
     /// Address of the source.
     pub source: String,
 }
 
-/// What was timed.
+/// The work that a row timed.
 #[derive(Debug, Clone)]
 pub enum Work {
     /// A step of a model.
@@ -87,7 +87,7 @@ pub struct OperatorWork {
     pub format: String,
 }
 
-/// What a row counts among.
+/// Sets that errors are stated for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "the names say what each is")]
 pub enum Set {
@@ -112,7 +112,7 @@ impl Set {
         Self::AttentionPrefill,
     ];
 
-    /// Its name.
+    /// Name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::DecodeOne => "decode, batch 1",
@@ -132,7 +132,7 @@ impl Set {
 }
 
 impl Row {
-    /// What it counts among.
+    /// The set that the row belongs to.
     pub fn set(&self) -> Set {
         match &self.work {
             Work::Step(step) => match step.phase {

@@ -8,7 +8,7 @@ use crate::row::{Row, Set, Tier};
 /// A prediction beside its measurement.
 #[derive(Debug, Clone, Copy)]
 pub struct Scored<'a> {
-    /// The row.
+    /// The measurement.
     pub row: &'a Row,
     /// Predicted time [s].
     pub predicted: f64,
@@ -57,13 +57,13 @@ impl Group {
         })
     }
 
-    /// Its name.
+    /// Name in tables.
     pub fn name(self) -> String {
         let tiers = if self.clean { ", tiers A and B" } else { "" };
         format!("{}{tiers}", self.set.name())
     }
 
-    /// Whether a row counts.
+    /// True for a row of this set.
     pub fn holds(self, row: &Row) -> bool {
         row.set() == self.set && !(self.clean && row.tier == Tier::C)
     }

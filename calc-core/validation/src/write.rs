@@ -1,4 +1,4 @@
-//! What a fit leaves in the project: constants as Rust, left-out predictions as CSV, rows for the page, tables as Markdown.
+//! Writes the results of a fit: constants as Rust, held-out predictions as CSV, rows for the page, tables as Markdown.
 
 use std::fmt::Write as _;
 use std::io;
@@ -16,7 +16,7 @@ use crate::page;
 /// Digits of a written number: more would say more than the rows do.
 const DIGITS: usize = 4;
 
-/// Widest line.
+/// Longest line of generated Rust, in characters.
 const WIDTH: usize = 100;
 
 /// The constants as they are written.
@@ -51,7 +51,7 @@ fn round(value: f64) -> f64 {
     format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value)
 }
 
-/// Writes everything.
+/// Writes constants, predictions, the page's rows and the tables.
 pub(crate) fn all(
     root: &Path,
     fitted: &Calibration,
@@ -118,7 +118,7 @@ fn constants(fitted: &Calibration, rows: &[Prepared<'_>]) -> String {
     text
 }
 
-/// Of each row: measured, predicted in the fit, and predicted without the row's group and without its device.
+/// Measured and predicted time of each row: in the fit, without the row's group, and without its device.
 fn left_out(tables: &[(String, Vec<Scored<'_>>)]) -> String {
     let mut text = String::from("id,measured_s,fitted_s,left_out_s,low_s,high_s,unseen_device_s\n");
     let [(_, fitted), (_, rows), (_, device), ..] = tables else { return text };
@@ -166,7 +166,7 @@ fn markdown(tables: &[(String, Vec<Scored<'_>>)]) -> String {
     text
 }
 
-/// What was aimed at before there was a fit: set, number of its table, median and 90th percentile of the absolute error [%].
+/// Targets that were set before the fit: set, number of its table, median and 90th percentile of the absolute error [%].
 const TARGETS: [(&str, Set, usize, f64, f64); 6] = [
     ("decode, batch 1, known device", Set::DecodeOne, 1, 5.0, 15.0),
     ("decode, batch 1, unseen device", Set::DecodeOne, 2, 6.0, 15.0),

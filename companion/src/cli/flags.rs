@@ -78,11 +78,7 @@ static FLAGS: [Flag; 56] = [
     flag("plain", Kind::Switch, "Activation, ffn, moe: without a gate"),
     flag("n_experts", Kind::Number, "Mixture of experts: experts"),
     flag("per_token", Kind::Number, "Mixture of experts: experts that a token uses"),
-    flag(
-        "shared_width",
-        Kind::Number,
-        "Mixture of experts: width of the shared expert; default: none",
-    ),
+    flag("shared_width", Kind::Number, "moe: width of the shared expert; default: none"),
     flag(
         "weights",
         Kind::Format,
@@ -98,23 +94,11 @@ static FLAGS: [Flag; 56] = [
         "Size of all weights in GB (10^9 bytes), as that of a given file",
     ),
     flag("weight_bits", Kind::Number, "Mean bits per weight, for mixes such as Q4_K_M"),
-    flag(
-        "streamed_gb",
-        Kind::Number,
-        "Weights that a decode step reads, in GB (10^9 bytes), where a source states them",
-    ),
+    flag("streamed_gb", Kind::Number, "Weights that a decode step reads, in GB (10^9 bytes)"),
     flag("batch", Kind::Number, "Sequences at once; default 1"),
     flag("prompt", Kind::Number, "Tokens of each prompt; default 512"),
-    flag(
-        "cached_prefix",
-        Kind::Number,
-        "Tokens of each sequence that are in the cache before the prompt; default 0",
-    ),
-    flag(
-        "inner_chunk",
-        Kind::Switch,
-        "The prompt is an inner chunk of a longer one: its step has no LM head",
-    ),
+    flag("cached_prefix", Kind::Number, "Tokens in the cache before the prompt; default 0"),
+    flag("inner_chunk", Kind::Switch, "The prompt is an inner chunk of a longer one: no LM head"),
     flag(
         "context",
         Kind::Number,
