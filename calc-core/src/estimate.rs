@@ -31,6 +31,8 @@ pub struct EstimateRequest<'a> {
     pub device: &'a Device,
     /// Its power mode; `None` for the device's own peaks.
     pub mode: Option<&'a PowerMode>,
+    /// Memory that may be used, if less than the device leaves to a model.
+    pub memory_limit: Option<Bytes>,
     /// Model.
     pub model: &'a ModelArch,
     /// Formats.

@@ -173,8 +173,14 @@ impl<'a> Plan<'a> {
 
     /// Memory of one device of the group.
     pub fn footprint(&self) -> MemoryFootprint {
-        let EstimateRequest { device, workload, .. } = &self.request;
-        footprint(device, self.model(), &self.precision, workload, self.weight_scale)
+        self.footprint_of(&self.request.workload)
+    }
+
+    /// Memory of one device of the group with another workload, split in the same way.
+    pub fn footprint_of(&self, workload: &Workload) -> MemoryFootprint {
+        let EstimateRequest { device, memory_limit, .. } = self.request;
+        let (model, precision) = (self.model(), &self.precision);
+        footprint((device, memory_limit), model, precision, workload, self.weight_scale)
     }
 
     /// KV cache of one device at a context, or at the end of the generation where that is longer.

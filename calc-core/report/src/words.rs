@@ -6,6 +6,7 @@ mod basis;
 mod bench;
 pub mod check;
 mod errors;
+pub mod memory;
 mod notes;
 
 pub use basis::factors_source;

@@ -3,10 +3,11 @@
 use crate::analysis::{Analysis, AnalyzeRequest, Operator, analyze};
 use crate::calibration::{Calibration, Engine};
 use crate::cost::gemm::GemmShape;
-use crate::device::{Device, PowerMode};
+use crate::device::{Device, PowerMode, UsableMemory};
 use crate::error::Error;
 use crate::estimate::{EstimateRequest, mean_power};
 use crate::expected::Expected;
+use crate::footprint::Verdict;
 use crate::lowering::{Phase, Step};
 use crate::op::{OpKind, Traffic};
 use crate::plan::{Plan, StepTotals};
@@ -26,6 +27,8 @@ pub struct ShapeTask<'a> {
     pub device: &'a Device,
     /// Its power mode.
     pub mode: Option<&'a PowerMode>,
+    /// Memory that may be used, if less than the device leaves to a model.
+    pub memory_limit: Option<Bytes>,
     /// Shape in the phase below.
     pub shape: GemmShape,
     /// Phase that the shape belongs to.
@@ -131,7 +134,14 @@ pub struct Outcome {
     /// Memory of one device.
     pub memory: Bytes,
     /// What a model may use of it.
-    pub usable: Bytes,
+    pub usable: UsableMemory,
+}
+
+impl Outcome {
+    /// Whether it fits.
+    pub fn verdict(&self) -> Verdict {
+        Verdict::of(self.memory, self.usable)
+    }
 }
 
 impl<'a> Task<'a> {
@@ -265,7 +275,7 @@ fn run_shape(task: &ShapeTask<'_>, roofs: &Roofs, scheme: &Scheme) -> Result<Out
         whole: own.expected,
         whole_energy: energy,
         memory: own.cost.traffic.total(),
-        usable: task.device.usable_memory(),
+        usable: task.device.usable_memory(task.memory_limit),
     })
 }
 

@@ -159,6 +159,7 @@ fn step_kernels(row: &Row, work: &StepWork) -> Result<(Vec<Counted>, Setting), S
     let request = |weight_size| EstimateRequest {
         device: &row.device,
         mode: row.mode.as_ref(),
+        memory_limit: None,
         model: work.arch,
         precision: work.precision,
         workload,

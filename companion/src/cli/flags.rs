@@ -44,13 +44,18 @@ const fn flag(key: &'static str, kind: Kind, help: &'static str) -> Flag {
 }
 
 /// All of them. A sweep runs through them in this order, the last one fastest.
-static FLAGS: [Flag; 53] = [
+static FLAGS: [Flag; 54] = [
     flag(
         "hardware",
         Kind::Hardware,
         "Device: a key or alias of `ridgepoint hardware`, or a device file",
     ),
     flag("power_mode", Kind::Word, "Power mode of the device; without it the device's own peaks"),
+    flag(
+        "memory_gb",
+        Kind::Number,
+        "Installed memory in GB as it is sold (2^30 bytes), in place of the catalog's",
+    ),
     flag(
         "model",
         Kind::Model,
@@ -136,7 +141,7 @@ static FLAGS: [Flag; 53] = [
         Kind::Word,
         "What the ranking is by: latency (default), throughput, energy, memory",
     ),
-    flag("memory_limit_gb", Kind::Number, "Memory that may be used, in GB (10^9 bytes)"),
+    flag("memory_limit_gb", Kind::Number, "Most memory that may be used, in GB (10^9 bytes)"),
     flag("max_quality_loss", Kind::Number, "Largest loss of quality in percent; default 5"),
     flag("max_tpot_ms", Kind::Number, "Longest time per output token, in ms"),
     flag("max_ttft_ms", Kind::Number, "Longest time to first token, in ms"),
@@ -181,9 +186,11 @@ pub(super) const ANALYZE: [&str; 28] = [
 ];
 
 /// Flags of a model.
-pub(super) const ESTIMATE: [&str; 22] = [
+pub(super) const ESTIMATE: [&str; 24] = [
     "hardware",
     "power_mode",
+    "memory_gb",
+    "memory_limit_gb",
     "model",
     "weights",
     "activations",
@@ -207,9 +214,10 @@ pub(super) const ESTIMATE: [&str; 22] = [
 ];
 
 /// Flags of the adviser: those of one product, of a model, and of the goal.
-pub(super) const RECOMMEND: [&str; 31] = [
+pub(super) const RECOMMEND: [&str; 32] = [
     "hardware",
     "power_mode",
+    "memory_gb",
     "model",
     "m",
     "n",
@@ -242,8 +250,9 @@ pub(super) const RECOMMEND: [&str; 31] = [
 ];
 
 /// Flags of a schedule: the adviser's but for the power mode, which is looked for, and two more.
-pub(super) const SCHEDULE: [&str; 27] = [
+pub(super) const SCHEDULE: [&str; 28] = [
     "hardware",
+    "memory_gb",
     "model",
     "m",
     "n",

@@ -29,6 +29,8 @@ pub struct CheckJson {
     datasheet: RatesJson,
     sustained: SustainedJson,
     share: ShareJson,
+    /// Null for an operator, and where nobody knows how much memory is installed.
+    fits: Option<bool>,
     explanations: Vec<Value>,
 }
 
@@ -92,6 +94,7 @@ impl CheckJson {
                 of_datasheet: answer.share.of_datasheet,
                 of_sustained: answer.share.of_sustained,
             },
+            fits: answer.memory.and_then(|memory| memory.verdict().fits()),
             explanations: answer.explanations.iter().map(|it| explanation(it, answer)).collect(),
         }
     }

@@ -1,11 +1,13 @@
 //! The answer of `estimate`.
 
+use calc_core::device::Device;
 use calc_core::estimate::{Estimate, PhaseEstimate};
-use calc_core::footprint::{MemoryFootprint, Verdict};
+use calc_core::footprint::MemoryFootprint;
 use calc_core::op::Traffic;
 use calc_core::plan::OpRow;
 use calc_core::precision::Precision;
 use calc_core::roofline::Bound;
+use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 use serde::Serialize;
 
@@ -192,20 +194,25 @@ struct MemoryJson {
     activations: f64,
     reserve: f64,
     total: f64,
+    /// Of what the device takes at most where nobody knows how much is installed; `fits` is null then.
     usable: f64,
-    fits: bool,
+    fits: Option<bool>,
+    installed: Option<f64>,
+    platform: &'static str,
 }
 
-impl From<&MemoryFootprint> for MemoryJson {
-    fn from(memory: &MemoryFootprint) -> Self {
+impl MemoryJson {
+    fn new(memory: &MemoryFootprint, device: &Device) -> Self {
         Self {
             weights: memory.weights.get(),
             kv_cache: memory.kv_cache.get(),
             activations: memory.activations.get(),
             reserve: memory.reserve.get(),
             total: memory.total().get(),
-            usable: memory.usable.get(),
-            fits: matches!(memory.verdict(), Verdict::Fits { .. }),
+            usable: memory.usable.bytes.get(),
+            fits: memory.verdict().fits(),
+            installed: device.installed_memory().map(Bytes::get),
+            platform: device.memory_platform.key(),
         }
     }
 }
@@ -260,7 +267,7 @@ impl EstimateJson {
                 end_to_end: answer.end_to_end.into(),
             }),
             factors: FactorsJson::new(answer.tpot.provenance, &answer.basis),
-            memory: (&answer.memory).into(),
+            memory: MemoryJson::new(&answer.memory, &inputs.device),
             energy: EnergyJson {
                 joule_per_token: energy.map(|energy| energy.per_token.get()),
                 watt: energy.map(|energy| energy.power.get()),

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::{ExpectedJson, HardwareJson, SCHEMA};
 use crate::request::{RecommendInputs, RequestError, ScheduleInputs, Subject};
-use crate::words::{advice, apply};
+use crate::words::{advice, apply, memory};
 
 /// The answer to a request, or its refusal, as indented JSON with a line break at the end.
 pub fn pretty(inputs: &RecommendInputs) -> String {
@@ -51,7 +51,7 @@ pub fn recommendation(
             "ttft": ExpectedJson::from(baseline.prefill.expected),
             "tpot": ExpectedJson::from(baseline.decode.expected),
             "memory_bytes": baseline.memory.get(),
-            "fits": baseline.memory <= inputs.bounds.limit(baseline),
+            "fits": baseline.verdict().fits(),
         },
         "best": {
             "prefill": answer.best_prefill.map(|scheme| scheme.key),
@@ -86,7 +86,7 @@ fn goal(inputs: &RecommendInputs) -> Value {
         "objective": inputs.objective.key(),
         "phase": inputs.part.key(),
         "max_quality_loss": bounds.quality,
-        "memory_limit_bytes": bounds.memory.map(calc_core::units::Bytes::get),
+        "memory_limit_bytes": inputs.memory_limit().map(calc_core::units::Bytes::get),
         "max_tpot_s": bounds.tpot.map(calc_core::units::Seconds::get),
         "max_ttft_s": bounds.ttft.map(calc_core::units::Seconds::get),
     })
@@ -119,7 +119,7 @@ fn ranked_row(
         "tpot": ExpectedJson::from(row.outcome.decode.expected),
         "joule_per_token": row.outcome.decode.energy.map(calc_core::units::Joules::get),
         "memory_bytes": row.outcome.memory.get(),
-        "fits": row.outcome.memory <= inputs.bounds.limit(&row.outcome),
+        "fits": row.outcome.verdict().fits(),
         "largest": {
             "batch": room.and_then(|room| room.batch),
             "context": room.and_then(|room| room.context),
@@ -201,6 +201,7 @@ fn memory_step(step: &MemoryStep) -> Value {
 /// What the answer should be read with.
 pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
     let mut notes = Vec::new();
+    notes.extend(memory::unknown(&inputs.device, answer.baseline.usable));
     if answer.ranked.is_empty() {
         notes.push("no scheme meets all bounds; every one is listed with its reason".to_owned());
     }
@@ -232,6 +233,7 @@ pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice]) -> Value {
             "tdp_w": choice.device.tdp.map(|tdp| tdp.value.get()),
             "scheme": scheme_precision(choice.scheme, &choice.outcome.precision),
             "needs_bytes": choice.outcome.memory.get(),
+            "fits": choice.outcome.verdict().fits(),
             "ttft_s": choice.outcome.prefill.expected.time.get(),
             "tpot_s": choice.outcome.decode.expected.time.get(),
         })).collect::<Vec<_>>(),
@@ -244,10 +246,6 @@ pub fn schedule(inputs: &ScheduleInputs, answer: &Schedule) -> Value {
     let mut goal = goal(recommend);
     goal["power_cap_w"] = json!(inputs.power_cap.map(calc_core::units::Watts::get));
     goal["max_batch"] = json!(inputs.max_batch);
-    let modes = answer
-        .unknown_modes
-        .iter()
-        .map(|mode| format!("the clocks of mode {mode} are unknown: it is left out"));
     json!({
         "schema": SCHEMA,
         "hardware": HardwareJson::new(&recommend.device, None),
@@ -255,8 +253,18 @@ pub fn schedule(inputs: &ScheduleInputs, answer: &Schedule) -> Value {
         "goal": goal,
         "ranked": answer.ranked.iter().map(slot).collect::<Vec<_>>(),
         "flips": answer.flips.iter().map(slot_flip).collect::<Vec<_>>(),
-        "notes": modes.collect::<Vec<_>>(),
+        "notes": schedule_notes(inputs, answer),
     })
+}
+
+/// Notes to the answer of `schedule`.
+pub fn schedule_notes(inputs: &ScheduleInputs, answer: &Schedule) -> Vec<String> {
+    let best = answer.ranked.first();
+    let unknown =
+        best.and_then(|slot| memory::unknown(&inputs.recommend.device, slot.outcome.usable));
+    let modes = answer.unknown_modes.iter();
+    let modes = modes.map(|mode| format!("the clocks of mode {mode} are unknown: it is left out"));
+    unknown.into_iter().chain(modes).collect()
 }
 
 fn slot(slot: &Slot) -> Value {
@@ -273,7 +281,7 @@ fn slot(slot: &Slot) -> Value {
         "watt": slot.power.map(calc_core::units::Watts::get),
         "joule_per_token": decode.energy.map(calc_core::units::Joules::get),
         "memory_bytes": memory.get(),
-        "fits": true,
+        "fits": slot.outcome.verdict().fits(),
     })
 }
 

@@ -1,7 +1,6 @@
 //! A model on a device, line by line.
 
 use calc_core::estimate::{Estimate, PhaseEstimate};
-use calc_core::footprint::Verdict;
 use calc_core::parallel::Parallel;
 use calc_core::plan::OpRow;
 
@@ -34,12 +33,10 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
 }
 
 fn verdict(answer: &Estimate) -> String {
-    let fits = match answer.memory.verdict() {
-        Verdict::Fits { headroom } => format!("Fits with {} to spare.", n::bytes(headroom)),
-        Verdict::DoesNotFit { missing } => {
-            format!("Does not fit: {} are missing.", n::bytes(missing))
-        }
-    };
+    let fits = words::memory::fit(answer.memory.total(), answer.memory.usable);
+    if !answer.memory.verdict().may_fit() {
+        return fits;
+    }
     let (bound, roof) =
         (words::bound(answer.decode.bound), n::token_rate(answer.ideal_throughput()));
     if answer.link_unknown {
@@ -121,7 +118,6 @@ fn phases(answer: &Estimate) -> Table {
 
 fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     let m = &answer.memory;
-    let device = &inputs.device;
     out.heading("Memory of one device");
     out.line(format!(
         "weights     {}  all of them; a step reads few rows of the embedding",
@@ -135,18 +131,18 @@ fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     ));
     out.line(format!("activations {}", n::bytes(m.activations)));
     out.line(format!("reserve     {}  (assumed)", n::bytes(m.reserve)));
-    let shared = if device.unified_memory { " * 0.925: host and GPU share it" } else { "" };
     out.line(format!(
-        "total       {}  of {} usable = {}{shared}",
+        "total       {}  of {} usable = {}",
         n::bytes(m.total()),
-        n::bytes(m.usable),
-        n::capacity(device.memory.value)
+        n::bytes(m.usable.bytes),
+        words::memory::origin(&inputs.device, m.usable)
     ));
 }
 
 fn latency(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     let w = &inputs.workload;
-    out.heading("Time and energy");
+    let fits = answer.memory.verdict().may_fit();
+    out.heading(if fits { "Time and energy" } else { "Time and energy, if it fitted" });
     if answer.link_unknown {
         out.line("unknown, because nobody has published the link between the devices");
         return;

@@ -4,7 +4,7 @@ use calc_core::recommend::{DeviceChoice, MemoryStep, Ranked, RecommendRequest, R
 use calc_core::schedule::{Schedule, Slot};
 
 use super::Document;
-use crate::json::recommend::notes;
+use crate::json::recommend::{notes, schedule_notes};
 use crate::number_text as n;
 use crate::request::{RecommendInputs, ScheduleInputs, Subject};
 use crate::table::{Align, Table};
@@ -189,10 +189,7 @@ pub fn schedule(inputs: &ScheduleInputs, answer: &Schedule) -> Document {
             out.line(advice::slot_flip(flip));
         }
     }
-    let unknown = |mode: &calc_core::text::Text| {
-        format!("the clocks of mode {mode} are unknown: it is left out")
-    };
-    out.notes(answer.unknown_modes.iter().map(unknown).collect());
+    out.notes(schedule_notes(inputs, answer));
     out
 }
 

@@ -165,7 +165,11 @@ pub fn dropped(reason: &Drop, loss: &QualityLoss) -> String {
             format!("{}, and {bound}{}% are allowed", quality(loss), n::SPACE)
         }
         Drop::Memory { needs, limit } => {
-            format!("needs {} of {}", n::bytes(*needs), n::bytes(*limit))
+            format!(
+                "needs {}, {}",
+                n::bytes(*needs),
+                super::memory::shortage(*needs - *limit, *limit)
+            )
         }
         Drop::Tpot { takes, bound } => {
             format!("{} per token, {} allowed", n::time(*takes), n::time(*bound))

@@ -38,7 +38,16 @@ pub fn sentence(answer: &Check) -> String {
         Pace::Fast => format!(" It is {} times as fast as expected.", n::short(1.0 / times, 3)),
         Pace::Slow => format!(" It takes {} times as long as expected.", n::short(times, 3)),
     };
-    format!("{}: {judged}{paced}", advice::capital(verdict(answer.verdict)))
+    let judged = format!("{}: {judged}{paced}", advice::capital(verdict(answer.verdict)));
+    match answer.memory {
+        Some(memory) if !memory.verdict().may_fit() => {
+            format!(
+                "{} Judged by the roofs alone: {judged}",
+                super::memory::fit(memory.total(), memory.usable)
+            )
+        }
+        Some(_) | None => judged,
+    }
 }
 
 /// A row of [`rates`]: what, the claim, the datasheet, what practice sustains, and where that comes from.
@@ -91,9 +100,8 @@ pub fn explanation(found: &Explanation, answer: &Check) -> String {
             expected(&Span { ideal: answer.ideal, expected: answer.expected })
         ),
         Explanation::DoesNotFit { needs, usable } => format!(
-            "It does not fit: it needs {} of {}. Something else was run, or part of it elsewhere.",
-            n::bytes(*needs),
-            n::bytes(*usable)
+            "It does not fit: {}. Something else was run, or part of it elsewhere.",
+            super::memory::shortage(*needs - *usable, *usable)
         ),
         Explanation::Format { format, activations, bits, span } if above => format!(
             "Another format: {} is the widest that makes it possible, at {}.",

@@ -89,9 +89,12 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
         ));
     }
     if let Verdict::DoesNotFit { missing } = answer.memory.verdict() {
-        let missing = number_text::bytes(missing);
-        notes.push(format!("it does not fit: {missing} are missing; the times assume that it did"));
+        let short = super::memory::shortage(missing, answer.memory.usable.bytes);
+        notes.push(format!(
+            "it does not fit: {short}; the times are those of a device with enough memory"
+        ));
     }
+    notes.extend(super::memory::unknown(&inputs.device, answer.memory.usable));
     if let Some(max) = inputs.model.arch.max_context
         && inputs.workload.longest() > max
     {

@@ -170,6 +170,7 @@ mod tests {
             EstimateRequest {
                 device: catalog::device("jetson_orin_nano_8gb_super").expect("catalog key"),
                 mode: None,
+                memory_limit: None,
                 model: &model.arch,
                 precision: PrecisionChoice::weights(&catalog::formats::FP16),
                 workload: Workload { context: 4096, ..Workload::new(1, 512) },

@@ -1,6 +1,7 @@
 //! The memory bar: parts, capacity, and what would make it fit.
 
-use calc_core::footprint::{MemoryFootprint, Verdict};
+use calc_core::device::UsableMemory;
+use calc_core::footprint::MemoryFootprint;
 use calc_core::plan::Plan;
 use calc_core::provenance::Provenance;
 use calc_core::workload::Workload;
@@ -29,7 +30,7 @@ pub struct Part {
 pub struct MemoryBar {
     /// What it comes to.
     pub sentence: String,
-    /// It fits.
+    /// False when it is known not to fit.
     pub fits: bool,
     /// The parts, in the order of the bar.
     pub parts: Vec<Part>,
@@ -52,9 +53,9 @@ pub fn bar(
     memory: &MemoryFootprint,
     room: Room,
 ) -> MemoryBar {
-    let fits = matches!(memory.verdict(), Verdict::Fits { .. });
+    let fits = memory.verdict().may_fit();
     let changes = fit::changes(question, plan, room);
-    let whole = memory.total().max(memory.usable);
+    let whole = memory.total().max(memory.usable.bytes);
     let part = |key, name, value, formula: &str, provenance| Part {
         key,
         name,
@@ -98,12 +99,17 @@ pub fn bar(
                 Provenance::Assumed,
             ),
         ],
-        capacity: 100.0 * (memory.usable / whole),
-        capacity_text: format!("{} usable", text::bytes(memory.usable)),
+        capacity: 100.0 * (memory.usable.bytes / whole),
+        capacity_text: capacity_text(memory.usable),
         room: room_text(fits, room, &changes),
         changes,
         workload: question.workload,
     }
+}
+
+fn capacity_text(usable: UsableMemory) -> String {
+    let most = if usable.is_known { "" } else { "at most " };
+    format!("{most}{} usable", text::bytes(usable.bytes))
 }
 
 fn room_text(fits: bool, room: Room, changes: &[Change]) -> String {
