@@ -115,7 +115,7 @@ fn improve<'d>(
         let fixed = plan.footprint();
         for &context in request.contexts {
             points += 1;
-            let memory = fixed.total() - fixed.kv_cache + plan.kv_cache_at(context);
+            let memory = fixed.total() - fixed.kv_caches() + plan.kv_caches_at(context);
             if !Verdict::of(memory, fixed.usable).may_fit() {
                 continue;
             }

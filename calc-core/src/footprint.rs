@@ -24,8 +24,28 @@ pub struct MemoryFootprint {
     pub activations: Bytes,
     /// Runtime, driver context, workspaces; assumed.
     pub reserve: Bytes,
+    /// The model that drafts, whole on this device.
+    pub draft: Option<DraftMemory>,
     /// Memory that a model may use.
     pub usable: UsableMemory,
+}
+
+/// What the draft model of speculative decoding needs beside the model that it drafts for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DraftMemory {
+    /// All its weights.
+    pub weights: Bytes,
+    /// Keys, values and recurrent state of all sequences.
+    pub kv_cache: Bytes,
+    /// The largest working set of a single operator of prefill.
+    pub activations: Bytes,
+}
+
+impl DraftMemory {
+    /// The sum of the three.
+    pub fn total(&self) -> Bytes {
+        self.weights + self.kv_cache + self.activations
+    }
 }
 
 /// Whether it fits: an answer, not an error.
@@ -82,7 +102,22 @@ impl Verdict {
 impl MemoryFootprint {
     /// All of it.
     pub fn total(&self) -> Bytes {
+        self.own() + self.draft.map_or(Bytes::ZERO, |draft| draft.total())
+    }
+
+    /// Everything but the draft model.
+    fn own(&self) -> Bytes {
         self.weights + self.kv_cache + self.activations + self.reserve
+    }
+
+    /// Memory of a group of devices that all hold as much as this one; the draft model is on one of them.
+    pub fn group_total(&self, devices: u64) -> Bytes {
+        self.own() * devices as f64 + self.draft.map_or(Bytes::ZERO, |draft| draft.total())
+    }
+
+    /// KV caches of the model and of its draft model.
+    pub fn kv_caches(&self) -> Bytes {
+        self.kv_cache + self.draft.map_or(Bytes::ZERO, |draft| draft.kv_cache)
     }
 
     /// Whether it fits.
@@ -120,6 +155,7 @@ pub(crate) fn footprint(
         kv_cache: kv_cache_bytes(model, precision, workload.batch, workload.longest()) * layers,
         activations: activation_bytes(model, precision, workload),
         reserve: reserve(device.class),
+        draft: None,
         usable: device.usable_memory(limit),
     }
 }

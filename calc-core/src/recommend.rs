@@ -24,7 +24,7 @@ use crate::units::{Bytes, Joules, Seconds};
 pub use bounds::{Bounds, Drop, USUAL_QUALITY};
 pub use flips::{Cause, Change, Flip};
 pub(crate) use inverse::largest;
-pub use inverse::{DeviceChoice, MemoryStep, Room, devices, memory_steps, room};
+pub use inverse::{DeviceChoice, End, Largest, MemoryStep, Room, devices, memory_steps, room};
 pub use task::{Axis, ModelTask, Outcome, PREFILL_ROWS, PhaseWork, ShapeTask, Task};
 
 /// What the ranking is by. Less is better in all of them.

@@ -32,6 +32,7 @@ pub struct CheckJson {
     /// Null for an operator, and where nobody knows how much memory is installed.
     fits: Option<bool>,
     explanations: Vec<Value>,
+    notes: Vec<String>,
 }
 
 /// What the time is of.
@@ -96,6 +97,7 @@ impl CheckJson {
             },
             fits: answer.memory.and_then(|memory| memory.verdict().fits()),
             explanations: answer.explanations.iter().map(|it| explanation(it, answer)).collect(),
+            notes: words::notes(inputs, answer),
         }
     }
 }

@@ -4,7 +4,7 @@ use calc_core::error::Error;
 use calc_core::precision::Precision;
 use calc_core::quality::QualityLoss;
 use calc_core::recommend::{
-    DeviceChoice, Dropped, MemoryStep, Outcome, Ranked, RecommendRequest, Recommendation,
+    DeviceChoice, Dropped, MemoryStep, Outcome, Ranked, RecommendRequest, Recommendation, Room,
     memory_steps, recommend, room,
 };
 use calc_core::schedule::{Schedule, Slot, SlotFlip};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::{ExpectedJson, HardwareJson, SCHEMA};
 use crate::request::{RecommendInputs, RequestError, ScheduleInputs, Subject};
-use crate::words::{advice, apply, memory};
+use crate::words::{advice, apply, context_note, memory};
 
 /// The answer to a request, or its refusal, as indented JSON with a line break at the end.
 pub fn pretty(inputs: &RecommendInputs) -> String {
@@ -120,10 +120,7 @@ fn ranked_row(
         "joule_per_token": row.outcome.decode.energy.map(calc_core::units::Joules::get),
         "memory_bytes": row.outcome.memory.get(),
         "fits": row.outcome.verdict().fits(),
-        "largest": {
-            "batch": room.and_then(|room| room.batch),
-            "context": room.and_then(|room| room.context),
-        },
+        "largest": room_json(room),
         "quality": quality(&row.quality),
         "reason": {
             "regime": regime_key(row),
@@ -132,6 +129,17 @@ fn ranked_row(
         "flips": flips,
         "apply": apply_json(inputs, row.scheme),
     }))
+}
+
+/// How far the workload can grow, and whether memory, a bound on time or the model ends it.
+fn room_json(room: Option<Room>) -> Value {
+    let (batch, context) = room.map_or((None, None), |room| (room.batch, room.context));
+    json!({
+        "batch": batch.map(|most| most.value),
+        "batch_end": batch.map(|most| most.end.key()),
+        "context": context.map(|most| most.value),
+        "context_end": context.map(|most| most.end.key()),
+    })
 }
 
 fn regime_key(row: &Ranked) -> &'static str {
@@ -202,6 +210,7 @@ fn memory_step(step: &MemoryStep) -> Value {
 pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(memory::unknown(&inputs.device, answer.baseline.usable));
+    notes.extend(subject_note(&inputs.subject));
     if answer.ranked.is_empty() {
         notes.push("no scheme meets all bounds; every one is listed with its reason".to_owned());
     }
@@ -264,7 +273,16 @@ pub fn schedule_notes(inputs: &ScheduleInputs, answer: &Schedule) -> Vec<String>
         best.and_then(|slot| memory::unknown(&inputs.recommend.device, slot.outcome.usable));
     let modes = answer.unknown_modes.iter();
     let modes = modes.map(|mode| format!("the clocks of mode {mode} are unknown: it is left out"));
-    unknown.into_iter().chain(modes).collect()
+    let context = subject_note(&inputs.recommend.subject);
+    unknown.into_iter().chain(context).chain(modes).collect()
+}
+
+/// A context that the model is not made for.
+fn subject_note(subject: &Subject) -> Option<String> {
+    match subject {
+        Subject::Shape { .. } => None,
+        Subject::Model(inputs) => context_note(inputs),
+    }
 }
 
 fn slot(slot: &Slot) -> Value {

@@ -40,6 +40,7 @@ pub fn check(inputs: &CheckInputs, answer: &Check) -> Document {
     for explanation in words::check::explanations(answer) {
         out.line(explanation);
     }
+    out.notes(words::check::notes(inputs, answer));
     out
 }
 

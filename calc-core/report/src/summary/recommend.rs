@@ -152,12 +152,13 @@ pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice]) -> Document {
         ("first token", Align::Right),
     ]);
     for choice in found {
+        let most = if choice.outcome.usable.is_known { "" } else { "at most " };
         let watts = choice.device.tdp.map_or("unknown".into(), |tdp| {
             format!("{}{}W", n::short(tdp.value.get(), 4), n::SPACE)
         });
         table.push(vec![
             choice.device.key.to_string(),
-            n::capacity(choice.device.memory.value),
+            format!("{most}{}", n::capacity(choice.device.memory.value)),
             watts,
             advice::scheme_name(choice.scheme),
             n::bytes(choice.outcome.memory),

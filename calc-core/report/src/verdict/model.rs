@@ -173,17 +173,26 @@ pub fn operator(row: &OpRow, step_ideal: Seconds, share: f64) -> Explanation {
 }
 
 /// What the memory comes to, in a sentence.
-pub fn memory(memory: &MemoryFootprint) -> String {
+pub fn memory(memory: &MemoryFootprint, devices: u64) -> String {
+    let all = match devices {
+        1 => String::new(),
+        many => {
+            format!(" Per device: {many} devices hold {}.", text::bytes(memory.group_total(many)))
+        }
+    };
     let (total, usable) = (text::bytes(memory.total()), text::bytes(memory.usable.bytes));
     match memory.verdict() {
         Verdict::Fits { headroom } => {
-            format!("{total} of {usable} that a model may use; {} are left.", text::bytes(headroom))
+            format!(
+                "{total} of {usable} that a model may use; {} are left.{all}",
+                text::bytes(headroom)
+            )
         }
         Verdict::DoesNotFit { missing } => {
-            format!("{total} needed, {usable} usable; {} short.", text::bytes(missing))
+            format!("{total} needed, {usable} usable; {} short.{all}", text::bytes(missing))
         }
         Verdict::Unknown { .. } => format!(
-            "{total} needed; how much memory is installed is not known, at most {usable} usable."
+            "{total} needed; how much memory is installed is not known, at most {usable} usable.{all}"
         ),
     }
 }

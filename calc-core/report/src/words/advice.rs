@@ -3,7 +3,7 @@
 use calc_core::expected::Expected;
 use calc_core::quality::{Metric, QualityLoss};
 use calc_core::recommend::{
-    Axis, Cause, Change, Drop, Flip, Outcome, Part, PhaseWork, Ranked, Regime, Task,
+    Axis, Cause, Change, Drop, End, Flip, Largest, Outcome, Part, PhaseWork, Ranked, Regime, Task,
 };
 use calc_core::schedule::{Slot, SlotFlip};
 use calc_core::scheme::{BadShape, Method, NoKernel, Scheme, SchemeWeights};
@@ -179,6 +179,15 @@ pub fn dropped(reason: &Drop, loss: &QualityLoss) -> String {
         }
         Drop::Refused(error) => core_error(error),
     }
+}
+
+/// The largest value of an axis, with the end that the model sets: `40 960 (all that the model is made for)`.
+pub fn largest(most: Largest) -> String {
+    let end = match most.end {
+        End::Model => " (all that the model is made for)",
+        End::Memory | End::Time | End::Range => "",
+    };
+    format!("{}{end}", n::count(most.value))
 }
 
 /// From where on: `batch ≥ 48`.

@@ -4,8 +4,9 @@ use calc_core::check::{Check, Drafts, Explanation, Pace, Verdict};
 use calc_core::plan::Span;
 use calc_core::quant_format::QuantFormat;
 
-use super::advice;
+use super::{advice, context_note};
 use crate::number_text as n;
+use crate::request::{CheckInputs, Done};
 use crate::verdict::class_name;
 
 /// The verdict in few words, as scripts get it.
@@ -41,10 +42,7 @@ pub fn sentence(answer: &Check) -> String {
     let judged = format!("{}: {judged}{paced}", advice::capital(verdict(answer.verdict)));
     match answer.memory {
         Some(memory) if !memory.verdict().may_fit() => {
-            format!(
-                "{} Judged by the roofs alone: {judged}",
-                super::memory::fit(memory.total(), memory.usable)
-            )
+            format!("{} Judged by the roofs alone: {judged}", super::memory::fit(&memory, 1))
         }
         Some(_) | None => judged,
     }
@@ -89,6 +87,14 @@ pub fn explanations(answer: &Check) -> Vec<String> {
         )];
     }
     answer.explanations.iter().map(|found| explanation(found, answer)).collect()
+}
+
+/// What a judged model should be read with.
+pub fn notes(inputs: &CheckInputs, answer: &Check) -> Vec<String> {
+    let (Done::Token(model) | Done::Answer(model)) = &inputs.done else { return Vec::new() };
+    let usable = answer.memory.map(|memory| memory.usable);
+    let unknown = usable.and_then(|usable| super::memory::unknown(&model.device, usable));
+    context_note(model).into_iter().chain(unknown).collect()
 }
 
 /// One explanation with its numbers.

@@ -1,20 +1,25 @@
 //! Whether a model fits, and how much memory there is for it.
 
 use calc_core::device::{Device, MemoryPlatform, UsableMemory};
-use calc_core::footprint::Verdict;
+use calc_core::footprint::{MemoryFootprint, Verdict};
 use calc_core::units::Bytes;
 
 use crate::number_text as n;
 
-/// Whether so much memory fits: `Does not fit: 40.5 GB short of 25.8 GB usable.`
-pub fn fit(needs: Bytes, usable: UsableMemory) -> String {
+/// Whether a model fits on each of so many devices: `Does not fit: 40.5 GB short of 25.8 GB usable.`
+pub fn fit(memory: &MemoryFootprint, devices: u64) -> String {
+    let (needs, usable) = (memory.total(), memory.usable);
+    let each = match devices {
+        0 | 1 => String::new(),
+        many => format!(" on each of {many} devices"),
+    };
     match Verdict::of(needs, usable) {
-        Verdict::Fits { headroom } => format!("Fits with {} to spare.", n::bytes(headroom)),
+        Verdict::Fits { headroom } => format!("Fits with {} to spare{each}.", n::bytes(headroom)),
         Verdict::DoesNotFit { missing } => {
-            format!("Does not fit: {}.", shortage(missing, usable.bytes))
+            format!("Does not fit: {}{each}.", shortage(missing, usable.bytes))
         }
         Verdict::Unknown { most } => format!(
-            "Needs {}; how much memory is installed is not known, at most {} would be usable.",
+            "Needs {}{each}; how much memory is installed is not known, at most {} would be usable.",
             n::bytes(needs),
             n::bytes(most)
         ),
@@ -62,27 +67,43 @@ mod tests {
     use super::*;
     use calc_core::catalog;
 
+    fn fit(gb: f64, usable: UsableMemory, devices: u64) -> String {
+        let weights = Bytes::from_gb(gb);
+        let (kv_cache, activations, reserve) = (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
+        let memory =
+            MemoryFootprint { weights, kv_cache, activations, reserve, draft: None, usable };
+        super::fit(&memory, devices)
+    }
+
     #[test]
     fn what_does_not_fit_says_first_by_how_much_it_is_short() {
         let device = catalog::device("rtx_4090").expect("catalog key");
         let usable = device.usable_memory(None);
-        let text = fit(Bytes::from_gb(66.3), usable);
-        assert_eq!(text, "Does not fit: 40.5\u{202f}GB short of 25.8\u{202f}GB usable.");
-        assert_eq!(fit(Bytes::from_gb(5.8), usable), "Fits with 20.0\u{202f}GB to spare.");
+        for (needs, devices, text) in [
+            (66.3, 1, "Does not fit: 40.5\u{202f}GB short of 25.8\u{202f}GB usable."),
+            (
+                66.3,
+                2,
+                "Does not fit: 40.5\u{202f}GB short of 25.8\u{202f}GB usable on each of 2 devices.",
+            ),
+            (5.8, 1, "Fits with 20.0\u{202f}GB to spare."),
+        ] {
+            assert_eq!(fit(needs, usable, devices), text);
+        }
     }
 
     #[test]
     fn a_processor_is_not_said_to_fit() {
         let device = catalog::device("epyc_9654").expect("catalog key");
         let usable = device.usable_memory(None);
-        let text = fit(Bytes::from_gb(16.1), usable);
+        let text = fit(16.1, usable, 1);
         assert!(
             text.starts_with("Needs 16.1\u{202f}GB; how much memory is installed is not known"),
             "{text}"
         );
-        assert!(unknown(device, usable).is_some_and(|text| text.contains("at most 6144")));
+        assert!(unknown(device, usable).is_some_and(|text| text.contains("at most 6")));
         let told = device.clone().with_memory(Bytes::from_gib(64.0));
-        assert!(fit(Bytes::from_gb(16.1), told.usable_memory(None)).starts_with("Fits with"));
+        assert!(fit(16.1, told.usable_memory(None), 1).starts_with("Fits with"));
         assert_eq!(unknown(&told, told.usable_memory(None)), None);
     }
 

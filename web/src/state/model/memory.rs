@@ -1,9 +1,10 @@
 //! The memory bar: parts, capacity, and what would make it fit.
 
 use calc_core::device::UsableMemory;
-use calc_core::footprint::MemoryFootprint;
+use calc_core::footprint::{DraftMemory, MemoryFootprint};
 use calc_core::plan::Plan;
 use calc_core::provenance::Provenance;
+use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 use report::number_text as text;
 use report::verdict::model as say;
@@ -66,28 +67,29 @@ pub fn bar(
         percent: 100.0 * (value / whole),
     };
     let derived = Provenance::Derived;
+    let drafts = |part: fn(&DraftMemory) -> Bytes| memory.draft.as_ref().map_or(Bytes::ZERO, part);
     MemoryBar {
-        sentence: say::memory(memory),
+        sentence: say::memory(memory, question.workload.parallel.devices()),
         fits,
         parts: vec![
             part(
                 "weights",
                 "Weights",
-                memory.weights,
-                "every matrix in its format with its scales, embedding and LM head included",
+                memory.weights + drafts(|draft| draft.weights),
+                "every matrix in its format with its scales, embedding, LM head and draft model included",
                 derived,
             ),
             part(
                 "kv",
                 "KV cache",
-                memory.kv_cache,
+                memory.kv_caches(),
                 "batch × longest sequence × what a token keeps in every layer",
                 derived,
             ),
             part(
                 "acts",
                 "Activations",
-                memory.activations,
+                memory.activations + drafts(|draft| draft.activations),
                 "the largest working set of one operator of the prompt",
                 derived,
             ),
@@ -101,7 +103,7 @@ pub fn bar(
         ],
         capacity: 100.0 * (memory.usable.bytes / whole),
         capacity_text: capacity_text(memory.usable),
-        room: room_text(fits, room, &changes),
+        room: room_text(fits, room, question.arch.max_context, &changes),
         changes,
         workload: question.workload,
     }
@@ -112,12 +114,15 @@ fn capacity_text(usable: UsableMemory) -> String {
     format!("{most}{} usable", text::bytes(usable.bytes))
 }
 
-fn room_text(fits: bool, room: Room, changes: &[Change]) -> String {
+/// How far batch and context can grow; the context not beyond what the model is made for.
+fn room_text(fits: bool, room: Room, longest: Option<u64>, changes: &[Change]) -> String {
+    let beyond = longest.filter(|longest| *longest < room.tokens);
     match (fits, changes) {
         (true, _) => format!(
-            "There is room for a batch of {} at this length, or for {} tokens at this batch.",
+            "There is room for a batch of {} at this length, or for {} tokens at this batch{}.",
             text::count(room.batch),
-            text::count(room.tokens)
+            text::count(beyond.unwrap_or(room.tokens)),
+            if beyond.is_some() { ", which is all that the model is made for" } else { "" }
         ),
         (false, []) => {
             "No batch, context, weights of 2 bits or more, or split over 16 devices makes it fit."
