@@ -3,7 +3,7 @@
 pub mod inverse;
 pub mod question;
 
-use calc_core::estimate::WeightSize;
+use calc_core::estimate::{EstimateRequest, WeightSize};
 use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::QuantFormat;
@@ -14,7 +14,8 @@ use calc_core::scheme::{Scheme, SchemeWeights};
 use calc_core::units::Seconds;
 use report::number_text as text;
 use report::verdict::explain::Explanation;
-use report::words::{advice, apply, core_error};
+use report::words::apply::{self, Deployment};
+use report::words::{advice, core_error};
 
 use super::derived::Cell;
 use super::inputs::Inputs;
@@ -315,11 +316,16 @@ fn refusal(row: &Dropped) -> Refusal {
 }
 
 fn ways(scheme: &Scheme, request: &RecommendRequest<'_>, called: Called<'_>) -> Vec<Way> {
-    let workload = match &request.task {
-        Task::Shape(_) => None,
-        Task::Model(task) => Some(&task.request.workload),
+    let (served, kv_cache) = match &request.task {
+        Task::Shape(_) => (None, None),
+        Task::Model(task) => {
+            let EstimateRequest { model, workload, precision, .. } = &task.request;
+            (Some((*model, workload)), precision.kv_cache)
+        }
     };
-    let apply = apply::apply(scheme, called.model.unwrap_or("MODEL"), workload);
+    let model = called.model.unwrap_or("MODEL");
+    let to = Deployment { model, device: request.task.device(), served, kv_cache };
+    let apply = apply::apply(scheme, &to);
     let mut ways = Vec::new();
     let mut way = |tool: &str, text: Option<String>| {
         ways.extend(text.map(|text| Way { tool: tool.to_owned(), text }));

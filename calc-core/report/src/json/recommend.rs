@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 
 use super::{ExpectedJson, HardwareJson, SCHEMA};
 use crate::request::{RecommendInputs, RequestError, ScheduleInputs, Subject};
-use crate::words::{advice, apply, context_note, memory};
+use crate::words::apply::{self, Deployment};
+use crate::words::{advice, context_note, memory};
 
 /// The answer to a request, or its refusal, as indented JSON with a line break at the end.
 pub fn pretty(inputs: &RecommendInputs) -> String {
@@ -172,11 +173,7 @@ fn quality(loss: &QualityLoss) -> Value {
 }
 
 fn apply_json(inputs: &RecommendInputs, scheme: &Scheme) -> Value {
-    let (model, workload) = match &inputs.subject {
-        Subject::Shape { .. } => ("MODEL", None),
-        Subject::Model(model) => (model.model.hub_name(), Some(&model.workload)),
-    };
-    let ways = apply::apply(scheme, model, workload);
+    let ways = apply::apply(scheme, &Deployment::of(inputs));
     json!({
         // Our own quantizer is not in this version.
         "own": null,

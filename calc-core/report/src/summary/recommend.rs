@@ -8,7 +8,8 @@ use crate::json::recommend::{notes, schedule_notes};
 use crate::number_text as n;
 use crate::request::{RecommendInputs, ScheduleInputs, Subject};
 use crate::table::{Align, Table};
-use crate::words::{advice, apply};
+use crate::words::advice;
+use crate::words::apply::{self, Deployment};
 
 /// A recommendation.
 pub fn recommendation(
@@ -98,11 +99,7 @@ fn flips(out: &mut Document, answer: &Recommendation) {
 }
 
 fn ways(out: &mut Document, inputs: &RecommendInputs, first: &Ranked) {
-    let (model, workload) = match &inputs.subject {
-        Subject::Shape { .. } => ("MODEL", None),
-        Subject::Model(model) => (model.model.hub_name(), Some(&model.workload)),
-    };
-    let ways = apply::apply(first.scheme, model, workload);
+    let ways = apply::apply(first.scheme, &Deployment::of(inputs));
     out.heading(format!("Apply {}", advice::scheme_name(first.scheme)));
     if let Some(way) = ways.torchao {
         out.line(format!("torchao ≥ {}  {}", way.min_version, way.config));
