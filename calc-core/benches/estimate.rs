@@ -23,6 +23,7 @@ fn request<'a>(
     EstimateRequest {
         device,
         mode: None,
+        memory_limit: None,
         model,
         precision: PrecisionChoice::weights(weights),
         workload: Workload::new(1, 1024),

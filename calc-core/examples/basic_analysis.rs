@@ -42,6 +42,7 @@ fn analyze() -> Result<Roofline, RequestError> {
         let answer = estimate(EstimateRequest {
             device,
             mode,
+            memory_limit: None,
             model,
             precision,
             workload,

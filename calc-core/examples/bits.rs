@@ -72,6 +72,7 @@ fn main() {
             let request = EstimateRequest {
                 device,
                 mode: None,
+                memory_limit: None,
                 model,
                 precision,
                 workload,

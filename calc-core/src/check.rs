@@ -16,6 +16,7 @@ use alloc::vec::Vec;
 
 use crate::error::{Error, real_in_range};
 use crate::expected::Expected;
+use crate::footprint::MemoryFootprint;
 use crate::op::OpCost;
 use crate::provenance::Fact;
 use crate::quant_format::ComputeClass;
@@ -126,6 +127,8 @@ pub struct Check {
     pub verdict: Verdict,
     /// Against the expected time.
     pub pace: Pace,
+    /// Memory of one device; an operator asks for none.
+    pub memory: Option<MemoryFootprint>,
     /// What could explain it; empty when nothing that was tried does.
     pub explanations: Vec<Explanation>,
 }
@@ -189,6 +192,7 @@ pub fn check(request: &CheckRequest<'_>) -> Result<Check, Error> {
         share,
         verdict: verdict(time, ideal, share),
         pace,
+        memory: own.memory,
         explanations: explain::explanations(request, &own, time, pace),
     })
 }

@@ -1,6 +1,10 @@
 //! What a datasheet says of a device and of its power modes, and beside it the rates that only a measurement has. What is not
 //! here: measurements of what a datasheet states, too (`catalog::devices::MEASURED`), correction factors (`calibration`), and what follows from the facts (`roofline`).
 
+mod memory;
+
+pub use memory::{MemoryPlatform, UsableMemory};
+
 use crate::error::Error;
 use crate::provenance::{Fact, Provenance};
 use crate::quant_format::ComputeClass;
@@ -117,12 +121,12 @@ pub struct Device {
     pub class: DeviceClass,
     /// Year of release.
     pub release_year: Option<u16>,
-    /// Capacity of its memory.
+    /// Capacity of its memory; of sockets the most that they take.
     pub memory: Fact<Bytes>,
     /// Technology and width of its memory.
     pub memory_type: Text,
-    /// True when host and GPU share it.
-    pub unified_memory: bool,
+    /// Who else uses it.
+    pub memory_platform: MemoryPlatform,
     /// DRAM bandwidth.
     pub bandwidth: Fact<BytesPerSec>,
     /// Dense peaks.
@@ -178,14 +182,5 @@ impl Device {
                     .collect(),
             }
         })
-    }
-
-    /// Memory that a model may use.
-    ///
-    /// ```text
-    /// usable = memory * 0.925 where host and GPU share it (what the OS leaves: 7.4 of 8 GiB on Orin Nano), else memory
-    /// ```
-    pub fn usable_memory(&self) -> Bytes {
-        if self.unified_memory { self.memory.value * 0.925 } else { self.memory.value }
     }
 }

@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 
 use crate::calibration::{Basis, Calibration, Engine};
-use crate::device::{Device, DeviceClass, PowerMode};
+use crate::device::{Device, PowerMode};
+use crate::energy::{Energy, mean_power};
 use crate::error::Error;
 use crate::expected::Expected;
 use crate::footprint::MemoryFootprint;
@@ -12,7 +13,7 @@ use crate::model_arch::ModelArch;
 use crate::plan::{OpRow, Paths, Plan, StepTotals};
 use crate::precision::{Precision, PrecisionChoice};
 use crate::roofline::Bound;
-use crate::units::{Bytes, BytesPerSec, FlopsPerByte, Joules, Seconds, TokensPerSec, Watts};
+use crate::units::{Bytes, BytesPerSec, FlopsPerByte, Seconds, TokensPerSec};
 use crate::workload::Workload;
 
 /// Smallest and largest size of all weights [GB].
@@ -38,6 +39,8 @@ pub struct EstimateRequest<'a> {
     pub device: &'a Device,
     /// Its power mode; `None` for the device's own peaks.
     pub mode: Option<&'a PowerMode>,
+    /// Memory that may be used, if less than the device leaves to a model.
+    pub memory_limit: Option<Bytes>,
     /// Model.
     pub model: &'a ModelArch,
     /// Formats.
@@ -71,15 +74,6 @@ pub struct PhaseEstimate {
     pub operators: Vec<OpRow>,
 }
 
-/// Energy of one token.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Energy {
-    /// Mean power during decode.
-    pub power: Watts,
-    /// Energy of one token.
-    pub per_token: Joules,
-}
-
 /// A model on a device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
@@ -111,9 +105,9 @@ pub struct Estimate {
     pub end_to_end_ideal: Seconds,
     /// Tokens per second over the batch.
     pub throughput: TokensPerSec,
-    /// Memory of one device.
+    /// Memory of one device, that with the most.
     pub memory: MemoryFootprint,
-    /// Energy; `None` when the device's power is unknown.
+    /// Energy over all devices; `None` when the power is unknown.
     pub energy: Option<Energy>,
     /// The devices exchange data over a link that nobody has put a number to: what is `expected` is unknown then, and the
     /// values here leave the link out.
@@ -162,39 +156,13 @@ pub fn estimate(request: EstimateRequest<'_>) -> Result<Estimate, Error> {
     })
 }
 
-/// Power while nothing runs, as a share of the thermal design power; assumed.
-pub const fn idle_share(class: DeviceClass) -> f64 {
-    match class {
-        DeviceClass::DiscreteGpu => 0.2,
-        DeviceClass::UnifiedGpu => 0.35,
-        DeviceClass::Cpu => 0.4,
-    }
-}
-
-/// Mean power of work that takes `ideal` at the roof and `expected` in reality.
-///
-/// ```text
-/// P = idle + (TDP - idle) * t_ideal / t_expected
-/// ```
-///
-/// In a power mode its budget stands for the TDP. `None` when nobody has published either.
-pub fn mean_power(
-    device: &Device,
-    mode: Option<&PowerMode>,
-    ideal: Seconds,
-    expected: Seconds,
-) -> Option<Watts> {
-    let budget = mode.and_then(|mode| mode.watts).or(device.tdp.map(|tdp| tdp.value))?;
-    let idle = budget * idle_share(device.class);
-    Some(idle + (budget - idle) * (ideal / expected))
-}
-
 /// Energy of a token while decoding.
 ///
 /// ```text
-/// J/token = P * TPOT / B
+/// J/token = devices * P * TPOT / B
 /// ```
 fn decode_energy(request: &EstimateRequest<'_>, ideal: Seconds, tpot: Seconds) -> Option<Energy> {
-    let power = mean_power(request.device, request.mode, ideal, tpot)?;
-    Some(Energy { power, per_token: power * tpot / request.workload.batch as f64 })
+    let EstimateRequest { device, mode, workload, .. } = request;
+    let power = mean_power((device, *mode), &workload.parallel, ideal, tpot)?;
+    Some(Energy { power, per_token: power.all * tpot / workload.batch as f64 })
 }

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use crate::catalog::schemes::SCHEMES;
 use crate::device::{Device, PowerMode};
 use crate::error::Error;
+use crate::footprint::Verdict;
 use crate::lowering::Step;
 use crate::plan::Plan;
 use crate::recommend::{Bounds, Chooser, Objective, Part, RecommendRequest, Task};
@@ -114,9 +115,8 @@ fn improve<'d>(
         let fixed = plan.footprint();
         for &context in request.contexts {
             points += 1;
-            let memory = fixed.total() - fixed.kv_cache + plan.kv_cache_at(context);
-            let limit = request.bounds.memory.map_or(fixed.usable, |it| it.min(fixed.usable));
-            if memory > limit {
+            let memory = fixed.total() - fixed.kv_caches() + plan.kv_caches_at(context);
+            if !Verdict::of(memory, fixed.usable).may_fit() {
                 continue;
             }
             let tpot = plan.token_time(draft.as_ref(), context).time;
@@ -157,6 +157,7 @@ mod tests {
             EstimateRequest {
                 device,
                 mode: None,
+                memory_limit: None,
                 model: &model.arch,
                 precision: PrecisionChoice::weights(&catalog::formats::FP16),
                 workload: Workload::new(1, 512),

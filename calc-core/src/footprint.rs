@@ -1,7 +1,7 @@
 //! Memory of one device: weights, KV cache, activations, reserve; and whether they fit.
 //! Derivation: `docs/theory/memory.md`.
 
-use crate::device::{Device, DeviceClass};
+use crate::device::{Device, DeviceClass, UsableMemory};
 use crate::lowering::{Lowering, Step};
 use crate::model_arch::ModelArch;
 use crate::op::OpKind;
@@ -24,8 +24,28 @@ pub struct MemoryFootprint {
     pub activations: Bytes,
     /// Runtime, driver context, workspaces; assumed.
     pub reserve: Bytes,
-    /// What a model may use.
-    pub usable: Bytes,
+    /// The model that drafts, whole on this device.
+    pub draft: Option<DraftMemory>,
+    /// Memory that a model may use.
+    pub usable: UsableMemory,
+}
+
+/// What the draft model of speculative decoding needs beside the model that it drafts for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DraftMemory {
+    /// All its weights.
+    pub weights: Bytes,
+    /// Keys, values and recurrent state of all sequences.
+    pub kv_cache: Bytes,
+    /// The largest working set of a single operator of prefill.
+    pub activations: Bytes,
+}
+
+impl DraftMemory {
+    /// The sum of the three.
+    pub fn total(&self) -> Bytes {
+        self.weights + self.kv_cache + self.activations
+    }
 }
 
 /// Whether it fits: an answer, not an error.
@@ -38,24 +58,71 @@ pub enum Verdict {
     },
     /// It does not.
     DoesNotFit {
-        /// What is missing.
+        /// By how much it is short.
         missing: Bytes,
     },
+    /// Nobody knows how much memory is installed; the most that the device takes would do.
+    Unknown {
+        /// What a model could use of the most that the device takes.
+        most: Bytes,
+    },
+}
+
+impl Verdict {
+    /// Whether so much fits.
+    pub fn of(needs: Bytes, usable: UsableMemory) -> Self {
+        let UsableMemory { bytes, is_known } = usable;
+        if needs > bytes {
+            Self::DoesNotFit { missing: needs - bytes }
+        } else if is_known {
+            Self::Fits { headroom: bytes - needs }
+        } else {
+            Self::Unknown { most: bytes }
+        }
+    }
+
+    /// True unless it is known not to fit.
+    pub const fn may_fit(&self) -> bool {
+        match self {
+            Self::Fits { .. } | Self::Unknown { .. } => true,
+            Self::DoesNotFit { .. } => false,
+        }
+    }
+
+    /// Yes, no, or unknown.
+    pub const fn fits(&self) -> Option<bool> {
+        match self {
+            Self::Fits { .. } => Some(true),
+            Self::DoesNotFit { .. } => Some(false),
+            Self::Unknown { .. } => None,
+        }
+    }
 }
 
 impl MemoryFootprint {
     /// All of it.
     pub fn total(&self) -> Bytes {
+        self.own() + self.draft.map_or(Bytes::ZERO, |draft| draft.total())
+    }
+
+    /// Everything but the draft model.
+    fn own(&self) -> Bytes {
         self.weights + self.kv_cache + self.activations + self.reserve
+    }
+
+    /// Memory of a group of devices that all hold as much as this one; the draft model is on one of them.
+    pub fn group_total(&self, devices: u64) -> Bytes {
+        self.own() * devices as f64 + self.draft.map_or(Bytes::ZERO, |draft| draft.total())
+    }
+
+    /// KV caches of the model and of its draft model.
+    pub fn kv_caches(&self) -> Bytes {
+        self.kv_cache + self.draft.map_or(Bytes::ZERO, |draft| draft.kv_cache)
     }
 
     /// Whether it fits.
     pub fn verdict(&self) -> Verdict {
-        if self.total() <= self.usable {
-            Verdict::Fits { headroom: self.usable - self.total() }
-        } else {
-            Verdict::DoesNotFit { missing: self.total() - self.usable }
-        }
+        Verdict::of(self.total(), self.usable)
     }
 }
 
@@ -69,9 +136,9 @@ pub fn reserve(class: DeviceClass) -> Bytes {
 }
 
 /// Memory of one device of the group. `model` is the tensor-parallel part of the model; `scale` multiplies all
-/// weight bytes (see `estimate::WeightSize`).
-pub fn footprint(
-    device: &Device,
+/// weight bytes (see `estimate::WeightSize`); `limit` caps what may be used.
+pub(crate) fn footprint(
+    (device, limit): (&Device, Option<Bytes>),
     model: &ModelArch,
     precision: &Precision,
     workload: &Workload,
@@ -88,7 +155,8 @@ pub fn footprint(
         kv_cache: kv_cache_bytes(model, precision, workload.batch, workload.longest()) * layers,
         activations: activation_bytes(model, precision, workload),
         reserve: reserve(device.class),
-        usable: device.usable_memory(),
+        draft: None,
+        usable: device.usable_memory(limit),
     }
 }
 

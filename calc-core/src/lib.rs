@@ -10,6 +10,7 @@
 
 extern crate alloc;
 
+pub mod energy;
 pub mod error;
 pub mod math;
 pub mod provenance;

@@ -26,6 +26,11 @@ impl Default for Parallel {
 }
 
 impl Parallel {
+    /// Devices of the group.
+    pub const fn devices(&self) -> u64 {
+        self.tensor.saturating_mul(self.pipeline).saturating_mul(self.expert)
+    }
+
     /// True when devices work on one layer together, so that a link is in their way.
     pub const fn exchanges(&self) -> bool {
         self.tensor > 1 || self.expert > 1

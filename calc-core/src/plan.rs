@@ -13,7 +13,9 @@ use crate::device::Link;
 use crate::error::{Error, real_in_range};
 use crate::estimate::{EstimateRequest, PhaseEstimate, WEIGHT_BITS, WEIGHT_GB, WeightSize};
 use crate::expected::Expected;
-use crate::footprint::{MemoryFootprint, footprint, kv_cache_bytes, stage_share, weight_bytes};
+use crate::footprint::{
+    DraftMemory, MemoryFootprint, footprint, kv_cache_bytes, stage_share, weight_bytes,
+};
 use crate::lowering::{Lowering, OpInstances, Step};
 use crate::model_arch::ModelArch;
 use crate::op::{OpKind, Path};
@@ -190,15 +192,35 @@ impl<'a> Plan<'a> {
 
     /// Memory of one device of the group.
     pub fn footprint(&self) -> MemoryFootprint {
-        let EstimateRequest { device, workload, .. } = &self.request;
-        footprint(device, self.model(), &self.precision, workload, self.weight_scale)
+        self.footprint_of(&self.request.workload)
     }
 
-    /// KV cache of one device at a context, or at the end of the generation where that is longer.
-    pub fn kv_cache_at(&self, context: u64) -> Bytes {
+    /// Memory of one device of the group with another workload, split in the same way.
+    pub fn footprint_of(&self, workload: &Workload) -> MemoryFootprint {
+        let EstimateRequest { device, memory_limit, .. } = self.request;
+        let (model, precision) = (self.model(), &self.precision);
+        let place = (device, memory_limit);
+        let own = footprint(place, model, precision, workload, self.weight_scale);
+        let draft = self.draft_request().map(|draft| {
+            let precision = draft.precision.resolve(&self.roofs);
+            let MemoryFootprint { weights, kv_cache, activations, .. } =
+                footprint(place, draft.model, &precision, &alone(*workload), 1.0);
+            DraftMemory { weights, kv_cache, activations }
+        });
+        MemoryFootprint { draft, ..own }
+    }
+
+    /// KV caches of one device, the draft model's included, at a context, or at the end of the generation where that is
+    /// longer.
+    pub fn kv_caches_at(&self, context: u64) -> Bytes {
         let workload = Workload { context, ..self.request.workload };
+        let (batch, tokens) = (workload.batch, workload.longest());
         let share = stage_share(self.model(), &workload.parallel);
-        kv_cache_bytes(self.model(), &self.precision, workload.batch, workload.longest()) * share
+        let own = kv_cache_bytes(self.model(), &self.precision, batch, tokens) * share;
+        let draft = self.draft_request().map_or(Bytes::ZERO, |draft| {
+            kv_cache_bytes(draft.model, &draft.precision.resolve(&self.roofs), batch, tokens)
+        });
+        own + draft
     }
 
     /// Time that a step spends on the links.
@@ -297,19 +319,15 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// What the draft model's own estimate would refuse.
     pub fn draft(&self) -> Result<Option<Self>, Error> {
-        let (Some(model), Some(_)) = (self.request.draft, self.request.workload.speculation) else {
-            return Ok(None);
-        };
-        let workload =
-            Workload { parallel: Parallel::default(), speculation: None, ..self.request.workload };
-        Self::new(EstimateRequest {
-            model,
-            workload,
-            draft: None,
-            weight_size: None,
-            ..self.request
-        })
-        .map(Some)
+        self.draft_request().map(Self::new).transpose()
+    }
+
+    /// What is asked of the draft model, when there is one.
+    fn draft_request(&self) -> Option<EstimateRequest<'a>> {
+        let model = self.request.draft?;
+        self.request.workload.speculation?;
+        let workload = alone(self.request.workload);
+        Some(EstimateRequest { model, workload, draft: None, weight_size: None, ..self.request })
     }
 
     fn round_part(&self, draft: Option<&Self>, cached: u64, part: Part) -> Span {
@@ -357,6 +375,11 @@ enum Part {
     Attention,
     /// Does not.
     Fixed,
+}
+
+/// The same work on one device and without drafts.
+fn alone(workload: Workload) -> Workload {
+    Workload { parallel: Parallel::default(), speculation: None, ..workload }
 }
 
 /// Factor from the bytes that the formats give to those that are known.

@@ -24,7 +24,7 @@ use crate::units::{Bytes, Joules, Seconds};
 pub use bounds::{Bounds, Drop, USUAL_QUALITY};
 pub use flips::{Cause, Change, Flip};
 pub(crate) use inverse::largest;
-pub use inverse::{DeviceChoice, MemoryStep, Room, devices, memory_steps, room};
+pub use inverse::{DeviceChoice, End, Largest, MemoryStep, Room, devices, memory_steps, room};
 pub use task::{Axis, ModelTask, Outcome, PREFILL_ROWS, PhaseWork, ShapeTask, Task};
 
 /// What the ranking is by. Less is better in all of them.
@@ -174,6 +174,7 @@ const NEAR: f64 = 1.05;
 /// let task = Task::Shape(ShapeTask {
 ///     device: catalog::device("jetson_orin_nano_8gb_super").unwrap(),
 ///     mode: None,
+///     memory_limit: None,
 ///     shape: GemmShape { m: 1, n: 4096, k: 4096 },
 ///     phase: Phase::Decode,
 ///     engine: None,
@@ -211,7 +212,7 @@ pub fn recommend(request: &RecommendRequest<'_>) -> Result<Recommendation, Error
             Err(reason) => dropped.push(Dropped { scheme, quality, reason }),
         }
     }
-    order(&mut ranked, request);
+    order(&mut ranked);
     let fastest = |time: fn(&Ranked) -> Seconds| {
         ranked.iter().min_by(|a, b| time(a).get().total_cmp(&time(b).get())).map(|row| row.scheme)
     };
@@ -255,10 +256,10 @@ fn score(request: &RecommendRequest<'_>, outcome: &Outcome) -> f64 {
 }
 
 /// Best first. Equal ones by quality, then by memory; near the best of a small device, the smallest first.
-fn order(ranked: &mut [Ranked], request: &RecommendRequest<'_>) {
+fn order(ranked: &mut [Ranked]) {
     sort_short(ranked, |a, b| by_score(a, b).is_lt());
-    let limit = ranked.first().map(|first| request.bounds.limit(&first.outcome));
-    if limit.is_some_and(|limit| limit <= SMALL_MEMORY) {
+    let usable = ranked.first().map(|first| first.outcome.usable.bytes);
+    if usable.is_some_and(|usable| usable <= SMALL_MEMORY) {
         let best = ranked.first().map_or(0.0, |first| first.score);
         let near = ranked.partition_point(|row| row.score <= best * NEAR);
         sort_short(&mut ranked[..near], |a, b| a.outcome.memory < b.outcome.memory);
@@ -383,7 +384,7 @@ impl<'a> Chooser<'a> {
                 ranked.push(row(request, &outcome, scheme, &outcome, self.quality(scheme)));
             }
         }
-        order(&mut ranked, request);
+        order(&mut ranked);
         ranked.into_iter().next()
     }
 }

@@ -265,6 +265,7 @@ fn flips(request: &ScheduleRequest<'_>, best: &Slot) -> Vec<SlotFlip> {
 fn context_flip(request: &ScheduleRequest<'_>, best: &Slot) -> Option<SlotFlip> {
     const MOST: u64 = 1 << 20;
     let Task::Model(_) = request.task else { return None };
+    let longest = request.task.most(Axis::Context);
     let at = |context: u64| {
         let task = request.task.at(Axis::Context, context);
         slots(&ScheduleRequest { task, ..*request }).ok().and_then(|slots| slots.into_iter().next())
@@ -275,9 +276,9 @@ fn context_flip(request: &ScheduleRequest<'_>, best: &Slot) -> Option<SlotFlip> 
     };
     let mut good = request.task.get(Axis::Context).max(1);
     let mut bad = good;
-    while bad < MOST && holds(&at(bad)) {
+    while bad < MOST.min(longest) && holds(&at(bad)) {
         good = bad;
-        bad *= 2;
+        bad = (bad * 2).min(longest);
     }
     if holds(&at(bad)) {
         return None;

@@ -1,7 +1,7 @@
 //! A quantization scheme: weights, activations and method together, and where it runs. What is not here: the table
 //! (`catalog::schemes`) and the choice between schemes (`recommend`).
 
-use crate::device::{Device, DeviceClass};
+use crate::device::{Device, DeviceClass, MemoryPlatform};
 use crate::estimate::WeightSize;
 use crate::model_arch::ModelArch;
 use crate::op::OpKind;
@@ -215,6 +215,43 @@ fn has_llama_cpp(device: &Device) -> bool {
     match vendor(device) {
         Vendor::Nvidia(_) | Vendor::Instinct | Vendor::Custom | Vendor::General => true,
         Vendor::Inference => false,
+    }
+}
+
+/// What engines build their kernels for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Backend {
+    /// NVIDIA's, with the compute capability times ten.
+    Cuda {
+        /// 87 for compute capability 8.7.
+        capability: u32,
+    },
+    /// AMD's.
+    Rocm,
+    /// Apple's.
+    Metal,
+    /// Intel's GPUs.
+    Xpu,
+    /// Accelerators for which an engine needs a plugin.
+    Plugin,
+    /// Processors.
+    Cpu,
+    /// A device of the user, of which nothing is known but that it is no processor.
+    Custom,
+}
+
+/// What engines build their kernels for on a device.
+pub fn backend(device: &Device) -> Backend {
+    let is_amd = device.compute_capability.as_deref().is_some_and(|name| name.starts_with("gfx"));
+    match vendor(device) {
+        _ if device.class == DeviceClass::Cpu => Backend::Cpu,
+        _ if device.memory_platform == MemoryPlatform::Metal => Backend::Metal,
+        Vendor::Nvidia(capability) => Backend::Cuda { capability },
+        Vendor::Instinct => Backend::Rocm,
+        Vendor::General if is_amd => Backend::Rocm,
+        Vendor::General => Backend::Xpu,
+        Vendor::Inference => Backend::Plugin,
+        Vendor::Custom => Backend::Custom,
     }
 }
 

@@ -46,6 +46,7 @@ fn asked(
     EstimateRequest {
         device,
         mode: None,
+        memory_limit: None,
         model,
         precision: PrecisionChoice::weights(weights),
         workload,

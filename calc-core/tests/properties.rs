@@ -72,6 +72,7 @@ fn of(
     estimate(EstimateRequest {
         device,
         mode: None,
+        memory_limit: None,
         model,
         precision: PrecisionChoice::weights(weights),
         workload,
@@ -132,7 +133,7 @@ proptest! {
             ..Workload::new(batch, prompt)
         };
         let answer = estimate(EstimateRequest {
-            device, mode: None, model, precision: PrecisionChoice::weights(weights), workload,
+            device, mode: None, memory_limit: None, model, precision: PrecisionChoice::weights(weights), workload,
             weight_size: Some(WeightSize::Total(Bytes::new(size))),
             draft: Some(model), engine: None, calibration: &Calibration::FITTED,
         });
@@ -279,6 +280,7 @@ fn ideal_kernels_are_at_the_roof_and_drafts_pay_for_their_rows() {
     let request = |engine, speculation| EstimateRequest {
         device,
         mode: None,
+        memory_limit: None,
         model,
         precision: PrecisionChoice::weights(&formats::GGUF_Q4_K),
         workload: Workload { speculation, ..Workload::new(1, 512) },

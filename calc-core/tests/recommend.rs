@@ -11,13 +11,13 @@ use calc_core::estimate::{EstimateRequest, estimate};
 use calc_core::lowering::Phase;
 use calc_core::precision::PrecisionChoice;
 use calc_core::recommend::{
-    Axis, Bounds, Change, Drop, ModelTask, Objective, Part, Ranked, RecommendRequest,
+    Axis, Bounds, Change, Drop, End, Largest, ModelTask, Objective, Part, Ranked, RecommendRequest,
     Recommendation, ShapeTask, Task, devices, memory_steps, recommend, room,
 };
 use calc_core::units::{Bytes, Seconds};
 use calc_core::workload::Workload;
 use random::Random;
-use tasks::model_task;
+use tasks::{limited, model_task};
 
 fn device(key: &str) -> &'static Device {
     catalog::device(key).expect("catalog key")
@@ -27,6 +27,7 @@ fn shape_task(device: &'static Device, m: u64, phase: Phase) -> Task<'static> {
     Task::Shape(ShapeTask {
         device,
         mode: None,
+        memory_limit: None,
         shape: GemmShape { m, n: 4096, k: 4096 },
         phase,
         engine: None,
@@ -69,7 +70,7 @@ fn an_8b_model_on_an_orin_nano_needs_four_to_six_bits() {
     }
     // At batch 16 the KV cache alone is 8.6 GB: nothing fits, and the room says up to which batch something does.
     let room = room(&request(task, Part::Decode), answer.ranked[0].scheme).expect("room");
-    assert_eq!(room.batch, Some(4));
+    assert_eq!(room.batch, Some(Largest { value: 4, end: End::Memory }));
     let flips = &answer.ranked[0].flips;
     assert!(flips.iter().any(|f| f.when == Change::From(Axis::Batch, 5) && f.to.is_none()));
     assert!(self::answer(task.at(Axis::Batch, 16), Part::Decode).ranked.is_empty());
@@ -159,8 +160,8 @@ fn random_request(random: &mut Random) -> RecommendRequest<'static> {
     let seconds = |random: &mut Random| {
         (random.below(3) == 0).then(|| Seconds::new(f64::from(1 << random.below(10)) * 1e-3))
     };
+    let limit = (random.below(3) == 0).then(|| Bytes::from_gb(f64::from(1 << random.below(8))));
     let bounds = Bounds {
-        memory: (random.below(3) == 0).then(|| Bytes::from_gb(f64::from(1 << random.below(8)))),
         quality: random.pick(&[0.0, 0.5, 1.0, 5.0, 10.0, 100.0]),
         tpot: seconds(random),
         ttft: seconds(random),
@@ -172,7 +173,7 @@ fn random_request(random: &mut Random) -> RecommendRequest<'static> {
         Objective::Memory,
     ]);
     let part = random.pick(&[Part::Prefill, Part::Decode, Part::Whole]);
-    RecommendRequest { task, objective, part, bounds }
+    RecommendRequest { task: limited(task, limit), objective, part, bounds }
 }
 
 #[test]
@@ -187,7 +188,7 @@ fn every_scheme_is_ranked_within_the_bounds_or_dropped_for_a_reason() {
         assert!(all == 24 || all == 25, "case {case}: {all}");
         for row in &answer.ranked {
             assert!(row.quality.high <= request.bounds.quality * (1.0 + 1e-6), "case {case}");
-            assert!(row.outcome.memory <= request.bounds.limit(&row.outcome), "case {case}");
+            assert!(row.outcome.memory <= row.outcome.usable.bytes, "case {case}");
             let (tpot, ttft) =
                 (row.outcome.decode.expected.time, row.outcome.prefill.expected.time);
             assert!(request.bounds.tpot.is_none_or(|bound| tpot <= bound), "case {case}");
@@ -246,7 +247,7 @@ fn a_flip_is_where_it_says() {
                         "case {case}: {flip:?}"
                     );
                 }
-                Change::Memory(needs) => assert!(needs > request.bounds.limit(&first.outcome)),
+                Change::Memory(needs) => assert!(needs > first.outcome.usable.bytes),
             }
             seen += 1;
         }
@@ -264,7 +265,7 @@ fn room_is_the_last_value_that_meets_the_bounds() {
         let Some(row) = answer.ranked.last() else { continue };
         let found = room(&request, row.scheme).expect("room");
         for (axis, value) in [(Axis::Batch, found.batch), (Axis::Context, found.context)] {
-            let value = value.expect("the workload itself meets the bounds");
+            let value = value.expect("the workload itself meets the bounds").value;
             let holds = |value| {
                 let task = request.task.at(axis, value);
                 recommend(&RecommendRequest { task, ..request }).is_ok_and(|answer| {
@@ -272,7 +273,10 @@ fn room_is_the_last_value_that_meets_the_bounds() {
                 })
             };
             assert!(holds(value), "case {case} {axis:?} {value}");
-            assert!(value == axis.most() || !holds(value + 1), "case {case} {axis:?} {value}");
+            assert!(
+                value == request.task.most(axis) || !holds(value + 1),
+                "case {case} {axis:?} {value}"
+            );
         }
     }
 }

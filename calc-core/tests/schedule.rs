@@ -12,7 +12,7 @@ use calc_core::scheme::SchemeWeights;
 use calc_core::units::{Bytes, Joules, Seconds, Watts};
 use calc_core::workload::Workload;
 use random::Random;
-use tasks::model_task;
+use tasks::{limited, model_task};
 
 fn random_request(random: &mut Random) -> ScheduleRequest<'static> {
     let boards: Vec<_> =
@@ -32,12 +32,15 @@ fn random_request(random: &mut Random) -> ScheduleRequest<'static> {
     let seconds = |random: &mut Random, scale: f64| {
         (random.below(2) == 0).then(|| Seconds::new(f64::from(1 << random.below(8)) * scale))
     };
+    let task = model_task(device, random.pick(&models), workload);
+    let objective = random.pick(&[Objective::Latency, Objective::Throughput, Objective::Energy]);
+    let part = random.pick(&[Part::Prefill, Part::Decode]);
+    let limit = (random.below(3) == 0).then(|| Bytes::from_gb(f64::from(1 << random.below(6))));
     ScheduleRequest {
-        task: model_task(device, random.pick(&models), workload),
-        objective: random.pick(&[Objective::Latency, Objective::Throughput, Objective::Energy]),
-        part: random.pick(&[Part::Prefill, Part::Decode]),
+        task: limited(task, limit),
+        objective,
+        part,
         bounds: Bounds {
-            memory: (random.below(3) == 0).then(|| Bytes::from_gb(f64::from(1 << random.below(6)))),
             quality: random.pick(&[0.5, 3.0, 5.0, 10.0, 1000.0]),
             tpot: seconds(random, 20e-3),
             ttft: seconds(random, 0.2),
@@ -91,9 +94,7 @@ fn scores(request: &ScheduleRequest<'_>, task: &Task<'_>, batch: u64) -> Vec<f64
             && (scheme.weights != SchemeWeights::Published || is_published)
             && quality.high <= request.bounds.quality * (1.0 + 1e-9);
         let Some(outcome) = runs.then(|| task.run(&roofs, scheme).ok()).flatten() else { continue };
-        let limit =
-            request.bounds.memory.map_or(outcome.usable, |memory| memory.min(outcome.usable));
-        if outcome.memory <= limit
+        if outcome.memory <= outcome.usable.bytes
             && request.bounds.tpot.is_none_or(|bound| outcome.decode.expected.time <= bound)
             && request.bounds.ttft.is_none_or(|bound| outcome.prefill.expected.time <= bound)
         {

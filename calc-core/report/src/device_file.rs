@@ -4,7 +4,9 @@
 use std::borrow::Cow;
 
 use calc_core::catalog;
-use calc_core::device::{Device, DeviceClass, Link, MeasuredRates, Peaks, PowerMode};
+use calc_core::device::{
+    Device, DeviceClass, Link, MeasuredRates, MemoryPlatform, Peaks, PowerMode,
+};
 use calc_core::error::{Error, real_in_range};
 use calc_core::provenance::{Fact, Provenance};
 use calc_core::quant_format::ComputeClass;
@@ -170,7 +172,11 @@ fn device(file: DeviceFile) -> Result<Device, DeviceFileError> {
             1e6,
         )?)),
         memory_type: Text::Borrowed(""),
-        unified_memory: file.unified_memory.unwrap_or(file.class != DeviceClass::DiscreteGpu),
+        memory_platform: if file.unified_memory.unwrap_or(file.class != DeviceClass::DiscreteGpu) {
+            MemoryPlatform::Shared
+        } else {
+            MemoryPlatform::Dedicated
+        },
         bandwidth: Fact::assumed(bandwidth),
         peaks: match peaks(&file.dense_peaks_tflops, Provenance::Assumed)? {
             Peaks::NONE => return Err(DeviceFileError::NoPeak),

@@ -6,6 +6,7 @@ mod check;
 mod estimate;
 mod fields;
 mod files;
+mod memory;
 mod recommend;
 
 pub use analyze::{AnalyzeInputs, Shape};

@@ -7,12 +7,15 @@ mod bench;
 pub mod catalog;
 pub mod check;
 mod errors;
+pub mod memory;
 mod notes;
 
 pub use basis::factors_source;
 pub use bench::{bench_flag, two_runs};
 pub use errors::{core_error, nearest_text};
-pub use notes::{analyze_notes, estimate_notes, import_notes, request_notes, usual_values};
+pub use notes::{
+    analyze_notes, context_note, estimate_notes, import_notes, request_notes, usual_values,
+};
 
 use calc_core::compare::Fit;
 use calc_core::roofline::Bound;

@@ -2,6 +2,7 @@
 
 use calc_core::calibration::Calibration;
 use calc_core::catalog;
+use calc_core::device::MemoryPlatform;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::ComputeClass;
 use calc_core::roofline::Roofs;
@@ -30,12 +31,12 @@ fn the_documented_example_is_a_device() {
 fn the_smallest_file_has_what_its_class_implies() {
     let device = parse(&minimal().to_string()).expect("a device");
     assert_eq!(
-        (device.name.as_ref(), device.unified_memory, device.power_modes.len()),
+        (device.name.as_ref(), device.memory_platform.is_shared(), device.power_modes.len()),
         ("my_asic", false, 0)
     );
     let mut soc = minimal();
     soc["class"] = json!("unified_gpu");
-    assert!(parse(&soc.to_string()).expect("a device").unified_memory);
+    assert!(parse(&soc.to_string()).expect("a device").memory_platform.is_shared());
 }
 
 #[test]
@@ -219,6 +220,25 @@ fn what_was_measured_is_the_roof_and_the_rest_is_the_datasheets() {
         assert_eq!(peak(ComputeClass::Fp32), Some((9.3e12, Provenance::Measured)));
         assert_eq!(peak(ComputeClass::Bf16).map(|it| it.1), Some(Provenance::Derived));
     }
+}
+
+#[test]
+fn a_copy_keeps_the_limit_of_its_platform() {
+    let file = |base: &str, class: &str, gib: f64| {
+        let file = json!({
+            "copy_of": base, "key": "mine", "class": class, "memory_gib": gib, "bandwidth_gb_s": 100.0,
+            "dense_peaks_tflops": {"fp32": 3.0},
+        });
+        parse(&file.to_string()).expect("a device").memory_platform
+    };
+    assert_eq!(file("apple_m4", "unified_gpu", 16.0), MemoryPlatform::Metal);
+    assert_eq!(file("epyc_9654", "cpu", 6144.0), MemoryPlatform::Sockets);
+    assert_eq!(
+        file("epyc_9654", "cpu", 384.0),
+        MemoryPlatform::Shared,
+        "what is installed is stated"
+    );
+    assert_eq!(file("h100_sxm", "discrete_gpu", 80.0), MemoryPlatform::Dedicated);
 }
 
 /// Every property of the schema is read, none other is, and numbers just outside its ranges are refused.

@@ -65,7 +65,7 @@ pub enum MemoryKind {
 impl MemoryKind {
     /// That of a device. Memory of a CPU counts as unified.
     pub fn of(device: &Device) -> Self {
-        if device.unified_memory || device.class == DeviceClass::Cpu {
+        if device.memory_platform.is_shared() || device.class == DeviceClass::Cpu {
             Self::Unified
         } else if device.memory_type.starts_with("HBM") {
             Self::Hbm

@@ -106,9 +106,10 @@ impl<'a> Case<'_, 'a> {
     fn does_not_fit(&self) -> Option<Explanation> {
         let memory = self.own.memory?;
         match memory.verdict() {
-            Verdict::Fits { .. } => None,
+            Verdict::Fits { .. } | Verdict::Unknown { .. } => None,
             Verdict::DoesNotFit { .. } => {
-                Some(Explanation::DoesNotFit { needs: memory.total(), usable: memory.usable })
+                let (needs, usable) = (memory.total(), memory.usable.bytes);
+                Some(Explanation::DoesNotFit { needs, usable })
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::analysis::{AnalyzeRequest, analyze};
 use crate::device::{Device, PowerMode};
 use crate::error::{Error, in_range};
 use crate::estimate::{EstimateRequest, WeightSize};
-use crate::footprint::{MemoryFootprint, Verdict};
+use crate::footprint::MemoryFootprint;
 use crate::lowering::Step;
 use crate::op::OpCost;
 use crate::plan::{Plan, Span};
@@ -144,11 +144,11 @@ impl<'a> Work<'a> {
         work
     }
 
-    /// Whether it fits into the memory; an operator does.
+    /// False when it is known not to fit into the memory; an operator fits.
     pub(super) fn fits(&self) -> bool {
         let Some(request) = self.model() else { return true };
         let plan = Plan::new(*request);
-        plan.is_ok_and(|plan| matches!(plan.footprint().verdict(), Verdict::Fits { .. }))
+        plan.is_ok_and(|plan| plan.footprint().verdict().may_fit())
     }
 
     /// Its times.

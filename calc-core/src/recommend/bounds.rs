@@ -9,8 +9,6 @@ use crate::units::{Bytes, Seconds};
 /// What must hold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
-    /// Memory that may be used, if less than the device's.
-    pub memory: Option<Bytes>,
     /// Largest loss of quality [%]; the larger end of a scheme's range must not exceed it.
     pub quality: f64,
     /// Longest time per output token.
@@ -24,7 +22,7 @@ pub const USUAL_QUALITY: f64 = 5.0;
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { memory: None, quality: USUAL_QUALITY, tpot: None, ttft: None }
+        Self { quality: USUAL_QUALITY, tpot: None, ttft: None }
     }
 }
 
@@ -90,20 +88,12 @@ impl Bounds {
     /// [`Error::OutOfRange`] with the first that is outside.
     pub(super) fn check(&self) -> Result<(), Error> {
         real_in_range("max_quality_loss", self.quality, 0.0, 1e6)?;
-        if let Some(memory) = self.memory {
-            real_in_range("memory_limit_gb", memory.get() / 1e9, 1e-6, 1e9)?;
-        }
         for (what, time) in [("max_tpot_ms", self.tpot), ("max_ttft_ms", self.ttft)] {
             if let Some(time) = time {
                 real_in_range(what, time.get() * 1e3, 1e-6, 1e12)?;
             }
         }
         Ok(())
-    }
-
-    /// Memory that may be used.
-    pub fn limit(&self, outcome: &Outcome) -> Bytes {
-        self.memory.map_or(outcome.usable, |memory| memory.min(outcome.usable))
     }
 
     pub(super) fn admit_quality(&self, loss: &QualityLoss) -> Result<(), Drop> {
@@ -115,9 +105,8 @@ impl Bounds {
     }
 
     pub(super) fn admit_outcome(&self, outcome: &Outcome) -> Result<(), Drop> {
-        let limit = self.limit(outcome);
-        if outcome.memory > limit {
-            return Err(Drop::Memory { needs: outcome.memory, limit });
+        if !outcome.verdict().may_fit() {
+            return Err(Drop::Memory { needs: outcome.memory, limit: outcome.usable.bytes });
         }
         let (tpot, ttft) = (outcome.decode.expected.time, outcome.prefill.expected.time);
         match (self.tpot, self.ttft) {

@@ -93,7 +93,8 @@ fn changes(chooser: &Chooser<'_>, axis: Axis, first: &'static Scheme, flips: &mu
     let most = match axis {
         Axis::Rows | Axis::Batch => MOST_BATCH,
         Axis::Prompt | Axis::Context => MOST_TOKENS,
-    };
+    }
+    .min(chooser.request.task.most(axis));
     let up = |value: u64| Some((value * 2).min(most)).filter(|next| *next > value);
     let down = |value: u64| Some(value / 2).filter(|next| *next > 0);
     walk(chooser, (axis, &up, Change::From), first, flips);

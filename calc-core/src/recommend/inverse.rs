@@ -16,9 +16,54 @@ use crate::units::{Bytes, Seconds};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
     /// Largest batch at the stated context.
-    pub batch: Option<u64>,
+    pub batch: Option<Largest>,
     /// Largest context at the stated batch.
-    pub context: Option<u64>,
+    pub context: Option<Largest>,
+}
+
+/// The largest value of an axis, and why it ends there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Largest {
+    /// The value.
+    pub value: u64,
+    /// Why one more is too many.
+    pub end: End,
+}
+
+/// Why a workload can grow no further.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The memory is full.
+    Memory,
+    /// A bound on time would be broken.
+    Time,
+    /// The model is made for no longer context.
+    Model,
+    /// Nobody asks for more.
+    Range,
+}
+
+impl End {
+    /// The key in JSON.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Time => "time",
+            Self::Model => "model",
+            Self::Range => "range",
+        }
+    }
+
+    /// Why a value was dropped.
+    const fn of(drop: &Drop) -> Self {
+        match drop {
+            Drop::Memory { .. } => Self::Memory,
+            Drop::Tpot { .. } | Drop::Ttft { .. } => Self::Time,
+            Drop::Kernel(_) | Drop::Shape(_) | Drop::Quality { .. } | Drop::Refused(_) => {
+                Self::Range
+            }
+        }
+    }
 }
 
 /// How far the workload of a request can grow with a scheme.
@@ -29,13 +74,22 @@ pub struct Room {
 /// As [`super::recommend`].
 pub fn room(request: &RecommendRequest<'_>, scheme: &'static Scheme) -> Result<Room, Error> {
     let chooser = Chooser::new(request)?;
-    let meets = |axis: Axis, value: u64| {
+    let refusal = |axis: Axis, value: u64| {
         let task = request.task.at(axis, value);
-        let outcome = task.run(&chooser.roofs, scheme);
-        outcome.is_ok_and(|outcome| request.bounds.admit_outcome(&outcome).is_ok())
+        let outcome = task.run(&chooser.roofs, scheme).map_err(Drop::Refused);
+        outcome.and_then(|outcome| request.bounds.admit_outcome(&outcome)).err()
     };
-    let largest = |axis: Axis| largest(axis.most(), |value| meets(axis, value));
-    Ok(Room { batch: largest(Axis::Batch), context: largest(Axis::Context) })
+    let grow = |axis: Axis| {
+        let most = request.task.most(axis);
+        let value = largest(most, |value| refusal(axis, value).is_none())?;
+        let end = match refusal(axis, value + 1) {
+            _ if value == most && most < axis.most() => End::Model,
+            Some(drop) => End::of(&drop),
+            None => End::Range,
+        };
+        Some(Largest { value, end })
+    };
+    Ok(Room { batch: grow(Axis::Batch), context: grow(Axis::Context) })
 }
 
 /// The largest value from 1 to `most` that holds, when all smaller ones hold too.

@@ -3,12 +3,15 @@
 use crate::analysis::{Analysis, AnalyzeRequest, Operator, analyze};
 use crate::calibration::{Calibration, Engine};
 use crate::cost::gemm::GemmShape;
-use crate::device::{Device, PowerMode};
+use crate::device::{Device, PowerMode, UsableMemory};
+use crate::energy::mean_power;
 use crate::error::Error;
-use crate::estimate::{EstimateRequest, mean_power};
+use crate::estimate::EstimateRequest;
 use crate::expected::Expected;
+use crate::footprint::Verdict;
 use crate::lowering::{Phase, Step};
 use crate::op::{OpKind, Traffic};
+use crate::parallel::Parallel;
 use crate::plan::{Plan, StepTotals};
 use crate::precision::{Precision, PrecisionChoice};
 use crate::roofline::Roofs;
@@ -26,6 +29,8 @@ pub struct ShapeTask<'a> {
     pub device: &'a Device,
     /// Its power mode.
     pub mode: Option<&'a PowerMode>,
+    /// Memory that may be used, if less than the device leaves to a model.
+    pub memory_limit: Option<Bytes>,
     /// Shape in the phase below.
     pub shape: GemmShape,
     /// Phase that the shape belongs to.
@@ -111,7 +116,7 @@ pub struct PhaseWork {
     pub compute: Seconds,
     /// Traffic by role.
     pub traffic: Traffic,
-    /// Energy of one token, or of one matrix product; `None` when the power is unknown.
+    /// Energy of one token over all devices, or of one matrix product; `None` when the power is unknown.
     pub energy: Option<Joules>,
 }
 
@@ -131,7 +136,14 @@ pub struct Outcome {
     /// Memory of one device.
     pub memory: Bytes,
     /// What a model may use of it.
-    pub usable: Bytes,
+    pub usable: UsableMemory,
+}
+
+impl Outcome {
+    /// Whether it fits.
+    pub fn verdict(&self) -> Verdict {
+        Verdict::of(self.memory, self.usable)
+    }
 }
 
 impl<'a> Task<'a> {
@@ -183,6 +195,15 @@ impl<'a> Task<'a> {
             (Self::Model(task), Axis::Prompt) => task.request.workload.prompt,
             (Self::Model(task), Axis::Context) => task.request.workload.context,
         }
+    }
+
+    /// The largest value of an axis that the model is made for; the axis' own where that is unknown.
+    pub fn most(&self, axis: Axis) -> u64 {
+        let tokens = match (self, axis) {
+            (Self::Model(task), Axis::Prompt | Axis::Context) => task.request.model.max_context,
+            (Self::Model(_) | Self::Shape(_), _) => None,
+        };
+        tokens.map_or(axis.most(), |tokens| tokens.clamp(1, axis.most()))
     }
 
     /// The same with an axis at another value.
@@ -265,7 +286,7 @@ fn run_shape(task: &ShapeTask<'_>, roofs: &Roofs, scheme: &Scheme) -> Result<Out
         whole: own.expected,
         whole_energy: energy,
         memory: own.cost.traffic.total(),
-        usable: task.device.usable_memory(),
+        usable: task.device.usable_memory(task.memory_limit),
     })
 }
 
@@ -277,8 +298,8 @@ fn product_work(task: &ShapeTask<'_>, answer: &Analysis) -> PhaseWork {
         floors: answer.factors.floor,
         compute: answer.time.compute,
         traffic: answer.cost.traffic,
-        energy: mean_power(task.device, task.mode, ideal, expected.time)
-            .map(|power| power * expected.time),
+        energy: mean_power((task.device, task.mode), &Parallel::default(), ideal, expected.time)
+            .map(|power| power.all * expected.time),
     }
 }
 
@@ -321,8 +342,13 @@ fn step_work(request: &EstimateRequest<'_>, totals: &StepTotals, tokens: u64) ->
         floors: totals.floors,
         compute: totals.time.compute,
         traffic: totals.cost.traffic,
-        energy: mean_power(request.device, request.mode, totals.ideal, time)
-            .map(|power| power * time / count),
+        energy: mean_power(
+            (request.device, request.mode),
+            &request.workload.parallel,
+            totals.ideal,
+            time,
+        )
+        .map(|power| power.all * time / count),
     }
 }
 

@@ -11,5 +11,5 @@ pub(super) fn command() -> Command {
          ridgepoint analyze --hardware t4 --op ffn --tokens 1 --hidden 4096 --width 14336 --weights int4_g128\n  \
          echo '{\"hardware\":\"t4\",\"m\":1,\"n\":4096,\"k\":4096,\"weights\":\"fp16\"}' | ridgepoint analyze --jsonl",
     );
-    requests::with_lines(flags::add(command, &flags::ANALYZE))
+    requests::with_lines(flags::add(command, flags::ANALYZE))
 }

@@ -70,12 +70,12 @@ pub(crate) struct Field {
 pub(crate) fn fields(verb: &str) -> Vec<Field> {
     let sweep: Vec<&str>;
     let keys: &[&str] = match verb {
-        "analyze" => &flags::ANALYZE,
-        "estimate" => &flags::ESTIMATE,
-        "recommend" => &flags::RECOMMEND,
-        "tiling" => &flags::PRODUCT,
+        "analyze" => flags::ANALYZE,
+        "estimate" => flags::ESTIMATE,
+        "recommend" => flags::RECOMMEND,
+        "tiling" => flags::PRODUCT,
         _ => {
-            sweep = [&flags::ESTIMATE[..], &flags::ANALYZE[..]].concat();
+            sweep = [flags::ESTIMATE, flags::ANALYZE].concat();
             &sweep
         }
     };

@@ -38,13 +38,13 @@ pub(super) fn command() -> Command {
              Examples:\n  ridgepoint compare --hardware t4 -m 1 -n 4096 -k 4096 --weights fp16,int4_g128 --measured t4.csv\n  \
              ridgepoint compare --hardware here.json -m 1 -n 8192 -k 8192 --weights fp16,int4_g128 --backend cpu",
         );
-    flags::add(command, &flags::EXPECTED_PRODUCT)
+    flags::add(command, flags::EXPECTED_PRODUCT)
         .mut_arg("weights", |arg| arg.help("Formats of the weights, separated by commas"))
         .args([measured, backend, output::argument()])
 }
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    let fields = flags::fields(matches, &flags::EXPECTED_PRODUCT);
+    let fields = flags::fields(matches, flags::EXPECTED_PRODUCT);
     let name = |key: &str| matches.get_one::<String>(key).map(String::as_str);
     let (file, rows) = match (name("measured"), name("backend")) {
         (Some(file), None) => (file, from_file(file)?),

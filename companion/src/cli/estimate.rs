@@ -11,5 +11,5 @@ pub(super) fn command() -> Command {
          ridgepoint estimate --hardware my_chip.json --model path/to/config.json --batch 8 --prompt 1024 -o json\n  \
          echo '{\"hardware\":\"b10\",\"model\":\"llama-3.1-8b\",\"batch\":1,\"prompt\":512}' | ridgepoint estimate --jsonl",
     );
-    requests::with_lines(flags::add(command, &flags::ESTIMATE))
+    requests::with_lines(flags::add(command, flags::ESTIMATE))
 }

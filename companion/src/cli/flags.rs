@@ -44,13 +44,18 @@ const fn flag(key: &'static str, kind: Kind, help: &'static str) -> Flag {
 }
 
 /// All of them. A sweep runs through them in this order, the last one fastest.
-static FLAGS: [Flag; 56] = [
+static FLAGS: &[Flag] = &[
     flag(
         "hardware",
         Kind::Hardware,
         "Device: a key or alias of `ridgepoint hardware`, or a device file",
     ),
     flag("power_mode", Kind::Word, "Power mode of the device; without it the device's own peaks"),
+    flag(
+        "memory_gb",
+        Kind::Number,
+        "Installed memory in GB as it is sold (2^30 bytes), in place of the catalog's",
+    ),
     flag(
         "model",
         Kind::Model,
@@ -135,7 +140,7 @@ static FLAGS: [Flag; 56] = [
         Kind::Word,
         "What the ranking is by: latency (default), throughput, energy, memory",
     ),
-    flag("memory_limit_gb", Kind::Number, "Memory that may be used, in GB (10^9 bytes)"),
+    flag("memory_limit_gb", Kind::Number, "Most memory that may be used, in GB (10^9 bytes)"),
     flag("max_quality_loss", Kind::Number, "Largest loss of quality in percent; default 5"),
     flag("max_tpot_ms", Kind::Number, "Longest time per output token, in ms"),
     flag("max_ttft_ms", Kind::Number, "Longest time to first token, in ms"),
@@ -148,7 +153,7 @@ static FLAGS: [Flag; 56] = [
 ];
 
 /// Flags of one operator.
-pub(super) const ANALYZE: [&str; 28] = [
+pub(super) const ANALYZE: &[&str] = &[
     "hardware",
     "power_mode",
     "op",
@@ -180,9 +185,11 @@ pub(super) const ANALYZE: [&str; 28] = [
 ];
 
 /// Flags of a model.
-pub(super) const ESTIMATE: [&str; 25] = [
+pub(super) const ESTIMATE: &[&str] = &[
     "hardware",
     "power_mode",
+    "memory_gb",
+    "memory_limit_gb",
     "model",
     "weights",
     "activations",
@@ -209,9 +216,10 @@ pub(super) const ESTIMATE: [&str; 25] = [
 ];
 
 /// Flags of the adviser: those of one product, of a model, and of the goal.
-pub(super) const RECOMMEND: [&str; 31] = [
+pub(super) const RECOMMEND: &[&str] = &[
     "hardware",
     "power_mode",
+    "memory_gb",
     "model",
     "m",
     "n",
@@ -244,8 +252,9 @@ pub(super) const RECOMMEND: [&str; 31] = [
 ];
 
 /// Flags of a schedule: the adviser's but for the power mode, which is looked for, and two more.
-pub(super) const SCHEDULE: [&str; 27] = [
+pub(super) const SCHEDULE: &[&str] = &[
     "hardware",
+    "memory_gb",
     "model",
     "m",
     "n",
@@ -275,7 +284,7 @@ pub(super) const SCHEDULE: [&str; 27] = [
 ];
 
 /// What `check` adds to the flags of `analyze` and `estimate`.
-const CLAIM: [&str; 4] = ["tokens_per_s", "per_user", "time_us", "seconds"];
+const CLAIM: &[&str] = &["tokens_per_s", "per_user", "time_us", "seconds"];
 
 /// Flags of a claim: those of an operator, of a model, and what is claimed.
 pub(super) fn check() -> Vec<&'static str> {
@@ -287,12 +296,12 @@ pub(super) fn check() -> Vec<&'static str> {
 }
 
 /// Flags of a product, without an engine.
-pub(super) const PRODUCT: [&str; 7] =
-    ["hardware", "power_mode", "m", "n", "k", "weights", "activations"];
+pub(super) const PRODUCT: &[&str] =
+    &["hardware", "power_mode", "m", "n", "k", "weights", "activations"];
 
 /// Flags of a product whose expected time counts.
-pub(super) const EXPECTED_PRODUCT: [&str; 8] =
-    ["hardware", "power_mode", "m", "n", "k", "weights", "activations", "calibration"];
+pub(super) const EXPECTED_PRODUCT: &[&str] =
+    &["hardware", "power_mode", "m", "n", "k", "weights", "activations", "calibration"];
 
 /// The flags with these keys, in the order of the table.
 pub(super) fn of(keys: &[&str]) -> impl Iterator<Item = &'static Flag> {

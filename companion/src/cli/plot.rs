@@ -53,7 +53,7 @@ pub(super) fn command() -> Command {
             .default_value(default)
             .help(format!("{}{} of the picture, 200 to 4096", name[..1].to_uppercase(), &name[1..]))
     };
-    flags::add(Command::new("plot"), &flags::PRODUCT)
+    flags::add(Command::new("plot"), flags::PRODUCT)
         .mut_arg("weights", |arg| {
             arg.help("Formats of the weights, separated by commas: a point each, with -m -n -k")
         })
@@ -125,7 +125,7 @@ fn theme(matches: &ArgMatches) -> &'static Theme {
 
 /// The product in every format that was named.
 fn analyses(matches: &ArgMatches, library: &Library<'_>) -> Result<Vec<Analysis>, Failure> {
-    let mut fields = flags::fields(matches, &flags::PRODUCT);
+    let mut fields = flags::fields(matches, flags::PRODUCT);
     let shaped = ["m", "n", "k"].iter().any(|key| fields.contains_key(*key));
     match (shaped, fields.remove("weights")) {
         (false, None) => Ok(Vec::new()),

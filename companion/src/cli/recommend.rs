@@ -19,14 +19,14 @@ pub(super) fn command() -> Command {
              ridgepoint recommend --hardware any --model qwen3-8b --batch 1 --prompt 512 --max-tpot-ms 50\n\n\
              With --hardware any the answer lists the devices of the catalog that meet the bounds, the smallest first.",
         );
-    requests::with_lines(flags::add(command, &flags::RECOMMEND))
+    requests::with_lines(flags::add(command, flags::RECOMMEND))
 }
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let line = |fields: Fields, library: &Library<'_>| {
         answer(fields, library).map(|answer| answer.value.to_string().into_bytes())
     };
-    requests::run_with(&flags::RECOMMEND, matches, answer, line)
+    requests::run_with(flags::RECOMMEND, matches, answer, line)
 }
 
 /// A recommendation, or the devices for a goal.

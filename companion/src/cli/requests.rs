@@ -25,8 +25,8 @@ impl Verb {
     /// Its flags.
     pub(super) const fn keys(self) -> &'static [&'static str] {
         match self {
-            Self::Analyze => &flags::ANALYZE,
-            Self::Estimate => &flags::ESTIMATE,
+            Self::Analyze => flags::ANALYZE,
+            Self::Estimate => flags::ESTIMATE,
         }
     }
 

@@ -15,14 +15,14 @@ pub(super) fn command() -> Command {
             "Examples:\n  ridgepoint schedule --hardware jetson_orin_nano_8gb_super --model llama-3.2-3b --prompt 512 --power-cap-w 7\n  \
              ridgepoint schedule --hardware gb10 --model llama-3.1-8b --prompt 1024 --objective throughput --max-tpot-ms 50",
         );
-    requests::with_lines(flags::add(command, &flags::SCHEDULE))
+    requests::with_lines(flags::add(command, flags::SCHEDULE))
 }
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let line = |fields: Fields, library: &Library<'_>| {
         answer(fields, library).map(|answer| answer.value.to_string().into_bytes())
     };
-    requests::run_with(&flags::SCHEDULE, matches, answer, line)
+    requests::run_with(flags::SCHEDULE, matches, answer, line)
 }
 
 fn answer(fields: Fields, library: &Library<'_>) -> Result<Answer, RequestError> {

@@ -26,7 +26,7 @@ use row::Row;
 use shard::Shard;
 
 pub(super) fn command() -> Command {
-    let keys: Vec<&str> = flags::ESTIMATE.iter().chain(&flags::ANALYZE).copied().collect();
+    let keys: Vec<&str> = flags::ESTIMATE.iter().chain(flags::ANALYZE).copied().collect();
     let shard = Arg::new("shard").long("shard").value_name("I/N").value_hint(ValueHint::Other);
     let out = Arg::new("out").long("out").value_name("FILE").value_hint(ValueHint::FilePath);
     flags::add(Command::new("sweep"), &keys)
@@ -50,7 +50,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let files = Files::new(&files::read);
     let library = Library::with_files(&files);
     let verb = verb(&|key| matches.contains_id(key))?;
-    let fields = flags::fields(matches, &[&flags::ESTIMATE[..], &flags::ANALYZE[..]].concat());
+    let fields = flags::fields(matches, &[flags::ESTIMATE, flags::ANALYZE].concat());
     let grid = Grid::new(verb, &fields, &library)?;
     let shard = Shard::parse(matches.get_one::<String>("shard").map(String::as_str))?;
     let range = shard.range(grid.points());

@@ -15,14 +15,14 @@ use super::{Failure, files, flags, output};
 pub(super) fn command() -> Command {
     let command = Command::new("tiling")
         .about("Tiles, waves and traffic bounds of a product on a device, best first");
-    flags::add(command, &flags::PRODUCT).arg(output::argument()).after_help(
+    flags::add(command, flags::PRODUCT).arg(output::argument()).after_help(
         "Example:\n  ridgepoint tiling --hardware a100_80gb_sxm -m 4096 -n 4096 -k 4096 --weights fp16",
     )
 }
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let files = Files::new(&files::read);
-    let fields = Fields::new(flags::fields(matches, &flags::PRODUCT));
+    let fields = Fields::new(flags::fields(matches, flags::PRODUCT));
     answer(fields, &Library::with_files(&files))?.print(Form::of(matches))
 }
 

@@ -3,7 +3,7 @@
 pub mod inverse;
 pub mod question;
 
-use calc_core::estimate::WeightSize;
+use calc_core::estimate::{EstimateRequest, WeightSize};
 use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::QuantFormat;
@@ -14,7 +14,8 @@ use calc_core::scheme::{Scheme, SchemeWeights};
 use calc_core::units::Seconds;
 use report::number_text as text;
 use report::verdict::explain::Explanation;
-use report::words::{advice, apply, core_error};
+use report::words::apply::{self, Deployment};
+use report::words::{advice, core_error};
 
 use super::derived::Cell;
 use super::inputs::Inputs;
@@ -238,7 +239,6 @@ fn now_provenance(row: &Ranked) -> Provenance {
 }
 
 fn memory_fact(request: &RecommendRequest<'_>, now: &Outcome, base: &Outcome) -> AdviceFact {
-    let limit = request.bounds.limit(now);
     AdviceFact {
         name: "Memory".to_owned(),
         value: Cell {
@@ -252,7 +252,7 @@ fn memory_fact(request: &RecommendRequest<'_>, now: &Outcome, base: &Outcome) ->
                 values: format!(
                     "{} of {}; {} in 16 bits",
                     text::bytes(now.memory),
-                    text::bytes(limit),
+                    text::bytes(now.usable.bytes),
                     text::bytes(base.memory)
                 ),
                 provenance: Provenance::Derived,
@@ -277,7 +277,7 @@ fn loss(row: &Ranked) -> Cell {
 
 fn why(request: &RecommendRequest<'_>, answer: &Recommendation, first: &Ranked) -> Vec<String> {
     let mut why = vec![advice::regime(first, request.part, &answer.baseline)];
-    let limit = request.bounds.limit(&first.outcome);
+    let limit = first.outcome.usable.bytes;
     if answer.ranked.get(1).is_some_and(|second| second.score < first.score) {
         why.push(format!(
             "With {} every byte counts: of those within 5{}% of the best it is the smallest.",
@@ -317,11 +317,16 @@ fn refusal(row: &Dropped) -> Refusal {
 }
 
 fn ways(scheme: &Scheme, request: &RecommendRequest<'_>, called: Called<'_>) -> Vec<Way> {
-    let workload = match &request.task {
-        Task::Shape(_) => None,
-        Task::Model(task) => Some(&task.request.workload),
+    let (served, kv_cache) = match &request.task {
+        Task::Shape(_) => (None, None),
+        Task::Model(task) => {
+            let EstimateRequest { model, workload, precision, .. } = &task.request;
+            (Some((*model, workload)), precision.kv_cache)
+        }
     };
-    let apply = apply::apply(scheme, called.model.unwrap_or("MODEL"), workload);
+    let model = called.model.unwrap_or("MODEL");
+    let to = Deployment { model, device: request.task.device(), served, kv_cache };
+    let apply = apply::apply(scheme, &to);
     let mut ways = Vec::new();
     let mut way = |tool: &str, text: Option<String>| {
         ways.extend(text.map(|text| Way { tool: tool.to_owned(), text }));
@@ -347,11 +352,12 @@ mod tests {
     use calc_core::recommend::{Bounds, Objective, ShapeTask};
     use calc_core::units::Bytes;
 
-    fn request(bounds: Bounds) -> RecommendRequest<'static> {
+    fn request(memory_limit: Option<Bytes>) -> RecommendRequest<'static> {
         RecommendRequest {
             task: Task::Shape(ShapeTask {
                 device: catalog::device("jetson_orin_nano_8gb_super").expect("catalog key"),
                 mode: None,
+                memory_limit,
                 shape: GemmShape { m: 1, n: 4096, k: 4096 },
                 phase: Phase::Decode,
                 engine: None,
@@ -359,13 +365,13 @@ mod tests {
             }),
             objective: Objective::Latency,
             part: Part::Decode,
-            bounds,
+            bounds: Bounds::default(),
         }
     }
 
     #[test]
     fn the_advice_names_what_it_brings_and_how_to_get_it() {
-        let advice = advise(&request(Bounds::default()), Called { model: None }).expect("advice");
+        let advice = advise(&request(None), Called { model: None }).expect("advice");
         assert_eq!(advice.title, "GGUF Q4_K_M");
         assert_eq!(advice.formats, "weights 4.894 bit, activations FP16");
         let names: Vec<&str> = advice.facts.iter().map(|fact| &*fact.name).collect();
@@ -377,8 +383,8 @@ mod tests {
 
     #[test]
     fn where_nothing_is_left_every_reason_stands() {
-        let bounds = Bounds { memory: Some(Bytes::from_gb(0.001)), ..Bounds::default() };
-        let advice = advise(&request(bounds), Called { model: None }).expect("advice");
+        let limit = Some(Bytes::from_gb(0.001));
+        let advice = advise(&request(limit), Called { model: None }).expect("advice");
         assert_eq!(advice.title, "Nothing meets the bounds");
         assert!(advice.ranked.is_empty() && advice.dropped.len() > 20 && advice.ways.is_empty());
     }

@@ -1,7 +1,7 @@
 //! What the reader wants of a quantization: what counts, and what must hold. Shared by the views; numbers stay as typed.
 
 use calc_core::recommend::{Bounds, Objective, Part, USUAL_QUALITY};
-use calc_core::units::{Bytes, Seconds};
+use calc_core::units::Seconds;
 
 use super::decimal::decimal;
 
@@ -111,10 +111,9 @@ impl Goal {
     }
 
     /// What must hold; `None` while a bound cannot be read.
-    pub fn bounds(&self, memory: Option<Bytes>) -> Option<Bounds> {
+    pub fn bounds(&self) -> Option<Bounds> {
         let milliseconds = |value: Option<f64>| value.map(|value| Seconds::new(value * 1e-3));
         Some(Bounds {
-            memory,
             quality: self.value(Bound::Loss).ok()?.unwrap_or(USUAL_QUALITY),
             tpot: milliseconds(self.value(Bound::Tpot).ok()?),
             ttft: milliseconds(self.value(Bound::Ttft).ok()?),
@@ -185,14 +184,14 @@ mod tests {
     #[test]
     fn bounds_are_read_in_their_units_or_say_what_is_allowed() {
         let mut goal = Goal::default();
-        assert_eq!(goal.bounds(None), Some(Bounds::default()));
+        assert_eq!(goal.bounds(), Some(Bounds::default()));
         goal.set_text(Bound::Tpot, "50".to_owned());
         goal.set_text(Bound::Loss, "0".to_owned());
-        let bounds = goal.bounds(None).expect("readable");
+        let bounds = goal.bounds().expect("readable");
         assert_eq!((bounds.tpot, bounds.quality.to_bits()), (Some(Seconds::new(0.05)), 0));
         for typed in ["0", "-1", "soon", "NaN", "1e99"] {
             goal.set_text(Bound::Ttft, typed.to_owned());
-            assert!(goal.value(Bound::Ttft).is_err() && goal.bounds(None).is_none(), "{typed}");
+            assert!(goal.value(Bound::Ttft).is_err() && goal.bounds().is_none(), "{typed}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A device file that began as a copy of a device of the catalog: what was not changed keeps its value to the last bit and its
 //! provenance; the rest is what the user states.
 
-use calc_core::device::{Device, MeasuredRates, Peaks};
+use calc_core::device::{Device, MeasuredRates, MemoryPlatform, Peaks};
 use calc_core::provenance::Fact;
 use calc_core::quant_format::ComputeClass;
 use calc_core::text::Text;
@@ -15,11 +15,12 @@ pub(super) fn inherit(device: Device, base: &Device) -> Device {
             None => peaks,
         }
     });
-    let keep = |own: Fact<_>, base: Fact<_>| same(Some(own), Some(base), Bytes::get);
+    let memory = same(Some(device.memory), Some(base.memory), Bytes::get).unwrap_or(device.memory);
     Device {
         // A file has no words for it, and expected times depend on the kind of memory.
         memory_type: base.memory_type.clone(),
-        memory: keep(device.memory, base.memory).unwrap_or(device.memory),
+        memory,
+        memory_platform: platform(&device, base, memory == base.memory),
         bandwidth: same(Some(device.bandwidth), Some(base.bandwidth), BytesPerSec::get)
             .unwrap_or(device.bandwidth),
         peaks,
@@ -44,6 +45,15 @@ pub(super) fn inherit(device: Device, base: &Device) -> Device {
         ),
         tdp: same(device.tdp, base.tdp, Watts::get),
         ..device
+    }
+}
+
+/// The base's platform unless the file says otherwise: another capacity in sockets is what is installed there.
+fn platform(device: &Device, base: &Device, same_memory: bool) -> MemoryPlatform {
+    match (device.memory_platform, base.memory_platform) {
+        (MemoryPlatform::Shared, MemoryPlatform::Sockets) if same_memory => MemoryPlatform::Sockets,
+        (MemoryPlatform::Shared, MemoryPlatform::Metal) => MemoryPlatform::Metal,
+        (own, _) => own,
     }
 }
 

@@ -55,7 +55,7 @@ pub fn of_device(device: &Device, copy_of: Option<&str>) -> String {
     out.text("class", class_key(device.class));
     out.real("memory_gib", Some(device.memory.value.get() / GIB));
     out.real("bandwidth_gb_s", Some(device.bandwidth.value.get() / 1e9));
-    out.flag("unified_memory", device.unified_memory);
+    out.flag("unified_memory", device.memory_platform.is_shared());
     for class in ComputeClass::ALL {
         let peak = device.peaks.get(class).map(|fact| fact.value.get() / 1e12);
         out.real(&format!("dense_peaks_tflops.{}", class.key()), peak);

@@ -99,6 +99,7 @@ pub fn device(device: &Device) -> Value {
         let value = json!({"bandwidth_byte_per_s": fact.value.bandwidth.get(), "latency_s": fact.value.latency.get()});
         (value, fact.provenance)
     });
+    let usable = device.usable_memory(None);
     Row::new(&device.source)
         .plain("schema", SCHEMA)
         .plain("key", &device.key)
@@ -112,8 +113,9 @@ pub fn device(device: &Device) -> Value {
         .plain("release_year", device.release_year)
         .fact("memory_bytes", Some(device.memory), calc_core::units::Bytes::get)
         .plain("memory_type", &device.memory_type)
-        .plain("unified_memory", device.unified_memory)
-        .sourced("usable_memory_bytes", device.usable_memory().get(), Provenance::Derived)
+        .plain("unified_memory", device.memory_platform.is_shared())
+        .plain("memory_platform", device.memory_platform.key())
+        .sourced("usable_memory_bytes", usable.bytes.get(), Provenance::Derived)
         .fact("bandwidth_byte_per_s", Some(device.bandwidth), calc_core::units::BytesPerSec::get)
         .plain("dense_peaks_flop_per_s", peaks)
         .fact(

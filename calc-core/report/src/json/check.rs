@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{ExpectedJson, HardwareJson, SCHEMA};
 use crate::request::{CheckInputs, Done};
-use crate::words::{check as words, usual_values};
+use crate::words::check as words;
 
 /// A judged claim.
 #[derive(Debug, Clone, Serialize)]
@@ -29,6 +29,8 @@ pub struct CheckJson {
     datasheet: RatesJson,
     sustained: SustainedJson,
     share: ShareJson,
+    /// Null for an operator, and where nobody knows how much memory is installed.
+    fits: Option<bool>,
     explanations: Vec<Value>,
     notes: Vec<String>,
 }
@@ -93,18 +95,9 @@ impl CheckJson {
                 of_datasheet: answer.share.of_datasheet,
                 of_sustained: answer.share.of_sustained,
             },
+            fits: answer.memory.and_then(|memory| memory.verdict().fits()),
             explanations: answer.explanations.iter().map(|it| explanation(it, answer)).collect(),
-            notes: notes(inputs),
-        }
-    }
-}
-
-/// What the answer should be read with.
-pub fn notes(inputs: &CheckInputs) -> Vec<String> {
-    match &inputs.done {
-        Done::Operator(_) => Vec::new(),
-        Done::Token(model) | Done::Answer(model) => {
-            usual_values(&model.usual).into_iter().collect()
+            notes: words::notes(inputs, answer),
         }
     }
 }

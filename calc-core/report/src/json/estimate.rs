@@ -1,11 +1,13 @@
 //! The answer of `estimate`.
 
+use calc_core::device::Device;
 use calc_core::estimate::{Estimate, PhaseEstimate};
-use calc_core::footprint::{MemoryFootprint, Verdict};
+use calc_core::footprint::{DraftMemory, MemoryFootprint};
 use calc_core::op::Traffic;
 use calc_core::plan::OpRow;
 use calc_core::precision::Precision;
 use calc_core::roofline::Bound;
+use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 use serde::Serialize;
 
@@ -197,29 +199,68 @@ struct MemoryJson {
     kv_cache: f64,
     activations: f64,
     reserve: f64,
+    draft: Option<DraftJson>,
     total: f64,
+    /// Of what the device takes at most where nobody knows how much is installed; `fits` is null then.
     usable: f64,
-    fits: bool,
+    fits: Option<bool>,
+    installed: Option<f64>,
+    platform: &'static str,
+    group: GroupJson,
 }
 
-impl From<&MemoryFootprint> for MemoryJson {
-    fn from(memory: &MemoryFootprint) -> Self {
+/// What the draft model needs, whole on one device.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct DraftJson {
+    weights: f64,
+    kv_cache: f64,
+    activations: f64,
+    total: f64,
+}
+
+impl From<DraftMemory> for DraftJson {
+    fn from(draft: DraftMemory) -> Self {
+        Self {
+            weights: draft.weights.get(),
+            kv_cache: draft.kv_cache.get(),
+            activations: draft.activations.get(),
+            total: draft.total().get(),
+        }
+    }
+}
+
+/// All devices, each counted with as much as the one that holds the most.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct GroupJson {
+    devices: u64,
+    total: f64,
+}
+
+impl MemoryJson {
+    fn new(memory: &MemoryFootprint, device: &Device, devices: u64) -> Self {
         Self {
             weights: memory.weights.get(),
             kv_cache: memory.kv_cache.get(),
             activations: memory.activations.get(),
             reserve: memory.reserve.get(),
+            draft: memory.draft.map(DraftJson::from),
             total: memory.total().get(),
-            usable: memory.usable.get(),
-            fits: matches!(memory.verdict(), Verdict::Fits { .. }),
+            usable: memory.usable.bytes.get(),
+            fits: memory.verdict().fits(),
+            installed: device.installed_memory().map(Bytes::get),
+            platform: device.memory_platform.key(),
+            group: GroupJson { devices, total: memory.group_total(devices).get() },
         }
     }
 }
 
 #[derive(Debug, Clone, Serialize)]
 struct EnergyJson {
+    /// Over all devices, as is `watt`.
     joule_per_token: Option<f64>,
     watt: Option<f64>,
+    watt_per_device: Option<f64>,
+    devices: u64,
     basis: &'static str,
 }
 
@@ -266,10 +307,16 @@ impl EstimateJson {
                 end_to_end: answer.end_to_end.into(),
             }),
             factors: FactorsJson::new(answer.tpot.provenance, &answer.basis),
-            memory: (&answer.memory).into(),
+            memory: MemoryJson::new(
+                &answer.memory,
+                &inputs.device,
+                inputs.workload.parallel.devices(),
+            ),
             energy: EnergyJson {
                 joule_per_token: energy.map(|energy| energy.per_token.get()),
-                watt: energy.map(|energy| energy.power.get()),
+                watt: energy.map(|energy| energy.power.all.get()),
+                watt_per_device: energy.map(|energy| energy.power.device.get()),
+                devices: inputs.workload.parallel.devices(),
                 basis: if energy.is_some() { words::ENERGY_BASIS } else { words::ENERGY_UNKNOWN },
             },
             notes: words::estimate_notes(inputs, answer),

@@ -4,7 +4,7 @@ use calc_core::error::Error;
 use calc_core::precision::Precision;
 use calc_core::quality::QualityLoss;
 use calc_core::recommend::{
-    DeviceChoice, Dropped, MemoryStep, Outcome, Ranked, RecommendRequest, Recommendation,
+    DeviceChoice, Dropped, MemoryStep, Outcome, Ranked, RecommendRequest, Recommendation, Room,
     memory_steps, recommend, room,
 };
 use calc_core::schedule::{Schedule, Slot, SlotFlip};
@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 
 use super::{ExpectedJson, HardwareJson, SCHEMA};
 use crate::request::{RecommendInputs, RequestError, ScheduleInputs, Subject};
-use crate::words::{advice, apply, usual_values};
+use crate::words::apply::{self, Deployment};
+use crate::words::{advice, context_note, memory, usual_values};
 
 /// The answer to a request, or its refusal, as indented JSON with a line break at the end.
 pub fn pretty(inputs: &RecommendInputs) -> String {
@@ -51,7 +52,7 @@ pub fn recommendation(
             "ttft": ExpectedJson::from(baseline.prefill.expected),
             "tpot": ExpectedJson::from(baseline.decode.expected),
             "memory_bytes": baseline.memory.get(),
-            "fits": baseline.memory <= inputs.bounds.limit(baseline),
+            "fits": baseline.verdict().fits(),
         },
         "best": {
             "prefill": answer.best_prefill.map(|scheme| scheme.key),
@@ -86,7 +87,7 @@ fn goal(inputs: &RecommendInputs) -> Value {
         "objective": inputs.objective.key(),
         "phase": inputs.part.key(),
         "max_quality_loss": bounds.quality,
-        "memory_limit_bytes": bounds.memory.map(calc_core::units::Bytes::get),
+        "memory_limit_bytes": inputs.memory_limit().map(calc_core::units::Bytes::get),
         "max_tpot_s": bounds.tpot.map(calc_core::units::Seconds::get),
         "max_ttft_s": bounds.ttft.map(calc_core::units::Seconds::get),
     })
@@ -119,11 +120,8 @@ fn ranked_row(
         "tpot": ExpectedJson::from(row.outcome.decode.expected),
         "joule_per_token": row.outcome.decode.energy.map(calc_core::units::Joules::get),
         "memory_bytes": row.outcome.memory.get(),
-        "fits": row.outcome.memory <= inputs.bounds.limit(&row.outcome),
-        "largest": {
-            "batch": room.and_then(|room| room.batch),
-            "context": room.and_then(|room| room.context),
-        },
+        "fits": row.outcome.verdict().fits(),
+        "largest": room_json(room),
         "quality": quality(&row.quality),
         "reason": {
             "regime": regime_key(row),
@@ -132,6 +130,17 @@ fn ranked_row(
         "flips": flips,
         "apply": apply_json(inputs, row.scheme),
     }))
+}
+
+/// How far the workload can grow, and whether memory, a bound on time or the model ends it.
+fn room_json(room: Option<Room>) -> Value {
+    let (batch, context) = room.map_or((None, None), |room| (room.batch, room.context));
+    json!({
+        "batch": batch.map(|most| most.value),
+        "batch_end": batch.map(|most| most.end.key()),
+        "context": context.map(|most| most.value),
+        "context_end": context.map(|most| most.end.key()),
+    })
 }
 
 fn regime_key(row: &Ranked) -> &'static str {
@@ -164,11 +173,7 @@ fn quality(loss: &QualityLoss) -> Value {
 }
 
 fn apply_json(inputs: &RecommendInputs, scheme: &Scheme) -> Value {
-    let (model, workload) = match &inputs.subject {
-        Subject::Shape { .. } => ("MODEL", None),
-        Subject::Model(model) => (model.model.hub_name(), Some(&model.workload)),
-    };
-    let ways = apply::apply(scheme, model, workload);
+    let ways = apply::apply(scheme, &Deployment::of(inputs));
     json!({
         "own": null, // published for a quantizer of our own
         "torchao": ways.torchao.map(|way| json!({
@@ -208,6 +213,8 @@ pub fn usual_notes(inputs: &RecommendInputs) -> Vec<String> {
 /// What the answer should be read with.
 pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
     let mut notes = usual_notes(inputs);
+    notes.extend(memory::unknown(&inputs.device, answer.baseline.usable));
+    notes.extend(subject_note(&inputs.subject));
     if answer.ranked.is_empty() {
         notes.push("no scheme meets all bounds; every one is listed with its reason".to_owned());
     }
@@ -238,6 +245,7 @@ pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice]) -> Value {
             "tdp_w": choice.device.tdp.map(|tdp| tdp.value.get()),
             "scheme": scheme_precision(choice.scheme, &choice.outcome.precision),
             "needs_bytes": choice.outcome.memory.get(),
+            "fits": choice.outcome.verdict().fits(),
             "ttft_s": choice.outcome.prefill.expected.time.get(),
             "tpot_s": choice.outcome.decode.expected.time.get(),
         })).collect::<Vec<_>>(),
@@ -251,10 +259,6 @@ pub fn schedule(inputs: &ScheduleInputs, answer: &Schedule) -> Value {
     let mut goal = goal(recommend);
     goal["power_cap_w"] = json!(inputs.power_cap.map(calc_core::units::Watts::get));
     goal["max_batch"] = json!(inputs.max_batch);
-    let modes = answer
-        .unknown_modes
-        .iter()
-        .map(|mode| format!("the clocks of mode {mode} are unknown: it is left out"));
     json!({
         "schema": SCHEMA,
         "hardware": HardwareJson::new(&recommend.device, None),
@@ -262,8 +266,28 @@ pub fn schedule(inputs: &ScheduleInputs, answer: &Schedule) -> Value {
         "goal": goal,
         "ranked": answer.ranked.iter().map(slot).collect::<Vec<_>>(),
         "flips": answer.flips.iter().map(slot_flip).collect::<Vec<_>>(),
-        "notes": usual_notes(recommend).into_iter().chain(modes).collect::<Vec<_>>(),
+        "notes": schedule_notes(inputs, answer),
     })
+}
+
+/// Notes to the answer of `schedule`.
+pub fn schedule_notes(inputs: &ScheduleInputs, answer: &Schedule) -> Vec<String> {
+    let best = answer.ranked.first();
+    let unknown =
+        best.and_then(|slot| memory::unknown(&inputs.recommend.device, slot.outcome.usable));
+    let modes = answer.unknown_modes.iter();
+    let modes = modes.map(|mode| format!("the clocks of mode {mode} are unknown: it is left out"));
+    let context = subject_note(&inputs.recommend.subject);
+    let usual = usual_notes(&inputs.recommend).into_iter();
+    usual.chain(unknown).chain(context).chain(modes).collect()
+}
+
+/// A context that the model is not made for.
+fn subject_note(subject: &Subject) -> Option<String> {
+    match subject {
+        Subject::Shape { .. } => None,
+        Subject::Model(inputs) => context_note(inputs),
+    }
 }
 
 fn slot(slot: &Slot) -> Value {
@@ -280,7 +304,7 @@ fn slot(slot: &Slot) -> Value {
         "watt": slot.power.map(calc_core::units::Watts::get),
         "joule_per_token": decode.energy.map(calc_core::units::Joules::get),
         "memory_bytes": memory.get(),
-        "fits": true,
+        "fits": slot.outcome.verdict().fits(),
     })
 }
 

@@ -15,7 +15,7 @@ use calc_core::units::Bytes;
 use calc_core::workload::{Speculation, Workload};
 
 use super::{
-    Fields, Library, NamedModel, RequestError, calibration_field, engine_field, in_force,
+    Fields, Library, NamedModel, RequestError, calibration_field, engine_field, in_force, memory,
     power_mode, precision_fields,
 };
 
@@ -39,6 +39,8 @@ pub struct EstimateInputs {
     pub device: Cow<'static, Device>,
     /// Name of its power mode.
     pub power_mode: Option<String>,
+    /// Memory that may be used, if less than the device leaves to a model.
+    pub memory_limit: Option<Bytes>,
     /// Model.
     pub model: NamedModel,
     /// Formats.
@@ -63,7 +65,8 @@ impl EstimateInputs {
     /// # Errors
     /// The first thing that is wrong.
     pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
-        let device = library.device(&fields.required_text("hardware")?)?;
+        let device = memory::device(&mut fields, library)?;
+        let memory_limit = memory::limit(&mut fields)?;
         let mode = fields.text("power_mode")?;
         let model = library.model(&fields.required_text("model")?)?;
         let precision = precision_fields(&mut fields, Some(model.stored))?;
@@ -86,6 +89,7 @@ impl EstimateInputs {
         Ok(Self {
             device,
             power_mode: mode,
+            memory_limit,
             model,
             precision,
             workload,
@@ -105,6 +109,7 @@ impl EstimateInputs {
         Ok(EstimateRequest {
             device: &self.device,
             mode: power_mode(&self.device, self.power_mode.as_deref())?,
+            memory_limit: self.memory_limit,
             model: &self.model.arch,
             precision: self.precision,
             workload: self.workload,

@@ -7,7 +7,7 @@ use calc_core::analysis::MAX_DIMENSION;
 use calc_core::calibration::{Calibration, Engine};
 use calc_core::cost::gemm::GemmShape;
 use calc_core::device::Device;
-use calc_core::error::in_range;
+use calc_core::error::{Error, in_range};
 use calc_core::estimate::EstimateRequest;
 use calc_core::lowering::Phase;
 use calc_core::recommend::{
@@ -19,7 +19,7 @@ use calc_core::units::{Bytes, Seconds, Watts};
 
 use super::{
     EstimateInputs, Fields, Library, RequestError, calibration_field, engine_field, in_force,
-    power_mode,
+    memory, power_mode,
 };
 
 /// Rows from which on a single shape stands for a prompt when nobody says otherwise.
@@ -40,6 +40,8 @@ pub enum Subject {
         shape: GemmShape,
         /// The phase that it stands for.
         phase: Phase,
+        /// Memory that may be used, if less than the device leaves to a model.
+        memory_limit: Option<Bytes>,
         /// Engine.
         engine: Option<Engine>,
         /// Own measurements; without them the model that was fitted on published ones.
@@ -81,6 +83,10 @@ impl RecommendInputs {
         let bounds = bounds(&mut fields)?;
         let any_device =
             fields.peek_text("hardware").is_some_and(|key| key.eq_ignore_ascii_case(ANY));
+        if any_device && fields.has("memory_gb") {
+            let (first, second) = ("memory_gb", "hardware any");
+            return Err(Error::Conflict { first, second, needs: false }.into());
+        }
         if any_device {
             fields.replace_text("hardware", STAND_IN);
         }
@@ -109,6 +115,14 @@ impl RecommendInputs {
         })
     }
 
+    /// Memory that may be used, if less than the device leaves to a model.
+    pub const fn memory_limit(&self) -> Option<Bytes> {
+        match &self.subject {
+            Subject::Shape { memory_limit, .. } => *memory_limit,
+            Subject::Model(inputs) => inputs.memory_limit,
+        }
+    }
+
     /// What is asked of the model.
     ///
     /// # Errors
@@ -116,18 +130,22 @@ impl RecommendInputs {
     pub fn request(&self) -> Result<RecommendRequest<'_>, RequestError> {
         let mode = power_mode(&self.device, self.power_mode.as_deref())?;
         let task = match &self.subject {
-            Subject::Shape { shape, phase, engine, calibration } => Task::Shape(ShapeTask {
-                device: &self.device,
-                mode,
-                shape: *shape,
-                phase: *phase,
-                engine: *engine,
-                calibration: in_force(calibration.as_ref()),
-            }),
+            Subject::Shape { shape, phase, memory_limit, engine, calibration } => {
+                Task::Shape(ShapeTask {
+                    device: &self.device,
+                    mode,
+                    memory_limit: *memory_limit,
+                    shape: *shape,
+                    phase: *phase,
+                    engine: *engine,
+                    calibration: in_force(calibration.as_ref()),
+                })
+            }
             Subject::Model(inputs) => Task::Model(ModelTask::new(
                 EstimateRequest {
                     device: &self.device,
                     mode,
+                    memory_limit: inputs.memory_limit,
                     model: &inputs.model.arch,
                     precision: inputs.precision,
                     workload: inputs.workload,
@@ -157,7 +175,8 @@ fn shape(
     library: &Library<'_>,
     part: Option<Part>,
 ) -> Result<(Cow<'static, Device>, Option<String>, Subject, Part), RequestError> {
-    let device = library.device(&fields.required_text("hardware")?)?;
+    let device = memory::device(&mut fields, library)?;
+    let memory_limit = memory::limit(&mut fields)?;
     let mode = fields.text("power_mode")?;
     let (m, n, k) =
         (fields.required_count("m")?, fields.required_count("n")?, fields.required_count("k")?);
@@ -181,7 +200,8 @@ fn shape(
     };
     let mode = power_mode(&device, mode.as_deref())?.map(|mode| mode.name.to_string());
     let shape = GemmShape { m, n, k };
-    Ok((device, mode, Subject::Shape { shape, phase, engine, calibration }, part))
+    let subject = Subject::Shape { shape, phase, memory_limit, engine, calibration };
+    Ok((device, mode, subject, part))
 }
 
 fn word<T: Copy>(
@@ -201,7 +221,6 @@ fn word<T: Copy>(
 fn bounds(fields: &mut Fields) -> Result<Bounds, RequestError> {
     let milliseconds = |value: Option<f64>| value.map(|value| Seconds::new(value * 1e-3));
     Ok(Bounds {
-        memory: fields.real("memory_limit_gb")?.map(Bytes::from_gb),
         quality: fields.real("max_quality_loss")?.unwrap_or(USUAL_QUALITY),
         tpot: milliseconds(fields.real("max_tpot_ms")?),
         ttft: milliseconds(fields.real("max_ttft_ms")?),

@@ -89,7 +89,9 @@ fn facts(device: &Device) -> Table {
         table.push(vec![name.into(), value, origin.into()]);
     };
     row("memory", Some((n::capacity(device.memory.value), device.memory.provenance.key())));
-    row("usable by a model", Some((n::bytes(device.usable_memory()), "derived")));
+    let usable = device.usable_memory(None);
+    let most = if usable.is_known { "" } else { "at most " };
+    row("usable by a model", Some((format!("{most}{}", n::bytes(usable.bytes)), "derived")));
     row(
         "bandwidth",
         Some((n::published_bandwidth(device.bandwidth.value), device.bandwidth.provenance.key())),

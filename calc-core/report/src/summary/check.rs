@@ -4,7 +4,6 @@ use calc_core::check::{Check, Claim};
 
 use super::Document;
 use super::analyze::{expected, shape};
-use crate::json::check::notes;
 use crate::number_text as n;
 use crate::request::{CheckInputs, Done, EstimateInputs};
 use crate::table::{Align, Table};
@@ -41,7 +40,7 @@ pub fn check(inputs: &CheckInputs, answer: &Check) -> Document {
     for explanation in words::check::explanations(answer) {
         out.line(explanation);
     }
-    out.notes(notes(inputs));
+    out.notes(words::check::notes(inputs, answer));
     out
 }
 

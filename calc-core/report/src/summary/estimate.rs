@@ -1,7 +1,6 @@
 //! A model on a device, line by line.
 
 use calc_core::estimate::{Estimate, PhaseEstimate};
-use calc_core::footprint::Verdict;
 use calc_core::parallel::Parallel;
 use calc_core::plan::OpRow;
 
@@ -17,7 +16,7 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
     let mut out = Document::default();
     let mode = inputs.power_mode.as_ref().map_or(String::new(), |mode| format!(" in mode {mode}"));
     out.heading(format!("{} on {}{mode}", inputs.model.name, inputs.device.name));
-    out.line(verdict(answer));
+    out.line(verdict(inputs, answer));
     setup(&mut out, inputs, answer);
     out.table(phases(answer));
     memory(&mut out, inputs, answer);
@@ -33,13 +32,11 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
     out
 }
 
-fn verdict(answer: &Estimate) -> String {
-    let fits = match answer.memory.verdict() {
-        Verdict::Fits { headroom } => format!("Fits with {} to spare.", n::bytes(headroom)),
-        Verdict::DoesNotFit { missing } => {
-            format!("Does not fit: {} are missing.", n::bytes(missing))
-        }
-    };
+fn verdict(inputs: &EstimateInputs, answer: &Estimate) -> String {
+    let fits = words::memory::fit(&answer.memory, inputs.workload.parallel.devices());
+    if !answer.memory.verdict().may_fit() {
+        return fits;
+    }
     let (bound, roof) =
         (words::bound(answer.decode.bound), n::token_rate(answer.ideal_throughput()));
     if answer.link_unknown {
@@ -121,8 +118,11 @@ fn phases(answer: &Estimate) -> Table {
 
 fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     let m = &answer.memory;
-    let device = &inputs.device;
-    out.heading("Memory of one device");
+    let devices = inputs.workload.parallel.devices();
+    out.heading(match devices {
+        1 => "Memory".to_owned(),
+        many => format!("Memory per device, {many} devices"),
+    });
     out.line(format!(
         "weights     {}  all of them; a step reads few rows of the embedding",
         n::bytes(m.weights)
@@ -135,18 +135,30 @@ fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     ));
     out.line(format!("activations {}", n::bytes(m.activations)));
     out.line(format!("reserve     {}  (assumed)", n::bytes(m.reserve)));
-    let shared = if device.unified_memory { " * 0.925: host and GPU share it" } else { "" };
+    if let Some(draft) = m.draft {
+        out.line(format!(
+            "draft model {}  {} weights, {} KV cache, {} activations",
+            n::bytes(draft.total()),
+            n::bytes(draft.weights),
+            n::bytes(draft.kv_cache),
+            n::bytes(draft.activations)
+        ));
+    }
     out.line(format!(
-        "total       {}  of {} usable = {}{shared}",
+        "total       {}  of {} usable = {}",
         n::bytes(m.total()),
-        n::bytes(m.usable),
-        n::capacity(device.memory.value)
+        n::bytes(m.usable.bytes),
+        words::memory::origin(&inputs.device, m.usable)
     ));
+    if devices > 1 {
+        out.line(format!("all devices {}", n::bytes(m.group_total(devices))));
+    }
 }
 
 fn latency(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     let w = &inputs.workload;
-    out.heading("Time and energy");
+    let fits = answer.memory.verdict().may_fit();
+    out.heading(if fits { "Time and energy" } else { "Time and energy, if it fitted" });
     if answer.link_unknown {
         out.line("unknown, because nobody has published the link between the devices");
         return;
@@ -179,12 +191,18 @@ fn latency(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         out.line(format!("end to end  {} = TTFT + generation", n::time(answer.end_to_end.time)));
     }
     match answer.energy {
-        Some(energy) => out.line(format!(
-            "energy      {} per token at {} W ({})",
-            n::energy(energy.per_token),
-            n::plain(energy.power.get()),
-            words::ENERGY_BASIS
-        )),
+        Some(energy) => {
+            let all = match energy.power.devices {
+                1 => String::new(),
+                many => format!(" over {many} devices"),
+            };
+            out.line(format!(
+                "energy      {} per token at {} W{all} ({})",
+                n::energy(energy.per_token),
+                n::plain(energy.power.all.get()),
+                words::ENERGY_BASIS
+            ));
+        }
         None => out.line("energy      unknown: nobody has published the power of this device"),
     }
 }

@@ -4,11 +4,12 @@ use calc_core::recommend::{DeviceChoice, MemoryStep, Ranked, RecommendRequest, R
 use calc_core::schedule::{Schedule, Slot};
 
 use super::Document;
-use crate::json::recommend::{notes, usual_notes};
+use crate::json::recommend::{notes, schedule_notes, usual_notes};
 use crate::number_text as n;
 use crate::request::{RecommendInputs, ScheduleInputs, Subject};
 use crate::table::{Align, Table};
-use crate::words::{advice, apply};
+use crate::words::advice;
+use crate::words::apply::{self, Deployment};
 
 /// A recommendation.
 pub fn recommendation(
@@ -98,11 +99,7 @@ fn flips(out: &mut Document, answer: &Recommendation) {
 }
 
 fn ways(out: &mut Document, inputs: &RecommendInputs, first: &Ranked) {
-    let (model, workload) = match &inputs.subject {
-        Subject::Shape { .. } => ("MODEL", None),
-        Subject::Model(model) => (model.model.hub_name(), Some(&model.workload)),
-    };
-    let ways = apply::apply(first.scheme, model, workload);
+    let ways = apply::apply(first.scheme, &Deployment::of(inputs));
     out.heading(format!("Apply {}", advice::scheme_name(first.scheme)));
     if let Some(way) = ways.torchao {
         out.line(format!("torchao ≥ {}  {}", way.min_version, way.config));
@@ -152,12 +149,13 @@ pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice]) -> Document {
         ("first token", Align::Right),
     ]);
     for choice in found {
+        let most = if choice.outcome.usable.is_known { "" } else { "at most " };
         let watts = choice.device.tdp.map_or("unknown".into(), |tdp| {
             format!("{}{}W", n::short(tdp.value.get(), 4), n::SPACE)
         });
         table.push(vec![
             choice.device.key.to_string(),
-            n::capacity(choice.device.memory.value),
+            format!("{most}{}", n::capacity(choice.device.memory.value)),
             watts,
             advice::scheme_name(choice.scheme),
             n::bytes(choice.outcome.memory),
@@ -190,11 +188,7 @@ pub fn schedule(inputs: &ScheduleInputs, answer: &Schedule) -> Document {
             out.line(advice::slot_flip(flip));
         }
     }
-    let unknown = |mode: &calc_core::text::Text| {
-        format!("the clocks of mode {mode} are unknown: it is left out")
-    };
-    let unknown = answer.unknown_modes.iter().map(unknown);
-    out.notes(usual_notes(recommend).into_iter().chain(unknown).collect());
+    out.notes(schedule_notes(inputs, answer));
     out
 }
 

@@ -6,7 +6,7 @@ use calc_core::cost::gemm::GemmShape;
 use calc_core::device::{Device, PowerMode};
 use calc_core::provenance::{Fact, Provenance};
 use calc_core::quant_format::{ComputeClass, QuantFormat};
-use calc_core::units::{Bytes, BytesPerSec, FlopsPerSec, Seconds};
+use calc_core::units::{BytesPerSec, FlopsPerSec, Seconds};
 
 use super::class_name;
 use crate::number_text as text;
@@ -312,9 +312,11 @@ pub fn peak(
 
 /// Capacity of a device's memory.
 pub fn memory(device: &Device) -> Explanation {
-    let usable: Bytes = device.usable_memory();
+    let usable = device.usable_memory(None);
+    let most = if usable.is_known { "" } else { "at most " };
+    let usable = text::capacity(usable.bytes);
     Explanation {
-        values: format!("{}; a model may use {}", device.memory_type, text::capacity(usable)),
+        values: format!("{}; a model may use {most}{usable}", device.memory_type),
         ..fact("Memory", device.memory.provenance, device)
     }
 }

@@ -22,18 +22,25 @@ const FLOOR_LIMITS: f64 = 0.5;
 pub fn sentence(answer: &Estimate, workload: &Workload) -> String {
     if let Verdict::DoesNotFit { missing } = answer.memory.verdict() {
         let weights = answer.precision.weights.key.to_uppercase().replace('_', " ");
-        return format!("Does not fit in {weights}: {} are missing.", text::bytes(missing));
+        let short = words::memory::shortage(missing, answer.memory.usable.bytes);
+        return format!("Does not fit in {weights}: {short}.");
     }
+    let fits = match answer.memory.verdict() {
+        Verdict::Unknown { .. } => {
+            format!("Needs {} of an unknown memory", text::bytes(answer.memory.total()))
+        }
+        Verdict::Fits { .. } | Verdict::DoesNotFit { .. } => "Fits".to_owned(),
+    };
     let limit = match answer.decode.bound {
         Bound::Memory => "DRAM limits decode",
         Bound::Compute => "arithmetic limits decode",
     };
     if answer.link_unknown {
         let roof = text::token_rate(answer.ideal_throughput());
-        return format!("Fits, and {limit}: at most {roof}; the link is unknown.");
+        return format!("{fits}, and {limit}: at most {roof}; the link is unknown.");
     }
     let all = if workload.batch > 1 { " in all" } else { "" };
-    format!("Fits, and {limit}: {} expected{all}.", text::token_rate(answer.throughput))
+    format!("{fits}, and {limit}: {} expected{all}.", text::token_rate(answer.throughput))
 }
 
 /// The numbers behind the sentence, and what helps.
@@ -166,15 +173,27 @@ pub fn operator(row: &OpRow, step_ideal: Seconds, share: f64) -> Explanation {
 }
 
 /// What the memory comes to, in a sentence.
-pub fn memory(memory: &MemoryFootprint) -> String {
-    let (total, usable) = (text::bytes(memory.total()), text::bytes(memory.usable));
+pub fn memory(memory: &MemoryFootprint, devices: u64) -> String {
+    let all = match devices {
+        1 => String::new(),
+        many => {
+            format!(" Per device: {many} devices hold {}.", text::bytes(memory.group_total(many)))
+        }
+    };
+    let (total, usable) = (text::bytes(memory.total()), text::bytes(memory.usable.bytes));
     match memory.verdict() {
         Verdict::Fits { headroom } => {
-            format!("{total} of {usable} that a model may use; {} are left.", text::bytes(headroom))
+            format!(
+                "{total} of {usable} that a model may use; {} are left.{all}",
+                text::bytes(headroom)
+            )
         }
         Verdict::DoesNotFit { missing } => {
-            format!("{total} needed, {usable} usable; {} are missing.", text::bytes(missing))
+            format!("{total} needed, {usable} usable; {} short.{all}", text::bytes(missing))
         }
+        Verdict::Unknown { .. } => format!(
+            "{total} needed; how much memory is installed is not known, at most {usable} usable.{all}"
+        ),
     }
 }
 
@@ -190,6 +209,7 @@ mod tests {
         estimate(EstimateRequest {
             device: catalog::device(device).expect("catalog key"),
             mode: None,
+            memory_limit: None,
             model: &catalog::model("llama-3.1-8b").expect("catalog key").arch,
             precision: PrecisionChoice::weights(catalog::format(weights).expect("catalog key")),
             workload,

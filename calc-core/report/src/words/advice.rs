@@ -3,7 +3,7 @@
 use calc_core::expected::Expected;
 use calc_core::quality::{Metric, QualityLoss};
 use calc_core::recommend::{
-    Axis, Cause, Change, Drop, Flip, Outcome, Part, PhaseWork, Ranked, Regime, Task,
+    Axis, Cause, Change, Drop, End, Flip, Largest, Outcome, Part, PhaseWork, Ranked, Regime, Task,
 };
 use calc_core::schedule::{Slot, SlotFlip};
 use calc_core::scheme::{BadShape, Method, NoKernel, Scheme, SchemeWeights};
@@ -158,7 +158,11 @@ pub fn dropped(reason: &Drop, loss: &QualityLoss) -> String {
             format!("{}, and {bound}{}% are allowed", quality(loss), n::SPACE)
         }
         Drop::Memory { needs, limit } => {
-            format!("needs {} of {}", n::bytes(*needs), n::bytes(*limit))
+            format!(
+                "needs {}, {}",
+                n::bytes(*needs),
+                super::memory::shortage(*needs - *limit, *limit)
+            )
         }
         Drop::Tpot { takes, bound } => {
             format!("{} per token, {} allowed", n::time(*takes), n::time(*bound))
@@ -168,6 +172,15 @@ pub fn dropped(reason: &Drop, loss: &QualityLoss) -> String {
         }
         Drop::Refused(error) => core_error(error),
     }
+}
+
+/// The largest value of an axis, with the end that the model sets: `40 960 (all that the model is made for)`.
+pub fn largest(most: Largest) -> String {
+    let end = match most.end {
+        End::Model => " (all that the model is made for)",
+        End::Memory | End::Time | End::Range => "",
+    };
+    format!("{}{end}", n::count(most.value))
 }
 
 /// From where on: `batch ≥ 48`.

@@ -1,10 +1,56 @@
 //! How to apply a scheme: commands and configurations of the usual tools.
 //!
 //! Classes and first versions of torchao: read in its wheels 0.4.0 to 0.18.0 on PyPI. What llama.cpp and vLLM take: their
-//! documentation, as of vLLM 0.33.0.
+//! documentation, as of vLLM 0.33.0 and llama.cpp's `docs/multi-gpu.md`.
 
-use calc_core::scheme::{Kernels, Method, Scheme, SchemeWeights};
+mod llama_cpp;
+mod vllm;
+
+use calc_core::device::Device;
+use calc_core::model_arch::ModelArch;
+use calc_core::quant_format::QuantFormat;
+use calc_core::scheme::Scheme;
 use calc_core::workload::Workload;
+
+use crate::request::{RecommendInputs, Subject};
+
+/// Where a scheme is to be applied.
+#[derive(Debug, Clone, Copy)]
+pub struct Deployment<'a> {
+    /// Name of the model on the Hugging Face hub, or a folder.
+    pub model: &'a str,
+    /// Device.
+    pub device: &'a Device,
+    /// Geometry and workload; `None` for a single product.
+    pub served: Option<(&'a ModelArch, &'a Workload)>,
+    /// Format of the KV cache, where one was chosen.
+    pub kv_cache: Option<&'static QuantFormat>,
+}
+
+impl<'a> Deployment<'a> {
+    /// What a request asks for.
+    pub fn of(inputs: &'a RecommendInputs) -> Self {
+        match &inputs.subject {
+            Subject::Shape { .. } => {
+                Self { model: "MODEL", device: &inputs.device, served: None, kv_cache: None }
+            }
+            Subject::Model(model) => Self {
+                model: model.model.hub_name(),
+                device: &inputs.device,
+                served: Some((&model.model.arch, &model.workload)),
+                kv_cache: model.precision.kv_cache,
+            },
+        }
+    }
+
+    /// Tokens that a sequence may have, within what the model is made for.
+    fn tokens(&self) -> Option<u64> {
+        self.served.map(|(arch, workload)| {
+            let longest = workload.longest() + 1;
+            arch.max_context.map_or(longest, |most| longest.min(most))
+        })
+    }
+}
 
 /// A configuration of torchao.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,85 +137,46 @@ fn torchao(scheme: &Scheme) -> Option<Torchao> {
     }
 }
 
-/// How to apply a scheme to a model. `model` is its name on the Hugging Face hub, or a folder.
-pub fn apply(scheme: &Scheme, model: &str, workload: Option<&Workload>) -> Apply {
+/// How to apply a scheme.
+pub fn apply(scheme: &Scheme, to: &Deployment<'_>) -> Apply {
     Apply {
         torchao: torchao(scheme),
-        vllm: vllm(scheme, model, workload),
-        llama_cpp: llama_cpp(scheme, model, workload),
+        vllm: vllm::command(scheme, to),
+        llama_cpp: llama_cpp::command(scheme, to),
     }
 }
 
-/// What the last part of a name, or of a path, says.
+/// The last part of a name or of a path.
 fn short(model: &str) -> &str {
     model.trim_end_matches('/').rsplit('/').next().unwrap_or(model)
-}
-
-fn vllm(scheme: &Scheme, model: &str, workload: Option<&Workload>) -> Option<String> {
-    let sizes = workload.map_or_else(String::new, |workload| {
-        let tensor = workload.parallel.tensor;
-        let split =
-            if tensor > 1 { format!(" --tensor-parallel-size {tensor}") } else { String::new() };
-        let (length, batch) = (workload.longest() + 1, workload.batch);
-        format!(" --max-model-len {length} --max-num-seqs {batch}{split}")
-    });
-    let checkpoint = |suffix: &str| {
-        format!(
-            "vllm serve ./{}-{suffix}{sizes}  # compressed-tensors, by llm-compressor",
-            short(model)
-        )
-    };
-    match scheme.key {
-        "half" | "as_published" => Some(format!("vllm serve {model}{sizes}")),
-        "fp8_w8a8" => Some(format!("vllm serve {model} --quantization fp8{sizes}")),
-        "int8_w8a16" => Some(checkpoint("W8A16")),
-        "int8_w8a8" => Some(checkpoint("W8A8")),
-        "int4_g128_rtn" | "int4_g128_awq" | "int4_g128_gptq" => Some(checkpoint("W4A16")),
-        "int4_g32_rtn" => Some(checkpoint("W4A16-G32")),
-        "nvfp4_w4a16" => Some(checkpoint("NVFP4A16")),
-        "nvfp4_w4a4" => Some(checkpoint("NVFP4")),
-        "mxfp4_w4a16" => Some(checkpoint("MXFP4A16")),
-        _ => None,
-    }
-}
-
-fn llama_cpp(scheme: &Scheme, model: &str, workload: Option<&Workload>) -> Option<String> {
-    let name = short(model);
-    let file = match scheme.weights {
-        SchemeWeights::Half => "f16",
-        SchemeWeights::Published => return None,
-        SchemeWeights::Format(format) => match format.key {
-            "gguf_q8_0" => "Q8_0",
-            "gguf_q6_k" => "Q6_K",
-            "gguf_q5_k" => "Q5_K_M",
-            "gguf_q4_k" => "Q4_K_M",
-            "gguf_q4_0" => "Q4_0",
-            "gguf_q3_k" => "Q3_K_M",
-            "gguf_q2_k" => "Q2_K",
-            _ => return None,
-        },
-    };
-    let sizes = workload.map_or_else(String::new, |workload| {
-        let cells = workload.batch.saturating_mul(workload.longest() + 1);
-        format!(" -c {cells} -np {}", workload.batch)
-    });
-    let serve = format!("llama-server -m {name}-{file}.gguf{sizes} -ngl 99");
-    if scheme.kernels == Kernels::LlamaCpp && scheme.method == Method::LlamaQuantize {
-        Some(format!("llama-quantize {name}-f16.gguf {name}-{file}.gguf {file}\n{serve}"))
-    } else {
-        Some(serve)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use calc_core::catalog::schemes::SCHEMES;
+    use calc_core::catalog::{self, schemes};
+    use calc_core::parallel::Parallel;
+    use calc_core::scheme::Kernels;
+
+    fn ways(scheme: &str, device: &str, workload: &Workload, kv: Option<&str>) -> Apply {
+        let arch = &catalog::model("qwen3-8b").expect("catalog key").arch;
+        let to = Deployment {
+            model: "org/Model-8B",
+            device: catalog::device(device).expect("catalog key"),
+            served: Some((arch, workload)),
+            kv_cache: kv.map(|key| catalog::format(key).expect("catalog key")),
+        };
+        apply(schemes::scheme(scheme).expect("a scheme"), &to)
+    }
+
+    fn split(tensor: u64, pipeline: u64, expert: u64) -> Workload {
+        Workload { parallel: Parallel { tensor, pipeline, expert }, ..Workload::new(4, 512) }
+    }
 
     #[test]
     fn every_scheme_that_torch_or_llama_runs_has_a_way() {
-        for scheme in SCHEMES {
-            let ways = apply(scheme, "org/Model-8B", Some(&Workload::new(4, 512)));
+        for scheme in schemes::SCHEMES {
+            let ways = ways(scheme.key, "h100_sxm", &Workload::new(4, 512), None);
             let any = ways.torchao.is_some() || ways.vllm.is_some() || ways.llama_cpp.is_some();
             // Plain NF4 is what bitsandbytes does while it loads a model; torchao quantizes the scales, too.
             assert!(any || scheme.key == "nf4", "{}", scheme.key);
@@ -180,15 +187,98 @@ mod tests {
 
     #[test]
     fn commands_carry_the_workload() {
-        let q4 = calc_core::catalog::schemes::scheme("gguf_q4_k").expect("a scheme");
-        let text = apply(q4, "org/Model-8B", Some(&Workload::new(4, 512))).llama_cpp.expect("text");
+        let four = Workload::new(4, 512);
+        let text = ways("gguf_q4_k", "h100_sxm", &four, None).llama_cpp.expect("text");
         assert_eq!(
             text,
             "llama-quantize Model-8B-f16.gguf Model-8B-Q4_K_M.gguf Q4_K_M\n\
              llama-server -m Model-8B-Q4_K_M.gguf -c 2052 -np 4 -ngl 99"
         );
-        let fp8 = calc_core::catalog::schemes::scheme("fp8_w8a8").expect("a scheme");
-        let text = apply(fp8, "org/Model-8B", Some(&Workload::new(4, 512))).vllm.expect("text");
+        let text = ways("fp8_w8a8", "h100_sxm", &four, None).vllm.expect("text");
         assert!(text.contains("--quantization fp8 --max-model-len 513 --max-num-seqs 4"), "{text}");
+    }
+
+    #[test]
+    fn commands_stay_within_the_context_of_the_model() {
+        let long = Workload { context: 131_072, ..Workload::new(2, 512) };
+        let ways = ways("half", "h100_sxm", &long, None);
+        assert!(ways.llama_cpp.is_some_and(|text| text.contains("-c 81920 -np 2")));
+        assert!(ways.vllm.is_some_and(|text| text.contains("--max-model-len 40960")));
+    }
+
+    #[test]
+    fn commands_are_those_of_the_device() {
+        let one = Workload::new(1, 512);
+        for (device, vllm, llama_cpp) in [
+            ("h100_sxm", Some("vllm serve org/Model-8B "), Some("-ngl 99")),
+            ("jetson_orin_nano_8gb_super", Some("vllm serve org/Model-8B "), Some("-ngl 99")),
+            ("mi300x", Some("vllm serve org/Model-8B "), Some("-ngl 99")),
+            ("strix_halo", Some("vllm serve org/Model-8B "), Some("-ngl 99")),
+            ("arc_b580", Some("XPU build"), Some("-ngl 99")),
+            ("gaudi3", Some("plugin"), None),
+            ("tpu_v5e", Some("plugin"), None),
+            ("apple_m4", None, Some("-ngl 99")),
+            ("jetson_nano", None, Some("-ngl 99")),
+            ("epyc_9654", Some("CPU build"), Some("-np 1")),
+            ("raspberry_pi_5", None, Some("-np 1")),
+        ] {
+            let ways = ways("half", device, &one, None);
+            for (found, wanted) in [(&ways.vllm, vllm), (&ways.llama_cpp, llama_cpp)] {
+                assert_eq!(found.is_some(), wanted.is_some(), "{device}: {found:?}");
+                let holds =
+                    found.as_ref().zip(wanted).is_none_or(|(text, part)| text.contains(part));
+                assert!(holds, "{device}: {found:?}");
+            }
+        }
+        for device in ["epyc_9654", "xeon_8592plus", "raspberry_pi_5"] {
+            let ways = ways("gguf_q4_k", device, &one, None);
+            assert!(ways.llama_cpp.is_some_and(|text| !text.contains("-ngl")), "{device}");
+            assert_eq!(ways.vllm, None);
+        }
+    }
+
+    #[test]
+    fn commands_split_the_model_as_the_estimate_did_or_say_that_they_cannot() {
+        let llama = |device, workload: Workload| {
+            ways("gguf_q4_k", device, &workload, None).llama_cpp.expect("text")
+        };
+        assert!(llama("h100_sxm", split(2, 1, 1)).contains("--split-mode tensor -fa on -fit off"));
+        assert!(llama("h100_sxm", split(1, 2, 1)).contains("--split-mode layer"));
+        for (device, workload) in [
+            ("h100_sxm", split(2, 2, 1)),
+            ("h100_sxm", split(1, 1, 2)),
+            ("apple_m4_max", split(2, 1, 1)),
+            ("epyc_9654", split(2, 1, 1)),
+            ("arc_b580", split(2, 1, 1)),
+        ] {
+            let text = llama(device, workload);
+            assert!(text.starts_with("# llama.cpp") && !text.contains("llama-server"), "{text}");
+        }
+        let vllm =
+            |workload: Workload| ways("half", "h100_sxm", &workload, None).vllm.expect("text");
+        let text = vllm(split(2, 2, 1));
+        assert!(text.contains("--tensor-parallel-size 2 --pipeline-parallel-size 2"), "{text}");
+        let text = vllm(split(1, 1, 2));
+        assert!(text.starts_with("# vLLM") && !text.contains("vllm serve"), "{text}");
+    }
+
+    #[test]
+    fn commands_name_the_format_of_the_kv_cache() {
+        let of = |kv, workload: &Workload| {
+            let ways = ways("half", "h100_sxm", workload, Some(kv));
+            (ways.vllm.expect("text"), ways.llama_cpp.expect("text"))
+        };
+        let one = Workload::new(1, 512);
+        let (vllm, llama) = of("fp8_e4m3", &one);
+        assert!(vllm.contains("--kv-cache-dtype fp8_e4m3"), "{vllm}");
+        assert!(llama.starts_with("# llama.cpp has no KV cache in FP8"), "{llama}");
+        let (vllm, llama) = of("gguf_q8_0", &one);
+        assert!(vllm.starts_with("# vLLM has no KV cache in"), "{vllm}");
+        assert!(llama.contains("-fa on -ctk q8_0 -ctv q8_0"), "{llama}");
+        let (vllm, llama) = of("bf16", &one);
+        assert!(vllm.contains("--kv-cache-dtype bfloat16"), "{vllm}");
+        assert!(llama.contains("-ctk bf16 -ctv bf16"), "{llama}");
+        let (_, llama) = of("gguf_q8_0", &split(2, 1, 1));
+        assert!(llama.starts_with("# llama.cpp") && !llama.contains("llama-server"), "{llama}");
     }
 }

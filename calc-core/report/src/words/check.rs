@@ -4,8 +4,9 @@ use calc_core::check::{Check, Drafts, Explanation, Pace, Verdict};
 use calc_core::plan::Span;
 use calc_core::quant_format::QuantFormat;
 
-use super::advice;
+use super::{advice, context_note};
 use crate::number_text as n;
+use crate::request::{CheckInputs, Done};
 use crate::verdict::class_name;
 
 /// The verdict in few words, as scripts get it.
@@ -38,7 +39,13 @@ pub fn sentence(answer: &Check) -> String {
         Pace::Fast => format!(" It is {} times as fast as expected.", n::short(1.0 / times, 3)),
         Pace::Slow => format!(" It takes {} times as long as expected.", n::short(times, 3)),
     };
-    format!("{}: {judged}{paced}", advice::capital(verdict(answer.verdict)))
+    let judged = format!("{}: {judged}{paced}", advice::capital(verdict(answer.verdict)));
+    match answer.memory {
+        Some(memory) if !memory.verdict().may_fit() => {
+            format!("{} Judged by the roofs alone: {judged}", super::memory::fit(&memory, 1))
+        }
+        Some(_) | None => judged,
+    }
 }
 
 /// A row of [`rates`]: what, the claim, the datasheet, what practice sustains, and where that comes from.
@@ -82,6 +89,15 @@ pub fn explanations(answer: &Check) -> Vec<String> {
     answer.explanations.iter().map(|found| explanation(found, answer)).collect()
 }
 
+/// What a judged model should be read with.
+pub fn notes(inputs: &CheckInputs, answer: &Check) -> Vec<String> {
+    let (Done::Token(model) | Done::Answer(model)) = &inputs.done else { return Vec::new() };
+    let usable = answer.memory.map(|memory| memory.usable);
+    let unknown = usable.and_then(|usable| super::memory::unknown(&model.device, usable));
+    let usual = super::usual_values(&model.usual);
+    usual.into_iter().chain(context_note(model)).chain(unknown).collect()
+}
+
 /// One explanation with its numbers.
 pub fn explanation(found: &Explanation, answer: &Check) -> String {
     let above = answer.pace == Pace::AboveTheRoof;
@@ -91,9 +107,8 @@ pub fn explanation(found: &Explanation, answer: &Check) -> String {
             expected(&Span { ideal: answer.ideal, expected: answer.expected })
         ),
         Explanation::DoesNotFit { needs, usable } => format!(
-            "It does not fit: it needs {} of {}. Something else was run, or part of it elsewhere.",
-            n::bytes(*needs),
-            n::bytes(*usable)
+            "It does not fit: {}. Something else was run, or part of it elsewhere.",
+            super::memory::shortage(*needs - *usable, *usable)
         ),
         Explanation::Format { format, activations, bits, span } if above => format!(
             "Another format: {} is the widest that makes it possible, at {}.",

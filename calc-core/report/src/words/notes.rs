@@ -6,6 +6,7 @@ use calc_core::estimate::Estimate;
 use calc_core::footprint::Verdict;
 use calc_core::hf_config::{AssumedField, Remark};
 use calc_core::model_arch::ModelArch;
+use calc_core::parallel::Parallel;
 use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::{ComputeClass, QuantFormat};
@@ -99,28 +100,14 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
         ));
     }
     if let Verdict::DoesNotFit { missing } = answer.memory.verdict() {
-        let missing = number_text::bytes(missing);
-        notes.push(format!("it does not fit: {missing} are missing; the times assume that it did"));
-    }
-    if let Some(max) = inputs.model.arch.max_context
-        && inputs.workload.longest() > max
-    {
-        let longest = inputs.workload.longest();
-        notes.push(format!("{longest} tokens exceed the {max} that the model is made for"));
-    }
-    let split = &inputs.workload.parallel;
-    let sharing = split.tensor * split.expert;
-    if sharing > 1 {
+        let short = super::memory::shortage(missing, answer.memory.usable.bytes);
         notes.push(format!(
-            "work, traffic, memory and energy are those of one of {sharing} devices"
+            "it does not fit: {short}; the times are those of a device with enough memory"
         ));
     }
-    if split.pipeline > 1 {
-        notes.push(format!(
-            "memory is that of a stage with the most layers of {}, of average layers; work and time are those of all",
-            split.pipeline
-        ));
-    }
+    notes.extend(super::memory::unknown(&inputs.device, answer.memory.usable));
+    notes.extend(context_note(inputs));
+    notes.extend(split(&inputs.workload.parallel));
     if answer.link_unknown {
         notes.push(
             "nobody has published this device's link: what crosses it is unknown, and so are all expected times"
@@ -129,6 +116,31 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     }
     notes.extend(import_notes(&inputs.model.assumed, &inputs.model.remarks));
     notes.extend(engine(inputs.engine, answer.decode.totals.expected.provenance));
+    notes
+}
+
+/// A context that the model is not made for.
+pub fn context_note(inputs: &EstimateInputs) -> Option<String> {
+    let longest = inputs.workload.longest();
+    let max = inputs.model.arch.max_context.filter(|max| longest > *max)?;
+    Some(format!("{longest} tokens exceed the {max} that the model is made for"))
+}
+
+/// Which numbers are those of one device of a group, and which those of all.
+fn split(parallel: &Parallel) -> Vec<String> {
+    let (devices, sharing) = (parallel.devices(), parallel.tensor * parallel.expert);
+    let mut notes = Vec::new();
+    if sharing > 1 {
+        notes.push(format!(
+            "work, traffic and memory are per device, {devices} devices; energy and power are those of all"
+        ));
+    }
+    if parallel.pipeline > 1 {
+        notes.push(format!(
+            "memory is that of a stage with the most layers of {}, of average layers; work, time and energy are those of all",
+            parallel.pipeline
+        ));
+    }
     notes
 }
 

@@ -1,7 +1,7 @@
 //! Other accelerators.
 
 use super::{mhz, tera};
-use crate::device::{Device, DeviceClass, MeasuredRates, Peaks};
+use crate::device::{Device, DeviceClass, MeasuredRates, MemoryPlatform, Peaks};
 use crate::provenance::Fact;
 use crate::quant_format::ComputeClass as C;
 use crate::text::{List, text};
@@ -20,7 +20,7 @@ pub(super) static DEVICES: [Device; 8] = [
         release_year: Some(2022),
         memory: Fact::recalled(Bytes::from_gib(96.0)),
         memory_type: text("HBM2e"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(2460.0)),
         peaks: Peaks::NONE
             .with(C::Fp16, Fact::read(tera(432.0)))
@@ -55,7 +55,7 @@ pub(super) static DEVICES: [Device; 8] = [
         release_year: Some(2024),
         memory: Fact::recalled(Bytes::from_gib(128.0)),
         memory_type: text("HBM2e"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(3700.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(229.0)))
@@ -94,7 +94,7 @@ pub(super) static DEVICES: [Device; 8] = [
         release_year: Some(2024),
         memory: Fact::recalled(Bytes::from_gib(12.0)),
         memory_type: text("GDDR6"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(456.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(13.7)))
@@ -131,7 +131,7 @@ pub(super) static DEVICES: [Device; 8] = [
         release_year: Some(2021),
         memory: Fact::recalled(Bytes::from_gib(32.0)),
         memory_type: text("HBM"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(1228.0)),
         peaks: Peaks::NONE
             .with(C::Bf16, Fact::read(tera(275.0)))
@@ -167,7 +167,7 @@ pub(super) static DEVICES: [Device; 8] = [
         release_year: Some(2023),
         memory: Fact::recalled(Bytes::from_gib(16.0)),
         memory_type: text("HBM"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(819.0)),
         peaks: Peaks::NONE
             .with(C::Bf16, Fact::read(tera(197.0)))
@@ -203,7 +203,7 @@ pub(super) static DEVICES: [Device; 8] = [
         release_year: Some(2023),
         memory: Fact::recalled(Bytes::from_gib(95.0)),
         memory_type: text("HBM"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(2765.0)),
         peaks: Peaks::NONE
             .with(C::Bf16, Fact::read(tera(459.0)))
@@ -239,7 +239,7 @@ pub(super) static DEVICES: [Device; 8] = [
         release_year: Some(2024),
         memory: Fact::recalled(Bytes::from_gib(32.0)),
         memory_type: text("HBM"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(1640.0)),
         peaks: Peaks::NONE
             .with(C::Bf16, Fact::read(tera(918.0)))
@@ -276,7 +276,7 @@ pub(super) static DEVICES: [Device; 8] = [
         release_year: Some(2024),
         memory: Fact::recalled(Bytes::from_gib(96.0)),
         memory_type: text("HBM3"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(2900.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(181.0)))

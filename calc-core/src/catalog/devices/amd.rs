@@ -1,7 +1,7 @@
 //! AMD accelerators, cards and SoCs.
 
 use super::{both_directions, mhz, pcie, tera};
-use crate::device::{Device, DeviceClass, MeasuredRates, Peaks};
+use crate::device::{Device, DeviceClass, MeasuredRates, MemoryPlatform, Peaks};
 use crate::provenance::Fact;
 use crate::quant_format::ComputeClass as C;
 use crate::text::{List, text};
@@ -20,7 +20,7 @@ pub(super) static DEVICES: [Device; 6] = [
         release_year: Some(2021),
         memory: Fact::recalled(Bytes::from_gib(128.0)),
         memory_type: text("HBM2e"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(3277.0)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(95.7)))
@@ -57,7 +57,7 @@ pub(super) static DEVICES: [Device; 6] = [
         release_year: Some(2023),
         memory: Fact::recalled(Bytes::from_gib(192.0)),
         memory_type: text("HBM3"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(5300.0)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(163.4)))
@@ -98,7 +98,7 @@ pub(super) static DEVICES: [Device; 6] = [
         release_year: Some(2024),
         memory: Fact::recalled(Bytes::from_gib(256.0)),
         memory_type: text("HBM3e"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(6000.0)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(163.4)))
@@ -137,7 +137,7 @@ pub(super) static DEVICES: [Device; 6] = [
         release_year: Some(2025),
         memory: Fact::recalled(Bytes::from_gib(288.0)),
         memory_type: text("HBM3e"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(8000.0)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(78.6)))
@@ -179,7 +179,7 @@ pub(super) static DEVICES: [Device; 6] = [
         release_year: Some(2022),
         memory: Fact::recalled(Bytes::from_gib(24.0)),
         memory_type: text("GDDR6"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(960.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(61.4)))
@@ -218,7 +218,7 @@ pub(super) static DEVICES: [Device; 6] = [
         release_year: Some(2025),
         memory: Fact::recalled(Bytes::from_gib(128.0)),
         memory_type: text("LPDDR5X-8000 256-bit"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Shared,
         bandwidth: Fact::read(BytesPerSec::from_gb(256.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(29.7)))

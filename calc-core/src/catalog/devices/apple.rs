@@ -3,7 +3,7 @@
 //! Long, and one file all the same: rows of one table, which change for one reason, a better source.
 
 use super::{mhz, tera};
-use crate::device::{Device, DeviceClass, MeasuredRates, Peaks};
+use crate::device::{Device, DeviceClass, MeasuredRates, MemoryPlatform, Peaks};
 use crate::provenance::Fact;
 use crate::quant_format::ComputeClass as C;
 use crate::text::{List, text};
@@ -22,7 +22,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2020),
         memory: Fact::recalled(Bytes::from_gib(16.0)),
         memory_type: text("LPDDR4X"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Metal,
         bandwidth: Fact::read(BytesPerSec::from_gb(68.3)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(2.6)))
@@ -60,7 +60,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2021),
         memory: Fact::recalled(Bytes::from_gib(32.0)),
         memory_type: text("LPDDR5/5X"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Metal,
         bandwidth: Fact::read(BytesPerSec::from_gb(204.8)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(5.3)))
@@ -98,7 +98,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2021),
         memory: Fact::recalled(Bytes::from_gib(64.0)),
         memory_type: text("LPDDR5/5X"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Metal,
         bandwidth: Fact::read(BytesPerSec::from_gb(409.6)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(10.6)))
@@ -136,7 +136,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2022),
         memory: Fact::recalled(Bytes::from_gib(128.0)),
         memory_type: text("LPDDR5/5X"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Metal,
         bandwidth: Fact::recalled(BytesPerSec::from_gb(819.2)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(21.2)))
@@ -174,7 +174,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2022),
         memory: Fact::recalled(Bytes::from_gib(24.0)),
         memory_type: text("LPDDR5/5X"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Metal,
         bandwidth: Fact::read(BytesPerSec::from_gb(102.4)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(3.6)))
@@ -212,7 +212,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2023),
         memory: Fact::recalled(Bytes::from_gib(32.0)),
         memory_type: text("LPDDR5/5X"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Metal,
         bandwidth: Fact::read(BytesPerSec::from_gb(204.8)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(6.8)))
@@ -250,7 +250,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2023),
         memory: Fact::recalled(Bytes::from_gib(96.0)),
         memory_type: text("LPDDR5/5X"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Metal,
         bandwidth: Fact::recalled(BytesPerSec::from_gb(409.6)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(13.6)))
@@ -288,7 +288,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2023),
         memory: Fact::recalled(Bytes::from_gib(192.0)),
         memory_type: text("LPDDR5/5X"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Metal,
         bandwidth: Fact::recalled(BytesPerSec::from_gb(819.2)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(27.2)))
@@ -326,7 +326,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2023),
         memory: Fact::recalled(Bytes::from_gib(24.0)),
         memory_type: text("LPDDR5/5X"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Metal,
         bandwidth: Fact::read(BytesPerSec::from_gb(102.4)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(4.1)))
@@ -364,7 +364,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2023),
         memory: Fact::recalled(Bytes::from_gib(36.0)),
         memory_type: text("LPDDR5/5X"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Metal,
         bandwidth: Fact::read(BytesPerSec::from_gb(153.6)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(6.4)))
@@ -402,7 +402,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2023),
         memory: Fact::recalled(Bytes::from_gib(128.0)),
         memory_type: text("LPDDR5/5X"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Metal,
         bandwidth: Fact::read(BytesPerSec::from_gb(409.6)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(14.3)))
@@ -440,7 +440,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2025),
         memory: Fact::recalled(Bytes::from_gib(512.0)),
         memory_type: text("LPDDR5/5X"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Metal,
         bandwidth: Fact::recalled(BytesPerSec::from_gb(819.2)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(28.6)))
@@ -478,7 +478,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2024),
         memory: Fact::recalled(Bytes::from_gib(32.0)),
         memory_type: text("LPDDR5/5X"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Metal,
         bandwidth: Fact::read(BytesPerSec::from_gb(120.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(4.6)))
@@ -516,7 +516,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2024),
         memory: Fact::recalled(Bytes::from_gib(64.0)),
         memory_type: text("LPDDR5/5X"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Metal,
         bandwidth: Fact::read(BytesPerSec::from_gb(273.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(9.2)))
@@ -554,7 +554,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2024),
         memory: Fact::recalled(Bytes::from_gib(128.0)),
         memory_type: text("LPDDR5/5X"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Metal,
         bandwidth: Fact::read(BytesPerSec::from_gb(546.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(18.4)))

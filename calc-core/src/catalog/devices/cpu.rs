@@ -1,7 +1,7 @@
 //! CPUs and boards that compute on the CPU.
 
 use super::{mhz, tera};
-use crate::device::{Device, DeviceClass, MeasuredRates, Peaks};
+use crate::device::{Device, DeviceClass, MeasuredRates, MemoryPlatform, Peaks};
 use crate::provenance::Fact;
 use crate::quant_format::ComputeClass as C;
 use crate::text::{List, text};
@@ -20,7 +20,7 @@ pub(super) static DEVICES: [Device; 3] = [
         release_year: Some(2022),
         memory: Fact::recalled(Bytes::from_gib(6144.0)),
         memory_type: text("12x DDR5-4800"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Sockets,
         bandwidth: Fact::derived(BytesPerSec::from_gb(460.8)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(5.45)))
@@ -58,7 +58,7 @@ pub(super) static DEVICES: [Device; 3] = [
         release_year: Some(2023),
         memory: Fact::recalled(Bytes::from_gib(4096.0)),
         memory_type: text("8x DDR5-5600"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Sockets,
         bandwidth: Fact::derived(BytesPerSec::from_gb(358.4)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(3.9)))
@@ -99,7 +99,7 @@ pub(super) static DEVICES: [Device; 3] = [
         release_year: Some(2023),
         memory: Fact::recalled(Bytes::from_gib(8.0)),
         memory_type: text("LPDDR4X-4267 32-bit"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Shared,
         bandwidth: Fact::derived(BytesPerSec::from_gb(17.1)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(0.0768)))

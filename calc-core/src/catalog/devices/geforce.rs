@@ -1,7 +1,7 @@
 //! NVIDIA GeForce cards.
 
 use super::{both_directions, mhz, pcie, tera};
-use crate::device::{Device, DeviceClass, MeasuredRates, Peaks};
+use crate::device::{Device, DeviceClass, MeasuredRates, MemoryPlatform, Peaks};
 use crate::provenance::Fact;
 use crate::quant_format::ComputeClass as C;
 use crate::text::{List, text};
@@ -20,7 +20,7 @@ pub(super) static DEVICES: [Device; 9] = [
         release_year: Some(2021),
         memory: Fact::recalled(Bytes::from_gib(12.0)),
         memory_type: text("GDDR6"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::derived(BytesPerSec::from_gb(360.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(12.7)))
@@ -60,7 +60,7 @@ pub(super) static DEVICES: [Device; 9] = [
         release_year: Some(2020),
         memory: Fact::recalled(Bytes::from_gib(24.0)),
         memory_type: text("GDDR6X"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(936.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(35.6)))
@@ -100,7 +100,7 @@ pub(super) static DEVICES: [Device; 9] = [
         release_year: Some(2023),
         memory: Fact::recalled(Bytes::from_gib(16.0)),
         memory_type: text("GDDR6 128-bit"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::derived(BytesPerSec::from_gb(288.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(22.1)))
@@ -141,7 +141,7 @@ pub(super) static DEVICES: [Device; 9] = [
         release_year: Some(2023),
         memory: Fact::recalled(Bytes::from_gib(12.0)),
         memory_type: text("GDDR6X"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::derived(BytesPerSec::from_gb(504.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(29.1)))
@@ -182,7 +182,7 @@ pub(super) static DEVICES: [Device; 9] = [
         release_year: Some(2022),
         memory: Fact::recalled(Bytes::from_gib(16.0)),
         memory_type: text("GDDR6X"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(716.8)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(48.7)))
@@ -225,7 +225,7 @@ pub(super) static DEVICES: [Device; 9] = [
         release_year: Some(2022),
         memory: Fact::recalled(Bytes::from_gib(24.0)),
         memory_type: text("GDDR6X"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(1008.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(82.6)))
@@ -266,7 +266,7 @@ pub(super) static DEVICES: [Device; 9] = [
         release_year: Some(2025),
         memory: Fact::recalled(Bytes::from_gib(12.0)),
         memory_type: text("GDDR7"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::derived(BytesPerSec::from_gb(672.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(30.9)))
@@ -308,7 +308,7 @@ pub(super) static DEVICES: [Device; 9] = [
         release_year: Some(2025),
         memory: Fact::recalled(Bytes::from_gib(16.0)),
         memory_type: text("GDDR7"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(960.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(56.3)))
@@ -350,7 +350,7 @@ pub(super) static DEVICES: [Device; 9] = [
         release_year: Some(2025),
         memory: Fact::recalled(Bytes::from_gib(32.0)),
         memory_type: text("GDDR7"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(1792.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(104.8)))

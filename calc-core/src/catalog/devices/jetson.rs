@@ -3,7 +3,7 @@
 //! Long, and one file all the same: rows of one table, which change for one reason, a better source.
 
 use super::{mhz, tera};
-use crate::device::{Device, DeviceClass, MeasuredRates, Peaks, PowerMode};
+use crate::device::{Device, DeviceClass, MeasuredRates, MemoryPlatform, Peaks, PowerMode};
 use crate::provenance::{Fact, Provenance};
 use crate::quant_format::ComputeClass as C;
 use crate::text::{List, text};
@@ -22,7 +22,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2019),
         memory: Fact::recalled(Bytes::from_gib(4.0)),
         memory_type: text("LPDDR4 64-bit"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Shared,
         bandwidth: Fact::read(BytesPerSec::from_gb(25.6)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(0.236)))
@@ -91,7 +91,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2020),
         memory: Fact::recalled(Bytes::from_gib(8.0)),
         memory_type: text("LPDDR4x 128-bit"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Shared,
         bandwidth: Fact::derived(BytesPerSec::from_gb(59.7)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(0.85)))
@@ -261,7 +261,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2018),
         memory: Fact::recalled(Bytes::from_gib(32.0)),
         memory_type: text("LPDDR4x 256-bit"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Shared,
         bandwidth: Fact::derived(BytesPerSec::from_gb(136.5)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(1.41)))
@@ -401,7 +401,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2023),
         memory: Fact::recalled(Bytes::from_gib(4.0)),
         memory_type: text("LPDDR5 64-bit"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Shared,
         bandwidth: Fact::derived(BytesPerSec::from_gb(34.1)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(0.64)))
@@ -487,7 +487,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2024),
         memory: Fact::recalled(Bytes::from_gib(4.0)),
         memory_type: text("LPDDR5 64-bit"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Shared,
         bandwidth: Fact::read(BytesPerSec::from_gb(51.2)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(1.04)))
@@ -573,7 +573,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2023),
         memory: Fact::recalled(Bytes::from_gib(8.0)),
         memory_type: text("LPDDR5 128-bit"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Shared,
         bandwidth: Fact::read(BytesPerSec::from_gb(68.3)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(1.28)))
@@ -651,7 +651,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2024),
         memory: Fact::recalled(Bytes::from_gib(8.0)),
         memory_type: text("LPDDR5 128-bit"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Shared,
         bandwidth: Fact::read(BytesPerSec::from_gb(102.4)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(2.09)))
@@ -755,7 +755,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2023),
         memory: Fact::recalled(Bytes::from_gib(8.0)),
         memory_type: text("LPDDR5 128-bit"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Shared,
         bandwidth: Fact::derived(BytesPerSec::from_gb(102.4)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(1.57)))
@@ -855,7 +855,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2025),
         memory: Fact::recalled(Bytes::from_gib(8.0)),
         memory_type: text("LPDDR5 128-bit"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Shared,
         bandwidth: Fact::read(BytesPerSec::from_gb(102.4)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(2.4)))
@@ -969,7 +969,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2023),
         memory: Fact::recalled(Bytes::from_gib(16.0)),
         memory_type: text("LPDDR5 128-bit"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Shared,
         bandwidth: Fact::derived(BytesPerSec::from_gb(102.4)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(1.88)))
@@ -1071,7 +1071,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2025),
         memory: Fact::recalled(Bytes::from_gib(16.0)),
         memory_type: text("LPDDR5 128-bit"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Shared,
         bandwidth: Fact::read(BytesPerSec::from_gb(102.4)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(2.4)))
@@ -1185,7 +1185,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2022),
         memory: Fact::recalled(Bytes::from_gib(32.0)),
         memory_type: text("LPDDR5 256-bit"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Shared,
         bandwidth: Fact::read(BytesPerSec::from_gb(204.8)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(3.33)))
@@ -1285,7 +1285,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2022),
         memory: Fact::recalled(Bytes::from_gib(64.0)),
         memory_type: text("LPDDR5 256-bit"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Shared,
         bandwidth: Fact::read(BytesPerSec::from_gb(204.8)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(5.33)))
@@ -1387,7 +1387,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2025),
         memory: Fact::recalled(Bytes::from_gib(128.0)),
         memory_type: text("LPDDR5X 256-bit"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Shared,
         bandwidth: Fact::read(BytesPerSec::from_gb(273.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(8.06)))
@@ -1500,7 +1500,7 @@ pub(super) static DEVICES: [Device; 15] = [
         release_year: Some(2025),
         memory: Fact::recalled(Bytes::from_gib(64.0)),
         memory_type: text("LPDDR5X 256-bit"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Shared,
         bandwidth: Fact::read(BytesPerSec::from_gb(273.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(4.7)))

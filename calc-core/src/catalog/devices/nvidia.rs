@@ -3,7 +3,7 @@
 //! Long, and one file all the same: rows of one table, which change for one reason, a better source.
 
 use super::{both_directions, mhz, pcie, tera};
-use crate::device::{Device, DeviceClass, MeasuredRates, Peaks};
+use crate::device::{Device, DeviceClass, MeasuredRates, MemoryPlatform, Peaks};
 use crate::provenance::Fact;
 use crate::quant_format::ComputeClass as C;
 use crate::text::{List, text};
@@ -22,7 +22,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2025),
         memory: Fact::recalled(Bytes::from_gib(128.0)),
         memory_type: text("LPDDR5X-8533 256-bit"),
-        unified_memory: true,
+        memory_platform: MemoryPlatform::Shared,
         bandwidth: Fact::read(BytesPerSec::from_gb(273.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(29.7)))
@@ -66,7 +66,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2018),
         memory: Fact::recalled(Bytes::from_gib(16.0)),
         memory_type: text("GDDR6 256-bit"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(320.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(8.1)))
@@ -104,7 +104,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2017),
         memory: Fact::recalled(Bytes::from_gib(16.0)),
         memory_type: text("HBM2"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(900.0)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(7.0)))
@@ -139,7 +139,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2017),
         memory: Fact::recalled(Bytes::from_gib(16.0)),
         memory_type: text("HBM2"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(900.0)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(7.8)))
@@ -174,7 +174,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2018),
         memory: Fact::recalled(Bytes::from_gib(32.0)),
         memory_type: text("HBM2"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(900.0)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(7.8)))
@@ -209,7 +209,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2021),
         memory: Fact::recalled(Bytes::from_gib(24.0)),
         memory_type: text("GDDR6"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(600.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(31.2)))
@@ -247,7 +247,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2021),
         memory: Fact::recalled(Bytes::from_gib(24.0)),
         memory_type: text("HBM2"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(933.0)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(10.3)))
@@ -286,7 +286,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2020),
         memory: Fact::recalled(Bytes::from_gib(40.0)),
         memory_type: text("HBM2"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(1555.0)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(19.5)))
@@ -325,7 +325,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2020),
         memory: Fact::recalled(Bytes::from_gib(40.0)),
         memory_type: text("HBM2"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(1555.0)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(19.5)))
@@ -364,7 +364,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2021),
         memory: Fact::recalled(Bytes::from_gib(80.0)),
         memory_type: text("HBM2e"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(2039.0)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(19.5)))
@@ -403,7 +403,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2021),
         memory: Fact::recalled(Bytes::from_gib(80.0)),
         memory_type: text("HBM2e"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(1935.0)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(19.5)))
@@ -442,7 +442,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2020),
         memory: Fact::recalled(Bytes::from_gib(48.0)),
         memory_type: text("GDDR6"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(696.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(37.4)))
@@ -480,7 +480,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2020),
         memory: Fact::recalled(Bytes::from_gib(48.0)),
         memory_type: text("GDDR6"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(768.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(38.7)))
@@ -518,7 +518,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2023),
         memory: Fact::recalled(Bytes::from_gib(24.0)),
         memory_type: text("GDDR6"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(300.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(30.3)))
@@ -559,7 +559,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2023),
         memory: Fact::recalled(Bytes::from_gib(48.0)),
         memory_type: text("GDDR6"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(864.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(91.6)))
@@ -600,7 +600,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2025),
         memory: Fact::recalled(Bytes::from_gib(96.0)),
         memory_type: text("GDDR7"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(1792.0)),
         peaks: Peaks::NONE
             .with(C::Fp32, Fact::recalled(tera(125.9)))
@@ -642,7 +642,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2022),
         memory: Fact::recalled(Bytes::from_gib(80.0)),
         memory_type: text("HBM3"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(3350.0)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(66.9)))
@@ -685,7 +685,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2022),
         memory: Fact::recalled(Bytes::from_gib(80.0)),
         memory_type: text("HBM2e"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(2039.0)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(51.2)))
@@ -726,7 +726,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2023),
         memory: Fact::recalled(Bytes::from_gib(94.0)),
         memory_type: text("HBM3"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::recalled(BytesPerSec::from_gb(3938.0)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(60.0)))
@@ -767,7 +767,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2024),
         memory: Fact::recalled(Bytes::from_gib(141.0)),
         memory_type: text("HBM3e"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(4800.0)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(66.9)))
@@ -808,7 +808,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2023),
         memory: Fact::recalled(Bytes::from_gib(96.0)),
         memory_type: text("HBM3"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(4000.0)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(66.9)))
@@ -849,7 +849,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2024),
         memory: Fact::recalled(Bytes::from_gib(144.0)),
         memory_type: text("HBM3e"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::recalled(BytesPerSec::from_gb(4900.0)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(66.9)))
@@ -892,7 +892,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2024),
         memory: Fact::recalled(Bytes::from_gib(192.0)),
         memory_type: text("HBM3e"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::recalled(BytesPerSec::from_gb(8000.0)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(30.0)))
@@ -933,7 +933,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2024),
         memory: Fact::recalled(Bytes::from_gib(180.0)),
         memory_type: text("HBM3e"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(8000.0)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(37.0)))
@@ -978,7 +978,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2024),
         memory: Fact::recalled(Bytes::from_gib(186.0)),
         memory_type: text("HBM3e"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(8000.0)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(40.0)))
@@ -1019,7 +1019,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2025),
         memory: Fact::recalled(Bytes::from_gib(288.0)),
         memory_type: text("HBM3e"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(8000.0)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(1.25)))
@@ -1064,7 +1064,7 @@ pub(super) static DEVICES: [Device; 27] = [
         release_year: Some(2025),
         memory: Fact::recalled(Bytes::from_gib(288.0)),
         memory_type: text("HBM3e"),
-        unified_memory: false,
+        memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(8000.0)),
         peaks: Peaks::NONE
             .with(C::Fp64, Fact::recalled(tera(1.3)))

@@ -2,7 +2,6 @@
 
 use calc_core::analysis::Analysis;
 use calc_core::estimate::Estimate;
-use calc_core::footprint::Verdict;
 use calc_core::units::{Bytes, Flops, FlopsPerByte, Joules, Seconds, TokensPerSec};
 use report::number_text as n;
 use report::words;
@@ -21,7 +20,8 @@ pub(super) enum Figure {
     Energy(Option<Joules>),
     Share(f64),
     Word(&'static str),
-    Flag(bool),
+    /// Yes, no, or unknown.
+    Flag(Option<bool>),
 }
 
 impl Figure {
@@ -52,7 +52,8 @@ impl Figure {
             Self::Energy(value) => value.map_or("unknown".into(), n::energy),
             Self::Share(value) => n::percent(value),
             Self::Word(value) => value.into(),
-            Self::Flag(value) => if value { "yes" } else { "no" }.into(),
+            Self::Flag(Some(value)) => if value { "yes" } else { "no" }.into(),
+            Self::Flag(None) => "unknown".into(),
         }
     }
 }
@@ -106,8 +107,8 @@ pub(super) static ESTIMATE: [Column<Estimate>; 16] = [
     Column::shown("decode_bound", |e| Figure::Word(words::bound(e.decode.bound))),
     Column::more("decode_mbu", |e| Figure::Share(e.decode.mbu)),
     Column::shown("memory_total_bytes", |e| Figure::Volume(e.memory.total())),
-    Column::more("memory_usable_bytes", |e| Figure::Volume(e.memory.usable)),
-    Column::shown("fits", |e| Figure::Flag(matches!(e.memory.verdict(), Verdict::Fits { .. }))),
+    Column::more("memory_usable_bytes", |e| Figure::Volume(e.memory.usable.bytes)),
+    Column::shown("fits", |e| Figure::Flag(e.memory.verdict().fits())),
     Column::shown("joule_per_token", |e| Figure::Energy(e.energy.map(|energy| energy.per_token))),
 ];
 

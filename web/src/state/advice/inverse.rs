@@ -1,7 +1,9 @@
 //! The reversed questions as tables: how far the workload can grow, what less memory costs, which devices would do, and which
 //! power mode and batch to take.
 
-use calc_core::recommend::{Axis, RecommendRequest, devices, memory_steps, recommend, room};
+use calc_core::recommend::{
+    Axis, Largest, RecommendRequest, devices, memory_steps, recommend, room,
+};
 use calc_core::schedule::{Objective, ScheduleRequest, schedule};
 use calc_core::units::Watts;
 use report::number_text as text;
@@ -34,7 +36,8 @@ pub fn room_answer(request: &RecommendRequest<'_>) -> Answer {
         Err(error) => core_error(&error),
         Ok(None) => smaller(request),
         Ok(Some((scheme, room))) => {
-            let count = |value: Option<u64>| value.map_or_else(|| "none".to_owned(), text::count);
+            let count =
+                |most: Option<Largest>| most.map_or_else(|| "none".to_owned(), advice::largest);
             format!(
                 "With {} the largest batch is {} at this context, and the largest context {} at this batch.",
                 advice::scheme_name(scheme),
@@ -51,7 +54,7 @@ fn smaller(request: &RecommendRequest<'_>) -> String {
     let single = RecommendRequest { task: request.task.at(Axis::Batch, 1), ..*request };
     let first = recommend(&single).ok().and_then(|answer| answer.ranked.into_iter().next());
     let found = first.and_then(|row| {
-        let batch = room(&single, row.scheme).ok()?.batch?;
+        let batch = room(&single, row.scheme).ok()?.batch?.value;
         Some((row.scheme, batch))
     });
     match found {
@@ -170,6 +173,7 @@ mod tests {
             EstimateRequest {
                 device: catalog::device("jetson_orin_nano_8gb_super").expect("catalog key"),
                 mode: None,
+                memory_limit: None,
                 model: &model.arch,
                 precision: PrecisionChoice::weights(&catalog::formats::FP16),
                 workload: Workload { context: 4096, ..Workload::new(1, 512) },

@@ -26,16 +26,17 @@ pub fn of_operator(inputs: &Inputs) -> Option<Result<Advice, String>> {
         Phase::Prefill => Part::Prefill,
         Phase::Decode => Part::Decode,
     };
+    let limit = Some(inputs.model.memory_limit()?).filter(|limit| *limit > 0.0);
     let task = Task::Shape(ShapeTask {
         device: &inputs.device,
         mode: inputs.power_mode(),
+        memory_limit: limit.map(Bytes::from_gb),
         shape,
         phase,
         engine: None,
         calibration: inputs.place().calibration(),
     });
-    let limit = Some(inputs.model.memory_limit()?).filter(|limit| *limit > 0.0);
-    let bounds = inputs.goal.bounds(limit.map(Bytes::from_gb))?;
+    let bounds = inputs.goal.bounds()?;
     let request = RecommendRequest { task, objective: inputs.goal.objective, part, bounds };
     Some(advise(&request, Called { model: None }))
 }
@@ -58,7 +59,7 @@ pub fn with_model<R>(inputs: &Inputs, ask: impl FnOnce(&RecommendRequest<'_>) ->
     let (part, workload) = counted(inputs, &question);
     let request = question.request(workload);
     let task = Task::Model(ModelTask::new(request, inputs.model.base.stored()));
-    let bounds = inputs.goal.bounds(question.limit)?;
+    let bounds = inputs.goal.bounds()?;
     Some(ask(&RecommendRequest { task, objective: inputs.goal.objective, part, bounds }))
 }
 

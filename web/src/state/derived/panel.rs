@@ -152,7 +152,7 @@ pub(super) fn facts(question: &Question<'_>) -> Vec<DeviceFact> {
         value: Cell { text, explanation },
         in_brief,
     };
-    let shared = if device.unified_memory { " shared" } else { "" };
+    let shared = if device.memory_platform.is_shared() { " shared" } else { "" };
     let mut facts = vec![
         fact(
             "DRAM".to_owned(),

@@ -82,7 +82,7 @@ fn advice(inputs: &Inputs, question: &Question<'_>) -> Option<String> {
         subject: Subject::Model(Box::new(estimate_inputs(&inputs.model, question, workload))),
         objective: inputs.goal.objective,
         part,
-        bounds: inputs.goal.bounds(question.limit)?,
+        bounds: inputs.goal.bounds()?,
         asked_weights: None,
     };
     Some(json::recommend::pretty(&request))

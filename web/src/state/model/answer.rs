@@ -136,6 +136,7 @@ pub fn estimate_inputs(
     EstimateInputs {
         device: std::borrow::Cow::Owned(question.place.device.clone()),
         power_mode: question.place.mode.map(|mode| mode.name.to_string()),
+        memory_limit: question.limit,
         model: inputs.base.named(question.arch.clone()),
         precision: question.precision,
         workload,

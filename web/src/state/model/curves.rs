@@ -182,7 +182,12 @@ fn sweep(question: &Question<'_>, against: Against, room: Room, known: bool) -> 
     let cutoff = (fits_up_to < last).then_some(fits_up_to);
     Sweep {
         against,
-        words: words(against, rows.first().map(|row| row.bound), crossing, fits_up_to),
+        words: words(
+            (against, longest(question, against)),
+            rows.first().map(|row| row.bound),
+            crossing,
+            fits_up_to,
+        ),
         curves: Curves {
             x_name: match against {
                 Against::Batch => "batch, sequences".to_owned(),
@@ -288,8 +293,13 @@ fn crossing(question: &Question<'_>, against: Against, rows: &[SweepRow]) -> Opt
     Some((before + largest(after.at - before, is_before) + 1, after.bound))
 }
 
+/// Longest context that the model is made for.
+fn longest(question: &Question<'_>, against: Against) -> Option<u64> {
+    question.arch.max_context.filter(|_| against == Against::Context)
+}
+
 fn words(
-    against: Against,
+    (against, longest): (Against, Option<u64>),
     first: Option<Bound>,
     crossing: Option<(u64, Bound)>,
     fits_up_to: u64,
@@ -298,6 +308,9 @@ fn words(
     let most = if against == Against::Batch { MAX_BATCH } else { MAX_TOKENS };
     let memory = match fits_up_to {
         0 => format!("No {name} fits."),
+        more if longest.is_some_and(|longest| longest < more) => {
+            format!("Memory holds any {name} that the model is made for.")
+        }
         all if all == most => format!("Memory sets no limit to the {name}."),
         limit => format!("Memory ends after {name} {}.", text::count(limit)),
     };

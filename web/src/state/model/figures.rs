@@ -1,7 +1,8 @@
 //! The figures of an answer: latencies, rates, energy, use of the device; ideal beside expected.
 
 use calc_core::calibration::Basis;
-use calc_core::estimate::{Estimate, idle_share};
+use calc_core::energy::idle_share;
+use calc_core::estimate::Estimate;
 use calc_core::expected::Expected;
 use calc_core::provenance::Provenance;
 use calc_core::units::{Joules, Seconds, TokensPerSec, Watts};
@@ -210,11 +211,14 @@ fn energy(question: &Question<'_>, answer: &Estimate) -> Option<Figure> {
         .device
         .tdp
         .map(|tdp| tdp.value))?;
+    let parallel = question.workload.parallel;
+    let (devices, stages) = (parallel.devices() as f64, parallel.pipeline as f64);
     let batch = question.workload.batch as f64;
     let idle = budget * idle_share(question.place.device.class);
+    let busy = answer.token_ideal / stages;
     let per_token =
-        |time: Seconds| -> Joules { (idle * time + (budget - idle) * answer.token_ideal) / batch };
-    let ideal = budget * answer.token_ideal / batch;
+        |time: Seconds| -> Joules { (idle * time + (budget - idle) * busy) * devices / batch };
+    let ideal = budget * busy * devices / batch;
     let name = "Energy per token";
     Some(Figure {
         name,
@@ -223,8 +227,8 @@ fn energy(question: &Question<'_>, answer: &Estimate) -> Option<Figure> {
             text: text::energy(ideal),
             explanation: say::derived(
                 name,
-                "power budget × ideal time ÷ batch",
-                format!("{} × {}", text::power(budget), text::time(answer.token_ideal)),
+                "power budget × devices × ideal time ÷ batch",
+                format!("{} × {}", text::power(budget * devices), text::time(busy)),
                 Provenance::Derived,
                 &answer.basis,
             ),
@@ -233,11 +237,11 @@ fn energy(question: &Question<'_>, answer: &Estimate) -> Option<Figure> {
             text: text::energy(energy.per_token),
             explanation: say::derived(
                 name,
-                "(idle + (budget − idle) × ideal ÷ expected) × time ÷ batch",
+                "(idle + (budget − idle) × ideal ÷ expected) × devices × time ÷ batch",
                 format!(
                     "{} of {} × {}; idle is assumed to take {}",
-                    text::power(energy.power),
-                    text::power(budget),
+                    text::power(energy.power.all),
+                    text::power(budget * devices),
                     text::time(answer.tpot.time),
                     text::percent(idle_share(question.place.device.class))
                 ),

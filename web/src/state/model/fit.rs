@@ -1,7 +1,6 @@
 //! What would make a model fit, found by asking for its memory again: memory only grows with batch and context.
 
 use calc_core::catalog;
-use calc_core::footprint::Verdict;
 use calc_core::plan::Plan;
 use calc_core::quant_format::QuantFormat;
 use calc_core::workload::{MAX_BATCH, MAX_TOKENS, Workload};
@@ -83,7 +82,7 @@ fn with_tokens(workload: &Workload, tokens: u64) -> Workload {
 /// How far batch and context can grow.
 pub fn room(question: &Question<'_>, plan: &Plan<'_>) -> Room {
     let w = question.workload;
-    let fits = |workload: Workload| is_fit(question, plan, &workload);
+    let fits = |workload: Workload| is_fit(plan, &workload);
     Room {
         batch: largest(MAX_BATCH, |batch| fits(Workload { batch, ..w })),
         tokens: largest(MAX_TOKENS, |tokens| {
@@ -94,7 +93,7 @@ pub fn room(question: &Question<'_>, plan: &Plan<'_>) -> Room {
 
 /// What would make it fit, each on its own; empty when it fits or nothing of this kind helps.
 pub fn changes(question: &Question<'_>, plan: &Plan<'_>, room: Room) -> Vec<Change> {
-    if is_fit(question, plan, &question.workload) {
+    if is_fit(plan, &question.workload) {
         return Vec::new();
     }
     let mut changes = Vec::new();
@@ -110,8 +109,8 @@ pub fn changes(question: &Question<'_>, plan: &Plan<'_>, room: Room) -> Vec<Chan
     changes
 }
 
-fn is_fit(question: &Question<'_>, plan: &Plan<'_>, workload: &Workload) -> bool {
-    matches!(question.memory(plan, workload).verdict(), Verdict::Fits { .. })
+fn is_fit(plan: &Plan<'_>, workload: &Workload) -> bool {
+    plan.footprint_of(workload).verdict().may_fit()
 }
 
 /// The widest format narrower than the present one with which it fits.
@@ -120,8 +119,7 @@ fn narrower(question: &Question<'_>, plan: &Plan<'_>, role: Role, keys: &[&str])
     let fits = |format: &&'static QuantFormat| {
         let mut other = question.clone();
         other.choose(role, format);
-        Plan::new(other.request(other.workload))
-            .is_ok_and(|plan| is_fit(&other, &plan, &other.workload))
+        Plan::new(other.request(other.workload)).is_ok_and(|plan| is_fit(&plan, &other.workload))
     };
     keys.iter()
         .filter_map(|key| catalog::format(key).ok())
@@ -135,8 +133,7 @@ fn devices(question: &Question<'_>) -> Option<Change> {
     let fits = |ways: &u64| {
         let mut other = question.clone();
         other.workload.parallel.tensor = *ways;
-        Plan::new(other.request(other.workload))
-            .is_ok_and(|plan| is_fit(&other, &plan, &other.workload))
+        Plan::new(other.request(other.workload)).is_ok_and(|plan| is_fit(&plan, &other.workload))
     };
     let more = |ways: &u64| *ways > question.workload.parallel.tensor;
     DEVICES.into_iter().filter(more).find(fits).map(Change::Devices)
@@ -196,7 +193,7 @@ mod tests {
                 (Workload { context: tokens, ..w }, true),
                 (Workload { context: tokens + 1, ..w }, false),
             ] {
-                assert_eq!(is_fit(&question, &plan, &workload), fits, "{model} {workload:?}");
+                assert_eq!(is_fit(&plan, &workload), fits, "{model} {workload:?}");
             }
         }
     }
@@ -220,7 +217,7 @@ mod tests {
                 change.apply(&mut changed, &question.workload);
                 let question = Question::read(&changed, Place::of(device)).expect("valid");
                 let plan = Plan::new(question.request(question.workload)).expect("valid");
-                assert!(is_fit(&question, &plan, &question.workload), "{model}: {}", change.text());
+                assert!(is_fit(&plan, &question.workload), "{model}: {}", change.text());
             }
         }
     }

@@ -1,8 +1,10 @@
 //! The memory bar: parts, capacity, and what would make it fit.
 
-use calc_core::footprint::{MemoryFootprint, Verdict};
+use calc_core::device::UsableMemory;
+use calc_core::footprint::{DraftMemory, MemoryFootprint};
 use calc_core::plan::Plan;
 use calc_core::provenance::Provenance;
+use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 use report::number_text as text;
 use report::verdict::model as say;
@@ -29,7 +31,7 @@ pub struct Part {
 pub struct MemoryBar {
     /// What it comes to.
     pub sentence: String,
-    /// It fits.
+    /// False when it is known not to fit.
     pub fits: bool,
     /// The parts, in the order of the bar.
     pub parts: Vec<Part>,
@@ -52,9 +54,9 @@ pub fn bar(
     memory: &MemoryFootprint,
     room: Room,
 ) -> MemoryBar {
-    let fits = matches!(memory.verdict(), Verdict::Fits { .. });
+    let fits = memory.verdict().may_fit();
     let changes = fit::changes(question, plan, room);
-    let whole = memory.total().max(memory.usable);
+    let whole = memory.total().max(memory.usable.bytes);
     let part = |key, name, value, formula: &str, provenance| Part {
         key,
         name,
@@ -65,28 +67,29 @@ pub fn bar(
         percent: 100.0 * (value / whole),
     };
     let derived = Provenance::Derived;
+    let drafts = |part: fn(&DraftMemory) -> Bytes| memory.draft.as_ref().map_or(Bytes::ZERO, part);
     MemoryBar {
-        sentence: say::memory(memory),
+        sentence: say::memory(memory, question.workload.parallel.devices()),
         fits,
         parts: vec![
             part(
                 "weights",
                 "Weights",
-                memory.weights,
-                "every matrix in its format with its scales, embedding and LM head included",
+                memory.weights + drafts(|draft| draft.weights),
+                "every matrix in its format with its scales, embedding, LM head and draft model included",
                 derived,
             ),
             part(
                 "kv",
                 "KV cache",
-                memory.kv_cache,
+                memory.kv_caches(),
                 "batch × longest sequence × what a token keeps in every layer",
                 derived,
             ),
             part(
                 "acts",
                 "Activations",
-                memory.activations,
+                memory.activations + drafts(|draft| draft.activations),
                 "the largest working set of one operator of the prompt",
                 derived,
             ),
@@ -98,20 +101,28 @@ pub fn bar(
                 Provenance::Assumed,
             ),
         ],
-        capacity: 100.0 * (memory.usable / whole),
-        capacity_text: format!("{} usable", text::bytes(memory.usable)),
-        room: room_text(fits, room, &changes),
+        capacity: 100.0 * (memory.usable.bytes / whole),
+        capacity_text: capacity_text(memory.usable),
+        room: room_text(fits, room, question.arch.max_context, &changes),
         changes,
         workload: question.workload,
     }
 }
 
-fn room_text(fits: bool, room: Room, changes: &[Change]) -> String {
+fn capacity_text(usable: UsableMemory) -> String {
+    let most = if usable.is_known { "" } else { "at most " };
+    format!("{most}{} usable", text::bytes(usable.bytes))
+}
+
+/// How far batch and context can grow; the context not beyond what the model is made for.
+fn room_text(fits: bool, room: Room, longest: Option<u64>, changes: &[Change]) -> String {
+    let beyond = longest.filter(|longest| *longest < room.tokens);
     match (fits, changes) {
         (true, _) => format!(
-            "There is room for a batch of {} at this length, or for {} tokens at this batch.",
+            "There is room for a batch of {} at this length, or for {} tokens at this batch{}.",
             text::count(room.batch),
-            text::count(room.tokens)
+            text::count(beyond.unwrap_or(room.tokens)),
+            if beyond.is_some() { ", which is all that the model is made for" } else { "" }
         ),
         (false, []) => {
             "No batch, context, weights of 2 bits or more, or split over 16 devices makes it fit."

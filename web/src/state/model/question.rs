@@ -3,7 +3,6 @@
 use calc_core::catalog::models::CatalogModel;
 use calc_core::error::Error;
 use calc_core::estimate::{Estimate, EstimateRequest, WeightSize, estimate};
-use calc_core::footprint::{MemoryFootprint, footprint};
 use calc_core::model_arch::ModelArch;
 use calc_core::parallel::Parallel;
 use calc_core::plan::Plan;
@@ -119,6 +118,7 @@ impl<'a> Question<'a> {
         EstimateRequest {
             device: self.place.device,
             mode: self.place.mode,
+            memory_limit: self.limit,
             model: &self.arch,
             precision: self.precision,
             workload,
@@ -144,21 +144,8 @@ impl<'a> Question<'a> {
         let step = Workload { new_tokens, ..self.workload };
         let mut answer = estimate(self.request(step))?;
         let plan = Plan::new(self.request(step))?;
-        answer.memory = self.memory(&plan, &self.workload);
+        answer.memory = plan.footprint_of(&self.workload);
         Ok(answer)
-    }
-
-    /// Memory of one device with a workload, under the limit of the reader.
-    pub fn memory(&self, plan: &Plan<'_>, workload: &Workload) -> MemoryFootprint {
-        let mut memory = footprint(
-            self.place.device,
-            plan.model(),
-            &plan.precision,
-            workload,
-            plan.weight_scale,
-        );
-        memory.usable = self.limit.map_or(memory.usable, |limit| limit.min(memory.usable));
-        memory
     }
 }
 

@@ -1,0 +1,119 @@
+//! Commands of llama.cpp: the file that is served, and the server with the split, context and KV cache of a request.
+//!
+//! Split modes: llama.cpp's `docs/multi-gpu.md`. Without a mode it splits by layers, which is a pipeline; `tensor` needs flash
+//! attention and a KV cache in 16 or 32 bits, and knows neither latent attention nor Mamba; it is made for CUDA and ROCm.
+
+use calc_core::parallel::Parallel;
+use calc_core::quant_format::QuantFormat;
+use calc_core::scheme::{Backend, Kernels, Method, Scheme, SchemeWeights, backend};
+
+use super::{Deployment, short};
+
+/// One or two commands, or a line that says why llama.cpp does not do what was estimated; nothing where it does not run.
+pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
+    let file = file(scheme)?;
+    let backend = backend(to.device);
+    if backend == Backend::Plugin {
+        return None;
+    }
+    let flags = match flags(to, backend) {
+        Ok(flags) => flags,
+        Err(reason) => return Some(format!("# llama.cpp {reason}")),
+    };
+    let name = short(to.model);
+    let serve = format!("llama-server -m {name}-{file}.gguf{flags}");
+    if scheme.kernels == Kernels::LlamaCpp && scheme.method == Method::LlamaQuantize {
+        Some(format!("llama-quantize {name}-f16.gguf {name}-{file}.gguf {file}\n{serve}"))
+    } else {
+        Some(serve)
+    }
+}
+
+/// The name of a file type in the name of a file.
+fn file(scheme: &Scheme) -> Option<&'static str> {
+    match scheme.weights {
+        SchemeWeights::Half => Some("f16"),
+        SchemeWeights::Published => None,
+        SchemeWeights::Format(format) => match format.key {
+            "gguf_q8_0" => Some("Q8_0"),
+            "gguf_q6_k" => Some("Q6_K"),
+            "gguf_q5_k" => Some("Q5_K_M"),
+            "gguf_q4_k" => Some("Q4_K_M"),
+            "gguf_q4_0" => Some("Q4_0"),
+            "gguf_q3_k" => Some("Q3_K_M"),
+            "gguf_q2_k" => Some("Q2_K"),
+            _ => None,
+        },
+    }
+}
+
+/// Everything after the file, or why there is no command.
+fn flags(to: &Deployment<'_>, backend: Backend) -> Result<String, String> {
+    let mut flags = String::new();
+    if let (Some((_, workload)), Some(tokens)) = (to.served, to.tokens()) {
+        let cells = workload.batch.saturating_mul(tokens);
+        flags += &format!(" -c {cells} -np {}", workload.batch);
+    }
+    if backend != Backend::Cpu {
+        flags += " -ngl 99";
+    }
+    let split = split(to, backend)?;
+    let kv = to.kv_cache.map(cache).transpose()?;
+    let is_quantized = kv.is_some_and(|kv| !matches!(kv, "f32" | "f16" | "bf16"));
+    if split == Some("tensor") && is_quantized {
+        return Err("has no --split-mode tensor with a quantized KV cache".to_owned());
+    }
+    match split {
+        Some("tensor") => flags += " --split-mode tensor -fa on -fit off",
+        Some(mode) => flags += &format!(" --split-mode {mode}"),
+        None => {}
+    }
+    if let Some(kv) = kv {
+        let flash = if is_quantized { " -fa on" } else { "" };
+        flags += &format!("{flash} -ctk {kv} -ctv {kv}");
+    }
+    Ok(flags)
+}
+
+/// The split mode that does what was estimated; none on one device.
+fn split(to: &Deployment<'_>, backend: Backend) -> Result<Option<&'static str>, String> {
+    let Some((arch, workload)) = to.served else { return Ok(None) };
+    let Parallel { tensor, pipeline, expert } = workload.parallel;
+    let refuse = |what: &str| Err(format!("{what}: it does not run what was estimated"));
+    if expert > 1 {
+        return refuse("has no expert parallelism");
+    }
+    if tensor > 1 && pipeline > 1 {
+        return refuse("splits by tensors or by layers, not by both");
+    }
+    if tensor == 1 && pipeline == 1 {
+        return Ok(None);
+    }
+    match backend {
+        Backend::Cpu | Backend::Metal => {
+            refuse("does not split a model over several of these devices")
+        }
+        Backend::Cuda { .. } | Backend::Rocm | Backend::Custom if tensor > 1 => {
+            if arch.mla.is_some() || arch.mamba.is_some() {
+                return refuse(
+                    "has no tensor parallelism (--split-mode tensor) for this architecture",
+                );
+            }
+            Ok(Some("tensor"))
+        }
+        _ if tensor > 1 => refuse("has no tensor parallelism (--split-mode tensor) on this device"),
+        _ => Ok(Some("layer")),
+    }
+}
+
+/// What llama.cpp calls the format of a KV cache.
+fn cache(format: &QuantFormat) -> Result<&'static str, String> {
+    match format.key {
+        "fp32" => Ok("f32"),
+        "fp16" => Ok("f16"),
+        "bf16" => Ok("bf16"),
+        "gguf_q8_0" => Ok("q8_0"),
+        "gguf_q4_0" => Ok("q4_0"),
+        _ => Err(format!("has no KV cache in {}; q8_0 and q4_0 are its narrow ones", format.name)),
+    }
+}

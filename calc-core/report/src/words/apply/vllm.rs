@@ -1,0 +1,83 @@
+//! Commands of vLLM: where it has a backend, with the split, context and KV cache of a request.
+
+use calc_core::parallel::Parallel;
+use calc_core::quant_format::QuantFormat;
+use calc_core::scheme::{Backend, Scheme, backend};
+
+use super::{Deployment, short};
+
+/// Compute capability times ten from which on vLLM has CUDA kernels.
+const OLDEST_CUDA: u32 = 70;
+
+/// A command, or a line that says why vLLM does not do what was estimated; nothing where it does not run.
+pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
+    let build = build(to)?;
+    let model = to.model;
+    let checkpoint = |suffix: &str| {
+        let comment = "  # compressed-tensors, by llm-compressor";
+        (format!("./{}-{suffix}", short(model)), "", comment)
+    };
+    let (served, quantization, comment) = match scheme.key {
+        "half" | "as_published" => (model.to_owned(), "", ""),
+        "fp8_w8a8" => (model.to_owned(), " --quantization fp8", ""),
+        "int8_w8a16" => checkpoint("W8A16"),
+        "int8_w8a8" => checkpoint("W8A8"),
+        "int4_g128_rtn" | "int4_g128_awq" | "int4_g128_gptq" => checkpoint("W4A16"),
+        "int4_g32_rtn" => checkpoint("W4A16-G32"),
+        "nvfp4_w4a16" => checkpoint("NVFP4A16"),
+        "nvfp4_w4a4" => checkpoint("NVFP4"),
+        "mxfp4_w4a16" => checkpoint("MXFP4A16"),
+        _ => return None,
+    };
+    Some(match flags(to) {
+        Ok(flags) => format!("{build}vllm serve {served}{quantization}{flags}{comment}"),
+        Err(reason) => format!("# vLLM {reason}"),
+    })
+}
+
+/// The line that names the build a device needs, empty for the usual one; nothing where there is none.
+fn build(to: &Deployment<'_>) -> Option<&'static str> {
+    match backend(to.device) {
+        Backend::Cuda { capability } if capability < OLDEST_CUDA => None,
+        Backend::Cuda { .. } | Backend::Rocm | Backend::Custom => Some(""),
+        Backend::Xpu => Some("# with vLLM's XPU build\n"),
+        Backend::Plugin => Some("# with vLLM's plugin for this accelerator\n"),
+        Backend::Cpu if to.device.form_factor != "SBC" => Some("# with vLLM's CPU build\n"),
+        Backend::Cpu | Backend::Metal => None,
+    }
+}
+
+/// Everything after the model, or why there is no command.
+fn flags(to: &Deployment<'_>) -> Result<String, String> {
+    let mut flags = String::new();
+    if let (Some((_, workload)), Some(tokens)) = (to.served, to.tokens()) {
+        let Parallel { tensor, pipeline, expert } = workload.parallel;
+        if expert > 1 {
+            return Err("spreads experts only over devices that share every layer (--enable-expert-parallel): it does not run what was estimated".to_owned());
+        }
+        flags += &format!(" --max-model-len {tokens} --max-num-seqs {}", workload.batch);
+        for (flag, ways) in [("tensor", tensor), ("pipeline", pipeline)] {
+            if ways > 1 {
+                flags += &format!(" --{flag}-parallel-size {ways}");
+            }
+        }
+    }
+    if let Some(format) = to.kv_cache {
+        flags += &format!(" --kv-cache-dtype {}", cache(format)?);
+    }
+    Ok(flags)
+}
+
+/// What vLLM calls the format of a KV cache.
+fn cache(format: &QuantFormat) -> Result<&'static str, String> {
+    match format.key {
+        "fp16" => Ok("auto"),
+        "bf16" => Ok("bfloat16"),
+        "fp8_e4m3" => Ok("fp8_e4m3"),
+        "fp8_e5m2" => Ok("fp8_e5m2"),
+        _ => Err(format!(
+            "has no KV cache in {}; fp8_e4m3 and fp8_e5m2 are its narrow ones",
+            format.name
+        )),
+    }
+}

@@ -1,0 +1,127 @@
+//! Whether a model fits, and how much memory there is for it.
+
+use calc_core::device::{Device, MemoryPlatform, UsableMemory};
+use calc_core::footprint::{MemoryFootprint, Verdict};
+use calc_core::units::Bytes;
+
+use crate::number_text as n;
+
+/// Whether a model fits on each of so many devices: `Does not fit: 40.5 GB short of 25.8 GB usable.`
+pub fn fit(memory: &MemoryFootprint, devices: u64) -> String {
+    let (needs, usable) = (memory.total(), memory.usable);
+    let each = match devices {
+        0 | 1 => String::new(),
+        many => format!(" on each of {many} devices"),
+    };
+    match Verdict::of(needs, usable) {
+        Verdict::Fits { headroom } => format!("Fits with {} to spare{each}.", n::bytes(headroom)),
+        Verdict::DoesNotFit { missing } => {
+            format!("Does not fit: {}{each}.", shortage(missing, usable.bytes))
+        }
+        Verdict::Unknown { most } => format!(
+            "Needs {}{each}; how much memory is installed is not known, at most {} would be usable.",
+            n::bytes(needs),
+            n::bytes(most)
+        ),
+    }
+}
+
+/// By how much memory is short: `40.5 GB short of 25.8 GB usable`.
+pub fn shortage(missing: Bytes, usable: Bytes) -> String {
+    format!("{} short of {} usable", n::bytes(missing), n::bytes(usable))
+}
+
+/// The way to say how much memory is installed, where nobody knows; nothing where it is known.
+pub fn unknown(device: &Device, usable: UsableMemory) -> Option<String> {
+    (!usable.is_known).then(|| {
+        format!(
+            "{} takes at most {}; how much is installed is not known, so nothing is said to fit: name it (--memory-gb), or what may be used of it (--memory-limit-gb)",
+            device.name,
+            n::capacity(device.memory.value)
+        )
+    })
+}
+
+/// Where the usable memory comes from: `24 GiB × 2/3, Metal's limit up to 36 GiB`.
+pub fn origin(device: &Device, usable: UsableMemory) -> String {
+    let installed = device.memory.value;
+    let capacity = n::capacity(installed);
+    let share = device.memory_platform.share(installed);
+    let all = match device.memory_platform {
+        MemoryPlatform::Dedicated => capacity,
+        MemoryPlatform::Shared => format!("{capacity} × {share}, the rest is the system's"),
+        MemoryPlatform::Metal if share < 0.7 => {
+            format!("{capacity} × 2/3, Metal's limit up to 36 GiB")
+        }
+        MemoryPlatform::Metal => format!("{capacity} × {share}, Metal's limit above 36 GiB"),
+        MemoryPlatform::Sockets => {
+            format!("at most {capacity} × {share}; how much is installed is not known")
+        }
+    };
+    let is_capped = usable.bytes < device.usable_memory(None).bytes;
+    if is_capped { format!("the limit that was asked for; without it {all}") } else { all }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use calc_core::catalog;
+
+    fn fit(gb: f64, usable: UsableMemory, devices: u64) -> String {
+        let weights = Bytes::from_gb(gb);
+        let (kv_cache, activations, reserve) = (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
+        let memory =
+            MemoryFootprint { weights, kv_cache, activations, reserve, draft: None, usable };
+        super::fit(&memory, devices)
+    }
+
+    #[test]
+    fn what_does_not_fit_says_first_by_how_much_it_is_short() {
+        let device = catalog::device("rtx_4090").expect("catalog key");
+        let usable = device.usable_memory(None);
+        for (needs, devices, text) in [
+            (66.3, 1, "Does not fit: 40.5\u{202f}GB short of 25.8\u{202f}GB usable."),
+            (
+                66.3,
+                2,
+                "Does not fit: 40.5\u{202f}GB short of 25.8\u{202f}GB usable on each of 2 devices.",
+            ),
+            (5.8, 1, "Fits with 20.0\u{202f}GB to spare."),
+        ] {
+            assert_eq!(fit(needs, usable, devices), text);
+        }
+    }
+
+    #[test]
+    fn a_processor_is_not_said_to_fit() {
+        let device = catalog::device("epyc_9654").expect("catalog key");
+        let usable = device.usable_memory(None);
+        let text = fit(16.1, usable, 1);
+        assert!(
+            text.starts_with("Needs 16.1\u{202f}GB; how much memory is installed is not known"),
+            "{text}"
+        );
+        assert!(unknown(device, usable).is_some_and(|text| text.contains("at most 6")));
+        let told = device.clone().with_memory(Bytes::from_gib(64.0));
+        assert!(fit(16.1, told.usable_memory(None), 1).starts_with("Fits with"));
+        assert_eq!(unknown(&told, told.usable_memory(None)), None);
+    }
+
+    #[test]
+    fn the_origin_names_the_platform_and_the_limit() {
+        let origin = |key: &str, limit: Option<f64>| {
+            let device = catalog::device(key).expect("catalog key");
+            super::origin(device, device.usable_memory(limit.map(Bytes::from_gb)))
+        };
+        for (key, limit, expected) in [
+            ("h100_sxm", None, "80\u{202f}GiB"),
+            ("apple_m2", None, "24\u{202f}GiB × 2/3, Metal's limit up to 36 GiB"),
+            ("apple_m4_max", None, "128\u{202f}GiB × 0.75, Metal's limit above 36 GiB"),
+            ("gb10", None, "128\u{202f}GiB × 0.925, the rest is the system's"),
+            ("h100_sxm", Some(40.0), "the limit that was asked for; without it 80\u{202f}GiB"),
+            ("h100_sxm", Some(400.0), "80\u{202f}GiB"),
+        ] {
+            assert_eq!(origin(key, limit), expected);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Power and energy, estimated from the share of the time in which the roof is busy.
+//! Derivation: `docs/theory/energy.md`.
+
+use crate::device::{Device, DeviceClass, PowerMode};
+use crate::parallel::Parallel;
+use crate::units::{Joules, Seconds, Watts};
+
+/// Mean power of the devices that work on one model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Power {
+    /// One device.
+    pub device: Watts,
+    /// All devices together.
+    pub all: Watts,
+    /// Number of devices.
+    pub devices: u64,
+}
+
+/// Energy of one token.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Energy {
+    /// Mean power during decode.
+    pub power: Power,
+    /// Energy of one token over all devices.
+    pub per_token: Joules,
+}
+
+/// Power while nothing runs, as a share of the thermal design power; assumed.
+pub const fn idle_share(class: DeviceClass) -> f64 {
+    match class {
+        DeviceClass::DiscreteGpu => 0.2,
+        DeviceClass::UnifiedGpu => 0.35,
+        DeviceClass::Cpu => 0.4,
+    }
+}
+
+/// Mean power of work that takes `ideal` at the roof and `expected` in reality.
+///
+/// ```text
+/// P     = idle + (TDP - idle) * t_ideal / (stages * t_expected)      of one device
+/// group = devices * P
+/// ```
+///
+/// In a power mode its budget stands for the TDP. The times of a pipeline are those of all its stages, of which one works
+/// at a time. `None` when nobody has published budget or TDP.
+pub fn mean_power(
+    (device, mode): (&Device, Option<&PowerMode>),
+    parallel: &Parallel,
+    ideal: Seconds,
+    expected: Seconds,
+) -> Option<Power> {
+    let budget = mode.and_then(|mode| mode.watts).or(device.tdp.map(|tdp| tdp.value))?;
+    let idle = budget * idle_share(device.class);
+    let busy = ideal / parallel.pipeline as f64;
+    let (device, devices) = (idle + (budget - idle) * (busy / expected), parallel.devices());
+    Some(Power { device, all: device * devices as f64, devices })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
+
+    #[test]
+    fn a_group_draws_the_power_of_all_its_devices() {
+        let device = catalog::device("h100_sxm").expect("catalog key");
+        let of = |tensor, pipeline| {
+            let parallel = Parallel { tensor, pipeline, expert: 1 };
+            let times = (Seconds::new(0.5), Seconds::new(1.0));
+            mean_power((device, None), &parallel, times.0, times.1).expect("known power")
+        };
+        assert_eq!((of(1, 1).device.get(), of(1, 1).all.get()), (420.0, 420.0)); // 140 + 560 / 2
+        assert_eq!((of(4, 1).device.get(), of(4, 1).all.get()), (420.0, 1680.0));
+        // Of two stages one waits: 140 + 560 / 4 each.
+        assert_eq!((of(1, 2).device.get(), of(1, 2).all.get()), (280.0, 560.0));
+    }
+}
