@@ -113,8 +113,8 @@ pub static FP8_E5M2: QuantFormat = QuantFormat {
 /// FP8 E4M3 with an FP32 scale for each tile of 128 x 128 weights; inputs have one for 128 elements of a token.
 pub static FP8_BLOCK128: QuantFormat = QuantFormat {
     key: "fp8_block128",
-    name: "FP8 E4M3, blocks of 128 x 128",
-    short_name: "FP8 128x128",
+    name: "FP8 block 128 (E4M3, scale per 128 x 128)",
+    short_name: "FP8 block 128",
     encoding: Encoding::Float,
     block: 1,
     block_bits: 8.0,

@@ -33,3 +33,27 @@ pub fn ceiling(ceiling: Ceiling) -> (String, &'static str) {
 pub fn other_figure(row: &OtherFigure) -> String {
     format!("{}_{}", row.figure.key(), row.by)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use calc_core::catalog::devices::measured::{MEASURED, other_figures};
+
+    #[test]
+    fn other_figures_keep_their_published_names() {
+        let names: Vec<String> = other_figures("b200").map(other_figure).collect();
+        assert_eq!(
+            names,
+            ["bandwidth_aiconfigurator", "memory_physical_gb", "fp32_other", "fp64_other"]
+        );
+    }
+
+    #[test]
+    fn rates_come_back_as_they_were_published() {
+        for row in &MEASURED {
+            let value = row.ceiling.published();
+            assert!(value.to_string().len() <= 6, "{}: {value}", row.device);
+            assert!(!ceiling(row.ceiling).0.is_empty());
+        }
+    }
+}
