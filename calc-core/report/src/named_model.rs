@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use calc_core::catalog;
 use calc_core::catalog::models::CatalogModel;
-use calc_core::hf_config::{AssumedField, Remark};
+use calc_core::hf_config::{AssumedField, Remark, Unread};
 use calc_core::model_arch::ModelArch;
 use calc_core::precision::PrecisionChoice;
 use calc_core::provenance::Provenance;
@@ -53,14 +53,14 @@ impl NamedModel {
         catalog::model(&self.key).map_or(&self.key, |model| model.hf_id)
     }
 
-    /// The model of a config.json.
+    /// The model of a config.json. Keys that look like geometry and are not understood are refused, or taken as the upper
+    /// bound.
     ///
     /// # Errors
     /// [`RequestError::ModelFile`] when the file does not describe a decoder-only language model.
-    pub fn from_file(path: &str, text: &str) -> Result<Self, RequestError> {
-        let imported = model_file::parse(text).map_err(|error| RequestError::ModelFile {
-            path: path.into(),
-            reason: error.to_string(),
+    pub fn from_file(path: &str, text: &str, unread: Unread) -> Result<Self, RequestError> {
+        let imported = model_file::parse_with(text, unread).map_err(|error| {
+            RequestError::ModelFile { path: path.into(), reason: error.to_string() }
         })?;
         Ok(Self {
             key: path.into(),

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use calc_core::calibration::{Calibration, Engine};
 use calc_core::catalog;
 use calc_core::device::{Device, PowerMode};
+use calc_core::hf_config::Unread;
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::QuantFormat;
 
@@ -125,6 +126,9 @@ impl From<calc_core::error::Error> for RequestError {
     }
 }
 
+/// Key of the switch that takes a model file with keys that are not understood as the upper bound.
+pub const MODEL_UPPER_BOUND: &str = "model_upper_bound";
+
 /// Where hardware and models come from: the catalogs, and files where there is a file system.
 #[derive(Debug, Clone)]
 pub struct Library<'a> {
@@ -192,14 +196,15 @@ impl<'a> Library<'a> {
         }
     }
 
-    /// The model with this key, Hugging Face id or config.json.
+    /// The model with this key, Hugging Face id or config.json. Keys of the file that look like geometry and are not
+    /// understood are refused, or taken as the upper bound.
     ///
     /// # Errors
     /// Unknown keys and refused files.
-    pub fn model(&self, name: &str) -> Result<NamedModel, RequestError> {
+    pub fn model(&self, name: &str, unread: Unread) -> Result<NamedModel, RequestError> {
         match self.files_for(name) {
             None => Ok(NamedModel::from_catalog(catalog::model(name)?)),
-            Some(files) => files.model(name),
+            Some(files) => files.model(name, unread),
         }
     }
 }
@@ -224,6 +229,12 @@ fn format_field(
     key: &'static str,
 ) -> Result<Option<&'static QuantFormat>, RequestError> {
     Ok(fields.text(key)?.map(|name| catalog::format(&name)).transpose()?)
+}
+
+/// The choice for keys of a model file that are not understood.
+fn unread_field(fields: &mut Fields) -> Result<Unread, RequestError> {
+    let bound = fields.flag(MODEL_UPPER_BOUND)?;
+    Ok(if bound { Unread::UpperBound } else { Unread::Refuse })
 }
 
 fn engine_field(fields: &mut Fields) -> Result<Option<Engine>, RequestError> {

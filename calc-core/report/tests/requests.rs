@@ -1,7 +1,7 @@
 //! Requests that are wrong: each gets one line that names the value and what is allowed, and none panics.
 
 use proptest::prelude::*;
-use report::request::{AnalyzeInputs, EstimateInputs, Fields, Library};
+use report::request::{AnalyzeInputs, EstimateInputs, Fields, Files, Library};
 use serde_json::{Map, Value, json};
 
 fn analyze(request: &Value) -> Result<f64, String> {
@@ -252,4 +252,29 @@ proptest! {
     fn no_line_panics(line in "(?s).{0,200}") {
         let _ignored_on_purpose = Fields::from_line(&line).is_ok();
     }
+}
+
+#[test]
+fn a_model_file_that_is_not_understood_is_estimated_as_its_upper_bound_on_request() {
+    let file = json!({
+        "model_type": "novel", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+        "num_key_value_heads": 4, "swa_num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128_256,
+        "torch_dtype": "bfloat16", "sliding_window": 128, "max_position_embeddings": 131_072, "head_dim": 128,
+    });
+    let read = |_: &str| Ok(file.to_string());
+    let files = Files::new(&read);
+    let request = with(with(model(), "hardware", json!("h100_sxm")), "model", json!("novel.json"));
+    let parse = |request: &Value| {
+        let fields = Fields::from_line(&request.to_string())?;
+        EstimateInputs::parse(fields, &Library::with_files(&files))
+    };
+    let error = parse(&request).expect_err("keys that are not understood").to_string();
+    assert!(error.contains("novel.json: ") && error.contains("swa_num_key_value_heads"), "{error}");
+    let bounded = with(request.clone(), "model_upper_bound", json!(true));
+    let inputs = parse(&bounded).expect("the upper bound");
+    assert_eq!(inputs.model.arch.attention.n_kv_heads, 8);
+    let answer = inputs.estimate().expect("in range");
+    let notes = report::words::estimate_notes(&inputs, &answer).join("\n");
+    assert!(notes.contains("layers with full attention = 32 (upper bound)"), "{notes}");
+    assert!(parse(&request).is_err(), "one request does not answer for another");
 }

@@ -1,10 +1,12 @@
 //! Which files are refused and why, as data: other kinds of models, layers that the geometry cannot say, missing sizes.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::entry::{Allowed, Found};
 use super::family::Family;
 use super::fields::HfConfig;
+use super::unread::UnreadKey;
 use crate::error::Error;
 
 /// Why a config.json gives no model.
@@ -61,6 +63,13 @@ pub enum ConfigError {
         /// `model_type` or architecture, as in the file.
         model: String,
     },
+    /// Keys that look like geometry and that no rule has read.
+    Unread {
+        /// The keys, by name.
+        keys: Vec<UnreadKey>,
+        /// `model_type` or architecture, as in the file.
+        model: String,
+    },
     /// A `torch_dtype` that is no float format of the catalog.
     UnknownDtype {
         /// As in the file.
@@ -88,6 +97,10 @@ pub enum NotDecoder {
     Vision,
     /// Sound.
     Audio,
+    /// The text half of a model that compares texts with images or sound.
+    TextTower,
+    /// A class without a head for the next token.
+    NoHead,
 }
 
 /// Parts of decoders that the geometry cannot say.
@@ -111,60 +124,176 @@ pub enum Unsupported {
     LatentBias,
 }
 
-use NotDecoder::{Audio, Encoder, EncoderDecoder, Vision};
+use NotDecoder::{Audio, Encoder, EncoderDecoder, NoHead, TextTower, Vision};
 use Unsupported::{HybridLayers, InterleavedExperts, IrregularLayers, OwnBlocks, SparseAttention};
 
-/// `model_type`s that are known not to be decoders.
-const NOT_DECODERS: [(NotDecoder, &[&str]); 4] = [
+/// `model_type`s that are known not to be decoders: the classes of transformers 5.23.0 without a causal head, or whose causal
+/// head nobody uses.
+const NOT_DECODERS: [(NotDecoder, &[&str]); 5] = [
     (
         Encoder,
         &[
-            "bert",
-            "roberta",
-            "distilbert",
             "albert",
-            "electra",
+            "bert",
+            "big_bird",
+            "bros",
+            "camembert",
+            "canine",
+            "convbert",
+            "data2vec_text",
             "deberta",
             "deberta_v2",
-            "xlm_roberta",
-            "mpnet",
-            "modernbert",
-            "nomic_bert",
-            "xlnet",
-            "camembert",
+            "distilbert",
+            "dpr",
+            "electra",
+            "ernie",
+            "ernie_m",
+            "esm",
+            "esmc",
+            "eurobert",
+            "flaubert",
+            "fnet",
+            "funnel",
+            "gte",
+            "ibert",
+            "jina_embeddings_v3",
+            "layoutlm",
+            "layoutlmv2",
+            "layoutlmv3",
+            "layoutxlm",
+            "lilt",
             "longformer",
+            "luke",
+            "lxmert",
+            "markuplm",
+            "megatron_bert",
+            "mobilebert",
+            "modernbert",
+            "modernvbert",
+            "mpnet",
+            "mra",
+            "neobert",
+            "nomic_bert",
+            "nystromformer",
+            "perceiver",
+            "rembert",
+            "roberta",
+            "roberta_prelayernorm",
+            "roc_bert",
+            "roformer",
+            "splinter",
+            "squeezebert",
+            "tapas",
+            "visual_bert",
+            "xlm",
+            "xlm_roberta",
+            "xlm_roberta_xl",
+            "xlnet",
+            "xmod",
+            "yoso",
         ],
     ),
     (
         EncoderDecoder,
         &[
-            "t5", "mt5", "umt5", "bart", "mbart", "pegasus", "marian", "whisper", "m2m_100",
+            "bart",
+            "bigbird_pegasus",
+            "blenderbot",
+            "blenderbot_small",
+            "canary",
+            "encoder_decoder",
+            "fsmt",
+            "led",
+            "longt5",
+            "m2m_100",
+            "marian",
+            "mbart",
+            "moonshine",
+            "mt5",
+            "mvp",
+            "nllb_moe",
+            "pegasus",
+            "pegasus_x",
+            "plbart",
+            "pop2piano",
+            "prophetnet",
+            "seamless_m4t",
+            "seamless_m4t_v2",
+            "speech_encoder_decoder",
+            "speech_to_text",
+            "switch_transformers",
+            "t5",
             "t5gemma",
+            "t5gemma2",
+            "trocr",
+            "umt5",
+            "vision_encoder_decoder",
+            "whisper",
         ],
     ),
     (
         Vision,
         &[
-            "vit",
-            "clip",
-            "clip_vision_model",
-            "siglip",
-            "siglip_vision_model",
-            "dinov2",
-            "swin",
             "beit",
-            "deit",
+            "clip_vision_model",
             "convnext",
-            "resnet",
+            "deit",
             "detr",
+            "dinov2",
+            "resnet",
             "sam",
-            "yolos",
             "segformer",
+            "siglip_vision_model",
+            "swin",
+            "vit",
             "vit_mae",
             "vit_msn",
+            "yolos",
         ],
     ),
     (Audio, &["wav2vec2", "hubert", "encodec", "speecht5", "wavlm"]),
+    (
+        TextTower,
+        &[
+            "aimv2",
+            "align",
+            "altclip",
+            "blip",
+            "chinese_clip",
+            "clap",
+            "clip",
+            "clipseg",
+            "clvp",
+            "flava",
+            "groupvit",
+            "metaclip_2",
+            "owlv2",
+            "owlvit",
+            "siglip",
+            "siglip2",
+            "tipsv2",
+            "videoprism",
+            "x_clip",
+            "xclip",
+        ],
+    ),
+];
+
+/// Endings of the `model_type`s of parts: a tower of a multimodal model, or half of an encoder-decoder.
+const PARTS: [(NotDecoder, &[&str]); 4] = [
+    (Vision, &["_vision", "_vision_model", "_vision_encoder", "_qformer"]),
+    (Audio, &["_audio", "_audio_model", "_audio_encoder"]),
+    (
+        TextTower,
+        &[
+            "clip_text_model",
+            "siglip_text_model",
+            "siglip2_text_model",
+            "vit_text_model",
+            "owlv2_text_model",
+        ],
+    ),
+    (Encoder, &["_encoder"]),
 ];
 
 /// `model_type`s of decoders that the geometry cannot say.
@@ -201,12 +330,36 @@ const UNSUPPORTED: [(Unsupported, &[&str]); 5] = [
     (IrregularLayers, &["nemotron_nas", "deci", "decilm", "openelm"]),
     (SparseAttention, &["deepseek_v32", "deepseek_v4", "glm_moe_dsa"]),
     (InterleavedExperts, &["llama4", "llama4_text"]),
-    (OwnBlocks, &["phimoe", "phi3small", "gemma3n", "gemma3n_text", "gemma4", "gemma4_text"]),
+    (
+        OwnBlocks,
+        &[
+            "phimoe",
+            "phi3small",
+            "gemma3n",
+            "gemma3n_text",
+            "gemma4",
+            "gemma4_text",
+            "gemma4_unified",
+            "gemma4_unified_text",
+            "jetmoe",
+        ],
+    ),
 ];
 
 /// Endings of architecture names that have no language-model head.
-const HEADS: [(NotDecoder, &[&str]); 3] = [
-    (Encoder, &["ForMaskedLM", "ForPreTraining", "ForTokenClassification", "ForQuestionAnswering"]),
+const HEADS: [(NotDecoder, &[&str]); 5] = [
+    (
+        Encoder,
+        &[
+            "ForMaskedLM",
+            "ForPreTraining",
+            "ForTokenClassification",
+            "ForSequenceClassification",
+            "ForQuestionAnswering",
+            "EncoderModel",
+        ],
+    ),
+    (TextTower, &["TextModel", "TextModelWithProjection"]),
     (
         Vision,
         &[
@@ -214,10 +367,16 @@ const HEADS: [(NotDecoder, &[&str]); 3] = [
             "ForObjectDetection",
             "ForSemanticSegmentation",
             "ForMaskedImageModeling",
+            "VisionModel",
+            "VisionModelWithProjection",
         ],
     ),
     (Audio, &["ForCTC", "ForAudioClassification"]),
+    (NoHead, &["Model"]),
 ];
+
+/// Parts of class names that end in `Model` and generate text.
+const GENERATE: [&str; 4] = ["LMHead", "Chat", "GLM", "Causal"];
 
 /// Refuses what is not a decoder-only language model of regular layers.
 pub(super) fn refuse(
@@ -229,7 +388,15 @@ pub(super) fn refuse(
 ) -> Result<(), ConfigError> {
     let name = if model_type.is_empty() { architecture } else { model_type };
     let plain = plain_name(name);
+    let whole = plain_name(config.model_type.value().map_or("", String::as_str));
     let kind = listed(&NOT_DECODERS, &plain)
+        .or_else(|| listed(&NOT_DECODERS, &whole))
+        .or_else(|| {
+            PARTS
+                .iter()
+                .find(|(_, ends)| ends.iter().any(|end| plain.ends_with(end)))
+                .map(|(kind, _)| *kind)
+        })
         .or_else(|| encoder_and_decoder(config, text))
         .or_else(|| if family.is_none() { head_or_sign(text, architecture) } else { None });
     if let Some(kind) = kind {
@@ -255,7 +422,9 @@ fn encoder_and_decoder(config: &HfConfig, text: &HfConfig) -> Option<NotDecoder>
 
 /// For unknown architectures: the head that its class name promises, or fields that only other models have.
 fn head_or_sign(text: &HfConfig, architecture: &str) -> Option<NotDecoder> {
-    let head = HEADS.iter().find(|(_, ends)| ends.iter().any(|end| architecture.ends_with(end)));
+    let generates = GENERATE.iter().any(|part| architecture.contains(part));
+    let ends = |ends: &[&str]| ends.iter().any(|end| architecture.ends_with(end)) && !generates;
+    let head = HEADS.iter().find(|(_, names)| ends(names));
     let without_vocabulary = !text.vocabulary().entry.is_given();
     let images = text.image_size.is_given() || text.patch_size.is_given();
     head.map(|(kind, _)| *kind)

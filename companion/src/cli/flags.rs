@@ -44,7 +44,7 @@ const fn flag(key: &'static str, kind: Kind, help: &'static str) -> Flag {
 }
 
 /// All of them. A sweep runs through them in this order, the last one fastest.
-static FLAGS: [Flag; 53] = [
+static FLAGS: [Flag; 54] = [
     flag(
         "hardware",
         Kind::Hardware,
@@ -55,6 +55,11 @@ static FLAGS: [Flag; 53] = [
         "model",
         Kind::Model,
         "Model: a key of `ridgepoint models`, a Hugging Face id of it, or a config.json",
+    ),
+    flag(
+        "model_upper_bound",
+        Kind::Switch,
+        "Model files: keys that look like geometry and are not understood count as the largest that they may mean",
     ),
     flag(
         "op",
@@ -181,10 +186,11 @@ pub(super) const ANALYZE: [&str; 28] = [
 ];
 
 /// Flags of a model.
-pub(super) const ESTIMATE: [&str; 22] = [
+pub(super) const ESTIMATE: [&str; 23] = [
     "hardware",
     "power_mode",
     "model",
+    "model_upper_bound",
     "weights",
     "activations",
     "kv",
@@ -207,10 +213,11 @@ pub(super) const ESTIMATE: [&str; 22] = [
 ];
 
 /// Flags of the adviser: those of one product, of a model, and of the goal.
-pub(super) const RECOMMEND: [&str; 31] = [
+pub(super) const RECOMMEND: [&str; 32] = [
     "hardware",
     "power_mode",
     "model",
+    "model_upper_bound",
     "m",
     "n",
     "k",
@@ -242,9 +249,10 @@ pub(super) const RECOMMEND: [&str; 31] = [
 ];
 
 /// Flags of a schedule: the adviser's but for the power mode, which is looked for, and two more.
-pub(super) const SCHEDULE: [&str; 27] = [
+pub(super) const SCHEDULE: [&str; 28] = [
     "hardware",
     "model",
+    "model_upper_bound",
     "m",
     "n",
     "k",

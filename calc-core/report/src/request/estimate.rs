@@ -14,7 +14,7 @@ use calc_core::workload::{Speculation, Workload};
 
 use super::{
     Fields, Library, NamedModel, RequestError, calibration_field, engine_field, in_force,
-    power_mode, precision_fields,
+    power_mode, precision_fields, unread_field,
 };
 
 /// A request about a model, with everything looked up.
@@ -48,11 +48,13 @@ impl EstimateInputs {
     pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
         let device = library.device(&fields.required_text("hardware")?)?;
         let mode = fields.text("power_mode")?;
-        let model = library.model(&fields.required_text("model")?)?;
+        let unread = unread_field(&mut fields)?;
+        let model = library.model(&fields.required_text("model")?, unread)?;
         let precision = precision_fields(&mut fields, Some(model.stored))?;
         let weight_size = weight_size(&mut fields)?;
         let workload = workload(&mut fields)?;
-        let draft = fields.text("draft_model")?.map(|name| library.model(&name)).transpose()?;
+        let draft =
+            fields.text("draft_model")?.map(|name| library.model(&name, unread)).transpose()?;
         if draft.is_some() && workload.speculation.is_none() {
             return Err(Error::Conflict {
                 first: "draft_model",
