@@ -120,6 +120,11 @@ pub enum Remark {
     LmHeadQuantized,
     /// One scale per block of rows and columns is left out: under 0.01 bit per weight.
     BlockScalesNotCounted,
+    /// The name of the model says in which format it is stored, not a file.
+    FormatByName {
+        /// Format of the weights.
+        format: &'static QuantFormat,
+    },
     /// No catalog format has this block; the nearest in size stands for it.
     FormatRounded {
         /// Bits per element.

@@ -297,6 +297,9 @@ pub fn remark_text(remark: &Remark) -> String {
             "the file quantizes the LM head too; here it stays unquantized with the embedding".into()
         }
         Remark::BlockScalesNotCounted => "scales of weight blocks are not counted: under 0.01 bit per weight".into(),
+        Remark::FormatByName { format } => {
+            format!("by the name of the model its weights are taken as {}; name weights for another format", format.key)
+        }
         Remark::FormatRounded { bits, group, format } => {
             let group = group.map_or_else(|| "one scale per row".into(), |group| format!("groups of {group}"));
             format!("{bits} bits with {group} have no format of their own; {} stands for them", format.key)

@@ -81,6 +81,13 @@ pub enum RequestError {
         /// What the parser says.
         reason: String,
     },
+    /// A repository of the hub that the catalog does not know.
+    UnknownModel {
+        /// As given.
+        name: String,
+        /// The nearest keys of the catalog.
+        nearest: Vec<String>,
+    },
     /// A file that cannot be read.
     Unreadable {
         /// Its name.
@@ -147,7 +154,7 @@ impl<'a> Library<'a> {
     /// The files, when the name is meant as one.
     fn files_for(&self, name: &str) -> Option<&'a Files<'a>> {
         let is_file = name.to_ascii_lowercase().ends_with(".json")
-            || name.contains(std::path::MAIN_SEPARATOR) && !is_hub_id(name);
+            || name.contains(std::path::MAIN_SEPARATOR);
         self.files.filter(|_| is_file)
     }
 
@@ -196,22 +203,23 @@ impl<'a> Library<'a> {
         }
     }
 
-    /// The model with this key, Hugging Face id or config.json. Keys of the file that look like geometry and are not
+    /// The model with this key, published name or config.json. Keys of the file that look like geometry and are not
     /// understood are refused, or taken as the upper bound.
     ///
     /// # Errors
     /// Unknown keys and refused files.
     pub fn model(&self, name: &str, unread: Unread) -> Result<NamedModel, RequestError> {
-        match self.files_for(name) {
-            None => Ok(NamedModel::from_catalog(catalog::model(name)?)),
-            Some(files) => files.model(name, unread),
+        let exact = catalog::model_names::find(name).is_some_and(|found| found.exact);
+        let file = self.files_for(name).filter(|_| !exact).map(|files| files.model(name, unread));
+        match file {
+            // A repository is written like a path; it is one where nothing lies there.
+            Some(Err(RequestError::Unreadable { .. })) if catalog::model_names::is_hub_id(name) => {
+                NamedModel::from_name(name)
+            }
+            Some(found) => found,
+            None => NamedModel::from_name(name),
         }
     }
-}
-
-/// `organization/name` of the Hugging Face hub, as the catalog knows it.
-fn is_hub_id(name: &str) -> bool {
-    catalog::models::all().any(|model| model.hf_id.eq_ignore_ascii_case(name))
 }
 
 pub use crate::named_model::NamedModel;

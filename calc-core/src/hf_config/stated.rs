@@ -71,7 +71,7 @@ pub(super) trait States {
 impl<T: States> States for Entry<T> {
     fn states(&self) -> Stated {
         match self {
-            Self::Absent | Self::Null => Stated::default(),
+            Self::Absent | Self::Null | Self::Wrong(Found::Number(_)) => Stated::default(),
             Self::Value(value) => value.states(),
             Self::Wrong(Found::Flag(on)) => Stated::flag(*on),
             Self::Wrong(Found::Text(text)) => Stated::word(text),
@@ -79,7 +79,6 @@ impl<T: States> States for Entry<T> {
                 Stated { on: true, kind: StatedKind::List, ..Stated::default() }
             }
             Self::Wrong(Found::Object) => Stated::object(true, Vec::new()),
-            Self::Wrong(Found::Number(_)) => Stated::default(),
         }
     }
 }

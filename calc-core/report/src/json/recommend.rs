@@ -166,7 +166,7 @@ fn quality(loss: &QualityLoss) -> Value {
 fn apply_json(inputs: &RecommendInputs, scheme: &Scheme) -> Value {
     let (model, workload) = match &inputs.subject {
         Subject::Shape { .. } => ("MODEL", None),
-        Subject::Model(model) => (model.model.hub_name(), Some(&model.workload)),
+        Subject::Model(model) => (model.model.hub_id.as_str(), Some(&model.workload)),
     };
     let ways = apply::apply(scheme, model, workload);
     json!({

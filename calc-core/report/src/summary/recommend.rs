@@ -100,7 +100,7 @@ fn flips(out: &mut Document, answer: &Recommendation) {
 fn ways(out: &mut Document, inputs: &RecommendInputs, first: &Ranked) {
     let (model, workload) = match &inputs.subject {
         Subject::Shape { .. } => ("MODEL", None),
-        Subject::Model(model) => (model.model.hub_name(), Some(&model.workload)),
+        Subject::Model(model) => (model.model.hub_id.as_str(), Some(&model.workload)),
     };
     let ways = apply::apply(first.scheme, model, workload);
     out.heading(format!("Apply {}", advice::scheme_name(first.scheme)));

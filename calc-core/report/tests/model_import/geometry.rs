@@ -14,7 +14,7 @@ use super::{fixture, names};
 
 /// The fields in which the hub's file differs from the class: heads of windowed layers apart from those of the others.
 fn mimo() -> Value {
-    let every_sixth = |layer: u64| u64::from(layer != 0 && (layer + 1) % 6 != 0);
+    let every_sixth = |layer: u64| u64::from(layer != 0 && !(layer + 1).is_multiple_of(6));
     let pattern: Vec<u64> = (0..48).map(every_sixth).collect();
     let mut experts = vec![1; 48];
     experts[0] = 0;
@@ -49,8 +49,9 @@ fn cohere() -> Value {
 }
 
 fn cohere2() -> Value {
-    let kind =
-        |layer: u64| if (layer + 1) % 4 == 0 { "full_attention" } else { "sliding_attention" };
+    let kind = |layer: u64| {
+        if (layer + 1).is_multiple_of(4) { "full_attention" } else { "sliding_attention" }
+    };
     let kinds: Vec<&str> = (0..40).map(kind).collect();
     json!({
         "model_type": "cohere2", "architectures": ["Cohere2ForCausalLM"], "torch_dtype": "bfloat16",
