@@ -15,6 +15,7 @@ mod attention;
 mod family;
 mod feed_forward;
 mod guess;
+mod not_decoder;
 mod quantization;
 mod reader;
 mod refusal;
@@ -30,11 +31,12 @@ use alloc::vec::Vec;
 pub use entry::{Allowed, Entry, FieldType, Found, Present};
 pub use family::Family;
 pub use fields::{HfConfig, UnknownKey};
+pub use not_decoder::NotDecoder;
 pub use quantization_fields::{
     KvCacheScheme, QuantGroup, QuantGroups, QuantizationConfig, TensorScheme, TorchaoConfig,
     TorchaoScheme,
 };
-pub use refusal::{ConfigError, NotDecoder, Unsupported};
+pub use refusal::{ConfigError, Unsupported};
 pub use stated::{Meaning, Stated};
 pub use unread::{Unread, UnreadKey};
 
