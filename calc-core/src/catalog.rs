@@ -3,6 +3,7 @@
 pub mod devices;
 pub mod format_facts;
 pub mod formats;
+pub mod model_names;
 pub mod models;
 pub mod quality;
 pub mod schemes;
@@ -35,13 +36,13 @@ pub fn device(key: &str) -> Result<&'static Device, Error> {
         .ok_or_else(|| unknown("hardware", key, devices::all().map(|device| &*device.key)))
 }
 
-/// The model with this key or Hugging Face id.
+/// The model with this key, Hugging Face id or another published name.
 ///
 /// # Errors
 /// [`Error::UnknownKey`] with the nearest keys.
 pub fn model(key: &str) -> Result<&'static CatalogModel, Error> {
-    models::all()
-        .find(|model| same(model.key, key) || same(model.hf_id, key))
+    model_names::find(key)
+        .map(|found| found.model)
         .ok_or_else(|| unknown("model", key, models::all().map(|model| model.key)))
 }
 

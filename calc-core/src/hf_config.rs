@@ -15,29 +15,36 @@ mod attention;
 mod family;
 mod feed_forward;
 mod guess;
+mod not_decoder;
 mod quantization;
 mod reader;
 mod refusal;
 mod rule_table;
 mod rules;
+mod stated;
 mod storage;
+mod unread;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use entry::{Allowed, Entry, FieldType, Found, Present};
 pub use family::Family;
-pub use fields::HfConfig;
+pub use fields::{HfConfig, UnknownKey};
+pub use not_decoder::NotDecoder;
 pub use quantization_fields::{
     KvCacheScheme, QuantGroup, QuantGroups, QuantizationConfig, TensorScheme, TorchaoConfig,
     TorchaoScheme,
 };
-pub use refusal::{ConfigError, NotDecoder, Unsupported};
+pub use refusal::{ConfigError, Unsupported};
+pub use stated::{Meaning, Stated};
+pub use unread::{Unread, UnreadKey};
 
 use crate::model_arch::ModelArch;
 use crate::precision::PrecisionChoice;
 use crate::provenance::Provenance;
 use crate::quant_format::QuantFormat;
+use crate::text::Text;
 use reader::Reader;
 use rules::Rules;
 
@@ -65,10 +72,10 @@ pub struct Imported {
 }
 
 /// A field that the file leaves open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AssumedField {
     /// Name as in the file.
-    pub field: &'static str,
+    pub field: Text,
     /// With what it was filled.
     pub value: AssumedValue,
     /// On what ground.
@@ -93,6 +100,8 @@ pub enum AssumedWhy {
     FamilyDefault,
     /// A guess, because the architecture is unknown.
     Guessed,
+    /// The largest that a key may mean that is not understood.
+    UpperBound,
 }
 
 /// What an import leaves out or rounds.
@@ -113,6 +122,11 @@ pub enum Remark {
     LmHeadQuantized,
     /// One scale per block of rows and columns is left out: under 0.01 bit per weight.
     BlockScalesNotCounted,
+    /// The name of the model says in which format it is stored, not a file.
+    FormatByName {
+        /// Format of the weights.
+        format: &'static QuantFormat,
+    },
     /// No catalog format has this block; the nearest in size stands for it.
     FormatRounded {
         /// Bits per element.
@@ -124,11 +138,12 @@ pub enum Remark {
     },
 }
 
-/// Reads a model out of a config.json.
+/// Reads a model out of a config.json. Keys that look like geometry and are not understood are refused, or taken as the
+/// upper bound.
 ///
 /// # Errors
 /// [`ConfigError`] when the file is of another kind of model, misses a size, or has a value that is none.
-pub fn import(config: &HfConfig) -> Result<Imported, ConfigError> {
+pub fn import(config: &HfConfig, unread: Unread) -> Result<Imported, ConfigError> {
     let text = text_config(config)?;
     let model_type =
         text_of(&text.model_type).or_else(|| text_of(&config.model_type)).unwrap_or_default();
@@ -139,11 +154,20 @@ pub fn import(config: &HfConfig) -> Result<Imported, ConfigError> {
     if family.is_none() {
         guess::note(&mut reader, &rules);
     }
-    let arch = geometry(&mut reader, &rules)?;
+    let mut arch = geometry(&mut reader, &rules)?;
+    towers(&mut reader);
+    let keys = unread::keys(&reader, &arch);
+    let bounded = !keys.is_empty();
+    match unread {
+        Unread::Refuse => unread::refuse(keys, name_of(&model_type, &architecture))?,
+        Unread::UpperBound => {
+            reader.assumed.extend(unread::upper_bound(&mut arch, &keys, text));
+        }
+    }
     arch.check().map_err(ConfigError::Value)?;
     let storage = storage::read(&mut reader, &arch, &rules)?;
-    towers(&mut reader);
-    let provenance = if family.is_some() { Provenance::Read } else { Provenance::Assumed };
+    let read = family.is_some() && !bounded;
+    let provenance = if read { Provenance::Read } else { Provenance::Assumed };
     Ok(Imported {
         arch,
         stored: storage.stored,
@@ -179,6 +203,11 @@ fn text_config(config: &HfConfig) -> Result<&HfConfig, ConfigError> {
     Ok(config)
 }
 
+/// The name that a message gives the model.
+fn name_of<'a>(model_type: &'a str, architecture: &'a str) -> &'a str {
+    if model_type.is_empty() { architecture } else { model_type }
+}
+
 fn text_of(entry: &Entry<String>) -> Option<String> {
     entry.value().cloned()
 }
@@ -201,7 +230,7 @@ fn rules_for(
     refusal::refuse(config, text, family, model_type, architecture)?;
     Ok(match family {
         Some(family) => (Some(family), family.rules(model_type)),
-        None => (None, guess::rules(text)),
+        None => (None, guess::rules(text, &refusal::plain_name(model_type))),
     })
 }
 
@@ -242,9 +271,9 @@ fn towers(reader: &mut Reader<'_>) {
     if reader.outer.vision_config.is_given() || reader.outer.audio_config.is_given() {
         reader.remarks.push(Remark::TowersNotCounted);
     }
-    if let Some(&layers) =
-        reader.text.num_nextn_predict_layers.value().filter(|&&layers| layers > 0)
-    {
+    let text = reader.text;
+    let field = text.named("num_nextn_predict_layers", &text.num_nextn_predict_layers);
+    if let Some(&layers) = field.entry.value().filter(|&&layers| layers > 0) {
         reader.remarks.push(Remark::DraftLayersNotCounted { layers });
     }
 }

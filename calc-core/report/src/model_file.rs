@@ -2,12 +2,13 @@
 //! What the fields mean is in `calc_core::hf_config`.
 
 pub mod lines;
+mod python;
 
 use core::fmt;
 
 use calc_core::hf_config::{
     Allowed, AssumedField, AssumedValue, AssumedWhy, ConfigError, Found, HfConfig, Imported,
-    NotDecoder, Remark, Unsupported, import,
+    Meaning, NotDecoder, Remark, Unread, UnreadKey, Unsupported, import,
 };
 use serde_json::error::Category;
 
@@ -52,11 +53,19 @@ pub enum ModelFileError {
     Config(ConfigError),
 }
 
-/// Reads a model from the text of a config.json.
+/// Reads a model from the text of a config.json. Keys that look like geometry and are not understood are refused by name.
 ///
 /// # Errors
 /// [`ModelFileError`] with what is wrong and where.
 pub fn parse(json_text: &str) -> Result<Imported, ModelFileError> {
+    parse_with(json_text, Unread::Refuse)
+}
+
+/// As [`parse`], with a choice for keys that are not understood.
+///
+/// # Errors
+/// [`ModelFileError`] with what is wrong and where.
+pub fn parse_with(json_text: &str, unread: Unread) -> Result<Imported, ModelFileError> {
     if json_text.len() > MAX_BYTES {
         return Err(ModelFileError::TooLarge { bytes: json_text.len() });
     }
@@ -66,8 +75,9 @@ pub fn parse(json_text: &str) -> Result<Imported, ModelFileError> {
         Some('{') => {}
         Some(first) => return Err(ModelFileError::NotAnObject { first }),
     }
-    let config: HfConfig = serde_json::from_str(json_text).map_err(|error| malformed(&error))?;
-    import(&config).map_err(ModelFileError::Config)
+    let json_text = python::without_infinities(json_text);
+    let config: HfConfig = serde_json::from_str(&json_text).map_err(|error| malformed(&error))?;
+    import(&config, unread).map_err(ModelFileError::Config)
 }
 
 fn malformed(error: &serde_json::Error) -> ModelFileError {
@@ -133,16 +143,50 @@ fn config_error(error: &ConfigError) -> String {
         ConfigError::ListLength { field, entries, layers } => {
             format!("{field} must have one entry for each of {layers} layers; got {entries}")
         }
+        ConfigError::NotDecoder { kind: NotDecoder::NoHead, model } => format!(
+            "`{model}` has a class without a head for the next token; only decoder-only language models are estimated here. \
+             If it generates text, give the config.json whose architectures ends in ForCausalLM"
+        ),
         ConfigError::NotDecoder { kind, model } => format!(
             "`{model}` is {}, not a decoder-only language model; only those are estimated here",
             not_decoder(*kind)
         ),
         ConfigError::Unsupported { part, model } => format!("`{model}` {}", unsupported(*part)),
+        ConfigError::Unread { keys, model } => unread_keys(keys, model),
         ConfigError::UnknownDtype { found } => {
             format!("torch_dtype must be bfloat16, float16, float32, float64 or float8_e4m3fn; got `{found}`")
         }
         ConfigError::UnknownQuantization { method, bits, group } => quantization(method, *bits, *group),
         _ => format!("{error:?}"),
+    }
+}
+
+/// Most unread keys that a message names.
+const NAMED: usize = 6;
+
+fn unread_keys(keys: &[UnreadKey], model: &str) -> String {
+    let named: Vec<String> = keys
+        .iter()
+        .take(NAMED)
+        .map(|key| format!("{} ({})", key.name, meaning(key.meaning)))
+        .collect();
+    let more = keys.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!(
+        "`{model}` has keys that look like geometry and are not understood here: {}{more}; without them the memory could \
+         come out too small. Remove the keys that change nothing, or take the upper bound (--model-upper-bound, in JSON \
+         model_upper_bound): full attention in all layers, the most and the largest heads named, all experts",
+        named.join(", ")
+    )
+}
+
+const fn meaning(meaning: Meaning) -> &'static str {
+    match meaning {
+        Meaning::Window => "perhaps attention to a part of the context in some layers",
+        Meaning::LayerKinds => "perhaps layers of different kinds",
+        Meaning::Experts => "perhaps a mixture of experts",
+        Meaning::Heads => "perhaps another number or size of heads",
+        Meaning::Layers => "perhaps other layers",
     }
 }
 
@@ -184,6 +228,10 @@ const fn not_decoder(kind: NotDecoder) -> &'static str {
         NotDecoder::EncoderDecoder => "an encoder with a decoder",
         NotDecoder::Vision => "an image model",
         NotDecoder::Audio => "a sound model",
+        NotDecoder::TextTower => {
+            "a model that compares texts with images or sound, or the text tower of one"
+        }
+        NotDecoder::NoHead => "a model without a head for the next token",
     }
 }
 
@@ -227,6 +275,7 @@ pub fn assumed_text(field: &AssumedField) -> String {
     let why = match field.why {
         AssumedWhy::FamilyDefault => "default of the family",
         AssumedWhy::Guessed => "a guess: the architecture is unknown",
+        AssumedWhy::UpperBound => "upper bound",
     };
     format!("{} = {value} ({why})", field.field)
 }
@@ -248,6 +297,9 @@ pub fn remark_text(remark: &Remark) -> String {
             "the file quantizes the LM head too; here it stays unquantized with the embedding".into()
         }
         Remark::BlockScalesNotCounted => "scales of weight blocks are not counted: under 0.01 bit per weight".into(),
+        Remark::FormatByName { format } => {
+            format!("by the name of the model its weights are taken as {}; name weights for another format", format.key)
+        }
         Remark::FormatRounded { bits, group, format } => {
             let group = group.map_or_else(|| "one scale per row".into(), |group| format!("groups of {group}"));
             format!("{bits} bits with {group} have no format of their own; {} stands for them", format.key)

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use calc_core::catalog;
-use calc_core::catalog::models::CatalogModel;
-use calc_core::hf_config::{AssumedField, Remark};
+use calc_core::catalog::model_names;
+use calc_core::catalog::models::{self, CatalogModel};
+use calc_core::hf_config::{AssumedField, Remark, Unread};
 use calc_core::model_arch::ModelArch;
 use calc_core::precision::PrecisionChoice;
 use calc_core::provenance::Provenance;
@@ -17,6 +18,8 @@ use crate::request::RequestError;
 pub struct NamedModel {
     /// Key of the catalog, or name of the file.
     pub key: String,
+    /// Repository on the Hugging Face hub, or name of the file.
+    pub hub_id: String,
     /// Name for people.
     pub name: String,
     /// Geometry.
@@ -34,10 +37,28 @@ pub struct NamedModel {
 }
 
 impl NamedModel {
+    /// The model of the catalog that a published name means: a key, a repository of the hub or a copy in another format, a
+    /// tag of Ollama.
+    ///
+    /// # Errors
+    /// [`RequestError::UnknownModel`] for what looks like a repository, else an unknown key; both with the nearest keys.
+    pub fn from_name(name: &str) -> Result<Self, RequestError> {
+        let Some(found) = model_names::find(name) else { return Err(unknown(name)) };
+        let format = found.format.map(|choice| Remark::FormatByName { format: choice.weights });
+        let hub_id = name.contains('/') && found.format.is_none();
+        Ok(Self {
+            stored: found.stored(),
+            remarks: format.into_iter().collect(),
+            hub_id: if hub_id { name } else { found.model.hf_id }.into(),
+            ..Self::from_catalog(found.model)
+        })
+    }
+
     /// A catalog model.
     pub fn from_catalog(model: &'static CatalogModel) -> Self {
         Self {
             key: model.key.into(),
+            hub_id: model.hf_id.into(),
             name: model.name.into(),
             arch: Cow::Borrowed(&model.arch),
             stored: model.stored.choice(),
@@ -48,22 +69,18 @@ impl NamedModel {
         }
     }
 
-    /// Its repository on the Hugging Face hub, or what it was named as.
-    pub fn hub_name(&self) -> &str {
-        catalog::model(&self.key).map_or(&self.key, |model| model.hf_id)
-    }
-
-    /// The model of a config.json.
+    /// The model of a config.json. Keys that look like geometry and are not understood are refused, or taken as the upper
+    /// bound.
     ///
     /// # Errors
     /// [`RequestError::ModelFile`] when the file does not describe a decoder-only language model.
-    pub fn from_file(path: &str, text: &str) -> Result<Self, RequestError> {
-        let imported = model_file::parse(text).map_err(|error| RequestError::ModelFile {
-            path: path.into(),
-            reason: error.to_string(),
+    pub fn from_file(path: &str, text: &str, unread: Unread) -> Result<Self, RequestError> {
+        let imported = model_file::parse_with(text, unread).map_err(|error| {
+            RequestError::ModelFile { path: path.into(), reason: error.to_string() }
         })?;
         Ok(Self {
             key: path.into(),
+            hub_id: path.into(),
             name: path.into(),
             arch: Cow::Owned(imported.arch),
             stored: imported.stored,
@@ -73,4 +90,16 @@ impl NamedModel {
             remarks: imported.remarks,
         })
     }
+}
+
+/// A name that nothing in the catalog has.
+fn unknown(name: &str) -> RequestError {
+    if !model_names::is_hub_id(name) {
+        return catalog::model(name).err().map_or_else(
+            || RequestError::UnknownModel { name: name.into(), nearest: Vec::new() },
+            RequestError::Core,
+        );
+    }
+    let nearest = catalog::nearest(&model_names::plain(name), models::all().map(|model| model.key));
+    RequestError::UnknownModel { name: name.into(), nearest }
 }

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use calc_core::calibration::{Calibration, Engine};
 use calc_core::catalog;
 use calc_core::device::{Device, PowerMode};
+use calc_core::hf_config::Unread;
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::QuantFormat;
 
@@ -95,6 +96,13 @@ pub enum RequestError {
         /// What the parser says.
         reason: String,
     },
+    /// A repository of the hub that the catalog does not know.
+    UnknownModel {
+        /// As given.
+        name: String,
+        /// The nearest keys of the catalog.
+        nearest: Vec<String>,
+    },
     /// A file that cannot be read.
     Unreadable {
         /// Its name.
@@ -140,6 +148,9 @@ impl From<calc_core::error::Error> for RequestError {
     }
 }
 
+/// Key of the switch that takes a model file with keys that are not understood as the upper bound.
+pub const MODEL_UPPER_BOUND: &str = "model_upper_bound";
+
 /// Where hardware and models come from: the catalogs, and files where there is a file system.
 #[derive(Debug, Clone)]
 pub struct Library<'a> {
@@ -158,7 +169,7 @@ impl<'a> Library<'a> {
     /// The files, when the name is meant as one.
     fn files_for(&self, name: &str) -> Option<&'a Files<'a>> {
         let is_file = name.to_ascii_lowercase().ends_with(".json")
-            || name.contains(std::path::MAIN_SEPARATOR) && !is_hub_id(name);
+            || name.contains(std::path::MAIN_SEPARATOR);
         self.files.filter(|_| is_file)
     }
 
@@ -207,21 +218,23 @@ impl<'a> Library<'a> {
         }
     }
 
-    /// The model with this key, Hugging Face id or config.json.
+    /// The model with this key, published name or config.json. Keys of the file that look like geometry and are not
+    /// understood are refused, or taken as the upper bound.
     ///
     /// # Errors
     /// Unknown keys and refused files.
-    pub fn model(&self, name: &str) -> Result<NamedModel, RequestError> {
-        match self.files_for(name) {
-            None => Ok(NamedModel::from_catalog(catalog::model(name)?)),
-            Some(files) => files.model(name),
+    pub fn model(&self, name: &str, unread: Unread) -> Result<NamedModel, RequestError> {
+        let exact = catalog::model_names::find(name).is_some_and(|found| found.exact);
+        let file = self.files_for(name).filter(|_| !exact).map(|files| files.model(name, unread));
+        match file {
+            // A repository is written like a path; it is one where nothing lies there.
+            Some(Err(RequestError::Unreadable { .. })) if catalog::model_names::is_hub_id(name) => {
+                NamedModel::from_name(name)
+            }
+            Some(found) => found,
+            None => NamedModel::from_name(name),
         }
     }
-}
-
-/// `organization/name` of the Hugging Face hub, as the catalog knows it.
-fn is_hub_id(name: &str) -> bool {
-    catalog::models::all().any(|model| model.hf_id.eq_ignore_ascii_case(name))
 }
 
 pub use crate::named_model::NamedModel;
@@ -239,6 +252,12 @@ fn format_field(
     key: &'static str,
 ) -> Result<Option<&'static QuantFormat>, RequestError> {
     Ok(fields.text(key)?.map(|name| catalog::format(&name)).transpose()?)
+}
+
+/// The choice for keys of a model file that are not understood.
+fn unread_field(fields: &mut Fields) -> Result<Unread, RequestError> {
+    let bound = fields.flag(MODEL_UPPER_BOUND)?;
+    Ok(if bound { Unread::UpperBound } else { Unread::Refuse })
 }
 
 fn engine_field(fields: &mut Fields) -> Result<Option<Engine>, RequestError> {

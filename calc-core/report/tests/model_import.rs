@@ -1,6 +1,9 @@
 //! The import of config.json: catalog models written as such a file come back as they are, and what must be refused is.
-//! The numbers are those of the catalog, with its sources; the files are written here. Hostile text is in `hostile`.
+//! The numbers are those of the catalog, with its sources; the files are written here. Hostile text is in `hostile`, keys that
+//! are not understood in `geometry`.
 
+#[path = "model_import/geometry.rs"]
+mod geometry;
 #[path = "model_import/hostile.rs"]
 mod hostile;
 

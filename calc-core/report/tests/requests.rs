@@ -1,7 +1,8 @@
 //! Requests that are wrong: each gets one line that names the value and what is allowed, and none panics.
 
+use calc_core::hf_config::Unread;
 use proptest::prelude::*;
-use report::request::{AnalyzeInputs, EstimateInputs, Fields, Library};
+use report::request::{AnalyzeInputs, EstimateInputs, Fields, Files, Library};
 use serde_json::{Map, Value, json};
 
 fn analyze(request: &Value) -> Result<f64, String> {
@@ -281,4 +282,78 @@ proptest! {
     fn no_line_panics(line in "(?s).{0,200}") {
         let _ignored_on_purpose = Fields::from_line(&line).is_ok();
     }
+}
+
+#[test]
+fn a_model_file_that_is_not_understood_is_estimated_as_its_upper_bound_on_request() {
+    let file = json!({
+        "model_type": "novel", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+        "num_key_value_heads": 4, "swa_num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128_256,
+        "torch_dtype": "bfloat16", "sliding_window": 128, "max_position_embeddings": 131_072, "head_dim": 128,
+    });
+    let read = |_: &str| Ok(file.to_string());
+    let files = Files::new(&read);
+    let request = with(with(model(), "hardware", json!("h100_sxm")), "model", json!("novel.json"));
+    let parse = |request: &Value| {
+        let fields = Fields::from_line(&request.to_string())?;
+        EstimateInputs::parse(fields, &Library::with_files(&files))
+    };
+    let error = parse(&request).expect_err("keys that are not understood").to_string();
+    assert!(error.contains("novel.json: ") && error.contains("swa_num_key_value_heads"), "{error}");
+    let bounded = with(request.clone(), "model_upper_bound", json!(true));
+    let inputs = parse(&bounded).expect("the upper bound");
+    assert_eq!(inputs.model.arch.attention.n_kv_heads, 8);
+    let answer = inputs.estimate().expect("in range");
+    let notes = report::words::estimate_notes(&inputs, &answer).join("\n");
+    assert!(notes.contains("layers with full attention = 32 (upper bound)"), "{notes}");
+    assert!(parse(&request).is_err(), "one request does not answer for another");
+}
+
+#[test]
+fn repositories_of_the_hub_resolve_with_and_without_a_file_system() {
+    let no_file = |_: &str| Err("no such file".to_owned());
+    let nothing = Files::new(&no_file);
+    for library in [Library::CATALOGS, Library::with_files(&nothing)] {
+        let find = |name: &str| library.model(name, Unread::Refuse);
+        for (name, key, weights) in [
+            ("meta-llama/Llama-3.1-8B-Instruct", "llama-3.1-8b", "bf16"),
+            ("unsloth/Llama-3.2-3B-Instruct-GGUF", "llama-3.2-3b", "gguf_q4_k"),
+            ("Qwen/Qwen2.5-7B-Instruct", "qwen2.5-7b", "bf16"),
+            ("mistralai/Mistral-7B-Instruct-v0.3", "mistral-7b-v0.3", "bf16"),
+            ("openai/gpt-oss-120b", "gpt-oss-120b", "bf16"),
+            ("google/gemma-2-9b-it", "gemma-2-9b", "bf16"),
+            ("microsoft/phi-4", "phi-4", "bf16"),
+            ("deepseek-ai/DeepSeek-V3", "deepseek-v3", "fp8_e4m3"),
+            ("llama3.1:8b", "llama-3.1-8b", "gguf_q4_k"),
+            ("Qwen/Qwen2.5-7B-Instruct-AWQ", "qwen2.5-7b", "int4_gptq_g128"),
+        ] {
+            let model = find(name).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!((&*model.key, model.stored.weights.key), (key, weights), "{name}");
+            let noted = !model.remarks.is_empty();
+            assert_eq!(
+                noted,
+                name.contains(':') || name.contains("GGUF") || name.contains("AWQ"),
+                "{name}"
+            );
+        }
+        let error = find("mistralai/Mistral-Nemo-Instruct-2407").expect_err("not here").to_string();
+        assert!(
+            error.contains("is not in the catalog") && error.contains("config.json"),
+            "{error}"
+        );
+        assert!(!error.contains("no such file"), "{error}");
+        let error = find("meta-llama/Llama-3.1-9B").expect_err("not here").to_string();
+        assert!(error.contains("nearest: llama-3.1-8b"), "{error}");
+    }
+    let error = Library::with_files(&nothing).model("models/mine.json", Unread::Refuse);
+    assert!(error.expect_err("no file").to_string().contains("no such file"));
+    // A folder of the reader's own goes before a copy of a catalog model of that name.
+    let own = json!({"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
+                     "intermediate_size": 128, "vocab_size": 100});
+    let read = |name: &str| {
+        if name == "mine/Llama-3.1-8B" { Ok(own.to_string()) } else { Err("no such file".into()) }
+    };
+    let files = Files::new(&read);
+    let model = Library::with_files(&files).model("mine/Llama-3.1-8B", Unread::Refuse);
+    assert_eq!(model.expect("the folder").arch.hidden_size, 64);
 }

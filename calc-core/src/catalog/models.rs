@@ -37,6 +37,9 @@ pub struct CatalogModel {
     pub name: &'static str,
     /// Repository on the Hugging Face hub.
     pub hf_id: &'static str,
+    /// Other names of the same geometry: official repositories (instruct, base, distilled) and tags of Ollama. Copies in other
+    /// formats are found by `catalog::model_names` without standing here. Recalled, not read.
+    pub other_names: &'static [&'static str],
     /// Family, as `llama` or `qwen`.
     pub family: &'static str,
     /// `architectures` entry of its config.json.

@@ -2,7 +2,7 @@
 
 use super::AssumedValue;
 use super::entry::Entry;
-use super::fields::{HfConfig, Named};
+use super::fields::HfConfig;
 use super::reader::{Reader, value};
 use super::refusal::{ConfigError, Unsupported};
 use super::rules::{KvHeads, Rules, Windows};
@@ -27,8 +27,14 @@ struct Windowed {
 const NO_WINDOW: Windowed = Windowed { layers: 0, window: 0 };
 /// Default of `max_window_layers` in all classes that have it.
 const MAX_WINDOW_LAYERS: u64 = 28;
-/// Default of `sliding_window_pattern`.
-const WINDOW_PATTERN: u64 = 6;
+/// Fields that say how `layer_types` came about, and mean nothing beside it or without a window.
+const WINDOW_FIELDS: [&str; 5] = [
+    "sliding_window",
+    "max_window_layers",
+    "layer_types",
+    "sliding_window_pattern",
+    "hidden_sliding_window_pattern",
+];
 
 /// Softmax attention of the model; with latent attention its heads only.
 pub(super) fn read(
@@ -41,6 +47,7 @@ pub(super) fn read(
     let windowed = windows(reader, rules, frame)?;
     let biased = reader.switch(rules.attention_bias)?;
     let (n_kv_heads, head_dim) = if rules.latent {
+        reader.text.settle(&["num_key_value_heads", "num_kv_heads", "head_dim"]);
         (n_heads, latent_head(reader)?)
     } else {
         (
@@ -72,14 +79,20 @@ fn kv_heads(reader: &mut Reader<'_>, rule: KvHeads, n_heads: u64) -> Result<u64,
         KvHeads::AsHeads | KvHeads::Default(_) => reader.count_or(&field, n_heads),
         KvHeads::Falcon(new) => {
             if reader.falcon_is_new(new)? {
+                reader.text.settle(&["multi_query"]);
                 return reader.count_or(&field, n_heads);
             }
             // `num_kv_heads` is ignored by the old architecture; falcon-7b says 71 and has 1.
-            let entry = &reader.text.multi_query;
-            let shared = reader.flag_or(&Named { name: "multi_query", entry }, true)?;
-            Ok(if shared { 1 } else { n_heads })
+            multi_query(reader, true, n_heads)
         }
+        KvHeads::MultiQuery(default) => multi_query(reader, default, n_heads),
     }
+}
+
+/// One key and value head for all query heads, or one for each.
+fn multi_query(reader: &mut Reader<'_>, default: bool, n_heads: u64) -> Result<u64, ConfigError> {
+    let field = reader.text.multi_query_flag();
+    Ok(if reader.flag_or(&field, default)? { 1 } else { n_heads })
 }
 
 fn head_dim(
@@ -100,18 +113,21 @@ fn head_dim(
         let field = reader.text.hidden().name;
         return Err(ConfigError::NotDivisible { field, value: hidden, by, divisor: n_heads });
     }
-    if reader.is_guess() {
+    if matches!(field.entry, Entry::Absent) {
         reader.assume("head_dim", AssumedValue::Count(hidden / n_heads));
     }
     Ok(hidden / n_heads)
 }
 
 fn qk_norm(reader: &Reader<'_>, rules: &Rules) -> Result<QkNorm, ConfigError> {
-    let entry = &reader.text.qk_layernorm;
-    if !Reader::flag(&Named { name: "qk_layernorm", entry })?.unwrap_or(false) {
-        return Ok(rules.qk_norm);
+    let text = reader.text;
+    let named = Reader::flag(&text.named("qk_layernorm", &text.qk_layernorm))?.unwrap_or(false);
+    let used = Reader::flag(&text.named("use_qk_norm", &text.use_qk_norm))?.unwrap_or(false);
+    match rules.qk_layernorm {
+        Some(norm) if named || used => Ok(norm),
+        None if named => Err(unsupported(reader, Unsupported::QkLayerNorm)),
+        Some(_) | None => Ok(rules.qk_norm),
     }
-    rules.qk_layernorm.ok_or_else(|| unsupported(reader, Unsupported::QkLayerNorm))
 }
 
 fn unsupported(reader: &Reader<'_>, part: Unsupported) -> ConfigError {
@@ -126,18 +142,22 @@ fn windows(reader: &mut Reader<'_>, rules: &Rules, frame: &Frame) -> Result<Wind
     let found = match rules.windows {
         Windows::Never => NO_WINDOW,
         Windows::Every(default) => every(reader, default, frame.n_layers)?,
+        Windows::Listed => only_listed(reader, frame.n_layers)?,
         Windows::Even(default) => {
+            if matches!(reader.text.layer_types, Entry::Absent) {
+                reader.assume("layer_types", AssumedValue::Word("a window in every other layer"));
+            }
             ordered(reader, default, frame.n_layers, frame.n_layers.div_ceil(2))?
         }
-        Windows::Pattern(default) => {
+        Windows::Pattern { window, every } => {
             let field = reader.text.window_pattern();
             let pattern = if reader.text.layer_types.is_given() {
-                WINDOW_PATTERN
+                every
             } else {
-                reader.count_or(&field, WINDOW_PATTERN)?
+                reader.count_or(&field, every)?
             };
             let pattern = in_range(field.name, pattern, 1, u64::MAX).map_err(ConfigError::Value)?;
-            ordered(reader, default, frame.n_layers, frame.n_layers - frame.n_layers / pattern)?
+            ordered(reader, window, frame.n_layers, frame.n_layers - frame.n_layers / pattern)?
         }
         Windows::Switched | Windows::SwitchedFrom | Windows::SwitchedEven => {
             switched(reader, rules.windows, frame.n_layers)?
@@ -147,11 +167,31 @@ fn windows(reader: &mut Reader<'_>, rules: &Rules, frame: &Frame) -> Result<Wind
     Ok(if endless || found.layers == 0 { NO_WINDOW } else { found })
 }
 
+/// An unknown architecture: a window counts only where the file lists the layers that have it. A window without such a list
+/// stays unread, and `unread` refuses it.
+fn only_listed(reader: &mut Reader<'_>, n_layers: u64) -> Result<Windowed, ConfigError> {
+    let text = reader.text;
+    if Reader::flag(&text.named("use_sliding_window", &text.use_sliding_window))? == Some(false) {
+        text.settle(&WINDOW_FIELDS);
+        return Ok(NO_WINDOW);
+    }
+    if !text.sliding_window.is_given() {
+        text.settle(&["max_window_layers"]);
+    }
+    let Some(layers) = listed(reader, n_layers)?.filter(|&layers| layers > 0) else {
+        return Ok(NO_WINDOW);
+    };
+    text.settle(&WINDOW_FIELDS);
+    let window = window(reader, None)?.ok_or(ConfigError::Missing { field: "sliding_window" })?;
+    Ok(Windowed { layers, window })
+}
+
 fn every(
     reader: &mut Reader<'_>,
     default: Option<u64>,
     n_layers: u64,
 ) -> Result<Windowed, ConfigError> {
+    reader.text.settle(&["use_sliding_window"]);
     let layers = listed(reader, n_layers)?.unwrap_or(n_layers);
     Ok(window(reader, default)?.map_or(NO_WINDOW, |window| Windowed { layers, window }))
 }
@@ -172,9 +212,10 @@ fn switched(
     rule: Windows,
     n_layers: u64,
 ) -> Result<Windowed, ConfigError> {
+    reader.text.settle(&WINDOW_FIELDS);
     let Some(window) = window(reader, None)? else { return Ok(NO_WINDOW) };
-    let entry = &reader.text.use_sliding_window;
-    if !reader.flag_or(&Named { name: "use_sliding_window", entry }, false)? {
+    let field = reader.text.named("use_sliding_window", &reader.text.use_sliding_window);
+    if !reader.flag_or(&field, false)? {
         return Ok(NO_WINDOW);
     }
     if let Some(layers) = listed(reader, n_layers)? {
@@ -186,20 +227,21 @@ fn switched(
         Windows::Never
         | Windows::Every(_)
         | Windows::Switched
+        | Windows::Listed
         | Windows::Even(_)
-        | Windows::Pattern(_) => n_layers,
+        | Windows::Pattern { .. } => n_layers,
     };
     Ok(Windowed { layers, window })
 }
 
 fn max_window_layers(reader: &mut Reader<'_>) -> Result<u64, ConfigError> {
-    let entry = &reader.text.max_window_layers;
-    reader.count_or(&Named { name: "max_window_layers", entry }, MAX_WINDOW_LAYERS)
+    let field = reader.text.named("max_window_layers", &reader.text.max_window_layers);
+    reader.count_or(&field, MAX_WINDOW_LAYERS)
 }
 
 /// The window: `null` is none, absent is the default.
 fn window(reader: &mut Reader<'_>, default: Option<u64>) -> Result<Option<u64>, ConfigError> {
-    let field = Named { name: "sliding_window", entry: &reader.text.sliding_window };
+    let field = reader.text.named("sliding_window", &reader.text.sliding_window);
     match (field.entry, default) {
         (Entry::Absent, Some(default)) => reader.count_or(&field, default).map(Some),
         (Entry::Absent | Entry::Null | Entry::Value(_) | Entry::Wrong(_), _) => {
@@ -211,7 +253,7 @@ fn window(reader: &mut Reader<'_>, default: Option<u64>) -> Result<Option<u64>, 
 /// Windowed layers of `layer_types`, one entry per layer; `None` if the file has no such list.
 fn listed(reader: &Reader<'_>, n_layers: u64) -> Result<Option<u64>, ConfigError> {
     let name = "layer_types";
-    let Some(kinds) = value(&Named { name, entry: &reader.text.layer_types })? else {
+    let Some(kinds) = value(&reader.text.named(name, &reader.text.layer_types))? else {
         return Ok(None);
     };
     let entries = kinds.len() as u64;
@@ -232,10 +274,10 @@ pub(super) fn latent(reader: &mut Reader<'_>, rules: &Rules) -> Result<Option<Ml
         return Ok(None);
     }
     let text = reader.text;
-    if Reader::flag(&Named { name: "attention_bias", entry: &text.attention_bias })? == Some(true) {
+    if Reader::flag(&text.named("attention_bias", &text.attention_bias))? == Some(true) {
         return Err(unsupported(reader, Unsupported::LatentBias));
     }
-    let rank = Named { name: "q_lora_rank", entry: &text.q_lora_rank };
+    let rank = text.named("q_lora_rank", &text.q_lora_rank);
     let q_lora_rank = match rank.entry {
         Entry::Absent => Some(reader.count_or(&rank, 1536)?),
         // `null` projects queries directly.
@@ -243,8 +285,7 @@ pub(super) fn latent(reader: &mut Reader<'_>, rules: &Rules) -> Result<Option<Ml
     };
     Ok(Some(Mla {
         q_lora_rank,
-        kv_lora_rank: reader
-            .count_or(&Named { name: "kv_lora_rank", entry: &text.kv_lora_rank }, 512)?,
+        kv_lora_rank: reader.count_or(&text.named("kv_lora_rank", &text.kv_lora_rank), 512)?,
         rope_dim: head_part(reader, "qk_rope_head_dim", &text.qk_rope_head_dim, 64)?,
         nope_dim: head_part(reader, "qk_nope_head_dim", &text.qk_nope_head_dim, 128)?,
         v_head_dim: head_part(reader, "v_head_dim", &text.v_head_dim, 128)?,
@@ -257,7 +298,7 @@ fn head_part(
     entry: &Entry<u64>,
     default: u64,
 ) -> Result<u64, ConfigError> {
-    let size = reader.count_or(&Named { name, entry }, default)?;
+    let size = reader.count_or(&reader.text.named(name, entry), default)?;
     in_range(name, size, 0, MAX_HEAD).map_err(ConfigError::Value)
 }
 

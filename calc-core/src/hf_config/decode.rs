@@ -13,16 +13,24 @@ use serde::de::{
 };
 
 use super::entry::{Entry, Found, Present};
-use super::fields::HfConfig;
+use super::fields::{HfConfig, UnknownKey};
 use super::quantization_fields::{
     KvCacheScheme, QuantGroup, QuantGroups, QuantizationConfig, TensorScheme, TorchaoConfig,
     TorchaoScheme,
 };
+use super::stated::{Stated, States, looks_like_geometry, meaning};
 
 /// Texts are kept up to this length [byte]; longer ones are garbage.
 const MAX_TEXT: usize = 256;
 /// Lists are kept up to this length; no model has more layers or module names.
 const MAX_LIST: usize = 1 << 16;
+/// Most unknown keys that are kept; a file has one or two dozen.
+const MAX_UNKNOWN: usize = 256;
+/// Fields that hold another configuration.
+const NESTED: [&str; 3] = ["text_config", "llm_config", "language_config"];
+/// Unknown objects that are not about the language model, or not about its geometry.
+const OTHER_CONFIGS: [&str; 4] =
+    ["generation_config", "vit_config", "projector_config", "speech_config"];
 
 /// Which JSON values a type takes; what it does not take is `None`.
 trait FromJson: Sized {
@@ -111,32 +119,161 @@ impl<T: Fields + for<'a> Deserialize<'a>> FromJson for Box<T> {
 /// A nested configuration is not nested again: a file of 100,000 levels must not fill the stack.
 impl FromJson for Box<HfConfig> {
     fn object<'de, A: MapAccess<'de>>(items: A) -> Result<Option<Self>, A::Error> {
-        let inner = MapAccessDeserializer::new(Innermost(items));
-        HfConfig::deserialize(inner).map(|fields| Some(Self::new(fields)))
+        config(items, true).map(|fields| Some(Self::new(fields)))
     }
 }
 
-/// An object without the fields that hold another configuration.
-struct Innermost<A>(A);
+impl<'de> Deserialize<'de> for HfConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(WholeFile)
+    }
+}
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Innermost<A> {
+/// The object of a whole file.
+struct WholeFile;
+
+impl<'de> Visitor<'de> for WholeFile {
+    type Value = HfConfig;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, items: A) -> Result<HfConfig, A::Error> {
+        config(items, false)
+    }
+}
+
+/// The fields of an object, and its other keys that look like geometry.
+fn config<'de, A: MapAccess<'de>>(items: A, nested: bool) -> Result<HfConfig, A::Error> {
+    let mut unknown = Vec::new();
+    // The derived function, which visits a map with the names of all fields.
+    let object = Object { items, nested, fields: &[], unknown: &mut unknown };
+    let mut config = HfConfig::deserialize(object)?;
+    config.unknown = unknown;
+    Ok(config)
+}
+
+/// An object whose keys without a field are looked at, too. In a nested one, a further nested configuration is skipped.
+struct Object<'u, A> {
+    items: A,
+    nested: bool,
+    fields: &'static [&'static str],
+    unknown: &'u mut Vec<UnknownKey>,
+}
+
+impl<'de, A: MapAccess<'de>> Deserializer<'de> for Object<'_, A> {
+    type Error = A::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, A::Error> {
+        visitor.visit_map(self)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        mut self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, A::Error> {
+        self.fields = fields;
+        visitor.visit_map(self)
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+impl<'de, A: MapAccess<'de>> Object<'_, A> {
+    /// Keeps an unknown key that looks like geometry, and skips any other.
+    fn keep(&mut self, key: &str) -> Result<(), A::Error> {
+        let holds_more = key.ends_with("_config") && !OTHER_CONFIGS.contains(&key);
+        if !(looks_like_geometry(key) || holds_more) || self.unknown.len() >= MAX_UNKNOWN {
+            return self.items.next_value::<IgnoredAny>().map(|_| ());
+        }
+        let stated = self.items.next_value::<Entry<Stated>>()?.states();
+        if !holds_more || !stated.inner.is_empty() {
+            self.unknown.push(UnknownKey { name: clipped(key).into(), stated });
+        }
+        Ok(())
+    }
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Object<'_, A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, A::Error> {
-        while let Some(key) = self.0.next_key::<String>()? {
-            if !["text_config", "llm_config", "language_config"].contains(&&*key) {
+        while let Some(key) = self.items.next_key::<String>()? {
+            let skipped = self.nested && NESTED.contains(&&*key);
+            if self.fields.contains(&&*key) && !skipped {
                 return seed.deserialize(key.into_deserializer()).map(Some);
             }
-            self.0.next_value::<IgnoredAny>()?;
+            if skipped {
+                self.items.next_value::<IgnoredAny>()?;
+            } else {
+                self.keep(&key)?;
+            }
         }
         Ok(None)
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
-        self.0.next_value_seed(seed)
+        self.items.next_value_seed(seed)
+    }
+}
+
+impl FromJson for Stated {
+    fn flag(value: bool) -> Option<Self> {
+        Some(Self::flag(value))
+    }
+    fn count(value: u64) -> Option<Self> {
+        Some(Self::count(value))
+    }
+    fn text(value: &str) -> Option<Self> {
+        Some(Self::word(value))
+    }
+    fn list<'de, A: SeqAccess<'de>>(mut items: A) -> Result<Option<Self>, A::Error> {
+        let mut found = Self::list(core::iter::empty());
+        while let Some(entry) = items.next_element::<Entry<Scalar>>()? {
+            found = Self::list([found, entry.states()].into_iter());
+        }
+        Ok(Some(found))
+    }
+    fn object<'de, A: MapAccess<'de>>(mut items: A) -> Result<Option<Self>, A::Error> {
+        let (mut on, mut inner) = (false, Vec::new());
+        while let Some(key) = items.next_key::<String>()? {
+            let stated = items.next_value::<Entry<Scalar>>()?.states();
+            on |= stated.on;
+            if stated.on && meaning(&key, stated.kind).is_some() && inner.len() < MAX_UNKNOWN {
+                inner.push(clipped(&key).into());
+            }
+        }
+        Ok(Some(Self::object(on, inner)))
+    }
+}
+
+/// An element of a list or object, which is not looked into.
+struct Scalar(Stated);
+
+impl FromJson for Scalar {
+    fn flag(value: bool) -> Option<Self> {
+        Some(Self(Stated::flag(value)))
+    }
+    fn count(value: u64) -> Option<Self> {
+        Some(Self(Stated::count(value)))
+    }
+    fn text(value: &str) -> Option<Self> {
+        Some(Self(Stated::word(value)))
+    }
+}
+
+impl States for Scalar {
+    fn states(&self) -> Stated {
+        self.0.clone()
     }
 }
 

@@ -35,12 +35,17 @@ pub enum Family {
     GptOss,
     Nemotron,
     SmolLm3,
+    GptBigCode,
+    Cohere,
+    Cohere2,
+    Ernie,
+    ErnieMoe,
 }
 
 /// Family, `model_type`s (older and multimodal names too), class names.
 type Names = (Family, &'static [&'static str], &'static [&'static str]);
 
-const NAMES: [Names; 27] = [
+const NAMES: [Names; 32] = [
     (Family::Llama, &["llama"], &["LlamaForCausalLM"]),
     (Family::Mistral, &["mistral"], &["MistralForCausalLM"]),
     (Family::Mixtral, &["mixtral"], &["MixtralForCausalLM"]),
@@ -88,6 +93,11 @@ const NAMES: [Names; 27] = [
     (Family::GptOss, &["gpt_oss"], &["GptOssForCausalLM"]),
     (Family::Nemotron, &["nemotron"], &["NemotronForCausalLM"]),
     (Family::SmolLm3, &["smollm3"], &["SmolLM3ForCausalLM"]),
+    (Family::GptBigCode, &["gpt_bigcode"], &["GPTBigCodeForCausalLM"]),
+    (Family::Cohere, &["cohere"], &["CohereForCausalLM"]),
+    (Family::Cohere2, &["cohere2"], &["Cohere2ForCausalLM"]),
+    (Family::Ernie, &["ernie4_5"], &["Ernie4_5ForCausalLM"]),
+    (Family::ErnieMoe, &["ernie4_5_moe"], &["Ernie4_5_MoeForCausalLM"]),
 ];
 
 impl Family {
@@ -130,6 +140,11 @@ impl Family {
             Self::GptOss => table::GPT_OSS,
             Self::Nemotron => table::NEMOTRON,
             Self::SmolLm3 => table::SMOLLM3,
+            Self::GptBigCode => table::GPT_BIGCODE,
+            Self::Cohere => table::COHERE,
+            Self::Cohere2 => table::COHERE2,
+            Self::Ernie => table::ERNIE,
+            Self::ErnieMoe => table::ERNIE_MOE,
         }
     }
 }

@@ -3,8 +3,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::entry::Entry;
-use super::fields::{HfConfig, Named};
+use super::entry::{Entry, Found};
+use super::fields::HfConfig;
 use super::reader::{Reader, value};
 use super::refusal::{ConfigError, Unsupported};
 use super::rules::{DenseWhere, Experts, Rules, Shared};
@@ -63,9 +63,9 @@ fn mixture(
     let expert_width = match rules.width {
         Some(default) => {
             let entry = &reader.text.moe_intermediate_size;
-            reader.count_or(&Named { name: "moe_intermediate_size", entry }, default)?
+            reader.count_or(&reader.text.named("moe_intermediate_size", entry), default)?
         }
-        None => reader.size(HfConfig::width, None)?,
+        None => width_of_dense(reader)?,
     };
     let shared_width = shared(reader, rules.shared, expert_width)?;
     Ok(Some(Moe {
@@ -79,6 +79,15 @@ fn mixture(
         correction_bias: rules.correction_bias && corrects(reader)?,
         expert_bias: rules.biases,
     }))
+}
+
+/// An expert as wide as a dense MLP; a file may say it twice.
+fn width_of_dense(reader: &mut Reader<'_>) -> Result<u64, ConfigError> {
+    let width = reader.size(HfConfig::width, None)?;
+    if reader.text.moe_intermediate_size.value() == Some(&width) {
+        reader.text.settle(&["moe_intermediate_size"]);
+    }
+    Ok(width)
 }
 
 /// Width of the shared experts together.
@@ -105,7 +114,7 @@ fn shared(reader: &mut Reader<'_>, rule: Shared, expert_width: u64) -> Result<u6
 
 /// A correction bias belongs to one way of choosing experts, which is also the default.
 fn corrects(reader: &Reader<'_>) -> Result<bool, ConfigError> {
-    let method = Named { name: "topk_method", entry: &reader.text.topk_method };
+    let method = reader.text.named("topk_method", &reader.text.topk_method);
     Ok(Reader::text_of(&method)?.is_none_or(|method| method == "noaux_tc"))
 }
 
@@ -116,10 +125,14 @@ fn dense_layers(
     n_layers: u64,
 ) -> Result<u64, ConfigError> {
     let text = reader.text;
+    if let Some(dense) = listed(reader, n_layers)? {
+        return Ok(dense);
+    }
     match rule {
         DenseWhere::Nowhere => Ok(0),
+        DenseWhere::Outside(start) => Ok(n_layers - between(reader, start, n_layers)?),
         DenseWhere::First(default) => {
-            let frequency = Named { name: "moe_layer_freq", entry: &text.moe_layer_freq };
+            let frequency = text.named("moe_layer_freq", &text.moe_layer_freq);
             if Reader::count(&frequency)?.is_some_and(|every| every != 1) {
                 let model = text.model_type.value().cloned().unwrap_or_default();
                 return Err(ConfigError::Unsupported {
@@ -127,18 +140,53 @@ fn dense_layers(
                     model,
                 });
             }
-            let field = Named { name: "first_k_dense_replace", entry: &text.first_k_dense_replace };
+            let field = text.named("first_k_dense_replace", &text.first_k_dense_replace);
             let first = reader.count_or(&field, default)?;
             in_range(field.name, first, 0, n_layers).map_err(ConfigError::Value)
         }
         DenseWhere::Listed => {
-            let field = Named { name: "decoder_sparse_step", entry: &text.decoder_sparse_step };
+            let field = text.named("decoder_sparse_step", &text.decoder_sparse_step);
             let step = in_range(field.name, reader.count_or(&field, 1)?, 1, MAX_COUNT)
                 .map_err(ConfigError::Value)?;
-            let listed = value(&Named { name: "mlp_only_layers", entry: &text.mlp_only_layers })?;
+            let listed = value(&text.named("mlp_only_layers", &text.mlp_only_layers))?;
             Ok(n_layers - sparse_layers(listed.map_or(&[], Vec::as_slice), step, n_layers))
         }
     }
+}
+
+/// Dense layers of `mlp_layer_types`, one entry per layer; `None` if the file has no such list.
+fn listed(reader: &Reader<'_>, n_layers: u64) -> Result<Option<u64>, ConfigError> {
+    let field = reader.text.named("mlp_layer_types", &reader.text.mlp_layer_types);
+    let Some(kinds) = value(&field)? else { return Ok(None) };
+    let entries = kinds.len() as u64;
+    if entries != n_layers {
+        return Err(ConfigError::ListLength { field: field.name, entries, layers: n_layers });
+    }
+    let is = |kind: &str| kinds.iter().filter(|entry| *entry == kind).count() as u64;
+    if is("dense") + is("sparse") < entries {
+        let model = reader.text.model_type.value().cloned().unwrap_or_default();
+        return Err(ConfigError::Unsupported { part: Unsupported::InterleavedExperts, model });
+    }
+    reader.text.settle(&["first_k_dense_replace", "moe_layer_freq"]);
+    Ok(Some(is("dense")))
+}
+
+/// Layers i with experts: from start to end, where (i + 1) % interval = 0. An end of -1 is the last layer.
+fn between(reader: &mut Reader<'_>, first: u64, n_layers: u64) -> Result<u64, ConfigError> {
+    let text = reader.text;
+    let start = text.named("moe_layer_start_index", &text.moe_layer_start_index);
+    let start = in_range(start.name, reader.count_or(&start, first)?, 0, n_layers)
+        .map_err(ConfigError::Value)?;
+    let end = text.named("moe_layer_end_index", &text.moe_layer_end_index);
+    let end = match end.entry {
+        Entry::Wrong(Found::Number(number)) if *number < 0.0 => None,
+        Entry::Absent | Entry::Null | Entry::Value(_) | Entry::Wrong(_) => Reader::count(&end)?,
+    };
+    let end = end.map_or(n_layers, |last| last.saturating_add(1).min(n_layers)).max(start);
+    let every = text.named("moe_layer_interval", &text.moe_layer_interval);
+    let every = in_range(every.name, reader.count_or(&every, 1)?, 1, MAX_COUNT)
+        .map_err(ConfigError::Value)?;
+    Ok(end / every - start / every)
 }
 
 /// Layers i with (i + 1) % step = 0 that are not in the list.

@@ -4,15 +4,39 @@
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::RefCell;
 
 use super::entry::{Entry, Present};
 use super::quantization_fields::QuantizationConfig;
+use super::stated::{Stated, States};
 
-/// The fields of a config.json that the import looks at; all others are ignored.
-#[derive(Debug, Clone, PartialEq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
-#[expect(missing_docs, reason = "the names are those of config.json")]
-pub struct HfConfig {
+/// Defines the struct, and a visit of its fields by name: what no rule read must be found, whatever its type.
+macro_rules! config {
+    ($($(#[$meta:meta])* pub $field:ident: $type:ty,)+) => {
+        /// The fields of a config.json that the import looks at. Of all others only those that look like geometry are kept.
+        #[derive(Debug, Clone, PartialEq, Default)]
+        #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default, remote = "Self"))]
+        #[expect(missing_docs, reason = "the names are those of config.json")]
+        pub struct HfConfig {
+            $($(#[$meta])* pub $field: $type,)+
+            /// Keys without a field here that look like geometry.
+            #[cfg_attr(feature = "serde", serde(skip))]
+            pub unknown: Vec<UnknownKey>,
+            /// Names that a rule has asked for.
+            #[cfg_attr(feature = "serde", serde(skip))]
+            pub(super) read: RefCell<Vec<&'static str>>,
+        }
+
+        impl HfConfig {
+            /// Visits the fields, with what the file states in them.
+            pub(super) fn each_field(&self, mut visit: impl FnMut(&'static str, Stated)) {
+                $(visit(stringify!($field), self.$field.states());)+
+            }
+        }
+    };
+}
+
+config! {
     // Which model.
     pub model_type: Entry<String>,
     pub architectures: Entry<Vec<String>>,
@@ -77,6 +101,7 @@ pub struct HfConfig {
     pub qk_layernorm: Entry<bool>,
     pub use_qk_norm: Entry<bool>,
     pub multi_query: Entry<bool>,
+    pub multi_query_attention: Entry<bool>,
     pub q_lora_rank: Entry<u64>,
     pub kv_lora_rank: Entry<u64>,
     pub qk_rope_head_dim: Entry<u64>,
@@ -98,21 +123,28 @@ pub struct HfConfig {
     pub activation_function: Entry<String>,
     // Mixture of experts.
     pub num_experts: Entry<u64>,
+    pub moe_num_experts: Entry<u64>,
     pub num_local_experts: Entry<u64>,
     pub n_routed_experts: Entry<u64>,
     pub num_experts_per_tok: Entry<u64>,
     pub experts_per_token: Entry<u64>,
     pub num_experts_per_token: Entry<u64>,
     pub moe_topk: Entry<u64>,
+    pub moe_k: Entry<u64>,
     pub moe_intermediate_size: Entry<u64>,
     pub shared_expert_intermediate_size: Entry<u64>,
     pub shared_intermediate_size: Entry<u64>,
     pub n_shared_experts: Entry<u64>,
     pub num_shared_experts: Entry<u64>,
+    pub moe_num_shared_experts: Entry<u64>,
     pub first_k_dense_replace: Entry<u64>,
     pub moe_layer_freq: Entry<u64>,
     pub decoder_sparse_step: Entry<u64>,
     pub mlp_only_layers: Entry<Vec<u64>>,
+    pub mlp_layer_types: Entry<Vec<String>>,
+    pub moe_layer_start_index: Entry<u64>,
+    pub moe_layer_end_index: Entry<u64>,
+    pub moe_layer_interval: Entry<u64>,
     pub topk_method: Entry<String>,
     pub num_nextn_predict_layers: Entry<u64>,
     // Marks of models that this geometry cannot say.
@@ -129,6 +161,40 @@ pub struct HfConfig {
     pub interleave_moe_layer_step: Entry<Present>,
 }
 
+/// A key of the file without a field in [`HfConfig`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnknownKey {
+    /// As in the file; `outer.inner` for one inside of another configuration.
+    pub name: String,
+    /// Its value, as far as it matters.
+    pub stated: Stated,
+}
+
+impl HfConfig {
+    /// A field for a rule that reads it.
+    pub(super) fn named<'a, T>(&self, name: &'static str, entry: &'a Entry<T>) -> Named<'a, T> {
+        self.settle(&[name]);
+        Named { name, entry }
+    }
+
+    /// Names that a rule has read or knows to mean nothing here.
+    pub(super) fn settle(&self, names: &[&'static str]) {
+        self.read.borrow_mut().extend_from_slice(names);
+    }
+
+    /// The first name that has something; else the first that is there as `null`; else the first. Names with the same value
+    /// are read with it.
+    fn first<'a, T: PartialEq>(&self, names: &[(&'static str, &'a Entry<T>)]) -> Named<'a, T> {
+        let given = names.iter().find(|(_, entry)| entry.is_given());
+        let null = || names.iter().find(|(_, entry)| matches!(entry, Entry::Null));
+        let (name, entry) = *given.or_else(null).unwrap_or(&names[0]);
+        for (other, _) in names.iter().filter(|(_, other)| *other == entry) {
+            self.settle(&[other]);
+        }
+        Named { name, entry }
+    }
+}
+
 /// A field under the name by which the file has it.
 #[derive(Debug)]
 pub(super) struct Named<'a, T> {
@@ -136,20 +202,12 @@ pub(super) struct Named<'a, T> {
     pub(super) entry: &'a Entry<T>,
 }
 
-/// The first name that has something; else the first that is there as `null`; else the first.
-fn first<'a, T>(names: &[(&'static str, &'a Entry<T>)]) -> Named<'a, T> {
-    let given = names.iter().find(|(_, entry)| entry.is_given());
-    let null = || names.iter().find(|(_, entry)| matches!(entry, Entry::Null));
-    let (name, entry) = given.or_else(null).unwrap_or(&names[0]);
-    Named { name, entry }
-}
-
 /// Accessors for quantities with several names, in the order in which they count.
 macro_rules! names {
     ($($method:ident: $type:ty = $($field:ident)+;)+) => {
         impl HfConfig {
             $(pub(super) fn $method(&self) -> Named<'_, $type> {
-                first(&[$((stringify!($field), &self.$field)),+])
+                self.first(&[$((stringify!($field), &self.$field)),+])
             })+
         }
     };
@@ -164,10 +222,11 @@ names! {
     width: u64 = intermediate_size n_inner ffn_dim ffn_hidden_size;
     vocabulary: u64 = vocab_size padded_vocab_size;
     positions: u64 = max_position_embeddings n_positions n_ctx max_seq_len seq_length;
-    experts: u64 = num_experts num_local_experts n_routed_experts;
-    experts_used: u64 = num_experts_per_tok experts_per_token num_experts_per_token moe_topk;
+    experts: u64 = num_experts num_local_experts n_routed_experts moe_num_experts;
+    experts_used: u64 = num_experts_per_tok experts_per_token num_experts_per_token moe_topk moe_k;
     shared_width: u64 = shared_expert_intermediate_size shared_intermediate_size;
-    shared_experts: u64 = n_shared_experts num_shared_experts;
+    shared_experts: u64 = n_shared_experts num_shared_experts moe_num_shared_experts;
+    multi_query_flag: bool = multi_query multi_query_attention;
     window_pattern: u64 = sliding_window_pattern hidden_sliding_window_pattern;
     data_type: String = torch_dtype dtype;
     activation: String = hidden_act activation_function;

@@ -7,27 +7,52 @@ use super::rule_table::LLAMA;
 use super::rules::{DenseWhere, Experts, KvHeads, Norms, Rules, Shared, Switch, Windows};
 use crate::model_arch::{AttentionBias, MlpKind, NormKind, QkNorm};
 
+/// `model_type`s of decoders without rules here whose classes in transformers 5.23.0 tie embedding and LM head by default.
+const TIED: [&str; 13] = [
+    "biogpt",
+    "bloom",
+    "cohere2_moe",
+    "cpmant",
+    "ctrl",
+    "gpt_neo",
+    "gpt_neox_japanese",
+    "granite_swa",
+    "minicpm3",
+    "mpt",
+    "vaultgemma",
+    "xglm",
+    "youtu",
+];
+
 /// Rules of a guess: those of Llama, but for what the fields hint at.
-pub(super) fn rules(text: &HfConfig) -> Rules {
+pub(super) fn rules(text: &HfConfig, model_type: &str) -> Rules {
+    let multi_query = is_multi_query(text);
     let plain = text.activation().entry.value().is_some_and(|name| is_plain(name));
     let layer_norm = !text.rms_norm_eps.is_given()
         && (text.layer_norm_eps.is_given() || text.layer_norm_epsilon.is_given());
     let qkv_only = text.qkv_bias.is_given() || text.add_qkv_bias.is_given();
-    let qk_norm = text.use_qk_norm.value() == Some(&true);
     Rules {
         attention_bias: Switch::Field(attention_bias, false),
         bias_kind: if qkv_only { AttentionBias::Qkv } else { AttentionBias::Qkvo },
-        windows: Windows::Every(None),
+        windows: Windows::Listed,
         latent: text.kv_lora_rank.is_given(),
         mlp: if plain { MlpKind::Plain } else { MlpKind::Gated },
         norm: if layer_norm { NormKind::LayerNorm } else { NormKind::RmsNorm },
         norms: if text.parallel_attn.value() == Some(&true) { Norms::One } else { Norms::Two },
-        qk_norm: if qk_norm { QkNorm::Head } else { QkNorm::None },
-        kv_heads: KvHeads::AsHeads,
+        qk_layernorm: text.use_qk_norm.is_given().then_some(QkNorm::Head),
+        kv_heads: if multi_query { KvHeads::MultiQuery(true) } else { KvHeads::AsHeads },
+        tied: TIED.contains(&model_type),
         experts: experts(text),
         sizes: None,
         ..LLAMA
     }
+}
+
+/// True where `multi_query` decides: no count of key and value heads stands beside it, or one that it switches off.
+fn is_multi_query(text: &HfConfig) -> bool {
+    let (flag, heads) = (text.multi_query_flag().entry, text.kv_heads());
+    let switched_off = flag.value() == Some(&false) && heads.name == "multi_query_group_num";
+    flag.is_given() && (switched_off || !heads.entry.is_given())
 }
 
 /// Families with these activations have a plain MLP more often than not.
@@ -37,7 +62,7 @@ fn is_plain(activation: &str) -> bool {
 
 /// The first of the names under which files say that attention has biases.
 fn attention_bias(text: &HfConfig) -> Named<'_, bool> {
-    let named = |name, entry| Named { name, entry };
+    let named = |name, entry| text.named(name, entry);
     let names = [
         named("attention_bias", &text.attention_bias),
         named("qkv_bias", &text.qkv_bias),
@@ -56,6 +81,8 @@ fn experts(text: &HfConfig) -> Option<Experts> {
         if text.shared_width().entry.is_given() { Shared::Width(0) } else { Shared::Count(0) };
     let dense = if text.first_k_dense_replace.is_given() {
         DenseWhere::First(0)
+    } else if text.moe_layer_start_index.is_given() {
+        DenseWhere::Outside(0)
     } else {
         DenseWhere::Listed
     };
@@ -91,7 +118,7 @@ pub(super) fn note(reader: &mut Reader<'_>, rules: &Rules) {
     reader.assume("kind of MLP", Word(mlp));
     reader.assume("kind of norm", Word(norm));
     reader.assume("order of a layer", Word(order));
-    if reader.text.sliding_window.is_given() && !reader.text.layer_types.is_given() {
-        reader.assume("layers with a window", Word("all"));
+    if rules.experts.is_some_and(|experts| experts.width.is_none()) {
+        reader.assume("width of an expert", Word("as a dense MLP"));
     }
 }

@@ -46,19 +46,16 @@ impl<'a> Reader<'a> {
         !core::ptr::eq(self.outer, self.text)
     }
 
-    pub(super) fn is_guess(&self) -> bool {
-        self.why == AssumedWhy::Guessed
-    }
-
     /// Lists a field that the file leaves open.
     pub(super) fn assume(&mut self, field: &'static str, value: AssumedValue) {
         if self.assumed.iter().all(|known| known.field != field) {
-            self.assumed.push(AssumedField { field, value, why: self.why });
+            self.assumed.push(AssumedField { field: Text::Borrowed(field), value, why: self.why });
         }
     }
 
     /// The same for a field that decides more than any other, and is listed first.
     pub(super) fn assume_first(&mut self, field: &'static str, value: AssumedValue) {
+        let field = Text::Borrowed(field);
         self.assumed.insert(0, AssumedField { field, value, why: self.why });
     }
 
@@ -179,17 +176,16 @@ impl<'a> Reader<'a> {
     fn falcon_has_one_norm(&mut self, new: bool) -> Result<bool, ConfigError> {
         let text = self.text;
         if self.falcon_is_new(new)? {
-            let norms =
-                Named { name: "num_ln_in_parallel_attn", entry: &text.num_ln_in_parallel_attn };
+            let norms = text.named("num_ln_in_parallel_attn", &text.num_ln_in_parallel_attn);
             return Ok(self.count_or(&norms, 2)? == 1);
         }
-        self.flag_or(&Named { name: "parallel_attn", entry: &text.parallel_attn }, true)
+        self.flag_or(&text.named("parallel_attn", &text.parallel_attn), true)
     }
 
     /// Falcon-40B and later.
     pub(super) fn falcon_is_new(&mut self, default: bool) -> Result<bool, ConfigError> {
         let entry = &self.text.new_decoder_architecture;
-        self.flag_or(&Named { name: "new_decoder_architecture", entry }, default)
+        self.flag_or(&self.text.named("new_decoder_architecture", entry), default)
     }
 
     fn opt_norms(&mut self, norms: LayerNorms) -> Result<LayerNorms, ConfigError> {
@@ -200,7 +196,7 @@ impl<'a> Reader<'a> {
             let model = text.model_type.value().cloned().unwrap_or_default();
             return Err(ConfigError::Unsupported { part: Unsupported::EmbeddingProjection, model });
         }
-        let before = Named { name: "do_layer_norm_before", entry: &text.do_layer_norm_before };
+        let before = text.named("do_layer_norm_before", &text.do_layer_norm_before);
         let learned = Named {
             name: "layer_norm_elementwise_affine",
             entry: &text.layer_norm_elementwise_affine,

@@ -1,10 +1,13 @@
 //! Which files are refused and why, as data: other kinds of models, layers that the geometry cannot say, missing sizes.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::entry::{Allowed, Found};
 use super::family::Family;
 use super::fields::HfConfig;
+use super::not_decoder::{self, NotDecoder};
+use super::unread::UnreadKey;
 use crate::error::Error;
 
 /// Why a config.json gives no model.
@@ -61,6 +64,13 @@ pub enum ConfigError {
         /// `model_type` or architecture, as in the file.
         model: String,
     },
+    /// Keys that look like geometry and that no rule has read.
+    Unread {
+        /// The keys, by name.
+        keys: Vec<UnreadKey>,
+        /// `model_type` or architecture, as in the file.
+        model: String,
+    },
     /// A `torch_dtype` that is no float format of the catalog.
     UnknownDtype {
         /// As in the file.
@@ -75,19 +85,6 @@ pub enum ConfigError {
         /// Weights per scale, if the file says.
         group: Option<u64>,
     },
-}
-
-/// Kinds of models without a decoder of their own, or with more than one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotDecoder {
-    /// Reads text and embeds or classifies it.
-    Encoder,
-    /// Encoder and decoder.
-    EncoderDecoder,
-    /// Images.
-    Vision,
-    /// Sound.
-    Audio,
 }
 
 /// Parts of decoders that the geometry cannot say.
@@ -111,61 +108,7 @@ pub enum Unsupported {
     LatentBias,
 }
 
-use NotDecoder::{Audio, Encoder, EncoderDecoder, Vision};
 use Unsupported::{HybridLayers, InterleavedExperts, IrregularLayers, OwnBlocks, SparseAttention};
-
-/// `model_type`s that are known not to be decoders.
-const NOT_DECODERS: [(NotDecoder, &[&str]); 4] = [
-    (
-        Encoder,
-        &[
-            "bert",
-            "roberta",
-            "distilbert",
-            "albert",
-            "electra",
-            "deberta",
-            "deberta_v2",
-            "xlm_roberta",
-            "mpnet",
-            "modernbert",
-            "nomic_bert",
-            "xlnet",
-            "camembert",
-            "longformer",
-        ],
-    ),
-    (
-        EncoderDecoder,
-        &[
-            "t5", "mt5", "umt5", "bart", "mbart", "pegasus", "marian", "whisper", "m2m_100",
-            "t5gemma",
-        ],
-    ),
-    (
-        Vision,
-        &[
-            "vit",
-            "clip",
-            "clip_vision_model",
-            "siglip",
-            "siglip_vision_model",
-            "dinov2",
-            "swin",
-            "beit",
-            "deit",
-            "convnext",
-            "resnet",
-            "detr",
-            "sam",
-            "yolos",
-            "segformer",
-            "vit_mae",
-            "vit_msn",
-        ],
-    ),
-    (Audio, &["wav2vec2", "hubert", "encodec", "speecht5", "wavlm"]),
-];
 
 /// `model_type`s of decoders that the geometry cannot say.
 const UNSUPPORTED: [(Unsupported, &[&str]); 5] = [
@@ -201,22 +144,20 @@ const UNSUPPORTED: [(Unsupported, &[&str]); 5] = [
     (IrregularLayers, &["nemotron_nas", "deci", "decilm", "openelm"]),
     (SparseAttention, &["deepseek_v32", "deepseek_v4", "glm_moe_dsa"]),
     (InterleavedExperts, &["llama4", "llama4_text"]),
-    (OwnBlocks, &["phimoe", "phi3small", "gemma3n", "gemma3n_text", "gemma4", "gemma4_text"]),
-];
-
-/// Endings of architecture names that have no language-model head.
-const HEADS: [(NotDecoder, &[&str]); 3] = [
-    (Encoder, &["ForMaskedLM", "ForPreTraining", "ForTokenClassification", "ForQuestionAnswering"]),
     (
-        Vision,
+        OwnBlocks,
         &[
-            "ForImageClassification",
-            "ForObjectDetection",
-            "ForSemanticSegmentation",
-            "ForMaskedImageModeling",
+            "phimoe",
+            "phi3small",
+            "gemma3n",
+            "gemma3n_text",
+            "gemma4",
+            "gemma4_text",
+            "gemma4_unified",
+            "gemma4_unified_text",
+            "jetmoe",
         ],
     ),
-    (Audio, &["ForCTC", "ForAudioClassification"]),
 ];
 
 /// Refuses what is not a decoder-only language model of regular layers.
@@ -229,10 +170,7 @@ pub(super) fn refuse(
 ) -> Result<(), ConfigError> {
     let name = if model_type.is_empty() { architecture } else { model_type };
     let plain = plain_name(name);
-    let kind = listed(&NOT_DECODERS, &plain)
-        .or_else(|| encoder_and_decoder(config, text))
-        .or_else(|| if family.is_none() { head_or_sign(text, architecture) } else { None });
-    if let Some(kind) = kind {
+    if let Some(kind) = not_decoder::kind(config, text, family, &plain, architecture) {
         return Err(ConfigError::NotDecoder { kind, model: name.into() });
     }
     let part = listed(&UNSUPPORTED, &plain).or_else(|| marked(text));
@@ -244,23 +182,9 @@ pub(super) fn plain_name(name: &str) -> String {
     name.chars().map(|c| if c == '-' { '_' } else { c.to_ascii_lowercase() }).collect()
 }
 
-fn listed<T: Copy>(table: &[(T, &[&str])], name: &str) -> Option<T> {
+/// The first row with this name.
+pub(super) fn listed<T: Copy>(table: &[(T, &[&str])], name: &str) -> Option<T> {
     table.iter().find(|(_, names)| names.contains(&name)).map(|(kind, _)| *kind)
-}
-
-fn encoder_and_decoder(config: &HfConfig, text: &HfConfig) -> Option<NotDecoder> {
-    let says = |config: &HfConfig| config.is_encoder_decoder.value() == Some(&true);
-    (says(config) || says(text)).then_some(EncoderDecoder)
-}
-
-/// For unknown architectures: the head that its class name promises, or fields that only other models have.
-fn head_or_sign(text: &HfConfig, architecture: &str) -> Option<NotDecoder> {
-    let head = HEADS.iter().find(|(_, ends)| ends.iter().any(|end| architecture.ends_with(end)));
-    let without_vocabulary = !text.vocabulary().entry.is_given();
-    let images = text.image_size.is_given() || text.patch_size.is_given();
-    head.map(|(kind, _)| *kind)
-        .or_else(|| (without_vocabulary && images).then_some(Vision))
-        .or_else(|| (without_vocabulary && text.num_mel_bins.is_given()).then_some(Audio))
 }
 
 /// Fields that only models with such layers have.

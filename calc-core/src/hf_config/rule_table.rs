@@ -1,13 +1,12 @@
 //! What each family builds, as transformers 5.23.0 has it. `..LLAMA` means "as LLAMA, but for the lines above".
 //! Numbers are the defaults of absent fields.
 
-use super::fields::Named;
 use super::rules::{DenseWhere, Experts, KvHeads, Norms, Rules, Shared, Sizes, Switch, Windows};
 use crate::model_arch::{AttentionBias, MlpKind, NormKind, QkNorm};
 
 macro_rules! field {
     ($name:ident) => {
-        |config| Named { name: stringify!($name), entry: &config.$name }
+        |config| config.named(stringify!($name), &config.$name)
     };
 }
 
@@ -155,7 +154,7 @@ pub(super) const GEMMA2: Rules = Rules {
 };
 
 pub(super) const GEMMA3: Rules = Rules {
-    windows: Windows::Pattern(4096),
+    windows: Windows::Pattern { window: 4096, every: 6 },
     qk_norm: QkNorm::Head,
     context: Some(131_072),
     sizes: Some(Sizes {
@@ -330,4 +329,45 @@ pub(super) const SMOLLM3: Rules = Rules {
     windows: Windows::Switched,
     sizes: None,
     ..LLAMA
+};
+
+/// GPT-2 with one key and value head for all query heads.
+pub(super) const GPT_BIGCODE: Rules = Rules { kv_heads: KvHeads::MultiQuery(true), ..GPT2 };
+
+/// Attention and MLP side by side after one norm, which has a weight and no bias.
+pub(super) const COHERE: Rules = Rules {
+    tied: true,
+    qk_layernorm: Some(QkNorm::Projection),
+    mlp_bias: Switch::Never,
+    norms: Norms::One,
+    sizes: None,
+    ..LLAMA
+};
+
+pub(super) const COHERE2: Rules =
+    Rules { windows: Windows::Pattern { window: 4096, every: 4 }, qk_layernorm: None, ..COHERE };
+
+pub(super) const ERNIE: Rules = Rules {
+    tied: true,
+    kv_heads: KvHeads::Default(2),
+    head_dim: Some(128),
+    attention_bias: Switch::Field(field!(use_bias), false),
+    mlp_bias: Switch::Field(field!(use_bias), false),
+    sizes: None,
+    ..LLAMA
+};
+
+pub(super) const ERNIE_MOE: Rules = Rules {
+    kv_heads: KvHeads::Default(4),
+    head_dim: None,
+    experts: Some(Experts {
+        count: 64,
+        per_token: Some(6),
+        width: Some(1536),
+        shared: Shared::Count(2),
+        dense: DenseWhere::Outside(1),
+        correction_bias: true,
+        ..EXPERTS
+    }),
+    ..ERNIE
 };

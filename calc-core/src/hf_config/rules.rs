@@ -21,6 +21,8 @@ pub(super) enum KvHeads {
     Default(u64),
     /// By `multi_query` and `new_decoder_architecture`; true if the latter is the default.
     Falcon(bool),
+    /// One with `multi_query`, else as many as query heads; the default of the field.
+    MultiQuery(bool),
 }
 
 /// Which layers have a window.
@@ -38,8 +40,10 @@ pub(super) enum Windows {
     SwitchedEven,
     /// Even layers, of this size by default.
     Even(u64),
-    /// All but every n-th, n by `sliding_window_pattern` (6), of this size by default.
-    Pattern(u64),
+    /// All but every n-th, n by `sliding_window_pattern`; defaults of the size and of n.
+    Pattern { window: u64, every: u64 },
+    /// Those that `layer_types` lists; without the list a window is refused.
+    Listed,
 }
 
 /// Norms of a layer.
@@ -67,6 +71,9 @@ pub(super) enum DenseWhere {
     Listed,
     /// The first `first_k_dense_replace`; the default.
     First(u64),
+    /// Those outside of `moe_layer_start_index` to `moe_layer_end_index` or between `moe_layer_interval`; the default of the
+    /// first.
+    Outside(u64),
 }
 
 /// Width of the shared experts.
@@ -118,7 +125,7 @@ pub(super) struct Rules {
     pub(super) bias_kind: AttentionBias,
     pub(super) windows: Windows,
     pub(super) qk_norm: QkNorm,
-    /// `qk_layernorm` is honored: `Some` gives what it means, `None` that it is refused.
+    /// The meaning of `qk_layernorm` or `use_qk_norm`; with `None` the first is refused.
     pub(super) qk_layernorm: Option<QkNorm>,
     pub(super) sinks: bool,
     pub(super) latent: bool,

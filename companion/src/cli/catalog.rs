@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use calc_core::catalog::{self, devices, formats, models};
+use calc_core::hf_config::Unread;
 use clap::{Arg, ArgMatches, Command, ValueHint};
 use report::json::catalog as json;
 use report::request::{Files, Library, RequestError};
@@ -86,16 +87,19 @@ pub(super) fn run_hardware(matches: &ArgMatches) -> Result<(), Failure> {
 pub(super) fn run_models(matches: &ArgMatches) -> Result<(), Failure> {
     if let Some(key) = matches.get_one::<String>("key") {
         let files = Files::new(&files::read);
-        let model = Library::with_files(&files).model(key)?;
-        let (document, value) = match catalog::model(key) {
-            Ok(row) => (summary::model(row), json::model(row)),
-            Err(_) => (summary::named_model(&model), json::named_model(&model)),
+        let model = Library::with_files(&files).model(key, Unread::Refuse)?;
+        let (document, value) = match models::all().find(|row| row.key == model.key) {
+            Some(row) => (summary::model(row), json::model(row)),
+            None => (summary::named_model(&model), json::named_model(&model)),
         };
         return one(matches, document, value);
     }
     let wanted = Filter::of(matches);
-    let found =
-        || models::all().filter(|model| wanted.admits(&[model.key, model.name, model.hf_id]));
+    let found = || {
+        models::all().filter(|model| {
+            wanted.admits(&[model.key, model.name, model.hf_id, &model.other_names.join(" ")])
+        })
+    };
     all(matches, summary::models(found()), found().map(json::model).collect())
 }
 

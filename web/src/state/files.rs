@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use calc_core::cost::gemm::GemmShape;
 use calc_core::device::Device;
+use calc_core::hf_config::Unread;
 use calc_core::model_arch::ModelArch;
 use calc_core::text::Text;
 use report::calibration_file;
@@ -61,7 +62,8 @@ pub fn read(name: &str, text: &str) -> Result<String, String> {
         let own = calibration_file::parse(text).map_err(|error| format!("{name}: {error}"))?;
         return Ok(format!("own\n{}", calibration_file::lines::write(&own)));
     }
-    let model = NamedModel::from_file(name, text).map_err(|error| error.to_string())?;
+    let model =
+        NamedModel::from_file(name, text, Unread::Refuse).map_err(|error| error.to_string())?;
     Ok(format!("model\n{}", model_lines::write(&model)))
 }
 

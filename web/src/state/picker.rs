@@ -210,8 +210,15 @@ fn catalog_models() -> Vec<Group> {
         key: model.key.to_owned(),
         name: model.name.to_owned(),
         detail: parameters(&model.arch),
-        haystack: format!("{} {} {} {}", model.name, model.key, model.hf_id, model.family)
-            .to_ascii_lowercase(),
+        haystack: format!(
+            "{} {} {} {} {}",
+            model.name,
+            model.key,
+            model.hf_id,
+            model.other_names.join(" "),
+            model.family
+        )
+        .to_ascii_lowercase(),
     };
     let mut groups: Vec<Group> = Vec::new();
     for model in models::all() {

@@ -184,6 +184,7 @@ pub fn model(model: &CatalogModel) -> Value {
         .plain("key", model.key)
         .plain("name", model.name)
         .plain("hf_id", model.hf_id)
+        .plain("other_names", model.other_names)
         .plain("family", model.family)
         .plain("architecture", model.architecture)
         .sourced("release_year", model.release_year, Provenance::Recalled)

@@ -39,6 +39,7 @@ fn tile(tiling: &Tiling) -> Value {
         "waves": tiling.waves,
         "wave_efficiency": tiling.wave_efficiency,
         "quantization_efficiency": tiling.quantization_efficiency,
+        "time_s": tiling.time.map(|time| time.total().get()),
         "bytes_low": tiling.bytes_low.get(),
         "bytes_high": tiling.bytes_high.get(),
         "wave_working_set_bytes": tiling.wave_working_set.map(calc_core::units::Bytes::get),

@@ -289,6 +289,7 @@ fn provenance(key: &str) -> Option<Provenance> {
 mod tests {
     use super::*;
     use calc_core::catalog::models;
+    use calc_core::hf_config::Unread;
 
     #[test]
     fn every_model_of_the_catalog_comes_back() {
@@ -310,7 +311,8 @@ mod tests {
     fn a_file_keeps_its_notes_and_its_formats() {
         let text =
             include_str!("../../../../docs/examples/custom-model.json").replacen('{', "{\"quantization_config\": {\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": 128},", 1);
-        let named = NamedModel::from_file("mine\tand\nyours.json", &text).expect("a model");
+        let named =
+            NamedModel::from_file("mine\tand\nyours.json", &text, Unread::Refuse).expect("a model");
         let back = read(&write(&named)).expect("its lines");
         assert_eq!((&back.arch, back.stored), (&*named.arch, named.stored));
         assert_eq!(back.notes, words::import_notes(&named.assumed, &named.remarks));

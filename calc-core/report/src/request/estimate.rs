@@ -16,7 +16,7 @@ use calc_core::workload::{Speculation, Workload};
 
 use super::{
     Fields, Library, NamedModel, RequestError, calibration_field, engine_field, in_force, memory,
-    power_mode, precision_fields,
+    power_mode, precision_fields, unread_field,
 };
 
 /// A value that stands in for one that a request leaves out.
@@ -68,12 +68,14 @@ impl EstimateInputs {
         let device = memory::device(&mut fields, library)?;
         let memory_limit = memory::limit(&mut fields)?;
         let mode = fields.text("power_mode")?;
-        let model = library.model(&fields.required_text("model")?)?;
+        let unread = unread_field(&mut fields)?;
+        let model = library.model(&fields.required_text("model")?, unread)?;
         let precision = precision_fields(&mut fields, Some(model.stored))?;
         let weight_size = weight_size(&mut fields)?;
         let usual = USUAL_VALUES.into_iter().filter(|usual| !fields.has(usual.key)).collect();
         let workload = workload(&mut fields)?;
-        let draft = fields.text("draft_model")?.map(|name| library.model(&name)).transpose()?;
+        let draft =
+            fields.text("draft_model")?.map(|name| library.model(&name, unread)).transpose()?;
         if draft.is_some() && workload.speculation.is_none() {
             return Err(Error::Conflict {
                 first: "draft_model",

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use calc_core::device::Device;
+use calc_core::hf_config::Unread;
 
 use super::{NamedModel, RequestError};
 use crate::calibration_file::{self, OwnMeasurements};
@@ -23,6 +24,8 @@ pub struct Files<'a> {
     read: ReadFile<'a>,
     devices: Kept<Cow<'static, Device>>,
     models: Kept<NamedModel>,
+    /// Models whose keys that are not understood count as their upper bound.
+    bounded_models: Kept<NamedModel>,
     calibrations: Kept<OwnMeasurements>,
 }
 
@@ -39,6 +42,7 @@ impl<'a> Files<'a> {
             read,
             devices: RefCell::new(BTreeMap::new()),
             models: RefCell::new(BTreeMap::new()),
+            bounded_models: RefCell::new(BTreeMap::new()),
             calibrations: RefCell::new(BTreeMap::new()),
         }
     }
@@ -51,8 +55,12 @@ impl<'a> Files<'a> {
         })
     }
 
-    pub(super) fn model(&self, name: &str) -> Result<NamedModel, RequestError> {
-        kept(&self.models, name, || NamedModel::from_file(name, &self.text(name)?))
+    pub(super) fn model(&self, name: &str, unread: Unread) -> Result<NamedModel, RequestError> {
+        let models = match unread {
+            Unread::Refuse => &self.models,
+            Unread::UpperBound => &self.bounded_models,
+        };
+        kept(models, name, || NamedModel::from_file(name, &self.text(name)?, unread))
     }
 
     pub(super) fn calibration(&self, name: &str) -> Result<OwnMeasurements, RequestError> {

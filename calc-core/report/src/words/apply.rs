@@ -35,7 +35,7 @@ impl<'a> Deployment<'a> {
                 Self { model: "MODEL", device: &inputs.device, served: None, kv_cache: None }
             }
             Subject::Model(model) => Self {
-                model: model.model.hub_name(),
+                model: model.model.hub_id.as_str(),
                 device: &inputs.device,
                 served: Some((&model.model.arch, &model.workload)),
                 kv_cache: model.precision.kv_cache,

@@ -124,6 +124,14 @@ impl fmt::Display for RequestError {
                 write!(line, "{key} must be one of {}; got `{value}`", allowed.join(", "))
             }
             Self::NotJson { reason } => write!(line, "not a JSON object: {reason}"),
+            Self::UnknownModel { name, nearest } => {
+                let nearest = if nearest.is_empty() {
+                    String::new()
+                } else {
+                    format!("; nearest: {}", nearest.join(", "))
+                };
+                write!(line, "`{name}` is not in the catalog{nearest}; give its config.json")
+            }
             Self::Unreadable { path, reason } => write!(line, "cannot read {path}: {reason}"),
             Self::DeviceFile { path, error } => write!(line, "{path}: {error}"),
             Self::CalibrationFile { path, error } => write!(line, "{path}: {error}"),

@@ -264,7 +264,7 @@ const DATA_TYPE: [&str; 2] = ["torch_dtype", "dtype"];
 
 /// A model that does not say how it is stored, when the request does not either.
 fn data_type(inputs: &EstimateInputs) -> Option<String> {
-    let field = inputs.model.assumed.iter().find(|field| DATA_TYPE.contains(&field.field))?;
+    let field = inputs.model.assumed.iter().find(|field| DATA_TYPE.contains(&&*field.field))?;
     (inputs.precision.weights == inputs.model.stored.weights).then(|| {
         format!(
             "the model file does not say in which format it is stored; what it does not quantize counts with {}",
@@ -275,7 +275,7 @@ fn data_type(inputs: &EstimateInputs) -> Option<String> {
 
 /// Everything else that the model file leaves open.
 fn assumed_fields(fields: &[AssumedField]) -> Option<String> {
-    let others = fields.iter().filter(|field| !DATA_TYPE.contains(&field.field));
+    let others = fields.iter().filter(|field| !DATA_TYPE.contains(&&*field.field));
     let list: Vec<String> = others.map(crate::model_file::assumed_text).collect();
     (!list.is_empty())
         .then(|| format!("the model file leaves open, and the import fills: {}", list.join("; ")))

@@ -16,7 +16,7 @@ fn text_that_is_no_config_is_refused_with_its_place() {
         ("[1, 2]", "begins with '['"),
         ("version https://git-lfs", "begins with 'v'"),
         ("{\"hidden_size\": 40", "line 1, column 18"),
-        ("{\n \"hidden_size\": NaN}", "line 2, column"),
+        ("{\n \"hidden_size\": nan}", "line 2, column"),
         ("{\"hidden_size\": 1, \"hidden_size\": 2}", "duplicate field `hidden_size`"),
         ("{} {}", "trailing characters"),
         ("{}", "model_type"),

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use calc_core::catalog;
 use calc_core::device::Device;
+use calc_core::hf_config::Unread;
 use report::json::SCHEMA;
-use report::request::{Library, RequestError};
+use report::request::{Library, MODEL_UPPER_BOUND, RequestError};
 use serde_json::{Map, Value};
 
 use super::Failure;
@@ -178,7 +179,9 @@ impl Identity {
                 self.mix_all(flag, axis, |name| library.device(&name))?;
             }
             Kind::Model => {
-                self.mix_all(flag, axis, |name| library.model(&name))?;
+                let bound = given.get(MODEL_UPPER_BOUND).is_some_and(|value| value == true);
+                let unread = if bound { Unread::UpperBound } else { Unread::Refuse };
+                self.mix_all(flag, axis, |name| library.model(&name, unread))?;
             }
             Kind::Format => {
                 self.mix_all(flag, axis, |name| Ok(catalog::format(&name)?))?;

@@ -85,12 +85,13 @@ impl Base {
 
     /// The same with a geometry of its own, as the command line names it.
     pub fn named(&self, arch: ModelArch) -> NamedModel {
-        let key = match self {
-            Self::Catalog(model) => model.key.to_owned(),
-            Self::File(model) => model.name.clone(),
+        let (key, hub_id) = match self {
+            Self::Catalog(model) => (model.key.to_owned(), model.hf_id.to_owned()),
+            Self::File(model) => (model.name.clone(), model.name.clone()),
         };
         NamedModel {
             key,
+            hub_id,
             name: self.name().to_owned(),
             arch: Cow::Owned(arch),
             stored: self.stored(),

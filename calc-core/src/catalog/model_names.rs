@@ -1,0 +1,357 @@
+//! Which model of the catalog a published name means: a key, a repository of the Hugging Face hub or a copy of one in another
+//! format, a tag of Ollama. Instruct, chat and base variants have one geometry.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::models::{self, CatalogModel};
+use super::{formats as f, same};
+use crate::precision::PrecisionChoice;
+use crate::quant_format::QuantFormat;
+
+/// A model of the catalog under a published name.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Published {
+    /// The row.
+    pub model: &'static CatalogModel,
+    /// The format of the weights that the name states (`-AWQ`, `:q4_K_M`); `None` is as published.
+    pub format: Option<PrecisionChoice>,
+    /// The name stands in the row as it is.
+    pub exact: bool,
+}
+
+impl Published {
+    /// Formats of the stored weights.
+    pub fn stored(&self) -> PrecisionChoice {
+        self.format.unwrap_or_else(|| self.model.stored.choice())
+    }
+}
+
+/// Longer names are no names.
+const MAX_NAME: usize = 200;
+
+/// Words that say how a model was trained or who packed it, not what it is built of.
+const VARIANTS: [&str; 29] = [
+    "base",
+    "chat",
+    "dynamic",
+    "g128",
+    "gguf",
+    "google",
+    "hf",
+    "i1",
+    "imatrix",
+    "instruct",
+    "it",
+    "latest",
+    "meta",
+    "microsoft",
+    "mistralai",
+    "mlx",
+    "model",
+    "nvidia",
+    "openai",
+    "pt",
+    "qat",
+    "quantized",
+    "sft",
+    "text",
+    "ud",
+    "unsloth",
+    "bf16",
+    "fp16",
+    "f16",
+];
+
+/// The model that a name means.
+///
+/// ```
+/// use calc_core::catalog::model_names::find;
+/// assert_eq!(find("bartowski/Meta-Llama-3.1-8B-Instruct-GGUF").unwrap().model.key, "llama-3.1-8b");
+/// ```
+pub fn find(name: &str) -> Option<Published> {
+    let plain = ["https://", "huggingface.co/", "hf.co/"]
+        .iter()
+        .fold(name.trim(), |name, prefix| name.strip_prefix(prefix).unwrap_or(name));
+    if let Some(model) = models::all().find(|model| published_as(model).any(|own| same(own, plain)))
+    {
+        return Some(Published { model, format: tag_format(plain, model), exact: true });
+    }
+    if plain.len() > MAX_NAME || plain.matches('/').count() > 1 {
+        return None;
+    }
+    let asked = Name::of(plain);
+    let is_meant = |own: &str| !asked.words.is_empty() && Name::of(own).words == asked.words;
+    let model = models::all().find(|model| published_as(model).any(is_meant))?;
+    let format = asked.format(plain, model);
+    Some(Published { model, format, exact: false })
+}
+
+/// Whether a name has the form of a repository of the hub: `organization/name`.
+pub fn is_hub_id(name: &str) -> bool {
+    let plain = |part: &str| {
+        !part.is_empty()
+            && !part.starts_with('.')
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || "._-:".contains(c))
+    };
+    let is_file = name.to_ascii_lowercase().ends_with(".json");
+    !is_file && name.split_once('/').is_some_and(|(owner, name)| plain(owner) && plain(name))
+}
+
+/// The name without its owner, variant and format, as keys of the catalog are written: what a message looks for neighbors of.
+pub fn plain(name: &str) -> String {
+    Name::of(name).words.join("-")
+}
+
+/// Key, hub id and the other names of a row.
+fn published_as(model: &'static CatalogModel) -> impl Iterator<Item = &'static str> {
+    [model.key, model.hf_id].into_iter().chain(model.other_names.iter().copied())
+}
+
+/// A tag of Ollama without a format is a GGUF file of Q4_K_M; a repository or key is as published.
+fn tag_format(name: &str, model: &'static CatalogModel) -> Option<PrecisionChoice> {
+    (name.contains(':') && !name.contains('/')).then(|| gguf(model, &f::GGUF_Q4_K)).flatten()
+}
+
+/// A GGUF file; models with experts in a format of their own keep it.
+fn gguf(model: &CatalogModel, format: &'static QuantFormat) -> Option<PrecisionChoice> {
+    model.stored.experts.is_none().then(|| PrecisionChoice::weights(format))
+}
+
+/// A name taken apart.
+#[derive(Debug, Default)]
+struct Name {
+    /// What tells models apart, in order: family, version, size.
+    words: Vec<String>,
+    /// Words about the format.
+    formats: Vec<String>,
+    /// It says GGUF.
+    is_gguf: bool,
+}
+
+impl Name {
+    fn of(name: &str) -> Self {
+        let name = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
+        let mut found = Self::default();
+        let mut in_quant = false;
+        for part in parts(&name) {
+            found.is_gguf |= part == "gguf";
+            in_quant = match kind(part, in_quant) {
+                Kind::Quant => {
+                    found.formats.push(part.into());
+                    true
+                }
+                Kind::QuantSuffix => {
+                    if let Some(format) = found.formats.last_mut() {
+                        *format += "_";
+                        *format += part;
+                    }
+                    true
+                }
+                Kind::Variant => false,
+                Kind::Word => {
+                    found.add(part);
+                    false
+                }
+            };
+        }
+        found
+    }
+
+    /// Letters and digits apart, `llama3.1` is `llama 3.1`; a word after itself is its owner, `qwen_qwen2.5`.
+    fn add(&mut self, part: &str) {
+        let digits = part.char_indices().zip(part.chars().skip(1)).find_map(|((at, a), b)| {
+            (a.is_ascii_alphabetic() && b.is_ascii_digit()).then_some(at + a.len_utf8())
+        });
+        let (letters, rest) = part.split_at(digits.unwrap_or(part.len()));
+        if self.words.last().is_none_or(|last| last != letters) {
+            self.words.push(letters.into());
+        }
+        if !rest.is_empty() {
+            self.words.push(rest.into());
+        }
+    }
+
+    fn format(&self, name: &str, model: &'static CatalogModel) -> Option<PrecisionChoice> {
+        let has = |word: &str| self.formats.iter().any(|other| other == word);
+        let both = |format: &'static QuantFormat, rest: &'static QuantFormat| {
+            Some(PrecisionChoice { activations: Some(format), ..kept(format, rest) })
+        };
+        if let Some(format) = self.formats.iter().find_map(|word| gguf_format(word)) {
+            return gguf(model, format);
+        }
+        let eight = has("int8") || has("8bit");
+        if has("awq") || has("gptq") || has("w4a16") || has("w8a16") {
+            let format = if eight || has("w8a16") {
+                &f::INT8_G128
+            } else if has("w4a16") {
+                &f::INT4_G128_SYM
+            } else {
+                &f::INT4_GPTQ_G128
+            };
+            return Some(kept(format, &f::FP16));
+        }
+        match () {
+            () if has("fp8") && model.stored.weights.bits_per_element() > 9.0 => {
+                both(&f::FP8_E4M3, &f::BF16)
+            }
+            () if has("nvfp4") || has("fp4") => both(&f::NVFP4, &f::BF16),
+            () if has("mxfp4") && model.stored.experts.is_none() => Some(kept(&f::MXFP4, &f::BF16)),
+            () if has("nf4") || (has("bnb") && !eight) => Some(kept(&f::NF4, &f::BF16)),
+            () if has("w8a8") || (has("bnb") && eight) => both(&f::INT8, &f::FP16),
+            () if eight => Some(kept(&f::INT8_G128, &f::BF16)),
+            () if has("4bit") || has("int4") => Some(kept(&f::INT4_G128, &f::BF16)),
+            () if self.is_gguf => gguf(model, &f::GGUF_Q4_K),
+            () => tag_format(name, model),
+        }
+    }
+}
+
+/// Layers in one format, embedding and LM head in another, as quantizers leave them.
+fn kept(layers: &'static QuantFormat, rest: &'static QuantFormat) -> PrecisionChoice {
+    PrecisionChoice { embedding: Some(rest), ..PrecisionChoice::weights(layers) }
+}
+
+/// Parts between separators; a point between digits belongs to a number.
+fn parts(name: &str) -> impl Iterator<Item = &str> {
+    let bytes = name.as_bytes();
+    let is_digit =
+        move |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
+    let mut ends: Vec<usize> = name
+        .char_indices()
+        .filter(|&(at, c)| match c {
+            '-' | '_' | ':' | ' ' | '/' => true,
+            '.' => !(is_digit(at.checked_sub(1)) && is_digit(Some(at + 1))),
+            _ => false,
+        })
+        .map(|(at, _)| at)
+        .collect();
+    ends.push(name.len());
+    let mut start = 0;
+    ends.into_iter().filter_map(move |end| {
+        let part = name.get(start..end)?;
+        start = end + 1;
+        (!part.is_empty()).then_some(part)
+    })
+}
+
+enum Kind {
+    /// Begins a format.
+    Quant,
+    /// Goes on with one: the `K` and `M` of `Q4_K_M`.
+    QuantSuffix,
+    Variant,
+    Word,
+}
+
+fn kind(part: &str, in_quant: bool) -> Kind {
+    const FORMATS: [&str; 15] = [
+        "awq", "gptq", "int4", "int8", "fp8", "fp4", "nvfp4", "mxfp4", "bnb", "nf4", "4bit",
+        "8bit", "w4a16", "w8a8", "w8a16",
+    ];
+    const SUFFIXES: [&str; 10] = ["k", "m", "s", "l", "xl", "xs", "xxs", "nl", "0", "1"];
+    let bits = part.strip_prefix("iq").or_else(|| part.strip_prefix('q'));
+    let is_gguf = bits.is_some_and(|bits| bits.len() == 1 && bits.as_bytes()[0].is_ascii_digit());
+    if FORMATS.contains(&part) || is_gguf {
+        Kind::Quant
+    } else if in_quant && SUFFIXES.contains(&part) {
+        Kind::QuantSuffix
+    } else if VARIANTS.contains(&part) {
+        Kind::Variant
+    } else {
+        Kind::Word
+    }
+}
+
+/// The format of most weights of a GGUF file: `q4_k_m` is mostly `gguf_q4_k`.
+fn gguf_format(word: &str) -> Option<&'static QuantFormat> {
+    let own = |word: &str| {
+        f::FORMATS.iter().copied().find(|format| format.key.strip_prefix("gguf_") == Some(word))
+    };
+    own(word).or_else(|| word.rsplit_once('_').and_then(|(format, _)| own(format)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_means_one_row() {
+        for model in models::all() {
+            for name in published_as(model) {
+                let found = find(name).unwrap_or_else(|| panic!("{name}"));
+                assert_eq!((found.model.key, found.exact), (model.key, true), "{name}");
+            }
+            let words = Name::of(model.key).words;
+            for other in models::all().filter(|other| other.key != model.key) {
+                assert!(
+                    published_as(other).all(|name| Name::of(name).words != words),
+                    "{}",
+                    model.key
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn published_names_resolve_to_their_row_and_format() {
+        for (name, key, format) in [
+            ("meta-llama/Llama-3.1-8B-Instruct", "llama-3.1-8b", None),
+            ("Qwen/Qwen2.5-7B-Instruct", "qwen2.5-7b", None),
+            ("mistralai/Mistral-7B-Instruct-v0.3", "mistral-7b-v0.3", None),
+            ("openai/gpt-oss-120b", "gpt-oss-120b", None),
+            ("google/gemma-2-9b-it", "gemma-2-9b", None),
+            ("microsoft/phi-4", "phi-4", None),
+            ("deepseek-ai/DeepSeek-V3", "deepseek-v3", None),
+            ("deepseek-ai/DeepSeek-R1", "deepseek-v3", None),
+            ("meta-llama/Llama-3.3-70B-Instruct", "llama-3.1-70b", None),
+            ("https://huggingface.co/Qwen/Qwen3-8B", "qwen3-8b", None),
+            ("Qwen/Qwen2.5-7B-Instruct-AWQ", "qwen2.5-7b", Some("int4_gptq_g128")),
+            ("Qwen/Qwen2.5-7B-Instruct-GPTQ-Int4", "qwen2.5-7b", Some("int4_gptq_g128")),
+            ("Qwen/Qwen2.5-7B-Instruct-GPTQ-Int8", "qwen2.5-7b", Some("int8_g128")),
+            ("Qwen/Qwen3-8B-FP8", "qwen3-8b", Some("fp8_e4m3")),
+            (
+                "RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w4a16",
+                "llama-3.1-8b",
+                Some("int4_g128_sym"),
+            ),
+            ("unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit", "llama-3.1-8b", Some("nf4")),
+            ("unsloth/Qwen3-30B-A3B-GGUF", "qwen3-30b-a3b", Some("gguf_q4_k")),
+            ("unsloth/gpt-oss-20b-GGUF", "gpt-oss-20b", None),
+            (
+                "hf.co/bartowski/Llama-3.2-3B-Instruct-GGUF:Q6_K_L",
+                "llama-3.2-3b",
+                Some("gguf_q6_k"),
+            ),
+            ("bartowski/Qwen_Qwen3-8B-GGUF:IQ4_XS", "qwen3-8b", Some("gguf_iq4_xs")),
+            ("llama3.1:8b", "llama-3.1-8b", Some("gguf_q4_k")),
+            ("llama3.1:8b-instruct-q8_0", "llama-3.1-8b", Some("gguf_q8_0")),
+            ("gemma2:9b", "gemma-2-9b", Some("gguf_q4_k")),
+            ("gpt-oss:20b", "gpt-oss-20b", None),
+            ("phi4", "phi-4", None),
+        ] {
+            let found = find(name).unwrap_or_else(|| panic!("{name}"));
+            let weights = found.format.map(|choice| choice.weights.key);
+            assert_eq!((found.model.key, weights), (key, format), "{name}");
+        }
+    }
+
+    #[test]
+    fn models_of_another_geometry_are_not_taken_for_their_relatives() {
+        for name in [
+            "deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B",
+            "Qwen/Qwen2.5-7B-Instruct-1M",
+            "Qwen/Qwen2.5-VL-7B-Instruct",
+            "mistralai/Mistral-7B-Instruct-v0.2",
+            "mistralai/Mistral-Nemo-Instruct-2407",
+            "meta-llama/Llama-3.1-9B",
+            "mine/Llama-3.1-8B-pruned",
+            "GGUF",
+            "",
+            "/",
+            "a/b/Llama-3.1-8B",
+        ] {
+            assert_eq!(find(name).map(|found| found.model.key), None, "{name}");
+        }
+    }
+}

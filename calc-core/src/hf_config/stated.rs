@@ -1,0 +1,312 @@
+//! What a key of the file states as far as geometry goes, and which names look like geometry.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::entry::{Entry, Found, Present};
+
+/// What a key states: whether it switches something on, and the largest count in it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Stated {
+    /// Something other than `null`, false, 0, a negative number, a fraction or an empty list.
+    pub on: bool,
+    /// The value of a count, or the largest of a list.
+    pub largest: Option<u64>,
+    /// Keys of an object that look like geometry and are on.
+    pub(super) inner: Vec<String>,
+    pub(super) kind: StatedKind,
+}
+
+/// The type of a value: a flag and a word say less about geometry than a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum StatedKind {
+    /// Nothing, or a number that is no count.
+    #[default]
+    Nothing,
+    Flag,
+    Count,
+    Word,
+    List,
+    Object,
+}
+
+/// Words of a list in which nothing differs from plain layers.
+const PLAIN: [&str; 4] = ["full_attention", "attention", "dense", "global_attention"];
+
+impl Stated {
+    pub(super) fn flag(on: bool) -> Self {
+        Self { on, kind: StatedKind::Flag, ..Self::default() }
+    }
+
+    pub(super) fn count(count: u64) -> Self {
+        Self { on: count > 0, largest: Some(count), kind: StatedKind::Count, ..Self::default() }
+    }
+
+    pub(super) fn word(word: &str) -> Self {
+        let on = !word.is_empty() && !PLAIN.contains(&word);
+        Self { on, kind: StatedKind::Word, ..Self::default() }
+    }
+
+    pub(super) fn list(entries: impl Iterator<Item = Self>) -> Self {
+        let mut list = Self { kind: StatedKind::List, ..Self::default() };
+        for entry in entries {
+            list.on |= entry.on;
+            list.largest = list.largest.max(entry.largest);
+        }
+        list
+    }
+
+    pub(super) fn object(on: bool, inner: Vec<String>) -> Self {
+        Self { on, inner, kind: StatedKind::Object, ..Self::default() }
+    }
+}
+
+/// A value, of whatever type.
+pub(super) trait States {
+    /// Whether it is on, and the largest count in it.
+    fn states(&self) -> Stated;
+}
+
+impl<T: States> States for Entry<T> {
+    fn states(&self) -> Stated {
+        match self {
+            Self::Absent | Self::Null | Self::Wrong(Found::Number(_)) => Stated::default(),
+            Self::Value(value) => value.states(),
+            Self::Wrong(Found::Flag(on)) => Stated::flag(*on),
+            Self::Wrong(Found::Text(text)) => Stated::word(text),
+            Self::Wrong(Found::List) => {
+                Stated { on: true, kind: StatedKind::List, ..Stated::default() }
+            }
+            Self::Wrong(Found::Object) => Stated::object(true, Vec::new()),
+        }
+    }
+}
+
+impl States for bool {
+    fn states(&self) -> Stated {
+        Stated::flag(*self)
+    }
+}
+impl States for u64 {
+    fn states(&self) -> Stated {
+        Stated::count(*self)
+    }
+}
+impl States for String {
+    fn states(&self) -> Stated {
+        Stated::word(self)
+    }
+}
+impl States for Vec<String> {
+    fn states(&self) -> Stated {
+        Stated::list(self.iter().map(States::states))
+    }
+}
+impl States for Vec<u64> {
+    fn states(&self) -> Stated {
+        Stated::list(self.iter().map(States::states))
+    }
+}
+impl States for Present {
+    fn states(&self) -> Stated {
+        Stated { on: true, ..Stated::default() }
+    }
+}
+impl States for Stated {
+    fn states(&self) -> Stated {
+        self.clone()
+    }
+}
+impl<T> States for Box<T> {
+    fn states(&self) -> Stated {
+        Stated::object(true, Vec::new())
+    }
+}
+
+/// The geometry that a name is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meaning {
+    /// Attention to a part of the context: `window`, `sliding`, `swa`, `chunk`.
+    Window,
+    /// Layers of different kinds: `pattern`, `layer_types`.
+    LayerKinds,
+    /// A mixture of experts.
+    Experts,
+    /// Number or size of heads: `head`, `multi_query`.
+    Heads,
+    /// Number or order of layers.
+    Layers,
+}
+
+/// Words that say geometry, the most telling first.
+const WORDS: [(Meaning, &[&str]); 5] = [
+    (
+        Meaning::Window,
+        &["window", "windows", "windowed", "sliding", "swa", "chunk", "chunks", "chunked"],
+    ),
+    (Meaning::LayerKinds, &["pattern"]),
+    (Meaning::Experts, &["expert", "experts", "moe"]),
+    (Meaning::Heads, &["head", "heads", "nheads"]),
+    (Meaning::Layers, &["layer", "layers", "nlayers"]),
+];
+
+/// Words of keys about other things: training, numerics, positions, tokens, towers.
+const OTHER_THINGS: [&str; 62] = [
+    "act",
+    "activation",
+    "alpha",
+    "audio",
+    "aux",
+    "balance",
+    "balancing",
+    "bias",
+    "cap",
+    "capacity",
+    "checkpoint",
+    "checkpointing",
+    "classifier",
+    "coef",
+    "coefficient",
+    "coeff",
+    "dispatch",
+    "dropout",
+    "drop",
+    "dtype",
+    "eps",
+    "epsilon",
+    "factor",
+    "fn",
+    "func",
+    "fused",
+    "id",
+    "ids",
+    "image",
+    "implementation",
+    "init",
+    "initializer",
+    "jitter",
+    "label",
+    "labels",
+    "lm",
+    "logit",
+    "logits",
+    "loss",
+    "mm",
+    "multiplier",
+    "noise",
+    "parallel",
+    "prob",
+    "probs",
+    "projector",
+    "range",
+    "recompute",
+    "rope",
+    "rotary",
+    "scale",
+    "scaling",
+    "score",
+    "scores",
+    "scoring",
+    "softcap",
+    "softcapping",
+    "std",
+    "theta",
+    "video",
+    "vision",
+    "vit",
+];
+
+/// The geometry that a key is about, by its words; `None` for a key about something else.
+///
+/// `layer` before `norm`, `drop` or `scale` is about those. A flag or a word says geometry only where it switches between
+/// kinds of attention or layers: most others choose a router, an activation or a loss.
+pub(super) fn meaning(key: &str, kind: StatedKind) -> Option<Meaning> {
+    let words = words(key);
+    let has = |word: &str| words.iter().any(|other| other == word);
+    let other_thing = OTHER_THINGS.iter().any(|word| has(word));
+    let norm =
+        words.windows(2).any(|two| two[0] == "layer" && matches!(&*two[1], "norm" | "norms"));
+    if other_thing || norm || key == "select_layer" {
+        return None;
+    }
+    let multi_query = words.windows(2).any(|two| two[0] == "multi" && two[1] == "query");
+    let found = WORDS.iter().find(|(_, names)| names.iter().any(|name| has(name)));
+    let found = match found {
+        Some((Meaning::Layers, _)) if has("type") || has("types") => Some(Meaning::LayerKinds),
+        Some((meaning, _)) => Some(*meaning),
+        None => multi_query.then_some(Meaning::Heads),
+    }?;
+    let tells = match kind {
+        StatedKind::Nothing => false,
+        StatedKind::Count | StatedKind::List | StatedKind::Object => true,
+        StatedKind::Word => matches!(found, Meaning::LayerKinds | Meaning::Layers),
+        StatedKind::Flag => {
+            multi_query || found == Meaning::Window || found == Meaning::Experts && words.len() < 3
+        }
+    };
+    tells.then_some(found)
+}
+
+/// True when a name may be about geometry, whatever its value.
+#[cfg(feature = "serde")]
+pub(super) fn looks_like_geometry(key: &str) -> bool {
+    meaning(key, StatedKind::Count).is_some()
+}
+
+/// The words of a key, in lower case: `numKvHeads` and `num_kv_heads` are the same.
+pub(super) fn words(key: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let (mut new, mut was_lower) = (true, false);
+    for letter in key.chars() {
+        if !letter.is_ascii_alphanumeric() {
+            new = true;
+            continue;
+        }
+        if new || (was_lower && letter.is_ascii_uppercase()) {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut() {
+            word.push(letter.to_ascii_lowercase());
+        }
+        (new, was_lower) = (false, letter.is_ascii_lowercase());
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_geometry_are_told_from_names_of_other_things() {
+        for (key, kind, expected) in [
+            ("hybrid_layer_pattern", StatedKind::List, Some(Meaning::LayerKinds)),
+            ("swa_num_key_value_heads", StatedKind::Count, Some(Meaning::Window)),
+            ("attention_chunk_size", StatedKind::Count, Some(Meaning::Window)),
+            ("multi_query", StatedKind::Flag, Some(Meaning::Heads)),
+            ("numKvHeads", StatedKind::Count, Some(Meaning::Heads)),
+            ("moe_layer_start_index", StatedKind::Count, Some(Meaning::Experts)),
+            ("mlp_layer_types", StatedKind::List, Some(Meaning::LayerKinds)),
+            ("global_attn_every_n_layers", StatedKind::Count, Some(Meaning::Layers)),
+            ("use_moe", StatedKind::Flag, Some(Meaning::Experts)),
+            ("moe_use_aux_free", StatedKind::Flag, None),
+            ("moe_capacity", StatedKind::List, None),
+            ("moe_gate", StatedKind::Word, None),
+            ("layer_norm_eps", StatedKind::Count, None),
+            ("do_layer_norm_before", StatedKind::Flag, None),
+            ("layerdrop", StatedKind::Count, None),
+            ("attention_dropout", StatedKind::Count, None),
+            ("initializer_range", StatedKind::Count, None),
+            ("router_aux_loss_coef", StatedKind::Count, None),
+            ("expert_capacity_factor", StatedKind::Count, None),
+            ("no_rope_layers", StatedKind::List, None),
+            ("pad_token_id", StatedKind::Count, None),
+            ("use_cache", StatedKind::Flag, None),
+            ("vision_feature_layer", StatedKind::Count, None),
+            ("tie_lm_head", StatedKind::Flag, None),
+        ] {
+            assert_eq!(meaning(key, kind), expected, "{key}");
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Keys that look like geometry and that no rule has read: refused by name, or taken as the upper bound.
+
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::AssumedValue::{Count, Word};
+use super::entry::Entry;
+use super::fields::HfConfig;
+use super::reader::Reader;
+use super::refusal::ConfigError;
+use super::stated::{Meaning, Stated, StatedKind, meaning, words};
+use super::{AssumedField, AssumedWhy};
+use crate::model_arch::{DenseLayers, ModelArch, Moe};
+use crate::text::Text;
+
+/// What to do with keys that look like geometry and are not understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Unread {
+    /// Refuse the file and name them.
+    #[default]
+    Refuse,
+    /// Take the largest model that they may mean: full attention in all layers, the most and the largest heads that the file
+    /// names, all experts in all layers.
+    UpperBound,
+}
+
+/// A key that looks like geometry and that no rule has read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnreadKey {
+    /// As in the file.
+    pub name: String,
+    /// The geometry that its name is about.
+    pub meaning: Meaning,
+    /// The largest count that it states.
+    pub largest: Option<u64>,
+}
+
+/// The unread keys of the language model, and those beside it in a multimodal file.
+pub(super) fn keys(reader: &Reader<'_>, arch: &ModelArch) -> Vec<UnreadKey> {
+    let mut found = given(reader.text);
+    if reader.is_nested() {
+        let inner = names(reader.text);
+        found.extend(given(reader.outer).into_iter().filter(|(name, _)| !inner.contains(name)));
+    }
+    let read = reader.text.read.borrow().clone();
+    found.retain(|(name, stated)| {
+        !read.contains(&&**name) && !is_off(name, stated, arch, reader.text)
+    });
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    let known = |(name, stated): (String, Stated)| {
+        let meaning = meaning(&name, stated.kind)?;
+        Some(UnreadKey { name, meaning, largest: stated.largest })
+    };
+    found.into_iter().filter_map(known).collect()
+}
+
+/// Keys of a file that are on and look like geometry, read or not.
+fn given(config: &HfConfig) -> Vec<(String, Stated)> {
+    let mut found = Vec::new();
+    config.each_field(|name, stated| {
+        if stated.on && meaning(name, stated.kind).is_some() {
+            found.push((name.into(), stated));
+        }
+    });
+    for key in config.unknown.iter().filter(|key| key.stated.on) {
+        if key.stated.inner.is_empty() {
+            found.push((key.name.clone(), key.stated.clone()));
+        }
+        for inner in &key.stated.inner {
+            let name = alloc::format!("{}.{inner}", key.name);
+            found.push((name, key.stated.clone()));
+        }
+    }
+    found
+}
+
+/// Names that a file states at all, `null` too.
+fn names(config: &HfConfig) -> Vec<String> {
+    let mut found: Vec<String> = config.unknown.iter().map(|key| key.name.clone()).collect();
+    config.each_field(|name, _| found.push(name.into()));
+    found
+}
+
+/// A value that changes nothing: a window that the context cannot leave, every single layer, experts of a model without, a
+/// head size that another key states as well.
+fn is_off(name: &str, stated: &Stated, arch: &ModelArch, text: &HfConfig) -> bool {
+    let words = words(name);
+    let has = |any: &[&str]| words.iter().any(|word| any.contains(&&**word));
+    let count = stated.largest.filter(|_| stated.kind == StatedKind::Count);
+    let endless = has(&["window"]) && arch.max_context.is_some_and(|max| count >= Some(max));
+    let every = has(&["freq", "frequency", "step", "interval", "period"]) && count == Some(1);
+    let switched_off = text.use_sliding_window.value() == Some(&false);
+    let windowless = switched_off && has(&["window", "swa", "sliding"]);
+    let expertless =
+        arch.moe.is_none() && without_experts(text) && has(&["moe", "expert", "experts"]);
+    let same_head =
+        has(&["head"]) && has(&["dim", "size"]) && count == Some(arch.attention.head_dim);
+    endless || every || windowless || expertless || same_head
+}
+
+/// The file says how many experts there are: none, or one.
+fn without_experts(text: &HfConfig) -> bool {
+    let entry = text.experts().entry;
+    matches!(entry, Entry::Null) || entry.value().is_some_and(|&count| count <= 1)
+}
+
+/// Refuses a file with unread keys.
+pub(super) fn refuse(keys: Vec<UnreadKey>, model: &str) -> Result<(), ConfigError> {
+    if keys.is_empty() { Ok(()) } else { Err(ConfigError::Unread { keys, model: model.into() }) }
+}
+
+/// The largest model that the unread keys may mean, and each assumption.
+pub(super) fn upper_bound(
+    arch: &mut ModelArch,
+    keys: &[UnreadKey],
+    text: &HfConfig,
+) -> Vec<AssumedField> {
+    if keys.is_empty() {
+        return Vec::new();
+    }
+    let mut assumed: Vec<AssumedField> = Vec::new();
+    let mut assume = |field: Text, value| {
+        assumed.push(AssumedField { field, value, why: AssumedWhy::UpperBound });
+    };
+    for key in keys {
+        assume(Text::Owned(key.name.clone()), Word("not understood"));
+    }
+    full_attention(arch);
+    assume(Text::Borrowed("layers with full attention"), Count(arch.attention.full_layers));
+    if arch.mla.is_none() {
+        heads(arch, keys);
+        assume(Text::Borrowed("key and value heads"), Count(arch.attention.n_kv_heads));
+        assume(Text::Borrowed("size of a head"), Count(arch.attention.head_dim));
+    }
+    experts(arch, keys, text);
+    if let Some(moe) = arch.moe {
+        assume(Text::Borrowed("layers with experts"), Count(moe.layers));
+        assume(Text::Borrowed("experts"), Count(moe.n_experts));
+        assume(Text::Borrowed("width of an expert"), Count(moe.expert_width));
+    }
+    assumed
+}
+
+fn full_attention(arch: &mut ModelArch) {
+    let attention = &mut arch.attention;
+    attention.full_layers = attention.layers();
+    attention.windowed_layers = 0;
+    attention.window = 0;
+}
+
+/// The largest count of the keys whose words fit.
+fn largest(keys: &[UnreadKey], fits: impl Fn(&dyn Fn(&str) -> bool) -> bool) -> Option<u64> {
+    let found = keys.iter().filter(|key| {
+        let words = words(&key.name);
+        fits(&|word| words.iter().any(|other| other == word))
+    });
+    found.filter_map(|key| key.largest).max()
+}
+
+fn heads(arch: &mut ModelArch, keys: &[UnreadKey]) {
+    let is_head = |has: &dyn Fn(&str) -> bool| has("head") || has("heads");
+    let is_size = |has: &dyn Fn(&str) -> bool| has("dim") || has("size") || has("channels");
+    let is_kv = |has: &dyn Fn(&str) -> bool| has("kv") || has("key") || has("value");
+    let size = largest(keys, |has| is_head(has) && is_size(has));
+    let kv = largest(keys, |has| is_head(has) && !is_size(has) && is_kv(has));
+    let queries =
+        largest(keys, |has| is_head(has) && !is_size(has) && !is_kv(has) && has("attention"));
+    let a = &mut arch.attention;
+    a.head_dim = a.head_dim.max(size.unwrap_or(0));
+    a.n_heads = a.n_heads.max(queries.unwrap_or(0));
+    let kv = a.n_kv_heads.max(kv.unwrap_or(0)).min(a.n_heads);
+    // Every key and value head serves as many query heads as any other.
+    a.n_kv_heads = (kv..a.n_heads).find(|&kv| a.n_heads.is_multiple_of(kv)).unwrap_or(a.n_heads);
+}
+
+fn experts(arch: &mut ModelArch, keys: &[UnreadKey], text: &HfConfig) {
+    let is_expert = |has: &dyn Fn(&str) -> bool| has("expert") || has("experts") || has("moe");
+    let is_width = |has: &dyn Fn(&str) -> bool| has("size") || has("dim") || has("width");
+    let is_used = |has: &dyn Fn(&str) -> bool| {
+        has("per") || has("k") || has("topk") || has("tok") || has("active") || has("top")
+    };
+    let is_shared = |has: &dyn Fn(&str) -> bool| has("shared") || has("share");
+    let is_place = |has: &dyn Fn(&str) -> bool| has("layer") || has("layers") || has("index");
+    let count = largest(keys, |has| {
+        (has("expert") || has("experts"))
+            && !is_width(has)
+            && !is_used(has)
+            && !is_shared(has)
+            && !is_place(has)
+    });
+    if arch.moe.is_none() && count.is_none() {
+        return;
+    }
+    let dense = arch.dense.iter().map(|group: &DenseLayers| group.width).max().unwrap_or(0);
+    let width = largest(keys, |has| is_expert(has) && is_width(has) && !is_shared(has))
+        .or(text.moe_intermediate_size.value().copied());
+    let used = largest(keys, |has| is_expert(has) && is_used(has));
+    let shared = largest(keys, |has| is_expert(has) && is_shared(has));
+    let known = arch.moe;
+    let n_experts = known.map_or(0, |moe| moe.n_experts).max(count.unwrap_or(0)).max(1);
+    let expert_width = known
+        .map_or(0, |moe| moe.expert_width)
+        .max(width.unwrap_or(if known.is_some() { 0 } else { dense }));
+    // A count of shared experts or a width of them: experts are wider than there are shared ones.
+    let shared =
+        shared.map_or(0, |shared| if shared < 64 { shared * expert_width } else { shared });
+    let replaced = if n_experts.saturating_mul(expert_width) < dense { dense } else { 0 };
+    arch.moe = Some(Moe {
+        layers: arch.n_layers,
+        n_experts,
+        experts_per_token: used
+            .or(known.map(|moe| moe.experts_per_token))
+            .unwrap_or(n_experts)
+            .clamp(1, n_experts),
+        expert_width: expert_width.max(1),
+        shared_width: known.map_or(0, |moe| moe.shared_width).max(shared).max(replaced),
+        shared_gate: known.is_some_and(|moe| moe.shared_gate),
+        router_bias: known.is_some_and(|moe| moe.router_bias),
+        correction_bias: known.is_none_or(|moe| moe.correction_bias),
+        expert_bias: known.is_some_and(|moe| moe.expert_bias),
+    });
+    arch.dense = vec![].into();
+}
