@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { openSite, pageTest } from './harness.mjs';
 import { chosenRow, pick, plain, query, readTable, type, verdict } from './page.mjs';
 
-for (const wrong of ['0', '-1', '1.5', '1e30', '4k', 'abc', '1000000001', '99999999999999999999999999']) {
+for (const wrong of ['0', '-1', '1.5', '1e30', '4kB', 'abc', '1000000001', '99999999999999999999999999']) {
   pageTest(`M = ${wrong} is refused in the field`, {}, async (page) => {
     await openSite(page);
     await type(page, 'n', '1024');

@@ -45,11 +45,11 @@ impl Grid {
             Failure::bad(format!("this sweep has {points} points; at most {MAX_POINTS} are allowed, so shorten a list"))
         })?;
         check_numbers(&axes)?;
-        check_modes(&axes, library)?;
         let mut identity = Identity::new(verb);
         for (flag, axis) in &axes {
             identity.add(flag, given, axis, library)?;
         }
+        check_modes(&axes, library)?;
         let grid = Self { verb, axes, points, id: identity.text() };
         grid.check_first(library)?;
         Ok(grid)
