@@ -1,104 +1,26 @@
-//! The command line: verbs and flags in, an answer on stdout or one line on stderr out. What an answer says is in `report`.
+//! The command line: parses the verb and its flags, runs it, and turns a failure into one line on stderr and an exit code. Here are
+//! the verbs of the daemon and of the shell; the verbs that calculate and measure are in `verbs`.
 
-mod analyze;
-pub(crate) mod api;
-mod bench;
-mod calibrate;
-mod catalog;
-mod check;
-mod compare;
 mod completions;
 mod doctor;
-mod estimate;
-mod files;
-mod flags;
 mod keys;
-mod lines;
+mod link;
 mod listen;
 mod man;
-mod merge;
-mod output;
 mod pair;
-mod plot;
-mod recommend;
-mod requests;
-mod schedule;
 mod serve;
-mod sheet;
 mod socket;
 mod state;
-mod sweep;
-mod tiling;
 mod usage;
-mod validate;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{ArgMatches, Command};
-use report::request::RequestError;
 
-use crate::server::interrupt;
-
-/// Where every message of the daemon has its entry; in a checkout and in the archive of a release.
-const TROUBLESHOOTING: &str = "docs/guides/troubleshooting.md";
-
-/// Why a command ends without its answer.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    /// The user asked for something that cannot be: exit code 2.
-    BadInput(String),
-    /// The answer is printed, and a threshold that the user gave is not met: exit code 4.
-    NotMet(String),
-    /// The user may not, or must not: exit code 5.
-    Permission(String),
-    /// There is no such device, or no driver for it: exit code 3.
-    NoDevice(String),
-    /// The system did not do what it should: exit code 1.
-    Failed(String),
-    /// Nobody reads on, as after `| head`: no failure at all.
-    NobodyReads,
-}
-
-impl Failure {
-    fn bad(line: impl Into<String>) -> Self {
-        Self::BadInput(line.into())
-    }
-
-    /// The same, with the page that has an entry for every message of the daemon.
-    fn with_page(self) -> Self {
-        let with = |line: String| format!("{line} (see {TROUBLESHOOTING})");
-        match self {
-            Self::BadInput(line) => Self::BadInput(with(line)),
-            Self::Permission(line) => Self::Permission(with(line)),
-            Self::Failed(line) => Self::Failed(with(line)),
-            other @ (Self::NotMet(_) | Self::NoDevice(_) | Self::NobodyReads) => other,
-        }
-    }
-}
-
-impl From<RequestError> for Failure {
-    fn from(error: RequestError) -> Self {
-        Self::BadInput(error.to_string())
-    }
-}
-
-impl From<calc_core::error::Error> for Failure {
-    fn from(error: calc_core::error::Error) -> Self {
-        RequestError::from(error).into()
-    }
-}
-
-/// Errors of reading stdin and writing stdout; those of named files are sentences already.
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::BrokenPipe => Self::NobodyReads,
-            _ => Self::Failed(format!("cannot pass on the answer: {error}")),
-        }
-    }
-}
+use crate::failure::Failure;
+use crate::{interrupt, output, verbs};
 
 /// Runs a command line.
 pub(crate) fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
@@ -134,23 +56,8 @@ fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .max_term_width(100)
-        .subcommands(vec![
-            catalog::hardware(),
-            catalog::models(),
-            catalog::formats(),
-            analyze::command(),
-            estimate::command(),
-            recommend::command(),
-            schedule::command(),
-            sweep::command(),
-            merge::command(),
-            tiling::command(),
-            compare::command(),
-            validate::command(),
-            calibrate::command(),
-            bench::command(),
-            check::command(),
-            plot::command(),
+        .subcommands(verbs::commands())
+        .subcommands([
             serve::command(),
             pair::command(),
             keys::command(),
@@ -167,22 +74,6 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         interrupt::exits_with_130();
     }
     match matches.subcommand() {
-        Some(("hardware", matches)) => catalog::run_hardware(matches),
-        Some(("models", matches)) => catalog::run_models(matches),
-        Some(("formats", matches)) => catalog::run_formats(matches),
-        Some(("analyze", matches)) => requests::run(requests::Verb::Analyze, matches),
-        Some(("estimate", matches)) => requests::run(requests::Verb::Estimate, matches),
-        Some(("recommend", matches)) => recommend::run(matches),
-        Some(("schedule", matches)) => schedule::run(matches),
-        Some(("sweep", matches)) => sweep::run(matches),
-        Some(("merge", matches)) => merge::run(matches),
-        Some(("tiling", matches)) => tiling::run(matches),
-        Some(("compare", matches)) => compare::run(matches),
-        Some(("validate", matches)) => validate::run(matches),
-        Some(("calibrate", matches)) => calibrate::run(matches),
-        Some(("bench", matches)) => bench::run(matches),
-        Some(("check", matches)) => check::run(matches),
-        Some(("plot", matches)) => plot::run(matches),
         Some(("serve", matches)) => serve::exit(serve::run(matches).map_err(Failure::with_page)?),
         Some(("pair", matches)) => pair::run(matches).map_err(Failure::with_page),
         Some(("keys", matches)) => keys::run(matches).map_err(Failure::with_page),
@@ -190,7 +81,8 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         Some(("worker", _)) => serve::worker(),
         Some(("completions", matches)) => completions::run(matches),
         Some(("man", matches)) => man::run(matches),
-        other => unreachable!("clap lets only known verbs through, not {other:?}"),
+        Some((verb, matches)) => verbs::run(verb, matches),
+        None => unreachable!("clap requires a verb"),
     }
 }
 

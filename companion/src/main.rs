@@ -1,15 +1,20 @@
-//! The `ridgepoint` binary: words in, exit code out. What it can do is in `cli`.
+//! The `ridgepoint` binary. Start at `cli`, then `verbs` (calculating, measuring) or `server` (the daemon).
 
 mod audit;
 mod cli;
 mod clock;
+mod failure;
+mod files;
 mod hooks;
+mod interrupt;
 mod jobs;
 mod keys;
 mod measure;
+mod output;
 mod reason;
 mod server;
 mod telemetry;
+mod verbs;
 mod worker;
 
 use std::process::ExitCode;

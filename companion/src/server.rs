@@ -8,7 +8,6 @@ pub(crate) mod embedded;
 mod guard;
 mod handshake;
 mod host;
-pub(crate) mod interrupt;
 mod keyring;
 mod metrics;
 mod openapi;

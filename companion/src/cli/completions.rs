@@ -3,7 +3,8 @@
 use clap::{Arg, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
 
-use super::{Failure, output};
+use crate::failure::Failure;
+use crate::output;
 
 pub(super) fn command() -> Command {
     Command::new("completions")

@@ -11,9 +11,12 @@ use report::summary::Document;
 use report::table::{Align, Table};
 use serde_json::json;
 
-use super::output::{Answer, Form, Rows};
-use super::{Failure, TROUBLESHOOTING, output, serve, state};
+use super::{link, state};
 use crate::audit::{self, Chain};
+use crate::failure::Failure;
+use crate::failure::TROUBLESHOOTING;
+use crate::output;
+use crate::output::{Answer, Form, Rows};
 use crate::server::embedded::PAGE;
 
 pub(super) fn command() -> Command {
@@ -118,7 +121,7 @@ fn page() -> Finding {
     if PAGE.is_some() {
         return good("page", "inside this program");
     }
-    match serve::beside() {
+    match link::beside() {
         Some(folder) => good("page", folder.display().to_string()),
         None => less(
             "page",

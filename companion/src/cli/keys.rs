@@ -6,11 +6,13 @@ use report::summary::Document;
 use report::table::{Align, Table};
 use serde_json::json;
 
-use super::output::{Answer, Form, Rows};
-use super::{Failure, output, pair, state};
+use super::{pair, state};
 use crate::audit::Action;
 use crate::clock::{Clock, Millis};
+use crate::failure::Failure;
 use crate::keys::{Book, Key, KeyKind, MAX_KEYS, MAX_NAME};
+use crate::output;
+use crate::output::{Answer, Form, Rows};
 
 pub(super) fn command() -> Command {
     let list = Command::new("list").about("All keys").arg(output::argument());

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
-use super::serve::Address;
-use super::{Failure, files, socket};
+use super::socket;
+use crate::failure::Failure;
+use crate::files;
 use crate::server::Bound;
 
 const PORT: u16 = 8000;
@@ -134,6 +135,26 @@ fn failed(address: SocketAddr, error: &io::Error) -> Failure {
         return Failure::Failed(format!("port {port} is taken; choose another with --port"));
     }
     Failure::Failed(format!("cannot listen on {address}: {}", files::said(error)))
+}
+
+/// A bound address, as its user opens it.
+#[derive(Debug)]
+pub(super) struct Address {
+    /// With a slash at its end.
+    pub(super) own: String,
+    /// Names beside those of this machine.
+    pub(super) hosts: Vec<String>,
+}
+
+impl Address {
+    pub(super) fn of(bound: SocketAddr, hosts: Vec<String>) -> Self {
+        let own = if bound.ip().is_loopback() {
+            format!("http://localhost:{}/", bound.port())
+        } else {
+            format!("http://{bound}/")
+        };
+        Self { own, hosts }
+    }
 }
 
 fn is_name(host: &str) -> bool {

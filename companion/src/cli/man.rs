@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
 use clap_mangen::Man;
 
-use super::{Failure, files, output};
+use crate::failure::Failure;
+use crate::files;
+use crate::output;
 
 pub(super) fn command() -> Command {
     let folder = Arg::new("dir").long("dir").value_name("DIR").value_hint(ValueHint::DirPath);

@@ -3,11 +3,13 @@
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use protocol::scope::Scope;
 
-use super::serve::{hosted_link, link};
-use super::{Failure, output, state};
+use super::link::{hosted_link, link};
+use super::state;
 use crate::audit::Action;
 use crate::clock::Clock;
+use crate::failure::Failure;
 use crate::hooks::Hooks;
+use crate::output;
 
 pub(super) fn command() -> Command {
     Command::new("pair")

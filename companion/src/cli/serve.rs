@@ -1,27 +1,22 @@
 //! `serve`: the page and the daemon behind it, to this machine only unless its user says otherwise in as many words.
 
 use std::io::{self, IsTerminal, Write};
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use protocol::scope::Scope;
 
-use super::{Failure, files, listen, state};
+use super::link::{HOSTED, beside, hosted_link, link};
+use super::{listen, state};
 use crate::audit::Action;
 use crate::clock::Clock;
+use crate::failure::Failure;
+use crate::files;
 use crate::hooks::Hooks;
 use crate::server::embedded::PAGE;
 use crate::server::static_files::Site;
 use crate::server::{self, Config};
-
-/// The origin of the hosted page, set when a release is built. Without it no page but the daemon's own is trusted.
-/// An empty one is none.
-pub(super) const HOSTED: Option<&str> = match option_env!("RIDGEPOINT_PAGE_ORIGIN") {
-    Some(origin) if !origin.is_empty() => Some(origin),
-    _ => None,
-};
 
 pub(super) fn command() -> Command {
     let site = Arg::new("site").long("site").value_name("DIR").value_hint(ValueHint::DirPath);
@@ -113,17 +108,6 @@ fn announce(state: &Path, address: &str, code: &str, site: &Site) -> Result<(), 
     Ok(())
 }
 
-/// The page with its code. A fragment is not sent to any server, and the page removes it at once.
-pub(super) fn link(address: &str, code: &str) -> String {
-    format!("{address}#pair={code}")
-}
-
-/// The hosted page with the same code, if there is one.
-pub(super) fn hosted_link(address: &str, code: &str) -> Option<String> {
-    let port = address.trim_end_matches('/').rsplit(':').next()?;
-    HOSTED.map(|page| format!("{page}/#d=127.0.0.1:{port}&pair={code}"))
-}
-
 fn refuse_root(allowed: bool) -> Result<(), Failure> {
     if allowed || !rustix::process::geteuid().is_root() {
         return Ok(());
@@ -176,51 +160,13 @@ fn opened(folder: &Path) -> Result<Site, Failure> {
     Site::of(folder).map_err(|error| Failure::Failed(failed(error)))
 }
 
-/// The page beside this program, where a release has it.
-pub(super) fn beside() -> Option<PathBuf> {
-    let program = std::env::current_exe().ok()?;
-    let folder = program.parent()?.join("site");
-    folder.join("index.html").is_file().then_some(folder)
-}
-
 /// The hidden verb of a job's process.
 pub(super) fn worker() -> Result<(), Failure> {
     let hooks = Hooks::read().map_err(Failure::BadInput)?;
     crate::worker::run(&hooks).map_err(Failure::BadInput)
 }
 
-/// An address that was bound, as its user opens it.
-#[derive(Debug)]
-pub(super) struct Address {
-    /// With a slash at its end.
-    pub(super) own: String,
-    /// Names beside those of this machine.
-    pub(super) hosts: Vec<String>,
-}
-
-impl Address {
-    pub(super) fn of(bound: SocketAddr, hosts: Vec<String>) -> Self {
-        let own = if bound.ip().is_loopback() {
-            format!("http://localhost:{}/", bound.port())
-        } else {
-            format!("http://{bound}/")
-        };
-        Self { own, hosts }
-    }
-}
-
 /// Ends the process with a daemon's exit code; whatever must be on the disk is there.
 pub(super) fn exit(code: u8) -> ! {
     process::exit(i32::from(code))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// An empty one would allow requests with an empty `Origin`.
-    #[test]
-    fn the_origin_of_a_release_is_plain_or_none() {
-        assert!(HOSTED.is_none_or(server::is_plain), "{HOSTED:?}");
-    }
 }

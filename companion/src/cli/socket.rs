@@ -10,7 +10,8 @@ use std::path::Path;
 use rustix::fs::Mode;
 use rustix::process::{geteuid, umask};
 
-use super::{Failure, files};
+use crate::failure::Failure;
+use crate::files;
 
 /// Makes the socket and listens on it.
 pub(super) fn bind(path: &Path) -> Result<UnixListener, Failure> {

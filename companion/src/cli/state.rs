@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, ValueHint, value_parser};
 
-use super::{Failure, files};
 use crate::audit::{Action, Entry, Log, Who};
 use crate::clock::Clock;
+use crate::failure::Failure;
+use crate::files;
 use crate::keys::{KeyFile, KeyFileError};
 
 /// `--state`.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::error::ErrorKind;
 
-use super::Failure;
+use crate::failure::Failure;
 
 /// Help and version go to stdout; everything else is bad input, as one line.
 pub(super) fn answer(error: &clap::Error) -> Result<(), Failure> {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::table::{ROUTES, Reply, Route};
-use crate::cli::api;
+use crate::verbs::api;
 
 /// The document.
 pub(super) fn document() -> Value {

@@ -16,8 +16,8 @@ use super::daemon::Daemon;
 use super::peer::Peer;
 use super::refusal::Refusal;
 use super::reply::{JSON, error, json, refuse, text};
-use crate::cli::Failure;
-use crate::cli::api::{self, Given};
+use crate::failure::Failure;
+use crate::verbs::api::{self, Given};
 
 /// Largest body, in bytes.
 pub(super) const BODY: usize = 256 * 1024;

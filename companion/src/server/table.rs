@@ -3,8 +3,8 @@
 
 use axum::http::Method;
 
-use crate::cli::Failure;
-use crate::cli::api::{self, Given};
+use crate::failure::Failure;
+use crate::verbs::api::{self, Given};
 
 /// The address of the socket.
 pub(super) const SOCKET: &str = "/ws";

@@ -1,0 +1,174 @@
+//! Files that a request names: opened without waiting, read with a limit, refused in a few words.
+
+use std::fs::{self, File, FileType, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+use crate::failure::Failure;
+
+/// Largest file that is read; descriptions of models and devices have kilobytes.
+const MAX_BYTES: u64 = 64_000_000;
+/// Names of descriptors that the shell opened for this program, as `<(command)` does: pipes that have a writer.
+const DESCRIPTORS: [&str; 3] = ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"];
+
+/// The text of a file; of a folder, that of its config.json.
+///
+/// # Errors
+/// Why not, in a few words that follow the name.
+pub(crate) fn read(name: &str) -> Result<String, String> {
+    let path = Path::new(name);
+    if !path.is_dir() {
+        return read_text(path);
+    }
+    let inside: PathBuf = path.join("config.json");
+    read_text(&inside)
+        .map_err(|reason| format!("it is a folder, and for its config.json: {reason}"))
+}
+
+/// The text of a file, or of standard input where the name is `-`.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_text(path: &Path) -> Result<String, String> {
+    if path == Path::new("-") {
+        return text(io::stdin().lock());
+    }
+    if is_descriptor(path) {
+        return text(File::open(path).map_err(|error| said(&error))?);
+    }
+    let file = open(path)?;
+    let bytes = file.metadata().map_err(|error| said(&error))?.len();
+    if bytes > MAX_BYTES {
+        return Err(format!("it has {bytes} bytes; at most {MAX_BYTES} are read"));
+    }
+    text(file)
+}
+
+fn is_descriptor(path: &Path) -> bool {
+    path.to_str().is_some_and(|path| DESCRIPTORS.iter().any(|start| path.starts_with(start)))
+}
+
+fn text(source: impl Read) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    source.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| said(&error))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(format!("it has more than the {MAX_BYTES} bytes that are read"));
+    }
+    String::from_utf8(bytes)
+        .map_err(|error| format!("it is not UTF-8 text: {}", error.utf8_error()))
+}
+
+/// Opens a regular file for reading. A named pipe would make the reader wait for a writer, and a device may have no end,
+/// so neither is opened for waiting.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn open(path: &Path) -> Result<File, String> {
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+    let opened = OpenOptions::new().read(true).custom_flags(flags).open(path);
+    let kind = |known: io::Result<fs::Metadata>| known.map(|known| known.file_type());
+    let file = match opened {
+        Ok(file) => file,
+        // A socket cannot be opened at all, and the system's reason does not say that it is one.
+        Err(error) => {
+            let irregular = kind(fs::metadata(path)).ok().and_then(irregular);
+            return Err(irregular.map_or_else(|| said(&error), str::to_owned));
+        }
+    };
+    match irregular(kind(file.metadata()).map_err(|error| said(&error))?) {
+        None => Ok(file),
+        Some(why) => Err(why.into()),
+    }
+}
+
+/// Why a file of this type is not read.
+fn irregular(kind: FileType) -> Option<&'static str> {
+    if kind.is_file() {
+        None
+    } else if kind.is_dir() {
+        Some("it is a folder")
+    } else if kind.is_fifo() {
+        Some("it is a named pipe, not a file")
+    } else if kind.is_socket() {
+        Some("it is a socket, not a file")
+    } else {
+        Some("it is a device, not a file")
+    }
+}
+
+/// Where an answer is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// A regular file, or one that is not there yet.
+    File,
+    /// A device such as /dev/null: written, never read.
+    Device,
+}
+
+/// What an output file is; a folder, a pipe or a socket is none.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn output(path: &Path) -> Result<Output, String> {
+    match fs::metadata(path).map(|known| known.file_type()) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Output::File),
+        Err(error) => Err(said(&error)),
+        Ok(kind) if kind.is_char_device() => Ok(Output::Device),
+        Ok(kind) => irregular(kind).map_or(Ok(Output::File), |why| Err(why.into())),
+    }
+}
+
+/// Writes a whole file.
+///
+/// # Errors
+/// Bad input where the name cannot be a file, failure where writing fails.
+pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    output(path).map_err(|why| Failure::bad(format!("{}: {why}", path.display())))?;
+    fs::write(path, content).map_err(|error| unwritten(path, &error))
+}
+
+/// The failure of writing to a file.
+pub(crate) fn unwritten(path: &Path, error: &io::Error) -> Failure {
+    Failure::Failed(format!("cannot write {}: {}", path.display(), said(error)))
+}
+
+/// A failure of the file system in a few words.
+pub(crate) fn said(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such file".into(),
+        io::ErrorKind::PermissionDenied => "permission denied".into(),
+        _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::{CWD, FileType as Kind, Mode, mknodat};
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn what_is_not_a_regular_file_is_refused_without_waiting() {
+        let folder = std::env::temp_dir().join(format!("ridgepoint-files-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let (pipe, socket) = (folder.join("pipe.json"), folder.join("socket.json"));
+        mknodat(CWD, &pipe, Kind::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a pipe");
+        let _listens = UnixListener::bind(&socket).expect("a socket");
+        for (path, expected) in [
+            (&*pipe, "it is a named pipe, not a file"),
+            (&*socket, "it is a socket, not a file"),
+            (&*folder, "it is a folder"),
+            (Path::new("/dev/zero"), "it is a device, not a file"),
+        ] {
+            assert_eq!(read_text(path), Err(expected.to_owned()), "{}", path.display());
+        }
+        assert_eq!(output(&pipe), Err("it is a named pipe, not a file".to_owned()));
+        assert_eq!(output(Path::new("/dev/full")), Ok(Output::Device));
+        assert!(matches!(write(&pipe, b"x"), Err(Failure::BadInput(_))));
+        assert!(matches!(write(Path::new("/dev/full"), b"x"), Err(Failure::Failed(_))));
+        fs::remove_dir_all(&folder).expect("removed");
+    }
+}

@@ -1,0 +1,70 @@
+//! The verbs that calculate and measure: each turns flags or fields into an answer. The command line runs them all, and the daemon
+//! answers REST requests with some of them (`api`).
+
+mod analyze;
+pub(crate) mod api;
+mod bench;
+mod calibrate;
+mod catalog;
+mod check;
+mod compare;
+mod estimate;
+mod flags;
+mod lines;
+mod merge;
+mod plot;
+mod recommend;
+mod requests;
+mod schedule;
+mod sweep;
+mod tiling;
+mod validate;
+
+use clap::{ArgMatches, Command};
+
+use crate::failure::Failure;
+
+/// The definitions of the verbs, in the order of the help.
+pub(crate) fn commands() -> Vec<Command> {
+    vec![
+        catalog::hardware(),
+        catalog::models(),
+        catalog::formats(),
+        analyze::command(),
+        estimate::command(),
+        recommend::command(),
+        schedule::command(),
+        sweep::command(),
+        merge::command(),
+        tiling::command(),
+        compare::command(),
+        validate::command(),
+        calibrate::command(),
+        bench::command(),
+        check::command(),
+        plot::command(),
+    ]
+}
+
+/// Runs the verb with this name, which is one of [`commands`].
+pub(crate) fn run(verb: &str, matches: &ArgMatches) -> Result<(), Failure> {
+    match verb {
+        "hardware" => catalog::run_hardware(matches),
+        "models" => catalog::run_models(matches),
+        "formats" => catalog::run_formats(matches),
+        "analyze" => requests::run(requests::Verb::Analyze, matches),
+        "estimate" => requests::run(requests::Verb::Estimate, matches),
+        "recommend" => recommend::run(matches),
+        "schedule" => schedule::run(matches),
+        "sweep" => sweep::run(matches),
+        "merge" => merge::run(matches),
+        "tiling" => tiling::run(matches),
+        "compare" => compare::run(matches),
+        "validate" => validate::run(matches),
+        "calibrate" => calibrate::run(matches),
+        "bench" => bench::run(matches),
+        "check" => check::run(matches),
+        "plot" => plot::run(matches),
+        other => unreachable!("clap lets only known verbs through, not {other}"),
+    }
+}

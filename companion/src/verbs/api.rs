@@ -1,0 +1,100 @@
+//! The verbs that answer JSON fields with JSON, for REST: the same answers as `-o json`, from the catalogs only, because a
+//! request over the network names no file.
+
+use report::request::{Fields, Library};
+use serde_json::{Map, Value};
+
+use super::flags::{self, Kind};
+use super::requests::Verb;
+use super::{catalog, recommend, sweep, tiling};
+use crate::failure::Failure;
+
+/// The fields of a request.
+pub(crate) type Given = Map<String, Value>;
+
+/// Most points of a sweep that is answered at once.
+pub(crate) const SWEEP_POINTS: u64 = 4096;
+
+/// `analyze`.
+pub(crate) fn analyze(given: Given) -> Result<Vec<u8>, Failure> {
+    Ok(Verb::Analyze.json(Fields::new(given), &Library::CATALOGS)?)
+}
+
+/// `estimate`.
+pub(crate) fn estimate(given: Given) -> Result<Vec<u8>, Failure> {
+    Ok(Verb::Estimate.json(Fields::new(given), &Library::CATALOGS)?)
+}
+
+/// `recommend`.
+pub(crate) fn recommend(given: Given) -> Result<Vec<u8>, Failure> {
+    let answer = recommend::answer(Fields::new(given), &Library::CATALOGS)?;
+    Ok(answer.value.to_string().into_bytes())
+}
+
+/// `tiling`.
+pub(crate) fn tiling(given: Given) -> Result<Vec<u8>, Failure> {
+    let answer = tiling::answer(Fields::new(given), &Library::CATALOGS)?;
+    Ok(answer.value.to_string().into_bytes())
+}
+
+/// `sweep`: a list is a JSON list or a text as on the command line.
+pub(crate) fn sweep(given: Given) -> Result<Vec<u8>, Failure> {
+    let as_text = |value: Value| match value {
+        Value::Array(items) => Value::String(items.iter().map(text).collect::<Vec<_>>().join(",")),
+        other => Value::String(text(&other)),
+    };
+    let given = given.into_iter().map(|(key, value)| (key, as_text(value))).collect();
+    sweep::json(&given, &Library::CATALOGS, SWEEP_POINTS)
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// A catalog, or a row of it.
+pub(crate) fn catalog(name: &str, key: Option<&str>) -> Result<Vec<u8>, Failure> {
+    Ok(catalog::json(name, key)?.to_string().into_bytes())
+}
+
+/// A field of a request.
+#[derive(Debug)]
+pub(crate) struct Field {
+    /// Its key.
+    pub(crate) key: &'static str,
+    /// What it means.
+    pub(crate) help: &'static str,
+    /// Its type in JSON, where it has one.
+    pub(crate) json_type: Option<&'static str>,
+}
+
+/// The fields of a verb. Those of a sweep may be lists, so they have no type.
+pub(crate) fn fields(verb: &str) -> Vec<Field> {
+    let sweep: Vec<&str>;
+    let keys: &[&str] = match verb {
+        "analyze" => flags::ANALYZE,
+        "estimate" => flags::ESTIMATE,
+        "recommend" => flags::RECOMMEND,
+        "tiling" => flags::PRODUCT,
+        _ => {
+            sweep = [flags::ESTIMATE, flags::ANALYZE].concat();
+            &sweep
+        }
+    };
+    let field = |flag: &'static flags::Flag| Field {
+        key: flag.key,
+        help: flag.help,
+        json_type: match flag.kind {
+            _ if verb == "sweep" => None,
+            Kind::Number => Some("number"),
+            Kind::Switch => Some("boolean"),
+            Kind::Hardware
+            | Kind::Model
+            | Kind::Format
+            | Kind::Engine
+            | Kind::File
+            | Kind::Word => Some("string"),
+        },
+    };
+    // Nothing here reads files.
+    flags::of(keys).filter(|flag| flag.kind != Kind::File).map(field).collect()
+}

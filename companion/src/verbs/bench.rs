@@ -1,0 +1,127 @@
+//! `bench`: measures on this machine.
+
+mod diff;
+mod flags;
+mod point;
+mod product;
+mod selftest;
+
+use clap::{ArgMatches, Command};
+use kernels::backend::{Cache, Kernel};
+use kernels::measure::Plan;
+use report::json::bench::BenchJson;
+use report::summary;
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::output::{self, Answer, Form, Rows};
+use flags::Settings;
+
+pub(super) fn command() -> Command {
+    Command::new("bench")
+        .about("Measure on this machine: bandwidth, peaks, products, the method itself, and two results against each other")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommands([
+            bandwidth(),
+            flops(),
+            product::gemv(),
+            product::gemm(),
+            product::sweep(),
+            selftest::command(),
+            diff::command(),
+        ])
+        .after_help(
+            "Examples:\n  ridgepoint bench bandwidth\n  ridgepoint bench flops -o json > flops.json\n  \
+             ridgepoint bench diff before.json after.json\n  ridgepoint bench selftest",
+        )
+}
+
+fn bandwidth() -> Command {
+    flags::add(Command::new("bandwidth"))
+        .about("Bandwidth of the memory: reading only, copying, triad")
+        .arg(flags::bytes())
+        .arg(flags::cache())
+        .arg(output::argument())
+        .after_help(
+            "Arrays rotate over four times the last-level cache unless --cache is hot.\n\n\
+             Example:\n  ridgepoint bench bandwidth --bytes 1e9 -o json",
+        )
+}
+
+fn flops() -> Command {
+    flags::add(Command::new("flops"))
+        .about("Peaks of arithmetic: multiply-adds of FP32 and dot products of INT8, in registers")
+        .arg(output::argument())
+        .after_help("Example:\n  ridgepoint bench flops --isa avx2")
+}
+
+pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    match matches.subcommand() {
+        Some(("bandwidth", matches)) => run_bandwidth(matches),
+        Some(("flops", matches)) => run_flops(matches),
+        Some(("gemv", matches)) => product::run_gemv(matches),
+        Some(("gemm", matches)) => product::run_gemm(matches),
+        Some(("sweep", matches)) => product::run_sweep(matches),
+        Some(("selftest", matches)) => selftest::run(matches),
+        Some(("diff", matches)) => diff::run(matches),
+        other => unreachable!("clap lets only known verbs through, not {other:?}"),
+    }
+}
+
+/// Whether there is a backend of this name.
+///
+/// # Errors
+/// When there is none.
+pub(super) fn check_backend(name: &str) -> Result<(), Failure> {
+    flags::backend(name)
+}
+
+/// Measures products from memory.
+///
+/// # Errors
+/// When the machine fails or lacks the memory, or a result is wrong.
+pub(super) fn products(kernels: &[Kernel]) -> Result<Vec<BenchJson>, Failure> {
+    let points: Vec<(Kernel, Cache)> =
+        kernels.iter().map(|kernel| (*kernel, Cache::Cold)).collect();
+    planned(Settings::STANDARD.plan, &|_| points.clone())
+}
+
+/// Measures points by a plan. They may depend on how many bytes do not fit the caches.
+///
+/// # Errors
+/// As [`products`].
+pub(super) fn planned(
+    plan: Plan,
+    points: &dyn Fn(u64) -> Vec<(Kernel, Cache)>,
+) -> Result<Vec<BenchJson>, Failure> {
+    let records =
+        point::records(Settings { plan, ..Settings::STANDARD }, |cpu| points(cpu.cold_bytes()))?;
+    point::complain(&records)?;
+    Ok(records)
+}
+
+fn run_bandwidth(matches: &ArgMatches) -> Result<(), Failure> {
+    let settings = Settings::of(matches)?;
+    let bytes = flags::bytes_of(matches)?;
+    let cache = flags::cache_of(matches);
+    point::all(settings, matches, |cpu| {
+        let usual = || if cache == Cache::Hot { cpu.hot_bytes() } else { cpu.cold_bytes() };
+        let bytes = bytes.unwrap_or_else(usual);
+        [Kernel::Read { bytes }, Kernel::Copy { bytes }, Kernel::Triad { bytes }]
+            .map(|kernel| (kernel, cache))
+            .to_vec()
+    })
+}
+
+fn run_flops(matches: &ArgMatches) -> Result<(), Failure> {
+    let settings = Settings::of(matches)?;
+    point::all(settings, matches, |_| vec![(Kernel::Fma, Cache::Hot), (Kernel::Dot, Cache::Hot)])
+}
+
+/// Prints records.
+fn print(records: &[BenchJson], matches: &ArgMatches) -> Result<(), Failure> {
+    let rows: Vec<Value> = records.iter().map(|record| json!(record)).collect();
+    Answer { document: summary::bench(records), value: Value::Array(rows), rows: Rows::List }
+        .print(Form::of(matches))
+}

@@ -1,0 +1,175 @@
+//! The flags that all measurements share.
+
+use std::time::Duration;
+
+use clap::{Arg, ArgMatches, Command, ValueHint};
+use kernels::backend::Cache;
+use kernels::cpu::isa::{Isa, Level};
+use kernels::cpu::threads::Cores;
+use kernels::measure::{Plan, StopRule, WarmUp};
+use report::number_input;
+use report::number_text::typed;
+
+use crate::failure::Failure;
+
+/// Most samples and seconds that make sense.
+const MOST_SAMPLES: u64 = 100_000;
+const MOST_SECONDS: f64 = 3600.0;
+/// Smallest array: a page, which belongs to one worker. Cold arrays take turns, and thousands of smaller ones would be
+/// needed to fill the cache.
+const LEAST_BYTES: u64 = 4096;
+/// Largest array; a machine with more memory than this is not known.
+const MOST_BYTES: u64 = 10_000_000_000_000;
+
+/// What was asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Settings {
+    pub(super) plan: Plan,
+    pub(super) threads: Option<usize>,
+    pub(super) isa: Option<Isa>,
+    pub(super) seed: u64,
+}
+
+/// Adds the flags of a measurement.
+pub(super) fn add(command: Command) -> Command {
+    command.args([
+        text("backend", "NAME").help("Where to measure: auto (default) or cpu; cuda is not there yet"),
+        text("iterations", "N").help(
+            "This many samples instead of as many as make the median certain to half a percent; recorded",
+        ),
+        text("time-limit", "SECONDS")
+            .help("Longest time for the samples of a point; default 10. A result that needed more is flagged"),
+        text("warm-up", "SECONDS")
+            .help("Longest time for warming up before a point; default 3. It ends when times are flat"),
+        text("threads", "N").help("Threads; default: one per physical core"),
+        text("isa", "NAME").help("Instruction set; default: the widest that is here"),
+        text("seed", "N").help("Of the data; default 1"),
+    ])
+}
+
+fn text(name: &'static str, value: &'static str) -> Arg {
+    Arg::new(name)
+        .long(name)
+        .value_name(value)
+        .value_hint(ValueHint::Other)
+        .allow_negative_numbers(true)
+}
+
+/// `--bytes`
+pub(super) fn bytes() -> Arg {
+    text("bytes", "BYTES").help(
+        "Size of an array; default: four times the last-level cache, a quarter of it with --cache hot",
+    )
+}
+
+/// `--cache`
+pub(super) fn cache() -> Arg {
+    Arg::new("cache")
+        .long("cache")
+        .value_name("STATE")
+        .value_parser(["cold", "hot"])
+        .help("cold (default): arrays rotate over four times the last-level cache; hot: one array that fits into it")
+}
+
+/// The value of `--cache`.
+pub(super) fn cache_of(matches: &ArgMatches) -> Cache {
+    let hot = matches.get_one::<String>("cache").is_some_and(|state| state == "hot");
+    if hot { Cache::Hot } else { Cache::Cold }
+}
+
+/// The value of `--bytes`.
+pub(super) fn bytes_of(matches: &ArgMatches) -> Result<Option<u64>, Failure> {
+    whole(matches, "bytes", LEAST_BYTES, MOST_BYTES)
+}
+
+impl Settings {
+    /// Those of a measurement without flags.
+    pub(super) const STANDARD: Self =
+        Self { plan: Plan::STANDARD, threads: None, isa: None, seed: 1 };
+
+    /// Reads the flags of [`add`].
+    pub(super) fn of(matches: &ArgMatches) -> Result<Self, Failure> {
+        backend(matches.get_one::<String>("backend").map_or("auto", String::as_str))?;
+        Ok(Self {
+            plan: Plan { warm_up: warm_up(matches)?, rule: rule(matches)?, ..Plan::STANDARD },
+            threads: threads(matches)?,
+            isa: isa(matches)?,
+            seed: whole(matches, "seed", 0, u64::MAX)?.unwrap_or(1),
+        })
+    }
+}
+
+/// More than can run at once would wait for each other.
+fn threads(matches: &ArgMatches) -> Result<Option<usize>, Failure> {
+    let most = Cores::of_this_process().logical() as u64;
+    Ok(whole(matches, "threads", 1, most)?.and_then(|n| usize::try_from(n).ok()))
+}
+
+/// Whether there is a backend of this name.
+pub(super) fn backend(name: &str) -> Result<(), Failure> {
+    match name {
+        "auto" | "cpu" => Ok(()),
+        "cuda" => Err(Failure::NoDevice(
+            "this version has no backend for CUDA; --backend cpu measures the processor".into(),
+        )),
+        other => Err(Failure::bad(format!("unknown backend `{other}`; there are auto, cpu, cuda"))),
+    }
+}
+
+fn warm_up(matches: &ArgMatches) -> Result<WarmUp, Failure> {
+    let standard = Plan::STANDARD.warm_up;
+    let most = number(matches, "warm-up", 0.0, MOST_SECONDS)?.map(Duration::from_secs_f64);
+    let most = most.unwrap_or(standard.most);
+    Ok(WarmUp { most, least: standard.least.min(most), ..standard })
+}
+
+fn rule(matches: &ArgMatches) -> Result<StopRule, Failure> {
+    let limit = number(matches, "time-limit", 0.01, MOST_SECONDS)?;
+    let iterations = whole(matches, "iterations", 1, MOST_SAMPLES)?;
+    match (iterations, limit, Plan::STANDARD.rule) {
+        (Some(_), Some(_), _) => Err(Failure::bad(
+            "--iterations and --time-limit exclude each other: so many samples take as long as they take",
+        )),
+        (Some(n), None, _) => Ok(StopRule::Iterations(usize::try_from(n).unwrap_or(usize::MAX))),
+        (None, Some(seconds), StopRule::Certain { half_width, least, shortest, .. }) => {
+            let limit = Duration::from_secs_f64(seconds);
+            Ok(StopRule::Certain { half_width, least, shortest: shortest.min(limit), limit })
+        }
+        (None, _, rule) => Ok(rule),
+    }
+}
+
+fn isa(matches: &ArgMatches) -> Result<Option<Isa>, Failure> {
+    let Some(key) = matches.get_one::<String>("isa") else { return Ok(None) };
+    let here: Vec<&str> = Isa::available().map(|isa| isa.level().key()).collect();
+    let found = Level::of_key(key).and_then(Isa::of);
+    found.map(Some).ok_or_else(|| {
+        Failure::bad(format!("this processor has no `{key}`; it has {}", here.join(", ")))
+    })
+}
+
+/// A whole number within bounds, if it was given.
+pub(super) fn whole(
+    matches: &ArgMatches,
+    name: &str,
+    least: u64,
+    most: u64,
+) -> Result<Option<u64>, Failure> {
+    let Some(text) = matches.get_one::<String>(name) else { return Ok(None) };
+    let value = number_input::count(text).filter(|value| (least..=most).contains(value));
+    value.map(Some).ok_or_else(|| {
+        Failure::bad(format!("{name} must be a whole number from {least} to {most}; got {text}"))
+    })
+}
+
+fn number(matches: &ArgMatches, name: &str, least: f64, most: f64) -> Result<Option<f64>, Failure> {
+    let Some(text) = matches.get_one::<String>(name) else { return Ok(None) };
+    let value = number_input::real(text).filter(|value| (least..=most).contains(value));
+    value.map(Some).ok_or_else(|| {
+        Failure::bad(format!(
+            "{name} must be a number from {} to {}; got {text}",
+            typed(least),
+            typed(most)
+        ))
+    })
+}

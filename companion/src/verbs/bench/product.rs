@@ -1,0 +1,316 @@
+//! `bench gemv`, `bench gemm` and `bench sweep`: products, one shape or many.
+
+use std::collections::HashSet;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
+use kernels::backend::{Cache, GemmShape, GemvShape, Kernel};
+use kernels::cpu::threads::Cores;
+use kernels::measure::StopRule;
+use kernels::pack::Layout;
+use report::number_input;
+use serde_json::{Value, json};
+
+use super::flags::{self, Settings};
+use super::point;
+use crate::failure::Failure;
+use crate::files;
+use crate::files::Output;
+use crate::measure::products::{kernel, layout, matrices};
+use crate::output;
+
+/// Side of the matrix when nobody says.
+const SIDE: u64 = 8192;
+/// Largest side.
+const MOST: u64 = 1_000_000_000;
+
+pub(super) fn gemv() -> Command {
+    shapes(flags::add(Command::new("gemv")))
+        .about("A matrix of packed weights times a vector, per format: the work of decoding one sequence")
+        .arg(output::argument())
+        .after_help(
+            "Weights are dequantized on the way. Without --weights every layout is measured.\n\n\
+             Example:\n  ridgepoint bench gemv -n 14336 -k 4096 --weights fp16,int8,int4_g128",
+        )
+}
+
+pub(super) fn gemm() -> Command {
+    shapes(flags::add(Command::new("gemm")))
+        .mut_arg("weights", |arg| {
+            arg.help("Both operands: fp32, fp16, int8, or several; default: all")
+        })
+        .about("A product of matrices in FP32, in FP16 and in INT8: the work of reading a prompt")
+        .arg(tokens("Tokens, separated by commas; default 512"))
+        .arg(output::argument())
+        .after_help(
+            "FP16 is multiplied as FP32, and its weights take half the memory.\n\n\
+             Example:\n  ridgepoint bench gemm -m 512 -n 4096 -k 4096",
+        )
+}
+
+pub(super) fn sweep() -> Command {
+    let out = Arg::new("out").long("out").value_name("FILE").value_hint(ValueHint::FilePath);
+    shapes(flags::add(Command::new("sweep")))
+        .about("The same for every combination of lists, to a file; points that it has already are left out")
+        .mut_arg("weights", |arg| {
+            arg.help("Formats of the weights, separated by commas; default: all that have kernels")
+        })
+        .arg(tokens("Tokens, separated by commas; default 1. With 1 it is a GEMV, with more a GEMM"))
+        .arg(
+            out.value_parser(value_parser!(PathBuf))
+                .required(true)
+                .help("JSON lines, one record per point; an interrupted sweep goes on"),
+        )
+        .after_help(
+            "Example:\n  ridgepoint bench sweep -m 1,16,512 -n 4096,14336 -k 4096 --weights fp16,int8 --out here.jsonl",
+        )
+}
+
+fn tokens(help: &'static str) -> Arg {
+    let m = Arg::new("m").long("m").short('m').value_name("LIST").value_hint(ValueHint::Other);
+    m.allow_negative_numbers(true).help(help)
+}
+
+fn shapes(command: Command) -> Command {
+    let list = |name: &'static str, help: &'static str| {
+        Arg::new(name)
+            .long(name)
+            .value_name("LIST")
+            .value_hint(ValueHint::Other)
+            .allow_negative_numbers(true)
+            .help(help)
+    };
+    command.args([
+        list("n", "Outputs, separated by commas; default 8192, of gemm 4096").short('n'),
+        list("k", "Inputs, separated by commas; default 8192, of gemm 4096").short('k'),
+        list("weights", "Layouts of the weights, separated by commas; default: all"),
+        flags::cache(),
+    ])
+}
+
+pub(super) fn run_gemv(matches: &ArgMatches) -> Result<(), Failure> {
+    measure(matches, &Lists { m: vec![1], ..Lists::of(matches, 1, SIDE)? })
+}
+
+pub(super) fn run_gemm(matches: &ArgMatches) -> Result<(), Failure> {
+    let lists = Lists::of(matches, 512, 4096)?;
+    // With one token it is a product of matrices all the same.
+    let points = lists.points(matrices)?;
+    let settings = Settings::of(matches)?;
+    point::all(settings, matches, |_| points.clone())
+}
+
+fn measure(matches: &ArgMatches, lists: &Lists) -> Result<(), Failure> {
+    let settings = Settings::of(matches)?;
+    let points = lists.points(kernel)?;
+    point::all(settings, matches, |_| points.clone())
+}
+
+pub(super) fn run_sweep(matches: &ArgMatches) -> Result<(), Failure> {
+    let settings = Settings::of(matches)?;
+    let mut points = Lists::of(matches, 1, SIDE)?.points(kernel)?;
+    let path = matches.get_one::<PathBuf>("out").map_or(Path::new(""), PathBuf::as_path);
+    let (mut file, done) = open(path, &way(&settings))?;
+    let all = points.len();
+    points.retain(|(kernel, cache)| !done.contains(&name(*kernel, *cache)));
+    if points.len() < all {
+        say(&format!("{} of {all} points are in {} already", all - points.len(), path.display()));
+    }
+    point::each(settings, &points, |record| {
+        // A line is written at once, so that an interruption leaves whole lines.
+        let line = format!("{}\n", json!(record));
+        let written = file.write_all(line.as_bytes()).and_then(|()| match file.sync_data() {
+            // A device has nothing to sync.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+            synced => synced,
+        });
+        written.map_err(|error| files::unwritten(path, &error))
+    })
+}
+
+/// The lists of the flags.
+struct Lists {
+    m: Vec<u64>,
+    n: Vec<u64>,
+    k: Vec<u64>,
+    /// Without any, all that there are kernels for.
+    weights: Option<Vec<String>>,
+    cache: Cache,
+}
+
+impl Lists {
+    /// Tokens and sides where nobody says.
+    fn of(matches: &ArgMatches, tokens: u64, side: u64) -> Result<Self, Failure> {
+        let weights = matches.get_one::<String>("weights").map(|list| {
+            list.split(',').map(|word| word.trim().to_owned()).collect::<Vec<String>>()
+        });
+        for (i, name) in weights.iter().flatten().enumerate() {
+            if name.is_empty() {
+                return Err(Failure::bad("weights has nothing between two commas"));
+            }
+            if weights.iter().flatten().take(i).any(|other| other.eq_ignore_ascii_case(name)) {
+                return Err(Failure::bad(format!("weights has {name} twice")));
+            }
+        }
+        Ok(Self {
+            m: sides(matches, "m", tokens)?,
+            n: sides(matches, "n", side)?,
+            k: sides(matches, "k", side)?,
+            weights,
+            cache: flags::cache_of(matches),
+        })
+    }
+
+    /// Every combination that has a kernel. A format without one for matrices is left out where it has one for vectors, and
+    /// that is said.
+    fn points(
+        &self,
+        kernel: impl Fn(u64, u64, u64, &str) -> Result<Kernel, String>,
+    ) -> Result<Vec<(Kernel, Cache)>, Failure> {
+        let all = Layout::ALL.map(Layout::key).map(str::to_owned).to_vec();
+        let weights = self.weights.as_ref().unwrap_or(&all);
+        let mut points = Vec::new();
+        let mut without = Vec::new();
+        for (m, n, k) in self.shapes() {
+            for format in weights {
+                match kernel(m, n, k, format) {
+                    Ok(kernel) => points.push((kernel, self.cache)),
+                    Err(why) if without.contains(&why) => {}
+                    Err(why) => without.push(why),
+                }
+            }
+        }
+        let is_known = |format: &String| layout(format).is_ok();
+        match without.first() {
+            Some(why) if points.is_empty() || !weights.iter().all(is_known) => {
+                Err(Failure::bad(why.clone()))
+            }
+            _ if self.weights.is_some() => {
+                for why in &without {
+                    say(&format!("left out: {why}"));
+                }
+                Ok(points)
+            }
+            _ => Ok(points),
+        }
+    }
+
+    fn shapes(&self) -> impl Iterator<Item = (u64, u64, u64)> {
+        let sides = self.n.iter().flat_map(|n| self.k.iter().map(move |k| (*n, *k)));
+        let sides: Vec<(u64, u64)> = sides.collect();
+        self.m.iter().flat_map(move |m| sides.clone().into_iter().map(move |(n, k)| (*m, n, k)))
+    }
+}
+
+/// A word of a list, which may be empty.
+fn shown(word: &str) -> &str {
+    if word.trim().is_empty() { "nothing between two commas" } else { word }
+}
+
+/// What is not the answer; nobody may be there to read it.
+fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{}", output::one_line(line));
+}
+
+fn sides(matches: &ArgMatches, name: &str, usual: u64) -> Result<Vec<u64>, Failure> {
+    // Not every verb has each of them.
+    let Ok(Some(list)) = matches.try_get_one::<String>(name) else { return Ok(vec![usual]) };
+    let side = |word: &str| {
+        let side = number_input::count(word).filter(|side| (1..=MOST).contains(side));
+        side.ok_or_else(|| {
+            Failure::bad(format!(
+                "{name} must be a whole number from 1 to {MOST}; got {}",
+                shown(word)
+            ))
+        })
+    };
+    let sides: Vec<u64> = list.split(',').map(side).collect::<Result<_, _>>()?;
+    match sides.iter().enumerate().find(|(i, side)| sides[..*i].contains(side)) {
+        Some((_, twice)) => Err(Failure::bad(format!("{name} has {twice} twice"))),
+        None => Ok(sides),
+    }
+}
+
+/// The file and the names of the points that it has.
+fn open(path: &Path, way: &str) -> Result<(File, HashSet<String>), Failure> {
+    let refused = |why: &str| Failure::bad(format!("{}: {why}", path.display()));
+    let kind = files::output(path).map_err(|why| refused(&why))?;
+    let text = if kind == Output::File && path.exists() {
+        files::read_text(path).map_err(|why| refused(&why))?
+    } else {
+        String::new()
+    };
+    let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    if whole < text.len() && !text[whole..].starts_with('{') {
+        return Err(refused("it is not a file of a sweep; choose another name"));
+    }
+    let mut done = HashSet::new();
+    for (index, line) in text[..whole].lines().enumerate() {
+        let value = serde_json::from_str::<Value>(line).ok();
+        let name = value.as_ref().and_then(name_of_record);
+        // Points that were measured in another way would pass for answers to this question.
+        if let Some(other) = value.as_ref().and_then(way_of_record).filter(|other| other != way) {
+            return Err(refused(&format!(
+                "line {} was measured with {other}, and this asks for {way}; choose another name",
+                index + 1
+            )));
+        }
+        done.insert(name.ok_or_else(|| {
+            refused(&format!("line {} is no record of bench; choose another name", index + 1))
+        })?);
+    }
+    let file = OpenOptions::new().create(true).append(true).open(path);
+    let file = file.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => refused("there is no such folder"),
+        _ => refused(&files::said(&error)),
+    })?;
+    // Half a line is what an interruption left.
+    if kind == Output::File {
+        file.set_len(whole as u64).map_err(|error| refused(&files::said(&error)))?;
+    }
+    Ok((file, done))
+}
+
+/// What of the flags changes an answer beside the point.
+fn way(settings: &Settings) -> String {
+    let threads = settings.threads.unwrap_or_else(|| Cores::of_this_process().usual());
+    match settings.plan.rule {
+        StopRule::Iterations(n) => format!("--threads {threads} and {n} samples"),
+        StopRule::Certain { .. } => format!("--threads {threads} until the median is certain"),
+    }
+}
+
+fn way_of_record(record: &Value) -> Option<String> {
+    let threads = record["conditions"]["threads"].as_u64()?;
+    Some(match record["stop_rule"]["n"].as_u64() {
+        Some(n) => format!("--threads {threads} and {n} samples"),
+        None => format!("--threads {threads} until the median is certain"),
+    })
+}
+
+fn name(kernel: Kernel, cache: Cache) -> String {
+    let (m, n, k, weights) = match kernel {
+        Kernel::Gemv(GemvShape { layout, n, k }) => (1, n, k, layout.key()),
+        Kernel::Gemm(GemmShape { element, m, n, k }) => (m, n, k, element.key()),
+        Kernel::Read { .. }
+        | Kernel::Copy { .. }
+        | Kernel::Triad { .. }
+        | Kernel::Fma
+        | Kernel::Dot => return format!("{} {}", kernel.key(), cache.key()),
+    };
+    format!("{} {weights} {m} {n} {k} {}", kernel.key(), cache.key())
+}
+
+fn name_of_record(record: &Value) -> Option<String> {
+    let (kernel, cache) = (record["kernel"].as_str()?, record["cache"].as_str()?);
+    let shape = &record["shape"];
+    let side = |key: &str| shape[key].as_u64();
+    match (record["precision"]["weights"].as_str(), side("m"), side("n"), side("k")) {
+        (Some(weights), Some(m), Some(n), Some(k)) => {
+            Some(format!("{kernel} {weights} {m} {n} {k} {cache}"))
+        }
+        _ => Some(format!("{kernel} {cache}")),
+    }
+}

@@ -1,0 +1,145 @@
+//! `bench selftest`: what the method finds on this machine, now: equal work told apart by mistake, and work that is
+//! two percent more found.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use clap::{ArgMatches, Command};
+use kernels::cpu::clock::SystemClock;
+use kernels::cpu::isa::Isa;
+use kernels::cpu::peak;
+use kernels::cpu::threads::Pool;
+use kernels::measure::{Clock, Pair, Plan, StopRule, Stopped, WarmUp, interleave};
+use report::summary::Document;
+use report::table::{Align, Table};
+use serde_json::{Value, json};
+
+use super::flags;
+use super::point::Line;
+use crate::failure::Failure;
+use crate::output::{self, Answer, Form, Rows};
+
+/// Rounds of the work that is compared; about 100 µs.
+const ROUNDS: u64 = 50_000;
+/// Two percent more.
+const MORE: u64 = ROUNDS / 50;
+/// Comparisons of either kind unless another number is asked for.
+const TRIALS: u64 = 40;
+
+pub(super) fn command() -> Command {
+    let trials = clap::Arg::new("trials")
+        .long("trials")
+        .value_name("N")
+        .allow_negative_numbers(true)
+        .help("Comparisons of either kind; default 40");
+    Command::new("selftest")
+        .about("The method on this machine: how often equal work seems to differ, and how often 2 % more are found")
+        .arg(trials)
+        .arg(output::argument())
+        .after_help(
+            "On a quiet machine at most 5 % of equal pairs differ and at least 95 % of the slower ones are found. It is \
+             printed and is no gate: a busy machine finds less.\n\nExample:\n  ridgepoint bench selftest --trials 100",
+        )
+}
+
+pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    let trials = flags::whole(matches, "trials", 1, 10_000)?.unwrap_or(TRIALS);
+    let mut test =
+        SelfTest { clock: SystemClock::new(), pool: Pool::new(Some(1)), isa: Isa::best() };
+    let line = Line::new("self-test".into());
+    let (mut alarms, mut found, mut unsure) = (0, 0, 0);
+    for trial in 0..trials {
+        line.write(&format!("{} of {trials}", trial + 1));
+        let equal = test.compare(ROUNDS, trial)?;
+        let slower = test.compare(ROUNDS + MORE, trial + trials)?;
+        alarms += u64::from(equal.0);
+        found += u64::from(slower.0);
+        unsure += u64::from(equal.1) + u64::from(slower.1);
+    }
+    line.end();
+    answer(trials, alarms, found, unsure).print(Form::of(matches))
+}
+
+/// One thread on one core: what others do to it is part of the test.
+struct SelfTest {
+    clock: SystemClock,
+    pool: Pool,
+    isa: Isa,
+}
+
+impl SelfTest {
+    /// Whether the work with so many rounds seems to differ from the usual, and whether the time was up.
+    fn compare(&mut self, rounds: u64, seed: u64) -> Result<(bool, bool), Failure> {
+        let plan = Plan {
+            warm_up: WarmUp {
+                least: Duration::ZERO,
+                most: Duration::from_millis(200),
+                ..Plan::STANDARD.warm_up
+            },
+            window: Duration::from_micros(200),
+            rule: StopRule::Certain {
+                half_width: 0.005,
+                least: 20,
+                shortest: Duration::from_millis(50),
+                limit: Duration::from_secs(2),
+            },
+        };
+        let (isa, pool) = (self.isa, std::cell::RefCell::new(&mut self.pool));
+        let work = |rounds: u64| {
+            pool.borrow_mut().run(|_| {
+                std::hint::black_box(peak::fma(isa, std::hint::black_box(rounds)));
+            });
+            Ok::<(), ()>(())
+        };
+        let mut pair = Pair { a: &mut |_| work(ROUNDS), b: &mut |_| work(rounds), seed };
+        let clock: &dyn Clock = &self.clock;
+        let compared = interleave(clock, &plan, &mut pair, &mut |_| ControlFlow::Continue(()));
+        let compared = compared.map_err(|stopped: Stopped<()>| {
+            Failure::Failed(format!("the self-test stopped: {stopped:?}"))
+        })?;
+        let late = compared.flags.contains(&kernels::measure::Flag::TimeLimit);
+        Ok((compared.differs, late))
+    }
+}
+
+fn answer(trials: u64, alarms: u64, found: u64, unsure: u64) -> Answer {
+    let share = |count: u64| count as f64 / trials as f64;
+    let (false_alarms, detected) = (share(alarms), share(found));
+    let holds = false_alarms <= 0.05 && detected >= 0.95;
+    let mut document = Document::default();
+    document.heading("The method on this machine");
+    let mut table = Table::new(&[
+        ("what", Align::Left),
+        ("comparisons", Align::Right),
+        ("said to differ", Align::Right),
+        ("wanted", Align::Left),
+    ]);
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    table.push(vec![
+        "equal work".into(),
+        trials.to_string(),
+        percent(false_alarms),
+        "at most 5 %".into(),
+    ]);
+    table.push(vec![
+        "2 % more work".into(),
+        trials.to_string(),
+        percent(detected),
+        "at least 95 %".into(),
+    ]);
+    document.table(table);
+    document.line(if holds {
+        "Differences of 2 % can be trusted here, now."
+    } else {
+        "This machine is too restless now for differences of 2 %. Close what runs beside, and try again."
+    });
+    let value: Value = json!({
+        "schema": 1,
+        "trials": trials,
+        "false_alarm_share": false_alarms,
+        "detected_share": detected,
+        "time_limit_share": unsure as f64 / (2 * trials) as f64,
+        "holds": holds,
+    });
+    Answer { document, value, rows: Rows::One }
+}

@@ -1,0 +1,42 @@
+//! `calibrate`: a device's own measurements as a calibration file, which goes before the fitted factors wherever it is named.
+
+mod from;
+mod here;
+
+use clap::{Arg, ArgMatches, Command, ValueHint};
+
+use super::flags;
+use crate::failure::Failure;
+use crate::output;
+
+pub(super) fn command() -> Command {
+    let file = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name("FILE").value_hint(ValueHint::FilePath).help(help)
+    };
+    let hardware = Arg::new("hardware").long("hardware").value_name("KEY");
+    let hardware = hardware.help("What this machine is, so that --export-device has the datasheet beside; with --from the device, where the file has rows of several");
+    let about = Arg::new("about").long("about").value_name("TEXT").requires("from");
+    let about =
+        about.help("With --from: when, how and with what it was measured; stands in the file");
+    Command::new("calibrate")
+        .about("Measure the points that fix this device's factors, about sixty in less than three minutes; or take them from a file")
+        .args([
+            file("out", "Write the calibration here, for --calibration and for the page"),
+            file("export-device", "Write a device file with the measured ceilings, for --hardware and for the page")
+                .conflicts_with("from"),
+            file("from", "Measure nothing: own measurements as CSV, with the columns that `validate` reads"),
+            flags::known(hardware, flags::Kind::Hardware),
+            about,
+            output::argument(),
+        ])
+        .after_help(
+            "Examples:\n  ridgepoint calibrate --out here.calibration.json --export-device here.json\n  \
+             ridgepoint compare --hardware here.json --calibration here.calibration.json \\\n    \
+             -m 1 -n 14336 -k 4096 --weights fp16,int4_g128 --backend cpu\n  \
+             ridgepoint calibrate --from mine.csv --out mine.json",
+        )
+}
+
+pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    if matches.contains_id("from") { from::run(matches) } else { here::run(matches) }
+}

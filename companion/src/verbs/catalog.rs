@@ -1,0 +1,148 @@
+//! `hardware`, `models`, `formats`: the catalogs, and one row with every value and where it comes from.
+
+use std::fmt::Display;
+
+use calc_core::catalog::{self, devices, formats, models};
+use calc_core::hf_config::Unread;
+use clap::{Arg, ArgMatches, Command, ValueHint};
+use report::json::catalog as json;
+use report::request::{Files, Library, RequestError};
+use report::summary::{self, Document};
+use serde_json::Value;
+
+use super::flags::{self, Kind};
+use crate::failure::Failure;
+use crate::files;
+use crate::output;
+use crate::output::{Answer, Form, Rows};
+
+pub(super) fn hardware() -> Command {
+    list("hardware", "Devices: peaks, bandwidth, memory, power modes, each with its source", "a device file", Kind::Hardware).after_help(
+        "Examples:\n  ridgepoint hardware\n  ridgepoint hardware --filter orin\n  ridgepoint hardware b10\n  \
+         ridgepoint hardware my_chip.json -o json",
+    )
+}
+
+pub(super) fn models() -> Command {
+    list(
+        "models",
+        "Models: geometry and parameters, each with its source",
+        "a config.json",
+        Kind::Model,
+    )
+    .after_help(
+        "Examples:\n  ridgepoint models --filter qwen3\n  ridgepoint models llama-3.1-8b\n  \
+         ridgepoint models path/to/config.json -o json",
+    )
+}
+
+pub(super) fn formats() -> Command {
+    list("formats", "Formats: bits per element, layout, where they compute, known loss", "", Kind::Format)
+        .after_help("Examples:\n  ridgepoint formats\n  ridgepoint formats int4_g128\n  ridgepoint formats --filter gguf -o csv")
+}
+
+fn list(name: &'static str, about: &'static str, file: &str, kind: Kind) -> Command {
+    let or_file = if file.is_empty() { String::new() } else { format!(", or {file}") };
+    let key = flags::known(Arg::new("key").value_name("KEY"), kind);
+    let filter = Arg::new("filter").long("filter").value_name("TEXT").conflicts_with("key");
+    Command::new(name)
+        .about(about)
+        .arg(key.help(format!("Show this one in full: a key{or_file}")))
+        .arg(
+            filter
+                .value_hint(ValueHint::Other)
+                .help("List only what has this text in its key or name"),
+        )
+        .arg(output::argument())
+}
+
+/// The catalogs by name, whole or one row of them, as `-o json` prints them.
+///
+/// # Errors
+/// Unknown keys.
+pub(super) fn json(name: &str, key: Option<&str>) -> Result<Value, RequestError> {
+    let library = Library::CATALOGS;
+    Ok(match (name, key) {
+        ("hardware", Some(key)) => json::device(&*library.device(key)?),
+        ("hardware", None) => devices::all().map(json::device).collect(),
+        ("models", Some(key)) => json::model(catalog::model(key)?),
+        ("models", None) => models::all().map(json::model).collect(),
+        (_, Some(key)) => json::format(catalog::format(key)?),
+        (_, None) => formats::FORMATS.iter().copied().map(json::format).collect(),
+    })
+}
+
+pub(super) fn run_hardware(matches: &ArgMatches) -> Result<(), Failure> {
+    if let Some(key) = matches.get_one::<String>("key") {
+        let files = Files::new(&files::read);
+        let device = Library::with_files(&files).device(key)?;
+        return one(matches, summary::device(&device), json::device(&device));
+    }
+    let wanted = Filter::of(matches);
+    let found = || {
+        devices::all()
+            .filter(|device| wanted.admits(&[&device.key, &device.name, &device.aliases.join(" ")]))
+    };
+    all(matches, summary::devices(found()), found().map(json::device).collect())
+}
+
+pub(super) fn run_models(matches: &ArgMatches) -> Result<(), Failure> {
+    if let Some(key) = matches.get_one::<String>("key") {
+        let files = Files::new(&files::read);
+        let model = Library::with_files(&files).model(key, Unread::Refuse)?;
+        let (document, value) = match models::all().find(|row| row.key == model.key) {
+            Some(row) => (summary::model(row), json::model(row)),
+            None => (summary::named_model(&model), json::named_model(&model)),
+        };
+        return one(matches, document, value);
+    }
+    let wanted = Filter::of(matches);
+    let found = || {
+        models::all().filter(|model| {
+            wanted.admits(&[model.key, model.name, model.hf_id, &model.other_names.join(" ")])
+        })
+    };
+    all(matches, summary::models(found()), found().map(json::model).collect())
+}
+
+pub(super) fn run_formats(matches: &ArgMatches) -> Result<(), Failure> {
+    if let Some(key) = matches.get_one::<String>("key") {
+        let format = catalog::format(key)?;
+        return one(matches, summary::format(format), json::format(format));
+    }
+    let wanted = Filter::of(matches);
+    let found = || {
+        formats::FORMATS.iter().copied().filter(|format| wanted.admits(&[format.key, format.name]))
+    };
+    all(matches, summary::formats(found()), found().map(json::format).collect())
+}
+
+fn one(matches: &ArgMatches, document: Document, value: Value) -> Result<(), Failure> {
+    Answer { document, value, rows: Rows::One }.print(Form::of(matches))
+}
+
+fn all(matches: &ArgMatches, document: Document, rows: Vec<Value>) -> Result<(), Failure> {
+    if let (true, Some(text)) = (rows.is_empty(), matches.get_one::<String>("filter")) {
+        return Err(nothing_has(text));
+    }
+    Answer { document, value: Value::Array(rows), rows: Rows::List }.print(Form::of(matches))
+}
+
+fn nothing_has(text: &impl Display) -> Failure {
+    Failure::bad(format!("nothing has `{text}` in its key or name; leave --filter out to see all"))
+}
+
+/// A text that keys or names must have, whatever its case.
+struct Filter(String);
+
+impl Filter {
+    fn of(matches: &ArgMatches) -> Self {
+        Self(
+            matches.get_one::<String>("filter").map(|text| text.to_lowercase()).unwrap_or_default(),
+        )
+    }
+
+    fn admits(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| name.to_lowercase().contains(&self.0))
+    }
+}

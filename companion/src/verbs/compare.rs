@@ -1,0 +1,183 @@
+//! `compare`: theory against measurements of a file or of this machine, precision by precision.
+
+mod csv;
+mod here;
+mod measured;
+
+use std::path::Path;
+
+use calc_core::analysis::Operator;
+use calc_core::cost::gemm::GemmShape;
+use clap::{Arg, ArgMatches, Command, ValueHint};
+use report::json::compare::{CompareJson, Point};
+use report::request::{AnalyzeInputs, Fields, Files, Library, RequestError};
+use report::summary;
+use serde_json::{Map, Value, json};
+
+use super::flags;
+use crate::failure::Failure;
+use crate::files;
+use crate::output;
+use crate::output::{Answer, Form, Rows};
+use measured::Measured;
+
+pub(super) fn command() -> Command {
+    let measured = Arg::new("measured")
+        .long("measured")
+        .value_name("FILE")
+        .value_hint(ValueHint::FilePath)
+        .help(
+            "Measurements: records of `bench` as JSON or JSON lines, or CSV with the head \
+         weights[,activations],time_s|time_ms|time_us[,m,n,k]",
+        );
+    let backend = Arg::new("backend")
+        .long("backend")
+        .value_name("NAME")
+        .help("Measure here instead: auto or cpu, in the formats of --weights; with -m above 1 fp32, fp16, int8");
+    let command = Command::new("compare")
+        .about("Theory against measurement: error, bound, distance from the ridge and speedups per precision")
+        .after_help(
+            "Without --weights the rows of the file choose the precisions, without -m -n -k the shape.\n\n\
+             Examples:\n  ridgepoint compare --hardware t4 -m 1 -n 4096 -k 4096 --weights fp16,int4_g128 --measured t4.csv\n  \
+             ridgepoint compare --hardware here.json -m 1 -n 8192 -k 8192 --weights fp16,int4_g128 --backend cpu",
+        );
+    flags::add(command, flags::EXPECTED_PRODUCT)
+        .mut_arg("weights", |arg| arg.help("Formats of the weights, separated by commas"))
+        .args([measured, backend, output::argument()])
+}
+
+pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    let fields = flags::fields(matches, flags::EXPECTED_PRODUCT);
+    let name = |key: &str| matches.get_one::<String>(key).map(String::as_str);
+    let (file, rows) = match (name("measured"), name("backend")) {
+        (Some(file), None) => (file, from_file(file)?),
+        (None, Some(backend)) => ("this machine", here::measure(backend, &fields)?),
+        (Some(_), Some(_)) => {
+            return Err(Failure::bad(
+                "--measured and --backend exclude each other: measurements come from a file or are taken now",
+            ));
+        }
+        (None, None) => {
+            return Err(Failure::bad(
+                "measured is missing: name a file of measurements with --measured, or measure here with --backend cpu",
+            ));
+        }
+    };
+    let request = Request { file, rows: &rows, fields };
+    let points = request.points()?;
+    answer(&points).print(Form::of(matches))
+}
+
+fn from_file(file: &str) -> Result<Vec<Measured>, Failure> {
+    let text = files::read_text(Path::new(file));
+    let text = text.map_err(|reason| RequestError::Unreadable { path: file.into(), reason })?;
+    measured::parse(&text).map_err(|reason| Failure::bad(format!("{file}: {reason}")))
+}
+
+fn answer(points: &[Point]) -> Answer {
+    let compared = CompareJson::new(points);
+    let document = summary::compare(&title(points), &compared);
+    Answer { document, value: json!(compared), rows: Rows::At("/rows") }
+}
+
+fn title(points: &[Point]) -> String {
+    let Some(inputs) = points.first().map(|point| &point.inputs) else {
+        return "Nothing to compare".into();
+    };
+    let mode = inputs.power_mode.as_ref().map_or(String::new(), |mode| format!(" in mode {mode}"));
+    let shape = match inputs.operator {
+        Operator::Gemm(GemmShape { m, n, k }) => format!("GEMM {m} × {n} × {k}"),
+        _ => unreachable!("without --op the operator is a product"),
+    };
+    format!("{shape} on {}{mode}: theory against measurement", inputs.device.name)
+}
+
+/// What is compared with what.
+struct Request<'a> {
+    file: &'a str,
+    rows: &'a [Measured],
+    fields: Map<String, Value>,
+}
+
+impl Request<'_> {
+    fn points(mut self) -> Result<Vec<Point>, Failure> {
+        self.take_shape_from_file()?;
+        let weights: Vec<String> = match self.fields.get("weights").and_then(Value::as_str) {
+            Some(list) => list.split(',').map(|key| key.trim().to_owned()).collect(),
+            None => self
+                .rows
+                .iter()
+                .filter(|row| self.is_about(row))
+                .map(|row| row.weights.clone())
+                .collect(),
+        };
+        if weights.is_empty() {
+            return Err(Failure::bad(format!(
+                "{}: no row is about this shape and these activations",
+                self.file
+            )));
+        }
+        let read = Files::new(&files::read);
+        weights.iter().map(|key| self.point(key, &Library::with_files(&read))).collect()
+    }
+
+    /// The shape of the first row that has one stands for what the flags leave open.
+    fn take_shape_from_file(&mut self) -> Result<(), Failure> {
+        let Some((m, n, k)) = self.rows.iter().find_map(|row| row.shape) else { return Ok(()) };
+        if ["m", "n", "k"].iter().any(|key| self.fields.contains_key(*key)) {
+            return Ok(());
+        }
+        if self.rows.iter().any(|row| row.shape.is_some_and(|shape| shape != (m, n, k))) {
+            return Err(Failure::bad(format!(
+                "{} has several shapes; choose one with -m -n -k",
+                self.file
+            )));
+        }
+        for (key, value) in [("m", m), ("n", n), ("k", k)] {
+            self.fields.insert(key.into(), json!(value));
+        }
+        Ok(())
+    }
+
+    fn point(&self, weights: &str, library: &Library<'_>) -> Result<Point, Failure> {
+        let mut fields = self.fields.clone();
+        fields.insert("weights".into(), json!(weights));
+        let asked = AnalyzeInputs::parse(Fields::new(fields.clone()), library)?;
+        let key = asked.precision.weights.key;
+        let mut found = self.rows.iter().filter(|row| row.is_of(key) && self.is_about(row));
+        let row = match (found.next(), found.next()) {
+            (Some(row), None) => row,
+            (None, _) => {
+                return Err(Failure::bad(format!(
+                    "{} has no row for {key} that fits this request",
+                    self.file
+                )));
+            }
+            (Some(_), Some(_)) => {
+                return Err(Failure::bad(format!(
+                    "{} has more than one row for {key}; keep one of them",
+                    self.file
+                )));
+            }
+        };
+        if let Some(activations) = &row.activations {
+            fields.insert("activations".into(), json!(activations));
+        }
+        let inputs = AnalyzeInputs::parse(Fields::new(fields), library)?;
+        let answer = inputs.analyze()?;
+        Ok(Point { inputs, answer, measured: row.time })
+    }
+
+    /// Of the shape and activations asked for, where both sides say which.
+    fn is_about(&self, row: &Measured) -> bool {
+        let asked = |key: &str| {
+            self.fields
+                .get(key)
+                .map(|value| value.as_str().map_or(value.to_string(), str::to_owned))
+        };
+        let same = |key: &str, has: u64| asked(key).is_none_or(|asked| asked == has.to_string());
+        let shape = row.shape.is_none_or(|(m, n, k)| same("m", m) && same("n", n) && same("k", k));
+        let activations = asked("activations").zip(row.activations.as_deref());
+        shape && activations.is_none_or(|(asked, has)| measured::same_format(&asked, has))
+    }
+}

@@ -1,0 +1,61 @@
+//! Measurements that are taken now, on this machine.
+
+use calc_core::analysis::Operator;
+use calc_core::units::Seconds;
+use report::request::{AnalyzeInputs, Fields, Files, Library};
+use serde_json::{Map, Value, json};
+
+use super::measured::{Measured, same_format};
+use crate::failure::Failure;
+use crate::files;
+use crate::measure::products;
+use crate::verbs::bench;
+
+/// Measures what the flags of `compare` ask for.
+pub(super) fn measure(
+    backend: &str,
+    fields: &Map<String, Value>,
+) -> Result<Vec<Measured>, Failure> {
+    bench::check_backend(backend)?;
+    let list = fields.get("weights").and_then(Value::as_str);
+    let list = list.ok_or_else(|| {
+        Failure::bad(
+            "weights is missing: name the formats to measure, such as --weights fp16,int4_g128",
+        )
+    })?;
+    let read = Files::new(&files::read);
+    let library = Library::with_files(&read);
+    let mut wanted = Vec::new();
+    for key in list.split(',').map(str::trim) {
+        let mut request = fields.clone();
+        request.insert("weights".into(), json!(key));
+        let inputs = AnalyzeInputs::parse(Fields::new(request), &library)?;
+        // What theory refuses need not be measured first.
+        inputs.analyze()?;
+        let Operator::Gemm(shape) = inputs.operator else {
+            unreachable!("without --op the operator is a product")
+        };
+        let weights = inputs.precision.weights.key;
+        let kernel = products::kernel(shape.m, shape.n, shape.k, weights).map_err(Failure::bad)?;
+        let input = products::input(kernel);
+        let asked = fields.get("activations").and_then(Value::as_str);
+        if let Some(asked) = asked.filter(|asked| !same_format(asked, input)) {
+            return Err(Failure::bad(format!(
+                "the kernel for {weights} reads its input in {input}, not in {asked}; leave --activations out"
+            )));
+        }
+        if wanted.iter().any(|(_, known, _)| *known == weights) {
+            return Err(Failure::bad(format!("weights has {weights} twice")));
+        }
+        wanted.push((shape, weights, kernel));
+    }
+    let points: Vec<_> = wanted.iter().map(|(_, _, kernel)| *kernel).collect();
+    let records = bench::products(&points)?;
+    let rows = records.into_iter().zip(wanted).map(|(record, (shape, weights, _))| Measured {
+        weights: weights.into(),
+        activations: record.precision.map(|precision| precision.activations),
+        time: Seconds::new(record.time_s.median),
+        shape: Some((shape.m, shape.n, shape.k)),
+    });
+    Ok(rows.collect())
+}

@@ -1,0 +1,48 @@
+//! `recommend`: which scheme to use, why, and what would flip it.
+
+use calc_core::recommend::{devices, memory_steps};
+use clap::{ArgMatches, Command};
+use report::json::recommend as json;
+use report::request::{Fields, Library, RecommendInputs, RequestError};
+use report::summary;
+
+use super::{flags, requests};
+use crate::failure::Failure;
+use crate::output::{Answer, Rows};
+
+pub(super) fn command() -> Command {
+    let command = Command::new("recommend")
+        .about("Which quantization to use: schemes ranked or dropped with reasons, and what would flip the order")
+        .after_help(
+            "Examples:\n  ridgepoint recommend --hardware jetson_orin_nano_8gb_super --model llama-3.1-8b \\\n    \
+             --batch 1 --prompt 512 --context 4096\n  \
+             ridgepoint recommend --hardware h100 -m 2048 -n 4096 -k 4096 --phase prefill --objective energy\n  \
+             ridgepoint recommend --hardware any --model qwen3-8b --batch 1 --prompt 512 --max-tpot-ms 50\n\n\
+             With --hardware any the answer lists the devices of the catalog that meet the bounds, the smallest first.",
+        );
+    requests::with_lines(flags::add(command, flags::RECOMMEND))
+}
+
+pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    let line = |fields: Fields, library: &Library<'_>| {
+        answer(fields, library).map(|answer| answer.value.to_string().into_bytes())
+    };
+    requests::run_with(flags::RECOMMEND, matches, answer, line)
+}
+
+/// A recommendation, or the devices for a goal.
+pub(super) fn answer(fields: Fields, library: &Library<'_>) -> Result<Answer, RequestError> {
+    let inputs = RecommendInputs::parse(fields, library)?;
+    let request = inputs.request()?;
+    if inputs.any_device {
+        let found = devices(&request);
+        let value = json::devices(&inputs, &found);
+        let rows = Rows::At("/devices");
+        return Ok(Answer { document: summary::device_choices(&inputs, &found), value, rows });
+    }
+    let answer = inputs.recommend()?;
+    let steps = memory_steps(&request)?;
+    let document = summary::recommendation(&inputs, &request, &answer, &steps);
+    let value = json::recommendation(&inputs, &request, &answer)?;
+    Ok(Answer { document, value, rows: Rows::At("/ranked") })
+}

@@ -1,0 +1,145 @@
+//! One point of a sweep as a row: its fields, then the figures that matter, or why there are none.
+
+use report::request::{AnalyzeInputs, EstimateInputs, Fields, Library, RequestError};
+use serde_json::{Map, Value, json};
+
+use super::figures::{self, ANALYZE, ESTIMATE, Figure};
+use super::grid::Grid;
+use crate::output::Form;
+use crate::output::sheet::{Head, cell};
+use crate::verbs::flags::{Flag, Kind};
+use crate::verbs::requests::Verb;
+
+/// A point with its answer.
+pub(super) struct Row<'a> {
+    /// Where it belongs.
+    pub(super) grid: &'a Grid,
+    /// Its number.
+    pub(super) point: u64,
+    /// What was asked.
+    pub(super) fields: &'a Map<String, Value>,
+    /// What the model says.
+    pub(super) result: Result<Vec<Figure>, RequestError>,
+}
+
+/// Width of a figure in a table; the widest is `2.23 × 10⁻³⁰⁸ s`.
+const FIGURE_WIDTH: usize = 12;
+
+/// The figures of a point.
+pub(super) fn answer(
+    verb: Verb,
+    fields: Fields,
+    library: &Library<'_>,
+) -> Result<Vec<Figure>, RequestError> {
+    Ok(match verb {
+        Verb::Analyze => figures::of(&ANALYZE, &AnalyzeInputs::parse(fields, library)?.analyze()?),
+        Verb::Estimate => {
+            figures::of(&ESTIMATE, &EstimateInputs::parse(fields, library)?.estimate()?)
+        }
+    })
+}
+
+fn figure_keys(verb: Verb) -> Vec<(&'static str, bool)> {
+    match verb {
+        Verb::Analyze => figures::keys(&ANALYZE),
+        Verb::Estimate => figures::keys(&ESTIMATE),
+    }
+}
+
+/// People see what changes; what is the same in all rows stands above them.
+fn inputs(grid: &Grid, form: Form) -> impl Iterator<Item = &'static Flag> + '_ {
+    let changes = move |len: u64| !for_people(form) || len > 1;
+    grid.axes().iter().filter(move |(_, axis)| changes(axis.len())).map(|(flag, _)| *flag)
+}
+
+fn for_people(form: Form) -> bool {
+    matches!(form, Form::Table | Form::Md)
+}
+
+/// What is the same in all rows.
+pub(super) fn title(grid: &Grid) -> String {
+    let fixed = grid.axes().iter().filter(|(_, axis)| axis.len() == 1);
+    fixed
+        .map(|(flag, axis)| format!("{} {}", flag.key, axis.value(0)))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// The columns of a table or CSV.
+pub(super) fn heads(grid: &Grid, form: Form) -> Vec<Head> {
+    let widest = |key: &str| {
+        let (_, axis) = grid.axes().iter().find(|(flag, _)| flag.key == key)?;
+        axis.samples().map(|value| value.chars().count()).max()
+    };
+    let head = |name: &str, width: usize, right: bool| Head {
+        name: name.into(),
+        width: width.max(name.len()),
+        right,
+    };
+    let mut heads = if for_people(form) { Vec::new() } else { vec![head("point", 0, true)] };
+    for flag in inputs(grid, form) {
+        heads.push(head(flag.key, widest(flag.key).unwrap_or(0), flag.kind == Kind::Number));
+    }
+    for (key, shown) in figure_keys(grid.verb()) {
+        if shown || !for_people(form) {
+            heads.push(head(key, FIGURE_WIDTH, true));
+        }
+    }
+    heads.push(head("error", 0, false));
+    heads
+}
+
+impl Row<'_> {
+    /// The row as a line of JSON, with what `merge` needs to put it in its place.
+    pub(super) fn json(&self) -> Vec<u8> {
+        let mut line = Map::new();
+        line.insert("sweep".into(), json!(self.grid.id()));
+        line.insert("point".into(), json!(self.point));
+        line.insert("points".into(), json!(self.grid.points()));
+        for (flag, _) in self.grid.axes() {
+            line.insert(flag.key.into(), typed(flag, &self.fields[flag.key]));
+        }
+        match &self.result {
+            Ok(figures) => {
+                let keys = figure_keys(self.grid.verb());
+                line.extend(
+                    keys.iter()
+                        .zip(figures)
+                        .map(|((key, _), figure)| ((*key).into(), figure.json())),
+                );
+            }
+            Err(error) => {
+                line.insert("error".into(), json!(error.to_string()));
+            }
+        }
+        Value::Object(line).to_string().into_bytes()
+    }
+
+    /// The row as cells below the heads.
+    pub(super) fn cells(&self, form: Form) -> Vec<String> {
+        let mut cells = if for_people(form) { Vec::new() } else { vec![self.point.to_string()] };
+        cells.extend(inputs(self.grid, form).map(|flag| cell(&self.fields[flag.key])));
+        let keys = figure_keys(self.grid.verb());
+        let shown = keys.iter().enumerate().filter(|(_, (_, shown))| *shown || !for_people(form));
+        cells.extend(shown.map(|(i, _)| match &self.result {
+            Ok(figures) if for_people(form) => figures[i].text(),
+            Ok(figures) => cell(&figures[i].json()),
+            Err(_) => String::new(),
+        }));
+        cells.push(self.result.as_ref().err().map(ToString::to_string).unwrap_or_default());
+        cells
+    }
+}
+
+/// A number as a number, where it is one.
+fn typed(flag: &Flag, value: &Value) -> Value {
+    match (flag.kind, value) {
+        (Kind::Number, Value::String(text)) => {
+            let whole = text.parse::<u64>().map(|number| json!(number));
+            whole
+                .or_else(|_| text.parse::<f64>().map(|number| json!(number)))
+                .unwrap_or_else(|_| value.clone())
+        }
+        _ => value.clone(),
+    }
+}
