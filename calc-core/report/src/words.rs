@@ -12,7 +12,9 @@ mod notes;
 pub use basis::factors_source;
 pub use bench::{bench_flag, two_runs};
 pub use errors::{core_error, nearest_text};
-pub use notes::{analyze_notes, context_note, estimate_notes, import_notes, request_notes};
+pub use notes::{
+    analyze_notes, context_note, estimate_notes, import_notes, request_notes, split_notes,
+};
 
 use calc_core::compare::Fit;
 use calc_core::roofline::Bound;
