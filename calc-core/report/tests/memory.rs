@@ -188,6 +188,7 @@ fn what_does_not_fit_promises_no_speed() {
     let judged = report::words::check::sentence(&claim.check().expect("a judgment"));
     assert!(judged.starts_with("Does not fit: "), "{judged}");
     let answer = recommend(&with(&request, &[("memory_limit_gb", json!(2))]));
+    assert!(answer["notes"].to_string().contains("16 bits do not fit, "), "{}", answer["notes"]);
     let dropped = answer["dropped"].to_string();
     assert!(dropped.contains("short of"), "{dropped}");
 }
@@ -226,6 +227,8 @@ fn a_group_takes_the_memory_and_the_energy_of_all_its_devices() {
     assert!(each > 140.0 && each < 700.0 && (watt / each - 4.0).abs() < 1e-12);
     let joule = number(&energy["joule_per_token"]);
     assert!((joule / (watt * number(&answer["tpot_s"])) - 1.0).abs() < 1e-12);
+    let advised = recommend(&request)["notes"].to_string();
+    assert!(advised.contains("memory are per device, 4 devices"), "{advised}");
     let row = &recommend(&with(&request, &[("memory_limit_gb", json!(80))]))["ranked"][0];
     let single = estimate(&with(&request, &[("weights", row["scheme"]["weights"].clone())]));
     assert!(number(&row["joule_per_token"]) > 0.5 * number(&single["energy"]["joule_per_token"]));

@@ -51,11 +51,7 @@ static FLAGS: &[Flag] = &[
         "Device: a key or alias of `ridgepoint hardware`, or a device file",
     ),
     flag("power_mode", Kind::Word, "Power mode of the device; without it the device's own peaks"),
-    flag(
-        "memory_gb",
-        Kind::Number,
-        "Installed memory in GB as it is sold (2^30 bytes), in place of the catalog's",
-    ),
+    flag("memory_gb", Kind::Number, "Installed memory in GB as sold (2^30 bytes)"),
     flag(
         "model",
         Kind::Model,
@@ -329,10 +325,8 @@ pub(super) fn fields(matches: &ArgMatches, keys: &[&str]) -> Map<String, Value> 
 impl Flag {
     fn argument(&self) -> Arg {
         let arg = Arg::new(self.key).long(self.key.replace('_', "-")).help(self.help);
-        let arg = match self.key {
-            "m" => arg.short('m'),
-            "n" => arg.short('n'),
-            "k" => arg.short('k'),
+        let arg = match *self.key.as_bytes() {
+            [letter] => arg.short(char::from(letter)),
             _ => arg,
         };
         match self.kind {

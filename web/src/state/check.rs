@@ -196,7 +196,11 @@ mod tests {
         let kernel = claimed(View::Kernel, &[(TIME, "60"), (AMOUNT, "x")]);
         assert!(sentence_of(&kernel).starts_with("Above the roof: 1.45 times"));
         let model = claimed(View::Model, &[(AMOUNT, "1"), (TIME, "x")]);
-        assert!(sentence_of(&model).starts_with("Possible: "));
+        let sentence = sentence_of(&model);
+        assert!(
+            sentence.starts_with("Does not fit: ") && sentence.contains(" Possible: "),
+            "{sentence}"
+        );
         assert_eq!(judge(&claimed(View::Model, &[(TIME, "60")])), Some(Judged::Nothing));
     }
 

@@ -1,6 +1,7 @@
 //! The answers of `recommend` and `schedule`.
 
 use calc_core::error::Error;
+use calc_core::footprint::Verdict;
 use calc_core::precision::Precision;
 use calc_core::quality::QualityLoss;
 use calc_core::recommend::{
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 use super::{ExpectedJson, HardwareJson, SCHEMA};
 use crate::request::{RecommendInputs, RequestError, ScheduleInputs, Subject};
 use crate::words::apply::{self, Deployment};
-use crate::words::{advice, context_note, memory, usual_values};
+use crate::words::{advice, context_note, memory, split_notes, usual_values};
 
 /// The answer to a request, or its refusal, as indented JSON with a line break at the end.
 pub fn pretty(inputs: &RecommendInputs) -> String {
@@ -214,7 +215,13 @@ pub fn usual_notes(inputs: &RecommendInputs) -> Vec<String> {
 pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
     let mut notes = usual_notes(inputs);
     notes.extend(memory::unknown(&inputs.device, answer.baseline.usable));
-    notes.extend(subject_note(&inputs.subject));
+    notes.extend(subject_notes(&inputs.subject));
+    if let Verdict::DoesNotFit { missing } = answer.baseline.verdict() {
+        let short = memory::shortage(missing, answer.baseline.usable.bytes);
+        notes.push(format!(
+            "16 bits do not fit, {short}: speedups are against a device with enough memory"
+        ));
+    }
     if answer.ranked.is_empty() {
         notes.push("no scheme meets all bounds; every one is listed with its reason".to_owned());
     }
@@ -277,16 +284,18 @@ pub fn schedule_notes(inputs: &ScheduleInputs, answer: &Schedule) -> Vec<String>
         best.and_then(|slot| memory::unknown(&inputs.recommend.device, slot.outcome.usable));
     let modes = answer.unknown_modes.iter();
     let modes = modes.map(|mode| format!("the clocks of mode {mode} are unknown: it is left out"));
-    let context = subject_note(&inputs.recommend.subject);
+    let subject = subject_notes(&inputs.recommend.subject);
     let usual = usual_notes(&inputs.recommend).into_iter();
-    usual.chain(unknown).chain(context).chain(modes).collect()
+    usual.chain(unknown).chain(subject).chain(modes).collect()
 }
 
-/// A context that the model is not made for.
-fn subject_note(subject: &Subject) -> Option<String> {
+/// A context that the model is not made for, and which numbers are those of one device of a group.
+fn subject_notes(subject: &Subject) -> Vec<String> {
     match subject {
-        Subject::Shape { .. } => None,
-        Subject::Model(inputs) => context_note(inputs),
+        Subject::Shape { .. } => Vec::new(),
+        Subject::Model(inputs) => {
+            context_note(inputs).into_iter().chain(split_notes(&inputs.workload.parallel)).collect()
+        }
     }
 }
 

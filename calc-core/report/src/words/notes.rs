@@ -107,7 +107,7 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     }
     notes.extend(super::memory::unknown(&inputs.device, answer.memory.usable));
     notes.extend(context_note(inputs));
-    notes.extend(split(&inputs.workload.parallel));
+    notes.extend(split_notes(&inputs.workload.parallel));
     if answer.link_unknown {
         notes.push(
             "nobody has published this device's link: what crosses it is unknown, and so are all expected times"
@@ -127,7 +127,7 @@ pub fn context_note(inputs: &EstimateInputs) -> Option<String> {
 }
 
 /// Which numbers are those of one device of a group, and which those of all.
-fn split(parallel: &Parallel) -> Vec<String> {
+pub fn split_notes(parallel: &Parallel) -> Vec<String> {
     let (devices, sharing) = (parallel.devices(), parallel.tensor * parallel.expert);
     let mut notes = Vec::new();
     if sharing > 1 {
