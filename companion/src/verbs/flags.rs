@@ -33,9 +33,7 @@ pub(super) enum Kind {
 pub(super) struct Flag {
     /// The key in JSON, and the name of the flag but for underscores.
     pub(super) key: &'static str,
-    /// What it takes.
     pub(super) kind: Kind,
-    /// What it means.
     pub(super) help: &'static str,
 }
 
@@ -57,11 +55,7 @@ static FLAGS: &[Flag] = &[
         Kind::Model,
         "Model: a key of `ridgepoint models`, a Hugging Face id of it, or a config.json",
     ),
-    flag(
-        "model_upper_bound",
-        Kind::Switch,
-        "Model files: keys that look like geometry and are not understood count as the largest that they may mean",
-    ),
+    flag("model_upper_bound", Kind::Switch, "Model files: unread geometry as its upper bound"),
     flag(
         "op",
         Kind::Word,
