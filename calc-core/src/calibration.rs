@@ -14,7 +14,7 @@ use crate::provenance::Provenance;
 use crate::text::{List, Text};
 use crate::units::Seconds;
 
-pub use engine::{Engine, usual_engine};
+pub use engine::{Chunk, Engine, usual_engine};
 pub use own::{FactorRow, Tokens};
 
 use coefficients::Coefficients;
@@ -58,6 +58,17 @@ impl Factors {
         high: 1.0,
         provenance: Provenance::Derived,
     };
+
+    /// The factors with no share above 1: whatever a fit, a device's own number or a measurement says, nobody is expected to be
+    /// faster than the roof.
+    #[must_use]
+    pub const fn under_the_roof(self) -> Self {
+        Self {
+            eta_memory: self.eta_memory.min(1.0),
+            eta_compute: self.eta_compute.min(1.0),
+            ..self
+        }
+    }
 }
 
 /// By how much a device reaches more than its class.
@@ -191,7 +202,7 @@ impl Tuned<'_> {
         let Interval { low, high } = self.interval(kernel.setting);
         let provenance = self.provenance();
         let model = Factors { low, high, provenance, ..self.machine.factors(kernel) };
-        own::over(self, op, kernel, model).unwrap_or(model)
+        own::over(self, op, kernel, model).unwrap_or(model).under_the_roof()
     }
 
     /// Least time between kernels that the host cannot launch faster.

@@ -32,7 +32,7 @@ impl Expected {
     /// ```text
     /// t = max(t_mem / eta_mem, t_comp / eta_comp) + t_floor        t_floor only where bytes move
     /// ```
-    /// Its fast end is never faster than the roof, unless the roof itself is slower than what was measured.
+    /// Shares count up to 1, so neither the time nor its fast end is faster than the roof, and sums of such times are not either.
     ///
     /// ```
     /// use calc_core::{calibration::Factors, expected::Expected, roofline::KernelTime, units::Seconds};
@@ -41,6 +41,7 @@ impl Expected {
     /// assert!((expected.time.get() - 103e-6).abs() < 1e-12); // 80 / 0.8 + 3
     /// ```
     pub fn of(time: KernelTime, factors: &Factors) -> Self {
+        let factors = &factors.under_the_roof();
         let floor = if time.memory > Seconds::ZERO { factors.floor } else { Seconds::ZERO };
         let slowest = (time.memory / factors.eta_memory).max(time.compute / factors.eta_compute);
         let t = slowest + floor;

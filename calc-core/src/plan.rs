@@ -1,8 +1,10 @@
 //! What does not change from step to step of a model on a device, and the sums over the operators of a step.
 //! A sweep prepares a [`Plan`] once and asks it for steps; a step allocates nothing.
 
+mod first_token;
 mod totals;
 
+pub use first_token::Chunks;
 pub use totals::{Span, StepTotals};
 
 use alloc::vec::Vec;
@@ -14,13 +16,13 @@ use crate::error::{Error, real_in_range};
 use crate::estimate::{EstimateRequest, PhaseEstimate, WeightSize};
 use crate::expected::Expected;
 use crate::footprint::{MemoryFootprint, footprint, kv_cache_bytes, stage_share, weight_bytes};
-use crate::lowering::{Lowering, OpInstances, Phase, Step};
+use crate::lowering::{Lowering, OpInstances, Step};
 use crate::model_arch::ModelArch;
 use crate::op::{OpKind, Path};
 use crate::parallel::{Parallel, link_time};
 use crate::precision::Precision;
 use crate::roofline::{ComputePath, KernelTime, Roofline, Roofs};
-use crate::units::{Bytes, Seconds};
+use crate::units::{Bytes, Flops, FlopsPerSec, Seconds};
 use crate::workload::Workload;
 
 use totals::OpTimes;
@@ -38,7 +40,7 @@ pub struct Paths {
     pub carrier: ComputePath,
 }
 
-/// Operators of one name, summed over their instances.
+/// Operators of one name, summed over their instances; or what a step takes outside its kernels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OpRow {
     /// Name.
@@ -152,11 +154,9 @@ impl<'a> Plan<'a> {
         });
     }
 
-    /// What a step costs outside its kernels.
+    /// Adds the time of a step outside its kernels.
     fn add_overhead(&self, totals: &mut StepTotals, setting: Setting) {
-        let overhead = self.overhead(setting);
-        totals.expected = totals.expected.then(overhead);
-        totals.floors += overhead.time;
+        *totals = totals.then(&StepTotals::outside_kernels(self.overhead(setting)));
     }
 
     fn overhead(&self, setting: Setting) -> Expected {
@@ -174,7 +174,8 @@ impl<'a> Plan<'a> {
     /// Memory of one device of the group.
     pub fn footprint(&self) -> MemoryFootprint {
         let EstimateRequest { device, workload, .. } = &self.request;
-        footprint(device, self.model(), &self.precision, workload, self.weight_scale)
+        let prefill = self.largest_step(workload);
+        footprint(device, self.model(), &self.precision, workload, (prefill, self.weight_scale))
     }
 
     /// KV cache of one device at a context, or at the end of the generation where that is longer.
@@ -226,42 +227,43 @@ impl<'a> Plan<'a> {
                 operators.push(row);
             }
         });
-        self.add_overhead(&mut totals, setting);
-        totals.expected = totals.expected.then(self.link_expected(step));
+        let overhead = StepTotals::outside_kernels(self.overhead(setting));
+        let links = StepTotals {
+            floors: Seconds::ZERO,
+            ..StepTotals::outside_kernels(self.link_expected(step))
+        };
+        for (kind, outside) in [(OpKind::Step, overhead), (OpKind::Links, links)] {
+            totals = totals.then(&outside);
+            if outside.expected.time > Seconds::ZERO {
+                operators.push(OpRow { kind, count: 1, totals: outside, path: self.paths.carrier });
+            }
+        }
         let roofline = Roofline { peak: self.paths.layer.peak, bandwidth: self.roofs.bandwidth };
+        let peak = fastest_peak(roofline.peak, &operators);
         let streamed = totals.cost.traffic.weights + totals.cost.traffic.kv_cache;
         PhaseEstimate {
             bound: totals.time.bound(),
             ridge: roofline.ridge(),
-            mfu: (totals.cost.flops / roofline.peak) / totals.expected.time,
+            mfu: (totals.cost.flops / peak) / totals.expected.time,
             mbu: (streamed / roofline.bandwidth) / totals.expected.time,
             totals,
             operators,
         }
     }
 
-    /// Expected time per output token at a context.
+    /// Time per output token at a context, at the roof and as expected.
     ///
     /// ```text
     /// TPOT = decode                                                         without speculation
     /// TPOT = (n decode steps of the draft + a step with q = n + 1) / tokens per round
     /// ```
-    pub fn token_time(&self, draft: Option<&Self>, cached: u64) -> Expected {
-        let fixed = self.round_part(draft, cached, Part::Fixed).expected;
-        fixed.then(self.round_part(draft, cached, Part::Attention).expected)
-    }
-
-    /// Ideal time per output token at a context; the counterpart of [`Plan::token_time`].
-    pub fn token_ideal(&self, draft: Option<&Self>, cached: u64) -> Seconds {
-        let batch = self.request.workload.batch;
-        let Some(speculation) = self.request.workload.speculation else {
-            return self.step(Step::decode(batch, cached)).ideal;
-        };
-        let n = speculation.draft_tokens;
-        let verify = self.step(Step { phase: Phase::Decode, batch, new: n + 1, cached }).ideal;
-        let drafts =
-            draft.map_or(Seconds::ZERO, |draft| draft.step(Step::decode(batch, cached)).ideal);
-        (verify + drafts * n as f64) / speculation.tokens_per_round()
+    pub fn token(&self, draft: Option<&Self>, cached: u64) -> Span {
+        let Workload { batch, speculation, .. } = self.request.workload;
+        if speculation.is_none() {
+            return self.timed_step(Step::decode(batch, cached)).span();
+        }
+        let fixed = self.round_part(draft, cached, Part::Fixed);
+        fixed.then(self.round_part(draft, cached, Part::Attention))
     }
 
     /// Decode steps at i = 0, 1, …, `new_tokens` - 2 tokens after the prompt, each at its own context.
@@ -301,7 +303,7 @@ impl<'a> Plan<'a> {
             return self.step_part(Step::decode(batch, cached), part);
         };
         let n = speculation.draft_tokens;
-        let verify = Step { phase: Phase::Decode, batch, new: n + 1, cached };
+        let verify = Step { new: n + 1, ..Step::decode(batch, cached) };
         let own = self.step_part(verify, part);
         let drafts =
             draft.map_or(Span::ZERO, |draft| draft.step_part(Step::decode(batch, cached), part));
@@ -331,6 +333,13 @@ impl<'a> Plan<'a> {
         }
         sum
     }
+}
+
+/// The peak of the layers' matmuls, or a higher one that other operators run on: experts in a narrower format, attention beside
+/// FP32 weights.
+fn fastest_peak(layers: FlopsPerSec, operators: &[OpRow]) -> FlopsPerSec {
+    let computes = |row: &&OpRow| row.totals.cost.flops > Flops::ZERO;
+    operators.iter().filter(computes).fold(layers, |peak, row| peak.max(row.path.peak))
 }
 
 /// Parts of a decode step.

@@ -50,6 +50,9 @@ pub struct Workload {
     pub parallel: Parallel,
     /// Speculative decoding.
     pub speculation: Option<Speculation>,
+    /// All prompts are computed together, as a benchmark with a static batch does. Otherwise one request joins the others, which
+    /// are decoding, and its prompt is computed in chunks.
+    pub static_batch: bool,
 }
 
 /// Most sequences.
@@ -71,6 +74,7 @@ impl Workload {
             new_tokens: 1,
             parallel: Parallel::default(),
             speculation: None,
+            static_batch: false,
         }
     }
 

@@ -128,7 +128,8 @@ proptest! {
     fn above_the_roof_is_faster_than_ideal_and_nothing_else(work in any_work(), factor in 0.3..30.0_f64) {
         let Ok(span) = work.span() else { return Ok(()) };
         let answer = at(work, span.expected.time.get() * factor);
-        let faster = answer.time < span.ideal;
+        // Up to a rounding, which a rate that is divided once more has.
+        let faster = answer.time * (1.0 + 1e-9) < span.ideal;
         prop_assert_eq!(answer.verdict == Verdict::AboveTheRoof, faster);
         prop_assert_eq!(answer.pace == Pace::AboveTheRoof, faster);
         let inside = span.expected.low <= answer.time && answer.time <= span.expected.high;
@@ -203,7 +204,7 @@ proptest! {
         let workload = Workload { new_tokens, ..Workload::new(2, prompt) };
         let request = asked(device, model, &formats::INT8, workload);
         let Ok(plan) = Plan::new(request) else { return Ok(()) };
-        let mut cost = plan.step(Step::prefill(2, prompt)).cost;
+        let mut cost = plan.first_token().cost;
         for i in 0..new_tokens - 1 {
             cost = cost.plus(&plan.step(Step::decode(2, prompt + i)).cost);
         }

@@ -95,7 +95,7 @@ fn scores(request: &ScheduleRequest<'_>, task: &Task<'_>, batch: u64) -> Vec<f64
             request.bounds.memory.map_or(outcome.usable, |memory| memory.min(outcome.usable));
         if outcome.memory <= limit
             && request.bounds.tpot.is_none_or(|bound| outcome.decode.expected.time <= bound)
-            && request.bounds.ttft.is_none_or(|bound| outcome.prefill.expected.time <= bound)
+            && request.bounds.ttft.is_none_or(|bound| outcome.ttft.time <= bound)
         {
             found.push(score(request, &outcome, batch));
         }

@@ -11,7 +11,7 @@ mod notes;
 pub use basis::factors_source;
 pub use bench::{bench_flag, two_runs};
 pub use errors::{core_error, nearest_text};
-pub use notes::{analyze_notes, estimate_notes, import_notes, request_notes};
+pub use notes::{analyze_notes, estimate_notes, first_token, import_notes, request_notes};
 
 use calc_core::compare::Fit;
 use calc_core::roofline::Bound;

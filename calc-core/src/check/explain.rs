@@ -16,7 +16,7 @@ use crate::workload::Speculation;
 
 use super::explanation::{Drafts, Explanation};
 use super::variants::{Stored, modes, stored, without_units};
-use super::work::{Measure, Work, plans, prefill};
+use super::work::{Measure, Work, plans};
 use super::{CheckRequest, Claim, Pace};
 
 /// Longest draft that is tried.
@@ -229,7 +229,7 @@ impl<'a> Case<'_, 'a> {
             Work::Token(_) => (self.counted(&work.span().ok()?), self.time),
             Work::Answer(request) => {
                 let (plan, draft) = plans(&request).ok()?;
-                let prompt = self.counted(&prefill(&plan, &request));
+                let prompt = self.counted(&plan.first_token().span());
                 (self.counted(&plan.generation(draft.as_ref())), self.time - prompt)
             }
         };
@@ -264,7 +264,7 @@ impl<'a> Case<'_, 'a> {
         let (plan, draft) = plans(request).ok()?;
         let rest = plan.generation(draft.as_ref());
         let explains = request.workload.new_tokens > 1 && self.explains(&rest);
-        explains.then(|| Explanation::Prompt { prompt: prefill(&plan, request), rest })
+        explains.then(|| Explanation::Prompt { prompt: plan.first_token().span(), rest })
     }
 
     fn units(&self) -> Option<Explanation> {

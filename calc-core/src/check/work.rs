@@ -7,12 +7,12 @@ use crate::device::{Device, PowerMode};
 use crate::error::{Error, in_range};
 use crate::estimate::{EstimateRequest, WeightSize};
 use crate::footprint::{MemoryFootprint, Verdict};
-use crate::lowering::{Phase, Step};
+use crate::lowering::Step;
 use crate::op::OpCost;
-use crate::plan::{Plan, Span};
+use crate::plan::{Plan, Span, StepTotals};
 use crate::precision::{Precision, PrecisionChoice};
 use crate::roofline::{ComputePath, KernelTime, Roofs};
-use crate::units::{Bytes, Seconds};
+use crate::units::Seconds;
 use crate::workload::Speculation;
 
 /// Most new tokens of a whole answer: its steps are summed for every explanation that is tried.
@@ -161,15 +161,11 @@ impl<'a> Work<'a> {
                 .map(|answer| Span { ideal: answer.ideal, expected: answer.expected }),
             Self::Token(request) => {
                 let (plan, draft) = plans(request)?;
-                let context = request.workload.context;
-                let draft = draft.as_ref();
-                let (ideal, expected) =
-                    (plan.token_ideal(draft, context), plan.token_time(draft, context));
-                Ok(Span { ideal, expected })
+                Ok(plan.token(draft.as_ref(), request.workload.context))
             }
             Self::Answer(request) => {
                 let (plan, draft) = plans(request)?;
-                Ok(prefill(&plan, request).then(plan.generation(draft.as_ref())))
+                Ok(plan.first_token().span().then(plan.generation(draft.as_ref())))
             }
         }
     }
@@ -200,13 +196,6 @@ impl<'a> Work<'a> {
             }
         }
     }
-}
-
-/// The prompt of an answer.
-pub(super) fn prefill(plan: &Plan<'_>, request: &EstimateRequest<'_>) -> Span {
-    let step = Step::prefill(request.workload.batch, request.workload.prompt);
-    let totals = plan.timed_step(step);
-    Span { ideal: totals.ideal, expected: totals.expected }
 }
 
 /// The plans of a model and of its draft model.
@@ -252,16 +241,13 @@ struct Sums {
 }
 
 impl Sums {
+    fn of(totals: &StepTotals) -> Self {
+        let StepTotals { cost, time, kernels, floors, .. } = *totals;
+        Self { cost, time, kernels, floors }
+    }
+
     fn of_step(plan: &Plan<'_>, step: Step) -> Self {
-        let phase = plan.phase(step);
-        let moves = |bytes: Bytes| bytes > Bytes::ZERO;
-        let rows = phase.operators.iter().filter(|row| moves(row.totals.cost.traffic.total()));
-        Self {
-            cost: phase.totals.cost,
-            time: phase.totals.time,
-            kernels: rows.map(|row| row.count as f64).sum(),
-            floors: phase.totals.floors,
-        }
+        Self::of(&plan.step(step))
     }
 
     fn times(&self, count: f64) -> Self {
@@ -316,7 +302,7 @@ fn token_sums(
         return Sums::of_step(plan, Step::decode(batch, cached));
     };
     let n = speculation.draft_tokens;
-    let verify = Step { phase: Phase::Decode, batch, new: n + 1, cached };
+    let verify = Step { new: n + 1, ..Step::decode(batch, cached) };
     let own = Sums::of_step(plan, verify);
     let drafts = draft.map(|draft| Sums::of_step(draft, Step::decode(batch, cached)));
     let round = drafts.map_or(own, |drafts| own + drafts.times(n as f64));
@@ -326,7 +312,7 @@ fn token_sums(
 /// The prompt and every token after the first, each at its own context.
 fn answer_sums(plan: &Plan<'_>, draft: Option<&Plan<'_>>, request: &EstimateRequest<'_>) -> Sums {
     let workload = &request.workload;
-    let prompt = Sums::of_step(plan, Step::prefill(workload.batch, workload.prompt));
+    let prompt = Sums::of(&plan.first_token());
     if workload.new_tokens == 1 {
         return prompt;
     }

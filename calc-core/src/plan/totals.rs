@@ -3,7 +3,7 @@
 use crate::expected::Expected;
 use crate::op::OpCost;
 use crate::roofline::KernelTime;
-use crate::units::Seconds;
+use crate::units::{Bytes, Seconds};
 
 /// Sums over the operators of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,6 +18,8 @@ pub struct StepTotals {
     pub expected: Expected,
     /// The part of it that every operator costs however small it is.
     pub floors: Seconds,
+    /// Kernels: operator instances that move bytes.
+    pub kernels: f64,
 }
 
 impl StepTotals {
@@ -28,7 +30,13 @@ impl StepTotals {
             ideal: Seconds::ZERO,
             expected: Expected::ZERO,
             floors: Seconds::ZERO,
+            kernels: 0.0,
         }
+    }
+
+    /// A time in which nothing is computed or moved.
+    pub(super) fn outside_kernels(expected: Expected) -> Self {
+        Self { expected, floors: expected.time, ..Self::nothing() }
     }
 
     pub(super) fn add(&mut self, op: &OpTimes, count: f64) {
@@ -38,6 +46,46 @@ impl StepTotals {
         self.ideal += op.time.ideal() * count;
         self.expected = self.expected.then(op.expected.times(count));
         self.floors += op.floor * count;
+        if op.cost.traffic.total() > Bytes::ZERO {
+            self.kernels += count;
+        }
+    }
+
+    /// One after the other.
+    #[must_use]
+    pub(crate) fn then(self, next: &Self) -> Self {
+        Self {
+            cost: self.cost.plus(&next.cost),
+            time: KernelTime {
+                memory: self.time.memory + next.time.memory,
+                compute: self.time.compute + next.time.compute,
+            },
+            ideal: self.ideal + next.ideal,
+            expected: self.expected.then(next.expected),
+            floors: self.floors + next.floors,
+            kernels: self.kernels + next.kernels,
+        }
+    }
+
+    /// As often as `count` says.
+    #[must_use]
+    pub(crate) fn times(&self, count: f64) -> Self {
+        Self {
+            cost: self.cost.times(count),
+            time: KernelTime {
+                memory: self.time.memory * count,
+                compute: self.time.compute * count,
+            },
+            ideal: self.ideal * count,
+            expected: self.expected.times(count),
+            floors: self.floors * count,
+            kernels: self.kernels * count,
+        }
+    }
+
+    /// The times alone.
+    pub const fn span(&self) -> Span {
+        Span { ideal: self.ideal, expected: self.expected }
     }
 }
 

@@ -168,7 +168,7 @@ fn step_kernels(row: &Row, work: &StepWork) -> Result<(Vec<Counted>, Setting), S
         calibration: &Calibration::FITTED,
     };
     let plan = |size| Plan::new(request(size)).map_err(|error| core_error(&error));
-    let step = Step { phase: work.phase, batch: work.batch, new: work.new, cached: work.cached };
+    let step = Step { phase: work.phase, new: work.new, ..Step::decode(work.batch, work.cached) };
     let mut used = plan(work.weight_size)?;
     if let Some(streamed) = work.streamed {
         // What is read of the weights is known better than from uniform routing and whole matrices.

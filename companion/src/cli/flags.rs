@@ -44,7 +44,7 @@ const fn flag(key: &'static str, kind: Kind, help: &'static str) -> Flag {
 }
 
 /// All of them. A sweep runs through them in this order, the last one fastest.
-static FLAGS: [Flag; 53] = [
+static FLAGS: [Flag; 54] = [
     flag(
         "hardware",
         Kind::Hardware,
@@ -109,6 +109,11 @@ static FLAGS: [Flag; 53] = [
     flag("tensor_parallel", Kind::Number, "Devices that share every layer; default 1"),
     flag("pipeline_parallel", Kind::Number, "Devices that share the stack of layers; default 1"),
     flag("expert_parallel", Kind::Number, "Devices that share the experts; default 1"),
+    flag(
+        "static_batch",
+        Kind::Switch,
+        "Compute all prompts together; otherwise one request joins the others, which are decoding",
+    ),
     flag("draft_tokens", Kind::Number, "Speculative decoding: tokens drafted per round"),
     flag(
         "acceptance",
@@ -181,7 +186,7 @@ pub(super) const ANALYZE: [&str; 28] = [
 ];
 
 /// Flags of a model.
-pub(super) const ESTIMATE: [&str; 22] = [
+pub(super) const ESTIMATE: [&str; 23] = [
     "hardware",
     "power_mode",
     "model",
@@ -199,6 +204,7 @@ pub(super) const ESTIMATE: [&str; 22] = [
     "tensor_parallel",
     "pipeline_parallel",
     "expert_parallel",
+    "static_batch",
     "draft_tokens",
     "acceptance",
     "draft_model",
@@ -207,7 +213,7 @@ pub(super) const ESTIMATE: [&str; 22] = [
 ];
 
 /// Flags of the adviser: those of one product, of a model, and of the goal.
-pub(super) const RECOMMEND: [&str; 31] = [
+pub(super) const RECOMMEND: [&str; 32] = [
     "hardware",
     "power_mode",
     "model",
@@ -228,6 +234,7 @@ pub(super) const RECOMMEND: [&str; 31] = [
     "tensor_parallel",
     "pipeline_parallel",
     "expert_parallel",
+    "static_batch",
     "draft_tokens",
     "acceptance",
     "draft_model",
@@ -242,7 +249,7 @@ pub(super) const RECOMMEND: [&str; 31] = [
 ];
 
 /// Flags of a schedule: the adviser's but for the power mode, which is looked for, and two more.
-pub(super) const SCHEDULE: [&str; 27] = [
+pub(super) const SCHEDULE: [&str; 28] = [
     "hardware",
     "model",
     "m",
@@ -257,6 +264,7 @@ pub(super) const SCHEDULE: [&str; 27] = [
     "tensor_parallel",
     "pipeline_parallel",
     "expert_parallel",
+    "static_batch",
     "draft_tokens",
     "acceptance",
     "draft_model",

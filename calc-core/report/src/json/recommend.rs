@@ -48,7 +48,7 @@ pub fn recommendation(
         "goal": goal(inputs),
         "baseline": {
             "scheme": scheme_precision(&calc_core::catalog::schemes::BASELINE, &baseline.precision),
-            "ttft": ExpectedJson::from(baseline.prefill.expected),
+            "ttft": ExpectedJson::from(baseline.ttft),
             "tpot": ExpectedJson::from(baseline.decode.expected),
             "memory_bytes": baseline.memory.get(),
             "fits": baseline.memory <= inputs.bounds.limit(baseline),
@@ -115,7 +115,7 @@ fn ranked_row(
         "rank": index + 1,
         "scheme": scheme_precision(row.scheme, &row.outcome.precision),
         "speedup": {"prefill": row.speedup_prefill, "decode": row.speedup_decode},
-        "ttft": ExpectedJson::from(row.outcome.prefill.expected),
+        "ttft": ExpectedJson::from(row.outcome.ttft),
         "tpot": ExpectedJson::from(row.outcome.decode.expected),
         "joule_per_token": row.outcome.decode.energy.map(calc_core::units::Joules::get),
         "memory_bytes": row.outcome.memory.get(),
@@ -232,7 +232,7 @@ pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice]) -> Value {
             "tdp_w": choice.device.tdp.map(|tdp| tdp.value.get()),
             "scheme": scheme_precision(choice.scheme, &choice.outcome.precision),
             "needs_bytes": choice.outcome.memory.get(),
-            "ttft_s": choice.outcome.prefill.expected.time.get(),
+            "ttft_s": choice.outcome.ttft.time.get(),
             "tpot_s": choice.outcome.decode.expected.time.get(),
         })).collect::<Vec<_>>(),
     })
@@ -260,7 +260,7 @@ pub fn schedule(inputs: &ScheduleInputs, answer: &Schedule) -> Value {
 }
 
 fn slot(slot: &Slot) -> Value {
-    let Outcome { prefill, decode, memory, precision, .. } = &slot.outcome;
+    let Outcome { ttft, decode, memory, precision, .. } = &slot.outcome;
     json!({
         "power_mode": slot.mode,
         "budget_w": slot.budget.map(calc_core::units::Watts::get),
@@ -268,7 +268,7 @@ fn slot(slot: &Slot) -> Value {
         "quality": quality(&slot.quality),
         "batch": slot.batch,
         "tpot_s": decode.expected.time.get(),
-        "ttft_s": prefill.expected.time.get(),
+        "ttft_s": ttft.time.get(),
         "throughput_token_per_s": slot.throughput().get(),
         "watt": slot.power.map(calc_core::units::Watts::get),
         "joule_per_token": decode.energy.map(calc_core::units::Joules::get),

@@ -135,7 +135,8 @@ fn workload(fields: &mut Fields) -> Result<Workload, RequestError> {
             .into());
         }
     };
-    Ok(Workload { batch, prompt, context, new_tokens, parallel, speculation })
+    let static_batch = fields.flag("static_batch")?;
+    Ok(Workload { batch, prompt, context, new_tokens, parallel, speculation, static_batch })
 }
 
 fn weight_size(fields: &mut Fields) -> Result<Option<WeightSize>, RequestError> {

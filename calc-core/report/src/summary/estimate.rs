@@ -151,7 +151,12 @@ fn latency(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         out.line("unknown, because nobody has published the link between the devices");
         return;
     }
-    out.line(format!("TTFT        {}", expected(&answer.ttft)));
+    let first = words::first_token(w, answer);
+    out.line(format!(
+        "TTFT        {}{}",
+        expected(&answer.ttft),
+        first.map_or(String::new(), |how| format!("  {how}"))
+    ));
     let at = format!("  at {} cached tokens", w.context);
     let how = w.speculation.map_or(String::new(), |s| {
         format!(
@@ -209,6 +214,21 @@ fn operators(phase: &PhaseEstimate) -> Table {
 
 fn operator(row: &OpRow, phase: &PhaseEstimate) -> Vec<String> {
     let totals = &row.totals;
+    if !row.kind.is_kernel() {
+        let none = || n::NO_NUMBER.to_owned();
+        let (name, time) = (row.kind.key().to_owned(), n::time(totals.expected.time));
+        return vec![
+            name,
+            row.count.to_string(),
+            none(),
+            none(),
+            none(),
+            none(),
+            none(),
+            time,
+            none(),
+        ];
+    }
     vec![
         row.kind.key().into(),
         row.count.to_string(),

@@ -86,7 +86,8 @@ pub fn expected_latency(
     phase: &PhaseEstimate,
     basis: &Basis,
 ) -> Explanation {
-    let kernels: u64 = phase.operators.iter().map(|row| row.count).sum();
+    let kernels = phase.operators.iter().filter(|row| row.kind.is_kernel());
+    let kernels: u64 = kernels.map(|row| row.count).sum();
     Explanation {
         title: format!("{title}, expected"),
         formula:
@@ -147,6 +148,9 @@ pub fn memory_part(
 /// Operators of one name in a step.
 pub fn operator(row: &OpRow, step_ideal: Seconds, share: f64) -> Explanation {
     let totals = &row.totals;
+    if !row.kind.is_kernel() {
+        return outside_kernels(row, share);
+    }
     Explanation {
         title: row.kind.describe().to_owned(),
         formula: "instances × max(bytes ÷ bandwidth, FLOP ÷ peak)".to_owned(),
@@ -162,6 +166,21 @@ pub fn operator(row: &OpRow, step_ideal: Seconds, share: f64) -> Explanation {
         ),
         provenance: totals.expected.provenance,
         source: format!("{}-bound; bytes are DRAM traffic", words::bound(totals.time.bound())),
+    }
+}
+
+/// A row that is no kernel: the time of a step outside its kernels, or on links.
+fn outside_kernels(row: &OpRow, share: f64) -> Explanation {
+    let time = text::time(row.totals.expected.time);
+    Explanation {
+        title: row.kind.describe().to_owned(),
+        formula: "a fixed time of every step, or bytes ÷ link bandwidth + latency".to_owned(),
+        values: format!(
+            "{time}, or {} of the step; no work, no DRAM traffic",
+            text::percent(share)
+        ),
+        provenance: row.totals.expected.provenance,
+        source: "expected times only; the roofs know nothing of it".to_owned(),
     }
 }
 

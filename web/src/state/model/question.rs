@@ -85,7 +85,15 @@ impl<'a> Question<'a> {
             precision: inputs.formats.over(&inputs.base.stored()),
             stored: inputs.base.stored(),
             formats: inputs.formats,
-            workload: Workload { batch, prompt, context, new_tokens, parallel, speculation },
+            workload: Workload {
+                batch,
+                prompt,
+                context,
+                new_tokens,
+                parallel,
+                speculation,
+                static_batch: false,
+            },
             weight_size: bits.map(WeightSize::BitsPerWeight),
             drafter: inputs.drafter.filter(|_| speculation.is_some()),
             limit: limit.map(Bytes::from_gb),
@@ -149,7 +157,7 @@ impl<'a> Question<'a> {
             plan.model(),
             &plan.precision,
             workload,
-            plan.weight_scale,
+            (plan.largest_step(workload), plan.weight_scale),
         );
         memory.usable = self.limit.map_or(memory.usable, |limit| limit.min(memory.usable));
         memory
