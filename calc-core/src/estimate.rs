@@ -54,6 +54,10 @@ pub struct PhaseEstimate {
     pub totals: StepTotals,
     /// What limits.
     pub bound: Bound,
+    /// What limits at the shares that kernels reach.
+    pub expected_bound: Bound,
+    /// Expected time of the phase with half of the bytes in each operator.
+    pub half_bytes: Seconds,
     /// Where the roofs of the layers' matmuls meet.
     pub ridge: FlopsPerByte,
     /// Share of the compute peak that the expected time uses: the peak of the layers' matmuls, or of an operator on a faster one.
@@ -62,6 +66,13 @@ pub struct PhaseEstimate {
     pub mbu: f64,
     /// Rows by name, in the order of a layer; what a step takes outside its kernels, and on links, comes last.
     pub operators: Vec<OpRow>,
+}
+
+impl PhaseEstimate {
+    /// Share of the expected time that half of the bytes would save.
+    pub fn half_bytes_save(&self) -> f64 {
+        1.0 - self.half_bytes / self.totals.expected.time
+    }
 }
 
 /// Energy of one token.

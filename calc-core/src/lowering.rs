@@ -1,7 +1,10 @@
 //! A model step as operators: which, how many, and what each costs. Layers of one kind are visited once, with a count.
 //! Derivation: `docs/theory/transformer.md`.
 
-use crate::calibration::machine::Setting;
+mod step;
+
+pub use step::{Phase, Riders, Step};
+
 use crate::cost::attention::{AttentionShape, fused, fused_over_activations, kv_append};
 use crate::cost::elementwise::{
     add_norm, embedding, gated_activation, lm_head, norm, plain_activation,
@@ -14,99 +17,6 @@ use crate::model_arch::{Mla, MlpKind, ModelArch, Moe};
 use crate::op::{OpCost, OpKind, Path, Shape};
 use crate::precision::Precision;
 use crate::quant_format::QuantFormat;
-
-/// Which of the two phases a step belongs to. They differ in attention with latent keys only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "lowercase")
-)]
-pub enum Phase {
-    /// The prompt.
-    Prefill,
-    /// New tokens, one or a few at a time.
-    Decode,
-}
-
-/// One pass through the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
-    /// Phase.
-    pub phase: Phase,
-    /// Sequences (B).
-    pub batch: u64,
-    /// New tokens per sequence (q).
-    pub new: u64,
-    /// Tokens already in the cache, per sequence (c).
-    pub cached: u64,
-    /// Sequences that decode a token in the same step, beside a chunk of a prompt.
-    pub riders: Riders,
-    /// Logits are computed for the last new token of each sequence: not in a chunk that ends before its prompt does.
-    pub has_logits: bool,
-}
-
-/// Sequences that decode a token each while a chunk of a prompt is computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Riders {
-    /// Sequences.
-    pub sequences: u64,
-    /// Tokens already in the cache of each.
-    pub cached: u64,
-}
-
-impl Riders {
-    /// The step is alone.
-    pub const NONE: Self = Self { sequences: 0, cached: 0 };
-}
-
-impl Step {
-    /// The whole prompt at once.
-    pub const fn prefill(batch: u64, prompt: u64) -> Self {
-        let (phase, riders) = (Phase::Prefill, Riders::NONE);
-        Self { phase, batch, new: prompt, cached: 0, riders, has_logits: true }
-    }
-
-    /// One token per sequence.
-    pub const fn decode(batch: u64, cached: u64) -> Self {
-        let (phase, riders) = (Phase::Decode, Riders::NONE);
-        Self { phase, batch, new: 1, cached, riders, has_logits: true }
-    }
-
-    /// How its kernels run. Drafted tokens of one sequence are verified side by side, as further sequences would be.
-    pub const fn setting(&self) -> Setting {
-        let prefill = matches!(self.phase, Phase::Prefill);
-        let batch = if prefill { self.sequences() } else { self.tokens() };
-        Setting::Step { batch: batch as f64, prefill }
-    }
-
-    /// Tokens in this step over the batch and its riders (T).
-    pub const fn tokens(&self) -> u64 {
-        self.own_tokens() + self.riders.sequences
-    }
-
-    /// Tokens without those of the riders.
-    const fn own_tokens(&self) -> u64 {
-        self.batch * self.new
-    }
-
-    const fn sequences(&self) -> u64 {
-        self.batch + self.riders.sequences
-    }
-
-    /// Rows of the LM head.
-    pub(crate) const fn logits(&self) -> u64 {
-        if self.has_logits { self.sequences() } else { self.riders.sequences }
-    }
-
-    /// The step that the riders would be alone.
-    const fn riding(&self) -> Option<Self> {
-        match self.riders {
-            Riders { sequences: 0, .. } => None,
-            Riders { sequences, cached } => Some(Self::decode(sequences, cached)),
-        }
-    }
-}
 
 /// Identical operators of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -14,7 +14,7 @@ use crate::calibration::machine::{Kernel, Setting};
 use crate::device::Link;
 use crate::error::{Error, real_in_range};
 use crate::estimate::{EstimateRequest, PhaseEstimate, WeightSize};
-use crate::expected::Expected;
+use crate::expected::{Expected, reached};
 use crate::footprint::{MemoryFootprint, footprint, kv_cache_bytes, stage_share, weight_bytes};
 use crate::lowering::{Lowering, OpInstances, Step};
 use crate::model_arch::ModelArch;
@@ -126,7 +126,7 @@ impl<'a> Plan<'a> {
             Kernel { shape: &op.shape, cost: &cost, path: &path, time, format: op.format, setting };
         let factors = self.tuned.factors(op.kind, &kernel);
         let floor = if time.memory > Seconds::ZERO { factors.floor } else { Seconds::ZERO };
-        OpTimes { cost, time, expected: Expected::of(time, &factors), floor }
+        OpTimes { cost, time, expected: Expected::of(time, &factors), floor, factors }
     }
 
     /// Sums over the operators of a step, without the time on links. Allocates nothing.
@@ -208,10 +208,14 @@ impl<'a> Plan<'a> {
     pub fn phase(&self, step: Step) -> PhaseEstimate {
         let mut operators: Vec<OpRow> = Vec::with_capacity(24);
         let mut totals = StepTotals::nothing();
+        let mut kernels = KernelTime::ZERO;
+        let mut half_bytes = Seconds::ZERO;
         let setting = step.setting();
         self.lowering().step(step, &mut |op| {
             let (times, count) = (self.times(&op, setting), op.count as f64);
             totals.add(&times, count);
+            kernels = kernels.plus(reached(times.time, &times.factors).times(count));
+            half_bytes += Expected::with_half_the_bytes(times.time, &times.factors) * count;
             let row = operators.iter_mut().find(|row| row.kind == op.kind);
             if let Some(row) = row {
                 row.count += op.count;
@@ -234,6 +238,7 @@ impl<'a> Plan<'a> {
         };
         for (kind, outside) in [(OpKind::Step, overhead), (OpKind::Links, links)] {
             totals = totals.then(&outside);
+            half_bytes += outside.expected.time;
             if outside.expected.time > Seconds::ZERO {
                 operators.push(OpRow { kind, count: 1, totals: outside, path: self.paths.carrier });
             }
@@ -243,6 +248,8 @@ impl<'a> Plan<'a> {
         let streamed = totals.cost.traffic.weights + totals.cost.traffic.kv_cache;
         PhaseEstimate {
             bound: totals.time.bound(),
+            expected_bound: kernels.bound(),
+            half_bytes,
             ridge: roofline.ridge(),
             mfu: (totals.cost.flops / peak) / totals.expected.time,
             mbu: (streamed / roofline.bandwidth) / totals.expected.time,

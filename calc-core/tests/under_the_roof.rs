@@ -50,7 +50,8 @@ fn above(request: &EstimateRequest<'_>, answer: &Estimate) -> Option<String> {
     };
     let phase = |name: &str, phase: &PhaseEstimate| {
         let shares = [("MBU", phase.mbu), ("MFU", phase.mfu)];
-        let share = shares.into_iter().find(|(_, share)| !(*share <= ROUNDING));
+        let is_share = |share: f64| share <= ROUNDING; // false for NaN
+        let share = shares.into_iter().find(|(_, share)| !is_share(*share));
         let operator = phase
             .operators
             .iter()
@@ -71,10 +72,12 @@ fn above(request: &EstimateRequest<'_>, answer: &Estimate) -> Option<String> {
         .or(power)
 }
 
+type Sum = (&'static str, fn(&StepTotals) -> f64);
+
 /// The first sum over the rows of a phase that is not the phase.
 fn unsummed(phase: &PhaseEstimate) -> Option<String> {
     let totals = &phase.totals;
-    let sums: [(&str, fn(&StepTotals) -> f64); 4] = [
+    let sums: [Sum; 4] = [
         ("FLOP", |it| it.cost.flops.get()),
         ("bytes", |it| it.cost.traffic.total().get()),
         ("ideal", |it| it.ideal.get()),
@@ -82,8 +85,8 @@ fn unsummed(phase: &PhaseEstimate) -> Option<String> {
     ];
     sums.into_iter().find_map(|(name, of)| {
         let sum: f64 = phase.operators.iter().map(|row| of(&row.totals)).sum();
-        (!((sum - of(totals)).abs() <= 1e-9 * sum.abs()))
-            .then(|| format!("{name}: rows {sum}, phase {}", of(totals)))
+        let is_phase = (sum - of(totals)).abs() <= 1e-9 * sum.abs();
+        (!is_phase).then(|| format!("{name}: rows {sum}, phase {}", of(totals)))
     })
 }
 

@@ -3,6 +3,7 @@
 use core::ops::Add;
 
 use crate::analysis::{AnalyzeRequest, analyze};
+use crate::calibration::{Engine, usual_engine};
 use crate::device::{Device, PowerMode};
 use crate::error::{Error, in_range};
 use crate::estimate::{EstimateRequest, WeightSize};
@@ -124,6 +125,25 @@ impl<'a> Work<'a> {
             experts: Some(precision.experts),
         };
         self.stored(choice, self.model().and_then(|request| request.weight_size))
+    }
+
+    /// The engine whose factors count.
+    pub(super) fn engine(&self) -> Engine {
+        let (engine, device) = match self {
+            Self::Operator(request) => (request.engine, request.device),
+            Self::Token(request) | Self::Answer(request) => (request.engine, request.device),
+        };
+        engine.unwrap_or_else(|| usual_engine(device))
+    }
+
+    /// The same with another engine.
+    pub(super) const fn with_engine(&self, engine: Engine) -> Self {
+        let mut work = *self;
+        match &mut work {
+            Self::Operator(request) => request.engine = Some(engine),
+            Self::Token(request) | Self::Answer(request) => request.engine = Some(engine),
+        }
+        work
     }
 
     /// A model with another batch; an operator has none.
@@ -253,10 +273,7 @@ impl Sums {
     fn times(&self, count: f64) -> Self {
         Self {
             cost: self.cost.times(count),
-            time: KernelTime {
-                memory: self.time.memory * count,
-                compute: self.time.compute * count,
-            },
+            time: self.time.times(count),
             kernels: self.kernels * count,
             floors: self.floors * count,
         }
@@ -280,10 +297,7 @@ impl Add for Sums {
     fn add(self, other: Self) -> Self {
         Self {
             cost: self.cost.plus(&other.cost),
-            time: KernelTime {
-                memory: self.time.memory + other.time.memory,
-                compute: self.time.compute + other.time.compute,
-            },
+            time: self.time.plus(other.time),
             kernels: self.kernels + other.kernels,
             floors: self.floors + other.floors,
         }

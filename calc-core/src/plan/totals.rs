@@ -1,5 +1,6 @@
 //! Sums over operators and over steps.
 
+use crate::calibration::Factors;
 use crate::expected::Expected;
 use crate::op::OpCost;
 use crate::roofline::KernelTime;
@@ -26,7 +27,7 @@ impl StepTotals {
     pub(super) fn nothing() -> Self {
         Self {
             cost: OpCost::default(),
-            time: KernelTime { memory: Seconds::ZERO, compute: Seconds::ZERO },
+            time: KernelTime::ZERO,
             ideal: Seconds::ZERO,
             expected: Expected::ZERO,
             floors: Seconds::ZERO,
@@ -41,8 +42,7 @@ impl StepTotals {
 
     pub(super) fn add(&mut self, op: &OpTimes, count: f64) {
         self.cost = self.cost.plus(&op.cost.times(count));
-        self.time.memory += op.time.memory * count;
-        self.time.compute += op.time.compute * count;
+        self.time = self.time.plus(op.time.times(count));
         self.ideal += op.time.ideal() * count;
         self.expected = self.expected.then(op.expected.times(count));
         self.floors += op.floor * count;
@@ -56,10 +56,7 @@ impl StepTotals {
     pub(crate) fn then(self, next: &Self) -> Self {
         Self {
             cost: self.cost.plus(&next.cost),
-            time: KernelTime {
-                memory: self.time.memory + next.time.memory,
-                compute: self.time.compute + next.time.compute,
-            },
+            time: self.time.plus(next.time),
             ideal: self.ideal + next.ideal,
             expected: self.expected.then(next.expected),
             floors: self.floors + next.floors,
@@ -72,10 +69,7 @@ impl StepTotals {
     pub(crate) fn times(&self, count: f64) -> Self {
         Self {
             cost: self.cost.times(count),
-            time: KernelTime {
-                memory: self.time.memory * count,
-                compute: self.time.compute * count,
-            },
+            time: self.time.times(count),
             ideal: self.ideal * count,
             expected: self.expected.times(count),
             floors: self.floors * count,
@@ -121,4 +115,5 @@ pub(super) struct OpTimes {
     pub(super) time: KernelTime,
     pub(super) expected: Expected,
     pub(super) floor: Seconds,
+    pub(super) factors: Factors,
 }

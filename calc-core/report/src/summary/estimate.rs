@@ -41,7 +41,7 @@ fn verdict(answer: &Estimate) -> String {
         }
     };
     let (bound, roof) =
-        (words::bound(answer.decode.bound), n::token_rate(answer.ideal_throughput()));
+        (words::bound(answer.decode.expected_bound), n::token_rate(answer.ideal_throughput()));
     if answer.link_unknown {
         return format!(
             "{fits} Decode is {bound}-bound: at most {roof}; the link between the devices is unknown."
@@ -110,6 +110,9 @@ fn phases(answer: &Estimate) -> Table {
     row("memory time", &|p| n::time(p.totals.time.memory));
     row("compute time", &|p| n::time(p.totals.time.compute));
     row("bound", &|p| words::bound(p.bound).into());
+    if [&answer.prefill, &answer.decode].iter().any(|p| p.expected_bound != p.bound) {
+        row("  as kernels are", &|p| words::bound(p.expected_bound).into());
+    }
     row("ideal, sum of the longer", &|p| n::time(p.totals.ideal));
     row("expected", &|p| known(n::time(p.totals.expected.time)));
     row("  from", &|p| known(n::time(p.totals.expected.low)));

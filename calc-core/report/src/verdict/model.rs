@@ -18,13 +18,16 @@ use crate::words;
 /// Share of the expected time from which on the fixed cost of kernels is named as the limit.
 const FLOOR_LIMITS: f64 = 0.5;
 
+/// Below this share of the expected time, what half the bytes save is said instead of a hint to save bytes.
+const LITTLE: f64 = 0.2;
+
 /// Whether it fits, what limits, how fast.
 pub fn sentence(answer: &Estimate, workload: &Workload) -> String {
     if let Verdict::DoesNotFit { missing } = answer.memory.verdict() {
         let weights = answer.precision.weights.key.to_uppercase().replace('_', " ");
         return format!("Does not fit in {weights}: {} are missing.", text::bytes(missing));
     }
-    let limit = match answer.decode.bound {
+    let limit = match answer.decode.expected_bound {
         Bound::Memory => "DRAM limits decode",
         Bound::Compute => "arithmetic limits decode",
     };
@@ -46,12 +49,18 @@ pub fn line(answer: &Estimate) -> String {
         ("activations", traffic.activations, "Fusing operators helps most."),
     ]);
     let moved = text::bytes(traffic.total());
-    let help = match answer.decode.bound {
+    let saves = answer.decode.half_bytes_save();
+    let little = format!(
+        "Faster arithmetic helps: half the bytes save {} of the expected time.",
+        text::percent(saves)
+    );
+    let help = match answer.decode.expected_bound {
         _ if floor_share(&answer.decode) > FLOOR_LIMITS => {
             "Most of the expected time is the fixed cost of kernels; a larger batch spreads it."
         }
+        _ if saves < LITTLE => &little,
         Bound::Memory => help,
-        Bound::Compute => "Faster arithmetic helps; fewer bytes do not.",
+        Bound::Compute => "Faster arithmetic helps; fewer bytes do less.",
     };
     format!("A step moves {moved}, {} of it {largest}. {help}", text::percent(share))
 }

@@ -251,11 +251,11 @@ fn operator_paddings(operator: &Operator, weights: &QuantFormat) -> Vec<String> 
     both.into_iter().filter_map(|k| padding(weights, k)).collect()
 }
 
-/// Engines have no factors of their own yet; a fit replaces the assumed ones.
+/// An engine on a device of a vendor that no fitted measurement is about.
 fn engine(engine: Option<Engine>, provenance: Provenance) -> Option<String> {
     let engine = engine.filter(|_| provenance == Provenance::Assumed)?;
     Some(format!(
-        "no factors are known for {} here: the expected times use the assumed ones",
+        "the factors of {} come from measurements on NVIDIA GPUs: none of this vendor's devices is in the fit",
         engine.key()
     ))
 }
