@@ -15,7 +15,7 @@ use crate::cost::elementwise::{add_norm, gated_activation, norm, plain_activatio
 use crate::cost::gemm::{GemmFormats, GemmShape, gemm};
 use crate::device::{Device, PowerMode};
 use crate::error::{Error, in_range};
-use crate::expected::Expected;
+use crate::expected::{Expected, reached};
 use crate::op::{OpCost, OpKind, Path, Shape};
 use crate::precision::{Precision, PrecisionChoice};
 use crate::quant_format::QuantFormat;
@@ -251,6 +251,24 @@ impl Analysis {
     pub fn ideal_rate(&self) -> FlopsPerSec {
         self.cost.flops / self.ideal
     }
+
+    /// Times of memory and arithmetic at the shares that kernels reach; sums over the parts of a composite operator.
+    pub fn reached(&self) -> KernelTime {
+        let times = self.kernels().map(|(time, factors)| reached(time, factors));
+        times.fold(KernelTime::ZERO, KernelTime::plus)
+    }
+
+    /// Share of the expected time that half of the bytes would save.
+    pub fn half_bytes_save(&self) -> f64 {
+        let half = |(time, factors)| Expected::with_half_the_bytes(time, factors);
+        1.0 - self.kernels().map(half).sum::<Seconds>() / self.expected.time
+    }
+
+    /// Times at the roof and factors of every kernel.
+    fn kernels(&self) -> impl Iterator<Item = (KernelTime, &Factors)> {
+        let own = self.parts.is_empty().then_some((self.time, &self.factors));
+        own.into_iter().chain(self.parts.iter().map(|part| (part.time, &part.factors)))
+    }
 }
 
 /// Analyzes one operator on one device.
@@ -280,7 +298,7 @@ pub fn analyze(request: &AnalyzeRequest<'_>) -> Result<Analysis, Error> {
     let kernels = request.operator.kernels(&precision);
     let tuned = request.calibration.tuned(request.device, request.mode, request.engine);
     let parts = parts(&tuned, &roofs, &precision, &kernels)?;
-    if parts.is_empty() {
+    let (cost, time, ideal, expected, factors) = if parts.is_empty() {
         let cost = request.operator.cost(&precision);
         let time = roofline.op_time(&cost);
         let format = streamed_format(&request.operator, &precision);
@@ -295,32 +313,10 @@ pub fn analyze(request: &AnalyzeRequest<'_>) -> Result<Analysis, Error> {
                 setting: Setting::Alone,
             },
         );
-        let expected = Expected::of(time, &factors);
-        let attainable = roofline.attainable(cost.intensity());
-        let ideal = time.ideal();
-        return Ok(Analysis {
-            precision,
-            path,
-            roofline,
-            cost,
-            time,
-            ideal,
-            expected,
-            factors,
-            basis: tuned.basis,
-            attainable,
-            parts,
-        });
-    }
-    let cost = parts.iter().fold(OpCost::default(), |sum, part| sum.plus(&part.cost));
-    let time = KernelTime {
-        memory: parts.iter().map(|part| part.time.memory).sum(),
-        compute: parts.iter().map(|part| part.time.compute).sum(),
+        (cost, time, time.ideal(), Expected::of(time, &factors), factors)
+    } else {
+        summed(&parts)
     };
-    let ideal = parts.iter().map(|part| part.time.ideal()).sum();
-    let expected = parts.iter().fold(Expected::ZERO, |sum, part| sum.then(part.expected));
-    let attainable = roofline.attainable(cost.intensity());
-    let factors = parts.first().map_or(Factors::ASSUMED, |part| part.factors);
     Ok(Analysis {
         precision,
         path,
@@ -331,9 +327,19 @@ pub fn analyze(request: &AnalyzeRequest<'_>) -> Result<Analysis, Error> {
         expected,
         factors,
         basis: tuned.basis,
-        attainable,
+        attainable: roofline.attainable(cost.intensity()),
         parts,
     })
+}
+
+/// The sums over the kernels of a composite operator, and the factors of the first.
+fn summed(parts: &[Part]) -> (OpCost, KernelTime, Seconds, Expected, Factors) {
+    let cost = parts.iter().fold(OpCost::default(), |sum, part| sum.plus(&part.cost));
+    let time = parts.iter().map(|part| part.time).fold(KernelTime::ZERO, KernelTime::plus);
+    let ideal = parts.iter().map(|part| part.time.ideal()).sum();
+    let expected = parts.iter().fold(Expected::ZERO, |sum, part| sum.then(part.expected));
+    let factors = parts.first().map_or(Factors::ASSUMED, |part| part.factors);
+    (cost, time, ideal, expected, factors)
 }
 
 /// The kernels of a composite operator, each with its times.

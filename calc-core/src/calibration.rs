@@ -14,7 +14,7 @@ use crate::provenance::Provenance;
 use crate::text::{List, Text};
 use crate::units::Seconds;
 
-pub use engine::{Engine, usual_engine};
+pub use engine::{Chunk, Engine, usual_engine};
 pub use own::{FactorRow, Tokens};
 
 use coefficients::Coefficients;
@@ -57,6 +57,17 @@ impl Factors {
         high: 1.0,
         provenance: Provenance::Derived,
     };
+
+    /// The factors with no share above 1: whatever a fit, a device's own number or a measurement says, nobody is expected to be
+    /// faster than the roof.
+    #[must_use]
+    pub const fn under_the_roof(self) -> Self {
+        Self {
+            eta_memory: self.eta_memory.min(1.0),
+            eta_compute: self.eta_compute.min(1.0),
+            ..self
+        }
+    }
 }
 
 /// By how much a device reaches more than its class.
@@ -190,7 +201,7 @@ impl Tuned<'_> {
         let Interval { low, high } = self.interval(kernel.setting);
         let provenance = self.provenance();
         let model = Factors { low, high, provenance, ..self.machine.factors(kernel) };
-        own::over(self, op, kernel, model).unwrap_or(model)
+        own::over(self, op, kernel, model).unwrap_or(model).under_the_roof()
     }
 
     /// What a step costs outside its kernels; it is in every step once.

@@ -25,6 +25,8 @@ use crate::units::{BytesPerSec, FlopsPerSec, Seconds, TokensPerSec};
 
 /// From this share of the datasheet's roof on, a claim is near it; assumed.
 const NEAR: f64 = 0.9;
+/// A claim is above the roof from here on: a rate that is typed, or divided once more, is rounded.
+const ROUNDING: f64 = 1.0 + 1e-9;
 
 /// What was measured or claimed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -216,8 +218,13 @@ fn claimed(request: &CheckRequest<'_>) -> Result<Seconds, Error> {
     real_in_range("time", time.get(), 1e-15, 1e15).map(Seconds::new)
 }
 
+/// Whether a claimed time is faster than the roof allows, by more than a rounding.
+fn is_above(time: Seconds, ideal: Seconds) -> bool {
+    time * ROUNDING < ideal
+}
+
 fn verdict(time: Seconds, ideal: Seconds, share: Shares) -> Verdict {
-    if time < ideal {
+    if is_above(time, ideal) {
         Verdict::AboveTheRoof
     } else if share.of_sustained > 1.0 || share.of_datasheet > NEAR {
         Verdict::NearTheRoof
@@ -227,11 +234,11 @@ fn verdict(time: Seconds, ideal: Seconds, share: Shares) -> Verdict {
 }
 
 fn pace(time: Seconds, ideal: Seconds, expected: &Expected) -> Pace {
-    if time < ideal {
+    if is_above(time, ideal) {
         Pace::AboveTheRoof
-    } else if time < expected.low {
+    } else if time * ROUNDING < expected.low {
         Pace::Fast
-    } else if time <= expected.high {
+    } else if time <= expected.high * ROUNDING {
         Pace::AsExpected
     } else {
         Pace::Slow

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::calibration::{Basis, Calibration, Engine};
+use crate::calibration::{Basis, Calibration, Chunk, Engine};
 use crate::device::{Device, PowerMode};
 use crate::energy::{Energy, mean_power};
 use crate::error::Error;
@@ -10,7 +10,7 @@ use crate::expected::Expected;
 use crate::footprint::MemoryFootprint;
 use crate::lowering::Step;
 use crate::model_arch::ModelArch;
-use crate::plan::{OpRow, Paths, Plan, StepTotals};
+use crate::plan::{Chunks, OpRow, Paths, Plan, StepTotals};
 use crate::precision::{Precision, PrecisionChoice};
 use crate::roofline::Bound;
 use crate::units::{Bytes, BytesPerSec, FlopsPerByte, Seconds, TokensPerSec};
@@ -64,14 +64,25 @@ pub struct PhaseEstimate {
     pub totals: StepTotals,
     /// What limits.
     pub bound: Bound,
+    /// What limits at the shares that kernels reach.
+    pub expected_bound: Bound,
+    /// Expected time of the phase with half of the bytes in each operator.
+    pub half_bytes: Seconds,
     /// Where the roofs of the layers' matmuls meet.
     pub ridge: FlopsPerByte,
-    /// Share of the compute peak that the expected time uses.
+    /// Share of the compute peak that the expected time uses: the peak of the layers' matmuls, or of an operator on a faster one.
     pub mfu: f64,
     /// Share of the bandwidth that weights and KV cache use in the expected time.
     pub mbu: f64,
-    /// Rows by name, in the order of a layer.
+    /// Rows by name, in the order of a layer; what a step takes outside its kernels, and on links, comes last.
     pub operators: Vec<OpRow>,
+}
+
+impl PhaseEstimate {
+    /// Share of the expected time that half of the bytes would save.
+    pub fn half_bytes_save(&self) -> f64 {
+        1.0 - self.half_bytes / self.totals.expected.time
+    }
 }
 
 /// A model on a device.
@@ -91,8 +102,14 @@ pub struct Estimate {
     pub decode: PhaseEstimate,
     /// What expected times rest on.
     pub basis: Basis,
-    /// Time to first token.
+    /// How the prompt of a request is computed.
+    pub chunks: Chunks,
+    /// The engine's setting behind it.
+    pub chunk: Chunk,
+    /// Time to first token of one request that joins the others, which are decoding; of a static batch, of all prompts together.
     pub ttft: Expected,
+    /// Time to first token at the roof.
+    pub ttft_ideal: Seconds,
     /// Time per output token at the stated context.
     pub tpot: Expected,
     /// The same at the roof.
@@ -131,22 +148,26 @@ pub fn estimate(request: EstimateRequest<'_>) -> Result<Estimate, Error> {
     let Workload { batch, context, .. } = request.workload;
     let prefill = plan.phase(request.workload.prefill_step());
     let decode = plan.phase(Step::decode(batch, context));
-    let ttft = prefill.totals.expected;
-    let tpot = plan.token_time(draft.as_ref(), context);
+    let first = plan.first_token();
+    let ttft = first.expected;
+    let token = plan.token(draft.as_ref(), context);
+    let (token_ideal, tpot) = (token.ideal, token.expected);
     let generation = plan.generation(draft.as_ref());
-    let token_ideal = plan.token_ideal(draft.as_ref(), context);
     Ok(Estimate {
         precision: plan.precision,
         paths: plan.paths,
         weight_scale: plan.weight_scale,
         bandwidth: plan.roofs.bandwidth,
         basis: plan.tuned.basis,
+        chunks: plan.chunks(),
+        chunk: plan.chunk(),
         ttft,
+        ttft_ideal: first.ideal,
         tpot,
         token_ideal,
         generation: generation.expected,
         end_to_end: ttft.then(generation.expected),
-        end_to_end_ideal: prefill.totals.ideal + generation.ideal,
+        end_to_end_ideal: first.ideal + generation.ideal,
         throughput: TokensPerSec::new(batch as f64 / tpot.time.get()),
         memory: plan.footprint(),
         energy: decode_energy(&request, token_ideal, tpot.time),

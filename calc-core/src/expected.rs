@@ -1,6 +1,7 @@
 //! What the user will really see: the roofline time corrected by factors, with an interval and an origin.
 
 use crate::calibration::Factors;
+use crate::math;
 use crate::provenance::Provenance;
 use crate::roofline::KernelTime;
 use crate::units::Seconds;
@@ -32,7 +33,7 @@ impl Expected {
     /// ```text
     /// t = max(t_mem / eta_mem, t_comp / eta_comp) + t_floor        t_floor only where bytes move
     /// ```
-    /// Its fast end is never faster than the roof, unless the roof itself is slower than what was measured.
+    /// Shares count up to 1, so neither the time nor its fast end is faster than the roof, and sums of such times are not either.
     ///
     /// ```
     /// use calc_core::{calibration::Factors, expected::Expected, roofline::KernelTime, units::Seconds};
@@ -42,14 +43,39 @@ impl Expected {
     /// ```
     pub fn of(time: KernelTime, factors: &Factors) -> Self {
         let floor = if time.memory > Seconds::ZERO { factors.floor } else { Seconds::ZERO };
-        let slowest = (time.memory / factors.eta_memory).max(time.compute / factors.eta_compute);
-        let t = slowest + floor;
+        let t = reached(time, factors).ideal() + floor;
         Self {
             time: t,
             low: (t * factors.low).max(time.ideal()).min(t),
             high: t * factors.high,
             provenance: factors.provenance,
         }
+    }
+
+    /// The expected time of the same work with half of its bytes.
+    ///
+    /// ```text
+    /// t = longer · ((m/2)⁴ + c⁴)^(1/4) / (m⁴ + c⁴)^(1/4) + t_floor        m = t_mem / eta_mem, c = t_comp / eta_comp
+    /// ```
+    /// The norm is that of the fitted shares, in which neither of the two waits wholly for the other.
+    ///
+    /// ```
+    /// use calc_core::{calibration::Factors, expected::Expected, roofline::KernelTime, units::Seconds};
+    /// let time = KernelTime { memory: Seconds::new(80e-6), compute: Seconds::ZERO };
+    /// let half = Expected::with_half_the_bytes(time, &Factors::ASSUMED);
+    /// assert!((half.get() - 53e-6).abs() < 1e-12); // 40 / 0.8 + 3
+    /// ```
+    pub fn with_half_the_bytes(time: KernelTime, factors: &Factors) -> Seconds {
+        let KernelTime { memory, compute } = reached(time, factors);
+        if memory <= Seconds::ZERO {
+            return compute;
+        }
+        let longer = memory.max(compute);
+        let share = |memory: Seconds| {
+            let (m, c) = (memory / longer, compute / longer);
+            math::sqrt(math::sqrt(m * m * m * m + c * c * c * c))
+        };
+        longer * (share(memory / 2.0) / share(memory)) + factors.floor
     }
 
     /// A time that is there whatever is computed.
@@ -90,5 +116,14 @@ impl Expected {
     #[must_use]
     pub fn times(self, count: f64) -> Self {
         Self { time: self.time * count, low: self.low * count, high: self.high * count, ..self }
+    }
+}
+
+/// The times that memory and arithmetic take at the shares that kernels reach.
+pub fn reached(time: KernelTime, factors: &Factors) -> KernelTime {
+    let factors = factors.under_the_roof();
+    KernelTime {
+        memory: time.memory / factors.eta_memory,
+        compute: time.compute / factors.eta_compute,
     }
 }

@@ -7,7 +7,6 @@ use crate::catalog::schemes::SCHEMES;
 use crate::device::{Device, PowerMode};
 use crate::error::Error;
 use crate::footprint::Verdict;
-use crate::lowering::Step;
 use crate::plan::Plan;
 use crate::recommend::{Bounds, Chooser, Objective, Part, RecommendRequest, Task};
 use crate::roofline::Roofs;
@@ -106,9 +105,8 @@ fn improve<'d>(
         }) else {
             continue;
         };
-        let prompt = estimate.workload.prompt;
-        let first_token = || plan.timed_step(Step::prefill(batch, prompt)).expected.time;
-        let is_late = request.bounds.ttft.is_some_and(|bound| first_token() > bound);
+        let is_late =
+            request.bounds.ttft.is_some_and(|bound| plan.first_token().expected.time > bound);
         if plan.link_unknown() || is_late {
             continue;
         }
@@ -119,7 +117,7 @@ fn improve<'d>(
             if !Verdict::of(memory, fixed.usable).may_fit() {
                 continue;
             }
-            let tpot = plan.token_time(draft.as_ref(), context).time;
+            let tpot = plan.token(draft.as_ref(), context).expected.time;
             if request.bounds.tpot.is_none_or(|bound| tpot <= bound) {
                 keep(found, Best { mode, context, scheme, batch, tpot, memory });
             }

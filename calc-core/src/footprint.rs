@@ -20,7 +20,7 @@ pub struct MemoryFootprint {
     pub weights: Bytes,
     /// Keys, values and recurrent state of all sequences.
     pub kv_cache: Bytes,
-    /// The largest working set of a single operator of prefill.
+    /// The largest working set of a single operator of prefill, in the engine's chunks.
     pub activations: Bytes,
     /// Runtime, driver context, workspaces; assumed.
     pub reserve: Bytes,
@@ -135,14 +135,14 @@ pub fn reserve(class: DeviceClass) -> Bytes {
     }
 }
 
-/// Memory of one device of the group. `model` is the tensor-parallel part of the model; `scale` multiplies all
-/// weight bytes (see `estimate::WeightSize`); `limit` caps what may be used.
+/// Memory of one device of the group. `model` is the tensor-parallel part of the model; `prefill` the step with the largest
+/// activations; `scale` multiplies all weight bytes (see `estimate::WeightSize`); `limit` caps what may be used.
 pub(crate) fn footprint(
     (device, limit): (&Device, Option<Bytes>),
     model: &ModelArch,
     precision: &Precision,
     workload: &Workload,
-    scale: f64,
+    (prefill, scale): (Step, f64),
 ) -> MemoryFootprint {
     let split = &workload.parallel;
     let layers = stage_share(model, split);
@@ -153,7 +153,7 @@ pub(crate) fn footprint(
     MemoryFootprint {
         weights: weights * scale,
         kv_cache: kv_cache_bytes(model, precision, workload.batch, workload.longest()) * layers,
-        activations: activation_bytes(model, precision, workload),
+        activations: activation_bytes(model, precision, prefill, split.expert),
         reserve: reserve(device.class),
         draft: None,
         usable: device.usable_memory(limit),
@@ -217,14 +217,19 @@ pub fn kv_cache_bytes(model: &ModelArch, precision: &Precision, batch: u64, toke
     Bytes::new(batch as f64 * sequence)
 }
 
-/// The largest `activations` traffic of a single operator of prefill, logits at 4 bytes each.
-fn activation_bytes(model: &ModelArch, precision: &Precision, workload: &Workload) -> Bytes {
-    let lowering = Lowering { model, precision, expert_parallel: workload.parallel.expert };
+/// The largest `activations` traffic of a single operator of a step with a prompt or a chunk of one, logits at 4 bytes each.
+fn activation_bytes(
+    model: &ModelArch,
+    precision: &Precision,
+    prefill: Step,
+    expert_parallel: u64,
+) -> Bytes {
+    let lowering = Lowering { model, precision, expert_parallel };
     let mut largest = Bytes::ZERO;
-    lowering.step(Step::prefill(workload.batch, workload.prompt), &mut |op| {
+    lowering.step(prefill, &mut |op| {
         let mut bytes = op.cost.traffic.activations;
         if op.kind == OpKind::LmHead {
-            let logits = workload.batch as f64 * model.vocab_size as f64;
+            let logits = prefill.logits() as f64 * model.vocab_size as f64;
             bytes += Bytes::new(logits * (LOGIT_BYTES - precision.carrier.bytes_per_element()));
         }
         largest = largest.max(bytes);

@@ -1,7 +1,10 @@
 //! A model step as operators: which, how many, and what each costs. Layers of one kind are visited once, with a count.
 //! Derivation: `docs/theory/transformer.md`.
 
-use crate::calibration::machine::Setting;
+mod step;
+
+pub use step::{Phase, Riders, Step};
+
 use crate::cost::attention::{AttentionShape, fused, fused_over_activations, kv_append};
 use crate::cost::elementwise::{
     add_norm, embedding, gated_activation, lm_head, norm, plain_activation,
@@ -14,64 +17,6 @@ use crate::model_arch::{Mla, MlpKind, ModelArch, Moe};
 use crate::op::{OpCost, OpKind, Path, Shape};
 use crate::precision::Precision;
 use crate::quant_format::QuantFormat;
-
-/// Which of the two phases a step belongs to. They differ in attention with latent keys only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "lowercase")
-)]
-pub enum Phase {
-    /// The prompt.
-    Prefill,
-    /// New tokens, one or a few at a time.
-    Decode,
-}
-
-/// One pass through the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
-    /// Phase.
-    pub phase: Phase,
-    /// Sequences (B).
-    pub batch: u64,
-    /// New tokens per sequence (q).
-    pub new: u64,
-    /// Tokens already in the cache, per sequence (c).
-    pub cached: u64,
-    /// The LM head runs; it does not for an inner chunk of a prompt.
-    pub logits: bool,
-}
-
-impl Step {
-    /// The whole prompt at once.
-    pub const fn prefill(batch: u64, prompt: u64) -> Self {
-        Self { phase: Phase::Prefill, batch, new: prompt, cached: 0, logits: true }
-    }
-
-    /// One token per sequence.
-    pub const fn decode(batch: u64, cached: u64) -> Self {
-        Self::verify(batch, 1, cached)
-    }
-
-    /// A few tokens per sequence: the last one, and drafts of the next.
-    pub const fn verify(batch: u64, new: u64, cached: u64) -> Self {
-        Self { phase: Phase::Decode, batch, new, cached, logits: true }
-    }
-
-    /// How its kernels run. Drafted tokens of one sequence are verified side by side, as further sequences would be.
-    pub const fn setting(&self) -> Setting {
-        let prefill = matches!(self.phase, Phase::Prefill);
-        let batch = if prefill { self.batch } else { self.tokens() };
-        Setting::Step { batch: batch as f64, prefill }
-    }
-
-    /// Tokens in this step over the batch (T).
-    pub const fn tokens(&self) -> u64 {
-        self.batch * self.new
-    }
-}
 
 /// Identical operators of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -129,11 +74,12 @@ impl Lowering<'_> {
             self.projected_attention(step, &mut emit);
             self.mlps(tokens, &mut emit);
         }
-        let cost = lm_head(step.batch, model.vocab_size, hidden, p.embedding, p.carrier);
-        let head = GemmShape { m: step.batch, n: model.vocab_size, k: hidden };
+        let logits = step.logits();
+        let cost = lm_head(logits, model.vocab_size, hidden, p.embedding, p.carrier);
+        let head = GemmShape { m: logits, n: model.vocab_size, k: hidden };
         emit(OpInstances {
             kind: OpKind::LmHead,
-            count: u64::from(step.logits),
+            count: u64::from(logits > 0),
             path: Path::LmHead,
             cost,
             format: p.embedding,
@@ -141,8 +87,19 @@ impl Lowering<'_> {
         });
     }
 
-    /// Visits only what depends on the number of cached tokens: attention.
+    /// Visits only what depends on the number of cached tokens: attention, and with latent keys the cached ones that a chunk of
+    /// a prompt projects up again.
     pub fn attention(&self, step: Step, visit: &mut impl FnMut(OpInstances)) {
+        if let (Some(mla), Phase::Prefill, 1..) = (&self.model.mla, step.phase, step.cached) {
+            visit(self.keys_and_values(mla, step.batch * step.cached));
+        }
+        self.attention_alone(step, visit);
+        if let Some(riding) = step.riding() {
+            self.attention_alone(riding, visit);
+        }
+    }
+
+    fn attention_alone(&self, step: Step, visit: &mut impl FnMut(OpInstances)) {
         let p = self.precision;
         for (count, shape) in self.attention_shapes(step) {
             if count == 0 {
@@ -236,32 +193,35 @@ impl Lowering<'_> {
             )),
         }
         emit(stream(OpKind::KvAppend, layers, kv_append(latent, m, p.kv_cache), p.kv_cache));
-        let absorb = |kind, shape| OpInstances {
+        let absorb = |kind, shape: Absorbed| OpInstances {
             kind,
-            count: layers,
+            count: if shape.tokens > 0 { layers } else { 0 },
             path: Path::Layer,
             cost: absorbed(&shape, p),
             format: p.weights,
             shape: Shape::Product(shape.product(p.weights)),
         };
-        match step.phase {
+        let tokens = match step.phase {
             Phase::Prefill => {
-                emit(self.matmul(OpKind::KvB, layers, GemmShape { m, n: nope + v, k: r }));
-                self.attention(step, emit);
+                emit(self.keys_and_values(mla, step.own_tokens()));
+                step.riders.sequences
             }
-            Phase::Decode => {
-                emit(absorb(
-                    OpKind::WUk,
-                    Absorbed { tokens: m, rows: nope, cols: r, inputs: nope, outputs: heads * r },
-                ));
-                self.attention(step, emit);
-                emit(absorb(
-                    OpKind::WUv,
-                    Absorbed { tokens: m, rows: v, cols: r, inputs: heads * r, outputs: v },
-                ));
-            }
-        }
+            Phase::Decode => m,
+        };
+        let (inputs, outputs) = (nope, heads * r);
+        emit(absorb(OpKind::WUk, Absorbed { tokens, rows: nope, cols: r, inputs, outputs }));
+        self.attention(step, emit);
+        let (inputs, outputs) = (heads * r, v);
+        emit(absorb(OpKind::WUv, Absorbed { tokens, rows: v, cols: r, inputs, outputs }));
         emit(self.matmul(OpKind::OProj, layers, GemmShape { m, n: hidden, k: v }));
+    }
+
+    /// The up-projection of latent keys and values for all heads.
+    fn keys_and_values(&self, mla: &Mla, tokens: u64) -> OpInstances {
+        let a = &self.model.attention;
+        let n = a.n_heads * (mla.nope_dim + mla.v_head_dim);
+        let shape = GemmShape { m: tokens, n, k: mla.kv_lora_rank };
+        self.matmul(OpKind::KvB, a.layers(), shape)
     }
 
     fn mamba(&self, step: Step, emit: &mut impl FnMut(OpInstances)) {
@@ -270,7 +230,8 @@ impl Lowering<'_> {
         let (layers, inner) = (mamba.layers, mamba.inner());
         let inputs = inner + mamba.channels() + mamba.n_heads;
         emit(self.matmul(OpKind::InProj, layers, GemmShape { m, n: inputs, k: hidden }));
-        let op = stream(OpKind::Scan, layers, scan(mamba, m, step.batch, p.carrier), p.carrier);
+        let op =
+            stream(OpKind::Scan, layers, scan(mamba, m, step.sequences(), p.carrier), p.carrier);
         emit(OpInstances { shape: Shape::Scan, ..op });
         emit(self.matmul(OpKind::OutProj, layers, GemmShape { m, n: hidden, k: inner }));
     }
@@ -318,7 +279,7 @@ impl Lowering<'_> {
                 path: Path::Expert,
                 cost: expert_product(&product, p.experts, p.activations, p.carrier),
                 format: p.experts,
-                shape: routing.shape(&product, share, p.experts),
+                shape: product.shape(p.experts),
             }
         };
         emit(product(kind, self.model.mlp_inputs() * moe.expert_width, hidden));

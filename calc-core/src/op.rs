@@ -72,14 +72,8 @@ pub enum Shape {
     Experts {
         /// All pairs of token and expert on this device, as one product.
         product: Product,
-        /// Experts that any token chooses, if all are equally likely (D).
+        /// Distinct experts that the tokens of the step choose, with uniform routing (D).
         distinct: f64,
-        /// Experts of a layer on this device (E / n).
-        experts: f64,
-        /// Chance that a token chooses a given expert (k / E).
-        chance: f64,
-        /// Tokens (T).
-        tokens: f64,
     },
     /// Attention over a KV cache.
     Attention {
@@ -189,4 +183,18 @@ op_kinds! {
     Gemm "gemm" "a matrix product",
     FeedForward "ffn" "the feed-forward part of a layer: gate and up, activation, down",
     MixtureOfExperts "moe" "a mixture of experts: router, chosen experts, shared expert",
+    Step "step" "scheduling, sampling and launches: the time of a step outside its kernels",
+    Links "links" "exchange results with the other devices",
+}
+
+impl OpKind {
+    /// False for the rows of a step that are no kernels and have no work: its own cost, and the time on links.
+    pub const fn is_kernel(self) -> bool {
+        !matches!(self, Self::Step | Self::Links)
+    }
+
+    /// The kernel with a key.
+    pub fn kernel(key: &str) -> Option<Self> {
+        Self::ALL.iter().find(|kind| kind.is_kernel() && kind.key() == key).copied()
+    }
 }

@@ -1,8 +1,10 @@
 //! What does not change from step to step of a model on a device, and the sums over the operators of a step.
 //! A sweep prepares a [`Plan`] once and asks it for steps; a step allocates nothing.
 
+mod first_token;
 mod totals;
 
+pub use first_token::Chunks;
 pub use totals::{Span, StepTotals};
 
 use alloc::vec::Vec;
@@ -12,7 +14,7 @@ use crate::calibration::machine::{Kernel, Setting};
 use crate::device::Link;
 use crate::error::{Error, real_in_range};
 use crate::estimate::{EstimateRequest, PhaseEstimate, WEIGHT_BITS, WEIGHT_GB, WeightSize};
-use crate::expected::Expected;
+use crate::expected::{Expected, reached};
 use crate::footprint::{
     DraftMemory, MemoryFootprint, footprint, kv_cache_bytes, stage_share, weight_bytes,
 };
@@ -22,7 +24,7 @@ use crate::op::{OpKind, Path};
 use crate::parallel::{Parallel, link_time};
 use crate::precision::Precision;
 use crate::roofline::{ComputePath, KernelTime, Roofline, Roofs};
-use crate::units::{Bytes, Seconds};
+use crate::units::{Bytes, Flops, FlopsPerSec, Seconds};
 use crate::workload::Workload;
 
 use totals::OpTimes;
@@ -40,7 +42,7 @@ pub struct Paths {
     pub carrier: ComputePath,
 }
 
-/// Operators of one name, summed over their instances.
+/// Operators of one name, summed over their instances; or what a step takes outside its kernels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OpRow {
     /// Name.
@@ -143,7 +145,7 @@ impl<'a> Plan<'a> {
             Kernel { shape: &op.shape, cost: &cost, path: &path, time, format: op.format, setting };
         let factors = self.tuned.factors(op.kind, &kernel);
         let floor = if time.memory > Seconds::ZERO { factors.floor } else { Seconds::ZERO };
-        OpTimes { cost, time, expected: Expected::of(time, &factors), floor }
+        OpTimes { cost, time, expected: Expected::of(time, &factors), floor, factors }
     }
 
     /// Sums over the operators of a step, without the time on links. Allocates nothing.
@@ -171,11 +173,9 @@ impl<'a> Plan<'a> {
         });
     }
 
-    /// What a step costs outside its kernels.
+    /// Adds the time of a step outside its kernels.
     fn add_overhead(&self, totals: &mut StepTotals, setting: Setting) {
-        let overhead = self.overhead(setting);
-        totals.expected = totals.expected.then(overhead);
-        totals.floors += overhead.time;
+        *totals = totals.then(&StepTotals::outside_kernels(self.overhead(setting)));
     }
 
     fn overhead(&self, setting: Setting) -> Expected {
@@ -200,11 +200,14 @@ impl<'a> Plan<'a> {
         let EstimateRequest { device, memory_limit, .. } = self.request;
         let (model, precision) = (self.model(), &self.precision);
         let place = (device, memory_limit);
-        let own = footprint(place, model, precision, workload, self.weight_scale);
+        let largest = (self.largest_step(workload), self.weight_scale);
+        let own = footprint(place, model, precision, workload, largest);
         let draft = self.draft_request().map(|draft| {
             let precision = draft.precision.resolve(&self.roofs);
+            let workload = alone(*workload);
+            let largest = (self.largest_step(&workload), 1.0);
             let MemoryFootprint { weights, kv_cache, activations, .. } =
-                footprint(place, draft.model, &precision, &alone(*workload), 1.0);
+                footprint(place, draft.model, &precision, &workload, largest);
             DraftMemory { weights, kv_cache, activations }
         });
         MemoryFootprint { draft, ..own }
@@ -246,10 +249,14 @@ impl<'a> Plan<'a> {
     pub fn phase(&self, step: Step) -> PhaseEstimate {
         let mut operators: Vec<OpRow> = Vec::with_capacity(24);
         let mut totals = StepTotals::nothing();
+        let mut kernels = KernelTime::ZERO;
+        let mut half_bytes = Seconds::ZERO;
         let setting = step.setting();
         self.lowering().step(step, &mut |op| {
             let (times, count) = (self.times(&op, setting), op.count as f64);
             totals.add(&times, count);
+            kernels = kernels.plus(reached(times.time, &times.factors).times(count));
+            half_bytes += Expected::with_half_the_bytes(times.time, &times.factors) * count;
             let row = operators.iter_mut().find(|row| row.kind == op.kind);
             if let Some(row) = row {
                 row.count += op.count;
@@ -265,42 +272,46 @@ impl<'a> Plan<'a> {
                 operators.push(row);
             }
         });
-        self.add_overhead(&mut totals, setting);
-        totals.expected = totals.expected.then(self.link_expected(step));
+        let overhead = StepTotals::outside_kernels(self.overhead(setting));
+        let links = StepTotals {
+            floors: Seconds::ZERO,
+            ..StepTotals::outside_kernels(self.link_expected(step))
+        };
+        for (kind, outside) in [(OpKind::Step, overhead), (OpKind::Links, links)] {
+            totals = totals.then(&outside);
+            half_bytes += outside.expected.time;
+            if outside.expected.time > Seconds::ZERO {
+                operators.push(OpRow { kind, count: 1, totals: outside, path: self.paths.carrier });
+            }
+        }
         let roofline = Roofline { peak: self.paths.layer.peak, bandwidth: self.roofs.bandwidth };
+        let peak = fastest_peak(roofline.peak, &operators);
         let streamed = totals.cost.traffic.weights + totals.cost.traffic.kv_cache;
         PhaseEstimate {
             bound: totals.time.bound(),
+            expected_bound: kernels.bound(),
+            half_bytes,
             ridge: roofline.ridge(),
-            mfu: (totals.cost.flops / roofline.peak) / totals.expected.time,
+            mfu: (totals.cost.flops / peak) / totals.expected.time,
             mbu: (streamed / roofline.bandwidth) / totals.expected.time,
             totals,
             operators,
         }
     }
 
-    /// Expected time per output token at a context.
+    /// Time per output token at a context, at the roof and as expected.
     ///
     /// ```text
     /// TPOT = decode                                                         without speculation
     /// TPOT = (n decode steps of the draft + a step with q = n + 1) / tokens per round
     /// ```
-    pub fn token_time(&self, draft: Option<&Self>, cached: u64) -> Expected {
-        let fixed = self.round_part(draft, cached, Part::Fixed).expected;
-        fixed.then(self.round_part(draft, cached, Part::Attention).expected)
-    }
-
-    /// Ideal time per output token at a context; the counterpart of [`Plan::token_time`].
-    pub fn token_ideal(&self, draft: Option<&Self>, cached: u64) -> Seconds {
-        let batch = self.request.workload.batch;
-        let Some(speculation) = self.request.workload.speculation else {
-            return self.step(Step::decode(batch, cached)).ideal;
-        };
-        let n = speculation.draft_tokens;
-        let verify = self.step(Step::verify(batch, n + 1, cached)).ideal;
-        let drafts =
-            draft.map_or(Seconds::ZERO, |draft| draft.step(Step::decode(batch, cached)).ideal);
-        (verify + drafts * n as f64) / speculation.tokens_per_round()
+    pub fn token(&self, draft: Option<&Self>, cached: u64) -> Span {
+        let Workload { batch, speculation, .. } = self.request.workload;
+        if speculation.is_none() {
+            return self.timed_step(Step::decode(batch, cached)).span();
+        }
+        let fixed = self.round_part(draft, cached, Part::Fixed);
+        fixed.then(self.round_part(draft, cached, Part::Attention))
     }
 
     /// Decode steps at i = 0, 1, …, `new_tokens` - 2 tokens after the prompt, each at its own context.
@@ -366,6 +377,13 @@ impl<'a> Plan<'a> {
         }
         sum
     }
+}
+
+/// The peak of the layers' matmuls, or a higher one that other operators run on: experts in a narrower format, attention beside
+/// FP32 weights.
+fn fastest_peak(layers: FlopsPerSec, operators: &[OpRow]) -> FlopsPerSec {
+    let computes = |row: &&OpRow| row.totals.cost.flops > Flops::ZERO;
+    operators.iter().filter(computes).fold(layers, |peak, row| peak.max(row.path.peak))
 }
 
 /// Parts of a decode step.

@@ -38,6 +38,21 @@ pub struct KernelTime {
 }
 
 impl KernelTime {
+    /// Nothing is computed or moved.
+    pub const ZERO: Self = Self { memory: Seconds::ZERO, compute: Seconds::ZERO };
+
+    /// Both, one after the other.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self { memory: self.memory + other.memory, compute: self.compute + other.compute }
+    }
+
+    /// As often as `count` says.
+    #[must_use]
+    pub fn times(self, count: f64) -> Self {
+        Self { memory: self.memory * count, compute: self.compute * count }
+    }
+
     /// The longer of the two.
     pub fn ideal(self) -> Seconds {
         self.memory.max(self.compute)

@@ -55,6 +55,9 @@ pub struct Workload {
     pub parallel: Parallel,
     /// Speculative decoding.
     pub speculation: Option<Speculation>,
+    /// All prompts are computed together, as a benchmark with a static batch does. Otherwise one request joins the others, which
+    /// are decoding, and its prompt is computed in chunks.
+    pub static_batch: bool,
 }
 
 /// Most sequences.
@@ -78,6 +81,7 @@ impl Workload {
             new_tokens: 1,
             parallel: Parallel::default(),
             speculation: None,
+            static_batch: false,
         }
     }
 
@@ -101,7 +105,7 @@ impl Workload {
     /// The step with the whole prompt, behind the prefix.
     pub const fn prefill_step(&self) -> Step {
         let whole = Step::prefill(self.batch, self.prompt);
-        Step { cached: self.cached_prefix, logits: !self.inner_chunk, ..whole }
+        Step { cached: self.cached_prefix, has_logits: !self.inner_chunk, ..whole }
     }
 
     /// Tokens in the cache of a sequence once its prompt is read.

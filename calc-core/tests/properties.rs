@@ -130,7 +130,7 @@ proptest! {
             new_tokens: new_tokens.min(5000),
             parallel: Parallel { tensor, pipeline, expert },
             speculation: speculate.then_some(Speculation { draft_tokens, acceptance }),
-            ..Workload::new(batch, prompt)
+            static_batch: batch % 2 == 0, ..Workload::new(batch, prompt)
         };
         let answer = estimate(EstimateRequest {
             device, mode: None, memory_limit: None, model, precision: PrecisionChoice::weights(weights), workload,
@@ -185,12 +185,18 @@ proptest! {
     #[test]
     fn rows_add_up_to_the_phase(
         device in any_device(), model in any_model(), weights in any_format(), batch in 1..64_u64, prompt in 1..4000_u64,
+        tensor in proptest::sample::select(vec![1_u64, 2, 4]),
     ) {
-        let Ok(answer) = of(device, model, weights, Workload::new(batch, prompt)) else { return Ok(()) };
+        let parallel = Parallel { tensor, ..Parallel::default() };
+        let workload = Workload { parallel, ..Workload::new(batch, prompt) };
+        let Ok(answer) = of(device, model, weights, workload) else { return Ok(()) };
         for phase in [&answer.prefill, &answer.decode] {
             let sum = |of: &dyn Fn(&calc_core::plan::OpRow) -> f64| phase.operators.iter().map(of).sum::<f64>();
             prop_assert!(close(sum(&|row| row.totals.cost.flops.get()), phase.totals.cost.flops.get()));
             prop_assert!(close(sum(&|row| row.totals.ideal.get()), phase.totals.ideal.get()));
+            prop_assert!(close(sum(&|row| row.totals.expected.time.get()), phase.totals.expected.time.get()));
+            prop_assert!(close(sum(&|row| row.totals.expected.low.get()), phase.totals.expected.low.get()));
+            prop_assert!(close(sum(&|row| row.totals.floors.get()), phase.totals.floors.get()));
             prop_assert!(close(sum(&|row| row.totals.cost.traffic.total().get()), phase.totals.cost.traffic.total().get()));
         }
     }
@@ -210,7 +216,7 @@ proptest! {
         let sum: f64 = steps.iter().map(|step| step.tpot.time.get()).sum();
         prop_assert!(close(whole.generation.time.get(), sum), "{} and {sum}", whole.generation.time.get());
         let ideal: f64 = steps.iter().map(|step| step.token_ideal.get()).sum();
-        let first = whole.prefill.totals.ideal.get();
+        let first = whole.ttft_ideal.get();
         prop_assert!(close(whole.end_to_end_ideal.get(), first + ideal), "{}", whole.end_to_end_ideal.get());
     }
 

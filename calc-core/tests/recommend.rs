@@ -141,7 +141,7 @@ fn a_row_is_what_estimate_says() {
     };
     let same = estimate(EstimateRequest { precision, ..request }).expect("an estimate");
     assert_eq!(row.outcome.decode.expected, same.tpot);
-    assert_eq!(row.outcome.prefill.expected, same.ttft);
+    assert_eq!(row.outcome.ttft, same.ttft);
     assert_eq!(row.outcome.memory, same.memory.total());
     assert_eq!(row.outcome.decode.energy, same.energy.map(|energy| energy.per_token));
 }
@@ -189,8 +189,7 @@ fn every_scheme_is_ranked_within_the_bounds_or_dropped_for_a_reason() {
         for row in &answer.ranked {
             assert!(row.quality.high <= request.bounds.quality * (1.0 + 1e-6), "case {case}");
             assert!(row.outcome.memory <= row.outcome.usable.bytes, "case {case}");
-            let (tpot, ttft) =
-                (row.outcome.decode.expected.time, row.outcome.prefill.expected.time);
+            let (tpot, ttft) = (row.outcome.decode.expected.time, row.outcome.ttft.time);
             assert!(request.bounds.tpot.is_none_or(|bound| tpot <= bound), "case {case}");
             assert!(request.bounds.ttft.is_none_or(|bound| ttft <= bound), "case {case}");
             assert!(row.score.is_finite() && row.score > 0.0, "case {case}: {}", row.score);

@@ -96,7 +96,7 @@ fn scores(request: &ScheduleRequest<'_>, task: &Task<'_>, batch: u64) -> Vec<f64
         let Some(outcome) = runs.then(|| task.run(&roofs, scheme).ok()).flatten() else { continue };
         if outcome.memory <= outcome.usable.bytes
             && request.bounds.tpot.is_none_or(|bound| outcome.decode.expected.time <= bound)
-            && request.bounds.ttft.is_none_or(|bound| outcome.prefill.expected.time <= bound)
+            && request.bounds.ttft.is_none_or(|bound| outcome.ttft.time <= bound)
         {
             found.push(score(request, &outcome, batch));
         }

@@ -222,8 +222,7 @@ fn engine(key: &str) -> Result<Engine, String> {
 }
 
 fn operator(key: &str) -> Result<OpKind, String> {
-    let found = OpKind::ALL.iter().find(|kind| kind.key() == key);
-    found.copied().ok_or_else(|| {
+    OpKind::kernel(key).ok_or_else(|| {
         format!("op must be an operator such as gemm, attention or norm; got `{key}`")
     })
 }

@@ -7,13 +7,17 @@ pub mod model;
 use calc_core::analysis::Analysis;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::ComputeClass;
-use calc_core::roofline::Bound;
+use calc_core::roofline::{Bound, KernelTime};
 use calc_core::units::{FlopsPerSec, Seconds};
 
 use crate::number_text as text;
 
 /// Up to this ratio of the two times, neither waits for the other for long.
 const BALANCED: f64 = 1.15;
+/// From this share of the expected time on, the fixed cost of kernels is what there is to say.
+const FLOOR_DOMINATES: f64 = 0.5;
+/// Share of the expected time that half the bytes must save for them to be called the only way: nearly half of it.
+const ONLY_BYTES: f64 = 0.4;
 
 /// `FP16`.
 pub fn class_name(class: ComputeClass) -> String {
@@ -65,9 +69,12 @@ pub const fn badge_meaning(provenance: Provenance) -> &'static str {
 pub fn sentence(answer: &Analysis) -> String {
     let (ideal, time) = (answer.ideal, answer.time);
     let waits = |busy: Seconds| text::percent(1.0 - busy / ideal);
+    if let Some(differs) = differing(answer) {
+        return differs;
+    }
     match time.bound() {
         _ if moves_only(answer) => "Memory-bound: it moves bytes and computes nothing.".to_owned(),
-        _ if ratio(answer) <= BALANCED => {
+        _ if ratio(&answer.time) <= BALANCED => {
             "Balanced: DRAM and arithmetic are both nearly always busy.".to_owned()
         }
         Bound::Memory => {
@@ -79,14 +86,44 @@ pub fn sentence(answer: &Analysis) -> String {
     }
 }
 
+/// The verdict where kernels wait for something else than the roofs say.
+fn differing(answer: &Analysis) -> Option<String> {
+    if moves_only(answer) || floor_share(answer) > FLOOR_DOMINATES {
+        return None;
+    }
+    let balanced = ratio(&answer.time) <= BALANCED;
+    let (ideal, expected) = (answer.time.bound(), expected_bound(answer));
+    if (ideal == expected && !balanced) || ratio(&answer.reached()) <= BALANCED {
+        return None;
+    }
+    let at_the_roof = match ideal {
+        _ if balanced => "Balanced",
+        Bound::Memory => "Memory-bound",
+        Bound::Compute => "Compute-bound",
+    };
+    let waits_for = match expected {
+        Bound::Memory => "DRAM",
+        Bound::Compute => "arithmetic",
+    };
+    let saves = text::percent(answer.half_bytes_save());
+    Some(format!(
+        "{at_the_roof} at the roof, but kernels here wait for {waits_for}: half the bytes save {saves} of the expected time."
+    ))
+}
+
+/// What limits at the shares of the roofs that kernels reach.
+fn expected_bound(answer: &Analysis) -> Bound {
+    answer.reached().bound()
+}
+
 /// True for what has no arithmetic at all.
 fn moves_only(answer: &Analysis) -> bool {
     answer.cost.flops.get() == 0.0
 }
 
 /// The longer time over the shorter one.
-fn ratio(answer: &Analysis) -> f64 {
-    let (memory, compute) = (answer.time.memory.get(), answer.time.compute.get());
+fn ratio(time: &KernelTime) -> f64 {
+    let (memory, compute) = (time.memory.get(), time.compute.get());
     if memory > compute { memory / compute } else { compute / memory }
 }
 
@@ -94,13 +131,21 @@ fn ratio(answer: &Analysis) -> f64 {
 pub fn line(answer: &Analysis) -> String {
     if moves_only(answer) {
         let bytes = text::bytes(answer.cost.traffic.total());
-        return format!("{bytes} and no FLOP. Fewer bytes are the only way to be faster here.");
+        let help = if floor_share(answer) > FLOOR_DOMINATES {
+            format!(
+                "Most of the expected time is the fixed {} of a kernel.",
+                text::time(floors(answer))
+            )
+        } else {
+            "Fewer bytes are the only way to be faster here.".to_owned()
+        };
+        return format!("{bytes} and no FLOP. {help}");
     }
     let intensity = text::plain(answer.cost.intensity().get());
     let class = class_name(answer.path.class);
-    let times = text::short(ratio(answer), 2);
+    let times = text::short(ratio(&answer.time), 2);
     let (place, help) = match answer.time.bound() {
-        _ if ratio(answer) <= BALANCED => (
+        _ if ratio(&answer.time) <= BALANCED => (
             format!("at the {class} ridge"),
             "To be faster it needs fewer bytes and faster arithmetic.",
         ),
@@ -113,10 +158,21 @@ pub fn line(answer: &Analysis) -> String {
             "Only faster arithmetic helps here.",
         ),
     };
-    let help = if floor_share(answer) > 0.5 {
+    let saves = answer.half_bytes_save();
+    let help = if floor_share(answer) > FLOOR_DOMINATES {
         let (floor, kernels) = (text::time(floors(answer)), kernels(answer));
         let what = if kernels == 1 { "a kernel".to_owned() } else { format!("{kernels} kernels") };
         format!("Most of the expected time is the fixed {floor} of {what}.")
+    } else if differing(answer).is_some()
+        || (answer.time.bound() == Bound::Memory
+            && ratio(&answer.time) > BALANCED
+            && saves < ONLY_BYTES)
+    {
+        let rest = match expected_bound(answer) {
+            Bound::Compute => "arithmetic takes the rest, as kernels do it",
+            Bound::Memory => "arithmetic and the fixed cost of kernels take the rest",
+        };
+        format!("Half the bytes save {} of the expected time; {rest}.", text::percent(saves))
     } else {
         help.to_owned()
     };
@@ -173,7 +229,12 @@ pub fn changes(answer: &Analysis, flips: &Flips) -> Vec<String> {
     let mut changes = Vec::new();
     match answer.time.bound() {
         Bound::Memory => {
-            changes.push(format!("Every byte saved is time saved, up to {ridge} FLOP/B."));
+            let saves = answer.half_bytes_save();
+            changes.push(if saves < ONLY_BYTES {
+                format!("Half the bytes save {} of the expected time.", text::percent(saves))
+            } else {
+                format!("Every byte saved is time saved, up to {ridge} FLOP/B.")
+            });
             changes.push(match flips.other_bound_at {
                 Some(m) => {
                     format!("From {size} = {} on, {class} arithmetic limits.", text::count(m))
@@ -182,7 +243,9 @@ pub fn changes(answer: &Analysis, flips: &Flips) -> Vec<String> {
                     format!("No {size} makes this compute-bound: inputs and outputs grow along.")
                 }
             });
-            changes.push(format!("Faster arithmetic than {class} changes nothing."));
+            if expected_bound(answer) == Bound::Memory {
+                changes.push(format!("Faster arithmetic than {class} changes nothing."));
+            }
         }
         Bound::Compute => {
             changes.push(match flips.other_bound_at {
@@ -236,12 +299,39 @@ mod tests {
     fn the_verdict_names_the_side_of_the_ridge() {
         check(&answer(1, 4096), "Memory-bound: arithmetic waits for DRAM 99 %", "160 times left");
         check(&answer(2048, 4096), "Compute-bound: DRAM idles 84 %", "6.3 times right");
-        check(&answer(177, 4096), "Balanced:", "at the FP16 ridge");
+        check(&answer(177, 4096), "Balanced at the roof, but", "at the FP16 ridge");
     }
 
     #[test]
     fn a_tiny_kernel_is_told_that_its_floor_dominates() {
         check(&answer(1, 1), "Memory-bound", "Most of the expected time is the fixed");
+    }
+
+    #[test]
+    fn fewer_bytes_are_the_only_way_only_where_they_help() {
+        let device = catalog::device("jetson_orin_nano_8gb_super").expect("catalog key");
+        for (mode, only) in [(None, true), (Some(device.power_mode("7W").expect("a mode")), false)]
+        {
+            let answer = analyze(&AnalyzeRequest {
+                device,
+                mode,
+                operator: Operator::Gemm(GemmShape { m: 1, n: 4096, k: 4096 }),
+                precision: PrecisionChoice::weights(catalog::format("fp16").expect("catalog key")),
+                engine: None,
+                calibration: &Calibration::FITTED,
+            })
+            .expect("a valid request");
+            let said = format!("{} {}", sentence(&answer), line(&answer));
+            assert_eq!(said.contains("Fewer bytes are the only way"), only, "{said}");
+            assert_eq!(
+                answer.half_bytes_save() >= ONLY_BYTES,
+                only,
+                "{}",
+                answer.half_bytes_save()
+            );
+            let all = changes(&answer, &Flips { size: "M", ..Flips::default() }).join(" ");
+            assert_eq!(all.contains("Every byte saved is time saved"), only, "{all}");
+        }
     }
 
     #[test]

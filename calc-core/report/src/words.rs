@@ -14,8 +14,8 @@ pub use basis::factors_source;
 pub use bench::{bench_flag, two_runs};
 pub use errors::{core_error, nearest_text};
 pub use notes::{
-    analyze_notes, context_note, estimate_notes, import_notes, request_notes, split_notes,
-    usual_values,
+    analyze_notes, context_note, estimate_notes, first_token, import_notes, request_notes,
+    split_notes, usual_values,
 };
 
 use calc_core::compare::Fit;

@@ -357,3 +357,39 @@ fn repositories_of_the_hub_resolve_with_and_without_a_file_system() {
     let model = Library::with_files(&files).model("mine/Llama-3.1-8B", Unread::Refuse);
     assert_eq!(model.expect("the folder").arch.hidden_size, 64);
 }
+
+fn estimated(line: &str) -> (Vec<String>, serde_json::Value) {
+    let fields = Fields::from_line(line).expect("an object");
+    let inputs = EstimateInputs::parse(fields, &Library::CATALOGS).expect("a good request");
+    let answer = inputs.estimate().expect("an answer");
+    let said = report::json::estimate::EstimateJson::new(&inputs, &answer);
+    (report::words::estimate_notes(&inputs, &answer), serde_json::to_value(said).expect("JSON"))
+}
+
+#[test]
+fn an_engine_with_constants_of_its_own_is_not_called_unknown() {
+    let (notes, _) = estimated(
+        r#"{"hardware":"mi300x","model":"llama-3.1-8b","batch":1,"prompt":64,"engine":"vllm"}"#,
+    );
+    let all = notes.join(" ");
+    assert!(!all.contains("no factors are known") && all.contains("NVIDIA"), "{all}");
+}
+
+#[test]
+fn the_chunk_of_the_first_token_is_said() {
+    let asked = |more: &str| {
+        estimated(&format!(
+            r#"{{"hardware":"rtx_4090","model":"llama-3.1-8b","batch":4,"prompt":2000{more}}}"#
+        ))
+    };
+    let (notes, said) = asked("");
+    let all = notes.join(" ");
+    assert!(all.contains("in 4 chunks of 512 tokens, while 3 sequences decode"), "{all}");
+    assert_eq!(said["first_token"]["chunk_tokens"], 512);
+    assert_eq!(said["workload"]["static_batch"], false);
+    let (notes, whole) = asked(r#","static_batch":true"#);
+    assert!(notes.join(" ").contains("4 prompts computed together"), "{notes:?}");
+    assert_eq!(whole["ttft_s"], whole["prefill"]["expected"]["time_s"]);
+    assert!(whole["ttft_s"].as_f64() > said["ttft_s"].as_f64());
+    assert_eq!(whole["prefill"]["expected"], said["prefill"]["expected"]);
+}

@@ -121,7 +121,7 @@ impl MoeShape {
                 path: Path::Expert,
                 cost: expert_product(&product, p.experts, p.activations, p.carrier),
                 format: p.experts,
-                shape: routing.shape(&product, 1.0, p.experts),
+                shape: product.shape(p.experts),
             }
         };
         let choice = GemmShape { m: tokens, n: experts, k: hidden };

@@ -56,7 +56,6 @@ coefficients! {
     weights_int4 0.95 0.5 1.1 0.1 "Share of that which weights of less than 7.5 bits reach: unpacking costs.",
     weights_fp4 0.85 0.4 1.1 0.2 "The same where FP4 is multiplied natively.",
     cache_8bit 0.95 0.4 1.2 0.2 "The same for a KV cache of less than 12 bits.",
-    skew 0.8 0.5 1.0 0.2 "Power of the number of tokens in the count of distinct experts: routing is not uniform.",
     alone_product 4.0 0.5 15.0 0.7 "Floor of a matrix product that is timed alone [us].",
     alone_unpacking 8.0 0.5 30.0 0.7 "What the floor grows by with weight-only formats [us].",
     alone_quantizing 2.0 0.1 20.0 0.7 "What it grows by where the input is quantized [us].",

@@ -1,6 +1,8 @@
 //! Inference engines, whose kernels reach different shares of the roofs.
 
 use crate::device::Device;
+use crate::provenance::Provenance;
+use crate::units::Bytes;
 
 use super::machine::MemoryKind;
 
@@ -50,6 +52,60 @@ impl Engine {
     pub fn key(self) -> &'static str {
         Self::ALL.iter().find(|(_, engine)| *engine == self).map_or("", |(key, _)| key)
     }
+}
+
+/// Most tokens of a prompt that an engine computes in one step, as it is shipped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chunk {
+    /// Tokens; `None` where a prompt is computed whole.
+    pub tokens: Option<u64>,
+    /// How sure that is.
+    pub provenance: Provenance,
+    /// The setting, and where it is read.
+    pub source: &'static str,
+}
+
+/// The settings of vLLM and SGLang grow with the memory of the device.
+const VLLM_LARGE: Bytes = Bytes::from_gib(70.0);
+const SGLANG_MEDIUM: Bytes = Bytes::from_gib(35.0);
+const SGLANG_LARGE: Bytes = Bytes::from_gib(160.0);
+
+impl Engine {
+    /// The chunk in which it computes prompts on a device.
+    pub fn chunk(self, device: &Device) -> Chunk {
+        let memory = device.memory.value;
+        let (tokens, provenance, source) = match self {
+            Self::LlamaCpp => (Some(512), Provenance::Read, "n_ubatch of common_params"),
+            Self::Vllm => (
+                Some(if memory >= VLLM_LARGE && !is_a100(device) { 8192 } else { 2048 }),
+                Provenance::Read,
+                "max_num_batched_tokens of vllm/engine/arg_utils.py, for a server",
+            ),
+            Self::Sglang => (
+                Some(match memory {
+                    small if small < SGLANG_MEDIUM => 2048,
+                    medium if medium < SGLANG_LARGE => 8192,
+                    _ => 16_384,
+                }),
+                Provenance::Read,
+                "chunked_prefill_size of srt/server_args.py",
+            ),
+            Self::TensorRtLlm => (Some(8192), Provenance::Recalled, "max_num_tokens"),
+            Self::ExLlamaV2 => (Some(2048), Provenance::Recalled, "max_input_len"),
+            Self::Mlc => (Some(2048), Provenance::Recalled, "prefill_chunk_size"),
+            Self::Ollama => (Some(512), Provenance::Recalled, "num_batch"),
+            Self::TensorRtEdgeLlm | Self::GptFast => {
+                (None, Provenance::Assumed, "no chunks are known")
+            }
+            Self::IdealKernels => (None, Provenance::Derived, "whole prompts"),
+        };
+        Chunk { tokens, provenance, source }
+    }
+}
+
+/// vLLM keeps the small budget on an A100 of any size.
+fn is_a100(device: &Device) -> bool {
+    device.key.starts_with("a100")
 }
 
 /// The engine whose factors hold where the user names none: the one that is most at home on such devices.

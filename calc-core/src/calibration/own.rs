@@ -187,7 +187,7 @@ fn share(row: &FactorRow, shape: &Shape) -> f64 {
 fn rows(shape: &Shape) -> Option<f64> {
     match shape {
         Shape::Product(product) => Some(product.rows),
-        Shape::Experts { product, distinct, .. } => Some((product.rows / distinct).max(1.0)),
+        Shape::Experts { product, distinct } => Some((product.rows / distinct).max(1.0)),
         Shape::Attention { .. } | Shape::Scan | Shape::Stream => None,
     }
 }

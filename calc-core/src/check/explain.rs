@@ -1,22 +1,22 @@
 //! What could explain a claim that is faster or slower than expected. Each explanation is the same work otherwise, asked of the
 //! model again: one that does not bring the claim within reach is not given.
 
+mod slow;
+
+use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::analysis::Operator;
-use crate::catalog::devices;
-use crate::device::{Device, DeviceClass};
 use crate::footprint::Verdict;
 use crate::math::ln;
 use crate::plan::Span;
 use crate::recommend::largest;
-use crate::roofline::Bound;
 use crate::units::{Bytes, Seconds, TokensPerSec};
 use crate::workload::Speculation;
 
 use super::explanation::{Drafts, Explanation};
-use super::variants::{Stored, modes, stored, without_units};
-use super::work::{Measure, Work, plans, prefill};
+use super::variants::{Stored, modes, stored};
+use super::work::{Measure, Work, plans};
 use super::{CheckRequest, Claim, Pace};
 
 /// Longest draft that is tried.
@@ -27,7 +27,7 @@ const MOST_BATCH: u64 = 1 << 16;
 const MOST_USERS: u64 = 256;
 /// From this share of the expected time on, what every kernel costs dominates it.
 const DOMINATES: f64 = 0.5;
-/// Down to this share of its clock, a device may have throttled; assumed.
+/// Down to this share of its clock or bandwidth, a device may have throttled; assumed.
 const LEAST_CLOCK: f64 = 0.25;
 
 /// What is to be explained.
@@ -47,24 +47,26 @@ pub(super) fn explanations(
 ) -> Vec<Explanation> {
     let case = Case { request, own, time, pace };
     let found = match pace {
-        Pace::AsExpected => [Some(Explanation::AsExpected), None, None, None, None, None, None],
-        Pace::AboveTheRoof | Pace::Fast => [
+        Pace::AsExpected => vec![Some(Explanation::AsExpected)],
+        Pace::AboveTheRoof | Pace::Fast => vec![
             case.format(),
             case.batch(),
             case.drafts(),
             case.cache(),
             case.mode(),
             case.prompt(),
-            None,
         ],
-        Pace::Slow => [
+        Pace::Slow => vec![
             case.mode(),
             case.format(),
+            case.engine(),
             case.units(),
             case.cpu(),
+            case.one_of(),
+            case.offload(),
             case.overhead(),
             case.clock(),
-            case.one_of(),
+            case.bandwidth(),
         ],
     };
     case.does_not_fit().into_iter().chain(found.into_iter().flatten()).collect()
@@ -230,7 +232,7 @@ impl<'a> Case<'_, 'a> {
             Work::Token(_) => (self.counted(&work.span().ok()?), self.time),
             Work::Answer(request) => {
                 let (plan, draft) = plans(&request).ok()?;
-                let prompt = self.counted(&prefill(&plan, &request));
+                let prompt = self.counted(&plan.first_token().span());
                 (self.counted(&plan.generation(draft.as_ref())), self.time - prompt)
             }
         };
@@ -265,66 +267,7 @@ impl<'a> Case<'_, 'a> {
         let (plan, draft) = plans(request).ok()?;
         let rest = plan.generation(draft.as_ref());
         let explains = request.workload.new_tokens > 1 && self.explains(&rest);
-        explains.then(|| Explanation::Prompt { prompt: prefill(&plan, request), rest })
-    }
-
-    fn units(&self) -> Option<Explanation> {
-        let own = self.own.path.class;
-        let work = self.work().with_fixed(&self.own.precision);
-        let mut best: Option<(Explanation, Span)> = None;
-        for device in &without_units(work.device(), own) {
-            let other = work.on(device, work.mode());
-            let Ok(found) = other.measure() else { continue };
-            let nearer = best
-                .as_ref()
-                .is_none_or(|(_, old)| self.distance(&found.span) < self.distance(old));
-            let explains = self.explains(&found.span) && work.fits();
-            if found.path.class != own && nearer && explains {
-                let (class, peak, span) = (found.path.class, found.path.peak, found.span);
-                best = Some((Explanation::Units { class, peak, span }, span));
-            }
-        }
-        best.map(|(found, _)| found)
-    }
-
-    fn cpu(&self) -> Option<Explanation> {
-        if self.work().device().class != DeviceClass::DiscreteGpu {
-            return None; // a CPU that shares the memory has no row of its own
-        }
-        let work = self.work().with_fixed(&self.own.precision);
-        let mut best: Option<(&'static Device, Span)> = None;
-        for device in devices::all().filter(|device| device.class == DeviceClass::Cpu) {
-            let Ok(span) = work.on(device, None).span() else { continue };
-            let nearer =
-                best.as_ref().is_none_or(|(_, old)| self.distance(&span) < self.distance(old));
-            if self.explains(&span) && nearer {
-                best = Some((device, span));
-            }
-        }
-        best.map(|(device, span)| Explanation::Cpu { device, span })
-    }
-
-    fn overhead(&self) -> Option<Explanation> {
-        let (kernels, expected) = (self.own.kernels, self.own.span.expected.time);
-        let floor = self.own.floors / kernels;
-        let needed = floor + (self.time - expected) / kernels;
-        (self.own.floors >= expected * DOMINATES).then_some(Explanation::Overhead {
-            kernels,
-            floor,
-            needed,
-        })
-    }
-
-    fn clock(&self) -> Option<Explanation> {
-        let work = self.work();
-        let full = match work.mode() {
-            Some(mode) => mode.gpu_clock?,
-            None => work.device().tensor_clock?.value,
-        };
-        let share = self.own.span.expected.time / self.time;
-        let computes = self.own.time.bound() == Bound::Compute;
-        (computes && share >= LEAST_CLOCK)
-            .then(|| Explanation::Clock { full, needed: full * share })
+        explains.then(|| Explanation::Prompt { prompt: plan.first_token().span(), rest })
     }
 }
 

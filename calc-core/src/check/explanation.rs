@@ -1,10 +1,11 @@
 //! What could explain a claim, with the numbers that make it so. How it is found is in `explain`.
 
+use crate::calibration::Engine;
 use crate::device::Device;
 use crate::plan::Span;
 use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::text::Text;
-use crate::units::{Bytes, FlopsPerSec, Hertz, Seconds, TokensPerSec, Watts};
+use crate::units::{Bytes, BytesPerSec, FlopsPerSec, Hertz, Seconds, TokensPerSec, Watts};
 
 /// A draft length, and what must be accepted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -103,6 +104,29 @@ pub enum Explanation {
         device: &'static Device,
         /// Times on it.
         span: Span,
+    },
+    /// Another engine did it.
+    Engine {
+        /// The engine that is expected to take as long.
+        engine: Engine,
+        /// Times with it.
+        span: Span,
+    },
+    /// A part of the layers ran on a CPU.
+    Offload {
+        /// A CPU of the catalog.
+        device: &'static Device,
+        /// Share of the work that it did.
+        share: f64,
+        /// Times if it did all.
+        span: Span,
+    },
+    /// Less bandwidth than expected: a lower memory clock, heat, or another program.
+    Bandwidth {
+        /// Bandwidth that is expected to be reached.
+        expected: BytesPerSec,
+        /// Bandwidth that would take as long.
+        needed: BytesPerSec,
     },
     /// What an engine adds to every kernel.
     Overhead {

@@ -3,16 +3,17 @@
 use core::ops::Add;
 
 use crate::analysis::{AnalyzeRequest, analyze};
+use crate::calibration::{Engine, usual_engine};
 use crate::device::{Device, PowerMode};
 use crate::error::{Error, in_range};
 use crate::estimate::{EstimateRequest, WeightSize};
 use crate::footprint::MemoryFootprint;
 use crate::lowering::Step;
 use crate::op::OpCost;
-use crate::plan::{Plan, Span};
+use crate::plan::{Plan, Span, StepTotals};
 use crate::precision::{Precision, PrecisionChoice};
 use crate::roofline::{ComputePath, KernelTime, Roofs};
-use crate::units::{Bytes, Seconds};
+use crate::units::Seconds;
 use crate::workload::Speculation;
 
 /// Most new tokens of a whole answer: its steps are summed for every explanation that is tried.
@@ -126,6 +127,25 @@ impl<'a> Work<'a> {
         self.stored(choice, self.model().and_then(|request| request.weight_size))
     }
 
+    /// The engine whose factors count.
+    pub(super) fn engine(&self) -> Engine {
+        let (engine, device) = match self {
+            Self::Operator(request) => (request.engine, request.device),
+            Self::Token(request) | Self::Answer(request) => (request.engine, request.device),
+        };
+        engine.unwrap_or_else(|| usual_engine(device))
+    }
+
+    /// The same with another engine.
+    pub(super) const fn with_engine(&self, engine: Engine) -> Self {
+        let mut work = *self;
+        match &mut work {
+            Self::Operator(request) => request.engine = Some(engine),
+            Self::Token(request) | Self::Answer(request) => request.engine = Some(engine),
+        }
+        work
+    }
+
     /// A model with another batch; an operator has none.
     pub(super) fn with_batch(&self, batch: u64) -> Self {
         let mut work = *self;
@@ -161,15 +181,11 @@ impl<'a> Work<'a> {
                 .map(|answer| Span { ideal: answer.ideal, expected: answer.expected }),
             Self::Token(request) => {
                 let (plan, draft) = plans(request)?;
-                let context = request.workload.context;
-                let draft = draft.as_ref();
-                let (ideal, expected) =
-                    (plan.token_ideal(draft, context), plan.token_time(draft, context));
-                Ok(Span { ideal, expected })
+                Ok(plan.token(draft.as_ref(), request.workload.context))
             }
             Self::Answer(request) => {
                 let (plan, draft) = plans(request)?;
-                Ok(prefill(&plan, request).then(plan.generation(draft.as_ref())))
+                Ok(plan.first_token().span().then(plan.generation(draft.as_ref())))
             }
         }
     }
@@ -200,12 +216,6 @@ impl<'a> Work<'a> {
             }
         }
     }
-}
-
-/// The prompt of an answer.
-pub(super) fn prefill(plan: &Plan<'_>, request: &EstimateRequest<'_>) -> Span {
-    let totals = plan.timed_step(request.workload.prefill_step());
-    Span { ideal: totals.ideal, expected: totals.expected }
 }
 
 /// The plans of a model and of its draft model.
@@ -251,25 +261,19 @@ struct Sums {
 }
 
 impl Sums {
+    fn of(totals: &StepTotals) -> Self {
+        let StepTotals { cost, time, kernels, floors, .. } = *totals;
+        Self { cost, time, kernels, floors }
+    }
+
     fn of_step(plan: &Plan<'_>, step: Step) -> Self {
-        let phase = plan.phase(step);
-        let moves = |bytes: Bytes| bytes > Bytes::ZERO;
-        let rows = phase.operators.iter().filter(|row| moves(row.totals.cost.traffic.total()));
-        Self {
-            cost: phase.totals.cost,
-            time: phase.totals.time,
-            kernels: rows.map(|row| row.count as f64).sum(),
-            floors: phase.totals.floors,
-        }
+        Self::of(&plan.step(step))
     }
 
     fn times(&self, count: f64) -> Self {
         Self {
             cost: self.cost.times(count),
-            time: KernelTime {
-                memory: self.time.memory * count,
-                compute: self.time.compute * count,
-            },
+            time: self.time.times(count),
             kernels: self.kernels * count,
             floors: self.floors * count,
         }
@@ -293,10 +297,7 @@ impl Add for Sums {
     fn add(self, other: Self) -> Self {
         Self {
             cost: self.cost.plus(&other.cost),
-            time: KernelTime {
-                memory: self.time.memory + other.time.memory,
-                compute: self.time.compute + other.time.compute,
-            },
+            time: self.time.plus(other.time),
             kernels: self.kernels + other.kernels,
             floors: self.floors + other.floors,
         }
@@ -325,7 +326,7 @@ fn token_sums(
 /// The prompt and every token after the first, each at its own context.
 fn answer_sums(plan: &Plan<'_>, draft: Option<&Plan<'_>>, request: &EstimateRequest<'_>) -> Sums {
     let workload = &request.workload;
-    let prompt = Sums::of_step(plan, workload.prefill_step());
+    let prompt = Sums::of(&plan.first_token());
     if workload.new_tokens == 1 {
         return prompt;
     }

@@ -44,27 +44,6 @@ impl Routing {
         let distinct = distinct_experts(self.experts, self.per_token, self.tokens) * share;
         ExpertProduct { rows, distinct, outputs, inputs }
     }
-
-    /// What its kernel is made for.
-    pub fn shape(
-        &self,
-        product: &ExpertProduct,
-        share: f64,
-        weights: &'static QuantFormat,
-    ) -> Shape {
-        Shape::Experts {
-            product: Product {
-                rows: product.rows,
-                outputs: product.outputs as f64,
-                inputs: product.inputs as f64,
-                weights,
-            },
-            distinct: product.distinct,
-            experts: self.experts as f64 * share,
-            chance: self.per_token as f64 / self.experts as f64,
-            tokens: self.tokens as f64,
-        }
-    }
 }
 
 /// One of the two products of the chosen experts: `rows` = T k token-expert pairs, each `inputs` wide in and `outputs` out.
@@ -78,6 +57,21 @@ pub struct ExpertProduct {
     pub outputs: u64,
     /// Inputs of one expert.
     pub inputs: u64,
+}
+
+impl ExpertProduct {
+    /// The shape from which its expected time follows.
+    pub const fn shape(&self, weights: &'static QuantFormat) -> Shape {
+        Shape::Experts {
+            product: Product {
+                rows: self.rows,
+                outputs: self.outputs as f64,
+                inputs: self.inputs as f64,
+                weights,
+            },
+            distinct: self.distinct,
+        }
+    }
 }
 
 /// Work and traffic of one product of the chosen experts.

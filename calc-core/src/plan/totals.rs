@@ -1,9 +1,10 @@
 //! Sums over operators and over steps.
 
+use crate::calibration::Factors;
 use crate::expected::Expected;
 use crate::op::OpCost;
 use crate::roofline::KernelTime;
-use crate::units::Seconds;
+use crate::units::{Bytes, Seconds};
 
 /// Sums over the operators of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,26 +19,67 @@ pub struct StepTotals {
     pub expected: Expected,
     /// The part of it that every operator costs however small it is.
     pub floors: Seconds,
+    /// Kernels: operator instances that move bytes.
+    pub kernels: f64,
 }
 
 impl StepTotals {
     pub(super) fn nothing() -> Self {
         Self {
             cost: OpCost::default(),
-            time: KernelTime { memory: Seconds::ZERO, compute: Seconds::ZERO },
+            time: KernelTime::ZERO,
             ideal: Seconds::ZERO,
             expected: Expected::ZERO,
             floors: Seconds::ZERO,
+            kernels: 0.0,
         }
+    }
+
+    /// A time in which nothing is computed or moved.
+    pub(super) fn outside_kernels(expected: Expected) -> Self {
+        Self { expected, floors: expected.time, ..Self::nothing() }
     }
 
     pub(super) fn add(&mut self, op: &OpTimes, count: f64) {
         self.cost = self.cost.plus(&op.cost.times(count));
-        self.time.memory += op.time.memory * count;
-        self.time.compute += op.time.compute * count;
+        self.time = self.time.plus(op.time.times(count));
         self.ideal += op.time.ideal() * count;
         self.expected = self.expected.then(op.expected.times(count));
         self.floors += op.floor * count;
+        if op.cost.traffic.total() > Bytes::ZERO {
+            self.kernels += count;
+        }
+    }
+
+    /// One after the other.
+    #[must_use]
+    pub(crate) fn then(self, next: &Self) -> Self {
+        Self {
+            cost: self.cost.plus(&next.cost),
+            time: self.time.plus(next.time),
+            ideal: self.ideal + next.ideal,
+            expected: self.expected.then(next.expected),
+            floors: self.floors + next.floors,
+            kernels: self.kernels + next.kernels,
+        }
+    }
+
+    /// As often as `count` says.
+    #[must_use]
+    pub(crate) fn times(&self, count: f64) -> Self {
+        Self {
+            cost: self.cost.times(count),
+            time: self.time.times(count),
+            ideal: self.ideal * count,
+            expected: self.expected.times(count),
+            floors: self.floors * count,
+            kernels: self.kernels * count,
+        }
+    }
+
+    /// The times alone.
+    pub const fn span(&self) -> Span {
+        Span { ideal: self.ideal, expected: self.expected }
     }
 }
 
@@ -73,4 +115,5 @@ pub(super) struct OpTimes {
     pub(super) time: KernelTime,
     pub(super) expected: Expected,
     pub(super) floor: Seconds,
+    pub(super) factors: Factors,
 }

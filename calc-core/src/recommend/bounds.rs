@@ -108,7 +108,7 @@ impl Bounds {
         if !outcome.verdict().may_fit() {
             return Err(Drop::Memory { needs: outcome.memory, limit: outcome.usable.bytes });
         }
-        let (tpot, ttft) = (outcome.decode.expected.time, outcome.prefill.expected.time);
+        let (tpot, ttft) = (outcome.decode.expected.time, outcome.ttft.time);
         match (self.tpot, self.ttft) {
             (Some(bound), _) if tpot > bound => Err(Drop::Tpot { takes: tpot, bound }),
             (_, Some(bound)) if ttft > bound => Err(Drop::Ttft { takes: ttft, bound }),

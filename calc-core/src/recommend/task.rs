@@ -129,6 +129,8 @@ pub struct Outcome {
     pub prefill: PhaseWork,
     /// One token, or the shape with few.
     pub decode: PhaseWork,
+    /// Time to first token of one request, see [`Plan::first_token`]; the shape with many rows.
+    pub ttft: Expected,
     /// First to last token; the shape itself.
     pub whole: Expected,
     /// Energy of one of all generated tokens.
@@ -283,6 +285,7 @@ fn run_shape(task: &ShapeTask<'_>, roofs: &Roofs, scheme: &Scheme) -> Result<Out
         precision: own.precision,
         prefill,
         decode,
+        ttft: prefill.expected,
         whole: own.expected,
         whole_energy: energy,
         memory: own.cost.traffic.total(),
@@ -313,12 +316,13 @@ fn run_model(request: &EstimateRequest<'_>) -> Result<Outcome, Error> {
     let prefill = plan.timed_step(Step::prefill(batch, prompt));
     let mut decode = plan.timed_step(Step::decode(batch, context));
     if request.workload.speculation.is_some() {
-        decode.expected = plan.token_time(draft.as_ref(), context);
-        decode.ideal = plan.token_ideal(draft.as_ref(), context);
+        let token = plan.token(draft.as_ref(), context);
+        (decode.expected, decode.ideal) = (token.expected, token.ideal);
     }
     let generation =
         if new_tokens > 1 { plan.generation(draft.as_ref()).expected } else { Expected::ZERO };
-    let whole = prefill.expected.then(generation);
+    let ttft = plan.first_token().expected;
+    let whole = ttft.then(generation);
     let prefill = step_work(request, &prefill, prompt);
     let decode = step_work(request, &decode, 1);
     let footprint = plan.footprint();
@@ -326,6 +330,7 @@ fn run_model(request: &EstimateRequest<'_>) -> Result<Outcome, Error> {
         precision: plan.precision,
         prefill,
         decode,
+        ttft,
         whole,
         whole_energy: whole_energy(&prefill, &decode, generation, &request.workload),
         memory: footprint.total(),

@@ -88,7 +88,8 @@ impl Space {
 }
 
 /// Weight of each row: rows of one board, model and engine share a weight, and community rows have half.
-/// Steps above the roof, or under a fifth of it with one sequence, are scored but not fitted: they are of something else.
+/// Steps above the roof, or under a fifth of it with one sequence, are scored but not fitted: they are of something else. So are
+/// batches with experts: uniform routing counts more of their traffic than they have, which must not bend the other constants.
 fn weights(rows: &[&Prepared<'_>]) -> Vec<f64> {
     let mut counts: HashMap<&str, f64> = HashMap::new();
     for row in rows {
@@ -98,6 +99,9 @@ fn weights(rows: &[&Prepared<'_>]) -> Vec<f64> {
         .map(|row| {
             let share = row.ideal / row.row.measured;
             if row.row.set() == Set::DecodeOne && !(0.2..=1.0).contains(&share) {
+                return 0.0;
+            }
+            if row.row.set() == Set::DecodeMany && row.row.has_experts() {
                 return 0.0;
             }
             let tier = if row.row.tier == Tier::C { 0.5 } else { 1.0 };

@@ -149,6 +149,11 @@ impl Row {
         }
     }
 
+    /// Its model has experts.
+    pub fn has_experts(&self) -> bool {
+        matches!(&self.work, Work::Step(step) if step.inputs.model.arch.moe.is_some())
+    }
+
     /// Key of the model, or the shape of an operator.
     pub fn model(&self) -> String {
         match &self.work {

@@ -83,7 +83,9 @@ fn the_committed_constants_predict_what_they_were_fitted_on() {
     for (set, most) in
         [(Set::DecodeOne, 0.06), (Set::DecodeMany, 0.08), (Set::Prefill, 0.1), (Set::Gemm, 0.07)]
     {
-        let median = median(|row| row.set() == set);
+        // Batches with experts are not fitted: uniform routing counts more of their traffic than they have.
+        let is_fitted = |row: &Row| set != Set::DecodeMany || !row.has_experts();
+        let median = median(|row| row.set() == set && is_fitted(row));
         assert!(median < most, "{}: {median}", set.name());
     }
 }

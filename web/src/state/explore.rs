@@ -299,7 +299,7 @@ mod tests {
         assert_ne!(fast[0], small[0]);
         let orin = fast.iter().find(|row| row[0].contains("Orin Nano 8GB Super"));
         let orin = orin.expect("Llama-3.1-8B runs on it");
-        assert_eq!((orin[3], orin[4]), ("2", "GGUF Q4_K_M"), "{orin:?}");
+        assert_eq!((orin[3], orin[4]), ("4", "GGUF Q4_K_M"), "{orin:?}");
         let mut names: Vec<&str> = fast.iter().map(|row| row[0]).collect();
         names.sort_unstable();
         names.dedup();

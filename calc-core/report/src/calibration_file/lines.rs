@@ -70,7 +70,7 @@ fn row(device: &str, line: &str) -> Option<OwnRow> {
             Engine::ALL.iter().find(|(known, _)| *known == key).map(|(_, engine)| *engine)
         })?,
         format: key(format, |key| Some(Text::Borrowed(catalog::format(key).ok()?.key)))?,
-        op: key(op, |key| OpKind::ALL.iter().find(|kind| kind.key() == key).copied())?,
+        op: key(op, OpKind::kernel)?,
         compute: key(class, |key| ComputeClass::ALL.into_iter().find(|class| class.key() == key))?,
         tokens: key(tokens, Tokens::of_key)?,
         in_step: measured == "step",

@@ -29,6 +29,8 @@ pub struct AnalyzeJson {
     expected: ExpectedJson,
     factors: FactorsJson,
     bound: Bound,
+    expected_bound: Bound,
+    half_the_bytes_save: f64,
     attainable_flop_per_s: f64,
     /// Of a composite operator only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -213,6 +215,8 @@ impl AnalyzeJson {
             expected: answer.expected.into(),
             factors: FactorsJson::new(answer.expected.provenance, &answer.basis),
             bound: answer.time.bound(),
+            expected_bound: answer.reached().bound(),
+            half_the_bytes_save: answer.half_bytes_save(),
             attainable_flop_per_s: answer.attainable.get(),
             parts: answer.parts.iter().map(PartJson::new).collect(),
             notes: words::request_notes(inputs, answer),

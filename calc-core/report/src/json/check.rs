@@ -191,6 +191,16 @@ fn explanation(found: &Explanation, answer: &Check) -> Value {
                 }),
             ),
         ),
+        Explanation::Engine { engine, span: times } => {
+            ("engine", with(times, json!({ "engine": engine.key() })))
+        }
+        Explanation::Offload { device, share, span: times } => {
+            ("offload", with(times, json!({ "hardware": device.key, "share": share })))
+        }
+        Explanation::Bandwidth { expected, needed } => (
+            "bandwidth",
+            json!({ "expected_byte_per_s": expected.get(), "needed_byte_per_s": needed.get() }),
+        ),
         Explanation::Overhead { kernels, floor, needed } => (
             "overhead",
             json!({ "kernels": kernels, "floor_s": floor.get(), "needed_s": needed.get() }),

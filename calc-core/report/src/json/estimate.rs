@@ -6,6 +6,7 @@ use calc_core::footprint::{DraftMemory, MemoryFootprint};
 use calc_core::op::Traffic;
 use calc_core::plan::OpRow;
 use calc_core::precision::Precision;
+use calc_core::provenance::Provenance;
 use calc_core::roofline::Bound;
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
@@ -25,6 +26,7 @@ pub struct EstimateJson {
     workload: WorkloadJson,
     prefill: PhaseJson,
     decode: PhaseJson,
+    first_token: FirstTokenJson,
     ttft_s: Option<f64>,
     tpot_s: Option<f64>,
     generation_s: Option<f64>,
@@ -86,6 +88,7 @@ struct WorkloadJson {
     expert_parallel: u64,
     draft_tokens: Option<u64>,
     acceptance: Option<f64>,
+    static_batch: bool,
 }
 
 impl From<&Workload> for WorkloadJson {
@@ -102,6 +105,7 @@ impl From<&Workload> for WorkloadJson {
             expert_parallel: workload.parallel.expert,
             draft_tokens: workload.speculation.map(|speculation| speculation.draft_tokens),
             acceptance: workload.speculation.map(|speculation| speculation.acceptance),
+            static_batch: workload.static_batch,
         }
     }
 }
@@ -116,6 +120,8 @@ struct PhaseJson {
     ideal_s: f64,
     expected: Option<ExpectedJson>,
     bound: Bound,
+    expected_bound: Option<Bound>,
+    half_the_bytes_save: Option<f64>,
     mfu: Option<f64>,
     mbu: Option<f64>,
     operators: Vec<OperatorJson>,
@@ -151,6 +157,8 @@ impl PhaseJson {
             ideal_s: totals.ideal.get(),
             expected: known.then(|| totals.expected.into()),
             bound: phase.bound,
+            expected_bound: known.then_some(phase.expected_bound),
+            half_the_bytes_save: known.then(|| phase.half_bytes_save()),
             mfu: known.then_some(phase.mfu),
             mbu: known.then_some(phase.mbu),
             operators: phase.operators.iter().map(OperatorJson::from).collect(),
@@ -166,7 +174,7 @@ struct OperatorJson {
     flops: f64,
     bytes: f64,
     ideal_s: f64,
-    bound: Bound,
+    bound: Option<Bound>,
     expected_s: f64,
 }
 
@@ -178,8 +186,32 @@ impl From<&OpRow> for OperatorJson {
             flops: row.totals.cost.flops.get(),
             bytes: row.totals.cost.traffic.total().get(),
             ideal_s: row.totals.ideal.get(),
-            bound: row.totals.time.bound(),
+            bound: row.kind.is_kernel().then(|| row.totals.time.bound()),
             expected_s: row.totals.expected.time.get(),
+        }
+    }
+}
+
+/// How the prompt is computed whose first token `ttft_s` is about.
+#[derive(Debug, Clone, Serialize)]
+struct FirstTokenJson {
+    chunk_tokens: u64,
+    steps: u64,
+    decoding_sequences: u64,
+    ideal_s: f64,
+    basis: Provenance,
+    source: &'static str,
+}
+
+impl FirstTokenJson {
+    fn new(answer: &Estimate) -> Self {
+        Self {
+            chunk_tokens: answer.chunks.tokens,
+            steps: answer.chunks.steps,
+            decoding_sequences: answer.chunks.riders,
+            ideal_s: answer.ttft_ideal.get(),
+            basis: answer.chunk.provenance,
+            source: answer.chunk.source,
         }
     }
 }
@@ -295,6 +327,7 @@ impl EstimateJson {
             workload: (&inputs.workload).into(),
             prefill: PhaseJson::new(&answer.prefill, known),
             decode: PhaseJson::new(&answer.decode, known),
+            first_token: FirstTokenJson::new(answer),
             ttft_s: known.then_some(answer.ttft.time.get()),
             tpot_s: known.then_some(answer.tpot.time.get()),
             generation_s: known.then_some(answer.generation.time.get()),

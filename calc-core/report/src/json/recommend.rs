@@ -50,7 +50,7 @@ pub fn recommendation(
         "goal": goal(inputs),
         "baseline": {
             "scheme": scheme_precision(&calc_core::catalog::schemes::BASELINE, &baseline.precision),
-            "ttft": ExpectedJson::from(baseline.prefill.expected),
+            "ttft": ExpectedJson::from(baseline.ttft),
             "tpot": ExpectedJson::from(baseline.decode.expected),
             "memory_bytes": baseline.memory.get(),
             "fits": baseline.verdict().fits(),
@@ -117,7 +117,7 @@ fn ranked_row(
         "rank": index + 1,
         "scheme": scheme_precision(row.scheme, &row.outcome.precision),
         "speedup": {"prefill": row.speedup_prefill, "decode": row.speedup_decode},
-        "ttft": ExpectedJson::from(row.outcome.prefill.expected),
+        "ttft": ExpectedJson::from(row.outcome.ttft),
         "tpot": ExpectedJson::from(row.outcome.decode.expected),
         "joule_per_token": row.outcome.decode.energy.map(calc_core::units::Joules::get),
         "memory_bytes": row.outcome.memory.get(),
@@ -253,7 +253,7 @@ pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice]) -> Value {
             "scheme": scheme_precision(choice.scheme, &choice.outcome.precision),
             "needs_bytes": choice.outcome.memory.get(),
             "fits": choice.outcome.verdict().fits(),
-            "ttft_s": choice.outcome.prefill.expected.time.get(),
+            "ttft_s": choice.outcome.ttft.time.get(),
             "tpot_s": choice.outcome.decode.expected.time.get(),
         })).collect::<Vec<_>>(),
         "notes": usual_notes(inputs),
@@ -300,7 +300,7 @@ fn subject_notes(subject: &Subject) -> Vec<String> {
 }
 
 fn slot(slot: &Slot) -> Value {
-    let Outcome { prefill, decode, memory, precision, .. } = &slot.outcome;
+    let Outcome { ttft, decode, memory, precision, .. } = &slot.outcome;
     json!({
         "power_mode": slot.mode,
         "budget_w": slot.budget.map(calc_core::units::Watts::get),
@@ -308,7 +308,7 @@ fn slot(slot: &Slot) -> Value {
         "quality": quality(&slot.quality),
         "batch": slot.batch,
         "tpot_s": decode.expected.time.get(),
-        "ttft_s": prefill.expected.time.get(),
+        "ttft_s": ttft.time.get(),
         "throughput_token_per_s": slot.throughput().get(),
         "watt": slot.power.map(calc_core::units::Watts::get),
         "joule_per_token": decode.energy.map(calc_core::units::Joules::get),

@@ -164,9 +164,11 @@ fn workload(fields: &mut Fields) -> Result<Workload, RequestError> {
             .into());
         }
     };
+    let static_batch = fields.flag("static_batch")?;
     Ok(Workload {
         cached_prefix,
         inner_chunk,
+        static_batch,
         context,
         new_tokens,
         parallel,

@@ -38,7 +38,7 @@ fn verdict(inputs: &EstimateInputs, answer: &Estimate) -> String {
         return fits;
     }
     let (bound, roof) =
-        (words::bound(answer.decode.bound), n::token_rate(answer.ideal_throughput()));
+        (words::bound(answer.decode.expected_bound), n::token_rate(answer.ideal_throughput()));
     if answer.link_unknown {
         return format!(
             "{fits} Decode is {bound}-bound: at most {roof}; the link between the devices is unknown."
@@ -107,6 +107,9 @@ fn phases(answer: &Estimate) -> Table {
     row("memory time", &|p| n::time(p.totals.time.memory));
     row("compute time", &|p| n::time(p.totals.time.compute));
     row("bound", &|p| words::bound(p.bound).into());
+    if [&answer.prefill, &answer.decode].iter().any(|p| p.expected_bound != p.bound) {
+        row("  as kernels are", &|p| words::bound(p.expected_bound).into());
+    }
     row("ideal, sum of the longer", &|p| n::time(p.totals.ideal));
     row("expected", &|p| known(n::time(p.totals.expected.time)));
     row("  from", &|p| known(n::time(p.totals.expected.low)));
@@ -163,7 +166,12 @@ fn latency(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         out.line("unknown, because nobody has published the link between the devices");
         return;
     }
-    out.line(format!("TTFT        {}", expected(&answer.ttft)));
+    let first = words::first_token(w, answer);
+    out.line(format!(
+        "TTFT        {}{}",
+        expected(&answer.ttft),
+        first.map_or(String::new(), |how| format!("  {how}"))
+    ));
     let at = format!("  at {} cached tokens", w.context);
     let how = w.speculation.map_or(String::new(), |s| {
         format!(
@@ -227,6 +235,21 @@ fn operators(phase: &PhaseEstimate) -> Table {
 
 fn operator(row: &OpRow, phase: &PhaseEstimate) -> Vec<String> {
     let totals = &row.totals;
+    if !row.kind.is_kernel() {
+        let none = || n::NO_NUMBER.to_owned();
+        let (name, time) = (row.kind.key().to_owned(), n::time(totals.expected.time));
+        return vec![
+            name,
+            row.count.to_string(),
+            none(),
+            none(),
+            none(),
+            none(),
+            none(),
+            time,
+            none(),
+        ];
+    }
     vec![
         row.kind.key().into(),
         row.count.to_string(),

@@ -69,7 +69,7 @@ fn ranked(answer: &Recommendation) -> Table {
         ("scheme", Align::Left),
         ("decode", Align::Right),
         ("vs 16 bit", Align::Right),
-        ("prefill", Align::Right),
+        ("TTFT", Align::Right),
         ("vs 16 bit", Align::Right),
         ("memory", Align::Right),
         ("loss", Align::Left),
@@ -81,7 +81,7 @@ fn ranked(answer: &Recommendation) -> Table {
             advice::scheme_name(row.scheme),
             n::time(outcome.decode.expected.time),
             n::ratio(row.speedup_decode),
-            n::time(outcome.prefill.expected.time),
+            n::time(outcome.ttft.time),
             n::ratio(row.speedup_prefill),
             n::bytes(outcome.memory),
             advice::quality(&row.quality),
@@ -160,7 +160,7 @@ pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice]) -> Document {
             advice::scheme_name(choice.scheme),
             n::bytes(choice.outcome.memory),
             n::time(choice.outcome.decode.expected.time),
-            n::time(choice.outcome.prefill.expected.time),
+            n::time(choice.outcome.ttft.time),
         ]);
     }
     out.table(table);
@@ -229,7 +229,7 @@ fn slot_row(slot: &Slot) -> Vec<String> {
         advice::scheme_name(slot.scheme),
         n::count(slot.batch),
         n::time(outcome.decode.expected.time),
-        n::time(outcome.prefill.expected.time),
+        n::time(outcome.ttft.time),
         n::token_rate(slot.throughput()),
         outcome.decode.energy.map_or_else(unknown, n::energy),
         n::bytes(outcome.memory),

@@ -18,6 +18,9 @@ use crate::words;
 /// Share of the expected time from which on the fixed cost of kernels is named as the limit.
 const FLOOR_LIMITS: f64 = 0.5;
 
+/// Below this share of the expected time, what half the bytes save is said instead of a hint to save bytes.
+const LITTLE: f64 = 0.2;
+
 /// Whether it fits, what limits, how fast.
 pub fn sentence(answer: &Estimate, workload: &Workload) -> String {
     if let Verdict::DoesNotFit { missing } = answer.memory.verdict() {
@@ -31,7 +34,7 @@ pub fn sentence(answer: &Estimate, workload: &Workload) -> String {
         }
         Verdict::Fits { .. } | Verdict::DoesNotFit { .. } => "Fits".to_owned(),
     };
-    let limit = match answer.decode.bound {
+    let limit = match answer.decode.expected_bound {
         Bound::Memory => "DRAM limits decode",
         Bound::Compute => "arithmetic limits decode",
     };
@@ -53,12 +56,18 @@ pub fn line(answer: &Estimate) -> String {
         ("activations", traffic.activations, "Fusing operators helps most."),
     ]);
     let moved = text::bytes(traffic.total());
-    let help = match answer.decode.bound {
+    let saves = answer.decode.half_bytes_save();
+    let little = format!(
+        "Faster arithmetic helps: half the bytes save {} of the expected time.",
+        text::percent(saves)
+    );
+    let help = match answer.decode.expected_bound {
         _ if floor_share(&answer.decode) > FLOOR_LIMITS => {
             "Most of the expected time is the fixed cost of kernels; a larger batch spreads it."
         }
+        _ if saves < LITTLE => &little,
         Bound::Memory => help,
-        Bound::Compute => "Faster arithmetic helps; fewer bytes do not.",
+        Bound::Compute => "Faster arithmetic helps; fewer bytes do less.",
     };
     format!("A step moves {moved}, {} of it {largest}. {help}", text::percent(share))
 }
@@ -93,7 +102,8 @@ pub fn expected_latency(
     phase: &PhaseEstimate,
     basis: &Basis,
 ) -> Explanation {
-    let kernels: u64 = phase.operators.iter().map(|row| row.count).sum();
+    let kernels = phase.operators.iter().filter(|row| row.kind.is_kernel());
+    let kernels: u64 = kernels.map(|row| row.count).sum();
     Explanation {
         title: format!("{title}, expected"),
         formula:
@@ -154,6 +164,9 @@ pub fn memory_part(
 /// Operators of one name in a step.
 pub fn operator(row: &OpRow, step_ideal: Seconds, share: f64) -> Explanation {
     let totals = &row.totals;
+    if !row.kind.is_kernel() {
+        return outside_kernels(row, share);
+    }
     Explanation {
         title: row.kind.describe().to_owned(),
         formula: "instances × max(bytes ÷ bandwidth, FLOP ÷ peak)".to_owned(),
@@ -169,6 +182,21 @@ pub fn operator(row: &OpRow, step_ideal: Seconds, share: f64) -> Explanation {
         ),
         provenance: totals.expected.provenance,
         source: format!("{}-bound; bytes are DRAM traffic", words::bound(totals.time.bound())),
+    }
+}
+
+/// A row that is no kernel: the time of a step outside its kernels, or on links.
+fn outside_kernels(row: &OpRow, share: f64) -> Explanation {
+    let time = text::time(row.totals.expected.time);
+    Explanation {
+        title: row.kind.describe().to_owned(),
+        formula: "a fixed time of every step, or bytes ÷ link bandwidth + latency".to_owned(),
+        values: format!(
+            "{time}, or {} of the step; no work, no DRAM traffic",
+            text::percent(share)
+        ),
+        provenance: row.totals.expected.provenance,
+        source: "expected times only; the roofs know nothing of it".to_owned(),
     }
 }
 

@@ -75,18 +75,27 @@ pub fn rates(answer: &Check) -> [Rates; 2] {
 
 /// What could explain the claim, a sentence each; one that says so when nothing that was tried does.
 pub fn explanations(answer: &Check) -> Vec<String> {
-    if answer.explanations.is_empty() {
-        let tried = match answer.pace {
-            Pace::Slow => "power mode, format, other unit, CPU, overhead, clock or batch",
-            Pace::AboveTheRoof | Pace::Fast | Pace::AsExpected => {
-                "format, batch, draft, cache or power mode"
-            }
-        };
-        return vec![format!(
-            "Nothing that was tried explains it: no {tried} brings it within reach."
-        )];
+    let found = answer.explanations.iter().map(|found| explanation(found, answer));
+    found.chain(not_computed(answer)).collect()
+}
+
+/// From this ratio of the claim to the expected time on, causes that no model computes are said, too.
+const FAR: f64 = 2.0;
+
+/// What to think of where no number explains a claim.
+fn not_computed(answer: &Check) -> Option<String> {
+    let nothing = answer.explanations.is_empty();
+    match answer.pace {
+        Pace::AboveTheRoof | Pace::Fast => nothing.then(|| {
+            "Nothing that was tried explains it: no format, batch, draft, cache or power mode brings it within reach.".to_owned()
+        }),
+        Pace::Slow if nothing || answer.time / answer.expected.time >= FAR => Some(
+            "Not computed, but common where it is this slow: weights that were not quantized after all, layers left on the CPU, \
+             weights read from disk, a first run that still compiles, another program on the device, or two of the causes here at once."
+                .to_owned(),
+        ),
+        Pace::AsExpected | Pace::Slow => None,
     }
-    answer.explanations.iter().map(|found| explanation(found, answer)).collect()
 }
 
 /// What a judged model should be read with.
@@ -164,6 +173,20 @@ pub fn explanation(found: &Explanation, answer: &Check) -> String {
             n::published_bandwidth(device.bandwidth.value),
             time(span, above),
             n::bandwidth(answer.implied.bandwidth)
+        ),
+        Explanation::Engine { engine, span } => {
+            format!("Another engine: with {} it is {}.", engine.key(), time(span, above))
+        }
+        Explanation::Offload { device, share, span } => format!(
+            "A part on the CPU: {} of the layers on {}, which alone is {}.",
+            n::percent(*share),
+            device.name,
+            time(span, above)
+        ),
+        Explanation::Bandwidth { expected, needed } => format!(
+            "Less bandwidth, of a lower memory clock, heat or another program: {} reached instead of {}.",
+            n::bandwidth(*needed),
+            n::bandwidth(*expected)
         ),
         Explanation::Overhead { kernels, floor, needed } => format!(
             "Overhead of the engine: {} kernels cost {} each however small they are; {} each would explain it.",

@@ -7,13 +7,16 @@ use calc_core::footprint::Verdict;
 use calc_core::hf_config::{AssumedField, Remark};
 use calc_core::model_arch::ModelArch;
 use calc_core::parallel::Parallel;
+use calc_core::plan::Chunks;
 use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::{ComputeClass, QuantFormat};
 use calc_core::roofline::{ComputePath, Roofs};
+use calc_core::workload::Workload;
 
 use crate::number_text;
 use crate::request::{AnalyzeInputs, EstimateInputs, UsualValue, power_mode};
+use crate::verdict::badge;
 
 /// Notes to the answer of `analyze`.
 pub fn analyze_notes(inputs: &AnalyzeInputs, answer: &Analysis) -> Vec<String> {
@@ -107,6 +110,7 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     }
     notes.extend(super::memory::unknown(&inputs.device, answer.memory.usable));
     notes.extend(context_note(inputs));
+    notes.extend(chunk(inputs, answer));
     notes.extend(split_notes(&inputs.workload.parallel));
     if answer.link_unknown {
         notes.push(
@@ -142,6 +146,45 @@ pub fn split_notes(parallel: &Parallel) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// How the prompt is computed whose first token TTFT is about; nothing where one sequence computes it in one step.
+///
+/// `of one request: 8 chunks of 512 tokens, 31 sequences decode beside it`
+pub fn first_token(workload: &Workload, answer: &Estimate) -> Option<String> {
+    if workload.static_batch {
+        let batch = workload.batch;
+        return (batch > 1).then(|| format!("of {batch} prompts computed together"));
+    }
+    let Chunks { tokens, steps, riders } = answer.chunks;
+    let chunks = (steps > 1).then(|| format!("in {steps} chunks of {tokens} tokens"));
+    let beside = match riders {
+        0 => None,
+        1 => Some("while 1 sequence decodes".to_owned()),
+        many => Some(format!("while {many} sequences decode")),
+    };
+    let said: Vec<String> = chunks.into_iter().chain(beside).collect();
+    (!said.is_empty()).then(|| format!("of one request, {}", said.join(", ")))
+}
+
+/// The chunk that TTFT rests on, and how sure it is.
+fn chunk(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
+    let how = first_token(&inputs.workload, answer)?;
+    if inputs.workload.static_batch {
+        return Some(format!("TTFT is the time {how}"));
+    }
+    let (engine, chunk) = (answer.basis.engine.key(), answer.chunk);
+    let size = chunk.tokens.map_or_else(
+        || format!("{engine} computes a prompt whole"),
+        |tokens| {
+            format!("{engine} computes {} tokens of a prompt at a time", number_text::count(tokens))
+        },
+    );
+    let sure = match chunk.provenance {
+        Provenance::Read => String::new(),
+        other => format!(", {}", badge(other)),
+    };
+    Some(format!("TTFT is the time {how}: {size} ({}{sure})", chunk.source))
 }
 
 /// What an import filled in, left out or rounded.
@@ -251,10 +294,11 @@ fn engine_formats(inputs: &EstimateInputs) -> Option<String> {
 }
 
 /// Engines have no factors of their own yet; a fit replaces the assumed ones.
+/// An engine on a device of a vendor that no fitted measurement is about.
 fn engine(engine: Option<Engine>, provenance: Provenance) -> Option<String> {
     let engine = engine.filter(|_| provenance == Provenance::Assumed)?;
     Some(format!(
-        "no factors are known for {} here: the expected times use the assumed ones",
+        "the factors of {} come from measurements on NVIDIA GPUs: none of this vendor's devices is in the fit",
         engine.key()
     ))
 }

@@ -27,7 +27,7 @@ impl Machine<'_> {
                 let rate = self.rate(kernel, product) * self.engine_compute(kernel);
                 ideal * (padded / product.rows) * self.unfilled(product, padded, 1.0) / rate
             }
-            Shape::Experts { product, distinct, .. } => {
+            Shape::Experts { product, distinct } => {
                 let (rows, distinct) = (product.rows / distinct, *distinct);
                 let padding = if self.has_tiles { rows.clamp(16.0, 64.0) / 2.0 } else { 0.0 };
                 let padded = rows + padding;

@@ -21,9 +21,7 @@ impl Machine<'_> {
             Shape::Product(product) => {
                 extra = self.reread(kernel, product, 1.0);
             }
-            Shape::Experts { product, distinct, experts, chance, tokens } => {
-                let skewed = math::pow(*tokens, c.skew);
-                weights *= experts * (1.0 - math::pow(1.0 - chance, skewed)) / distinct;
+            Shape::Experts { product, distinct } => {
                 extra = self.reread(kernel, product, *distinct);
             }
             Shape::Attention { .. } | Shape::Scan | Shape::Stream => {}

@@ -54,21 +54,22 @@ fn csv(answer: &Estimate) -> String {
 
 fn line(phase: &str, row: &OpRow) -> String {
     let (totals, traffic) = (&row.totals, &row.totals.cost.traffic);
+    let kernel = |shown: String| if row.kind.is_kernel() { shown } else { String::new() };
     format!(
         "{phase},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
         row.kind.key(),
         row.count,
-        row.path.class.key(),
+        kernel(row.path.class.key().to_owned()),
         totals.cost.flops.get(),
         traffic.weights.get(),
         traffic.kv_cache.get(),
         traffic.activations.get(),
-        totals.cost.intensity().get(),
+        kernel(totals.cost.intensity().get().to_string()),
         totals.ideal.get(),
         totals.expected.time.get(),
         totals.expected.low.get(),
         totals.expected.high.get(),
-        words::bound(totals.time.bound())
+        kernel(words::bound(totals.time.bound()).to_owned())
     )
 }
 

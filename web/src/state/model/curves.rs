@@ -2,7 +2,7 @@
 //! changes.
 
 use calc_core::lowering::Step;
-use calc_core::plan::Plan;
+use calc_core::plan::{Plan, Span};
 use calc_core::roofline::Bound;
 use calc_core::units::Seconds;
 use calc_core::workload::{MAX_BATCH, MAX_TOKENS, Workload};
@@ -268,7 +268,7 @@ fn workload(question: &Question<'_>, against: Against, at: u64) -> Workload {
 fn row(question: &Question<'_>, against: Against, at: u64, fits_up_to: u64) -> Option<SweepRow> {
     let w = workload(question, against, at);
     let plan = Plan::new(question.request(w)).ok()?;
-    let (ideal, expected) = (plan.token_ideal(None, w.context), plan.token_time(None, w.context));
+    let Span { ideal, expected } = plan.token(None, w.context);
     let rate = |time: Seconds| w.batch as f64 / time.get();
     Some(SweepRow {
         at,

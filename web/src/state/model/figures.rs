@@ -94,7 +94,7 @@ enum Latency {
 fn latency(question: &Question<'_>, answer: &Estimate, which: Latency) -> Figure {
     let (name, meaning, ideal, expected, phase) = match which {
         Latency::FirstToken => {
-            ("First token", "TTFT", answer.prefill.totals.ideal, &answer.ttft, &answer.prefill)
+            ("First token", "TTFT", answer.ttft_ideal, &answer.ttft, &answer.prefill)
         }
         Latency::EachToken => {
             ("Each token", "TPOT", answer.token_ideal, &answer.tpot, &answer.decode)
@@ -138,7 +138,7 @@ fn whole(question: &Question<'_>, answer: &Estimate) -> Figure {
     let mut figure = Figure {
         name,
         meaning: "first to last token",
-        ideal: cell(answer.prefill.totals.ideal, ideal, Provenance::Derived),
+        ideal: cell(answer.ttft_ideal, ideal, Provenance::Derived),
         expected: cell(answer.ttft.time, expected.time, expected.provenance),
         interval: text::time_range(expected.low, expected.high),
     };

@@ -87,11 +87,9 @@ fn hue(operator: &OpRow) -> Hue {
     hue_of_class(operator.path.class)
 }
 
-/// Share of the time of the operators, links left out.
+/// Share of the expected time of the step.
 fn share(phase: &PhaseEstimate, operator: &OpRow) -> f64 {
-    let all: calc_core::units::Seconds =
-        phase.operators.iter().map(|row| row.totals.expected.time).sum();
-    operator.totals.expected.time / all
+    operator.totals.expected.time / phase.totals.expected.time
 }
 
 fn row(key: &str, phase: &PhaseEstimate, operator: &OpRow) -> OperatorRow {
@@ -112,6 +110,7 @@ fn row(key: &str, phase: &PhaseEstimate, operator: &OpRow) -> OperatorRow {
         intensity: worked(text::plain(totals.cost.intensity().get())),
         share: text::percent(share),
         bound: match totals.time.bound() {
+            _ if !operator.kind.is_kernel() => text::NO_NUMBER,
             Bound::Memory => "DRAM",
             Bound::Compute => "compute",
         },

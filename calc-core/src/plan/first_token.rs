@@ -1,0 +1,116 @@
+//! The time to the first token of one request that joins a running batch. Its prompt is computed in the engine's chunks, and the
+//! other sequences decode a token in each of these steps. Derivation: `docs/theory/first-token.md`.
+
+use crate::calibration::Chunk;
+use crate::lowering::{Riders, Step};
+use crate::op::OpKind;
+use crate::workload::Workload;
+
+use super::{Plan, StepTotals};
+
+/// Contexts at which the attention of chunks is computed. Of more chunks, neighbors share the context in their middle: FLOP and
+/// bytes of attention are linear in the context, so their sums stay exact.
+const SAMPLES: u64 = 16;
+
+/// How the prompt of a request is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chunks {
+    /// Prompt tokens of a step; the last one may have fewer.
+    pub tokens: u64,
+    /// Steps.
+    pub steps: u64,
+    /// Other sequences, which decode a token in each of these steps.
+    pub riders: u64,
+}
+
+impl Chunks {
+    /// The chunks of a workload; with a static batch all prompts are one. `chunk` is the engine's.
+    fn of(workload: &Workload, chunk: &Chunk) -> Self {
+        let Workload { batch, prompt, static_batch, .. } = *workload;
+        if static_batch {
+            return Self { tokens: prompt, steps: 1, riders: 0 };
+        }
+        let tokens = chunk.tokens.unwrap_or(prompt).min(prompt);
+        Self { tokens, steps: prompt.div_ceil(tokens), riders: batch - 1 }
+    }
+
+    /// The step that computes the chunk of a prompt after the first `computed` tokens.
+    fn step(&self, workload: &Workload, computed: u64) -> Step {
+        let left = workload.prompt - computed;
+        let batch = if workload.static_batch { workload.batch } else { 1 };
+        Step {
+            cached: workload.cached_prefix + computed,
+            riders: Riders { sequences: self.riders, cached: workload.context },
+            has_logits: left <= self.tokens && !workload.inner_chunk,
+            ..Step::prefill(batch, left.min(self.tokens))
+        }
+    }
+}
+
+impl Plan<'_> {
+    /// The chunk of the engine in force.
+    pub fn chunk(&self) -> Chunk {
+        self.tuned.engine.chunk(self.request.device)
+    }
+
+    /// How the prompt of a request is computed.
+    pub fn chunks(&self) -> Chunks {
+        Chunks::of(&self.request.workload, &self.chunk())
+    }
+
+    /// The step of a workload that needs the most memory for activations: a whole chunk, with the logits of all sequences.
+    pub fn largest_step(&self, workload: &Workload) -> Step {
+        let step = Chunks::of(workload, &self.chunk()).step(workload, 0);
+        Step { has_logits: true, ..step }
+    }
+
+    /// Everything up to the first token of a request, with the time on links.
+    ///
+    /// ```text
+    /// TTFT = sum over chunks of step(q tokens of the prompt at c = those before, and B - 1 decoding sequences)
+    /// TTFT = prefill(B, p)                                                  with a static batch
+    /// ```
+    pub fn first_token(&self) -> StepTotals {
+        let chunks = self.chunks();
+        let Chunks { tokens, steps, .. } = chunks;
+        let step = |computed| chunks.step(&self.request.workload, computed);
+        let before = steps - 1;
+        let computed = before * tokens;
+        let last = self.timed_step(step(computed));
+        if before == 0 {
+            return last;
+        }
+        let fixed = Step { cached: 0, ..step(0) };
+        let fixed = self.without_attention(fixed).times(before as f64);
+        let samples = before.min(SAMPLES);
+        let attention = (0..samples).map(|sample| {
+            let (from, to) = (sample * before / samples, (sample + 1) * before / samples);
+            let middle = (from + to - 1) * tokens / 2;
+            self.attention_of(step(middle)).times((to - from) as f64)
+        });
+        attention.fold(fixed, |sum, part| sum.then(&part)).then(&last)
+    }
+
+    /// Everything of a step that does not depend on the context, with the time on links. Nothing is cached in `step`, so that no
+    /// latent keys are projected up again.
+    fn without_attention(&self, step: Step) -> StepTotals {
+        let (mut sum, setting) = (StepTotals::nothing(), step.setting());
+        self.lowering().step(step, &mut |op| {
+            if op.kind != OpKind::Attention {
+                sum.add(&self.times(&op, setting), op.count as f64);
+            }
+        });
+        self.add_overhead(&mut sum, setting);
+        sum.expected = sum.expected.then(self.link_expected(step));
+        sum
+    }
+
+    /// The rest of a step.
+    fn attention_of(&self, step: Step) -> StepTotals {
+        let (mut sum, setting) = (StepTotals::nothing(), step.setting());
+        self.lowering().attention(step, &mut |op| {
+            sum.add(&self.times(&op, setting), op.count as f64);
+        });
+        sum
+    }
+}
