@@ -115,8 +115,7 @@ fn improve<'d>(
         for &context in request.contexts {
             points += 1;
             let memory = fixed.total() - fixed.kv_cache + plan.kv_cache_at(context);
-            let limit = request.bounds.memory.map_or(fixed.usable, |it| it.min(fixed.usable));
-            if memory > limit {
+            if memory > request.bounds.limit(fixed.usable) {
                 continue;
             }
             let tpot = plan.token_time(draft.as_ref(), context).time;

@@ -31,8 +31,10 @@ pub fn room(request: &RecommendRequest<'_>, scheme: &'static Scheme) -> Result<R
     let chooser = Chooser::new(request)?;
     let meets = |axis: Axis, value: u64| {
         let task = request.task.at(axis, value);
-        let outcome = task.run(&chooser.roofs, scheme);
-        outcome.is_ok_and(|outcome| request.bounds.admit_outcome(&outcome).is_ok())
+        match axis {
+            Axis::Batch | Axis::Rows => chooser.fits(&task, scheme),
+            Axis::Prompt | Axis::Context => chooser.meets(&task, scheme),
+        }
     };
     let largest = |axis: Axis| largest(axis.most(), |value| meets(axis, value));
     Ok(Room { batch: largest(Axis::Batch), context: largest(Axis::Context) })
@@ -121,8 +123,9 @@ pub fn devices(request: &RecommendRequest<'_>) -> Vec<DeviceChoice> {
         .filter_map(|device| {
             let task = request.task.on(device, None);
             let chooser = Chooser::new(&RecommendRequest { task, ..*request }).ok()?;
-            let first = chooser.first(&task)?;
-            Some(DeviceChoice { device, scheme: first.scheme, outcome: first.outcome })
+            let scheme = chooser.winner(&task, &chooser.allowed())?;
+            let outcome = task.run(&chooser.roofs, scheme).ok()?;
+            Some(DeviceChoice { device, scheme, outcome })
         })
         .collect();
     let key = |choice: &DeviceChoice| {

@@ -237,7 +237,7 @@ fn now_provenance(row: &Ranked) -> Provenance {
 }
 
 fn memory_fact(request: &RecommendRequest<'_>, now: &Outcome, base: &Outcome) -> AdviceFact {
-    let limit = request.bounds.limit(now);
+    let limit = request.bounds.limit(now.usable);
     AdviceFact {
         name: "Memory".to_owned(),
         value: Cell {
@@ -276,14 +276,7 @@ fn loss(row: &Ranked) -> Cell {
 
 fn why(request: &RecommendRequest<'_>, answer: &Recommendation, first: &Ranked) -> Vec<String> {
     let mut why = vec![advice::regime(first, request.part, &answer.baseline)];
-    let limit = request.bounds.limit(&first.outcome);
-    if answer.ranked.get(1).is_some_and(|second| second.score < first.score) {
-        why.push(format!(
-            "With {} every byte counts: of those within 5{}% of the best it is the smallest.",
-            text::bytes(limit),
-            text::SPACE
-        ));
-    }
+    why.extend(advice::first_by(answer));
     let other = match request.part {
         Part::Decode | Part::Whole => answer.best_prefill.map(|scheme| ("prefill", scheme)),
         Part::Prefill => answer.best_decode.map(|scheme| ("decode", scheme)),

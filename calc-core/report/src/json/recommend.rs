@@ -51,7 +51,7 @@ pub fn recommendation(
             "ttft": ExpectedJson::from(baseline.prefill.expected),
             "tpot": ExpectedJson::from(baseline.decode.expected),
             "memory_bytes": baseline.memory.get(),
-            "fits": baseline.memory <= inputs.bounds.limit(baseline),
+            "fits": baseline.memory <= inputs.bounds.limit(baseline.usable),
         },
         "best": {
             "prefill": answer.best_prefill.map(|scheme| scheme.key),
@@ -89,6 +89,7 @@ fn goal(inputs: &RecommendInputs) -> Value {
         "memory_limit_bytes": bounds.memory.map(calc_core::units::Bytes::get),
         "max_tpot_s": bounds.tpot.map(calc_core::units::Seconds::get),
         "max_ttft_s": bounds.ttft.map(calc_core::units::Seconds::get),
+        "min_token_per_s": bounds.rate.map(calc_core::units::TokensPerSec::get),
     })
 }
 
@@ -119,7 +120,7 @@ fn ranked_row(
         "tpot": ExpectedJson::from(row.outcome.decode.expected),
         "joule_per_token": row.outcome.decode.energy.map(calc_core::units::Joules::get),
         "memory_bytes": row.outcome.memory.get(),
-        "fits": row.outcome.memory <= inputs.bounds.limit(&row.outcome),
+        "fits": row.outcome.memory <= inputs.bounds.limit(row.outcome.usable),
         "largest": {
             "batch": room.and_then(|room| room.batch),
             "context": room.and_then(|room| room.context),

@@ -13,7 +13,7 @@ use calc_core::recommend::{
     USUAL_QUALITY, recommend,
 };
 use calc_core::schedule::{Schedule, ScheduleRequest, schedule};
-use calc_core::units::{Bytes, Seconds, Watts};
+use calc_core::units::{Bytes, Seconds, TokensPerSec, Watts};
 
 use super::{
     EstimateInputs, Fields, Library, RequestError, calibration_field, engine_field, in_force,
@@ -85,8 +85,7 @@ impl RecommendInputs {
         let asked_weights = fields.peek_text("weights").map(str::to_owned);
         let (device, power_mode, subject, part) = if fields.has("model") {
             let inputs = EstimateInputs::parse(fields, library)?;
-            let many = inputs.workload.new_tokens > 1;
-            let part = asked_part.unwrap_or(if many { Part::Whole } else { Part::Decode });
+            let part = asked_part.unwrap_or(Part::usual(&inputs.workload));
             let (device, mode) = (inputs.device.clone(), inputs.power_mode.clone());
             (device, mode, Subject::Model(Box::new(inputs)), part)
         } else {
@@ -197,6 +196,7 @@ fn bounds(fields: &mut Fields) -> Result<Bounds, RequestError> {
         quality: fields.real("max_quality_loss")?.unwrap_or(USUAL_QUALITY),
         tpot: milliseconds(fields.real("max_tpot_ms")?),
         ttft: milliseconds(fields.real("max_ttft_ms")?),
+        rate: fields.real("min_tokens_per_s")?.map(TokensPerSec::new),
     })
 }
 

@@ -4,7 +4,6 @@ use calc_core::analysis::Operator;
 use calc_core::lowering::Phase;
 use calc_core::recommend::{ModelTask, Part, RecommendRequest, ShapeTask, Task};
 use calc_core::units::Bytes;
-use calc_core::workload::Workload;
 
 use super::{Advice, Called, advise};
 use crate::state::inputs::Inputs;
@@ -55,29 +54,16 @@ fn hub_name(inputs: &ModelInputs) -> &str {
 /// Asks something about the model under the goal; `None` while something cannot be read.
 pub fn with_model<R>(inputs: &Inputs, ask: impl FnOnce(&RecommendRequest<'_>) -> R) -> Option<R> {
     let question = Question::read(&inputs.model, inputs.place()).ok()?;
-    let (part, workload) = counted(inputs, &question);
-    let request = question.request(workload);
+    let part = counted(inputs, &question);
+    let request = question.request(question.workload);
     let task = Task::Model(ModelTask::new(request, inputs.model.base.stored()));
     let bounds = inputs.goal.bounds(question.limit)?;
     Some(ask(&RecommendRequest { task, objective: inputs.goal.objective, part, bounds }))
 }
 
-/// What counts, and the workload for that.
-///
-/// Decode counts, at the stated context, unless the reader says otherwise: the exact sum over all new tokens would take too
-/// long for an answer with every letter.
-pub fn counted(inputs: &Inputs, question: &Question<'_>) -> (Part, Workload) {
-    let part = inputs.goal.part.unwrap_or(Part::Decode);
-    let workload = match part {
-        Part::Whole => question.workload,
-        Part::Prefill | Part::Decode => Workload {
-            // The cache holds all new tokens; only the last step's time is asked for.
-            context: question.workload.longest().max(question.workload.context),
-            new_tokens: 1,
-            ..question.workload
-        },
-    };
-    (part, workload)
+/// The part that counts: what the reader says, else what the command line takes for this workload.
+pub fn counted(inputs: &Inputs, question: &Question<'_>) -> Part {
+    inputs.goal.part.unwrap_or(Part::usual(&question.workload))
 }
 
 #[cfg(test)]

@@ -72,14 +72,14 @@ fn line(phase: &str, row: &OpRow) -> String {
     )
 }
 
-/// The published answer of the adviser to what the page asks it: the part that counts, at the longest context.
+/// The published answer of the adviser to the request of the page.
 fn advice(inputs: &Inputs, question: &Question<'_>) -> Option<String> {
-    let (part, workload) = counted(inputs, question);
+    let part = counted(inputs, question);
     let request = RecommendInputs {
         device: inputs.device.clone(),
         any_device: false,
         power_mode: inputs.mode.as_ref().map(ToString::to_string),
-        subject: Subject::Model(Box::new(estimate_inputs(&inputs.model, question, workload))),
+        subject: Subject::Model(Box::new(estimate_inputs(&inputs.model, question, question.workload))),
         objective: inputs.goal.objective,
         part,
         bounds: inputs.goal.bounds(question.limit)?,
