@@ -92,7 +92,7 @@ impl<'a> Plan<'a> {
         };
         let link = device.link.filter(|_| workload.parallel.exchanges()).map(|link| link.value);
         let part = (workload.parallel.tensor > 1).then(|| model.shard(workload.parallel.tensor));
-        let weight_scale = weight_scale(model, &precision, request.weight_size)?;
+        let weight_scale = weight_scale(model, &precision, request.size())?;
         let tuned = request.calibration.tuned(device, mode, request.engine);
         Ok(Self { request, roofs, precision, paths, weight_scale, part, link, tuned })
     }

@@ -1,5 +1,6 @@
 //! Which format each role is stored in, and how the roles that the user leaves open are filled.
 
+use crate::estimate::WeightSize;
 use crate::quant_format::QuantFormat;
 use crate::roofline::Roofs;
 
@@ -22,6 +23,15 @@ impl PrecisionChoice {
     /// Weights in one format, everything else by the rule.
     pub const fn weights(weights: &'static QuantFormat) -> Self {
         Self { weights, activations: None, kv_cache: None, embedding: None, experts: None }
+    }
+
+    /// The size of the file that the name of the weights means: a GGUF name is a mixture with a mean of bits per weight,
+    /// embeddings included. `None` for other formats, and where embedding or experts have a format of their own.
+    pub fn file_size(&self) -> Option<WeightSize> {
+        let is_one =
+            |role: Option<&QuantFormat>| role.is_none_or(|own| own.key == self.weights.key);
+        let bits = self.weights.file_bits.filter(|_| self.embedding.is_none());
+        bits.filter(|_| is_one(self.experts)).map(WeightSize::BitsPerWeight)
     }
 
     /// Fills what was left open, on a device.

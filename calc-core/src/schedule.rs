@@ -105,8 +105,8 @@ pub struct Schedule {
 /// device whose power is unknown.
 pub fn schedule(request: &ScheduleRequest<'_>) -> Result<Schedule, Error> {
     check(request)?;
-    let choosers = choosers(request)?;
-    let pairs = pairs(request, &choosers);
+    let setups = setups(request)?;
+    let pairs = pairs(request, &setups);
     let placed = self::ranked(&pairs, request.power_cap, request.bounds.quality);
     let ranked: Vec<Slot> =
         placed.iter().filter_map(|placed| slot(placed, &request.task)).collect();
@@ -154,7 +154,7 @@ fn budget(device: &Device, mode: Option<&PowerMode>) -> Option<Watts> {
 
 /// A power mode with a scheme, and its batches.
 struct Pair<'a> {
-    mode: Mode<'a>,
+    setup: &'a Setup<'a>,
     scheme: &'static Scheme,
     quality: QualityLoss,
     /// All batches that were tried and meet the bounds, with their standing, smallest first.
@@ -162,11 +162,10 @@ struct Pair<'a> {
 }
 
 /// A power mode with its budget and the request in it.
-#[derive(Clone, Copy)]
-struct Mode<'a> {
+struct Setup<'a> {
     mode: Option<&'a PowerMode>,
     budget: Option<Watts>,
-    chooser: &'a Chooser<'a>,
+    chooser: Chooser<'a>,
 }
 
 impl Pair<'_> {
@@ -178,7 +177,7 @@ impl Pair<'_> {
     }
 
     fn is(&self, slot: &Slot) -> bool {
-        let name = self.mode.mode.map(|mode| &mode.name);
+        let name = self.setup.mode.map(|mode| &mode.name);
         (name, self.scheme.key) == (slot.mode.as_ref(), slot.scheme.key)
     }
 }
@@ -192,31 +191,27 @@ struct Placed<'a> {
 }
 
 /// The requests in each mode.
-fn choosers<'a>(request: &ScheduleRequest<'a>) -> Result<Vec<ModeRequest<'a>>, Error> {
+fn setups<'a>(request: &ScheduleRequest<'a>) -> Result<Vec<Setup<'a>>, Error> {
     let device = request.task.device();
-    let chooser = |mode| {
+    let setup = |mode| {
         let task = request.task.on(device, mode);
         let ScheduleRequest { objective, part, bounds, .. } = *request;
         let chooser = Chooser::new(&RecommendRequest { task, objective, part, bounds })?;
-        Ok((mode, budget(device, mode), chooser))
+        Ok(Setup { mode, budget: budget(device, mode), chooser })
     };
-    modes(device).map(chooser).collect()
+    modes(device).map(setup).collect()
 }
-
-/// A mode, its budget, and the request in it.
-type ModeRequest<'a> = (Option<&'a PowerMode>, Option<Watts>, Chooser<'a>);
 
 /// All modes and schemes with the batches that meet the bounds, whatever the power cap and the loss of quality: those two
 /// change no time.
-fn pairs<'a>(request: &ScheduleRequest<'_>, choosers: &'a [ModeRequest<'a>]) -> Vec<Pair<'a>> {
+fn pairs<'a>(request: &ScheduleRequest<'_>, setups: &'a [Setup<'a>]) -> Vec<Pair<'a>> {
     let mut pairs = Vec::new();
-    for (mode, budget, chooser) in choosers {
-        let mode = Mode { mode: *mode, budget: *budget, chooser };
+    for setup in setups {
+        let chooser = &setup.chooser;
         for scheme in SCHEMES.into_iter().filter(|scheme| chooser.takes(scheme)) {
-            let candidate = (chooser, scheme);
-            let tried = batches(request, chooser.task(), candidate, request.max_batch);
+            let tried = batches(request, chooser.task(), (chooser, scheme), request.max_batch);
             let quality = chooser.quality(scheme);
-            pairs.push(Pair { mode, scheme, quality, tried });
+            pairs.push(Pair { setup, scheme, quality, tried });
         }
     }
     pairs
@@ -270,24 +265,23 @@ fn standing(
 fn ranked<'a>(pairs: &'a [Pair<'a>], cap: Option<Watts>, quality: f64) -> Vec<Placed<'a>> {
     let bounds = Bounds { quality, ..Bounds::default() };
     let within = |pair: &&Pair<'_>| {
-        cap.is_none_or(|cap| pair.mode.budget.is_some_and(|budget| budget <= cap))
+        cap.is_none_or(|cap| pair.setup.budget.is_some_and(|budget| budget <= cap))
             && bounds.admit_quality(&pair.quality).is_ok()
     };
-    let mut placed: Vec<Placed<'a>> =
-        pairs.iter().filter(within).filter_map(Pair::best).collect();
+    let mut placed: Vec<Placed<'a>> = pairs.iter().filter(within).filter_map(Pair::best).collect();
     order(&mut placed, |placed| placed.standing);
     placed
 }
 
 fn slot(placed: &Placed<'_>, task: &Task<'_>) -> Option<Slot> {
     let Placed { pair, batch, standing } = *placed;
-    let task = task.on(task.device(), pair.mode.mode).at(Axis::Batch, batch);
-    let outcome = pair.mode.chooser.run(&task, pair.scheme).ok()?;
+    let task = task.on(task.device(), pair.setup.mode).at(Axis::Batch, batch);
+    let outcome = pair.setup.chooser.run(&task, pair.scheme).ok()?;
     let token: Option<Joules> = outcome.decode.energy;
     let time: Seconds = outcome.decode.expected.time;
     Some(Slot {
-        mode: pair.mode.mode.map(|mode| mode.name.clone()),
-        budget: pair.mode.budget,
+        mode: pair.setup.mode.map(|mode| mode.name.clone()),
+        budget: pair.setup.budget,
         scheme: pair.scheme,
         quality: pair.quality,
         batch,
@@ -389,7 +383,7 @@ fn best_at(
     pair: &Pair<'_>,
     context: u64,
 ) -> Option<(u64, Standing)> {
-    let chooser = pair.mode.chooser;
+    let chooser = &pair.setup.chooser;
     let task = chooser.task().at(Axis::Context, context);
     let most = pair.tried.last()?.0;
     let least = |tried: &[(u64, Standing)]| {

@@ -14,7 +14,8 @@ use random::Random;
 fn random_request(random: &mut Random) -> EstimateRequest<'static> {
     let devices: Vec<_> = catalog::devices::all().collect();
     let models: Vec<_> = catalog::models::all().collect();
-    let drafts = ["llama-3.2-1b", "gemma-3-1b"].map(|key| catalog::model(key).expect("catalog key"));
+    let drafts =
+        ["llama-3.2-1b", "gemma-3-1b"].map(|key| catalog::model(key).expect("catalog key"));
     let new_tokens = 514 + random.below(12_000);
     let mut workload = Workload { new_tokens, ..Workload::new(1, 1 + random.below(6_000)) };
     workload.batch = random.pick(&[1, 2, 7, 64]);

@@ -81,7 +81,10 @@ fn on_a_desktop_four_bits_win_decode_and_fp8_is_behind() {
     let answer = answer(model_task(device("gb10"), "llama-3.1-8b", workload), Part::Decode);
     let (q4, fp8) = (ranked(&answer, "gguf_q4_k"), ranked(&answer, "fp8_w8a8"));
     assert!(q4.speedup_decode > 2.5 && fp8.speedup_decode > 1.5 && fp8.speedup_decode < 2.0);
-    assert!(q4.standing.score < fp8.standing.score && fp8.standing.score < ranked(&answer, "half").standing.score);
+    assert!(
+        q4.standing.score < fp8.standing.score
+            && fp8.standing.score < ranked(&answer, "half").standing.score
+    );
 }
 
 #[test]
@@ -118,7 +121,10 @@ fn a_model_published_in_four_bits_is_a_candidate_as_it_is() {
     let task = model_task(device("h100_sxm"), "gpt-oss-20b", Workload::new(1, 512));
     let answer = answer(task, Part::Decode);
     let (own, half) = (ranked(&answer, "as_published"), ranked(&answer, "half"));
-    assert!(own.standing.score < half.standing.score && own.standing.score < answer.ranked[0].standing.score * 1.05);
+    assert!(
+        own.standing.score < half.standing.score
+            && own.standing.score < answer.ranked[0].standing.score * 1.05
+    );
     let plain = model_task(device("h100_sxm"), "llama-3.1-8b", Workload::new(1, 512));
     let plain = self::answer(plain, Part::Decode);
     let keys = plain.ranked.iter().map(|row| row.scheme.key);
@@ -162,9 +168,11 @@ fn the_whole_request_counts_and_less_loss_wins_among_equals() {
 
 #[test]
 fn as_published_is_not_beaten_by_a_requantization_of_the_same_speed() {
-    for (key, model, parallel) in
-        [("h100_sxm", "gpt-oss-20b", 1), ("h100_sxm", "gpt-oss-120b", 1), ("b200", "deepseek-v3", 8)]
-    {
+    for (key, model, parallel) in [
+        ("h100_sxm", "gpt-oss-20b", 1),
+        ("h100_sxm", "gpt-oss-120b", 1),
+        ("b200", "deepseek-v3", 8),
+    ] {
         let mut workload = Workload { new_tokens: 256, ..Workload::new(4, 2048) };
         workload.parallel.tensor = parallel;
         let answer = answer(model_task(device(key), model, workload), Part::Whole);
@@ -250,7 +258,8 @@ fn every_scheme_is_ranked_within_the_bounds_or_dropped_for_a_reason() {
                 (row.outcome.decode.expected.time, row.outcome.prefill.expected.time);
             assert!(request.bounds.tpot.is_none_or(|bound| tpot <= bound), "case {case}");
             assert!(request.bounds.ttft.is_none_or(|bound| ttft <= bound), "case {case}");
-            assert!(row.standing.score.is_finite() && row.standing.score >= 0.0, "case {case}: {}", row.standing.score);
+            let score = row.standing.score;
+            assert!(score.is_finite() && score >= 0.0, "case {case}: {score}");
         }
         // Best first, but for the smallest of those near the best of a small device, and for those that are like the best.
         let Some(best) = (answer.ranked.iter().map(|row| row.standing))
@@ -319,7 +328,9 @@ fn a_flip_is_where_it_says() {
                         "case {case}: {flip:?}"
                     );
                 }
-                Change::Memory(needs) => assert!(needs > request.bounds.limit(first.outcome.usable)),
+                Change::Memory(needs) => {
+                    assert!(needs > request.bounds.limit(first.outcome.usable));
+                }
             }
             seen += 1;
         }
@@ -374,4 +385,28 @@ fn less_memory_costs_quality_step_by_step() {
         assert!(pair[1].memory < pair[0].memory && pair[1].quality.high >= pair[0].quality.high);
     }
     assert_eq!(steps[0].scheme.key, "half");
+}
+
+#[test]
+fn a_gguf_name_means_the_file_in_every_question() {
+    let workload = Workload { context: 2048, ..Workload::new(1, 512) };
+    let task = model_task(device("rtx_4090"), "llama-3.1-8b", workload);
+    let Task::Model(ModelTask { request, .. }) = task else { unreachable!("a model") };
+    let answer = answer(task, Part::Decode);
+    for key in ["gguf_q4_k", "gguf_q6_k", "gguf_q4_0"] {
+        let format = catalog::format(key).expect("catalog key");
+        let precision = PrecisionChoice::weights(format);
+        let same = estimate(EstimateRequest { precision, ..request }).expect("an estimate");
+        let row = ranked(&answer, key);
+        assert_eq!(row.outcome.memory, same.memory.total(), "{key}");
+        assert_eq!(row.outcome.decode.expected, same.decode.totals.expected, "{key}");
+    }
+    // 8.03 billion parameters at 4.8944 bits.
+    let q4 = PrecisionChoice::weights(&catalog::formats::GGUF_Q4_K);
+    let file = estimate(EstimateRequest { precision: q4, ..request }).expect("an estimate");
+    assert!((file.memory.weights.get() / 1e9 - 4.913).abs() < 0.001, "{:?}", file.memory.weights);
+    // An embedding of one's own is not that of the file.
+    let own = PrecisionChoice { embedding: Some(&catalog::formats::FP16), ..q4 };
+    let own = estimate(EstimateRequest { precision: own, ..request }).expect("an estimate");
+    assert_eq!(own.weight_scale.to_bits(), 1.0_f64.to_bits());
 }

@@ -123,7 +123,7 @@ impl<'a> Work<'a> {
             embedding: Some(precision.embedding),
             experts: Some(precision.experts),
         };
-        self.stored(choice, self.model().and_then(|request| request.weight_size))
+        self.stored(choice, self.model().and_then(EstimateRequest::size))
     }
 
     /// A model with another batch; an operator has none.

@@ -49,6 +49,17 @@ pub enum FirstBy {
     Size,
 }
 
+impl FirstBy {
+    /// The key in JSON.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Score => "score",
+            Self::LessLoss => "less_loss",
+            Self::Size => "size",
+        }
+    }
+}
+
 /// Up to this memory limit, schemes near the best stand smallest first.
 const SMALL_MEMORY: Bytes = Bytes::from_gb(8.0);
 /// How near.
@@ -175,20 +186,23 @@ mod tests {
         Standing { score, interval: [score * 0.9, score * 1.5], loss, time, memory, limit }
     }
 
+    fn losses(rows: &[Standing; 3]) -> [u64; 3] {
+        rows.map(|row| row.loss.to_bits())
+    }
+
     #[test]
     fn within_the_interval_of_the_best_less_loss_is_first() {
         let mut rows =
             [row(1.3, 0.0, 16.0, 80.0), row(1.0, 4.0, 4.0, 80.0), row(1.1, 0.1, 8.0, 80.0)];
         assert_eq!(order(&mut rows, |row| *row), FirstBy::LessLoss);
         // 1.0 is not within 1.17 to 1.95, though 1.3 is within 0.9 to 1.5.
-        assert_eq!(rows.map(|row| row.score), [1.1, 1.0, 1.3]);
+        assert_eq!(losses(&rows), [0.1, 4.0, 0.0].map(f64::to_bits));
     }
 
     #[test]
     fn on_a_small_device_the_smallest_near_the_best_is_first() {
-        let mut rows =
-            [row(1.1, 0.0, 7.0, 8.0), row(1.0, 0.1, 5.0, 8.0), row(1.04, 4.0, 4.0, 8.0)];
+        let mut rows = [row(1.1, 0.0, 7.0, 8.0), row(1.0, 0.1, 5.0, 8.0), row(1.04, 4.0, 4.0, 8.0)];
         assert_eq!(order(&mut rows, |row| *row), FirstBy::Size);
-        assert_eq!(rows.map(|row| row.score), [1.04, 1.0, 1.1]);
+        assert_eq!(losses(&rows), [4.0, 0.1, 0.0].map(f64::to_bits));
     }
 }

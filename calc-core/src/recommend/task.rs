@@ -69,13 +69,11 @@ impl<'a> ModelTask<'a> {
         Self { request, published, run: run_model, probe: probe_model }
     }
 
-    /// The request with the formats of a scheme. Where the embedding has a format of its own, the size of a mixed file,
-    /// which holds the embedding too, does not hold.
+    /// The request with the formats of a scheme, whose size is not that of a file which the user has.
     fn with_scheme(&self, roofs: &Roofs, scheme: &Scheme) -> EstimateRequest<'a> {
-        let own_embedding = self.request.precision.embedding.is_some();
         EstimateRequest {
             precision: scheme.choice(roofs, &self.request.precision, &self.published),
-            weight_size: scheme.weight_size().filter(|_| !own_embedding),
+            weight_size: None,
             ..self.request
         }
     }

@@ -211,7 +211,9 @@ fn step(cells: &Cells<'_>) -> Result<Row, String> {
         Phase::Decode => (1, context),
     };
     let total = cells.number("weight_gb_total")?.map(|gb| WeightSize::Total(Bytes::from_gb(gb)));
-    let bits = cells.number("weight_bits_effective")?.map(WeightSize::BitsPerWeight);
+    // A GGUF name means the file, as it does in every verb.
+    let bits = cells.number("weight_bits_effective")?.or(weights.file_bits);
+    let bits = bits.map(WeightSize::BitsPerWeight);
     let work = StepWork {
         model: model.key,
         arch: &model.arch,

@@ -44,7 +44,7 @@ const fn flag(key: &'static str, kind: Kind, help: &'static str) -> Flag {
 }
 
 /// All of them. A sweep runs through them in this order, the last one fastest.
-static FLAGS: [Flag; 53] = [
+static FLAGS: [Flag; 54] = [
     flag(
         "hardware",
         Kind::Hardware,
@@ -134,12 +134,13 @@ static FLAGS: [Flag; 53] = [
     flag(
         "objective",
         Kind::Word,
-        "What the ranking is by: latency (default), throughput, energy, memory",
+        "What the ranking is by: latency (default), throughput, energy, memory, quality",
     ),
     flag("memory_limit_gb", Kind::Number, "Memory that may be used, in GB (10^9 bytes)"),
     flag("max_quality_loss", Kind::Number, "Largest loss of quality in percent; default 5"),
     flag("max_tpot_ms", Kind::Number, "Longest time per output token, in ms"),
     flag("max_ttft_ms", Kind::Number, "Longest time to first token, in ms"),
+    flag("min_tokens_per_s", Kind::Number, "Fewest tokens of decoding per second over the batch"),
     flag("power_cap_w", Kind::Number, "Largest power budget of a mode, in W"),
     flag("max_batch", Kind::Number, "Largest batch that is considered; default 256"),
     flag("tokens_per_s", Kind::Number, "Claim: tokens of decoding per second over the batch"),
@@ -207,7 +208,7 @@ pub(super) const ESTIMATE: [&str; 22] = [
 ];
 
 /// Flags of the adviser: those of one product, of a model, and of the goal.
-pub(super) const RECOMMEND: [&str; 31] = [
+pub(super) const RECOMMEND: [&str; 32] = [
     "hardware",
     "power_mode",
     "model",
@@ -239,10 +240,11 @@ pub(super) const RECOMMEND: [&str; 31] = [
     "max_quality_loss",
     "max_tpot_ms",
     "max_ttft_ms",
+    "min_tokens_per_s",
 ];
 
 /// Flags of a schedule: the adviser's but for the power mode, which is looked for, and two more.
-pub(super) const SCHEDULE: [&str; 27] = [
+pub(super) const SCHEDULE: [&str; 28] = [
     "hardware",
     "model",
     "m",
@@ -268,6 +270,7 @@ pub(super) const SCHEDULE: [&str; 27] = [
     "max_quality_loss",
     "max_tpot_ms",
     "max_ttft_ms",
+    "min_tokens_per_s",
     "power_cap_w",
     "max_batch",
 ];

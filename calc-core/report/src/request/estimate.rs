@@ -38,6 +38,8 @@ pub struct EstimateInputs {
     pub engine: Option<Engine>,
     /// Own measurements; without them the model that was fitted on published ones.
     pub calibration: Option<Arc<Calibration>>,
+    /// What was taken for names of formats that could mean several.
+    pub taken: Vec<String>,
 }
 
 impl EstimateInputs {
@@ -49,7 +51,7 @@ impl EstimateInputs {
         let device = library.device(&fields.required_text("hardware")?)?;
         let mode = fields.text("power_mode")?;
         let model = library.model(&fields.required_text("model")?)?;
-        let precision = precision_fields(&mut fields, Some(model.stored))?;
+        let (precision, taken) = precision_fields(&mut fields, Some(model.stored))?;
         let weight_size = weight_size(&mut fields)?;
         let workload = workload(&mut fields)?;
         let draft = fields.text("draft_model")?.map(|name| library.model(&name)).transpose()?;
@@ -75,6 +77,7 @@ impl EstimateInputs {
             draft,
             engine,
             calibration,
+            taken,
         })
     }
 

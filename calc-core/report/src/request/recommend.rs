@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use calc_core::calibration::{Calibration, Engine};
+use calc_core::catalog;
 use calc_core::cost::gemm::GemmShape;
 use calc_core::device::Device;
 use calc_core::estimate::EstimateRequest;
@@ -82,7 +83,9 @@ impl RecommendInputs {
         if any_device {
             fields.replace_text("hardware", STAND_IN);
         }
-        let asked_weights = fields.peek_text("weights").map(str::to_owned);
+        let key =
+            |name: &str| catalog::format(name).map_or(name.to_owned(), |it| it.key.to_owned());
+        let asked_weights = fields.peek_text("weights").map(key);
         let (device, power_mode, subject, part) = if fields.has("model") {
             let inputs = EstimateInputs::parse(fields, library)?;
             let part = asked_part.unwrap_or(Part::usual(&inputs.workload));

@@ -79,7 +79,11 @@ fn advice(inputs: &Inputs, question: &Question<'_>) -> Option<String> {
         device: inputs.device.clone(),
         any_device: false,
         power_mode: inputs.mode.as_ref().map(ToString::to_string),
-        subject: Subject::Model(Box::new(estimate_inputs(&inputs.model, question, question.workload))),
+        subject: Subject::Model(Box::new(estimate_inputs(
+            &inputs.model,
+            question,
+            question.workload,
+        ))),
         objective: inputs.goal.objective,
         part,
         bounds: inputs.goal.bounds(question.limit)?,
