@@ -393,7 +393,7 @@ fn a_gguf_name_means_the_file_in_every_question() {
     let task = model_task(device("rtx_4090"), "llama-3.1-8b", workload);
     let Task::Model(ModelTask { request, .. }) = task else { unreachable!("a model") };
     let answer = answer(task, Part::Decode);
-    for key in ["gguf_q4_k", "gguf_q6_k", "gguf_q4_0"] {
+    for key in ["gguf_q4_k", "gguf_q6_k", "gguf_q5_k"] {
         let format = catalog::format(key).expect("catalog key");
         let precision = PrecisionChoice::weights(format);
         let same = estimate(EstimateRequest { precision, ..request }).expect("an estimate");

@@ -89,6 +89,30 @@ mod tests {
     }
 
     #[test]
+    fn the_default_advice_is_that_of_the_command_line() {
+        use report::request::{Fields, Library, RecommendInputs};
+        let mut inputs = Inputs::default();
+        let device = calc_core::catalog::device("h100_sxm").expect("key");
+        inputs.set_device(std::borrow::Cow::Borrowed(device));
+        let model = calc_core::catalog::model("llama-3.1-70b").expect("key");
+        inputs.model.set_base(Base::Catalog(model));
+        inputs.model.set_text(Field::Prompt, "4096".to_owned());
+        inputs.model.set_text(Field::Context, String::new());
+        inputs.model.set_text(Field::Generate, "128".to_owned());
+        let first = |request: &RecommendRequest<'_>| {
+            let answer = calc_core::recommend::recommend(request).expect("valid");
+            let row = answer.ranked.first().expect("something meets the bounds");
+            (row.scheme.key, row.outcome.whole)
+        };
+        let page = with_model(&inputs, first).expect("readable");
+        let line = r#"{"hardware":"h100_sxm","model":"llama-3.1-70b","batch":1,"prompt":4096,"new_tokens":128}"#;
+        let fields = Fields::from_line(line).expect("JSON");
+        let asked = RecommendInputs::parse(fields, &Library::CATALOGS).expect("a request");
+        assert_eq!(page, first(&asked.request().expect("valid")));
+        assert_eq!(page.0, "fp8_w8a8");
+    }
+
+    #[test]
     fn what_is_taken_over_is_calculated_as_it_was_recommended() {
         for (device, model, loss) in [
             ("jetson_orin_nano_8gb_super", "llama-3.1-8b", ""),

@@ -140,9 +140,8 @@ mod tests {
     }
 
     #[test]
-    fn the_advice_is_that_of_the_command_line_for_decode_at_the_longest_context() {
-        let more = json!({"phase": "decode", "new_tokens": 1});
-        let inputs = RecommendInputs::parse(fields(&more), &Library::CATALOGS);
+    fn the_advice_is_that_of_the_command_line() {
+        let inputs = RecommendInputs::parse(fields(&json!({})), &Library::CATALOGS);
         let inputs = RecommendInputs { asked_weights: None, ..inputs.expect("a request") };
         let asked = inputs.request().expect("a question");
         let answer = inputs.recommend().expect("an answer");
