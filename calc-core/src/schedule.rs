@@ -405,14 +405,10 @@ fn best_at(
     least(&[best, last].into_iter().flatten().collect::<Vec<_>>())
 }
 
-/// Whether no score depends on the context.
+/// Whether the order of the batches does not depend on the context. The energy of a whole request takes the power of decode
+/// at the context, which all batches share.
 fn is_without_context(request: &ScheduleRequest<'_>) -> bool {
-    let is_timed = match request.part {
-        Part::Prefill => false,
-        Part::Decode => true,
-        Part::Whole => request.objective == Objective::Energy,
-    };
-    !is_timed && request.bounds.rate.is_none()
+    request.part != Part::Decode && request.bounds.rate.is_none()
 }
 
 /// Whether the smallest batch that meets the bounds is the best: a larger one is slower and loses as much.
