@@ -24,7 +24,7 @@ use crate::roofline::{ComputePath, KernelTime, Roofline, Roofs};
 use crate::units::{Bytes, Seconds};
 use crate::workload::Workload;
 
-use series::{DIRECT, KINKED, SMOOTH, Series};
+use series::{AGREED, AGREED_QUICKLY, DIRECT, KINKED, SMOOTH, Series};
 use totals::OpTimes;
 
 /// Which peaks the matmuls of a model run on.
@@ -278,8 +278,8 @@ impl<'a> Plan<'a> {
             let attention = |i| self.round_part(draft, prompt + i, Part::Attention);
             return (0..count).fold(fixed, |sum, i| sum.then(attention(i)));
         }
-        let smooth = self.generation_by_blocks(draft, SMOOTH);
-        let kinked = self.generation_by_blocks(draft, KINKED);
+        let smooth = self.generation_by_blocks(draft, SMOOTH, AGREED);
+        let kinked = self.generation_by_blocks(draft, KINKED, AGREED);
         let provenance = smooth.then(kinked).expected.provenance;
         let expected = Expected { low: kinked.expected.low, provenance, ..smooth.expected };
         Span { ideal: kinked.ideal, expected }
@@ -288,19 +288,21 @@ impl<'a> Plan<'a> {
     /// The expected time of [`Plan::generation`] and its slow end within 1e-9, for searches. The fast end, which has a kink
     /// where it meets the roof, is less exact.
     pub(crate) fn quick_generation(&self, draft: Option<&Self>) -> Expected {
-        self.generation_by_blocks(draft, SMOOTH).expected
+        self.generation_by_blocks(draft, SMOOTH, AGREED_QUICKLY).expected
     }
 
     fn generation_by_blocks(
         &self,
         draft: Option<&Self>,
         watched: [fn(&Span) -> Seconds; 2],
+        agreed: f64,
     ) -> Span {
         let Workload { prompt, new_tokens, .. } = self.request.workload;
         let count = new_tokens - 1;
         let fixed = self.round_part(draft, prompt, Part::Fixed).times(count as f64);
         let attention = |cached| self.round_part(draft, cached, Part::Attention);
-        let series = Series { from: prompt, count, kinks: &self.windows_full(draft), watched };
+        let kinks = &self.windows_full(draft);
+        let series = Series { from: prompt, count, kinks, watched, agreed };
         fixed.then(series.sum(&attention))
     }
 

@@ -20,7 +20,10 @@ pub(super) const KINKED: [fn(&Span) -> Seconds; 2] = [|span| span.ideal, |span| 
 
 /// Difference between the two rules on a block, as a share of the whole sum, up to which the finer one holds. That one is some
 /// 60 times more accurate than the difference, so that the whole sum is within 1e-9.
-const AGREED: f64 = 1e-10;
+pub(super) const AGREED: f64 = 1e-10;
+
+/// The same for searches, whose smooth sums are as exact as 1e-9 with it.
+pub(super) const AGREED_QUICKLY: f64 = 1e-8;
 
 /// A long sum of decode steps.
 pub(super) struct Series<'a> {
@@ -32,6 +35,8 @@ pub(super) struct Series<'a> {
     pub(super) kinks: &'a [u64],
     /// The times whose sums are wanted; the others may be less exact.
     pub(super) watched: [fn(&Span) -> Seconds; 2],
+    /// Difference of the two rules up to which a block counts, as a share of the sum.
+    pub(super) agreed: f64,
 }
 
 impl Series<'_> {
@@ -44,7 +49,7 @@ impl Series<'_> {
         let scale = rule(core::array::from_fn(|j| term((start + j as u64 * h).min(end - 1))), h);
         let agree = |coarse: &Span, fine: &Span| {
             let near = |time: &fn(&Span) -> Seconds| {
-                (time(coarse) - time(fine)).get().abs() <= AGREED * time(&scale).get()
+                (time(coarse) - time(fine)).get().abs() <= self.agreed * time(&scale).get()
             };
             self.watched.iter().all(near)
         };
@@ -148,7 +153,8 @@ mod tests {
             let jump = |i: u64| span(if i < at { 2.0 } else { 3.0 });
             for term in [&kink as &dyn Fn(u64) -> Span, &jump] {
                 let term = |i| term(i);
-                let series = Series { from: 1, count: 120_000, kinks: &[], watched: SMOOTH };
+                let series =
+                    Series { from: 1, count: 120_000, kinks: &[], watched: SMOOTH, agreed: AGREED };
                 let (found, all) = (series.sum(&term), direct(1, 120_000, &term));
                 let error = (found.ideal.get() / all.ideal.get() - 1.0).abs();
                 assert!(error < 1e-9, "at {at}: {error}");
@@ -190,7 +196,8 @@ mod tests {
                 };
                 for (watched, most) in [(SMOOTH, 300), (KINKED, 400)] {
                     costed.set(0);
-                    Series { from: 1, count, kinks: &plan.windows_full(None), watched }.sum(&term);
+                    let kinks = &plan.windows_full(None);
+                    Series { from: 1, count, kinks, watched, agreed: AGREED }.sum(&term);
                     assert!(costed.get() <= most, "{model}: {} of {count}", costed.get());
                 }
             }
