@@ -1,6 +1,7 @@
 //! Devices, models and formats by key. Every value says where it comes from.
 
 pub mod devices;
+pub mod format_aliases;
 pub mod format_facts;
 pub mod formats;
 pub mod model_names;
@@ -46,7 +47,7 @@ pub fn model(key: &str) -> Result<&'static CatalogModel, Error> {
         .ok_or_else(|| unknown("model", key, models::all().map(|model| model.key)))
 }
 
-/// The format with this key.
+/// The format with this key, or with another of its names.
 ///
 /// # Errors
 /// [`Error::UnknownKey`] with the nearest keys.
@@ -55,6 +56,7 @@ pub fn format(key: &str) -> Result<&'static QuantFormat, Error> {
         .iter()
         .copied()
         .find(|format| same(format.key, key))
+        .or_else(|| format_aliases::alias(key).map(|alias| alias.format))
         .ok_or_else(|| unknown("format", key, formats::FORMATS.iter().map(|format| format.key)))
 }
 

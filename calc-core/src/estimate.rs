@@ -47,7 +47,7 @@ pub struct EstimateRequest<'a> {
     pub precision: PrecisionChoice,
     /// Sequences and tokens.
     pub workload: Workload,
-    /// Known size of the weights.
+    /// Known size of the weights; without it that of the file which the formats name, if they name one.
     pub weight_size: Option<WeightSize>,
     /// Draft model of speculative decoding; drafts cost nothing without one.
     pub draft: Option<&'a ModelArch>,
@@ -55,6 +55,13 @@ pub struct EstimateRequest<'a> {
     pub engine: Option<Engine>,
     /// Factors.
     pub calibration: &'a Calibration,
+}
+
+impl EstimateRequest<'_> {
+    /// The size of the weights: the one given, else that of the file which the formats name, if they name one.
+    pub fn size(&self) -> Option<WeightSize> {
+        self.weight_size.or_else(|| self.precision.file_size())
+    }
 }
 
 /// One phase in full.

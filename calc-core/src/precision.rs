@@ -2,6 +2,7 @@
 
 use crate::calibration::Engine;
 use crate::catalog::formats as f;
+use crate::estimate::WeightSize;
 use crate::model_arch::ModelArch;
 use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::Roofs;
@@ -83,6 +84,15 @@ impl PrecisionChoice {
         } else {
             [&f::NVFP4, &f::MXFP4].into_iter().find(|format| *format == asked)
         }
+    }
+
+    /// The size of the file that the name of the weights means: a GGUF name is a mixture with a mean of bits per weight,
+    /// embeddings included. `None` for other formats, and where embedding or experts have a format of their own.
+    pub fn file_size(&self) -> Option<WeightSize> {
+        let is_one =
+            |role: Option<&QuantFormat>| role.is_none_or(|own| own.key == self.weights.key);
+        let bits = self.weights.file_bits.filter(|_| self.embedding.is_none());
+        bits.filter(|_| is_one(self.experts)).map(WeightSize::BitsPerWeight)
     }
 
     /// Fills what was left open, on a device.

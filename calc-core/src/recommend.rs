@@ -6,25 +6,27 @@
 mod bounds;
 mod flips;
 mod inverse;
+mod standing;
 mod task;
 
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 
 use crate::catalog::schemes::{BASELINE, SCHEMES};
 use crate::error::Error;
 use crate::estimate::EstimateRequest;
-use crate::order::sort_short;
 use crate::precision::PrecisionChoice;
 use crate::quality::QualityLoss;
 use crate::roofline::Roofs;
 use crate::scheme::{Scheme, SchemeWeights};
-use crate::units::{Bytes, Joules, Seconds};
+use crate::units::{Bytes, Seconds};
+use crate::workload::Workload;
 
 pub use bounds::{Bounds, Drop, USUAL_QUALITY};
 pub use flips::{Cause, Change, Flip};
 pub(crate) use inverse::largest;
 pub use inverse::{DeviceChoice, End, Largest, MemoryStep, Room, devices, memory_steps, room};
+pub(crate) use standing::{Aim, order};
+pub use standing::{FirstBy, Standing};
 pub use task::{Axis, ModelTask, Outcome, PREFILL_ROWS, PhaseWork, ShapeTask, Task};
 
 /// What the ranking is by. Less is better in all of them.
@@ -38,15 +40,18 @@ pub enum Objective {
     Energy,
     /// Memory.
     Memory,
+    /// Loss of quality; of equal ones the fastest.
+    Quality,
 }
 
 impl Objective {
     /// All, with the keys of requests.
-    pub const ALL: [(&'static str, Self); 4] = [
+    pub const ALL: [(&'static str, Self); 5] = [
         ("latency", Self::Latency),
         ("throughput", Self::Throughput),
         ("energy", Self::Energy),
         ("memory", Self::Memory),
+        ("quality", Self::Quality),
     ];
 
     /// The key in requests.
@@ -56,6 +61,7 @@ impl Objective {
             Self::Throughput => "throughput",
             Self::Energy => "energy",
             Self::Memory => "memory",
+            Self::Quality => "quality",
         }
     }
 }
@@ -75,6 +81,12 @@ impl Part {
     /// All, with the keys of requests.
     pub const ALL: [(&'static str, Self); 3] =
         [("prefill", Self::Prefill), ("decode", Self::Decode), ("whole", Self::Whole)];
+
+    /// The part that counts for a model when nobody says: the whole request, prompt and all new tokens. A request for a
+    /// single token says nothing about the length of the answer, so the token at the stated context counts.
+    pub const fn usual(workload: &Workload) -> Self {
+        if workload.new_tokens > 1 { Self::Whole } else { Self::Decode }
+    }
 
     /// The key in requests.
     pub const fn key(self) -> &'static str {
@@ -123,8 +135,8 @@ pub struct Ranked {
     pub outcome: Outcome,
     /// Its loss of quality, at the size of the model.
     pub quality: QualityLoss,
-    /// What the ranking is by.
-    pub score: f64,
+    /// What decides its place.
+    pub standing: Standing,
     /// How many times faster than the baseline in prefill.
     pub speedup_prefill: f64,
     /// How many times faster than the baseline in decode.
@@ -153,6 +165,8 @@ pub struct Recommendation {
     pub baseline: Outcome,
     /// Best first.
     pub ranked: Vec<Ranked>,
+    /// Why the first of them is first.
+    pub first_by: FirstBy,
     /// In the order of the table.
     pub dropped: Vec<Dropped>,
     /// The fastest of `ranked` in prefill.
@@ -160,11 +174,6 @@ pub struct Recommendation {
     /// The fastest of `ranked` in decode.
     pub best_decode: Option<&'static Scheme>,
 }
-
-/// Up to this memory limit, schemes near the best stand smallest first.
-const SMALL_MEMORY: Bytes = Bytes::from_gb(8.0);
-/// How near.
-const NEAR: f64 = 1.05;
 
 /// Ranks all schemes.
 ///
@@ -207,70 +216,23 @@ pub fn recommend(request: &RecommendRequest<'_>) -> Result<Recommendation, Error
     let mut dropped = Vec::new();
     for scheme in chooser.candidates() {
         let quality = chooser.quality(scheme);
-        match chooser.admit(&request.task, scheme) {
-            Ok(outcome) => ranked.push(row(request, &baseline, scheme, &outcome, quality)),
+        let row = chooser.admit(&request.task, scheme).and_then(|outcome| {
+            let standing = chooser.probe(&request.task, scheme)?;
+            Ok(chooser.row(&baseline, scheme, &outcome, standing))
+        });
+        match row {
+            Ok(row) => ranked.push(row),
             Err(reason) => dropped.push(Dropped { scheme, quality, reason }),
         }
     }
-    order(&mut ranked);
+    let first_by = order(&mut ranked, |row| row.standing);
     let fastest = |time: fn(&Ranked) -> Seconds| {
         ranked.iter().min_by(|a, b| time(a).get().total_cmp(&time(b).get())).map(|row| row.scheme)
     };
     let best_prefill = fastest(|row| row.outcome.prefill.expected.time);
     let best_decode = fastest(|row| row.outcome.decode.expected.time);
     flips::fill(&chooser, &mut ranked, &dropped);
-    Ok(Recommendation { baseline, ranked, dropped, best_prefill, best_decode })
-}
-
-fn row(
-    request: &RecommendRequest<'_>,
-    baseline: &Outcome,
-    scheme: &'static Scheme,
-    outcome: &Outcome,
-    quality: QualityLoss,
-) -> Ranked {
-    Ranked {
-        scheme,
-        outcome: *outcome,
-        quality,
-        score: score(request, outcome),
-        speedup_prefill: baseline.prefill.expected.time / outcome.prefill.expected.time,
-        speedup_decode: baseline.decode.expected.time / outcome.decode.expected.time,
-        regime: regime(request.part, outcome),
-        flips: Vec::new(),
-    }
-}
-
-/// What the ranking is by: seconds, joules or bytes. Unknown energy is worse than any.
-fn score(request: &RecommendRequest<'_>, outcome: &Outcome) -> f64 {
-    let energy = |energy: Option<Joules>| energy.map_or(f64::INFINITY, Joules::get);
-    match (request.objective, request.part) {
-        (Objective::Memory, _) => outcome.memory.get(),
-        (Objective::Energy, Part::Prefill) => energy(outcome.prefill.energy),
-        (Objective::Energy, Part::Decode) => energy(outcome.decode.energy),
-        (Objective::Energy, Part::Whole) => energy(outcome.whole_energy),
-        (_, Part::Prefill) => outcome.prefill.expected.time.get(),
-        (_, Part::Decode) => outcome.decode.expected.time.get(),
-        (_, Part::Whole) => outcome.whole.time.get(),
-    }
-}
-
-/// Best first. Equal ones by quality, then by memory; near the best of a small device, the smallest first.
-fn order(ranked: &mut [Ranked]) {
-    sort_short(ranked, |a, b| by_score(a, b).is_lt());
-    let usable = ranked.first().map(|first| first.outcome.usable.bytes);
-    if usable.is_some_and(|usable| usable <= SMALL_MEMORY) {
-        let best = ranked.first().map_or(0.0, |first| first.score);
-        let near = ranked.partition_point(|row| row.score <= best * NEAR);
-        sort_short(&mut ranked[..near], |a, b| a.outcome.memory < b.outcome.memory);
-    }
-}
-
-fn by_score(a: &Ranked, b: &Ranked) -> Ordering {
-    a.score
-        .total_cmp(&b.score)
-        .then(a.quality.high.total_cmp(&b.quality.high))
-        .then(a.outcome.memory.get().total_cmp(&b.outcome.memory.get()))
+    Ok(Recommendation { baseline, ranked, first_by, dropped, best_prefill, best_decode })
 }
 
 /// What decides the time of the part that counts; of both, the longer.
@@ -296,16 +258,30 @@ fn regime(part: Part, outcome: &Outcome) -> Regime {
 }
 
 /// A request with what does not change while it is answered.
+#[derive(Clone)]
 pub(crate) struct Chooser<'a> {
-    request: RecommendRequest<'a>,
+    task: Task<'a>,
+    aim: Aim,
     roofs: Roofs,
+}
+
+/// A scheme with its standing.
+#[derive(Clone, Copy)]
+struct Placed {
+    scheme: &'static Scheme,
+    standing: Standing,
 }
 
 impl<'a> Chooser<'a> {
     pub(crate) fn new(request: &RecommendRequest<'a>) -> Result<Self, Error> {
         request.bounds.check()?;
         let roofs = Roofs::new(request.task.device(), request.task.mode())?;
-        Ok(Self { request: *request, roofs })
+        let aim = Aim::new(request.objective, request.part, request.bounds);
+        Ok(Self { task: request.task, aim, roofs })
+    }
+
+    pub(crate) const fn task(&self) -> &Task<'a> {
+        &self.task
     }
 
     /// All schemes; the published formats only where they differ from 16 bits.
@@ -314,29 +290,72 @@ impl<'a> Chooser<'a> {
     }
 
     /// Whether a scheme is a candidate at all.
-    pub(crate) fn considers(&self, scheme: &Scheme) -> bool {
-        match (scheme.weights, &self.request.task) {
+    fn considers(&self, scheme: &Scheme) -> bool {
+        match (scheme.weights, &self.task) {
             (SchemeWeights::Half | SchemeWeights::Format(_), _) => true,
             (SchemeWeights::Published, Task::Shape(_)) => false,
             (SchemeWeights::Published, Task::Model(task)) => is_quantized(&task.published),
         }
     }
 
-    /// What the ranking is by.
-    pub(crate) fn score(&self, outcome: &Outcome) -> f64 {
-        score(&self.request, outcome)
-    }
-
     pub(crate) fn quality(&self, scheme: &Scheme) -> QualityLoss {
-        match self.request.task.parameters() {
+        match self.task.parameters() {
             Some(parameters) => scheme.quality.at_size(parameters),
             None => scheme.quality,
         }
     }
 
+    fn row(
+        &self,
+        baseline: &Outcome,
+        scheme: &'static Scheme,
+        outcome: &Outcome,
+        standing: Standing,
+    ) -> Ranked {
+        Ranked {
+            scheme,
+            outcome: *outcome,
+            quality: self.quality(scheme),
+            standing,
+            speedup_prefill: baseline.prefill.expected.time / outcome.prefill.expected.time,
+            speedup_decode: baseline.decode.expected.time / outcome.decode.expected.time,
+            regime: regime(self.aim.part, outcome),
+            flips: Vec::new(),
+        }
+    }
+
     /// Whether a scheme is a candidate that nothing but times and memory can speak against.
     pub(crate) fn allows(&self, scheme: &Scheme) -> bool {
-        self.considers(scheme) && self.admit_at_all(&self.request.task, scheme).is_ok()
+        self.considers(scheme) && self.admit_at_all(scheme).is_ok()
+    }
+
+    /// Whether a scheme is a candidate that kernels and shapes take; the quality does not count.
+    pub(crate) fn takes(&self, scheme: &Scheme) -> bool {
+        self.considers(scheme) && self.admit_matrices(scheme).is_ok()
+    }
+
+    fn admit_matrices(&self, scheme: &Scheme) -> Result<(), Drop> {
+        scheme.runs_on(self.task.device(), &self.roofs).map_err(Drop::Kernel)?;
+        self.task.shapes(scheme).map_err(Drop::Shape)
+    }
+
+    /// The kernels, the shapes and the quality; the same at any number of tokens.
+    fn admit_at_all(&self, scheme: &Scheme) -> Result<(), Drop> {
+        self.admit_matrices(scheme)?;
+        self.aim.bounds.admit_quality(&self.quality(scheme))
+    }
+
+    /// The bound on memory or time that a scheme breaks.
+    fn limits(&self, task: &Task<'_>, scheme: &Scheme) -> Option<Drop> {
+        let limits = Aim { only_limits: true, ..self.aim };
+        task.probe(&self.roofs, scheme, &limits, 0.0).err()
+    }
+
+    /// The bound that a larger batch may break: all but the token rate, which it raises.
+    pub(crate) fn limits_of_batch(&self, task: &Task<'_>, scheme: &Scheme) -> Option<Drop> {
+        let bounds = Bounds { rate: None, ..self.aim.bounds };
+        let limits = Aim { only_limits: true, bounds, ..self.aim };
+        task.probe(&self.roofs, scheme, &limits, 0.0).err()
     }
 
     /// What the core is asked for a scheme at a batch; none for a single shape.
@@ -345,47 +364,56 @@ impl<'a> Chooser<'a> {
         scheme: &Scheme,
         batch: u64,
     ) -> Option<EstimateRequest<'a>> {
-        self.request.task.at(Axis::Batch, batch).estimate_request(&self.roofs, scheme)
-    }
-
-    fn admit_at_all(&self, task: &Task<'_>, scheme: &Scheme) -> Result<(), Drop> {
-        scheme.runs_on(task.device(), &self.roofs).map_err(Drop::Kernel)?;
-        task.shapes(scheme).map_err(Drop::Shape)?;
-        self.request.bounds.admit_quality(&self.quality(scheme))
+        self.task.at(Axis::Batch, batch).estimate_request(&self.roofs, scheme)
     }
 
     /// What a scheme comes to for a task, if nothing speaks against it.
-    pub(crate) fn admit(&self, task: &Task<'_>, scheme: &'static Scheme) -> Result<Outcome, Drop> {
-        self.admit_at_all(task, scheme)?;
-        let bounds = &self.request.bounds;
+    fn admit(&self, task: &Task<'_>, scheme: &'static Scheme) -> Result<Outcome, Drop> {
+        self.admit_at_all(scheme)?;
         let outcome = task.run(&self.roofs, scheme).map_err(Drop::Refused)?;
-        bounds.admit_outcome(&outcome)?;
+        self.aim.admit(task.get(Axis::Batch), &outcome)?;
         Ok(outcome)
     }
 
-    /// The first of the ranking for a task.
-    fn winner(&self, task: &Task<'_>) -> Option<&'static Scheme> {
-        self.first(task).map(|first| first.scheme)
+    /// Where a scheme that is allowed stands for a task, if it meets the bounds.
+    pub(crate) fn probe(&self, task: &Task<'_>, scheme: &Scheme) -> Result<Standing, Drop> {
+        task.probe(&self.roofs, scheme, &self.aim, self.quality(scheme).high)
+    }
+
+    /// What a scheme comes to for a task.
+    pub(crate) fn run(&self, task: &Task<'_>, scheme: &Scheme) -> Result<Outcome, Error> {
+        task.run(&self.roofs, scheme)
+    }
+
+    /// The first of the ranking for a task, of some schemes that are allowed.
+    fn winner(&self, task: &Task<'_>, among: &[&'static Scheme]) -> Option<&'static Scheme> {
+        let mut placed: Vec<Placed> = Vec::with_capacity(SCHEMES.len());
+        for scheme in among {
+            if let Ok(standing) = self.probe(task, scheme) {
+                placed.push(Placed { scheme, standing });
+            }
+        }
+        order(&mut placed, |placed| placed.standing);
+        placed.first().map(|first| first.scheme)
+    }
+
+    /// The schemes that are allowed.
+    fn allowed(&self) -> Vec<&'static Scheme> {
+        self.candidates().filter(|scheme| self.admit_at_all(scheme).is_ok()).collect()
     }
 
     /// The first of the ranking if another loss of quality were allowed [%].
     fn winner_at_quality(&self, quality: f64) -> Option<&'static Scheme> {
-        let bounds = Bounds { quality, ..self.request.bounds };
-        let request = RecommendRequest { bounds, ..self.request };
-        Chooser { request, roofs: self.roofs.clone() }.winner(&self.request.task)
+        let mut other = self.clone();
+        other.aim.bounds.quality = quality;
+        other.winner(&self.task, &other.allowed())
     }
 
-    /// The first of the ranking for a task, without flips; speedups are not known.
-    fn first(&self, task: &Task<'_>) -> Option<Ranked> {
-        let request = &self.request;
-        let mut ranked: Vec<Ranked> = Vec::with_capacity(SCHEMES.len());
-        for scheme in self.candidates() {
-            if let Ok(outcome) = self.admit(task, scheme) {
-                ranked.push(row(request, &outcome, scheme, &outcome, self.quality(scheme)));
-            }
-        }
-        order(&mut ranked);
-        ranked.into_iter().next()
+    /// The first of the ranking if there were so much memory.
+    fn winner_with_memory(&self, memory: Bytes) -> Option<&'static Scheme> {
+        let mut other = self.clone();
+        other.aim.granted = Some(memory);
+        other.winner(&self.task, &other.allowed())
     }
 }
 

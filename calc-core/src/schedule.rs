@@ -1,8 +1,8 @@
 //! Power mode, scheme and batch together, for a goal. Derivation: `docs/theory/recommendation.md`.
 //!
 //! Memory and times grow with the batch, so the largest one that meets the bounds is found by bisection, and the best for
-//! latency is one. Time and energy per token mostly fall, but not always: an unfilled wave of tiles, or a kernel that a second
-//! sequence needs, costs more than it brings. So every batch up to [`EACH`] is tried, and beyond it steps of a thirty-second.
+//! latency is one. Time and energy per token fall while rows fill a tile, and rise where they begin another. So every batch up
+//! to [`EACH`] is tried, then every [`ROWS`], and from [`FINE`] on steps of an eighth: those that fill their tiles.
 
 use alloc::vec::Vec;
 
@@ -11,7 +11,9 @@ use crate::device::{Device, PowerMode};
 use crate::error::{Error, in_range, real_in_range};
 use crate::order::sort_short;
 use crate::quality::QualityLoss;
-use crate::recommend::{Axis, Bounds, Chooser, Outcome, Part, RecommendRequest, Task, largest};
+use crate::recommend::{
+    Axis, Bounds, Chooser, Outcome, Part, RecommendRequest, Standing, Task, largest, order,
+};
 use crate::roofline::Roofs;
 use crate::scheme::Scheme;
 use crate::text::Text;
@@ -20,7 +22,12 @@ use crate::units::{Joules, Seconds, TokensPerSec, Watts};
 pub use crate::recommend::Objective;
 
 /// Batches up to this one are tried one by one.
-pub const EACH: u64 = 128;
+pub const EACH: u64 = 16;
+/// Rows of the smallest tiles; up to [`FINE`] every multiple is tried.
+const ROWS: u64 = 8;
+const FINE: u64 = 128;
+/// A loss of quality that admits every scheme [%].
+const ANY_LOSS: f64 = 1e6;
 
 /// What is asked. The batch of the task does not count.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +61,7 @@ pub struct Slot {
     pub batch: u64,
     /// What it comes to.
     pub outcome: Outcome,
-    /// What the ranking is by: seconds, seconds per sequence, or joules.
+    /// What the ranking is by: seconds, seconds per sequence, joules or percent.
     pub score: f64,
     /// Mean power while decoding.
     pub power: Option<Watts>,
@@ -98,8 +105,12 @@ pub struct Schedule {
 /// device whose power is unknown.
 pub fn schedule(request: &ScheduleRequest<'_>) -> Result<Schedule, Error> {
     check(request)?;
-    let ranked = slots(request)?;
-    let flips = ranked.first().map_or_else(Vec::new, |best| flips(request, best));
+    let setups = setups(request)?;
+    let pairs = pairs(request, &setups);
+    let placed = self::ranked(&pairs, request.power_cap, request.bounds.quality);
+    let ranked: Vec<Slot> =
+        placed.iter().filter_map(|placed| slot(placed, &request.task)).collect();
+    let flips = ranked.first().map_or_else(Vec::new, |best| flips(request, &pairs, best));
     let unknown = |mode: &&PowerMode| Roofs::new(request.task.device(), Some(mode)).is_err();
     let modes = request.task.device().power_modes.iter();
     let unknown_modes = modes.filter(unknown).map(|mode| mode.name.clone()).collect();
@@ -141,155 +152,270 @@ fn budget(device: &Device, mode: Option<&PowerMode>) -> Option<Watts> {
     }
 }
 
-/// The best slot of each mode and scheme, best first.
-fn slots(request: &ScheduleRequest<'_>) -> Result<Vec<Slot>, Error> {
-    let device = request.task.device();
-    let mut found = Vec::new();
-    for mode in modes(device) {
-        let budget = budget(device, mode);
-        if request.power_cap.is_some_and(|cap| budget.is_none_or(|budget| budget > cap)) {
-            continue;
-        }
-        let task = request.task.on(device, mode);
-        let chooser = Chooser::new(&RecommendRequest {
-            task,
-            objective: request.objective,
-            part: request.part,
-            bounds: request.bounds,
-        })?;
-        for scheme in SCHEMES {
-            if let Some((batch, outcome)) = best_batch(request, &chooser, &task, scheme) {
-                let name = mode.map(|mode| mode.name.clone());
-                found.push(slot(request, &chooser, (name, budget), scheme, (batch, outcome)));
-            }
-        }
-    }
-    let key = |slot: &Slot| (slot.score, slot.quality.high, slot.outcome.memory);
-    sort_short(&mut found, |a, b| key(a) < key(b));
-    Ok(found)
+/// A power mode with a scheme, and its batches.
+struct Pair<'a> {
+    setup: &'a Setup<'a>,
+    scheme: &'static Scheme,
+    quality: QualityLoss,
+    /// All batches that were tried and meet the bounds, with their standing, smallest first.
+    tried: Vec<(u64, Standing)>,
 }
 
-fn best_batch(
-    request: &ScheduleRequest<'_>,
-    chooser: &Chooser<'_>,
-    task: &Task<'_>,
-    scheme: &'static Scheme,
-) -> Option<(u64, Outcome)> {
-    if !chooser.considers(scheme) {
-        return None;
+/// A power mode with its budget and the request in it.
+struct Setup<'a> {
+    mode: Option<&'a PowerMode>,
+    budget: Option<Watts>,
+    chooser: Chooser<'a>,
+}
+
+impl Pair<'_> {
+    /// The batch with the least score.
+    fn best(&self) -> Option<Placed<'_>> {
+        let least = |a: &&(u64, Standing), b: &&(u64, Standing)| a.1.score.total_cmp(&b.1.score);
+        let (batch, standing) = self.tried.iter().min_by(least)?;
+        Some(Placed { pair: self, batch: *batch, standing: *standing })
     }
-    let admitted = |batch| chooser.admit(&task.at(Axis::Batch, batch), scheme).ok();
-    if request.objective == Objective::Latency {
-        return admitted(1).map(|outcome| (1, outcome));
+
+    fn is(&self, slot: &Slot) -> bool {
+        let name = self.setup.mode.map(|mode| &mode.name);
+        (name, self.scheme.key) == (slot.mode.as_ref(), slot.scheme.key)
     }
-    let most = largest(request.max_batch, |batch| admitted(batch).is_some())?;
-    let mut best: Option<(f64, u64, Outcome)> = None;
-    let mut batch = 1;
-    while batch <= most {
-        if let Some(outcome) = admitted(batch) {
-            let score = score(request, chooser, &outcome, batch);
-            if best.as_ref().is_none_or(|(least, ..)| score < *least) {
-                best = Some((score, batch, outcome));
-            }
+}
+
+/// A pair with its best batch.
+#[derive(Clone, Copy)]
+struct Placed<'a> {
+    pair: &'a Pair<'a>,
+    batch: u64,
+    standing: Standing,
+}
+
+/// The requests in each mode.
+fn setups<'a>(request: &ScheduleRequest<'a>) -> Result<Vec<Setup<'a>>, Error> {
+    let device = request.task.device();
+    let setup = |mode| {
+        let task = request.task.on(device, mode);
+        let ScheduleRequest { objective, part, bounds, .. } = *request;
+        let chooser = Chooser::new(&RecommendRequest { task, objective, part, bounds })?;
+        Ok(Setup { mode, budget: budget(device, mode), chooser })
+    };
+    modes(device).map(setup).collect()
+}
+
+/// All modes and schemes with the batches that meet the bounds, whatever the power cap and the loss of quality: those two
+/// change no time.
+fn pairs<'a>(request: &ScheduleRequest<'_>, setups: &'a [Setup<'a>]) -> Vec<Pair<'a>> {
+    let mut pairs = Vec::new();
+    for setup in setups {
+        let chooser = &setup.chooser;
+        for scheme in SCHEMES.into_iter().filter(|scheme| chooser.takes(scheme)) {
+            let tried = batches(request, chooser.task(), (chooser, scheme), request.max_batch);
+            let quality = chooser.quality(scheme);
+            pairs.push(Pair { setup, scheme, quality, tried });
         }
-        let next = if batch < EACH { batch + 1 } else { batch + batch / 32 };
+    }
+    pairs
+}
+
+/// The batches that are tried up to a largest one, with their standing.
+fn batches(
+    request: &ScheduleRequest<'_>,
+    task: &Task<'_>,
+    candidate: (&Chooser<'_>, &'static Scheme),
+    most: u64,
+) -> Vec<(u64, Standing)> {
+    let (chooser, scheme) = candidate;
+    let fits = |batch| chooser.limits_of_batch(&task.at(Axis::Batch, batch), scheme).is_none();
+    let Some(most) = largest(most, fits) else { return Vec::new() };
+    let mut tried = Vec::new();
+    let mut batch = 1;
+    while batch <= most && (tried.is_empty() || !is_single(request)) {
+        tried.extend(standing(request, task, candidate, batch).map(|standing| (batch, standing)));
+        let next = next_batch(batch);
         batch = if batch < most { next.min(most) } else { next };
     }
-    best.map(|(_, batch, outcome)| (batch, outcome))
+    tried
 }
 
-/// What the ranking is by: seconds, seconds per sequence, or joules.
-fn score(
-    request: &ScheduleRequest<'_>,
-    chooser: &Chooser<'_>,
-    outcome: &Outcome,
-    batch: u64,
-) -> f64 {
-    match request.objective {
-        Objective::Throughput => chooser.score(outcome) / batch as f64,
-        Objective::Latency | Objective::Energy | Objective::Memory => chooser.score(outcome),
+const fn next_batch(batch: u64) -> u64 {
+    if batch < EACH {
+        batch + 1
+    } else if batch < FINE {
+        (batch / ROWS + 1) * ROWS
+    } else {
+        (batch + batch / 8) / (2 * ROWS) * (2 * ROWS)
     }
 }
 
-fn slot(
+/// Where a batch stands, if it meets the bounds: by seconds, seconds per sequence, joules or percent.
+fn standing(
     request: &ScheduleRequest<'_>,
-    chooser: &Chooser<'_>,
-    (mode, budget): (Option<Text>, Option<Watts>),
-    scheme: &'static Scheme,
-    (batch, outcome): (u64, Outcome),
-) -> Slot {
+    task: &Task<'_>,
+    (chooser, scheme): (&Chooser<'_>, &'static Scheme),
+    batch: u64,
+) -> Option<Standing> {
+    let standing = chooser.probe(&task.at(Axis::Batch, batch), scheme).ok()?;
+    Some(match request.objective {
+        Objective::Throughput => standing.over(batch),
+        Objective::Latency | Objective::Energy | Objective::Memory | Objective::Quality => standing,
+    })
+}
+
+/// The pairs within a cap and a loss of quality, best first.
+fn ranked<'a>(pairs: &'a [Pair<'a>], cap: Option<Watts>, quality: f64) -> Vec<Placed<'a>> {
+    let bounds = Bounds { quality, ..Bounds::default() };
+    let within = |pair: &&Pair<'_>| {
+        cap.is_none_or(|cap| pair.setup.budget.is_some_and(|budget| budget <= cap))
+            && bounds.admit_quality(&pair.quality).is_ok()
+    };
+    let mut placed: Vec<Placed<'a>> = pairs.iter().filter(within).filter_map(Pair::best).collect();
+    order(&mut placed, |placed| placed.standing);
+    placed
+}
+
+fn slot(placed: &Placed<'_>, task: &Task<'_>) -> Option<Slot> {
+    let Placed { pair, batch, standing } = *placed;
+    let task = task.on(task.device(), pair.setup.mode).at(Axis::Batch, batch);
+    let outcome = pair.setup.chooser.run(&task, pair.scheme).ok()?;
     let token: Option<Joules> = outcome.decode.energy;
     let time: Seconds = outcome.decode.expected.time;
-    Slot {
-        mode,
-        budget,
-        scheme,
-        quality: chooser.quality(scheme),
+    Some(Slot {
+        mode: pair.setup.mode.map(|mode| mode.name.clone()),
+        budget: pair.setup.budget,
+        scheme: pair.scheme,
+        quality: pair.quality,
         batch,
-        score: score(request, chooser, &outcome, batch),
+        score: standing.score,
         outcome,
         power: token.map(|token| token * batch as f64 / time),
-    }
+    })
 }
 
 /// The best slot under other circumstances, where it is another.
-fn flips(request: &ScheduleRequest<'_>, best: &Slot) -> Vec<SlotFlip> {
-    let first = |request: &ScheduleRequest<'_>| {
-        slots(request).ok().and_then(|slots| slots.into_iter().next())
+fn flips(request: &ScheduleRequest<'_>, pairs: &[Pair<'_>], best: &Slot) -> Vec<SlotFlip> {
+    let (task, cap, quality) = (&request.task, request.power_cap, request.bounds.quality);
+    let other = |cap, quality| {
+        let first = ranked(pairs, cap, quality).into_iter().next();
+        first.filter(|first| !first.pair.is(best)).and_then(|first| slot(&first, task))
     };
-    let is_other = |slot: &Slot| (&slot.mode, slot.scheme.key) != (&best.mode, best.scheme.key);
     let mut flips = Vec::new();
-    if let Some(cap) = request.power_cap {
+    if let Some(cap) = cap {
         let device = request.task.device();
         let larger = modes(device).filter_map(|mode| budget(device, mode)).filter(|w| *w > cap);
         if let Some(next) = larger.min_by(|a, b| a.get().total_cmp(&b.get())) {
-            let then = first(&ScheduleRequest { power_cap: Some(next), ..*request });
-            flips.extend(then.filter(is_other).map(|slot| SlotFlip::Cap(next, slot)));
+            flips.extend(other(Some(next), quality).map(|slot| SlotFlip::Cap(next, slot)));
         }
     }
-    let at_quality =
-        |quality| ScheduleRequest { bounds: Bounds { quality, ..request.bounds }, ..*request };
     let below = best.quality.high * (1.0 - 1e-6) - 1e-9;
     if below >= 0.0 {
-        let then = first(&at_quality(below)).filter(is_other);
+        let then = other(cap, below);
         flips.extend(then.map(|slot| SlotFlip::LossBelow(best.quality.high, slot)));
     }
-    if let Some(any) = first(&at_quality(1e6)).filter(is_other) {
+    if let Some(any) = other(cap, ANY_LOSS) {
         flips.push(SlotFlip::LossAllowed(any.quality.high, any));
     }
-    flips.extend(context_flip(request, best));
+    flips.extend(context_flip(request, &ranked(pairs, cap, quality), best));
     flips
 }
 
 /// The first context, by doubling and then narrowing down, at which another slot is best.
-fn context_flip(request: &ScheduleRequest<'_>, best: &Slot) -> Option<SlotFlip> {
+fn context_flip(
+    request: &ScheduleRequest<'_>,
+    ranked: &[Placed<'_>],
+    best: &Slot,
+) -> Option<SlotFlip> {
     const MOST: u64 = 1 << 20;
     let Task::Model(_) = request.task else { return None };
     let longest = request.task.most(Axis::Context);
-    let at = |context: u64| {
-        let task = request.task.at(Axis::Context, context);
-        slots(&ScheduleRequest { task, ..*request }).ok().and_then(|slots| slots.into_iter().next())
-    };
-    let holds = |slot: &Option<Slot>| {
-        slot.as_ref()
-            .is_some_and(|slot| (&slot.mode, slot.scheme.key) == (&best.mode, best.scheme.key))
+    let mut hopeful: Vec<Placed<'_>> = ranked.to_vec();
+    sort_short(&mut hopeful, |a, b| a.standing.score < b.standing.score);
+    let first = |context| first_at(request, &hopeful, context);
+    let holds = |placed: Option<(usize, u64)>| {
+        placed.is_some_and(|(place, _)| hopeful[place].pair.is(best))
     };
     let mut good = request.task.get(Axis::Context).max(1);
     let mut bad = good;
-    while bad < MOST.min(longest) && holds(&at(bad)) {
+    while bad < MOST.min(longest) && holds(first(bad)) {
         good = bad;
         bad = (bad * 2).min(longest);
     }
-    if holds(&at(bad)) {
+    if holds(first(bad)) {
         return None;
     }
     while bad - good > 1 {
         let middle = good + (bad - good) / 2;
-        if holds(&at(middle)) {
+        if holds(first(middle)) {
             good = middle;
         } else {
             bad = middle;
         }
     }
-    Some(SlotFlip::Context(bad, at(bad)))
+    let then = first(bad).and_then(|(place, batch)| {
+        let task = request.task.at(Axis::Context, bad);
+        slot(&Placed { batch, ..hopeful[place] }, &task)
+    });
+    Some(SlotFlip::Context(bad, then))
+}
+
+/// The first at a larger context: its place in `hopeful`, and its batch. Scores only rise with the context, so the search ends
+/// at the first pair that was too far behind before.
+fn first_at(
+    request: &ScheduleRequest<'_>,
+    hopeful: &[Placed<'_>],
+    context: u64,
+) -> Option<(usize, u64)> {
+    let mut found: Vec<(usize, u64, Standing)> = Vec::new();
+    let mut reach = f64::INFINITY;
+    for (place, placed) in hopeful.iter().enumerate() {
+        if placed.standing.score > reach {
+            break;
+        }
+        let Some((batch, standing)) = best_at(request, placed.pair, context) else { continue };
+        reach = reach.min(standing.reach());
+        found.push((place, batch, standing));
+    }
+    order(&mut found, |(.., standing)| *standing);
+    found.first().map(|(place, batch, _)| (*place, *batch))
+}
+
+/// The best batch of a pair at a larger context.
+fn best_at(
+    request: &ScheduleRequest<'_>,
+    pair: &Pair<'_>,
+    context: u64,
+) -> Option<(u64, Standing)> {
+    let chooser = &pair.setup.chooser;
+    let task = chooser.task().at(Axis::Context, context);
+    let most = pair.tried.last()?.0;
+    let least = |tried: &[(u64, Standing)]| {
+        tried.iter().min_by(|a, b| a.1.score.total_cmp(&b.1.score)).copied()
+    };
+    if !is_without_context(request) {
+        return least(&batches(request, &task, (chooser, pair.scheme), most));
+    }
+    // Only the memory has changed: what was tried before holds up to the largest batch that still fits.
+    let fits = |batch| chooser.limits_of_batch(&task.at(Axis::Batch, batch), pair.scheme).is_none();
+    let most = largest(most, fits)?;
+    let known = pair.tried.partition_point(|(batch, _)| *batch <= most);
+    let now = |batch| {
+        let standing = standing(request, &task, (chooser, pair.scheme), batch)?;
+        Some((batch, standing))
+    };
+    let best = least(&pair.tried[..known]).and_then(|(batch, _)| now(batch));
+    let last = if is_single(request) { None } else { now(most) };
+    least(&[best, last].into_iter().flatten().collect::<Vec<_>>())
+}
+
+/// Whether the order of the batches does not depend on the context. The energy of a whole request takes the power of decode
+/// at the context, which all batches share.
+fn is_without_context(request: &ScheduleRequest<'_>) -> bool {
+    request.part != Part::Decode && request.bounds.rate.is_none()
+}
+
+/// Whether the smallest batch that meets the bounds is the best: a larger one is slower and loses as much.
+const fn is_single(request: &ScheduleRequest<'_>) -> bool {
+    match request.objective {
+        Objective::Latency | Objective::Quality => true,
+        Objective::Throughput | Objective::Energy | Objective::Memory => false,
+    }
 }

@@ -2,7 +2,6 @@
 //! (`catalog::schemes`) and the choice between schemes (`recommend`).
 
 use crate::device::{Device, DeviceClass, MemoryPlatform};
-use crate::estimate::WeightSize;
 use crate::model_arch::ModelArch;
 use crate::op::OpKind;
 use crate::precision::PrecisionChoice;
@@ -141,12 +140,11 @@ impl Scheme {
         }
     }
 
-    /// The mean bits per weight of a file that mixes formats, embeddings included; `None` where everything but the
-    /// embeddings is in one format.
-    pub fn weight_size(&self) -> Option<WeightSize> {
+    /// Bits per weight: the mean of the file that a GGUF name means, else those of the format; `None` where it depends on the
+    /// device or the model.
+    pub fn bits_per_weight(&self) -> Option<f64> {
         let SchemeWeights::Format(format) = self.weights else { return None };
-        let mixed = format.file_bits.filter(|_| self.kernels == Kernels::LlamaCpp);
-        mixed.map(WeightSize::BitsPerWeight)
+        Some(format.file_bits.unwrap_or_else(|| format.bits_per_element()))
     }
 
     /// Whether kernels exist on this device.

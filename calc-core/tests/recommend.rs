@@ -14,7 +14,7 @@ use calc_core::recommend::{
     Axis, Bounds, Change, Drop, End, Largest, ModelTask, Objective, Part, Ranked, RecommendRequest,
     Recommendation, ShapeTask, Task, devices, memory_steps, recommend, room,
 };
-use calc_core::units::{Bytes, Seconds};
+use calc_core::units::{Bytes, Seconds, TokensPerSec};
 use calc_core::workload::Workload;
 use random::Random;
 use tasks::{limited, model_task};
@@ -82,7 +82,10 @@ fn on_a_desktop_four_bits_win_decode_and_fp8_is_behind() {
     let answer = answer(model_task(device("gb10"), "llama-3.1-8b", workload), Part::Decode);
     let (q4, fp8) = (ranked(&answer, "gguf_q4_k"), ranked(&answer, "fp8_w8a8"));
     assert!(q4.speedup_decode > 2.5 && fp8.speedup_decode > 1.5 && fp8.speedup_decode < 2.0);
-    assert!(q4.score < fp8.score && fp8.score < ranked(&answer, "half").score);
+    assert!(
+        q4.standing.score < fp8.standing.score
+            && fp8.standing.score < ranked(&answer, "half").standing.score
+    );
 }
 
 #[test]
@@ -119,7 +122,10 @@ fn a_model_published_in_four_bits_is_a_candidate_as_it_is() {
     let task = model_task(device("h100_sxm"), "gpt-oss-20b", Workload::new(1, 512));
     let answer = answer(task, Part::Decode);
     let (own, half) = (ranked(&answer, "as_published"), ranked(&answer, "half"));
-    assert!(own.score < half.score && own.score < answer.ranked[0].score * 1.05);
+    assert!(
+        own.standing.score < half.standing.score
+            && own.standing.score < answer.ranked[0].standing.score * 1.05
+    );
     let plain = model_task(device("h100_sxm"), "llama-3.1-8b", Workload::new(1, 512));
     let plain = self::answer(plain, Part::Decode);
     let keys = plain.ranked.iter().map(|row| row.scheme.key);
@@ -146,6 +152,64 @@ fn a_row_is_what_estimate_says() {
     assert_eq!(row.outcome.decode.energy, same.energy.map(|energy| energy.per_token));
 }
 
+#[test]
+fn the_whole_request_counts_and_less_loss_wins_among_equals() {
+    // Ranked by decode alone Q3_K_M is first, and the whole answer takes 6.9 s.
+    let workload = Workload { new_tokens: 128, ..Workload::new(1, 4096) };
+    assert_eq!(Part::usual(&workload), Part::Whole);
+    let task = model_task(device("h100_sxm"), "llama-3.1-70b", workload);
+    let answer = answer(task, Part::usual(&workload));
+    let first = &answer.ranked[0];
+    assert_eq!(first.scheme.key, "fp8_w8a8", "{:?}", answer.first_by);
+    assert!(first.outcome.whole.time.get() < 5.0 && first.quality.high < 0.2);
+    assert!(ranked(&answer, "gguf_q3_k").outcome.whole.time.get() > 6.5);
+    // A request for one token says nothing about the length of the answer.
+    assert_eq!(Part::usual(&Workload::new(1, 4096)), Part::Decode);
+}
+
+#[test]
+fn as_published_is_not_beaten_by_a_requantization_of_the_same_speed() {
+    for (key, model, parallel) in [
+        ("h100_sxm", "gpt-oss-20b", 1),
+        ("h100_sxm", "gpt-oss-120b", 1),
+        ("b200", "deepseek-v3", 8),
+    ] {
+        let mut workload = Workload { new_tokens: 256, ..Workload::new(4, 2048) };
+        workload.parallel.tensor = parallel;
+        let answer = answer(model_task(device(key), model, workload), Part::Whole);
+        let (own, first) = (ranked(&answer, "as_published"), &answer.ranked[0]);
+        let is_slower = first.outcome.whole.high < own.outcome.whole.time
+            || first.outcome.whole.time < own.outcome.whole.low;
+        assert!(first.scheme.key == own.scheme.key || is_slower, "{model}: {}", first.scheme.key);
+    }
+    let published = catalog::model("deepseek-v3").expect("catalog key").stored.choice();
+    assert_eq!(published.activations.map(|format| format.key), Some("fp8_e4m3"));
+}
+
+#[test]
+fn the_best_quality_that_meets_a_speed() {
+    let workload = Workload { context: 4096, ..Workload::new(1, 512) };
+    let mut request =
+        request(model_task(device("rtx_4090"), "llama-3.1-8b", workload), Part::Decode);
+    request.objective = Objective::Quality;
+    let first = |request: &RecommendRequest<'_>| {
+        let answer = recommend(request).expect("a recommendation");
+        answer.ranked.first().map(|row| (row.scheme.key, row.outcome.decode.expected.time))
+    };
+    let (key, half) = first(&request).expect("16 bits fit");
+    assert_eq!(key, "half");
+    // A little faster than 16 bits: the scheme with the least loss that is.
+    request.bounds.rate = Some(TokensPerSec::new(1.05 / half.get()));
+    let (key, time) = first(&request).expect("eight bits are faster");
+    assert_ne!(key, "half");
+    assert!(time.get() * 1.05 <= half.get());
+    let answer = recommend(&request).expect("a recommendation");
+    assert!(answer.ranked.is_sorted_by(|a, b| a.quality.high <= b.quality.high));
+    assert!(matches!(reason(&answer, "half"), Drop::Rate { .. }));
+    request.bounds.rate = Some(TokensPerSec::new(1e6));
+    assert!(first(&request).is_none());
+}
+
 /// A random request: any device, model, workload, objective and bounds.
 fn random_request(random: &mut Random) -> RecommendRequest<'static> {
     let device = random.pick(&catalog::devices::all().collect::<Vec<_>>());
@@ -165,12 +229,14 @@ fn random_request(random: &mut Random) -> RecommendRequest<'static> {
         quality: random.pick(&[0.0, 0.5, 1.0, 5.0, 10.0, 100.0]),
         tpot: seconds(random),
         ttft: seconds(random),
+        rate: None,
     };
     let objective = random.pick(&[
         Objective::Latency,
         Objective::Throughput,
         Objective::Energy,
         Objective::Memory,
+        Objective::Quality,
     ]);
     let part = random.pick(&[Part::Prefill, Part::Decode, Part::Whole]);
     RecommendRequest { task: limited(task, limit), objective, part, bounds }
@@ -192,13 +258,29 @@ fn every_scheme_is_ranked_within_the_bounds_or_dropped_for_a_reason() {
             let (tpot, ttft) = (row.outcome.decode.expected.time, row.outcome.ttft.time);
             assert!(request.bounds.tpot.is_none_or(|bound| tpot <= bound), "case {case}");
             assert!(request.bounds.ttft.is_none_or(|bound| ttft <= bound), "case {case}");
-            assert!(row.score.is_finite() && row.score > 0.0, "case {case}: {}", row.score);
+            let score = row.standing.score;
+            assert!(score.is_finite() && score >= 0.0, "case {case}: {score}");
         }
-        // Best first, but for the smallest of those near the best of a small device.
-        let best = answer.ranked.iter().map(|row| row.score).fold(f64::INFINITY, f64::min);
+        // Best first, but for the smallest of those near the best of a small device, and for those that are like the best.
+        let Some(best) = (answer.ranked.iter().map(|row| row.standing))
+            .min_by(|a, b| a.score.total_cmp(&b.score))
+        else {
+            continue;
+        };
+        let is_like = |row: &Ranked| {
+            let within = |score: f64, [low, high]: [f64; 2]| low <= score && score <= high;
+            within(best.score, row.standing.interval) && within(row.standing.score, best.interval)
+        };
+        let is_small = best.limit <= Bytes::from_gb(8.0);
         for pair in answer.ranked.windows(2) {
-            let near = pair[0].score <= best * 1.05;
-            assert!(near || pair[0].score <= pair[1].score, "case {case}");
+            let is_near = is_small && pair[0].standing.score <= best.score * 1.05;
+            let is_ordered = pair[0].standing.score <= pair[1].standing.score;
+            assert!(is_near || is_like(&pair[0]) || is_ordered, "case {case}");
+        }
+        if !is_small {
+            let loss = answer.ranked[0].quality.high;
+            let less = answer.ranked.iter().find(|row| is_like(row) && row.quality.high < loss);
+            assert!(less.is_none(), "case {case}: {} loses less", less.expect("one").scheme.key);
         }
     }
     assert!(answered > 200, "{answered} of 300");
@@ -304,4 +386,28 @@ fn less_memory_costs_quality_step_by_step() {
         assert!(pair[1].memory < pair[0].memory && pair[1].quality.high >= pair[0].quality.high);
     }
     assert_eq!(steps[0].scheme.key, "half");
+}
+
+#[test]
+fn a_gguf_name_means_the_file_in_every_question() {
+    let workload = Workload { context: 2048, ..Workload::new(1, 512) };
+    let task = model_task(device("rtx_4090"), "llama-3.1-8b", workload);
+    let Task::Model(ModelTask { request, .. }) = task else { unreachable!("a model") };
+    let answer = answer(task, Part::Decode);
+    for key in ["gguf_q4_k", "gguf_q6_k", "gguf_q5_k"] {
+        let format = catalog::format(key).expect("catalog key");
+        let precision = PrecisionChoice::weights(format);
+        let same = estimate(EstimateRequest { precision, ..request }).expect("an estimate");
+        let row = ranked(&answer, key);
+        assert_eq!(row.outcome.memory, same.memory.total(), "{key}");
+        assert_eq!(row.outcome.decode.expected, same.decode.totals.expected, "{key}");
+    }
+    // 8.03 billion parameters at 4.8944 bits.
+    let q4 = PrecisionChoice::weights(&catalog::formats::GGUF_Q4_K);
+    let file = estimate(EstimateRequest { precision: q4, ..request }).expect("an estimate");
+    assert!((file.memory.weights.get() / 1e9 - 4.913).abs() < 0.001, "{:?}", file.memory.weights);
+    // An embedding of one's own is not that of the file.
+    let own = PrecisionChoice { embedding: Some(&catalog::formats::FP16), ..q4 };
+    let own = estimate(EstimateRequest { precision: own, ..request }).expect("an estimate");
+    assert_eq!(own.weight_scale.to_bits(), 1.0_f64.to_bits());
 }

@@ -99,6 +99,12 @@ impl Answer {
         }
     }
 
+    /// True if the list of rows is empty.
+    pub(crate) fn has_no_rows(&self) -> bool {
+        let Rows::At(pointer) = self.rows else { return false };
+        self.value.pointer(pointer).and_then(Value::as_array).is_some_and(Vec::is_empty)
+    }
+
     fn json_lines(&self) -> &[Value] {
         match (&self.rows, &self.value) {
             (Rows::List, Value::Array(rows)) => rows,

@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 use calc_core::calibration::{Calibration, Engine};
 use calc_core::catalog;
+use calc_core::catalog::format_aliases::{self, FormatAlias};
 use calc_core::device::{Device, PowerMode};
 use calc_core::hf_config::Unread;
 use calc_core::precision::PrecisionChoice;
@@ -270,22 +271,29 @@ fn engine_field(fields: &mut Fields) -> Result<Option<Engine>, RequestError> {
     })
 }
 
-/// The formats of a request over a default for what it leaves open.
+/// The formats of a request over a default for what it leaves open, and what was taken for names that could mean several.
 fn precision_fields(
     fields: &mut Fields,
     stored: Option<PrecisionChoice>,
-) -> Result<PrecisionChoice, RequestError> {
+) -> Result<(PrecisionChoice, Vec<String>), RequestError> {
+    const ROLES: [&str; 5] = ["weights", "activations", "kv", "embedding", "experts"];
+    let aliases = ROLES.map(|key| fields.peek_text(key).and_then(format_aliases::alias));
     let weights = format_field(fields, "weights")?;
     let mut choice = match (weights, stored) {
         (Some(weights), _) => PrecisionChoice::weights(weights),
         (None, Some(stored)) => stored,
         (None, None) => return Err(RequestError::Missing { key: "weights" }),
     };
-    choice.activations = format_field(fields, "activations")?.or(choice.activations);
+    let named = aliases[0].and_then(|alias| alias.activations);
+    choice.activations = format_field(fields, "activations")?.or(named).or(choice.activations);
     choice.kv_cache = format_field(fields, "kv")?.or(choice.kv_cache);
     choice.embedding = format_field(fields, "embedding")?.or(choice.embedding);
     choice.experts = format_field(fields, "experts")?.or(choice.experts);
-    Ok(choice)
+    let taken = aliases.into_iter().flatten().filter(|alias| !alias.why.is_empty());
+    let note = |alias: &FormatAlias| {
+        format!("{} is taken as {}: {}", alias.name, alias.format.key, alias.why)
+    };
+    Ok((choice, taken.map(note).collect()))
 }
 
 /// The calibration that a request names.

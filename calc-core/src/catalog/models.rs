@@ -8,7 +8,7 @@ mod qwen;
 use crate::model_arch::ModelArch;
 use crate::precision::PrecisionChoice;
 use crate::provenance::Provenance;
-use crate::quant_format::QuantFormat;
+use crate::quant_format::{ComputeClass, QuantFormat};
 
 /// In which formats a model is published.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,10 +20,13 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// The choice that takes the model as it is.
+    /// The choice that takes the model as it is. Models published in FP8 quantize their activations while running.
     pub const fn choice(&self) -> PrecisionChoice {
         let mut choice = PrecisionChoice::weights(self.weights);
         choice.experts = self.experts;
+        if matches!(self.weights.class, Some(ComputeClass::Fp8)) {
+            choice.activations = Some(&super::formats::FP8_E4M3);
+        }
         choice
     }
 }

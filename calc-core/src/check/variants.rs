@@ -6,7 +6,7 @@ use crate::analysis::Operator;
 use crate::catalog::formats as f;
 use crate::catalog::schemes::SCHEMES;
 use crate::device::{Device, Peaks, PowerMode};
-use crate::estimate::WeightSize;
+use crate::estimate::{EstimateRequest, WeightSize};
 use crate::op::OpKind;
 use crate::precision::PrecisionChoice;
 use crate::quant_format::{ComputeClass, QuantFormat};
@@ -102,18 +102,18 @@ fn of_scheme<'a>(work: &Work<'a>, own: &Measure, scheme: &Scheme) -> Option<Stor
         (None, Work::Token(_) | Work::Answer(_)) => {}
     }
     let asked = work.precision();
-    let size = scheme.weight_size().filter(|_| work.model().is_some());
-    let bits = match size {
+    let choice = scheme.choice(&own.roofs, &asked, &asked);
+    let bits = match choice.file_size().filter(|_| work.model().is_some()) {
         Some(WeightSize::BitsPerWeight(bits)) => bits,
         Some(WeightSize::Total(_) | WeightSize::Streamed(_)) | None => format.bits_per_element(),
     };
-    let work = work.stored(scheme.choice(&own.roofs, &asked, &asked), size);
+    let work = work.stored(choice, None);
     Some(Stored { format, activations: scheme.activations, bits, work })
 }
 
 /// Whether other formats hold than in the work itself.
 fn differs(other: &Work<'_>, work: &Work<'_>, own: &Measure) -> bool {
-    let size = |work: &Work<'_>| work.model().and_then(|request| request.weight_size);
+    let size = |work: &Work<'_>| work.model().and_then(EstimateRequest::size);
     other.precision().resolve(&own.roofs) != own.precision || size(other) != size(work)
 }
 

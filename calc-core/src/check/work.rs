@@ -124,7 +124,7 @@ impl<'a> Work<'a> {
             embedding: Some(precision.embedding),
             experts: Some(precision.experts),
         };
-        self.stored(choice, self.model().and_then(|request| request.weight_size))
+        self.stored(choice, self.model().and_then(EstimateRequest::size))
     }
 
     /// The engine whose factors count.

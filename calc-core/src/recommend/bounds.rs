@@ -1,10 +1,9 @@
 //! What must hold, and why a scheme is dropped.
 
-use super::task::Outcome;
 use crate::error::{Error, real_in_range};
 use crate::quality::QualityLoss;
 use crate::scheme::{BadShape, NoKernel};
-use crate::units::{Bytes, Seconds};
+use crate::units::{Bytes, Seconds, TokensPerSec};
 
 /// What must hold.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,6 +14,8 @@ pub struct Bounds {
     pub tpot: Option<Seconds>,
     /// Longest time to first token.
     pub ttft: Option<Seconds>,
+    /// Fewest tokens per second over the batch.
+    pub rate: Option<TokensPerSec>,
 }
 
 /// Largest rise of the perplexity when nobody says otherwise [%].
@@ -22,7 +23,7 @@ pub const USUAL_QUALITY: f64 = 5.0;
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { quality: USUAL_QUALITY, tpot: None, ttft: None }
+        Self { quality: USUAL_QUALITY, tpot: None, ttft: None, rate: None }
     }
 }
 
@@ -59,6 +60,13 @@ pub enum Drop {
         /// Allowed.
         bound: Seconds,
     },
+    /// The batch gets too few tokens per second.
+    Rate {
+        /// Expected.
+        gives: TokensPerSec,
+        /// Asked for.
+        bound: TokensPerSec,
+    },
     /// The model refuses the combination.
     Refused(Error),
 }
@@ -73,6 +81,7 @@ impl Drop {
             Self::Memory { .. } => "memory",
             Self::Tpot { .. } => "tpot",
             Self::Ttft { .. } => "ttft",
+            Self::Rate { .. } => "rate",
             Self::Refused(_) => "refused",
         }
     }
@@ -88,6 +97,9 @@ impl Bounds {
     /// [`Error::OutOfRange`] with the first that is outside.
     pub(super) fn check(&self) -> Result<(), Error> {
         real_in_range("max_quality_loss", self.quality, 0.0, 1e6)?;
+        if let Some(rate) = self.rate {
+            real_in_range("min_tokens_per_s", rate.get(), 1e-9, 1e12)?;
+        }
         for (what, time) in [("max_tpot_ms", self.tpot), ("max_ttft_ms", self.ttft)] {
             if let Some(time) = time {
                 real_in_range(what, time.get() * 1e3, 1e-6, 1e12)?;
@@ -96,7 +108,7 @@ impl Bounds {
         Ok(())
     }
 
-    pub(super) fn admit_quality(&self, loss: &QualityLoss) -> Result<(), Drop> {
+    pub(crate) fn admit_quality(&self, loss: &QualityLoss) -> Result<(), Drop> {
         if loss.high <= self.quality * SLACK {
             Ok(())
         } else {
@@ -104,15 +116,29 @@ impl Bounds {
         }
     }
 
-    pub(super) fn admit_outcome(&self, outcome: &Outcome) -> Result<(), Drop> {
-        if !outcome.verdict().may_fit() {
-            return Err(Drop::Memory { needs: outcome.memory, limit: outcome.usable.bytes });
+    /// Whether the times meet the bounds; each is asked for only where a bound needs it.
+    pub(super) fn admit_times(
+        &self,
+        batch: u64,
+        tpot: impl Fn() -> Seconds,
+        ttft: impl Fn() -> Seconds,
+    ) -> Result<(), Drop> {
+        if let Some(bound) = self.tpot
+            && tpot() > bound
+        {
+            return Err(Drop::Tpot { takes: tpot(), bound });
         }
-        let (tpot, ttft) = (outcome.decode.expected.time, outcome.ttft.time);
-        match (self.tpot, self.ttft) {
-            (Some(bound), _) if tpot > bound => Err(Drop::Tpot { takes: tpot, bound }),
-            (_, Some(bound)) if ttft > bound => Err(Drop::Ttft { takes: ttft, bound }),
-            _ => Ok(()),
+        if let Some(bound) = self.ttft
+            && ttft() > bound
+        {
+            return Err(Drop::Ttft { takes: ttft(), bound });
         }
+        if let Some(bound) = self.rate {
+            let gives = TokensPerSec::new(batch as f64 / tpot().get());
+            if gives < bound {
+                return Err(Drop::Rate { gives, bound });
+            }
+        }
+        Ok(())
     }
 }

@@ -52,8 +52,9 @@ const MOST_TOKENS: u64 = 1 << 20;
 pub(super) fn fill(chooser: &Chooser<'_>, ranked: &mut [Ranked], dropped: &[Dropped]) {
     let Some(first) = ranked.first() else { return };
     let mut flips = Vec::new();
+    let among = chooser.allowed();
     for axis in axes(chooser) {
-        changes(chooser, axis, first.scheme, &mut flips);
+        changes((chooser, &among), axis, first.scheme, &mut flips);
     }
     bounds(chooser, first, dropped, &mut flips);
     for row in ranked.iter_mut().skip(1) {
@@ -81,7 +82,7 @@ fn direction(change: Change) -> (u8, Option<Axis>) {
 }
 
 fn axes(chooser: &Chooser<'_>) -> Vec<Axis> {
-    match (&chooser.request.task, chooser.request.part) {
+    match (&chooser.task, chooser.aim.part) {
         (Task::Shape(_), _) => [Axis::Rows].into(),
         (Task::Model(_), Part::Decode) => [Axis::Batch, Axis::Context].into(),
         (Task::Model(_), Part::Prefill | Part::Whole) => [Axis::Batch, Axis::Prompt].into(),
@@ -89,17 +90,20 @@ fn axes(chooser: &Chooser<'_>) -> Vec<Axis> {
 }
 
 /// All changes of the first along an axis, up and down from where the task stands.
-fn changes(chooser: &Chooser<'_>, axis: Axis, first: &'static Scheme, flips: &mut Vec<Flip>) {
+fn changes(chooser: Among<'_>, axis: Axis, first: &'static Scheme, flips: &mut Vec<Flip>) {
     let most = match axis {
         Axis::Rows | Axis::Batch => MOST_BATCH,
         Axis::Prompt | Axis::Context => MOST_TOKENS,
     }
-    .min(chooser.request.task.most(axis));
+    .min(chooser.0.task.most(axis));
     let up = |value: u64| Some((value * 2).min(most)).filter(|next| *next > value);
     let down = |value: u64| Some(value / 2).filter(|next| *next > 0);
     walk(chooser, (axis, &up, Change::From), first, flips);
     walk(chooser, (axis, &down, Change::DownFrom), first, flips);
 }
+
+/// A request with the schemes that kernels, shapes and quality allow.
+type Among<'a> = (&'a Chooser<'a>, &'a [&'static Scheme]);
 
 /// An axis, the next value to try on it, and what a change on it is called.
 type Direction<'a> = (Axis, &'a dyn Fn(u64) -> Option<u64>, fn(Axis, u64) -> Change);
@@ -107,13 +111,13 @@ type Direction<'a> = (Axis, &'a dyn Fn(u64) -> Option<u64>, fn(Axis, u64) -> Cha
 /// Tries values one after another; a change between two of them is narrowed down. Two changes between two tried values
 /// would be missed.
 fn walk(
-    chooser: &Chooser<'_>,
+    (chooser, among): Among<'_>,
     (axis, next, change): Direction<'_>,
     first: &'static Scheme,
     flips: &mut Vec<Flip>,
 ) {
-    let task = &chooser.request.task;
-    let winner = |value| chooser.winner(&task.at(axis, value));
+    let task = &chooser.task;
+    let winner = |value| chooser.winner(&task.at(axis, value), among);
     let (mut here, mut holder) = (task.get(axis).max(1), Some(first));
     while let (Some(then), Some(scheme)) = (next(here), holder) {
         let before = here;
@@ -123,8 +127,7 @@ fn walk(
         }
         here = nearest_change(before, then, |value| is(winner(value), scheme));
         holder = winner(here);
-        let at = task.at(axis, here);
-        let cause = match chooser.admit(&at, scheme) {
+        let cause = match chooser.probe(&task.at(axis, here), scheme) {
             Ok(_) => Cause::Passes,
             Err(_) => Cause::TheOtherDrops,
         };
@@ -171,8 +174,7 @@ fn bounds(chooser: &Chooser<'_>, first: &Ranked, dropped: &[Dropped], flips: &mu
     }
     for row in dropped {
         let Drop::Memory { needs, .. } = row.reason else { continue };
-        let Ok(outcome) = chooser.request.task.run(&chooser.roofs, row.scheme) else { continue };
-        if chooser.score(&outcome) < first.score {
+        if is(chooser.winner_with_memory(needs), row.scheme) {
             let when = Change::Memory(needs);
             flips.push(Flip { when, cause: Cause::Admitted, to: Some(row.scheme) });
         }

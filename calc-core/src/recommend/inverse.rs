@@ -58,7 +58,7 @@ impl End {
     const fn of(drop: &Drop) -> Self {
         match drop {
             Drop::Memory { .. } => Self::Memory,
-            Drop::Tpot { .. } | Drop::Ttft { .. } => Self::Time,
+            Drop::Tpot { .. } | Drop::Ttft { .. } | Drop::Rate { .. } => Self::Time,
             Drop::Kernel(_) | Drop::Shape(_) | Drop::Quality { .. } | Drop::Refused(_) => {
                 Self::Range
             }
@@ -76,8 +76,10 @@ pub fn room(request: &RecommendRequest<'_>, scheme: &'static Scheme) -> Result<R
     let chooser = Chooser::new(request)?;
     let refusal = |axis: Axis, value: u64| {
         let task = request.task.at(axis, value);
-        let outcome = task.run(&chooser.roofs, scheme).map_err(Drop::Refused);
-        outcome.and_then(|outcome| request.bounds.admit_outcome(&outcome)).err()
+        match axis {
+            Axis::Batch | Axis::Rows => chooser.limits_of_batch(&task, scheme),
+            Axis::Prompt | Axis::Context => chooser.limits(&task, scheme),
+        }
     };
     let grow = |axis: Axis| {
         let most = request.task.most(axis);
@@ -175,8 +177,9 @@ pub fn devices(request: &RecommendRequest<'_>) -> Vec<DeviceChoice> {
         .filter_map(|device| {
             let task = request.task.on(device, None);
             let chooser = Chooser::new(&RecommendRequest { task, ..*request }).ok()?;
-            let first = chooser.first(&task)?;
-            Some(DeviceChoice { device, scheme: first.scheme, outcome: first.outcome })
+            let scheme = chooser.winner(&task, &chooser.allowed())?;
+            let outcome = task.run(&chooser.roofs, scheme).ok()?;
+            Some(DeviceChoice { device, scheme, outcome })
         })
         .collect();
     let key = |choice: &DeviceChoice| {

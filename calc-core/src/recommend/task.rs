@@ -1,5 +1,9 @@
 //! What is to be run, and how long a scheme takes for it: one matrix product or a whole model.
 
+use core::cell::LazyCell;
+
+use super::standing::{Aim, Standing};
+use super::{Drop, Objective, Part};
 use crate::analysis::{Analysis, AnalyzeRequest, Operator, analyze};
 use crate::calibration::{Calibration, Engine};
 use crate::cost::gemm::GemmShape;
@@ -60,21 +64,21 @@ pub struct ModelTask<'a> {
     /// Runs it. A program that never makes such a task has no use for the model's operators, and through this the linker
     /// can tell.
     run: fn(&EstimateRequest<'_>) -> Result<Outcome, Error>,
+    /// Says where it stands, through a pointer for the same reason.
+    probe: fn(&EstimateRequest<'_>, &Aim, f64) -> Result<Standing, Drop>,
 }
 
 impl<'a> ModelTask<'a> {
     /// A model. Of its formats only KV cache and embedding count: the rest is what is looked for.
     pub fn new(request: EstimateRequest<'a>, published: PrecisionChoice) -> Self {
-        Self { request, published, run: run_model }
+        Self { request, published, run: run_model, probe: probe_model }
     }
 
-    /// The request with the formats of a scheme. Where the embedding has a format of its own, the size of a mixed file,
-    /// which holds the embedding too, does not hold.
+    /// The request with the formats of a scheme, whose size is not that of a file which the user has.
     fn with_scheme(&self, roofs: &Roofs, scheme: &Scheme) -> EstimateRequest<'a> {
-        let own_embedding = self.request.precision.embedding.is_some();
         EstimateRequest {
             precision: scheme.choice(roofs, &self.request.precision, &self.published),
-            weight_size: scheme.weight_size().filter(|_| !own_embedding),
+            weight_size: None,
             ..self.request
         }
     }
@@ -248,6 +252,25 @@ impl<'a> Task<'a> {
         }
     }
 
+    /// The standing of a scheme with a loss of quality [%], if it meets the bounds on memory and times: that of
+    /// [`Task::run`], to the bit, without what does not decide it.
+    pub(super) fn probe(
+        &self,
+        roofs: &Roofs,
+        scheme: &Scheme,
+        aim: &Aim,
+        loss: f64,
+    ) -> Result<Standing, Drop> {
+        match self {
+            Self::Shape(task) => {
+                let outcome = run_shape(task, roofs, scheme).map_err(Drop::Refused)?;
+                aim.admit(task.shape.m, &outcome)?;
+                Ok(aim.standing(&outcome, loss))
+            }
+            Self::Model(task) => (task.probe)(&task.with_scheme(roofs, scheme), aim, loss),
+        }
+    }
+
     /// What the core is asked for a scheme; none for a single shape.
     pub(crate) fn estimate_request(
         &self,
@@ -306,36 +329,99 @@ fn product_work(task: &ShapeTask<'_>, answer: &Analysis) -> PhaseWork {
     }
 }
 
+/// A model with a scheme, whose times are computed one by one.
+struct ModelRun<'a> {
+    request: EstimateRequest<'a>,
+    plan: Plan<'a>,
+    draft: Option<Plan<'a>>,
+}
+
+impl<'a> ModelRun<'a> {
+    fn new(request: &EstimateRequest<'a>) -> Result<Self, Error> {
+        let plan = Plan::new(*request)?;
+        if plan.link_unknown() {
+            return Err(Error::UnknownFact { device: request.device.key.clone(), fact: "link" });
+        }
+        let draft = plan.draft()?;
+        Ok(Self { request: *request, plan, draft })
+    }
+
+    fn prefill(&self) -> PhaseWork {
+        let Workload { batch, prompt, .. } = self.request.workload;
+        let totals = self.plan.timed_step(Step::prefill(batch, prompt));
+        step_work(&self.request, &totals, prompt)
+    }
+
+    fn decode(&self) -> PhaseWork {
+        let Workload { batch, context, .. } = self.request.workload;
+        let mut totals = self.plan.timed_step(Step::decode(batch, context));
+        if self.request.workload.speculation.is_some() {
+            let token = self.plan.token(self.draft.as_ref(), context);
+            (totals.expected, totals.ideal) = (token.expected, token.ideal);
+        }
+        step_work(&self.request, &totals, 1)
+    }
+
+    fn ttft(&self) -> Expected {
+        self.plan.first_token().expected
+    }
+
+    fn generation(&self) -> Expected {
+        if self.request.workload.new_tokens > 1 {
+            self.plan.generation(self.draft.as_ref()).expected
+        } else {
+            Expected::ZERO
+        }
+    }
+
+    /// The same by few steps.
+    fn quick_generation(&self) -> Expected {
+        if self.request.workload.new_tokens > 1 {
+            self.plan.quick_generation(self.draft.as_ref())
+        } else {
+            Expected::ZERO
+        }
+    }
+}
+
 fn run_model(request: &EstimateRequest<'_>) -> Result<Outcome, Error> {
-    let plan = Plan::new(*request)?;
-    if plan.link_unknown() {
-        return Err(Error::UnknownFact { device: request.device.key.clone(), fact: "link" });
-    }
-    let draft = plan.draft()?;
-    let Workload { batch, prompt, context, new_tokens, .. } = request.workload;
-    let prefill = plan.timed_step(Step::prefill(batch, prompt));
-    let mut decode = plan.timed_step(Step::decode(batch, context));
-    if request.workload.speculation.is_some() {
-        let token = plan.token(draft.as_ref(), context);
-        (decode.expected, decode.ideal) = (token.expected, token.ideal);
-    }
-    let generation =
-        if new_tokens > 1 { plan.generation(draft.as_ref()).expected } else { Expected::ZERO };
-    let ttft = plan.first_token().expected;
-    let whole = ttft.then(generation);
-    let prefill = step_work(request, &prefill, prompt);
-    let decode = step_work(request, &decode, 1);
-    let footprint = plan.footprint();
+    let run = ModelRun::new(request)?;
+    let (prefill, decode, generation) = (run.prefill(), run.decode(), run.generation());
+    let footprint = run.plan.footprint();
     Ok(Outcome {
-        precision: plan.precision,
+        precision: run.plan.precision,
         prefill,
         decode,
-        ttft,
-        whole,
-        whole_energy: whole_energy(&prefill, &decode, generation, &request.workload),
+        ttft: run.ttft(),
+        whole: run.ttft().then(generation),
+        whole_energy: whole_energy(&prefill, &decode, generation.time, &request.workload),
         memory: footprint.total(),
         usable: footprint.usable,
     })
+}
+
+fn probe_model(request: &EstimateRequest<'_>, aim: &Aim, loss: f64) -> Result<Standing, Drop> {
+    let run = ModelRun::new(request).map_err(Drop::Refused)?;
+    let footprint = run.plan.footprint();
+    let memory = (footprint.total(), footprint.usable);
+    aim.admit_memory(memory.0, memory.1)?;
+    let (prefill, decode) = (LazyCell::new(|| run.prefill()), LazyCell::new(|| run.decode()));
+    let ttft = LazyCell::new(|| run.ttft());
+    aim.bounds.admit_times(request.workload.batch, || decode.expected.time, || ttft.time)?;
+    if aim.only_limits {
+        return Ok(aim.place(&Expected::ZERO, None, loss, memory));
+    }
+    let (expected, energy) = match aim.part {
+        Part::Prefill => (prefill.expected, prefill.energy),
+        Part::Decode => (decode.expected, decode.energy),
+        Part::Whole => {
+            let generation = run.quick_generation();
+            let energy = (aim.objective == Objective::Energy)
+                .then(|| whole_energy(&prefill, &decode, generation.time, &request.workload));
+            (ttft.then(generation), energy.flatten())
+        }
+    };
+    Ok(aim.place(&expected, energy, loss, memory))
 }
 
 fn step_work(request: &EstimateRequest<'_>, totals: &StepTotals, tokens: u64) -> PhaseWork {
@@ -361,10 +447,10 @@ fn step_work(request: &EstimateRequest<'_>, totals: &StepTotals, tokens: u64) ->
 fn whole_energy(
     prefill: &PhaseWork,
     decode: &PhaseWork,
-    generation: Expected,
+    generation: Seconds,
     workload: &Workload,
 ) -> Option<Joules> {
     let prompt = prefill.energy? * workload.prompt as f64;
-    let steps = generation.time / decode.expected.time;
+    let steps = generation / decode.expected.time;
     Some((prompt + decode.energy? * steps) / workload.new_tokens as f64)
 }

@@ -138,12 +138,13 @@ static FLAGS: &[Flag] = &[
     flag(
         "objective",
         Kind::Word,
-        "What the ranking is by: latency (default), throughput, energy, memory",
+        "What the ranking is by: latency (default), throughput, energy, memory, quality",
     ),
     flag("memory_limit_gb", Kind::Number, "Most memory that may be used, in GB (10^9 bytes)"),
     flag("max_quality_loss", Kind::Number, "Largest loss of quality in percent; default 5"),
     flag("max_tpot_ms", Kind::Number, "Longest time per output token, in ms"),
     flag("max_ttft_ms", Kind::Number, "Longest time to first token, in ms"),
+    flag("min_tokens_per_s", Kind::Number, "Fewest tokens of decoding per second over the batch"),
     flag("power_cap_w", Kind::Number, "Largest power budget of a mode, in W"),
     flag("max_batch", Kind::Number, "Largest batch that is considered; default 256"),
     flag("tokens_per_s", Kind::Number, "Claim: tokens of decoding per second over the batch"),
@@ -253,6 +254,7 @@ pub(super) const RECOMMEND: &[&str] = &[
     "max_quality_loss",
     "max_tpot_ms",
     "max_ttft_ms",
+    "min_tokens_per_s",
 ];
 
 /// Flags of a schedule: the adviser's but for the power mode, which is looked for, and two more.
@@ -285,6 +287,7 @@ pub(super) const SCHEDULE: &[&str] = &[
     "max_quality_loss",
     "max_tpot_ms",
     "max_ttft_ms",
+    "min_tokens_per_s",
     "power_cap_w",
     "max_batch",
 ];

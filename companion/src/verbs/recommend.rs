@@ -1,5 +1,7 @@
 //! `recommend`: which scheme to use, why, and what would flip it.
 
+use std::cell::Cell;
+
 use calc_core::recommend::{devices, memory_steps};
 use clap::{ArgMatches, Command};
 use report::json::recommend as json;
@@ -18,16 +20,36 @@ pub(super) fn command() -> Command {
              --batch 1 --prompt 512 --context 4096\n  \
              ridgepoint recommend --hardware h100 -m 2048 -n 4096 -k 4096 --phase prefill --objective energy\n  \
              ridgepoint recommend --hardware any --model qwen3-8b --batch 1 --prompt 512 --max-tpot-ms 50\n\n\
-             With --hardware any the answer lists the devices of the catalog that meet the bounds, the smallest first.",
+             With --hardware any the answer lists the devices of the catalog that meet the bounds, the smallest first.\n\
+             Exit code 4: nothing meets all bounds.",
         );
     requests::with_lines(flags::add(command, flags::RECOMMEND))
 }
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    run_ranked(flags::RECOMMEND, matches, answer)
+}
+
+/// Answers a request for a ranking; one in which nothing is left ends with exit code 4, once it is printed.
+pub(super) fn run_ranked(
+    keys: &[&str],
+    matches: &ArgMatches,
+    answer: fn(Fields, &Library<'_>) -> Result<Answer, RequestError>,
+) -> Result<(), Failure> {
+    let is_empty = Cell::new(false);
+    let whole = |fields: Fields, library: &Library<'_>| {
+        let answer = answer(fields, library)?;
+        is_empty.set(answer.has_no_rows());
+        Ok(answer)
+    };
     let line = |fields: Fields, library: &Library<'_>| {
         answer(fields, library).map(|answer| answer.value.to_string().into_bytes())
     };
-    requests::run_with(flags::RECOMMEND, matches, answer, line)
+    requests::run_with(keys, matches, whole, line)?;
+    if is_empty.get() {
+        return Err(Failure::NotMet("nothing meets all bounds".into()));
+    }
+    Ok(())
 }
 
 /// A recommendation, or the devices for a goal.

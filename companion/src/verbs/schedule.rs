@@ -5,25 +5,23 @@ use report::json::recommend as json;
 use report::request::{Fields, Library, RequestError, ScheduleInputs};
 use report::summary;
 
-use super::{flags, requests};
+use super::{flags, recommend, requests};
 use crate::failure::Failure;
 use crate::output::{Answer, Rows};
 
 pub(super) fn command() -> Command {
     let command = Command::new("schedule")
-        .about("Power mode, quantization and batch for a goal: latency, throughput, energy, or under a power cap")
+        .about("Power mode, quantization and batch for a goal: latency, throughput, energy, quality, or under a power cap")
         .after_help(
             "Examples:\n  ridgepoint schedule --hardware jetson_orin_nano_8gb_super --model llama-3.2-3b --prompt 512 --power-cap-w 7\n  \
-             ridgepoint schedule --hardware gb10 --model llama-3.1-8b --prompt 1024 --objective throughput --max-tpot-ms 50",
+             ridgepoint schedule --hardware gb10 --model llama-3.1-8b --prompt 1024 --objective throughput --max-tpot-ms 50\n\n\
+             Exit code 4: nothing meets all bounds.",
         );
     requests::with_lines(flags::add(command, flags::SCHEDULE))
 }
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    let line = |fields: Fields, library: &Library<'_>| {
-        answer(fields, library).map(|answer| answer.value.to_string().into_bytes())
-    };
-    requests::run_with(flags::SCHEDULE, matches, answer, line)
+    recommend::run_ranked(flags::SCHEDULE, matches, answer)
 }
 
 fn answer(fields: Fields, library: &Library<'_>) -> Result<Answer, RequestError> {

@@ -6,7 +6,10 @@ use crate::run::{answer, line, with_stdin};
 fn goals_that_cannot_be_are_refused_in_one_line() {
     let shape = "--hardware t4 -m 1 -n 4096 -k 4096";
     for (request, word) in [
-        (format!("recommend {shape} --objective speed"), "latency, throughput, energy, memory"),
+        (
+            format!("recommend {shape} --objective speed"),
+            "latency, throughput, energy, memory, quality",
+        ),
         (format!("recommend {shape} --phase both"), "prefill, decode, whole"),
         (format!("recommend {shape} --max-quality-loss -1"), "max_quality_loss must be from 0"),
         (format!("recommend {shape} --max-tpot-ms soon"), "`soon`"),
@@ -50,4 +53,57 @@ fn csv_has_a_line_for_each_ranked_scheme() {
     let csv = answer("recommend --hardware gb10 -m 1 -n 4096 -k 4096 -o csv");
     assert!(csv.lines().count() > 8, "{csv}");
     assert!(csv.lines().next().is_some_and(|head| head.contains("scheme")), "{csv}");
+}
+
+#[test]
+fn where_nothing_meets_the_bounds_the_reasons_stand_and_the_exit_code_is_four() {
+    let model = "--hardware h100 --model llama-3.1-8b --batch 1 --prompt 512";
+    for request in [
+        format!("recommend {model} --max-tpot-ms 0.001 -o json"),
+        format!("recommend {model} --min-tokens-per-s 1e9"),
+        format!("schedule {model} --max-tpot-ms 0.001 -o json"),
+        "recommend --hardware any --model llama-3.1-8b --batch 1 --prompt 512 --max-tpot-ms 1e-5"
+            .into(),
+    ] {
+        let ended = line(&request);
+        assert_eq!(ended.code, Some(4), "{request}: {}", ended.stderr);
+        assert!(ended.stderr.contains("nothing meets all bounds"), "{}", ended.stderr);
+        assert!(!ended.stdout.is_empty(), "{request}");
+    }
+    let ended = line(&format!("recommend {model} --max-tpot-ms 0.001 -o json"));
+    let value: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    let dropped = value["dropped"].as_array().expect("a list");
+    assert!(dropped.iter().any(|row| row["reason"]["kind"] == "tpot"));
+}
+
+#[test]
+fn the_whole_request_counts_where_an_answer_length_is_given() {
+    let request = "recommend --hardware h100 --model llama-3.1-70b --batch 1 --prompt 4096";
+    let found = answer(&format!("{request} --new-tokens 128 -o json"));
+    let value: serde_json::Value = serde_json::from_str(&found).expect("JSON");
+    assert_eq!(value["goal"]["phase"], "whole");
+    assert_eq!(value["ranked"][0]["scheme"]["key"], "fp8_w8a8");
+    let found = answer(&format!("{request} -o json"));
+    assert!(found.contains("no answer length is given"), "{found}");
+}
+
+#[test]
+fn names_of_users_are_formats_and_a_gguf_name_is_the_file() {
+    let model = "--hardware h100 --model llama-3.1-8b --batch 1 --prompt 512 -o json";
+    let estimate = |weights: &str| -> serde_json::Value {
+        let found = answer(&format!("estimate {model} --weights {weights}"));
+        serde_json::from_str(&found).expect("JSON")
+    };
+    let file = estimate("Q4_K_M");
+    assert_eq!(file, estimate("gguf_q4_k"));
+    assert!(file["notes"].to_string().contains("4.894 bits per weight"), "{}", file["notes"]);
+    let row: serde_json::Value =
+        serde_json::from_str(&answer(&format!("recommend {model}"))).expect("JSON");
+    let ranked = row["ranked"].as_array().expect("a list");
+    let same = ranked.iter().find(|row| row["scheme"]["key"] == "gguf_q4_k").expect("ranked");
+    assert_eq!(same["memory_bytes"], file["memory"]["total"]);
+    let fp8 = estimate("fp8");
+    assert_eq!(fp8["precision"]["activations"], "fp8_e4m3");
+    assert!(fp8["notes"].to_string().contains("fp8 is taken as fp8_e4m3"), "{}", fp8["notes"]);
+    assert!(answer("formats").contains("q4_k_m"));
 }

@@ -50,6 +50,7 @@ pub fn GoalFields() -> impl IntoView {
                 <GoalNumber bound=Bound::Loss/>
                 <div hidden=flag(move || !is_model())><GoalNumber bound=Bound::Tpot/></div>
                 <div hidden=flag(move || !is_model())><GoalNumber bound=Bound::Ttft/></div>
+                <div hidden=flag(move || !is_model())><GoalNumber bound=Bound::Rate/></div>
             </div>
     }
 }

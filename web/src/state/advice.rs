@@ -3,7 +3,7 @@
 pub mod inverse;
 pub mod question;
 
-use calc_core::estimate::{EstimateRequest, WeightSize};
+use calc_core::estimate::EstimateRequest;
 use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::QuantFormat;
@@ -21,9 +21,6 @@ use super::derived::Cell;
 use super::inputs::Inputs;
 use super::model::fields::Field;
 use super::model::roles::Role;
-
-/// Digits that give the mean bits of every mixed file exactly.
-const BITS_DIGITS: usize = 6;
 
 /// What to use, why, and what would change it.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,25 +52,14 @@ pub struct Taken {
     pub weights: Option<&'static QuantFormat>,
     /// Activations; `None` by the rule.
     pub activations: Option<&'static QuantFormat>,
-    /// Mean bits per weight of a file that mixes formats.
-    pub bits: Option<f64>,
 }
 
 impl Taken {
-    fn of(row: &Ranked, request: &RecommendRequest<'_>) -> Self {
+    fn of(row: &Ranked) -> Self {
         let published = matches!(row.scheme.weights, SchemeWeights::Published);
-        // Where the embedding has a format of its own, the size of a mixed file does not hold.
-        let own_embedding = match &request.task {
-            Task::Model(task) => task.request.precision.embedding.is_some(),
-            Task::Shape(_) => true,
-        };
         Self {
             weights: (!published).then_some(row.outcome.precision.weights),
             activations: row.scheme.activations,
-            bits: match row.scheme.weight_size() {
-                Some(WeightSize::BitsPerWeight(bits)) if !own_embedding => Some(bits),
-                _ => None,
-            },
         }
     }
 
@@ -83,8 +69,7 @@ impl Taken {
         model.set_format(Role::Weights, self.weights);
         model.set_format(Role::Experts, None);
         model.set_format(Role::Activations, self.activations);
-        let bits = self.bits.map(|bits| text::short(bits, BITS_DIGITS));
-        model.set_text(Field::WeightBits, bits.unwrap_or_default());
+        model.set_text(Field::WeightBits, String::new());
     }
 
     /// Calculates with these formats in the Kernel view.
@@ -175,17 +160,12 @@ pub fn advise(request: &RecommendRequest<'_>, called: Called<'_>) -> Result<Advi
         ranked,
         dropped,
         ways: ways(first.scheme, request, called),
-        formats_taken: Some(Taken::of(first, request)),
+        formats_taken: Some(Taken::of(first)),
     })
 }
 
 fn formats(precision: &Precision, scheme: &Scheme) -> String {
-    let bits = match scheme.weight_size() {
-        Some(WeightSize::BitsPerWeight(bits)) => bits,
-        Some(WeightSize::Total(_) | WeightSize::Streamed(_)) | None => {
-            precision.weights.bits_per_element()
-        }
-    };
+    let bits = scheme.bits_per_weight().unwrap_or_else(|| precision.weights.bits_per_element());
     let (bits, activations) = (text::short(bits, 4), precision.activations.short_name);
     format!("weights {bits} bit, activations {activations}")
 }
@@ -277,14 +257,7 @@ fn loss(row: &Ranked) -> Cell {
 
 fn why(request: &RecommendRequest<'_>, answer: &Recommendation, first: &Ranked) -> Vec<String> {
     let mut why = vec![advice::regime(first, request.part, &answer.baseline)];
-    let limit = first.outcome.usable.bytes;
-    if answer.ranked.get(1).is_some_and(|second| second.score < first.score) {
-        why.push(format!(
-            "With {} every byte counts: of those within 5{}% of the best it is the smallest.",
-            text::bytes(limit),
-            text::SPACE
-        ));
-    }
+    why.extend(advice::first_by(answer));
     let other = match request.part {
         Part::Decode | Part::Whole => answer.best_prefill.map(|scheme| ("prefill", scheme)),
         Part::Prefill => answer.best_decode.map(|scheme| ("decode", scheme)),

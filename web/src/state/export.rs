@@ -101,6 +101,7 @@ fn markdown(inputs: &Inputs) -> String {
 fn json(inputs: &Inputs) -> String {
     let Ok(operator) = inputs.operator() else { return String::new() };
     let asked = AnalyzeInputs {
+        taken: Vec::new(),
         device: inputs.device.clone(),
         power_mode: inputs.mode.as_ref().map(ToString::to_string),
         operator,

@@ -1,7 +1,7 @@
 //! What the reader wants of a quantization: what counts, and what must hold. Shared by the views; numbers stay as typed.
 
 use calc_core::recommend::{Bounds, Objective, Part, USUAL_QUALITY};
-use calc_core::units::Seconds;
+use calc_core::units::{Seconds, TokensPerSec};
 
 use super::decimal::decimal;
 
@@ -14,11 +14,13 @@ pub enum Bound {
     Tpot,
     /// Longest time to first token [ms].
     Ttft,
+    /// Fewest tokens per second over the batch.
+    Rate,
 }
 
 impl Bound {
     /// In the order of the form.
-    pub const ALL: [Self; 3] = [Self::Loss, Self::Tpot, Self::Ttft];
+    pub const ALL: [Self; 4] = [Self::Loss, Self::Tpot, Self::Ttft, Self::Rate];
 
     /// Its name in the document and in the address.
     pub const fn id(self) -> &'static str {
@@ -26,6 +28,7 @@ impl Bound {
             Self::Loss => "loss",
             Self::Tpot => "tpot",
             Self::Ttft => "ttft",
+            Self::Rate => "rate",
         }
     }
 
@@ -35,6 +38,7 @@ impl Bound {
             Self::Loss => "Quality loss",
             Self::Tpot => "Per token",
             Self::Ttft => "First token",
+            Self::Rate => "Tokens per second",
         }
     }
 
@@ -43,6 +47,7 @@ impl Bound {
         match self {
             Self::Loss => "at most, %",
             Self::Tpot | Self::Ttft => "at most, ms",
+            Self::Rate => "at least, batch",
         }
     }
 
@@ -50,7 +55,7 @@ impl Bound {
     pub const fn empty(self) -> &'static str {
         match self {
             Self::Loss => "5",
-            Self::Tpot | Self::Ttft => "any",
+            Self::Tpot | Self::Ttft | Self::Rate => "any",
         }
     }
 
@@ -58,7 +63,7 @@ impl Bound {
     const fn most(self) -> f64 {
         match self {
             Self::Loss => 1e6,
-            Self::Tpot | Self::Ttft => 1e9,
+            Self::Tpot | Self::Ttft | Self::Rate => 1e9,
         }
     }
 }
@@ -117,6 +122,7 @@ impl Goal {
             quality: self.value(Bound::Loss).ok()?.unwrap_or(USUAL_QUALITY),
             tpot: milliseconds(self.value(Bound::Tpot).ok()?),
             ttft: milliseconds(self.value(Bound::Ttft).ok()?),
+            rate: self.value(Bound::Rate).ok()?.map(TokensPerSec::new),
         })
     }
 
@@ -147,7 +153,7 @@ impl Goal {
                     self.objective = *objective;
                     Ok(())
                 }
-                None => Err("which is none of latency, throughput, energy, memory. The page ranks by latency.".to_owned()),
+                None => Err("which is none of latency, throughput, energy, memory, quality. The page ranks by latency.".to_owned()),
             }),
             "part" => Some(match Part::ALL.iter().find(|(name, _)| *name == value) {
                 Some((_, part)) => {

@@ -1,8 +1,8 @@
 //! The rows of the catalogs: every value with its origin.
 
 use calc_core::catalog::devices::measured::{measurements, other_figures};
-use calc_core::catalog::format_facts;
 use calc_core::catalog::models::CatalogModel;
+use calc_core::catalog::{format_aliases, format_facts};
 use calc_core::device::{Device, PowerMode};
 use calc_core::model_arch::{AttentionBias, MlpKind, ModelArch, NormKind};
 use calc_core::provenance::{Fact, Provenance};
@@ -312,6 +312,7 @@ pub fn format(format: &QuantFormat) -> Value {
         .plain("schema", SCHEMA)
         .plain("key", format.key)
         .plain("name", format.name)
+        .plain("aliases", format_aliases::names(format).collect::<Vec<_>>())
         .plain("encoding", format.encoding)
         .sourced("bits_per_element", format.bits_per_element(), Provenance::Derived)
         .sourced("block", format.block, kind)

@@ -5,8 +5,8 @@ use calc_core::footprint::Verdict;
 use calc_core::precision::Precision;
 use calc_core::quality::QualityLoss;
 use calc_core::recommend::{
-    DeviceChoice, Dropped, MemoryStep, Outcome, Ranked, RecommendRequest, Recommendation, Room,
-    memory_steps, recommend, room,
+    DeviceChoice, Dropped, MemoryStep, Outcome, Part, Ranked, RecommendRequest, Recommendation,
+    Room, memory_steps, recommend, room,
 };
 use calc_core::schedule::{Schedule, Slot, SlotFlip};
 use calc_core::scheme::Scheme;
@@ -59,6 +59,7 @@ pub fn recommendation(
             "prefill": answer.best_prefill.map(|scheme| scheme.key),
             "decode": answer.best_decode.map(|scheme| scheme.key),
         },
+        "first_by": answer.ranked.first().map(|_| answer.first_by.key()),
         "ranked": ranked?,
         "dropped": answer.dropped.iter().map(dropped_row).collect::<Vec<_>>(),
         "memory_steps": memory_steps(request)?.iter().map(memory_step).collect::<Vec<_>>(),
@@ -91,6 +92,7 @@ fn goal(inputs: &RecommendInputs) -> Value {
         "memory_limit_bytes": inputs.memory_limit().map(calc_core::units::Bytes::get),
         "max_tpot_s": bounds.tpot.map(calc_core::units::Seconds::get),
         "max_ttft_s": bounds.ttft.map(calc_core::units::Seconds::get),
+        "min_token_per_s": bounds.rate.map(calc_core::units::TokensPerSec::get),
     })
 }
 
@@ -234,7 +236,16 @@ pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
             None => format!("the weights {asked} that were named are in no ranked scheme"),
         });
     }
-    if answer.ranked.iter().any(|row| row.scheme.weight_size().is_some()) {
+    if let Subject::Model(model) = &inputs.subject
+        && inputs.part == Part::Decode
+        && model.workload.new_tokens == 1
+    {
+        notes.push(format!(
+            "no answer length is given, so the time per token at context {} counts; with more new tokens the whole request does",
+            model.workload.context
+        ));
+    }
+    if answer.ranked.iter().any(|row| row.outcome.precision.weights.file_bits.is_some()) {
         notes.push("GGUF rows take the bits per weight of the mixed file that llama.cpp writes, embeddings included".into());
     }
     notes

@@ -41,6 +41,8 @@ pub struct AnalyzeInputs {
     pub engine: Option<Engine>,
     /// Own measurements; without them the model that was fitted on published ones.
     pub calibration: Option<Arc<Calibration>>,
+    /// What was taken for names of formats that could mean several.
+    pub taken: Vec<String>,
 }
 
 impl AnalyzeInputs {
@@ -57,7 +59,8 @@ impl AnalyzeInputs {
         // Operators without weights run in half unless the request says otherwise.
         let half = PrecisionChoice::weights(Roofs::new(&device, mode)?.half());
         let weights_given = fields.has("weights");
-        let mut precision = precision_fields(&mut fields, (!needs_weights).then_some(half))?;
+        let (mut precision, taken) =
+            precision_fields(&mut fields, (!needs_weights).then_some(half))?;
         if !weights_given {
             // So that weights which nobody named are never taken for some that were.
             precision.weights = precision.activations.unwrap_or(precision.weights);
@@ -66,7 +69,7 @@ impl AnalyzeInputs {
         let calibration = calibration_field(&mut fields, library, &device)?;
         fields.finish().map_err(|error| of_operator(error, &takes))?;
         let mode = mode.map(|mode| mode.name.to_string());
-        Ok(Self { device, power_mode: mode, operator, precision, engine, calibration })
+        Ok(Self { device, power_mode: mode, operator, precision, engine, calibration, taken })
     }
 
     /// What the model is asked.

@@ -57,6 +57,8 @@ pub struct EstimateInputs {
     pub calibration: Option<Arc<Calibration>>,
     /// Usual values that were taken; the answer names them.
     pub usual: Vec<UsualValue>,
+    /// Notes on names of formats that could mean several.
+    pub taken: Vec<String>,
 }
 
 impl EstimateInputs {
@@ -70,7 +72,7 @@ impl EstimateInputs {
         let mode = fields.text("power_mode")?;
         let unread = unread_field(&mut fields)?;
         let model = library.model(&fields.required_text("model")?, unread)?;
-        let precision = precision_fields(&mut fields, Some(model.stored))?;
+        let (precision, taken) = precision_fields(&mut fields, Some(model.stored))?;
         let weight_size = weight_size(&mut fields)?;
         let usual = USUAL_VALUES.into_iter().filter(|usual| !fields.has(usual.key)).collect();
         let workload = workload(&mut fields)?;
@@ -100,6 +102,7 @@ impl EstimateInputs {
             engine,
             calibration,
             usual,
+            taken,
         })
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use calc_core::analysis::MAX_DIMENSION;
 use calc_core::calibration::{Calibration, Engine};
+use calc_core::catalog;
 use calc_core::cost::gemm::GemmShape;
 use calc_core::device::Device;
 use calc_core::error::{Error, in_range};
@@ -15,7 +16,7 @@ use calc_core::recommend::{
     USUAL_QUALITY, recommend,
 };
 use calc_core::schedule::{Schedule, ScheduleRequest, schedule};
-use calc_core::units::{Bytes, Seconds, Watts};
+use calc_core::units::{Bytes, Seconds, TokensPerSec, Watts};
 
 use super::{
     EstimateInputs, Fields, Library, RequestError, calibration_field, engine_field, in_force,
@@ -90,14 +91,15 @@ impl RecommendInputs {
         if any_device {
             fields.replace_text("hardware", STAND_IN);
         }
-        let asked_weights = fields.peek_text("weights").map(str::to_owned);
+        let key =
+            |name: &str| catalog::format(name).map_or(name.to_owned(), |it| it.key.to_owned());
+        let asked_weights = fields.peek_text("weights").map(key);
         let (device, power_mode, subject, part) = if fields.has("model") {
             let inputs = EstimateInputs::parse(fields, library)?;
-            // What no scheme and no device can run is refused, and not answered with an empty list.
+            // A workload that no scheme and no device can run is refused, not answered with an empty list.
             inputs.workload.check()?;
             inputs.workload.parallel.check(&inputs.model.arch)?;
-            let many = inputs.workload.new_tokens > 1;
-            let part = asked_part.unwrap_or(if many { Part::Whole } else { Part::Decode });
+            let part = asked_part.unwrap_or(Part::usual(&inputs.workload));
             let (device, mode) = (inputs.device.clone(), inputs.power_mode.clone());
             (device, mode, Subject::Model(Box::new(inputs)), part)
         } else {
@@ -224,6 +226,7 @@ fn bounds(fields: &mut Fields) -> Result<Bounds, RequestError> {
         quality: fields.real("max_quality_loss")?.unwrap_or(USUAL_QUALITY),
         tpot: milliseconds(fields.real("max_tpot_ms")?),
         ttft: milliseconds(fields.real("max_ttft_ms")?),
+        rate: fields.real("min_tokens_per_s")?.map(TokensPerSec::new),
     })
 }
 

@@ -1,8 +1,8 @@
 //! The catalogs for people.
 
 use calc_core::catalog::devices::measured::{measurements, other_figures};
-use calc_core::catalog::format_facts;
 use calc_core::catalog::models::CatalogModel;
+use calc_core::catalog::{format_aliases, format_facts};
 use calc_core::device::Device;
 use calc_core::model_arch::ModelArch;
 use calc_core::provenance::{Fact, Provenance};
@@ -264,6 +264,7 @@ pub fn formats<'a>(formats: impl Iterator<Item = &'a QuantFormat>) -> Document {
         ("block", Align::Right),
         ("computes as", Align::Left),
         ("known loss", Align::Left),
+        ("also called", Align::Left),
     ]);
     for format in formats {
         table.push(vec![
@@ -273,6 +274,7 @@ pub fn formats<'a>(formats: impl Iterator<Item = &'a QuantFormat>) -> Document {
             block(format),
             format.class.map_or("weights only", ComputeClass::key).into(),
             format_facts::facts(format).accuracy.into(),
+            also_called(format),
         ]);
     }
     let mut out = Document::default();
@@ -283,6 +285,10 @@ pub fn formats<'a>(formats: impl Iterator<Item = &'a QuantFormat>) -> Document {
 /// Elements that share a scale.
 fn block(format: &QuantFormat) -> String {
     format.tile.map_or(format.block.to_string(), |tile| format!("{} x {}", tile.rows, tile.cols))
+}
+
+fn also_called(format: &QuantFormat) -> String {
+    format_aliases::names(format).collect::<Vec<_>>().join(", ")
 }
 
 /// One format.
@@ -307,8 +313,11 @@ pub fn format(format: &QuantFormat) -> Document {
     );
     let class = format.class.map_or("storage only: weights are dequantized", ComputeClass::key);
     let nvidia = if facts.nvidia.is_empty() { "none".into() } else { facts.nvidia.join(", ") };
+    let file = format.file_bits.map_or_else(String::new, |bits| n::short(bits, 5));
     for (name, value, origin) in [
+        ("also called", also_called(format), ""),
         ("bits per element", n::short(format.bits_per_element(), 6), "derived"),
+        ("bits per weight of a file", file, kind),
         ("block", block, kind),
         ("further scales", extra, kind),
         ("computes as", class.into(), kind),

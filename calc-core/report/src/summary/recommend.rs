@@ -27,6 +27,9 @@ pub fn recommendation(
             let name = advice::scheme_name(first.scheme);
             out.line(format!("Use {name}: {speed}, {}.", advice::quality(&first.quality)));
             out.line(advice::regime(first, inputs.part, &answer.baseline));
+            if let Some(reason) = advice::first_by(answer) {
+                out.line(reason);
+            }
         }
         None => out.line("No scheme meets all bounds."),
     }

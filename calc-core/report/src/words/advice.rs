@@ -3,7 +3,8 @@
 use calc_core::expected::Expected;
 use calc_core::quality::{Metric, QualityLoss};
 use calc_core::recommend::{
-    Axis, Cause, Change, Drop, End, Flip, Largest, Outcome, Part, PhaseWork, Ranked, Regime, Task,
+    Axis, Cause, Change, Drop, End, FirstBy, Flip, Largest, Outcome, Part, PhaseWork, Ranked,
+    Recommendation, Regime, Task,
 };
 use calc_core::schedule::{Slot, SlotFlip};
 use calc_core::scheme::{BadShape, Method, NoKernel, Scheme, SchemeWeights};
@@ -108,6 +109,23 @@ pub fn regime(row: &Ranked, part: Part, baseline: &Outcome) -> String {
     }
 }
 
+/// Why the first row is first where it is not the best by the objective.
+pub fn first_by(answer: &Recommendation) -> Option<String> {
+    let first = answer.ranked.first()?;
+    match answer.first_by {
+        FirstBy::Score => None,
+        FirstBy::LessLoss => Some(
+            "Of those that the uncertainty of the expected times cannot tell from the best, it loses least quality."
+                .into(),
+        ),
+        FirstBy::Size => Some(format!(
+            "With {} every byte counts: of those within 5{}% of the best it is the smallest.",
+            n::bytes(first.standing.limit),
+            n::SPACE
+        )),
+    }
+}
+
 fn weights_text(phase: &str, work: &PhaseWork, base: &PhaseWork) -> String {
     let share = match work.traffic.weights / work.traffic.total() {
         share if share > 0.995 => "nearly all".to_owned(),
@@ -169,6 +187,9 @@ pub fn dropped(reason: &Drop, loss: &QualityLoss) -> String {
         }
         Drop::Ttft { takes, bound } => {
             format!("first token after {}, {} allowed", n::time(*takes), n::time(*bound))
+        }
+        Drop::Rate { gives, bound } => {
+            format!("{}, {} asked for", n::token_rate(*gives), n::token_rate(*bound))
         }
         Drop::Refused(error) => core_error(error),
     }

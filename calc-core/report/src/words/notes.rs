@@ -2,7 +2,7 @@
 
 use calc_core::analysis::{Analysis, Operator};
 use calc_core::calibration::Engine;
-use calc_core::estimate::Estimate;
+use calc_core::estimate::{Estimate, WeightSize};
 use calc_core::footprint::Verdict;
 use calc_core::hf_config::{AssumedField, Remark};
 use calc_core::model_arch::ModelArch;
@@ -40,7 +40,9 @@ pub fn analyze_notes(inputs: &AnalyzeInputs, answer: &Analysis) -> Vec<String> {
 /// Notes to an answer of `analyze` on the command line: what of the request was not read comes first. The page offers
 /// nothing of that kind, and takes [`analyze_notes`].
 pub fn request_notes(inputs: &AnalyzeInputs, answer: &Analysis) -> Vec<String> {
-    unread_formats(inputs, answer).into_iter().chain(analyze_notes(inputs, answer)).collect()
+    let unread = unread_formats(inputs, answer);
+    let taken = inputs.taken.iter().cloned();
+    unread.into_iter().chain(taken).chain(analyze_notes(inputs, answer)).collect()
 }
 
 /// Formats that a request names and that its operator does not use.
@@ -90,13 +92,21 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     // Early, because it can double every byte.
     notes.extend(data_type(inputs));
     notes.extend(engine_formats(inputs));
+    notes.extend(inputs.taken.iter().cloned());
     notes.extend(fallbacks(answer, inputs.model.arch.moe.is_some()));
     notes.extend(weight_only(precision.weights, answer.paths.layer));
     if inputs.model.arch.moe.is_some() && precision.experts != precision.weights {
         notes.extend(weight_only(precision.experts, answer.paths.expert));
     }
     notes.extend(paddings(&inputs.model.arch.shard(inputs.workload.parallel.tensor), precision));
-    if (answer.weight_scale - 1.0).abs() > 1e-12 {
+    if inputs.weight_size.is_none()
+        && let Some(WeightSize::BitsPerWeight(bits)) = inputs.precision.file_size()
+    {
+        let (key, bits) = (precision.weights.key, number_text::short(bits, 4));
+        notes.push(format!(
+            "{key} is the file that llama.cpp writes: {bits} bits per weight on average, embeddings included"
+        ));
+    } else if (answer.weight_scale - 1.0).abs() > 1e-12 {
         let ratio = number_text::ratio(answer.weight_scale);
         notes.push(format!(
             "weight bytes are scaled by {ratio} to the size given, over all weights alike"

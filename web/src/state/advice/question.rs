@@ -4,7 +4,6 @@ use calc_core::analysis::Operator;
 use calc_core::lowering::Phase;
 use calc_core::recommend::{ModelTask, Part, RecommendRequest, ShapeTask, Task};
 use calc_core::units::Bytes;
-use calc_core::workload::Workload;
 
 use super::{Advice, Called, advise};
 use crate::state::inputs::Inputs;
@@ -56,29 +55,16 @@ fn hub_name(inputs: &ModelInputs) -> &str {
 /// Asks something about the model under the goal; `None` while something cannot be read.
 pub fn with_model<R>(inputs: &Inputs, ask: impl FnOnce(&RecommendRequest<'_>) -> R) -> Option<R> {
     let question = Question::read(&inputs.model, inputs.place()).ok()?;
-    let (part, workload) = counted(inputs, &question);
-    let request = question.request(workload);
+    let part = counted(inputs, &question);
+    let request = question.request(question.workload);
     let task = Task::Model(ModelTask::new(request, inputs.model.base.stored()));
     let bounds = inputs.goal.bounds()?;
     Some(ask(&RecommendRequest { task, objective: inputs.goal.objective, part, bounds }))
 }
 
-/// What counts, and the workload for that.
-///
-/// Decode counts, at the stated context, unless the reader says otherwise: the exact sum over all new tokens would take too
-/// long for an answer with every letter.
-pub fn counted(inputs: &Inputs, question: &Question<'_>) -> (Part, Workload) {
-    let part = inputs.goal.part.unwrap_or(Part::Decode);
-    let workload = match part {
-        Part::Whole => question.workload,
-        Part::Prefill | Part::Decode => Workload {
-            // The cache holds all new tokens; only the last step's time is asked for.
-            context: question.workload.longest().max(question.workload.context),
-            new_tokens: 1,
-            ..question.workload
-        },
-    };
-    (part, workload)
+/// The part that counts: what the reader says, else what the command line takes for this workload.
+pub fn counted(inputs: &Inputs, question: &Question<'_>) -> Part {
+    inputs.goal.part.unwrap_or(Part::usual(&question.workload))
 }
 
 #[cfg(test)]
@@ -101,6 +87,30 @@ mod tests {
         assert_eq!(model.title, "GGUF Q4_K_M", "{model:?}");
         inputs.goal.set_text(Bound::Loss, "x".to_owned());
         assert!(of_model(&inputs).is_none() && of_operator(&inputs).is_none());
+    }
+
+    #[test]
+    fn the_default_advice_is_that_of_the_command_line() {
+        use report::request::{Fields, Library, RecommendInputs};
+        let mut inputs = Inputs::default();
+        let device = calc_core::catalog::device("h100_sxm").expect("key");
+        inputs.set_device(std::borrow::Cow::Borrowed(device));
+        let model = calc_core::catalog::model("llama-3.1-70b").expect("key");
+        inputs.model.set_base(Base::Catalog(model));
+        inputs.model.set_text(Field::Prompt, "4096".to_owned());
+        inputs.model.set_text(Field::Context, String::new());
+        inputs.model.set_text(Field::Generate, "128".to_owned());
+        let first = |request: &RecommendRequest<'_>| {
+            let answer = calc_core::recommend::recommend(request).expect("valid");
+            let row = answer.ranked.first().expect("something meets the bounds");
+            (row.scheme.key, row.outcome.whole)
+        };
+        let page = with_model(&inputs, first).expect("readable");
+        let line = r#"{"hardware":"h100_sxm","model":"llama-3.1-70b","batch":1,"prompt":4096,"new_tokens":128}"#;
+        let fields = Fields::from_line(line).expect("JSON");
+        let asked = RecommendInputs::parse(fields, &Library::CATALOGS).expect("a request");
+        assert_eq!(page, first(&asked.request().expect("valid")));
+        assert_eq!(page.0, "fp8_w8a8");
     }
 
     #[test]

@@ -77,6 +77,7 @@ pub(super) fn limits(question: &Question<'_>, answer: &Analysis) -> Limits {
 fn request(question: &Question<'_>) -> AnalyzeInputs {
     let inputs = question.inputs;
     AnalyzeInputs {
+        taken: Vec::new(),
         device: inputs.device.clone(),
         power_mode: inputs.mode.as_ref().map(ToString::to_string),
         operator: question.operator,

@@ -73,14 +73,18 @@ fn line(phase: &str, row: &OpRow) -> String {
     )
 }
 
-/// The published answer of the adviser to what the page asks it: the part that counts, at the longest context.
+/// The published answer of the adviser to the request of the page.
 fn advice(inputs: &Inputs, question: &Question<'_>) -> Option<String> {
-    let (part, workload) = counted(inputs, question);
+    let part = counted(inputs, question);
     let request = RecommendInputs {
         device: inputs.device.clone(),
         any_device: false,
         power_mode: inputs.mode.as_ref().map(ToString::to_string),
-        subject: Subject::Model(Box::new(estimate_inputs(&inputs.model, question, workload))),
+        subject: Subject::Model(Box::new(estimate_inputs(
+            &inputs.model,
+            question,
+            question.workload,
+        ))),
         objective: inputs.goal.objective,
         part,
         bounds: inputs.goal.bounds()?,
@@ -137,9 +141,8 @@ mod tests {
     }
 
     #[test]
-    fn the_advice_is_that_of_the_command_line_for_decode_at_the_longest_context() {
-        let more = json!({"phase": "decode", "new_tokens": 1});
-        let inputs = RecommendInputs::parse(fields(&more), &Library::CATALOGS);
+    fn the_advice_is_that_of_the_command_line() {
+        let inputs = RecommendInputs::parse(fields(&json!({})), &Library::CATALOGS);
         let inputs = RecommendInputs { asked_weights: None, ..inputs.expect("a request") };
         let asked = inputs.request().expect("a question");
         let answer = inputs.recommend().expect("an answer");

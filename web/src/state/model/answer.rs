@@ -134,6 +134,7 @@ pub fn estimate_inputs(
     workload: Workload,
 ) -> EstimateInputs {
     EstimateInputs {
+        taken: Vec::new(),
         device: std::borrow::Cow::Owned(question.place.device.clone()),
         power_mode: question.place.mode.map(|mode| mode.name.to_string()),
         memory_limit: question.limit,

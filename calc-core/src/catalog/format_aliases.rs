@@ -1,0 +1,135 @@
+//! Names that people and engines use for formats, and what is taken for each. The keys of the catalog are in `formats`.
+//!
+//! A name of a GGUF file means the mixture of that file; without the size S or L it is the M file that is known.
+
+use super::formats as f;
+use crate::quant_format::QuantFormat;
+
+/// A name that is not a key of the catalog.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FormatAlias {
+    /// As people write it, in lower case with `_`.
+    pub name: &'static str,
+    /// The format that is taken.
+    pub format: &'static QuantFormat,
+    /// Activations, where the name says how matmuls read their input.
+    pub activations: Option<&'static QuantFormat>,
+    /// Why this one, where the name could mean several.
+    pub why: &'static str,
+}
+
+/// A second name for one format.
+const fn same(name: &'static str, format: &'static QuantFormat) -> FormatAlias {
+    FormatAlias { name, format, activations: None, why: "" }
+}
+
+/// A name that could mean several.
+const fn of(name: &'static str, format: &'static QuantFormat, why: &'static str) -> FormatAlias {
+    FormatAlias { name, format, activations: None, why }
+}
+
+/// A name that says how weights and activations are stored.
+const fn both(name: &'static str, format: &'static QuantFormat, why: &'static str) -> FormatAlias {
+    FormatAlias { name, format, activations: Some(format), why }
+}
+
+const M_FILE: &str = "the mean bits of the M file stand for it";
+const MARLIN: &str = "groups of 128 with one scale, as compressed-tensors and vLLM write it";
+
+/// All of them.
+pub static ALIASES: [FormatAlias; 46] = [
+    same("float16", &f::FP16),
+    same("f16", &f::FP16),
+    same("half", &f::FP16),
+    same("bfloat16", &f::BF16),
+    same("float32", &f::FP32),
+    same("f32", &f::FP32),
+    same("e4m3", &f::FP8_E4M3),
+    same("e5m2", &f::FP8_E5M2),
+    both("fp8", &f::FP8_E4M3, "weights and activations, as vLLM's fp8"),
+    both("w8a8", &f::INT8, "INT8; with FP8 say fp8"),
+    of("w8a16", &f::INT8, "INT8, one scale per channel"),
+    of("w4a16", &f::INT4_G128_SYM, MARLIN),
+    of("awq", &f::INT4_G128, "groups of 128 with zero points"),
+    of("gptq", &f::INT4_GPTQ_G128, "4 bits in groups of 128"),
+    of("4bit", &f::INT4_G128, "groups of 128 with zero points; bitsandbytes' is nf4"),
+    of("4_bit", &f::INT4_G128, "groups of 128 with zero points; bitsandbytes' is nf4"),
+    of("8bit", &f::INT8, "INT8 weights, one scale per channel"),
+    of("8_bit", &f::INT8, "INT8 weights, one scale per channel"),
+    same("bnb_4bit", &f::NF4),
+    same("q8_0", &f::GGUF_Q8_0),
+    same("q6_k", &f::GGUF_Q6_K),
+    same("q5_k", &f::GGUF_Q5_K),
+    same("q5_k_m", &f::GGUF_Q5_K),
+    of("q5_k_s", &f::GGUF_Q5_K, M_FILE),
+    same("q5_0", &f::GGUF_Q5_0),
+    same("q5_1", &f::GGUF_Q5_1),
+    same("q4_k", &f::GGUF_Q4_K),
+    same("q4_k_m", &f::GGUF_Q4_K),
+    of("q4_k_s", &f::GGUF_Q4_K, M_FILE),
+    same("q4_0", &f::GGUF_Q4_0),
+    same("q4_1", &f::GGUF_Q4_1),
+    same("q3_k", &f::GGUF_Q3_K),
+    same("q3_k_m", &f::GGUF_Q3_K),
+    of("q3_k_s", &f::GGUF_Q3_K, M_FILE),
+    of("q3_k_l", &f::GGUF_Q3_K, M_FILE),
+    same("q2_k", &f::GGUF_Q2_K),
+    same("iq4_nl", &f::GGUF_IQ4_NL),
+    same("iq4_xs", &f::GGUF_IQ4_XS),
+    same("gguf_q5_k_m", &f::GGUF_Q5_K),
+    of("gguf_q5_k_s", &f::GGUF_Q5_K, M_FILE),
+    same("gguf_q4_k_m", &f::GGUF_Q4_K),
+    of("gguf_q4_k_s", &f::GGUF_Q4_K, M_FILE),
+    same("gguf_q3_k_m", &f::GGUF_Q3_K),
+    of("gguf_q3_k_s", &f::GGUF_Q3_K, M_FILE),
+    of("gguf_q3_k_l", &f::GGUF_Q3_K, M_FILE),
+    same("tq1_0", &f::GGUF_TQ1_0),
+];
+
+/// The alias of this name, whatever its case, `-` or `_`.
+pub fn alias(name: &str) -> Option<&'static FormatAlias> {
+    ALIASES.iter().find(|alias| super::same(alias.name, name))
+}
+
+/// The names of a format beside its key.
+pub fn names(format: &QuantFormat) -> impl Iterator<Item = &'static str> {
+    ALIASES.iter().filter(move |alias| alias.format.key == format.key).map(|alias| alias.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_users_mean_formats() {
+        for (name, key, activations) in [
+            ("Q4_K_M", "gguf_q4_k", None),
+            ("q4-k-s", "gguf_q4_k", None),
+            ("q4_0", "gguf_q4_0", None),
+            ("q8_0", "gguf_q8_0", None),
+            ("awq", "int4_g128", None),
+            ("GPTQ", "int4_gptq_g128", None),
+            ("w4a16", "int4_g128_sym", None),
+            ("w8a8", "int8", Some("int8")),
+            ("w8a16", "int8", None),
+            ("fp8", "fp8_e4m3", Some("fp8_e4m3")),
+            ("4bit", "int4_g128", None),
+            ("8-bit", "int8", None),
+        ] {
+            let found = alias(name).unwrap_or_else(|| panic!("{name}"));
+            let activations_found = found.activations.map(|format| format.key);
+            assert_eq!((found.format.key, activations_found), (key, activations), "{name}");
+            assert_eq!(crate::catalog::format(name).expect("known").key, key);
+        }
+        assert_eq!(crate::catalog::format("bf16").expect("a key").key, "bf16");
+    }
+
+    #[test]
+    fn no_name_stands_twice_or_for_a_key() {
+        for (place, alias) in ALIASES.iter().enumerate() {
+            let later = &ALIASES[place + 1..];
+            assert!(!later.iter().any(|other| other.name == alias.name), "{}", alias.name);
+            assert!(!f::FORMATS.iter().any(|format| format.key == alias.name), "{}", alias.name);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! A long answer: the sum by blocks against the sum of its steps, and short answers to the bit.
+
+mod random;
+
+use calc_core::calibration::{Calibration, Engine};
+use calc_core::catalog;
+use calc_core::estimate::EstimateRequest;
+use calc_core::plan::{Plan, Span};
+use calc_core::precision::PrecisionChoice;
+use calc_core::units::Seconds;
+use calc_core::workload::{Speculation, Workload};
+use random::Random;
+
+fn random_request(random: &mut Random) -> EstimateRequest<'static> {
+    let devices: Vec<_> = catalog::devices::all().collect();
+    let models: Vec<_> = catalog::models::all().collect();
+    let drafts =
+        ["llama-3.2-1b", "gemma-3-1b"].map(|key| catalog::model(key).expect("catalog key"));
+    let new_tokens = 514 + random.below(12_000);
+    let mut workload = Workload { new_tokens, ..Workload::new(1, 1 + random.below(6_000)) };
+    workload.batch = random.pick(&[1, 2, 7, 64]);
+    let mut draft = None;
+    if random.below(3) == 0 {
+        let speculation = Speculation { draft_tokens: 1 + random.below(8), acceptance: 0.7 };
+        workload.speculation = Some(speculation);
+        draft = (random.below(2) == 0).then(|| &random.pick(&drafts).arch);
+    }
+    let kv = random.pick(&[None, Some(&catalog::formats::FP8_E4M3), Some(&catalog::formats::INT8)]);
+    let weights = random.pick(&catalog::formats::FORMATS);
+    let (all, engine) = (Engine::ALL, random.below(20));
+    EstimateRequest {
+        device: random.pick(&devices),
+        mode: None,
+        memory_limit: None,
+        model: &random.pick(&models).arch,
+        precision: PrecisionChoice { kv_cache: kv, ..PrecisionChoice::weights(weights) },
+        workload,
+        weight_size: None,
+        draft,
+        engine: usize::try_from(engine).ok().and_then(|n| all.get(n)).map(|(_, engine)| *engine),
+        calibration: &Calibration::FITTED,
+    }
+}
+
+#[test]
+fn a_long_answer_is_the_sum_of_its_steps() {
+    let mut random = Random(5);
+    let mut cases = 0;
+    while cases < 120 {
+        let request = random_request(&mut random);
+        let Ok(plan) = Plan::new(request) else { continue };
+        let Ok(draft) = plan.draft() else { continue };
+        cases += 1;
+        let found = plan.generation(draft.as_ref());
+        let (mut ideal, mut time, mut low, mut high) = (0.0, 0.0, 0.0, 0.0);
+        for i in 0..request.workload.new_tokens - 1 {
+            let cached = request.workload.prompt + i;
+            let Span { ideal: roof, expected: step } = plan.token(draft.as_ref(), cached);
+            ideal += roof.get();
+            time += step.time.get();
+            low += step.low.get();
+            high += step.high.get();
+        }
+        for (name, found, sum) in [
+            ("ideal", found.ideal, ideal),
+            ("time", found.expected.time, time),
+            ("low", found.expected.low, low),
+            ("high", found.expected.high, high),
+        ] {
+            let error = (found / Seconds::new(sum) - 1.0).abs();
+            assert!(error <= 1e-9, "case {cases}, {name}: off by {error:e}: {request:?}");
+        }
+    }
+}
