@@ -1,5 +1,5 @@
-//! The command line: parses the verb and its flags, runs it, and turns a failure into one line on stderr and an exit code. Here are
-//! the verbs of the daemon and of the shell; the verbs that calculate and measure are in `verbs`.
+//! The command line: parses the verb and its flags, runs it, and turns a failure into one line on stderr and an exit code. The verbs
+//! of the daemon and of the shell are here; those that calculate and measure are in `verbs`.
 
 mod completions;
 mod doctor;
@@ -22,7 +22,6 @@ use clap::{ArgMatches, Command};
 use crate::failure::Failure;
 use crate::{interrupt, output, verbs};
 
-/// Runs a command line.
 pub(crate) fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     let done = match command().try_get_matches_from(words) {
         Ok(matches) => run(&matches),
@@ -39,7 +38,7 @@ pub(crate) fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
 }
 
 fn complain(line: &str, code: u8) -> ExitCode {
-    // Nobody may be there to read the complaint; the exit code says it too.
+    // stderr may be closed; the exit code carries the failure too.
     let _ = writeln!(io::stderr(), "error: {}", output::clipped(&output::one_line(line)));
     ExitCode::from(code)
 }
@@ -69,7 +68,7 @@ fn command() -> Command {
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    // The daemon ends in its own time, and tells its sessions; its workers end with it.
+    // The daemon shuts down by itself: it notifies its sessions, and its workers end with it.
     if !matches!(matches.subcommand_name(), Some("serve" | "worker")) {
         interrupt::exits_with_130();
     }
@@ -100,7 +99,7 @@ mod tests {
         use calc_core::catalog::{device, format, model};
         for verb in command().get_subcommands() {
             let help = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
-            // Examples are indented, text is not.
+            // Example lines are indented; prose lines are not.
             let examples: String = help.lines().filter(|line| line.starts_with("  ")).collect();
             for (flag, known) in [
                 ("--hardware ", (|key| key == "any" || device(key).is_ok()) as fn(&str) -> bool),

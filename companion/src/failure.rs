@@ -4,7 +4,7 @@ use std::io;
 
 use report::request::RequestError;
 
-/// Guide with an entry for every message of the daemon; a checkout and the archive of a release contain it.
+/// Guide with an entry for every message of the daemon; a checkout and a release archive contain it.
 pub(crate) const TROUBLESHOOTING: &str = "docs/guides/troubleshooting.md";
 
 /// The reason why a command ends without its answer.
@@ -20,12 +20,11 @@ pub(crate) enum Failure {
     NoDevice(String),
     /// The system failed: exit code 1.
     Failed(String),
-    /// The reader of stdout has gone, as after `| head`: exit code 0.
+    /// stdout was closed by its reader, as by `| head`: exit code 0.
     NobodyReads,
 }
 
 impl Failure {
-    /// Bad input.
     pub(crate) fn bad(line: impl Into<String>) -> Self {
         Self::BadInput(line.into())
     }
@@ -54,7 +53,7 @@ impl From<calc_core::error::Error> for Failure {
     }
 }
 
-/// Errors of reading stdin and writing stdout; errors of named files are sentences already.
+/// Errors of reading stdin and writing stdout; errors of named files are complete sentences already.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {

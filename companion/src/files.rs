@@ -1,4 +1,4 @@
-//! Files that a request names: opened without waiting, read with a limit, refused in a few words.
+//! Files that a request names: opened without blocking, read with a size limit, refused with a short reason.
 
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, Read};
@@ -9,15 +9,15 @@ use rustix::fs::OFlags;
 
 use crate::failure::Failure;
 
-/// Largest file that is read; descriptions of models and devices have kilobytes.
+/// Largest file that is read, in bytes; descriptions of models and devices have kilobytes.
 const MAX_BYTES: u64 = 64_000_000;
-/// Names of descriptors that the shell opened for this program, as `<(command)` does: pipes that have a writer.
+/// Paths of file descriptors that the shell opened for this program, as `<(command)` does: pipes that have a writer.
 const DESCRIPTORS: [&str; 3] = ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"];
 
-/// The text of a file; of a folder, that of its config.json.
+/// Reads a text file; for a folder, its config.json.
 ///
 /// # Errors
-/// Why not, in a few words that follow the name.
+/// The reason, as a clause that follows the file's name.
 pub(crate) fn read(name: &str) -> Result<String, String> {
     let path = Path::new(name);
     if !path.is_dir() {
@@ -28,7 +28,7 @@ pub(crate) fn read(name: &str) -> Result<String, String> {
         .map_err(|reason| format!("it is a folder, and for its config.json: {reason}"))
 }
 
-/// The text of a file, or of standard input where the name is `-`.
+/// Reads a text file, or standard input if the name is `-`.
 ///
 /// # Errors
 /// As [`read`].
@@ -61,8 +61,8 @@ fn text(source: impl Read) -> Result<String, String> {
         .map_err(|error| format!("it is not UTF-8 text: {}", error.utf8_error()))
 }
 
-/// Opens a regular file for reading. A named pipe would make the reader wait for a writer, and a device may have no end,
-/// so neither is opened for waiting.
+/// Opens a regular file for reading. Opening a named pipe would block until a writer opens it, and a device may have no end, so
+/// neither is opened.
 ///
 /// # Errors
 /// As [`read`].
@@ -72,7 +72,7 @@ pub(crate) fn open(path: &Path) -> Result<File, String> {
     let kind = |known: io::Result<fs::Metadata>| known.map(|known| known.file_type());
     let file = match opened {
         Ok(file) => file,
-        // A socket cannot be opened at all, and the system's reason does not say that it is one.
+        // A socket cannot be opened at all, and the system's error does not name it as one.
         Err(error) => {
             let irregular = kind(fs::metadata(path)).ok().and_then(irregular);
             return Err(irregular.map_or_else(|| said(&error), str::to_owned));
@@ -84,7 +84,7 @@ pub(crate) fn open(path: &Path) -> Result<File, String> {
     }
 }
 
-/// Why a file of this type is not read.
+/// The reason for not reading a file of this type.
 fn irregular(kind: FileType) -> Option<&'static str> {
     if kind.is_file() {
         None
@@ -99,16 +99,16 @@ fn irregular(kind: FileType) -> Option<&'static str> {
     }
 }
 
-/// Where an answer is written.
+/// The destination of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Output {
-    /// A regular file, or one that is not there yet.
+    /// A regular file, or one that does not exist yet.
     File,
-    /// A device such as /dev/null: written, never read.
+    /// A device such as /dev/null, which is written and never read.
     Device,
 }
 
-/// What an output file is; a folder, a pipe or a socket is none.
+/// Classifies an output file; a folder, a pipe or a socket is an error.
 ///
 /// # Errors
 /// As [`read`].
@@ -124,7 +124,7 @@ pub(crate) fn output(path: &Path) -> Result<Output, String> {
 /// Writes a whole file.
 ///
 /// # Errors
-/// Bad input where the name cannot be a file, failure where writing fails.
+/// Bad input if the name cannot be a file, a failure if writing fails.
 pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
     output(path).map_err(|why| Failure::bad(format!("{}: {why}", path.display())))?;
     fs::write(path, content).map_err(|error| unwritten(path, &error))
@@ -135,7 +135,7 @@ pub(crate) fn unwritten(path: &Path, error: &io::Error) -> Failure {
     Failure::Failed(format!("cannot write {}: {}", path.display(), said(error)))
 }
 
-/// A failure of the file system in a few words.
+/// A short text for an error of the file system.
 pub(crate) fn said(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "no such file".into(),

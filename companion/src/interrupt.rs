@@ -6,11 +6,11 @@ use tokio::signal::unix::{SignalKind, signal};
 
 /// Waits for Ctrl-C in a thread. The file of a sweep may then end in an incomplete line, which the next run drops.
 pub(crate) fn exits_with_130() {
-    // Without a runtime the system's default for Ctrl-C stays: it ends the process, and shells report 130.
+    // Without a runtime the system's default for Ctrl-C remains: it ends the process, and shells report 130.
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() else {
         return;
     };
-    // Listens before the work begins, so that the first moments have the same exit code.
+    // Registered before the work begins, so that its first moments have the same exit code.
     let listening = {
         let _inside = runtime.enter();
         signal(SignalKind::interrupt())

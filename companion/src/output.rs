@@ -1,4 +1,4 @@
-//! The forms of an answer: a table for people, Markdown, JSON, JSON lines, CSV.
+//! The output forms of an answer: table, Markdown, JSON, JSON lines, CSV.
 
 pub(crate) mod sheet;
 
@@ -12,18 +12,16 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 
-/// How an answer is written.
+/// The form in which an answer is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// For people.
     Table,
     /// Indented JSON.
     Json,
     /// One JSON value per line.
     Jsonl,
-    /// Comma-separated values with a head.
+    /// Comma-separated values with a header.
     Csv,
-    /// Markdown.
     Md,
 }
 
@@ -35,7 +33,6 @@ const FORMS: [(&str, Form); 5] = [
     ("md", Form::Md),
 ];
 
-/// `-o/--output`.
 pub(crate) fn argument() -> Arg {
     Arg::new("output")
         .short('o')
@@ -46,24 +43,24 @@ pub(crate) fn argument() -> Arg {
 }
 
 impl Form {
-    /// The form asked for, if one was.
+    /// The form that the user chose, if any.
     pub(crate) fn asked(matches: &ArgMatches) -> Option<Self> {
         let name = matches.get_one::<String>("output")?;
         FORMS.iter().find(|(known, _)| known == name).map(|(_, form)| *form)
     }
 
-    /// The form asked for, else a table.
+    /// The form that the user chose; by default a table.
     pub(crate) fn of(matches: &ArgMatches) -> Self {
         Self::asked(matches).unwrap_or(Self::Table)
     }
 }
 
-/// What the lines of an answer are, where a form has lines.
+/// The rows of an answer, for the forms with one row per line.
 #[derive(Debug)]
 pub(crate) enum Rows {
-    /// The answer itself is the one row.
+    /// The answer itself is the only row.
     One,
-    /// The answer is an object, whose list under this JSON pointer has the rows of CSV; JSON lines keep the object whole.
+    /// The list under this JSON pointer holds the rows of CSV; JSON lines write the object whole.
     At(&'static str),
     /// The answer is a list of rows.
     List,
@@ -72,19 +69,17 @@ pub(crate) enum Rows {
 /// An answer in all its forms.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    /// For people.
     pub(crate) document: Document,
     /// The published JSON.
     pub(crate) value: Value,
-    /// Its rows.
     pub(crate) rows: Rows,
 }
 
 impl Answer {
-    /// Prints it.
+    /// Prints the answer.
     ///
     /// # Errors
-    /// When stdout does not take it.
+    /// stdout cannot be written.
     pub(crate) fn print(&self, form: Form) -> Result<(), Failure> {
         print(&self.in_form(form))
     }
@@ -120,8 +115,8 @@ impl Answer {
     }
 }
 
-/// The rows of an answer, each followed by what belongs to the whole answer: values in every row, lists in the first only,
-/// because they may be long. A key of the answer that its rows have, too, begins with `answer.`.
+/// The rows of an answer, each followed by the values of the whole answer: scalars in every row, lists in the first only, because
+/// they may be long. A key of the answer that its rows have, too, gets the prefix `answer.`.
 fn rows_with_answer(mut answer: Value, pointer: &str) -> Vec<Value> {
     if answer.pointer(pointer).and_then(Value::as_array).is_none_or(Vec::is_empty) {
         return vec![answer];
@@ -150,7 +145,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// Text without what steers a terminal: names come from files that somebody else may have written.
+/// Removes terminal control characters: names come from files that somebody else may have written.
 fn printable(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() && c != '\n' { char::REPLACEMENT_CHARACTER } else { c })
@@ -162,12 +157,12 @@ pub(crate) fn one_line(text: &str) -> String {
     printable(&text.trim_end().replace('\n', " "))
 }
 
-/// Longest word of a message: names of files have 255 characters.
+/// Longest word of a message, in characters: file names have up to 255.
 const MAX_WORD: usize = 300;
-/// Longest message.
+/// Longest message, in characters.
 const MAX_MESSAGE: usize = 2000;
 
-/// A message without the length of what somebody typed.
+/// A message with long words and long text cut, because it repeats input of the user.
 pub(crate) fn clipped(line: &str) -> String {
     let cut = |text: &str, most: usize, kept: usize| {
         if text.chars().count() > most {

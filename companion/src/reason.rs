@@ -7,7 +7,7 @@ use protocol::fault::{Fault, FaultCode};
 
 macro_rules! reasons {
     ($($name:ident: $code:ident, $text:literal;)*) => {
-        /// A reason.
+        /// A refusal or failure of the daemon.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Reason {
             $($name,)*
@@ -167,7 +167,7 @@ mod tests {
         assert!(!has("a message that nobody writes"));
     }
 
-    /// What the page calls its states is written in the page, which this program does not contain.
+    /// The titles of the page's states are in the page's source, which this program does not contain.
     #[test]
     fn every_state_of_the_page_has_its_entry() {
         let source = include_str!("../../web/src/state/measure/words.rs");
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(Reason::QueueFull.fault().retry_after_ms, Some(1000));
     }
 
-    /// The table is complete only if nobody writes sentences elsewhere.
+    /// The table is complete only if no other file builds faults.
     #[test]
     fn faults_are_made_here_and_nowhere_else() {
         let mut folders = vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src")];

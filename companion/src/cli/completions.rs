@@ -1,4 +1,4 @@
-//! `completions`: what a shell needs to complete verbs, flags and keys.
+//! `completions`: shell scripts that complete verbs, flags and keys.
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use clap_complete::Shell;

@@ -1,4 +1,4 @@
-//! `doctor`: what this machine lacks for the daemon and for measuring, and the fix for each.
+//! `doctor`: checks the prerequisites of the daemon and of measuring, with a fix for each that is missing.
 
 use std::fs;
 use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
@@ -27,7 +27,7 @@ pub(super) fn command() -> Command {
         .after_help("Exit code 4 if something is missing that the daemon needs.\n\nExample:\n  ridgepoint doctor")
 }
 
-/// What was looked at.
+/// The result of one check.
 struct Finding {
     what: &'static str,
     state: State,
@@ -38,9 +38,8 @@ struct Finding {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Good,
-    /// Works, but with less.
+    /// Works with restrictions.
     Less,
-    /// Does not work.
     Missing,
 }
 
@@ -158,7 +157,7 @@ fn log(folder: &Path) -> Finding {
     }
 }
 
-/// What a daemon can write at most: its results, and the files of the audit log.
+/// Largest disk use of a daemon: its results, and the files of the audit log.
 const DISK: u64 = 640 << 20;
 
 fn disk(folder: &Path) -> Finding {

@@ -1,4 +1,4 @@
-//! `keys`: who may talk to the daemon.
+//! `keys`: lists, creates and revokes the keys of the daemon.
 
 use clap::{Arg, ArgMatches, Command};
 use protocol::hex::Hex;
@@ -109,7 +109,7 @@ fn new(matches: &ArgMatches) -> Result<(), Failure> {
         |book: &mut Book| (book.keys.len() < MAX_KEYS).then(|| book.add_token(scopes, label, now));
     let folder = state::folder(matches)?;
     let keys = state::keys(&folder)?;
-    // What gives a right is written down before, what takes one back after it is done.
+    // Granting is logged before it is done, revoking after.
     state::log(&folder, Action::NewToken, &name)?;
     let made = keys.change(add)?;
     let token = made.ok_or_else(|| Failure::Failed("too many keys; revoke some".into()))?;

@@ -1,4 +1,4 @@
-//! Where the daemon listens: on this machine, at one port that does not move, because `ssh -L` names it.
+//! The addresses on which the daemon listens: on this machine, at one fixed port, because `ssh -L` names it.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -12,7 +12,7 @@ use crate::files;
 use crate::server::Bound;
 
 const PORT: u16 = 8000;
-/// With port 0 the port of one address may be taken at the other.
+/// Number of attempts to find a free port: with port 0 the port of one address may be taken at the other.
 const TRIES: usize = 20;
 
 pub(super) fn arguments() -> [Arg; 4] {
@@ -37,7 +37,7 @@ pub(super) fn arguments() -> [Arg; 4] {
     ]
 }
 
-/// Binds what was asked for.
+/// Binds the requested addresses.
 pub(super) fn bind(matches: &ArgMatches) -> Result<(Vec<Bound>, Address), Failure> {
     let mut hosts: Vec<String> =
         matches.get_many::<String>("allow-host").unwrap_or_default().cloned().collect();
@@ -49,7 +49,7 @@ pub(super) fn bind(matches: &ArgMatches) -> Result<(Vec<Bound>, Address), Failur
         return Ok((bound, Address::of(SocketAddr::from((Ipv4Addr::LOCALHOST, port)), hosts)));
     };
     if let Some(path) = given.strip_prefix("unix:") {
-        // Without a name the system would choose one that everybody may open.
+        // For a socket without a name the system would choose one that every user may open.
         let path = std::path::absolute(path)
             .map_err(|_empty| Failure::bad("`--listen unix:` needs the path of a socket"))?;
         return on_socket(&path, hosts);
@@ -67,7 +67,7 @@ pub(super) fn bind(matches: &ArgMatches) -> Result<(Vec<Bound>, Address), Failur
     Ok((vec![Bound::Tcp { listener, is_local }], Address::of(bound, hosts)))
 }
 
-/// The link names the port that `ssh -L` usually brings it to.
+/// The link contains the port to which `ssh -L` usually forwards.
 fn on_socket(path: &Path, hosts: Vec<String>) -> Result<(Vec<Bound>, Address), Failure> {
     let listener = socket::bind(path)?;
     eprintln!(
@@ -79,7 +79,7 @@ fn on_socket(path: &Path, hosts: Vec<String>) -> Result<(Vec<Bound>, Address), F
     Ok((vec![Bound::Unix { listener, path: path.into() }], Address::of(there, hosts)))
 }
 
-/// Only addresses in their one plain spelling, and only those that their flags allow.
+/// Accepts an address only in its canonical spelling, and only if its flags allow it.
 fn permitted(given: &str, matches: &ArgMatches) -> Result<SocketAddr, Failure> {
     let address: SocketAddr = given.parse().map_err(|_unparsed| {
         Failure::bad(format!(
@@ -105,7 +105,7 @@ fn permitted(given: &str, matches: &ArgMatches) -> Result<SocketAddr, Failure> {
     Ok(address)
 }
 
-/// Both addresses of this machine, at the same port. A machine without IPv6 has one.
+/// Both loopback addresses, at the same port. A machine without IPv6 has one.
 fn loopback(port: u16) -> Result<(Vec<Bound>, u16), Failure> {
     let mut last = None;
     for _ in 0..TRIES {
@@ -137,12 +137,12 @@ fn failed(address: SocketAddr, error: &io::Error) -> Failure {
     Failure::Failed(format!("cannot listen on {address}: {}", files::said(error)))
 }
 
-/// A bound address, as its user opens it.
+/// A bound address, in the form that the user opens in a browser.
 #[derive(Debug)]
 pub(super) struct Address {
-    /// With a slash at its end.
+    /// URL with a slash at its end.
     pub(super) own: String,
-    /// Names beside those of this machine.
+    /// Allowed host names in addition to those of this machine.
     pub(super) hosts: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! `man`: the manual pages, made from the same definitions as the help.
+//! `man`: the manual pages, generated from the same definitions as the help.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `pair`: one more link for a daemon that runs.
+//! `pair`: prints another link for a running daemon.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use protocol::scope::Scope;
@@ -19,7 +19,6 @@ pub(super) fn command() -> Command {
         .after_help("Examples:\n  ridgepoint pair\n  ridgepoint pair --scope read")
 }
 
-/// `--scope`.
 pub(super) fn scopes() -> Arg {
     Arg::new("scope")
         .long("scope")
@@ -30,7 +29,7 @@ pub(super) fn scopes() -> Arg {
         .help("What it may do: read, or bench, which includes read; without it both")
 }
 
-/// The scopes that were named, else all that the daemon grants. Who may measure may also look: results come by no other way.
+/// The scopes that the user named, else all that the daemon grants. `bench` includes `read`, which is the only way to get results.
 pub(super) fn named(matches: &ArgMatches) -> Vec<Scope> {
     let Some(named) = matches.get_many::<String>("scope") else {
         return vec![Scope::Read, Scope::Bench];

@@ -1,4 +1,4 @@
-//! `serve`: the page and the daemon behind it, to this machine only unless its user says otherwise in as many words.
+//! `serve`: the page and the daemon, for this machine only unless explicit flags allow more.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let state = state::folder(matches)?;
     let keys = state::keys(&state)?;
     let _lock = state::lock(&state)?;
-    // Last, so that nothing is left where it would have listened when it does not start.
+    // Last, so that a start that fails leaves no socket behind.
     let (bound, address) = listen::bind(matches)?;
     let clock = Clock::turned_by(hooks.clock());
     let scopes = if matches.get_flag("read-only") {
@@ -78,7 +78,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     server::serve(config, bound, announce).map_err(Failure::Failed)
 }
 
-/// Nobody learned the address, so there is nothing to serve.
+/// stdout is closed, so the address is unknown to everybody, and there is nothing to serve.
 fn unsaid(failure: Failure) -> String {
     match failure {
         Failure::Failed(line)
@@ -89,7 +89,7 @@ fn unsaid(failure: Failure) -> String {
     }
 }
 
-/// Prints the link where only its user sees it; into a pipe or a journal goes the address without the code.
+/// Prints the link if stdout is a terminal; a pipe or a journal gets the address without the code.
 fn announce(state: &Path, address: &str, code: &str, site: &Site) -> Result<(), Failure> {
     let link = link(address, code);
     state::put(state, "link", &format!("{link}\n"))?;
@@ -132,7 +132,7 @@ fn origins(matches: &ArgMatches) -> Result<Vec<String>, Failure> {
     Ok(origins)
 }
 
-/// The page to serve: that of the folder that is named, that inside this program, or that beside it.
+/// The page to serve: the folder of `--site`, else the page in this program, else the folder beside it.
 fn site(named: Option<&PathBuf>) -> Result<Site, Failure> {
     if let Some(folder) = named {
         let page = folder.join("index.html");
@@ -160,13 +160,13 @@ fn opened(folder: &Path) -> Result<Site, Failure> {
     Site::of(folder).map_err(|error| Failure::Failed(failed(error)))
 }
 
-/// The hidden verb of a job's process.
+/// The hidden verb of the worker process.
 pub(super) fn worker() -> Result<(), Failure> {
     let hooks = Hooks::read().map_err(Failure::BadInput)?;
     crate::worker::run(&hooks).map_err(Failure::BadInput)
 }
 
-/// Ends the process with a daemon's exit code; whatever must be on the disk is there.
+/// Exits with the exit code of a daemon; everything that must be on the disk is there.
 pub(super) fn exit(code: u8) -> ! {
     process::exit(i32::from(code))
 }

@@ -1,5 +1,5 @@
-//! A socket of the file system for the daemon: who may open it is who may open the file, so no other user of this machine reaches
-//! it, and `ssh -L 8000:PATH HOST` brings it to a browser elsewhere.
+//! A Unix domain socket for the daemon: file permissions keep other users of this machine out, and `ssh -L 8000:PATH HOST` forwards
+//! it to a browser elsewhere.
 
 use std::fs;
 use std::io;
@@ -13,17 +13,17 @@ use rustix::process::{geteuid, umask};
 use crate::failure::Failure;
 use crate::files;
 
-/// Makes the socket and listens on it.
+/// Creates the socket and listens on it.
 pub(super) fn bind(path: &Path) -> Result<UnixListener, Failure> {
     make_room(path)?;
-    // From its first moment it is this user's only. Nothing else runs yet that could make a file meanwhile.
+    // Only this user may open it from its first moment. No other thread runs yet that could create a file meanwhile.
     let before = umask(Mode::from_raw_mode(0o177));
     let bound = UnixListener::bind(path);
     umask(before);
     bound.map_err(|error| unusable(path, &error))
 }
 
-/// Takes away what a daemon left that was killed, and nothing else.
+/// Removes the socket that a killed daemon left behind; anything else is refused.
 fn make_room(path: &Path) -> Result<(), Failure> {
     let shown = path.display();
     let known = match fs::symlink_metadata(path) {

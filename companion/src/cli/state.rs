@@ -1,4 +1,4 @@
-//! The folder where the daemon keeps keys and jobs, and what lies in it beside them.
+//! The state folder: keys, jobs, and the small files beside them.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -13,7 +13,6 @@ use crate::failure::Failure;
 use crate::files;
 use crate::keys::{KeyFile, KeyFileError};
 
-/// `--state`.
 pub(super) fn argument() -> Arg {
     Arg::new("state")
         .long("state")
@@ -23,7 +22,7 @@ pub(super) fn argument() -> Arg {
         .help("Folder of keys and results; without it `ridgepoint` in the user's state folder")
 }
 
-/// The folder that is named, else the user's.
+/// The folder of `--state`, else the user's default.
 pub(super) fn folder(matches: &ArgMatches) -> Result<PathBuf, Failure> {
     if let Some(folder) = matches.get_one::<PathBuf>("state") {
         return Ok(std::path::absolute(folder)?);
@@ -35,12 +34,12 @@ pub(super) fn folder(matches: &ArgMatches) -> Result<PathBuf, Failure> {
     Ok(base.ok_or_else(none)?.join("ridgepoint"))
 }
 
-/// The keys in it.
+/// The key book in it.
 pub(super) fn keys(folder: &Path) -> Result<KeyFile, Failure> {
     Ok(KeyFile::of(folder)?)
 }
 
-/// Writes into the audit log what its user does at the terminal.
+/// Writes an action of the user at the terminal into the audit log.
 pub(super) fn log(folder: &Path, action: Action, args: &str) -> Result<(), Failure> {
     let entry = Entry::done(Who::terminal(), action, args);
     Log::of(folder, Clock::default()).add(&entry, true).map_err(|error| {
@@ -57,7 +56,7 @@ impl From<KeyFileError> for Failure {
     }
 }
 
-/// A daemon's sole right to a folder; the system takes it back when the process ends, however it ends.
+/// A daemon's exclusive lock on a folder; the system releases it when the process ends in any way.
 pub(super) fn lock(folder: &Path) -> Result<File, Failure> {
     let open = OpenOptions::new()
         .create(true)
@@ -82,7 +81,7 @@ pub(super) fn is_running(folder: &Path) -> bool {
     lock.is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
-/// Writes a small file that only this user reads.
+/// Writes a small file that only this user may read.
 pub(super) fn put(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
     let path = folder.join(name);
     let _ = fs::remove_file(&path);

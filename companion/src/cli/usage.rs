@@ -1,4 +1,4 @@
-//! What the parser of flags says, as one line.
+//! Turns the messages of the flag parser into one line.
 
 use std::io::{self, Write};
 
@@ -21,7 +21,7 @@ pub(super) fn answer(error: &clap::Error) -> Result<(), Failure> {
     }
 }
 
-/// The message and its tips without the usage that follows them.
+/// The message and its tips without the usage text that follows.
 fn one_line(text: &str) -> String {
     let said = text
         .split("\nUsage:")

@@ -110,7 +110,7 @@ impl Watch {
         Ok(Others { programs, host: after.steal.saturating_sub(before.steal) as f64 / all })
     }
 
-    /// Whether others used so much CPU time that the result is flagged.
+    /// Whether other programs used so much CPU time that the result is flagged.
     pub(crate) fn is_contended(&self) -> bool {
         self.others().is_ok_and(|others| others.programs + others.host > CONTENTION)
     }

@@ -8,7 +8,7 @@ use kernels::pack::Layout;
 /// The kernel for M tokens, N outputs, K inputs and a weight format.
 ///
 /// # Errors
-/// When no kernel takes this format; the message lists those that there are.
+/// A format without a kernel; the message lists the formats with one.
 pub(crate) fn kernel(m: u64, n: u64, k: u64, weights: &str) -> Result<Kernel, String> {
     if m == 1 {
         return Ok(Kernel::Gemv(GemvShape { layout: layout(weights)?, n, k }));

@@ -1,4 +1,4 @@
-//! Rows on their way out one by one, in every form, without keeping them.
+//! Writes rows one by one in every form, without keeping them in memory.
 
 use std::io::{self, Write};
 
@@ -7,14 +7,13 @@ use serde_json::Value;
 
 use super::{Form, one_line};
 
-/// A column.
+/// A column of a table.
 #[derive(Debug, Clone)]
 pub(crate) struct Head {
-    /// Its name.
     pub(crate) name: String,
-    /// Its width in a table.
+    /// Width in a table, in characters.
     pub(crate) width: usize,
-    /// Numbers stand right.
+    /// Whether the column is right-aligned, as numbers are.
     pub(crate) right: bool,
 }
 
@@ -32,7 +31,7 @@ impl<W: Write> Sheet<W> {
         Self { form, heads, out, rows: 0 }
     }
 
-    /// Writes what stands above the rows; people see the title too.
+    /// Writes the title (in a table only) and the column heads.
     pub(crate) fn begin(&mut self, title: &str) -> io::Result<()> {
         let names: Vec<String> = self.heads.iter().map(|head| head.name.clone()).collect();
         match self.form {
@@ -63,7 +62,7 @@ impl<W: Write> Sheet<W> {
         if title.is_empty() { Ok(()) } else { write!(self.out, "{}\n\n", one_line(title)) }
     }
 
-    /// Writes a row: JSON for machines, cells below the heads.
+    /// Writes a row: JSON for the machine-readable forms, cells for the others.
     pub(crate) fn row(
         &mut self,
         json: impl FnOnce() -> Vec<u8>,
@@ -104,7 +103,7 @@ impl<W: Write> Sheet<W> {
         padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     }
 
-    /// Writes what stands below the rows.
+    /// Writes the text below the rows.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         if self.form == Form::Json {
             self.out.write_all(if self.rows == 0 { b"]\n" } else { b"\n]\n" })?;
@@ -113,7 +112,7 @@ impl<W: Write> Sheet<W> {
     }
 }
 
-/// A JSON value as a cell.
+/// A JSON value as the text of a cell.
 pub(crate) fn cell(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,5 +1,5 @@
-//! The verbs that answer JSON fields with JSON, for REST: the same answers as `-o json`, from the catalogs only, because a
-//! request over the network names no file.
+//! The verbs as functions from JSON fields to JSON, for REST: the same answers as `-o json`, from the catalogs only, because a
+//! request over the network must not name a file.
 
 use report::request::{Fields, Library};
 use serde_json::{Map, Value};
@@ -9,35 +9,30 @@ use super::requests::Verb;
 use super::{catalog, recommend, sweep, tiling};
 use crate::failure::Failure;
 
-/// The fields of a request.
 pub(crate) type Given = Map<String, Value>;
 
-/// Most points of a sweep that is answered at once.
+/// Largest number of points of a sweep in one REST answer.
 pub(crate) const SWEEP_POINTS: u64 = 4096;
 
-/// `analyze`.
 pub(crate) fn analyze(given: Given) -> Result<Vec<u8>, Failure> {
     Ok(Verb::Analyze.json(Fields::new(given), &Library::CATALOGS)?)
 }
 
-/// `estimate`.
 pub(crate) fn estimate(given: Given) -> Result<Vec<u8>, Failure> {
     Ok(Verb::Estimate.json(Fields::new(given), &Library::CATALOGS)?)
 }
 
-/// `recommend`.
 pub(crate) fn recommend(given: Given) -> Result<Vec<u8>, Failure> {
     let answer = recommend::answer(Fields::new(given), &Library::CATALOGS)?;
     Ok(answer.value.to_string().into_bytes())
 }
 
-/// `tiling`.
 pub(crate) fn tiling(given: Given) -> Result<Vec<u8>, Failure> {
     let answer = tiling::answer(Fields::new(given), &Library::CATALOGS)?;
     Ok(answer.value.to_string().into_bytes())
 }
 
-/// `sweep`: a list is a JSON list or a text as on the command line.
+/// Rows of a sweep. The values of a field are a JSON list, or a text as on the command line.
 pub(crate) fn sweep(given: Given) -> Result<Vec<u8>, Failure> {
     let as_text = |value: Value| match value {
         Value::Array(items) => Value::String(items.iter().map(text).collect::<Vec<_>>().join(",")),
@@ -51,23 +46,21 @@ fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// A catalog, or a row of it.
+/// All rows of a catalog, or one row of it.
 pub(crate) fn catalog(name: &str, key: Option<&str>) -> Result<Vec<u8>, Failure> {
     Ok(catalog::json(name, key)?.to_string().into_bytes())
 }
 
-/// A field of a request.
+/// The description of a request field for the OpenAPI document.
 #[derive(Debug)]
 pub(crate) struct Field {
-    /// Its key.
     pub(crate) key: &'static str,
-    /// What it means.
     pub(crate) help: &'static str,
-    /// Its type in JSON, where it has one.
+    /// Type in JSON; `None` if the field takes several types.
     pub(crate) json_type: Option<&'static str>,
 }
 
-/// The fields of a verb. Those of a sweep may be lists, so they have no type.
+/// The request fields of a verb. Those of a sweep may be lists, so they have no type.
 pub(crate) fn fields(verb: &str) -> Vec<Field> {
     let sweep: Vec<&str>;
     let keys: &[&str] = match verb {
@@ -95,6 +88,6 @@ pub(crate) fn fields(verb: &str) -> Vec<Field> {
             | Kind::Word => Some("string"),
         },
     };
-    // Nothing here reads files.
+    // This module must not read files.
     flags::of(keys).filter(|flag| flag.kind != Kind::File).map(field).collect()
 }

@@ -1,4 +1,4 @@
-//! `bench`: measures on this machine.
+//! `bench`: measurements on this machine.
 
 mod diff;
 mod flags;
@@ -69,25 +69,22 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     }
 }
 
-/// Whether there is a backend of this name.
-///
-/// # Errors
-/// When there is none.
+/// Checks that a backend with this name exists.
 pub(super) fn check_backend(name: &str) -> Result<(), Failure> {
     flags::backend(name)
 }
 
-/// Measures products from memory.
+/// Measures GEMV or GEMM with operands in memory, not in cache.
 ///
 /// # Errors
-/// When the machine fails or lacks the memory, or a result is wrong.
+/// A failure of the machine, too little memory, or a wrong result.
 pub(super) fn products(kernels: &[Kernel]) -> Result<Vec<BenchJson>, Failure> {
     let points: Vec<(Kernel, Cache)> =
         kernels.iter().map(|kernel| (*kernel, Cache::Cold)).collect();
     planned(Settings::STANDARD.plan, &|_| points.clone())
 }
 
-/// Measures points by a plan. They may depend on how many bytes do not fit the caches.
+/// Measures points by a plan. The points may depend on the number of bytes that exceeds the caches.
 ///
 /// # Errors
 /// As [`products`].
@@ -119,7 +116,6 @@ fn run_flops(matches: &ArgMatches) -> Result<(), Failure> {
     point::all(settings, matches, |_| vec![(Kernel::Fma, Cache::Hot), (Kernel::Dot, Cache::Hot)])
 }
 
-/// Prints records.
 fn print(records: &[BenchJson], matches: &ArgMatches) -> Result<(), Failure> {
     let rows: Vec<Value> = records.iter().map(|record| json!(record)).collect();
     Answer { document: summary::bench(records), value: Value::Array(rows), rows: Rows::List }

@@ -1,4 +1,4 @@
-//! `calibrate`: a device's own measurements as a calibration file, which goes before the fitted factors wherever it is named.
+//! `calibrate`: writes a device's own measurements as a calibration file, which takes precedence over the fitted factors.
 
 mod from;
 mod here;

@@ -1,4 +1,4 @@
-//! `hardware`, `models`, `formats`: the catalogs, and one row with every value and where it comes from.
+//! `hardware`, `models`, `formats`: a whole catalog, or one row with every value and its source.
 
 use std::fmt::Display;
 
@@ -56,10 +56,10 @@ fn list(name: &'static str, about: &'static str, file: &str, kind: Kind) -> Comm
         .arg(output::argument())
 }
 
-/// The catalogs by name, whole or one row of them, as `-o json` prints them.
+/// A catalog by name, whole or one row of it, as `-o json` prints it.
 ///
 /// # Errors
-/// Unknown keys.
+/// An unknown key.
 pub(super) fn json(name: &str, key: Option<&str>) -> Result<Value, RequestError> {
     let library = Library::CATALOGS;
     Ok(match (name, key) {
@@ -132,7 +132,7 @@ fn nothing_has(text: &impl Display) -> Failure {
     Failure::bad(format!("nothing has `{text}` in its key or name; leave --filter out to see all"))
 }
 
-/// A text that keys or names must have, whatever its case.
+/// A filter: text that keys or names must contain, ignoring case.
 struct Filter(String);
 
 impl Filter {

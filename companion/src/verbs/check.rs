@@ -1,4 +1,4 @@
-//! `check`: is a measured or claimed time possible?
+//! `check`: judges whether a measured or claimed time is possible.
 
 use clap::{ArgMatches, Command};
 use report::json::check::CheckJson;

@@ -1,4 +1,4 @@
-//! `compare`: theory against measurements of a file or of this machine, precision by precision.
+//! `compare`: theory against measurements of a file or of this machine, per precision.
 
 mod csv;
 mod here;
@@ -92,7 +92,7 @@ fn title(points: &[Point]) -> String {
     format!("{shape} on {}{mode}: theory against measurement", inputs.device.name)
 }
 
-/// What is compared with what.
+/// The predictions and the measurements to compare them with.
 struct Request<'a> {
     file: &'a str,
     rows: &'a [Measured],
@@ -121,7 +121,7 @@ impl Request<'_> {
         weights.iter().map(|key| self.point(key, &Library::with_files(&read))).collect()
     }
 
-    /// The shape of the first row that has one stands for what the flags leave open.
+    /// The shape of the first row that has one is the default for missing flags.
     fn take_shape_from_file(&mut self) -> Result<(), Failure> {
         let Some((m, n, k)) = self.rows.iter().find_map(|row| row.shape) else { return Ok(()) };
         if ["m", "n", "k"].iter().any(|key| self.fields.contains_key(*key)) {
@@ -168,7 +168,7 @@ impl Request<'_> {
         Ok(Point { inputs, answer, measured: row.time })
     }
 
-    /// Of the shape and activations asked for, where both sides say which.
+    /// Filters by the requested shape and activations, where both sides state them.
     fn is_about(&self, row: &Measured) -> bool {
         let asked = |key: &str| {
             self.fields

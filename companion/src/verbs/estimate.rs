@@ -1,4 +1,4 @@
-//! `estimate`: a model on a device.
+//! `estimate`: the times, memory and energy of a model on a device.
 
 use clap::Command;
 

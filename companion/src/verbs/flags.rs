@@ -7,31 +7,27 @@ use clap::error::Error;
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
 use serde_json::{Map, Value};
 
-/// What a flag takes.
+/// The type of a flag's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Key of a device, or a file.
     Hardware,
     /// Key of a model, or a file.
     Model,
-    /// Key of a format.
     Format,
-    /// Key of an engine.
     Engine,
-    /// Name of a file.
     File,
-    /// A word.
+    /// A name from a short list.
     Word,
-    /// A number.
     Number,
-    /// Nothing.
+    /// No value.
     Switch,
 }
 
 /// A field of a request as a flag.
 #[derive(Debug)]
 pub(super) struct Flag {
-    /// The key in JSON, and the name of the flag but for underscores.
+    /// Key in JSON, and the name of the flag with underscores for dashes.
     pub(super) key: &'static str,
     pub(super) kind: Kind,
     pub(super) help: &'static str,
@@ -41,7 +37,7 @@ const fn flag(key: &'static str, kind: Kind, help: &'static str) -> Flag {
     Flag { key, kind, help }
 }
 
-/// All of them. A sweep runs through them in this order, the last one fastest.
+/// All flags. A sweep iterates over them in this order, the last one fastest.
 static FLAGS: &[Flag] = &[
     flag(
         "hardware",
@@ -153,7 +149,7 @@ static FLAGS: &[Flag] = &[
     flag("seconds", Kind::Number, "Claim: time of prompt and all new tokens together, in s"),
 ];
 
-/// Flags of one operator.
+/// Flags of `analyze`.
 pub(super) const ANALYZE: &[&str] = &[
     "hardware",
     "power_mode",
@@ -185,7 +181,7 @@ pub(super) const ANALYZE: &[&str] = &[
     "calibration",
 ];
 
-/// Flags of a model.
+/// Flags of `estimate`.
 pub(super) const ESTIMATE: &[&str] = &[
     "hardware",
     "power_mode",
@@ -218,7 +214,7 @@ pub(super) const ESTIMATE: &[&str] = &[
     "calibration",
 ];
 
-/// Flags of the adviser: those of one product, of a model, and of the goal.
+/// Flags of `recommend`: those of one GEMM, of a model, and of the goal.
 pub(super) const RECOMMEND: &[&str] = &[
     "hardware",
     "power_mode",
@@ -257,7 +253,7 @@ pub(super) const RECOMMEND: &[&str] = &[
     "min_tokens_per_s",
 ];
 
-/// Flags of a schedule: the adviser's but for the power mode, which is looked for, and two more.
+/// Flags of `schedule`: those of `recommend` without the power mode, which is searched, and with two more.
 pub(super) const SCHEDULE: &[&str] = &[
     "hardware",
     "memory_gb",
@@ -292,10 +288,10 @@ pub(super) const SCHEDULE: &[&str] = &[
     "max_batch",
 ];
 
-/// What `check` adds to the flags of `analyze` and `estimate`.
+/// Flags of `check` in addition to those of `analyze` and `estimate`.
 const CLAIM: &[&str] = &["tokens_per_s", "per_user", "time_us", "seconds"];
 
-/// Flags of a claim: those of an operator, of a model, and what is claimed.
+/// Flags of `check`: those of an operator, of a model, and of the claim.
 pub(super) fn check() -> Vec<&'static str> {
     FLAGS
         .iter()
@@ -304,11 +300,11 @@ pub(super) fn check() -> Vec<&'static str> {
         .collect()
 }
 
-/// Flags of a product, without an engine.
+/// Flags of a GEMM, without an engine.
 pub(super) const PRODUCT: &[&str] =
     &["hardware", "power_mode", "m", "n", "k", "weights", "activations"];
 
-/// Flags of a product whose expected time counts.
+/// Flags of a GEMM with an expected time.
 pub(super) const EXPECTED_PRODUCT: &[&str] =
     &["hardware", "power_mode", "m", "n", "k", "weights", "activations", "calibration"];
 
@@ -322,7 +318,7 @@ pub(super) fn add(command: Command, keys: &[&str]) -> Command {
     of(keys).fold(command, |command, flag| command.arg(flag.argument()))
 }
 
-/// The fields that were given.
+/// The fields that the user gave.
 pub(super) fn fields(matches: &ArgMatches, keys: &[&str]) -> Map<String, Value> {
     of(keys).filter_map(|flag| flag.given(matches).map(|value| (flag.key.into(), value))).collect()
 }
@@ -363,7 +359,7 @@ impl Flag {
     }
 }
 
-/// Takes any text, and completes to the keys of a catalog, or to files where one may stand for a key.
+/// Accepts any text; shells complete the keys of a catalog, and files where a file may replace a key.
 pub(super) fn known(arg: Arg, kind: Kind) -> Arg {
     let (keys, hint): (fn() -> Vec<&'static str>, _) = match kind {
         Kind::Hardware => (device_keys, ValueHint::AnyPath),
@@ -375,7 +371,7 @@ pub(super) fn known(arg: Arg, kind: Kind) -> Arg {
     arg.value_parser(AnyOf { keys }).hide_possible_values(true).value_hint(hint)
 }
 
-/// Takes any text, and tells completions what is known.
+/// Accepts any text, and lists the known values for completions.
 #[derive(Debug, Clone, Copy)]
 struct AnyOf {
     keys: fn() -> Vec<&'static str>,

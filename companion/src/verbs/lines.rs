@@ -1,4 +1,4 @@
-//! Requests line by line: one answer per line in the same order, a bad line answered in its place.
+//! Requests line by line: one answer per line in the same order; a malformed line gets an error in its place.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
@@ -8,12 +8,12 @@ use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
 
-/// Longest line that is read.
+/// Longest line, in bytes.
 const MAX_LINE: usize = 1_000_000;
-/// Bytes that are read and written at once.
+/// Size of the input and output buffers, in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// What stands on a line.
+/// The content of one input line.
 enum Line {
     Text(Vec<u8>),
     TooLong,
@@ -22,7 +22,7 @@ enum Line {
 /// Answers every line of `input`.
 ///
 /// # Errors
-/// When input or output fail; a bad line is an answer.
+/// A failure of input or output; a malformed line is answered, not an error.
 pub(super) fn answer(
     input: impl Read,
     output: impl Write,
@@ -31,7 +31,7 @@ pub(super) fn answer(
     let mut input = BufReader::with_capacity(BUFFER, input);
     let mut output = io::BufWriter::with_capacity(BUFFER, output);
     loop {
-        // A program that waits for this answer before it asks again must get it.
+        // Flush now: a program may wait for this answer before it sends the next request.
         if !input.buffer().contains(&b'\n') {
             output.flush()?;
         }
@@ -46,7 +46,7 @@ pub(super) fn answer(
     Ok(output.flush()?)
 }
 
-/// The next line without its end; `None` after the last.
+/// The next line without its line end; `None` after the last.
 fn next_line(input: &mut impl BufRead) -> io::Result<Option<Line>> {
     let mut line = Vec::new();
     let limit = MAX_LINE as u64 + 1;
@@ -62,7 +62,7 @@ fn next_line(input: &mut impl BufRead) -> io::Result<Option<Line>> {
     Ok(Some(Line::Text(line)))
 }
 
-/// Reads on to the end of a line and keeps nothing.
+/// Skips the rest of a line.
 fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     loop {
         let buffer = input.fill_buf()?;

@@ -1,4 +1,4 @@
-//! `merge`: the shards of a sweep as one file. Everything is checked before anything is written.
+//! `merge`: joins the shards of a sweep. Everything is checked before anything is written.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, BufWriter, Read};
@@ -14,19 +14,19 @@ use crate::output;
 use crate::output::Form;
 use crate::output::sheet::{Head, Sheet, cell};
 
-/// Where a row belongs.
+/// The position of a row.
 #[derive(Debug, Deserialize)]
 pub(super) struct Place<'a> {
-    /// Which sweep.
+    /// Fingerprint of the sweep.
     #[serde(borrow)]
     pub(super) sweep: Cow<'a, str>,
-    /// Which point of it.
+    /// Index of the point.
     pub(super) point: u64,
-    /// How many points it has.
+    /// Number of points of the sweep.
     pub(super) points: u64,
 }
 
-/// Longest row: fields and figures have hundreds of bytes, a name of a file some more.
+/// Longest row, in bytes: fields and figures have hundreds of bytes, a file name some more.
 pub(super) const MAX_ROW: u64 = 1_000_000;
 
 pub(super) fn command() -> Command {
@@ -64,7 +64,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     Ok(sheet.finish()?)
 }
 
-/// What a file holds: rows of one sweep without a gap.
+/// The content of a file: consecutive rows of one sweep.
 #[derive(Debug)]
 struct Shard<'a> {
     path: &'a Path,
@@ -75,7 +75,7 @@ struct Shard<'a> {
 }
 
 impl<'a> Shard<'a> {
-    /// Reads a file once; one without rows is no shard, because more shards than points leave some empty.
+    /// Reads a file once. A file without rows is skipped: with more shards than points, some shards are empty.
     fn check(path: &'a Path, columns: &mut Columns) -> Result<Option<Self>, Failure> {
         let mut found: Option<Self> = None;
         each_line(path, |line, number| {
@@ -103,7 +103,7 @@ impl<'a> Shard<'a> {
     }
 }
 
-/// Together they must be all points of one sweep, each once.
+/// Checks that the shards together are all points of one sweep, each once.
 fn check_together(shards: &[Shard<'_>]) -> Result<(), Failure> {
     let Some(first) = shards.first() else {
         return Err(Failure::bad("none of these files has a row"));
@@ -131,7 +131,7 @@ fn check_together(shards: &[Shard<'_>]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Hands out the lines of a file with their numbers, without their ends.
+/// Calls a function for each line of a file, with its number and without its line end.
 fn each_line(
     path: &Path,
     mut take: impl FnMut(&[u8], u64) -> Result<(), Failure>,
@@ -160,7 +160,7 @@ fn each_line(
     Ok(())
 }
 
-/// The columns of all rows, gathered while they are checked, where the form has columns.
+/// The columns of all rows, collected during the check, for forms with columns.
 #[derive(Debug)]
 struct Columns {
     wanted: bool,

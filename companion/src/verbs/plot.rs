@@ -1,4 +1,4 @@
-//! `plot`: the page's roofline as SVG or PNG.
+//! `plot`: the roofline chart of the page as SVG or PNG.
 
 mod png;
 
@@ -23,7 +23,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output;
 
-/// What is drawn of a device when no format asks for a peak.
+/// Formats whose peaks are drawn by default.
 const USUAL: [ComputeClass; 6] = [
     ComputeClass::Fp16,
     ComputeClass::Bf16,
@@ -33,7 +33,7 @@ const USUAL: [ComputeClass; 6] = [
     ComputeClass::Int4,
 ];
 
-/// Shapes of points of the user's own, one after the other.
+/// Marker shapes of the user's own points, used in turn.
 const SHAPES: [Shape; 6] =
     [Shape::Circle, Shape::Square, Shape::Diamond, Shape::Triangle, Shape::Hexagon, Shape::Star];
 
@@ -73,7 +73,7 @@ pub(super) fn command() -> Command {
         )
 }
 
-/// Where the picture goes.
+/// The destination of the picture.
 enum Target<'a> {
     Stdout,
     Svg(&'a str),
@@ -126,7 +126,7 @@ fn theme(matches: &ArgMatches) -> &'static Theme {
     }
 }
 
-/// The product in every format that was named.
+/// One point per format.
 fn analyses(matches: &ArgMatches, library: &Library<'_>) -> Result<Vec<Analysis>, Failure> {
     let mut fields = flags::fields(matches, flags::PRODUCT);
     let shaped = ["m", "n", "k"].iter().any(|key| fields.contains_key(*key));
@@ -150,7 +150,7 @@ fn analyses(matches: &ArgMatches, library: &Library<'_>) -> Result<Vec<Analysis>
     }
 }
 
-/// The roofs: those that the points run on, or the usual ones.
+/// The roofs that the points run on, or the default ones.
 fn roofline(
     device: &Device,
     mode: Option<&String>,
@@ -180,7 +180,7 @@ fn predicted(analysis: &Analysis) -> PointInput {
     }
 }
 
-/// `NAME,FLOP_PER_BYTE,TFLOPS`; the name may have commas of its own.
+/// Parses `NAME,FLOP_PER_BYTE,TFLOPS`; the name may contain commas.
 fn measured(text: &str, index: usize) -> Result<PointInput, Failure> {
     let refused = || {
         Failure::bad(format!(

@@ -1,4 +1,4 @@
-//! `recommend`: which scheme to use, why, and what would flip it.
+//! `recommend`: ranks schemes, with reasons, and with the changes that would flip the order.
 
 use std::cell::Cell;
 
@@ -30,7 +30,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     run_ranked(flags::RECOMMEND, matches, answer)
 }
 
-/// Answers a request for a ranking; one in which nothing is left ends with exit code 4, once it is printed.
+/// Answers a request for a ranking. If nothing is left in it, the exit code is 4 after the answer was printed.
 pub(super) fn run_ranked(
     keys: &[&str],
     matches: &ArgMatches,
@@ -52,7 +52,7 @@ pub(super) fn run_ranked(
     Ok(())
 }
 
-/// A recommendation, or the devices for a goal.
+/// Either a ranking of schemes, or the devices that meet a goal.
 pub(super) fn answer(fields: Fields, library: &Library<'_>) -> Result<Answer, RequestError> {
     let inputs = RecommendInputs::parse(fields, library)?;
     let request = inputs.request()?;

@@ -1,4 +1,4 @@
-//! `analyze` and `estimate`: the fields of a request in, its answer out; from flags, or line by line from stdin.
+//! `analyze` and `estimate`: fields of a request in, answer out; from flags, or line by line from stdin.
 
 use std::io;
 
@@ -15,17 +15,14 @@ use crate::files;
 use crate::output;
 use crate::output::{Answer, Form, Rows};
 
-/// What is asked.
+/// The subject of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verb {
-    /// One operator.
     Analyze,
-    /// A model.
     Estimate,
 }
 
 impl Verb {
-    /// Its flags.
     pub(super) const fn keys(self) -> &'static [&'static str] {
         match self {
             Self::Analyze => flags::ANALYZE,
@@ -49,7 +46,7 @@ impl Verb {
         Ok(Answer { document, value, rows: Rows::One })
     }
 
-    /// The answer as one line of JSON, straight from its types: this is what 10,000 requests a second go through.
+    /// The answer as one line of JSON, serialized straight from its types because batch use needs 10,000 requests per second.
     pub(super) fn json(
         self,
         fields: Fields,
@@ -71,7 +68,7 @@ impl Verb {
     }
 }
 
-/// Adds what `analyze` and `estimate` share.
+/// Adds the flags that `analyze` and `estimate` share.
 pub(super) fn with_lines(command: Command) -> Command {
     let lines = Arg::new("jsonl").long("jsonl").action(ArgAction::SetTrue).help(
         "Read requests from stdin, one JSON object per line with the flag names as keys; flags given here fill what a \
@@ -89,7 +86,7 @@ pub(super) fn run(verb: Verb, matches: &ArgMatches) -> Result<(), Failure> {
     )
 }
 
-/// Answers the flags, or with `--jsonl` each line of stdin: `json` writes the same answer as one line.
+/// Answers the flags, or each line of stdin with `--jsonl`; `json` writes the same answer as one line.
 pub(super) fn run_with(
     keys: &[&str],
     matches: &ArgMatches,

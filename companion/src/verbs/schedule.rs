@@ -1,4 +1,4 @@
-//! `schedule`: power mode, scheme and batch for a goal.
+//! `schedule`: searches power mode, scheme and batch for a goal.
 
 use clap::{ArgMatches, Command};
 use report::json::recommend as json;

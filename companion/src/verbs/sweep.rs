@@ -1,4 +1,4 @@
-//! `sweep`: lists and ranges on any flag, one row per point, in shards and resumable.
+//! `sweep`: lists and ranges on any flag, one row per point, in shards, and resumable.
 
 mod axis;
 mod decimal;
@@ -70,7 +70,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
 /// The rows of a sweep as a JSON list, as `-o json` prints them; values are texts as on the command line.
 ///
 /// # Errors
-/// Bad requests, and those with more than `most` points.
+/// Invalid requests, and requests with more than `most` points.
 pub(super) fn json(
     fields: &Map<String, Value>,
     library: &Library<'_>,
@@ -101,7 +101,7 @@ pub(super) fn json(
     Ok(out)
 }
 
-/// A sweep is over models or over operators.
+/// Returns the subject of the sweep: a model or an operator.
 fn verb(given: &dyn Fn(&str) -> bool) -> Result<Verb, Failure> {
     let operator = ["m", "n", "k", "op"].iter().find(|key| given(key));
     match (given("model"), operator) {
@@ -116,7 +116,7 @@ fn verb(given: &dyn Fn(&str) -> bool) -> Result<Verb, Failure> {
     }
 }
 
-/// A part of a grid on its way out.
+/// A range of points with its output.
 struct Sweep<'a> {
     grid: Grid,
     library: Library<'a>,
@@ -157,7 +157,7 @@ impl Sweep<'_> {
     }
 }
 
-/// How far it is, on stderr, for people only.
+/// Prints progress on stderr, on a terminal only.
 struct Progress {
     shown: Option<Instant>,
     start: u64,
@@ -172,7 +172,7 @@ impl Progress {
     }
 
     fn reached(&mut self, point: u64) {
-        // Looking at the clock costs more than most points.
+        // Reading the clock costs more than most points.
         let due = point.is_multiple_of(256)
             && self.shown.is_some_and(|shown| shown.elapsed() > Duration::from_millis(500));
         if due {

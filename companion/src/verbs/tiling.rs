@@ -1,4 +1,4 @@
-//! `tiling`: how a product falls into tiles and waves on a device.
+//! `tiling`: the tiles and waves of a GEMM on a device.
 
 use calc_core::analysis::Operator;
 use calc_core::cost::gemm::GemmShape;
@@ -29,7 +29,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     answer(fields, &Library::with_files(&files))?.print(Form::of(matches))
 }
 
-/// The tilings of a product; other operators have none.
+/// The tilings of a GEMM; other operators have none.
 pub(super) fn answer(fields: Fields, library: &Library<'_>) -> Result<Answer, RequestError> {
     let inputs = AnalyzeInputs::parse(fields, library)?;
     match inputs.operator {

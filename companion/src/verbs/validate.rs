@@ -19,14 +19,14 @@ use crate::files;
 use crate::output;
 use crate::output::{Answer, Form, Rows};
 
-/// Thresholds on the errors of every set: flag, name in words, and the error that it is about.
+/// Thresholds on the errors of every set: flag, description, and the error that is compared.
 type Threshold = (&'static str, &'static str, fn(&Errors) -> f64);
 
 const THRESHOLDS: [Threshold; 2] = [
     ("max-median-percent", "median error", |errors| errors.median),
     ("max-p90-percent", "90th percentile of the error", |errors| errors.p90),
 ];
-/// Worst rows that a table shows.
+/// Number of worst rows in a table.
 const WORST: usize = 10;
 
 pub(super) fn command() -> Command {
@@ -245,7 +245,7 @@ fn document(name: &str, file: &File, scored: &[Scored<'_>]) -> Document {
     out
 }
 
-/// How far off a row is, the same for too slow and too fast.
+/// Distance of a row's ratio from 1, symmetric for too slow and too fast.
 fn far(scored: &Scored<'_>) -> f64 {
     let ratio = scored.predicted / scored.row.measured.get();
     ratio.max(1.0 / ratio)
@@ -255,7 +255,7 @@ fn right_but(head: &str, left: &str) -> Align {
     if head == left { Align::Left } else { Align::Right }
 }
 
-/// `+12 %`: above 0 where the prediction is too slow.
+/// A signed percentage such as `+12 %`; positive where the prediction is too slow.
 fn signed(share: f64) -> String {
     let sign = if share < 0.0 { '−' } else { '+' };
     format!("{sign}{}", n::percent(share.abs()))

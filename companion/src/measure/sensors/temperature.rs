@@ -14,13 +14,11 @@ pub(crate) struct Temperature {
 /// Sensors of a processor's temperature, best first. Any other may be a drive or a wireless card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    /// A driver for processors.
     Chip,
     /// The package's thermal zone.
     Package,
     /// A zone with the processor in its name.
     Zone,
-    /// Any other sensor.
     Other,
 }
 
@@ -41,7 +39,7 @@ impl Sensors {
     pub(crate) fn temperature(&self) -> Reading<Temperature> {
         let mut all = self.zones();
         all.extend(self.chips());
-        // Only of the best kind, so that two readings come from the same sensor.
+        // All readings must come from the best kind, so that two readings come from the same sensor.
         let best = all.iter().map(|found| Rank::of(&found.sensor)).min();
         all.into_iter()
             .filter(|found| Some(Rank::of(&found.sensor)) == best)

@@ -1,4 +1,4 @@
-//! `bench diff`: two result files against each other, with a confidence interval.
+//! `bench diff`: compares two result files, with a confidence interval of each ratio.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub(super) fn command() -> Command {
         .after_help("Example:\n  ridgepoint bench diff before.json after.json")
 }
 
-/// A point of a file.
+/// Identifies a measured point in both files.
 #[derive(Debug, Clone, PartialEq)]
 struct Point {
     name: String,
@@ -54,7 +54,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     Answer { document, value: Value::Array(values), rows: Rows::List }.print(Form::of(matches))
 }
 
-/// A note about points that the other file lacks.
+/// A note about the points that the other file lacks.
 fn only(file: &str, points: &[Point], other: &[Point]) -> Vec<String> {
     let alone = points.iter().filter(|point| other.iter().all(|it| it.name != point.name));
     let names: Vec<&str> = alone.map(|point| point.name.as_str()).collect();
@@ -126,7 +126,7 @@ fn point(value: &Value) -> Result<Point, String> {
         (Some(m), Some(n), Some(k)) => format!(" {m}x{n}x{k}"),
         _ => String::new(),
     };
-    // Of products the shape says how large they are.
+    // GEMV and GEMM are identified by their shape.
     let size = if shape.is_empty() {
         let bytes = value["bytes"].as_f64().unwrap_or(0.0);
         if bytes > 0.0 { format!(" {bytes:.0} bytes") } else { String::new() }

@@ -12,16 +12,16 @@ use report::number_text::typed;
 
 use crate::failure::Failure;
 
-/// Most samples and seconds that make sense.
+/// Upper bound of the sample count and of the time limit in s.
 const MOST_SAMPLES: u64 = 100_000;
 const MOST_SECONDS: f64 = 3600.0;
-/// Smallest array: a page, which belongs to one worker. Cold arrays take turns, and thousands of smaller ones would be
-/// needed to fill the cache.
+/// Smallest array: one page, which belongs to one worker. Cold iterations rotate over arrays, and thousands of smaller ones would
+/// be needed to exceed the cache.
 const LEAST_BYTES: u64 = 4096;
-/// Largest array; a machine with more memory than this is not known.
+/// Largest array, in bytes; no known machine has more memory.
 const MOST_BYTES: u64 = 10_000_000_000_000;
 
-/// What was asked for.
+/// The settings of a measurement.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Settings {
     pub(super) plan: Plan,
@@ -30,7 +30,7 @@ pub(super) struct Settings {
     pub(super) seed: u64,
 }
 
-/// Adds the flags of a measurement.
+/// Adds the flags of a measurement to a verb.
 pub(super) fn add(command: Command) -> Command {
     command.args([
         text("backend", "NAME").help("Where to measure: auto (default) or cpu; cuda is not there yet"),
@@ -55,14 +55,12 @@ fn text(name: &'static str, value: &'static str) -> Arg {
         .allow_negative_numbers(true)
 }
 
-/// `--bytes`
 pub(super) fn bytes() -> Arg {
     text("bytes", "BYTES").help(
         "Size of an array; default: four times the last-level cache, a quarter of it with --cache hot",
     )
 }
 
-/// `--cache`
 pub(super) fn cache() -> Arg {
     Arg::new("cache")
         .long("cache")
@@ -71,23 +69,20 @@ pub(super) fn cache() -> Arg {
         .help("cold (default): arrays rotate over four times the last-level cache; hot: one array that fits into it")
 }
 
-/// The value of `--cache`.
 pub(super) fn cache_of(matches: &ArgMatches) -> Cache {
     let hot = matches.get_one::<String>("cache").is_some_and(|state| state == "hot");
     if hot { Cache::Hot } else { Cache::Cold }
 }
 
-/// The value of `--bytes`.
 pub(super) fn bytes_of(matches: &ArgMatches) -> Result<Option<u64>, Failure> {
     whole(matches, "bytes", LEAST_BYTES, MOST_BYTES)
 }
 
 impl Settings {
-    /// Those of a measurement without flags.
+    /// The defaults.
     pub(super) const STANDARD: Self =
         Self { plan: Plan::STANDARD, threads: None, isa: None, seed: 1 };
 
-    /// Reads the flags of [`add`].
     pub(super) fn of(matches: &ArgMatches) -> Result<Self, Failure> {
         backend(matches.get_one::<String>("backend").map_or("auto", String::as_str))?;
         Ok(Self {
@@ -99,13 +94,13 @@ impl Settings {
     }
 }
 
-/// More than can run at once would wait for each other.
+/// More threads than cores would wait for each other.
 fn threads(matches: &ArgMatches) -> Result<Option<usize>, Failure> {
     let most = Cores::of_this_process().logical() as u64;
     Ok(whole(matches, "threads", 1, most)?.and_then(|n| usize::try_from(n).ok()))
 }
 
-/// Whether there is a backend of this name.
+/// Returns an error unless a backend with this name exists.
 pub(super) fn backend(name: &str) -> Result<(), Failure> {
     match name {
         "auto" | "cpu" => Ok(()),
@@ -148,7 +143,7 @@ fn isa(matches: &ArgMatches) -> Result<Option<Isa>, Failure> {
     })
 }
 
-/// A whole number within bounds, if it was given.
+/// A whole number within bounds; `None` if the flag was not given.
 pub(super) fn whole(
     matches: &ArgMatches,
     name: &str,

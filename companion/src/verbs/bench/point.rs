@@ -1,4 +1,4 @@
-//! Points one after the other, with a line on stderr that says how far it is.
+//! Measures points one after the other and shows progress on stderr.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -14,7 +14,6 @@ use super::flags::Settings;
 use crate::failure::Failure;
 use crate::measure::record;
 
-/// Measures points and prints their records.
 pub(super) fn all(
     settings: Settings,
     matches: &ArgMatches,
@@ -25,7 +24,7 @@ pub(super) fn all(
     complain(&records)
 }
 
-/// Measures points and keeps their records.
+/// Measures points and returns their records.
 pub(super) fn records(
     settings: Settings,
     points: impl Fn(&Cpu) -> Vec<(Kernel, Cache)>,
@@ -40,7 +39,7 @@ pub(super) fn records(
     Ok(records)
 }
 
-/// Measures points and gives away their records one by one.
+/// Measures points and passes each record to a callback.
 pub(super) fn each(
     settings: Settings,
     points: &[(Kernel, Cache)],
@@ -73,7 +72,7 @@ fn run(
     Ok(())
 }
 
-/// A wrong result is a failure, after its record was shown.
+/// A wrong result is a failure, returned after its record was printed.
 pub(super) fn complain(records: &[BenchJson]) -> Result<(), Failure> {
     let wrong: Vec<&str> =
         records.iter().filter(|it| !it.check.passed).map(|it| it.kernel.as_str()).collect();
@@ -87,7 +86,7 @@ pub(super) fn complain(records: &[BenchJson]) -> Result<(), Failure> {
     }
 }
 
-/// Why there is no record.
+/// The message for a point without a record.
 pub(super) fn failure(stopped: Stopped<Fault>) -> Failure {
     match stopped {
         Stopped::Failed(Fault::NoDevice) => Failure::NoDevice("there is no such device".into()),
@@ -113,7 +112,7 @@ pub(super) fn failure(stopped: Stopped<Fault>) -> Failure {
     }
 }
 
-/// A line that is written over itself, for people only.
+/// A progress line that overwrites itself; only shown on a terminal.
 pub(super) struct Line {
     name: String,
     shown: bool,
@@ -127,7 +126,7 @@ impl Line {
     fn show(&self, stage: Stage) {
         let text = match stage {
             Stage::WarmUp(slices) if slices % 4 == 0 => "warming up".to_owned(),
-            // Writing takes time of a core, so it is done seldom.
+            // Writing takes CPU time, so the line is updated seldom.
             Stage::Sampling { n, half_width } if n % 64 == 1 && half_width.is_finite() => {
                 format!("{n} samples, median certain to {:.2} %", half_width * 100.0)
             }
@@ -138,7 +137,7 @@ impl Line {
 
     pub(super) fn write(&self, text: &str) {
         if self.shown {
-            // Nobody may be there to see it.
+            // stderr may be closed, which is no reason to fail.
             let _ = write!(io::stderr(), "\r\x1b[K{}: {text}", self.name);
         }
     }

@@ -1,4 +1,4 @@
-//! `bench gemv`, `bench gemm` and `bench sweep`: products, one shape or many.
+//! `bench gemv`, `bench gemm` and `bench sweep`: GEMV and GEMM at one shape or many.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
@@ -21,9 +21,8 @@ use crate::files::Output;
 use crate::measure::products::{kernel, layout, matrices};
 use crate::output;
 
-/// Side of the matrix when nobody says.
+/// Default side of the matrix.
 const SIDE: u64 = 8192;
-/// Largest side.
 const MOST: u64 = 1_000_000_000;
 
 pub(super) fn gemv() -> Command {
@@ -96,7 +95,7 @@ pub(super) fn run_gemv(matches: &ArgMatches) -> Result<(), Failure> {
 
 pub(super) fn run_gemm(matches: &ArgMatches) -> Result<(), Failure> {
     let lists = Lists::of(matches, 512, 4096)?;
-    // With one token it is a product of matrices all the same.
+    // With one token GEMM is still measured as GEMM.
     let points = lists.points(matrices)?;
     let settings = Settings::of(matches)?;
     point::all(settings, matches, |_| points.clone())
@@ -122,7 +121,7 @@ pub(super) fn run_sweep(matches: &ArgMatches) -> Result<(), Failure> {
         // A line is written at once, so that an interruption leaves whole lines.
         let line = format!("{}\n", json!(record));
         let written = file.write_all(line.as_bytes()).and_then(|()| match file.sync_data() {
-            // A device has nothing to sync.
+            // A device such as /dev/null cannot be synced.
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
             synced => synced,
         });
@@ -130,18 +129,18 @@ pub(super) fn run_sweep(matches: &ArgMatches) -> Result<(), Failure> {
     })
 }
 
-/// The lists of the flags.
+/// The points of a sweep: all combinations of the values of its flags.
 struct Lists {
     m: Vec<u64>,
     n: Vec<u64>,
     k: Vec<u64>,
-    /// Without any, all that there are kernels for.
+    /// Formats to measure; by default all that have a kernel.
     weights: Option<Vec<String>>,
     cache: Cache,
 }
 
 impl Lists {
-    /// Tokens and sides where nobody says.
+    /// Default numbers of tokens and sides.
     fn of(matches: &ArgMatches, tokens: u64, side: u64) -> Result<Self, Failure> {
         let weights = matches.get_one::<String>("weights").map(|list| {
             list.split(',').map(|word| word.trim().to_owned()).collect::<Vec<String>>()
@@ -163,8 +162,8 @@ impl Lists {
         })
     }
 
-    /// Every combination that has a kernel. A format without one for matrices is left out where it has one for vectors, and
-    /// that is said.
+    /// Every combination that has a kernel. A format with a GEMV kernel but no GEMM kernel is left out at M > 1, with a note on
+    /// stderr.
     fn points(
         &self,
         kernel: impl Fn(u64, u64, u64, &str) -> Result<Kernel, String>,
@@ -204,18 +203,18 @@ impl Lists {
     }
 }
 
-/// A word of a list, which may be empty.
+/// Splits a list; an item may be empty.
 fn shown(word: &str) -> &str {
     if word.trim().is_empty() { "nothing between two commas" } else { word }
 }
 
-/// What is not the answer; nobody may be there to read it.
+/// Prints a note on stderr, which may be closed.
 fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{}", output::one_line(line));
 }
 
 fn sides(matches: &ArgMatches, name: &str, usual: u64) -> Result<Vec<u64>, Failure> {
-    // Not every verb has each of them.
+    // Not every verb has each of these flags.
     let Ok(Some(list)) = matches.try_get_one::<String>(name) else { return Ok(vec![usual]) };
     let side = |word: &str| {
         let side = number_input::count(word).filter(|side| (1..=MOST).contains(side));
@@ -233,7 +232,7 @@ fn sides(matches: &ArgMatches, name: &str, usual: u64) -> Result<Vec<u64>, Failu
     }
 }
 
-/// The file and the names of the points that it has.
+/// The output file, and the keys of the points that it already has.
 fn open(path: &Path, way: &str) -> Result<(File, HashSet<String>), Failure> {
     let refused = |why: &str| Failure::bad(format!("{}: {why}", path.display()));
     let kind = files::output(path).map_err(|why| refused(&why))?;
@@ -250,7 +249,7 @@ fn open(path: &Path, way: &str) -> Result<(File, HashSet<String>), Failure> {
     for (index, line) in text[..whole].lines().enumerate() {
         let value = serde_json::from_str::<Value>(line).ok();
         let name = value.as_ref().and_then(name_of_record);
-        // Points that were measured in another way would pass for answers to this question.
+        // Points measured with other settings would be taken for answers to this request.
         if let Some(other) = value.as_ref().and_then(way_of_record).filter(|other| other != way) {
             return Err(refused(&format!(
                 "line {} was measured with {other}, and this asks for {way}; choose another name",
@@ -266,14 +265,14 @@ fn open(path: &Path, way: &str) -> Result<(File, HashSet<String>), Failure> {
         io::ErrorKind::NotFound => refused("there is no such folder"),
         _ => refused(&files::said(&error)),
     })?;
-    // Half a line is what an interruption left.
+    // An interruption left an incomplete last line.
     if kind == Output::File {
         file.set_len(whole as u64).map_err(|error| refused(&files::said(&error)))?;
     }
     Ok((file, done))
 }
 
-/// What of the flags changes an answer beside the point.
+/// The settings that change a result, apart from the point itself.
 fn way(settings: &Settings) -> String {
     let threads = settings.threads.unwrap_or_else(|| Cores::of_this_process().usual());
     match settings.plan.rule {

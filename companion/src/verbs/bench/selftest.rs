@@ -1,5 +1,5 @@
-//! `bench selftest`: what the method finds on this machine, now: equal work told apart by mistake, and work that is
-//! two percent more found.
+//! `bench selftest`: the method's error rates on this machine now: how often equal work is reported as different, and how often 2 %
+//! more work is detected.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -19,11 +19,11 @@ use super::point::Line;
 use crate::failure::Failure;
 use crate::output::{self, Answer, Form, Rows};
 
-/// Rounds of the work that is compared; about 100 µs.
+/// Number of rounds of the reference work; about 100 µs.
 const ROUNDS: u64 = 50_000;
-/// Two percent more.
+/// Number of rounds of the work that is 2 % longer.
 const MORE: u64 = ROUNDS / 50;
-/// Comparisons of either kind unless another number is asked for.
+/// Default number of comparisons of each kind.
 const TRIALS: u64 = 40;
 
 pub(super) fn command() -> Command {
@@ -60,7 +60,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     answer(trials, alarms, found, unsure).print(Form::of(matches))
 }
 
-/// One thread on one core: what others do to it is part of the test.
+/// One thread pinned to one core: interference by other programs is part of the test.
 struct SelfTest {
     clock: SystemClock,
     pool: Pool,
@@ -68,7 +68,7 @@ struct SelfTest {
 }
 
 impl SelfTest {
-    /// Whether the work with so many rounds seems to differ from the usual, and whether the time was up.
+    /// Returns whether work with this number of rounds is reported as different from the reference, and whether the time limit was hit.
     fn compare(&mut self, rounds: u64, seed: u64) -> Result<(bool, bool), Failure> {
         let plan = Plan {
             warm_up: WarmUp {

@@ -1,4 +1,4 @@
-//! A calibration from a file of measurements.
+//! Fits a calibration to a file of measurements.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -55,12 +55,12 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is not the answer; nobody may be there to read it.
+/// Prints a note on stderr, which may be closed.
 fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{}", output::one_line(line));
 }
 
-/// The device of the rows; where they are of several, the one that is named.
+/// The device of the rows; if the rows are of several devices, the one that `--hardware` selects.
 fn device(rows: &[Prepared<'_>], named: Option<&str>) -> Result<String, String> {
     let mut devices: Vec<&str> = rows.iter().map(|row| &*row.row.device.key).collect();
     devices.sort_unstable();

@@ -1,4 +1,4 @@
-//! A calibration that is measured now, on this machine.
+//! Measures a calibration on this machine.
 
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     if out.is_some() && out == device {
         return Err(Failure::bad("--out and --export-device are two files; both name the same"));
     }
-    // Three minutes of work must not be lost because a folder is missing.
+    // Check the output first: three minutes of measurement must not be lost because a folder is missing.
     [&out, &device].into_iter().flatten().try_for_each(|target| writable(target))?;
     let records = bench::planned(PLAN, &points)?;
     let calibrated = Calibrated::new(&records)

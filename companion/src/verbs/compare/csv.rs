@@ -1,11 +1,11 @@
-//! Measurements as CSV: a head, and one line each. Columns that nobody asks for are skipped.
+//! Measurements as CSV: a header, and one line each. Unknown columns are ignored.
 
 use super::measured::{Measured, checked};
 
-/// Columns that give the time, with how many of their unit are a second: dividing keeps 120 µs at 0.00012 s.
+/// Columns that give the time, with the number of their units per second: dividing keeps 120 µs at 0.00012 s.
 const TIMES: [(&str, f64); 3] = [("time_s", 1.0), ("time_ms", 1e3), ("time_us", 1e6)];
 
-/// Where the columns are.
+/// Column indices.
 struct Head {
     weights: usize,
     activations: Option<usize>,
@@ -69,7 +69,7 @@ impl Head {
     }
 }
 
-/// The cells of a line; quotes may enclose commas and, doubled, themselves.
+/// The cells of a line; quotes may enclose commas, and a doubled quote is a quote.
 fn cells(line: &str) -> Result<Vec<String>, String> {
     let mut cells = vec![String::new()];
     let mut quoted = false;

@@ -1,4 +1,4 @@
-//! Measurements that are taken now, on this machine.
+//! Measures on this machine for `compare`.
 
 use calc_core::analysis::Operator;
 use calc_core::units::Seconds;
@@ -11,7 +11,6 @@ use crate::files;
 use crate::measure::products;
 use crate::verbs::bench;
 
-/// Measures what the flags of `compare` ask for.
 pub(super) fn measure(
     backend: &str,
     fields: &Map<String, Value>,
@@ -30,7 +29,7 @@ pub(super) fn measure(
         let mut request = fields.clone();
         request.insert("weights".into(), json!(key));
         let inputs = AnalyzeInputs::parse(Fields::new(request), &library)?;
-        // What theory refuses need not be measured first.
+        // Requests that the theory refuses are refused before measuring.
         inputs.analyze()?;
         let Operator::Gemm(shape) = inputs.operator else {
             unreachable!("without --op the operator is a product")

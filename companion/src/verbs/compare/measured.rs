@@ -7,37 +7,35 @@ use serde_json::Value;
 
 use super::csv;
 
-/// One measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Measured {
-    /// Format of the weights as the file has it.
+    /// Format of the weights, as written in the file.
     pub(super) weights: String,
     /// Format of the activations, if the file has it.
     pub(super) activations: Option<String>,
-    /// Time.
     pub(super) time: Seconds,
-    /// m, n and k, if the file has them.
+    /// M, N and K, if the file has them.
     pub(super) shape: Option<(u64, u64, u64)>,
 }
 
 impl Measured {
-    /// Its weights are in the format with this key.
+    /// Whether the weights are in the format with this key.
     pub(super) fn is_of(&self, key: &str) -> bool {
         same_format(&self.weights, key)
     }
 }
 
-/// Two names of one format, whatever their case.
+/// Whether two names mean the same format, ignoring case.
 pub(super) fn same_format(a: &str, b: &str) -> bool {
     let key =
         |name: &str| catalog::format(name).map_or(name.to_owned(), |format| format.key.to_owned());
     key(a) == key(b)
 }
 
-/// Reads a file.
+/// Reads a file of measurements.
 ///
 /// # Errors
-/// The first thing that is wrong, with its line.
+/// The first error, with its line.
 pub(super) fn parse(text: &str) -> Result<Vec<Measured>, String> {
     let text = text.trim_start_matches('\u{feff}').trim();
     let rows = match text.bytes().next() {
@@ -69,7 +67,7 @@ fn json_lines(text: &str) -> Result<Vec<Value>, String> {
         .collect()
 }
 
-/// A record of `bench`: shape{m,n,k}, precision{weights,activations}, time_s{median}.
+/// Reads a record of `bench`: shape{m,n,k}, precision{weights,activations}, time_s{median}.
 fn record(value: &Value) -> Result<Measured, String> {
     let precision = &value["precision"];
     let weights = precision["weights"].as_str().ok_or("it has no precision.weights")?;
@@ -88,7 +86,7 @@ fn record(value: &Value) -> Result<Measured, String> {
     Ok(Measured { weights: weights.into(), activations, time: checked(time)?, shape })
 }
 
-/// A time that somebody can have measured.
+/// Checks that a time is finite and positive.
 pub(super) fn checked(time: f64) -> Result<Seconds, String> {
     if time > 0.0 && time < 1e9 {
         Ok(Seconds::new(time))

@@ -1,4 +1,4 @@
-//! The drawing as pixels: the SVG itself, with a font that the program brings along.
+//! Renders the SVG to pixels, with a font that is embedded in the program.
 
 use std::sync::Arc;
 
@@ -6,13 +6,13 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::fontdb::Database;
 use resvg::usvg::{Options, Tree};
 
-/// The family that stands for every one the drawing may name.
+/// Font family that replaces every other family in the drawing.
 const FAMILY: &str = "DejaVu Sans";
 
-/// A PNG file of an SVG text.
+/// Renders an SVG text as a PNG file.
 ///
 /// # Errors
-/// What the renderer says; our own drawings give no reason to.
+/// Errors of the renderer; our own drawings cause none.
 pub(super) fn of_svg(svg: &str) -> Result<Vec<u8>, String> {
     let mut fonts = Database::new();
     fonts.load_font_data(dejavu::sans::regular().to_vec());

@@ -1,22 +1,21 @@
-//! The values of one flag: a list, of which every item may be a range. Values are made when they are asked for.
+//! The values of one flag: a list, each item of which may be a range. Values are computed on demand.
 
 use report::{number_input, number_text};
 
 use super::decimal::Decimal;
 
-/// Most points of a sweep, and so most values of a flag.
+/// Largest number of points of a sweep, and so of values of a flag.
 pub(super) const MAX_POINTS: u64 = 100_000_000;
-/// Most steps of a range that multiplies.
+/// Largest number of steps of a multiplicative range.
 const MAX_MULTIPLES: usize = 10_000;
 
-/// How the numbers of a flag are read; they differ in what k and M stand for.
+/// How the numbers of a flag are read: the kinds differ in the meaning of the suffixes k and M.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Numbers {
     Counts,
     Quantities,
 }
 
-/// The values of one flag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Axis {
     segments: Vec<Segment>,
@@ -39,7 +38,7 @@ impl Axis {
         Ok(Self { len: names.len() as u64, segments: vec![Segment::Values(names)] })
     }
 
-    /// One name, with whatever is in it.
+    /// One name, which may contain commas and dots.
     pub(super) fn of_name(text: &str) -> Self {
         Self { len: 1, segments: vec![Segment::Values(vec![text.to_owned()])] }
     }
@@ -59,12 +58,12 @@ impl Axis {
         Ok(axis)
     }
 
-    /// How many values.
+    /// Number of values.
     pub(super) const fn len(&self) -> u64 {
         self.len
     }
 
-    /// The value with this index; an index past the end has none.
+    /// The value at this index; `None` past the end.
     pub(super) fn value(&self, index: u64) -> String {
         let mut index = index;
         for segment in &self.segments {
@@ -76,7 +75,7 @@ impl Axis {
         String::new()
     }
 
-    /// All values one by one where that is a list that was typed, else both ends of each range: enough to check them.
+    /// For a typed list all values, for a range both ends: enough to check them.
     pub(super) fn samples(&self) -> impl Iterator<Item = String> + '_ {
         self.segments.iter().flat_map(|segment| match segment {
             Segment::Values(values) => values.clone(),
@@ -119,7 +118,7 @@ fn one_number(item: &str, numbers: Numbers) -> Result<Segment, String> {
 }
 
 impl Numbers {
-    /// A number in digits; one that no point takes, such as half a token, keeps its spelling for the refusal in its row.
+    /// A number in digits. An invalid one, such as half a token, keeps its spelling for the error in its row.
     fn written(self, item: &str) -> Option<String> {
         match self {
             Self::Counts => match number_input::count(item) {
@@ -131,7 +130,7 @@ impl Numbers {
     }
 }
 
-/// `a..b`, `a..b+step`, `a..bxfactor`.
+/// Parses `a..b`, `a..b+step`, `a..bxfactor`.
 fn range(first: &str, rest: &str, numbers: Numbers) -> Result<Segment, String> {
     let number = |text: &str| {
         let written = numbers.written(text);
@@ -159,7 +158,7 @@ fn range(first: &str, rest: &str, numbers: Numbers) -> Result<Segment, String> {
     Ok(Segment::Steps { first, step, places, count })
 }
 
-/// Whole numbers stay whole, also with a factor that is not.
+/// Whole numbers stay whole, also with a fractional factor.
 fn multiples(first: Decimal, last: Decimal, factor: Decimal) -> Result<Segment, String> {
     let whole = first.places == 0 && last.places == 0;
     let real = |decimal: Decimal| decimal.text().parse::<f64>().unwrap_or(f64::NAN);
@@ -173,7 +172,7 @@ fn multiples(first: Decimal, last: Decimal, factor: Decimal) -> Result<Segment, 
     let mut values: Vec<String> = Vec::new();
     let mut value = start;
     let mut steps = 0;
-    // The end itself is meant to be met, whatever the rounding on the way.
+    // The end is included in spite of rounding.
     while value <= end * (1.0 + 1e-12) {
         let text = format!("{}", if whole { value.round() } else { rounded(value) });
         if values.last() != Some(&text) {
@@ -188,7 +187,7 @@ fn multiples(first: Decimal, last: Decimal, factor: Decimal) -> Result<Segment, 
     Ok(Segment::Values(values))
 }
 
-/// To twelve digits, so that rounding errors do not show.
+/// Rounds to twelve digits, which hides rounding errors.
 fn rounded(value: f64) -> f64 {
     format!("{value:.11e}").parse().unwrap_or(value)
 }

@@ -1,19 +1,18 @@
-//! Numbers as typed: decimals in whole arithmetic, so that 0.1 + 0.2 is 0.3 in a range.
+//! Decimal numbers as typed, in integer arithmetic, so that 0.1 + 0.2 is 0.3 in a range.
 
-/// `units` times ten to minus `places`.
+/// The value `units` × 10^-`places`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Decimal {
-    /// Digits as a whole number.
     pub(super) units: i128,
-    /// Digits behind the point.
+    /// Number of digits after the point.
     pub(super) places: u32,
 }
 
-/// More digits than any input has; sums and products of two still fit.
+/// Largest number of digits; sums and products of two such numbers do not overflow.
 const MAX_DIGITS: usize = 18;
 
 impl Decimal {
-    /// A number such as 4096, -1, 0.5 or 4_096; `None` for anything else.
+    /// Parses a number such as 4096, -1, 0.5 or 4_096; `None` for anything else.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let text = text.trim().replace('_', "");
         let (negative, digits) =
@@ -33,12 +32,12 @@ impl Decimal {
         })
     }
 
-    /// The same number with so many places; `places` is at least as large as before.
+    /// The same value with this number of places, which must not be smaller than before.
     pub(super) fn widened(self, places: u32) -> i128 {
         self.units * 10_i128.pow(places - self.places)
     }
 
-    /// As text, without zeros at the end.
+    /// Decimal text without trailing zeros.
     pub(super) fn text(self) -> String {
         let sign = if self.units < 0 { "-" } else { "" };
         let places = self.places as usize;

@@ -1,4 +1,4 @@
-//! The figures of a row: which of an answer's values a sweep shows, under the names that the answer itself has for them.
+//! The columns of a sweep: a selection of an answer's values, under the keys of the answer itself.
 
 use calc_core::analysis::Analysis;
 use calc_core::estimate::Estimate;
@@ -14,18 +14,17 @@ pub(super) enum Figure {
     Volume(Bytes),
     Work(Flops),
     Intensity(FlopsPerByte),
-    /// A rate of arithmetic [FLOP/s]; a class names its unit.
+    /// An arithmetic rate [FLOP/s], or [OP/s] for integer classes.
     Rate(f64),
     Tokens(TokensPerSec),
     Energy(Option<Joules>),
     Share(f64),
     Word(&'static str),
-    /// Yes, no, or unknown.
     Flag(Option<bool>),
 }
 
 impl Figure {
-    /// As in the published JSON.
+    /// The value in the published JSON.
     pub(super) fn json(self) -> Value {
         match self {
             Self::Time(value) => json!(value.get()),
@@ -40,7 +39,7 @@ impl Figure {
         }
     }
 
-    /// For people.
+    /// The text for a table.
     pub(super) fn text(self) -> String {
         match self {
             Self::Time(value) => n::time(value),
@@ -58,12 +57,11 @@ impl Figure {
     }
 }
 
-/// A figure of an answer.
+/// A column.
 #[derive(Debug)]
 pub(super) struct Column<A> {
-    /// Its key.
     pub(super) key: &'static str,
-    /// People see it too; machines see all.
+    /// Whether tables show the column; machine-readable forms have all.
     pub(super) for_people: bool,
     figure: fn(&A) -> Figure,
 }
@@ -78,7 +76,7 @@ impl<A> Column<A> {
     }
 }
 
-/// The figures of an operator.
+/// The columns of an operator.
 pub(super) static ANALYZE: [Column<Analysis>; 10] = [
     Column::shown("flops", |a| Figure::Work(a.cost.flops)),
     Column::shown("bytes", |a| Figure::Volume(a.cost.traffic.total())),
@@ -92,7 +90,7 @@ pub(super) static ANALYZE: [Column<Analysis>; 10] = [
     Column::shown("attainable_flop_per_s", |a| Figure::Rate(a.attainable.get())),
 ];
 
-/// The figures of a model.
+/// The columns of a model.
 pub(super) static ESTIMATE: [Column<Estimate>; 16] = [
     Column::shown("ttft_s", |e| Figure::Time(e.ttft.time)),
     Column::shown("tpot_s", |e| Figure::Time(e.tpot.time)),
@@ -112,12 +110,12 @@ pub(super) static ESTIMATE: [Column<Estimate>; 16] = [
     Column::shown("joule_per_token", |e| Figure::Energy(e.energy.map(|energy| energy.per_token))),
 ];
 
-/// The figures of an answer, one per column.
+/// The values of an answer, one per column.
 pub(super) fn of<A>(columns: &[Column<A>], answer: &A) -> Vec<Figure> {
     columns.iter().map(|column| (column.figure)(answer)).collect()
 }
 
-/// Keys of columns, with whether people see them.
+/// Keys of the columns, and whether tables show them.
 pub(super) fn keys<A>(columns: &[Column<A>]) -> Vec<(&'static str, bool)> {
     columns.iter().map(|column| (column.key, column.for_people)).collect()
 }

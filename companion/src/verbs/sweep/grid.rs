@@ -1,4 +1,4 @@
-//! The points of a sweep: the product of its flags' values, each point made from its number.
+//! The points of a sweep: the Cartesian product of its flags' values, each point computed from its index.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,6 @@ use crate::verbs::flags::{self, Flag, Kind};
 use crate::verbs::requests::Verb;
 use report::request::{Fields, USUAL_VALUES, UsualValue, check_count, is_count};
 
-/// All points of a sweep.
 #[derive(Debug)]
 pub(super) struct Grid {
     verb: Verb,
@@ -26,7 +25,7 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// Reads the flags; what is wrong with the request as a whole is refused here, not in every row.
+    /// Reads the flags. An error of the request as a whole is returned here, not repeated in every row.
     pub(super) fn new(
         verb: Verb,
         given: &Map<String, Value>,
@@ -55,17 +54,16 @@ impl Grid {
         Ok(grid)
     }
 
-    /// Models or operators.
     pub(super) const fn verb(&self) -> Verb {
         self.verb
     }
 
-    /// How many points.
+    /// Number of points.
     pub(super) const fn points(&self) -> u64 {
         self.points
     }
 
-    /// What tells this sweep from others.
+    /// Fingerprint that identifies the sweep.
     pub(super) fn id(&self) -> &str {
         &self.id
     }
@@ -89,7 +87,7 @@ impl Grid {
         fields.into_iter().rev().collect()
     }
 
-    /// A field too many or missing is the same for all points.
+    /// An unknown or missing field is the same error for all points.
     fn check_first(&self, library: &Library<'_>) -> Result<(), Failure> {
         match row::answer(self.verb, Fields::new(self.point(0)), library) {
             Ok(_) | Err(RequestError::Core(_)) => Ok(()),
@@ -98,7 +96,7 @@ impl Grid {
     }
 }
 
-/// The flags with the usual values of those that are missing, so that every row names what was taken.
+/// Fills in the defaults of missing flags, so that every row states them.
 fn with_usual(verb: Verb, given: &Map<String, Value>) -> Map<String, Value> {
     let mut all = given.clone();
     for UsualValue { key, value } in USUAL_VALUES {
@@ -109,7 +107,7 @@ fn with_usual(verb: Verb, given: &Map<String, Value>) -> Map<String, Value> {
     all
 }
 
-/// A count that no point takes would be wrong in every row that has it.
+/// An invalid count would be an error in every row that has it.
 fn check_numbers(axes: &[(&'static Flag, Axis)]) -> Result<(), Failure> {
     for (flag, axis) in axes.iter().filter(|(flag, _)| flag.kind == Kind::Number) {
         axis.samples().try_for_each(|value| check_count(flag.key, &value))?;
@@ -117,7 +115,7 @@ fn check_numbers(axes: &[(&'static Flag, Axis)]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A power mode that one of the devices lacks is wrong in some rows; one that all lack, in every row.
+/// A power mode that some devices lack is an error in some rows; one that all lack, in every row.
 fn check_modes(axes: &[(&'static Flag, Axis)], library: &Library<'_>) -> Result<(), Failure> {
     let values = |key: &str| {
         let axis = axes.iter().find(|(flag, _)| flag.key == key);
@@ -149,7 +147,7 @@ fn axis(flag: &Flag, given: &Value) -> Result<Axis, Failure> {
     axis.map_err(|why| Failure::bad(format!("{}: {why}", flag.key)))
 }
 
-/// A fingerprint of everything that decides the rows: a file of another sweep is never continued or joined.
+/// A fingerprint of everything that determines the rows: a file of another sweep is never continued or merged.
 struct Identity {
     hash: u64,
 }
@@ -165,7 +163,7 @@ impl Identity {
         identity
     }
 
-    /// Looks every name up, so that a mistyped one is refused here; what it names counts, files included.
+    /// Looks up every name, so that a misspelled one is an error here. The fingerprint covers the named data, files included.
     fn add(
         &mut self,
         flag: &Flag,
@@ -194,7 +192,7 @@ impl Identity {
         Ok(())
     }
 
-    /// What the names of one flag stand for; a refusal says in which flag's list it is.
+    /// The data behind the names of one flag; an error states the flag.
     fn mix_all<T: core::fmt::Debug>(
         &mut self,
         flag: &Flag,

@@ -1,4 +1,4 @@
-//! A file that a sweep writes: begun, or taken up after its last complete line.
+//! The output file of a sweep: a new one, or one that is continued after its last complete line.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -10,8 +10,8 @@ use super::grid::Grid;
 use crate::files::{self, Output};
 use crate::verbs::merge::{MAX_ROW, Place};
 
-/// Opens the file for what is still to be written, and says how many points of the range it has. A device has none: it is
-/// written and never read.
+/// Opens the file for the remaining rows, and returns the number of points of the range that it has already. A device is written
+/// and never read.
 pub(super) fn open(path: &Path, grid: &Grid, range: &Range<u64>) -> Result<(File, u64), Failure> {
     let refused = |why: &str| Failure::bad(format!("{}: {why}", path.display()));
     if files::output(path).map_err(|why| refused(&why))? == Output::Device {
@@ -22,7 +22,7 @@ pub(super) fn open(path: &Path, grid: &Grid, range: &Range<u64>) -> Result<(File
     let mut file = options.map_err(|error| refused(&files::said(&error)))?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => return Err(refused("another sweep is writing it")),
-        // Some file systems have no locks; two sweeps at once are then the user's to avoid.
+        // Some file systems have no locks; there the user must avoid two sweeps at once.
         Ok(()) | Err(TryLockError::Error(_)) => {}
     }
     let (done, end) = complete_lines(&file, grid, range).map_err(|why| refused(&why))?;
@@ -31,7 +31,7 @@ pub(super) fn open(path: &Path, grid: &Grid, range: &Range<u64>) -> Result<(File
     Ok((file, done))
 }
 
-/// Complete lines, and the bytes they take. A last line without its end was cut off by an interruption.
+/// The complete lines and their length in bytes. A last line without a line end was cut off by an interruption.
 fn complete_lines(file: &File, grid: &Grid, range: &Range<u64>) -> Result<(u64, u64), String> {
     let mut lines = BufReader::with_capacity(1 << 16, file);
     let (mut done, mut end) = (0, 0);
@@ -66,7 +66,7 @@ fn complete_lines(file: &File, grid: &Grid, range: &Range<u64>) -> Result<(u64, 
     }
 }
 
-/// The start of a first row, so that a foreign file without a line end is never overwritten.
+/// The start of a first row; checked so that another file without a line end is never overwritten.
 fn is_cut_row(line: &[u8]) -> bool {
     let start = b"{\"sweep\":\"";
     line.iter().zip(start).all(|(a, b)| a == b)

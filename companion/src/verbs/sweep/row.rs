@@ -1,4 +1,4 @@
-//! One point of a sweep as a row: its fields, then the figures that matter, or why there are none.
+//! One point of a sweep as a row: its fields, then its figures or the reason why there are none.
 
 use report::request::{AnalyzeInputs, EstimateInputs, Fields, Library, RequestError};
 use serde_json::{Map, Value, json};
@@ -12,13 +12,12 @@ use crate::verbs::requests::Verb;
 
 /// A point with its answer.
 pub(super) struct Row<'a> {
-    /// Where it belongs.
     pub(super) grid: &'a Grid,
-    /// Its number.
+    /// Index of the point.
     pub(super) point: u64,
-    /// What was asked.
+    /// The fields of the request.
     pub(super) fields: &'a Map<String, Value>,
-    /// What the model says.
+    /// The figures, or the error.
     pub(super) result: Result<Vec<Figure>, RequestError>,
 }
 
@@ -46,7 +45,7 @@ fn figure_keys(verb: Verb) -> Vec<(&'static str, bool)> {
     }
 }
 
-/// People see what changes; what is the same in all rows stands above them.
+/// A table shows the fields that vary; constant ones are above it.
 fn inputs(grid: &Grid, form: Form) -> impl Iterator<Item = &'static Flag> + '_ {
     let changes = move |len: u64| !for_people(form) || len > 1;
     grid.axes().iter().filter(move |(_, axis)| changes(axis.len())).map(|(flag, _)| *flag)
@@ -56,7 +55,7 @@ fn for_people(form: Form) -> bool {
     matches!(form, Form::Table | Form::Md)
 }
 
-/// What is the same in all rows.
+/// The fields that are constant over all rows.
 pub(super) fn title(grid: &Grid) -> String {
     let fixed = grid.axes().iter().filter(|(_, axis)| axis.len() == 1);
     fixed
@@ -90,7 +89,7 @@ pub(super) fn heads(grid: &Grid, form: Form) -> Vec<Head> {
 }
 
 impl Row<'_> {
-    /// The row as a line of JSON, with what `merge` needs to put it in its place.
+    /// The row as a line of JSON, with the position that `merge` needs.
     pub(super) fn json(&self) -> Vec<u8> {
         let mut line = Map::new();
         line.insert("sweep".into(), json!(self.grid.id()));
@@ -115,7 +114,7 @@ impl Row<'_> {
         Value::Object(line).to_string().into_bytes()
     }
 
-    /// The row as cells below the heads.
+    /// The row as cells below the column heads.
     pub(super) fn cells(&self, form: Form) -> Vec<String> {
         let mut cells = if for_people(form) { Vec::new() } else { vec![self.point.to_string()] };
         cells.extend(inputs(self.grid, form).map(|flag| cell(&self.fields[flag.key])));
@@ -131,7 +130,7 @@ impl Row<'_> {
     }
 }
 
-/// A number as a number, where it is one.
+/// A numeric text as a JSON number, any other as a string.
 fn typed(flag: &Flag, value: &Value) -> Value {
     match (flag.kind, value) {
         (Kind::Number, Value::String(text)) => {

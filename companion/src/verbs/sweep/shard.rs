@@ -12,7 +12,7 @@ pub(super) struct Shard {
 }
 
 impl Shard {
-    /// `i/n`; nothing is everything.
+    /// Parses `i/n`; without the flag the shard is the whole sweep.
     pub(super) fn parse(text: Option<&str>) -> Result<Self, Failure> {
         let Some(text) = text else { return Ok(Self { index: 1, of: 1 }) };
         let numbers = text
@@ -26,7 +26,7 @@ impl Shard {
         }
     }
 
-    /// Its points: parts follow each other, and differ by one point at most.
+    /// The points of the shard: shards are consecutive, and their sizes differ by one point at most.
     pub(super) fn range(self, points: u64) -> Range<u64> {
         let cut = |part: u64| {
             let point = u128::from(points) * u128::from(part) / u128::from(self.of);
