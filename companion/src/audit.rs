@@ -245,7 +245,7 @@ fn last_line(lines: &[u8]) -> io::Result<(u64, Hex<32>)> {
 }
 
 fn none_of_ours() -> io::Error {
-    io::Error::other("its last line is none of this program's")
+    io::Error::other("its last line is not an audit line")
 }
 
 #[cfg(test)]

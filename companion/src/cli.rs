@@ -1,5 +1,5 @@
-//! The command line: parses the verb and its flags, runs it, and turns a failure into one line on stderr and an exit code. The verbs
-//! of the daemon and of the shell are here; those that calculate and measure are in `verbs`.
+//! The command line: parses the verb and its flags, runs it, and turns a failure into one line on stderr and an exit code. Here are
+//! the verbs of the daemon and of the shell; those that calculate and measure are in `verbs`.
 
 mod completions;
 mod doctor;
@@ -61,7 +61,7 @@ fn command() -> Command {
             pair::command(),
             keys::command(),
             doctor::command(),
-            Command::new("worker").hide(true).about("The process of one job; the daemon starts it").after_help("Example:\n  ridgepoint worker"),
+            Command::new("worker").hide(true).about("Worker process of one job; started by the daemon").after_help("Example:\n  ridgepoint worker"),
             completions::command(),
             man::command(),
         ])

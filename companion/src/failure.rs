@@ -58,7 +58,7 @@ impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::NobodyReads,
-            _ => Self::Failed(format!("cannot pass on the answer: {error}")),
+            _ => Self::Failed(format!("cannot read stdin or write stdout: {error}")),
         }
     }
 }

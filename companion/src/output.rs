@@ -39,7 +39,7 @@ pub(crate) fn argument() -> Arg {
         .long("output")
         .value_name("FORM")
         .value_parser(FORMS.map(|(name, _)| name))
-        .help("Form of the answer; without it a table, on a terminal and into a pipe alike")
+        .help("Form of the answer; default: table, on a terminal and in a pipe alike")
 }
 
 impl Form {

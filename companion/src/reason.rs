@@ -38,7 +38,7 @@ reasons! {
     Late: Unauthenticated, "no proof within 5 s";
     FirstMessage: Malformed, "the first message must be `identify` or `pair`";
     NoProof: Unauthenticated, "the first message must prove a key or a pairing code";
-    Version: Version, "page and daemon have no version in common; open the page that this daemon serves";
+    Version: Version, "page and daemon have no common version; open the page that this daemon serves";
     KeyUnknown: Unauthenticated, "this key is unknown to the daemon; pair again with `ridgepoint pair`";
     CodeWrong: Unauthenticated, "this pairing code is wrong, used, or older than 5 minutes; `ridgepoint pair` prints a new link";
     KeysFull: Rate, "too many keys; revoke some with `ridgepoint keys revoke`";
@@ -60,8 +60,8 @@ reasons! {
     SubscriptionsFull: Rate, "a session may subscribe to at most {} jobs";
     NoJob: NotFound, "there is no job {}";
     RequestTaken: Conflict, "this request id has started another job; choose a new one";
-    QueueFull: QueueFull, "the queue is full; cancel one or wait";
-    ShareFull: QueueFull, "this key has the largest allowed number of jobs; cancel one or wait";
+    QueueFull: QueueFull, "the queue is full; cancel a job or wait";
+    ShareFull: QueueFull, "this key has the largest allowed number of jobs; cancel a job or wait";
     OutOfRange: BadInput, "{} is {}; it must be from {} to {}";
     NoName: BadInput, "{} is not a valid name";
     PointsFull: BadInput, "{} points; a job has at most {}";
@@ -69,17 +69,17 @@ reasons! {
     ShapeUnneeded: BadInput, "{} has no shape";
     OperandTooLarge: BadInput, "an operand has more than {} elements";
     FormatUnknown: BadInput, "a format cannot be measured: {}";
-    MemoryShort: BadInput, "the job needs {} of memory, {} are available; choose a smaller shape or format, or close other programs";
+    MemoryShort: BadInput, "the job needs {} of memory, but {} is available; choose a smaller shape or format, or close other programs";
     Unlogged: Storage, "the audit log cannot be written, so no job is started; see the daemon's messages";
     Unwritable: Storage, "results cannot be stored: writing to the state folder failed; free disk space or repair the disk, then start the daemon again";
-    StoreBroke: Storage, "results cannot be stored any more; the running job becomes interrupted";
+    StoreBroke: Storage, "results can no longer be stored; the running job is interrupted";
     Unreadable: Storage, "the results cannot be read; see the daemon's messages";
     StoreLost: Internal, "the daemon lost its store; start it again";
 
     // The end of a job.
     LineNoMessage: Garbled, "the worker wrote a malformed line";
     LineEndless: Garbled, "the worker wrote a line without an end";
-    SaidTooMuch: Garbled, "the worker wrote more messages than a job may write";
+    SaidTooMuch: Garbled, "the worker wrote more messages than a job is allowed";
     ResultsFull: Garbled, "the job has more results than allowed";
     Contradiction: Garbled, "the result contradicts itself: {}";
     CalibrationBad: Garbled, "the calibration cannot be read: {}";

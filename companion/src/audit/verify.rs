@@ -55,10 +55,14 @@ fn follow(
         part.read_until(b'\n', &mut line).map_err(|error| wrong(&error.to_string()))?;
         // An incomplete last line was never acknowledged.
         let Some(line) = line.strip_suffix(b"\n") else {
-            return if (line.len() as u64) < LINE { Ok(()) } else { Err(wrong("it has no end")) };
+            return if (line.len() as u64) < LINE {
+                Ok(())
+            } else {
+                Err(wrong("it has no line end"))
+            };
         };
         let read: Line =
-            serde_json::from_slice(line).map_err(|_unread| wrong("it is none of ours"))?;
+            serde_json::from_slice(line).map_err(|_unread| wrong("it is not an audit line"))?;
         let (expected, before) = match *last {
             Some((seq, hash)) => (seq + 1, hash),
             None if read.seq == 1 || !may_begin_later => (1, Hex([0; 32])),
@@ -66,7 +70,7 @@ fn follow(
             None => (read.seq, read.prev_sha256),
         };
         if read.seq != expected {
-            return Err(wrong(&format!("its number is {}, and {expected} was next", read.seq)));
+            return Err(wrong(&format!("its number is {} instead of {expected}", read.seq)));
         }
         if read.prev_sha256 != before {
             return Err(wrong("the line before it was changed"));

@@ -8,13 +8,13 @@ use crate::output;
 
 pub(super) fn command() -> Command {
     Command::new("completions")
-        .about("Completions of verbs, flags and keys for a shell, on stdout")
+        .about("Print the completions of verbs, flags and keys for a shell")
         .arg(
             Arg::new("shell")
                 .value_name("SHELL")
                 .value_parser(value_parser!(Shell))
                 .required(true)
-                .help("The shell they are for"),
+                .help("Shell"),
         )
         .after_help("Example:\n  ridgepoint completions bash > ~/.local/share/bash-completion/completions/ridgepoint")
 }

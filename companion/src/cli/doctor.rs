@@ -21,7 +21,7 @@ use crate::server::embedded::PAGE;
 
 pub(super) fn command() -> Command {
     Command::new("doctor")
-        .about("What this machine lacks, and the fix for each")
+        .about("Check this machine for the daemon and for measuring, with a fix for each problem")
         .arg(state::argument())
         .arg(output::argument())
         .after_help("Exit code 4 if something is missing that the daemon needs.\n\nExample:\n  ridgepoint doctor")
@@ -104,7 +104,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     if lacks == 0 {
         Ok(())
     } else {
-        Err(Failure::NotMet(format!("the daemon lacks {lacks} of these")))
+        Err(Failure::NotMet(format!("{lacks} of the daemon's requirements are not met")))
     }
 }
 
@@ -131,14 +131,14 @@ fn page() -> Finding {
 }
 
 fn keys(folder: &Path) -> Finding {
-    let fix = "do what the message says, or choose another folder with --state";
+    let fix = "follow the message, or choose another folder with --state";
     match state::keys(folder).and_then(|keys| Ok(keys.read()?)) {
         Ok(Some(book)) => good("keys", format!("{} in {}", book.keys.len(), folder.display())),
         Ok(None) => good("keys", format!("none yet in {}", folder.display())),
         Err(Failure::Permission(line) | Failure::Failed(line) | Failure::BadInput(line)) => {
             missing("keys", line, fix)
         }
-        Err(_) => missing("keys", "they cannot be read", fix),
+        Err(_) => missing("keys", "the keys cannot be read", fix),
     }
 }
 
@@ -152,7 +152,7 @@ fn log(folder: &Path) -> Finding {
         Err(why) => missing(
             "audit log",
             why,
-            "somebody changed it, or the disk did; look who could, revoke all keys, and put the files aside",
+            "somebody or a disk error changed it; find out who has access, revoke all keys, and move the files away",
         ),
     }
 }
@@ -162,12 +162,12 @@ const DISK: u64 = 640 << 20;
 
 fn disk(folder: &Path) -> Finding {
     let Ok(known) = rustix::fs::statvfs(folder) else {
-        return less("disk", "its free space cannot be read", "nothing to do if there is room");
+        return less("disk", "its free space cannot be read", "nothing to do if there is space");
     };
     let free = known.f_frsize.saturating_mul(known.f_bavail);
     let shown = number_text::bytes(Bytes::new(free as f64));
     if free < DISK {
-        let fix = "make room, or choose a folder elsewhere with --state; results may fill 600 MB";
+        let fix = "free disk space, or choose another folder with --state; results may fill 600 MB";
         return less("disk", format!("{shown} free"), fix);
     }
     good("disk", format!("{shown} free"))
@@ -187,8 +187,8 @@ fn daemon(folder: &Path) -> Finding {
 
 fn six() -> Finding {
     match TcpListener::bind((Ipv6Addr::LOCALHOST, 0)) {
-        Ok(_) => good("[::1]", "there"),
-        Err(_) => less("[::1]", "none", "nothing to do: 127.0.0.1 is enough"),
+        Ok(_) => good("[::1]", "available"),
+        Err(_) => less("[::1]", "not available", "nothing to do: 127.0.0.1 is enough"),
     }
 }
 
@@ -198,13 +198,13 @@ fn governor() -> Finding {
         Err(_) => less(
             "clock governor",
             "no cpufreq driver",
-            "a virtual machine hides its clock; measure on the host for steady figures",
+            "a virtual machine hides its clock; measure on the host for stable results",
         ),
         Ok(name) if name.trim() == "performance" => good("clock governor", "performance"),
         Ok(name) => less(
             "clock governor",
             name.trim(),
-            "`cpupower frequency-set -g performance` steadies measurements",
+            "`cpupower frequency-set -g performance` makes measurements more stable",
         ),
     }
 }

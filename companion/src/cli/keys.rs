@@ -15,20 +15,26 @@ use crate::output;
 use crate::output::{Answer, Form, Rows};
 
 pub(super) fn command() -> Command {
-    let list = Command::new("list").about("All keys").arg(output::argument());
+    let list = Command::new("list").about("List all keys").arg(output::argument());
     let new = Command::new("new")
-        .about("Make a token for a program, such as Prometheus, and show it this once")
-        .arg(Arg::new("name").long("name").value_name("NAME").required(true).help("What it is for"))
+        .about("Create a token for a program, such as Prometheus; it is shown only once")
+        .arg(
+            Arg::new("name")
+                .long("name")
+                .value_name("NAME")
+                .required(true)
+                .help("Purpose of the token"),
+        )
         .arg(pair::scopes());
     let revoke =
-        Command::new("revoke").about("Take a key back; its sessions end within a second").arg(
+        Command::new("revoke").about("Revoke a key; its sessions end within a second").arg(
             Arg::new("key")
                 .value_name("KEY")
                 .required(true)
-                .help("Its number, from `keys list`, or `all`"),
+                .help("Key number from `keys list`, or `all`"),
         );
     Command::new("keys")
-        .about("List, make and revoke the keys of the daemon")
+        .about("List, create and revoke the keys of the daemon")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands([list, new, revoke].map(|command| command.arg(state::argument())))
@@ -122,7 +128,7 @@ fn revoke(matches: &ArgMatches) -> Result<(), Failure> {
     let wanted = Hex::parse(given);
     if wanted.is_none() && given != "all" {
         return Err(Failure::bad(format!(
-            "`{given}` is no number of a key; `ridgepoint keys list` shows them"
+            "`{given}` is not a key number; `ridgepoint keys list` shows them"
         )));
     }
     let drop = |book: &mut Book| {

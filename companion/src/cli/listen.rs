@@ -22,17 +22,17 @@ pub(super) fn arguments() -> [Arg; 4] {
             .value_name("PORT")
             .value_parser(value_parser!(u16))
             .allow_negative_numbers(true)
-            .help("Port on 127.0.0.1 and [::1]; 0 takes any; without it 8000"),
+            .help("Port on 127.0.0.1 and [::1]; 0 for any free port; default 8000"),
         Arg::new("listen")
             .long("listen")
             .value_name("ADDRESS:PORT|unix:PATH")
             .conflicts_with("port")
-            .help("Listen on this address instead, or on a socket of the file system that only this user opens"),
+            .help("Listen on this address instead, or on a Unix socket that only this user can open"),
         Arg::new("lan-plaintext").long("lan-plaintext").action(ArgAction::SetTrue).help(
-            "Let other machines of the network look, unencrypted; they can start nothing. Better: ssh -L",
+            "Let other machines on the network read, unencrypted; they cannot start jobs. Better: ssh -L",
         ),
         Arg::new("dangerously-listen-all").long("dangerously-listen-all").action(ArgAction::SetTrue).help(
-            "Listen on every network that this machine is or will be in. You want --listen with one address",
+            "Listen on every network that this machine is or will be in. Prefer --listen with one address",
         ),
     ]
 }
@@ -42,7 +42,7 @@ pub(super) fn bind(matches: &ArgMatches) -> Result<(Vec<Bound>, Address), Failur
     let mut hosts: Vec<String> =
         matches.get_many::<String>("allow-host").unwrap_or_default().cloned().collect();
     if let Some(bad) = hosts.iter().find(|host| !is_name(host)) {
-        return Err(Failure::bad(format!("`{bad}` is no name of a machine")));
+        return Err(Failure::bad(format!("`{bad}` is not a host name")));
     }
     let Some(given) = matches.get_one::<String>("listen") else {
         let (bound, port) = loopback(matches.get_one::<u16>("port").copied().unwrap_or(PORT))?;
@@ -71,7 +71,7 @@ pub(super) fn bind(matches: &ArgMatches) -> Result<(Vec<Bound>, Address), Failur
 fn on_socket(path: &Path, hosts: Vec<String>) -> Result<(Vec<Bound>, Address), Failure> {
     let listener = socket::bind(path)?;
     eprintln!(
-        "listening on {}; `ssh -L {PORT}:{} HOST` brings it to port {PORT} of the machine of the browser",
+        "listening on {}; `ssh -L {PORT}:{} HOST` forwards it to port {PORT} of the browser's machine",
         path.display(),
         path.display()
     );
@@ -83,23 +83,23 @@ fn on_socket(path: &Path, hosts: Vec<String>) -> Result<(Vec<Bound>, Address), F
 fn permitted(given: &str, matches: &ArgMatches) -> Result<SocketAddr, Failure> {
     let address: SocketAddr = given.parse().map_err(|_unparsed| {
         Failure::bad(format!(
-            "`{given}` is no address; give numbers and a port, such as 192.168.1.20:8000, or unix: and a path"
+            "`{given}` is not an address; give numbers and a port, such as 192.168.1.20:8000, or unix: and a path"
         ))
     })?;
     let ip = address.ip().to_canonical();
     if ip.is_unspecified() {
         if !matches.get_flag("dangerously-listen-all") {
             return Err(Failure::bad(format!(
-                "{given} is every network that this machine is in; give the one address that is meant"
+                "{given} means every network of this machine; give one address"
             )));
         }
         eprintln!(
-            "WARNING: everybody in every network of this machine can reach this daemon, in plain text"
+            "WARNING: everybody in every network of this machine can reach this daemon, unencrypted"
         );
     }
     if !ip.is_loopback() && !matches.get_flag("lan-plaintext") {
         return Err(Failure::bad(format!(
-            "{given} is reached from other machines, in plain text; use `ssh -L 8000:localhost:8000 HOST`, or add --lan-plaintext"
+            "{given} can be reached from other machines, unencrypted; use `ssh -L 8000:localhost:8000 HOST`, or add --lan-plaintext"
         )));
     }
     Ok(address)

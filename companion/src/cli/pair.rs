@@ -26,7 +26,7 @@ pub(super) fn scopes() -> Arg {
         .action(ArgAction::Append)
         .value_delimiter(',')
         .value_parser([Scope::Read.key(), Scope::Bench.key()])
-        .help("What it may do: read, or bench, which includes read; without it both")
+        .help("Scope of the key: read, or bench, which includes read; default: all that the daemon grants")
 }
 
 /// The scopes that the user named, else all that the daemon grants. `bench` includes `read`, which is the only way to get results.
@@ -46,7 +46,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let address =
         state::address(&state).filter(|_| state::is_running(&state)).ok_or_else(|| {
             Failure::Failed(format!(
-                "no daemon runs with {}; start one with `ridgepoint serve`",
+                "no daemon uses {}; start one with `ridgepoint serve`",
                 state.display()
             ))
         })?;

@@ -30,13 +30,13 @@ pub(super) fn command() -> Command {
         .about("Serve the page and the daemon that measures on this machine, and print the link that opens it")
         .arg(
             site.value_parser(value_parser!(PathBuf))
-                .help("Folder of the built page; without it the page inside this program, else the folder `site` beside it"),
+                .help("Folder of the built page; default: the page inside this program, else the folder `site` beside it"),
         )
         .args(listen::arguments())
         .arg(state::argument())
         .arg(many("allow-origin", "ORIGIN").help("Another page that may connect, such as https://example.org"))
-        .arg(many("allow-host", "NAME").help("Another name under which this server is asked"))
-        .arg(switch("read-only", "Sessions may look but start no measurement"))
+        .arg(many("allow-host", "NAME").help("Another host name of this server"))
+        .arg(switch("read-only", "Sessions may read, but not start measurements"))
         .arg(switch("allow-root", "Run although the user is root"))
         .after_help(
             "The link works once and for five minutes; `ridgepoint pair` prints another.\n\
@@ -85,7 +85,9 @@ fn unsaid(failure: Failure) -> String {
         | Failure::BadInput(line)
         | Failure::NoDevice(line)
         | Failure::Permission(line) => line,
-        Failure::NotMet(_) | Failure::NobodyReads => "nobody reads the address".into(),
+        Failure::NotMet(_) | Failure::NobodyReads => {
+            "stdout is closed, so the address cannot be printed".into()
+        }
     }
 }
 
@@ -113,7 +115,7 @@ fn refuse_root(allowed: bool) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::Permission(
-        "as root a defect of this program would be one of the whole machine; run it as another user, or add --allow-root"
+        "as root, a defect of this program would expose the whole machine; run it as another user, or add --allow-root"
             .into(),
     ))
 }
@@ -124,7 +126,7 @@ fn origins(matches: &ArgMatches) -> Result<Vec<String>, Failure> {
     for origin in given {
         if !server::is_plain(origin) {
             return Err(Failure::bad(format!(
-                "`{origin}` is no origin; give a scheme and a name in lower case, such as https://example.org"
+                "`{origin}` is not an origin; give a scheme and a name in lower case, such as https://example.org"
             )));
         }
         origins.push(origin.clone());
@@ -140,7 +142,7 @@ fn site(named: Option<&PathBuf>) -> Result<Site, Failure> {
             Ok(known) if known.is_file() => opened(folder),
             Ok(_) => Err(Failure::bad(format!("{} is not a file", page.display()))),
             Err(error) => Err(Failure::bad(format!(
-                "no page there, {}: {}",
+                "no page in this folder, {}: {}",
                 page.display(),
                 files::said(&error)
             ))),

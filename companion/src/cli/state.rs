@@ -19,7 +19,7 @@ pub(super) fn argument() -> Arg {
         .value_name("DIR")
         .value_hint(ValueHint::DirPath)
         .value_parser(value_parser!(PathBuf))
-        .help("Folder of keys and results; without it `ridgepoint` in the user's state folder")
+        .help("Folder of keys and results; default: `ridgepoint` in the user's state folder")
 }
 
 /// The folder of `--state`, else the user's default.
@@ -68,7 +68,7 @@ pub(super) fn lock(folder: &Path) -> Result<File, Failure> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(Failure::Failed(format!(
-            "a daemon runs already with {}; end it, or choose another folder with --state",
+            "a daemon already uses {}; end it, or choose another folder with --state",
             folder.display()
         ))),
         Err(TryLockError::Error(error)) => Err(unusable(folder, &error)),

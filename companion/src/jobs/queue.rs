@@ -125,7 +125,7 @@ impl Jobs {
     /// Runs jobs until the daemon ends. A panic ends the current job only.
     pub(crate) async fn run(self: Arc<Self>) {
         while let Err(panicked) = tokio::spawn(Arc::clone(&self).run_in_turn()).await {
-            eprintln!("what runs jobs panicked: {panicked}");
+            eprintln!("the job runner panicked: {panicked}");
             let (state, fault) = failed(Reason::Defect, &[]);
             let event = JobEvent::Ended { state, fault };
             let running = *self.running();

@@ -234,7 +234,7 @@ impl Keeper {
         let spoiled = self.hooks.fails_write(self.writes);
         let done = if spoiled { Err(rusqlite::Error::ExecuteReturnedResults) } else { write(self) };
         done.map_err(|error| {
-            eprintln!("the jobs cannot be written any more: {error}");
+            eprintln!("the jobs can no longer be written: {error}");
             self.broken.store(true, Ordering::Relaxed);
             self.journal.notify();
             unwritable()

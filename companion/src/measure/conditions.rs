@@ -206,7 +206,7 @@ mod tests {
         assert!((power.watts - 10.0).abs() < 1e-12 && power.source.contains("last resort"));
         let stuck = watched(moment(Ok(5.0), none(), 0.0), moment(Ok(5.0), none(), 2.0));
         let why = stuck.power().unwrap_err();
-        assert!(why.contains("stands still") && why.contains("none"), "{why}");
+        assert!(why.contains("does not advance") && why.contains("none"), "{why}");
         let neither = watched(moment(none(), none(), 0.0), moment(none(), none(), 2.0));
         assert!(neither.power().is_err());
     }

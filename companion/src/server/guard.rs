@@ -108,7 +108,7 @@ async fn contained(daemon: &Arc<Daemon>, admitted: Admitted, request: Request) -
     task.joined().await.unwrap_or_else(|_| {
         daemon.counters.panics.fetch_add(1, Ordering::Relaxed);
         let status = StatusCode::INTERNAL_SERVER_ERROR;
-        (status, "500: a defect of this program; its messages say where\n").into_response()
+        (status, "500: a defect of this program; see its messages\n").into_response()
     })
 }
 

@@ -178,7 +178,7 @@ async fn pair(
     });
     let unkept = || Reason::KeyUnkept.fault();
     let paired = paired.await.map_err(|_panicked| unkept())?.map_err(|error| {
-        eprintln!("no pairing: {error}");
+        eprintln!("pairing failed: {error}");
         unkept()
     })?;
     let (key, proof) = paired.map_err(|error| match error {

@@ -89,7 +89,7 @@ impl Keyring {
         let book = match self.file.read() {
             Ok(book) => book,
             Err(error) => {
-                eprintln!("all keys are off: {error}");
+                eprintln!("all keys are disabled: {error}");
                 None
             }
         };

@@ -22,21 +22,25 @@ pub(super) async fn answer(daemon: &Daemon) -> Response {
     line(&mut out, "ridgepoint_sessions", daemon.places.sessions() as f64);
     let counters = &daemon.counters;
     for (name, help, counter) in [
-        ("auth_failures", "Proofs and tokens that were wrong.", &counters.auth_failures),
+        ("auth_failures", "Failed proofs and tokens.", &counters.auth_failures),
         (
             "sessions_closed_slow",
-            "Sessions that did not take what they asked for.",
+            "Sessions closed because the client read too slowly.",
             &counters.closed_slow,
         ),
-        ("sessions_closed_rate", "Sessions that said too much.", &counters.closed_rate),
-        ("connections_evicted", "Connections ended to make room for others.", &counters.evicted),
-        ("panics", "Defects that stayed in their request.", &counters.panics),
+        (
+            "sessions_closed_rate",
+            "Sessions closed because the client sent too many messages.",
+            &counters.closed_rate,
+        ),
+        ("connections_evicted", "Connections closed to make room for others.", &counters.evicted),
+        ("panics", "Panics caught within one request.", &counters.panics),
     ] {
         let name = format!("ridgepoint_{name}_total");
         head(&mut out, &name, "counter", help);
         line(&mut out, &name, counter.load(Ordering::Relaxed) as f64);
     }
-    head(&mut out, "ridgepoint_refused_total", "counter", "Requests that got nothing, by reason.");
+    head(&mut out, "ridgepoint_refused_total", "counter", "Refused requests, by reason.");
     for (reason, count) in counters.refusals() {
         line(&mut out, &format!("ridgepoint_refused_total{{reason=\"{reason}\"}}"), count as f64);
     }

@@ -42,16 +42,16 @@ refusals! {
     HostTarget: BAD_REQUEST, "host_target", "the Host header and the address of the request differ";
     Host: FORBIDDEN, "host", "this server answers to localhost, 127.0.0.1 and [::1] only; `--allow-host` adds a name";
     OriginForm: BAD_REQUEST, "origin_form", "the Origin header is malformed";
-    Origin: FORBIDDEN, "origin", "this page may not talk to this server; open the link that `ridgepoint pair` prints, or start with `--allow-origin`";
-    CrossSite: UNAUTHORIZED, "cross_site", "pages of other sites get nothing here";
-    SecretInAddress: BAD_REQUEST, "secret_in_address", "secrets do not belong into an address; send them as `Authorization: Bearer`";
-    Override: BAD_REQUEST, "override", "the method of a request is not to be overridden";
+    Origin: FORBIDDEN, "origin", "the origin of this page is not allowed; open the link that `ridgepoint pair` prints, or start with `--allow-origin`";
+    CrossSite: UNAUTHORIZED, "cross_site", "pages of other sites have no access";
+    SecretInAddress: BAD_REQUEST, "secret_in_address", "an address must not contain secrets; send them as `Authorization: Bearer`";
+    Override: BAD_REQUEST, "override", "overriding the method of a request is not supported";
     Token: UNAUTHORIZED, "token", "a valid token is needed here; make one with `ridgepoint keys new`";
-    Method: METHOD_NOT_ALLOWED, "method", "this address has other methods; see /api/openapi.json";
+    Method: METHOD_NOT_ALLOWED, "method", "this address does not support this method; see /api/openapi.json";
     MediaType: UNSUPPORTED_MEDIA_TYPE, "media_type", "send JSON with `Content-Type: application/json`";
     BodyTooLarge: PAYLOAD_TOO_LARGE, "body_too_large", "the body is too large";
     BodyTooSlow: REQUEST_TIMEOUT, "body_too_slow", "the body took too long";
-    Busy: SERVICE_UNAVAILABLE, "busy", "too much at once; try again in a moment";
+    Busy: SERVICE_UNAVAILABLE, "busy", "too many requests at once; try again in a moment";
 }
 
 /// The counters of the metrics.

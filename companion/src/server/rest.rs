@@ -125,10 +125,7 @@ async fn run(daemon: &Arc<Daemon>, compute: Compute, given: Given) -> Response {
         Ok(Err(panicked)) => {
             daemon.counters.panics.fetch_add(1, Ordering::Relaxed);
             eprintln!("a calculation panicked: {panicked}");
-            error(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "a defect of this program; its messages say where",
-            )
+            error(StatusCode::INTERNAL_SERVER_ERROR, "a defect of this program; see its messages")
         }
         Ok(Ok(answer)) => answered_with(answer),
     }
@@ -165,7 +162,7 @@ pub(super) fn health(daemon: &Daemon, query: Option<&str>) -> Response {
     assert!(!(daemon.hooks.panics() && query == Some("panic")), "as the test hook asked");
     let version = env!("CARGO_PKG_VERSION");
     if daemon.jobs.store().is_broken() {
-        let body = json!({ "status": "results cannot be kept", "version": version });
+        let body = json!({ "status": "results cannot be stored", "version": version });
         return text(StatusCode::SERVICE_UNAVAILABLE, JSON, body.to_string());
     }
     json(json!({ "status": "ok", "version": version, "protocol": protocol::VERSION }).to_string())

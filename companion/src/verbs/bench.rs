@@ -19,7 +19,7 @@ use flags::Settings;
 
 pub(super) fn command() -> Command {
     Command::new("bench")
-        .about("Measure on this machine: bandwidth, peaks, products, the method itself, and two results against each other")
+        .about("Measure on this machine: bandwidth, peaks, GEMV and GEMM; test the method; compare two results")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands([
@@ -39,7 +39,7 @@ pub(super) fn command() -> Command {
 
 fn bandwidth() -> Command {
     flags::add(Command::new("bandwidth"))
-        .about("Bandwidth of the memory: reading only, copying, triad")
+        .about("Memory bandwidth: read, copy, triad")
         .arg(flags::bytes())
         .arg(flags::cache())
         .arg(output::argument())
@@ -51,7 +51,7 @@ fn bandwidth() -> Command {
 
 fn flops() -> Command {
     flags::add(Command::new("flops"))
-        .about("Peaks of arithmetic: multiply-adds of FP32 and dot products of INT8, in registers")
+        .about("Arithmetic peaks: multiply-adds in FP32 and dot products in INT8, in registers")
         .arg(output::argument())
         .after_help("Example:\n  ridgepoint bench flops --isa avx2")
 }

@@ -14,17 +14,18 @@ pub(super) fn command() -> Command {
         Arg::new(name).long(name).value_name("FILE").value_hint(ValueHint::FilePath).help(help)
     };
     let hardware = Arg::new("hardware").long("hardware").value_name("KEY");
-    let hardware = hardware.help("What this machine is, so that --export-device has the datasheet beside; with --from the device, where the file has rows of several");
+    let hardware = hardware.help("Catalog key of this machine, for the datasheet values of --export-device; with --from the device, if the file has several");
     let about = Arg::new("about").long("about").value_name("TEXT").requires("from");
-    let about =
-        about.help("With --from: when, how and with what it was measured; stands in the file");
+    let about = about.help(
+        "With --from: when, how and with what it was measured; stored in the calibration file",
+    );
     Command::new("calibrate")
-        .about("Measure the points that fix this device's factors, about sixty in less than three minutes; or take them from a file")
+        .about("Measure the factors of this machine (sixty points, less than three minutes), or fit them to a file of measurements")
         .args([
-            file("out", "Write the calibration here, for --calibration and for the page"),
+            file("out", "Write the calibration to this file, for --calibration and for the page"),
             file("export-device", "Write a device file with the measured ceilings, for --hardware and for the page")
                 .conflicts_with("from"),
-            file("from", "Measure nothing: own measurements as CSV, with the columns that `validate` reads"),
+            file("from", "Fit own measurements instead of measuring: CSV with the columns that `validate` reads"),
             flags::known(hardware, flags::Kind::Hardware),
             about,
             output::argument(),

@@ -47,11 +47,11 @@ fn list(name: &'static str, about: &'static str, file: &str, kind: Kind) -> Comm
     let filter = Arg::new("filter").long("filter").value_name("TEXT").conflicts_with("key");
     Command::new(name)
         .about(about)
-        .arg(key.help(format!("Show this one in full: a key{or_file}")))
+        .arg(key.help(format!("Row to show in full: a key{or_file}")))
         .arg(
             filter
                 .value_hint(ValueHint::Other)
-                .help("List only what has this text in its key or name"),
+                .help("List only rows whose key or name contains this text"),
         )
         .arg(output::argument())
 }
@@ -129,7 +129,7 @@ fn all(matches: &ArgMatches, document: Document, rows: Vec<Value>) -> Result<(),
 }
 
 fn nothing_has(text: &impl Display) -> Failure {
-    Failure::bad(format!("nothing has `{text}` in its key or name; leave --filter out to see all"))
+    Failure::bad(format!("no key or name contains `{text}`; omit --filter to list all"))
 }
 
 /// A filter: text that keys or names must contain, ignoring case.

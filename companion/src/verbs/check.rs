@@ -12,9 +12,9 @@ use crate::output::{Answer, Rows};
 
 pub(super) fn command() -> Command {
     let command = Command::new("check")
-        .about("Is this possible? A measured or claimed time against the roofs, and what could explain it")
+        .about("Judge whether a measured or claimed time is possible, and list what could explain it")
         .after_help(
-            "The flags of `estimate` or of `analyze`, and one claim; the batch is 1 unless it is named.\n\n\
+            "The flags of `estimate` or of `analyze`, and one claim; the batch is 1 by default.\n\n\
              Examples:\n  ridgepoint check --hardware h100 --model llama-3.1-8b --weights bf16 --prompt 512 --tokens-per-s 500\n  \
              ridgepoint check --hardware b10 --model llama-3.1-8b --weights fp8_e4m3 --prompt 2048 --new-tokens 256 --seconds 9\n  \
              ridgepoint check --hardware jetson_orin_nano_8gb_super -m 1 -n 4096 -k 4096 --weights int4_g128 --time-us 60",

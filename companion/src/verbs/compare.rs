@@ -27,7 +27,7 @@ pub(super) fn command() -> Command {
         .value_name("FILE")
         .value_hint(ValueHint::FilePath)
         .help(
-            "Measurements: records of `bench` as JSON or JSON lines, or CSV with the head \
+            "Measurements: records of `bench` as JSON or JSON lines, or CSV with the header \
          weights[,activations],time_s|time_ms|time_us[,m,n,k]",
         );
     let backend = Arg::new("backend")
@@ -35,7 +35,7 @@ pub(super) fn command() -> Command {
         .value_name("NAME")
         .help("Measure here instead: auto or cpu, in the formats of --weights; with -m above 1 fp32, fp16, int8");
     let command = Command::new("compare")
-        .about("Theory against measurement: error, bound, distance from the ridge and speedups per precision")
+        .about("Compare theory with measurement: error, bound, distance from the ridge and speedups per precision")
         .after_help(
             "Without --weights the rows of the file choose the precisions, without -m -n -k the shape.\n\n\
              Examples:\n  ridgepoint compare --hardware t4 -m 1 -n 4096 -k 4096 --weights fp16,int4_g128 --measured t4.csv\n  \
@@ -59,7 +59,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         }
         (None, None) => {
             return Err(Failure::bad(
-                "measured is missing: name a file of measurements with --measured, or measure here with --backend cpu",
+                "measured is missing; name a file of measurements with --measured, or measure here with --backend cpu",
             ));
         }
     };

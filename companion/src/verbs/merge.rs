@@ -42,7 +42,7 @@ pub(super) fn command() -> Command {
                 .required(true)
                 .help("Files that `ridgepoint sweep` wrote with --out or --output jsonl, in any order"),
         )
-        .arg(output::argument().help("Form of the rows; without it JSON lines, as the whole sweep would have written them"))
+        .arg(output::argument().help("Form of the rows; default: JSON lines, exactly as the whole sweep would write them"))
         .after_help("Examples:\n  ridgepoint merge part1.jsonl part2.jsonl > all.jsonl\n  ridgepoint merge part*.jsonl -o csv > all.csv")
 }
 
@@ -94,7 +94,7 @@ impl<'a> Shard<'a> {
                 return Err(at("a row of another sweep than the first"));
             }
             if place.point != shard.end || place.point >= place.points {
-                return Err(at(&format!("point {} where {} belongs", place.point, shard.end)));
+                return Err(at(&format!("point {} instead of {}", place.point, shard.end)));
             }
             shard.end += 1;
             Ok(())
@@ -106,14 +106,14 @@ impl<'a> Shard<'a> {
 /// Checks that the shards together are all points of one sweep, each once.
 fn check_together(shards: &[Shard<'_>]) -> Result<(), Failure> {
     let Some(first) = shards.first() else {
-        return Err(Failure::bad("none of these files has a row"));
+        return Err(Failure::bad("these files have no rows"));
     };
     let mut end = 0;
     for shard in shards {
         let name = shard.path.display();
         if shard.sweep != first.sweep || shard.points != first.points {
             return Err(Failure::bad(format!(
-                "{name} is of another sweep than {}",
+                "{name} belongs to another sweep than {}",
                 first.path.display()
             )));
         }

@@ -60,12 +60,12 @@ pub(super) fn command() -> Command {
         .mut_arg("weights", |arg| {
             arg.help("Formats of the weights, separated by commas: a point each, with -m -n -k")
         })
-        .about("The roofline of a device as SVG or PNG, with points of a product or of your own")
+        .about("Roofline of a device as SVG or PNG, with points of a GEMM or of your own")
         .arg(point.value_hint(ValueHint::Other).help("A measured point; may be repeated"))
         .arg(theme.default_value("light").help("Colors"))
         .arg(pixels("width", "960"))
         .arg(pixels("height", "600"))
-        .arg(out.help("File, .svg or .png; without it, or with -, SVG on stdout"))
+        .arg(out.help("Output file, .svg or .png; default, or with -: SVG on stdout"))
         .after_help(
             "Examples:\n  ridgepoint plot --hardware gb10 -o gb10.svg\n  \
              ridgepoint plot --hardware t4 -m 1 -n 4096 -k 4096 --weights fp16,int4_g128 \\\n    \

@@ -71,8 +71,8 @@ impl Verb {
 /// Adds the flags that `analyze` and `estimate` share.
 pub(super) fn with_lines(command: Command) -> Command {
     let lines = Arg::new("jsonl").long("jsonl").action(ArgAction::SetTrue).help(
-        "Read requests from stdin, one JSON object per line with the flag names as keys; flags given here fill what a \
-         line leaves out",
+        "Read requests from stdin, one JSON object per line with the flag names as keys; flags given here are the \
+         defaults of every line",
     );
     command.arg(lines).arg(output::argument())
 }
@@ -108,7 +108,7 @@ pub(super) fn run_with(
             })
         }
         Some(Form::Table | Form::Json | Form::Csv | Form::Md) => {
-            Err(Failure::bad("--jsonl is answered in JSON lines; leave --output out"))
+            Err(Failure::bad("--jsonl always answers in JSON lines; omit --output"))
         }
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn command() -> Command {
         .arg(shard.help("Only the I-th of N equal parts, I from 1; `ridgepoint merge` joins them"))
         .arg(
             out.value_parser(value_parser!(PathBuf))
-                .help("Write JSON lines to this file; if it is there, go on after its last complete line"),
+                .help("Write JSON lines to this file; an existing file is continued after its last complete line"),
         )
         .arg(output::argument())
         .after_help(
@@ -62,7 +62,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         (None, form) => sweep.print(form.unwrap_or(Form::Table)),
         (Some(out), None | Some(Form::Jsonl)) => sweep.write(out),
         (Some(_), Some(Form::Table | Form::Json | Form::Csv | Form::Md)) => Err(Failure::bad(
-            "--out writes JSON lines; leave --output out, `ridgepoint merge` makes the other forms of them",
+            "--out writes JSON lines; omit --output and convert with `ridgepoint merge --output`",
         )),
     }
 }
@@ -85,7 +85,7 @@ pub(super) fn json(
     if grid.points() > most {
         let points = grid.points();
         return Err(Failure::bad(format!(
-            "this sweep has {points} points; at most {most} are answered at once, so use `ridgepoint sweep`"
+            "this sweep has {points} points; a request may have at most {most}; use `ridgepoint sweep`"
         )));
     }
     let mut out = Vec::new();

@@ -17,7 +17,7 @@ use crate::output::{Answer, Form, Rows};
 
 pub(super) fn command() -> Command {
     let command = Command::new("tiling")
-        .about("Tiles, waves and traffic bounds of a product on a device, best first");
+        .about("Tiles, waves and traffic bounds of a GEMM on a device, best first");
     flags::add(command, flags::PRODUCT).arg(output::argument()).after_help(
         "Example:\n  ridgepoint tiling --hardware a100_80gb_sxm -m 4096 -n 4096 -k 4096 --weights fp16",
     )

@@ -39,22 +39,22 @@ pub(super) fn command() -> Command {
         .long("calibration")
         .value_name("FILE")
         .value_hint(ValueHint::FilePath)
-        .help("Own measurements of a device, as `calibrate` writes them; its rows are scored with them");
+        .help("Calibration file of `calibrate`; rows of its device are scored with it");
     let threshold = |(flag, what, _): Threshold| {
         Arg::new(flag)
             .long(flag)
             .value_name("PERCENT")
             .allow_negative_numbers(true)
-            .help(format!("Largest {what} that is allowed in any set; exit code 4 beyond it"))
+            .help(format!("Limit of the {what} of every set; exit code 4 if exceeded"))
     };
     Command::new("validate")
-        .about("Scores expected times on a file of published or own measurements, set by set and row by row")
+        .about("Score expected times on a file of published or own measurements, per set and per row")
         .arg(file)
         .args(THRESHOLDS.map(threshold))
         .arg(calibration)
         .arg(output::argument())
         .after_help(
-            "Rows that cannot be used are named with line and reason; the others are scored.\n\n\
+            "Unusable rows are listed with line and reason; the others are scored.\n\n\
              Example:\n  ridgepoint validate calc-core/validation/data/steps.csv --max-median-percent 20",
         )
 }
@@ -101,7 +101,7 @@ fn limit(matches: &ArgMatches, flag: &str) -> Result<Option<f64>, Failure> {
     let Some(text) = matches.get_one::<String>(flag) else { return Ok(None) };
     match text.parse::<f64>() {
         Ok(percent) if percent >= 0.0 && percent.is_finite() => Ok(Some(percent / 100.0)),
-        Ok(_) => Err(Failure::bad(format!("--{flag} must be from 0; got `{text}`"))),
+        Ok(_) => Err(Failure::bad(format!("--{flag} must be at least 0; got `{text}`"))),
         Err(error) => {
             Err(Failure::bad(format!("--{flag} must be a number; got `{text}` ({error})")))
         }
@@ -118,7 +118,7 @@ fn hold(
         let found = of(&errors);
         if found > most {
             return Err(Failure::NotMet(format!(
-                "{}: {what} {:.1} %, and {:.1} % are allowed",
+                "{}: {what} {:.1} %; the limit is {:.1} %",
                 group.name(),
                 found * 100.0,
                 most * 100.0
@@ -239,7 +239,7 @@ fn document(name: &str, file: &File, scored: &[Scored<'_>]) -> Document {
             format!("{}{flag}", signed(row.error())),
         ]);
     }
-    out.heading("Farthest off");
+    out.heading("Largest errors");
     out.table(table);
     out.notes(file.refused.iter().map(|(line, why)| format!("line {line}: {why}")).collect());
     out

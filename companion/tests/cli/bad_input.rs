@@ -221,7 +221,7 @@ fn measurements_that_do_not_fit_are_refused() {
         ("weights,time_us\nfp3,120\n", "", "unknown format `fp3`"),
         ("weights,time_us\nfp16,-1\n", "", "line 2: a time must be positive"),
         ("weights,time_us\nfp16,fast\n", "", "line 2: the time must be a number"),
-        ("weights,speed\nfp16,1\n", "", "the head must have weights"),
+        ("weights,speed\nfp16,1\n", "", "the header must have weights"),
         ("weights,time_us,m,n,k\nfp16,1,8,8,8\n", "", "no row is about this shape"),
         (
             "weights,time_us,activations\nfp16,1,bf16\n",

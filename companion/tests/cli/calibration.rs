@@ -60,7 +60,7 @@ fn a_file_that_cannot_count_is_refused_in_one_line() {
         (format!("validate {several} --calibration {bad}"), "not a calibration file"),
         (format!("calibrate --from {several}"), "name one with --hardware: l4, t4"),
         (format!("calibrate --from {several} --hardware h100_sxm"), "no row is of `h100_sxm`"),
-        (format!("calibrate --from {nothing}"), "no row can be used"),
+        (format!("calibrate --from {nothing}"), "no usable row"),
         ("calibrate --from none.csv".to_owned(), "no such file"),
     ] {
         let ended = line(&asked);

@@ -111,7 +111,7 @@ fn merge_refuses_what_is_not_one_sweep() {
     refused(&format!("merge {b} {c}"), "points 0 to 12 are missing");
     refused(&format!("merge {a} {b} {b} {c}"), "repeats point 13");
     refused(&format!("merge {a} {b} {c} {other}"), "another sweep");
-    refused(&format!("merge {}", folder.file("empty", "")), "none of these files has a row");
+    refused(&format!("merge {}", folder.file("empty", "")), "these files have no rows");
     refused(&format!("merge {}", folder.file("text", "hello\n")), "line 1: not a row of a sweep");
     let cut = fs::read_to_string(&a).expect("a file");
     refused(&format!("merge {}", folder.file("cut", &cut[..cut.len() - 9])), "line 13 is cut off");

@@ -25,7 +25,7 @@ impl Energy {
     pub(crate) fn until(&self, later: &Self) -> Reading<f64> {
         let same = |(a, b): (&Meter, &Meter)| a.zone == b.zone;
         if self.0.len() != later.0.len() || !self.0.iter().zip(&later.0).all(same) {
-            return Err("meters of RAPL came or went meanwhile".into());
+            return Err("RAPL meters appeared or disappeared during the measurement".into());
         }
         self.0.iter().zip(&later.0).map(|(before, after)| before.until(after)).sum()
     }
@@ -37,7 +37,11 @@ impl Meter {
         let passed = later.joules - self.joules;
         let joules = if passed < 0.0 { passed + self.range } else { passed };
         // A package always uses energy; a counter that does not move belongs to a host that hides it from its guests.
-        if joules > 0.0 { Ok(joules) } else { Err(format!("/{METERS}/{} stands still", self.zone)) }
+        if joules > 0.0 {
+            Ok(joules)
+        } else {
+            Err(format!("/{METERS}/{} does not advance", self.zone))
+        }
     }
 }
 
@@ -130,10 +134,13 @@ mod tests {
     fn meters_that_stand_still_or_change_are_missing_with_a_reason() {
         let both = energy(&[("intel-rapl:0", 5.0), ("intel-rapl:1", 6.0)]);
         for (later, expected) in [
-            (both.clone(), "/sys/class/powercap/intel-rapl:0 stands still"),
-            (energy(&[("intel-rapl:0", 9.0), ("intel-rapl:1", 6.0)]), "intel-rapl:1 stands still"),
-            (energy(&[("intel-rapl:0", 9.0)]), "came or went"),
-            (energy(&[("intel-rapl:0", 9.0), ("intel-rapl:2", 9.0)]), "came or went"),
+            (both.clone(), "/sys/class/powercap/intel-rapl:0 does not advance"),
+            (
+                energy(&[("intel-rapl:0", 9.0), ("intel-rapl:1", 6.0)]),
+                "intel-rapl:1 does not advance",
+            ),
+            (energy(&[("intel-rapl:0", 9.0)]), "appeared or disappeared"),
+            (energy(&[("intel-rapl:0", 9.0), ("intel-rapl:2", 9.0)]), "appeared or disappeared"),
         ] {
             let why = both.until(&later).unwrap_err();
             assert!(why.contains(expected), "{why}");

@@ -69,8 +69,9 @@ fn differences(a: &[Point], b: &[Point]) -> Result<Vec<(String, Difference)>, Fa
     for point in a {
         let Some(other) = b.iter().find(|other| other.name == point.name) else { continue };
         let compared = compare(&point.samples, &other.samples);
-        let row = compared
-            .ok_or_else(|| Failure::bad(format!("{}: a sample is no positive time", point.name)))?;
+        let row = compared.ok_or_else(|| {
+            Failure::bad(format!("{}: a sample is not a positive time", point.name))
+        })?;
         rows.push((point.name.clone(), row));
     }
     Ok(rows)
@@ -111,7 +112,8 @@ fn parse(text: &str) -> Result<Vec<Point>, String> {
 }
 
 fn point(value: &Value) -> Result<Point, String> {
-    let kernel = value["kernel"].as_str().ok_or("it has no kernel, so it is no record of bench")?;
+    let kernel =
+        value["kernel"].as_str().ok_or("it has no kernel, so it is not a record of bench")?;
     let samples = value["samples_s"].as_array().ok_or("it has no samples_s")?;
     let samples: Option<Vec<f64>> = samples.iter().map(Value::as_f64).collect();
     let samples =

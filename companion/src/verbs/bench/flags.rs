@@ -33,17 +33,17 @@ pub(super) struct Settings {
 /// Adds the flags of a measurement to a verb.
 pub(super) fn add(command: Command) -> Command {
     command.args([
-        text("backend", "NAME").help("Where to measure: auto (default) or cpu; cuda is not there yet"),
+        text("backend", "NAME").help("Backend: auto (default) or cpu; cuda is not available yet"),
         text("iterations", "N").help(
-            "This many samples instead of as many as make the median certain to half a percent; recorded",
+            "Fixed number of samples, instead of sampling until the median is known to half a percent",
         ),
         text("time-limit", "SECONDS")
-            .help("Longest time for the samples of a point; default 10. A result that needed more is flagged"),
+            .help("Time limit for the samples of a point, in s; default 10. A result that needed more is flagged"),
         text("warm-up", "SECONDS")
-            .help("Longest time for warming up before a point; default 3. It ends when times are flat"),
+            .help("Time limit for the warm-up before a point, in s; default 3. It ends earlier if times are stable"),
         text("threads", "N").help("Threads; default: one per physical core"),
-        text("isa", "NAME").help("Instruction set; default: the widest that is here"),
-        text("seed", "N").help("Of the data; default 1"),
+        text("isa", "NAME").help("Instruction set; default: the widest of this processor"),
+        text("seed", "N").help("Seed of the random data; default 1"),
     ])
 }
 
@@ -107,7 +107,9 @@ pub(super) fn backend(name: &str) -> Result<(), Failure> {
         "cuda" => Err(Failure::NoDevice(
             "this version has no backend for CUDA; --backend cpu measures the processor".into(),
         )),
-        other => Err(Failure::bad(format!("unknown backend `{other}`; there are auto, cpu, cuda"))),
+        other => {
+            Err(Failure::bad(format!("unknown backend `{other}`; known backends: auto, cpu, cuda")))
+        }
     }
 }
 
@@ -123,7 +125,7 @@ fn rule(matches: &ArgMatches) -> Result<StopRule, Failure> {
     let iterations = whole(matches, "iterations", 1, MOST_SAMPLES)?;
     match (iterations, limit, Plan::STANDARD.rule) {
         (Some(_), Some(_), _) => Err(Failure::bad(
-            "--iterations and --time-limit exclude each other: so many samples take as long as they take",
+            "--iterations and --time-limit exclude each other: a fixed number of samples has no time limit",
         )),
         (Some(n), None, _) => Ok(StopRule::Iterations(usize::try_from(n).unwrap_or(usize::MAX))),
         (None, Some(seconds), StopRule::Certain { half_width, least, shortest, .. }) => {

@@ -80,7 +80,7 @@ pub(super) fn complain(records: &[BenchJson]) -> Result<(), Failure> {
         Ok(())
     } else {
         Err(Failure::Failed(format!(
-            "results are wrong, so their times say nothing: {}",
+            "wrong results, so their times are invalid: {}",
             wrong.join(", ")
         )))
     }
@@ -91,23 +91,23 @@ pub(super) fn failure(stopped: Stopped<Fault>) -> Failure {
     match stopped {
         Stopped::Failed(Fault::NoDevice) => Failure::NoDevice("there is no such device".into()),
         Stopped::Failed(Fault::NoMemory { bytes }) => Failure::bad(format!(
-            "this needs {} GB of memory, more than is free; choose less",
+            "this needs {} GB of memory, more than is free; choose a smaller size",
             bytes.div_ceil(1_000_000_000)
         )),
         Stopped::Failed(Fault::NoCache { bytes, cache }) => Failure::bad(format!(
-            "{} MB do not stay in a last-level cache of {} MB; choose less, or leave --cache hot out",
+            "{} MB do not fit into the last-level cache of {} MB; choose a smaller size, or omit --cache hot",
             bytes.div_ceil(1_000_000),
             cache / 1_000_000
         )),
         Stopped::Failed(Fault::TooSmall { bytes, least }) => Failure::bad(format!(
-            "an operand of {bytes} bytes stays in the cache; at least {least} bytes are measured cold, so choose a larger \
+            "an operand of {bytes} bytes stays in the cache; a cold measurement needs at least {least} bytes, so choose a larger \
              shape or --cache hot"
         )),
-        Stopped::Failed(Fault::Unsupported) => Failure::bad("this backend has no kernel for that"),
+        Stopped::Failed(Fault::Unsupported) => Failure::bad("this backend has no such kernel"),
         Stopped::Failed(Fault::Device(why)) => Failure::Failed(format!("the device failed: {why}")),
         Stopped::Failed(fault) => Failure::Failed(format!("the device failed: {fault:?}")),
-        Stopped::NoTime => Failure::Failed("the clock of this machine stands still".into()),
-        Stopped::Canceled => Failure::Failed("it was canceled".into()),
+        Stopped::NoTime => Failure::Failed("the clock of this machine does not advance".into()),
+        Stopped::Canceled => Failure::Failed("canceled".into()),
         other => Failure::Failed(format!("it stopped: {other:?}")),
     }
 }
@@ -128,7 +128,7 @@ impl Line {
             Stage::WarmUp(slices) if slices % 4 == 0 => "warming up".to_owned(),
             // Writing takes CPU time, so the line is updated seldom.
             Stage::Sampling { n, half_width } if n % 64 == 1 && half_width.is_finite() => {
-                format!("{n} samples, median certain to {:.2} %", half_width * 100.0)
+                format!("{n} samples, median ±{:.2} %", half_width * 100.0)
             }
             Stage::WarmUp(_) | Stage::Begin | Stage::Sampling { .. } | Stage::End => return,
         };

@@ -27,10 +27,10 @@ const MOST: u64 = 1_000_000_000;
 
 pub(super) fn gemv() -> Command {
     shapes(flags::add(Command::new("gemv")))
-        .about("A matrix of packed weights times a vector, per format: the work of decoding one sequence")
+        .about("GEMV: a matrix of packed weights times a vector, per format, as in decoding one sequence")
         .arg(output::argument())
         .after_help(
-            "Weights are dequantized on the way. Without --weights every layout is measured.\n\n\
+            "Weights are dequantized on the fly. Without --weights every layout is measured.\n\n\
              Example:\n  ridgepoint bench gemv -n 14336 -k 4096 --weights fp16,int8,int4_g128",
         )
 }
@@ -40,7 +40,7 @@ pub(super) fn gemm() -> Command {
         .mut_arg("weights", |arg| {
             arg.help("Both operands: fp32, fp16, int8, or several; default: all")
         })
-        .about("A product of matrices in FP32, in FP16 and in INT8: the work of reading a prompt")
+        .about("GEMM in FP32, FP16 and INT8, as in prefill")
         .arg(tokens("Tokens, separated by commas; default 512"))
         .arg(output::argument())
         .after_help(
@@ -52,15 +52,15 @@ pub(super) fn gemm() -> Command {
 pub(super) fn sweep() -> Command {
     let out = Arg::new("out").long("out").value_name("FILE").value_hint(ValueHint::FilePath);
     shapes(flags::add(Command::new("sweep")))
-        .about("The same for every combination of lists, to a file; points that it has already are left out")
+        .about("GEMV and GEMM for every combination of lists, to a file; points that it already has are skipped")
         .mut_arg("weights", |arg| {
             arg.help("Formats of the weights, separated by commas; default: all that have kernels")
         })
-        .arg(tokens("Tokens, separated by commas; default 1. With 1 it is a GEMV, with more a GEMM"))
+        .arg(tokens("Tokens, separated by commas; default 1. One token is a GEMV, more are a GEMM"))
         .arg(
             out.value_parser(value_parser!(PathBuf))
                 .required(true)
-                .help("JSON lines, one record per point; an interrupted sweep goes on"),
+                .help("Output file: JSON lines, one record per point; an interrupted sweep is continued"),
         )
         .after_help(
             "Example:\n  ridgepoint bench sweep -m 1,16,512 -n 4096,14336 -k 4096 --weights fp16,int8 --out here.jsonl",
@@ -82,8 +82,8 @@ fn shapes(command: Command) -> Command {
             .help(help)
     };
     command.args([
-        list("n", "Outputs, separated by commas; default 8192, of gemm 4096").short('n'),
-        list("k", "Inputs, separated by commas; default 8192, of gemm 4096").short('k'),
+        list("n", "Outputs, separated by commas; default 8192, for gemm 4096").short('n'),
+        list("k", "Inputs, separated by commas; default 8192, for gemm 4096").short('k'),
         list("weights", "Layouts of the weights, separated by commas; default: all"),
         flags::cache(),
     ])
@@ -129,7 +129,7 @@ pub(super) fn run_sweep(matches: &ArgMatches) -> Result<(), Failure> {
     })
 }
 
-/// The points of a sweep: all combinations of the values of its flags.
+/// The values of the flags; the points are all their combinations.
 struct Lists {
     m: Vec<u64>,
     n: Vec<u64>,
@@ -140,14 +140,14 @@ struct Lists {
 }
 
 impl Lists {
-    /// Default numbers of tokens and sides.
+    /// Reads the flags; `tokens` and `side` are the defaults.
     fn of(matches: &ArgMatches, tokens: u64, side: u64) -> Result<Self, Failure> {
         let weights = matches.get_one::<String>("weights").map(|list| {
             list.split(',').map(|word| word.trim().to_owned()).collect::<Vec<String>>()
         });
         for (i, name) in weights.iter().flatten().enumerate() {
             if name.is_empty() {
-                return Err(Failure::bad("weights has nothing between two commas"));
+                return Err(Failure::bad("weights has an empty item"));
             }
             if weights.iter().flatten().take(i).any(|other| other.eq_ignore_ascii_case(name)) {
                 return Err(Failure::bad(format!("weights has {name} twice")));
@@ -188,7 +188,7 @@ impl Lists {
             }
             _ if self.weights.is_some() => {
                 for why in &without {
-                    say(&format!("left out: {why}"));
+                    say(&format!("skipped: {why}"));
                 }
                 Ok(points)
             }
@@ -203,9 +203,9 @@ impl Lists {
     }
 }
 
-/// Splits a list; an item may be empty.
+/// A list item as a message quotes it.
 fn shown(word: &str) -> &str {
-    if word.trim().is_empty() { "nothing between two commas" } else { word }
+    if word.trim().is_empty() { "an empty item" } else { word }
 }
 
 /// Prints a note on stderr, which may be closed.
@@ -243,7 +243,7 @@ fn open(path: &Path, way: &str) -> Result<(File, HashSet<String>), Failure> {
     };
     let whole = text.rfind('\n').map_or(0, |end| end + 1);
     if whole < text.len() && !text[whole..].starts_with('{') {
-        return Err(refused("it is not a file of a sweep; choose another name"));
+        return Err(refused("it is not a sweep file; choose another name"));
     }
     let mut done = HashSet::new();
     for (index, line) in text[..whole].lines().enumerate() {
@@ -252,12 +252,12 @@ fn open(path: &Path, way: &str) -> Result<(File, HashSet<String>), Failure> {
         // Points measured with other settings would be taken for answers to this request.
         if let Some(other) = value.as_ref().and_then(way_of_record).filter(|other| other != way) {
             return Err(refused(&format!(
-                "line {} was measured with {other}, and this asks for {way}; choose another name",
+                "line {} was measured with {other}, but this request has {way}; choose another name",
                 index + 1
             )));
         }
         done.insert(name.ok_or_else(|| {
-            refused(&format!("line {} is no record of bench; choose another name", index + 1))
+            refused(&format!("line {} is not a record of bench; choose another name", index + 1))
         })?);
     }
     let file = OpenOptions::new().create(true).append(true).open(path);

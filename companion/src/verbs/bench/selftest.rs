@@ -31,14 +31,14 @@ pub(super) fn command() -> Command {
         .long("trials")
         .value_name("N")
         .allow_negative_numbers(true)
-        .help("Comparisons of either kind; default 40");
+        .help("Number of comparisons of each kind; default 40");
     Command::new("selftest")
-        .about("The method on this machine: how often equal work seems to differ, and how often 2 % more are found")
+        .about("Error rates of the method here: how often equal work seems different, and how often 2 % more work is found")
         .arg(trials)
         .arg(output::argument())
         .after_help(
-            "On a quiet machine at most 5 % of equal pairs differ and at least 95 % of the slower ones are found. It is \
-             printed and is no gate: a busy machine finds less.\n\nExample:\n  ridgepoint bench selftest --trials 100",
+            "On a quiet machine at most 5 % of the equal pairs seem different and at least 95 % of the slower ones are found. \
+             The result does not change the exit code, because a busy machine finds less.\n\nExample:\n  ridgepoint bench selftest --trials 100",
         )
 }
 
@@ -60,7 +60,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     answer(trials, alarms, found, unsure).print(Form::of(matches))
 }
 
-/// One thread pinned to one core: interference by other programs is part of the test.
+/// Runs on one thread: interference by other programs is part of the test.
 struct SelfTest {
     clock: SystemClock,
     pool: Pool,
@@ -68,7 +68,7 @@ struct SelfTest {
 }
 
 impl SelfTest {
-    /// Returns whether work with this number of rounds is reported as different from the reference, and whether the time limit was hit.
+    /// Compares work of this many rounds with the reference. Returns whether they differ, and whether the time limit was reached.
     fn compare(&mut self, rounds: u64, seed: u64) -> Result<(bool, bool), Failure> {
         let plan = Plan {
             warm_up: WarmUp {
@@ -111,8 +111,8 @@ fn answer(trials: u64, alarms: u64, found: u64, unsure: u64) -> Answer {
     let mut table = Table::new(&[
         ("what", Align::Left),
         ("comparisons", Align::Right),
-        ("said to differ", Align::Right),
-        ("wanted", Align::Left),
+        ("reported different", Align::Right),
+        ("target", Align::Left),
     ]);
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     table.push(vec![
@@ -129,9 +129,9 @@ fn answer(trials: u64, alarms: u64, found: u64, unsure: u64) -> Answer {
     ]);
     document.table(table);
     document.line(if holds {
-        "Differences of 2 % can be trusted here, now."
+        "This machine can resolve differences of 2 % now."
     } else {
-        "This machine is too restless now for differences of 2 %. Close what runs beside, and try again."
+        "This machine is too busy now to resolve differences of 2 %. Close other programs and try again."
     });
     let value: Value = json!({
         "schema": 1,

@@ -33,10 +33,10 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         device,
     };
     if own.rows.is_empty() {
-        return Err(bad("no row can be used".to_owned()));
+        return Err(bad("no usable row".to_owned()));
     }
     for (line, reason) in &file.refused {
-        say(&format!("line {line} is left out: {reason}"));
+        say(&format!("line {line} skipped: {reason}"));
     }
     let text = write(&own);
     match given("out") {
@@ -67,11 +67,9 @@ fn device(rows: &[Prepared<'_>], named: Option<&str>) -> Result<String, String> 
     devices.dedup();
     let named = named.map(|name| catalog::device(name).map_or(name, |device| &device.key));
     match (named, &devices[..]) {
-        (_, []) => Err("no row can be used".to_owned()),
+        (_, []) => Err("no usable row".to_owned()),
         (Some(name), _) if devices.contains(&name) => Ok(name.to_owned()),
-        (Some(name), _) => {
-            Err(format!("no row is of `{name}`; the file has {}", devices.join(", ")))
-        }
+        (Some(name), _) => Err(format!("no row for `{name}`; the file has {}", devices.join(", "))),
         (None, [one]) => Ok((*one).to_owned()),
         (None, _) => Err(format!(
             "rows of several devices; name one with --hardware: {}",

@@ -24,11 +24,11 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     if let Some(key) = matches.get_one::<String>("hardware") {
         catalog::device(key).map_err(|error| Failure::bad(words::core_error(&error)))?;
         if device.is_none() {
-            return Err(Failure::bad("hardware is for --export-device, or for --from"));
+            return Err(Failure::bad("hardware needs --export-device or --from"));
         }
     }
     if out.is_some() && out == device {
-        return Err(Failure::bad("--out and --export-device are two files; both name the same"));
+        return Err(Failure::bad("--out and --export-device must be different files"));
     }
     // Check the output first: three minutes of measurement must not be lost because a folder is missing.
     [&out, &device].into_iter().flatten().try_for_each(|target| writable(target))?;
@@ -58,10 +58,10 @@ fn answer(calibrated: &Calibrated, own: &Value) -> Answer {
         ("points", Align::Right),
     ]);
     let mut matrices = Table::new(&[
-        ("matrices of", Align::Left),
+        ("GEMM weights", Align::Left),
         ("multiplied as", Align::Left),
         ("share of the peak", Align::Right),
-        ("tokens beside its own", Align::Right),
+        ("extra tokens", Align::Right),
         ("points", Align::Right),
     ]);
     for row in &calibrated.rows {
@@ -88,7 +88,7 @@ fn answer(calibrated: &Calibrated, own: &Value) -> Answer {
     document.table(table);
     document.table(matrices);
     document.line(format!(
-        "Median error of points that took no part: {} over {} vectors, {} over {} matrices.",
+        "Median error of held-out points: {} over {} GEMV points, {} over {} GEMM points.",
         n::percent(calibrated.error()),
         calibrated.held_out.len(),
         n::percent(calibrated.error_of_matrices()),
@@ -98,14 +98,14 @@ fn answer(calibrated: &Calibrated, own: &Value) -> Answer {
         let names: Vec<&str> = calibrated.faster.iter().map(|(name, _)| name.as_str()).collect();
         let most = calibrated.faster.iter().fold(1.0, |most, (_, times)| times.max(most));
         document.line(format!(
-            "{} moved more than reading did, up to {} of it: reading was disturbed, and the fastest rate counts as the bandwidth.",
+            "{} moved more bytes per second than the read kernel, up to {} of its rate: it was disturbed, so the highest rate is the bandwidth.",
             names.join(", "),
             n::percent(most)
         ));
     }
     if calibrated.flagged > 0 {
         document.line(format!(
-            "{} of {} points are flagged, as on a busy machine; calibrate again when it rests.",
+            "{} of {} points are flagged, as on a busy machine; calibrate again when it is idle.",
             calibrated.flagged, calibrated.points
         ));
     }

@@ -31,12 +31,12 @@ impl Head {
             TIMES.iter().filter_map(|(name, per_second)| column(name).map(|at| (at, *per_second)));
         let (Some(weights), Some(time), None) = (column("weights"), times.next(), times.next())
         else {
-            return Err("the head must have weights and one of time_s, time_ms, time_us".into());
+            return Err("the header must have weights and one of time_s, time_ms, time_us".into());
         };
         let shape = match (column("m"), column("n"), column("k")) {
             (None, None, None) => None,
             (Some(m), Some(n), Some(k)) => Some((m, n, k)),
-            _ => return Err("the head must have all of m, n, k or none".into()),
+            _ => return Err("the header must have all of m, n, k or none".into()),
         };
         Ok(Self { weights, activations: column("activations"), time, shape })
     }
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn a_bad_table_says_where() {
         for (text, expected) in [
-            ("weights,speed\nfp16,1", "the head must have weights"),
+            ("weights,speed\nfp16,1", "the header must have weights"),
             ("weights,time_s,time_us\nfp16,1,1", "one of"),
             ("weights,time_s,m\nfp16,1,1", "all of m, n, k"),
             ("weights,time_s\nfp16,fast", "line 2: the time must be a number; got `fast`"),

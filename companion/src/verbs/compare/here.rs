@@ -19,7 +19,7 @@ pub(super) fn measure(
     let list = fields.get("weights").and_then(Value::as_str);
     let list = list.ok_or_else(|| {
         Failure::bad(
-            "weights is missing: name the formats to measure, such as --weights fp16,int4_g128",
+            "weights is missing; name the formats to measure, such as --weights fp16,int4_g128",
         )
     })?;
     let read = Files::new(&files::read);
@@ -40,7 +40,7 @@ pub(super) fn measure(
         let asked = fields.get("activations").and_then(Value::as_str);
         if let Some(asked) = asked.filter(|asked| !same_format(asked, input)) {
             return Err(Failure::bad(format!(
-                "the kernel for {weights} reads its input in {input}, not in {asked}; leave --activations out"
+                "the kernel for {weights} reads its input in {input}, not in {asked}; omit --activations"
             )));
         }
         if wanted.iter().any(|(_, known, _)| *known == weights) {

@@ -50,7 +50,7 @@ impl Axis {
             let segment = match item.split_once("..") {
                 None => one_number(item.trim(), numbers)?,
                 Some((first, rest)) => range(first, rest, numbers)
-                    .map_err(|why| format!("`{item}` is no range: {why}"))?,
+                    .map_err(|why| format!("`{item}` is not a range: {why}"))?,
             };
             axis.len = axis.len.saturating_add(segment.len());
             axis.segments.push(segment);
@@ -164,7 +164,7 @@ fn multiples(first: Decimal, last: Decimal, factor: Decimal) -> Result<Segment, 
     let real = |decimal: Decimal| decimal.text().parse::<f64>().unwrap_or(f64::NAN);
     let (start, end, factor) = (real(first), real(last), real(factor));
     if !(start > 0.0 && factor > 1.0) {
-        return Err("a range that multiplies starts above 0, with a factor above 1".into());
+        return Err("a multiplicative range needs a start above 0 and a factor above 1".into());
     }
     if end < start {
         return Err("its end is before its start".into());
@@ -256,7 +256,7 @@ mod tests {
             ("1..4+0", "step must be positive"),
             ("1..4+-1", "step must be positive"),
             ("1..4x1", "factor above 1"),
-            ("0..4x2", "starts above 0"),
+            ("0..4x2", "a start above 0"),
             ("1..", "`` is not a plain number"),
             ("1..2..3", "`2..3` is not a plain number"),
             ("1..1000000000x1.0000001", "more than 10000 steps"),

@@ -252,7 +252,7 @@ mod tests {
             ("hardware", "t4,t5", "hardware: unknown hardware `t5`; did you mean"),
             ("weights", "fp16,fp3", "weights: unknown format `fp3`; did you mean"),
             ("weights", "fp16,foo", "weights: unknown format `foo`; the list of formats"),
-            ("m", "1..x", "m: `1..x` is no range"),
+            ("m", "1..x", "m: `1..x` is not a range"),
             ("m", "1..1000000000", "1000000000 points; at most 100000000"),
             ("tokens", "1", "unknown field `tokens`"),
             ("engine", "warp", "engine must be one of"),

@@ -44,7 +44,7 @@ fn complete_lines(file: &File, grid: &Grid, range: &Range<u64>) -> Result<(u64, 
             return if done > 0 || line.is_empty() || is_cut_row(&line) {
                 Ok((done, end))
             } else {
-                Err("it is not a file of a sweep; choose another name".into())
+                Err("it is not a sweep file; choose another name".into())
             };
         }
         let place: Place = serde_json::from_slice(&line).map_err(|error| {
@@ -56,7 +56,7 @@ fn complete_lines(file: &File, grid: &Grid, range: &Range<u64>) -> Result<(u64, 
         }
         if place.point != expected || expected >= range.end {
             return Err(format!(
-                "line {} is point {} and not {expected}; it is of another shard",
+                "line {} has point {} instead of {expected}; the file is of another shard",
                 done + 1,
                 place.point
             ));
