@@ -30,13 +30,12 @@ const LINE: u64 = 4096;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Action {
-    /// A daemon started.
+    /// The daemon started.
     Serve,
-    /// A daemon shut down.
+    /// The daemon shut down.
     End,
     /// A pairing code was made.
     NewCode,
-    /// A page paired.
     Pair,
     /// A key opened a session.
     Identify,
@@ -106,7 +105,7 @@ struct Line {
     count: u64,
 }
 
-/// SHA-256.
+/// The SHA-256 hash of bytes.
 pub(crate) fn hash(bytes: &[u8]) -> Hex<32> {
     Hex(Sha256::digest(bytes).into())
 }
@@ -285,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_line_of_a_crash_is_cut_off_and_a_strange_one_stops_the_log() {
+    fn an_incomplete_last_line_is_cut_off_and_a_malformed_one_stops_the_log() {
         let log = log("torn", FILE);
         log.add(&entry("a"), false).unwrap();
         let file = path(&log.folder, 0);
@@ -301,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_lines_fills_a_few_files_and_no_more() {
+    fn a_flood_of_lines_fills_at_most_five_files() {
         let log = log("rotate", 2000);
         for number in 0..100 {
             log.add(&entry(&number.to_string()), false).unwrap();
@@ -323,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_led_elsewhere_by_a_link() {
+    fn symbolic_links_are_not_followed() {
         let log = log("link", FILE);
         std::os::unix::fs::symlink("/dev/null", path(&log.folder, 0)).unwrap();
         assert!(log.add(&entry("a"), false).is_err());

@@ -151,7 +151,7 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     #[test]
-    fn what_is_not_a_regular_file_is_refused_without_waiting() {
+    fn irregular_files_are_refused_without_blocking() {
         let folder = std::env::temp_dir().join(format!("ridgepoint-files-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("a folder");
         let (pipe, socket) = (folder.join("pipe.json"), folder.join("socket.json"));

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_steers_a_terminal_gets_out() {
+    fn control_characters_are_replaced() {
         assert_eq!(one_line("a\u{1b}[2J\nb\u{9b}c\r\n"), "a\u{fffd}[2J b\u{fffd}c");
         assert_eq!(printable("a\nµ\t"), "a\nµ\u{fffd}");
     }

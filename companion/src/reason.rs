@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn every_reason_has_its_entry_on_the_page_of_troubleshooting() {
+    fn every_reason_has_an_entry_in_troubleshooting() {
         let entries: Vec<String> = entries().iter().map(|entry| entry.replace('`', "")).collect();
         let has = |text: &str| entries.iter().any(|entry| entry.contains(text));
         for reason in Reason::ALL {
@@ -169,7 +169,7 @@ mod tests {
 
     /// The titles of the page's states are in the page's source, which this program does not contain.
     #[test]
-    fn every_state_of_the_page_has_its_entry() {
+    fn every_state_of_the_page_has_an_entry() {
         let source = include_str!("../../web/src/state/measure/words.rs");
         let source = source.split("pub fn said(").nth(1).unwrap_or_default();
         let source = source.split("\n}\n").next().unwrap_or_default();
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn details_stand_in_their_places() {
+    fn details_fill_their_places() {
         let said = |reason: Reason, details: &[&dyn Display]| reason.with(details).message;
         assert_eq!(said(Reason::OutOfRange, &[&"m", &0, &1, &9]), "m is 0; it must be from 1 to 9");
         assert!(said(Reason::ScopeLacking, &[&"bench"]).ends_with("--scope bench`"));

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_null_with_a_reason_and_never_zero() {
+    fn missing_sensors_are_null_with_a_reason_and_never_zero() {
         for found in [Err("gone".to_owned()), Ok(f64::NAN), Ok(f64::INFINITY)] {
             let reading = reading("power_watt", found);
             assert!(reading.value.is_none() && reading.reason.is_some(), "{reading:?}");
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_becomes_a_rate_after_a_while() {
+    fn counters_become_rates_after_the_minimum_span() {
         let mut rate = Rate::default();
         let per_s = |before: &f64, now: &f64, seconds: f64| Ok((now - before) / seconds);
         assert!(rate.next(0.0, per_s).is_err());

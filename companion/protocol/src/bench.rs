@@ -10,12 +10,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BenchSpec {
-    /// The kernel.
     pub what: BenchKind,
     /// Empty for kernels without a shape.
     #[serde(default)]
     pub shapes: Vec<Shape>,
-    /// Keys of weight formats.
     #[serde(default)]
     pub formats: Vec<String>,
     /// Key of the backend; absent for the fastest of the machine.
@@ -77,7 +75,7 @@ impl BenchKind {
     }
 }
 
-/// Shape of a GEMV or GEMM.
+/// The shape of a GEMV or GEMM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shape {
@@ -94,13 +92,10 @@ pub struct Shape {
 pub struct BenchRecord {
     /// Version of the published JSON.
     pub schema: u32,
-    /// Name of the kernel.
     pub kernel: String,
     /// Implementation that ran, such as `avx2`.
     pub route: String,
-    /// Key of the backend.
     pub backend: String,
-    /// Name of the device.
     pub device: String,
     /// Absent for kernels without a shape.
     pub shape: Option<Shape>,
@@ -143,25 +138,21 @@ pub struct BenchRecord {
     pub conditions: BTreeMap<String, Condition>,
 }
 
-/// Keys of formats.
+/// The formats of a point, by key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Precision {
-    /// Of the weights.
     pub weights: String,
-    /// Of the activations.
     pub activations: String,
 }
 
 /// Statistics of a duration, in s.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Time {
-    /// Median.
     pub median: f64,
     /// Lower end of the 95 % confidence interval of the median.
     pub low: f64,
     /// Upper end of the 95 % confidence interval of the median.
     pub high: f64,
-    /// Number of samples.
     pub n: u64,
     /// Median absolute deviation.
     #[serde(default)]
@@ -172,7 +163,7 @@ pub struct Time {
     /// 95th percentile.
     #[serde(default)]
     pub p95: f64,
-    /// The least.
+    /// Shortest duration.
     #[serde(default)]
     pub min: f64,
 }
@@ -192,11 +183,9 @@ pub struct Check {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Condition {
-    /// Yes or no.
     Flag(bool),
     /// A number; its unit is in the key.
     Number(f64),
-    /// A text.
     Text(String),
     /// Reasons by the name of a sensor.
     Reasons(BTreeMap<String, String>),

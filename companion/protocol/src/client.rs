@@ -11,9 +11,8 @@ use crate::job::{JobId, JobSpec, RequestId};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ask {
-    /// Number, chosen by the client.
+    /// Chosen by the client; answers repeat it.
     pub id: u32,
-    /// What it asks.
     pub ask: ClientMessage,
 }
 
@@ -30,7 +29,6 @@ pub enum ClientMessage {
     StartJob(StartJob),
     /// Cancels a job; an ended job is left as it is.
     CancelJob {
-        /// Which.
         job: JobId,
     },
     /// Lists jobs, the latest first.
@@ -41,7 +39,6 @@ pub enum ClientMessage {
     },
     /// Subscribes to a job: its events after a number, then new events as they occur.
     SubscribeJob {
-        /// Which.
         job: JobId,
         /// Number of the last event that the client has; 0 for all events.
         #[serde(default)]
@@ -49,7 +46,6 @@ pub enum ClientMessage {
     },
     /// Ends the subscription to a job.
     UnsubscribeJob {
-        /// Which.
         job: JobId,
     },
     /// Subscribes to telemetry.
@@ -75,7 +71,6 @@ pub struct Identify {
     pub protocol: u32,
     /// Public id of the key.
     pub key: Hex<8>,
-    /// Nonce of the client.
     pub nonce: Hex<32>,
     /// HMAC-SHA-256 with the key over [`crate::proof::identify`].
     pub proof: Hex<32>,
@@ -85,9 +80,7 @@ pub struct Identify {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pair {
-    /// Protocol version of the client.
     pub protocol: u32,
-    /// Nonce of the client.
     pub nonce: Hex<32>,
     /// HMAC-SHA-256 with the code's characters over [`crate::proof::pair`].
     pub proof: Hex<32>,
@@ -102,6 +95,5 @@ pub struct Pair {
 pub struct StartJob {
     /// Random; a repeated id gives the job that it started before.
     pub request: RequestId,
-    /// What to do.
     pub job: JobSpec,
 }

@@ -7,11 +7,10 @@ use serde::{Deserialize, Serialize};
 /// A refusal or a failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
-    /// What kind.
     pub code: FaultCode,
     /// One sentence that says what to do next.
     pub message: String,
-    /// Earliest time of another try, in ms from now.
+    /// Delay before another try, in ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u32>,
 }

@@ -38,15 +38,14 @@ pub struct CalibrateSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
-    /// It waits.
+    /// Accepted, not started.
     Queued,
-    /// The worker runs.
     Running,
-    /// It ended as it should.
+    /// Completed with success.
     Done,
-    /// It did not.
+    /// Ended with an error.
     Failed,
-    /// A client ended it.
+    /// Ended by a client.
     Canceled,
     /// The daemon ended while the job waited or ran.
     Interrupted,
@@ -78,13 +77,9 @@ impl JobState {
 /// The summary of a job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobSummary {
-    /// Which.
     pub job: JobId,
-    /// The request that started it.
     pub request: RequestId,
-    /// What it does.
     pub spec: JobSpec,
-    /// Where it is.
     pub state: JobState,
     /// Start by the wall clock, in ms since 1970.
     pub created_ms: u64,
@@ -95,13 +90,11 @@ pub struct JobSummary {
 /// An event with its number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NumberedEvent {
-    /// Of which job.
     pub job: JobId,
     /// Number of the event: 1, 2, 3 and so on, without a gap.
     pub seq: u64,
     /// Wall clock, in ms since 1970.
     pub at_ms: u64,
-    /// What happened.
     pub event: JobEvent,
 }
 
@@ -109,14 +102,14 @@ pub struct NumberedEvent {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum JobEvent {
-    /// It waits.
+    /// The job is in the queue.
     Queued,
     /// The worker runs.
     Started {
         /// Predicted duration, in s.
         predicted_s: Option<f64>,
     },
-    /// It came further.
+    /// Progress of the worker.
     Progress {
         /// Finished points.
         done: u32,
@@ -127,7 +120,6 @@ pub enum JobEvent {
     },
     /// The record of one point.
     Result {
-        /// Its record.
         record: alloc::boxed::Box<BenchRecord>,
     },
     /// The result of a calibration.
@@ -140,12 +132,10 @@ pub enum JobEvent {
     },
     /// A line of the worker's log.
     Log {
-        /// The line.
         line: String,
     },
     /// The last event.
     Ended {
-        /// How.
         state: JobState,
         /// The reason of a failure or an interruption.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -16,7 +16,6 @@ pub type Nonce = Hex<32>;
 pub struct Handshake<'a> {
     /// Nonce of the daemon, from its hello.
     pub server_nonce: &'a Nonce,
-    /// Nonce of the client.
     pub client_nonce: &'a Nonce,
     /// Id of the daemon, from its hello.
     pub server: &'a Hex<16>,

@@ -18,7 +18,6 @@ pub struct Say {
     /// Number of the answered message; absent for events and telemetry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<u32>,
-    /// What it says.
     pub say: ServerMessage,
 }
 
@@ -43,7 +42,6 @@ pub enum ServerMessage {
     Event(NumberedEvent),
     /// The summary of a job at the start of a subscription; the events after number `after` follow.
     Snapshot {
-        /// The job.
         job: JobSummary,
         /// Number before the first event that follows; larger than requested if older events were dropped.
         after: u64,
@@ -68,22 +66,17 @@ pub enum ServerMessage {
 pub struct Hello {
     /// Protocol versions of the daemon.
     pub protocol: Versions,
-    /// Id of the daemon, which never changes.
+    /// Never changes.
     pub server: Hex<16>,
-    /// Nonce of the daemon.
     pub nonce: Hex<32>,
-    /// Version of the program.
     pub version: String,
-    /// What it takes at most.
     pub limits: Limits,
 }
 
 /// A range of versions, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Versions {
-    /// The oldest.
     pub min: u32,
-    /// The newest.
     pub max: u32,
 }
 
@@ -103,7 +96,6 @@ pub struct Identified {
 /// A new key. Only its id is sent: both sides derive the secret from the code, see [`crate::proof::pair_key`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paired {
-    /// Id of the key.
     pub key: Hex<8>,
     /// HMAC-SHA-256 with the code's characters over [`crate::proof::paired`].
     pub proof: Hex<32>,
@@ -118,7 +110,6 @@ pub struct Paired {
 /// The answer to the start of a job, sent once the job is on the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Accepted {
-    /// Which job.
     pub job: JobId,
     /// False if an earlier request with the same id started the job.
     pub fresh: bool,

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flood_is_two_lines_a_minute_and_every_refusal_is_counted() {
+    fn refusals_of_a_kind_are_two_lines_per_minute_and_all_are_counted() {
         let (minute, start) = (Duration::from_mins(1), Instant::now());
         let tally = Tally::new(minute);
         let refused = |now| tally.refused(now, Who::terminal, Action::Request, "origin");

@@ -8,7 +8,7 @@ use protocol::hex::Hex;
 
 use super::{KEPT, LINE, Line, hash, path};
 
-/// An unchanged log.
+/// The extent of an unchanged log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Chain {
     pub(crate) lines: u64,
@@ -94,7 +94,7 @@ mod tests {
     type Edit = fn(&mut Vec<String>);
 
     #[test]
-    fn what_was_changed_afterwards_is_found() {
+    fn changed_lines_are_detected() {
         let name = format!("ridgepoint-verify-{}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&folder).unwrap();

@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistyped_word_names_the_one_that_was_meant() {
+    fn a_misspelled_verb_suggests_the_right_one() {
         for (words, expected) in [
             (
                 "ridgepoint estimate --hardwre t4",

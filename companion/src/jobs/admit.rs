@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_measured_is_refused_with_the_reason() {
+    fn orders_that_cannot_be_measured_are_refused_with_a_reason() {
         assert_eq!(is_possible(&JobSpec::Bench(gemv())), Ok(()));
         let shape = Shape { m: 1, n: 1, k: 1 };
         let cases: [(&str, BenchSpec); 9] = [

@@ -10,7 +10,7 @@ use protocol::job::{JobEvent, JobId, NumberedEvent};
 use protocol::server::{Say, ServerMessage};
 use tokio::sync::watch;
 
-/// A serialized event.
+/// An event as the JSON text that is sent.
 #[derive(Debug, Clone)]
 pub(crate) struct EventText {
     pub(crate) seq: u64,
@@ -76,7 +76,7 @@ impl Journal {
     }
 }
 
-/// Serializes an event.
+/// Serializes an event once for all subscribers.
 pub(crate) fn serialize(event: &NumberedEvent) -> EventText {
     let say = Say { id: None, say: ServerMessage::Event(event.clone()) };
     let text = serde_json::to_vec(&say).expect("messages have text keys");
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_here_any_more_is_asked_of_the_store() {
+    fn events_that_left_memory_are_read_from_the_store() {
         let journal = Journal::new();
         let job = JobId(1);
         assert!(journal.after(job, 0, 10).is_none());

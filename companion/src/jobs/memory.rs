@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_room_is_refused_with_both_numbers() {
+    fn jobs_without_enough_memory_are_refused_with_both_numbers() {
         let large = gemv("fp32");
         assert_eq!(has_room(&large, Some(40 * GIB), 0), Ok(()));
         let fault = has_room(&large, Some(20 * GIB), 0).unwrap_err();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_read_as_linux_writes_it() {
+    fn meminfo_is_parsed() {
         assert_eq!(available_in("MemTotal: 9 kB\nMemAvailable:    500 kB\n"), Some(512_000));
         for strange in ["", "MemAvailable: many kB", "MemAvailable: 5", "MemFree: 5 kB"] {
             assert_eq!(available_in(strange), None, "{strange}");

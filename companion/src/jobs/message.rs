@@ -8,16 +8,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum WorkerMessage {
-    /// A heartbeat.
+    /// Heartbeat: the worker is alive without progress to report.
     Beat {},
     Plan {
         /// Predicted duration, in s.
         predicted_s: Option<f64>,
     },
     Progress {
-        /// Finished points.
         done: u32,
-        /// Points of the job.
         total: u32,
         /// The point that is measured now.
         note: String,

@@ -34,7 +34,7 @@ pub(crate) struct Book {
     codes: Vec<Code>,
 }
 
-/// A key.
+/// A key as it is stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Key {
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_ends_with_its_time_and_with_wrong_tries() {
+    fn codes_expire_and_end_after_wrong_tries() {
         for (later, works) in
             [(0, true), (CODE_LIFE - 1, true), (CODE_LIFE, false), (24 * 3600 * 1000, false)]
         {
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_of_one_kind_is_not_the_other() {
+    fn tokens_and_paired_keys_do_not_replace_each_other() {
         let mut book = Book::new();
         let token = book.add_token(vec![Scope::Read], String::new(), 0);
         let name = book.token(&token).unwrap().id;
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn paired_keys_that_nobody_uses_are_dropped() {
+    fn unused_paired_keys_are_dropped() {
         let mut book = Book::new();
         let code = book.add_code(vec![], 0);
         book.pair(&proof_of(&code), &HANDSHAKE, 0).unwrap();

@@ -49,7 +49,7 @@ impl From<io::Error> for KeyFileError {
 impl KeyFile {
     /// The file in a state folder; creates the folder if it is missing.
     pub(crate) fn of(state: &Path) -> Result<Self, KeyFileError> {
-        // Of a file in its place the check below says what it is.
+        // For a file in its place, the check below gives the reason.
         if !state.exists() {
             fs::DirBuilder::new().recursive(true).mode(0o700).create(state)?;
         }

@@ -73,13 +73,13 @@ mod tests {
 
     /// RFC 4231, test case 2.
     #[test]
-    fn the_hash_is_the_published_one() {
+    fn the_hash_matches_published_vectors() {
         let found = sign(b"Jefe", b"what do ya want for nothing?").to_string();
         assert_eq!(found, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
     }
 
     #[test]
-    fn a_secret_does_not_show_itself() {
+    fn debug_output_hides_secrets() {
         let secret = Secret::new([0xab; 32]);
         assert_eq!(format!("{secret:?}"), "Secret(hidden)");
         assert!(!format!("{:?}", Some(&secret)).contains("ab, "));

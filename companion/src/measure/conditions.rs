@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn power_is_that_of_the_packages_else_of_the_battery_else_unknown() {
+    fn power_is_read_from_packages_then_battery_else_unknown() {
         let none = || Err("none".to_owned());
         let both = watched(moment(Ok(1.0), Ok(9.0), 0.0), moment(Ok(7.0), Ok(11.0), 2.0));
         assert!((both.power().unwrap().watts - 3.0).abs() < 1e-12);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn others_are_what_is_busy_and_not_ours() {
+    fn cpu_time_of_others_excludes_this_process() {
         let mut end = moment(Ok(0.0), Ok(0.0), 1.0);
         end.cores = Ok(CoreTime { all: 200, busy: 150, steal: 10, own: 120 });
         let watch = watched(moment(Ok(0.0), Ok(0.0), 0.0), end);

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn processors_of_the_catalog_are_known_by_their_own_names() {
+    fn catalog_processors_are_found_by_their_reported_names() {
         for (name, key) in [
             ("AMD EPYC 9654 96-Core Processor", Some("epyc_9654")),
             ("INTEL(R) XEON(R) PLATINUM 8592+", Some("xeon_8592plus")),

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn vectors_and_matrices_have_kernels_of_their_own() {
+    fn one_token_is_gemv_and_more_are_gemm() {
         assert!(matches!(kernel(1, 2, 3, "INT4_G128"), Ok(Kernel::Gemv(_))));
         assert!(matches!(kernel(2, 2, 3, "fp32"), Ok(Kernel::Gemm(_))));
         let why = kernel(2, 2, 3, "int4_g128").unwrap_err();

@@ -166,7 +166,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_is_missing_says_so_and_is_not_zero() {
+    fn missing_readings_have_a_reason_and_are_not_zero() {
         let machine = Machine::new("empty", &[("proc/loadavg", "much\n")]);
         let sensors = machine.sensors();
         for (reading, expected) in [

@@ -25,7 +25,6 @@ const COMPUTING: usize = 2;
 /// The configuration of a daemon.
 #[derive(Debug)]
 pub(crate) struct Config {
-    /// The built page.
     pub(crate) site: Site,
     /// Folder of keys and jobs.
     pub(crate) state: PathBuf,

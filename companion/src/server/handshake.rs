@@ -43,7 +43,7 @@ pub(super) struct Session {
 /// The message that opens a session, with the number that it answers.
 pub(super) type Welcome = (u32, ServerMessage);
 
-/// Performs the handshake.
+/// Performs the handshake; the client's first message must contain a proof.
 pub(super) async fn greet(
     daemon: &Arc<Daemon>,
     admitted: &Admitted,

@@ -9,7 +9,7 @@ use axum::response::Response;
 use super::daemon::Daemon;
 use super::reply::text;
 
-/// All metrics.
+/// Writes all metrics.
 pub(super) async fn answer(daemon: &Daemon) -> Response {
     let mut out = String::new();
     head(&mut out, "ridgepoint_build_info", "gauge", "The version of the program.");

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::table::{ROUTES, Reply, Route};
 use crate::verbs::api;
 
-/// The document.
+/// Builds the OpenAPI document.
 pub(super) fn document() -> Value {
     let mut paths = Map::new();
     for route in &ROUTES {

@@ -1,10 +1,10 @@
-//! The other end of a request or a socket: how it comes in, and what the guard learned about it.
+//! The peer of a request or a socket: its kind of connection, and the facts that the guard has established about it.
 
 use std::net::IpAddr;
 
 use crate::audit::Who;
 
-/// The way by which a connection comes in.
+/// The kind of connection.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Peer {
     /// Through 127.0.0.1 or [::1].

@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_names_of_the_prototypes_become_ours() {
+    fn names_of_the_prototypes_are_translated() {
         let given = serde_json::from_str(r#"{"M":1,"N":4096,"K":2048}"#).unwrap();
         let fields = Value::Object(renamed("hardware_key=jetson_orin_nano", given));
         let expected = json!({"hardware": "jetson_orin_nano", "m": 1, "n": 4096, "k": 2048, "weights": "fp16"});

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_lead_elsewhere_are_none() {
+    fn paths_out_of_the_folder_are_refused() {
         for name in ["", "..", ".", ".git", "a\\b", "c:", "a\0", "a\n"] {
             assert!(!is_plain_name(name), "{name:?}");
         }

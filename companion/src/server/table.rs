@@ -9,11 +9,11 @@ use crate::verbs::api::{self, Given};
 /// The address of the socket.
 pub(super) const SOCKET: &str = "/ws";
 
-/// An address.
+/// An address of the daemon with its handler.
 #[derive(Debug)]
 pub(super) struct Route {
     pub(super) method: Method,
-    /// A last segment `{key}` stands for anything.
+    /// A last segment `{key}` matches any segment.
     pub(super) path: &'static str,
     pub(super) summary: &'static str,
     pub(super) reply: Reply,
@@ -43,7 +43,7 @@ const fn post(path: &'static str, summary: &'static str, reply: Reply) -> Route 
     Route { method: Method::POST, path, summary, reply }
 }
 
-/// The routes.
+/// All addresses of the daemon.
 pub(super) static ROUTES: [Route; 22] = [
     post("/api/v1/analyze", "One operator on one device", Reply::Compute("analyze", api::analyze)),
     post("/api/v1/estimate", "A model on a device", Reply::Compute("estimate", api::estimate)),

@@ -175,7 +175,6 @@ struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// Starts sending.
     fn start(channel: &WorkerChannel) -> Self {
         let latest = Arc::new(Mutex::new(Some(Instant::now())));
         let (shared, channel) = (Arc::clone(&latest), channel.clone());

@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Display};
 
-/// A scripted job.
+/// A scripted test job.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Script {
     /// Steps before the act; each sends its progress and one record.
@@ -18,9 +18,7 @@ pub(crate) struct Script {
 /// The way in which a scripted job ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {
-    /// Reports success.
     Finish,
-    /// Reports a failure.
     Fail,
     /// Sends nothing for an hour.
     Hang,
@@ -28,7 +26,7 @@ pub(crate) enum Act {
     Linger,
     /// Sends heartbeats and ignores a cancellation.
     IgnoreCancel,
-    /// Aborts.
+    /// Calls `abort`.
     Crash,
     /// Exits with code 0 without reporting a result.
     Vanish,
@@ -40,7 +38,7 @@ pub(crate) enum Act {
     Flood,
     /// Reports a record that contradicts itself.
     Lie,
-    /// Reports success and goes on sending.
+    /// Reports success and continues to send.
     Babble,
 }
 
@@ -94,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_script_is_read_as_it_was_written() {
+    fn scripts_survive_a_round_trip() {
         for (_, act) in Act::ALL {
             for predicted_ms in [None, Some(100.0), Some(1e303)] {
                 let script = Script { steps: 3, step_ms: 20, predicted_ms, act };

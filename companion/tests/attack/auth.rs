@@ -1,4 +1,4 @@
-//! T: proofs, pairing codes, scopes: who gets a session, and what it may do.
+//! T: proofs, pairing codes and scopes: which clients get a session, and what a session may do.
 
 use std::fs;
 use std::process::Command;
@@ -21,7 +21,7 @@ fn start_job() -> ClientMessage {
     ClientMessage::StartJob(StartJob { request: random(), job: script(1, 1, Act::Finish) })
 }
 
-/// Every message of the protocol: a test of the protocol keeps one file for each.
+/// Every message of the protocol, from the golden files, of which a test of the protocol requires one per message.
 fn schema() -> Vec<ClientMessage> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/protocol/tests/golden/v1");
     let files = fs::read_dir(folder).expect("golden files").flatten();
@@ -33,7 +33,7 @@ fn schema() -> Vec<ClientMessage> {
     asks.map(read).collect()
 }
 
-/// Whether a message starts or ends something. A new one has its line here before this compiles.
+/// Whether a message starts or ends a job. A new message needs its line here before this compiles.
 fn controls(ask: &ClientMessage) -> bool {
     match ask {
         ClientMessage::StartJob(_) | ClientMessage::CancelJob { .. } => true,
@@ -48,7 +48,7 @@ fn controls(ask: &ClientMessage) -> bool {
     }
 }
 
-/// Every message but the two that prove something.
+/// Every message except the two proofs.
 fn others() -> Vec<ClientMessage> {
     vec![
         start_job(),
@@ -63,7 +63,7 @@ fn others() -> Vec<ClientMessage> {
 }
 
 #[test]
-fn without_a_proof_there_is_no_session() {
+fn sockets_without_a_proof_get_no_session() {
     let daemon = Daemon::start(&scripting());
     let before = daemon.effects();
     // T01
@@ -92,7 +92,7 @@ fn without_a_proof_there_is_no_session() {
 }
 
 #[test]
-fn a_wrong_proof_is_refused_and_guessing_gets_slow() {
+fn wrong_proofs_are_refused_and_guessing_is_slowed_down() {
     let daemon = Daemon::start(&scripting());
     let (_session, key) = daemon.paired();
     let before = daemon.effects();
@@ -111,12 +111,12 @@ fn a_wrong_proof_is_refused_and_guessing_gets_slow() {
     let ClientMessage::Identify(identify) = message else { unreachable!() };
     let later = ClientMessage::Identify(Identify { protocol: 2, ..identify });
     assert_eq!(client.first(later).expect_err("refused").code, Some(4409));
-    // T08: what was said on one socket proves nothing on the next.
+    // T08: a proof from one socket is invalid on the next.
     let mut first = daemon.open();
     let (message, _) = first.identification(&key);
     first.first(message.clone()).expect("good once");
     assert_eq!(daemon.open().first(message).expect_err("replayed").code, Some(4401));
-    // T04: seven more failures are free, the eleventh waits and is told to come back later.
+    // T04: seven more failures are not delayed; the eleventh is delayed and told to retry later.
     let mut codes = Vec::new();
     let mut times = Vec::new();
     for _ in 0..9 {
@@ -128,13 +128,13 @@ fn a_wrong_proof_is_refused_and_guessing_gets_slow() {
     assert_eq!(codes[..6], [Some(4401); 6]);
     assert_eq!(codes[8], Some(4429), "{codes:?}");
     assert!(times[8] >= Duration::from_millis(200), "{times:?}");
-    // The owner waits too, but gets in.
+    // The owner is delayed too, but gets in.
     daemon.connect(&key);
     assert_eq!(daemon.effects(), before);
 }
 
 #[test]
-fn a_code_pairs_one_page_once() {
+fn a_code_pairs_one_page() {
     let daemon = Daemon::start(&scripting());
     let code = daemon.code();
     let mut client = daemon.open();
@@ -144,7 +144,7 @@ fn a_code_pairs_one_page_once() {
     assert_eq!(daemon.open().pair(&code).expect_err("used").code, Some(4401));
     assert_eq!(daemon.connect(&key).scopes, [Scope::Read, Scope::Bench]);
     assert!(daemon.effects().starts_with("1 keys"), "{}", daemon.effects());
-    // T07: five wrong ones end the right one.
+    // T07: five wrong codes invalidate the right one.
     let link = verb(&daemon, "pair");
     let code = link.split_once("#pair=").expect("a link").1.to_owned();
     for _ in 0..5 {
@@ -154,9 +154,9 @@ fn a_code_pairs_one_page_once() {
     assert!(daemon.effects().starts_with("1 keys"), "{}", daemon.effects());
 }
 
-/// A link with fewer scopes makes a key with fewer; one that may measure may also see what it measured.
+/// A link with fewer scopes makes a key with fewer; a key that may measure may also read its results.
 #[test]
-fn a_key_has_the_scopes_of_its_link() {
+fn keys_have_the_scopes_of_their_link() {
     let daemon = Daemon::start(&scripting());
     let both = [Scope::Read, Scope::Bench];
     for (words, scopes) in [
@@ -181,9 +181,9 @@ fn a_key_has_the_scopes_of_its_link() {
     assert_eq!(token["scopes"], json!(["read", "bench"]));
 }
 
-/// T06, D16: the clock is turned for the daemon only.
+/// T06, D16: only the daemon's clock is shifted.
 #[test]
-fn a_code_ends_with_its_time_also_when_the_clock_is_turned() {
+fn codes_expire_and_clock_shifts_do_no_harm() {
     for (seconds, works) in
         [(0, true), (200, true), (301, false), (86_400, false), (-86_400, false)]
     {
@@ -195,7 +195,7 @@ fn a_code_ends_with_its_time_also_when_the_clock_is_turned() {
         let paired = daemon.open().pair(&code);
         assert_eq!(paired.is_ok(), works, "{seconds}: {paired:?}");
         if let Ok(key) = paired {
-            // A day more or less ends no key, and jobs still run and end.
+            // A shift of one day expires no key, and jobs still run and end.
             for turn in ["86400", "-86400"] {
                 fs::write(&file, turn).expect("a clock");
                 let mut client = daemon.connect(&key);
@@ -208,7 +208,7 @@ fn a_code_ends_with_its_time_also_when_the_clock_is_turned() {
 
 /// T15
 #[test]
-fn a_session_that_may_only_look_controls_nothing() {
+fn read_only_sessions_control_nothing() {
     let daemon = Daemon::start(&scripting());
     let (mut owner, _) = daemon.paired();
     let running = owner.scripted(0, 0, Act::Linger);
@@ -230,23 +230,23 @@ fn a_session_that_may_only_look_controls_nothing() {
     assert_eq!(daemon.effects(), before);
     let told = |line: &crate::harness::Logged| line.decision == "refused: forbidden";
     daemon.wait_for("the log", || daemon.audit().iter().filter(|line| told(line)).count() == 2);
-    // Control: it may look.
+    // Control: reading is allowed.
     assert_eq!(client.subscribe(running, 0), 0);
     assert!(
         matches!(client.ask(ClientMessage::ListJobs { limit: 5 }), ServerMessage::Jobs { jobs } if jobs.len() == 1)
     );
     assert!(matches!(client.ask(ClientMessage::Ping {}), ServerMessage::Pong));
     owner.ask(ClientMessage::CancelJob { job: running });
-    // The same with a daemon that grants nothing else.
+    // The same for a daemon that grants only reading.
     let daemon = Daemon::start(&Setup { flags: vec!["--read-only".into()], ..scripting() });
     let (mut client, _) = daemon.paired();
     assert_eq!(client.scopes, [Scope::Read]);
     assert_eq!(client.fault(start_job()), FaultCode::Forbidden);
 }
 
-/// T16, the daemon's side: its proof belongs to one key and one handshake, so a rogue on the port has none to show.
+/// T16, the daemon's side: its proof is bound to one key and one handshake, so another program on the port cannot produce it.
 #[test]
-fn the_proof_of_the_daemon_fits_one_key_and_one_handshake() {
+fn the_daemons_proof_is_bound_to_one_key_and_handshake() {
     let daemon = Daemon::start(&scripting());
     let (_, key) = daemon.paired();
     let mut proofs = Vec::new();
@@ -265,15 +265,15 @@ fn the_proof_of_the_daemon_fits_one_key_and_one_handshake() {
     proofs.sort();
     proofs.dedup();
     assert_eq!(proofs.len(), 3, "each is of its handshake");
-    // Said again, a pairing is of no use either: its code is gone.
+    // A replayed pairing is refused, because its code is used up.
     let mut client = daemon.open();
     let pair = Pair { protocol: 1, nonce: random(), proof: random(), label: String::new() };
     assert!(client.first(ClientMessage::Pair(pair)).is_err());
 }
 
-/// A second proof on a session changes nothing, and a strange message ends it only after a few.
+/// A second proof on a session changes nothing, and malformed messages end the session only after a few.
 #[test]
-fn messages_that_are_none_end_a_session_after_a_few() {
+fn a_few_malformed_messages_end_a_session() {
     let daemon = Daemon::start(&scripting());
     let (mut client, key) = daemon.paired();
     let (again, _) = client.identification(&key);
@@ -294,9 +294,9 @@ fn messages_that_are_none_end_a_session_after_a_few() {
     assert_eq!(client.closed().code, Some(4400));
 }
 
-/// The daemon runs as an ordinary user here, or says that it does not.
+/// The daemon runs as an ordinary user here, or the test reports that it does not.
 #[test]
-fn it_does_not_run_as_root_unseen() {
+fn running_as_root_is_refused_or_reported() {
     let daemon = Daemon::start(&Setup::default());
     let status = fs::read_to_string(format!("/proc/{}/status", daemon.pid())).expect("a process");
     let user = status.lines().find_map(|line| line.strip_prefix("Uid:")).expect("a user");

@@ -1,4 +1,4 @@
-//! C: clients that go away, come back, sleep, ask twice, or are too slow. Every event reaches every client once and in order.
+//! C: clients that disconnect, reconnect, sleep, repeat requests, or are too slow. Every event reaches every client once, in order.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use crate::socket::{Heard, random, script};
 
 /// C01, C02
 #[test]
-fn a_job_survives_its_client_and_is_followed_without_a_gap() {
+fn jobs_survive_their_client_and_are_followed_without_a_gap() {
     let daemon = Daemon::start(&scripting());
     let (mut client, key) = daemon.paired();
     let job = client.scripted(20, 20, Act::Finish);
@@ -31,13 +31,13 @@ fn a_job_survives_its_client_and_is_followed_without_a_gap() {
     assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
     let results = seen.iter().filter(|event| matches!(event.event, JobEvent::Result { .. }));
     assert_eq!(results.count(), 20);
-    // Asked again from the begin, it is the same story.
+    // The events from the start are the same again.
     assert_eq!(daemon.connect(&key).follow(job, 0), seen);
 }
 
-/// C04: stopped like a lid that is closed, then awake again.
+/// C04: a client that stops reading, as a sleeping laptop does, and then continues.
 #[test]
-fn a_client_that_sleeps_misses_nothing() {
+fn a_sleeping_client_misses_no_event() {
     let daemon = Daemon::start(&scripting());
     let (mut client, _) = daemon.paired();
     client.ask(ClientMessage::SubscribeTelemetry { hz: 20.0 });
@@ -63,7 +63,7 @@ fn a_client_that_sleeps_misses_nothing() {
 
 /// C05
 #[test]
-fn two_pages_see_the_same() {
+fn two_pages_get_the_same_events() {
     let daemon = Daemon::start(&scripting());
     let (mut one, key) = daemon.paired();
     let mut two = daemon.connect(&key);
@@ -74,7 +74,7 @@ fn two_pages_see_the_same() {
 
 /// C06
 #[test]
-fn one_request_is_one_job() {
+fn a_repeated_request_is_one_job() {
     let daemon = Daemon::start(&scripting());
     let (mut client, key) = daemon.paired();
     let (request, spec) = (random(), script(1, 1, Act::Finish));
@@ -109,7 +109,7 @@ fn one_request_is_one_job() {
 
 /// C07
 #[test]
-fn a_client_from_long_ago_gets_the_job_in_short() {
+fn a_late_client_gets_the_summary_of_dropped_events() {
     let daemon = Daemon::start(&hooked(json!({ "scripted": true, "keep_jobs": 2 })));
     let (mut client, _) = daemon.paired();
     let jobs: Vec<JobId> = (0..4)
@@ -124,21 +124,21 @@ fn a_client_from_long_ago_gets_the_job_in_short() {
     assert!(
         old[0].seq > 1 && matches!(old[0].event, JobEvent::Ended { state: JobState::Done, .. })
     );
-    // A number from another life of the daemon, and a job that never was.
+    // An event number from another state folder, and a job that does not exist.
     assert_eq!(client.subscribe(jobs[3], u64::MAX), new.last().expect("events").seq);
     let unknown = ClientMessage::SubscribeJob { job: JobId(12345), after: 0 };
     assert_eq!(client.fault(unknown), FaultCode::NotFound);
 }
 
-/// C08: one that asks for everything again and again and does not read is let go, and goes on where it was.
+/// C08: a client that requests everything repeatedly and does not read is disconnected, and resumes by event number.
 #[test]
-fn a_client_that_is_too_slow_is_let_go_and_misses_nothing() {
+fn a_slow_client_is_disconnected_and_misses_no_event() {
     let daemon = Daemon::start(&scripting());
     let (mut client, key) = daemon.paired();
     let job = client.scripted(600, 0, Act::Finish);
     let whole = client.follow(job, 0);
     let mut slow = daemon.connect(&key);
-    // Each round is most of a megabyte, so however much the system keeps for one that does not read, it is full soon.
+    // Each round is most of a megabyte, so the socket buffers of a client that does not read are full soon.
     let begin = Instant::now();
     while !daemon.get("/metrics").body.contains("\nridgepoint_sessions_closed_slow_total 1\n") {
         slow.ask_only(ClientMessage::SubscribeJob { job, after: 0 });
@@ -164,7 +164,7 @@ fn a_client_that_is_too_slow_is_let_go_and_misses_nothing() {
 
 /// C09
 #[test]
-fn a_thousand_reconnects_leave_nothing_behind() {
+fn a_thousand_reconnects_leak_nothing() {
     let daemon = Daemon::start(&scripting());
     let (client, key) = daemon.paired();
     drop(client);
@@ -185,7 +185,7 @@ fn a_thousand_reconnects_leave_nothing_behind() {
 
 /// C10
 #[test]
-fn a_cancel_that_meets_the_end_leaves_one_end() {
+fn a_cancellation_during_the_end_yields_one_end() {
     let daemon = Daemon::start(&scripting());
     let (_, key) = daemon.paired();
     let threads: Vec<_> = (0..6)
@@ -198,7 +198,7 @@ fn a_cancel_that_meets_the_end_leaves_one_end() {
                     thread::sleep(Duration::from_millis(u64::from((round + offset) * 7 % 200)));
                     client.ask(ClientMessage::CancelJob { job });
                     let events = client.follow(job, 0);
-                    // Three messages in each round, of which 20 in a second are allowed.
+                    // Three messages per round; 20 per second are allowed.
                     thread::sleep(Duration::from_millis(100));
                     ends[usize::from(only_end(&events) == JobState::Canceled)] += 1;
                 }

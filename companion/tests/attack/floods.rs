@@ -1,4 +1,4 @@
-//! R07 to R17: too many bytes, frames, heads and connections. Meanwhile and afterwards a client that behaves is served.
+//! R07 to R17: too many bytes, frames, request heads and connections. A well-behaved client is served meanwhile and afterwards.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -15,11 +15,11 @@ use crate::harness::{Daemon, read_answer, scripting};
 use crate::script::Act;
 use crate::socket::{Client, Key};
 
-/// Longest 99th percentile of the well-behaved client's answers, in ms. The machine of a test run may be busy with other
-/// work, so tests only see that the client is not starved; `cargo xtask soak` holds the target.
+/// Limit of the 99th percentile of the well-behaved client's response times, in ms. The test machine may be busy with other
+/// work, so tests only check that the client is not starved; `cargo xtask soak` checks the target.
 const SLOWEST_P99: f64 = if cfg!(feature = "soak") { 250.0 } else { 5_000.0 };
 
-/// Runs an attack beside a well-behaved client and prints the 99th percentile of that client's answers.
+/// Runs an attack beside a well-behaved client and prints the 99th percentile of that client's response times.
 fn while_served<T: Send + 'static>(
     daemon: &Daemon,
     key: &Key,
@@ -43,7 +43,7 @@ fn while_served<T: Send + 'static>(
     attack.join().expect("no panic")
 }
 
-/// After it: still small, and no file left open.
+/// Checks memory and open files of the daemon after an attack.
 fn is_well(daemon: &Daemon, row: &str, files: usize, key: &Key) {
     assert!(daemon.rss_mib() < 128.0, "{row}: {} MiB", daemon.rss_mib());
     daemon.wait_for(row, || daemon.open_files() <= files + 2);
@@ -52,7 +52,7 @@ fn is_well(daemon: &Daemon, row: &str, files: usize, key: &Key) {
 }
 
 #[test]
-fn bad_frames_end_their_own_socket_only() {
+fn malformed_frames_end_only_their_socket() {
     let daemon = Daemon::start(&scripting());
     let (client, key) = daemon.paired();
     drop(client);
@@ -76,7 +76,7 @@ fn bad_frames_end_their_own_socket_only() {
         ("R12 continuation of nothing", masked(0x80, b"x"), 1002),
     ] {
         let mut client = daemon.connect(&key);
-        // It may close before it has read all of it.
+        // The daemon may close before it has read everything.
         let _ = client.socket.get_mut().write_all(&bytes);
         assert_eq!(client.closed().code, Some(code), "{row}");
     }
@@ -88,7 +88,7 @@ fn bad_frames_end_their_own_socket_only() {
         while client.socket.get_mut().write_all(&frame).is_ok() {}
         client.closed().code
     });
-    // Reset is as good as a word, when the word cannot be read any more.
+    // A reset is accepted instead of a close frame when the frame can no longer be read.
     assert!(matches!(closed, Some(1009) | None), "R08: {closed:?}");
     // R10, inside a message.
     let mut client = daemon.connect(&key);
@@ -100,7 +100,7 @@ fn bad_frames_end_their_own_socket_only() {
 
 /// R09
 #[test]
-fn a_flood_of_empty_frames_is_ended() {
+fn a_flood_of_empty_frames_closes_the_socket() {
     let daemon = Daemon::start(&scripting());
     let (client, key) = daemon.paired();
     drop(client);
@@ -117,7 +117,7 @@ fn a_flood_of_empty_frames_is_ended() {
             }
             client.closed()
         });
-        // Reset is as good as a word, when the word cannot be read any more.
+        // A reset is accepted instead of a close frame when the frame can no longer be read.
         assert!(matches!(closed.code, Some(4429 | 4400) | None), "{message:?}: {closed:?}");
     }
     assert!(daemon.rss_mib() < 128.0, "{}", daemon.rss_mib());
@@ -125,7 +125,7 @@ fn a_flood_of_empty_frames_is_ended() {
 }
 
 #[test]
-fn heads_that_are_too_large_or_too_slow_are_cut_off() {
+fn oversized_or_slow_heads_are_refused() {
     let daemon = Daemon::start(&scripting());
     let (client, key) = daemon.paired();
     drop(client);
@@ -141,7 +141,7 @@ fn heads_that_are_too_large_or_too_slow_are_cut_off() {
         assert!(matches!(answer.status, 431 | 400 | 0), "{row}: {answer:?}");
         assert!(!answer.body.contains("doctype"), "{row}");
     }
-    // R15, R13: a body and a head that do not come.
+    // R15, R13: a body and a head that are never sent.
     let mut body = daemon.tcp();
     body.write_all(
         b"POST /api/v1/analyze HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
@@ -159,9 +159,9 @@ fn heads_that_are_too_large_or_too_slow_are_cut_off() {
     is_well(&daemon, "slow heads", files, &key);
 }
 
-/// R13, R16: two thousand connections that say nothing, and five hundred heads that do not end.
+/// R13, R16: two thousand silent connections, and five hundred request heads that never end.
 #[test]
-fn idle_connections_give_way() {
+fn idle_connections_are_closed_for_new_ones() {
     let daemon = Daemon::start(&scripting());
     let (client, key) = daemon.paired();
     drop(client);
@@ -182,7 +182,7 @@ fn idle_connections_give_way() {
         thread::sleep(Duration::from_secs(1));
         held
     });
-    // Somebody new gets in too, while all places are held.
+    // A new client gets in too while all places are taken.
     assert_eq!(daemon.get("/healthz").status, 200);
     daemon.connect(&key);
     assert!(held.len() >= most * 9 / 10, "{} of {most}", held.len());
@@ -190,7 +190,7 @@ fn idle_connections_give_way() {
     is_well(&daemon, "idle connections", files, &key);
 }
 
-/// Lets this process have as many files as that needs, if the system allows it; says so where it does not.
+/// Raises this process's limit of open files, if the system allows it; prints a note if not.
 fn may_open(wanted: usize) -> usize {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);
@@ -205,9 +205,9 @@ fn may_open(wanted: usize) -> usize {
     most
 }
 
-/// R17: it asks for much and reads nothing.
+/// R17: a client that requests much and reads nothing.
 #[test]
-fn a_client_that_does_not_read_costs_nobody() {
+fn a_client_that_does_not_read_slows_nobody_down() {
     let daemon = Daemon::start(&scripting());
     let (mut client, key) = daemon.paired();
     let jobs: Vec<JobId> = (0..3).map(|_| client.scripted(300, 0, Act::Finish)).collect();

@@ -1,4 +1,4 @@
-//! A daemon with its own folders, what can be asked of it in plain HTTP, and what it has done so far.
+//! A daemon with its own folders, plain HTTP requests to it, and the state that it has stored.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -32,19 +32,19 @@ pub(crate) struct Logged {
 }
 
 impl Logged {
-    /// True if it tells that something was done that lasts.
+    /// True for an allowed action with a lasting effect.
     pub(crate) fn changes(&self) -> bool {
         let lasts = ["new_code", "pair", "start_job", "cancel_job", "new_token", "revoke_keys"];
         self.decision == "allowed" && lasts.contains(&self.action.as_str())
     }
 }
 
-/// How to start one.
+/// Options for starting a daemon.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Setup {
     pub(crate) hooks: Option<Value>,
     pub(crate) flags: Vec<String>,
-    /// A shell's words before the program, such as a limit.
+    /// Shell commands before the program, such as a limit.
     pub(crate) before: Option<String>,
 }
 
@@ -67,7 +67,7 @@ impl Answer {
     }
 }
 
-/// Scripted jobs.
+/// Hooks for scripted jobs.
 pub(crate) fn scripting() -> Setup {
     hooked(serde_json::json!({ "scripted": true, "silence_ms": 1500, "slack_ms": 1500 }))
 }
@@ -83,7 +83,7 @@ impl Daemon {
         Self::start_in(Arc::new(folder), setup).expect("it starts")
     }
 
-    /// One more in the same folders; `Err` with its complaint if it ends at once.
+    /// Starts another daemon in the same folders; `Err` with its messages if it exits at once.
     pub(crate) fn start_in(folder: Arc<Folder>, setup: &Setup) -> Result<Self, String> {
         let mut command = daemon(&folder);
         command.args(["--site", &folder.path("site")]).args(&setup.flags);
@@ -126,13 +126,13 @@ impl Daemon {
         Ok(daemon)
     }
 
-    /// The same daemon through another port, as `ssh -L` brings it there.
+    /// The same daemon through another port, as `ssh -L` forwards it.
     pub(crate) fn through(mut self, port: u16) -> Self {
         self.port = port;
         self
     }
 
-    /// Ends it as a crash would, and starts another one in the same folders.
+    /// Kills the daemon and starts another one in the same folders.
     pub(crate) fn kill_and_restart(self, setup: &Setup) -> Self {
         let folder = self.kill();
         Self::start_in(folder, setup).expect("it starts again")
@@ -144,7 +144,7 @@ impl Daemon {
         Arc::clone(&self.folder)
     }
 
-    /// Sends a signal and gives the exit code.
+    /// Sends a signal and returns the exit code.
     pub(crate) fn end_by(mut self, signal: &str) -> (Option<i32>, Arc<Folder>) {
         self.signal(signal);
         let code = self.child.0.wait().expect("it ends").code();
@@ -156,7 +156,7 @@ impl Daemon {
         assert!(sent.expect("kill is there").success());
     }
 
-    /// Waits for an end that it brings about itself.
+    /// Waits until the daemon exits by itself.
     pub(crate) fn wait_for_end(mut self) -> Arc<Folder> {
         let start = Instant::now();
         while self.child.0.try_wait().expect("a child").is_none() {
@@ -178,7 +178,7 @@ impl Daemon {
         Arc::clone(&self.folder)
     }
 
-    /// What it printed on stderr.
+    /// The daemon's stderr so far.
     pub(crate) fn said(&self) -> String {
         self.said.lock().expect("nobody panics with it").clone()
     }
@@ -230,7 +230,7 @@ impl Daemon {
         for entry in fs::read_dir(self.state()).expect("its state") {
             let entry = entry.expect("a file");
             let name = entry.file_name().into_string().expect("a plain name");
-            // The write-ahead log grows and shrinks by itself; the lock comes with the first change.
+            // The write-ahead log grows and shrinks by itself; the lock file appears with the first change.
             if !name.contains("-wal") && !name.contains("-shm") && !name.contains(".lock") {
                 files.insert(name, 0);
             }
@@ -247,12 +247,12 @@ impl Daemon {
         )
     }
 
-    /// Every byte that it keeps, but for the audit log, which also grows by what is refused.
+    /// Every byte that the daemon stores, except the audit log, which also grows with refusals.
     pub(crate) fn tree(&self) -> BTreeMap<String, Vec<u8>> {
         let entries = fs::read_dir(self.state()).expect("its state").flatten();
         let read = |entry: fs::DirEntry| {
             let name = entry.file_name().into_string().expect("a plain name");
-            // The index of the write-ahead log is of who reads it.
+            // The index of the write-ahead log depends on its readers.
             let kept = !name.starts_with("audit") && !name.ends_with("-shm");
             kept.then(|| (name, fs::read(entry.path()).expect("a file")))
         };
@@ -262,7 +262,7 @@ impl Daemon {
     /// The lines of the audit log.
     pub(crate) fn audit(&self) -> Vec<Logged> {
         let text = fs::read_to_string(self.state().join("audit.jsonl")).expect("a log");
-        // A line that is being written has no end yet.
+        // A line that is being written has no line end yet.
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         let read = |line: &str| {
             let line: Value = serde_json::from_str(line).expect("JSON");
@@ -288,12 +288,12 @@ impl Daemon {
         fs::read_dir(format!("/proc/{}/fd", self.pid())).expect("a process").count()
     }
 
-    /// The processes that it started and that still run.
+    /// The child processes that still run.
     pub(crate) fn children(&self) -> Vec<u32> {
         children_of(self.pid())
     }
 
-    /// Waits until something is so.
+    /// Waits until a condition holds.
     pub(crate) fn wait_for(&self, what: &str, mut so: impl FnMut() -> bool) {
         let start = Instant::now();
         while !so() {
@@ -320,7 +320,7 @@ pub(crate) fn read_answer(stream: &mut TcpStream) -> Answer {
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
     let status = head.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0);
     let answer = Answer { status, head: head.into(), body: body.into() };
-    // Row O23: never, whatever was asked.
+    // Row O23: no answer ever has this header.
     assert_ne!(answer.header("access-control-allow-origin"), Some("*"));
     assert_eq!(answer.header("access-control-allow-credentials"), None);
     answer
@@ -361,7 +361,7 @@ fn through_shell(command: &Command, words: &str) -> Command {
     shell
 }
 
-/// Jobs and events of a state folder. Looked at in a copy, because opening a database may change it.
+/// Jobs and events of a state folder, read from a copy, because opening a database may change it.
 pub(crate) fn counts(state: &Path) -> (u64, u64) {
     let copy = Folder::new();
     for name in ["jobs.db", "jobs.db-wal"] {
@@ -377,7 +377,7 @@ pub(crate) fn counts(state: &Path) -> (u64, u64) {
     (count("jobs"), count("events"))
 }
 
-/// The processes whose parent is this one.
+/// The child processes of this process.
 pub(crate) fn children_of(pid: u32) -> Vec<u32> {
     let parent = |entry: &fs::DirEntry| {
         let stat = fs::read_to_string(entry.path().join("stat")).ok()?;

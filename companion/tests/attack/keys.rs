@@ -13,14 +13,14 @@ use crate::binary::program;
 use crate::harness::{Daemon, Setup, scripting};
 use crate::script::Act;
 
-/// A verb of the command line on the folders of a daemon, as the user who owns them.
+/// Runs a verb on the folders of a daemon, as the user who owns them.
 pub(crate) fn verb(daemon: &Daemon, words: &str) -> String {
     let ended = ended(daemon, words);
     assert!(ended.status.success(), "{words}: {}", String::from_utf8_lossy(&ended.stderr));
     String::from_utf8(ended.stdout).expect("text").trim().to_owned()
 }
 
-/// How it ended, whether well or not.
+/// The exit status and output, whether it succeeded or not.
 pub(crate) fn ended(daemon: &Daemon, words: &str) -> Output {
     use std::os::unix::fs::MetadataExt;
     use std::os::unix::process::CommandExt;
@@ -35,7 +35,7 @@ pub(crate) fn ended(daemon: &Daemon, words: &str) -> Output {
 
 /// T09
 #[test]
-fn secrets_in_addresses_are_refused_and_not_written_down() {
+fn secrets_in_addresses_are_refused_and_not_logged() {
     let daemon = Daemon::start(&scripting());
     let token = verb(&daemon, "keys new --name test --scope read");
     for target in ["/", "/api/v1/telemetry", "/metrics", "/ws", "/healthz"] {
@@ -49,7 +49,7 @@ fn secrets_in_addresses_are_refused_and_not_written_down() {
 }
 
 #[test]
-fn tokens_open_what_their_scope_says() {
+fn tokens_allow_their_scope_only() {
     let daemon = Daemon::start(&scripting());
     let token = verb(&daemon, "keys new --name prometheus --scope read");
     std::thread::sleep(Duration::from_millis(600));
@@ -76,8 +76,8 @@ fn tokens_open_what_their_scope_says() {
 
 /// T10
 #[test]
-fn nothing_secret_is_written_anywhere_but_into_the_file_of_keys() {
-    // As talkative as other programs can be made.
+fn secrets_are_written_only_to_the_key_file() {
+    // Verbose logging of other programs is switched on.
     let setup =
         Setup { before: Some("export RUST_LOG=trace RUST_BACKTRACE=full".into()), ..scripting() };
     let daemon = Daemon::start(&setup);
@@ -121,7 +121,7 @@ fn nothing_secret_is_written_anywhere_but_into_the_file_of_keys() {
 
 /// T12
 #[test]
-fn keys_that_others_may_read_or_swap_stop_the_start() {
+fn key_files_that_others_may_read_or_swap_prevent_the_start() {
     let setup = Setup::default();
     for row in [
         "file 0644",
@@ -168,7 +168,7 @@ fn keys_that_others_may_read_or_swap_stop_the_start() {
 
 /// T14
 #[test]
-fn a_revoked_key_loses_its_sessions_within_a_second() {
+fn sessions_of_a_revoked_key_end_within_a_second() {
     let daemon = Daemon::start(&scripting());
     let (mut client, key) = daemon.paired();
     let mut other = daemon.connect(&key);

@@ -1,4 +1,4 @@
-//! The audit log: what was done is in it before it is acknowledged, a flood of refusals fills no disk, and a change is found.
+//! The audit log: actions are logged before they are acknowledged, a flood of refusals does not fill the disk, changes are detected.
 
 use std::fs;
 
@@ -18,13 +18,13 @@ fn actions(lines: &[Logged]) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn what_is_done_is_written_down_with_who_did_it() {
+fn actions_are_logged_with_their_client() {
     let daemon = Daemon::start(&scripting());
     let (mut client, key) = daemon.paired();
     let job = client.scripted(0, 0, Act::Linger);
     client.ask(ClientMessage::CancelJob { job });
     client.end_of(job);
-    // Neither a second time nor one that does not exist is something done.
+    // Revoking a key again, or one that does not exist, is not an action.
     client.ask(ClientMessage::CancelJob { job });
     verb(&daemon, "keys new --name program --scope read");
     verb(&daemon, &format!("keys revoke {}", key.name));
@@ -39,7 +39,7 @@ fn what_is_done_is_written_down_with_who_did_it() {
         assert_eq!((&line["peer"], &line["session"]), (&json!("this machine"), &pair["session"]));
     }
     assert_eq!(done[4].whole["peer"], "command line");
-    // The first and the last line of a daemon that ended as it should.
+    // The first and the last line of a daemon that shut down normally.
     let (_, folder) = daemon.end_by("-TERM");
     let text = fs::read_to_string(folder.path("state/audit.jsonl")).expect("a log");
     assert!(text.lines().last().is_some_and(|line| line.contains(r#""action":"end""#)), "{text}");
@@ -47,7 +47,7 @@ fn what_is_done_is_written_down_with_who_did_it() {
 }
 
 #[test]
-fn a_flood_of_refusals_is_a_few_lines_with_their_number() {
+fn a_flood_of_refusals_is_summed_in_a_few_lines() {
     let daemon = Daemon::start(&hooked(json!({ "scripted": true, "tally_ms": 400 })));
     let (mut client, _) = daemon.paired();
     for _ in 0..200 {
@@ -77,7 +77,7 @@ fn a_flood_of_refusals_is_a_few_lines_with_their_number() {
 }
 
 #[test]
-fn a_changed_log_is_found_by_doctor() {
+fn doctor_detects_a_changed_log() {
     let daemon = Daemon::start(&scripting());
     let (mut client, _) = daemon.paired();
     let job = client.scripted(1, 1, Act::Finish);
@@ -98,7 +98,7 @@ fn a_changed_log_is_found_by_doctor() {
 }
 
 #[test]
-fn what_cannot_be_written_down_is_not_done() {
+fn actions_that_cannot_be_logged_are_refused() {
     let daemon = Daemon::start(&scripting());
     let (mut client, _) = daemon.paired();
     let running = client.scripted(0, 0, Act::Linger);
@@ -111,13 +111,13 @@ fn what_cannot_be_written_down_is_not_done() {
     let code = link.split_once("#pair=").expect("a link").1;
     assert_eq!(daemon.open().pair(code).expect_err("not logged").bye, Some(FaultCode::Storage));
     assert!(!ended(&daemon, "keys new --name x --scope read").status.success());
-    // What takes something away works without.
+    // Revoking works without the log.
     client.ask(ClientMessage::CancelJob { job: running });
     assert_eq!(client.end_of(running).0, JobState::Canceled);
     fs::remove_dir(&path).expect("ours");
     fs::rename(path.with_extension("aside"), &path).expect("ours");
     assert!(daemon.effects().starts_with("1 keys, 1 jobs"), "{}", daemon.effects());
-    // With the log back, the same request is a new job.
+    // Once the log can be written again, the same request is a new job.
     let answer = client.ask(ClientMessage::StartJob(start));
     let ServerMessage::Accepted(accepted) = answer else { panic!("{answer:?}") };
     assert!(accepted.fresh);

@@ -1,8 +1,8 @@
-//! O: names, origins, and requests that a page of another site can make a browser send.
+//! O: host names, origins, and requests that a page of another site can make a browser send.
 
 use crate::harness::{Daemon, Setup};
 
-/// The head of an upgrade with a host and more headers.
+/// The head of an upgrade request with a host and more headers.
 fn upgrade(host: &str, more: &str) -> String {
     format!(
         "GET /ws HTTP/1.1\r\n{host}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
@@ -53,7 +53,7 @@ fn foreign_pages_open_no_socket() {
         ("O19", upgrade("Host: evil.test\r\nX-Forwarded-Host: localhost\r\n", ""), 403),
         ("O26", upgrade(&ours, &format!("{}X-HTTP-Method-Override: POST\r\n", origin(&own))), 400),
         ("O26 h2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".into(), 400),
-        // Controls: what must pass, so that the refusals above mean something.
+        // Controls: requests that must pass, so that the refusals above mean something.
         ("own page", upgrade(&ours, &origin(&own)), 101),
         ("hosted page", upgrade(&ours, &origin("https://pages.test")), 101),
         ("program", upgrade(&ours, ""), 101),
@@ -69,7 +69,7 @@ fn foreign_pages_open_no_socket() {
     ];
     for (row, request, status) in rows {
         let answer = daemon.raw(request.as_bytes());
-        // A head that is no head may be answered by closing.
+        // The daemon may answer a malformed head by closing the connection.
         let refused = status == 400 && answer.status == 0 && row.starts_with("O26 h2");
         assert!(answer.status == status || refused, "{row}: {answer:?}");
         if status != 101 && !answer.head.is_empty() {
@@ -80,7 +80,7 @@ fn foreign_pages_open_no_socket() {
 }
 
 #[test]
-fn foreign_pages_get_and_change_nothing() {
+fn foreign_pages_read_and_change_nothing() {
     let daemon = Daemon::start(&pages());
     let before = (daemon.effects(), daemon.tree());
     let body = r#"{"hardware":"t4","m":1,"n":64,"k":64,"weights":"fp16"}"#;
@@ -174,9 +174,9 @@ fn foreign_pages_get_and_change_nothing() {
     assert!((daemon.effects(), daemon.tree()) == before, "{}", daemon.effects());
 }
 
-/// O14, O25: not even the page under another name, and never in a frame.
+/// O14, O25: the page is not served under another host name, and never in a frame.
 #[test]
-fn a_rebound_name_gets_no_page() {
+fn rebound_host_names_get_no_page() {
     let daemon = Daemon::start(&Setup::default());
     for host in ["evil.test", "0.0.0.0:8000", "192.168.1.20", "localhost.evil.test"] {
         let request = format!("GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
@@ -197,9 +197,9 @@ fn a_rebound_name_gets_no_page() {
     }
 }
 
-/// O22, and the promise of the document: every address in it is there.
+/// O22, and the OpenAPI document: every address in it exists.
 #[test]
-fn reading_changes_nothing_and_the_document_tells_the_truth() {
+fn get_requests_change_nothing_and_documented_addresses_exist() {
     let daemon = Daemon::start(&Setup::default());
     let before = (daemon.effects(), daemon.tree());
     let document = daemon.get("/api/openapi.json").json();
@@ -217,7 +217,7 @@ fn reading_changes_nothing_and_the_document_tells_the_truth() {
                 }
                 _ => daemon.post(&target, "{}"),
             };
-            // A socket wants its upgrade, a calculation its fields.
+            // The socket requires an upgrade, a calculation requires fields.
             let expected: &[u16] = match (method.as_str(), path.as_str()) {
                 ("get", "/ws") => &[426],
                 ("get", _) => &[200],
@@ -229,7 +229,7 @@ fn reading_changes_nothing_and_the_document_tells_the_truth() {
     assert!((daemon.effects(), daemon.tree()) == before, "{}", daemon.effects());
 }
 
-/// What the prototypes' users have in their scripts.
+/// Requests from scripts written for the prototypes.
 #[test]
 fn calls_of_the_prototypes_work() {
     let daemon = Daemon::start(&Setup::default());
@@ -253,9 +253,9 @@ fn calls_of_the_prototypes_work() {
     assert!(unknown.json()["error"].as_str().is_some_and(|line| line.contains("h10")));
 }
 
-/// One wording: what REST answers is what the command line prints.
+/// REST answers are identical to the command line's.
 #[test]
-fn answers_are_those_of_the_command_line() {
+fn rest_answers_equal_the_command_lines() {
     let daemon = Daemon::start(&Setup::default());
     for (verb, fields, words) in [
         (

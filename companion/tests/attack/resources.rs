@@ -1,5 +1,4 @@
-//! R: too much of everything that can be asked for. Each row is refused or bounded. What comes as bytes and connections is in
-//! `floods`.
+//! R: excessive requests; each row is refused or bounded. Excessive bytes and connections are in `floods`.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -26,7 +25,7 @@ fn bench(shape: Shape) -> BenchSpec {
 }
 
 #[test]
-fn what_is_too_large_never_reaches_the_queue() {
+fn oversized_jobs_never_reach_the_queue() {
     let daemon = Daemon::start(&scripting());
     let (mut client, _) = daemon.paired();
     let before = daemon.effects();
@@ -112,9 +111,9 @@ fn what_is_too_large_never_reaches_the_queue() {
     assert!(daemon.rss_mib() < 128.0, "{}", daemon.rss_mib());
 }
 
-/// What would fill the memory of the machine is refused before it waits, and both numbers are named.
+/// A job that would fill the machine's memory is refused before it is queued; the message states both numbers.
 #[test]
-fn a_job_needs_room_in_memory() {
+fn jobs_that_exceed_memory_are_refused() {
     let hooks = serde_json::json!({ "memory_byte": 8_000_000_000_u64 });
     let daemon = Daemon::start(&crate::harness::hooked(hooks));
     let (mut client, _) = daemon.paired();
@@ -137,9 +136,9 @@ fn a_job_needs_room_in_memory() {
     client.end_of(accepted.job);
 }
 
-/// Whoever lost the answer asks again, and hears of the same job also when memory is short by then.
+/// A repeated request returns the job that it started, even if memory is short by then.
 #[test]
-fn a_request_that_is_known_needs_no_room() {
+fn a_repeated_request_needs_no_memory() {
     let daemon = Daemon::start(&crate::harness::hooked(serde_json::json!({})));
     let (mut client, key) = daemon.paired();
     let spec = BenchSpec { iterations: Some(1), ..bench(Shape { m: 1, n: 16, k: 64 }) };
@@ -161,9 +160,9 @@ fn a_request_that_is_known_needs_no_room() {
     assert_eq!(daemon.effects(), before);
 }
 
-/// R05: as many jobs as the queue takes, from as many keys as that needs; then ten thousand orders more.
+/// R05: jobs up to the queue's limit, from as many keys as needed; then ten thousand orders more.
 #[test]
-fn a_queue_has_an_end() {
+fn the_queue_is_bounded() {
     let daemon = Daemon::start(&scripting());
     let (client, key) = daemon.paired();
     let keys: Vec<Key> = (0..5)
@@ -190,7 +189,7 @@ fn a_queue_has_an_end() {
             }
         }
     }
-    // One runs, 32 wait; a key has eight, and the fifth only what is left.
+    // One job runs and 32 wait; a key may have eight, so the fifth key gets the rest.
     assert_eq!((taken.len(), full.len()), (33, 27));
     for why in ["this key has", "the queue is full"] {
         assert!(full.iter().any(|said| said.starts_with(why)), "{why}: {full:?}");
@@ -208,7 +207,7 @@ fn a_queue_has_an_end() {
     assert_eq!(clients[0].end_of(job).0, JobState::Done);
 }
 
-/// R18: as many jobs as a session follows, and not one more.
+/// R18: subscriptions up to the limit of a session; one more is refused.
 fn follows_only_some(daemon: &Daemon, key: &Key, jobs: &[(usize, JobId)]) {
     let mut client = daemon.connect(key);
     let most = client.hello.limits.subscriptions as usize;
@@ -223,7 +222,7 @@ fn follows_only_some(daemon: &Daemon, key: &Key, jobs: &[(usize, JobId)]) {
     assert!(jobs.len() > most);
 }
 
-/// Orders without a pause, in as many sessions as that takes: each is ended for its flood.
+/// Sends orders without a pause, in as many sessions as needed, because each is closed for flooding.
 fn orders(daemon: &Daemon, key: &Key, most: usize) -> usize {
     let mut sent = 0;
     while sent < most {
@@ -262,7 +261,7 @@ fn rates_and_subscriptions_have_limits() {
         }
     }
     assert!((10..=23).contains(&count), "{count} readings in a second");
-    // The same job twice is one subscription.
+    // Subscribing to the same job twice is one subscription.
     let waiting = client.scripted(0, 0, Act::Linger);
     for round in 0..34 {
         let again = client.ask(ClientMessage::SubscribeJob { job: waiting, after: 0 });
@@ -272,9 +271,9 @@ fn rates_and_subscriptions_have_limits() {
     client.ask(ClientMessage::CancelJob { job: waiting });
 }
 
-/// As many sessions as the hello says, and not one more; strangers have few places.
+/// Sessions up to the limit in the hello message; unauthenticated sockets have few places.
 #[test]
-fn sessions_and_strangers_have_their_number() {
+fn sessions_and_unauthenticated_sockets_are_bounded() {
     let daemon = Daemon::start(&scripting());
     let (first, key) = daemon.paired();
     let most = first.hello.limits.sessions as usize;

@@ -1,6 +1,6 @@
-//! What takes long or is statistical, for `cargo xtask soak`: the comparison of proofs (T13), many clients for ten minutes (L1,
+//! Long or statistical tests, run by `cargo xtask soak`: the comparison of proofs (T13), many clients for ten minutes (L1,
 //! shorter with `RIDGEPOINT_SOAK_S`), a connection that is silent for longer than its limit (C03),
-//! what watching costs a measurement (L4).
+//! the effect of subscribers on a measurement (L4).
 
 mod comparison;
 mod load;

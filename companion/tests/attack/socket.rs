@@ -1,4 +1,4 @@
-//! A client of the socket that does everything right, unless a test makes it do otherwise.
+//! A client of the socket that follows the protocol unless a test makes it deviate.
 
 use std::collections::VecDeque;
 use std::io::ErrorKind;
@@ -21,14 +21,13 @@ use tungstenite::{Error, Message, WebSocket};
 use crate::harness::Daemon;
 use crate::script::{Act, Script};
 
-/// What a paired page keeps.
+/// The key and identity that a paired page stores.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Key {
     pub(crate) name: Hex<8>,
     pub(crate) secret: [u8; 32],
 }
 
-/// An open socket.
 pub(crate) struct Client {
     pub(crate) socket: WebSocket<TcpStream>,
     pub(crate) hello: Hello,
@@ -38,7 +37,7 @@ pub(crate) struct Client {
     pushed: VecDeque<ServerMessage>,
 }
 
-/// How a socket ended.
+/// The way in which a socket ended.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Closed {
     pub(crate) code: Option<u16>,
@@ -58,12 +57,12 @@ pub(crate) fn random<const N: usize>() -> Hex<N> {
 }
 
 impl Daemon {
-    /// Opens a socket as the daemon's own page does, and hears its hello.
+    /// Opens a socket as the daemon's own page does, and reads its hello.
     pub(crate) fn open(&self) -> Client {
         self.open_as(&format!("http://localhost:{}", self.port))
     }
 
-    /// As a page of this origin; none if it is empty.
+    /// Opens a socket as a page of this origin, or without an origin if it is empty.
     pub(crate) fn open_as(&self, origin: &str) -> Client {
         let address = format!("ws://localhost:{}/ws", self.port);
         let mut request = address.into_client_request().expect("an address");
@@ -90,7 +89,7 @@ impl Daemon {
         (client, key)
     }
 
-    /// One more session of a key.
+    /// Opens another session with a key.
     pub(crate) fn connect(&self, key: &Key) -> Client {
         let mut client = self.open();
         client.identify(key).expect("the key is good");
@@ -142,7 +141,7 @@ impl Client {
         Ok(())
     }
 
-    /// Sends a first message; `Err` if the socket is closed for it.
+    /// Sends a first message; `Err` if the daemon closes the socket because of it.
     pub(crate) fn first(&mut self, ask: ClientMessage) -> Result<ServerMessage, Closed> {
         self.send(&serde_json::to_string(&Ask { id: 0, ask }).expect("text keys"));
         match self.hear(Duration::from_secs(20)) {
@@ -156,11 +155,11 @@ impl Client {
     }
 
     pub(crate) fn send(&mut self, text: &str) {
-        // Whether it arrives shows in what comes back.
+        // A failed write shows in the answer.
         let _ = self.socket.send(Message::text(text));
     }
 
-    /// Asks and waits for the answer; what comes in between is kept.
+    /// Sends a request and waits for its answer; messages in between are kept.
     pub(crate) fn ask(&mut self, ask: ClientMessage) -> ServerMessage {
         let id = self.ask_only(ask);
         self.answer(id)
@@ -190,7 +189,7 @@ impl Client {
         }
     }
 
-    /// What comes next within a time.
+    /// The next message or close within a time limit.
     pub(crate) fn hear(&mut self, within: Duration) -> Heard {
         let end = Instant::now() + within;
         loop {
@@ -228,7 +227,7 @@ impl Client {
         panic!("it stays open")
     }
 
-    /// The next message that comes by itself.
+    /// The next message that is not an answer.
     pub(crate) fn push(&mut self, within: Duration) -> Option<ServerMessage> {
         if let Some(pushed) = self.pushed.pop_front() {
             return Some(pushed);
@@ -259,7 +258,7 @@ impl Client {
         }
     }
 
-    /// Subscribes and gives the number after which events follow.
+    /// Subscribes and returns the number after which events follow.
     pub(crate) fn subscribe(&mut self, job: JobId, after: u64) -> u64 {
         match self.ask(ClientMessage::SubscribeJob { job, after }) {
             ServerMessage::Snapshot { after, .. } => after,
@@ -267,7 +266,7 @@ impl Client {
         }
     }
 
-    /// The events of a job after a number, up to its end; numbers must follow each other.
+    /// The events of a job after a number, up to its end; numbers must be consecutive.
     pub(crate) fn follow(&mut self, job: JobId, after: u64) -> Vec<NumberedEvent> {
         let mut events = self.follow_some(job, after, usize::MAX);
         let last = events.last_mut().map(|event| event.event.clone());
@@ -275,7 +274,7 @@ impl Client {
         events
     }
 
-    /// At most so many of them.
+    /// At most this many of them.
     pub(crate) fn follow_some(
         &mut self,
         job: JobId,
@@ -310,7 +309,7 @@ impl Client {
     }
 }
 
-/// What came.
+/// The received message or close.
 #[derive(Debug)]
 pub(crate) enum Heard {
     Say(Say),

@@ -1,5 +1,5 @@
-//! D: the daemon dies at chosen places, its disk is full or broken, its files are damaged. What was acknowledged is there after the
-//! next start, each job once, its events without a gap, and nothing is run a second time.
+//! D: the daemon is killed at chosen places, its disk is full or broken, its files are damaged. After the next start every
+//! acknowledged job exists once, its events have no gap, and nothing has run a second time.
 
 use std::fs;
 use std::thread;
@@ -22,7 +22,7 @@ fn jobs(client: &mut Client) -> Vec<JobSummary> {
     }
 }
 
-/// Every job has ended, its numbers have no gap, and its end is its last event and its only one.
+/// Checks that every job has ended, that its event numbers have no gap, and that its last event is its only end.
 fn ledger(daemon: &Daemon, key: &Key) -> Vec<JobSummary> {
     let mut client = daemon.connect(key);
     let jobs = jobs(&mut client);
@@ -39,7 +39,7 @@ fn ledger(daemon: &Daemon, key: &Key) -> Vec<JobSummary> {
 }
 
 #[test]
-fn killed_at_any_place_it_loses_nothing_that_it_acknowledged() {
+fn kills_at_any_place_lose_nothing_acknowledged() {
     for (row, place, acknowledged, kept) in [
         ("D01", "before_create", false, 0),
         ("D02", "after_create", false, 1),
@@ -59,7 +59,7 @@ fn killed_at_any_place_it_loses_nothing_that_it_acknowledged() {
         client.ask_only(start);
         let answer = client.push(Duration::from_secs(5));
         let accepted = matches!(answer, Some(ServerMessage::Accepted(_)));
-        // What came before the end may still be on its way.
+        // Messages from before the kill may still arrive.
         assert!(accepted || !acknowledged, "{row}: {answer:?}");
         let folder = daemon.wait_for_end();
         let daemon = Daemon::start_in(folder, &quiet).expect("it starts again");
@@ -68,7 +68,7 @@ fn killed_at_any_place_it_loses_nothing_that_it_acknowledged() {
         for job in &found {
             assert_eq!(job.state, JobState::Interrupted, "{row}: never run again by itself");
         }
-        // The same request again: the job that is there, or the first one.
+        // The same request again returns the existing job, or starts the first one.
         let mut client = daemon.connect(&key);
         let ServerMessage::Accepted(again) = client.start(request, spec) else { panic!("{row}") };
         assert_eq!(again.fresh, kept == 0, "{row}");
@@ -79,9 +79,9 @@ fn killed_at_any_place_it_loses_nothing_that_it_acknowledged() {
     }
 }
 
-/// D04 from outside: SIGKILL in the middle, twice, with a queue.
+/// D04: SIGKILL from outside during a job, twice, with a queue.
 #[test]
-fn killed_from_outside_it_keeps_results_and_leaves_no_process() {
+fn a_killed_daemon_keeps_results_and_leaves_no_process() {
     let setup = scripting();
     let mut daemon = Daemon::start(&setup);
     let (mut client, key) = daemon.paired();
@@ -106,7 +106,7 @@ fn killed_from_outside_it_keeps_results_and_leaves_no_process() {
 
 /// D08
 #[test]
-fn asked_to_end_it_says_goodbye_and_marks_what_ran() {
+fn shutdown_notifies_clients_and_marks_the_running_job() {
     let setup = scripting();
     for (signal, code) in [("-TERM", 0), ("-INT", 130)] {
         let daemon = Daemon::start(&setup);
@@ -126,7 +126,7 @@ fn asked_to_end_it_says_goodbye_and_marks_what_ran() {
 
 /// D09
 #[test]
-fn a_panic_in_a_request_ends_that_request_only() {
+fn a_panic_in_a_request_ends_only_that_request() {
     let daemon = Daemon::start(&hooked(json!({ "scripted": true, "panics": true })));
     let (mut client, _) = daemon.paired();
     for _ in 0..3 {
@@ -139,7 +139,7 @@ fn a_panic_in_a_request_ends_that_request_only() {
 
 /// D10
 #[test]
-fn a_panic_beside_a_job_ends_that_job_only() {
+fn a_panic_of_the_job_runner_ends_only_that_job() {
     let daemon = Daemon::start(&hooked(json!({ "scripted": true, "runner_panics": true })));
     let (mut client, key) = daemon.paired();
     let (first, second) = (client.scripted(5, 20, Act::Finish), client.scripted(1, 1, Act::Finish));
@@ -148,9 +148,9 @@ fn a_panic_beside_a_job_ends_that_job_only() {
     assert_eq!(ledger(&daemon, &key).len(), 2);
 }
 
-/// D11: a limit on the size of files stands for a full disk, at many places of the write.
+/// D11: a limit on the file size simulates a full disk, at many places of the write.
 #[test]
-fn on_a_full_disk_nothing_is_acknowledged_that_is_lost() {
+fn a_full_disk_loses_nothing_acknowledged() {
     let quiet = scripting();
     let mut refused = 0;
     for blocks in (84..180).step_by(8).chain([200, 230, 260]) {
@@ -162,7 +162,7 @@ fn on_a_full_disk_nothing_is_acknowledged_that_is_lost() {
         let limit = Some(format!("trap '' XFSZ; ulimit -f {blocks}"));
         let Ok(daemon) = Daemon::start_in(folder.clone(), &Setup { before: limit, ..scripting() })
         else {
-            // Not even the start fits, and it said so.
+            // The daemon could not even start, and printed that.
             refused += 1;
             continue;
         };
@@ -192,9 +192,9 @@ fn on_a_full_disk_nothing_is_acknowledged_that_is_lost() {
     assert!(refused > 0, "no limit was ever met");
 }
 
-/// D12 by a hook: the Nth write fails, for every N until a job needs no more writes, and all after it.
+/// D12 by a hook: the Nth write and all later ones fail, for every N until a job needs no more writes.
 #[test]
-fn after_a_failed_write_nothing_more_is_promised() {
+fn nothing_is_acknowledged_after_a_failed_write() {
     let quiet = scripting();
     let mut nth = 1;
     while fails_at(nth, &quiet) {
@@ -219,7 +219,7 @@ fn fails_at(nth: u32, quiet: &Setup) -> bool {
     let (mut looks, mut broken) = (0, is_broken());
     while !broken && looks < 10 {
         let done = jobs(&mut client).iter().any(|job| job.state == JobState::Done);
-        // What is written after the end of a job takes a moment.
+        // Writes after the end of a job take a moment.
         looks += u32::from(done);
         thread::sleep(Duration::from_millis(60));
         broken = is_broken();
@@ -236,9 +236,9 @@ fn fails_at(nth: u32, quiet: &Setup) -> bool {
     broken
 }
 
-/// D13, the setting behind it.
+/// D13: the database setting that syncs commits.
 #[test]
-fn commits_are_synced_to_the_disk() {
+fn commits_are_synced_to_disk() {
     let source = include_str!("../../src/jobs/tables.rs");
     let db = rusqlite::Connection::open_in_memory().expect("memory");
     db.pragma_update(None, "synchronous", "FULL").expect("a setting");
@@ -247,12 +247,12 @@ fn commits_are_synced_to_the_disk() {
     assert!(level == 2 && source.contains(r#"(None, "synchronous", "FULL")"#));
 }
 
-/// What happens to the bytes of a file.
+/// The damage to a file.
 type Damage = fn(&mut Vec<u8>);
 
 /// D14
 #[test]
-fn a_damaged_file_of_jobs_is_put_aside_and_said() {
+fn a_damaged_job_file_is_put_aside_and_reported() {
     let setup = scripting();
     let damages: [(&str, Damage); 3] = [
         ("its head", |bytes| bytes[..64].fill(0x5a)),
@@ -284,7 +284,7 @@ fn a_damaged_file_of_jobs_is_put_aside_and_said() {
         let aside =
             aside.filter(|entry| entry.file_name().to_string_lossy().starts_with("jobs.damaged-"));
         assert!(aside.count() >= 1, "{row}");
-        // The keys are elsewhere, so the page stays paired.
+        // The keys are in another file, so the page stays paired.
         let mut client = daemon.connect(&key);
         assert!(jobs(&mut client).is_empty(), "{row}");
         let job = client.scripted(1, 1, Act::Finish);
@@ -294,7 +294,7 @@ fn a_damaged_file_of_jobs_is_put_aside_and_said() {
 
 /// D15
 #[test]
-fn a_second_daemon_with_the_same_folder_is_refused() {
+fn a_second_daemon_in_the_same_folder_is_refused() {
     let setup = scripting();
     let daemon = Daemon::start(&setup);
     let (mut client, _) = daemon.paired();
@@ -303,7 +303,7 @@ fn a_second_daemon_with_the_same_folder_is_refused() {
     assert!(said.starts_with("Some(1)") && said.contains("runs already"), "{said}");
     assert_eq!(daemon.effects(), before);
     assert!(matches!(client.ask(ClientMessage::Ping {}), ServerMessage::Pong));
-    // The right ends with the process, however it ends.
+    // The lock is released when the process ends in any way.
     let folder = daemon.kill();
     assert!(Daemon::start_in(folder, &setup).is_ok());
 }

@@ -1,4 +1,4 @@
-//! The real thing: a sweep that this processor measures, and a daemon that is killed in the middle of it.
+//! A sweep that is measured on this processor, with a daemon that is killed in the middle.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -29,13 +29,13 @@ fn results(events: &[NumberedEvent]) -> usize {
 }
 
 #[test]
-fn killed_amid_a_sweep_it_keeps_every_point_and_measures_none_again() {
+fn a_daemon_killed_during_a_sweep_keeps_every_point() {
     let setup = Setup::default();
     let daemon = Daemon::start(&setup);
     let (mut client, key) = daemon.paired();
     let spec = JobSpec::Bench(sweep());
     let ServerMessage::Accepted(accepted) = client.start(random(), spec) else { panic!("no job") };
-    // One event after the other, until two points are there.
+    // Waits for events until two points are measured.
     let mut seen = client.follow_some(accepted.job, 0, 1);
     while results(&seen) < 2 {
         match client.push(Duration::from_secs(20)) {
@@ -67,7 +67,7 @@ fn killed_amid_a_sweep_it_keeps_every_point_and_measures_none_again() {
         })
         .collect();
     assert!(points.len() == results(&kept) && points.len() < 24, "no point twice: {points:?}");
-    // Left alone, nothing starts by itself.
+    // Nothing starts by itself.
     let before = daemon.effects();
     thread::sleep(Duration::from_secs(1));
     assert!(daemon.children().is_empty());
@@ -78,7 +78,7 @@ fn killed_amid_a_sweep_it_keeps_every_point_and_measures_none_again() {
         panic!("no list")
     };
     assert_eq!(jobs.len(), 1);
-    // The next job measures as if nothing had been.
+    // The next job measures normally.
     let one = BenchSpec {
         shapes: vec![Shape { m: 1, n: 64, k: 512 }],
         formats: vec!["int8".into()],

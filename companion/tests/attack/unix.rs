@@ -1,4 +1,4 @@
-//! A socket of the file system, reached as `ssh -L 8000:PATH HOST` does it: the same guards, and nobody else's file is touched.
+//! A Unix socket, reached as by `ssh -L 8000:PATH HOST`: the same guards apply, and files of others are not touched.
 
 use std::fs;
 use std::io;
@@ -15,7 +15,7 @@ use crate::binary::Folder;
 use crate::harness::{Daemon, Setup, scripting};
 use crate::script::Act;
 
-/// A path that is removed at the end; those of sockets must be short.
+/// A path that is removed at the end; socket paths must be short.
 struct Short(PathBuf);
 
 impl Short {
@@ -41,7 +41,7 @@ fn folder() -> Arc<Folder> {
     Arc::new(folder)
 }
 
-/// What `ssh -L` does: a port here, whose connections come out at the socket.
+/// Forwards a local port to the socket, as `ssh -L` does.
 fn bridge(path: &Path) -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -70,7 +70,7 @@ fn started(folder: Arc<Folder>, short: &Short) -> Daemon {
 }
 
 #[test]
-fn a_page_works_through_a_socket_with_the_same_guards() {
+fn the_same_guards_apply_through_a_unix_socket() {
     let short = Short::new("guards");
     let daemon = started(folder(), &short);
     let known = fs::symlink_metadata(&short.0).expect("a socket");
@@ -89,7 +89,7 @@ fn a_page_works_through_a_socket_with_the_same_guards() {
         assert_eq!(answer.status, status, "{host} {more}");
         assert_eq!(answer.body.contains("doctype"), status == 200, "{host} {more}");
     }
-    // Paired through the forwarded port, it may measure: nobody else reaches this socket.
+    // Paired through the forwarded port, the page may measure: only this user reaches the socket.
     let (mut client, key) = daemon.paired();
     let job = client.scripted(2, 1, Act::Finish);
     assert_eq!(client.end_of(job).0, JobState::Done);
@@ -104,7 +104,7 @@ fn a_page_works_through_a_socket_with_the_same_guards() {
 }
 
 #[test]
-fn only_a_stale_socket_gives_way() {
+fn only_a_stale_socket_is_replaced() {
     let short = Short::new("stale");
     let first = started(folder(), &short);
     let other = || Daemon::start_in(folder(), &short.setup()).err().expect("refused");
@@ -115,7 +115,7 @@ fn only_a_stale_socket_gives_way() {
     let again = started(state, &short);
     assert_eq!(again.get("/healthz").status, 200);
     again.end_by("-TERM");
-    // What is no socket stays as it is.
+    // A file that is not a socket is left as it is.
     fs::write(&short.0, "a file of somebody").expect("ours");
     assert!(other().contains("is not a socket"), "{}", other());
     assert_eq!(fs::read_to_string(&short.0).expect("still there"), "a file of somebody");
@@ -126,7 +126,7 @@ fn only_a_stale_socket_gives_way() {
 
 #[test]
 fn a_socket_without_a_name_is_refused() {
-    // The system would choose a name that everybody on the machine may open.
+    // The system would choose a name that every user of the machine may open.
     let setup = Setup { flags: vec!["--listen".into(), "unix:".into()], ..scripting() };
     let said = Daemon::start_in(folder(), &setup).err().expect("refused");
     assert!(said.contains("needs the path of a socket"), "{said}");

@@ -1,5 +1,5 @@
-//! G: jobs whose process crashes, hangs, lies, floods or does not listen. The job is told as it ended, no process is left, and the
-//! next job runs as if nothing had been.
+//! G: jobs whose process crashes, hangs, sends false results, floods or ignores a cancellation. The job ends with the right reason,
+//! no process is left, and the next job runs normally.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::script::{Act, Script};
 use crate::socket::{Client, job_of, random};
 
 #[test]
-fn whatever_a_job_does_it_ends_and_the_next_one_runs() {
+fn misbehaving_jobs_end_and_the_next_one_runs() {
     let daemon = Daemon::start(&scripting());
     let (mut client, _) = daemon.paired();
     for (row, act, state, fault) in [
@@ -39,9 +39,9 @@ fn whatever_a_job_does_it_ends_and_the_next_one_runs() {
     assert!(daemon.rss_mib() < 128.0, "{}", daemon.rss_mib());
 }
 
-/// G02: killed by somebody else, as the system does when memory ends.
+/// G02: killed from outside, as by the kernel's out-of-memory killer.
 #[test]
-fn a_killed_worker_is_a_crash_with_its_signal() {
+fn a_killed_worker_is_reported_with_its_signal() {
     let daemon = Daemon::start(&scripting());
     let (mut client, _) = daemon.paired();
     let job = client.scripted(0, 0, Act::Linger);
@@ -58,7 +58,7 @@ fn a_killed_worker_is_a_crash_with_its_signal() {
     assert!(fault.code == FaultCode::Crashed && fault.message.contains("signal: 9"), "{fault:?}");
 }
 
-/// G05, G13: within 2 s, whether it listens or not; and twice is as good as once.
+/// G05, G13: within 2 s, whether or not the worker reacts; a second cancellation changes nothing.
 #[test]
 fn a_canceled_job_ends_within_two_seconds() {
     let daemon = Daemon::start(&scripting());
@@ -76,7 +76,7 @@ fn a_canceled_job_ends_within_two_seconds() {
         assert!(matches!(client.ask(ClientMessage::CancelJob { job }), ServerMessage::Ok));
         assert_eq!(client.end_of(job), (JobState::Canceled, None), "it stays so");
     }
-    // One that waits never starts.
+    // A canceled job that waits never starts.
     let (first, second) = (client.scripted(0, 0, Act::Linger), client.scripted(1, 1, Act::Finish));
     client.ask(ClientMessage::CancelJob { job: second });
     let events: Vec<JobEvent> =
@@ -91,9 +91,9 @@ fn a_canceled_job_ends_within_two_seconds() {
     assert_eq!(client.fault(unknown), FaultCode::NotFound);
 }
 
-/// A prediction shortens what a job may take; a boast does not lengthen it.
+/// A prediction shortens the time limit of a job, but never raises it above the maximum.
 #[test]
-fn a_job_may_take_three_times_what_it_predicted() {
+fn a_job_may_take_three_times_its_prediction() {
     let daemon = Daemon::start(&scripting());
     let (mut client, _) = daemon.paired();
     let job =
@@ -116,7 +116,7 @@ fn a_job_may_take_three_times_what_it_predicted() {
     }
 }
 
-/// The real thing: two formats of one small product, with signs of life, a check and the conditions.
+/// Measures for real: two formats of one small GEMV, with heartbeats, a check and the conditions.
 #[test]
 fn a_spot_check_measures_on_this_machine() {
     let daemon = Daemon::start(&Setup::default());
@@ -147,7 +147,7 @@ fn a_spot_check_measures_on_this_machine() {
         assert!(record.check.passed && record.time_s.n == 20, "{record:?}");
         assert!(record.samples_s.len() == 20 && record.conditions.contains_key("missing"));
     }
-    // What has no kernel yet says so.
+    // A format without a kernel is refused with the reason.
     let bench = BenchSpec { what: BenchKind::Gemm, formats: vec!["int4_g128".into()], ..bench };
     let start = StartJob { request: random(), job: JobSpec::Bench(bench) };
     let ServerMessage::Accepted(accepted) = client.ask(ClientMessage::StartJob(start)) else {
@@ -156,9 +156,9 @@ fn a_spot_check_measures_on_this_machine() {
     assert_eq!(client.end_of(accepted.job), (JobState::Failed, Some(FaultCode::Failed)));
 }
 
-/// What measures is not what serves: no secret in its environment, its own process group, nothing left of it.
+/// The worker is isolated: no secret in its environment, its own process group, and no process left behind.
 #[test]
-fn a_worker_has_nothing_of_the_daemon() {
+fn a_worker_inherits_nothing_from_the_daemon() {
     let daemon = Daemon::start(&Setup { ..scripting() });
     let (mut client, _) = daemon.paired();
     let job = client.scripted(0, 0, Act::Linger);

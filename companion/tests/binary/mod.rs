@@ -1,4 +1,4 @@
-//! What tests of the command line and of the daemon share: the binary, folders for its files, a user who may run it.
+//! Shared by the tests of the command line and of the daemon: the binary, temporary folders, and a user who may run it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,8 @@ pub(crate) fn program() -> Command {
     command
 }
 
-/// A daemon that may be started: under an ordinary user if this is root and the system has one who can run it, else with
-/// `--allow-root`, said aloud. Its state folder is new.
+/// A command for a daemon: as an ordinary user, if this is root and the system has a user who can run it, else with
+/// `--allow-root` and a printed note. Its state folder is new.
 pub(crate) fn daemon(folder: &Folder) -> Command {
     let mut command = program();
     let state = folder.path("state");
@@ -43,13 +43,13 @@ pub(crate) fn daemon(folder: &Folder) -> Command {
     command
 }
 
-/// Ends a child that a failing test leaves behind.
+/// Kills a child process that a failing test leaves behind.
 #[derive(Debug)]
 pub(crate) struct Ends(pub(crate) Child);
 
 impl Drop for Ends {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have exited already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -73,7 +73,7 @@ impl Folder {
         self.0.join(name).to_str().expect("a plain name").to_owned()
     }
 
-    /// Writes a file and gives its path.
+    /// Writes a file and returns its path.
     pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         let path = self.path(name);
         fs::create_dir_all(Path::new(&path).parent().expect("it is in a folder"))
@@ -85,7 +85,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left over lies in the target folder and harms nobody.
+        // A remaining folder in the target folder does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

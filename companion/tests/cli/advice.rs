@@ -1,9 +1,9 @@
-//! `recommend` and `schedule`: what they refuse, their forms, and their lines.
+//! `recommend` and `schedule`: refusals, output forms, and JSON lines.
 
 use crate::run::{answer, line, with_stdin};
 
 #[test]
-fn goals_that_cannot_be_are_refused_in_one_line() {
+fn impossible_goals_are_refused_in_one_line() {
     let shape = "--hardware t4 -m 1 -n 4096 -k 4096";
     for (request, word) in [
         (
@@ -32,7 +32,7 @@ fn goals_that_cannot_be_are_refused_in_one_line() {
 }
 
 #[test]
-fn lines_are_answered_in_their_places() {
+fn lines_are_answered_in_order() {
     let input = "{\"hardware\":\"b10\",\"m\":1,\"n\":4096,\"k\":4096}\n{\"hardware\":\"b10\"}\n";
     let found = with_stdin("recommend --jsonl", input.as_bytes()).stdout;
     let lines: Vec<serde_json::Value> =
@@ -56,7 +56,7 @@ fn csv_has_a_line_for_each_ranked_scheme() {
 }
 
 #[test]
-fn where_nothing_meets_the_bounds_the_reasons_stand_and_the_exit_code_is_four() {
+fn unmet_bounds_list_the_reasons_with_exit_code_4() {
     let model = "--hardware h100 --model llama-3.1-8b --batch 1 --prompt 512";
     for request in [
         format!("recommend {model} --max-tpot-ms 0.001 -o json"),
@@ -77,7 +77,7 @@ fn where_nothing_meets_the_bounds_the_reasons_stand_and_the_exit_code_is_four() 
 }
 
 #[test]
-fn the_whole_request_counts_where_an_answer_length_is_given() {
+fn a_given_answer_length_ranks_by_the_whole_request() {
     let request = "recommend --hardware h100 --model llama-3.1-70b --batch 1 --prompt 4096";
     let found = answer(&format!("{request} --new-tokens 128 -o json"));
     let value: serde_json::Value = serde_json::from_str(&found).expect("JSON");
@@ -88,7 +88,7 @@ fn the_whole_request_counts_where_an_answer_length_is_given() {
 }
 
 #[test]
-fn names_of_users_are_formats_and_a_gguf_name_is_the_file() {
+fn common_format_names_are_known_and_gguf_names_mean_files() {
     let model = "--hardware h100 --model llama-3.1-8b --batch 1 --prompt 512 -o json";
     let estimate = |weights: &str| -> serde_json::Value {
         let found = answer(&format!("estimate {model} --weights {weights}"));

@@ -14,7 +14,7 @@ fn refused(words: &str, expected: &str) {
 }
 
 #[test]
-fn shapes_that_cannot_be() {
+fn impossible_shapes_are_refused() {
     let huge = "1000000000000000000000000000000";
     for (value, expected) in [
         ("0", "from 1 to 1000000000; got 0"),
@@ -58,7 +58,7 @@ fn shapes_that_cannot_be() {
 }
 
 #[test]
-fn keys_that_nobody_has_name_the_nearest() {
+fn unknown_keys_suggest_the_nearest() {
     let estimate = "estimate --batch 1 --prompt 64";
     for (words, expected) in [
         ("hardware h10", "unknown hardware `h10`; did you mean h100_"),
@@ -84,7 +84,7 @@ fn keys_that_nobody_has_name_the_nearest() {
 }
 
 #[test]
-fn modes_and_formats_that_the_device_lacks() {
+fn modes_and_formats_that_the_device_lacks_are_refused() {
     for (words, expected) in [
         (
             "analyze --hardware t4 -m 1 -n 1 -k 1 --weights fp16 --power-mode 15W",
@@ -104,7 +104,7 @@ fn modes_and_formats_that_the_device_lacks() {
 }
 
 #[test]
-fn what_is_missing_or_contradicts_itself() {
+fn missing_and_contradictory_flags_are_refused() {
     for (words, expected) in [
         ("estimate", "hardware is missing"),
         ("estimate --hardware t4", "model is missing"),
@@ -142,7 +142,7 @@ fn what_is_missing_or_contradicts_itself() {
 }
 
 #[test]
-fn claims_that_are_none() {
+fn malformed_claims_are_refused() {
     let model = "check --hardware t4 --model llama-3.1-8b --prompt 64";
     let operator = "check --hardware t4 -m 1 -n 64 -k 64 --weights fp16";
     for (claim, expected) in [
@@ -180,7 +180,7 @@ fn claims_that_are_none() {
 }
 
 #[test]
-fn flags_that_are_wrong_are_one_line_too() {
+fn wrong_flags_are_refused_in_one_line() {
     for (words, expected) in [
         ("", "name a verb"),
         ("estimat", "a similar subcommand exists: 'estimate'"),
@@ -201,7 +201,7 @@ fn flags_that_are_wrong_are_one_line_too() {
 
 #[cfg(unix)]
 #[test]
-fn words_that_are_no_text_are_refused() {
+fn arguments_that_are_not_utf8_are_refused() {
     use std::os::unix::ffi::OsStrExt;
     let ended = program()
         .arg("hardware")
@@ -213,7 +213,7 @@ fn words_that_are_no_text_are_refused() {
 }
 
 #[test]
-fn measurements_that_do_not_fit_are_refused() {
+fn measurements_that_do_not_match_are_refused() {
     let folder = Folder::new();
     for (content, rest, expected) in [
         ("weights,time_us\nfp16,120\n", "--weights fp16,nf4", "has no row for nf4"),

@@ -1,10 +1,10 @@
-//! `bench` on the machine that runs the tests: what it says, never how fast it is.
+//! `bench` on the test machine: the content of its output, not the measured speed.
 
 use serde_json::Value;
 
 use crate::run::{Folder, answer, line};
 
-/// Small and short: the method is tested elsewhere.
+/// Small and short, because the method is tested elsewhere.
 const SMALL: &str = "--bytes 100000 --cache hot --iterations 5 --warm-up 0 --threads 1 -o json";
 
 fn records(words: &str) -> Vec<Value> {
@@ -13,7 +13,7 @@ fn records(words: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_record_has_what_is_published_and_its_conditions() {
+fn a_record_has_the_published_keys_and_its_conditions() {
     let records = records(&format!("bench bandwidth {SMALL}"));
     let kernels: Vec<&str> = records.iter().filter_map(|it| it["kernel"].as_str()).collect();
     assert_eq!(kernels, ["read", "copy", "triad"]);
@@ -65,7 +65,7 @@ fn two_files_are_compared_point_by_point() {
     assert_eq!(rows[0]["verdict"], "slower");
     assert!((rows[0]["time_ratio"].as_f64().unwrap() - 1.1).abs() < 1e-9);
     assert!(answer(&format!("bench diff {a} {a}")).contains("no difference found"));
-    // What only one of the files has is said.
+    // Points that only one of the files has are listed.
     let records =
         |path: &str| serde_json::from_str::<Vec<Value>>(&std::fs::read_to_string(path).unwrap());
     let both = [records(&a).unwrap(), records(&other).unwrap()].concat();
@@ -78,7 +78,7 @@ fn two_files_are_compared_point_by_point() {
 }
 
 #[test]
-fn products_of_every_layout_are_right() {
+fn gemv_results_of_every_layout_are_correct() {
     let words =
         "bench gemv -n 100 -k 200 --cache hot --iterations 3 --warm-up 0 --threads 1 -o json";
     let records = records(words);
@@ -91,7 +91,7 @@ fn products_of_every_layout_are_right() {
 }
 
 #[test]
-fn a_product_of_matrices_is_right() {
+fn gemm_results_are_correct() {
     let words = "bench gemm -m 3,17 -n 33 -k 65 --cache hot --iterations 3 --warm-up 0 -o json";
     let records = records(words);
     let flops: Vec<f64> = records.iter().filter_map(|it| it["flops"].as_f64()).collect();
@@ -103,7 +103,7 @@ fn a_product_of_matrices_is_right() {
 }
 
 #[test]
-fn a_sweep_goes_on_where_it_was_interrupted() {
+fn an_interrupted_sweep_is_continued() {
     let folder = Folder::new();
     let out = folder.path("sweep.jsonl");
     let mut said = String::new();
@@ -117,7 +117,7 @@ fn a_sweep_goes_on_where_it_was_interrupted() {
     };
     let first = sweep("fp16");
     assert_eq!(first.lines().count(), 2);
-    // Half a line, as after a crash.
+    // An incomplete line, as after a crash.
     std::fs::write(&out, format!("{first}{{\"schema\":1,\"ker")).unwrap();
     let both = sweep("fp16,int8");
     assert!(both.starts_with(&first) && both.lines().count() == 4 && both.ends_with('\n'));
@@ -127,7 +127,7 @@ fn a_sweep_goes_on_where_it_was_interrupted() {
         records.map(|record| record["kernel"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(kernels(&both), ["gemv", "gemm_fp16", "gemv", "gemm_int8"]);
-    // A format that has no kernel for matrices is measured where it has one, and that is said.
+    // A format without a GEMM kernel is measured as GEMV only, with a note.
     assert_eq!(sweep("fp16,int8,int4_g128").lines().count(), 5);
     assert!(said.contains("left out") && said.contains("4 of 5 points"), "{said}");
     let other = "--cache hot --iterations 4 --warm-up 0 --threads 1";
@@ -142,7 +142,7 @@ fn a_sweep_goes_on_where_it_was_interrupted() {
 }
 
 #[test]
-fn compare_measures_here_when_it_is_asked_to() {
+fn compare_with_a_backend_measures_here() {
     for m in [1, 3] {
         let words = format!(
             "compare --hardware t4 -m {m} -n 64 -k 64 --weights fp32,int8 --backend cpu -o json"
@@ -156,7 +156,7 @@ fn compare_measures_here_when_it_is_asked_to() {
 }
 
 #[test]
-fn the_self_test_prints_and_does_not_judge() {
+fn the_self_test_does_not_change_the_exit_code() {
     let value: Value =
         serde_json::from_str(&answer("bench selftest --trials 1 -o json")).expect("an object");
     for key in ["false_alarm_share", "detected_share"] {
@@ -165,7 +165,7 @@ fn the_self_test_prints_and_does_not_judge() {
 }
 
 #[test]
-fn wrong_input_is_one_line_and_measures_nothing() {
+fn wrong_input_is_refused_in_one_line_before_measuring() {
     for (words, code, expected) in [
         ("bench bandwidth --iterations 0", 2, "iterations must be a whole number from 1"),
         ("bench bandwidth --iterations 1.5", 2, "got 1.5"),

@@ -1,4 +1,4 @@
-//! `calibrate` and `--calibration`: own measurements go before the fitted factors, and say so.
+//! `calibrate` and `--calibration`: own measurements replace the fitted factors, and the answer states it.
 
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ fn estimate(more: &str) -> Value {
 }
 
 #[test]
-fn own_measurements_become_the_expected_time_and_say_so() {
+fn own_measurements_determine_the_expected_time() {
     let folder = Folder::new();
     let csv = folder.file("mine.csv", format!("{HEAD}{}", rows(&[40, 41])));
     let path = folder.file("mine.json", "");
@@ -34,8 +34,8 @@ fn own_measurements_become_the_expected_time_and_say_so() {
     let before = estimate("");
     let after = estimate(&format!(" --calibration {path}"));
     let tpot = after["tpot_s"].as_f64().expect("s");
-    // Not just the time that was measured: both have the size of the file, but the estimate's embedding in 16 bits is more of
-    // it than the row's in 6.6, and a token reads only one row of an embedding.
+    // The expected time differs from the measured one: both have the size of the file, but the estimate's 16-bit embedding is a
+    // larger part of it than the row's at 6.6 bits, and a token reads only one row of an embedding.
     assert!((0.033..0.041).contains(&tpot), "{tpot}");
     assert!((before["tpot_s"].as_f64().expect("s") / tpot - 1.0).abs() > 0.05);
     let source = after["factors"]["source"].as_str().expect("a source");
@@ -45,7 +45,7 @@ fn own_measurements_become_the_expected_time_and_say_so() {
 }
 
 #[test]
-fn a_file_that_cannot_count_is_refused_in_one_line() {
+fn an_unusable_calibration_is_refused_in_one_line() {
     let folder = Folder::new();
     let good = "{\"device\":\"t4\",\"rows\":[{\"measured\":\"step\",\"eta_memory\":0.7}]}";
     let (good, bad) = (folder.file("good.json", good), folder.file("bad.json", "{"));

@@ -1,4 +1,4 @@
-//! What `doctor` finds, and that it names a fix.
+//! The findings of `doctor`, and a fix for each problem.
 
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ fn finding(rows: &[Value], what: &str) -> Value {
 }
 
 #[test]
-fn whatever_is_not_there_has_its_fix() {
+fn every_missing_item_has_a_fix() {
     let folder = Folder::new();
     let text = doctor(&folder, &[]).stdout;
     assert!(text.contains("docs/guides/troubleshooting.md"), "{text}");
@@ -33,7 +33,7 @@ fn whatever_is_not_there_has_its_fix() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_that_others_may_read_is_found() {
+fn a_folder_that_others_may_read_is_reported() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new();
     doctor(&folder, &[]);

@@ -72,7 +72,7 @@ fn every_verb_ends_with_its_published_code() {
     ] {
         let ended = line(&words);
         assert_eq!(ended.code, Some(code), "{words}: {}", ended.stderr);
-        // An answer goes to stdout, and with it a threshold that is not met.
+        // An answer is printed on stdout even if a threshold is not met.
         let answers = [0, 4].contains(&code);
         assert_eq!(ended.stdout.is_empty(), !answers, "{words}");
         assert_eq!(
@@ -94,7 +94,7 @@ fn an_interrupt_is_130() {
             .spawn()
             .expect("the binary starts"),
     );
-    // An answer shows that it listens; its input stays open until it ended.
+    // An answer shows that the program reads; its input stays open until it exits.
     let mut stdin = child.0.stdin.take().expect("piped");
     stdin.write_all(b"{}\n").expect("it reads");
     child.0.stdout.as_mut().expect("piped").read_exact(&mut [0; 1]).expect("it answers");
@@ -103,7 +103,7 @@ fn an_interrupt_is_130() {
 }
 
 #[test]
-fn a_message_is_not_as_long_as_what_was_typed() {
+fn messages_are_clipped() {
     for words in [
         "hardware --filter LONG",
         "analyze --hardware t4 --op LONG",

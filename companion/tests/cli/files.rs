@@ -1,4 +1,4 @@
-//! Model and device files: sound ones are taken, others refused in one line.
+//! Model and device files: valid ones are accepted, others refused in one line.
 
 use std::fs::{self, File};
 
@@ -21,7 +21,7 @@ fn refused(words: &str, expected: &str) {
 }
 
 #[test]
-fn files_stand_wherever_keys_do() {
+fn files_are_accepted_wherever_keys_are() {
     let found: Value = serde_json::from_str(&answer(&format!(
         "{} -o json",
         estimate(&device_file(), &model_file())
@@ -52,7 +52,7 @@ fn a_folder_stands_for_its_config_json() {
 }
 
 #[test]
-fn model_files_that_are_none_are_refused() {
+fn malformed_model_files_are_refused() {
     let folder = Folder::new();
     let sound = fs::read_to_string(model_file()).expect("the example model");
     let nested = format!("{{\"text_config\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
@@ -83,7 +83,7 @@ fn a_file_beyond_the_limit_is_refused_before_it_is_read() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_device_without_an_end_is_refused() {
+fn an_endless_device_is_refused() {
     refused("compare --hardware l4 --measured /dev/zero", "it is a device, not a file");
 }
 
@@ -137,7 +137,7 @@ fn device_files_with_impossible_values_are_refused() {
 }
 
 #[test]
-fn names_from_files_cannot_steer_a_terminal() {
+fn names_from_files_cannot_control_a_terminal() {
     let folder = Folder::new();
     let sound = fs::read_to_string(device_file()).expect("the example device");
     let path = folder
@@ -158,11 +158,11 @@ fn names_from_files_cannot_steer_a_terminal() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_that_may_not_be_read_is_refused() {
+fn unreadable_files_are_refused() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new();
     let path = folder.file("secret.json", "{}");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).expect("our own file");
-    // Root reads everything, so there the file is refused for what it says.
+    // Root can read every file, so there the file is refused for its content.
     refused(&estimate("l4", &path), "secret.json: ");
 }

@@ -1,4 +1,4 @@
-//! Every verb in every form, help, completions, manual, and pipes that close early.
+//! Every verb in every output form, help, completions, manual, and pipes that close early.
 
 use std::fs;
 use std::io::Read;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::run::{Folder, answer, device_file, line, model_file, program};
 
-/// One request of each verb that has forms.
+/// One request for each verb with output forms.
 fn requests(folder: &Folder) -> Vec<String> {
     let measured = folder.file("t4.csv", "weights,time_us\nfp16,120\nint4_g128,40\n");
     let sweep = "sweep --hardware t4,b10 -m 1..4 -n 64 -k 64 --weights fp16,int8";
@@ -60,7 +60,7 @@ fn every_verb_answers_in_every_form() {
     }
 }
 
-/// Keys of an object at any depth with dots between; lists end a path.
+/// Keys of an object at any depth, joined by dots; lists end a path.
 fn paths(prefix: &str, value: &Value, out: &mut Vec<String>) {
     match value {
         Value::Object(fields) if !fields.is_empty() => {
@@ -86,7 +86,7 @@ fn every_key_of_the_json_is_a_column_of_the_csv() {
         "bench bandwidth --bytes 100000 --cache hot --iterations 5 --warm-up 0 --threads 1",
         own.as_str(),
     ];
-    // Sweeps have figures of their own, without lists; `sweep` and `points` are for `merge`.
+    // Sweeps have columns of their own, without lists; `sweep` and `points` are for `merge`.
     let is_sweep = |request: &String| request.starts_with("sweep") || request.starts_with("merge");
     let requests = requests(&folder).into_iter().filter(|request| !is_sweep(request));
     for request in requests.chain(more.map(str::to_owned)) {
@@ -112,7 +112,7 @@ fn every_key_of_the_json_is_a_column_of_the_csv() {
 }
 
 #[test]
-fn usual_values_stand_in_for_what_is_missing_and_are_named() {
+fn defaults_fill_missing_values_and_are_named() {
     let model = "--hardware h100 --model llama-3.2-1b";
     let taken = "usual values stand in for what the request leaves out: batch 1, prompt 512";
     for (verb, said) in [
@@ -147,7 +147,7 @@ fn usual_values_stand_in_for_what_is_missing_and_are_named() {
 }
 
 #[test]
-fn a_table_is_the_default_also_into_a_pipe() {
+fn a_table_is_the_default_in_a_pipe_too() {
     assert_eq!(answer("formats"), answer("formats -o table"));
 }
 
@@ -214,7 +214,7 @@ fn completions_know_verbs_flags_and_keys() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = answer(&format!("completions {shell}"));
         for word in ["estimate", "power-mode", "int4_g128", "jetson_orin_nano_8gb_super"] {
-            // Those of elvish and PowerShell complete flags, and no values of anything.
+            // The completions of elvish and PowerShell cover flags only, not values.
             let complete = script.contains(word)
                 || matches!(shell, "elvish" | "powershell") && word.contains('_');
             assert!(complete, "{shell} lacks {word}");
@@ -235,7 +235,7 @@ fn the_manual_has_a_page_per_verb() {
 }
 
 #[test]
-fn a_reader_that_goes_away_ends_it_quietly() {
+fn a_closed_pipe_ends_the_program_quietly() {
     for words in
         ["hardware -o json", "sweep --hardware t4 -m 1..20000 -n 64 -k 64 --weights fp16 -o jsonl"]
     {
@@ -279,7 +279,7 @@ fn plots_are_svg_and_png() {
 }
 
 #[test]
-fn a_measurement_above_the_roof_is_told() {
+fn a_measurement_above_the_roof_is_flagged() {
     let folder = Folder::new();
     let measured = folder.file(
         "bench.jsonl",
@@ -296,7 +296,7 @@ fn a_measurement_above_the_roof_is_told() {
 }
 
 #[test]
-fn k_that_is_no_multiple_of_a_block_is_padded_and_says_so() {
+fn k_is_padded_to_whole_blocks_with_a_note() {
     let told = answer("analyze --hardware t4 -m 1 -n 64 -k 100 --weights int4_g128");
     assert!(told.contains("not a multiple"), "{told}");
     assert_eq!(

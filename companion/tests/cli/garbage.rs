@@ -1,5 +1,5 @@
-//! Nonsense for every flag of every verb: refused in one line that names the flag or the value, or a value that the flag really
-//! has. The flags are those of `--help`, so that a new one is tried without being listed here.
+//! Nonsense for every flag of every verb: refused in one line that names the flag or the value, or a value that the flag accepts.
+//! The flags are read from `--help`, so that a new one is tested without being listed here.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -10,14 +10,14 @@ use serde_json::{Map, Value, json};
 
 use crate::run::{Folder, answer, committed, program, with_stdin};
 
-/// What people type by mistake, and what programs send that fill in a variable wrongly.
+/// Typing errors, and output of programs that fill in a variable wrongly.
 const GARBAGE: [&str; 10] =
     ["", " ", "-1", "nan", "inf", "1e400", "0", "18446744073709551615", "٣", "no-such-thing.json"];
 
-/// The same for verbs that are started for each.
+/// A shorter list for verbs that start a process for each value.
 const FEW: [&str; 6] = ["", "-1", "nan", "0", "18446744073709551615", "no-such-thing.json"];
 
-/// Longest refusal; a device has so many modes, and a verb so many words.
+/// Longest refusal, in characters; devices have many modes, and verbs many flags.
 const LONGEST: usize = 600;
 
 /// The flags of a verb that take a value.
@@ -31,7 +31,7 @@ fn flags(verb: &str) -> Vec<String> {
     help.lines().filter(|line| line.trim_start().starts_with('-')).filter_map(named).collect()
 }
 
-/// A refusal names what is wrong: the flag, or the beginning of the value.
+/// Whether a refusal names the flag or the beginning of the value.
 fn names(said: &str, flag: &str, value: &str) -> bool {
     let start: String = value.trim().chars().take(20).collect();
     let spellings = [flag.to_owned(), flag.replace('-', "_"), flag.replace('-', " ")];
@@ -82,7 +82,7 @@ fn every_flag_of_a_request_refuses_nonsense_by_name() {
                         "{verb} --{flag} {value:.20?}: {said:.600}"
                     );
                 }
-                // A number that is one, and is allowed.
+                // A value that is a number and is allowed.
                 None => assert!(
                     ["0", "1e400"].contains(value),
                     "{verb} --{flag} {value:.20?} was taken"
@@ -92,7 +92,7 @@ fn every_flag_of_a_request_refuses_nonsense_by_name() {
     }
 }
 
-/// A verb with words that make it answer, to which one flag after the other is added.
+/// Verbs with words that make them answer, to which the test adds one flag at a time.
 fn commands(folder: &Folder) -> Vec<(&'static str, String)> {
     let measured = folder.file("t4.csv", "weights,time_us\nfp16,120\n");
     let product = "--hardware t4 -m 1 -n 64 -k 64 --weights fp16";
@@ -127,7 +127,7 @@ fn every_flag_of_the_other_verbs_refuses_nonsense_in_one_line() {
     let mut seen = BTreeSet::new();
     for (verb, words) in commands(&folder) {
         for flag in flags(verb) {
-            // The verbs of `bench` share their flags, as those that ask a request share theirs.
+            // The verbs of `bench` share their flags, and so do the verbs that answer requests.
             let family = verb.split(' ').next().unwrap_or_default();
             if ["bench", "sweep"].contains(&family) && !seen.insert((family, flag.clone())) {
                 continue;
@@ -152,7 +152,7 @@ fn every_flag_of_the_other_verbs_refuses_nonsense_in_one_line() {
     });
 }
 
-/// Runs a verb with one more flag in an empty folder, because some flags name what is written.
+/// Runs a verb with one more flag in an empty folder, because some flags name an output file.
 fn refused_or_taken(verb: &str, words: &str, flag: &str, value: &OsStr) {
     let folder = Folder::new();
     let mut given: Vec<&str> = words.split_whitespace().collect();
@@ -171,7 +171,7 @@ fn refused_or_taken(verb: &str, words: &str, flag: &str, value: &OsStr) {
     };
     match ended.status.code() {
         Some(0) => assert!(!said.contains("panicked"), "{which}"),
-        // Failure, or not permitted: of folders and files that are there.
+        // A failure or a missing permission, for folders and files that exist.
         Some(1 | 2 | 5) => {
             assert!(ended.stdout.is_empty() && said.starts_with("error: "), "{which}");
             assert!(said.lines().count() == 1 && said.len() < LONGEST, "{which}");

@@ -1,4 +1,4 @@
-//! One request per verb, whose JSON scripts rely on: keys, order, numbers to the last bit.
+//! One request per verb, with the published JSON: keys, order, and numbers to the last bit.
 
 use std::fs;
 use std::path::{Path, PathBuf};

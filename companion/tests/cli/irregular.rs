@@ -1,4 +1,4 @@
-//! Named pipes, sockets, devices and folders where a file belongs: refused at once, by every verb that reads or writes one.
+//! Named pipes, sockets, devices and folders in place of a file: refused at once by every verb that reads or writes one.
 
 use std::fs;
 use std::io::Write;
@@ -61,7 +61,7 @@ fn a_named_pipe_is_refused_wherever_a_file_is_read_or_written() {
 }
 
 #[test]
-fn a_device_is_written_and_never_read() {
+fn devices_are_written_and_never_read() {
     let folder = Folder::new();
     let sweep = "sweep --hardware t4 -m 1..4 -n 64 -k 64 --weights fp16 --out";
     for device in ["/dev/null", "/dev/full"] {
@@ -85,7 +85,7 @@ fn a_device_is_written_and_never_read() {
 }
 
 #[test]
-fn a_full_disk_behind_stdout_is_a_failure_with_a_sentence() {
+fn a_full_disk_behind_stdout_is_reported() {
     for words in [
         "hardware t4",
         "sweep --hardware t4 -m 1 -n 64 -k 64 --weights fp16",
@@ -102,9 +102,9 @@ fn a_full_disk_behind_stdout_is_a_failure_with_a_sentence() {
     }
 }
 
-/// As `<(command)` of a shell hands them over.
+/// As `<(command)` of a shell passes them.
 #[test]
-fn pipes_that_the_shell_opened_are_read() {
+fn pipes_opened_by_the_shell_are_read() {
     let csv = b"weights,time_us\nfp16,120\n";
     for name in ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"] {
         let words = format!("compare --hardware t4 -m 1 -n 4096 -k 4096 --measured {name}");

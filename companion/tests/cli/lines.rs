@@ -16,7 +16,7 @@ fn answers(words: &str, input: &str) -> Vec<Value> {
 }
 
 #[test]
-fn bad_lines_are_answered_in_their_place() {
+fn malformed_lines_are_answered_in_their_place() {
     let too_long = format!("{{\"x\":\"{}\"}}", "y".repeat(1_100_000));
     let lines = [
         (GOOD, None),
@@ -63,7 +63,7 @@ fn bad_lines_are_answered_in_their_place() {
 }
 
 #[test]
-fn a_line_gets_the_answer_that_flags_get() {
+fn a_line_gets_the_same_answer_as_flags() {
     let flags = answer("analyze --hardware t4 -m 1 -n 4096 -k 4096 --weights fp16 -o jsonl");
     assert_eq!(
         with_stdin("analyze --jsonl", GOOD.as_bytes()).stdout,
@@ -123,7 +123,7 @@ fn numbers_are_read_alike_from_flags_and_lines() {
 }
 
 #[test]
-fn another_form_is_refused() {
+fn other_output_forms_are_refused() {
     let ended = with_stdin("analyze --jsonl -o csv", b"");
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
 }
@@ -149,7 +149,7 @@ fn an_answer_comes_before_the_next_question() {
 }
 
 #[test]
-fn claims_are_judged_line_by_line() {
+fn claims_are_checked_line_by_line() {
     let input = concat!(
         r#"{"hardware":"t4","m":1,"n":4096,"k":4096,"weights":"fp16","time_us":50}"#,
         "\n",

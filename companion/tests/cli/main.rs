@@ -1,5 +1,5 @@
-//! The command line as a user meets it: the real binary, its stdout, its stderr and its exit code.
-//! `UPDATE_GOLDEN=1` writes the golden files anew.
+//! The command line as a user sees it: the real binary, its stdout, its stderr and its exit code.
+//! `UPDATE_GOLDEN=1` rewrites the golden files.
 
 #[path = "../binary/mod.rs"]
 mod binary;

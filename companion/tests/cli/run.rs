@@ -8,7 +8,7 @@ use std::thread;
 
 pub(crate) use crate::binary::{Ends, Folder, daemon, program};
 
-/// How a run ended.
+/// The output and exit code of a run.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
@@ -27,17 +27,17 @@ impl From<Output> for Ended {
     }
 }
 
-/// Runs the binary with words.
+/// Runs the binary with arguments.
 pub(crate) fn run<S: AsRef<OsStr>>(words: impl IntoIterator<Item = S>) -> Ended {
     program().args(words).output().expect("the binary starts").into()
 }
 
-/// Runs the binary with the words of a line.
+/// Runs the binary with the arguments of a line.
 pub(crate) fn line(words: &str) -> Ended {
     run(words.split_whitespace())
 }
 
-/// The answer to the words of a line, which must be one.
+/// Runs the arguments of a line, which must succeed, and returns stdout.
 pub(crate) fn answer(words: &str) -> String {
     let ended = line(words);
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{words}");
@@ -55,7 +55,7 @@ pub(crate) fn with_stdin(words: &str, input: &[u8]) -> Ended {
         .expect("the binary starts");
     let mut stdin = child.stdin.take().expect("piped");
     thread::scope(|scope| {
-        // Beside the reading, because both pipes may fill up.
+        // A thread writes, because both pipes may fill up.
         scope.spawn(move || stdin.write_all(input).expect("the binary reads its input"));
         child.wait_with_output().expect("the binary ends").into()
     })

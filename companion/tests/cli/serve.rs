@@ -1,4 +1,4 @@
-//! The server of the page, over plain TCP: what it gives, to whom, and what nobody gets.
+//! The server of the page, over plain TCP: what it serves, to which clients, and what it refuses.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -78,7 +78,7 @@ fn start(ports: &[&str]) -> Server {
 }
 
 impl Server {
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     fn raw(&self, request: &str) -> Answer {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("it listens");
         stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
@@ -197,7 +197,7 @@ fn only_names_of_this_machine_are_answered() {
 }
 
 #[test]
-fn there_is_no_way_out_of_the_folder() {
+fn paths_out_of_the_served_folder_are_refused() {
     let server = start(&["--port", "0"]);
     for target in [
         "/../secret.txt",
@@ -240,7 +240,7 @@ fn there_is_no_way_out_of_the_folder() {
 }
 
 #[test]
-fn nothing_can_be_sent() {
+fn only_get_and_head_are_allowed() {
     let server = start(&["--port", "0"]);
     for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "BREW"] {
         let answer = server.ask(method, "/index.html", "localhost");
@@ -251,7 +251,7 @@ fn nothing_can_be_sent() {
 }
 
 #[test]
-fn a_taken_port_is_told() {
+fn a_taken_port_is_reported() {
     let taken = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let port = taken.local_addr().expect("an address").port().to_string();
     let folder = site();
@@ -264,9 +264,9 @@ fn a_taken_port_is_told() {
 }
 
 #[test]
-fn it_listens_to_this_machine_only() {
+fn the_server_listens_on_loopback_only() {
     let server = start(&["--port", "0"]);
-    // Every address of 127.0.0.0/8 is this machine's, and the server is on one of them.
+    // Every address of 127.0.0.0/8 is this machine's; the server listens on one of them.
     if cfg!(target_os = "linux") {
         assert!(TcpStream::connect(("127.0.0.2", server.port)).is_err());
     }
@@ -277,7 +277,7 @@ fn it_listens_to_this_machine_only() {
 fn a_folder_without_a_page_is_refused() {
     let folder = Folder::new();
     let mut cases = vec![vec!["--site".to_owned(), folder.path("")]];
-    // A program with a page inside has one to serve.
+    // A program with an embedded page serves that page.
     if !cfg!(feature = "page") {
         cases.push(vec![]);
     }
@@ -289,7 +289,7 @@ fn a_folder_without_a_page_is_refused() {
 }
 
 #[test]
-fn a_wide_open_address_needs_its_flags() {
+fn other_addresses_need_their_flags() {
     let folder = site();
     for (words, expected) in [
         ("--listen 0.0.0.0:0", "every network"),
@@ -359,7 +359,7 @@ fn the_page_inside_the_program_is_served() {
     let page = server.get("/");
     assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
     assert!(page.body.starts_with(b"<!doctype html>"));
-    // A folder that is named comes first.
+    // `--site` takes precedence.
     let named = start(&["--port", "0"]);
     assert_eq!(named.get("/").body, b"<!doctype html>page");
 }

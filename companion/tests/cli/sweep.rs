@@ -16,7 +16,7 @@ fn refused(words: &str, expected: &str) {
 }
 
 #[test]
-fn points_come_in_the_stated_order_and_refusals_are_rows() {
+fn points_are_in_the_documented_order_and_errors_are_rows() {
     let rows: Vec<Value> = answer(&format!("{SWEEP} -o jsonl"))
         .lines()
         .map(|row| serde_json::from_str(row).expect("JSON"))
@@ -36,7 +36,7 @@ fn points_come_in_the_stated_order_and_refusals_are_rows() {
 }
 
 #[test]
-fn a_point_is_what_analyze_and_estimate_say() {
+fn points_equal_the_answers_of_analyze_and_estimate() {
     let row: Value = serde_json::from_str(&answer(
         "sweep --hardware t4 -m 7 -n 64 -k 64 --weights int8 -o jsonl",
     ))
@@ -78,7 +78,7 @@ fn shards_resumed_and_merged_are_the_whole_sweep() {
         answer(&format!("{SWEEP} --shard 2/3 --out {}", parts[1]));
         assert_eq!(fs::read(&parts[1]).expect("a file"), finished, "cut at {cut}");
     }
-    // In any order: rows know their place.
+    // In any order: rows contain their position.
     assert_eq!(answer(&format!("merge {} {} {}", parts[2], parts[0], parts[1])), whole);
     let one = folder.path("one.jsonl");
     answer(&format!("{SWEEP} --out {one}"));
@@ -97,7 +97,7 @@ fn shards_resumed_and_merged_are_the_whole_sweep() {
 }
 
 #[test]
-fn merge_refuses_what_is_not_one_sweep() {
+fn merge_refuses_shards_of_different_sweeps() {
     let folder = Folder::new();
     let part = |name: &str, sweep: &str| folder.file(name, answer(&format!("{sweep} -o jsonl")));
     let (a, b, c) = (
@@ -124,7 +124,7 @@ fn merge_refuses_what_is_not_one_sweep() {
 }
 
 #[test]
-fn a_file_of_something_else_is_never_continued() {
+fn other_files_are_never_continued() {
     let folder = Folder::new();
     let other = folder.file("other", answer(&format!("{} -o jsonl", SWEEP.replace("b10", "l4"))));
     refused(&format!("{SWEEP} --out {other}"), "another sweep");
@@ -156,7 +156,7 @@ fn a_changed_model_file_is_another_sweep() {
 }
 
 #[test]
-fn requests_that_are_wrong_as_a_whole_are_refused() {
+fn errors_of_the_whole_request_are_refused() {
     for (words, expected) in [
         ("sweep", "name what to sweep"),
         ("sweep --hardware t4 --model llama-3.1-8b -m 1", "exclude each other"),

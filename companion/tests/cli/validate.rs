@@ -1,4 +1,4 @@
-//! `validate`: what it scores, what it refuses, and its exit codes.
+//! `validate`: scores, refusals, and exit codes.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ pub(crate) fn file(folder: &Folder, rows: &str) -> String {
 }
 
 #[test]
-fn rows_are_scored_beside_refused_ones_which_are_named_by_line() {
+fn refused_rows_are_named_by_line_and_others_scored() {
     let folder = Folder::new();
     let name =
         file(&folder, &format!("{GOOD}b,t9,llama.cpp,llama-3.1-8b,gguf_q4_k,decode,1,512,25,\n"));
@@ -40,7 +40,7 @@ fn a_row_faster_than_the_roof_is_scored_and_flagged() {
 }
 
 #[test]
-fn a_threshold_that_is_not_met_is_exit_code_4_after_the_answer() {
+fn an_unmet_threshold_is_exit_code_4_after_the_answer() {
     let folder = Folder::new();
     let name = file(&folder, GOOD);
     let missed = line(&format!("validate {name} --max-median-percent 1"));
@@ -53,7 +53,7 @@ fn a_threshold_that_is_not_met_is_exit_code_4_after_the_answer() {
 }
 
 #[test]
-fn files_that_cannot_be_scored_are_refused_in_a_line() {
+fn unusable_files_are_refused_in_one_line() {
     let folder = Folder::new();
     let nothing = file(&folder, "b,t9,llama.cpp,llama-3.1-8b,gguf_q4_k,decode,1,512,25,\n");
     let columns = folder.file("columns.csv", "a,b\n1,2\n");

@@ -104,7 +104,7 @@ fn factors_of_a_known_machine_are_found() {
 }
 
 #[test]
-fn a_peak_that_was_disturbed_is_what_products_reached() {
+fn a_disturbed_peak_is_raised_to_the_gemm_rate() {
     let mut records = records(0.9, 50e9);
     for record in records.iter_mut().filter(|record| record.kernel == "fma_fp32") {
         record.flop_per_s = Some(0.1e12);
@@ -118,7 +118,7 @@ fn a_peak_that_was_disturbed_is_what_products_reached() {
 }
 
 #[test]
-fn the_time_of_a_wrong_result_is_not_used() {
+fn times_of_wrong_results_are_not_used() {
     let mut records = records(0.9, 50e9);
     let wrong = records.iter_mut().find(|record| record.kernel == "gemv").unwrap();
     wrong.check.passed = false;
@@ -127,7 +127,7 @@ fn the_time_of_a_wrong_result_is_not_used() {
 }
 
 #[test]
-fn what_is_faster_than_reading_raises_the_roof_and_no_share_is_above_it() {
+fn a_gemv_faster_than_reading_raises_the_roof_and_shares_stay_below_1() {
     for (best, expected) in [(50e9, 0), (40e9, LAYOUTS.len())] {
         let calibrated = Calibrated::new(&records(0.99, best)).unwrap();
         assert_eq!(calibrated.faster.len(), expected, "{:?}", calibrated.faster);
@@ -141,7 +141,7 @@ fn what_is_faster_than_reading_raises_the_roof_and_no_share_is_above_it() {
 }
 
 #[test]
-fn files_that_are_written_can_be_read_and_measured_roofs_count() {
+fn written_files_can_be_read_and_use_measured_roofs() {
     let records = records(0.9, 50e9);
     let calibrated = Calibrated::new(&records).unwrap();
     let own = report::calibration_file::write(&calibrated.own());

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn each_package_starts_anew_on_its_own() {
+    fn package_counters_wrap_independently() {
         let before = energy(&[("intel-rapl:0", 262_100.0), ("intel-rapl:1", 1_000.0)]);
         let after = energy(&[("intel-rapl:0", 7.0), ("intel-rapl:1", 1_050.0)]);
         // 43 J until the counter wraps, 7 J after it, and 50 J of the other package.
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn meters_that_stand_still_or_change_are_missing_with_a_reason() {
+    fn meters_that_stop_or_change_are_missing_with_a_reason() {
         let both = energy(&[("intel-rapl:0", 5.0), ("intel-rapl:1", 6.0)]);
         for (later, expected) in [
             (both.clone(), "/sys/class/powercap/intel-rapl:0 does not advance"),
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_are_metered_and_their_parts_are_not() {
+    fn packages_are_metered_but_not_their_parts() {
         let machine = Machine::new(
             "packages",
             &[
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn batteries_of_the_machine_add_up() {
+    fn power_of_system_batteries_is_summed() {
         let files = |supply: &str, files: &[(&str, &str)]| -> Vec<(String, String)> {
             let path = |file: &str| format!("sys/class/power_supply/{supply}/{file}");
             files.iter().map(|(file, text)| (path(file), (*text).to_owned())).collect()

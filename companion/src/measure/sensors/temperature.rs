@@ -85,7 +85,7 @@ mod tests {
     use super::super::tests::Machine;
 
     #[test]
-    fn the_processor_is_asked_before_whatever_else_is_warm() {
+    fn processor_sensors_take_precedence() {
         let nvme = [
             ("sys/class/hwmon/hwmon0/name", "nvme\n"),
             ("sys/class/hwmon/hwmon0/temp1_input", "71000\n"),

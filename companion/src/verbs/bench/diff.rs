@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slower_file_is_slower_and_an_equal_one_is_not() {
+    fn slower_samples_are_reported_and_equal_ones_are_not() {
         let times: Vec<f64> = (0..40).map(|i| 1.0 + 0.001 * f64::from(i * 7 % 40)).collect();
         let slower: Vec<f64> = times.iter().map(|time| 1.05 * time).collect();
         for (other, verdict) in [(&times, "no difference found"), (&slower, "slower")] {
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_record_is_refused() {
+    fn malformed_records_are_refused() {
         for (text, expected) in [
             ("[]", "no records"),
             ("{}", "record 1: it has no kernel"),

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_table_says_where() {
+    fn errors_of_a_table_name_the_line() {
         for (text, expected) in [
             ("weights,speed\nfp16,1", "the header must have weights"),
             ("weights,time_s,time_us\nfp16,1,1", "one of"),

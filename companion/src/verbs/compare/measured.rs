@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_measurement_says_which() {
+    fn malformed_measurements_are_named() {
         for (text, expected) in [
             ("", "empty"),
             ("[]", "no measurements"),

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_and_ranges_are_what_they_say() {
+    fn lists_and_ranges_expand_as_documented() {
         for (text, expected) in [
             ("1", "1"),
             ("1, 2,4", "1 2 4"),
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_range_costs_nothing() {
+    fn long_ranges_are_computed_on_demand() {
         let axis = Axis::of_numbers("1..999999999999", Numbers::Counts).expect("range");
         assert_eq!(
             (axis.len(), axis.value(999_999_999_998)),
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_range_says_why() {
+    fn malformed_ranges_are_refused_with_a_reason() {
         for (text, expected) in [
             ("", "empty item"),
             ("1,,2", "empty item"),

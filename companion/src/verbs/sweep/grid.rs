@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_all_points_is_refused_at_once() {
+    fn errors_of_all_points_are_refused_at_once() {
         let sound = json!({"hardware": "t4", "m": "1", "n": "64", "k": "64", "weights": "fp16"});
         for (key, value, expected) in [
             ("hardware", "t4,t5", "hardware: unknown hardware `t5`; did you mean"),
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn another_request_is_another_sweep() {
+    fn different_requests_have_different_fingerprints() {
         let sound = json!({"hardware": "t4", "m": "1,2", "n": "64", "k": "64", "weights": "fp16"});
         let mut other = sound.clone();
         other["m"] = json!("1,3");

@@ -1,4 +1,4 @@
-//! L1, C03: as many clients as there are places, each with telemetry at 10 Hz and one job to follow; none loses an event.
+//! L1, C03: the largest number of clients, each with telemetry at 10 Hz and one job to follow; none loses an event.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,14 +13,14 @@ use crate::socket::{Client, Heard};
 
 const CLIENTS: usize = 64;
 
-/// What one client saw.
+/// The observations of one client.
 struct Seen {
     events: u64,
     readings: u64,
     pings_ms: Vec<f64>,
 }
 
-/// Follows a job to its end, with telemetry, and asks for a sign of life now and then.
+/// Follows a job to its end, with telemetry, and sends a ping now and then.
 fn watch(mut client: Client, job: JobId) -> Seen {
     client.ask(ClientMessage::SubscribeTelemetry { hz: 10.0 });
     let mut last = client.subscribe(job, 0);
@@ -48,7 +48,7 @@ fn watch(mut client: Client, job: JobId) -> Seen {
 }
 
 #[test]
-fn sixty_four_clients_lose_nothing() {
+fn sixty_four_clients_lose_no_event() {
     let seconds = std::env::var("RIDGEPOINT_SOAK_S").ok().and_then(|text| text.parse().ok());
     let seconds: u32 = seconds.unwrap_or(600);
     let daemon = Daemon::start(&hooked(serde_json::json!({ "scripted": true })));
@@ -74,14 +74,14 @@ fn sixty_four_clients_lose_nothing() {
     assert!(rate > 8.0 && rss < 96.0, "{rate} {rss}");
 }
 
-/// C03: half open, as after a link that went down. Nothing is lost, and the place is free again.
+/// C03: a half-open connection, as after a lost link. No event is lost, and the place is freed.
 #[test]
-fn a_silent_connection_is_given_up_and_followed_again() {
+fn a_silent_connection_is_closed_and_its_job_can_be_followed_again() {
     let daemon = Daemon::start(&hooked(serde_json::json!({ "scripted": true })));
     let (mut client, key) = daemon.paired();
     let job = client.scripted(4, 100, Act::Finish);
     let (before, start) = (daemon.open_files(), Instant::now());
-    // It neither reads nor writes, so no ping is answered.
+    // The client neither reads nor writes, so no ping is answered.
     while daemon.open_files() >= before {
         assert!(start.elapsed() < Duration::from_secs(90), "it is still open");
         thread::sleep(Duration::from_millis(500));

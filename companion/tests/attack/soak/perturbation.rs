@@ -1,4 +1,4 @@
-//! L4: what watching costs a measurement: medians of one product with sixteen clients that watch, against none, in turns.
+//! L4: the effect of subscribers on a measurement: medians of one GEMV with sixteen subscribed clients and without, alternating.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -16,7 +16,7 @@ use crate::socket::{Client, Key, random};
 const WATCHERS: usize = 16;
 const ROUNDS: usize = 15;
 
-/// The median of one product, seconds.
+/// The median of one GEMV, in s.
 fn median_s(client: &mut Client) -> f64 {
     let spec = BenchSpec {
         what: BenchKind::Gemv,
@@ -36,7 +36,7 @@ fn median_s(client: &mut Client) -> f64 {
     record.expect("a result").time_s.median
 }
 
-/// The same while clients read telemetry at 10 Hz.
+/// The same median while clients read telemetry at 10 Hz.
 fn watched_median_s(daemon: &Daemon, client: &mut Client, key: &Key) -> f64 {
     let stop = Arc::new(AtomicBool::new(false));
     let watcher = |_| watch(daemon.connect(key), stop.clone());
@@ -59,11 +59,11 @@ fn watch(mut client: Client, stop: Arc<AtomicBool>) -> JoinHandle<()> {
 }
 
 #[test]
-fn sixteen_clients_that_watch_and_what_they_cost() {
+fn sixteen_subscribers_hardly_slow_a_measurement() {
     let daemon = Daemon::start(&hooked(serde_json::json!({})));
     let (mut client, key) = daemon.paired();
     median_s(&mut client);
-    // Each first in half of the rounds: a machine changes while it is measured.
+    // Each case is first in half of the rounds, because a machine changes while it is measured.
     let mut ratios: Vec<f64> = (0..ROUNDS)
         .map(|round| {
             let first = (round % 2 == 0).then(|| watched_median_s(&daemon, &mut client, &key));
