@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(has_room(&large, Some(40 * GIB), 0), Ok(()));
         let fault = has_room(&large, Some(20 * GIB), 0).unwrap_err();
         let said = fault.message.replace('\u{202f}', " ");
-        assert!(said.contains("34.4 GB of memory") && said.contains("19.3 GB are"), "{said}");
+        assert!(said.contains("34.4 GB of memory") && said.contains("19.3 GB is"), "{said}");
         assert_eq!(has_room(&large, Some(20 * GIB), 16 * GIB), Ok(()), "a job gives it back");
         assert_eq!(has_room(&large, None, 0), Ok(()), "where nothing is known");
         // At least 1 GiB stays free on a small machine.

@@ -219,12 +219,12 @@ impl Calibrated {
     pub(crate) fn own(&self) -> OwnMeasurements {
         let faster = match self.faster.len() {
             0 => String::new(),
-            count => format!("; {count} formats moved more than reading did, which was disturbed"),
+            count => format!("; {count} formats exceeded the read kernel, which was disturbed"),
         };
         OwnMeasurements {
             device: KEY.into(),
             about: format!(
-                "{}, ridgepoint {}, kernels {}; {} points, {} of them flagged; median error {:.1} % on {} vectors and {:.1} % on {} matrices that took no part{faster}",
+                "{}, ridgepoint {}, kernels {}; {} points, {} of them flagged; median error {:.1} % on {} held-out GEMV points and {:.1} % on {} held-out GEMM points{faster}",
                 self.device,
                 self.version,
                 self.kernel_hash,

@@ -71,7 +71,7 @@ fn datasheet(base: &Device) -> Value {
 /// The measured values alone, for a machine without a datasheet.
 fn unknown(bandwidth: f64, peaks: &Value) -> Result<Value, String> {
     let memory = Sensors::here().memory_gib().ok_or_else(|| {
-        "the system does not say how much memory it has, and a device file must; name what this machine is with --hardware"
+        "the system does not report its memory size, which a device file must state; give this machine's catalog key with --hardware"
             .to_owned()
     })?;
     Ok(json!({
@@ -80,7 +80,7 @@ fn unknown(bandwidth: f64, peaks: &Value) -> Result<Value, String> {
         "bandwidth_gb_s": bandwidth,
         "unified_memory": true,
         "dense_peaks_tflops": peaks,
-        "notes": "No datasheet of this machine is known, so its values are the measured ones, too; --hardware names one.",
+        "notes": "No datasheet of this machine is known, so its values are the measured ones; --hardware names one.",
     }))
 }
 

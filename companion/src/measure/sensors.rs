@@ -48,7 +48,7 @@ impl Sensors {
     fn text(&self, path: &str) -> Reading<String> {
         let text =
             fs::read_to_string(self.root.join(path)).map_err(|error| match error.kind() {
-                ErrorKind::NotFound => format!("/{path} is not there"),
+                ErrorKind::NotFound => format!("/{path} does not exist"),
                 ErrorKind::PermissionDenied => format!("/{path} may not be read by this user"),
                 _ => format!("/{path}: {error}"),
             })?;
@@ -58,7 +58,7 @@ impl Sensors {
     fn number(&self, path: &str) -> Reading<f64> {
         let text = self.text(path)?;
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
-        number.ok_or_else(|| format!("/{path} holds `{text}`, which is no number"))
+        number.ok_or_else(|| format!("/{path} holds `{text}`, which is not a number"))
     }
 
     /// File names in a folder, sorted.
@@ -170,7 +170,7 @@ pub(crate) mod tests {
         let machine = Machine::new("empty", &[("proc/loadavg", "much\n")]);
         let sensors = machine.sensors();
         for (reading, expected) in [
-            (sensors.governor().map(|_| 0.0), "scaling_governor is not there"),
+            (sensors.governor().map(|_| 0.0), "scaling_governor does not exist"),
             (sensors.load(), "`much`"),
             (sensors.temperature().map(|found| found.celsius), "no thermal zone"),
             (sensors.package_energy().map(|_| 0.0), "no RAPL meter"),

@@ -128,7 +128,7 @@ fn jobs_that_exceed_memory_are_refused() {
     let ServerMessage::Fault(fault) = start(&mut client, gemv(65_536)) else { panic!("no fault") };
     let said = fault.message.replace('\u{202f}', " ");
     assert_eq!(fault.code, FaultCode::BadInput);
-    assert!(said.contains("34.4 GB of memory") && said.contains("6.93 GB are"), "{said}");
+    assert!(said.contains("34.4 GB of memory") && said.contains("6.93 GB is"), "{said}");
     assert_eq!(daemon.effects(), before);
     // Control: the same with fewer rows has room.
     let ServerMessage::Accepted(accepted) = start(&mut client, gemv(16)) else { panic!("no job") };

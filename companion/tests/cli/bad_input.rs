@@ -73,7 +73,7 @@ fn unknown_keys_suggest_the_nearest() {
             "engine must be one of",
         ),
         ("analyze --hardware t4 --op convolution", "op must be one of gemm"),
-        ("hardware --filter zebra", "nothing has `zebra`"),
+        ("hardware --filter zebra", "no key or name contains `zebra`"),
     ] {
         refused(words, expected);
     }
@@ -135,7 +135,7 @@ fn missing_and_contradictory_flags_are_refused() {
             "no kernels for",
         ),
         ("compare --hardware t4 --backend tpu", "unknown backend `tpu`"),
-        ("serve --allow-root --site no-such-folder", "no page there"),
+        ("serve --allow-root --site no-such-folder", "no page in this folder"),
     ] {
         refused(words, expected);
     }

@@ -59,7 +59,7 @@ fn an_unusable_calibration_is_refused_in_one_line() {
         (format!("{analyze} t4 --calibration none.json"), "cannot read none.json: no such file"),
         (format!("validate {several} --calibration {bad}"), "not a calibration file"),
         (format!("calibrate --from {several}"), "name one with --hardware: l4, t4"),
-        (format!("calibrate --from {several} --hardware h100_sxm"), "no row is of `h100_sxm`"),
+        (format!("calibrate --from {several} --hardware h100_sxm"), "no row for `h100_sxm`"),
         (format!("calibrate --from {nothing}"), "no usable row"),
         ("calibrate --from none.csv".to_owned(), "no such file"),
     ] {

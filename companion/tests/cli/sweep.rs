@@ -118,7 +118,7 @@ fn merge_refuses_shards_of_different_sweeps() {
     let swapped: Vec<&str> = cut.lines().rev().collect();
     refused(
         &format!("merge {}", folder.file("swapped", swapped.join("\n") + "\n")),
-        "point 11 where 13 belongs",
+        "point 11 instead of 13",
     );
     refused(&format!("merge {}", folder.path("nothing")), "no such file");
 }

@@ -47,7 +47,7 @@ fn an_unmet_threshold_is_exit_code_4_after_the_answer() {
     assert_eq!(missed.code, Some(4));
     assert!(
         missed.stdout.contains("Expected times against")
-            && missed.stderr.contains("1.0 % are allowed")
+            && missed.stderr.contains("the limit is 1.0 %")
     );
     assert_eq!(line(&format!("validate {name} --max-p90-percent 90")).code, Some(0));
 }
@@ -62,7 +62,7 @@ fn unusable_files_are_refused_in_one_line() {
         (format!("validate {nothing}"), "no row can be scored; line 2: unknown hardware `t9`"),
         (format!("validate {columns}"), "columns are missing: device_key"),
         ("validate missing.csv".to_owned(), "no such file"),
-        (format!("validate {good} --max-median-percent -1"), "from 0"),
+        (format!("validate {good} --max-median-percent -1"), "at least 0"),
         (format!("validate {good} --max-median-percent many"), "a number"),
     ] {
         let ended = line(&words);

@@ -195,7 +195,7 @@ mod tests {
             ("not-the-machine", vec![&mouse, &other, &charging, &first], Ok(8.5)),
             ("after-an-error", vec![&broken, &first], Ok(8.5)),
             ("mouse-only", vec![&mouse], Err("no battery is discharging")),
-            ("broken-only", vec![&broken], Err("voltage_now is not there")),
+            ("broken-only", vec![&broken], Err("voltage_now does not exist")),
             ("zero-only", vec![&zero], Err("shows 0 W")),
         ] {
             let files: Vec<(&str, &str)> =

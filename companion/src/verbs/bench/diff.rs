@@ -18,7 +18,7 @@ pub(super) fn command() -> Command {
     };
     Command::new("diff")
         .about("Two result files of `bench -o json` or `-o jsonl`: time ratios with their 95 % intervals")
-        .args([file("A", "What it is compared with"), file("B", "What is compared")])
+        .args([file("A", "File to compare with"), file("B", "File to compare")])
         .arg(output::argument())
         .after_help("Example:\n  ridgepoint bench diff before.json after.json")
 }
