@@ -85,7 +85,7 @@ fn answer(function: &str, texts: &[&str]) -> Result<String, Refusal> {
         }
         ("show_work", [query, carried]) => Ok(export::show_work(query, carried)),
         ("tiles", [query, carried]) => Ok(export::tiles(query, carried)),
-        ("device_file", [lines]) => Ok(report::device_file::lines::to_json(lines)),
+        ("device_file", [lines]) => Ok(report::input::device_file::lines::to_json(lines)),
         _ => Err(Refusal(format!("the page has no {function}"))),
     }
 }

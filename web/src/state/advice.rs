@@ -13,9 +13,9 @@ use calc_core::recommend::{
 use calc_core::scheme::{Scheme, SchemeWeights};
 use calc_core::units::Seconds;
 use report::number_text as text;
-use report::verdict::explain::Explanation;
-use report::words::apply::{self, Deployment};
-use report::words::{advice, core_error};
+use report::output::verdict::explain::Explanation;
+use report::output::words::apply::{self, Deployment};
+use report::output::words::{advice, core_error};
 
 use super::derived::Cell;
 use super::inputs::Inputs;

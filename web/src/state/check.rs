@@ -4,8 +4,8 @@ use calc_core::analysis::AnalyzeRequest;
 use calc_core::check::{CheckRequest, Claim, Work, check};
 use calc_core::estimate::EstimateRequest;
 use calc_core::units::{Seconds, TokensPerSec};
-use report::words::check::{Rates, explanations, rates, sentence};
-use report::words::core_error;
+use report::output::words::check::{Rates, explanations, rates, sentence};
+use report::output::words::core_error;
 
 use super::decimal::decimal;
 use super::inputs::{Inputs, View};

@@ -1,6 +1,6 @@
 //! Decimal numbers: read and written by the browser where there is one, because the tables for it are some kilobytes of page.
 
-use report::number_input;
+use report::input::number_input;
 
 /// The number of a text such as `3.8`, `1e-3`, `1 024`, `2k`; `None` for anything else.
 pub fn decimal(typed: &str) -> Option<f64> {

@@ -16,9 +16,9 @@ use calc_core::quant_format::{ComputeClass, QuantFormat};
 use calc_core::roofline::Roofs;
 use chart::mark::mark;
 use chart::roofline::{PointInput, Roofline};
-use report::request::RequestError;
-use report::verdict;
-use report::verdict::explain::Explanation;
+use report::input::request::RequestError;
+use report::output::verdict;
+use report::output::verdict::explain::Explanation;
 
 use super::inputs::{Inputs, Role};
 use super::operator::Fault;

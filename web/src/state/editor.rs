@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use calc_core::device::Device;
 use calc_core::provenance::{Fact, Provenance};
 use calc_core::quant_format::ComputeClass;
-use report::device_file::lines;
+use report::input::device_file::lines;
 use report::number_text;
-use report::verdict::{badge, badge_meaning, class_name};
+use report::output::verdict::{badge, badge_meaning, class_name};
 
 use super::decimal::{decimal, written};
 use super::fragment;

@@ -11,8 +11,8 @@ use calc_core::scheme::Scheme;
 use calc_core::text::Text;
 use calc_core::units::{Bytes, Seconds, TokensPerSec};
 use report::number_text as text;
-use report::table::csv_cell;
-use report::words::{advice, core_error};
+use report::output::table::csv_cell;
+use report::output::words::{advice, core_error};
 
 use super::advice::question::with_model;
 use super::fragment::{Carried, understand};

@@ -9,10 +9,10 @@ pub use tiles::tiles;
 use chart::scene::Size;
 use chart::svg::roofline_svg;
 use chart::theme::{DARK, LIGHT};
-use report::json;
-use report::request::AnalyzeInputs;
-use report::table::{Align, Table, csv_cell};
-use report::work;
+use report::input::request::AnalyzeInputs;
+use report::output::json;
+use report::output::table::{Align, Table, csv_cell};
+use report::output::work;
 
 use super::derived::{self, RowState};
 use super::fragment::{self, Carried, understand};

@@ -10,10 +10,10 @@ use calc_core::device::Device;
 use calc_core::hf_config::Unread;
 use calc_core::model_arch::ModelArch;
 use calc_core::text::Text;
-use report::calibration_file;
-use report::device_file::lines;
-use report::model_file::lines::{self as model_lines, ModelLines};
-use report::named_model::NamedModel;
+use report::input::calibration_file;
+use report::input::device_file::lines;
+use report::input::model_file::lines::{self as model_lines, ModelLines};
+use report::input::named_model::NamedModel;
 use report::number_text;
 
 use super::fragment;
@@ -124,7 +124,7 @@ mod tests {
         let Ok(Opened::Device(device)) = open("custom-device.json", DEVICE) else {
             panic!("a device")
         };
-        assert_eq!(*device, report::device_file::parse(DEVICE).expect("a device"));
+        assert_eq!(*device, report::input::device_file::parse(DEVICE).expect("a device"));
         let Ok(Opened::Own(own)) = open("calibration.json", OWN) else { panic!("measurements") };
         let parsed = calibration_file::parse(OWN).expect("measurements");
         assert_eq!(own.calibration, parsed.calibration().into());

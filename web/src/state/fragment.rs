@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 use calc_core::device::Device;
-use report::device_file::lines;
+use report::input::device_file::lines;
 
 use super::inputs::Inputs;
 use super::model::asked;

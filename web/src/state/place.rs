@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use calc_core::calibration::Calibration;
 use calc_core::device::{Device, PowerMode};
-use report::calibration_file::lines;
+use report::input::calibration_file::lines;
 
 /// Own measurements of a device, ready for the core.
 #[derive(Debug, Clone)]

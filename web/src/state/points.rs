@@ -5,7 +5,7 @@ use chart::mark::{Mark, Shape};
 use chart::roofline::{PointInput, Roofline};
 use chart::theme::Hue;
 use report::number_text;
-use report::verdict;
+use report::output::verdict;
 
 use super::decimal::decimal;
 

@@ -14,7 +14,7 @@ use super::inputs::{Inputs, View};
 use super::model::asked::{self, Asked};
 use super::program;
 use super::url::{self, Note};
-use report::verdict::explain::Explanation;
+use report::output::verdict::explain::Explanation;
 
 /// Whether a change is a step that the back button undoes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use calc_core::recommend::{
 use calc_core::schedule::{Objective, ScheduleRequest, schedule};
 use calc_core::units::Watts;
 use report::number_text as text;
-use report::words::{advice, core_error};
+use report::output::words::{advice, core_error};
 
 /// A table of texts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

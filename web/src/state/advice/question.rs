@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn the_default_advice_is_that_of_the_command_line() {
-        use report::request::{Fields, Library, RecommendInputs};
+        use report::input::request::{Fields, Library, RecommendInputs};
         let mut inputs = Inputs::default();
         let device = calc_core::catalog::device("h100_sxm").expect("key");
         inputs.set_device(std::borrow::Cow::Borrowed(device));

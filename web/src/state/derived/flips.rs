@@ -6,7 +6,7 @@ use calc_core::cost::gemm::GemmShape;
 use calc_core::quant_format::ComputeClass;
 use calc_core::roofline::Bound;
 use calc_core::workload::MAX_TOKENS;
-use report::verdict::Flips;
+use report::output::verdict::Flips;
 
 use super::Question;
 

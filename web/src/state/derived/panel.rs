@@ -3,10 +3,10 @@
 use calc_core::analysis::{Analysis, Part};
 use calc_core::provenance::{Fact, Provenance};
 use calc_core::quant_format::ComputeClass;
+use report::input::request::AnalyzeInputs;
 use report::number_text as text;
-use report::request::AnalyzeInputs;
-use report::verdict::{self, class_name, explain};
-use report::words;
+use report::output::verdict::{self, class_name, explain};
+use report::output::words;
 
 use super::{Cell, Question, flips};
 use crate::state::inputs::Role;

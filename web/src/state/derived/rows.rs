@@ -5,7 +5,7 @@ use calc_core::error::Error;
 use calc_core::quant_format::QuantFormat;
 use chart::mark::{Mark, mark};
 use report::number_text as text;
-use report::verdict::{class_name, explain};
+use report::output::verdict::{class_name, explain};
 
 use super::{Cell, Question, refusal};
 use crate::state::inputs::Role;

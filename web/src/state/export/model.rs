@@ -6,10 +6,10 @@ use calc_core::plan::OpRow;
 use chart::scene::Scene;
 use chart::svg::scene_svg;
 use chart::theme::{DARK, LIGHT};
-use report::json;
-use report::request::{RecommendInputs, Subject};
-use report::summary;
-use report::words;
+use report::input::request::{RecommendInputs, Subject};
+use report::output::json;
+use report::output::summary;
+use report::output::words;
 
 use super::PICTURE;
 use crate::state::advice::question::counted;
@@ -102,9 +102,9 @@ fn picture(inputs: &Inputs, dark: bool) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use report::json::estimate::EstimateJson;
-    use report::json::recommend::recommendation;
-    use report::request::{EstimateInputs, Fields, Library};
+    use report::input::request::{EstimateInputs, Fields, Library};
+    use report::output::json::estimate::EstimateJson;
+    use report::output::json::recommend::recommendation;
     use serde_json::{Value, json};
 
     use super::*;

@@ -4,8 +4,8 @@ use calc_core::analysis::Operator;
 use calc_core::error::Error;
 use calc_core::roofline::Roofs;
 use calc_core::tiling::{Tiling, tilings};
-use report::summary::{best_tile, tiling_table};
-use report::work::expression::escaped;
+use report::output::summary::{best_tile, tiling_table};
+use report::output::work::expression::escaped;
 
 use super::inputs;
 use crate::state::derived::refusal;

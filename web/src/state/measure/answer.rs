@@ -7,7 +7,7 @@ use chart::mark::{Mark, mark};
 use chart::roofline::{PointInput, Roofline};
 use protocol::bench::BenchRecord;
 use report::number_text::{self, time, time_range};
-use report::verdict;
+use report::output::verdict;
 
 use super::errors::{Errors, roof_sentence};
 use super::predict::{self, Expected};

@@ -1,7 +1,7 @@
 //! Records as files: JSON as the daemon and `ridgepoint bench` write them, and CSV in base units.
 
 use protocol::bench::BenchRecord;
-use report::table::csv_cell;
+use report::output::table::csv_cell;
 
 /// The records as JSON.
 pub fn json(records: &[BenchRecord]) -> String {

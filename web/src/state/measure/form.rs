@@ -4,7 +4,8 @@ use calc_core::catalog;
 use calc_core::quant_format::QuantFormat;
 use protocol::bench::{BenchKind, BenchSpec, Shape};
 use protocol::limits::LIMITS;
-use report::{number_input, number_text};
+use report::input::number_input;
+use report::number_text;
 
 /// Shapes that a sweep starts with: a vector against the matrices of Llama-3.1-8B, then square matrices.
 pub const SWEEP: &str = "1 4096 4096\n1 14336 4096\n1 4096 14336\n512 4096 4096\n1024 1024 1024";

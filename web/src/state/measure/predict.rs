@@ -13,7 +13,7 @@ use calc_core::roofline::Roofs;
 use calc_core::units::{Flops, FlopsPerSec, Seconds};
 use chart::roofline::class_name;
 use protocol::bench::{BenchRecord, Precision, Shape};
-use report::verdict::{badge, badge_meaning};
+use report::output::verdict::{badge, badge_meaning};
 
 use crate::state::derived::refusal;
 use crate::state::place::Place;

@@ -7,10 +7,10 @@ use calc_core::estimate::Estimate;
 use calc_core::plan::Plan;
 use calc_core::workload::Workload;
 use chart::roofline::Roofline;
+use report::input::request::EstimateInputs;
 use report::number_text as text;
-use report::request::EstimateInputs;
-use report::verdict::model as say;
-use report::words;
+use report::output::verdict::model as say;
+use report::output::words;
 
 use super::fields::{Fault, Field};
 use super::figures::{Figure, figures};

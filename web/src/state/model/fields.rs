@@ -1,7 +1,8 @@
 //! The number fields of the Model view: their names, what they allow, and how a text is read.
 
 use calc_core::workload::{MAX_BATCH, MAX_DRAFT, MAX_NEW_TOKENS, MAX_TOKENS};
-use report::{number_input, number_text};
+use report::input::number_input;
+use report::number_text;
 
 use crate::state::decimal::decimal;
 

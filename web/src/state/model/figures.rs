@@ -7,9 +7,9 @@ use calc_core::expected::Expected;
 use calc_core::provenance::Provenance;
 use calc_core::units::{Joules, Seconds, TokensPerSec, Watts};
 use report::number_text as text;
-use report::verdict::badge;
-use report::verdict::explain::Explanation;
-use report::verdict::model as say;
+use report::output::verdict::badge;
+use report::output::verdict::explain::Explanation;
+use report::output::verdict::model as say;
 
 use super::question::Question;
 use crate::state::derived::Cell;

@@ -9,8 +9,8 @@ use calc_core::model_arch::ModelArch;
 use calc_core::precision::PrecisionChoice;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::QuantFormat;
-use report::model_file::lines::ModelLines;
-use report::named_model::NamedModel;
+use report::input::model_file::lines::ModelLines;
+use report::input::named_model::NamedModel;
 
 use super::fields::Field;
 use super::roles::{Formats, Role};

@@ -7,7 +7,7 @@ use calc_core::provenance::Provenance;
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 use report::number_text as text;
-use report::verdict::model as say;
+use report::output::verdict::model as say;
 
 use super::fit::{self, Change, Room};
 use super::question::Question;

@@ -9,8 +9,8 @@ use chart::mark::{Mark, Shape, hue_of_class};
 use chart::roofline::{PointInput, Roofline};
 use chart::theme::Hue;
 use report::number_text as text;
-use report::verdict::explain::Explanation;
-use report::verdict::model as say;
+use report::output::verdict::explain::Explanation;
+use report::output::verdict::model as say;
 
 use super::question::Question;
 

@@ -10,7 +10,7 @@ use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::QuantFormat;
 use calc_core::units::Bytes;
 use calc_core::workload::{Speculation, Workload};
-use report::request::RequestError;
+use report::input::request::RequestError;
 
 use super::fields::{Fault, Field, count, real};
 use super::geometry;

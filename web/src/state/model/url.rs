@@ -5,7 +5,7 @@ use std::sync::Arc;
 use calc_core::catalog;
 use calc_core::error::Error;
 use calc_core::provenance::Provenance;
-use report::model_file::lines::{self, ModelLines};
+use report::input::model_file::lines::{self, ModelLines};
 
 use super::fields::Field;
 use super::inputs::{Base, ModelInputs};
@@ -168,7 +168,7 @@ fn nearest(error: &Error) -> String {
 mod tests {
     use super::*;
     use calc_core::catalog::{formats::FORMATS, models};
-    use report::named_model::NamedModel;
+    use report::input::named_model::NamedModel;
 
     fn round_trip(inputs: &ModelInputs) -> String {
         let mut pairs = Vec::new();

@@ -2,7 +2,8 @@
 
 use calc_core::analysis::{MAX_DIMENSION, MAX_EXPERTS};
 use calc_core::workload::{MAX_BATCH, MAX_TOKENS};
-use report::{number_input, number_text};
+use report::input::number_input;
+use report::number_text;
 
 /// Largest head, and most heads.
 const MAX_HEAD: u64 = 65_536;

@@ -3,8 +3,8 @@
 use chart::mark::{Mark, Shape};
 use chart::scatter::{Dot, Ends, Scatter};
 use chart::theme::Hue;
-use report::accuracy::{Errors, Pair as Judged, errors};
 use report::number_text::{count, percent, ratio};
+use report::output::accuracy::{Errors, Pair as Judged, errors};
 
 use super::filter::{Filter, Part, chosen, device_name};
 use super::rows::{Row, rows};

@@ -154,7 +154,7 @@ const fn share(ten_thousandths: u64) -> f64 {
 mod tests {
     use super::*;
     use calc_core::catalog;
-    use report::accuracy::{Pair, errors};
+    use report::output::accuracy::{Pair, errors};
 
     #[test]
     fn every_line_is_read_and_names_what_the_catalog_has() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use calc_core::catalog;
 use calc_core::error::Error;
-use report::device_file::lines;
+use report::input::device_file::lines;
 
 use super::{LONGEST_QUOTE, Note};
 use crate::state::fragment::{self, Carried};
