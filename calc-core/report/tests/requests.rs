@@ -323,7 +323,7 @@ fn repositories_of_the_hub_resolve_with_and_without_a_file_system() {
             ("openai/gpt-oss-120b", "gpt-oss-120b", "bf16"),
             ("google/gemma-2-9b-it", "gemma-2-9b", "bf16"),
             ("microsoft/phi-4", "phi-4", "bf16"),
-            ("deepseek-ai/DeepSeek-V3", "deepseek-v3", "fp8_e4m3"),
+            ("deepseek-ai/DeepSeek-V3", "deepseek-v3", "fp8_block128"),
             ("llama3.1:8b", "llama-3.1-8b", "gguf_q4_k"),
             ("Qwen/Qwen2.5-7B-Instruct-AWQ", "qwen2.5-7b", "int4_gptq_g128"),
         ] {
