@@ -63,7 +63,7 @@ pub const fn badge_meaning(provenance: Provenance) -> &'static str {
 /// #     engine: None,
 /// #     calibration: &Calibration::FITTED,
 /// # }).unwrap();
-/// let sentence = report::verdict::sentence(&answer);
+/// let sentence = report::output::verdict::sentence(&answer);
 /// assert_eq!(sentence, "Memory-bound: arithmetic waits for DRAM 98\u{202f}% of the time.");
 /// ```
 pub fn sentence(answer: &Analysis) -> String {

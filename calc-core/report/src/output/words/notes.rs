@@ -275,12 +275,12 @@ fn operator_paddings(operator: &Operator, weights: &QuantFormat) -> Vec<String> 
     both.into_iter().filter_map(|k| padding(weights, k)).collect()
 }
 
-/// Formats that the request leaves open and that its engine fills.
+/// Formats that the request leaves open, as the engine or the kind of file fills them.
 fn engine_formats(inputs: &EstimateInputs) -> Option<String> {
-    let (engine, given) = (inputs.engine?, &inputs.precision);
+    let given = &inputs.precision;
     let mode = power_mode(&inputs.device, inputs.power_mode.as_deref()).ok()?;
     let roofs = Roofs::new(&inputs.device, mode).ok()?;
-    let filled = given.of_engine(Some(engine), &inputs.model.arch, &roofs);
+    let filled = given.of_engine(inputs.engine, &inputs.model.arch, &roofs);
     let list: Vec<String> = [
         ("weights", Some(given.weights), Some(filled.weights)),
         ("experts", given.experts, filled.experts),
@@ -291,11 +291,12 @@ fn engine_formats(inputs: &EstimateInputs) -> Option<String> {
     .filter(|(_, given, filled)| given != filled)
     .filter_map(|(role, _, filled)| Some(format!("{role} {}", filled?.key)))
     .collect();
-    (!list.is_empty())
-        .then(|| format!("as {} stores and computes it: {}", engine.key(), list.join(", ")))
+    let who = inputs.engine.map_or("as a GGUF file stores it".to_owned(), |engine| {
+        format!("as {} stores and computes it", engine.key())
+    });
+    (!list.is_empty()).then(|| format!("{who}: {}", list.join(", ")))
 }
 
-/// Engines have no factors of their own yet; a fit replaces the assumed ones.
 /// An engine on a device of a vendor that no fitted measurement is about.
 fn engine(engine: Option<Engine>, provenance: Provenance) -> Option<String> {
     let engine = engine.filter(|_| provenance == Provenance::Assumed)?;
