@@ -102,11 +102,7 @@ pub enum Do {
     /// Open a socket to this address.
     Open(String),
     /// Sign a text with the pairing code or, if that is empty, with the key that is stored for the daemon.
-    Sign {
-        server: Hex<16>,
-        code: String,
-        text: Vec<u8>,
-    },
+    Sign { server: Hex<16>, code: String, text: Vec<u8> },
     /// Derive a key from the pairing code and store it for the daemon.
     Keep {
         server: Hex<16>,

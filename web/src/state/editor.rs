@@ -95,7 +95,7 @@ impl Draft {
         found.map_or(String::new(), |(_, text)| text.clone())
     }
 
-    /// Error of a field, checked against the unedited values of all others (L2 bandwidth: against the typed DRAM bandwidth).
+    /// Error of a field, checked with the unedited values of the others; the L2 bandwidth is compared with the typed DRAM one.
     pub fn fault(&self, path: &str) -> Option<String> {
         let (field, typed) = self.fields.iter().find(|(field, _)| field.path == path)?;
         let value = match field.value(typed) {
