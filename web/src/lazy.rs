@@ -1,5 +1,4 @@
-//! Parts of the page that most visits never need. With the feature `lazy`, each of these functions fetches its chunk on the
-//! first call.
+//! Parts of the page that most visits never need. With the feature `lazy`, the first call of a function fetches its chunk.
 #![cfg_attr(
     feature = "lazy",
     expect(clippy::unnecessary_wraps, reason = "what fetches a chunk adds the error")

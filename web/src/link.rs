@@ -1,5 +1,4 @@
-//! Client of the measuring daemon: connection, jobs, messages. It is loaded with the Measure view; all modules except `live`
-//! are plain functions.
+//! Client of the measuring daemon: connection, jobs, messages. It is loaded with the Measure view. Only `live` needs a browser.
 
 pub mod address;
 pub mod book;

@@ -1,5 +1,4 @@
-//! Addresses of a daemon: the origin of the page, or a port of this machine. The page's content security policy allows no
-//! others.
+//! Addresses of a daemon: the page's origin, or a port of this machine. The page's content security policy allows no others.
 
 /// Default address of a daemon.
 pub const USUAL: &str = "127.0.0.1:8000";

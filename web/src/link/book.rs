@@ -1,5 +1,4 @@
-//! The daemon's jobs as known to this page. Events are ordered by their sequence numbers: duplicates are dropped and gaps are
-//! requested again.
+//! The daemon's jobs as known to this page. Events have sequence numbers: duplicates are dropped, gaps are requested again.
 
 use protocol::bench::BenchRecord;
 use protocol::fault::Fault;
@@ -217,8 +216,7 @@ impl Book {
         }
     }
 
-    /// Subscribes to open jobs and to `shown` where that is missing; returns each job with the sequence number to continue
-    /// after.
+    /// Subscribes to open jobs and to `shown` where that is missing; returns each job with its last received sequence number.
     pub fn follow(&mut self, shown: Option<JobId>) -> Vec<(JobId, u64)> {
         let wanted = |job: &Job| {
             let is_shown = Some(job.summary.job) == shown && job.seq < job.summary.last_seq;

@@ -1,5 +1,4 @@
-//! The connection to a daemon as a state machine: events in, actions out. Sockets, timers and secrets are handled elsewhere
-//! (`live`).
+//! The connection to a daemon as a state machine: events in, actions out. Sockets, timers and secrets are handled in `live`.
 
 use protocol::client::{ClientMessage, Identify, Pair};
 use protocol::close;

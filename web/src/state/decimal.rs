@@ -1,5 +1,4 @@
-//! Parses and formats decimal numbers. In the browser this calls JavaScript, because Rust's tables add some kilobytes to the
-//! page.
+//! Parses and formats decimal numbers. Browsers use JavaScript for it, because Rust's tables add some kilobytes to the page.
 
 use report::number_input;
 

@@ -1,5 +1,4 @@
-//! State of the Model view: the inputs for a whole model (`asked`, `inputs`, `url`) and the results (`answer`). All modules are
-//! plain functions.
+//! State of the Model view: its inputs (`asked`, `inputs`, `url`) and its results (`answer`). All modules are plain functions.
 
 pub mod asked;
 pub mod fields;

@@ -1,5 +1,4 @@
-//! The address as state: `?d=h100_sxm&m=64&v=1`. It holds only values that differ from the default, in short keys chosen by
-//! hand.
+//! The address as state: `?d=h100_sxm&m=64&v=1`. It has only values that differ from the default, in short, hand-chosen keys.
 //! The browser's history is handled in `session`.
 
 mod percent;

@@ -189,8 +189,7 @@ pub(super) fn facts(question: &Question<'_>) -> Vec<DeviceFact> {
     facts
 }
 
-/// The weakest provenance of a line of facts, for its one badge. The memory capacity is ignored, because it is printed on the
-/// box.
+/// The weakest provenance of a line of facts, for its one badge; the capacity is left out, because it is printed on the box.
 pub fn weakest(facts: &[DeviceFact]) -> Provenance {
     let rank = |provenance: Provenance| match provenance {
         Provenance::Read => 0,

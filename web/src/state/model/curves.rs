@@ -1,5 +1,4 @@
-//! Throughput and latency over batch and over context, with markers where the memory ends and where the limiting resource
-//! changes.
+//! Throughput and latency over batch and over context, with markers where memory ends and where the limiting resource changes.
 
 use calc_core::lowering::Step;
 use calc_core::plan::{Plan, Span};

@@ -202,8 +202,7 @@ fn interval(from: &str, to: &str) -> String {
     }
 }
 
-/// Energy as the core computes it: idle power all the time, and the rest of the budget during the time that the roof would
-/// take.
+/// Energy as the core computes it: idle power all the time, plus the rest of the budget during the time at the roof.
 fn energy(question: &Question<'_>, answer: &Estimate) -> Option<Figure> {
     let energy = answer.energy?;
     let budget: Watts = question.place.mode.and_then(|mode| mode.watts).or(question

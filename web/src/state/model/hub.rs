@@ -1,5 +1,4 @@
-//! Models of the Hugging Face hub: valid ids, and the meaning of replies. The page makes the request itself, and only after a
-//! click.
+//! Models of the Hugging Face hub: valid ids and the meaning of replies. The page itself makes the request, only after a click.
 
 /// Longest id on the hub: two names of 96 characters.
 const LONGEST: usize = 193;

@@ -72,8 +72,8 @@ impl Formats {
         self.0[role as usize] = format;
     }
 
-    /// Applies the choices to the stored formats. Another weight format resets all other roles to the default rule, as on the
-    /// command line.
+    /// Applies the choices to the stored formats. As on the command line, another weight format resets the other roles to the
+    /// rule.
     pub fn over(&self, stored: &PrecisionChoice) -> PrecisionChoice {
         let base = self.get(Role::Weights).map_or(*stored, PrecisionChoice::weights);
         PrecisionChoice {

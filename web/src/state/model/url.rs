@@ -1,5 +1,4 @@
-//! Keys of the Model view in the address, only for values that differ from the default. A model from a file is included
-//! completely.
+//! Keys of the Model view in the address, for values that differ from the default. A model from a file is included as a whole.
 
 use std::sync::Arc;
 
