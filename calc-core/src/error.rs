@@ -1,4 +1,4 @@
-//! What the model refuses, as data. The sentences are in `report::words`.
+//! What the model refuses, as data. The sentences are in `report::output::words`.
 
 use alloc::string::String;
 use alloc::vec::Vec;

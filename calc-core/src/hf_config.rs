@@ -1,5 +1,5 @@
 //! The `config.json` of Hugging Face transformers, as a plain struct, and what it says of a decoder-only model: geometry and
-//! storage formats. What is not here: JSON itself, and the sentences (`report::model_file`).
+//! storage formats. What is not here: JSON itself, and the sentences (`report::input::model_file`).
 //!
 //! A field that the file leaves out is filled with the documented default of its family, or, for an unknown architecture,
 //! guessed; each is listed. Rules and defaults are those of transformers 5.23.0 (configuration_*.py and modeling_*.py),

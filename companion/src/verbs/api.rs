@@ -1,7 +1,7 @@
 //! The verbs as functions from JSON fields to JSON, for REST: the same answers as `-o json`, from the catalogs only, because a
 //! request over the network must not name a file.
 
-use report::request::{Fields, Library};
+use report::input::request::{Fields, Library};
 use serde_json::{Map, Value};
 
 use super::flags::{self, Kind};

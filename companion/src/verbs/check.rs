@@ -1,9 +1,9 @@
 //! `check`: judges whether a measured or claimed time is possible.
 
 use clap::{ArgMatches, Command};
-use report::json::check::CheckJson;
-use report::request::{CheckInputs, Fields, Library, RequestError};
-use report::summary;
+use report::input::request::{CheckInputs, Fields, Library, RequestError};
+use report::output::json::check::CheckJson;
+use report::output::summary;
 use serde_json::json;
 
 use super::{flags, requests};

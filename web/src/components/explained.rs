@@ -6,7 +6,7 @@ use wasm_bindgen::JsCast;
 use super::erased::{derived, maybe, on, text};
 use crate::state::derived::Cell;
 use crate::state::session::{Popover, Session};
-use report::verdict::explain::Explanation;
+use report::output::verdict::explain::Explanation;
 
 /// Time in which a pointer may cross from a number to its explanation.
 const GRACE: core::time::Duration = core::time::Duration::from_millis(150);

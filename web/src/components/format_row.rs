@@ -2,7 +2,7 @@
 
 use calc_core::provenance::Provenance;
 use leptos::prelude::*;
-use report::verdict::badge;
+use report::output::verdict::badge;
 
 use super::erased::{block, flag, memo, on, text};
 use super::explained::Explained;

@@ -1,6 +1,7 @@
 //! The values of one flag: a list, each item of which may be a range. Values are computed on demand.
 
-use report::{number_input, number_text};
+use report::input::number_input;
+use report::number_text;
 
 use super::decimal::Decimal;
 

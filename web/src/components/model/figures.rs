@@ -1,7 +1,7 @@
 //! The figures: how fast, at what cost, how well the device is used.
 
 use leptos::prelude::*;
-use report::verdict::badge_meaning;
+use report::output::verdict::badge_meaning;
 
 use super::view::ModelContext;
 use crate::components::erased::{block, derived, memo, text};

@@ -1,7 +1,7 @@
 //! The model and its size.
 
 use leptos::prelude::*;
-use report::verdict::{badge, badge_meaning};
+use report::output::verdict::{badge, badge_meaning};
 
 use crate::components::erased::{block, derived, memo, text};
 use crate::components::picker::Picker;
