@@ -31,7 +31,7 @@ pub(crate) fn read(name: &str) -> Result<String, String> {
 /// Reads a text file, or standard input if the name is `-`.
 ///
 /// # Errors
-/// As [`read`].
+/// See [`read`].
 pub(crate) fn read_text(path: &Path) -> Result<String, String> {
     if path == Path::new("-") {
         return text(io::stdin().lock());
@@ -65,7 +65,7 @@ fn text(source: impl Read) -> Result<String, String> {
 /// neither is opened.
 ///
 /// # Errors
-/// As [`read`].
+/// See [`read`].
 pub(crate) fn open(path: &Path) -> Result<File, String> {
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     let opened = OpenOptions::new().read(true).custom_flags(flags).open(path);
@@ -111,7 +111,7 @@ pub(crate) enum Output {
 /// Classifies an output file; a folder, a pipe or a socket is an error.
 ///
 /// # Errors
-/// As [`read`].
+/// See [`read`].
 pub(crate) fn output(path: &Path) -> Result<Output, String> {
     match fs::metadata(path).map(|known| known.file_type()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Output::File),

@@ -28,9 +28,7 @@ pub enum ClientMessage {
     /// Starts a job; the same request id never starts a second one.
     StartJob(StartJob),
     /// Cancels a job; an ended job is left as it is.
-    CancelJob {
-        job: JobId,
-    },
+    CancelJob { job: JobId },
     /// Lists jobs, the latest first.
     ListJobs {
         /// Largest number of jobs in the answer.
@@ -45,9 +43,7 @@ pub enum ClientMessage {
         after: u64,
     },
     /// Ends the subscription to a job.
-    UnsubscribeJob {
-        job: JobId,
-    },
+    UnsubscribeJob { job: JobId },
     /// Subscribes to telemetry.
     SubscribeTelemetry {
         /// Rate, in Hz.

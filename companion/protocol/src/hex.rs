@@ -66,7 +66,7 @@ impl<const N: usize> Visitor<'_> for Digits<N> {
         write!(f, "{} hexadecimal digits in lower case", 2 * N)
     }
 
-    // What was given may be a secret, so it is not repeated.
+    // The input may be a secret, so the error does not repeat it.
     fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
         Hex::parse(text).ok_or_else(|| {
             E::custom(format_args!("not {} hexadecimal digits in lower case", 2 * N))

@@ -119,9 +119,7 @@ pub enum JobEvent {
         note: String,
     },
     /// The record of one point.
-    Result {
-        record: alloc::boxed::Box<BenchRecord>,
-    },
+    Result { record: alloc::boxed::Box<BenchRecord> },
     /// The result of a calibration.
     Calibration {
         /// The text of a calibration file, as `ridgepoint calibrate` writes it.
@@ -131,9 +129,7 @@ pub enum JobEvent {
         device: Option<String>,
     },
     /// A line of the worker's log.
-    Log {
-        line: String,
-    },
+    Log { line: String },
     /// The last event.
     Ended {
         state: JobState,

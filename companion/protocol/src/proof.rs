@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_proof_stands_for_another() {
+    fn proofs_are_not_interchangeable() {
         let (a, b) = (Hex([1; 32]), Hex([2; 32]));
         let (server, key) = (Hex([3; 16]), Hex([4; 8]));
         let handshake = Handshake {

@@ -19,7 +19,6 @@ pub struct Telemetry {
 pub struct Reading {
     /// Name with its unit, such as `memory_available_byte`.
     pub name: String,
-    /// Its value.
     pub value: Option<f64>,
     /// The reason if the value is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]

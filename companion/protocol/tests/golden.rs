@@ -1,4 +1,4 @@
-//! Every message as it stands in `golden/v1`: what is written there stays readable, and what is written now equals it.
+//! Every message has a file in `golden/v1`: the stored text remains readable, and the text written now equals it.
 //! `UPDATE_GOLDEN=1` writes files that are missing; it never changes one that is there.
 
 use std::collections::BTreeSet;
@@ -95,7 +95,7 @@ fn asks() -> Vec<(&'static str, ClientMessage)> {
     ]
 }
 
-/// Fails to compile when a message is added, and then asks for its golden file.
+/// Fails to compile when a message is added, so that its golden file is not forgotten.
 fn ask_kind(message: &ClientMessage) -> &'static str {
     match message {
         ClientMessage::Identify(_) => "identify",
@@ -268,7 +268,7 @@ fn says() -> Vec<(&'static str, ServerMessage)> {
     ]
 }
 
-/// As [`ask_kind`].
+/// See [`ask_kind`].
 fn say_kind(message: &ServerMessage) -> &'static str {
     match message {
         ServerMessage::Hello(_) => "hello",
@@ -309,7 +309,7 @@ fn is_golden<T: Serialize + DeserializeOwned + PartialEq + Debug>(name: &str, va
 }
 
 #[test]
-fn every_message_is_what_its_golden_file_says() {
+fn every_message_equals_its_golden_file() {
     let mut files = BTreeSet::new();
     for (name, ask) in asks() {
         let name = format!("client_{name}.json");
@@ -329,7 +329,7 @@ fn every_message_is_what_its_golden_file_says() {
 }
 
 #[test]
-fn no_message_is_without_a_golden_file() {
+fn every_message_has_a_golden_file() {
     let kinds: BTreeSet<_> = asks().iter().map(|(_, ask)| ask_kind(ask)).collect();
     assert_eq!(kinds.len(), ASK_KINDS);
     let kinds: BTreeSet<_> = says().iter().map(|(_, say)| say_kind(say)).collect();
@@ -337,7 +337,7 @@ fn no_message_is_without_a_golden_file() {
 }
 
 #[test]
-fn an_answer_carries_the_number_of_its_question() {
+fn answers_carry_the_number_of_their_message() {
     let say = Say { id: Some(9), say: ServerMessage::Pong };
     let text = serde_json::to_string(&say).unwrap();
     assert_eq!(text, r#"{"id":9,"say":{"type":"pong"}}"#);
@@ -345,7 +345,7 @@ fn an_answer_carries_the_number_of_its_question() {
 }
 
 #[test]
-fn clients_must_say_exactly_what_is_known() {
+fn unknown_fields_of_clients_are_refused() {
     for bad in [
         r#"{"id":1,"ask":{"type":"reboot"}}"#,
         r#"{"id":1,"ask":{"type":"ping"},"more":1}"#,
@@ -365,7 +365,7 @@ fn clients_must_say_exactly_what_is_known() {
 }
 
 #[test]
-fn clients_pass_over_what_a_later_daemon_adds() {
+fn clients_ignore_additions_of_later_daemons() {
     for (text, expected) in [
         (r#"{"say":{"type":"fireworks","color":"red"}}"#, ServerMessage::Unknown),
         (r#"{"say":{"type":"pong","color":"red"},"more":1}"#, ServerMessage::Pong),

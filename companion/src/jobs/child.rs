@@ -1,4 +1,4 @@
-//! The worker process of one job: started, read line by line, and ended whatever it does.
+//! The worker process of one job: started, read line by line, and killed if it does not exit.
 
 use std::io;
 use std::process::Stdio;

@@ -227,7 +227,7 @@ type Ended = (JobState, Option<Fault>);
 
 enum Verdict {
     Over(Ended),
-    /// Its output ended without a last message.
+    /// The worker's output ended without a last message.
     Silent,
     Canceled,
 }

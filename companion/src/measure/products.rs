@@ -19,7 +19,7 @@ pub(crate) fn kernel(m: u64, n: u64, k: u64, weights: &str) -> Result<Kernel, St
 /// GEMM, also for M = 1.
 ///
 /// # Errors
-/// As [`kernel`].
+/// See [`kernel`].
 pub(crate) fn matrices(m: u64, n: u64, k: u64, weights: &str) -> Result<Kernel, String> {
     let element = element(weights)?;
     if element == Element::Int8 && k > MAX_K as u64 {
@@ -69,7 +69,7 @@ pub(crate) fn element(weights: &str) -> Result<Element, String> {
 /// The layouts of formats; all layouts if the list is empty.
 ///
 /// # Errors
-/// As [`layout`].
+/// See [`layout`].
 pub(crate) fn layouts(formats: &[String]) -> Result<Vec<Layout>, String> {
     if formats.is_empty() {
         return Ok(Layout::ALL.into());
@@ -80,7 +80,7 @@ pub(crate) fn layouts(formats: &[String]) -> Result<Vec<Layout>, String> {
 /// The GEMM element types of formats; all that this processor has if the list is empty.
 ///
 /// # Errors
-/// As [`element`].
+/// See [`element`].
 pub(crate) fn elements(formats: &[String]) -> Result<Vec<Element>, String> {
     if formats.is_empty() {
         return Ok(ELEMENTS.into());

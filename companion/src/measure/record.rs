@@ -14,7 +14,7 @@ use super::sensors::Sensors;
 /// Measures one point and returns its record.
 ///
 /// # Errors
-/// As [`job::run`].
+/// See [`job::run`].
 pub(crate) fn measure(
     clock: &dyn Clock,
     backend: &mut dyn Backend,
@@ -28,10 +28,10 @@ pub(crate) fn measure(
     })
 }
 
-/// As [`measure`], but `go_on` can cancel.
+/// Measures like [`measure`]; `go_on` can cancel.
 ///
 /// # Errors
-/// As [`job::run`].
+/// See [`job::run`].
 pub(crate) fn measure_while(
     clock: &dyn Clock,
     backend: &mut dyn Backend,

@@ -87,7 +87,7 @@ pub(super) fn products(kernels: &[Kernel]) -> Result<Vec<BenchJson>, Failure> {
 /// Measures points by a plan. The points may depend on the number of bytes that exceeds the caches.
 ///
 /// # Errors
-/// As [`products`].
+/// See [`products`].
 pub(super) fn planned(
     plan: Plan,
     points: &dyn Fn(u64) -> Vec<(Kernel, Cache)>,

@@ -12,7 +12,7 @@ pub(crate) struct Energy(pub(crate) Vec<Meter>);
 /// One meter.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Meter {
-    /// Its sysfs folder.
+    /// Folder in sysfs.
     pub(crate) zone: String,
     /// Counter value [J].
     pub(crate) joules: f64,

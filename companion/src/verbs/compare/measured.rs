@@ -1,4 +1,4 @@
-//! One measurement of a file, whatever the file's form.
+//! One measurement of a file, independent of the file format.
 
 use calc_core::catalog;
 use calc_core::units::Seconds;

@@ -6,10 +6,10 @@ use serde_json::Value;
 use super::csv;
 use super::measured::{Measured, checked};
 
-/// Reads a file.
+/// Reads a file of measurements.
 ///
 /// # Errors
-/// The first thing that is wrong, with its line.
+/// The first error, with its line.
 pub(super) fn parse(text: &str) -> Result<Vec<Measured>, String> {
     let text = text.trim_start_matches('\u{feff}').trim();
     let rows = match text.bytes().next() {
@@ -41,7 +41,7 @@ fn json_lines(text: &str) -> Result<Vec<Value>, String> {
         .collect()
 }
 
-/// A record of `bench`: shape{m,n,k}, precision{weights,activations}, time_s{median}.
+/// Reads a record of `bench`: shape{m,n,k}, precision{weights,activations}, time_s{median}.
 fn record(value: &Value) -> Result<Measured, String> {
     let precision = &value["precision"];
     let weights = precision["weights"].as_str().ok_or("it has no precision.weights")?;

@@ -135,7 +135,7 @@ pub(super) fn answer(
     })
 }
 
-/// The keys of a verb's figures, each with whether tables show it.
+/// The keys of a verb's figures, and whether tables show each.
 pub(super) fn keys_of(verb: Verb) -> Vec<(&'static str, bool)> {
     match verb {
         Verb::Analyze => keys(&ANALYZE),
