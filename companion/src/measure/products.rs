@@ -62,7 +62,7 @@ pub(crate) fn element(weights: &str) -> Result<Element, String> {
     let found = Element::by_key(known(weights)).filter(|element| ELEMENTS.contains(element));
     found.ok_or_else(|| {
         let known: Vec<&str> = ELEMENTS.iter().map(|element| element.key()).collect();
-        format!("products of matrices are in {} here; got `{weights}`", known.join(", "))
+        format!("GEMM runs in {} here; got `{weights}`", known.join(", "))
     })
 }
 

@@ -127,7 +127,7 @@ fn missing_and_contradictory_flags_are_refused() {
         ("compare --hardware t4 -m 1 -n 1 -k 1", "measured is missing"),
         (
             "compare --hardware t4 -m 2 -n 8 -k 8 --weights int4_g128 --backend cpu",
-            "products of matrices are in fp32",
+            "GEMM runs in fp32",
         ),
         ("compare --hardware t4 -m 1 -n 8 -k 8 --backend cpu", "weights is missing"),
         (

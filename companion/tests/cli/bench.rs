@@ -129,7 +129,7 @@ fn an_interrupted_sweep_is_continued() {
     assert_eq!(kernels(&both), ["gemv", "gemm_fp16", "gemv", "gemm_int8"]);
     // A format without a GEMM kernel is measured as GEMV only, with a note.
     assert_eq!(sweep("fp16,int8,int4_g128").lines().count(), 5);
-    assert!(said.contains("left out") && said.contains("4 of 5 points"), "{said}");
+    assert!(said.contains("skipped: ") && said.contains("4 of 5 points"), "{said}");
     let other = "--cache hot --iterations 4 --warm-up 0 --threads 1";
     let ended = line(&format!("bench sweep -n 64 -k 64 --weights fp16 {other} --out {out}"));
     let why =
@@ -200,10 +200,10 @@ fn wrong_input_is_refused_in_one_line_before_measuring() {
         ("bench gemv --weights q9", 2, "no kernels for `q9`"),
         ("bench gemv -n 1000000000 -k 1000000", 2, "GB of memory"),
         ("bench gemm -m 0", 2, "m must be a whole number from 1"),
-        ("bench gemm --weights int4", 2, "products of matrices are in fp32"),
+        ("bench gemm --weights int4", 2, "GEMM runs in fp32"),
         ("bench gemm -m 2 -n 8 -k 100000 --weights int8", 2, "at most 65536 inputs"),
         ("bench gemm -m 4,4", 2, "m has 4 twice"),
-        ("bench gemm --weights bf16", 2, "products of matrices are in fp32"),
+        ("bench gemm --weights bf16", 2, "GEMM runs in fp32"),
         ("bench gemv -n 64,", 2, "got an empty item"),
         ("bench gemv --weights ,", 2, "weights has an empty item"),
         ("bench gemv --weights fp16,FP16", 2, "weights has FP16 twice"),
@@ -213,7 +213,7 @@ fn wrong_input_is_refused_in_one_line_before_measuring() {
         ("bench gemv --time-limit 1h", 2, "time-limit must be a number from 0.01 to 3600; got 1h"),
         ("bench sweep -n 64", 2, "required"),
         ("bench sweep -m 0 --out x.jsonl", 2, "m must be a whole number from 1"),
-        ("bench sweep -m 2 --weights nf4 --out x.jsonl", 2, "products of matrices are in fp32"),
+        ("bench sweep -m 2 --weights nf4 --out x.jsonl", 2, "GEMM runs in fp32"),
         ("bench sweep -n 8 -k 8 --out no-such-folder/x.jsonl", 2, "no such folder"),
         ("bench gem", 2, "'gemv', 'gemm'"),
         ("calibrate --hardware t4", 2, "hardware needs --export-device or --from"),
