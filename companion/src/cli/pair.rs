@@ -26,10 +26,10 @@ pub(super) fn scopes() -> Arg {
         .action(ArgAction::Append)
         .value_delimiter(',')
         .value_parser([Scope::Read.key(), Scope::Bench.key()])
-        .help("Scope of the key: read, or bench, which includes read; default: all that the daemon grants")
+        .help("Scope of the key: read, or bench, which includes read; default: both")
 }
 
-/// The scopes that the user named, else all that the daemon grants. `bench` includes `read`, which is the only way to get results.
+/// The scopes that the user named, by default both. `bench` includes `read`, which is the only way to get results.
 pub(super) fn named(matches: &ArgMatches) -> Vec<Scope> {
     let Some(named) = matches.get_many::<String>("scope") else {
         return vec![Scope::Read, Scope::Bench];

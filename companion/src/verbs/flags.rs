@@ -80,7 +80,7 @@ static FLAGS: &[Flag] = &[
     flag("kv", Kind::Format, "Format of the KV cache"),
     flag("embedding", Kind::Format, "Format of embedding and LM head"),
     flag("experts", Kind::Format, "Format of the experts; default: that of the weights"),
-    flag("weight_gb", Kind::Number, "Size of all weights in GB (10^9 bytes), as of a file"),
+    flag("weight_gb", Kind::Number, "Size of all weights in GB (10^9 bytes), e.g. of a file"),
     flag("weight_bits", Kind::Number, "Mean bits per weight, for mixes such as Q4_K_M"),
     flag("streamed_gb", Kind::Number, "Weight bytes that a decode step reads, in GB (10^9 bytes)"),
     flag("batch", Kind::Number, "Concurrent sequences; default 1"),
@@ -99,7 +99,11 @@ static FLAGS: &[Flag] = &[
     ),
     flag("draft_tokens", Kind::Number, "Speculative decoding: tokens drafted per round"),
     flag("acceptance", Kind::Number, "Speculative decoding: acceptance probability, 0 to 1"),
-    flag("draft_model", Kind::Model, "Speculative decoding: draft model; default: free drafts"),
+    flag(
+        "draft_model",
+        Kind::Model,
+        "Speculative decoding: draft model; default: drafting is free",
+    ),
     flag("engine", Kind::Engine, "Engine whose factors the expected times use"),
     flag(
         "calibration",

@@ -300,7 +300,7 @@ fn a_second_daemon_in_the_same_folder_is_refused() {
     let (mut client, _) = daemon.paired();
     let before = daemon.effects();
     let said = Daemon::start_in(daemon.folder(), &setup).err().expect("refused");
-    assert!(said.starts_with("Some(1)") && said.contains("runs already"), "{said}");
+    assert!(said.starts_with("Some(1)") && said.contains("already uses"), "{said}");
     assert_eq!(daemon.effects(), before);
     assert!(matches!(client.ask(ClientMessage::Ping {}), ServerMessage::Pong));
     // The lock is released when the process ends in any way.
