@@ -11,7 +11,7 @@ const LEFT: &[(&str, usize)] = &[
     ("kernels", 48),
     ("companion", 117),
     ("protocol", 34),
-    ("web", 278),
+    ("web", 225),
 ];
 
 const BEGINNINGS: [&str; 4] = ["What", "That of", "Of what", "Its name"];
