@@ -42,7 +42,7 @@ pub fn DeviceEditor() -> impl IntoView {
         >
             <h2 id="editor-title">"Your own device"</h2>
             <p class="brief">
-                "Peaks are dense, a multiply-add counts 2. An empty field is unknown. What cannot exist is not taken over."
+                "Peaks are dense, a multiply-add counts 2. An empty field is unknown. Invalid values are ignored."
             </p>
             <div class="field">
                 <label for="own-name">"Name"</label>
