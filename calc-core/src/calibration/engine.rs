@@ -64,7 +64,7 @@ pub struct Chunk {
     pub source: &'static str,
 }
 
-/// Memory size from which vLLM and SGLang use larger default chunks.
+/// Memory sizes from which vLLM and SGLang use larger default chunks.
 const VLLM_LARGE: Bytes = Bytes::from_gib(70.0);
 const SGLANG_MEDIUM: Bytes = Bytes::from_gib(35.0);
 const SGLANG_LARGE: Bytes = Bytes::from_gib(160.0);
@@ -107,7 +107,7 @@ fn is_a100(device: &Device) -> bool {
     device.key.starts_with("a100")
 }
 
-/// The engine whose factors apply if the user names none: the most common one on such devices.
+/// The engine whose factors apply if the user names none: vLLM on devices with HBM, llama.cpp elsewhere.
 pub fn usual_engine(device: &Device) -> Engine {
     match MemoryKind::of(device) {
         MemoryKind::Hbm => Engine::Vllm,

@@ -21,7 +21,7 @@ use crate::units::{Bytes, Flops};
 pub fn distinct_experts(experts: u64, per_token: u64, tokens: u64) -> f64 {
     let (e, k) = (experts as f64, per_token as f64);
     if tokens == 1 {
-        return k; // exact, without rounding
+        return k; // exactly, not to a rounding
     }
     e * (1.0 - math::pow(1.0 - k / e, tokens as f64))
 }
