@@ -57,8 +57,8 @@ impl Factors {
         provenance: Provenance::Derived,
     };
 
-    /// These factors with no share above 1: whatever a fit, a device scale or a measurement gives, no expected time is shorter
-    /// than the roof's.
+    /// These factors with no share above 1: whatever a fit, a device scale or a measurement gives, no expected time is
+    /// shorter than the roof's.
     #[must_use]
     pub const fn under_the_roof(self) -> Self {
         Self {
@@ -73,11 +73,11 @@ impl Factors {
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceScale {
     pub device: Text,
-    /// On the bandwidth.
+    /// Factor on the reached bandwidth.
     pub memory: f64,
-    /// On the compute rate.
+    /// Factor on the reached compute rate.
     pub compute: f64,
-    /// On the time that its host needs to launch a kernel.
+    /// Factor on the time that its host needs to launch a kernel.
     pub host: f64,
 }
 

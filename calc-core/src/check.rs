@@ -32,7 +32,7 @@ const ROUNDING: f64 = 1.0 + 1e-9;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Claim {
     Time(Seconds),
-    /// Decode rate.
+    /// Decode rate in token/s.
     Rate {
         rate: TokensPerSec,
         /// True for the rate of one sequence, false for that of the whole batch.
@@ -77,7 +77,7 @@ pub enum Pace {
 pub struct Implied {
     /// DRAM traffic over time.
     pub bandwidth: BytesPerSec,
-    /// Compute rate.
+    /// Work over time.
     pub rate: FlopsPerSec,
 }
 
@@ -106,7 +106,7 @@ pub struct Check {
     /// Lower bound on the time.
     pub ideal: Seconds,
     pub expected: Expected,
-    /// Work and traffic.
+    /// Work and traffic of the claimed work.
     pub cost: OpCost,
     /// Limiting resource at the roof.
     pub bound: Bound,

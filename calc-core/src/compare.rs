@@ -39,8 +39,8 @@ pub fn error(measured: Seconds, predicted: Seconds) -> f64 {
     (measured - predicted) / predicted
 }
 
-/// Mean and worst absolute error; `None` without points. A NaN among the errors becomes the worst error, and the verdict is
-/// poor.
+/// Mean and worst absolute error; `None` without points. A NaN among the errors becomes the worst error, and the
+/// verdict is poor.
 pub fn score(errors: &[f64]) -> Option<Score> {
     if errors.is_empty() {
         return None;

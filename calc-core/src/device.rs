@@ -33,7 +33,7 @@ pub enum DeviceClass {
 pub struct Peaks(pub [Option<Fact<FlopsPerSec>>; 10]);
 
 impl Peaks {
-    /// No known peak.
+    /// No peak known for any class.
     pub const NONE: Self = Self([None; 10]);
 
     /// These peaks with one more class.
@@ -59,14 +59,14 @@ pub struct MeasuredRates {
 }
 
 impl MeasuredRates {
-    /// Nothing measured.
+    /// No rate was measured.
     pub const UNKNOWN: Self = Self { l2_bandwidth: None, copy_of: None };
 }
 
 /// A link between two devices.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {
-    /// Bandwidth per direction.
+    /// Bandwidth of one direction.
     pub bandwidth: BytesPerSec,
     /// Latency per hop.
     pub latency: Seconds,
@@ -101,12 +101,12 @@ pub struct PowerMode {
 pub struct Device {
     /// Key in requests and in JSON.
     pub key: Text,
-    /// Display name.
+    /// Name for display.
     pub name: Text,
     /// Further keys that requests may use.
     pub aliases: List<Text>,
     pub vendor: Text,
-    /// Architecture and chip.
+    /// Architecture name and chip.
     pub architecture: Text,
     /// CUDA compute capability, or gfx name on AMD.
     pub compute_capability: Option<Text>,
@@ -135,14 +135,13 @@ pub struct Device {
     pub boost_clock: Option<Fact<Hertz>>,
     /// Clock at which the tensor peaks are stated, or the highest clock where the row's notes give the peaks another origin.
     pub tensor_clock: Option<Fact<Hertz>>,
-    /// L2 cache size.
+    /// Size of the L2 cache.
     pub l2: Option<Fact<Bytes>>,
     pub measured: MeasuredRates,
     /// Shared memory per SM.
     pub shared_memory_per_sm: Option<Fact<Bytes>>,
     /// Number of 32-bit registers per SM.
     pub registers_per_sm: Option<Fact<u32>>,
-    /// Thermal design power.
     pub tdp: Option<Fact<Watts>>,
     /// Description of the links to other devices.
     pub interconnect: Text,

@@ -49,7 +49,7 @@ pub struct EstimateRequest<'a> {
     pub draft: Option<&'a ModelArch>,
     /// Engine whose factors apply; `None` for the device's usual engine.
     pub engine: Option<Engine>,
-    /// The correction factors.
+    /// Correction factors from ideal to expected times.
     pub calibration: &'a Calibration,
 }
 

@@ -9,7 +9,7 @@ use crate::units::Seconds;
 /// The time expected in practice, with its interval and origin.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Expected {
-    /// Best estimate.
+    /// Best estimate of the time.
     pub time: Seconds,
     /// Fast end of the interval.
     pub low: Seconds,
@@ -20,7 +20,7 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// Zero time.
+    /// Zero time, with a zero interval.
     pub const ZERO: Self = Self {
         time: Seconds::ZERO,
         low: Seconds::ZERO,

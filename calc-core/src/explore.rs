@@ -58,8 +58,8 @@ pub struct Explored<'d> {
 /// Evaluates all combinations on one device.
 ///
 /// # Errors
-/// A bound out of range; a task that is not a model. A device that refuses the task, for example for an unknown link, has
-/// no results.
+/// A bound out of range; a task that is not a model. A device that refuses the task, for example for an unknown link,
+/// has no results.
 pub fn explore<'d>(
     request: &ExploreRequest<'_>,
     device: &'d Device,

@@ -22,7 +22,6 @@ use crate::quant_format::QuantFormat;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OpInstances {
     pub kind: OpKind,
-    /// Number of instances.
     pub count: u64,
     /// The operands that select its peak.
     pub path: Path,

@@ -112,7 +112,7 @@ impl Mamba {
 pub enum MlpKind {
     /// Gate and up, product, down (`SwiGLU` and similar).
     Gated,
-    /// Up, activation, down.
+    /// Up, activation, down, without a gate.
     Plain,
 }
 
@@ -153,11 +153,11 @@ pub struct Moe {
 /// Kind of normalization, by its learned parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NormKind {
-    /// A weight.
+    /// One weight vector.
     RmsNorm,
     /// A weight and a bias.
     LayerNorm,
-    /// Nothing learned.
+    /// No learned parameters.
     NoParameters,
 }
 

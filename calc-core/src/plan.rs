@@ -436,7 +436,7 @@ enum Part {
     Fixed,
 }
 
-/// The same workload on one device and without drafts.
+/// The workload on one device and without drafts.
 fn alone(workload: Workload) -> Workload {
     Workload { parallel: Parallel::default(), speculation: None, ..workload }
 }

@@ -120,9 +120,9 @@ pub struct Precision {
     pub kv_cache: &'static QuantFormat,
     /// Embedding and LM head.
     pub embedding: &'static QuantFormat,
-    /// Expert matrices.
+    /// Expert matrices of a mixture of experts.
     pub experts: &'static QuantFormat,
-    /// Everything between matmuls.
+    /// Everything between matmuls: floats of 16 bits or more.
     pub carrier: &'static QuantFormat,
 }
 

@@ -82,11 +82,11 @@ impl ComputeClass {
     }
 }
 
-/// How an element encodes its value.
+/// Encoding of an element's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 pub enum Encoding {
-    /// Sign, exponent, mantissa.
+    /// Floating point: sign, exponent and mantissa.
     Float,
     /// Two's complement or offset integers.
     Int,
@@ -140,7 +140,7 @@ pub struct FormatFacts {
     pub layout: &'static str,
     /// Description of scales and zero points; empty if there are none.
     pub scale: &'static str,
-    /// Usual quantization method.
+    /// Usual method of quantizing to the format.
     pub method: &'static str,
     /// Known loss of quality; empty if unknown.
     pub accuracy: &'static str,

@@ -35,9 +35,9 @@ pub enum Objective {
     Latency,
     /// Expected time per token over the batch; for a fixed workload, the same order as latency.
     Throughput,
-    /// Energy per token.
+    /// Energy per token over all devices.
     Energy,
-    /// Memory.
+    /// Memory needed on one device.
     Memory,
     /// Quality loss; among equal losses, the fastest.
     Quality,
@@ -68,7 +68,7 @@ impl Objective {
 /// The part of the work whose time is ranked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// The prompt.
+    /// The prompt alone.
     Prefill,
     /// One token at the stated context.
     Decode,
@@ -111,13 +111,13 @@ pub struct RecommendRequest<'a> {
 /// The component that dominates the ranked time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Regime {
-    /// Reading weights.
+    /// DRAM traffic of the weights.
     Weights,
-    /// Reading the KV cache.
+    /// DRAM traffic of the KV cache.
     KvCache,
-    /// Moving activations.
+    /// DRAM traffic of the activations.
     Activations,
-    /// Arithmetic.
+    /// Arithmetic at the compute roof.
     Compute,
     /// Fixed time of the operators, independent of their size.
     Overhead,
@@ -156,7 +156,7 @@ pub struct Dropped {
 pub struct Recommendation {
     /// 16-bit weights, whether or not they fit.
     pub baseline: Outcome,
-    /// Best first.
+    /// Schemes that meet the bounds, best first.
     pub ranked: Vec<Ranked>,
     /// The reason for the first place.
     pub first_by: FirstBy,
@@ -168,7 +168,7 @@ pub struct Recommendation {
     pub best_decode: Option<&'static Scheme>,
 }
 
-/// Ranks all schemes.
+/// Ranks all schemes for a task by an objective.
 ///
 /// ```
 /// use calc_core::{calibration::Calibration, catalog, cost::gemm::GemmShape, lowering::Phase};
@@ -194,8 +194,8 @@ pub struct Recommendation {
 /// ```
 ///
 /// # Errors
-/// Errors of the task itself, independent of the scheme; a bound out of range; the energy objective on a device of unknown
-/// power.
+/// Errors of the task itself, independent of the scheme; a bound out of range; the energy objective on a device whose power
+/// is unknown.
 pub fn recommend(request: &RecommendRequest<'_>) -> Result<Recommendation, Error> {
     let chooser = Chooser::new(request)?;
     let baseline = request.task.run(&chooser.roofs, &BASELINE)?;

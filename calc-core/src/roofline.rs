@@ -36,7 +36,7 @@ pub struct KernelTime {
 }
 
 impl KernelTime {
-    /// No work.
+    /// Zero time for both resources.
     pub const ZERO: Self = Self { memory: Seconds::ZERO, compute: Seconds::ZERO };
 
     /// The sum of two times that run one after the other.

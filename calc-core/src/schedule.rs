@@ -96,8 +96,8 @@ pub struct Schedule {
 /// Ranks power modes, schemes and batches.
 ///
 /// # Errors
-/// Errors of the task itself; a bound or cap out of range; a ranking by memory; energy, or a cap, on a device of unknown
-/// power.
+/// Errors of the task itself; a bound or cap out of range; a ranking by memory; energy, or a cap, on a device whose power
+/// is unknown.
 pub fn schedule(request: &ScheduleRequest<'_>) -> Result<Schedule, Error> {
     check(request)?;
     let setups = setups(request)?;
@@ -197,8 +197,8 @@ fn setups<'a>(request: &ScheduleRequest<'a>) -> Result<Vec<Setup<'a>>, Error> {
     modes(device).map(setup).collect()
 }
 
-/// All modes and schemes with the batches that meet the bounds, ignoring the power cap and the quality bound: neither affects
-/// a time.
+/// All modes and schemes with the batches that meet the bounds. The power cap and the quality bound are ignored here:
+/// neither affects a time.
 fn pairs<'a>(request: &ScheduleRequest<'_>, setups: &'a [Setup<'a>]) -> Vec<Pair<'a>> {
     let mut pairs = Vec::new();
     for setup in setups {

@@ -12,7 +12,7 @@ use crate::roofline::Roofs;
 /// Quantization method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// Nothing is quantized, or the model is published in this form.
+    /// No quantization, or a model published in this form.
     None,
     /// Rounding to nearest, with or without a search for the scale; no calibration data.
     Rtn,
@@ -103,7 +103,7 @@ pub struct BadShape {
     pub inputs: bool,
     /// Number of inputs or outputs.
     pub count: u64,
-    /// Required divisor.
+    /// The count must be a multiple of this.
     pub multiple: u64,
 }
 
@@ -145,7 +145,7 @@ impl Scheme {
     /// Checks that kernels exist on this device.
     ///
     /// # Errors
-    /// The missing support.
+    /// Reason why no kernel supports it.
     pub fn runs_on(&self, device: &Device, roofs: &Roofs) -> Result<(), NoKernel> {
         if let Some(class) = self.activations.and_then(|format| format.class)
             && roofs.peak(class).is_none()

@@ -13,7 +13,7 @@ macro_rules! quantity {
         impl $name {
             /// The unit symbol, as written after a number.
             pub const UNIT: &'static str = $unit;
-            /// Zero.
+            /// The zero value.
             pub const ZERO: Self = Self(0.0);
 
             /// Creates a value given in the base unit.
@@ -168,7 +168,7 @@ impl Bytes {
 }
 
 impl Hertz {
-    /// Converts from MHz.
+    /// Converts from MHz, decimal.
     pub const fn from_mhz(mhz: f64) -> Self {
         Self(mhz * 1e6)
     }

@@ -6,7 +6,7 @@ use crate::units::Bytes;
 
 use super::machine::MemoryKind;
 
-/// An inference engine.
+/// Inference engines with separate factors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[expect(missing_docs, reason = "the names are the engines themselves")]

@@ -35,7 +35,7 @@ const fn both(name: &'static str, format: &'static QuantFormat, why: &'static st
 const M_FILE: &str = "the mean bits of the M file stand for it";
 const MARLIN: &str = "groups of 128 with one scale, as compressed-tensors and vLLM write it";
 
-/// All aliases.
+/// All aliases, grouped by kind of format.
 pub static ALIASES: [FormatAlias; 46] = [
     same("float16", &f::FP16),
     same("f16", &f::FP16),

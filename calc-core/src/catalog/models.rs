@@ -36,7 +36,6 @@ impl Stored {
 pub struct CatalogModel {
     /// Key in requests and in JSON.
     pub key: &'static str,
-    /// Display name.
     pub name: &'static str,
     /// Repository on the Hugging Face hub.
     pub hf_id: &'static str,

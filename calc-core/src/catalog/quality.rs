@@ -7,7 +7,7 @@ use crate::quality::{Metric, QualityLoss};
 /// Published score of a model before and after quantization.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PublishedLoss {
-    /// The quantized model.
+    /// The model that was quantized.
     pub model: &'static str,
     /// Format and method.
     pub scheme: &'static str,
@@ -45,7 +45,7 @@ const fn llama_cpp(scheme: &'static str, rise: f64) -> PublishedLoss {
     row("Llama-3-8B", scheme, WIKITEXT, (LLAMA_3_8B, LLAMA_3_8B + rise), LLAMA_CPP)
 }
 
-/// All published rows.
+/// All published rows, grouped by source.
 pub static PUBLISHED: [PublishedLoss; 48] = [
     llama_cpp("Q8_0", 0.0027),
     llama_cpp("Q6_K", 0.0217),
@@ -113,7 +113,7 @@ const fn perplexity(
     QualityLoss { metric: Metric::Perplexity, low, high, source, provenance }
 }
 
-/// The unquantized reference.
+/// The reference without quantization.
 pub const NONE: QualityLoss =
     perplexity(0.0, 0.0, Provenance::Derived, "the format that the others are compared with");
 /// The model in its published formats.
@@ -126,7 +126,7 @@ pub const FP8: QualityLoss = perplexity(
     Provenance::Assumed,
     "prior for 8B models; FP8 is effectively lossless in arXiv 2411.02355",
 );
-/// INT8 weights only.
+/// INT8 weights only, with 16-bit activations.
 pub const INT8_WEIGHTS: QualityLoss = perplexity(
     0.05,
     0.05,

@@ -56,7 +56,7 @@ const fn both(
     }
 }
 
-/// A llama.cpp file.
+/// A scheme for files of llama.cpp.
 const fn gguf(key: &'static str, format: &'static QuantFormat, quality: QualityLoss) -> Scheme {
     Scheme {
         method: Method::LlamaQuantize,

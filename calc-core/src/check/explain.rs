@@ -19,7 +19,7 @@ use super::variants::{Stored, modes, stored};
 use super::work::{Measure, Work, plans};
 use super::{CheckRequest, Claim, Pace};
 
-/// Longest draft tried.
+/// Largest draft length that is tried.
 const MOST_DRAFTS: u64 = 16;
 /// Largest batch tried for a total rate.
 const MOST_BATCH: u64 = 1 << 16;

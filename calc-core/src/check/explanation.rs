@@ -39,7 +39,7 @@ pub enum Explanation {
         /// Times in these formats.
         span: Span,
     },
-    /// Speculative decoding.
+    /// The claim was measured with speculative decoding.
     Drafts {
         /// The shortest draft length that explains the claim.
         shortest: Drafts,
@@ -127,7 +127,7 @@ pub enum Explanation {
     },
     /// Overhead of an engine per kernel.
     Overhead {
-        /// Number of kernels.
+        /// Number of kernels in the work.
         kernels: f64,
         /// Expected fixed time per kernel.
         floor: Seconds,

@@ -185,7 +185,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// All of the model's values for the work.
+    /// Evaluates all of the model's values for the work.
     pub(super) fn measure(&self) -> Result<Measure, Error> {
         match self {
             Self::Operator(request) => operator(request),
@@ -246,7 +246,7 @@ fn operator(request: &AnalyzeRequest<'_>) -> Result<Measure, Error> {
     })
 }
 
-/// Sums over steps.
+/// Sums over steps, which are interpolated between contexts.
 #[derive(Debug, Clone, Copy)]
 struct Sums {
     cost: OpCost,

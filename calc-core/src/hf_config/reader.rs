@@ -15,9 +15,9 @@ use crate::text::Text;
 /// A file being read.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
-    /// The whole file.
+    /// The configuration of the whole file.
     pub(super) outer: &'a HfConfig,
-    /// Its language model; the whole file if nothing is nested.
+    /// The language model's configuration; the whole file if nothing is nested.
     pub(super) text: &'a HfConfig,
     why: AssumedWhy,
     pub(super) assumed: Vec<AssumedField>,

@@ -21,7 +21,6 @@ pub enum ConfigError {
     /// A field has another type.
     WrongType {
         field: &'static str,
-        /// The expected type.
         allowed: Allowed,
         /// The value that was found.
         found: Found,
@@ -33,7 +32,7 @@ pub enum ConfigError {
         field: &'static str,
         value: u64,
         by: &'static str,
-        /// Its value.
+        /// Value of the second field.
         divisor: u64,
     },
     /// The list must have one entry per layer.
@@ -41,7 +40,7 @@ pub enum ConfigError {
         field: &'static str,
         /// Number of entries in the file.
         entries: u64,
-        /// Number of layers.
+        /// Number of layers, which the list should have entries for.
         layers: u64,
     },
     /// Not a decoder-only language model.

@@ -35,7 +35,7 @@ pub struct Step {
 /// Sequences that decode a token each while a chunk of a prompt is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Riders {
-    /// Number of sequences.
+    /// Number of decoding sequences.
     pub sequences: u64,
     /// Tokens already in the cache, per sequence.
     pub cached: u64,

@@ -3,11 +3,11 @@
 use super::{AttentionBias, DenseLayers, Mamba, ModelArch, Moe, QkNorm};
 
 impl ModelArch {
-    /// Number of parameters.
+    /// Number of parameters of the whole model.
     ///
     /// The elements of every matrix, the embedding once if tied, learned positions, biases and norms.
-    /// `docs/theory/transformer.md` lists the terms; for every catalog model whose official count is known the two are
-    /// equal (a test).
+    /// `docs/theory/transformer.md` lists the terms; a test compares the result with the official count of every catalog model
+    /// that has one.
     pub fn n_params(&self) -> u64 {
         narrow(self.count_params())
     }

@@ -22,7 +22,7 @@ pub(super) const KINKED: [fn(&Span) -> Seconds; 2] = [|span| span.ideal, |span| 
 /// 60 times more accurate than the difference, so the whole sum is within 1e-9.
 pub(super) const AGREED: f64 = 1e-10;
 
-/// The same tolerance for searches; their smooth sums are still within 1e-9.
+/// The tolerance for searches; their smooth sums are still within 1e-9.
 pub(super) const AGREED_QUICKLY: f64 = 1e-8;
 
 /// A long series of decode steps.

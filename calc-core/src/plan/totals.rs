@@ -87,12 +87,12 @@ impl StepTotals {
 pub struct Span {
     /// Lower bound at the roof.
     pub ideal: Seconds,
-    /// Expected in practice.
+    /// Time expected in practice, with its interval.
     pub expected: Expected,
 }
 
 impl Span {
-    /// Zero time.
+    /// No time, ideal or expected.
     pub const ZERO: Self = Self { ideal: Seconds::ZERO, expected: Expected::ZERO };
 
     /// The sum of two spans that run one after the other.

@@ -35,7 +35,7 @@ pub struct Standing {
     pub time: Seconds,
     /// Memory needed on one device.
     pub memory: Bytes,
-    /// Usable memory.
+    /// Memory that a model may use on the device.
     pub limit: Bytes,
 }
 

@@ -26,7 +26,7 @@ use crate::workload::{MAX_BATCH, MAX_TOKENS, Workload};
 /// Number of rows that represents the other phase of a single shape.
 pub const PREFILL_ROWS: u64 = 2048;
 
-/// One matrix multiplication.
+/// A single matrix multiplication on a device.
 #[derive(Debug, Clone, Copy)]
 pub struct ShapeTask<'a> {
     pub device: &'a Device,
@@ -55,8 +55,8 @@ pub struct ModelTask<'a> {
     pub request: EstimateRequest<'a>,
     /// Formats in which the model is published.
     pub published: PrecisionChoice,
-    /// Runs the task. A function pointer lets the linker drop the model's operators from a program that never creates such a
-    /// task.
+    /// Runs the task. A function pointer lets the linker drop the model's operators from a program that never creates such
+    /// a task.
     run: fn(&EstimateRequest<'_>) -> Result<Outcome, Error>,
     /// Computes the standing; a pointer for the same reason.
     probe: fn(&EstimateRequest<'_>, &Aim, f64) -> Result<Standing, Drop>,

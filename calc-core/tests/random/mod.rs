@@ -12,7 +12,7 @@ impl Random {
         (self.0 >> 33) % bound
     }
 
-    /// A random element.
+    /// A random element of a list.
     pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[usize::try_from(self.below(from.len() as u64)).expect("a small number")]
     }
