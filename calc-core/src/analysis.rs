@@ -54,6 +54,7 @@ pub enum Operator {
     /// Activation function of an MLP.
     Activation {
         tokens: u64,
+        /// Intermediate size of the MLP.
         width: u64,
         gated: bool,
     },

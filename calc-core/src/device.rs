@@ -79,15 +79,19 @@ pub struct PowerMode {
     pub id: u32,
     /// Name in nvpmodel.
     pub name: Text,
+    /// Power budget of the mode.
     pub watts: Option<Watts>,
+    /// Highest GPU clock in the mode.
     pub gpu_clock: Option<Hertz>,
     /// Number of SMs that stay active.
     pub active_sm: Option<u32>,
+    /// Highest memory clock in the mode.
     pub memory_clock: Option<Hertz>,
     /// DRAM bandwidth at that memory clock.
     pub bandwidth: Option<BytesPerSec>,
     /// Number of CPU cores that stay active.
     pub cpu_cores: Option<u32>,
+    /// Highest CPU clock in the mode.
     pub cpu_clock: Option<Hertz>,
     /// True for the mode the board boots in.
     pub default: bool,
@@ -142,6 +146,7 @@ pub struct Device {
     pub shared_memory_per_sm: Option<Fact<Bytes>>,
     /// Number of 32-bit registers per SM.
     pub registers_per_sm: Option<Fact<u32>>,
+    /// Thermal design power; `None` if not published.
     pub tdp: Option<Fact<Watts>>,
     /// Description of the links to other devices.
     pub interconnect: Text,

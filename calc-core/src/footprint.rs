@@ -16,6 +16,7 @@ const LOGIT_BYTES: f64 = 4.0;
 /// Memory that a model needs on one device.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MemoryFootprint {
+    /// All weights on this device, as stored.
     pub weights: Bytes,
     /// Keys, values and recurrent state of all sequences.
     pub kv_cache: Bytes,

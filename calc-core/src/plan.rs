@@ -59,6 +59,7 @@ pub struct Plan<'a> {
     request: EstimateRequest<'a>,
     /// The roofs of the device in its power mode.
     pub roofs: Roofs,
+    /// Storage format of every role.
     pub precision: Precision,
     pub paths: Paths,
     /// Factor on all weight bytes, see [`WeightSize`].

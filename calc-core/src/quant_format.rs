@@ -153,6 +153,7 @@ pub struct FormatFacts {
     pub torchao: &'static str,
     pub notes: &'static str,
     pub source: &'static str,
+    /// Provenance of the facts in this row.
     pub provenance: Provenance,
 }
 

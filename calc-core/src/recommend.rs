@@ -32,6 +32,7 @@ pub use task::{Axis, ModelTask, Outcome, PREFILL_ROWS, PhaseWork, ShapeTask, Tas
 /// The quantity that the ranking minimizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Objective {
+    /// Expected time of the ranked part.
     Latency,
     /// Expected time per token over the batch; for a fixed workload, the same order as latency.
     Throughput,

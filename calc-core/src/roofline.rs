@@ -22,7 +22,9 @@ pub enum Bound {
 /// One compute roof and one bandwidth roof.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Roofline {
+    /// Compute roof: the dense peak.
     pub peak: FlopsPerSec,
+    /// Bandwidth roof: the DRAM bandwidth.
     pub bandwidth: BytesPerSec,
 }
 

@@ -38,6 +38,7 @@ pub struct ScheduleRequest<'a> {
     pub objective: Objective,
     pub part: Part,
     pub bounds: Bounds,
+    /// Largest allowed power budget of a mode.
     pub power_cap: Option<Watts>,
     /// Largest batch that is tried.
     pub max_batch: u64,

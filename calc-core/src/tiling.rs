@@ -40,10 +40,12 @@ pub const TILES: [Tile; 9] = [
 /// Whether a tile fits in the shared memory of an SM.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Feasibility {
+    /// All stages fit in the shared memory of an SM.
     Fits {
         /// Shared memory needed by all stages.
         shared: Bytes,
     },
+    /// The stages need more than the shared memory of an SM.
     TooLarge {
         /// Shared memory needed by all stages.
         shared: Bytes,

@@ -53,7 +53,9 @@ pub struct CatalogModel {
     /// Official number of parameters.
     pub official_params: Option<u64>,
     pub official_source: &'static str,
+    /// Source of the geometry.
     pub source: &'static str,
+    /// Provenance of the geometry.
     pub provenance: Provenance,
     pub notes: &'static str,
 }

@@ -15,6 +15,7 @@ pub struct StepTotals {
     pub time: KernelTime,
     /// Sum of the operators' ideal times: they run one after another.
     pub ideal: Seconds,
+    /// Sum of the operators' expected times.
     pub expected: Expected,
     /// Part of `expected` that each operator costs even without work.
     pub floors: Seconds,
