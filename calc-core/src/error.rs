@@ -34,11 +34,13 @@ pub enum Error {
     },
     /// A storage-only format was given for activations.
     StorageOnly {
+        /// Key of the format.
         format: Text,
     },
     /// No clock, active SM count or bandwidth is published for the power mode.
     UnknownModeClock {
         device: Text,
+        /// Name of the power mode.
         mode: Text,
     },
     /// The model cannot be split evenly over the devices.
@@ -69,6 +71,7 @@ pub enum Error {
     /// The answer needs a fact that is not published.
     UnknownFact {
         device: Text,
+        /// Name of the missing fact.
         fact: &'static str,
     },
 }

@@ -120,6 +120,7 @@ pub enum Remark {
     BlockScalesNotCounted,
     /// The storage format is taken from the model's name, not from a file.
     FormatByName {
+        /// Format of the weights.
         format: &'static QuantFormat,
     },
     /// No catalog format has this block; the nearest in size replaces it.

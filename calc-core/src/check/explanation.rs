@@ -25,6 +25,7 @@ pub enum Explanation {
     AsExpected,
     /// The model does not fit, so something else was run, or part of it elsewhere.
     DoesNotFit {
+        /// Memory needed on one device.
         needs: Bytes,
         usable: Bytes,
     },

@@ -16,6 +16,7 @@ use crate::error::Error;
 pub enum ConfigError {
     /// A required field is missing.
     Missing {
+        /// Name of the required field.
         field: &'static str,
     },
     /// A field has another type.

@@ -42,6 +42,7 @@ pub enum Drop {
     /// It does not fit in memory.
     Memory {
         needs: Bytes,
+        /// Usable memory of one device.
         limit: Bytes,
     },
     /// The time per output token is too long.
