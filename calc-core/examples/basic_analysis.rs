@@ -17,8 +17,8 @@ use chart::roofline::{PointInput, Roofline};
 use chart::scene::Size;
 use chart::svg::roofline_svg;
 use chart::theme::LIGHT;
+use report::input::request::RequestError;
 use report::number_text as n;
-use report::request::RequestError;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let svg = roofline_svg(&analyze()?, &LIGHT, Size { width: 960.0, height: 540.0 });

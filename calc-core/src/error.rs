@@ -1,4 +1,4 @@
-//! Errors of the model as data. The message texts are in `report::words`.
+//! Errors of the model as data. The message texts are in `report::output::words`.
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,5 +1,5 @@
 //! The `config.json` of Hugging Face transformers as a plain struct, and the geometry and storage formats of the decoder-only
-//! model it describes. JSON parsing and message texts are in `report::model_file`.
+//! model it describes. JSON parsing and message texts are in `report::input::model_file`.
 //!
 //! A field missing from the file is filled with the documented default of its family, or, for an unknown architecture,
 //! guessed; each is listed. Rules and defaults are those of transformers 5.23.0 (configuration_*.py and modeling_*.py),

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use report::request::RequestError;
+use report::input::request::RequestError;
 
 /// Guide with an entry for every message of the daemon; a checkout and the archive of a release contain it.
 pub(crate) const TROUBLESHOOTING: &str = "docs/guides/troubleshooting.md";

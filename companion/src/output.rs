@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use clap::{Arg, ArgMatches};
-use report::summary::Document;
-use report::table;
+use report::output::summary::Document;
+use report::output::table;
 use serde_json::Value;
 
 use crate::failure::Failure;

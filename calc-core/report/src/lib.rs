@@ -1,18 +1,8 @@
-//! How an answer is said: requests and published JSON, sentences, numbers as text, tables. One wording for page, command
-//! line and REST. What is not here: formulas (`calc-core`), drawings (`chart`), and any input or output.
+//! Requests in and answers out, with one wording for command line, REST and page. `input` reads requests and files of users;
+//! `output` turns answers into JSON and sentences. Formulas are in `calc-core`, drawings in `chart`; nothing here touches files or
+//! sockets.
 
-pub mod accuracy;
-pub mod calibration_file;
-pub mod device_file;
-pub mod json;
-pub mod json_input;
-pub mod model_file;
-pub mod named_model;
-pub mod number_input;
+pub mod input;
 pub mod number_text;
-pub mod request;
-pub mod summary;
-pub mod table;
-pub mod verdict;
-pub mod words;
-pub mod work;
+pub mod output;
+pub mod refusal_text;

@@ -6,7 +6,7 @@ use calc_core::calibration::{Engine, Tokens};
 use calc_core::op::OpKind;
 use calc_core::quant_format::ComputeClass;
 use calc_core::units::Seconds;
-use report::calibration_file::{lines, parse, write};
+use report::input::calibration_file::{lines, parse, write};
 use serde_json::{Value, json};
 
 const EXAMPLE: &str = include_str!("../../../docs/examples/calibration.json");

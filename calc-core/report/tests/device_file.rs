@@ -7,7 +7,7 @@ use calc_core::provenance::Provenance;
 use calc_core::quant_format::ComputeClass;
 use calc_core::roofline::Roofs;
 use calc_core::units::BytesPerSec;
-use report::device_file::{lines, parse};
+use report::input::device_file::{lines, parse};
 use serde_json::{Value, json};
 
 const EXAMPLE: &str = include_str!("../../../docs/examples/custom-device.json");

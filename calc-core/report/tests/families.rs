@@ -16,7 +16,7 @@ use calc_core::hf_config::Imported;
 use calc_core::model_arch::{
     Attention, AttentionBias, DenseLayers, MlpKind, ModelArch, NormKind, QkNorm,
 };
-use report::model_file::{ModelFileError, parse};
+use report::input::model_file::{ModelFileError, parse};
 use serde_json::{Map, Value};
 
 /// What identifies a dense decoder: hidden size, layers, vocabulary, query heads, key and value heads, head size, MLP width.

@@ -1,12 +1,12 @@
 //! Does it fit? The same memory in every verb, with the numbers of answers that were wrong once.
 
-use report::json::check::CheckJson;
-use report::json::estimate::EstimateJson;
-use report::json::recommend as advice;
-use report::request::{
+use report::input::request::{
     CheckInputs, EstimateInputs, Fields, Library, RecommendInputs, ScheduleInputs,
 };
-use report::summary;
+use report::output::json::check::CheckJson;
+use report::output::json::estimate::EstimateJson;
+use report::output::json::recommend as advice;
+use report::output::summary;
 use serde_json::{Value, json};
 
 fn fields(request: &Value) -> Fields {
@@ -185,7 +185,7 @@ fn what_does_not_fit_promises_no_speed() {
     assert!(shown.contains("Time and energy, if it fitted"), "{shown}");
     let claim = with(&request, &[("tokens_per_s", json!(5))]);
     let claim = CheckInputs::parse(fields(&claim), &Library::CATALOGS).expect("a request");
-    let judged = report::words::check::sentence(&claim.check().expect("a judgment"));
+    let judged = report::output::words::check::sentence(&claim.check().expect("a judgment"));
     assert!(judged.starts_with("Does not fit: "), "{judged}");
     let answer = recommend(&with(&request, &[("memory_limit_gb", json!(2))]));
     assert!(answer["notes"].to_string().contains("16 bits do not fit, "), "{}", answer["notes"]);

@@ -13,7 +13,7 @@ use calc_core::hf_config::{AssumedWhy, Imported};
 use calc_core::model_arch::{AttentionBias, ModelArch};
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::QuantFormat;
-use report::model_file::{ModelFileError, assumed_text, parse};
+use report::input::model_file::{ModelFileError, assumed_text, parse};
 use serde_json::{Map, Value, json};
 
 /// `architectures` of the catalog and the `model_type` that goes with it.

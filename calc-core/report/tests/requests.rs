@@ -2,7 +2,7 @@
 
 use calc_core::hf_config::Unread;
 use proptest::prelude::*;
-use report::request::{AnalyzeInputs, EstimateInputs, Fields, Files, Library};
+use report::input::request::{AnalyzeInputs, EstimateInputs, Fields, Files, Library};
 use serde_json::{Map, Value, json};
 
 fn analyze(request: &Value) -> Result<f64, String> {
@@ -11,7 +11,7 @@ fn analyze(request: &Value) -> Result<f64, String> {
         let inputs = AnalyzeInputs::parse(fields, &Library::CATALOGS)?;
         inputs.analyze().map(|answer| answer.time.ideal().get())
     };
-    run().map_err(|error: report::request::RequestError| error.to_string())
+    run().map_err(|error: report::input::request::RequestError| error.to_string())
 }
 
 fn estimate(request: &Value) -> Result<f64, String> {
@@ -20,7 +20,7 @@ fn estimate(request: &Value) -> Result<f64, String> {
         let inputs = EstimateInputs::parse(fields, &Library::CATALOGS)?;
         inputs.estimate().map(|answer| answer.tpot.time.get())
     };
-    run().map_err(|error: report::request::RequestError| error.to_string())
+    run().map_err(|error: report::input::request::RequestError| error.to_string())
 }
 
 /// A good request with one field replaced.
@@ -164,7 +164,7 @@ fn a_format_that_an_operator_does_not_read_is_named() {
         let fields = Fields::from_line(&request.to_string()).expect("an object");
         let inputs = AnalyzeInputs::parse(fields, &Library::CATALOGS).expect("a good request");
         let answer = inputs.analyze().expect("an answer");
-        let notes = report::words::request_notes(&inputs, &answer);
+        let notes = report::output::words::request_notes(&inputs, &answer);
         let rest = notes.iter().find_map(|note| note.split_once(" does not read "));
         assert_eq!(rest.map_or("", |(_, rest)| rest), expected, "{request}: {notes:?}");
     }
@@ -304,7 +304,7 @@ fn a_model_file_that_is_not_understood_is_estimated_as_its_upper_bound_on_reques
     let inputs = parse(&bounded).expect("the upper bound");
     assert_eq!(inputs.model.arch.attention.n_kv_heads, 8);
     let answer = inputs.estimate().expect("in range");
-    let notes = report::words::estimate_notes(&inputs, &answer).join("\n");
+    let notes = report::output::words::estimate_notes(&inputs, &answer).join("\n");
     assert!(notes.contains("layers with full attention = 32 (upper bound)"), "{notes}");
     assert!(parse(&request).is_err(), "one request does not answer for another");
 }
@@ -323,7 +323,7 @@ fn repositories_of_the_hub_resolve_with_and_without_a_file_system() {
             ("openai/gpt-oss-120b", "gpt-oss-120b", "bf16"),
             ("google/gemma-2-9b-it", "gemma-2-9b", "bf16"),
             ("microsoft/phi-4", "phi-4", "bf16"),
-            ("deepseek-ai/DeepSeek-V3", "deepseek-v3", "fp8_e4m3"),
+            ("deepseek-ai/DeepSeek-V3", "deepseek-v3", "fp8_block128"),
             ("llama3.1:8b", "llama-3.1-8b", "gguf_q4_k"),
             ("Qwen/Qwen2.5-7B-Instruct-AWQ", "qwen2.5-7b", "int4_gptq_g128"),
         ] {
@@ -362,8 +362,11 @@ fn estimated(line: &str) -> (Vec<String>, serde_json::Value) {
     let fields = Fields::from_line(line).expect("an object");
     let inputs = EstimateInputs::parse(fields, &Library::CATALOGS).expect("a good request");
     let answer = inputs.estimate().expect("an answer");
-    let said = report::json::estimate::EstimateJson::new(&inputs, &answer);
-    (report::words::estimate_notes(&inputs, &answer), serde_json::to_value(said).expect("JSON"))
+    let said = report::output::json::estimate::EstimateJson::new(&inputs, &answer);
+    (
+        report::output::words::estimate_notes(&inputs, &answer),
+        serde_json::to_value(said).expect("JSON"),
+    )
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What sources of measurements state beside the usual: a cached prefix, an inner chunk, streamed bytes, block-scaled FP8.
 
 use calc_core::estimate::Estimate;
-use report::request::{AnalyzeInputs, EstimateInputs, Fields, Library};
-use report::words::estimate_notes;
+use report::input::request::{AnalyzeInputs, EstimateInputs, Fields, Library};
+use report::output::words::estimate_notes;
 
 fn parsed(more: &str) -> EstimateInputs {
     let line = format!(

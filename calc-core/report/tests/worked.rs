@@ -1,9 +1,9 @@
 //! The worked examples: 15 requests, one per family, whose answers were computed by hand-checked scripts apart from this
 //! code. Every number agrees to 1e-9; so does every word.
 
-use report::json::analyze::AnalyzeJson;
-use report::json::estimate::EstimateJson;
-use report::request::{AnalyzeInputs, EstimateInputs, Fields, Library};
+use report::input::request::{AnalyzeInputs, EstimateInputs, Fields, Library};
+use report::output::json::analyze::AnalyzeJson;
+use report::output::json::estimate::EstimateJson;
 use serde_json::Value;
 
 /// Sums are added in another order here; nothing else may differ.

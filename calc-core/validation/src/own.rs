@@ -8,8 +8,8 @@ use calc_core::math::ln;
 use calc_core::op::OpKind;
 use calc_core::text::Text;
 use calc_core::units::Seconds;
-use report::accuracy::percentile;
-use report::calibration_file::OwnRow;
+use report::input::calibration_file::OwnRow;
+use report::output::accuracy::percentile;
 
 use crate::predict::{Part, Prepared};
 use crate::row::Work;

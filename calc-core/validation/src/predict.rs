@@ -9,7 +9,7 @@ use calc_core::plan::Plan;
 use calc_core::quant_format::QuantFormat;
 use calc_core::roofline::{ComputePath, KernelTime};
 use calc_core::units::Seconds;
-use report::request::RequestError;
+use report::input::request::RequestError;
 
 use crate::row::{OperatorWork, Row, StepWork, Work};
 

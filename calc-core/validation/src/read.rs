@@ -9,8 +9,8 @@ use calc_core::device::{Device, PowerMode};
 use calc_core::lowering::Phase;
 use calc_core::quant_format::QuantFormat;
 use calc_core::units::{BytesPerSec, Seconds};
-use report::request::{AnalyzeInputs, EstimateInputs, Fields, Library, RequestError};
-use report::words::core_error;
+use report::input::request::{AnalyzeInputs, EstimateInputs, Fields, Library, RequestError};
+use report::output::words::core_error;
 
 use crate::row::{OperatorWork, Row, StepWork, Tier, Work};
 

@@ -7,7 +7,7 @@ use calc_core::calibration::Engine;
 use calc_core::device::{Device, PowerMode};
 use calc_core::lowering::{Phase, Step};
 use calc_core::units::Seconds;
-use report::request::{AnalyzeInputs, EstimateInputs};
+use report::input::request::{AnalyzeInputs, EstimateInputs};
 
 /// Quality of a source: A official and single-stream, B official but less clean, C community.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

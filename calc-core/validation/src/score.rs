@@ -1,7 +1,7 @@
 //! Errors of predictions relative to measurements.
 
-use report::accuracy::{self, Pair};
-pub use report::accuracy::{Errors, percentile};
+use report::output::accuracy::{self, Pair};
+pub use report::output::accuracy::{Errors, percentile};
 
 use crate::row::{Row, Set, Tier};
 

@@ -8,8 +8,8 @@ use calc_core::expected::Expected;
 use calc_core::lowering::Phase;
 use calc_core::text::Text;
 use calc_core::units::Seconds;
-use report::device_file;
-use report::request::{AnalyzeInputs, EstimateInputs, Fields, Library};
+use report::input::device_file;
+use report::input::request::{AnalyzeInputs, EstimateInputs, Fields, Library};
 use validation::row::{Row, Work};
 use validation::{prepared, published};
 

@@ -7,8 +7,8 @@ use std::path::Path;
 use calc_core::units::Bytes;
 use clap::{ArgMatches, Command};
 use report::number_text;
-use report::summary::Document;
-use report::table::{Align, Table};
+use report::output::summary::Document;
+use report::output::table::{Align, Table};
 use serde_json::json;
 
 use super::{link, state};

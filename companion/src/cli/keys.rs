@@ -2,8 +2,8 @@
 
 use clap::{Arg, ArgMatches, Command};
 use protocol::hex::Hex;
-use report::summary::Document;
-use report::table::{Align, Table};
+use report::output::summary::Document;
+use report::output::table::{Align, Table};
 use serde_json::json;
 
 use super::{pair, state};

@@ -5,7 +5,7 @@ use protocol::bench::{BenchKind, BenchSpec};
 use protocol::fault::Fault;
 use protocol::job::JobSpec;
 use protocol::limits::LIMITS;
-use report::request::RequestError;
+use report::input::request::RequestError;
 
 use super::memory;
 use crate::hooks::Hooks;

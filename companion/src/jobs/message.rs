@@ -1,7 +1,8 @@
 //! The messages of a worker on its stdout, one JSON object per line. The daemon checks each of them.
 
 use protocol::bench::BenchRecord;
-use report::{calibration_file, device_file};
+use report::input::calibration_file;
+use report::input::device_file;
 use serde::{Deserialize, Serialize};
 
 /// A message of a worker.

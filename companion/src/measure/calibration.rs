@@ -13,8 +13,8 @@ use kernels::cpu::gemm::ELEMENTS;
 use kernels::measure::{Plan, StopRule, WarmUp};
 use kernels::pack::Layout;
 use kernels::stats::median;
-use report::calibration_file::{OwnMeasurements, OwnRow};
-use report::json::bench::BenchJson;
+use report::input::calibration_file::{OwnMeasurements, OwnRow};
+use report::output::json::bench::BenchJson;
 use validation::own::{Fit, Point};
 use validation::predict::Part;
 

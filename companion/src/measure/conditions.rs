@@ -2,7 +2,7 @@
 
 use kernels::backend::Description;
 use kernels::measure::Stage;
-use report::json::bench::ConditionsJson;
+use report::output::json::bench::ConditionsJson;
 use serde_json::{Map, Value};
 
 use super::sensors::{CoreTime, Energy, Reading, Sensors, Temperature};

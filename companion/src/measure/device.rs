@@ -2,8 +2,8 @@
 
 use calc_core::catalog::{self, devices};
 use calc_core::device::{Device, DeviceClass};
-use report::device_file::lines;
-use report::json::bench::BenchJson;
+use report::input::device_file::lines;
+use report::output::json::bench::BenchJson;
 use serde_json::{Value, json};
 
 use super::calibration::{Calibrated, KEY, peak_of};
@@ -37,7 +37,9 @@ pub(crate) fn file(
     base: Option<&str>,
 ) -> Result<Value, String> {
     let base = match base {
-        Some(key) => Some(catalog::device(key).map_err(|error| report::words::core_error(&error))?),
+        Some(key) => {
+            Some(catalog::device(key).map_err(|error| report::output::words::core_error(&error))?)
+        }
         None => known(&calibrated.device),
     };
     let tera = |chains| peak_of(records, chains).map(|rate| rounded(rate * 1e-12));

@@ -3,7 +3,7 @@
 use kernels::backend::{Backend, Fault, Kernel, Work};
 use kernels::job::{self, Outcome};
 use kernels::measure::{Clock, Flag, Plan, Stage, StopRule, Stopped};
-use report::json::bench::{
+use report::output::json::bench::{
     BenchCheckJson, BenchJson, BenchPrecisionJson, BenchTimeJson, ProductShapeJson, StopRuleJson,
 };
 use std::ops::ControlFlow;

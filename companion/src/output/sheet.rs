@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use report::table::{Align, csv_cell, padded};
+use report::output::table::{Align, csv_cell, padded};
 use serde_json::Value;
 
 use super::{Form, one_line};

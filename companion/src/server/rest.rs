@@ -106,7 +106,7 @@ async fn fields(request: Request) -> Result<Given, Bad> {
     let body = read
         .map_err(|_elapsed| Bad::Refused(Refusal::BodyTooSlow))?
         .map_err(|_long| Bad::Refused(Refusal::BodyTooLarge))?;
-    report::json_input::object(&body)
+    report::input::json_input::object(&body)
         .map_err(|error| Bad::Json(format!("not a JSON object: {error}")))
 }
 

@@ -1,7 +1,7 @@
 //! The verbs that answer JSON fields with JSON, for REST: the same answers as `-o json`, from the catalogs only, because a
 //! request over the network names no file.
 
-use report::request::{Fields, Library};
+use report::input::request::{Fields, Library};
 use serde_json::{Map, Value};
 
 use super::flags::{self, Kind};

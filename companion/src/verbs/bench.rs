@@ -9,8 +9,8 @@ mod selftest;
 use clap::{ArgMatches, Command};
 use kernels::backend::{Cache, Kernel};
 use kernels::measure::Plan;
-use report::json::bench::BenchJson;
-use report::summary;
+use report::output::json::bench::BenchJson;
+use report::output::summary;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;

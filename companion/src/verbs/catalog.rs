@@ -5,9 +5,9 @@ use std::fmt::Display;
 use calc_core::catalog::{self, devices, formats, models};
 use calc_core::hf_config::Unread;
 use clap::{Arg, ArgMatches, Command, ValueHint};
-use report::json::catalog as json;
-use report::request::{Files, Library, RequestError};
-use report::summary::{self, Document};
+use report::input::request::{Files, Library, RequestError};
+use report::output::json::catalog as json;
+use report::output::summary::{self, Document};
 use serde_json::Value;
 
 use super::flags::{self, Kind};

@@ -1,9 +1,9 @@
 //! `check`: is a measured or claimed time possible?
 
 use clap::{ArgMatches, Command};
-use report::json::check::CheckJson;
-use report::request::{CheckInputs, Fields, Library, RequestError};
-use report::summary;
+use report::input::request::{CheckInputs, Fields, Library, RequestError};
+use report::output::json::check::CheckJson;
+use report::output::summary;
 use serde_json::json;
 
 use super::{flags, requests};

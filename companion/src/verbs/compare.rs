@@ -3,15 +3,16 @@
 mod csv;
 mod here;
 mod measured;
+mod read;
 
 use std::path::Path;
 
 use calc_core::analysis::Operator;
 use calc_core::cost::gemm::GemmShape;
 use clap::{Arg, ArgMatches, Command, ValueHint};
-use report::json::compare::{CompareJson, Point};
-use report::request::{AnalyzeInputs, Fields, Files, Library, RequestError};
-use report::summary;
+use report::input::request::{AnalyzeInputs, Fields, Files, Library, RequestError};
+use report::output::json::compare::{CompareJson, Point};
+use report::output::summary;
 use serde_json::{Map, Value, json};
 
 use super::flags;
@@ -71,7 +72,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
 fn from_file(file: &str) -> Result<Vec<Measured>, Failure> {
     let text = files::read_text(Path::new(file));
     let text = text.map_err(|reason| RequestError::Unreadable { path: file.into(), reason })?;
-    measured::parse(&text).map_err(|reason| Failure::bad(format!("{file}: {reason}")))
+    read::parse(&text).map_err(|reason| Failure::bad(format!("{file}: {reason}")))
 }
 
 fn answer(points: &[Point]) -> Answer {

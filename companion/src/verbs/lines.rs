@@ -2,8 +2,8 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
-use report::json_input;
-use report::request::RequestError;
+use report::input::json_input;
+use report::input::request::RequestError;
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;

@@ -14,8 +14,8 @@ use chart::scene::Size;
 use chart::svg::roofline_svg;
 use chart::theme::{DARK, Hue, LIGHT, Theme};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
-use report::number_input;
-use report::request::{AnalyzeInputs, Fields, Files, Library, RequestError};
+use report::input::number_input;
+use report::input::request::{AnalyzeInputs, Fields, Files, Library, RequestError};
 use serde_json::json;
 
 use super::flags;

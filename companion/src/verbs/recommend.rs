@@ -4,9 +4,9 @@ use std::cell::Cell;
 
 use calc_core::recommend::{devices, memory_steps};
 use clap::{ArgMatches, Command};
-use report::json::recommend as json;
-use report::request::{Fields, Library, RecommendInputs, RequestError};
-use report::summary;
+use report::input::request::{Fields, Library, RecommendInputs, RequestError};
+use report::output::json::recommend as json;
+use report::output::summary;
 
 use super::{flags, requests};
 use crate::failure::Failure;

@@ -3,10 +3,10 @@
 use std::io;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use report::json::analyze::AnalyzeJson;
-use report::json::estimate::EstimateJson;
-use report::request::{AnalyzeInputs, EstimateInputs, Fields, Files, Library, RequestError};
-use report::summary;
+use report::input::request::{AnalyzeInputs, EstimateInputs, Fields, Files, Library, RequestError};
+use report::output::json::analyze::AnalyzeJson;
+use report::output::json::estimate::EstimateJson;
+use report::output::summary;
 use serde_json::json;
 
 use super::{flags, lines};

@@ -1,9 +1,9 @@
 //! `schedule`: power mode, scheme and batch for a goal.
 
 use clap::{ArgMatches, Command};
-use report::json::recommend as json;
-use report::request::{Fields, Library, RequestError, ScheduleInputs};
-use report::summary;
+use report::input::request::{Fields, Library, RequestError, ScheduleInputs};
+use report::output::json::recommend as json;
+use report::output::summary;
 
 use super::{flags, recommend, requests};
 use crate::failure::Failure;

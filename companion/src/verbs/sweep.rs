@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
-use report::request::{Fields, Files, Library, RequestError};
+use report::input::request::{Fields, Files, Library, RequestError};
 use serde_json::{Map, Value};
 
 use super::flags;
@@ -93,7 +93,7 @@ pub(super) fn json(
     sheet.begin("")?;
     for point in 0..grid.points() {
         let fields = grid.point(point);
-        let result = row::answer(verb, Fields::new(fields.clone()), library);
+        let result = figures::answer(verb, Fields::new(fields.clone()), library);
         let row = Row { grid: &grid, point, fields: &fields, result };
         sheet.row(|| row.json(), Vec::new)?;
     }
@@ -148,7 +148,8 @@ impl Sweep<'_> {
         let mut progress = Progress::new(&self.range);
         for point in self.range.clone() {
             let fields = self.grid.point(point);
-            let result = row::answer(self.grid.verb(), Fields::new(fields.clone()), &self.library);
+            let result =
+                figures::answer(self.grid.verb(), Fields::new(fields.clone()), &self.library);
             take(&Row { grid: &self.grid, point, fields: &fields, result })?;
             progress.reached(point);
         }

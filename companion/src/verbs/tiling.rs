@@ -5,9 +5,9 @@ use calc_core::cost::gemm::GemmShape;
 use calc_core::roofline::Roofs;
 use calc_core::tiling::tilings;
 use clap::{ArgMatches, Command};
-use report::json::{HardwareJson, tiling};
-use report::request::{AnalyzeInputs, Fields, Files, Library, RequestError};
-use report::summary;
+use report::input::request::{AnalyzeInputs, Fields, Files, Library, RequestError};
+use report::output::json::{HardwareJson, tiling};
+use report::output::summary;
 
 use super::flags;
 use crate::failure::Failure;

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use calc_core::calibration::Calibration;
 use clap::{Arg, ArgMatches, Command, ValueHint};
-use report::json::SCHEMA;
+use report::input::request::{Files, Library};
 use report::number_text as n;
-use report::request::{Files, Library};
-use report::summary::Document;
-use report::table::{Align, Table};
+use report::output::json::SCHEMA;
+use report::output::summary::Document;
+use report::output::table::{Align, Table};
 use serde_json::{Value, json};
 use validation::predict::Prepared;
 use validation::read::{File, read};

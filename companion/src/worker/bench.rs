@@ -10,7 +10,7 @@ use kernels::cpu::backend::Cpu;
 use kernels::cpu::clock::SystemClock;
 use kernels::measure::{Plan, StopRule, Stopped, WarmUp};
 use protocol::bench::{BenchKind, BenchRecord, BenchSpec, Shape};
-use report::json::bench::BenchJson;
+use report::output::json::bench::BenchJson;
 use serde_json::json;
 
 use super::WorkerChannel;

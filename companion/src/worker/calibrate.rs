@@ -3,7 +3,7 @@
 use kernels::backend::{Kernel, Work};
 use kernels::pack::Layout;
 use protocol::job::CalibrateSpec;
-use report::calibration_file;
+use report::input::calibration_file;
 
 use super::WorkerChannel;
 use super::bench::{SEED, measure, processor, quick_plan};

@@ -34,12 +34,19 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "report",
-        "number_text request::fields model_file device_file accuracy
-         verdict work words::errors named_model request::analyze
-         calibration_file request::estimate table
-         request words
-         json model_file::lines verdict::explain
-         verdict::model summary",
+        "number_text
+         refusal_text
+         input::json_input input::number_input input::device_file input::calibration_file
+         input::error
+         input::model_file
+         input::named_model input::model_file::lines
+         input::request
+         input
+         output::accuracy output::work output::table output::verdict
+         output::words
+         output::json output::verdict::explain
+         output::verdict::model output::summary
+         output",
     ),
     (
         "chart",
@@ -66,14 +73,16 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "companion",
-        "clock worker::script
-         hooks measure reason
+        "clock failure interrupt worker::script
+         files hooks measure output reason
          keys telemetry
          audit jobs worker
-         cli::files cli::flags cli::lines cli::output
-         cli::bench cli::requests cli::sheet cli::socket
-         cli::api cli::merge cli::state
-         server::embedded server::refusal server::throttle server::host server::origin server::interrupt
+         verbs::flags verbs::lines
+         verbs::bench verbs::requests
+         verbs::merge verbs::recommend
+         verbs::api
+         verbs
+         server::embedded server::refusal server::throttle server::host server::origin
          server::static_files server::keyring server::places server::peer server::socket server::table
          server::daemon
          server::reply server::audit
@@ -83,8 +92,6 @@ const LAYERS: &[(&str, &str)] = &[
          server::routes
          server::guard
          server
-         cli::listen
-         cli::serve
          cli",
     ),
     (
@@ -111,16 +118,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("calc-core", "calibration::engine", "calibration::machine"),
     ("calc-core", "hf_config::family", "hf_config::refusal"),
     ("calc-core", "plan", "estimate"),
-    ("companion", "cli::compare::measured", "cli::compare::csv"),
-    ("companion", "cli::listen", "cli::serve"),
-    ("companion", "cli::sweep::row", "cli::sweep::grid"),
-    ("companion", "server::rest", "cli"),
-    ("companion", "server::table", "cli"),
     ("kernels", "stats::worth", "stats::shape"),
-    ("report", "device_file::wrong_type", "words::errors"),
-    ("report", "model_file", "request"),
-    ("report", "named_model", "request"),
-    ("report", "words::errors", "request"),
 ];
 
 /// The crates whose modules are checked.

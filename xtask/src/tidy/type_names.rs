@@ -11,7 +11,6 @@ use super::rust_file::Visibility;
 const SEVERAL: &[(&str, &str)] = &[
     ("calc-core", "Kernel:2 Part:2 Scheme:2 Stored:2 Sustained:2 Verdict:2"),
     ("kernels", "Floats:2 Product:2 Shape:2"),
-    ("companion", "Line:2 Watch:2"),
     (
         "web",
         "Answer:3 Cell:2 Choice:3 Fault:2 Part:4 Question:2 Refusal:2 Role:2 Row:3 Sweep:2 Taken:2 View:2 Way:2",

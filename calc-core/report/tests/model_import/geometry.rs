@@ -7,7 +7,7 @@
 use calc_core::catalog;
 use calc_core::hf_config::{AssumedWhy, Imported, Unread};
 use calc_core::model_arch::{Attention, ModelArch};
-use report::model_file::{parse, parse_with};
+use report::input::model_file::{parse, parse_with};
 use serde_json::{Map, Value, json};
 
 use super::{fixture, names};

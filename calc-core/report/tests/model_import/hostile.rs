@@ -3,7 +3,7 @@
 use calc_core::hf_config::AssumedWhy;
 use calc_core::provenance::Provenance;
 use proptest::prelude::*;
-use report::model_file::{MAX_BYTES, ModelFileError, parse};
+use report::input::model_file::{MAX_BYTES, ModelFileError, parse};
 use serde_json::{Map, Value, json};
 
 use super::{fixture, names, refused};

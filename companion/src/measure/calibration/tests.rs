@@ -3,7 +3,7 @@
 use super::*;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::ComputeClass;
-use report::json::bench::{
+use report::output::json::bench::{
     BenchCheckJson, BenchPrecisionJson, BenchTimeJson, ConditionsJson, ProductShapeJson,
     StopRuleJson,
 };
@@ -144,12 +144,12 @@ fn what_is_faster_than_reading_raises_the_roof_and_no_share_is_above_it() {
 fn files_that_are_written_can_be_read_and_measured_roofs_count() {
     let records = records(0.9, 50e9);
     let calibrated = Calibrated::new(&records).unwrap();
-    let own = report::calibration_file::write(&calibrated.own());
-    let read = report::calibration_file::parse(&own).unwrap();
+    let own = report::input::calibration_file::write(&calibrated.own());
+    let read = report::input::calibration_file::parse(&own).unwrap();
     assert_eq!(read.rows.len(), calibrated.rows.len());
     for base in [None, Some("epyc_9654")] {
         let file = device::file(&calibrated, &records, base).unwrap();
-        let device = report::device_file::parse(&file.to_string()).unwrap();
+        let device = report::input::device_file::parse(&file.to_string()).unwrap();
         let bandwidth = device.bandwidth;
         assert!((bandwidth.value.get() / 50e9 - 1.0).abs() < 1e-9, "{base:?}");
         assert_eq!(bandwidth.provenance, Provenance::Measured);

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use clap::{Arg, ArgMatches, Command, ValueHint};
 use kernels::stats::{ALARM, CONFIDENCE, ratio_interval};
-use report::json_input;
-use report::summary::{self, Difference};
+use report::input::json_input;
+use report::output::summary::{self, Difference};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;

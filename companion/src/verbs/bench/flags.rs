@@ -7,7 +7,7 @@ use kernels::backend::Cache;
 use kernels::cpu::isa::{Isa, Level};
 use kernels::cpu::threads::Cores;
 use kernels::measure::{Plan, StopRule, WarmUp};
-use report::number_input;
+use report::input::number_input;
 use report::number_text::typed;
 
 use crate::failure::Failure;

@@ -8,7 +8,7 @@ use kernels::cpu::backend::Cpu;
 use kernels::cpu::clock::SystemClock;
 use kernels::measure::{Stage, Stopped};
 
-use report::json::bench::BenchJson;
+use report::output::json::bench::BenchJson;
 
 use super::flags::Settings;
 use crate::failure::Failure;

@@ -10,7 +10,7 @@ use kernels::backend::{Cache, GemmShape, GemvShape, Kernel};
 use kernels::cpu::threads::Cores;
 use kernels::measure::StopRule;
 use kernels::pack::Layout;
-use report::number_input;
+use report::input::number_input;
 use serde_json::{Value, json};
 
 use super::flags::{self, Settings};

@@ -10,8 +10,8 @@ use kernels::cpu::isa::Isa;
 use kernels::cpu::peak;
 use kernels::cpu::threads::Pool;
 use kernels::measure::{Clock, Pair, Plan, StopRule, Stopped, WarmUp, interleave};
-use report::summary::Document;
-use report::table::{Align, Table};
+use report::output::summary::Document;
+use report::output::table::{Align, Table};
 use serde_json::{Value, json};
 
 use super::flags;

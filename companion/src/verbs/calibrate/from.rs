@@ -6,7 +6,7 @@ use std::path::Path;
 use calc_core::calibration::Calibration;
 use calc_core::catalog;
 use clap::ArgMatches;
-use report::calibration_file::{OwnMeasurements, write};
+use report::input::calibration_file::{OwnMeasurements, write};
 use report::number_text as n;
 use validation::own;
 use validation::predict::Prepared;

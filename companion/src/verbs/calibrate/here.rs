@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use calc_core::catalog;
 use clap::ArgMatches;
-use report::calibration_file;
+use report::input::calibration_file;
 use report::number_text as n;
-use report::summary::Document;
-use report::table::{Align, Table};
-use report::words;
+use report::output::summary::Document;
+use report::output::table::{Align, Table};
+use report::output::words;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;

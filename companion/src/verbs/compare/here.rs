@@ -2,7 +2,7 @@
 
 use calc_core::analysis::Operator;
 use calc_core::units::Seconds;
-use report::request::{AnalyzeInputs, Fields, Files, Library};
+use report::input::request::{AnalyzeInputs, Fields, Files, Library};
 use serde_json::{Map, Value, json};
 
 use super::measured::{Measured, same_format};

@@ -1,6 +1,7 @@
 //! The values of one flag: a list, of which every item may be a range. Values are made when they are asked for.
 
-use report::{number_input, number_text};
+use report::input::number_input;
+use report::number_text;
 
 use super::decimal::Decimal;
 

@@ -3,9 +3,12 @@
 use calc_core::analysis::Analysis;
 use calc_core::estimate::Estimate;
 use calc_core::units::{Bytes, Flops, FlopsPerByte, Joules, Seconds, TokensPerSec};
+use report::input::request::{AnalyzeInputs, EstimateInputs, Fields, Library, RequestError};
 use report::number_text as n;
-use report::words;
+use report::output::words;
 use serde_json::{Value, json};
+
+use crate::verbs::requests::Verb;
 
 /// A value with its unit.
 #[derive(Debug, Clone, Copy)]
@@ -120,4 +123,24 @@ pub(super) fn of<A>(columns: &[Column<A>], answer: &A) -> Vec<Figure> {
 /// Keys of columns, with whether people see them.
 pub(super) fn keys<A>(columns: &[Column<A>]) -> Vec<(&'static str, bool)> {
     columns.iter().map(|column| (column.key, column.for_people)).collect()
+}
+
+/// The figures of a point.
+pub(super) fn answer(
+    verb: Verb,
+    fields: Fields,
+    library: &Library<'_>,
+) -> Result<Vec<Figure>, RequestError> {
+    Ok(match verb {
+        Verb::Analyze => of(&ANALYZE, &AnalyzeInputs::parse(fields, library)?.analyze()?),
+        Verb::Estimate => of(&ESTIMATE, &EstimateInputs::parse(fields, library)?.estimate()?),
+    })
+}
+
+/// The keys of a verb's figures, each with whether tables show it.
+pub(super) fn keys_of(verb: Verb) -> Vec<(&'static str, bool)> {
+    match verb {
+        Verb::Analyze => keys(&ANALYZE),
+        Verb::Estimate => keys(&ESTIMATE),
+    }
 }

@@ -5,16 +5,16 @@ use std::borrow::Cow;
 use calc_core::catalog;
 use calc_core::device::Device;
 use calc_core::hf_config::Unread;
-use report::json::SCHEMA;
-use report::request::{Library, MODEL_UPPER_BOUND, RequestError};
+use report::input::request::{Library, MODEL_UPPER_BOUND, RequestError};
+use report::output::json::SCHEMA;
 use serde_json::{Map, Value};
 
 use super::Failure;
 use super::axis::{Axis, MAX_POINTS, Numbers};
-use super::row;
+use super::figures;
 use crate::verbs::flags::{self, Flag, Kind};
 use crate::verbs::requests::Verb;
-use report::request::{Fields, USUAL_VALUES, UsualValue, check_count, is_count};
+use report::input::request::{Fields, USUAL_VALUES, UsualValue, check_count, is_count};
 
 /// All points of a sweep.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ impl Grid {
 
     /// A field too many or missing is the same for all points.
     fn check_first(&self, library: &Library<'_>) -> Result<(), Failure> {
-        match row::answer(self.verb, Fields::new(self.point(0)), library) {
+        match figures::answer(self.verb, Fields::new(self.point(0)), library) {
             Ok(_) | Err(RequestError::Core(_)) => Ok(()),
             Err(error) => Err(error.into()),
         }

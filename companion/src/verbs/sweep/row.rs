@@ -1,14 +1,13 @@
 //! One point of a sweep as a row: its fields, then the figures that matter, or why there are none.
 
-use report::request::{AnalyzeInputs, EstimateInputs, Fields, Library, RequestError};
+use report::input::request::RequestError;
 use serde_json::{Map, Value, json};
 
-use super::figures::{self, ANALYZE, ESTIMATE, Figure};
+use super::figures::{Figure, keys_of};
 use super::grid::Grid;
 use crate::output::Form;
 use crate::output::sheet::{Head, cell};
 use crate::verbs::flags::{Flag, Kind};
-use crate::verbs::requests::Verb;
 
 /// A point with its answer.
 pub(super) struct Row<'a> {
@@ -24,27 +23,6 @@ pub(super) struct Row<'a> {
 
 /// Width of a figure in a table; the widest is `2.23 × 10⁻³⁰⁸ s`.
 const FIGURE_WIDTH: usize = 12;
-
-/// The figures of a point.
-pub(super) fn answer(
-    verb: Verb,
-    fields: Fields,
-    library: &Library<'_>,
-) -> Result<Vec<Figure>, RequestError> {
-    Ok(match verb {
-        Verb::Analyze => figures::of(&ANALYZE, &AnalyzeInputs::parse(fields, library)?.analyze()?),
-        Verb::Estimate => {
-            figures::of(&ESTIMATE, &EstimateInputs::parse(fields, library)?.estimate()?)
-        }
-    })
-}
-
-fn figure_keys(verb: Verb) -> Vec<(&'static str, bool)> {
-    match verb {
-        Verb::Analyze => figures::keys(&ANALYZE),
-        Verb::Estimate => figures::keys(&ESTIMATE),
-    }
-}
 
 /// People see what changes; what is the same in all rows stands above them.
 fn inputs(grid: &Grid, form: Form) -> impl Iterator<Item = &'static Flag> + '_ {
@@ -80,7 +58,7 @@ pub(super) fn heads(grid: &Grid, form: Form) -> Vec<Head> {
     for flag in inputs(grid, form) {
         heads.push(head(flag.key, widest(flag.key).unwrap_or(0), flag.kind == Kind::Number));
     }
-    for (key, shown) in figure_keys(grid.verb()) {
+    for (key, shown) in keys_of(grid.verb()) {
         if shown || !for_people(form) {
             heads.push(head(key, FIGURE_WIDTH, true));
         }
@@ -101,7 +79,7 @@ impl Row<'_> {
         }
         match &self.result {
             Ok(figures) => {
-                let keys = figure_keys(self.grid.verb());
+                let keys = keys_of(self.grid.verb());
                 line.extend(
                     keys.iter()
                         .zip(figures)
@@ -119,7 +97,7 @@ impl Row<'_> {
     pub(super) fn cells(&self, form: Form) -> Vec<String> {
         let mut cells = if for_people(form) { Vec::new() } else { vec![self.point.to_string()] };
         cells.extend(inputs(self.grid, form).map(|flag| cell(&self.fields[flag.key])));
-        let keys = figure_keys(self.grid.verb());
+        let keys = keys_of(self.grid.verb());
         let shown = keys.iter().enumerate().filter(|(_, (_, shown))| *shown || !for_people(form));
         cells.extend(shown.map(|(i, _)| match &self.result {
             Ok(figures) if for_people(form) => figures[i].text(),

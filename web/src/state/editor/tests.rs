@@ -1,4 +1,4 @@
-//! The form for a device of the reader's own.
+//! Tests of the form for a custom device.
 
 use super::*;
 use calc_core::catalog::{self, devices};
@@ -50,7 +50,7 @@ fn a_change_is_the_readers_and_an_impossible_one_is_not_taken_over() {
 #[test]
 fn what_was_measured_here_is_that_until_it_is_changed() {
     let file = r#"{"key": "mine", "class": "cpu", "memory_gib": 8, "bandwidth_gb_s": 20, "measured_bandwidth_gb_s": 20, "dense_peaks_tflops": {"fp32": 0.3}, "measured_peaks_tflops": {"fp32": 0.3}}"#;
-    let device = report::device_file::parse(file).expect("a device");
+    let device = report::input::device_file::parse(file).expect("a device");
     let mut inputs = Inputs::default();
     inputs.set_device(Cow::Owned(device.clone()));
     let mut draft = Draft::of(&inputs);

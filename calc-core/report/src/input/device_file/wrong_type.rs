@@ -1,0 +1,170 @@
+//! Which key of a device file is of the wrong type, missing or none of its keys: asked for once the parser has refused the
+//! file, so that the answer is in the words of the file and not in those of our code.
+
+use calc_core::catalog::nearest;
+use calc_core::error::Error;
+use serde_json::{Map, Number, Value};
+
+use super::DeviceFileError;
+
+/// What a key may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Real,
+    Whole,
+    Flag,
+    Class,
+    Peaks,
+    Modes,
+}
+
+/// Whether a key may be left out, and whether `null` is as good as that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Need {
+    Required,
+    /// May be absent or `null`.
+    Optional,
+    /// May be absent.
+    Absent,
+}
+
+use Kind::{Class, Flag, Modes, Peaks, Real, Text, Whole};
+use Need::{Absent, Optional, Required};
+
+type Key = (&'static str, Kind, Need);
+
+const DEVICE: [Key; 24] = [
+    ("$schema", Text, Optional),
+    ("key", Text, Required),
+    ("name", Text, Optional),
+    ("class", Class, Required),
+    ("memory_gib", Real, Required),
+    ("bandwidth_gb_s", Real, Required),
+    ("unified_memory", Flag, Optional),
+    ("dense_peaks_tflops", Peaks, Required),
+    ("measured_bandwidth_gb_s", Real, Optional),
+    ("measured_peaks_tflops", Peaks, Optional),
+    ("vendor", Text, Absent),
+    ("architecture", Text, Absent),
+    ("compute_capability", Text, Optional),
+    ("sm_count", Whole, Optional),
+    ("tensor_clock_mhz", Real, Optional),
+    ("l2_mib", Real, Optional),
+    ("l2_gb_s", Real, Optional),
+    ("shared_memory_per_sm_kib", Real, Optional),
+    ("tdp_w", Real, Optional),
+    ("link_gb_s", Real, Optional),
+    ("link_latency_us", Real, Optional),
+    ("power_modes", Modes, Absent),
+    ("source", Text, Absent),
+    ("notes", Text, Absent),
+];
+
+const PEAKS: [Key; 10] = [
+    ("fp64", Real, Optional),
+    ("fp32", Real, Optional),
+    ("tf32", Real, Optional),
+    ("fp16", Real, Optional),
+    ("bf16", Real, Optional),
+    ("fp8", Real, Optional),
+    ("fp6", Real, Optional),
+    ("fp4", Real, Optional),
+    ("int8", Real, Optional),
+    ("int4", Real, Optional),
+];
+
+const MODE: [Key; 6] = [
+    ("name", Text, Required),
+    ("watts", Real, Optional),
+    ("gpu_clock_mhz", Real, Optional),
+    ("active_sm", Whole, Optional),
+    ("bandwidth_gb_s", Real, Optional),
+    ("default", Flag, Absent),
+];
+
+const CLASSES: [&str; 3] = ["discrete_gpu", "unified_gpu", "cpu"];
+
+/// The first thing that is wrong with the keys of a file; `None` when it is something else.
+pub(super) fn find(text: &str) -> Option<DeviceFileError> {
+    match serde_json::from_str(text).ok()? {
+        Value::Object(fields) => object("", &fields, &DEVICE).err(),
+        other => Some(wrong(format!("a device file is a JSON object; this is {}", found(&other)))),
+    }
+}
+
+fn object(path: &str, fields: &Map<String, Value>, keys: &[Key]) -> Result<(), DeviceFileError> {
+    for name in fields.keys() {
+        if keys.iter().all(|(key, ..)| key != name) {
+            let near = nearest(name, keys.iter().map(|(key, ..)| *key));
+            let hint = crate::refusal_text::nearest_text(&near);
+            let name: String = name.chars().take(60).collect();
+            return Err(wrong(format!("unknown field `{path}{name}`{hint}")));
+        }
+    }
+    for (key, kind, need) in keys {
+        match fields.get(*key) {
+            None if *need == Required => return Err(wrong(format!("{path}{key} is missing"))),
+            None => {}
+            Some(Value::Null) if *need == Optional => {}
+            Some(value) => check(&format!("{path}{key}"), value, *kind)?,
+        }
+    }
+    Ok(())
+}
+
+fn check(path: &str, value: &Value, kind: Kind) -> Result<(), DeviceFileError> {
+    let expected = match (kind, value) {
+        (Text, Value::String(_)) | (Real, Value::Number(_)) | (Flag, Value::Bool(_)) => {
+            return Ok(());
+        }
+        (Class, Value::String(name)) if CLASSES.contains(&&**name) => return Ok(()),
+        (Whole, Value::Number(number)) => return whole(path, number),
+        (Peaks, Value::Object(peaks)) => return object(&format!("{path}."), peaks, &PEAKS),
+        (Modes, Value::Array(modes)) => return each_mode(path, modes),
+        (Text, _) => "a text in quotes",
+        (Real, _) => "a number, without quotes",
+        (Whole, _) => "a whole number, without quotes",
+        (Flag, _) => "true or false",
+        (Class, _) => "one of discrete_gpu, unified_gpu, cpu",
+        (Peaks, _) => "an object of numbers, such as {\"fp16\": 50}",
+        (Modes, _) => "a list of objects, each with a name",
+    };
+    Err(wrong(format!("{path} must be {expected}; got {}", found(value))))
+}
+
+/// Counts are read as whole numbers of 32 bits, which `46.0` is not.
+fn whole(path: &str, number: &Number) -> Result<(), DeviceFileError> {
+    if number.as_u64().is_some_and(|count| u32::try_from(count).is_ok()) {
+        return Ok(());
+    }
+    let (value, min, max) = (number.as_f64().unwrap_or(f64::NAN), 1.0, 1e6);
+    if value.fract() == 0.0 && !(min..=max).contains(&value) {
+        return Err(Error::OutOfRange { what: path.to_owned().into(), value, min, max }.into());
+    }
+    Err(wrong(format!("{path} must be a whole number; got {number}")))
+}
+
+fn each_mode(path: &str, modes: &[Value]) -> Result<(), DeviceFileError> {
+    modes.iter().enumerate().try_for_each(|(i, mode)| match mode {
+        Value::Object(fields) => object(&format!("{path}[{i}]."), fields, &MODE),
+        other => {
+            Err(wrong(format!("{path}[{i}] must be an object with a name; got {}", found(other))))
+        }
+    })
+}
+
+fn wrong(reason: String) -> DeviceFileError {
+    DeviceFileError::WrongType { reason }
+}
+
+fn found(value: &Value) -> String {
+    match value {
+        Value::Null => "null".into(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => format!("the text {:?}", text.chars().take(40).collect::<String>()),
+        Value::Array(_) => "a list".into(),
+        Value::Object(_) => "an object".into(),
+    }
+}

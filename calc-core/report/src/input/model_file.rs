@@ -1,0 +1,269 @@
+//! A model from the text of a config.json: the limits before parsing, and every refusal, assumption and remark as a sentence.
+//! What the fields mean is in `calc_core::hf_config`.
+
+pub mod lines;
+mod python;
+mod remarks;
+
+pub use remarks::{assumed_text, data_type_field, import_notes, remark_text};
+
+use core::fmt;
+
+use calc_core::hf_config::{
+    Allowed, ConfigError, Found, HfConfig, Imported, Meaning, NotDecoder, Unread, UnreadKey,
+    Unsupported, import,
+};
+use serde_json::error::Category;
+
+use crate::input::error::RequestError;
+
+/// Largest config.json [byte]; published ones have under 0.1 MB.
+pub const MAX_BYTES: usize = 16_000_000;
+
+/// Why a text is no model.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ModelFileError {
+    /// Larger than any config.json.
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+    },
+    /// Nothing but white space.
+    Empty,
+    /// JSON, or not, but no object.
+    NotAnObject {
+        /// The first character.
+        first: char,
+    },
+    /// The text ends in the middle.
+    Truncated {
+        /// Line of the end, from 1.
+        line: usize,
+        /// Column of the end, from 1.
+        column: usize,
+    },
+    /// Not JSON, or not as a config.json has it.
+    Malformed {
+        /// What is wrong, as serde_json says it.
+        reason: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+    },
+    /// Well-formed, but not a model that this geometry can say.
+    Config(ConfigError),
+}
+
+/// Reads a model from the text of a config.json. Keys that look like geometry and are not understood are refused by name.
+///
+/// # Errors
+/// [`ModelFileError`] with what is wrong and where.
+pub fn parse(json_text: &str) -> Result<Imported, ModelFileError> {
+    parse_with(json_text, Unread::Refuse)
+}
+
+/// As [`parse`], with a choice for keys that are not understood.
+///
+/// # Errors
+/// [`ModelFileError`] with what is wrong and where.
+pub fn parse_with(json_text: &str, unread: Unread) -> Result<Imported, ModelFileError> {
+    if json_text.len() > MAX_BYTES {
+        return Err(ModelFileError::TooLarge { bytes: json_text.len() });
+    }
+    let json_text = json_text.strip_prefix('\u{feff}').unwrap_or(json_text);
+    match json_text.trim_start().chars().next() {
+        None => return Err(ModelFileError::Empty),
+        Some('{') => {}
+        Some(first) => return Err(ModelFileError::NotAnObject { first }),
+    }
+    let json_text = python::without_infinities(json_text);
+    let config: HfConfig = serde_json::from_str(&json_text).map_err(|error| malformed(&error))?;
+    import(&config, unread).map_err(ModelFileError::Config)
+}
+
+fn malformed(error: &serde_json::Error) -> ModelFileError {
+    let (line, column) = (error.line(), error.column());
+    if error.classify() == Category::Eof {
+        return ModelFileError::Truncated { line, column };
+    }
+    let text = error.to_string();
+    let reason = text.rfind(" at line ").map_or(&*text, |end| &text[..end]).into();
+    ModelFileError::Malformed { reason, line, column }
+}
+
+impl core::error::Error for ModelFileError {}
+
+impl fmt::Display for ModelFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLarge { bytes } => write!(
+                f,
+                "a config.json has at most {} MB; this has {} MB. Give the config.json that lies beside the weights, \
+                 not the weights",
+                MAX_BYTES / 1_000_000,
+                bytes.div_ceil(1_000_000)
+            ),
+            Self::Empty => f.write_str("the file is empty; a config.json is a JSON object"),
+            Self::NotAnObject { first } => {
+                write!(
+                    f,
+                    "a config.json is a JSON object and begins with {{; this begins with {first:?}"
+                )
+            }
+            Self::Truncated { line, column } => {
+                write!(
+                    f,
+                    "the JSON ends too early, at line {line}, column {column}: is the download complete?"
+                )
+            }
+            Self::Malformed { reason, line, column } => {
+                write!(f, "not a config.json: {reason} at line {line}, column {column}")
+            }
+            Self::Config(error) => f.write_str(&config_error(error)),
+        }
+    }
+}
+
+/// One line for a config.json that is no model.
+fn config_error(error: &ConfigError) -> String {
+    match error {
+        ConfigError::Missing { field: "model_type" } => {
+            "neither model_type nor architectures says which model this is; is it the config.json of a model?".into()
+        }
+        ConfigError::Missing { field } => format!(
+            "{field} is missing, and it has no default; a config.json of a language model has it at the top or in \
+             text_config"
+        ),
+        ConfigError::WrongType { field, allowed, found } => {
+            format!("{field} must be {}; got {}", allowed_text(*allowed), found_text(found))
+        }
+        ConfigError::Value(error) => RequestError::Core(error.clone()).to_string(),
+        ConfigError::NotDivisible { field, value, by, divisor } => {
+            format!("{field} ({value}) is not a multiple of {by} ({divisor}), and head_dim is not given")
+        }
+        ConfigError::ListLength { field, entries, layers } => {
+            format!("{field} must have one entry for each of {layers} layers; got {entries}")
+        }
+        ConfigError::NotDecoder { kind: NotDecoder::NoHead, model } => format!(
+            "`{model}` has a class without a head for the next token; only decoder-only language models are estimated here. \
+             If it generates text, give the config.json whose architectures ends in ForCausalLM"
+        ),
+        ConfigError::NotDecoder { kind, model } => format!(
+            "`{model}` is {}, not a decoder-only language model; only those are estimated here",
+            not_decoder(*kind)
+        ),
+        ConfigError::Unsupported { part, model } => format!("`{model}` {}", unsupported(*part)),
+        ConfigError::Unread { keys, model } => unread_keys(keys, model),
+        ConfigError::UnknownDtype { found } => {
+            format!("torch_dtype must be bfloat16, float16, float32, float64 or float8_e4m3fn; got `{found}`")
+        }
+        ConfigError::UnknownQuantization { method, bits, group } => quantization(method, *bits, *group),
+        _ => format!("{error:?}"),
+    }
+}
+
+/// Most unread keys that a message names.
+const NAMED: usize = 6;
+
+fn unread_keys(keys: &[UnreadKey], model: &str) -> String {
+    let named: Vec<String> = keys
+        .iter()
+        .take(NAMED)
+        .map(|key| format!("{} ({})", key.name, meaning(key.meaning)))
+        .collect();
+    let more = keys.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!(
+        "`{model}` has keys that look like geometry and are not understood here: {}{more}; without them the memory could \
+         come out too small. Remove the keys that change nothing, or take the upper bound (--model-upper-bound, in JSON \
+         model_upper_bound): full attention in all layers, the most and the largest heads named, all experts",
+        named.join(", ")
+    )
+}
+
+const fn meaning(meaning: Meaning) -> &'static str {
+    match meaning {
+        Meaning::Window => "perhaps attention to a part of the context in some layers",
+        Meaning::LayerKinds => "perhaps layers of different kinds",
+        Meaning::Experts => "perhaps a mixture of experts",
+        Meaning::Heads => "perhaps another number or size of heads",
+        Meaning::Layers => "perhaps other layers",
+    }
+}
+
+fn quantization(method: &str, bits: Option<u64>, group: Option<u64>) -> String {
+    let bits = bits.map_or_else(String::new, |bits| format!(" with {bits} bits"));
+    let group = group.map_or_else(String::new, |group| format!(" in groups of {group}"));
+    let name = if method.is_empty() { "without a quant_method" } else { method };
+    format!(
+        "quantization_config is {name}{bits}{group}, for which there is no format; known are gptq, awq, fp8, \
+         compressed-tensors, bitsandbytes, mxfp4, modelopt, torchao. Take it out of the file and choose the weights' \
+         format yourself"
+    )
+}
+
+const fn allowed_text(allowed: Allowed) -> &'static str {
+    match allowed {
+        Allowed::Count => "a whole number",
+        Allowed::Flag => "true or false",
+        Allowed::Text => "a text",
+        Allowed::Texts => "a list of texts",
+        Allowed::Counts => "a list of whole numbers",
+        Allowed::Object => "an object",
+    }
+}
+
+fn found_text(found: &Found) -> String {
+    match found {
+        Found::Flag(value) => value.to_string(),
+        Found::Number(value) => value.to_string(),
+        Found::Text(text) => format!("the text {:?}", text.chars().take(40).collect::<String>()),
+        Found::List => "a list, or one with other entries".into(),
+        Found::Object => "an object".into(),
+    }
+}
+
+const fn not_decoder(kind: NotDecoder) -> &'static str {
+    match kind {
+        NotDecoder::Encoder => "an encoder",
+        NotDecoder::EncoderDecoder => "an encoder with a decoder",
+        NotDecoder::Vision => "an image model",
+        NotDecoder::Audio => "a sound model",
+        NotDecoder::TextTower => {
+            "a model that compares texts with images or sound, or the text tower of one"
+        }
+        NotDecoder::NoHead => "a model without a head for the next token",
+    }
+}
+
+const fn unsupported(part: Unsupported) -> &'static str {
+    match part {
+        Unsupported::HybridLayers => {
+            "mixes attention with state-space, linear or recurrent layers, which no config.json import covers; the \
+             catalog has nemotron-3-nano-30b-a3b as one such model"
+        }
+        Unsupported::IrregularLayers => {
+            "has layers of different widths, which no config.json import covers; the catalog has \
+             llama-3.3-nemotron-super-49b as one such model"
+        }
+        Unsupported::SparseAttention => {
+            "selects tokens by an indexer before attention, which is not modeled; deepseek-v3 of the catalog is the \
+             same without it"
+        }
+        Unsupported::InterleavedExperts => {
+            "alternates dense and mixture-of-experts layers in a way that is not modeled; choose a model of the catalog"
+        }
+        Unsupported::OwnBlocks => {
+            "has blocks of its own that are not modeled; choose a model of the catalog"
+        }
+        Unsupported::EmbeddingProjection => {
+            "projects its embedding (word_embed_proj_dim differs from hidden_size), which is not modeled"
+        }
+        Unsupported::QkLayerNorm => {
+            "has qk_layernorm, whose norms are not modeled for this family; set it to false"
+        }
+        Unsupported::LatentBias => "has attention_bias with latent attention, which is not modeled",
+    }
+}

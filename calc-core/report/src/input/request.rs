@@ -1,0 +1,192 @@
+//! Requests as they arrive: flag names as keys, values as text or JSON, the same for the command line, `--jsonl`, REST
+//! and page. Everything wrong becomes one [`RequestError`]; its sentence is in `words`.
+
+mod analyze;
+mod check;
+mod estimate;
+mod fields;
+mod files;
+mod memory;
+mod recommend;
+
+pub use super::error::RequestError;
+pub use analyze::{AnalyzeInputs, Shape};
+pub use check::{CheckInputs, Done};
+pub use estimate::{EstimateInputs, USUAL_VALUES, UsualValue};
+pub use fields::{Fields, check_count, is_count};
+pub use files::{Files, ReadFile};
+pub use recommend::{RecommendInputs, ScheduleInputs, Subject};
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use calc_core::calibration::{Calibration, Engine};
+use calc_core::catalog;
+use calc_core::catalog::format_aliases::{self, FormatAlias};
+use calc_core::device::{Device, PowerMode};
+use calc_core::hf_config::Unread;
+use calc_core::precision::PrecisionChoice;
+use calc_core::quant_format::QuantFormat;
+
+use crate::input::calibration_file::OwnMeasurements;
+
+/// Key of the switch that takes a model file with keys that are not understood as the upper bound.
+pub const MODEL_UPPER_BOUND: &str = "model_upper_bound";
+
+/// Where hardware and models come from: the catalogs, and files where there is a file system.
+#[derive(Debug, Clone)]
+pub struct Library<'a> {
+    files: Option<&'a Files<'a>>,
+}
+
+impl<'a> Library<'a> {
+    /// The catalogs only.
+    pub const CATALOGS: Library<'static> = Library { files: None };
+
+    /// The catalogs, and files.
+    pub const fn with_files(files: &'a Files<'a>) -> Self {
+        Self { files: Some(files) }
+    }
+
+    /// The files, when the name is meant as one.
+    fn files_for(&self, name: &str) -> Option<&'a Files<'a>> {
+        let is_file = name.to_ascii_lowercase().ends_with(".json")
+            || name.contains(std::path::MAIN_SEPARATOR);
+        self.files.filter(|_| is_file)
+    }
+
+    /// The device with this key, alias or file.
+    ///
+    /// # Errors
+    /// Unknown keys and refused files.
+    pub fn device(&self, name: &str) -> Result<Cow<'static, Device>, RequestError> {
+        match self.files_for(name) {
+            None => Ok(Cow::Borrowed(catalog::device(name)?)),
+            Some(files) => files.device(name),
+        }
+    }
+
+    /// The calibration of a file for a device.
+    ///
+    /// # Errors
+    /// Refused files, and files of another device.
+    pub fn calibration(
+        &self,
+        name: &str,
+        device: &Device,
+    ) -> Result<Arc<Calibration>, RequestError> {
+        let own = self.own_measurements(name)?;
+        if own.device != device.key {
+            return Err(RequestError::OtherDevice {
+                path: name.into(),
+                measured: own.device,
+                asked: device.key.to_string(),
+            });
+        }
+        Ok(Arc::new(own.calibration()))
+    }
+
+    /// The calibration of a file.
+    ///
+    /// # Errors
+    /// Refused files.
+    pub fn own_measurements(&self, name: &str) -> Result<OwnMeasurements, RequestError> {
+        match self.files {
+            Some(files) => files.calibration(name),
+            None => Err(RequestError::Unreadable {
+                path: name.into(),
+                reason: "files are not read here".to_owned(),
+            }),
+        }
+    }
+
+    /// The model with this key, published name or config.json. Keys of the file that look like geometry and are not
+    /// understood are refused, or taken as the upper bound.
+    ///
+    /// # Errors
+    /// Unknown keys and refused files.
+    pub fn model(&self, name: &str, unread: Unread) -> Result<NamedModel, RequestError> {
+        let exact = catalog::model_names::find(name).is_some_and(|found| found.exact);
+        let file = self.files_for(name).filter(|_| !exact).map(|files| files.model(name, unread));
+        match file {
+            // A repository is written like a path; it is one where nothing lies there.
+            Some(Err(RequestError::Unreadable { .. })) if catalog::model_names::is_hub_id(name) => {
+                NamedModel::from_name(name)
+            }
+            Some(found) => found,
+            None => NamedModel::from_name(name),
+        }
+    }
+}
+
+pub use crate::input::named_model::NamedModel;
+
+/// The power mode of a device by its name.
+pub(crate) fn power_mode<'d>(
+    device: &'d Device,
+    name: Option<&str>,
+) -> Result<Option<&'d PowerMode>, RequestError> {
+    Ok(name.map(|name| device.power_mode(name)).transpose()?)
+}
+
+fn format_field(
+    fields: &mut Fields,
+    key: &'static str,
+) -> Result<Option<&'static QuantFormat>, RequestError> {
+    Ok(fields.text(key)?.map(|name| catalog::format(&name)).transpose()?)
+}
+
+/// The choice for keys of a model file that are not understood.
+fn unread_field(fields: &mut Fields) -> Result<Unread, RequestError> {
+    let bound = fields.flag(MODEL_UPPER_BOUND)?;
+    Ok(if bound { Unread::UpperBound } else { Unread::Refuse })
+}
+
+fn engine_field(fields: &mut Fields) -> Result<Option<Engine>, RequestError> {
+    let Some(name) = fields.text("engine")? else { return Ok(None) };
+    let found = Engine::ALL.iter().find(|(key, _)| key.eq_ignore_ascii_case(&name));
+    found.map(|(_, engine)| Some(*engine)).ok_or_else(|| RequestError::NotOneOf {
+        key: "engine",
+        value: name,
+        allowed: Engine::ALL.iter().map(|(key, _)| *key).collect(),
+    })
+}
+
+/// The formats of a request over a default for what it leaves open, and what was taken for names that could mean several.
+fn precision_fields(
+    fields: &mut Fields,
+    stored: Option<PrecisionChoice>,
+) -> Result<(PrecisionChoice, Vec<String>), RequestError> {
+    const ROLES: [&str; 5] = ["weights", "activations", "kv", "embedding", "experts"];
+    let aliases = ROLES.map(|key| fields.peek_text(key).and_then(format_aliases::alias));
+    let weights = format_field(fields, "weights")?;
+    let mut choice = match (weights, stored) {
+        (Some(weights), _) => PrecisionChoice::weights(weights),
+        (None, Some(stored)) => stored,
+        (None, None) => return Err(RequestError::Missing { key: "weights" }),
+    };
+    let named = aliases[0].and_then(|alias| alias.activations);
+    choice.activations = format_field(fields, "activations")?.or(named).or(choice.activations);
+    choice.kv_cache = format_field(fields, "kv")?.or(choice.kv_cache);
+    choice.embedding = format_field(fields, "embedding")?.or(choice.embedding);
+    choice.experts = format_field(fields, "experts")?.or(choice.experts);
+    let taken = aliases.into_iter().flatten().filter(|alias| !alias.why.is_empty());
+    let note = |alias: &FormatAlias| {
+        format!("{} is taken as {}: {}", alias.name, alias.format.key, alias.why)
+    };
+    Ok((choice, taken.map(note).collect()))
+}
+
+/// The calibration that a request names.
+fn calibration_field(
+    fields: &mut Fields,
+    library: &Library<'_>,
+    device: &Device,
+) -> Result<Option<Arc<Calibration>>, RequestError> {
+    fields.text("calibration")?.map(|name| library.calibration(&name, device)).transpose()
+}
+
+/// Own measurements, or the model that was fitted on published ones.
+fn in_force(own: Option<&Arc<Calibration>>) -> &Calibration {
+    own.map_or(&Calibration::FITTED, |own| own)
+}

@@ -1,0 +1,248 @@
+//! A bag of keys and values that is emptied field by field; what is left over was never a field.
+
+use calc_core::analysis::{MAX_DIMENSION, MAX_EXPERTS};
+use calc_core::catalog::nearest;
+use calc_core::error::{Error, in_range};
+use calc_core::workload::{MAX_BATCH, MAX_DRAFT, MAX_NEW_TOKENS, MAX_TOKENS};
+use serde_json::{Map, Value};
+
+use super::RequestError;
+use crate::input::json_input;
+use crate::input::number_input;
+
+/// The fields of one request.
+#[derive(Debug, Clone)]
+pub struct Fields {
+    values: Map<String, Value>,
+    asked: Vec<&'static str>,
+}
+
+impl Fields {
+    /// From a JSON object.
+    pub fn new(values: Map<String, Value>) -> Self {
+        Self { values, asked: Vec::new() }
+    }
+
+    /// From keys and texts, as flags are given.
+    pub fn from_texts<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let value = |(key, text): (&str, &str)| (key.to_owned(), Value::String(text.to_owned()));
+        Self::new(texts.into_iter().map(value).collect())
+    }
+
+    /// From one line of JSON.
+    ///
+    /// # Errors
+    /// [`RequestError::NotJson`] for anything but an object.
+    pub fn from_line(line: &str) -> Result<Self, RequestError> {
+        if line.trim().is_empty() {
+            return Err(RequestError::NotJson { reason: "the line is empty".into() });
+        }
+        let values = json_input::object(line.as_bytes());
+        values.map(Self::new).map_err(|error| RequestError::NotJson { reason: error.to_string() })
+    }
+
+    /// Nothing under this key; under the same one in other letters, perhaps.
+    fn missing(&self, key: &'static str) -> RequestError {
+        match self.values.keys().find(|given| given.eq_ignore_ascii_case(key)) {
+            Some(given) => {
+                RequestError::UnknownField { key: clip(given), nearest: vec![key.into()] }
+            }
+            None => RequestError::Missing { key },
+        }
+    }
+
+    /// Whether there is something under this key.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.values.get(key).is_some_and(|value| !value.is_null())
+    }
+
+    fn take(&mut self, key: &'static str) -> Option<Value> {
+        self.asked.push(key);
+        self.values.remove(key).filter(|value| !value.is_null())
+    }
+
+    /// The fields that were asked for up to now.
+    pub(super) fn asked(&self) -> &[&'static str] {
+        &self.asked
+    }
+
+    /// The name under a key, which stays there.
+    pub fn peek_text(&self, key: &str) -> Option<&str> {
+        self.values.get(key).and_then(Value::as_str)
+    }
+
+    /// Puts a text under a key.
+    pub fn replace_text(&mut self, key: &str, text: &str) {
+        self.values.insert(key.into(), Value::String(text.into()));
+    }
+
+    /// A name.
+    ///
+    /// # Errors
+    /// [`RequestError::NotText`] for anything but a string, [`RequestError::Empty`] for one of blanks.
+    pub fn text(&mut self, key: &'static str) -> Result<Option<String>, RequestError> {
+        match self.take(key) {
+            None => Ok(None),
+            Some(Value::String(text)) if text.trim().is_empty() => Err(RequestError::Empty { key }),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(RequestError::NotText { key: key.into(), value: shown(&other) }),
+        }
+    }
+
+    /// A name that must be there.
+    ///
+    /// # Errors
+    /// As [`Fields::text`], and [`RequestError::Missing`].
+    pub fn required_text(&mut self, key: &'static str) -> Result<String, RequestError> {
+        self.text(key)?.ok_or_else(|| self.missing(key))
+    }
+
+    /// A yes or no: true or "true".
+    ///
+    /// # Errors
+    /// [`RequestError::NotOneOf`] for anything else.
+    pub fn flag(&mut self, key: &'static str) -> Result<bool, RequestError> {
+        match self.take(key) {
+            None => Ok(false),
+            Some(Value::Bool(value)) => Ok(value),
+            Some(Value::String(text)) if text == "true" || text == "false" => Ok(text == "true"),
+            Some(other) => Err(RequestError::NotOneOf {
+                key,
+                value: shown(&other),
+                allowed: vec!["true", "false"],
+            }),
+        }
+    }
+
+    /// A real number.
+    ///
+    /// # Errors
+    /// [`RequestError::NotANumber`].
+    pub fn real(&mut self, key: &'static str) -> Result<Option<f64>, RequestError> {
+        let Some(value) = self.take(key) else { return Ok(None) };
+        let number = match &value {
+            Value::Number(number) => number.as_f64(),
+            Value::String(text) => number_input::real(text),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        };
+        number
+            .map(Some)
+            .ok_or_else(|| RequestError::NotANumber { key: key.into(), value: shown(&value) })
+    }
+
+    /// A whole number that is not negative; its range is checked by the model.
+    ///
+    /// # Errors
+    /// [`RequestError::NotANumber`], [`RequestError::NotWhole`], or out of the range of any count.
+    pub fn count(&mut self, key: &'static str) -> Result<Option<u64>, RequestError> {
+        let Some(value) = self.take(key) else { return Ok(None) };
+        let exact = match &value {
+            Value::Number(number) => number.as_u64(),
+            Value::String(text) => number_input::count(text),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        };
+        if exact.is_some() {
+            return Ok(exact);
+        }
+        let real = match &value {
+            Value::Number(number) => number.as_f64(),
+            Value::String(text) => number_input::count_as_real(text),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        };
+        whole(key, real.unwrap_or(f64::NAN), &value).map(Some)
+    }
+
+    /// A count that must be there.
+    ///
+    /// # Errors
+    /// As [`Fields::count`], and [`RequestError::Missing`].
+    pub fn required_count(&mut self, key: &'static str) -> Result<u64, RequestError> {
+        self.count(key)?.ok_or_else(|| self.missing(key))
+    }
+
+    /// Refuses what nobody asked for.
+    ///
+    /// # Errors
+    /// [`RequestError::UnknownField`] with the nearest fields.
+    pub fn finish(self) -> Result<(), RequestError> {
+        match self.values.into_iter().next() {
+            None => Ok(()),
+            Some((key, _)) => {
+                let nearest = nearest(&key, self.asked.iter().copied());
+                Err(RequestError::UnknownField { key: clip(&key), nearest })
+            }
+        }
+    }
+}
+
+/// Whether a field counts something, so that its `k` is 1,024.
+pub fn is_count(key: &str) -> bool {
+    range(key).is_some()
+}
+
+/// Refuses a text that is no count in the range of this field; other fields are not judged.
+///
+/// # Errors
+/// As [`Fields::count`], and out of the range.
+pub fn check_count(key: &'static str, typed: &str) -> Result<(), RequestError> {
+    let Some((min, max)) = range(key) else { return Ok(()) };
+    let mut fields = Fields::new(Map::new());
+    fields.replace_text(key, typed);
+    in_range(key, fields.required_count(key)?, min, max)?;
+    Ok(())
+}
+
+/// What the model accepts for a count, which checks the same ranges itself; nothing for other fields.
+fn range(key: &str) -> Option<(u64, u64)> {
+    Some(match key {
+        "batch" => (1, MAX_BATCH),
+        "prompt" | "new" => (1, MAX_TOKENS),
+        "context" | "cached" | "cached_prefix" => (0, MAX_TOKENS),
+        "new_tokens" => (1, MAX_NEW_TOKENS),
+        "draft_tokens" => (1, MAX_DRAFT),
+        "shared_width" => (0, MAX_DIMENSION),
+        "n_experts" => (1, MAX_EXPERTS),
+        "heads" | "kv_heads" | "head_dim" | "v_dim" | "tensor_parallel" | "pipeline_parallel"
+        | "expert_parallel" => (1, 65_536),
+        "m" | "n" | "k" | "tokens" | "hidden" | "width" | "window" | "per_token" | "max_batch" => {
+            (1, MAX_DIMENSION)
+        }
+        _ => return None,
+    })
+}
+
+fn whole(key: &'static str, real: f64, value: &Value) -> Result<u64, RequestError> {
+    if real.is_nan() {
+        return Err(RequestError::NotANumber { key: key.into(), value: shown(value) });
+    }
+    if real % 1.0 != 0.0 {
+        return Err(RequestError::NotWhole { key: key.into(), value: shown(value) });
+    }
+    let (min, max) = range(key).unwrap_or((0, u64::MAX));
+    let (min, max) = (min as f64, max as f64);
+    if !(min..=max).contains(&real) {
+        return Err(Error::OutOfRange { what: key.into(), value: real, min, max }.into());
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "whole and in a range of counts"
+    )]
+    Ok(real as u64)
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => clip(text),
+        other => clip(&other.to_string()),
+    }
+}
+
+/// A value as it goes into a message.
+fn clip(text: &str) -> String {
+    if text.chars().count() <= 60 {
+        text.into()
+    } else {
+        text.chars().take(60).chain("…".chars()).collect()
+    }
+}

@@ -1,0 +1,93 @@
+//! Files that requests name, each read and parsed once: thousands of lines may name the same one.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use calc_core::device::Device;
+use calc_core::hf_config::Unread;
+
+use super::{NamedModel, RequestError};
+use crate::input::calibration_file::{self, OwnMeasurements};
+use crate::input::device_file;
+
+/// Reads a file by name; what went wrong is a few words that follow the name.
+pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+
+/// Most files that are kept; then all are forgotten.
+const KEPT: usize = 64;
+
+type Kept<T> = RefCell<BTreeMap<String, Result<T, RequestError>>>;
+
+/// A file system, and what was found in it.
+pub struct Files<'a> {
+    read: ReadFile<'a>,
+    devices: Kept<Cow<'static, Device>>,
+    models: Kept<NamedModel>,
+    /// Models whose keys that are not understood count as their upper bound.
+    bounded_models: Kept<NamedModel>,
+    calibrations: Kept<OwnMeasurements>,
+}
+
+impl core::fmt::Debug for Files<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Files").finish_non_exhaustive()
+    }
+}
+
+impl<'a> Files<'a> {
+    /// Files as `read` gives them.
+    pub const fn new(read: ReadFile<'a>) -> Self {
+        Self {
+            read,
+            devices: RefCell::new(BTreeMap::new()),
+            models: RefCell::new(BTreeMap::new()),
+            bounded_models: RefCell::new(BTreeMap::new()),
+            calibrations: RefCell::new(BTreeMap::new()),
+        }
+    }
+
+    pub(super) fn device(&self, name: &str) -> Result<Cow<'static, Device>, RequestError> {
+        kept(&self.devices, name, || {
+            device_file::parse(&self.text(name)?)
+                .map(Cow::Owned)
+                .map_err(|error| RequestError::DeviceFile { path: name.into(), error })
+        })
+    }
+
+    pub(super) fn model(&self, name: &str, unread: Unread) -> Result<NamedModel, RequestError> {
+        let models = match unread {
+            Unread::Refuse => &self.models,
+            Unread::UpperBound => &self.bounded_models,
+        };
+        kept(models, name, || NamedModel::from_file(name, &self.text(name)?, unread))
+    }
+
+    pub(super) fn calibration(&self, name: &str) -> Result<OwnMeasurements, RequestError> {
+        kept(&self.calibrations, name, || {
+            calibration_file::parse(&self.text(name)?)
+                .map_err(|error| RequestError::CalibrationFile { path: name.into(), error })
+        })
+    }
+
+    fn text(&self, name: &str) -> Result<String, RequestError> {
+        (self.read)(name).map_err(|reason| RequestError::Unreadable { path: name.into(), reason })
+    }
+}
+
+fn kept<T: Clone>(
+    kept: &Kept<T>,
+    name: &str,
+    read: impl FnOnce() -> Result<T, RequestError>,
+) -> Result<T, RequestError> {
+    if let Some(known) = kept.borrow().get(name) {
+        return known.clone();
+    }
+    let found = read();
+    let mut kept = kept.borrow_mut();
+    if kept.len() >= KEPT {
+        kept.clear();
+    }
+    kept.insert(name.into(), found.clone());
+    found
+}

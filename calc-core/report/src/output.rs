@@ -1,0 +1,9 @@
+//! Saying: an answer as published JSON, as sentences, as a document of lines and tables, and as formulas with their values.
+
+pub mod accuracy;
+pub mod json;
+pub mod summary;
+pub mod table;
+pub mod verdict;
+pub mod words;
+pub mod work;

@@ -1,0 +1,358 @@
+//! The answer of `estimate`.
+
+use calc_core::device::Device;
+use calc_core::estimate::{Estimate, PhaseEstimate};
+use calc_core::footprint::{DraftMemory, MemoryFootprint};
+use calc_core::op::Traffic;
+use calc_core::plan::OpRow;
+use calc_core::precision::Precision;
+use calc_core::provenance::Provenance;
+use calc_core::roofline::Bound;
+use calc_core::units::Bytes;
+use calc_core::workload::Workload;
+use serde::Serialize;
+
+use super::{ExpectedJson, FactorsJson, HardwareJson, SCHEMA};
+use crate::input::request::EstimateInputs;
+use crate::output::words;
+
+/// A model on a device.
+#[derive(Debug, Clone, Serialize)]
+pub struct EstimateJson {
+    schema: u32,
+    hardware: HardwareJson,
+    model: ModelJson,
+    precision: PrecisionJson,
+    workload: WorkloadJson,
+    prefill: PhaseJson,
+    decode: PhaseJson,
+    first_token: FirstTokenJson,
+    ttft_s: Option<f64>,
+    tpot_s: Option<f64>,
+    generation_s: Option<f64>,
+    end_to_end_s: Option<f64>,
+    throughput_token_per_s: Option<f64>,
+    expected: Option<LatenciesJson>,
+    factors: FactorsJson,
+    memory: MemoryJson,
+    energy: EnergyJson,
+    notes: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct ModelJson {
+    key: String,
+    parameters: u64,
+    active_parameters: u64,
+    basis: &'static str,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct PrecisionJson {
+    weights: &'static str,
+    activations: &'static str,
+    kv: &'static str,
+    embedding: &'static str,
+    lm_head: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    experts: Option<&'static str>,
+    compute: &'static str,
+}
+
+impl PrecisionJson {
+    fn new(precision: &Precision, moe: bool, compute: &'static str) -> Self {
+        Self {
+            weights: precision.weights.key,
+            activations: precision.activations.key,
+            kv: precision.kv_cache.key,
+            embedding: precision.embedding.key,
+            lm_head: precision.embedding.key,
+            experts: moe.then_some(precision.experts.key),
+            compute,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct WorkloadJson {
+    batch: u64,
+    prompt: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cached_prefix: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inner_chunk: Option<bool>,
+    context: u64,
+    new_tokens: u64,
+    tensor_parallel: u64,
+    pipeline_parallel: u64,
+    expert_parallel: u64,
+    draft_tokens: Option<u64>,
+    acceptance: Option<f64>,
+    static_batch: bool,
+}
+
+impl From<&Workload> for WorkloadJson {
+    fn from(workload: &Workload) -> Self {
+        Self {
+            batch: workload.batch,
+            prompt: workload.prompt,
+            cached_prefix: Some(workload.cached_prefix).filter(|tokens| *tokens > 0),
+            inner_chunk: workload.inner_chunk.then_some(true),
+            context: workload.context,
+            new_tokens: workload.new_tokens,
+            tensor_parallel: workload.parallel.tensor,
+            pipeline_parallel: workload.parallel.pipeline,
+            expert_parallel: workload.parallel.expert,
+            draft_tokens: workload.speculation.map(|speculation| speculation.draft_tokens),
+            acceptance: workload.speculation.map(|speculation| speculation.acceptance),
+            static_batch: workload.static_batch,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct PhaseJson {
+    flops: f64,
+    bytes: f64,
+    bytes_by_role: RolesJson,
+    intensity_flop_per_byte: f64,
+    ridge_flop_per_byte: f64,
+    ideal_s: f64,
+    expected: Option<ExpectedJson>,
+    bound: Bound,
+    expected_bound: Option<Bound>,
+    half_the_bytes_save: Option<f64>,
+    mfu: Option<f64>,
+    mbu: Option<f64>,
+    operators: Vec<OperatorJson>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+struct RolesJson {
+    weights: f64,
+    kv_cache: f64,
+    activations: f64,
+}
+
+impl From<Traffic> for RolesJson {
+    fn from(traffic: Traffic) -> Self {
+        Self {
+            weights: traffic.weights.get(),
+            kv_cache: traffic.kv_cache.get(),
+            activations: traffic.activations.get(),
+        }
+    }
+}
+
+impl PhaseJson {
+    /// A phase; what rests on an unknown link is null.
+    fn new(phase: &PhaseEstimate, known: bool) -> Self {
+        let totals = &phase.totals;
+        Self {
+            flops: totals.cost.flops.get(),
+            bytes: totals.cost.traffic.total().get(),
+            bytes_by_role: totals.cost.traffic.into(),
+            intensity_flop_per_byte: totals.cost.intensity().get(),
+            ridge_flop_per_byte: phase.ridge.get(),
+            ideal_s: totals.ideal.get(),
+            expected: known.then(|| totals.expected.into()),
+            bound: phase.bound,
+            expected_bound: known.then_some(phase.expected_bound),
+            half_the_bytes_save: known.then(|| phase.half_bytes_save()),
+            mfu: known.then_some(phase.mfu),
+            mbu: known.then_some(phase.mbu),
+            operators: phase.operators.iter().map(OperatorJson::from).collect(),
+        }
+    }
+}
+
+/// A row of operators: the total over its instances.
+#[derive(Debug, Clone, Serialize)]
+struct OperatorJson {
+    name: &'static str,
+    count: u64,
+    flops: f64,
+    bytes: f64,
+    ideal_s: f64,
+    bound: Option<Bound>,
+    expected_s: f64,
+}
+
+impl From<&OpRow> for OperatorJson {
+    fn from(row: &OpRow) -> Self {
+        Self {
+            name: row.kind.key(),
+            count: row.count,
+            flops: row.totals.cost.flops.get(),
+            bytes: row.totals.cost.traffic.total().get(),
+            ideal_s: row.totals.ideal.get(),
+            bound: row.kind.is_kernel().then(|| row.totals.time.bound()),
+            expected_s: row.totals.expected.time.get(),
+        }
+    }
+}
+
+/// How the prompt is computed whose first token `ttft_s` is about.
+#[derive(Debug, Clone, Serialize)]
+struct FirstTokenJson {
+    chunk_tokens: u64,
+    steps: u64,
+    decoding_sequences: u64,
+    ideal_s: f64,
+    basis: Provenance,
+    source: &'static str,
+}
+
+impl FirstTokenJson {
+    fn new(answer: &Estimate) -> Self {
+        Self {
+            chunk_tokens: answer.chunks.tokens,
+            steps: answer.chunks.steps,
+            decoding_sequences: answer.chunks.riders,
+            ideal_s: answer.ttft_ideal.get(),
+            basis: answer.chunk.provenance,
+            source: answer.chunk.source,
+        }
+    }
+}
+
+/// The latencies with their intervals.
+#[derive(Debug, Clone, Serialize)]
+struct LatenciesJson {
+    ttft: ExpectedJson,
+    tpot: ExpectedJson,
+    generation: ExpectedJson,
+    end_to_end: ExpectedJson,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct MemoryJson {
+    weights: f64,
+    kv_cache: f64,
+    activations: f64,
+    reserve: f64,
+    draft: Option<DraftJson>,
+    total: f64,
+    /// Of what the device takes at most where nobody knows how much is installed; `fits` is null then.
+    usable: f64,
+    fits: Option<bool>,
+    installed: Option<f64>,
+    platform: &'static str,
+    group: GroupJson,
+}
+
+/// What the draft model needs, whole on one device.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct DraftJson {
+    weights: f64,
+    kv_cache: f64,
+    activations: f64,
+    total: f64,
+}
+
+impl From<DraftMemory> for DraftJson {
+    fn from(draft: DraftMemory) -> Self {
+        Self {
+            weights: draft.weights.get(),
+            kv_cache: draft.kv_cache.get(),
+            activations: draft.activations.get(),
+            total: draft.total().get(),
+        }
+    }
+}
+
+/// All devices, each counted with as much as the one that holds the most.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct GroupJson {
+    devices: u64,
+    total: f64,
+}
+
+impl MemoryJson {
+    fn new(memory: &MemoryFootprint, device: &Device, devices: u64) -> Self {
+        Self {
+            weights: memory.weights.get(),
+            kv_cache: memory.kv_cache.get(),
+            activations: memory.activations.get(),
+            reserve: memory.reserve.get(),
+            draft: memory.draft.map(DraftJson::from),
+            total: memory.total().get(),
+            usable: memory.usable.bytes.get(),
+            fits: memory.verdict().fits(),
+            installed: device.installed_memory().map(Bytes::get),
+            platform: device.memory_platform.key(),
+            group: GroupJson { devices, total: memory.group_total(devices).get() },
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct EnergyJson {
+    /// Over all devices, as is `watt`.
+    joule_per_token: Option<f64>,
+    watt: Option<f64>,
+    watt_per_device: Option<f64>,
+    devices: u64,
+    basis: &'static str,
+}
+
+/// The answer to a request, or its refusal, as indented JSON with a line break at the end.
+pub fn pretty(inputs: &EstimateInputs) -> String {
+    let written = match inputs.estimate() {
+        Ok(answer) => serde_json::to_string_pretty(&EstimateJson::new(inputs, &answer)),
+        Err(error) => {
+            serde_json::to_string_pretty(&serde_json::json!({ "error": error.to_string() }))
+        }
+    };
+    written.unwrap_or_default() + "\n" // text keys and memory: writing them cannot fail
+}
+
+impl EstimateJson {
+    /// Says an estimate.
+    pub fn new(inputs: &EstimateInputs, answer: &Estimate) -> Self {
+        let model = &inputs.model;
+        let compute = answer.paths.layer.class.key();
+        let known = !answer.link_unknown;
+        let energy = answer.energy.filter(|_| known);
+        Self {
+            schema: SCHEMA,
+            hardware: HardwareJson::new(&inputs.device, inputs.power_mode.as_deref()),
+            model: ModelJson {
+                key: model.key.clone(),
+                parameters: model.arch.n_params(),
+                active_parameters: model.arch.n_active_params(),
+                basis: model.provenance.key(),
+            },
+            precision: PrecisionJson::new(&answer.precision, model.arch.moe.is_some(), compute),
+            workload: (&inputs.workload).into(),
+            prefill: PhaseJson::new(&answer.prefill, known),
+            decode: PhaseJson::new(&answer.decode, known),
+            first_token: FirstTokenJson::new(answer),
+            ttft_s: known.then_some(answer.ttft.time.get()),
+            tpot_s: known.then_some(answer.tpot.time.get()),
+            generation_s: known.then_some(answer.generation.time.get()),
+            end_to_end_s: known.then_some(answer.end_to_end.time.get()),
+            throughput_token_per_s: known.then_some(answer.throughput.get()),
+            expected: known.then(|| LatenciesJson {
+                ttft: answer.ttft.into(),
+                tpot: answer.tpot.into(),
+                generation: answer.generation.into(),
+                end_to_end: answer.end_to_end.into(),
+            }),
+            factors: FactorsJson::new(answer.tpot.provenance, &answer.basis),
+            memory: MemoryJson::new(
+                &answer.memory,
+                &inputs.device,
+                inputs.workload.parallel.devices(),
+            ),
+            energy: EnergyJson {
+                joule_per_token: energy.map(|energy| energy.per_token.get()),
+                watt: energy.map(|energy| energy.power.all.get()),
+                watt_per_device: energy.map(|energy| energy.power.device.get()),
+                devices: inputs.workload.parallel.devices(),
+                basis: if energy.is_some() { words::ENERGY_BASIS } else { words::ENERGY_UNKNOWN },
+            },
+            notes: words::estimate_notes(inputs, answer),
+        }
+    }
+}

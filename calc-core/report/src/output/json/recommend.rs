@@ -1,0 +1,345 @@
+//! The answers of `recommend` and `schedule`.
+
+use calc_core::error::Error;
+use calc_core::footprint::Verdict;
+use calc_core::precision::Precision;
+use calc_core::quality::QualityLoss;
+use calc_core::recommend::{
+    DeviceChoice, Dropped, MemoryStep, Outcome, Part, Ranked, RecommendRequest, Recommendation,
+    Room, memory_steps, recommend, room,
+};
+use calc_core::schedule::{Schedule, Slot, SlotFlip};
+use calc_core::scheme::Scheme;
+use serde_json::{Value, json};
+
+use super::{ExpectedJson, HardwareJson, SCHEMA};
+use crate::input::request::{RecommendInputs, RequestError, ScheduleInputs, Subject};
+use crate::output::words::apply::{self, Deployment};
+use crate::output::words::{advice, context_note, memory, split_notes, usual_values};
+
+/// The answer to a request, or its refusal, as indented JSON with a line break at the end.
+pub fn pretty(inputs: &RecommendInputs) -> String {
+    let answer = || {
+        let request = inputs.request()?;
+        Ok::<Value, RequestError>(recommendation(inputs, &request, &recommend(&request)?)?)
+    };
+    let value = answer().unwrap_or_else(|error| json!({ "error": error.to_string() }));
+    serde_json::to_string_pretty(&value).unwrap_or_default() + "\n" // it goes to memory, which cannot fail
+}
+
+/// The answer of `recommend`.
+///
+/// # Errors
+/// None that the recommendation itself did not have.
+pub fn recommendation(
+    inputs: &RecommendInputs,
+    request: &RecommendRequest<'_>,
+    answer: &Recommendation,
+) -> Result<Value, Error> {
+    let ranked: Result<Vec<Value>, Error> = answer
+        .ranked
+        .iter()
+        .enumerate()
+        .map(|(index, row)| ranked_row(inputs, request, answer, index, row))
+        .collect();
+    let baseline = &answer.baseline;
+    Ok(json!({
+        "schema": SCHEMA,
+        "hardware": HardwareJson::new(&inputs.device, inputs.power_mode.as_deref()),
+        "workload": workload(inputs),
+        "goal": goal(inputs),
+        "baseline": {
+            "scheme": scheme_precision(&calc_core::catalog::schemes::BASELINE, &baseline.precision),
+            "ttft": ExpectedJson::from(baseline.ttft),
+            "tpot": ExpectedJson::from(baseline.decode.expected),
+            "memory_bytes": baseline.memory.get(),
+            "fits": baseline.verdict().fits(),
+        },
+        "best": {
+            "prefill": answer.best_prefill.map(|scheme| scheme.key),
+            "decode": answer.best_decode.map(|scheme| scheme.key),
+        },
+        "first_by": answer.ranked.first().map(|_| answer.first_by.key()),
+        "ranked": ranked?,
+        "dropped": answer.dropped.iter().map(dropped_row).collect::<Vec<_>>(),
+        "memory_steps": memory_steps(request)?.iter().map(memory_step).collect::<Vec<_>>(),
+        "notes": notes(inputs, answer),
+    }))
+}
+
+fn workload(inputs: &RecommendInputs) -> Value {
+    match &inputs.subject {
+        Subject::Shape { shape, phase, .. } => {
+            json!({"m": shape.m, "n": shape.n, "k": shape.k, "phase": phase})
+        }
+        Subject::Model(model) => {
+            let w = &model.workload;
+            json!({
+                "model": model.model.key, "batch": w.batch, "prompt": w.prompt,
+                "context": w.context, "new_tokens": w.new_tokens,
+                "tensor_parallel": w.parallel.tensor,
+            })
+        }
+    }
+}
+
+fn goal(inputs: &RecommendInputs) -> Value {
+    let bounds = &inputs.bounds;
+    json!({
+        "objective": inputs.objective.key(),
+        "phase": inputs.part.key(),
+        "max_quality_loss": bounds.quality,
+        "memory_limit_bytes": inputs.memory_limit().map(calc_core::units::Bytes::get),
+        "max_tpot_s": bounds.tpot.map(calc_core::units::Seconds::get),
+        "max_ttft_s": bounds.ttft.map(calc_core::units::Seconds::get),
+        "min_token_per_s": bounds.rate.map(calc_core::units::TokensPerSec::get),
+    })
+}
+
+fn ranked_row(
+    inputs: &RecommendInputs,
+    request: &RecommendRequest<'_>,
+    answer: &Recommendation,
+    index: usize,
+    row: &Ranked,
+) -> Result<Value, Error> {
+    let room = match &inputs.subject {
+        Subject::Shape { .. } => None,
+        Subject::Model(_) => Some(room(request, row.scheme)?),
+    };
+    let flips: Vec<Value> = row
+        .flips
+        .iter()
+        .map(|flip| {
+            let to = flip.to.map(|scheme| scheme.key);
+            json!({"when": advice::change(flip.when), "to": to, "text": advice::flip(flip)})
+        })
+        .collect();
+    Ok(json!({
+        "rank": index + 1,
+        "scheme": scheme_precision(row.scheme, &row.outcome.precision),
+        "speedup": {"prefill": row.speedup_prefill, "decode": row.speedup_decode},
+        "ttft": ExpectedJson::from(row.outcome.ttft),
+        "tpot": ExpectedJson::from(row.outcome.decode.expected),
+        "joule_per_token": row.outcome.decode.energy.map(calc_core::units::Joules::get),
+        "memory_bytes": row.outcome.memory.get(),
+        "fits": row.outcome.verdict().fits(),
+        "largest": room_json(room),
+        "quality": quality(&row.quality),
+        "reason": {
+            "regime": regime_key(row),
+            "text": advice::regime(row, inputs.part, &answer.baseline),
+        },
+        "flips": flips,
+        "apply": apply_json(inputs, row.scheme),
+    }))
+}
+
+/// How far the workload can grow, and whether memory, a bound on time or the model ends it.
+fn room_json(room: Option<Room>) -> Value {
+    let (batch, context) = room.map_or((None, None), |room| (room.batch, room.context));
+    json!({
+        "batch": batch.map(|most| most.value),
+        "batch_end": batch.map(|most| most.end.key()),
+        "context": context.map(|most| most.value),
+        "context_end": context.map(|most| most.end.key()),
+    })
+}
+
+fn regime_key(row: &Ranked) -> &'static str {
+    use calc_core::recommend::Regime;
+    match row.regime {
+        Regime::Weights => "weights",
+        Regime::KvCache => "kv_cache",
+        Regime::Activations => "activations",
+        Regime::Compute => "compute",
+        Regime::Overhead => "overhead",
+    }
+}
+
+fn scheme_precision(scheme: &Scheme, precision: &Precision) -> Value {
+    json!({
+        "key": scheme.key,
+        "name": advice::scheme_name(scheme),
+        "weights": precision.weights.key,
+        "activations": precision.activations.key,
+        "kv": precision.kv_cache.key,
+        "method": scheme.method.key(),
+    })
+}
+
+fn quality(loss: &QualityLoss) -> Value {
+    json!({
+        "metric": loss.metric.key(), "low": loss.low, "high": loss.high,
+        "source": loss.source, "basis": loss.provenance,
+    })
+}
+
+fn apply_json(inputs: &RecommendInputs, scheme: &Scheme) -> Value {
+    let ways = apply::apply(scheme, &Deployment::of(inputs));
+    json!({
+        "own": null, // published for a quantizer of our own
+        "torchao": ways.torchao.map(|way| json!({
+            "config": way.config, "min_version": way.min_version, "fallback": way.fallback,
+        })),
+        "vllm": ways.vllm,
+        "llama_cpp": ways.llama_cpp,
+    })
+}
+
+fn dropped_row(row: &Dropped) -> Value {
+    json!({
+        "scheme": {
+            "key": row.scheme.key, "name": advice::scheme_name(row.scheme),
+            "method": row.scheme.method.key(),
+        },
+        "quality": quality(&row.quality),
+        "reason": {"kind": row.reason.key(), "text": advice::dropped(&row.reason, &row.quality)},
+    })
+}
+
+fn memory_step(step: &MemoryStep) -> Value {
+    json!({
+        "scheme": step.scheme.key, "memory_bytes": step.memory.get(),
+        "quality": quality(&step.quality), "tpot_s": step.tpot.get(),
+    })
+}
+
+/// The usual values that were taken.
+pub fn usual_notes(inputs: &RecommendInputs) -> Vec<String> {
+    match &inputs.subject {
+        Subject::Shape { .. } => Vec::new(),
+        Subject::Model(model) => usual_values(&model.usual).into_iter().collect(),
+    }
+}
+
+/// What the answer should be read with.
+pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
+    let mut notes = usual_notes(inputs);
+    notes.extend(memory::unknown(&inputs.device, answer.baseline.usable));
+    notes.extend(subject_notes(&inputs.subject));
+    if let Verdict::DoesNotFit { missing } = answer.baseline.verdict() {
+        let short = memory::shortage(missing, answer.baseline.usable.bytes);
+        notes.push(format!(
+            "16 bits do not fit, {short}: speedups are against a device with enough memory"
+        ));
+    }
+    if answer.ranked.is_empty() {
+        notes.push("no scheme meets all bounds; every one is listed with its reason".to_owned());
+    }
+    if let Some(asked) = &inputs.asked_weights {
+        let rank = answer.ranked.iter().position(|row| row.outcome.precision.weights.key == asked);
+        notes.push(match rank {
+            Some(index) => {
+                format!("the weights {asked} that were named are first at rank {}", index + 1)
+            }
+            None => format!("the weights {asked} that were named are in no ranked scheme"),
+        });
+    }
+    if let Subject::Model(model) = &inputs.subject
+        && inputs.part == Part::Decode
+        && model.workload.new_tokens == 1
+    {
+        notes.push(format!(
+            "no answer length is given, so the time per token at context {} counts; with more new tokens the whole request does",
+            model.workload.context
+        ));
+    }
+    if answer.ranked.iter().any(|row| row.outcome.precision.weights.file_bits.is_some()) {
+        notes.push("GGUF rows take the bits per weight of the mixed file that llama.cpp writes, embeddings included".into());
+    }
+    notes
+}
+
+/// The answer of `recommend --hardware any`: the smallest device first.
+pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice]) -> Value {
+    json!({
+        "schema": SCHEMA,
+        "workload": workload(inputs),
+        "goal": goal(inputs),
+        "devices": found.iter().map(|choice| json!({
+            "key": choice.device.key, "name": choice.device.name,
+            "memory_bytes": choice.device.memory.value.get(),
+            "tdp_w": choice.device.tdp.map(|tdp| tdp.value.get()),
+            "scheme": scheme_precision(choice.scheme, &choice.outcome.precision),
+            "needs_bytes": choice.outcome.memory.get(),
+            "fits": choice.outcome.verdict().fits(),
+            "ttft_s": choice.outcome.ttft.time.get(),
+            "tpot_s": choice.outcome.decode.expected.time.get(),
+        })).collect::<Vec<_>>(),
+        "notes": usual_notes(inputs),
+    })
+}
+
+/// The answer of `schedule`.
+pub fn schedule(inputs: &ScheduleInputs, answer: &Schedule) -> Value {
+    let recommend = &inputs.recommend;
+    let mut goal = goal(recommend);
+    goal["power_cap_w"] = json!(inputs.power_cap.map(calc_core::units::Watts::get));
+    goal["max_batch"] = json!(inputs.max_batch);
+    json!({
+        "schema": SCHEMA,
+        "hardware": HardwareJson::new(&recommend.device, None),
+        "workload": workload(recommend),
+        "goal": goal,
+        "ranked": answer.ranked.iter().map(slot).collect::<Vec<_>>(),
+        "flips": answer.flips.iter().map(slot_flip).collect::<Vec<_>>(),
+        "notes": schedule_notes(inputs, answer),
+    })
+}
+
+/// Notes to the answer of `schedule`.
+pub fn schedule_notes(inputs: &ScheduleInputs, answer: &Schedule) -> Vec<String> {
+    let best = answer.ranked.first();
+    let unknown =
+        best.and_then(|slot| memory::unknown(&inputs.recommend.device, slot.outcome.usable));
+    let modes = answer.unknown_modes.iter();
+    let modes = modes.map(|mode| format!("the clocks of mode {mode} are unknown: it is left out"));
+    let subject = subject_notes(&inputs.recommend.subject);
+    let usual = usual_notes(&inputs.recommend).into_iter();
+    usual.chain(unknown).chain(subject).chain(modes).collect()
+}
+
+/// A context that the model is not made for, and which numbers are those of one device of a group.
+fn subject_notes(subject: &Subject) -> Vec<String> {
+    match subject {
+        Subject::Shape { .. } => Vec::new(),
+        Subject::Model(inputs) => {
+            context_note(inputs).into_iter().chain(split_notes(&inputs.workload.parallel)).collect()
+        }
+    }
+}
+
+fn slot(slot: &Slot) -> Value {
+    let Outcome { ttft, decode, memory, precision, .. } = &slot.outcome;
+    json!({
+        "power_mode": slot.mode,
+        "budget_w": slot.budget.map(calc_core::units::Watts::get),
+        "scheme": scheme_precision(slot.scheme, precision),
+        "quality": quality(&slot.quality),
+        "batch": slot.batch,
+        "tpot_s": decode.expected.time.get(),
+        "ttft_s": ttft.time.get(),
+        "throughput_token_per_s": slot.throughput().get(),
+        "watt": slot.power.map(calc_core::units::Watts::get),
+        "joule_per_token": decode.energy.map(calc_core::units::Joules::get),
+        "memory_bytes": memory.get(),
+        "fits": slot.outcome.verdict().fits(),
+    })
+}
+
+fn slot_flip(flip: &SlotFlip) -> Value {
+    let to = match flip {
+        SlotFlip::Cap(_, slot) | SlotFlip::LossAllowed(_, slot) | SlotFlip::LossBelow(_, slot) => {
+            Some(slot)
+        }
+        SlotFlip::Context(_, slot) => slot.as_ref(),
+    };
+    json!({
+        "when": advice::slot_change(flip),
+        "to": to.map(|slot| json!({
+            "power_mode": slot.mode, "scheme": slot.scheme.key, "batch": slot.batch,
+        })),
+        "text": advice::slot_flip(flip),
+    })
+}

@@ -1,0 +1,81 @@
+//! A judged claim, line by line.
+
+use calc_core::check::{Check, Claim};
+
+use super::Document;
+use super::analyze::{expected, shape};
+use crate::input::request::{CheckInputs, Done, EstimateInputs};
+use crate::number_text as n;
+use crate::output::table::{Align, Table};
+use crate::output::words;
+
+/// A judgment for people.
+pub fn check(inputs: &CheckInputs, answer: &Check) -> Document {
+    let mut out = Document::default();
+    let mode = inputs.power_mode().map_or(String::new(), |mode| format!(" in mode {mode}"));
+    out.heading(format!("{} on {}{mode}", what(inputs), inputs.device().name));
+    out.line(words::check::sentence(answer));
+    out.line("");
+    out.line(format!("claim       {}", claimed(inputs, answer)));
+    out.line(format!(
+        "ideal       {}  {}-bound",
+        n::time(answer.ideal),
+        words::bound(answer.bound)
+    ));
+    out.line(format!("expected    {}", expected(&answer.expected)));
+    out.line(format!("work        {}", n::flops(answer.cost.flops)));
+    out.line(format!("traffic     {}", n::bytes(answer.cost.traffic.total())));
+    let mut table = Table::new(&[
+        ("", Align::Left),
+        ("implied", Align::Right),
+        ("datasheet", Align::Right),
+        ("sustained", Align::Right),
+        ("basis", Align::Left),
+    ]);
+    for rates in words::check::rates(answer) {
+        table.push(rates.into());
+    }
+    out.table(table);
+    out.heading("What could explain it");
+    for explanation in words::check::explanations(answer) {
+        out.line(explanation);
+    }
+    out.notes(words::check::notes(inputs, answer));
+    out
+}
+
+fn what(inputs: &CheckInputs) -> String {
+    match &inputs.done {
+        Done::Operator(inputs) => shape(&inputs.operator),
+        Done::Token(inputs) => {
+            format!("A token of {} at {} cached", model(inputs), inputs.workload.context)
+        }
+        Done::Answer(inputs) => format!(
+            "{} new tokens of {} after a prompt of {}",
+            inputs.workload.new_tokens,
+            model(inputs),
+            inputs.workload.prompt
+        ),
+    }
+}
+
+fn model(inputs: &EstimateInputs) -> String {
+    let precision = &inputs.precision;
+    let experts = precision.experts.filter(|_| inputs.model.arch.moe.is_some());
+    let experts =
+        experts.map_or(String::new(), |format| format!(" with experts in {}", format.short_name));
+    let batch = inputs.workload.batch;
+    let users = if batch > 1 { format!(", batch {batch},") } else { String::new() };
+    format!("{} in {}{experts}{users}", inputs.model.name, precision.weights.short_name)
+}
+
+fn claimed(inputs: &CheckInputs, answer: &Check) -> String {
+    let time = n::time(answer.time);
+    match inputs.claim {
+        Claim::Time(_) => time,
+        Claim::Rate { rate, per_user } => {
+            let of = if per_user { "for each user" } else { "in all" };
+            format!("{time}  = {} {of}", n::token_rate(rate))
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! A model on a device, line by line.
+
+use calc_core::estimate::{Estimate, PhaseEstimate};
+use calc_core::parallel::Parallel;
+use calc_core::plan::OpRow;
+
+use super::Document;
+use super::analyze::expected;
+use crate::input::request::EstimateInputs;
+use crate::number_text as n;
+use crate::output::table::{Align, Table};
+use crate::output::words;
+
+/// An estimate for people.
+pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
+    let mut out = Document::default();
+    let mode = inputs.power_mode.as_ref().map_or(String::new(), |mode| format!(" in mode {mode}"));
+    out.heading(format!("{} on {}{mode}", inputs.model.name, inputs.device.name));
+    out.line(verdict(inputs, answer));
+    setup(&mut out, inputs, answer);
+    out.table(phases(answer));
+    memory(&mut out, inputs, answer);
+    latency(&mut out, inputs, answer);
+    for (name, phase) in [("prefill", &answer.prefill), ("decode", &answer.decode)] {
+        out.heading(format!("Operators of {name}, totals over their instances"));
+        out.table(operators(phase));
+    }
+    out.heading("Sources");
+    out.line(format!("device  {}", inputs.device.source));
+    out.line(format!("model   {}", inputs.model.source));
+    out.notes(words::estimate_notes(inputs, answer));
+    out
+}
+
+fn verdict(inputs: &EstimateInputs, answer: &Estimate) -> String {
+    let fits = words::memory::fit(&answer.memory, inputs.workload.parallel.devices());
+    if !answer.memory.verdict().may_fit() {
+        return fits;
+    }
+    let (bound, roof) =
+        (words::bound(answer.decode.expected_bound), n::token_rate(answer.ideal_throughput()));
+    if answer.link_unknown {
+        return format!(
+            "{fits} Decode is {bound}-bound: at most {roof}; the link between the devices is unknown."
+        );
+    }
+    let (rate, first) = (n::token_rate(answer.throughput), n::time(answer.ttft.time));
+    format!(
+        "{fits} Decode is {bound}-bound: {rate} expected, {roof} at the roof. First token after {first}."
+    )
+}
+
+fn setup(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
+    let (p, w, arch) = (&answer.precision, &inputs.workload, &inputs.model.arch);
+    let (all, active) = (arch.n_params(), arch.n_active_params());
+    let active =
+        if active == all { String::new() } else { format!(", {} active", n::count(active)) };
+    out.heading("Setup");
+    out.line(format!("model       {} parameters{active}", n::count(all)));
+    out.line(format!(
+        "weights     {}, {} bits per weight",
+        p.weights.name,
+        n::short(p.weights.bits_per_element(), 5)
+    ));
+    if arch.moe.is_some() && p.experts != p.weights {
+        out.line(format!(
+            "experts     {}, {} bits per weight",
+            p.experts.name,
+            n::short(p.experts.bits_per_element(), 5)
+        ));
+    }
+    out.line(format!(
+        "activations {}; KV cache {}; embedding and LM head {}",
+        p.activations.name, p.kv_cache.name, p.embedding.name
+    ));
+    out.line(format!(
+        "roofs       {} DRAM, {} {} dense",
+        n::published_bandwidth(answer.bandwidth),
+        n::published_rate(answer.paths.layer.peak, answer.paths.layer.class),
+        answer.paths.layer.class.key(),
+    ));
+    out.line(format!(
+        "workload    batch {}, prompt {}, context {}, new tokens {}",
+        w.batch, w.prompt, w.context, w.new_tokens
+    ));
+    let split = &w.parallel;
+    if split.tensor * split.pipeline * split.expert > 1 {
+        let Parallel { tensor, pipeline, expert } = split;
+        out.line(format!("split       tensor {tensor}, pipeline {pipeline}, expert {expert}; figures are those of one device"));
+    }
+}
+
+fn phases(answer: &Estimate) -> Table {
+    let mut table =
+        Table::new(&[("", Align::Left), ("prefill", Align::Right), ("decode step", Align::Right)]);
+    let known = |text: String| if answer.link_unknown { "unknown".into() } else { text };
+    let mut row = |name: &str, cell: &dyn Fn(&PhaseEstimate) -> String| {
+        table.push(vec![name.into(), cell(&answer.prefill), cell(&answer.decode)]);
+    };
+    row("work", &|p| n::flops(p.totals.cost.flops));
+    row("traffic", &|p| n::bytes(p.totals.cost.traffic.total()));
+    row("  weights", &|p| n::bytes(p.totals.cost.traffic.weights));
+    row("  KV cache", &|p| n::bytes(p.totals.cost.traffic.kv_cache));
+    row("  activations", &|p| n::bytes(p.totals.cost.traffic.activations));
+    row("intensity", &|p| n::intensity(p.totals.cost.intensity()));
+    row("ridge", &|p| n::intensity(p.ridge));
+    row("memory time", &|p| n::time(p.totals.time.memory));
+    row("compute time", &|p| n::time(p.totals.time.compute));
+    row("bound", &|p| words::bound(p.bound).into());
+    if [&answer.prefill, &answer.decode].iter().any(|p| p.expected_bound != p.bound) {
+        row("  as kernels are", &|p| words::bound(p.expected_bound).into());
+    }
+    row("ideal, sum of the longer", &|p| n::time(p.totals.ideal));
+    row("expected", &|p| known(n::time(p.totals.expected.time)));
+    row("  from", &|p| known(n::time(p.totals.expected.low)));
+    row("  to", &|p| known(n::time(p.totals.expected.high)));
+    row("MFU", &|p| known(n::percent(p.mfu)));
+    row("MBU", &|p| known(n::percent(p.mbu)));
+    table
+}
+
+fn memory(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
+    let m = &answer.memory;
+    let devices = inputs.workload.parallel.devices();
+    out.heading(match devices {
+        1 => "Memory".to_owned(),
+        many => format!("Memory per device, {many} devices"),
+    });
+    out.line(format!(
+        "weights     {}  all of them; a step reads few rows of the embedding",
+        n::bytes(m.weights)
+    ));
+    out.line(format!(
+        "KV cache    {}  at batch {} and {} tokens",
+        n::bytes(m.kv_cache),
+        inputs.workload.batch,
+        inputs.workload.longest()
+    ));
+    out.line(format!("activations {}", n::bytes(m.activations)));
+    out.line(format!("reserve     {}  (assumed)", n::bytes(m.reserve)));
+    if let Some(draft) = m.draft {
+        out.line(format!(
+            "draft model {}  {} weights, {} KV cache, {} activations",
+            n::bytes(draft.total()),
+            n::bytes(draft.weights),
+            n::bytes(draft.kv_cache),
+            n::bytes(draft.activations)
+        ));
+    }
+    out.line(format!(
+        "total       {}  of {} usable = {}",
+        n::bytes(m.total()),
+        n::bytes(m.usable.bytes),
+        words::memory::origin(&inputs.device, m.usable)
+    ));
+    if devices > 1 {
+        out.line(format!("all devices {}", n::bytes(m.group_total(devices))));
+    }
+}
+
+fn latency(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
+    let w = &inputs.workload;
+    let fits = answer.memory.verdict().may_fit();
+    out.heading(if fits { "Time and energy" } else { "Time and energy, if it fitted" });
+    if answer.link_unknown {
+        out.line("unknown, because nobody has published the link between the devices");
+        return;
+    }
+    let first = words::first_token(w, answer);
+    out.line(format!(
+        "TTFT        {}{}",
+        expected(&answer.ttft),
+        first.map_or(String::new(), |how| format!("  {how}"))
+    ));
+    let at = format!("  at {} cached tokens", w.context);
+    let how = w.speculation.map_or(String::new(), |s| {
+        format!(
+            "  with {} draft tokens, {:.3} tokens a round",
+            s.draft_tokens,
+            s.tokens_per_round()
+        )
+    });
+    out.line(format!("TPOT        {}{at}{how}", expected(&answer.tpot)));
+    let provenance = answer.tpot.provenance;
+    out.line(format!("factors     {}", words::factors_source(provenance, &answer.basis)));
+    out.line(format!(
+        "throughput  {} = batch {} / TPOT",
+        n::token_rate(answer.throughput),
+        w.batch
+    ));
+    if w.new_tokens > 1 {
+        out.line(format!(
+            "generation  {}  {} decode steps, from {} to {} cached tokens",
+            n::time(answer.generation.time),
+            w.new_tokens - 1,
+            w.prompt,
+            w.prompt + w.new_tokens - 2
+        ));
+        out.line(format!("end to end  {} = TTFT + generation", n::time(answer.end_to_end.time)));
+    }
+    match answer.energy {
+        Some(energy) => {
+            let all = match energy.power.devices {
+                1 => String::new(),
+                many => format!(" over {many} devices"),
+            };
+            out.line(format!(
+                "energy      {} per token at {} W{all} ({})",
+                n::energy(energy.per_token),
+                n::plain(energy.power.all.get()),
+                words::ENERGY_BASIS
+            ));
+        }
+        None => out.line("energy      unknown: nobody has published the power of this device"),
+    }
+}
+
+fn operators(phase: &PhaseEstimate) -> Table {
+    let mut table = Table::new(&[
+        ("operator", Align::Left),
+        ("count", Align::Right),
+        ("work", Align::Right),
+        ("traffic", Align::Right),
+        ("FLOP/B", Align::Right),
+        ("ideal", Align::Right),
+        ("share", Align::Right),
+        ("expected", Align::Right),
+        ("bound", Align::Left),
+    ]);
+    for row in &phase.operators {
+        table.push(operator(row, phase));
+    }
+    table
+}
+
+fn operator(row: &OpRow, phase: &PhaseEstimate) -> Vec<String> {
+    let totals = &row.totals;
+    if !row.kind.is_kernel() {
+        let none = || n::NO_NUMBER.to_owned();
+        let (name, time) = (row.kind.key().to_owned(), n::time(totals.expected.time));
+        return vec![
+            name,
+            row.count.to_string(),
+            none(),
+            none(),
+            none(),
+            none(),
+            none(),
+            time,
+            none(),
+        ];
+    }
+    vec![
+        row.kind.key().into(),
+        row.count.to_string(),
+        n::flops(totals.cost.flops),
+        n::bytes(totals.cost.traffic.total()),
+        n::plain(totals.cost.intensity().get()),
+        n::time(totals.ideal),
+        n::percent(totals.ideal / phase.totals.ideal),
+        n::time(totals.expected.time),
+        words::bound(totals.time.bound()).into(),
+    ]
+}

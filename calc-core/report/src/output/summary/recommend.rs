@@ -1,0 +1,240 @@
+//! The adviser for people.
+
+use calc_core::recommend::{DeviceChoice, MemoryStep, Ranked, RecommendRequest, Recommendation};
+use calc_core::schedule::{Schedule, Slot};
+
+use super::Document;
+use crate::input::request::{RecommendInputs, ScheduleInputs, Subject};
+use crate::number_text as n;
+use crate::output::json::recommend::{notes, schedule_notes, usual_notes};
+use crate::output::table::{Align, Table};
+use crate::output::words::advice;
+use crate::output::words::apply::{self, Deployment};
+
+/// A recommendation.
+pub fn recommendation(
+    inputs: &RecommendInputs,
+    request: &RecommendRequest<'_>,
+    answer: &Recommendation,
+    steps: &[MemoryStep],
+) -> Document {
+    let mut out = Document::default();
+    let mode = inputs.power_mode.as_ref().map_or(String::new(), |mode| format!(" in mode {mode}"));
+    out.heading(format!("{} on {}{mode}", subject(inputs), inputs.device.name));
+    match answer.ranked.first() {
+        Some(first) => {
+            let speed = advice::speedup(first);
+            let name = advice::scheme_name(first.scheme);
+            out.line(format!("Use {name}: {speed}, {}.", advice::quality(&first.quality)));
+            out.line(advice::regime(first, inputs.part, &answer.baseline));
+            if let Some(reason) = advice::first_by(answer) {
+                out.line(reason);
+            }
+        }
+        None => out.line("No scheme meets all bounds."),
+    }
+    let by = advice::ranked_by(&request.task, inputs.objective.key(), inputs.part);
+    out.heading(advice::capital(&by));
+    out.table(ranked(answer));
+    flips(&mut out, answer);
+    out.heading("Dropped");
+    for row in &answer.dropped {
+        let reason = advice::dropped(&row.reason, &row.quality);
+        out.line(format!("{}: {reason}", advice::scheme_name(row.scheme)));
+    }
+    if let Some(first) = answer.ranked.first() {
+        ways(&mut out, inputs, first);
+    }
+    if matches!(inputs.subject, Subject::Model(_)) {
+        out.heading("What less memory costs");
+        out.table(memory(steps));
+    }
+    out.notes(notes(inputs, answer));
+    out
+}
+
+fn subject(inputs: &RecommendInputs) -> String {
+    match &inputs.subject {
+        Subject::Shape { shape, .. } => format!("GEMM {} × {} × {}", shape.m, shape.n, shape.k),
+        Subject::Model(model) => {
+            let w = &model.workload;
+            format!(
+                "{}, batch {}, prompt {}, context {},",
+                model.model.name, w.batch, w.prompt, w.context
+            )
+        }
+    }
+}
+
+fn ranked(answer: &Recommendation) -> Table {
+    let mut table = Table::new(&[
+        ("", Align::Right),
+        ("scheme", Align::Left),
+        ("decode", Align::Right),
+        ("vs 16 bit", Align::Right),
+        ("TTFT", Align::Right),
+        ("vs 16 bit", Align::Right),
+        ("memory", Align::Right),
+        ("loss", Align::Left),
+    ]);
+    for (index, row) in answer.ranked.iter().enumerate() {
+        let outcome = &row.outcome;
+        table.push(vec![
+            (index + 1).to_string(),
+            advice::scheme_name(row.scheme),
+            n::time(outcome.decode.expected.time),
+            n::ratio(row.speedup_decode),
+            n::time(outcome.ttft.time),
+            n::ratio(row.speedup_prefill),
+            n::bytes(outcome.memory),
+            advice::quality(&row.quality),
+        ]);
+    }
+    table
+}
+
+fn flips(out: &mut Document, answer: &Recommendation) {
+    let Some(first) = answer.ranked.first().filter(|first| !first.flips.is_empty()) else { return };
+    out.heading("What would flip it");
+    for flip in &first.flips {
+        out.line(advice::flip(flip));
+    }
+}
+
+fn ways(out: &mut Document, inputs: &RecommendInputs, first: &Ranked) {
+    let ways = apply::apply(first.scheme, &Deployment::of(inputs));
+    out.heading(format!("Apply {}", advice::scheme_name(first.scheme)));
+    if let Some(way) = ways.torchao {
+        out.line(format!("torchao ≥ {}  {}", way.min_version, way.config));
+        if !way.fallback.is_empty() {
+            out.line(format!("older torchao   {}", way.fallback));
+        }
+    }
+    for (tool, commands) in [("vLLM", ways.vllm), ("llama.cpp", ways.llama_cpp)] {
+        for command in commands.iter().flat_map(|commands| commands.lines()) {
+            out.line(format!("{tool:<15} {command}"));
+        }
+    }
+}
+
+fn memory(steps: &[MemoryStep]) -> Table {
+    let mut table = Table::new(&[
+        ("scheme", Align::Left),
+        ("memory", Align::Right),
+        ("loss", Align::Left),
+        ("decode", Align::Right),
+    ]);
+    for step in steps {
+        table.push(vec![
+            advice::scheme_name(step.scheme),
+            n::bytes(step.memory),
+            advice::quality(&step.quality),
+            n::time(step.tpot),
+        ]);
+    }
+    table
+}
+
+/// The devices that meet a goal.
+pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice]) -> Document {
+    let mut out = Document::default();
+    out.heading(format!("Devices for {} the smallest first", subject(inputs)));
+    if found.is_empty() {
+        out.line("No device of the catalog meets all bounds.");
+    }
+    let mut table = Table::new(&[
+        ("device", Align::Left),
+        ("memory", Align::Right),
+        ("TDP", Align::Right),
+        ("scheme", Align::Left),
+        ("needs", Align::Right),
+        ("decode", Align::Right),
+        ("first token", Align::Right),
+    ]);
+    for choice in found {
+        let most = if choice.outcome.usable.is_known { "" } else { "at most " };
+        let watts = choice.device.tdp.map_or("unknown".into(), |tdp| {
+            format!("{}{}W", n::short(tdp.value.get(), 4), n::SPACE)
+        });
+        table.push(vec![
+            choice.device.key.to_string(),
+            format!("{most}{}", n::capacity(choice.device.memory.value)),
+            watts,
+            advice::scheme_name(choice.scheme),
+            n::bytes(choice.outcome.memory),
+            n::time(choice.outcome.decode.expected.time),
+            n::time(choice.outcome.ttft.time),
+        ]);
+    }
+    out.table(table);
+    out.notes(usual_notes(inputs));
+    out
+}
+
+/// A schedule.
+pub fn schedule(inputs: &ScheduleInputs, answer: &Schedule) -> Document {
+    let recommend = &inputs.recommend;
+    let mut out = Document::default();
+    out.heading(format!("{} on {}", schedule_subject(recommend), recommend.device.name));
+    match answer.ranked.first() {
+        Some(best) => out.line(format!("Use {}.", advice::slot_name(best))),
+        None => out.line("No power mode, scheme and batch meet all bounds."),
+    }
+    let cap = inputs
+        .power_cap
+        .map_or(String::new(), |cap| format!(" under {}{}W", n::short(cap.get(), 3), n::SPACE));
+    out.heading(format!("Best {} of {}{cap}", recommend.objective.key(), recommend.part.key()));
+    out.table(slots(answer));
+    if !answer.flips.is_empty() {
+        out.heading("What would flip it");
+        for flip in &answer.flips {
+            out.line(advice::slot_flip(flip));
+        }
+    }
+    out.notes(schedule_notes(inputs, answer));
+    out
+}
+
+fn schedule_subject(inputs: &RecommendInputs) -> String {
+    match &inputs.subject {
+        Subject::Shape { .. } => subject(inputs),
+        Subject::Model(model) => {
+            let w = &model.workload;
+            format!("{}, prompt {}, context {},", model.model.name, w.prompt, w.context)
+        }
+    }
+}
+
+fn slots(answer: &Schedule) -> Table {
+    let mut table = Table::new(&[
+        ("mode", Align::Left),
+        ("budget", Align::Right),
+        ("scheme", Align::Left),
+        ("batch", Align::Right),
+        ("decode", Align::Right),
+        ("first token", Align::Right),
+        ("rate", Align::Right),
+        ("per token", Align::Right),
+        ("memory", Align::Right),
+    ]);
+    for slot in &answer.ranked {
+        table.push(slot_row(slot));
+    }
+    table
+}
+
+fn slot_row(slot: &Slot) -> Vec<String> {
+    let outcome = &slot.outcome;
+    let unknown = || "unknown".to_owned();
+    vec![
+        slot.mode.as_ref().map_or_else(|| "own peaks".into(), ToString::to_string),
+        slot.budget.map_or_else(unknown, |w| format!("{}{}W", n::short(w.get(), 3), n::SPACE)),
+        advice::scheme_name(slot.scheme),
+        n::count(slot.batch),
+        n::time(outcome.decode.expected.time),
+        n::time(outcome.ttft.time),
+        n::token_rate(slot.throughput()),
+        outcome.decode.energy.map_or_else(unknown, n::energy),
+        n::bytes(outcome.memory),
+    ]
+}

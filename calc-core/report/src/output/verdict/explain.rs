@@ -1,0 +1,390 @@
+//! Every number answers for itself: formula, the values in it, how sure it is, and the source.
+
+use calc_core::analysis::{Analysis, Operator, Part};
+use calc_core::calibration::Factors;
+use calc_core::cost::gemm::GemmShape;
+use calc_core::device::{Device, PowerMode};
+use calc_core::provenance::{Fact, Provenance};
+use calc_core::quant_format::{ComputeClass, QuantFormat};
+use calc_core::units::{BytesPerSec, FlopsPerSec, Seconds};
+
+use super::class_name;
+use crate::number_text as text;
+use crate::output::words;
+
+/// Where a number comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    /// What the number is.
+    pub title: String,
+    /// How it follows; empty for a fact.
+    pub formula: String,
+    /// The same with the user's values.
+    pub values: String,
+    /// How sure it is.
+    pub provenance: Provenance,
+    /// Who says so.
+    pub source: String,
+}
+
+/// How much an operator computes.
+const fn work(operator: &Operator) -> &'static str {
+    match operator {
+        Operator::Gemm(_) => "2 M N K",
+        Operator::Attention { .. } => "2 B h P (d + d)",
+        Operator::KvAppend { .. } => "0",
+        Operator::AddNorm { .. } => "5 T H",
+        Operator::Norm { .. } => "4 T H",
+        Operator::Activation { .. } => "FLOP",
+        Operator::FeedForward(_) | Operator::MixtureOfExperts(_) => "FLOP of all parts",
+    }
+}
+
+/// Bytes of an operator.
+pub fn bytes(answer: &Analysis, operator: &Operator) -> Explanation {
+    if let Operator::Gemm(shape) = operator {
+        return gemm_bytes(answer, *shape);
+    }
+    let traffic = &answer.cost.traffic;
+    let roles = [
+        ("weights", traffic.weights),
+        ("KV cache", traffic.kv_cache),
+        ("activations", traffic.activations),
+    ];
+    let moved = || roles.into_iter().filter(|(_, bytes)| bytes.get() > 0.0);
+    let names: Vec<&str> = moved().map(|(name, _)| name).collect();
+    let values: Vec<String> = moved().map(|(_, bytes)| text::bytes(bytes)).collect();
+    Explanation {
+        title: "Bytes to and from DRAM".to_owned(),
+        formula: names.join(" + "),
+        values: format!("{} = {}", values.join(" + "), text::bytes(traffic.total())),
+        provenance: Provenance::Derived,
+        source: if answer.parts.is_empty() {
+            "each operand moves once".to_owned()
+        } else {
+            "each operand of each part moves once".to_owned()
+        },
+    }
+}
+
+/// Bytes of a matrix product.
+fn gemm_bytes(answer: &Analysis, shape: GemmShape) -> Explanation {
+    let (m, n, k) = (text::count(shape.m), text::count(shape.n), text::count(shape.k));
+    let precision = &answer.precision;
+    let size = |format: &QuantFormat| text::short(format.bytes_per_element(), 4);
+    let input = format!("{m} × {k} × {} B", size(precision.activations));
+    let output = format!("{m} × {n} × {} B", size(precision.carrier));
+    let weights = text::bytes(answer.cost.traffic.weights);
+    Explanation {
+        title: "Bytes to and from DRAM".to_owned(),
+        formula: "inputs + weights + outputs = M K b_in + W(N, K) + M N b_out".to_owned(),
+        values: format!(
+            "{input} + {weights} + {output} = {}",
+            text::bytes(answer.cost.traffic.total())
+        ),
+        provenance: Provenance::Derived,
+        source: format!(
+            "{}: {} bit per weight with its scales; each operand moves once",
+            precision.weights.name,
+            text::short(precision.weights.bits_per_element(), 4)
+        ),
+    }
+}
+
+/// Arithmetic intensity.
+pub fn intensity(answer: &Analysis, operator: &Operator) -> Explanation {
+    Explanation {
+        title: "Arithmetic intensity".to_owned(),
+        formula: format!("{} ÷ bytes", work(operator)),
+        values: format!(
+            "{} ÷ {} = {}",
+            text::flops(answer.cost.flops),
+            text::bytes(answer.cost.traffic.total()),
+            text::intensity(answer.cost.intensity())
+        ),
+        provenance: Provenance::Derived,
+        source: "a multiply-add counts 2 FLOP; bytes are DRAM traffic".to_owned(),
+    }
+}
+
+/// Ideal time.
+pub fn ideal(answer: &Analysis, device: &Device) -> Explanation {
+    if !answer.parts.is_empty() {
+        return Explanation {
+            title: "Ideal time".to_owned(),
+            formula: "sum over the parts of the longer of bytes ÷ bandwidth and FLOP ÷ peak"
+                .to_owned(),
+            values: sum(answer, |part| part.time.ideal(), answer.ideal),
+            provenance: Provenance::Derived,
+            source: format!("the roofs of {}", device.name),
+        };
+    }
+    let (time, cost) = (answer.time, &answer.cost);
+    Explanation {
+        title: "Ideal time".to_owned(),
+        formula: "the longer of bytes ÷ bandwidth and FLOP ÷ peak".to_owned(),
+        values: format!(
+            "max({} ÷ {}, {} ÷ {}) = max({}, {})",
+            text::bytes(cost.traffic.total()),
+            text::published_bandwidth(answer.roofline.bandwidth),
+            text::flops(cost.flops),
+            text::published_rate(answer.roofline.peak, answer.path.class),
+            text::time(time.memory),
+            text::time(time.compute)
+        ),
+        provenance: Provenance::Derived,
+        source: format!("the roofs of {}", device.name),
+    }
+}
+
+/// Times of the parts and their sum.
+fn sum(answer: &Analysis, time: impl Fn(&Part) -> Seconds, total: Seconds) -> String {
+    let times: Vec<String> = answer.parts.iter().map(|part| text::time(time(part))).collect();
+    format!("{} = {}", times.join(" + "), text::time(total))
+}
+
+/// Ideal time of a part.
+pub fn part(part: &Part, bandwidth: BytesPerSec) -> Explanation {
+    let cost = &part.cost;
+    Explanation {
+        title: part.kind.describe().to_owned(),
+        formula: "the longer of bytes ÷ bandwidth and FLOP ÷ peak".to_owned(),
+        values: format!(
+            "max({} ÷ {}, {} ÷ {} peak) = max({}, {})",
+            text::bytes(cost.traffic.total()),
+            text::published_bandwidth(bandwidth),
+            text::flops(cost.flops),
+            class_name(part.path.class),
+            text::time(part.time.memory),
+            text::time(part.time.compute)
+        ),
+        provenance: Provenance::Derived,
+        source: format!("{}-bound", crate::output::words::bound(part.time.bound())),
+    }
+}
+
+/// Time that DRAM needs.
+pub fn memory_time(answer: &Analysis) -> Explanation {
+    Explanation {
+        title: "Time for DRAM".to_owned(),
+        formula: "bytes ÷ bandwidth".to_owned(),
+        values: format!(
+            "{} ÷ {} = {}",
+            text::bytes(answer.cost.traffic.total()),
+            text::published_bandwidth(answer.roofline.bandwidth),
+            text::time(answer.time.memory)
+        ),
+        provenance: Provenance::Derived,
+        source: "at the full bandwidth".to_owned(),
+    }
+}
+
+/// Time that arithmetic needs.
+pub fn compute_time(answer: &Analysis, operator: &Operator) -> Explanation {
+    let class = class_name(answer.path.class);
+    let fallback = if answer.path.class == answer.path.wanted {
+        String::new()
+    } else {
+        format!("; this device has no {} peak", class_name(answer.path.wanted))
+    };
+    Explanation {
+        title: format!("Time for {class} arithmetic"),
+        formula: format!("{} ÷ peak", work(operator)),
+        values: format!(
+            "{} ÷ {} = {}",
+            text::flops(answer.cost.flops),
+            text::published_rate(answer.roofline.peak, answer.path.class),
+            text::time(answer.time.compute)
+        ),
+        provenance: Provenance::Derived,
+        source: format!("at the full dense peak{fallback}"),
+    }
+}
+
+/// Expected time with its interval.
+pub fn expected(answer: &Analysis) -> Explanation {
+    let share = |eta: f64| text::short(eta, 2);
+    let interval = format!(
+        "interval {} to {} times that",
+        share(answer.factors.low),
+        share(answer.factors.high)
+    );
+    let (formula, values) = if answer.parts.is_empty() {
+        let Factors { eta_memory, eta_compute, floor, .. } = answer.factors;
+        let values = format!(
+            "max({} ÷ {}, {} ÷ {}) + {} = {}",
+            text::time(answer.time.memory),
+            share(eta_memory),
+            text::time(answer.time.compute),
+            share(eta_compute),
+            text::time(floor),
+            text::time(answer.expected.time),
+        );
+        ("max(DRAM time ÷ η_mem, arithmetic time ÷ η_comp) + fixed time", values)
+    } else {
+        let values = sum(answer, |part| part.expected.time, answer.expected.time);
+        (
+            "sum over the parts of max(DRAM time ÷ η_mem, arithmetic time ÷ η_comp) + fixed time",
+            values,
+        )
+    };
+    Explanation {
+        title: "Expected time".to_owned(),
+        formula: formula.to_owned(),
+        values: format!("{values}; {interval}"),
+        provenance: answer.expected.provenance,
+        source: words::factors_source(answer.expected.provenance, &answer.basis),
+    }
+}
+
+/// The fixed cost of an operator's kernels.
+pub fn floor(answer: &Analysis) -> Explanation {
+    Explanation {
+        title: "Fixed time of a kernel".to_owned(),
+        formula: String::new(),
+        values: format!("{}, however small the operator", text::time(super::floors(answer))),
+        provenance: answer.expected.provenance,
+        source: "launch, first bytes, last bytes".to_owned(),
+    }
+}
+
+/// Speedup against the 16-bit baseline.
+pub fn speedup(answer: &Analysis, baseline: &Analysis) -> Explanation {
+    let name = class_name(baseline.path.class);
+    Explanation {
+        title: format!("Against {name}"),
+        formula: format!("expected time in {name} ÷ expected time"),
+        values: format!(
+            "{} ÷ {} = {}",
+            text::time(baseline.expected.time),
+            text::time(answer.expected.time),
+            text::ratio(baseline.expected.time / answer.expected.time)
+        ),
+        provenance: answer.expected.provenance,
+        source: format!("weights and activations in {}", baseline.precision.weights.name),
+    }
+}
+
+/// Memory bandwidth of a device.
+pub fn bandwidth(device: &Device, mode: Option<&PowerMode>) -> Explanation {
+    match mode {
+        None => fact("DRAM bandwidth", device.bandwidth.provenance, device),
+        Some(mode) => Explanation {
+            title: "DRAM bandwidth".to_owned(),
+            formula: "memory clock × 2 × bus width; the GPU clock does not change it".to_owned(),
+            values: mode
+                .memory_clock
+                .map_or_else(String::new, |clock| format!("memory at {}", text::clock(clock))),
+            provenance: mode.provenance,
+            source: mode_source(device, mode),
+        },
+    }
+}
+
+/// A compute peak of a device, as it is in a power mode.
+pub fn peak(
+    device: &Device,
+    mode: Option<&PowerMode>,
+    class: ComputeClass,
+    own: Fact<FlopsPerSec>,
+) -> Explanation {
+    let title = format!("{} peak, dense", class_name(class));
+    let scaling = mode.and_then(|mode| Some((mode, mode.active_sm?, mode.gpu_clock?)));
+    let Some((mode, active, clock)) = scaling else {
+        return fact(&title, own.provenance, device);
+    };
+    let (all, full) =
+        (device.sm_count.map(|fact| fact.value), device.tensor_clock.map(|fact| fact.value));
+    Explanation {
+        title,
+        formula: "peak × (active SMs × clock) ÷ (all SMs × full clock)".to_owned(),
+        values: format!(
+            "{} × ({active} × {}) ÷ ({} × {})",
+            text::published_rate(own.value, class),
+            text::clock(clock),
+            all.map_or_else(|| text::NO_NUMBER.to_owned(), |all| all.to_string()),
+            full.map_or_else(|| text::NO_NUMBER.to_owned(), text::clock)
+        ),
+        provenance: Provenance::Derived,
+        source: mode_source(device, mode),
+    }
+}
+
+/// Capacity of a device's memory.
+pub fn memory(device: &Device) -> Explanation {
+    let usable = device.usable_memory(None);
+    let most = if usable.is_known { "" } else { "at most " };
+    let usable = text::capacity(usable.bytes);
+    Explanation {
+        values: format!("{}; a model may use {most}{usable}", device.memory_type),
+        ..fact("Memory", device.memory.provenance, device)
+    }
+}
+
+/// Any other fact of a device.
+pub fn fact(title: &str, provenance: Provenance, device: &Device) -> Explanation {
+    Explanation {
+        title: title.to_owned(),
+        formula: String::new(),
+        values: String::new(),
+        provenance,
+        source: device.source.trim().to_owned(),
+    }
+}
+
+fn mode_source(device: &Device, mode: &PowerMode) -> String {
+    let notes = if mode.notes.is_empty() { &device.source } else { &mode.notes };
+    format!("power mode {}: {}", mode.name, notes.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use calc_core::analysis::{AnalyzeRequest, analyze};
+    use calc_core::calibration::Calibration;
+    use calc_core::catalog;
+    use calc_core::precision::PrecisionChoice;
+
+    fn int4() -> (Analysis, GemmShape) {
+        let shape = GemmShape { m: 1, n: 4096, k: 4096 };
+        let request = AnalyzeRequest {
+            device: catalog::device("jetson_orin_nano_8gb_super").expect("catalog key"),
+            mode: None,
+            operator: Operator::Gemm(shape),
+            precision: PrecisionChoice::weights(catalog::format("int4_g128").expect("catalog key")),
+            engine: None,
+            calibration: &Calibration::FITTED,
+        };
+        (analyze(&request).expect("a valid request"), shape)
+    }
+
+    fn check(explanation: &Explanation, expected: &str) {
+        assert_eq!(explanation.values.replace(text::SPACE, " "), expected);
+    }
+
+    #[test]
+    fn explanations_hold_the_values_of_the_user() {
+        let (answer, shape) = int4();
+        check(&gemm_bytes(&answer, shape), "1 × 4 096 × 2 B + 8.91 MB + 1 × 4 096 × 2 B = 8.93 MB");
+        check(&intensity(&answer, &Operator::Gemm(shape)), "33.6 MFLOP ÷ 8.93 MB = 3.76 FLOP/B");
+        check(&memory_time(&answer), "8.93 MB ÷ 102.4 GB/s = 87.2 µs");
+        check(
+            &compute_time(&answer, &Operator::Gemm(shape)),
+            "33.6 MFLOP ÷ 16.7 TFLOP/s = 2.01 µs",
+        );
+        let said = expected(&answer).values.replace(text::SPACE, " ");
+        assert!(said.starts_with("max(87.2 µs ÷ 0.") && said.contains(", 2.01 µs ÷ 0."), "{said}");
+        let time = text::time(answer.expected.time).replace(text::SPACE, " ");
+        assert!(said.contains(&format!(" = {time}; interval ")), "{said}");
+    }
+
+    #[test]
+    fn a_power_mode_explains_its_scaling() {
+        let device = catalog::device("jetson_orin_nano_8gb_super").expect("catalog key");
+        let mode = device.power_mode("7w").expect("a mode");
+        let own = device.peaks.get(ComputeClass::Fp16).expect("a peak");
+        let scaled = peak(device, Some(mode), ComputeClass::Fp16, own);
+        check(&scaled, "16.7 TFLOP/s × (4 × 408 MHz) ÷ (8 × 1 020 MHz)");
+        assert_eq!(peak(device, None, ComputeClass::Fp16, own).provenance, own.provenance);
+    }
+}

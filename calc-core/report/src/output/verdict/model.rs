@@ -1,0 +1,299 @@
+//! What an estimate of a whole model means: whether it fits, how fast it is, what limits, what helps; and where its numbers
+//! come from.
+
+use calc_core::calibration::Basis;
+use calc_core::estimate::{Estimate, PhaseEstimate};
+use calc_core::expected::Expected;
+use calc_core::footprint::{MemoryFootprint, Verdict};
+use calc_core::plan::OpRow;
+use calc_core::provenance::Provenance;
+use calc_core::roofline::Bound;
+use calc_core::units::{Bytes, Seconds};
+use calc_core::workload::Workload;
+
+use super::explain::Explanation;
+use crate::number_text as text;
+use crate::output::words;
+
+/// Share of the expected time from which on the fixed cost of kernels is named as the limit.
+const FLOOR_LIMITS: f64 = 0.5;
+
+/// Below this share of the expected time, what half the bytes save is said instead of a hint to save bytes.
+const LITTLE: f64 = 0.2;
+
+/// Whether it fits, what limits, how fast.
+pub fn sentence(answer: &Estimate, workload: &Workload) -> String {
+    if let Verdict::DoesNotFit { missing } = answer.memory.verdict() {
+        let weights = answer.precision.weights.key.to_uppercase().replace('_', " ");
+        let short = words::memory::shortage(missing, answer.memory.usable.bytes);
+        return format!("Does not fit in {weights}: {short}.");
+    }
+    let fits = match answer.memory.verdict() {
+        Verdict::Unknown { .. } => {
+            format!("Needs {} of an unknown memory", text::bytes(answer.memory.total()))
+        }
+        Verdict::Fits { .. } | Verdict::DoesNotFit { .. } => "Fits".to_owned(),
+    };
+    let limit = match answer.decode.expected_bound {
+        Bound::Memory => "DRAM limits decode",
+        Bound::Compute => "arithmetic limits decode",
+    };
+    if answer.link_unknown {
+        let roof = text::token_rate(answer.ideal_throughput());
+        return format!("{fits}, and {limit}: at most {roof}; the link is unknown.");
+    }
+    let all = if workload.batch > 1 { " in all" } else { "" };
+    format!("{fits}, and {limit}: {} expected{all}.", text::token_rate(answer.throughput))
+}
+
+/// The numbers behind the sentence, and what helps.
+pub fn line(answer: &Estimate) -> String {
+    let decode = &answer.decode.totals;
+    let traffic = &decode.cost.traffic;
+    let (largest, share, help) = largest_part(&[
+        ("weights", traffic.weights, "Fewer bits per weight help most."),
+        ("the KV cache", traffic.kv_cache, "A narrower KV cache or a shorter context helps most."),
+        ("activations", traffic.activations, "Fusing operators helps most."),
+    ]);
+    let moved = text::bytes(traffic.total());
+    let saves = answer.decode.half_bytes_save();
+    let little = format!(
+        "Faster arithmetic helps: half the bytes save {} of the expected time.",
+        text::percent(saves)
+    );
+    let help = match answer.decode.expected_bound {
+        _ if floor_share(&answer.decode) > FLOOR_LIMITS => {
+            "Most of the expected time is the fixed cost of kernels; a larger batch spreads it."
+        }
+        _ if saves < LITTLE => &little,
+        Bound::Memory => help,
+        Bound::Compute => "Faster arithmetic helps; fewer bytes do less.",
+    };
+    format!("A step moves {moved}, {} of it {largest}. {help}", text::percent(share))
+}
+
+/// Share of the expected time of a step that is the fixed cost of its kernels.
+pub fn floor_share(phase: &PhaseEstimate) -> f64 {
+    phase.totals.floors / phase.totals.expected.time
+}
+
+fn largest_part<'a>(parts: &[(&'a str, Bytes, &'a str); 3]) -> (&'a str, f64, &'a str) {
+    let total: Bytes = parts.iter().map(|part| part.1).sum();
+    let [first, others @ ..] = parts;
+    let largest = others.iter().fold(first, |best, part| if part.1 > best.1 { part } else { best });
+    (largest.0, largest.1 / total, largest.2)
+}
+
+/// A latency at the roof.
+pub fn ideal_latency(title: &str, ideal: Seconds, device: &str) -> Explanation {
+    Explanation {
+        title: format!("{title}, ideal"),
+        formula: "sum over operators of the longer of bytes ÷ bandwidth and FLOP ÷ peak".to_owned(),
+        values: format!("{}; no overlap between operators", text::time(ideal)),
+        provenance: Provenance::Derived,
+        source: format!("the roofs of {device}"),
+    }
+}
+
+/// A latency that the user will really see.
+pub fn expected_latency(
+    title: &str,
+    expected: &Expected,
+    phase: &PhaseEstimate,
+    basis: &Basis,
+) -> Explanation {
+    let kernels = phase.operators.iter().filter(|row| row.kind.is_kernel());
+    let kernels: u64 = kernels.map(|row| row.count).sum();
+    Explanation {
+        title: format!("{title}, expected"),
+        formula:
+            "sum over operators of max(DRAM time ÷ η_mem, arithmetic time ÷ η_comp) + fixed time, and a fixed time of the step"
+                .to_owned(),
+        values: format!(
+            "{} kernels in a step, {} of it fixed; {}, interval {}",
+            text::count(kernels),
+            text::time(phase.totals.floors),
+            text::time(expected.time),
+            text::time_range(expected.low, expected.high)
+        ),
+        provenance: expected.provenance,
+        source: words::factors_source(expected.provenance, basis),
+    }
+}
+
+/// A number that follows from others: a rate, a share, an energy.
+pub fn derived(
+    title: &str,
+    formula: &str,
+    values: String,
+    provenance: Provenance,
+    basis: &Basis,
+) -> Explanation {
+    Explanation {
+        title: title.to_owned(),
+        formula: formula.to_owned(),
+        values,
+        provenance,
+        source: if provenance == Provenance::Derived {
+            "the roofs of the device".to_owned()
+        } else {
+            words::factors_source(provenance, basis)
+        },
+    }
+}
+
+/// A part of the memory.
+pub fn memory_part(
+    title: &str,
+    formula: &str,
+    value: Bytes,
+    provenance: Provenance,
+) -> Explanation {
+    Explanation {
+        title: title.to_owned(),
+        formula: formula.to_owned(),
+        values: text::bytes(value),
+        provenance,
+        source: match provenance {
+            Provenance::Assumed => "typical of runtimes on this kind of device".to_owned(),
+            _ => "the geometry and the formats of the model".to_owned(),
+        },
+    }
+}
+
+/// Operators of one name in a step.
+pub fn operator(row: &OpRow, step_ideal: Seconds, share: f64) -> Explanation {
+    let totals = &row.totals;
+    if !row.kind.is_kernel() {
+        return outside_kernels(row, share);
+    }
+    Explanation {
+        title: row.kind.describe().to_owned(),
+        formula: "instances × max(bytes ÷ bandwidth, FLOP ÷ peak)".to_owned(),
+        values: format!(
+            "{} instances, DRAM {} and arithmetic {}: ideal {} of {}, expected {} or {} of the step",
+            text::count(row.count),
+            text::time(totals.time.memory),
+            text::time(totals.time.compute),
+            text::time(totals.ideal),
+            text::time(step_ideal),
+            text::time(totals.expected.time),
+            text::percent(share)
+        ),
+        provenance: totals.expected.provenance,
+        source: format!("{}-bound; bytes are DRAM traffic", words::bound(totals.time.bound())),
+    }
+}
+
+/// A row that is no kernel: the time of a step outside its kernels, or on links.
+fn outside_kernels(row: &OpRow, share: f64) -> Explanation {
+    let time = text::time(row.totals.expected.time);
+    Explanation {
+        title: row.kind.describe().to_owned(),
+        formula: "a fixed time of every step, or bytes ÷ link bandwidth + latency".to_owned(),
+        values: format!(
+            "{time}, or {} of the step; no work, no DRAM traffic",
+            text::percent(share)
+        ),
+        provenance: row.totals.expected.provenance,
+        source: "expected times only; the roofs know nothing of it".to_owned(),
+    }
+}
+
+/// What the memory comes to, in a sentence.
+pub fn memory(memory: &MemoryFootprint, devices: u64) -> String {
+    let all = match devices {
+        1 => String::new(),
+        many => {
+            format!(" Per device: {many} devices hold {}.", text::bytes(memory.group_total(many)))
+        }
+    };
+    let (total, usable) = (text::bytes(memory.total()), text::bytes(memory.usable.bytes));
+    match memory.verdict() {
+        Verdict::Fits { headroom } => {
+            format!(
+                "{total} of {usable} that a model may use; {} are left.{all}",
+                text::bytes(headroom)
+            )
+        }
+        Verdict::DoesNotFit { missing } => {
+            format!("{total} needed, {usable} usable; {} short.{all}", text::bytes(missing))
+        }
+        Verdict::Unknown { .. } => format!(
+            "{total} needed; how much memory is installed is not known, at most {usable} usable.{all}"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use calc_core::calibration::Calibration;
+    use calc_core::catalog;
+    use calc_core::estimate::{EstimateRequest, estimate};
+    use calc_core::precision::PrecisionChoice;
+
+    fn answer(device: &str, weights: &str, workload: Workload) -> Estimate {
+        estimate(EstimateRequest {
+            device: catalog::device(device).expect("catalog key"),
+            mode: None,
+            memory_limit: None,
+            model: &catalog::model("llama-3.1-8b").expect("catalog key").arch,
+            precision: PrecisionChoice::weights(catalog::format(weights).expect("catalog key")),
+            workload,
+            weight_size: None,
+            draft: None,
+            engine: None,
+            calibration: &Calibration::FITTED,
+        })
+        .expect("a valid request")
+    }
+
+    #[test]
+    fn the_verdict_says_whether_it_fits_and_what_limits() {
+        let orin = "jetson_orin_nano_8gb_super";
+        for (device, weights, workload, starts, helps) in [
+            (
+                orin,
+                "fp16",
+                Workload::new(1, 4096),
+                "Does not fit in FP16: ",
+                "Fewer bits per weight",
+            ),
+            (
+                orin,
+                "int4_g128",
+                Workload::new(1, 4096),
+                "Fits, and DRAM limits decode: ",
+                "Fewer bits",
+            ),
+            (
+                "h100_sxm",
+                "fp16",
+                Workload::new(32, 8192),
+                "Fits, and DRAM limits decode: ",
+                "KV cache",
+            ),
+            (
+                "h100_sxm",
+                "int4_g128",
+                Workload::new(2048, 16),
+                "Fits, and arithmetic limits",
+                "Faster arithmetic",
+            ),
+        ] {
+            let answer = answer(device, weights, workload);
+            let (sentence, line) = (sentence(&answer, &workload), line(&answer));
+            assert!(sentence.starts_with(starts), "{device} {weights}: {sentence}");
+            assert!(line.contains(helps), "{device} {weights}: {line}");
+        }
+    }
+
+    #[test]
+    fn the_floor_is_the_limit_of_a_small_model_on_a_fast_device() {
+        let mut request = answer("h100_sxm", "int4_g128", Workload::new(1, 16));
+        assert!(floor_share(&request.decode) < 1.0);
+        request.decode.totals.expected = Expected::assumed(Seconds::new(1e-4));
+        assert!(line(&request).contains("fixed cost of kernels"), "{}", line(&request));
+    }
+}

@@ -1,0 +1,53 @@
+//! Sentences: what was refused and why, and what an answer should be read with. One wording for page, CLI and REST.
+
+pub mod advice;
+pub mod apply;
+mod basis;
+mod bench;
+pub mod catalog;
+pub mod check;
+pub mod memory;
+mod notes;
+
+pub use crate::refusal_text::{core_error, nearest_text};
+pub use basis::factors_source;
+pub use bench::{bench_flag, two_runs};
+pub use notes::{
+    analyze_notes, context_note, estimate_notes, first_token, request_notes, split_notes,
+    usual_values,
+};
+
+use calc_core::compare::Fit;
+use calc_core::roofline::Bound;
+
+/// How the energy of an estimate comes about.
+pub const ENERGY_BASIS: &str = "estimate: idle + (TDP - idle) * ideal / expected";
+
+/// Why there is none.
+pub const ENERGY_UNKNOWN: &str =
+    "unknown: nobody has published the power of this device, or the link it waits for";
+
+/// The bound in one word.
+pub const fn bound(bound: Bound) -> &'static str {
+    match bound {
+        Bound::Memory => "memory",
+        Bound::Compute => "compute",
+    }
+}
+
+/// A verdict on a comparison of theory and measurement; `faster` when the device beat the prediction on average.
+pub const fn fit(fit: Fit, faster: bool) -> &'static str {
+    match fit {
+        Fit::Excellent => "excellent: the mean error is under 10 %",
+        Fit::Fair => "fair: the mean error is under 20 %",
+        Fit::Poor if faster => {
+            "poor: the mean error is 20 % or more, on the fast side. Likely causes: the timed loop reads from cache \
+             instead of DRAM; the device, its clocks or its power mode are not the ones named; the timer stops early"
+        }
+        Fit::Poor => {
+            "poor: the mean error is 20 % or more, on the slow side. Likely causes: dequantization is not fused; the \
+             timer includes launches; the power mode or clocks are lower than named; the kernel is far from the roof \
+             for this shape"
+        }
+    }
+}

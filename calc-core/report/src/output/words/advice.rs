@@ -1,0 +1,283 @@
+//! The adviser's sentences: what a scheme is called, why it wins, why it was dropped, what would flip the order.
+
+use calc_core::expected::Expected;
+use calc_core::quality::{Metric, QualityLoss};
+use calc_core::recommend::{
+    Axis, Cause, Change, Drop, End, FirstBy, Flip, Largest, Outcome, Part, PhaseWork, Ranked,
+    Recommendation, Regime, Task,
+};
+use calc_core::schedule::{Slot, SlotFlip};
+use calc_core::scheme::{BadShape, Method, NoKernel, Scheme, SchemeWeights};
+
+use crate::number_text as n;
+use crate::refusal_text::core_error;
+
+/// What a scheme is called: `INT4 g128, AWQ`, `FP8 weights and activations`.
+pub fn scheme_name(scheme: &Scheme) -> String {
+    let SchemeWeights::Format(format) = scheme.weights else {
+        let name = match scheme.weights {
+            SchemeWeights::Published => "as published",
+            SchemeWeights::Half | SchemeWeights::Format(_) => "16 bits",
+        };
+        return name.into();
+    };
+    let name = match format.key {
+        "fp8_e4m3" => "FP8",
+        "int4_g128_sym" => "INT4 g128",
+        "nf4_dq" => "NF4, double quantized",
+        "gguf_q4_k" => "GGUF Q4_K_M",
+        "gguf_q5_k" => "GGUF Q5_K_M",
+        "gguf_q3_k" => "GGUF Q3_K_M",
+        _ => format.short_name,
+    };
+    if scheme.activations.is_some() {
+        return format!("{name} weights and activations");
+    }
+    match scheme.method {
+        Method::Awq => format!("{name}, AWQ"),
+        Method::Gptq => format!("{name}, GPTQ"),
+        // NF4 has no counterpart with quantized activations to be told from.
+        Method::Rtn if !format.key.starts_with("nf4") => format!("{name} weights"),
+        Method::Rtn
+        | Method::None
+        | Method::NativeFp8
+        | Method::NativeFp4
+        | Method::LlamaQuantize => name.into(),
+    }
+}
+
+/// How much faster than 16 bits: `3.3 times as fast as 16 bits in decode and no faster in prefill`.
+pub fn speedup(row: &Ranked) -> String {
+    let times = |factor: f64| match factor {
+        factor if factor > 1.05 => format!("{} times as fast as 16 bits", n::short(factor, 2)),
+        factor if factor < 0.95 => {
+            format!("{} times slower than 16 bits", n::short(1.0 / factor, 2))
+        }
+        _ => "no faster than 16 bits".to_owned(),
+    };
+    format!("{} in decode, {} in prefill", times(row.speedup_decode), times(row.speedup_prefill))
+}
+
+/// A range of loss: `+2.4 to 2.8 % perplexity`.
+pub fn quality(loss: &QualityLoss) -> String {
+    let what = match loss.metric {
+        Metric::Perplexity => "perplexity",
+        Metric::TaskScore => "task scores",
+    };
+    let sign = match loss.metric {
+        Metric::Perplexity => "+",
+        Metric::TaskScore => "−",
+    };
+    if loss.high <= 0.0 {
+        return "no loss".into();
+    }
+    let (low, high) = (n::short(loss.low, 2), n::short(loss.high, 2));
+    if low == high {
+        format!("{sign}{high}{}% {what}", n::SPACE)
+    } else {
+        format!("{sign}{low} to {high}{}% {what}", n::SPACE)
+    }
+}
+
+/// What decides the time of a row, and what fewer bits do about it.
+pub fn regime(row: &Ranked, part: Part, baseline: &Outcome) -> String {
+    let is_prefill = part == Part::Prefill
+        || part == Part::Whole
+            && row.outcome.prefill.expected.time.get() * 2.0 > row.outcome.whole.time.get();
+    let (phase, work, base) = if is_prefill {
+        ("Prefill", &row.outcome.prefill, &baseline.prefill)
+    } else {
+        ("Decode", &row.outcome.decode, &baseline.decode)
+    };
+    match row.regime {
+        Regime::Weights => weights_text(phase, work, base),
+        Regime::KvCache => format!(
+            "{phase} mostly reads the KV cache: {} of {} per step. Fewer bits for weights change little.",
+            n::bytes(work.traffic.kv_cache),
+            n::bytes(work.traffic.total())
+        ),
+        Regime::Activations => format!(
+            "{phase} mostly moves activations: {} of {}.",
+            n::bytes(work.traffic.activations),
+            n::bytes(work.traffic.total())
+        ),
+        Regime::Compute => compute_text(phase, row, work, base),
+        Regime::Overhead => format!(
+            "{phase} is so short that launching its operators takes {} of its time.",
+            n::percent(work.floors / work.expected.time)
+        ),
+    }
+}
+
+/// Why the first row is first where it is not the best by the objective.
+pub fn first_by(answer: &Recommendation) -> Option<String> {
+    let first = answer.ranked.first()?;
+    match answer.first_by {
+        FirstBy::Score => None,
+        FirstBy::LessLoss => Some(
+            "Of those that the uncertainty of the expected times cannot tell from the best, it loses least quality."
+                .into(),
+        ),
+        FirstBy::Size => Some(format!(
+            "With {} every byte counts: of those within 5{}% of the best it is the smallest.",
+            n::bytes(first.standing.limit),
+            n::SPACE
+        )),
+    }
+}
+
+fn weights_text(phase: &str, work: &PhaseWork, base: &PhaseWork) -> String {
+    let share = match work.traffic.weights / work.traffic.total() {
+        share if share > 0.995 => "nearly all".to_owned(),
+        share => n::percent(share),
+    };
+    let less = base.traffic.weights / work.traffic.weights;
+    if less > 1.05 {
+        format!(
+            "{phase} waits for weights: {share} of its traffic. They are {} times smaller than in 16 bits.",
+            n::short(less, 2)
+        )
+    } else {
+        format!("{phase} waits for weights: {share} of its traffic.")
+    }
+}
+
+fn compute_text(phase: &str, row: &Ranked, work: &PhaseWork, base: &PhaseWork) -> String {
+    let faster = base.compute / work.compute;
+    if row.scheme.activations.is_some() && faster > 1.05 {
+        format!(
+            "{phase} waits for arithmetic, and its products run on units {} times as fast as those for 16 bits.",
+            n::short(faster, 2)
+        )
+    } else {
+        format!("{phase} waits for arithmetic, which fewer bits for weights alone do not speed up.")
+    }
+}
+
+/// Why a scheme was dropped.
+pub fn dropped(reason: &Drop, loss: &QualityLoss) -> String {
+    match reason {
+        Drop::Kernel(NoKernel::NoPeak(class)) => {
+            format!("this device has no units for {} arithmetic", class.key().to_uppercase())
+        }
+        Drop::Kernel(NoKernel::OldArchitecture) => {
+            "fused kernels of vLLM and torchao start at compute capability 7.5".into()
+        }
+        Drop::Kernel(NoKernel::NoTorchKernels) => {
+            "vLLM and torchao have no fused kernels for this kind of device".into()
+        }
+        Drop::Kernel(NoKernel::NoLlamaCpp) => "llama.cpp does not run on this device".into(),
+        Drop::Shape(BadShape { kind, inputs, count, multiple }) => {
+            let side = if *inputs { "K" } else { "N" };
+            format!("{side} = {count} of {} is no multiple of {multiple}", kind.key())
+        }
+        Drop::Quality { bound } => {
+            let bound = n::short(*bound, 3);
+            format!("{}, and {bound}{}% are allowed", quality(loss), n::SPACE)
+        }
+        Drop::Memory { needs, limit } => {
+            format!(
+                "needs {}, {}",
+                n::bytes(*needs),
+                super::memory::shortage(*needs - *limit, *limit)
+            )
+        }
+        Drop::Tpot { takes, bound } => {
+            format!("{} per token, {} allowed", n::time(*takes), n::time(*bound))
+        }
+        Drop::Ttft { takes, bound } => {
+            format!("first token after {}, {} allowed", n::time(*takes), n::time(*bound))
+        }
+        Drop::Rate { gives, bound } => {
+            format!("{}, {} asked for", n::token_rate(*gives), n::token_rate(*bound))
+        }
+        Drop::Refused(error) => core_error(error),
+    }
+}
+
+/// The largest value of an axis, with the end that the model sets: `40 960 (all that the model is made for)`.
+pub fn largest(most: Largest) -> String {
+    let end = match most.end {
+        End::Model => " (all that the model is made for)",
+        End::Memory | End::Time | End::Range => "",
+    };
+    format!("{}{end}", n::count(most.value))
+}
+
+/// From where on: `batch ≥ 48`.
+pub fn change(change: Change) -> String {
+    let axis = |axis: Axis| match axis {
+        Axis::Rows => "M",
+        Axis::Batch => "batch",
+        Axis::Prompt => "prompt",
+        Axis::Context => "context",
+    };
+    match change {
+        Change::From(on, value) => format!("{} ≥ {}", axis(on), n::count(value)),
+        Change::DownFrom(on, value) => format!("{} ≤ {}", axis(on), n::count(value)),
+        Change::LossAllowed(loss) => format!("loss up to {}{}%", n::short(loss, 2), n::SPACE),
+        Change::LossBelow(loss) => format!("loss below {}{}%", n::short(loss, 2), n::SPACE),
+        Change::Memory(bytes) => format!("memory ≥ {}", n::bytes(bytes)),
+    }
+}
+
+/// A flip as a sentence: `Batch ≥ 48: INT8 weights and activations pass it.`
+pub fn flip(flip: &Flip) -> String {
+    let when = capital(&change(flip.when));
+    let Some(to) = flip.to else { return format!("{when}: nothing meets the bounds any more.") };
+    let name = scheme_name(to);
+    match flip.cause {
+        Cause::Passes => format!("{when}: {name} is first."),
+        Cause::TheOtherDrops => format!("{when}: it no longer meets the bounds; {name} is first."),
+        Cause::Admitted => format!("{when}: {name} would be first."),
+    }
+}
+
+/// What the ranking is by, as a sentence fragment.
+pub fn ranked_by(task: &Task<'_>, objective: &str, part: Part) -> String {
+    let part = match (task, part) {
+        (Task::Shape(_), _) => "this product".to_owned(),
+        (Task::Model(_), Part::Whole) => "prompt and all new tokens".to_owned(),
+        (Task::Model(_), part) => part.key().to_owned(),
+    };
+    format!("ranked by expected {objective} of {part}")
+}
+
+/// An expected time in few words.
+pub fn expected(expected: &Expected) -> String {
+    format!("{} ({})", n::time(expected.time), n::time_range(expected.low, expected.high))
+}
+
+/// The same with a capital letter.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// A power mode, scheme and batch in few words: `15W, INT4 g128, AWQ, batch 4`.
+pub fn slot_name(slot: &Slot) -> String {
+    let mode = slot.mode.as_ref().map_or(String::new(), |mode| format!("{mode}, "));
+    format!("{mode}{}, batch {}", scheme_name(slot.scheme), n::count(slot.batch))
+}
+
+/// From where on another slot is best: `power cap ≥ 15 W`.
+pub fn slot_change(flip: &SlotFlip) -> String {
+    match flip {
+        SlotFlip::Cap(watts, _) => format!("power cap ≥ {}{}W", n::short(watts.get(), 3), n::SPACE),
+        SlotFlip::LossAllowed(loss, _) => change(Change::LossAllowed(*loss)),
+        SlotFlip::LossBelow(loss, _) => change(Change::LossBelow(*loss)),
+        SlotFlip::Context(value, _) => change(Change::From(Axis::Context, *value)),
+    }
+}
+
+/// The same as a sentence.
+pub fn slot_flip(flip: &SlotFlip) -> String {
+    let when = capital(&slot_change(flip));
+    match flip {
+        SlotFlip::Cap(_, slot) | SlotFlip::LossAllowed(_, slot) | SlotFlip::LossBelow(_, slot) => {
+            format!("{when}: {} would be first.", slot_name(slot))
+        }
+        SlotFlip::Context(_, Some(slot)) => format!("{when}: {} is first.", slot_name(slot)),
+        SlotFlip::Context(_, None) => format!("{when}: nothing meets the bounds any more."),
+    }
+}

@@ -1,0 +1,284 @@
+//! How to apply a scheme: commands and configurations of the usual tools.
+//!
+//! Classes and first versions of torchao: read in its wheels 0.4.0 to 0.18.0 on PyPI. What llama.cpp and vLLM take: their
+//! documentation, as of vLLM 0.33.0 and llama.cpp's `docs/multi-gpu.md`.
+
+mod llama_cpp;
+mod vllm;
+
+use calc_core::device::Device;
+use calc_core::model_arch::ModelArch;
+use calc_core::quant_format::QuantFormat;
+use calc_core::scheme::Scheme;
+use calc_core::workload::Workload;
+
+use crate::input::request::{RecommendInputs, Subject};
+
+/// Where a scheme is to be applied.
+#[derive(Debug, Clone, Copy)]
+pub struct Deployment<'a> {
+    /// Name of the model on the Hugging Face hub, or a folder.
+    pub model: &'a str,
+    /// Device.
+    pub device: &'a Device,
+    /// Geometry and workload; `None` for a single product.
+    pub served: Option<(&'a ModelArch, &'a Workload)>,
+    /// Format of the KV cache, where one was chosen.
+    pub kv_cache: Option<&'static QuantFormat>,
+}
+
+impl<'a> Deployment<'a> {
+    /// What a request asks for.
+    pub fn of(inputs: &'a RecommendInputs) -> Self {
+        match &inputs.subject {
+            Subject::Shape { .. } => {
+                Self { model: "MODEL", device: &inputs.device, served: None, kv_cache: None }
+            }
+            Subject::Model(model) => Self {
+                model: model.model.hub_id.as_str(),
+                device: &inputs.device,
+                served: Some((&model.model.arch, &model.workload)),
+                kv_cache: model.precision.kv_cache,
+            },
+        }
+    }
+
+    /// Tokens that a sequence may have, within what the model is made for.
+    fn tokens(&self) -> Option<u64> {
+        self.served.map(|(arch, workload)| {
+            let longest = workload.longest() + 1;
+            arch.max_context.map_or(longest, |most| longest.min(most))
+        })
+    }
+}
+
+/// A configuration of torchao.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Torchao {
+    /// What `quantize_` takes.
+    pub config: &'static str,
+    /// First version that has it.
+    pub min_version: &'static str,
+    /// What to take with an older version; empty when there is nothing near.
+    pub fallback: &'static str,
+}
+
+/// How to apply a scheme. Tools without a way to it have none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Apply {
+    /// torchao.
+    pub torchao: Option<Torchao>,
+    /// vLLM: one or two commands.
+    pub vllm: Option<String>,
+    /// llama.cpp: one or two commands.
+    pub llama_cpp: Option<String>,
+}
+
+const INT4: &str =
+    "Int4WeightOnlyConfig(group_size=128) with torchao 0.9.0: INT4 instead, as the prototypes did";
+const INT8: &str = "Int8WeightOnlyConfig() with torchao 0.9.0: INT8 instead, as the prototypes did";
+const OLD_NVFP4: &str = "NVFP4InferenceConfig() with torchao 0.12.0 to 0.14.1; before that Int4WeightOnlyConfig(group_size=128), INT4 instead";
+const OLD_MXFP4: &str = "MXFPInferenceConfig() with torchao 0.12.0 to 0.14.1; before that Int4WeightOnlyConfig(group_size=128), INT4 instead";
+const OLD_INT4: &str = "int4_weight_only() with torchao 0.4.0 to 0.8.0";
+
+/// The torchao configuration of a scheme.
+fn torchao(scheme: &Scheme) -> Option<Torchao> {
+    let entry = |config, min_version, fallback| Some(Torchao { config, min_version, fallback });
+    match scheme.key {
+        "fp8_w8a8" => {
+            entry("Float8DynamicActivationFloat8WeightConfig(granularity=PerRow())", "0.9.0", INT8)
+        }
+        "fp8_w8a16" => entry(
+            "Float8WeightOnlyConfig()",
+            "0.9.0",
+            "float8_weight_only() with torchao 0.5.0 to 0.8.0",
+        ),
+        "int8_w8a16" => entry(
+            "Int8WeightOnlyConfig()",
+            "0.9.0",
+            "int8_weight_only() with torchao 0.4.0 to 0.8.0",
+        ),
+        "int8_w8a8" => entry("Int8DynamicActivationInt8WeightConfig()", "0.9.0", INT8),
+        "int4_g128_rtn" => entry(
+            "Int4WeightOnlyConfig(group_size=128), with zero points (4.25 bits); on Ampere and Orin also int4_packing_format=\"tile_packed_to_4d\" (0.14.1)",
+            "0.9.0",
+            OLD_INT4,
+        ),
+        "int4_g32_rtn" => entry("Int4WeightOnlyConfig(group_size=32)", "0.9.0", OLD_INT4),
+        "int4_g128_awq" => entry(
+            "AWQConfig(Int4WeightOnlyConfig(group_size=128), step=\"prepare\"), then step=\"convert\" after calibration",
+            "0.13.0",
+            "Int4WeightOnlyConfig(group_size=128) with torchao 0.9.0: rounded to nearest, more loss",
+        ),
+        "int4_g128_gptq" => entry(
+            "GPTQConfig(step=\"observe\", base_config=Int4WeightOnlyConfig(group_size=128)), then step=\"convert\" after calibration",
+            "0.16.0",
+            "Int4WeightOnlyConfig(group_size=128) with torchao 0.9.0: rounded to nearest, more loss",
+        ),
+        "nvfp4_w4a16" => entry("NVFP4WeightOnlyConfig()", "0.15.0", OLD_NVFP4),
+        "nvfp4_w4a4" => entry("NVFP4DynamicActivationNVFP4WeightConfig()", "0.15.0", OLD_NVFP4),
+        "mxfp4_w4a4" => entry(
+            "MXDynamicActivationMXWeightConfig(activation_dtype=torch.float4_e2m1fn_x2, weight_dtype=torch.float4_e2m1fn_x2)",
+            "0.15.0",
+            OLD_MXFP4,
+        ),
+        "nf4_dq" => entry("to_nf4(weight, block_size=64) for each linear layer", "0.4.0", INT4),
+        "int3_g128_awq" => entry(
+            "IntxWeightOnlyConfig(weight_dtype=torch.int3, granularity=PerGroup(128))",
+            "0.11.0",
+            INT4,
+        ),
+        "int2_g64_rtn" => entry(
+            "IntxWeightOnlyConfig(weight_dtype=torch.int2, granularity=PerGroup(64))",
+            "0.11.0",
+            INT4,
+        ),
+        _ => None,
+    }
+}
+
+/// How to apply a scheme.
+pub fn apply(scheme: &Scheme, to: &Deployment<'_>) -> Apply {
+    Apply {
+        torchao: torchao(scheme),
+        vllm: vllm::command(scheme, to),
+        llama_cpp: llama_cpp::command(scheme, to),
+    }
+}
+
+/// The last part of a name or of a path.
+fn short(model: &str) -> &str {
+    model.trim_end_matches('/').rsplit('/').next().unwrap_or(model)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use calc_core::catalog::{self, schemes};
+    use calc_core::parallel::Parallel;
+    use calc_core::scheme::Kernels;
+
+    fn ways(scheme: &str, device: &str, workload: &Workload, kv: Option<&str>) -> Apply {
+        let arch = &catalog::model("qwen3-8b").expect("catalog key").arch;
+        let to = Deployment {
+            model: "org/Model-8B",
+            device: catalog::device(device).expect("catalog key"),
+            served: Some((arch, workload)),
+            kv_cache: kv.map(|key| catalog::format(key).expect("catalog key")),
+        };
+        apply(schemes::scheme(scheme).expect("a scheme"), &to)
+    }
+
+    fn split(tensor: u64, pipeline: u64, expert: u64) -> Workload {
+        Workload { parallel: Parallel { tensor, pipeline, expert }, ..Workload::new(4, 512) }
+    }
+
+    #[test]
+    fn every_scheme_that_torch_or_llama_runs_has_a_way() {
+        for scheme in schemes::SCHEMES {
+            let ways = ways(scheme.key, "h100_sxm", &Workload::new(4, 512), None);
+            let any = ways.torchao.is_some() || ways.vllm.is_some() || ways.llama_cpp.is_some();
+            // Plain NF4 is what bitsandbytes does while it loads a model; torchao quantizes the scales, too.
+            assert!(any || scheme.key == "nf4", "{}", scheme.key);
+            let gguf = scheme.kernels == Kernels::LlamaCpp;
+            assert_eq!(gguf, ways.llama_cpp.is_some_and(|text| text.contains("llama-quantize")));
+        }
+    }
+
+    #[test]
+    fn commands_carry_the_workload() {
+        let four = Workload::new(4, 512);
+        let text = ways("gguf_q4_k", "h100_sxm", &four, None).llama_cpp.expect("text");
+        assert_eq!(
+            text,
+            "llama-quantize Model-8B-f16.gguf Model-8B-Q4_K_M.gguf Q4_K_M\n\
+             llama-server -m Model-8B-Q4_K_M.gguf -c 2052 -np 4 -ngl 99"
+        );
+        let text = ways("fp8_w8a8", "h100_sxm", &four, None).vllm.expect("text");
+        assert!(text.contains("--quantization fp8 --max-model-len 513 --max-num-seqs 4"), "{text}");
+    }
+
+    #[test]
+    fn commands_stay_within_the_context_of_the_model() {
+        let long = Workload { context: 131_072, ..Workload::new(2, 512) };
+        let ways = ways("half", "h100_sxm", &long, None);
+        assert!(ways.llama_cpp.is_some_and(|text| text.contains("-c 81920 -np 2")));
+        assert!(ways.vllm.is_some_and(|text| text.contains("--max-model-len 40960")));
+    }
+
+    #[test]
+    fn commands_are_those_of_the_device() {
+        let one = Workload::new(1, 512);
+        for (device, vllm, llama_cpp) in [
+            ("h100_sxm", Some("vllm serve org/Model-8B "), Some("-ngl 99")),
+            ("jetson_orin_nano_8gb_super", Some("vllm serve org/Model-8B "), Some("-ngl 99")),
+            ("mi300x", Some("vllm serve org/Model-8B "), Some("-ngl 99")),
+            ("strix_halo", Some("vllm serve org/Model-8B "), Some("-ngl 99")),
+            ("arc_b580", Some("XPU build"), Some("-ngl 99")),
+            ("gaudi3", Some("plugin"), None),
+            ("tpu_v5e", Some("plugin"), None),
+            ("apple_m4", None, Some("-ngl 99")),
+            ("jetson_nano", None, Some("-ngl 99")),
+            ("epyc_9654", Some("CPU build"), Some("-np 1")),
+            ("raspberry_pi_5", None, Some("-np 1")),
+        ] {
+            let ways = ways("half", device, &one, None);
+            for (found, wanted) in [(&ways.vllm, vllm), (&ways.llama_cpp, llama_cpp)] {
+                assert_eq!(found.is_some(), wanted.is_some(), "{device}: {found:?}");
+                let holds =
+                    found.as_ref().zip(wanted).is_none_or(|(text, part)| text.contains(part));
+                assert!(holds, "{device}: {found:?}");
+            }
+        }
+        for device in ["epyc_9654", "xeon_8592plus", "raspberry_pi_5"] {
+            let ways = ways("gguf_q4_k", device, &one, None);
+            assert!(ways.llama_cpp.is_some_and(|text| !text.contains("-ngl")), "{device}");
+            assert_eq!(ways.vllm, None);
+        }
+    }
+
+    #[test]
+    fn commands_split_the_model_as_the_estimate_did_or_say_that_they_cannot() {
+        let llama = |device, workload: Workload| {
+            ways("gguf_q4_k", device, &workload, None).llama_cpp.expect("text")
+        };
+        assert!(llama("h100_sxm", split(2, 1, 1)).contains("--split-mode tensor -fa on -fit off"));
+        assert!(llama("h100_sxm", split(1, 2, 1)).contains("--split-mode layer"));
+        for (device, workload) in [
+            ("h100_sxm", split(2, 2, 1)),
+            ("h100_sxm", split(1, 1, 2)),
+            ("apple_m4_max", split(2, 1, 1)),
+            ("epyc_9654", split(2, 1, 1)),
+            ("arc_b580", split(2, 1, 1)),
+        ] {
+            let text = llama(device, workload);
+            assert!(text.starts_with("# llama.cpp") && !text.contains("llama-server"), "{text}");
+        }
+        let vllm =
+            |workload: Workload| ways("half", "h100_sxm", &workload, None).vllm.expect("text");
+        let text = vllm(split(2, 2, 1));
+        assert!(text.contains("--tensor-parallel-size 2 --pipeline-parallel-size 2"), "{text}");
+        let text = vllm(split(1, 1, 2));
+        assert!(text.starts_with("# vLLM") && !text.contains("vllm serve"), "{text}");
+    }
+
+    #[test]
+    fn commands_name_the_format_of_the_kv_cache() {
+        let of = |kv, workload: &Workload| {
+            let ways = ways("half", "h100_sxm", workload, Some(kv));
+            (ways.vllm.expect("text"), ways.llama_cpp.expect("text"))
+        };
+        let one = Workload::new(1, 512);
+        let (vllm, llama) = of("fp8_e4m3", &one);
+        assert!(vllm.contains("--kv-cache-dtype fp8_e4m3"), "{vllm}");
+        assert!(llama.starts_with("# llama.cpp has no KV cache in FP8"), "{llama}");
+        let (vllm, llama) = of("gguf_q8_0", &one);
+        assert!(vllm.starts_with("# vLLM has no KV cache in"), "{vllm}");
+        assert!(llama.contains("-fa on -ctk q8_0 -ctv q8_0"), "{llama}");
+        let (vllm, llama) = of("bf16", &one);
+        assert!(vllm.contains("--kv-cache-dtype bfloat16"), "{vllm}");
+        assert!(llama.contains("-ctk bf16 -ctv bf16"), "{llama}");
+        let (_, llama) = of("gguf_q8_0", &split(2, 1, 1));
+        assert!(llama.starts_with("# llama.cpp") && !llama.contains("llama-server"), "{llama}");
+    }
+}

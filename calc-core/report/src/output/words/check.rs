@@ -1,0 +1,231 @@
+//! Whether a claim is possible, in words: the verdict, the rates behind it, and what could explain it.
+
+use calc_core::check::{Check, Drafts, Explanation, Pace, Verdict};
+use calc_core::plan::Span;
+use calc_core::quant_format::QuantFormat;
+
+use super::{advice, context_note};
+use crate::input::request::{CheckInputs, Done};
+use crate::number_text as n;
+use crate::output::verdict::class_name;
+
+/// The verdict in few words, as scripts get it.
+pub const fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Possible => "possible",
+        Verdict::NearTheRoof => "near the roof",
+        Verdict::AboveTheRoof => "above the roof",
+    }
+}
+
+/// The verdict as a sentence with its shares.
+///
+/// `Possible: 45 % of what the datasheet allows, and 48 % of what practice sustains. It takes 1.9 times as long as expected.`
+pub fn sentence(answer: &Check) -> String {
+    let share = answer.share;
+    let judged = match answer.verdict {
+        Verdict::AboveTheRoof => {
+            format!("{} times as fast as the datasheet allows.", n::short(share.of_datasheet, 3))
+        }
+        Verdict::NearTheRoof | Verdict::Possible => format!(
+            "{} of what the datasheet allows, and {} of what practice sustains.",
+            n::percent(share.of_datasheet),
+            n::percent(share.of_sustained)
+        ),
+    };
+    let times = answer.time / answer.expected.time;
+    let paced = match answer.pace {
+        Pace::AboveTheRoof | Pace::AsExpected => String::new(),
+        Pace::Fast => format!(" It is {} times as fast as expected.", n::short(1.0 / times, 3)),
+        Pace::Slow => format!(" It takes {} times as long as expected.", n::short(times, 3)),
+    };
+    let judged = format!("{}: {judged}{paced}", advice::capital(verdict(answer.verdict)));
+    match answer.memory {
+        Some(memory) if !memory.verdict().may_fit() => {
+            format!("{} Judged by the roofs alone: {judged}", super::memory::fit(&memory, 1))
+        }
+        Some(_) | None => judged,
+    }
+}
+
+/// A row of [`rates`]: what, the claim, the datasheet, what practice sustains, and where that comes from.
+pub type Rates = [String; 5];
+
+/// The implied rates beside the ceilings.
+pub fn rates(answer: &Check) -> [Rates; 2] {
+    let class = answer.class;
+    let (datasheet, sustained) = (answer.datasheet, answer.sustained);
+    [
+        [
+            "DRAM".to_owned(),
+            n::bandwidth(answer.implied.bandwidth),
+            n::published_bandwidth(datasheet.bandwidth),
+            n::bandwidth(sustained.bandwidth.value),
+            sustained.bandwidth.provenance.key().to_owned(),
+        ],
+        [
+            class_name(class),
+            n::rate(answer.implied.rate, class),
+            n::published_rate(datasheet.peak, class),
+            n::rate(sustained.peak.value, class),
+            sustained.peak.provenance.key().to_owned(),
+        ],
+    ]
+}
+
+/// What could explain the claim, a sentence each; one that says so when nothing that was tried does.
+pub fn explanations(answer: &Check) -> Vec<String> {
+    let found = answer.explanations.iter().map(|found| explanation(found, answer));
+    found.chain(not_computed(answer)).collect()
+}
+
+/// From this ratio of the claim to the expected time on, causes that no model computes are said, too.
+const FAR: f64 = 2.0;
+
+/// What to think of where no number explains a claim.
+fn not_computed(answer: &Check) -> Option<String> {
+    let nothing = answer.explanations.is_empty();
+    match answer.pace {
+        Pace::AboveTheRoof | Pace::Fast => nothing.then(|| {
+            "Nothing that was tried explains it: no format, batch, draft, cache or power mode brings it within reach.".to_owned()
+        }),
+        Pace::Slow if nothing || answer.time / answer.expected.time >= FAR => Some(
+            "Not computed, but common where it is this slow: weights that were not quantized after all, layers left on the CPU, \
+             weights read from disk, a first run that still compiles, another program on the device, or two of the causes here at once."
+                .to_owned(),
+        ),
+        Pace::AsExpected | Pace::Slow => None,
+    }
+}
+
+/// What a judged model should be read with.
+pub fn notes(inputs: &CheckInputs, answer: &Check) -> Vec<String> {
+    let (Done::Token(model) | Done::Answer(model)) = &inputs.done else { return Vec::new() };
+    let usable = answer.memory.map(|memory| memory.usable);
+    let unknown = usable.and_then(|usable| super::memory::unknown(&model.device, usable));
+    let usual = super::usual_values(&model.usual);
+    usual.into_iter().chain(context_note(model)).chain(unknown).collect()
+}
+
+/// One explanation with its numbers.
+pub fn explanation(found: &Explanation, answer: &Check) -> String {
+    let above = answer.pace == Pace::AboveTheRoof;
+    match found {
+        Explanation::AsExpected => format!(
+            "As expected: {}.",
+            expected(&Span { ideal: answer.ideal, expected: answer.expected })
+        ),
+        Explanation::DoesNotFit { needs, usable } => format!(
+            "It does not fit: {}. Something else was run, or part of it elsewhere.",
+            super::memory::shortage(*needs - *usable, *usable)
+        ),
+        Explanation::Format { format, activations, bits, span } if above => format!(
+            "Another format: {} is the widest that makes it possible, at {}.",
+            stored(format, *activations, *bits),
+            time(span, above)
+        ),
+        Explanation::Format { format, activations, bits, span } => format!(
+            "Another format: with {} it is {}.",
+            stored(format, *activations, *bits),
+            time(span, above)
+        ),
+        Explanation::Drafts { shortest, easiest } => drafts(shortest, easiest.as_ref()),
+        Explanation::Batch { batch, reaches, below } => format!(
+            "The rate of several users together: batch {} reaches {}, and batch {} only {}.",
+            n::count(*batch),
+            n::token_rate(*reaches),
+            n::count(batch - 1),
+            n::token_rate(*below)
+        ),
+        Explanation::OneOf { batch, span } => format!(
+            "The rate of one of several users: at batch {} a token is {}.",
+            n::count(*batch),
+            time(span, above)
+        ),
+        Explanation::Mode { name, budget, span } => {
+            let watts = budget.map_or(String::new(), |watts| format!(" ({})", n::power(watts)));
+            let name = name.as_ref().map_or_else(
+                || "At the device's own peaks".to_owned(),
+                |name| format!("Power mode {name}{watts}"),
+            );
+            format!("{name}: {}.", time(span, above))
+        }
+        Explanation::Cache { l2, resident, left } => format!(
+            "The L2 cache: it has {} and the operator reads {} of it again and again in a warm loop; at least {} are left.",
+            n::capacity(*l2),
+            n::bytes(*resident),
+            n::time(*left)
+        ),
+        Explanation::Prompt { prompt, rest } => format!(
+            "The prompt was in the cache or not timed: without its {} it is {}.",
+            n::time(if above { prompt.ideal } else { prompt.expected.time }),
+            time(rest, above)
+        ),
+        Explanation::Units { class, peak, span } => format!(
+            "Other units: had the matmuls run in {} at {}, it is {}.",
+            class_name(*class),
+            n::published_rate(*peak, *class),
+            time(span, above)
+        ),
+        Explanation::Cpu { device, span } => format!(
+            "A CPU did it: on {} with {} it is {}, and the claim implies {}.",
+            device.name,
+            n::published_bandwidth(device.bandwidth.value),
+            time(span, above),
+            n::bandwidth(answer.implied.bandwidth)
+        ),
+        Explanation::Engine { engine, span } => {
+            format!("Another engine: with {} it is {}.", engine.key(), time(span, above))
+        }
+        Explanation::Offload { device, share, span } => format!(
+            "A part on the CPU: {} of the layers on {}, which alone is {}.",
+            n::percent(*share),
+            device.name,
+            time(span, above)
+        ),
+        Explanation::Bandwidth { expected, needed } => format!(
+            "Less bandwidth, of a lower memory clock, heat or another program: {} reached instead of {}.",
+            n::bandwidth(*needed),
+            n::bandwidth(*expected)
+        ),
+        Explanation::Overhead { kernels, floor, needed } => format!(
+            "Overhead of the engine: {} kernels cost {} each however small they are; {} each would explain it.",
+            n::short(*kernels, 6),
+            n::time(*floor),
+            n::time(*needed)
+        ),
+        Explanation::Clock { full, needed } => format!(
+            "A lower clock, of heat or a power limit: {} instead of {}.",
+            n::clock(*needed),
+            n::clock(*full)
+        ),
+    }
+}
+
+/// Formats in few words: `FP8 E4M3 weights and activations (8 bits)`.
+fn stored(format: &QuantFormat, activations: Option<&QuantFormat>, bits: f64) -> String {
+    let both = if activations.is_some() { " weights and activations" } else { "" };
+    format!("{}{both} ({} bits)", format.short_name, n::short(bits, 4))
+}
+
+/// A time as it counts for the claim.
+fn time(span: &Span, above: bool) -> String {
+    if above { format!("{} or more", n::time(span.ideal)) } else { expected(span) }
+}
+
+fn expected(span: &Span) -> String {
+    format!("{} expected", advice::expected(&span.expected))
+}
+
+fn drafts(shortest: &Drafts, easiest: Option<&Drafts>) -> String {
+    let accepted = |drafts: &Drafts| {
+        format!(
+            "drafts of {} with {} accepted ({} tokens a round)",
+            drafts.draft_tokens,
+            n::percent(drafts.acceptance),
+            n::short(drafts.tokens_per_round, 3)
+        )
+    };
+    let or = easiest.map_or(String::new(), |drafts| format!(", or {}", accepted(drafts)));
+    format!("Speculative decoding: {}{or}.", accepted(shortest))
+}

@@ -1,0 +1,318 @@
+//! What an answer should be read with: fallbacks, padding, unknowns, assumptions.
+
+use calc_core::analysis::{Analysis, Operator};
+use calc_core::calibration::Engine;
+use calc_core::estimate::{Estimate, WeightSize};
+use calc_core::footprint::Verdict;
+use calc_core::model_arch::ModelArch;
+use calc_core::parallel::Parallel;
+use calc_core::plan::Chunks;
+use calc_core::precision::Precision;
+use calc_core::provenance::Provenance;
+use calc_core::quant_format::{ComputeClass, QuantFormat};
+use calc_core::roofline::{ComputePath, Roofs};
+use calc_core::workload::Workload;
+
+use crate::input::model_file::{assumed_text, data_type_field, import_notes};
+use crate::input::request::{AnalyzeInputs, EstimateInputs, UsualValue, power_mode};
+use crate::number_text;
+use crate::output::verdict::badge;
+
+/// Notes to the answer of `analyze`.
+pub fn analyze_notes(inputs: &AnalyzeInputs, answer: &Analysis) -> Vec<String> {
+    let mut notes = Vec::new();
+    notes.extend(fallback("the product", answer.path));
+    if let Operator::Gemm(shape) = inputs.operator {
+        notes.extend(padding(answer.precision.weights, shape.k));
+        notes.extend(weight_only(answer.precision.weights, answer.path));
+    }
+    if !answer.parts.is_empty() {
+        let routed = matches!(inputs.operator, Operator::MixtureOfExperts(_));
+        let precision = &answer.precision;
+        let weights = if routed { precision.experts } else { precision.weights };
+        notes.extend(weight_only(weights, answer.path));
+        notes.extend(operator_paddings(&inputs.operator, weights));
+    }
+    notes.extend(engine(inputs.engine, answer.expected.provenance));
+    notes
+}
+
+/// Notes to an answer of `analyze` on the command line: what of the request was not read comes first. The page offers
+/// nothing of that kind, and takes [`analyze_notes`].
+pub fn request_notes(inputs: &AnalyzeInputs, answer: &Analysis) -> Vec<String> {
+    let unread = unread_formats(inputs, answer);
+    let taken = inputs.taken.iter().cloned();
+    unread.into_iter().chain(taken).chain(analyze_notes(inputs, answer)).collect()
+}
+
+/// Formats that a request names and that its operator does not use.
+fn unread_formats(inputs: &AnalyzeInputs, answer: &Analysis) -> Option<String> {
+    let (given, used) = (&inputs.precision, &answer.precision);
+    let gemm = matches!(
+        inputs.operator,
+        Operator::Gemm(_) | Operator::FeedForward(_) | Operator::MixtureOfExperts(_)
+    );
+    let routed = matches!(inputs.operator, Operator::MixtureOfExperts(_));
+    let cached = matches!(inputs.operator, Operator::Attention { .. } | Operator::KvAppend { .. });
+    // New keys and values are written in the format of the cache, and only by default that is the carrier.
+    let carrier = !matches!(inputs.operator, Operator::KvAppend { .. }) || given.kv_cache.is_none();
+    let carries = |format: &QuantFormat| gemm || carrier && format == used.carrier;
+    let activations = given.activations.filter(|format| !carries(format));
+    let weights =
+        Some(given.weights).filter(|format| !carries(format) && given.activations != Some(*format));
+    let list: Vec<String> = [
+        ("weights", weights),
+        ("activations", activations),
+        ("kv", given.kv_cache.filter(|_| !cached)),
+        ("embedding", given.embedding),
+        ("experts", given.experts.filter(|_| !routed)),
+    ]
+    .into_iter()
+    .filter_map(|(role, format)| Some(format!("{role} {}", format?.key)))
+    .collect();
+    let runs = if carrier { used.carrier } else { used.kv_cache };
+    let instead = if gemm { String::new() } else { format!(": it runs in {}", runs.key) };
+    let op = inputs.operator.kind().key();
+    (!list.is_empty()).then(|| format!("{op} does not read {}{instead}", list.join(", ")))
+}
+
+/// The usual values that were taken: "usual values stand in for what the request leaves out: batch 1, prompt 512".
+pub fn usual_values(usual: &[UsualValue]) -> Option<String> {
+    let taken: Vec<String> =
+        usual.iter().map(|UsualValue { key, value }| format!("{key} {value}")).collect();
+    let taken = taken.join(", ");
+    let sentence = format!("usual values stand in for what the request leaves out: {taken}");
+    (!usual.is_empty()).then_some(sentence)
+}
+
+/// Notes to the answer of `estimate`.
+pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String> {
+    let mut notes: Vec<String> = usual_values(&inputs.usual).into_iter().collect();
+    let precision = &answer.precision;
+    // Early, because it can double every byte.
+    notes.extend(data_type(inputs));
+    notes.extend(engine_formats(inputs));
+    notes.extend(inputs.taken.iter().cloned());
+    notes.extend(fallbacks(answer, inputs.model.arch.moe.is_some()));
+    notes.extend(weight_only(precision.weights, answer.paths.layer));
+    if inputs.model.arch.moe.is_some() && precision.experts != precision.weights {
+        notes.extend(weight_only(precision.experts, answer.paths.expert));
+    }
+    notes.extend(paddings(&inputs.model.arch.shard(inputs.workload.parallel.tensor), precision));
+    if inputs.weight_size.is_none()
+        && let Some(WeightSize::BitsPerWeight(bits)) = inputs.precision.file_size()
+    {
+        let (key, bits) = (precision.weights.key, number_text::short(bits, 4));
+        notes.push(format!(
+            "{key} is the file that llama.cpp writes: {bits} bits per weight on average, embeddings included"
+        ));
+    } else if (answer.weight_scale - 1.0).abs() > 1e-12 {
+        let ratio = number_text::ratio(answer.weight_scale);
+        notes.push(format!(
+            "weight bytes are scaled by {ratio} to the size given, over all weights alike"
+        ));
+    }
+    if let Verdict::DoesNotFit { missing } = answer.memory.verdict() {
+        let short = super::memory::shortage(missing, answer.memory.usable.bytes);
+        notes.push(format!(
+            "it does not fit: {short}; the times are those of a device with enough memory"
+        ));
+    }
+    notes.extend(super::memory::unknown(&inputs.device, answer.memory.usable));
+    notes.extend(context_note(inputs));
+    notes.extend(chunk(inputs, answer));
+    notes.extend(split_notes(&inputs.workload.parallel));
+    if answer.link_unknown {
+        notes.push(
+            "nobody has published this device's link: what crosses it is unknown, and so are all expected times"
+                .into(),
+        );
+    }
+    notes.extend(import_notes(&inputs.model.assumed, &inputs.model.remarks));
+    notes.extend(engine(inputs.engine, answer.decode.totals.expected.provenance));
+    notes
+}
+
+/// A context that the model is not made for.
+pub fn context_note(inputs: &EstimateInputs) -> Option<String> {
+    let longest = inputs.workload.longest();
+    let max = inputs.model.arch.max_context.filter(|max| longest > *max)?;
+    Some(format!("{longest} tokens exceed the {max} that the model is made for"))
+}
+
+/// Which numbers are those of one device of a group, and which those of all.
+pub fn split_notes(parallel: &Parallel) -> Vec<String> {
+    let (devices, sharing) = (parallel.devices(), parallel.tensor * parallel.expert);
+    let mut notes = Vec::new();
+    if sharing > 1 {
+        notes.push(format!(
+            "work, traffic and memory are per device, {devices} devices; energy and power are those of all"
+        ));
+    }
+    if parallel.pipeline > 1 {
+        notes.push(format!(
+            "memory is that of a stage with the most layers of {}, of average layers; work, time and energy are those of all",
+            parallel.pipeline
+        ));
+    }
+    notes
+}
+
+/// How the prompt is computed whose first token TTFT is about; nothing where one sequence computes it in one step.
+///
+/// `of one request: 8 chunks of 512 tokens, 31 sequences decode beside it`
+pub fn first_token(workload: &Workload, answer: &Estimate) -> Option<String> {
+    if workload.static_batch {
+        let batch = workload.batch;
+        return (batch > 1).then(|| format!("of {batch} prompts computed together"));
+    }
+    let Chunks { tokens, steps, riders } = answer.chunks;
+    let chunks = (steps > 1).then(|| format!("in {steps} chunks of {tokens} tokens"));
+    let beside = match riders {
+        0 => None,
+        1 => Some("while 1 sequence decodes".to_owned()),
+        many => Some(format!("while {many} sequences decode")),
+    };
+    let said: Vec<String> = chunks.into_iter().chain(beside).collect();
+    (!said.is_empty()).then(|| format!("of one request, {}", said.join(", ")))
+}
+
+/// The chunk that TTFT rests on, and how sure it is.
+fn chunk(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
+    let how = first_token(&inputs.workload, answer)?;
+    if inputs.workload.static_batch {
+        return Some(format!("TTFT is the time {how}"));
+    }
+    let (engine, chunk) = (answer.basis.engine.key(), answer.chunk);
+    let size = chunk.tokens.map_or_else(
+        || format!("{engine} computes a prompt whole"),
+        |tokens| {
+            format!("{engine} computes {} tokens of a prompt at a time", number_text::count(tokens))
+        },
+    );
+    let sure = match chunk.provenance {
+        Provenance::Read => String::new(),
+        other => format!(", {}", badge(other)),
+    };
+    Some(format!("TTFT is the time {how}: {size} ({}{sure})", chunk.source))
+}
+
+/// What runs on another peak than its formats ask for; parts that fall alike are said once.
+fn fallbacks(answer: &Estimate, moe: bool) -> Vec<String> {
+    let paths = &answer.paths;
+    let mut said: Vec<ComputePath> = Vec::new();
+    let mut notes = Vec::new();
+    for (what, path, used) in [
+        ("layer matmuls", paths.layer, true),
+        ("expert matmuls", paths.expert, moe),
+        ("the LM head", paths.lm_head, true),
+        ("attention and everything without weights", paths.carrier, true),
+    ] {
+        if used && !said.contains(&path) {
+            notes.extend(fallback(what, path));
+            said.push(path);
+        }
+    }
+    notes
+}
+
+/// One note for each number of inputs that fills its blocks only partly.
+fn paddings(model: &ModelArch, precision: &Precision) -> Vec<String> {
+    let mut padded: Vec<(u64, &QuantFormat)> = Vec::new();
+    let mut look = |k: u64, format: &'static QuantFormat| {
+        if format.pads(k) && !padded.contains(&(k, format)) {
+            padded.push((k, format));
+        }
+    };
+    model.matrices(&mut |matrix| {
+        look(matrix.cols, if matrix.expert { precision.experts } else { precision.weights });
+    });
+    look(model.hidden_size, precision.embedding);
+    padded.into_iter().filter_map(|(k, format)| padding(format, k)).collect()
+}
+
+fn fallback(what: &str, path: ComputePath) -> Option<String> {
+    let (wanted, class) = (path.wanted.key(), path.class.key());
+    // Engines run BF16 checkpoints in FP16 on such devices; the model takes formats by their word.
+    let hint =
+        if path.wanted == ComputeClass::Bf16 { "; name fp16 for what engines do here" } else { "" };
+    (path.class != path.wanted).then(|| {
+        format!("{what} would compute in {wanted}, which this device lacks: {class} instead{hint}")
+    })
+}
+
+fn weight_only(weights: &QuantFormat, path: ComputePath) -> Option<String> {
+    let narrower = weights.bits_per_element() < f64::from(path.wanted.width());
+    let dequantized = weights.class.is_none() || (weights.class != Some(path.wanted) && narrower);
+    dequantized.then(|| {
+        format!(
+            "{} saves bytes, not arithmetic: weights are dequantized and multiplied in {}",
+            weights.name,
+            path.class.key()
+        )
+    })
+}
+
+fn padding(weights: &QuantFormat, k: u64) -> Option<String> {
+    weights.pads(k).then(|| {
+        format!("k = {k} is not a multiple of the block of {} ({}): the last block of a row is stored whole", weights.key, weights.block)
+    })
+}
+
+/// Padding of the matrices of a composite operator.
+fn operator_paddings(operator: &Operator, weights: &QuantFormat) -> Vec<String> {
+    let (hidden, width) = match operator {
+        Operator::FeedForward(shape) => (shape.hidden, shape.intermediate),
+        Operator::MixtureOfExperts(shape) => (shape.hidden, shape.expert_width),
+        Operator::Gemm(_)
+        | Operator::Attention { .. }
+        | Operator::KvAppend { .. }
+        | Operator::AddNorm { .. }
+        | Operator::Norm { .. }
+        | Operator::Activation { .. } => return Vec::new(),
+    };
+    let both = if hidden == width { vec![hidden] } else { vec![hidden, width] };
+    both.into_iter().filter_map(|k| padding(weights, k)).collect()
+}
+
+/// Formats that the request leaves open, as the engine or the kind of file fills them.
+fn engine_formats(inputs: &EstimateInputs) -> Option<String> {
+    let given = &inputs.precision;
+    let mode = power_mode(&inputs.device, inputs.power_mode.as_deref()).ok()?;
+    let roofs = Roofs::new(&inputs.device, mode).ok()?;
+    let filled = given.of_engine(inputs.engine, &inputs.model.arch, &roofs);
+    let list: Vec<String> = [
+        ("weights", Some(given.weights), Some(filled.weights)),
+        ("experts", given.experts, filled.experts),
+        ("activations", given.activations, filled.activations),
+        ("embedding", given.embedding, filled.embedding),
+    ]
+    .into_iter()
+    .filter(|(_, given, filled)| given != filled)
+    .filter_map(|(role, _, filled)| Some(format!("{role} {}", filled?.key)))
+    .collect();
+    let who = inputs.engine.map_or("as a GGUF file stores it".to_owned(), |engine| {
+        format!("as {} stores and computes it", engine.key())
+    });
+    (!list.is_empty()).then(|| format!("{who}: {}", list.join(", ")))
+}
+
+/// An engine on a device of a vendor that no fitted measurement is about.
+fn engine(engine: Option<Engine>, provenance: Provenance) -> Option<String> {
+    let engine = engine.filter(|_| provenance == Provenance::Assumed)?;
+    Some(format!(
+        "the factors of {} come from measurements on NVIDIA GPUs: none of this vendor's devices is in the fit",
+        engine.key()
+    ))
+}
+
+/// A model that does not say how it is stored, when the request does not either.
+fn data_type(inputs: &EstimateInputs) -> Option<String> {
+    let field = data_type_field(&inputs.model.assumed)?;
+    (inputs.precision.weights == inputs.model.stored.weights).then(|| {
+        format!(
+            "the model file does not say in which format it is stored; what it does not quantize counts with {}",
+            assumed_text(field)
+        )
+    })
+}

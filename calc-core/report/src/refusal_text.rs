@@ -1,0 +1,117 @@
+//! Refusals as one line that names the value and what is allowed.
+
+use core::fmt;
+
+use calc_core::error::Error;
+
+use crate::number_text::typed;
+
+/// "did you mean a, b?", or nothing.
+pub fn nearest_text(nearest: &[String]) -> String {
+    if nearest.is_empty() {
+        String::new()
+    } else {
+        format!("; did you mean {}?", nearest.join(", "))
+    }
+}
+
+/// Where all keys of a catalog stand, for readers of the page and of the terminal.
+fn list_of(catalog: &str) -> &'static str {
+    match catalog {
+        "hardware" => "the list of hardware (`ridgepoint hardware`)",
+        "model" => "the list of models (`ridgepoint models`)",
+        _ => "the list of formats (`ridgepoint formats`)",
+    }
+}
+
+/// One line for what the model refuses.
+#[must_use]
+pub fn core_error(error: &Error) -> String {
+    match error {
+        Error::OutOfRange { what, value, min, max } => {
+            format!("{what} must be from {} to {}; got {}", typed(*min), typed(*max), typed(*value))
+        }
+        Error::UnknownKey { catalog: "power mode", key, nearest } if nearest.is_empty() => {
+            format!("unknown power mode `{key}`; this device has none, leave it out")
+        }
+        Error::UnknownKey { catalog: "power mode", key, nearest } => {
+            format!("unknown power mode `{key}`; this device has {}", nearest.join(", "))
+        }
+        Error::UnknownKey { catalog, key, nearest } if nearest.is_empty() => {
+            format!("unknown {catalog} `{key}`; {} names all keys", list_of(catalog))
+        }
+        Error::UnknownKey { catalog, key, nearest } => {
+            format!("unknown {catalog} `{key}`{}", nearest_text(nearest))
+        }
+        Error::NoComputePath { class, device } => {
+            format!(
+                "{device} has no {} peak and none to fall back to; choose other activations",
+                class.key()
+            )
+        }
+        Error::StorageOnly { format } => format!(
+            "nothing computes in {format}: it stores weights, KV cache or embeddings only; choose other activations, \
+             for example fp16"
+        ),
+        Error::UnknownModeClock { device, mode } => format!(
+            "GPU clock, active SMs or bandwidth of {device} in mode {mode} are unknown; leave the power mode out to use \
+             the device's own peaks"
+        ),
+        Error::UnevenSplit { parallel, ways, what, count } => {
+            format!("{parallel} {ways} does not divide {what} ({count})")
+        }
+        Error::UnsupportedSplit { parallel, part } => {
+            format!("{parallel} does not apply to {part}")
+        }
+        Error::Conflict { first, second, needs: true } => format!("{first} needs {second}"),
+        Error::Conflict { first, second, needs: false } => {
+            format!("{first} and {second} exclude each other")
+        }
+        Error::UnknownFact { device, fact } => format!("the {fact} of {device} is unknown"),
+        _ => "the model has no answer to this".to_owned(),
+    }
+}
+
+/// Keeps a message on one line and a terminal safe: control characters of a hostile key or file are written out.
+pub(crate) struct OneLine<'a, 'b>(pub(crate) &'a mut fmt::Formatter<'b>);
+
+impl fmt::Write for OneLine<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        text.chars().try_for_each(|c| {
+            if c.is_control() {
+                write!(self.0, "{}", c.escape_default())
+            } else {
+                self.0.write_char(c)
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use calc_core::catalog;
+
+    #[test]
+    fn refusals_name_the_value_and_what_is_allowed() {
+        let unknown = core_error(&catalog::device("h10").expect_err("no such key"));
+        assert_eq!(unknown, "unknown hardware `h10`; did you mean h100_sxm, h100_nvl, h100_pcie?");
+        for (unknown, list) in [
+            (core_error(&catalog::device("foo").expect_err("no such key")), "hardware"),
+            (core_error(&catalog::model("foo").expect_err("no such key")), "models"),
+            (core_error(&catalog::format("foo").expect_err("no such key")), "formats"),
+        ] {
+            let ending = format!("`foo`; the list of {list} (`ridgepoint {list}`) names all keys");
+            assert!(unknown.ends_with(&ending), "{unknown}");
+        }
+        let range = Error::OutOfRange { what: "m".into(), value: 1e30, min: 1.0, max: 1e9 };
+        assert_eq!(core_error(&range), "m must be from 1 to 1000000000; got 1e30");
+        let orin = catalog::device("jetson_orin_nano_8gb").expect("catalog key");
+        let mode = core_error(&orin.power_mode("25W").expect_err("no such mode"));
+        assert!(mode.contains("15W") && mode.contains("7W"), "{mode}");
+        let none = core_error(
+            &catalog::device("h100").expect("alias").power_mode("15W").expect_err("no modes"),
+        );
+        assert!(none.contains("has none"), "{none}");
+    }
+}
