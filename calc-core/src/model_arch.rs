@@ -43,7 +43,7 @@ pub struct Attention {
     pub full_layers: u64,
     /// Number of layers with sliding-window attention.
     pub windowed_layers: u64,
-    /// Window [token]; unused without windowed layers.
+    /// Window in tokens; unused without windowed layers.
     pub window: u64,
     pub bias: AttentionBias,
     pub qk_norm: QkNorm,

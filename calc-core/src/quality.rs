@@ -35,7 +35,7 @@ pub struct QualityLoss {
     pub provenance: Provenance,
 }
 
-/// Model sizes [parameters] that bound the segments of the size factor: constant up to `SMALL`, 1 within `MIDDLE`, constant
+/// Parameter counts that bound the segments of the size factor: constant up to `SMALL`, 1 within `MIDDLE`, constant
 /// from `LARGE` on.
 const SMALL: f64 = 3e9;
 const MIDDLE: (f64, f64) = (6.5e9, 9e9);

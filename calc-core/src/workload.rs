@@ -41,7 +41,7 @@ impl Speculation {
 pub struct Workload {
     /// Number of concurrent sequences (B).
     pub batch: u64,
-    /// Prompt length per sequence [token] (p).
+    /// Prompt length per sequence, in tokens (p).
     pub prompt: u64,
     /// Tokens per sequence that are cached before the prompt, such as a shared prefix.
     pub cached_prefix: u64,
@@ -111,7 +111,7 @@ impl Workload {
         self.cached_prefix + self.prompt
     }
 
-    /// Longest sequence that the cache must hold [token].
+    /// Longest sequence that the cache must hold, in tokens.
     pub fn longest(&self) -> u64 {
         self.context.max(self.filled() + self.new_tokens - 1)
     }

@@ -26,7 +26,7 @@ impl Published {
     }
 }
 
-/// Maximum length of a name [byte].
+/// Maximum length of a name, in bytes.
 const MAX_NAME: usize = 200;
 
 /// Words about training or packaging, which do not affect the geometry.

@@ -17,7 +17,7 @@ pub(super) struct Frame {
     pub(super) max_context: Option<u64>,
 }
 
-/// Number of windowed layers, and their window [token].
+/// Number of windowed layers, and their window in tokens.
 #[derive(Debug, Clone, Copy)]
 struct Windowed {
     layers: u64,

@@ -20,7 +20,7 @@ use super::quantization_fields::{
 };
 use super::stated::{Stated, States, looks_like_geometry, meaning};
 
-/// Maximum length of a text [byte]; longer ones are invalid.
+/// Maximum length of a text, in bytes; longer ones are invalid.
 const MAX_TEXT: usize = 256;
 /// Maximum length of a list; no model has more layers or module names.
 const MAX_LIST: usize = 1 << 16;

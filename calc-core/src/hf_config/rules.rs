@@ -138,7 +138,7 @@ pub(super) struct Rules {
     pub(super) experts: Option<Experts>,
     /// Number of rows of learned positions beyond the context; `None` without learned positions.
     pub(super) position_rows: Option<u64>,
-    /// Default context length [token].
+    /// Default context length in tokens.
     pub(super) context: Option<u64>,
     pub(super) lm_head_bias: bool,
     pub(super) sizes: Option<Sizes>,

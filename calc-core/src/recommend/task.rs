@@ -85,7 +85,7 @@ pub enum Axis {
     Rows,
     /// Number of sequences of a model.
     Batch,
-    /// Prompt length per sequence [token].
+    /// Prompt length per sequence, in tokens.
     Prompt,
     /// Number of cached tokens.
     Context,
