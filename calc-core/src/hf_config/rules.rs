@@ -15,7 +15,7 @@ pub(super) enum Switch {
 /// Number of key and value heads where the file does not state it.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum KvHeads {
-    /// As many as query heads: the family has no grouped attention.
+    /// One per query head: the family has no grouped attention.
     NotGrouped,
     AsHeads,
     Default(u64),
