@@ -1,5 +1,5 @@
-//! Figures, not tests: how long a decode estimate and a sweep of a million points take on one core.
-//! Run with `cargo xtask bench`. Targets: 2 µs a decode estimate, 1.5 s a million points.
+//! Benchmarks: the duration of a decode estimate, and of a sweep of a million points, on one core.
+//! Run with `cargo xtask bench`. Targets: 2 µs per decode estimate, 1.5 s per million points.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -34,7 +34,7 @@ fn request<'a>(
     }
 }
 
-/// Median and range of `runs` timings of `repeats` calls, in nanoseconds a call.
+/// Median and range of `runs` timings of `repeats` calls, in ns per call.
 fn time(name: &str, runs: usize, repeats: u32, mut call: impl FnMut()) {
     let mut samples: Vec<f64> = (0..runs)
         .map(|_| {
@@ -48,7 +48,7 @@ fn time(name: &str, runs: usize, repeats: u32, mut call: impl FnMut()) {
     println!("{name}: median {median:.0} ns, {low:.0} to {high:.0} over {runs} runs of {repeats}");
 }
 
-/// Models x devices x formats x batch x context, a decode step each.
+/// Models x devices x formats x batches x contexts, one decode step each.
 fn sweep() -> (u64, f64) {
     let formats = ["fp16", "fp8_e4m3", "int8", "int4_g128", "nvfp4", "gguf_q4_k"]
         .map(|key| catalog::format(key).expect("key"));

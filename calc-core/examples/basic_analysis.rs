@@ -1,5 +1,5 @@
 //! Basic use of the library: the arithmetic intensity of Mistral-7B's prefill on a T4, phase by phase, and a roofline with
-//! a point that somebody measured.
+//! a measured point.
 //!
 //! ```text
 //! cargo run -p calc-core --example basic_analysis [FILE.svg]
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Prints the intensity of prompts of several lengths, and puts them on the T4's roofline.
+/// Prints the intensity of prompts of several lengths and adds them to the T4's roofline.
 fn analyze() -> Result<Roofline, RequestError> {
     let device = catalog::device("t4")?;
     let model = &catalog::model("mistral-7b-v0.1")?.arch;
@@ -76,7 +76,7 @@ fn analyze() -> Result<Roofline, RequestError> {
     Ok(chart)
 }
 
-/// A point of the chart: predicted ones are filled, measured ones hollow.
+/// A point of the chart: predicted points are filled, measured ones hollow.
 fn point(
     name: &str,
     intensity: FlopsPerByte,

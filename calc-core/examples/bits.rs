@@ -1,5 +1,5 @@
-//! A thousand random estimates and analyses as bits, one line each: the same program natively and as WebAssembly must
-//! print the same. `cargo xtask test` compares the two.
+//! A thousand random estimates and analyses as bits, one per line. The native program and the WebAssembly build must print
+//! the same text. `cargo xtask test` compares the two.
 
 use calc_core::analysis::{AnalyzeRequest, Operator, analyze};
 use calc_core::calibration::Calibration;

@@ -1,4 +1,4 @@
-//! One operator on one device: the front door for everything that is not a whole model.
+//! Analyzes one operator on one device: the entry point for everything that is not a whole model.
 
 mod composite;
 
@@ -28,53 +28,44 @@ pub const MAX_DIMENSION: u64 = 1_000_000_000;
 /// An operator with its shape.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Operator {
-    /// A matrix product with weights; a GEMV with m = 1.
+    /// A matrix multiplication with weights; a GEMV if m = 1.
     Gemm(GemmShape),
     /// Attention over a KV cache.
     Attention {
-        /// Shape.
         shape: AttentionShape,
-        /// Scores stay on the chip.
+        /// The scores stay on chip.
         fused: bool,
     },
-    /// Write of new keys and values: `elements` per token.
+    /// Appends new keys and values to the cache.
     KvAppend {
         /// Elements per token: 2 g d.
         elements: u64,
-        /// Tokens.
         tokens: u64,
     },
-    /// Residual and norm.
+    /// Residual addition and norm.
     AddNorm {
-        /// Tokens.
         tokens: u64,
-        /// Hidden size.
         hidden: u64,
     },
-    /// Norm.
     Norm {
-        /// Tokens.
         tokens: u64,
-        /// Hidden size.
         hidden: u64,
     },
     /// Activation function of an MLP.
     Activation {
-        /// Tokens.
         tokens: u64,
-        /// Intermediate size.
+        /// Intermediate size of the MLP.
         width: u64,
-        /// With a gate.
         gated: bool,
     },
-    /// Gate and up, activation, down: several kernels in a row.
+    /// Gate and up, activation, down: several kernels in sequence.
     FeedForward(FeedForwardShape),
-    /// Router and experts: several kernels in a row.
+    /// Router and experts: several kernels in sequence.
     MixtureOfExperts(MoeShape),
 }
 
 impl Operator {
-    /// Its name.
+    /// Kind of the operator.
     pub const fn kind(&self) -> OpKind {
         match self {
             Self::Gemm(_) => OpKind::Gemm,
@@ -88,12 +79,12 @@ impl Operator {
         }
     }
 
-    /// True when it reads weights in a format that the user chooses.
+    /// True if it reads weights in a format that the user chooses.
     pub const fn has_weights(&self) -> bool {
         matches!(self, Self::Gemm(_) | Self::FeedForward(_) | Self::MixtureOfExperts(_))
     }
 
-    /// Checks every dimension.
+    /// Checks every dimension against its range.
     fn check(&self) -> Result<(), Error> {
         let dimension = |what, value| in_range(what, value, 1, MAX_DIMENSION);
         match *self {
@@ -121,7 +112,7 @@ impl Operator {
         Ok(())
     }
 
-    /// The kernels of a composite operator; none for one that is a kernel itself.
+    /// The kernels of a composite operator; empty for a single kernel.
     fn kernels(&self, p: &Precision) -> Vec<Kernel> {
         match self {
             Self::FeedForward(shape) => shape.kernels(p),
@@ -135,7 +126,7 @@ impl Operator {
         }
     }
 
-    /// What its kernel is made for.
+    /// The shape from which the expected time of the kernel follows.
     pub fn shape(&self, p: &Precision) -> Shape {
         match self {
             Self::Gemm(shape) => Shape::Product(shape.product(p.weights)),
@@ -149,7 +140,7 @@ impl Operator {
         }
     }
 
-    /// The cost of an operator that is one kernel; nothing for a composite one.
+    /// The cost of a single kernel; zero for a composite operator.
     fn cost(&self, p: &Precision) -> OpCost {
         match *self {
             Self::Gemm(shape) => gemm(
@@ -185,86 +176,75 @@ fn check_attention(shape: &AttentionShape) -> Result<(), Error> {
     Ok(())
 }
 
-/// What to analyze.
+/// The inputs of an analysis.
 #[derive(Debug, Clone, Copy)]
 pub struct AnalyzeRequest<'a> {
-    /// Device.
     pub device: &'a Device,
-    /// Its power mode.
+    /// `None` for the device's own peaks.
     pub mode: Option<&'a PowerMode>,
-    /// Operator.
     pub operator: Operator,
-    /// Formats.
     pub precision: PrecisionChoice,
-    /// Engine whose factors are asked for.
+    /// Engine whose factors apply; `None` for the device's usual engine.
     pub engine: Option<Engine>,
-    /// Factors.
     pub calibration: &'a Calibration,
 }
 
-/// One operator on one device.
+/// The analysis of one operator on one device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Analysis {
-    /// Format of every role.
     pub precision: Precision,
     /// Peak it runs on.
     pub path: ComputePath,
-    /// The roofs.
     pub roofline: Roofline,
-    /// Work and traffic.
     pub cost: OpCost,
-    /// Times that memory and arithmetic need; sums over the parts of a composite operator.
+    /// Ideal times of memory and arithmetic; for a composite operator, sums over its parts.
     pub time: KernelTime,
-    /// Lower bound on the time: the longer of the two, of a composite operator the sum of that over its parts.
+    /// Lower bound on the time: the longer of the two; for a composite operator, the sum of the lower bounds of its parts.
     pub ideal: Seconds,
-    /// What the user will really see.
     pub expected: Expected,
-    /// What makes it longer than the ideal; of a composite operator, those of its first kernel.
+    /// Correction factors of the expected time; for a composite operator, those of its first kernel.
     pub factors: Factors,
-    /// What the expected time rests on.
+    /// Basis of the expected time.
     pub basis: Basis,
     /// Highest compute rate at this intensity.
     pub attainable: FlopsPerSec,
-    /// The kernels of a composite operator, in order; empty for one that is a kernel itself.
+    /// The kernels of a composite operator in order; empty for a single kernel.
     pub parts: Vec<Part>,
 }
 
 /// One kernel of a composite operator.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Part {
-    /// Its name.
     pub kind: OpKind,
     /// Peak it runs on.
     pub path: ComputePath,
-    /// Work and traffic.
     pub cost: OpCost,
-    /// Times that memory and arithmetic need.
+    /// Ideal times of memory and arithmetic.
     pub time: KernelTime,
-    /// What the user will really see.
     pub expected: Expected,
-    /// What makes it longer than the ideal.
+    /// Correction factors of the expected time.
     pub factors: Factors,
 }
 
 impl Analysis {
-    /// The compute rate at the ideal time; at the roof for one kernel, below it where the parts are bound differently.
+    /// The compute rate at the ideal time; at the roof for one kernel, below it if the parts have different bounds.
     pub fn ideal_rate(&self) -> FlopsPerSec {
         self.cost.flops / self.ideal
     }
 
-    /// Times of memory and arithmetic at the shares that kernels reach; sums over the parts of a composite operator.
+    /// Memory and compute times at the shares that kernels reach; for a composite operator, sums over its parts.
     pub fn reached(&self) -> KernelTime {
         let times = self.kernels().map(|(time, factors)| reached(time, factors));
         times.fold(KernelTime::ZERO, KernelTime::plus)
     }
 
-    /// Share of the expected time that half of the bytes would save.
+    /// Fraction of the expected time saved by halving the bytes.
     pub fn half_bytes_save(&self) -> f64 {
         let half = |(time, factors)| Expected::with_half_the_bytes(time, factors);
         1.0 - self.kernels().map(half).sum::<Seconds>() / self.expected.time
     }
 
-    /// Times at the roof and factors of every kernel.
+    /// Ideal times and factors of every kernel.
     fn kernels(&self) -> impl Iterator<Item = (KernelTime, &Factors)> {
         let own = self.parts.is_empty().then_some((self.time, &self.factors));
         own.into_iter().chain(self.parts.iter().map(|part| (part.time, &part.factors)))
@@ -288,7 +268,7 @@ impl Analysis {
 /// ```
 ///
 /// # Errors
-/// A dimension out of range, a format that nothing computes in, a power mode with unknown clocks.
+/// A dimension out of range, activations without a compute class, a power mode with unknown clocks.
 pub fn analyze(request: &AnalyzeRequest<'_>) -> Result<Analysis, Error> {
     request.operator.check()?;
     let roofs = Roofs::new(request.device, request.mode)?;
@@ -332,7 +312,7 @@ pub fn analyze(request: &AnalyzeRequest<'_>) -> Result<Analysis, Error> {
     })
 }
 
-/// The sums over the kernels of a composite operator, and the factors of the first.
+/// Sums over the kernels of a composite operator, and the factors of the first.
 fn summed(parts: &[Part]) -> (OpCost, KernelTime, Seconds, Expected, Factors) {
     let cost = parts.iter().fold(OpCost::default(), |sum, part| sum.plus(&part.cost));
     let time = parts.iter().map(|part| part.time).fold(KernelTime::ZERO, KernelTime::plus);
@@ -342,7 +322,7 @@ fn summed(parts: &[Part]) -> (OpCost, KernelTime, Seconds, Expected, Factors) {
     (cost, time, ideal, expected, factors)
 }
 
-/// The kernels of a composite operator, each with its times.
+/// The kernels of a composite operator with their times.
 fn parts(
     tuned: &Tuned<'_>,
     roofs: &Roofs,
@@ -376,7 +356,7 @@ fn parts(
 }
 
 fn compute_path(roofs: &Roofs, operator: &Operator, p: &Precision) -> Result<ComputePath, Error> {
-    // Activations that nothing computes in are refused for every operator, also where they are not read.
+    // Activations without a compute class are refused for every operator, even where they are not read.
     let matmul = roofs.compute_path(p.weights, p.activations)?;
     match operator {
         Operator::Gemm(_) | Operator::FeedForward(_) => Ok(matmul),
@@ -389,7 +369,7 @@ fn compute_path(roofs: &Roofs, operator: &Operator, p: &Precision) -> Result<Com
     }
 }
 
-/// The format of what an operator mostly streams.
+/// The format of most of the data that an operator streams.
 pub fn streamed_format(operator: &Operator, p: &Precision) -> &'static QuantFormat {
     match operator {
         Operator::Gemm(_) | Operator::FeedForward(_) => p.weights,

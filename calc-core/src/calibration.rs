@@ -1,5 +1,5 @@
-//! What lies between the roofline and a clock: shares of the peaks that kernels reach, and a fixed time per kernel.
-//! Own measurements come first, row by row; under them lies a model fitted on published ones (`machine`).
+//! Correction factors from roofline times to expected times: shares of the peaks that kernels reach, and a fixed time per
+//! kernel. User measurements come first, row by row; elsewhere a model fitted on published measurements applies (`machine`).
 
 pub mod coefficients;
 mod engine;
@@ -27,18 +27,17 @@ pub struct Factors {
     pub eta_memory: f64,
     /// Share of the compute peak that is reached.
     pub eta_compute: f64,
-    /// Time that every operator instance costs, however small.
+    /// Fixed time per operator instance, even without work.
     pub floor: Seconds,
-    /// The fast end of the interval, as a multiple of the expected time.
+    /// Fast end of the interval, as a multiple of the expected time.
     pub low: f64,
-    /// The slow end.
+    /// Slow end of the interval, as a multiple of the expected time.
     pub high: f64,
-    /// Where the factors come from.
     pub provenance: Provenance,
 }
 
 impl Factors {
-    /// Assumed, for every device, format and operator: typical of good kernels, with a wide interval.
+    /// Assumed factors for every device, format and operator: typical of good kernels, with a wide interval.
     pub const ASSUMED: Self = Self {
         eta_memory: 0.8,
         eta_compute: 0.6,
@@ -48,7 +47,7 @@ impl Factors {
         provenance: Provenance::Assumed,
     };
 
-    /// At the roof, without an interval.
+    /// Factors of the roof itself, without an interval.
     pub const IDEAL: Self = Self {
         eta_memory: 1.0,
         eta_compute: 1.0,
@@ -58,8 +57,8 @@ impl Factors {
         provenance: Provenance::Derived,
     };
 
-    /// The factors with no share above 1: whatever a fit, a device's own number or a measurement says, nobody is expected to be
-    /// faster than the roof.
+    /// These factors with no share above 1: whatever a fit, a device scale or a measurement gives, no expected time is
+    /// shorter than the roof's.
     #[must_use]
     pub const fn under_the_roof(self) -> Self {
         Self {
@@ -70,62 +69,57 @@ impl Factors {
     }
 }
 
-/// By how much a device reaches more than its class.
+/// Factors by which a device differs from its class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceScale {
-    /// Key of the device.
     pub device: Text,
-    /// Of its bandwidth.
+    /// Factor on the reached bandwidth.
     pub memory: f64,
-    /// Of its arithmetic.
+    /// Factor on the reached compute rate.
     pub compute: f64,
-    /// By how much longer its host takes to launch a kernel.
+    /// Factor on the time that its host needs to launch a kernel.
     pub host: f64,
 }
 
 impl DeviceScale {
-    /// A device of which nothing more is known.
+    /// A device that equals its class.
     pub const NONE: Self =
         Self { device: Text::Borrowed(""), memory: 1.0, compute: 1.0, host: 1.0 };
 }
 
-/// The interval around a best guess, as multiples of it: where about 80 % of left-out measurements lay.
+/// Interval around an expected time, as multiples of it, calibrated on held-out measurements: about 80 % of them are inside.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// Fast end.
     pub low: f64,
-    /// Slow end.
     pub high: f64,
 }
 
-/// Intervals of what is told apart: on devices of the fit, and on others.
+/// Intervals by kind of work; the first is for devices of the fit, the second for others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Intervals {
-    /// Decode with one sequence.
+    /// Decode of one sequence.
     pub decode: [Interval; 2],
-    /// Decode with more.
+    /// Decode of several sequences.
     pub batched: [Interval; 2],
-    /// Prefill.
     pub prefill: [Interval; 2],
-    /// A kernel that is timed alone.
+    /// A kernel timed alone.
     pub alone: [Interval; 2],
 }
 
-/// The factors in force: own measurements, and the fitted model under them.
+/// All correction factors: user measurements, and the fitted model where there are none.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
-    /// Rows of own measurements; of several that match and have a factor, the most specific gives it.
+    /// User measurements; if several match and have a factor, the most specific row supplies it.
     pub rows: List<FactorRow>,
-    /// Constants of the model.
+    /// Constants of the fitted model.
     pub constants: Coefficients,
     /// Devices of the fit.
     pub scales: List<DeviceScale>,
-    /// Intervals.
     pub intervals: Intervals,
 }
 
 impl Calibration {
-    /// No row of one's own: the model that was fitted on published measurements.
+    /// The model fitted on published measurements, without user measurements.
     pub const FITTED: Self = Self {
         rows: List::Borrowed(&[]),
         constants: fitted::CONSTANTS,
@@ -133,7 +127,7 @@ impl Calibration {
         intervals: fitted::INTERVALS,
     };
 
-    /// The factors for a device in a power mode with an engine; without one, with the one that is usual there.
+    /// The factors of a device in a power mode with an engine; without one, with the device's usual engine.
     pub fn tuned<'a>(
         &'a self,
         device: &'a Device,
@@ -162,22 +156,22 @@ impl Calibration {
     }
 }
 
-/// What expected times rest on.
+/// The basis of expected times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Basis {
-    /// The engine whose profile counts.
+    /// The engine whose factors apply.
     pub engine: Engine,
-    /// The user named it; otherwise it is the one that is usual on such devices.
+    /// True if the user named the engine; otherwise it is the usual one of such devices.
     pub is_named: bool,
-    /// The kind of memory that the device is compared with.
+    /// Kind of memory, which selects the class that the device is compared with.
     pub kind: MemoryKind,
-    /// Measurements of this very device were in the fit.
+    /// True if measurements of this device were in the fit.
     pub in_fit: bool,
-    /// Ceilings of the device that others measured.
+    /// Ceilings of the device measured by others.
     pub ceilings: MeasuredShares,
 }
 
-/// The maker of all devices of the fit.
+/// The vendor of all devices in the fit.
 const COVERED: &str = "NVIDIA";
 
 /// The factors of a device with an engine.
@@ -185,15 +179,13 @@ const COVERED: &str = "NVIDIA";
 pub struct Tuned<'a> {
     calibration: &'a Calibration,
     device: &'a Device,
-    /// The engine.
     pub engine: Engine,
-    /// What the factors rest on.
     pub basis: Basis,
     machine: Machine<'a>,
 }
 
 impl Tuned<'_> {
-    /// The factors of a kernel. A row of own measurements counts before the model.
+    /// The factors of a kernel. A matching user measurement takes precedence over the model.
     pub fn factors(&self, op: OpKind, kernel: &Kernel<'_>) -> Factors {
         if self.engine == Engine::IdealKernels {
             return Factors::IDEAL;
@@ -204,7 +196,7 @@ impl Tuned<'_> {
         own::over(self, op, kernel, model).unwrap_or(model).under_the_roof()
     }
 
-    /// What a step costs outside its kernels; it is in every step once.
+    /// The overhead of a step outside its kernels, once per step.
     pub fn step(&self, batch: f64, prefill: bool) -> Factors {
         if self.engine == Engine::IdealKernels {
             return Factors::IDEAL;
@@ -218,7 +210,7 @@ impl Tuned<'_> {
         if self.is_covered() { Provenance::Fitted } else { Provenance::Assumed }
     }
 
-    /// Devices like it are in the fit: GPUs of NVIDIA. For others the constants are carried over further than data reach.
+    /// True if devices like it are in the fit: NVIDIA GPUs. For others the constants are extrapolated.
     fn is_covered(&self) -> bool {
         self.basis.in_fit
             || (self.device.vendor.eq_ignore_ascii_case(COVERED)

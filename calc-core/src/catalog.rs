@@ -1,4 +1,4 @@
-//! Devices, models and formats by key. Every value says where it comes from.
+//! Devices, models and formats by key. Every value names its source.
 
 pub mod devices;
 pub mod format_aliases;
@@ -18,10 +18,10 @@ use crate::order::sort_short;
 use crate::quant_format::QuantFormat;
 use models::CatalogModel;
 
-/// Changes whenever a published value changes; links name it so that an old link can say that numbers moved.
+/// Changes whenever a published value changes; links contain it, so that an old link can report that numbers have changed.
 pub const VERSION: u32 = 1;
 
-/// The device with this key or alias, whatever its case, `-` or `_`.
+/// Finds the device with this key or alias, ignoring case and `-` or `_`.
 ///
 /// ```
 /// assert_eq!(calc_core::catalog::device("b10").unwrap().key, "gb10");
@@ -37,7 +37,7 @@ pub fn device(key: &str) -> Result<&'static Device, Error> {
         .ok_or_else(|| unknown("hardware", key, devices::all().map(|device| &*device.key)))
 }
 
-/// The model with this key, Hugging Face id or another published name.
+/// Finds the model with this key, Hugging Face id or another published name.
 ///
 /// # Errors
 /// [`Error::UnknownKey`] with the nearest keys.
@@ -47,7 +47,7 @@ pub fn model(key: &str) -> Result<&'static CatalogModel, Error> {
         .ok_or_else(|| unknown("model", key, models::all().map(|model| model.key)))
 }
 
-/// The format with this key, or with another of its names.
+/// Finds the format with this key, or with another of its names.
 ///
 /// # Errors
 /// [`Error::UnknownKey`] with the nearest keys.
@@ -60,7 +60,7 @@ pub fn format(key: &str) -> Result<&'static QuantFormat, Error> {
         .ok_or_else(|| unknown("format", key, formats::FORMATS.iter().map(|format| format.key)))
 }
 
-/// Equal but for case and for `-` against `_`.
+/// True for texts that differ only in case and in `-` or `_`.
 fn same(a: &str, b: &str) -> bool {
     let plain = |byte: u8| if byte == b'-' { b'_' } else { byte.to_ascii_lowercase() };
     a.len() == b.len() && a.bytes().zip(b.bytes()).all(|(x, y)| plain(x) == plain(y))
@@ -70,18 +70,18 @@ fn unknown<'a>(catalog: &'static str, key: &str, keys: impl Iterator<Item = &'a 
     Error::UnknownKey { catalog, key: clipped(key), nearest: nearest(key, keys) }
 }
 
-/// A key as it goes into a message: a megabyte of garbage does not.
+/// A key cut to a length that fits in a message.
 fn clipped(key: &str) -> String {
     key.chars().take(80).collect()
 }
 
-/// Most keys that a message offers.
+/// Largest number of keys that a message suggests.
 const OFFERED: usize = 3;
-/// Most when they are all as near as the best: two sizes of a board in two power budgets, for example.
+/// Largest number if all are equally near: two sizes of a board in two power budgets, for example.
 const OFFERED_ALIKE: usize = 5;
 
-/// The keys that resemble `key`, the best first and of those the shortest: three, or up to five that are equally near; none
-/// when nothing is near.
+/// The keys that resemble `key`, nearest and then shortest first: three, or up to five that are equally near; empty if none
+/// is near.
 pub fn nearest<'a>(key: &str, keys: impl Iterator<Item = &'a str>) -> Vec<String> {
     let key = clipped(key).to_ascii_lowercase();
     let mut ranked: Vec<_> = keys
@@ -105,7 +105,7 @@ fn starts_alike(key: &str, candidate: &str) -> bool {
     key.bytes().next().map(|byte| byte.to_ascii_lowercase()) == candidate.bytes().next()
 }
 
-/// Edits that turn `key` into the best-matching part of `candidate`: what is missing at either end costs nothing, so that
+/// Number of edits that turn `key` into the best-matching part of `candidate`: text missing at either end costs nothing, so
 /// `h10` is near `h100_sxm` and `orin_nano` near `jetson_orin_nano_8gb`. A whole candidate inside `key` is near, too.
 fn distance(key: &str, candidate: &str) -> usize {
     if key.contains(candidate) {

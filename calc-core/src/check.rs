@@ -1,5 +1,5 @@
-//! Is this possible? A measured or claimed time against the roofs of a device, the rates that practice sustains, and the
-//! expected time; and what could explain the distance, each explanation found by asking the model again.
+//! Plausibility of a time: a measured or claimed time against the roofs of a device, the rates sustained in practice, and
+//! the expected time; and possible explanations of the difference, each verified by evaluating the model again.
 //! Derivation: `docs/theory/check.md`.
 
 mod ceilings;
@@ -23,68 +23,65 @@ use crate::quant_format::ComputeClass;
 use crate::roofline::{Bound, Roofline};
 use crate::units::{BytesPerSec, FlopsPerSec, Seconds, TokensPerSec};
 
-/// From this share of the datasheet's roof on, a claim is near it; assumed.
+/// Share of the datasheet's roof from which a claim is near it; assumed.
 const NEAR: f64 = 0.9;
-/// A claim is above the roof from here on: a rate that is typed, or divided once more, is rounded.
+/// Tolerance above the roof: a rate that was typed, or computed by another division, is rounded.
 const ROUNDING: f64 = 1.0 + 1e-9;
 
-/// What was measured or claimed.
+/// A measured or claimed performance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Claim {
-    /// Time of the work.
     Time(Seconds),
-    /// Tokens of decoding per second.
+    /// Decode rate in token/s.
     Rate {
-        /// How many.
         rate: TokensPerSec,
-        /// Those of one sequence; otherwise of the whole batch.
+        /// True for the rate of one sequence, false for that of the whole batch.
         per_user: bool,
     },
 }
 
-/// What is asked.
+/// The inputs of a check.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckRequest<'a> {
-    /// What was done.
+    /// The work that was done.
     pub work: Work<'a>,
-    /// How fast, as somebody says.
     pub claim: Claim,
 }
 
-/// Where a claim lies against the roofs.
+/// Position of a claim relative to the roofs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Below what practice sustains.
+    /// Below the sustained rates.
     Possible,
-    /// Above what practice sustains, or nearly all that the datasheet allows.
+    /// Above the sustained rates, or close to the datasheet's roof.
     NearTheRoof,
-    /// Faster than the datasheet allows.
+    /// Faster than the datasheet's roof.
     AboveTheRoof,
 }
 
-/// Where a claim lies against the expected time.
+/// Position of a claim relative to the expected time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
-    /// Faster than the roof.
+    /// Faster than the datasheet's roof.
     AboveTheRoof,
-    /// Faster than expected, under the roof.
+    /// Faster than the expected interval, below the roof.
     Fast,
-    /// Inside the expected interval.
+    /// Within the expected interval.
     AsExpected,
-    /// Slower than expected.
+    /// Slower than the expected interval.
     Slow,
 }
 
-/// Rates at which the work would have been done.
+/// Rates at which the work would have been done in the claimed time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Implied {
-    /// DRAM traffic per time.
+    /// DRAM traffic over time.
     pub bandwidth: BytesPerSec,
-    /// Work per time.
+    /// Work over time.
     pub rate: FlopsPerSec,
 }
 
-/// Shares of what is attainable; above 1 where the claim is faster.
+/// Ratios of attainable to claimed time; above 1 if the claim is faster than attainable.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shares {
     /// Ideal time over claimed time.
@@ -93,49 +90,42 @@ pub struct Shares {
     pub of_sustained: f64,
 }
 
-/// What practice sustains of the two roofs that the work runs under.
+/// Sustained ceilings of the two roofs that limit the work.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sustained {
-    /// Bandwidth.
     pub bandwidth: Fact<BytesPerSec>,
     /// Compute rate.
     pub peak: Fact<FlopsPerSec>,
 }
 
-/// The answer.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Check {
-    /// The claim as a time: of the operator, of a token of each sequence, or of the whole answer.
+    /// The claim as a time: of the operator, of one token of each sequence, or of the whole answer.
     pub time: Seconds,
-    /// Lower bound on it.
+    /// Lower bound on the time.
     pub ideal: Seconds,
-    /// What the user would really see.
     pub expected: Expected,
-    /// Work and traffic behind it.
+    /// Work and traffic of the claimed work.
     pub cost: OpCost,
-    /// What limits the ideal.
+    /// Limiting resource at the roof.
     pub bound: Bound,
-    /// The class that matmuls compute in.
+    /// Compute class of the matmuls.
     pub class: ComputeClass,
-    /// The roofs of the datasheet.
+    /// Roofs of the datasheet.
     pub datasheet: Roofline,
-    /// What practice sustains of them.
     pub sustained: Sustained,
-    /// Rates that the claim implies.
     pub implied: Implied,
-    /// Shares of what is attainable.
     pub share: Shares,
-    /// Against the roofs.
     pub verdict: Verdict,
-    /// Against the expected time.
     pub pace: Pace,
-    /// Memory of one device; an operator asks for none.
+    /// Memory of one device; `None` for an operator.
     pub memory: Option<MemoryFootprint>,
-    /// What could explain it; empty when nothing that was tried does.
+    /// Possible explanations; empty if no tried one explains the claim.
     pub explanations: Vec<Explanation>,
 }
 
-/// Judges a claim.
+/// Judges a claimed time.
 ///
 /// ```text
 /// share of the datasheet   = ideal time / claimed time                      above 1: above the roof
@@ -163,8 +153,8 @@ pub struct Check {
 /// ```
 ///
 /// # Errors
-/// What `analyze` and `estimate` refuse; a time that is none; a link that nobody has put a number to; a rate of something that
-/// gives no tokens.
+/// The errors of `analyze` and `estimate`; a time that is not positive; a link of unknown bandwidth; a rate of work that
+/// generates no tokens.
 pub fn check(request: &CheckRequest<'_>) -> Result<Check, Error> {
     let own = request.work.measure()?;
     let time = claimed(request)?;
@@ -199,7 +189,7 @@ pub fn check(request: &CheckRequest<'_>) -> Result<Check, Error> {
     })
 }
 
-/// The claim as a time of the work.
+/// Converts the claim to a time of the work.
 fn claimed(request: &CheckRequest<'_>) -> Result<Seconds, Error> {
     let time = match (request.claim, &request.work) {
         (Claim::Time(time), _) => time,
@@ -218,7 +208,7 @@ fn claimed(request: &CheckRequest<'_>) -> Result<Seconds, Error> {
     real_in_range("time", time.get(), 1e-15, 1e15).map(Seconds::new)
 }
 
-/// Whether a claimed time is faster than the roof allows, by more than a rounding.
+/// True if a claimed time is faster than the roof by more than a rounding error.
 fn is_above(time: Seconds, ideal: Seconds) -> bool {
     time * ROUNDING < ideal
 }

@@ -1,8 +1,8 @@
-//! Theory against measurement: the error of one point, and the verdict over several.
+//! Compares predictions with measurements: the error of one point, and the verdict over several.
 
 use crate::units::Seconds;
 
-/// How well the predictor did.
+/// Accuracy of the predictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 pub enum Fit {
@@ -10,22 +10,22 @@ pub enum Fit {
     Excellent,
     /// Mean error under 20 %.
     Fair,
-    /// Worse; look for causes.
+    /// Mean error of 20 % or more; look for causes.
     Poor,
 }
 
-/// Errors over several points.
+/// Summary of the errors of several points.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
-    /// Mean of the absolute errors.
+    /// Mean absolute error.
     pub mean: f64,
     /// Largest absolute error.
     pub worst: f64,
-    /// Verdict on the mean.
+    /// Verdict on the mean error.
     pub fit: Fit,
 }
 
-/// Signed relative error of a measurement against its prediction.
+/// Signed relative error of a prediction, positive if the measurement is slower.
 ///
 /// ```text
 /// error = (measured - predicted) / predicted
@@ -39,7 +39,8 @@ pub fn error(measured: Seconds, predicted: Seconds) -> f64 {
     (measured - predicted) / predicted
 }
 
-/// Mean and worst absolute error; `None` without points. A NaN among the errors is the worst error, and poor.
+/// Mean and worst absolute error; `None` without points. A NaN among the errors becomes the worst error, and the
+/// verdict is poor.
 pub fn score(errors: &[f64]) -> Option<Score> {
     if errors.is_empty() {
         return None;

@@ -1,5 +1,5 @@
-//! Work and DRAM traffic of each operator: the formulas of record, each once.
-//! Everything else in the workspace that needs a FLOP or byte count calls these.
+//! Work and DRAM traffic of each operator; each formula is written exactly once.
+//! Everything else in the workspace that needs a FLOP or byte count calls these functions.
 
 pub mod attention;
 pub mod elementwise;

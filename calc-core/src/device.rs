@@ -1,5 +1,6 @@
-//! What a datasheet says of a device and of its power modes, and beside it the rates that only a measurement has. What is not
-//! here: measurements of what a datasheet states, too (`catalog::devices::MEASURED`), correction factors (`calibration`), and what follows from the facts (`roofline`).
+//! Devices and their power modes as datasheets describe them, with the few rates that only measurements give.
+//! Elsewhere: measured values of datasheet quantities (`catalog::devices::MEASURED`), correction factors (`calibration`),
+//! and everything derived from these facts (`roofline`).
 
 mod memory;
 
@@ -11,7 +12,7 @@ use crate::quant_format::ComputeClass;
 use crate::text::{List, Text};
 use crate::units::{Bytes, BytesPerSec, FlopsPerSec, Hertz, Seconds, Watts};
 
-/// Kind of device, as far as the assumed constants tell them apart.
+/// Kind of device, as far as the assumed constants distinguish them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -19,157 +20,150 @@ use crate::units::{Bytes, BytesPerSec, FlopsPerSec, Hertz, Seconds, Watts};
     serde(rename_all = "snake_case")
 )]
 pub enum DeviceClass {
-    /// Accelerator with memory of its own.
+    /// Accelerator with its own memory.
     DiscreteGpu,
-    /// Module or SoC whose GPU shares the memory of the host.
+    /// Module or SoC whose GPU shares the host's memory.
     UnifiedGpu,
     /// CPU, or a board on which the CPU computes.
     Cpu,
 }
 
-/// Dense peaks by compute class; `None` is "no native support, or unknown", never zero.
+/// Dense peaks by compute class; `None` means no native support, or unknown; a peak is never zero.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Peaks(pub [Option<Fact<FlopsPerSec>>; 10]);
 
 impl Peaks {
-    /// No peak known.
+    /// No peak known for any class.
     pub const NONE: Self = Self([None; 10]);
 
-    /// The same with one more.
+    /// These peaks with one more class.
     #[must_use]
     pub const fn with(mut self, class: ComputeClass, peak: Fact<FlopsPerSec>) -> Self {
         self.0[class.index()] = Some(peak);
         self
     }
 
-    /// The peak of a class.
+    /// The peak of a class, if known.
     pub const fn get(&self, class: ComputeClass) -> Option<Fact<FlopsPerSec>> {
         self.0[class.index()]
     }
 }
 
-/// What no datasheet states: rates as somebody measured them; the device's source says who, and how.
+/// Rates that no datasheet states; the device's `source` names who measured them, and how.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeasuredRates {
-    /// Read bandwidth of the L2 cache, not below that of the DRAM. It draws a roof, and enters no time.
+    /// Read bandwidth of the L2 cache, at least that of the DRAM. It draws a roof and does not enter any time.
     pub l2_bandwidth: Option<Fact<BytesPerSec>>,
-    /// Key of the device of the catalog that this is a copy of: what was measured of that one counts for it.
+    /// Key of the catalog device that this one copies; measurements of the original apply to the copy.
     pub copy_of: Option<&'static str>,
 }
 
 impl MeasuredRates {
-    /// Nobody measured anything, or nobody said so.
+    /// No rate was measured.
     pub const UNKNOWN: Self = Self { l2_bandwidth: None, copy_of: None };
 }
 
-/// A link between devices.
+/// A link between two devices.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {
-    /// Bandwidth per direction.
+    /// Bandwidth of one direction.
     pub bandwidth: BytesPerSec,
-    /// Latency of one hop.
+    /// Latency per hop.
     pub latency: Seconds,
 }
 
-/// A power mode of a board: clocks and units that stay on.
+/// A power mode of a board: its clocks and the units it keeps active.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PowerMode {
-    /// Number that nvpmodel gives it.
+    /// Number in nvpmodel.
     pub id: u32,
-    /// Name that nvpmodel gives it.
+    /// Name in nvpmodel.
     pub name: Text,
-    /// Power budget.
+    /// Power budget of the mode.
     pub watts: Option<Watts>,
-    /// Highest GPU clock.
+    /// Highest GPU clock in the mode.
     pub gpu_clock: Option<Hertz>,
-    /// SMs that stay on.
+    /// Number of SMs that stay active.
     pub active_sm: Option<u32>,
-    /// Highest memory clock.
+    /// Highest memory clock in the mode.
     pub memory_clock: Option<Hertz>,
-    /// Bandwidth at that memory clock.
+    /// DRAM bandwidth at that memory clock.
     pub bandwidth: Option<BytesPerSec>,
-    /// CPU cores that stay on.
+    /// Number of CPU cores that stay active.
     pub cpu_cores: Option<u32>,
-    /// Highest CPU clock.
+    /// Highest CPU clock in the mode.
     pub cpu_clock: Option<Hertz>,
-    /// True for the mode in which the board boots.
+    /// True for the mode the board boots in.
     pub default: bool,
-    /// How sure the row is.
     pub provenance: Provenance,
-    /// Source where it differs from the device's, and remarks.
+    /// Source, where it differs from the device's, and remarks.
     pub notes: Text,
 }
 
 /// A device as its datasheet describes it. Peaks are dense, with FP32 accumulation for the floats.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Device {
-    /// Key in requests and JSON.
+    /// Key in requests and in JSON.
     pub key: Text,
-    /// Name for people.
+    /// Name for display.
     pub name: Text,
-    /// Other keys.
+    /// Further keys that requests may use.
     pub aliases: List<Text>,
-    /// Maker.
     pub vendor: Text,
-    /// Architecture and chip.
+    /// Architecture name and chip.
     pub architecture: Text,
-    /// CUDA compute capability or gfx name.
+    /// CUDA compute capability, or gfx name on AMD.
     pub compute_capability: Option<Text>,
     /// PCIe, SXM5, module, SoC, …
     pub form_factor: Text,
-    /// Kind of device.
     pub class: DeviceClass,
-    /// Year of release.
     pub release_year: Option<u16>,
-    /// Capacity of its memory; of sockets the most that they take.
+    /// Installed memory; for socketed memory, the largest supported capacity.
     pub memory: Fact<Bytes>,
-    /// Technology and width of its memory.
+    /// Memory technology and bus width.
     pub memory_type: Text,
-    /// Who else uses it.
+    /// Determines the share of the memory that a model may use.
     pub memory_platform: MemoryPlatform,
     /// DRAM bandwidth.
     pub bandwidth: Fact<BytesPerSec>,
-    /// Dense peaks.
     pub peaks: Peaks,
-    /// FP16 peak with FP16 accumulation; shown, never a roof.
+    /// FP16 peak with FP16 accumulation; displayed, never used as a roof.
     pub fp16_accumulate_fp16: Option<Fact<FlopsPerSec>>,
-    /// FP8 peak with FP16 accumulation; shown, never a roof.
+    /// FP8 peak with FP16 accumulation; displayed, never used as a roof.
     pub fp8_accumulate_fp16: Option<Fact<FlopsPerSec>>,
-    /// By how much vendors multiply the peaks when they print them "with sparsity"; 1 when they do not.
+    /// Factor by which the vendor's "with sparsity" peaks exceed the dense ones; 1 if it publishes none.
     pub sparse_multiplier: f64,
-    /// Streaming multiprocessors, compute units or cores.
+    /// Number of streaming multiprocessors, compute units or cores.
     pub sm_count: Option<Fact<u32>>,
     /// Highest clock.
     pub boost_clock: Option<Fact<Hertz>>,
-    /// Clock at which the tensor peaks are stated, or the highest one where the row's notes give the peaks another origin.
+    /// Clock at which the tensor peaks are stated, or the highest clock where the row's notes give the peaks another origin.
     pub tensor_clock: Option<Fact<Hertz>>,
-    /// L2 cache.
+    /// Size of the L2 cache.
     pub l2: Option<Fact<Bytes>>,
-    /// What only a measurement has.
     pub measured: MeasuredRates,
-    /// Shared memory of one SM.
+    /// Shared memory per SM.
     pub shared_memory_per_sm: Option<Fact<Bytes>>,
-    /// 32-bit registers of one SM.
+    /// Number of 32-bit registers per SM.
     pub registers_per_sm: Option<Fact<u32>>,
-    /// Thermal design power.
+    /// Thermal design power; `None` if not published.
     pub tdp: Option<Fact<Watts>>,
-    /// Links in words.
+    /// Description of the links to other devices.
     pub interconnect: Text,
-    /// The fastest of them as a number.
+    /// The fastest of these links.
     pub link: Option<Fact<Link>>,
-    /// Power modes; empty when it has none.
+    /// Empty if the device has no power modes.
     pub power_modes: List<PowerMode>,
-    /// Source of the facts that say "read".
+    /// Source of the facts whose provenance is "read".
     pub source: Text,
-    /// Remarks.
     pub notes: Text,
 }
 
 impl Device {
-    /// The mode of that name, whatever its case.
+    /// Finds a power mode by name, ignoring case.
     ///
     /// # Errors
-    /// [`Error::UnknownKey`] with the modes that the device has.
+    /// [`Error::UnknownKey`], listing the device's modes.
     pub fn power_mode(&self, name: &str) -> Result<&PowerMode, Error> {
         self.power_modes.iter().find(|mode| mode.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
             Error::UnknownKey {

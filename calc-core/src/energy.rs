@@ -1,31 +1,30 @@
-//! Power and energy, estimated from the share of the time in which the roof is busy.
+//! Power and energy, estimated from the fraction of the time in which the roof is busy.
 //! Derivation: `docs/theory/energy.md`.
 
 use crate::device::{Device, DeviceClass, PowerMode};
 use crate::parallel::Parallel;
 use crate::units::{Joules, Seconds, Watts};
 
-/// Mean power of the devices that work on one model.
+/// Mean power of the devices that run one model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Power {
-    /// One device.
+    /// Power of one device.
     pub device: Watts,
-    /// All devices together.
+    /// Power of all devices.
     pub all: Watts,
-    /// Number of devices.
     pub devices: u64,
 }
 
-/// Energy of one token.
+/// Power and energy during decode.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Energy {
     /// Mean power during decode.
     pub power: Power,
-    /// Energy of one token over all devices.
+    /// Energy per token over all devices.
     pub per_token: Joules,
 }
 
-/// Power while nothing runs, as a share of the thermal design power; assumed.
+/// Idle power as a fraction of the thermal design power; assumed.
 pub const fn idle_share(class: DeviceClass) -> f64 {
     match class {
         DeviceClass::DiscreteGpu => 0.2,
@@ -34,15 +33,15 @@ pub const fn idle_share(class: DeviceClass) -> f64 {
     }
 }
 
-/// Mean power of work that takes `ideal` at the roof and `expected` in reality.
+/// Mean power of work whose ideal time is `ideal` and whose expected time is `expected`.
 ///
 /// ```text
 /// P     = idle + (TDP - idle) * t_ideal / (stages * t_expected)      of one device
 /// group = devices * P
 /// ```
 ///
-/// In a power mode its budget stands for the TDP. The times of a pipeline are those of all its stages, of which one works
-/// at a time. `None` when nobody has published budget or TDP.
+/// In a power mode, its budget replaces the TDP. The times of a pipeline cover all its stages, of which one works at a time.
+/// `None` if neither budget nor TDP is published.
 pub fn mean_power(
     (device, mode): (&Device, Option<&PowerMode>),
     parallel: &Parallel,
@@ -71,7 +70,7 @@ mod tests {
         };
         assert_eq!((of(1, 1).device.get(), of(1, 1).all.get()), (420.0, 420.0)); // 140 + 560 / 2
         assert_eq!((of(4, 1).device.get(), of(4, 1).all.get()), (420.0, 1680.0));
-        // Of two stages one waits: 140 + 560 / 4 each.
+        // With two stages one waits: 140 + 560 / 4 each.
         assert_eq!((of(1, 2).device.get(), of(1, 2).all.get()), (280.0, 560.0));
     }
 }

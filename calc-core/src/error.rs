@@ -1,4 +1,4 @@
-//! What the model refuses, as data. The sentences are in `report::output::words`.
+//! Errors of the model as data. The message texts are in `report::output::words`.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -6,86 +6,77 @@ use alloc::vec::Vec;
 use crate::quant_format::ComputeClass;
 use crate::text::Text;
 
-/// A request that has no answer. An answer that the reader may dislike ("does not fit") is not an error.
+/// The request has no answer. A valid but unwelcome answer ("does not fit") is not an error.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A value outside its allowed range, or no number at all.
+    /// A value is outside its allowed range, or is not a number.
     OutOfRange {
-        /// The name of the input, as in a request.
+        /// Name of the input in requests.
         what: Text,
-        /// The offending value.
         value: f64,
-        /// Smallest allowed value.
         min: f64,
-        /// Largest allowed value.
         max: f64,
     },
-    /// A key that no catalog row has.
+    /// No catalog row has the key.
     UnknownKey {
-        /// What was looked up: hardware, model, format, power mode.
+        /// Name of the catalog: hardware, model, format, power mode.
         catalog: &'static str,
-        /// The key as given.
         key: String,
-        /// The nearest keys, best first; may be empty.
+        /// The most similar keys, best first; may be empty.
         nearest: Vec<String>,
     },
-    /// The device has none of the peaks on which this combination could run.
+    /// The device has no peak on which this combination of formats can run.
     NoComputePath {
-        /// Class that the formats ask for.
+        /// Class requested by the formats.
         class: ComputeClass,
-        /// Device asked.
         device: Text,
     },
-    /// A storage-only format was asked for activations.
+    /// A storage-only format was given for activations.
     StorageOnly {
         /// Key of the format.
         format: Text,
     },
-    /// A power mode whose clock, active SM count or bandwidth nobody has published.
+    /// No clock, active SM count or bandwidth is published for the power mode.
     UnknownModeClock {
-        /// Device.
         device: Text,
-        /// Mode.
+        /// Name of the power mode.
         mode: Text,
     },
-    /// A split of the model over devices that does not come out even.
+    /// The model cannot be split evenly over the devices.
     UnevenSplit {
-        /// Which kind of parallelism.
+        /// Kind of parallelism.
         parallel: &'static str,
-        /// How many ways.
+        /// Number of devices in the split.
         ways: u64,
-        /// What must divide.
+        /// Name of the count that must be divisible.
         what: &'static str,
-        /// Its count in the model.
+        /// Value of that count in the model.
         count: u64,
     },
-    /// A split that this kind of model does not support.
+    /// This kind of model does not support the split.
     UnsupportedSplit {
-        /// Which kind of parallelism.
+        /// Kind of parallelism.
         parallel: &'static str,
-        /// Which part of the model refuses it.
+        /// Part of the model that cannot be split.
         part: &'static str,
     },
-    /// Two inputs that exclude each other, or one that needs the other.
+    /// Two inputs exclude each other, or one requires the other.
     Conflict {
-        /// First input.
         first: &'static str,
-        /// Second input.
         second: &'static str,
-        /// True when the first needs the second; false when they exclude each other.
+        /// True if the first requires the second; false if they exclude each other.
         needs: bool,
     },
-    /// A fact that the answer needs and that nobody has published.
+    /// The answer needs a fact that is not published.
     UnknownFact {
-        /// Device.
         device: Text,
-        /// Name of the fact.
+        /// Name of the missing fact.
         fact: &'static str,
     },
 }
 
-/// Checks a whole number against its range.
+/// Checks that an integer is in its range.
 ///
 /// # Errors
 /// [`Error::OutOfRange`] with the name, the value and the range.
@@ -101,7 +92,7 @@ pub fn in_range(what: &'static str, value: u64, min: u64, max: u64) -> Result<u6
     Ok(value)
 }
 
-/// Checks a real number against its range; a NaN is outside every range.
+/// Checks that a real number is in its range; NaN is outside every range.
 ///
 /// # Errors
 /// [`Error::OutOfRange`] with the name, the value and the range.

@@ -1,4 +1,4 @@
-//! A model on a device: prefill, decode, generation, memory, energy. What is not here: the steps themselves (`plan`).
+//! Estimates a model on a device: prefill, decode, generation, memory, energy. The steps themselves are in `plan`.
 
 use alloc::vec::Vec;
 
@@ -16,139 +16,134 @@ use crate::roofline::Bound;
 use crate::units::{Bytes, BytesPerSec, FlopsPerByte, Seconds, TokensPerSec};
 use crate::workload::Workload;
 
-/// Smallest and largest size of all weights [GB].
+/// Allowed range of the size of all weights [GB].
 pub const WEIGHT_GB: (f64, f64) = (1e-6, 1e6);
-/// Smallest and largest mean of bits per weight.
+/// Allowed range of the mean bits per weight.
 pub const WEIGHT_BITS: (f64, f64) = (0.1, 64.0);
 
-/// The size of the weights when it is known better than from the formats alone.
+/// Size of the weights, when it is known better than from the formats alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum WeightSize {
-    /// All weights, embeddings included; the size of a file.
+    /// All weights including embeddings; the size of a file.
     Total(Bytes),
     /// Mean bits per weight over all parameters.
     BitsPerWeight(f64),
-    /// Weights that the decode step of the request reads, as a source states them; all weights are scaled alike.
+    /// Weights that the decode step of the request reads, as stated by a source; all weights are scaled alike.
     Streamed(Bytes),
 }
 
-/// What to estimate.
+/// The inputs of an estimate.
 #[derive(Debug, Clone, Copy)]
 pub struct EstimateRequest<'a> {
-    /// Device.
     pub device: &'a Device,
-    /// Its power mode; `None` for the device's own peaks.
+    /// `None` for the device's own peaks.
     pub mode: Option<&'a PowerMode>,
     /// Memory that may be used, if less than the device leaves to a model.
     pub memory_limit: Option<Bytes>,
-    /// Model.
     pub model: &'a ModelArch,
-    /// Formats.
     pub precision: PrecisionChoice,
-    /// Sequences and tokens.
     pub workload: Workload,
-    /// Known size of the weights; without it that of the file which the formats name, if they name one.
+    /// Known size of the weights; by default the size of the file that the formats name, if they name one.
     pub weight_size: Option<WeightSize>,
-    /// Draft model of speculative decoding; drafts cost nothing without one.
+    /// Draft model of speculative decoding; without one, drafts are free.
     pub draft: Option<&'a ModelArch>,
-    /// Engine whose factors are asked for.
+    /// Engine whose factors apply; `None` for the device's usual engine.
     pub engine: Option<Engine>,
-    /// Factors.
+    /// Correction factors from ideal to expected times.
     pub calibration: &'a Calibration,
 }
 
 impl EstimateRequest<'_> {
-    /// The size of the weights: the one given, else that of the file which the formats name, if they name one.
+    /// The given size of the weights, else that of the file which the formats name, if they name one.
     pub fn size(&self) -> Option<WeightSize> {
         self.weight_size.or_else(|| self.precision.file_size())
     }
 }
 
-/// One phase in full.
+/// The full estimate of one phase.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PhaseEstimate {
-    /// Sums over the operators; `expected` with the time on links.
+    /// Sums over the operators; `expected` includes the time on links.
     pub totals: StepTotals,
-    /// What limits.
+    /// The limiting resource at the roof.
     pub bound: Bound,
-    /// What limits at the shares that kernels reach.
+    /// The limiting resource at the shares that kernels reach.
     pub expected_bound: Bound,
-    /// Expected time of the phase with half of the bytes in each operator.
+    /// Expected time of the phase if each operator moved half of its bytes.
     pub half_bytes: Seconds,
-    /// Where the roofs of the layers' matmuls meet.
+    /// Ridge of the layers' matmuls.
     pub ridge: FlopsPerByte,
-    /// Share of the compute peak that the expected time uses: the peak of the layers' matmuls, or of an operator on a faster one.
+    /// Model FLOP utilization: share of the compute peak used in the expected time. The peak is that of the layers' matmuls,
+    /// or of an operator on a faster one.
     pub mfu: f64,
-    /// Share of the bandwidth that weights and KV cache use in the expected time.
+    /// Model bandwidth utilization: share of the bandwidth that weights and KV cache use in the expected time.
     pub mbu: f64,
-    /// Rows by name, in the order of a layer; what a step takes outside its kernels, and on links, comes last.
+    /// Rows by name, in the order of a layer; the time of a step outside its kernels, and on links, comes last.
     pub operators: Vec<OpRow>,
 }
 
 impl PhaseEstimate {
-    /// Share of the expected time that half of the bytes would save.
+    /// Fraction of the expected time saved by halving the bytes.
     pub fn half_bytes_save(&self) -> f64 {
         1.0 - self.half_bytes / self.totals.expected.time
     }
 }
 
-/// A model on a device.
+/// The estimate of a model on a device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
-    /// Format of every role.
     pub precision: Precision,
-    /// Peaks that the matmuls run on.
     pub paths: Paths,
-    /// By how much the weights differ from what their formats say; 1 when nothing was given.
+    /// Factor on the weight bytes that the formats give; 1 if no size is known.
     pub weight_scale: f64,
-    /// DRAM bandwidth in force.
+    /// DRAM bandwidth in the power mode.
     pub bandwidth: BytesPerSec,
-    /// The step with the whole prompt.
+    /// The step that computes the whole prompt.
     pub prefill: PhaseEstimate,
     /// The step at the stated context.
     pub decode: PhaseEstimate,
-    /// What expected times rest on.
+    /// The engine, fit and ceilings behind the expected times.
     pub basis: Basis,
-    /// How the prompt of a request is computed.
+    /// The division of the prompt into steps.
     pub chunks: Chunks,
-    /// The engine's setting behind it.
+    /// The engine setting that determines `chunks`.
     pub chunk: Chunk,
-    /// Time to first token of one request that joins the others, which are decoding; of a static batch, of all prompts together.
+    /// Time to first token of one request that joins a decoding batch; of a static batch, of all prompts together.
     pub ttft: Expected,
-    /// Time to first token at the roof.
+    /// Ideal time to first token.
     pub ttft_ideal: Seconds,
     /// Time per output token at the stated context.
     pub tpot: Expected,
-    /// The same at the roof.
+    /// Ideal time per output token.
     pub token_ideal: Seconds,
-    /// All new tokens after the first.
+    /// Time of all new tokens after the first.
     pub generation: Expected,
-    /// First to last token.
+    /// Time from the request to its last token.
     pub end_to_end: Expected,
-    /// The same at the roof.
+    /// Ideal time from the request to its last token.
     pub end_to_end_ideal: Seconds,
-    /// Tokens per second over the batch.
+    /// Token rate over the batch.
     pub throughput: TokensPerSec,
-    /// Memory of one device, that with the most.
+    /// Memory of the device that needs the most.
     pub memory: MemoryFootprint,
-    /// Energy over all devices; `None` when the power is unknown.
+    /// Energy over all devices; `None` if the power is unknown.
     pub energy: Option<Energy>,
-    /// The devices exchange data over a link that nobody has put a number to: what is `expected` is unknown then, and the
-    /// values here leave the link out.
+    /// The devices exchange data over a link of unknown bandwidth: the expected times are unknown then, and the values here
+    /// leave the link out.
     pub link_unknown: bool,
 }
 
 impl Estimate {
-    /// Tokens per second over the batch if every operator ran at its roof.
+    /// Token rate over the batch if every operator ran at its roof.
     pub fn ideal_throughput(&self) -> TokensPerSec {
         self.throughput * (self.tpot.time / self.token_ideal)
     }
 }
 
-/// A model on a device.
+/// Estimates a model on a device.
 ///
 /// # Errors
-/// Anything that [`Error`] names.
+/// Any variant of [`Error`].
 pub fn estimate(request: EstimateRequest<'_>) -> Result<Estimate, Error> {
     let plan = Plan::new(request)?;
     let draft = plan.draft()?;
@@ -184,7 +179,7 @@ pub fn estimate(request: EstimateRequest<'_>) -> Result<Estimate, Error> {
     })
 }
 
-/// Energy of a token while decoding.
+/// Energy per token during decode.
 ///
 /// ```text
 /// J/token = devices * P * TPOT / B

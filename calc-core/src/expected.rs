@@ -1,4 +1,4 @@
-//! What the user will really see: the roofline time corrected by factors, with an interval and an origin.
+//! Expected times: roofline times corrected by factors, with an interval and an origin.
 
 use crate::calibration::Factors;
 use crate::math;
@@ -6,21 +6,21 @@ use crate::provenance::Provenance;
 use crate::roofline::KernelTime;
 use crate::units::Seconds;
 
-/// A time that the user will really see, with its interval and origin.
+/// The time expected in practice, with its interval and origin.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Expected {
-    /// Best guess.
+    /// Best estimate of the time.
     pub time: Seconds,
     /// Fast end of the interval.
     pub low: Seconds,
     /// Slow end of the interval.
     pub high: Seconds,
-    /// Where the factors come from.
+    /// Origin of the factors.
     pub provenance: Provenance,
 }
 
 impl Expected {
-    /// No time at all.
+    /// Zero time, with a zero interval.
     pub const ZERO: Self = Self {
         time: Seconds::ZERO,
         low: Seconds::ZERO,
@@ -28,12 +28,12 @@ impl Expected {
         provenance: Provenance::Assumed,
     };
 
-    /// The expected time of a piece of work on a roofline.
+    /// The expected time of work with the given roofline times.
     ///
     /// ```text
     /// t = max(t_mem / eta_mem, t_comp / eta_comp) + t_floor        t_floor only where bytes move
     /// ```
-    /// Shares count up to 1, so neither the time nor its fast end is faster than the roof, and sums of such times are not either.
+    /// Shares are capped at 1, so neither the time nor its fast end is faster than the roof, and neither are sums of such times.
     ///
     /// ```
     /// use calc_core::{calibration::Factors, expected::Expected, roofline::KernelTime, units::Seconds};
@@ -57,7 +57,7 @@ impl Expected {
     /// ```text
     /// t = longer · ((m/2)⁴ + c⁴)^(1/4) / (m⁴ + c⁴)^(1/4) + t_floor        m = t_mem / eta_mem, c = t_comp / eta_comp
     /// ```
-    /// The norm is that of the fitted shares, in which neither of the two waits wholly for the other.
+    /// The norm is that of the fitted shares, in which memory and arithmetic overlap partly.
     ///
     /// ```
     /// use calc_core::{calibration::Factors, expected::Expected, roofline::KernelTime, units::Seconds};
@@ -78,7 +78,7 @@ impl Expected {
         longer * (share(memory / 2.0) / share(memory)) + factors.floor
     }
 
-    /// A time that is there whatever is computed.
+    /// A fixed time that does not depend on the work.
     pub fn fixed(factors: &Factors) -> Self {
         let time = factors.floor;
         Self {
@@ -89,13 +89,13 @@ impl Expected {
         }
     }
 
-    /// A time under the assumed interval.
+    /// A time with the assumed interval.
     pub fn assumed(time: Seconds) -> Self {
         let Factors { low, high, provenance, .. } = Factors::ASSUMED;
         Self { time, low: time * low, high: time * high, provenance }
     }
 
-    /// Both, one after the other.
+    /// The sum of two times that run one after the other.
     #[must_use]
     pub fn then(self, other: Self) -> Self {
         let provenance = match (self.time == Seconds::ZERO, other.time == Seconds::ZERO) {
@@ -112,14 +112,14 @@ impl Expected {
         }
     }
 
-    /// Repeated, or a part of it.
+    /// The time multiplied by a count or a fraction.
     #[must_use]
     pub fn times(self, count: f64) -> Self {
         Self { time: self.time * count, low: self.low * count, high: self.high * count, ..self }
     }
 }
 
-/// The times that memory and arithmetic take at the shares that kernels reach.
+/// The memory and compute times at the shares that kernels reach.
 pub fn reached(time: KernelTime, factors: &Factors) -> KernelTime {
     let factors = factors.under_the_roof();
     KernelTime {

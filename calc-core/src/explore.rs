@@ -1,5 +1,5 @@
-//! One model on every device, in every power mode, scheme, batch and context: the best of each device at each context.
-//! A million points take about a second, so whoever asks goes device by device and can stop in between.
+//! Explores one model on all devices, power modes, schemes, batches and contexts: the best of each device at each context.
+//! A million points take about a second, so callers go device by device and can stop in between.
 
 use alloc::vec::Vec;
 
@@ -13,56 +13,53 @@ use crate::roofline::Roofs;
 use crate::scheme::Scheme;
 use crate::units::{Bytes, Seconds, TokensPerSec};
 
-/// What is asked.
+/// The inputs of an exploration.
 #[derive(Debug, Clone, Copy)]
 pub struct ExploreRequest<'a> {
-    /// The model with its prompt; device, power mode, batch and context do not count.
+    /// The model with its prompt; its device, power mode, batch and context are ignored.
     pub task: Task<'a>,
-    /// What must hold.
     pub bounds: Bounds,
-    /// Batches to try, ascending.
+    /// Batches to try, in ascending order.
     pub batches: &'a [u64],
-    /// Contexts to try.
     pub contexts: &'a [u64],
 }
 
 /// The highest throughput of a device in a power mode at a context.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Best<'d> {
-    /// Power mode; `None` for the device's own peaks.
+    /// `None` for the device's own peaks.
     pub mode: Option<&'d PowerMode>,
-    /// Context.
+    /// Number of cached tokens.
     pub context: u64,
-    /// Scheme.
     pub scheme: &'static Scheme,
-    /// Batch.
     pub batch: u64,
     /// Expected time per token.
     pub tpot: Seconds,
-    /// Memory that it needs.
+    /// Memory needed on one device.
     pub memory: Bytes,
 }
 
 impl Best<'_> {
-    /// Tokens per second over the batch.
+    /// Token rate over the batch.
     pub fn throughput(&self) -> TokensPerSec {
         TokensPerSec::new(self.batch as f64 / self.tpot.get())
     }
 }
 
-/// The best of one device.
+/// The results for one device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explored<'d> {
-    /// One for each mode and context at which something meets the bounds.
+    /// One entry for each mode and context at which some scheme meets the bounds.
     pub best: Vec<Best<'d>>,
-    /// Points that were looked at.
+    /// Number of points evaluated.
     pub points: u64,
 }
 
-/// Tries everything on one device.
+/// Evaluates all combinations on one device.
 ///
 /// # Errors
-/// A bound out of range; a task that is no model. What a device refuses, such as an unknown link, leaves it without a best.
+/// A bound out of range; a task that is not a model. A device that refuses the task, for example for an unknown link,
+/// has no results.
 pub fn explore<'d>(
     request: &ExploreRequest<'_>,
     device: &'d Device,
@@ -89,7 +86,7 @@ pub fn explore<'d>(
     Ok(explored)
 }
 
-/// Improves the best of each context by one scheme; returns how many points it looked at.
+/// Improves the best of each context with one scheme; returns the number of points evaluated.
 fn improve<'d>(
     request: &ExploreRequest<'_>,
     chooser: &Chooser<'_>,
@@ -126,7 +123,7 @@ fn improve<'d>(
     points
 }
 
-/// Keeps the better of two at one mode and context.
+/// Keeps the better of two results for the same mode and context.
 fn keep<'d>(found: &mut Vec<Best<'d>>, new: Best<'d>) {
     let name = |best: &Best<'d>| best.mode.map(|mode| &*mode.name);
     let same = |best: &&mut Best<'d>| best.context == new.context && name(best) == name(&new);

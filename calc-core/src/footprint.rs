@@ -1,4 +1,4 @@
-//! Memory of one device: weights, KV cache, activations, reserve; and whether they fit.
+//! Memory of one device: weights, KV cache, activations and reserve; and whether they fit.
 //! Derivation: `docs/theory/memory.md`.
 
 use crate::device::{Device, DeviceClass, UsableMemory};
@@ -10,13 +10,13 @@ use crate::precision::Precision;
 use crate::units::Bytes;
 use crate::workload::Workload;
 
-/// Bytes that logits take, whatever the carrier: samplers read FP32.
+/// Bytes per logit, whatever the carrier: samplers read FP32.
 const LOGIT_BYTES: f64 = 4.0;
 
-/// What a model needs on one device.
+/// Memory that a model needs on one device.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MemoryFootprint {
-    /// All weights.
+    /// All weights on this device, as stored.
     pub weights: Bytes,
     /// Keys, values and recurrent state of all sequences.
     pub kv_cache: Bytes,
@@ -24,16 +24,15 @@ pub struct MemoryFootprint {
     pub activations: Bytes,
     /// Runtime, driver context, workspaces; assumed.
     pub reserve: Bytes,
-    /// The model that drafts, whole on this device.
+    /// The draft model, which is whole on this device.
     pub draft: Option<DraftMemory>,
     /// Memory that a model may use.
     pub usable: UsableMemory,
 }
 
-/// What the draft model of speculative decoding needs beside the model that it drafts for.
+/// Memory that the draft model of speculative decoding needs beside the model that it drafts for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DraftMemory {
-    /// All its weights.
     pub weights: Bytes,
     /// Keys, values and recurrent state of all sequences.
     pub kv_cache: Bytes,
@@ -42,34 +41,32 @@ pub struct DraftMemory {
 }
 
 impl DraftMemory {
-    /// The sum of the three.
+    /// The sum of the three parts.
     pub fn total(&self) -> Bytes {
         self.weights + self.kv_cache + self.activations
     }
 }
 
-/// Whether it fits: an answer, not an error.
+/// Whether a model fits in memory: an answer, not an error.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Verdict {
-    /// It fits.
     Fits {
-        /// What is left.
+        /// Memory that is left.
         headroom: Bytes,
     },
-    /// It does not.
     DoesNotFit {
-        /// By how much it is short.
+        /// Memory that is short.
         missing: Bytes,
     },
-    /// Nobody knows how much memory is installed; the most that the device takes would do.
+    /// The installed memory is unknown; the supported maximum would suffice.
     Unknown {
-        /// What a model could use of the most that the device takes.
+        /// Memory that a model could use of the supported maximum.
         most: Bytes,
     },
 }
 
 impl Verdict {
-    /// Whether so much fits.
+    /// Compares the needed bytes with the usable memory.
     pub fn of(needs: Bytes, usable: UsableMemory) -> Self {
         let UsableMemory { bytes, is_known } = usable;
         if needs > bytes {
@@ -81,7 +78,7 @@ impl Verdict {
         }
     }
 
-    /// True unless it is known not to fit.
+    /// True unless the model is known not to fit.
     pub const fn may_fit(&self) -> bool {
         match self {
             Self::Fits { .. } | Self::Unknown { .. } => true,
@@ -89,7 +86,7 @@ impl Verdict {
         }
     }
 
-    /// Yes, no, or unknown.
+    /// Whether the model fits; `None` if unknown.
     pub const fn fits(&self) -> Option<bool> {
         match self {
             Self::Fits { .. } => Some(true),
@@ -100,17 +97,17 @@ impl Verdict {
 }
 
 impl MemoryFootprint {
-    /// All of it.
+    /// The sum of all parts.
     pub fn total(&self) -> Bytes {
         self.own() + self.draft.map_or(Bytes::ZERO, |draft| draft.total())
     }
 
-    /// Everything but the draft model.
+    /// The sum without the draft model.
     fn own(&self) -> Bytes {
         self.weights + self.kv_cache + self.activations + self.reserve
     }
 
-    /// Memory of a group of devices that all hold as much as this one; the draft model is on one of them.
+    /// Memory of a group of devices that each need as much as this one; the draft model is on one of them.
     pub fn group_total(&self, devices: u64) -> Bytes {
         self.own() * devices as f64 + self.draft.map_or(Bytes::ZERO, |draft| draft.total())
     }
@@ -120,13 +117,13 @@ impl MemoryFootprint {
         self.kv_cache + self.draft.map_or(Bytes::ZERO, |draft| draft.kv_cache)
     }
 
-    /// Whether it fits.
+    /// Whether everything fits in the usable memory.
     pub fn verdict(&self) -> Verdict {
         Verdict::of(self.total(), self.usable)
     }
 }
 
-/// Memory that the runtime takes, by kind of device; assumed.
+/// Memory that the runtime occupies, by kind of device; assumed.
 pub fn reserve(class: DeviceClass) -> Bytes {
     match class {
         DeviceClass::DiscreteGpu => Bytes::from_gb(0.6),
@@ -146,7 +143,7 @@ pub(crate) fn footprint(
 ) -> MemoryFootprint {
     let split = &workload.parallel;
     let layers = stage_share(model, split);
-    // One of the two ends holds the larger of embedding and LM head.
+    // One of the two end stages holds the larger of embedding and LM head.
     let ends = if split.pipeline > 1 { 1.0 } else { copies(model) };
     let weights = layer_weights(model, precision, split.expert) * layers
         + embedding_weights(model, precision) * ends;
@@ -160,7 +157,7 @@ pub(crate) fn footprint(
     }
 }
 
-/// Share of the layers in a stage with the most of them, each an average one.
+/// Fraction of the layers in the largest pipeline stage, counting each layer as an average one.
 pub fn stage_share(model: &ModelArch, split: &Parallel) -> f64 {
     model.n_layers.div_ceil(split.pipeline) as f64 / model.n_layers as f64
 }
@@ -178,10 +175,10 @@ fn embedding_weights(model: &ModelArch, precision: &Precision) -> Bytes {
     precision.embedding.stored_bytes(model.vocab_size, model.hidden_size)
 }
 
-/// Every layer matrix in its format, everything small in the carrier.
+/// Bytes of every layer matrix in its format, and of everything small in the carrier.
 fn layer_weights(model: &ModelArch, precision: &Precision, expert_parallel: u64) -> Bytes {
     let share = 1.0 / expert_parallel as f64;
-    // The biases of experts are where the experts are.
+    // Biases of experts are stored with their experts.
     let elsewhere = model.n_expert_biases() as f64 * (1.0 - share);
     let small = model.n_vector_params() as f64 - elsewhere;
     let mut sum = Bytes::new(small * precision.carrier.bytes_per_element());

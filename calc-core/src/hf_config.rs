@@ -1,7 +1,7 @@
-//! The `config.json` of Hugging Face transformers, as a plain struct, and what it says of a decoder-only model: geometry and
-//! storage formats. What is not here: JSON itself, and the sentences (`report::input::model_file`).
+//! The `config.json` of Hugging Face transformers as a plain struct, and the geometry and storage formats of the decoder-only
+//! model it describes. JSON parsing and message texts are in `report::input::model_file`.
 //!
-//! A field that the file leaves out is filled with the documented default of its family, or, for an unknown architecture,
+//! A field missing from the file is filled with the documented default of its family, or, for an unknown architecture,
 //! guessed; each is listed. Rules and defaults are those of transformers 5.23.0 (configuration_*.py and modeling_*.py),
 //! checked against 4.57.1.
 
@@ -48,101 +48,97 @@ use crate::text::Text;
 use reader::Reader;
 use rules::Rules;
 
-/// What a config.json says of a model.
+/// A model read from a config.json.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
-    /// Geometry, of the language model only.
+    /// Geometry of the language model only.
     pub arch: ModelArch,
     /// Formats in which the weights are stored.
     pub stored: PrecisionChoice,
-    /// Format of everything that no quantizer touched: `torch_dtype`.
+    /// `torch_dtype`: the format of all unquantized tensors.
     pub unquantized: &'static QuantFormat,
-    /// The family whose rules were applied; `None` is an unknown architecture.
+    /// The family whose rules were applied; `None` for an unknown architecture.
     pub family: Option<Family>,
     /// `model_type` of the language model.
     pub model_type: String,
-    /// First entry of `architectures`; empty without one.
+    /// First entry of `architectures`; empty if there is none.
     pub architecture: String,
-    /// Fields that the file leaves open, and with what they were filled.
+    /// Fields missing from the file, with the values assumed for them.
     pub assumed: Vec<AssumedField>,
-    /// What this geometry or these formats leave out or round.
+    /// Simplifications of this geometry or these formats.
     pub remarks: Vec<Remark>,
-    /// `Read`, or `Assumed` as soon as one field was guessed.
+    /// `Read`, or `Assumed` if any field was guessed.
     pub provenance: Provenance,
 }
 
-/// A field that the file leaves open.
+/// A field missing from the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AssumedField {
-    /// Name as in the file.
+    /// Name of the field in the file.
     pub field: Text,
-    /// With what it was filled.
     pub value: AssumedValue,
-    /// On what ground.
     pub why: AssumedWhy,
 }
 
-/// With what a field was filled.
+/// Value assumed for a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AssumedValue {
-    /// A count.
     Count(u64),
-    /// Yes or no.
     Flag(bool),
-    /// A word of the file's own vocabulary.
+    /// A word from the file's own vocabulary.
     Word(&'static str),
 }
 
-/// On what ground a field was filled.
+/// Reason for an assumed value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AssumedWhy {
-    /// The default that this family documents.
+    /// The documented default of the family.
     FamilyDefault,
     /// A guess, because the architecture is unknown.
     Guessed,
-    /// The largest that a key may mean that is not understood.
+    /// The upper bound of a key that is not understood.
     UpperBound,
 }
 
-/// What an import leaves out or rounds.
+/// A simplification made by the import.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Remark {
-    /// A vision or audio tower is not counted.
+    /// Vision and audio towers are not counted.
     TowersNotCounted,
     /// Extra layers for multi-token prediction are not counted.
     DraftLayersNotCounted {
-        /// How many.
+        /// Number of these layers.
         layers: u64,
     },
-    /// The file keeps attention in `torch_dtype`, but dense models have one format for all layers.
+    /// The file keeps attention in `torch_dtype`, but dense models have one format for all layers here.
     AttentionUnquantized,
-    /// The file quantizes dense or shared MLPs like the experts, but attention not: they are counted in `torch_dtype`.
+    /// The file quantizes dense or shared MLPs like the experts, but not attention: these MLPs are counted in `torch_dtype`.
     SharedMlpQuantized,
-    /// The file quantizes the LM head too; it is counted with the embedding in `torch_dtype`.
+    /// The file also quantizes the LM head; it is counted with the embedding in `torch_dtype`.
     LmHeadQuantized,
-    /// One scale per block of rows and columns is left out: under 0.01 bit per weight.
+    /// The scale per block of rows and columns is not counted: under 0.01 bit per weight.
     BlockScalesNotCounted,
-    /// The name of the model says in which format it is stored, not a file.
+    /// The storage format is taken from the model's name, not from a file.
     FormatByName {
         /// Format of the weights.
         format: &'static QuantFormat,
     },
-    /// No catalog format has this block; the nearest in size stands for it.
+    /// No catalog format has this block; the nearest in size replaces it.
     FormatRounded {
         /// Bits per element.
         bits: u64,
-        /// Elements along K that share a scale; `None` for one scale per row.
+        /// Number of elements along K that share a scale; `None` for one scale per row.
         group: Option<u64>,
-        /// What stands for it.
+        /// The catalog format used instead.
         format: &'static QuantFormat,
     },
 }
 
-/// Reads a model out of a config.json. Keys that look like geometry and are not understood are refused, or taken as the
-/// upper bound.
+/// Reads a model from a config.json. Keys that look like geometry and are not understood are refused, or taken as an upper
+/// bound.
 ///
 /// # Errors
-/// [`ConfigError`] when the file is of another kind of model, misses a size, or has a value that is none.
+/// [`ConfigError`] if the file describes another kind of model, misses a size, or has an invalid value.
 pub fn import(config: &HfConfig, unread: Unread) -> Result<Imported, ConfigError> {
     let text = text_config(config)?;
     let model_type =
@@ -181,7 +177,7 @@ pub fn import(config: &HfConfig, unread: Unread) -> Result<Imported, ConfigError
     })
 }
 
-/// The part that describes the language model: nested in multimodal files, else the file itself.
+/// The part that describes the language model: nested in multimodal files, otherwise the file itself.
 fn text_config(config: &HfConfig) -> Result<&HfConfig, ConfigError> {
     for (field, entry) in [
         ("text_config", &config.text_config),
@@ -203,7 +199,7 @@ fn text_config(config: &HfConfig) -> Result<&HfConfig, ConfigError> {
     Ok(config)
 }
 
-/// The name that a message gives the model.
+/// The model's name in messages.
 fn name_of<'a>(model_type: &'a str, architecture: &'a str) -> &'a str {
     if model_type.is_empty() { architecture } else { model_type }
 }
@@ -216,7 +212,7 @@ fn architecture_of(config: &HfConfig) -> Option<String> {
     config.architectures.value().and_then(|list| list.first().cloned())
 }
 
-/// The rules of the family, or those of a guess.
+/// The rules of the family, or guessed ones.
 fn rules_for(
     config: &HfConfig,
     text: &HfConfig,

@@ -1,9 +1,9 @@
-//! The analytic model of LLM inference: what theory says, and nothing else.
+//! The analytic model of LLM inference: work, traffic, roofline times and expected times, computed from theory.
 //!
 //! Everything is `f64` in SI base units; a multiply-add counts 2 FLOP; GB is 10^9 bytes; "bytes" are DRAM traffic; peaks
-//! are dense. There is no I/O here, no clock, and no text for people: words are in the crate `report`.
+//! are dense. There is no I/O here, no clock, and no text for people: message texts are in the crate `report`.
 //!
-//! Start at [`analysis::analyze`] for one operator and [`estimate::estimate`] for a model; the facts are in [`catalog`].
+//! Start at [`analysis::analyze`] for one operator and [`estimate::estimate`] for a model; the data are in [`catalog`].
 
 #![no_std]
 #![forbid(unsafe_code)]

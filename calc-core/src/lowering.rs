@@ -1,4 +1,4 @@
-//! A model step as operators: which, how many, and what each costs. Layers of one kind are visited once, with a count.
+//! Lowers a model step to operators, with the count and cost of each. Layers of one kind are visited once, with a count.
 //! Derivation: `docs/theory/transformer.md`.
 
 mod step;
@@ -21,28 +21,25 @@ use crate::quant_format::QuantFormat;
 /// Identical operators of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OpInstances {
-    /// Name.
     pub kind: OpKind,
-    /// How many.
     pub count: u64,
-    /// Peak it runs on.
+    /// The operands that select its peak.
     pub path: Path,
-    /// Cost of one.
+    /// Cost of one instance.
     pub cost: OpCost,
-    /// Format of its weights, or of what it moves.
+    /// Format of its weights, or of the data it moves.
     pub format: &'static QuantFormat,
-    /// What its kernel is made for.
+    /// Shape of its kernel; the expected time follows from it.
     pub shape: Shape,
 }
 
 /// Lowers the steps of one model on one device of a group.
 #[derive(Debug, Clone, Copy)]
 pub struct Lowering<'a> {
-    /// Geometry of the part that is on this device.
+    /// Geometry of the shard on this device.
     pub model: &'a ModelArch,
-    /// Formats.
     pub precision: &'a Precision,
-    /// Devices among which the experts are split.
+    /// Number of devices that share the experts.
     pub expert_parallel: u64,
 }
 
@@ -65,7 +62,7 @@ impl Lowering<'_> {
         let add_norms = model.add_norms + u64::from(model.final_norm);
         emit(stream(OpKind::AddNorm, add_norms, add_norm(tokens, hidden, p.carrier), p.carrier));
         emit(stream(OpKind::Norm, model.post_norms, norm(tokens, hidden, p.carrier), p.carrier));
-        // Rows come in the order in which blocks first appear; hybrids begin with Mamba and MLP blocks.
+        // Rows appear in the order of their first block; hybrids begin with Mamba and MLP blocks.
         if model.mamba.is_some() {
             self.mamba(step, &mut emit);
             self.mlps(tokens, &mut emit);
@@ -87,8 +84,8 @@ impl Lowering<'_> {
         });
     }
 
-    /// Visits only what depends on the number of cached tokens: attention, and with latent keys the cached ones that a chunk of
-    /// a prompt projects up again.
+    /// Visits only the operators that depend on the number of cached tokens: attention, and with latent keys the up-projection of
+    /// cached tokens for a chunk of a prompt.
     pub fn attention(&self, step: Step, visit: &mut impl FnMut(OpInstances)) {
         if let (Some(mla), Phase::Prefill, 1..) = (&self.model.mla, step.phase, step.cached) {
             visit(self.keys_and_values(mla, step.batch * step.cached));
@@ -115,7 +112,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Full and windowed attention of a step, with their numbers of layers.
+    /// Full and windowed attention of a step, each with its number of layers.
     fn attention_shapes(&self, step: Step) -> [(u64, AttentionShape); 2] {
         let a = &self.model.attention;
         let (kv_heads, qk_dim, v_dim) = match (&self.model.mla, step.phase) {
@@ -129,7 +126,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// Matmuls with layer weights, `shape.m` tokens in.
+    /// Matmuls with layer weights on `shape.m` tokens.
     fn matmul(&self, kind: OpKind, count: u64, shape: GemmShape) -> OpInstances {
         let p = self.precision;
         let formats = GemmFormats { weights: p.weights, input: p.activations, output: p.carrier };
@@ -296,12 +293,12 @@ impl Lowering<'_> {
     }
 }
 
-/// Operators without layer weights; `format` is what most of their traffic is stored in.
+/// Operators without layer weights; `format` is the format of most of their traffic.
 fn stream(kind: OpKind, count: u64, cost: OpCost, format: &'static QuantFormat) -> OpInstances {
     OpInstances { kind, count, path: Path::Carrier, cost, format, shape: Shape::Stream }
 }
 
-/// Decode attention with latent keys: one cached row of r + rope elements serves as key and value, so it is read once.
+/// Decode attention with latent keys: one cached row of r + rope elements is both key and value, so it is read once.
 ///
 /// ```text
 /// flops = 2 B h P (2 r + rope)      bytes = b_o B h q (2 r + rope) + b_kv B S (r + rope)

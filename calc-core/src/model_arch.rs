@@ -1,5 +1,5 @@
-//! The geometry of a decoder-only transformer: what its operators and parameters are computed from.
-//! What is not here: names and sources (`catalog::models`), and reading a config.json (`hf_config`).
+//! The geometry of a decoder-only transformer, from which operators and parameters are computed.
+//! Names and sources are in `catalog::models`; reading a config.json is in `hf_config`.
 
 mod check;
 mod matrices;
@@ -10,10 +10,9 @@ pub use matrices::Matrix;
 
 use crate::text::List;
 
-/// Which projections of attention have a bias.
+/// Attention projections with a bias.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttentionBias {
-    /// None.
     None,
     /// Queries, keys and values.
     Qkv,
@@ -21,10 +20,9 @@ pub enum AttentionBias {
     Qkvo,
 }
 
-/// Which norm queries and keys pass before their product.
+/// Norm applied to queries and keys before their product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QkNorm {
-    /// None.
     None,
     /// One weight per element of a head, shared by all heads: d for queries and d for keys.
     Head,
@@ -35,28 +33,26 @@ pub enum QkNorm {
 /// Softmax attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attention {
-    /// Query heads (h).
+    /// Number of query heads (h).
     pub n_heads: u64,
-    /// Key and value heads (g).
+    /// Number of key and value heads (g).
     pub n_kv_heads: u64,
-    /// Size of a head (d).
+    /// Width of a head (d).
     pub head_dim: u64,
-    /// Layers that attend to everything.
+    /// Number of layers with full attention.
     pub full_layers: u64,
-    /// Layers that attend to a window.
+    /// Number of layers with sliding-window attention.
     pub windowed_layers: u64,
-    /// The window [token]; means nothing without windowed layers.
+    /// Window in tokens; unused without windowed layers.
     pub window: u64,
-    /// Biases.
     pub bias: AttentionBias,
-    /// Norm of queries and keys.
     pub qk_norm: QkNorm,
-    /// One learned sink per head.
+    /// Each head has a learned attention sink.
     pub sinks: bool,
 }
 
 impl Attention {
-    /// All attention layers.
+    /// Number of attention layers.
     pub const fn layers(&self) -> u64 {
         self.full_layers + self.windowed_layers
     }
@@ -69,43 +65,43 @@ pub struct Mla {
     pub q_lora_rank: Option<u64>,
     /// Rank of keys and values (r).
     pub kv_lora_rank: u64,
-    /// Part of a head with position.
+    /// Width of the part of a head with rotary position.
     pub rope_dim: u64,
-    /// Part of a head without position.
+    /// Width of the part of a head without position.
     pub nope_dim: u64,
-    /// Size of a value head.
+    /// Width of a value head.
     pub v_head_dim: u64,
 }
 
 /// Mamba-2 layers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mamba {
-    /// How many.
+    /// Number of layers.
     pub layers: u64,
-    /// Heads (n).
+    /// Number of heads (n).
     pub n_heads: u64,
-    /// Size of a head (p).
+    /// Width of a head (p).
     pub head_dim: u64,
-    /// State per channel (s).
+    /// State size per channel (s).
     pub state: u64,
-    /// Groups that share B and C.
+    /// Number of groups that share B and C.
     pub n_groups: u64,
-    /// Length of the convolution (f).
+    /// Kernel length of the convolution (f).
     pub conv_kernel: u64,
 }
 
 impl Mamba {
-    /// d_i = n p.
+    /// Inner width: d_i = n p.
     pub const fn inner(&self) -> u64 {
         self.n_heads * self.head_dim
     }
 
-    /// Channels of the convolution: d_i + 2 `n_groups` s.
+    /// Number of channels of the convolution: C = d_i + 2 `n_groups` s.
     pub const fn channels(&self) -> u64 {
         self.inner() + 2 * self.n_groups * self.state
     }
 
-    /// Elements of the state of one sequence in one layer: d_i s + (f - 1) C.
+    /// Number of state elements per sequence and layer: d_i s + (f - 1) C.
     pub const fn state_elements(&self) -> u64 {
         self.inner() * self.state + self.conv_kernel.saturating_sub(1) * self.channels()
     }
@@ -114,16 +110,16 @@ impl Mamba {
 /// Kind of MLP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MlpKind {
-    /// Gate and up, product, down (`SwiGLU` and kin).
+    /// Gate and up, product, down (`SwiGLU` and similar).
     Gated,
-    /// Up, activation, down.
+    /// Up, activation, down, without a gate.
     Plain,
 }
 
-/// Layers with a dense MLP of one width.
+/// Layers with a dense MLP of the same width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DenseLayers {
-    /// How many.
+    /// Number of layers.
     pub layers: u64,
     /// Intermediate size (I).
     pub width: u64,
@@ -136,39 +132,37 @@ pub struct DenseLayers {
     reason = "each is a fact of a model and has a name at every use"
 )]
 pub struct Moe {
-    /// How many.
+    /// Number of layers.
     pub layers: u64,
-    /// Experts (E).
+    /// Number of experts (E).
     pub n_experts: u64,
-    /// Experts of one token (k).
+    /// Number of experts per token (k).
     pub experts_per_token: u64,
     /// Intermediate size of one expert (I_e).
     pub expert_width: u64,
-    /// Intermediate size of the shared MLP; 0 without one.
+    /// Intermediate size of the shared MLP; 0 if there is none.
     pub shared_width: u64,
     /// A learned gate of H weights scales the output of the shared MLP (Qwen 2 MoE).
     pub shared_gate: bool,
-    /// The router has a bias.
     pub router_bias: bool,
-    /// The router has a correction bias for balancing.
+    /// The router has a correction bias for load balancing.
     pub correction_bias: bool,
-    /// The experts have biases.
     pub expert_bias: bool,
 }
 
-/// Kind of normalization, as far as parameters are concerned.
+/// Kind of normalization, by its learned parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NormKind {
-    /// A weight.
+    /// One weight vector.
     RmsNorm,
     /// A weight and a bias.
     LayerNorm,
-    /// Nothing learned.
+    /// No learned parameters.
     NoParameters,
 }
 
 impl NormKind {
-    /// Learned vectors per norm.
+    /// Number of learned vectors per norm.
     pub const fn vectors(self) -> u64 {
         match self {
             Self::RmsNorm => 1,
@@ -178,7 +172,7 @@ impl NormKind {
     }
 }
 
-/// The geometry. Layers of one kind are counted, not listed: their order changes no sum.
+/// The geometry of a model. Layers of one kind are counted, not listed: their order does not affect any sum.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -187,50 +181,44 @@ impl NormKind {
 pub struct ModelArch {
     /// Hidden size (H).
     pub hidden_size: u64,
-    /// Layers, as the model counts them.
+    /// Number of layers as the model counts them.
     pub n_layers: u64,
-    /// Vocabulary (V).
+    /// Vocabulary size (V).
     pub vocab_size: u64,
-    /// Embedding and LM head are one matrix.
+    /// Embedding and LM head share one matrix.
     pub tied_embeddings: bool,
-    /// Softmax attention.
     pub attention: Attention,
-    /// Latent attention in place of the plain projections.
+    /// Latent attention, which replaces the plain projections.
     pub mla: Option<Mla>,
-    /// Mamba-2 layers.
     pub mamba: Option<Mamba>,
     /// Kind of all MLPs and experts.
     pub mlp: MlpKind,
-    /// Dense MLPs have biases.
     pub mlp_bias: bool,
-    /// Dense MLPs by width.
+    /// Dense MLP layers, grouped by width.
     pub dense: List<DenseLayers>,
-    /// Mixture-of-experts layers.
     pub moe: Option<Moe>,
-    /// Kind of norms.
     pub norm: NormKind,
-    /// Norms that first add the residual, without the final one.
+    /// Number of norms that first add the residual, without the final one.
     pub add_norms: u64,
-    /// Further norms.
+    /// Number of other norms.
     pub post_norms: u64,
-    /// There is a norm before the LM head.
+    /// A norm precedes the LM head.
     pub final_norm: bool,
-    /// Rows of learned positions.
+    /// Number of rows of learned positions; 0 if there are none.
     pub position_rows: u64,
-    /// The LM head has a bias.
     pub lm_head_bias: bool,
-    /// Longest context that the model is made for; `None` when unknown.
+    /// Longest context that the model supports; `None` if unknown.
     pub max_context: Option<u64>,
 }
 
 impl ModelArch {
-    /// Layers of full attention and of windowed attention, with the window.
+    /// Number of layers with full and with windowed attention, each with its window.
     pub fn attention_kinds(&self) -> [(u64, Option<u64>); 2] {
         let a = &self.attention;
         [(a.full_layers, None), (a.windowed_layers, Some(a.window))]
     }
 
-    /// Outputs of the first MLP matmul per unit of width: 2 when gated.
+    /// Number of outputs of the first MLP matmul per unit of width: 2 if gated, else 1.
     pub const fn mlp_inputs(&self) -> u64 {
         match self.mlp {
             MlpKind::Gated => 2,

@@ -1,21 +1,20 @@
-//! Operators of a step: their names, what they cost, and on which peak they run.
+//! Operators of a step: their names, costs and peaks.
 
 use crate::quant_format::QuantFormat;
 use crate::units::{Bytes, Flops, FlopsPerByte};
 
-/// DRAM traffic by the role of what is moved.
+/// DRAM traffic by role of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Traffic {
-    /// Weight matrices.
     pub weights: Bytes,
-    /// Keys and values, and recurrent state.
+    /// Keys, values and recurrent state.
     pub kv_cache: Bytes,
-    /// Everything else.
+    /// Everything else, mostly activations.
     pub activations: Bytes,
 }
 
 impl Traffic {
-    /// All of it.
+    /// The sum over all roles.
     pub fn total(&self) -> Bytes {
         self.weights + self.kv_cache + self.activations
     }
@@ -24,19 +23,17 @@ impl Traffic {
 /// Work and traffic of one operator instance.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct OpCost {
-    /// Floating-point work.
     pub flops: Flops,
-    /// DRAM traffic.
     pub traffic: Traffic,
 }
 
 impl OpCost {
-    /// Work per byte of DRAM traffic.
+    /// Arithmetic intensity: FLOP per byte of DRAM traffic.
     pub fn intensity(&self) -> FlopsPerByte {
         self.flops / self.traffic.total()
     }
 
-    /// The cost of several instances.
+    /// The cost of `count` instances.
     #[must_use]
     pub fn times(&self, count: f64) -> Self {
         Self {
@@ -49,7 +46,7 @@ impl OpCost {
         }
     }
 
-    /// The cost of both.
+    /// The sum of two costs.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {
@@ -63,35 +60,35 @@ impl OpCost {
     }
 }
 
-/// What a kernel is made for. Ideal times do not depend on it, expected ones do: padding, waves of tiles, distinct experts.
+/// Shape of a kernel. Ideal times ignore it, expected times depend on it: padding, waves of tiles, distinct experts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Shape {
-    /// A matrix product with weights.
+    /// A matrix multiplication with weights.
     Product(Product),
-    /// The products of chosen experts, one for each expert that any token chose.
+    /// The matmuls of the selected experts, one for each expert that any token selected.
     Experts {
-        /// All pairs of token and expert on this device, as one product.
+        /// All token-expert pairs on this device, as one matmul.
         product: Product,
-        /// Distinct experts that the tokens of the step choose, with uniform routing (D).
+        /// Number of distinct experts selected in the step, with uniform routing (D).
         distinct: f64,
     },
     /// Attention over a KV cache.
     Attention {
-        /// Sequences times query heads (B h).
+        /// Number of sequences times query heads (B h).
         heads: f64,
         /// New tokens per sequence (q).
         new: f64,
-        /// Mean of the size of a query head and of a value head.
+        /// Mean of the widths of a query head and a value head.
         head_dim: f64,
     },
     /// A recurrence over tokens.
     Scan,
-    /// Everything that reads and writes once, element by element.
+    /// An operator that reads and writes each element once.
     Stream,
 }
 
 impl Shape {
-    /// The matrix product; `None` for what multiplies no weights.
+    /// The matrix multiplication; `None` for kernels without weights.
     pub const fn product(&self) -> Option<&Product> {
         match self {
             Self::Product(product) | Self::Experts { product, .. } => Some(product),
@@ -100,27 +97,26 @@ impl Shape {
     }
 }
 
-/// Rows, outputs and inputs of a matrix product.
+/// Shape and weight format of a matrix multiplication.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Product {
-    /// M.
+    /// M: number of input rows.
     pub rows: f64,
-    /// N.
+    /// N: number of outputs.
     pub outputs: f64,
-    /// K.
+    /// K: number of inputs.
     pub inputs: f64,
-    /// The weights.
     pub weights: &'static QuantFormat,
 }
 
-/// On which peak an operator runs.
+/// The operand formats that select the peak of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Path {
-    /// A matmul with layer weights: (weights, activations).
+    /// Matmul with layer weights: (weights, activations).
     Layer,
-    /// A matmul with expert weights: (experts, activations).
+    /// Matmul with expert weights: (experts, activations).
     Expert,
-    /// The LM head: (its format, carrier).
+    /// LM head: (its format, carrier).
     LmHead,
     /// No weights, or weights in the carrier: (carrier, carrier).
     Carrier,
@@ -145,7 +141,7 @@ macro_rules! op_kinds {
                 }
             }
 
-            /// What it does, in a few words.
+            /// A description in a few words.
             pub const fn describe(self) -> &'static str {
                 match self {
                     $(Self::$variant => $doc,)*
@@ -188,12 +184,12 @@ op_kinds! {
 }
 
 impl OpKind {
-    /// False for the rows of a step that are no kernels and have no work: its own cost, and the time on links.
+    /// False for rows of a step that are not kernels: the step's own overhead and the time on links.
     pub const fn is_kernel(self) -> bool {
         !matches!(self, Self::Step | Self::Links)
     }
 
-    /// The kernel with a key.
+    /// Finds the kernel with the given key.
     pub fn kernel(key: &str) -> Option<Self> {
         Self::ALL.iter().find(|kind| kind.is_kernel() && kind.key() == key).copied()
     }

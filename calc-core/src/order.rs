@@ -1,7 +1,7 @@
-//! Order for short lists. The sorts of the standard library are kilobytes for each type that they sort, and the page pays for
-//! them; none of our lists has more rows than the catalog has devices.
+//! Insertion sort for short lists. Each instance of the standard library's sort adds kilobytes to the web page's
+//! download, and none of our lists has more rows than the catalog has devices.
 
-/// Sorts by insertion; rows that are equal keep their order.
+/// Sorts by insertion; equal rows keep their order.
 pub(crate) fn sort_short<T>(rows: &mut [T], is_before: impl Fn(&T, &T) -> bool) {
     for start in 1..rows.len() {
         let mut place = start;

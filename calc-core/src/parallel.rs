@@ -1,4 +1,4 @@
-//! One model on several devices: what one device holds, and what crosses the links.
+//! A model split over several devices: the shard of one device, and the traffic on the links.
 //! Derivation: `docs/theory/parallel.md`.
 
 use crate::device::Link;
@@ -8,14 +8,14 @@ use crate::model_arch::ModelArch;
 use crate::quant_format::QuantFormat;
 use crate::units::{Bytes, Seconds};
 
-/// Devices by kind of split; 1 everywhere is a single device.
+/// Number of devices per kind of split; a single device has 1 for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parallel {
-    /// Every matrix is split.
+    /// Tensor parallelism: every matrix is split.
     pub tensor: u64,
-    /// Layers are split into stages, one after another for a request.
+    /// Pipeline parallelism: layers are split into stages, which a request passes in sequence.
     pub pipeline: u64,
-    /// Experts are split.
+    /// Expert parallelism: experts are distributed.
     pub expert: u64,
 }
 
@@ -26,20 +26,20 @@ impl Default for Parallel {
 }
 
 impl Parallel {
-    /// Devices of the group.
+    /// Number of devices in the group.
     pub const fn devices(&self) -> u64 {
         self.tensor.saturating_mul(self.pipeline).saturating_mul(self.expert)
     }
 
-    /// True when devices work on one layer together, so that a link is in their way.
+    /// True if several devices compute one layer together and so exchange data over a link.
     pub const fn exchanges(&self) -> bool {
         self.tensor > 1 || self.expert > 1
     }
 
-    /// Checks the split against the model.
+    /// Checks that the model can be split evenly.
     ///
     /// # Errors
-    /// What does not divide, and by how much.
+    /// The count that does not divide, and its divisor.
     pub fn check(&self, model: &ModelArch) -> Result<(), Error> {
         in_range("tensor_parallel", self.tensor, 1, 1 << 16)?;
         in_range("pipeline_parallel", self.pipeline, 1, model.n_layers)?;
@@ -89,7 +89,7 @@ fn check_tensor(model: &ModelArch, ways: u64) -> Result<(), Error> {
 }
 
 impl ModelArch {
-    /// What one of `ways` tensor-parallel devices computes: heads, widths and vocabulary divided, the rest whole.
+    /// The shard of one of `ways` tensor-parallel devices: heads, widths and vocabulary are divided, the rest is whole.
     #[must_use]
     pub fn shard(&self, ways: u64) -> Self {
         let mut part = self.clone();
@@ -109,14 +109,14 @@ impl ModelArch {
     }
 }
 
-/// Time that a step spends on the links, on top of its operators; it counts in `expected` only.
+/// Time of a step on the links, in addition to its operators; it is part of `expected` only.
 ///
 /// ```text
 /// tensor n    an all-reduce of A = T H b_o after each attention and each MLP, each 2 (n-1)/n A / link + 2 (n-1) latency
 /// expert n    two all-to-alls of A k / n per MoE layer, each A k / n / link + (n-1) latency
 /// ```
 ///
-/// A pipeline hands over one message per stage, which is not counted.
+/// A pipeline sends one message per stage, which is not counted.
 pub fn link_time(
     model: &ModelArch,
     parallel: &Parallel,
@@ -140,7 +140,7 @@ pub fn link_time(
     reduce * all_reduces(model) + exchange * (2.0 * moe_layers)
 }
 
-/// One after the attention and one after the MLP of every layer that has them: two per layer of a regular model.
+/// Number of all-reduces: one after the attention and one after the MLP of every layer that has them; two per regular layer.
 fn all_reduces(model: &ModelArch) -> f64 {
     let dense: u64 = model.dense.iter().map(|group| group.layers).sum();
     (model.attention.layers() + dense + model.moe.map_or(0, |moe| moe.layers)) as f64

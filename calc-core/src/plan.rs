@@ -1,5 +1,5 @@
-//! What does not change from step to step of a model on a device, and the sums over the operators of a step.
-//! A sweep prepares a [`Plan`] once and asks it for steps; a step allocates nothing.
+//! A plan: everything that is constant over the steps of a model on a device, and the sums over the operators of a step.
+//! A sweep prepares a [`Plan`] once and evaluates steps with it; evaluating a step does not allocate.
 
 mod first_token;
 mod series;
@@ -31,55 +31,50 @@ use crate::workload::Workload;
 use series::{AGREED, AGREED_QUICKLY, DIRECT, KINKED, SMOOTH, Series};
 use totals::OpTimes;
 
-/// Which peaks the matmuls of a model run on.
+/// The peak that each group of matmuls runs on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Paths {
-    /// Layer weights.
     pub layer: ComputePath,
-    /// Expert weights.
     pub expert: ComputePath,
-    /// LM head.
     pub lm_head: ComputePath,
     /// Everything without quantized weights.
     pub carrier: ComputePath,
 }
 
-/// Operators of one name, summed over their instances; or what a step takes outside its kernels.
+/// Operators of one name, summed over their instances; or the time of a step outside its kernels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OpRow {
-    /// Name.
     pub kind: OpKind,
-    /// Instances.
+    /// Number of instances.
     pub count: u64,
-    /// Totals over them.
+    /// Sums over the instances.
     pub totals: StepTotals,
-    /// Peak they run on.
+    /// The peak they run on.
     pub path: ComputePath,
 }
 
-/// Everything that does not change from step to step.
+/// Everything that is constant over the steps of one request.
 #[derive(Debug, Clone)]
 pub struct Plan<'a> {
     request: EstimateRequest<'a>,
-    /// The roofs in force.
+    /// The roofs of the device in its power mode.
     pub roofs: Roofs,
-    /// Format of every role.
+    /// Storage format of every role.
     pub precision: Precision,
-    /// Peaks that the matmuls run on.
     pub paths: Paths,
-    /// Factor on all weight bytes.
+    /// Factor on all weight bytes, see [`WeightSize`].
     pub weight_scale: f64,
     part: Option<ModelArch>,
     link: Option<Link>,
-    /// Factors of the device with the engine in force.
+    /// The factors of the device with the selected engine.
     pub tuned: Tuned<'a>,
 }
 
 impl<'a> Plan<'a> {
-    /// Checks the request and fixes formats, peaks and the part of the model on one device.
+    /// Checks the request and fixes formats, peaks and the model's shard on one device.
     ///
     /// # Errors
-    /// Anything that [`Error`] names.
+    /// Any variant of [`Error`].
     pub fn new(request: EstimateRequest<'a>) -> Result<Self, Error> {
         let EstimateRequest { device, mode, model, workload, .. } = request;
         workload.check()?;
@@ -106,7 +101,7 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// Weights that the decode step of the request reads; rows of the embedding table are not counted.
+    /// Bytes of weights that the decode step of the request reads; rows of the embedding table are not counted.
     fn streamed(&self) -> Bytes {
         let Workload { batch, context, .. } = self.request.workload;
         let mut read = Bytes::ZERO;
@@ -118,7 +113,7 @@ impl<'a> Plan<'a> {
         read
     }
 
-    /// The part of the model on one device.
+    /// The model's shard on one device.
     pub fn model(&self) -> &ModelArch {
         self.part.as_ref().unwrap_or(self.request.model)
     }
@@ -150,7 +145,7 @@ impl<'a> Plan<'a> {
         OpTimes { cost, time, expected: Expected::of(time, &factors), floor, factors }
     }
 
-    /// Sums over the operators of a step, without the time on links. Allocates nothing.
+    /// Sums over the operators of a step, without the time on links. Does not allocate.
     pub fn step(&self, step: Step) -> StepTotals {
         let mut totals = StepTotals::nothing();
         let setting = step.setting();
@@ -160,7 +155,7 @@ impl<'a> Plan<'a> {
         totals
     }
 
-    /// Visits the kernels of a step with their peaks and their times at the roof.
+    /// Visits the kernels of a step with their peaks and ideal times.
     pub fn kernels(
         &self,
         step: Step,
@@ -175,7 +170,7 @@ impl<'a> Plan<'a> {
         });
     }
 
-    /// Adds the time of a step outside its kernels.
+    /// Adds the overhead of a step outside its kernels.
     fn add_overhead(&self, totals: &mut StepTotals, setting: Setting) {
         *totals = totals.then(&StepTotals::outside_kernels(self.overhead(setting)));
     }
@@ -185,7 +180,7 @@ impl<'a> Plan<'a> {
         Expected::fixed(&self.tuned.step(batch, prefill))
     }
 
-    /// Sums over the operators of a step, with the time on links. Allocates nothing.
+    /// Sums over the operators of a step, with the time on links. Does not allocate.
     pub fn timed_step(&self, step: Step) -> StepTotals {
         let mut totals = self.step(step);
         totals.expected = totals.expected.then(self.link_expected(step));
@@ -197,7 +192,7 @@ impl<'a> Plan<'a> {
         self.footprint_of(&self.request.workload)
     }
 
-    /// Memory of one device of the group with another workload, split in the same way.
+    /// Memory of one device of the group for another workload with the same split.
     pub fn footprint_of(&self, workload: &Workload) -> MemoryFootprint {
         let EstimateRequest { device, memory_limit, .. } = self.request;
         let (model, precision) = (self.model(), &self.precision);
@@ -215,7 +210,7 @@ impl<'a> Plan<'a> {
         MemoryFootprint { draft, ..own }
     }
 
-    /// KV caches of one device, the draft model's included, at a context, or at the end of the generation where that is
+    /// KV cache bytes of one device, including the draft model's, at a context, or at the end of the generation where that is
     /// longer.
     pub fn kv_caches_at(&self, context: u64) -> Bytes {
         let workload = Workload { context, ..self.request.workload };
@@ -228,7 +223,7 @@ impl<'a> Plan<'a> {
         own + draft
     }
 
-    /// Time that a step spends on the links.
+    /// The time of a step on the links.
     fn link_expected(&self, step: Step) -> Expected {
         self.link.map_or(Expected::ZERO, |link| {
             let Workload { parallel, .. } = &self.request.workload;
@@ -242,12 +237,12 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// True when devices exchange data over a link that nobody has put a number to.
+    /// True if devices exchange data over a link of unknown bandwidth.
     pub fn link_unknown(&self) -> bool {
         self.link.is_none() && self.request.workload.parallel.exchanges()
     }
 
-    /// A step in full.
+    /// The full estimate of a step.
     pub fn phase(&self, step: Step) -> PhaseEstimate {
         let mut operators: Vec<OpRow> = Vec::with_capacity(24);
         let mut totals = StepTotals::nothing();
@@ -301,7 +296,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Time per output token at a context, at the roof and as expected.
+    /// Time per output token at a context, ideal and expected.
     ///
     /// ```text
     /// TPOT = decode                                                         without speculation
@@ -316,10 +311,10 @@ impl<'a> Plan<'a> {
         fixed.then(self.round_part(draft, cached, Part::Attention))
     }
 
-    /// Decode steps at i = 0, 1, …, `new_tokens` - 2 tokens after the prompt, each at its own context.
+    /// The decode steps at i = 0, 1, …, `new_tokens` - 2 tokens after the prompt, each at its own context.
     ///
-    /// Only attention depends on the context, so everything else is costed once. The sum is exact up to 512 steps; more
-    /// are summed by blocks, within 1e-9 of the exact sum.
+    /// Only attention depends on the context, so everything else is computed once. The sum is exact up to 512 steps; longer
+    /// sums are computed by blocks, within 1e-9 of the exact sum.
     pub fn generation(&self, draft: Option<&Self>) -> Span {
         let Workload { new_tokens, .. } = self.request.workload;
         let (prompt, count) = (self.request.workload.filled(), new_tokens - 1);
@@ -356,7 +351,7 @@ impl<'a> Plan<'a> {
         fixed.then(series.sum(&attention))
     }
 
-    /// The contexts at which a step begins and ends to fill the windows, of the model and of its draft.
+    /// The contexts at which a step starts and ends filling the windows, of the model and of its draft model.
     fn windows_full(&self, draft: Option<&Self>) -> [u64; 8] {
         let drafted = self.request.workload.speculation.map_or(0, |drafted| drafted.draft_tokens);
         let mut kinks = [0; 8];
@@ -372,15 +367,15 @@ impl<'a> Plan<'a> {
         kinks
     }
 
-    /// The plan of the draft model, alone on one device, when there is one.
+    /// The plan of the draft model, alone on one device, if there is one.
     ///
     /// # Errors
-    /// What the draft model's own estimate would refuse.
+    /// The errors of the draft model's own estimate.
     pub fn draft(&self) -> Result<Option<Self>, Error> {
         self.draft_request().map(Self::new).transpose()
     }
 
-    /// What is asked of the draft model, when there is one.
+    /// The request for the draft model, if there is one.
     fn draft_request(&self) -> Option<EstimateRequest<'a>> {
         let model = self.request.draft?;
         self.request.workload.speculation?;
@@ -426,28 +421,28 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The peak of the layers' matmuls, or a higher one that other operators run on: experts in a narrower format, attention beside
+/// The peak of the layers' matmuls, or a higher one that other operators use: experts in a narrower format, attention beside
 /// FP32 weights.
 fn fastest_peak(layers: FlopsPerSec, operators: &[OpRow]) -> FlopsPerSec {
     let computes = |row: &&OpRow| row.totals.cost.flops > Flops::ZERO;
     operators.iter().filter(computes).fold(layers, |peak, row| peak.max(row.path.peak))
 }
 
-/// Parts of a decode step.
+/// The two parts of a decode step.
 #[derive(Debug, Clone, Copy)]
 enum Part {
     /// Depends on the number of cached tokens.
     Attention,
-    /// Does not.
+    /// Independent of the number of cached tokens.
     Fixed,
 }
 
-/// The same work on one device and without drafts.
+/// The workload on one device and without drafts.
 fn alone(workload: Workload) -> Workload {
     Workload { parallel: Parallel::default(), speculation: None, ..workload }
 }
 
-/// Factor from the bytes that the formats give to those that are known.
+/// Ratio of the known weight bytes to those computed from the formats.
 fn weight_scale(
     model: &ModelArch,
     precision: &Precision,
@@ -455,7 +450,7 @@ fn weight_scale(
 ) -> Result<f64, Error> {
     let computed = weight_bytes(model, precision);
     let known = match size {
-        // `Plan::new` scales by the streamed bytes, because it needs the kernels of a step.
+        // `Plan::new` scales by the streamed bytes, because that needs the kernels of a step.
         None | Some(WeightSize::Streamed(_)) => return Ok(1.0),
         Some(WeightSize::Total(bytes)) => {
             Bytes::from_gb(real_in_range("weight_gb", bytes.get() / 1e9, WEIGHT_GB.0, WEIGHT_GB.1)?)

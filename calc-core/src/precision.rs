@@ -1,4 +1,4 @@
-//! Which format each role is stored in, and how the roles that the user leaves open are filled.
+//! The storage format of each role (weights, activations, KV cache, …), and the rules for roles that the user leaves open.
 
 use crate::calibration::Engine;
 use crate::catalog::formats as f;
@@ -7,36 +7,35 @@ use crate::model_arch::ModelArch;
 use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::Roofs;
 
-/// What the user chose; `None` is left to the rule.
+/// Formats chosen by the user; `None` leaves a role to the rules of [`PrecisionChoice::resolve`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PrecisionChoice {
-    /// Layer weights.
     pub weights: &'static QuantFormat,
-    /// In which a matmul with weights reads its input; default: the weights' if it can carry, else half.
+    /// Format in which matmuls with weights read their input; default: the weights' format if it can carry them, else half.
     pub activations: Option<&'static QuantFormat>,
-    /// KV cache; default: the carrier.
+    /// Default: the carrier.
     pub kv_cache: Option<&'static QuantFormat>,
     /// Embedding and LM head; default: the carrier, because most quantizers skip them.
     pub embedding: Option<&'static QuantFormat>,
-    /// Expert matrices; default: the weights'.
+    /// Expert matrices; default: the layer weights' format.
     pub experts: Option<&'static QuantFormat>,
 }
 
 impl PrecisionChoice {
-    /// Weights in one format, everything else by the rule.
+    /// Chooses one weight format and leaves every other role open.
     pub const fn weights(weights: &'static QuantFormat) -> Self {
         Self { weights, activations: None, kv_cache: None, embedding: None, experts: None }
     }
 
-    /// Fills open roles as an engine stores and computes files of such weights. Without a named engine only the embedding of a
+    /// Fills open roles as an engine does for files with such weights. Without a named engine only the embedding of a
     /// GGUF file is filled, because the name of its format means a file.
     ///
-    /// - Of a mixture of experts, MXFP4 stores the experts alone, everything else is BF16, or Q8_0 in a GGUF file (from memory:
-    ///   vLLM leaves other layers as they are, and llama.cpp calls its type `MXFP4_MOE`).
-    /// - A GGUF file has embedding and LM head in Q6_K, or in Q8_0 where the weights are that or MXFP4.
-    /// - Products of GGUF weights read their input in INT8 where the device multiplies it.
-    /// - The engines of NVIDIA GPUs multiply NVFP4 and MXFP4 in FP4 where the device does; with experts in MXFP4 TensorRT-LLM
-    ///   reads MXFP8, others 16 bits.
+    /// - In a mixture of experts, MXFP4 stores the experts alone; everything else is BF16, or Q8_0 in a GGUF file (from memory:
+    ///   vLLM leaves other layers unchanged, and llama.cpp calls its type `MXFP4_MOE`).
+    /// - A GGUF file stores embedding and LM head in Q6_K, or in Q8_0 where the weights are Q8_0 or MXFP4.
+    /// - Matmuls with GGUF weights read their input in INT8 where the device supports INT8.
+    /// - Engines on NVIDIA GPUs compute NVFP4 and MXFP4 in FP4 where the device supports it; with experts in MXFP4, TensorRT-LLM
+    ///   reads MXFP8 inputs and the others 16-bit ones.
     #[must_use]
     pub fn of_engine(mut self, engine: Option<Engine>, model: &ModelArch, roofs: &Roofs) -> Self {
         let asked = self.weights;
@@ -54,7 +53,7 @@ impl PrecisionChoice {
         self
     }
 
-    /// The format in which an engine's products with such weights read their input, where that is narrower than 16 bits.
+    /// Input format of an engine's matmuls with such weights, where it is narrower than 16 bits.
     fn input_of(
         &self,
         engine: Engine,
@@ -83,8 +82,8 @@ impl PrecisionChoice {
         }
     }
 
-    /// The size of the file that the name of the weights means: a GGUF name is a mixture with a mean of bits per weight,
-    /// embeddings included. `None` for other formats, and where embedding or experts have a format of their own.
+    /// File size implied by the name of the weights: a GGUF name is a mixture with a mean number of bits per weight, embeddings
+    /// included. `None` for other formats, and where embedding or experts have their own format.
     pub fn file_size(&self) -> Option<WeightSize> {
         let is_one =
             |role: Option<&QuantFormat>| role.is_none_or(|own| own.key == self.weights.key);
@@ -92,7 +91,7 @@ impl PrecisionChoice {
         bits.filter(|_| is_one(self.experts)).map(WeightSize::BitsPerWeight)
     }
 
-    /// Fills what was left open, on a device.
+    /// Fills the open roles by the default rules on a device.
     pub fn resolve(&self, roofs: &Roofs) -> Precision {
         let carries = self.weights.class.is_some_and(crate::quant_format::ComputeClass::is_carrier);
         let activations =
@@ -109,20 +108,18 @@ impl PrecisionChoice {
     }
 }
 
-/// The format of every role.
+/// The storage format of every role.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Precision {
-    /// Layer weights.
     pub weights: &'static QuantFormat,
-    /// In which a matmul with weights reads its input.
+    /// Format in which matmuls with weights read their input.
     pub activations: &'static QuantFormat,
-    /// KV cache.
     pub kv_cache: &'static QuantFormat,
     /// Embedding and LM head.
     pub embedding: &'static QuantFormat,
-    /// Expert matrices.
+    /// Expert matrices of a mixture of experts.
     pub experts: &'static QuantFormat,
-    /// Everything that flows between matmuls.
+    /// Everything between matmuls: floats of 16 bits or more.
     pub carrier: &'static QuantFormat,
 }
 

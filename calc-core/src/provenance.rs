@@ -1,4 +1,4 @@
-//! Where a number comes from: one vocabulary, carried by facts and by results.
+//! Where a number comes from: one vocabulary for facts and results.
 
 /// Origin of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -8,7 +8,7 @@ pub enum Provenance {
     Read,
     /// Computed from other facts.
     Derived,
-    /// From memory; nobody opened a source.
+    /// From memory; no source was opened.
     Recalled,
     /// Fitted on published or own measurements.
     Fitted,
@@ -16,7 +16,7 @@ pub enum Provenance {
     Measured,
     /// Assumed until something better is known.
     Assumed,
-    /// Parts of different origin; the source text says which.
+    /// Several origins; the source text gives the origin of each.
     Mixed,
 }
 
@@ -35,32 +35,30 @@ impl Provenance {
     }
 }
 
-/// A value with its origin; the source itself is named by the row that holds the fact.
+/// A value with its origin; the row that holds the fact names the source.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fact<T> {
-    /// The value.
     pub value: T,
-    /// Where it comes from.
     pub provenance: Provenance,
 }
 
 impl<T> Fact<T> {
-    /// Read in the row's source.
+    /// A value read in the row's source.
     pub const fn read(value: T) -> Self {
         Self { value, provenance: Provenance::Read }
     }
 
-    /// Computed from other facts.
+    /// A value computed from other facts.
     pub const fn derived(value: T) -> Self {
         Self { value, provenance: Provenance::Derived }
     }
 
-    /// From memory.
+    /// A value from memory.
     pub const fn recalled(value: T) -> Self {
         Self { value, provenance: Provenance::Recalled }
     }
 
-    /// Taken as given: a constant of ours, or what the user states in a custom file.
+    /// A value taken as given: a constant of ours, or one that the user states in a custom file.
     pub const fn assumed(value: T) -> Self {
         Self { value, provenance: Provenance::Assumed }
     }

@@ -1,10 +1,10 @@
-//! What a scheme costs in quality: a range for the size of the model, with its source. What is not here: the published
-//! rows (`catalog::quality`).
+//! Quality loss of a scheme: a range scaled to the size of the model, with its source. The published rows are in
+//! `catalog::quality`.
 
 use crate::math;
 use crate::provenance::Provenance;
 
-/// What a loss is measured by.
+/// Unit of a quality loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Metric {
     /// Relative rise of the perplexity [%].
@@ -23,28 +23,25 @@ impl Metric {
     }
 }
 
-/// A range of loss, smallest and largest that is to be expected.
+/// Smallest and largest expected quality loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QualityLoss {
-    /// What it is measured by.
     pub metric: Metric,
-    /// Smaller end [%].
+    /// Smaller end, in the unit of `metric` [%].
     pub low: f64,
-    /// Larger end [%].
+    /// Larger end, in the unit of `metric` [%].
     pub high: f64,
-    /// Where the range comes from.
     pub source: &'static str,
-    /// How sure it is.
     pub provenance: Provenance,
 }
 
-/// Parameters up to which the factor on the loss no longer grows, between which it is 1, and from which on it no longer
-/// falls.
+/// Parameter counts that bound the segments of the size factor: constant up to `SMALL`, 1 within `MIDDLE`, constant
+/// from `LARGE` on.
 const SMALL: f64 = 3e9;
 const MIDDLE: (f64, f64) = (6.5e9, 9e9);
 const LARGE: f64 = 70e9;
 
-/// How much more, or less, than a model of 8 billion parameters another size loses: smallest and largest factor.
+/// Smallest and largest factor on the quality loss for a model size, relative to a model of 8 billion parameters.
 ///
 /// ```text
 /// 1.5 to 2 up to 3 billion parameters, 1 from 6.5 to 9 billion, 0.4 from 70 billion on; between them linear in
@@ -75,7 +72,7 @@ pub fn size_factors(parameters: u64) -> (f64, f64) {
 }
 
 impl QualityLoss {
-    /// The range of an 8-billion-parameter model moved to another size.
+    /// Scales the range from 8 billion parameters to another size.
     #[must_use]
     pub fn at_size(self, parameters: u64) -> Self {
         let (low, high) = size_factors(parameters);

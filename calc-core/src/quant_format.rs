@@ -1,10 +1,10 @@
-//! Storage formats: bits of a block, of its scales, and of the tensor around it; and what a format computes as.
-//! What is not here: the tables (`catalog::formats`, `catalog::format_facts`).
+//! Storage formats: bits per block, per block scale and per tensor, and the compute class that executes a format.
+//! The tables are in `catalog::formats` and `catalog::format_facts`.
 
 use crate::provenance::Provenance;
 use crate::units::Bytes;
 
-/// The name of a peak: what a format computes as.
+/// Compute class: the data type of a peak, on which a format is executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -26,7 +26,7 @@ pub enum ComputeClass {
 }
 
 impl ComputeClass {
-    /// All classes, in the order of the peaks of a device.
+    /// All classes, in the order of [`crate::device::Peaks`].
     pub const ALL: [Self; 10] = [
         Self::Fp64,
         Self::Fp32,
@@ -40,7 +40,7 @@ impl ComputeClass {
         Self::Int4,
     ];
 
-    /// Place in [`ComputeClass::ALL`].
+    /// Index into [`Self::ALL`].
     pub const fn index(self) -> usize {
         self as usize
     }
@@ -61,7 +61,7 @@ impl ComputeClass {
         }
     }
 
-    /// Operand width [bit]; TF32 operands occupy 32.
+    /// Operand width [bit]; TF32 operands occupy 32 bits.
     pub const fn width(self) -> u32 {
         match self {
             Self::Fp64 => 64,
@@ -73,7 +73,7 @@ impl ComputeClass {
         }
     }
 
-    /// True for the floats of 16 bits and more: those that can carry what flows between matmuls.
+    /// True for floats of 16 bits and more, which can carry the activations between matmuls.
     pub const fn is_carrier(self) -> bool {
         match self {
             Self::Fp64 | Self::Fp32 | Self::Tf32 | Self::Fp16 | Self::Bf16 => true,
@@ -82,87 +82,83 @@ impl ComputeClass {
     }
 }
 
-/// How the elements encode a value.
+/// Encoding of an element's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 pub enum Encoding {
-    /// Sign, exponent, mantissa.
+    /// Floating point: sign, exponent and mantissa.
     Float,
     /// Two's complement or offset integers.
     Int,
-    /// Index into a table.
+    /// Index into a table of values.
     Codebook,
-    /// Minus one, zero, one.
+    /// -1, 0 or 1.
     Ternary,
 }
 
 /// A storage format: elements, blocks, scales.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QuantFormat {
-    /// Key in requests and JSON.
+    /// Key in requests and in JSON.
     pub key: &'static str,
-    /// Full name, with how scales are stored where formats differ by it: `INT4 group 128 (symmetric, 16-bit scale)`.
+    /// Full name, with the scale layout where formats differ by it: `INT4 group 128 (symmetric, 16-bit scale)`.
     pub name: &'static str,
-    /// Name in tables, charts and sentences; at most 22 characters and unique: `INT4 g128 symmetric`.
+    /// Name in tables, charts and sentences; unique, at most 22 characters: `INT4 g128 symmetric`.
     pub short_name: &'static str,
-    /// Kind of element.
     pub encoding: Encoding,
-    /// Elements along K that share a scale; 1 for a plain format.
+    /// Number of elements along K that share a scale; 1 for a plain format.
     pub block: u64,
-    /// Bits of one whole block, payload, scales and zero points.
+    /// Bits of one whole block: payload, scales and zero points.
     pub block_bits: f64,
-    /// Bits of scale per output channel.
+    /// Scale bits per output channel.
     pub channel_bits: f64,
-    /// Bits of scale per tensor.
+    /// Scale bits per tensor.
     pub tensor_bits: f64,
-    /// Scale that rows share, too; `None` where every scale is of one row or of the tensor.
+    /// A scale shared across rows as well; `None` if every scale belongs to one row or to the whole tensor.
     pub tile: Option<TileScale>,
-    /// The peak it computes on; `None` is storage only (dequantized as a weight, refused for activations).
+    /// Class it computes on; `None` for storage only (weights are dequantized, activations are refused).
     pub class: Option<ComputeClass>,
-    /// Mean bits per weight of a published file of this name, where it differs.
+    /// Mean bits per weight of a published file of this name, where it differs from the format's own.
     pub file_bits: Option<f64>,
 }
 
-/// A scale that a tile of a weight shares. Inputs and caches are quantized row by row, so there it is one of `cols` elements.
+/// A scale shared by a tile of a weight. Inputs and caches are quantized row by row, so there it covers `cols` elements.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TileScale {
-    /// Rows of the tile (N).
+    /// Rows of the tile, along N.
     pub rows: u64,
-    /// Columns of the tile (K).
+    /// Columns of the tile, along K.
     pub cols: u64,
     /// Bits of the scale.
     pub bits: f64,
 }
 
-/// What is known of a format beyond its size.
+/// Catalog facts about a format beyond its size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FormatFacts {
-    /// Layout of an element.
+    /// Bit layout of an element.
     pub layout: &'static str,
-    /// Scales and zero points in words; empty without any.
+    /// Description of scales and zero points; empty if there are none.
     pub scale: &'static str,
-    /// Usual way to produce it.
+    /// Usual method of quantizing to the format.
     pub method: &'static str,
-    /// Known loss of quality, with its own source; empty when unknown.
+    /// Known loss of quality; empty if unknown.
     pub accuracy: &'static str,
-    /// Source of `accuracy`.
     pub accuracy_source: &'static str,
-    /// NVIDIA compute capabilities whose tensor cores take it.
+    /// NVIDIA compute capabilities whose tensor cores support it natively.
     pub nvidia: &'static [&'static str],
-    /// Other hardware that takes it.
+    /// Other hardware with native support.
     pub other_native: &'static [&'static str],
-    /// torchao configuration; empty when there is none.
+    /// torchao configuration; empty if there is none.
     pub torchao: &'static str,
-    /// Remarks.
     pub notes: &'static str,
-    /// Source of the row.
     pub source: &'static str,
-    /// How sure the row is.
+    /// Provenance of the facts in this row.
     pub provenance: Provenance,
 }
 
 impl QuantFormat {
-    /// Bits of one element of a weight, scales spread over the block and the tile [bit].
+    /// Bits per weight element, with block and tile scales spread over their elements [bit].
     ///
     /// ```text
     /// bits = element_bits + (scale_bits + zero_bits) / block + tile_bits / (tile_rows * tile_cols)
@@ -177,12 +173,12 @@ impl QuantFormat {
         self.block_bits / self.block as f64 + tile
     }
 
-    /// Bytes of one element of a weight, scales spread likewise; channel and tensor scales are not in it.
+    /// Bytes per weight element, with scales spread likewise; channel and tensor scales are excluded.
     pub fn bytes_per_element(&self) -> f64 {
         self.bits_per_element() / 8.0
     }
 
-    /// Bytes of one element of an input or of a cache, which are quantized row by row: no scale is shared between rows.
+    /// Bytes per element of an input or a cache; these are quantized row by row, so no scale is shared between rows.
     ///
     /// ```
     /// let fp8 = calc_core::catalog::format("fp8_block128").unwrap();
@@ -193,7 +189,7 @@ impl QuantFormat {
         (self.block_bits / self.block as f64 + tile) / 8.0
     }
 
-    /// Bytes of a matrix as stored: whole blocks along K, channel and tensor scales, and a scale for every tile.
+    /// Bytes of a matrix as stored: whole blocks along K, channel and tensor scales, and one scale per tile.
     ///
     /// ```text
     /// bytes = rows * ceil(cols / block) * block_bits / 8 + rows * channel_bits / 8 + tensor_bits / 8
@@ -219,7 +215,7 @@ impl QuantFormat {
         Bytes::from_bits(rows as f64 * per_row + self.tensor_bits + tiles)
     }
 
-    /// True when the last block of a row of `cols` elements is only partly used.
+    /// True if the last block of a row of `cols` elements is only partly used.
     pub fn pads(&self, cols: u64) -> bool {
         !cols.is_multiple_of(self.block)
     }

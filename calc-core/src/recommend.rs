@@ -1,7 +1,7 @@
-//! Which scheme to use: every candidate is dropped with its reason or ranked by an objective on expected times, and each row
-//! says what makes it win and what would flip the order. Derivation: `docs/theory/recommendation.md`.
+//! Recommends a scheme: every candidate is dropped with a reason or ranked by an objective on expected times; each row names
+//! the reason for its rank and the changes that would alter the order. Derivation: `docs/theory/recommendation.md`.
 //!
-//! `task` runs a scheme, `bounds` drops, `flips` looks for changes, `inverse` answers the reversed questions.
+//! `task` evaluates a scheme, `bounds` drops schemes, `flips` searches for changes, `inverse` answers the reversed questions.
 
 mod bounds;
 mod flips;
@@ -29,23 +29,23 @@ pub(crate) use standing::{Aim, order};
 pub use standing::{FirstBy, Standing};
 pub use task::{Axis, ModelTask, Outcome, PREFILL_ROWS, PhaseWork, ShapeTask, Task};
 
-/// What the ranking is by. Less is better in all of them.
+/// The quantity that the ranking minimizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Objective {
-    /// Expected time.
+    /// Expected time of the ranked part.
     Latency,
-    /// Expected time per token over the batch; at a given workload the same order as latency.
+    /// Expected time per token over the batch; for a fixed workload, the same order as latency.
     Throughput,
-    /// Energy per token.
+    /// Energy per token over all devices.
     Energy,
-    /// Memory.
+    /// Memory needed on one device.
     Memory,
-    /// Loss of quality; of equal ones the fastest.
+    /// Quality loss; among equal losses, the fastest.
     Quality,
 }
 
 impl Objective {
-    /// All, with the keys of requests.
+    /// All objectives with their keys in requests.
     pub const ALL: [(&'static str, Self); 5] = [
         ("latency", Self::Latency),
         ("throughput", Self::Throughput),
@@ -66,24 +66,24 @@ impl Objective {
     }
 }
 
-/// Which part of the work counts.
+/// The part of the work whose time is ranked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// The prompt.
+    /// The prompt alone.
     Prefill,
     /// One token at the stated context.
     Decode,
-    /// Both, over all new tokens.
+    /// Prompt and all new tokens.
     Whole,
 }
 
 impl Part {
-    /// All, with the keys of requests.
+    /// All parts with their keys in requests.
     pub const ALL: [(&'static str, Self); 3] =
         [("prefill", Self::Prefill), ("decode", Self::Decode), ("whole", Self::Whole)];
 
-    /// The part that counts for a model when nobody says: the whole request, prompt and all new tokens. A request for a
-    /// single token says nothing about the length of the answer, so the token at the stated context counts.
+    /// The default part for a model: the whole request, prompt and all new tokens. A request for a single token does not state
+    /// the length of the answer, so its default is one token at the stated context.
     pub const fn usual(workload: &Workload) -> Self {
         if workload.new_tokens > 1 { Self::Whole } else { Self::Decode }
     }
@@ -98,84 +98,78 @@ impl Part {
     }
 }
 
-/// What is asked.
+/// The inputs of a recommendation.
 #[derive(Debug, Clone, Copy)]
 pub struct RecommendRequest<'a> {
-    /// What is to be run.
+    /// The work to run.
     pub task: Task<'a>,
-    /// What the ranking is by.
     pub objective: Objective,
-    /// Which part of the work counts.
     pub part: Part,
-    /// What must hold.
+    /// Limits that every ranked scheme meets.
     pub bounds: Bounds,
 }
 
-/// What decides the time of the part that counts.
+/// The component that dominates the ranked time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Regime {
-    /// Reading weights.
+    /// DRAM traffic of the weights.
     Weights,
-    /// Reading the KV cache.
+    /// DRAM traffic of the KV cache.
     KvCache,
-    /// Moving activations.
+    /// DRAM traffic of the activations.
     Activations,
-    /// Arithmetic.
+    /// Arithmetic at the compute roof.
     Compute,
-    /// What every operator costs however small it is.
+    /// Fixed time of the operators, independent of their size.
     Overhead,
 }
 
-/// A scheme that may be used.
+/// A scheme that meets the bounds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranked {
-    /// Scheme.
     pub scheme: &'static Scheme,
-    /// What it comes to.
+    /// Times, memory and energy with this scheme.
     pub outcome: Outcome,
-    /// Its loss of quality, at the size of the model.
+    /// Quality loss at the size of the model.
     pub quality: QualityLoss,
-    /// What decides its place.
+    /// The values that determine its rank.
     pub standing: Standing,
-    /// How many times faster than the baseline in prefill.
+    /// Speedup over the baseline in prefill.
     pub speedup_prefill: f64,
-    /// How many times faster than the baseline in decode.
+    /// Speedup over the baseline in decode.
     pub speedup_decode: f64,
-    /// What decides its time.
     pub regime: Regime,
-    /// What would make it first, or end its being first.
+    /// Changes that would put it first, or end its first place.
     pub flips: Vec<Flip>,
 }
 
-/// A scheme that may not be used, and why.
+/// A scheme that was dropped, with the reason.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dropped {
-    /// Scheme.
     pub scheme: &'static Scheme,
-    /// Its loss of quality, at the size of the model.
+    /// Quality loss at the size of the model.
     pub quality: QualityLoss,
-    /// Why.
     pub reason: Drop,
 }
 
-/// Which scheme to use.
+/// The ranking of all schemes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recommendation {
-    /// 16 bits, whether or not it fits.
+    /// 16-bit weights, whether or not they fit.
     pub baseline: Outcome,
-    /// Best first.
+    /// Schemes that meet the bounds, best first.
     pub ranked: Vec<Ranked>,
-    /// Why the first of them is first.
+    /// The reason for the first place.
     pub first_by: FirstBy,
-    /// In the order of the table.
+    /// In the order of [`SCHEMES`].
     pub dropped: Vec<Dropped>,
-    /// The fastest of `ranked` in prefill.
+    /// Scheme of `ranked` with the fastest prefill.
     pub best_prefill: Option<&'static Scheme>,
-    /// The fastest of `ranked` in decode.
+    /// Scheme of `ranked` with the fastest decode.
     pub best_decode: Option<&'static Scheme>,
 }
 
-/// Ranks all schemes.
+/// Ranks all schemes for a task by an objective.
 ///
 /// ```
 /// use calc_core::{calibration::Calibration, catalog, cost::gemm::GemmShape, lowering::Phase};
@@ -196,13 +190,13 @@ pub struct Recommendation {
 ///     bounds: Bounds::default(),
 /// }).unwrap();
 /// let first = &answer.ranked[0];
-/// assert_eq!(first.scheme.key, "gguf_q4_k"); // of the few bits within 5 % of perplexity, those that cost least to unpack
+/// assert_eq!(first.scheme.key, "gguf_q4_k"); // within 5 % of perplexity, the low-bit format that costs least to unpack
 /// assert!(first.speedup_decode > 3.0);
 /// ```
 ///
 /// # Errors
-/// Anything that makes the task itself impossible, whatever the scheme; a bound out of range; energy asked of a device
-/// whose power is unknown.
+/// Errors of the task itself, independent of the scheme; a bound out of range; the energy objective on a device whose power
+/// is unknown.
 pub fn recommend(request: &RecommendRequest<'_>) -> Result<Recommendation, Error> {
     let chooser = Chooser::new(request)?;
     let baseline = request.task.run(&chooser.roofs, &BASELINE)?;
@@ -235,7 +229,7 @@ pub fn recommend(request: &RecommendRequest<'_>) -> Result<Recommendation, Error
     Ok(Recommendation { baseline, ranked, first_by, dropped, best_prefill, best_decode })
 }
 
-/// What decides the time of the part that counts; of both, the longer.
+/// The component that dominates the ranked part; for both parts together, that of the longer one.
 fn regime(part: Part, outcome: &Outcome) -> Regime {
     let is_prefill = match part {
         Part::Prefill => true,
@@ -257,7 +251,7 @@ fn regime(part: Part, outcome: &Outcome) -> Regime {
     }
 }
 
-/// A request with what does not change while it is answered.
+/// A request with the values that are constant while it is answered.
 #[derive(Clone)]
 pub(crate) struct Chooser<'a> {
     task: Task<'a>,
@@ -284,12 +278,12 @@ impl<'a> Chooser<'a> {
         &self.task
     }
 
-    /// All schemes; the published formats only where they differ from 16 bits.
+    /// All candidate schemes; the published formats only if they differ from 16 bits.
     fn candidates(&self) -> impl Iterator<Item = &'static Scheme> {
         SCHEMES.into_iter().filter(|scheme| self.considers(scheme))
     }
 
-    /// Whether a scheme is a candidate at all.
+    /// Whether a scheme is a candidate for the task.
     fn considers(&self, scheme: &Scheme) -> bool {
         match (scheme.weights, &self.task) {
             (SchemeWeights::Half | SchemeWeights::Format(_), _) => true,
@@ -324,12 +318,12 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    /// Whether a scheme is a candidate that nothing but times and memory can speak against.
+    /// Whether a scheme is a candidate that meets all conditions except those on times and memory.
     pub(crate) fn allows(&self, scheme: &Scheme) -> bool {
         self.considers(scheme) && self.admit_at_all(scheme).is_ok()
     }
 
-    /// Whether a scheme is a candidate that kernels and shapes take; the quality does not count.
+    /// Whether a scheme is a candidate with kernels and shapes for the task; quality is not checked.
     pub(crate) fn takes(&self, scheme: &Scheme) -> bool {
         self.considers(scheme) && self.admit_matrices(scheme).is_ok()
     }
@@ -339,26 +333,26 @@ impl<'a> Chooser<'a> {
         self.task.shapes(scheme).map_err(Drop::Shape)
     }
 
-    /// The kernels, the shapes and the quality; the same at any number of tokens.
+    /// Checks kernels, shapes and quality, which do not depend on the number of tokens.
     fn admit_at_all(&self, scheme: &Scheme) -> Result<(), Drop> {
         self.admit_matrices(scheme)?;
         self.aim.bounds.admit_quality(&self.quality(scheme))
     }
 
-    /// The bound on memory or time that a scheme breaks.
+    /// The bound on memory or time that a scheme violates, if any.
     fn limits(&self, task: &Task<'_>, scheme: &Scheme) -> Option<Drop> {
         let limits = Aim { only_limits: true, ..self.aim };
         task.probe(&self.roofs, scheme, &limits, 0.0).err()
     }
 
-    /// The bound that a larger batch may break: all but the token rate, which it raises.
+    /// The bound that a larger batch may violate: all except the token rate, which a larger batch raises.
     pub(crate) fn limits_of_batch(&self, task: &Task<'_>, scheme: &Scheme) -> Option<Drop> {
         let bounds = Bounds { rate: None, ..self.aim.bounds };
         let limits = Aim { only_limits: true, bounds, ..self.aim };
         task.probe(&self.roofs, scheme, &limits, 0.0).err()
     }
 
-    /// What the core is asked for a scheme at a batch; none for a single shape.
+    /// The estimate request for a scheme at a batch; `None` for a single shape.
     pub(crate) fn estimate_request(
         &self,
         scheme: &Scheme,
@@ -367,7 +361,7 @@ impl<'a> Chooser<'a> {
         self.task.at(Axis::Batch, batch).estimate_request(&self.roofs, scheme)
     }
 
-    /// What a scheme comes to for a task, if nothing speaks against it.
+    /// The outcome of a scheme for a task, if it meets all conditions.
     fn admit(&self, task: &Task<'_>, scheme: &'static Scheme) -> Result<Outcome, Drop> {
         self.admit_at_all(scheme)?;
         let outcome = task.run(&self.roofs, scheme).map_err(Drop::Refused)?;
@@ -375,17 +369,17 @@ impl<'a> Chooser<'a> {
         Ok(outcome)
     }
 
-    /// Where a scheme that is allowed stands for a task, if it meets the bounds.
+    /// The standing of an allowed scheme for a task, if it meets the bounds.
     pub(crate) fn probe(&self, task: &Task<'_>, scheme: &Scheme) -> Result<Standing, Drop> {
         task.probe(&self.roofs, scheme, &self.aim, self.quality(scheme).high)
     }
 
-    /// What a scheme comes to for a task.
+    /// The outcome of a scheme for a task.
     pub(crate) fn run(&self, task: &Task<'_>, scheme: &Scheme) -> Result<Outcome, Error> {
         task.run(&self.roofs, scheme)
     }
 
-    /// The first of the ranking for a task, of some schemes that are allowed.
+    /// The first-ranked of the given allowed schemes for a task.
     fn winner(&self, task: &Task<'_>, among: &[&'static Scheme]) -> Option<&'static Scheme> {
         let mut placed: Vec<Placed> = Vec::with_capacity(SCHEMES.len());
         for scheme in among {
@@ -402,14 +396,14 @@ impl<'a> Chooser<'a> {
         self.candidates().filter(|scheme| self.admit_at_all(scheme).is_ok()).collect()
     }
 
-    /// The first of the ranking if another loss of quality were allowed [%].
+    /// The first-ranked scheme with another bound on the quality loss [%].
     fn winner_at_quality(&self, quality: f64) -> Option<&'static Scheme> {
         let mut other = self.clone();
         other.aim.bounds.quality = quality;
         other.winner(&self.task, &other.allowed())
     }
 
-    /// The first of the ranking if there were so much memory.
+    /// The first-ranked scheme with the given usable memory.
     fn winner_with_memory(&self, memory: Bytes) -> Option<&'static Scheme> {
         let mut other = self.clone();
         other.aim.granted = Some(memory);

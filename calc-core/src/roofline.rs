@@ -1,4 +1,4 @@
-//! The roofline itself: one compute roof, one bandwidth roof, and where they meet; and the roofs of a device in a
+//! The roofline: one compute roof, one bandwidth roof and the ridge where they meet; and the roofs of a device in a
 //! power mode. Derivation: `docs/theory/roofline.md`.
 
 use crate::catalog;
@@ -9,56 +9,56 @@ use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::text::Text;
 use crate::units::{Bytes, BytesPerSec, Flops, FlopsPerByte, FlopsPerSec, Seconds};
 
-/// What limits.
+/// The resource that limits an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 pub enum Bound {
-    /// DRAM traffic takes longer.
+    /// DRAM traffic takes longer than arithmetic.
     Memory,
-    /// Arithmetic takes at least as long.
+    /// Arithmetic takes at least as long as DRAM traffic.
     Compute,
 }
 
 /// One compute roof and one bandwidth roof.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Roofline {
-    /// Compute roof.
+    /// Compute roof: the dense peak.
     pub peak: FlopsPerSec,
-    /// Bandwidth roof.
+    /// Bandwidth roof: the DRAM bandwidth.
     pub bandwidth: BytesPerSec,
 }
 
-/// Lower bound on the time of a piece of work, and what sets it.
+/// Lower bounds on the time of a piece of work, one per resource.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KernelTime {
-    /// Time that DRAM traffic needs.
+    /// Time for the DRAM traffic.
     pub memory: Seconds,
-    /// Time that arithmetic needs.
+    /// Time for the arithmetic.
     pub compute: Seconds,
 }
 
 impl KernelTime {
-    /// Nothing is computed or moved.
+    /// Zero time for both resources.
     pub const ZERO: Self = Self { memory: Seconds::ZERO, compute: Seconds::ZERO };
 
-    /// Both, one after the other.
+    /// The sum of two times that run one after the other.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self { memory: self.memory + other.memory, compute: self.compute + other.compute }
     }
 
-    /// As often as `count` says.
+    /// The time of `count` repetitions.
     #[must_use]
     pub fn times(self, count: f64) -> Self {
         Self { memory: self.memory * count, compute: self.compute * count }
     }
 
-    /// The longer of the two.
+    /// The longer of the two: the lower bound on the time.
     pub fn ideal(self) -> Seconds {
         self.memory.max(self.compute)
     }
 
-    /// Memory-bound if arithmetic waits for memory.
+    /// Memory-bound if DRAM traffic takes longer than arithmetic.
     pub fn bound(self) -> Bound {
         if self.compute < self.memory { Bound::Memory } else { Bound::Compute }
     }
@@ -94,46 +94,46 @@ impl Roofline {
         KernelTime { memory: bytes / self.bandwidth, compute: flops / self.peak }
     }
 
-    /// [`Roofline::time`] of an operator.
+    /// [`Roofline::time`] of an operator's cost.
     pub fn op_time(&self, cost: &OpCost) -> KernelTime {
         self.time(cost.flops, cost.traffic.total())
     }
 }
 
-/// The peak on which a matmul runs.
+/// The peak a matmul runs on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ComputePath {
-    /// What the formats ask for.
+    /// Class requested by the formats.
     pub wanted: ComputeClass,
-    /// What the device has; differs from `wanted` after a fallback.
+    /// Class used on this device; differs from `wanted` after a fallback.
     pub class: ComputeClass,
-    /// Its dense peak.
+    /// Dense peak of `class`.
     pub peak: FlopsPerSec,
 }
 
 /// The roofs of a device in a power mode.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Roofs {
-    /// Key of the device, for errors.
+    /// Key of the device, for error messages.
     pub device: Text,
-    /// Dense peaks by class.
+    /// Dense peaks, indexed by [`ComputeClass::index`].
     pub peaks: [Option<FlopsPerSec>; 10],
     /// DRAM bandwidth.
     pub bandwidth: BytesPerSec,
-    /// SMs that are on.
+    /// Number of active SMs.
     pub active_sm: Option<u32>,
 }
 
 impl Roofs {
-    /// The roofs of a device: its own, or those of a power mode.
+    /// The roofs of a device at its own peaks, or in a power mode.
     ///
     /// ```text
     /// peak(mode)      = peak * (active_sm * gpu_clock) / (sm_count * tensor_clock)
-    /// bandwidth(mode) = that of the mode's memory clock, never scaled by the GPU clock
+    /// bandwidth(mode) = bandwidth at the mode's memory clock, never scaled by the GPU clock
     /// ```
     ///
     /// # Errors
-    /// [`Error::UnknownModeClock`] when nobody has published the clock, SM count or bandwidth of the mode.
+    /// [`Error::UnknownModeClock`] if no clock, SM count or bandwidth is published for the mode.
     pub fn new(device: &Device, mode: Option<&PowerMode>) -> Result<Self, Error> {
         let own = device.peaks.0.map(|peak| peak.map(|fact| fact.value));
         let Some(mode) = mode else {
@@ -160,7 +160,7 @@ impl Roofs {
         })
     }
 
-    /// The peak of a class.
+    /// The peak of a class, if the device has one.
     pub fn peak(&self, class: ComputeClass) -> Option<FlopsPerSec> {
         self.peaks[class.index()]
     }
@@ -175,7 +175,7 @@ impl Roofs {
         }
     }
 
-    /// What everything between matmuls is stored in: the activation format if it has 16 bits or more, else half.
+    /// Format of everything between matmuls: the activation format if it has 16 bits or more, else half.
     pub fn carrier(&self, activations: &'static QuantFormat) -> &'static QuantFormat {
         match activations.class {
             Some(class) if class.is_carrier() => activations,
@@ -183,11 +183,11 @@ impl Roofs {
         }
     }
 
-    /// The peak on which a matmul with these weights and activations runs, after fallbacks.
+    /// The peak that a matmul with these weights and activations runs on, after fallbacks.
     ///
     /// # Errors
-    /// [`Error::StorageOnly`] for activations that nothing computes in; [`Error::NoComputePath`] when the device has no
-    /// peak left to fall back to.
+    /// [`Error::StorageOnly`] for activations without a compute class; [`Error::NoComputePath`] if the device has no peak
+    /// left to fall back to.
     pub fn compute_path(
         &self,
         weights: &QuantFormat,
@@ -214,7 +214,7 @@ impl Roofs {
             Some(w) if w == a || w.width() < a.width() => a,
             Some(w) if w.width() > a.width() => w,
             Some(_) if a.width() >= 16 => a,
-            // Equal width below 16 bits, other class (INT8 with FP8): nothing multiplies the two natively.
+            // Equal width below 16 bits but different classes (INT8 with FP8): no hardware multiplies the two natively.
             Some(_) => self.half_class(),
         }
     }
@@ -223,7 +223,7 @@ impl Roofs {
         self.half().class.unwrap_or(ComputeClass::Fp16)
     }
 
-    /// The next class to try where the device has no peak: narrow formats widen, wide ones end at FP32.
+    /// The next class to try if the device has no peak: narrow formats widen, wide ones end at FP32.
     fn fallback(&self, class: ComputeClass) -> Option<ComputeClass> {
         use ComputeClass::{Bf16, Fp4, Fp6, Fp8, Fp16, Fp32, Fp64, Int4, Int8, Tf32};
         match class {

@@ -1,8 +1,8 @@
-//! Power mode, scheme and batch together, for a goal. Derivation: `docs/theory/recommendation.md`.
+//! Selects power mode, scheme and batch together, for a goal. Derivation: `docs/theory/recommendation.md`.
 //!
-//! Memory and times grow with the batch, so the largest one that meets the bounds is found by bisection, and the best for
-//! latency is one. Time and energy per token fall while rows fill a tile, and rise where they begin another. So every batch up
-//! to [`EACH`] is tried, then every [`ROWS`], and from [`FINE`] on steps of an eighth: those that fill their tiles.
+//! Memory and times grow with the batch, so the largest batch that meets the bounds is found by bisection, and the best for
+//! latency is one. Time and energy per token fall while rows fill a tile, and rise where the next tile begins. So every batch
+//! up to [`EACH`] is tried, then every [`ROWS`], and from [`FINE`] on steps of an eighth: the batches that fill their tiles.
 
 use alloc::vec::Vec;
 
@@ -23,26 +23,24 @@ pub use crate::recommend::Objective;
 
 /// Batches up to this one are tried one by one.
 pub const EACH: u64 = 16;
-/// Rows of the smallest tiles; up to [`FINE`] every multiple is tried.
+/// Number of rows of the smallest tiles; up to [`FINE`] every multiple is tried.
 const ROWS: u64 = 8;
 const FINE: u64 = 128;
-/// A loss of quality that admits every scheme [%].
+/// A limit on the quality loss that admits every scheme [%].
 const ANY_LOSS: f64 = 1e6;
 
-/// What is asked. The batch of the task does not count.
+/// The inputs of a schedule. The task's own batch is ignored.
 #[derive(Debug, Clone, Copy)]
 pub struct ScheduleRequest<'a> {
-    /// What is to be run; its power mode does not count.
+    /// The work to run; its power mode is ignored.
     pub task: Task<'a>,
     /// Time, time per token or energy per token; memory is refused.
     pub objective: Objective,
-    /// Which part of the work counts.
     pub part: Part,
-    /// What must hold.
     pub bounds: Bounds,
-    /// Largest power budget.
+    /// Largest allowed power budget of a mode.
     pub power_cap: Option<Watts>,
-    /// Largest batch that is considered.
+    /// Largest batch that is tried.
     pub max_batch: u64,
 }
 
@@ -51,58 +49,56 @@ pub struct ScheduleRequest<'a> {
 pub struct Slot {
     /// Name of the mode; `None` for the device's own peaks.
     pub mode: Option<Text>,
-    /// Most that the device may draw in it.
+    /// Highest power that the device may draw in the mode.
     pub budget: Option<Watts>,
-    /// Scheme.
     pub scheme: &'static Scheme,
-    /// Its loss of quality.
+    /// Quality loss at the size of the model.
     pub quality: QualityLoss,
-    /// Batch.
     pub batch: u64,
-    /// What it comes to.
+    /// Times, memory and energy with this choice.
     pub outcome: Outcome,
-    /// What the ranking is by: seconds, seconds per sequence, joules or percent.
+    /// Ranked value: seconds, seconds per sequence, joules or percent.
     pub score: f64,
-    /// Mean power while decoding.
+    /// Mean power during decode; `None` if unknown.
     pub power: Option<Watts>,
 }
 
 impl Slot {
-    /// Tokens per second over the batch while decoding.
+    /// Token rate over the batch during decode.
     pub fn throughput(&self) -> TokensPerSec {
         TokensPerSec::new(self.batch as f64 / self.outcome.decode.expected.time.get())
     }
 }
 
-/// What would give another best slot.
+/// A change that would make another slot the best.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SlotFlip {
     /// With this power budget.
     Cap(Watts, Slot),
-    /// If this loss of quality is allowed [%].
+    /// If this quality loss is allowed [%].
     LossAllowed(f64, Slot),
-    /// If less than this loss of quality is allowed [%].
+    /// If less than this quality loss is allowed [%].
     LossBelow(f64, Slot),
-    /// From this context on; `None` when nothing meets the bounds any more.
+    /// From this context on; `None` if no slot meets the bounds any more.
     Context(u64, Option<Slot>),
 }
 
-/// Which power mode, scheme and batch to use.
+/// The ranking of power modes, schemes and batches.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schedule {
     /// Best first; one row for each mode and scheme that meets the bounds.
     pub ranked: Vec<Slot>,
-    /// What would give another best one.
+    /// Changes that would make another slot the best.
     pub flips: Vec<SlotFlip>,
-    /// Modes whose clocks nobody has published.
+    /// Modes whose clocks are not published.
     pub unknown_modes: Vec<Text>,
 }
 
 /// Ranks power modes, schemes and batches.
 ///
 /// # Errors
-/// Anything that makes the task itself impossible; a bound or cap out of range; a ranking by memory; energy, or a cap, on a
-/// device whose power is unknown.
+/// Errors of the task itself; a bound or cap out of range; a ranking by memory; energy, or a cap, on a device whose power
+/// is unknown.
 pub fn schedule(request: &ScheduleRequest<'_>) -> Result<Schedule, Error> {
     check(request)?;
     let setups = setups(request)?;
@@ -137,14 +133,14 @@ fn check(request: &ScheduleRequest<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// The modes in which the clocks are known; the device's own peaks where it has none.
+/// The modes with known clocks; the device's own peaks if it has no modes.
 fn modes(device: &Device) -> impl Iterator<Item = Option<&PowerMode>> {
     let known = |mode: &&PowerMode| Roofs::new(device, Some(mode)).is_ok();
     let own = !device.power_modes.iter().any(|mode| known(&mode));
     device.power_modes.iter().filter(known).map(Some).chain(own.then_some(None))
 }
 
-/// Most that a device may draw in a mode.
+/// Highest power that a device may draw in a mode.
 fn budget(device: &Device, mode: Option<&PowerMode>) -> Option<Watts> {
     match mode {
         Some(mode) => mode.watts.or(device.tdp.map(|tdp| tdp.value)),
@@ -152,7 +148,7 @@ fn budget(device: &Device, mode: Option<&PowerMode>) -> Option<Watts> {
     }
 }
 
-/// A power mode with a scheme, and its batches.
+/// A power mode with a scheme and its batches.
 struct Pair<'a> {
     setup: &'a Setup<'a>,
     scheme: &'static Scheme,
@@ -190,7 +186,7 @@ struct Placed<'a> {
     standing: Standing,
 }
 
-/// The requests in each mode.
+/// The request in each power mode.
 fn setups<'a>(request: &ScheduleRequest<'a>) -> Result<Vec<Setup<'a>>, Error> {
     let device = request.task.device();
     let setup = |mode| {
@@ -202,8 +198,8 @@ fn setups<'a>(request: &ScheduleRequest<'a>) -> Result<Vec<Setup<'a>>, Error> {
     modes(device).map(setup).collect()
 }
 
-/// All modes and schemes with the batches that meet the bounds, whatever the power cap and the loss of quality: those two
-/// change no time.
+/// All modes and schemes with the batches that meet the bounds. The power cap and the quality bound are ignored here:
+/// neither affects a time.
 fn pairs<'a>(request: &ScheduleRequest<'_>, setups: &'a [Setup<'a>]) -> Vec<Pair<'a>> {
     let mut pairs = Vec::new();
     for setup in setups {
@@ -217,7 +213,7 @@ fn pairs<'a>(request: &ScheduleRequest<'_>, setups: &'a [Setup<'a>]) -> Vec<Pair
     pairs
 }
 
-/// The batches that are tried up to a largest one, with their standing.
+/// The tried batches up to a largest one, with their standing.
 fn batches(
     request: &ScheduleRequest<'_>,
     task: &Task<'_>,
@@ -247,7 +243,7 @@ const fn next_batch(batch: u64) -> u64 {
     }
 }
 
-/// Where a batch stands, if it meets the bounds: by seconds, seconds per sequence, joules or percent.
+/// The standing of a batch, if it meets the bounds: by seconds, seconds per sequence, joules or percent.
 fn standing(
     request: &ScheduleRequest<'_>,
     task: &Task<'_>,
@@ -261,7 +257,7 @@ fn standing(
     })
 }
 
-/// The pairs within a cap and a loss of quality, best first.
+/// The pairs within a power cap and a quality loss, best first.
 fn ranked<'a>(pairs: &'a [Pair<'a>], cap: Option<Watts>, quality: f64) -> Vec<Placed<'a>> {
     let bounds = Bounds { quality, ..Bounds::default() };
     let within = |pair: &&Pair<'_>| {
@@ -291,7 +287,7 @@ fn slot(placed: &Placed<'_>, task: &Task<'_>) -> Option<Slot> {
     })
 }
 
-/// The best slot under other circumstances, where it is another.
+/// The best slots under changed conditions, if they are different ones.
 fn flips(request: &ScheduleRequest<'_>, pairs: &[Pair<'_>], best: &Slot) -> Vec<SlotFlip> {
     let (task, cap, quality) = (&request.task, request.power_cap, request.bounds.quality);
     let other = |cap, quality| {
@@ -318,7 +314,7 @@ fn flips(request: &ScheduleRequest<'_>, pairs: &[Pair<'_>], best: &Slot) -> Vec<
     flips
 }
 
-/// The first context, by doubling and then narrowing down, at which another slot is best.
+/// The first context at which another slot is best, found by doubling and bisection.
 fn context_flip(
     request: &ScheduleRequest<'_>,
     ranked: &[Placed<'_>],
@@ -357,8 +353,8 @@ fn context_flip(
     Some(SlotFlip::Context(bad, then))
 }
 
-/// The first at a larger context: its place in `hopeful`, and its batch. Scores only rise with the context, so the search ends
-/// at the first pair that was too far behind before.
+/// The first-ranked pair at a larger context: its index in `hopeful`, and its batch. Scores only rise with the context, so
+/// the search ends at the first pair that was too far behind before.
 fn first_at(
     request: &ScheduleRequest<'_>,
     hopeful: &[Placed<'_>],
@@ -393,7 +389,7 @@ fn best_at(
     if !is_without_context(request) {
         return least(&batches(request, &task, (chooser, pair.scheme), most));
     }
-    // Only the memory has changed: what was tried before holds up to the largest batch that still fits.
+    // Only the memory has changed: earlier results hold up to the largest batch that still fits.
     let fits = |batch| chooser.limits_of_batch(&task.at(Axis::Batch, batch), pair.scheme).is_none();
     let most = largest(most, fits)?;
     let known = pair.tried.partition_point(|(batch, _)| *batch <= most);
@@ -406,13 +402,13 @@ fn best_at(
     least(&[best, last].into_iter().flatten().collect::<Vec<_>>())
 }
 
-/// Whether the order of the batches does not depend on the context. The energy of a whole request takes the power of decode
-/// at the context, which all batches share.
+/// True if the order of the batches does not depend on the context. The energy of a whole request uses the power of decode
+/// at the context, which is the same for all batches.
 fn is_without_context(request: &ScheduleRequest<'_>) -> bool {
     request.part != Part::Decode && request.bounds.rate.is_none()
 }
 
-/// Whether the smallest batch that meets the bounds is the best: a larger one is slower and loses as much.
+/// True if the smallest batch that meets the bounds is the best: a larger one is slower with the same quality loss.
 const fn is_single(request: &ScheduleRequest<'_>) -> bool {
     match request.objective {
         Objective::Latency | Objective::Quality => true,

@@ -1,5 +1,5 @@
-//! A quantization scheme: weights, activations and method together, and where it runs. What is not here: the table
-//! (`catalog::schemes`) and the choice between schemes (`recommend`).
+//! A quantization scheme: weights, activations and method together, and the devices with kernels for it. The table is in
+//! `catalog::schemes`; the choice between schemes is in `recommend`.
 
 use crate::device::{Device, DeviceClass, MemoryPlatform};
 use crate::model_arch::ModelArch;
@@ -9,22 +9,22 @@ use crate::quality::QualityLoss;
 use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::Roofs;
 
-/// How the weights of a scheme come about.
+/// Quantization method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// Nothing is quantized, or the model comes so.
+    /// No quantization, or a model published in this form.
     None,
-    /// Rounded to nearest, with or without a search for the scale; needs no data.
+    /// Rounding to nearest, with or without a search for the scale; no calibration data.
     Rtn,
-    /// Activation-aware scales; needs a little data.
+    /// Activation-aware scales; little calibration data.
     Awq,
-    /// Error-compensated rounding; needs a little data.
+    /// Error-compensated rounding; little calibration data.
     Gptq,
-    /// Cast to FP8; activations are quantized while running.
+    /// Cast to FP8; activations are quantized at run time.
     NativeFp8,
-    /// Rounded to FP4; activations are quantized while running.
+    /// Rounding to FP4; activations are quantized at run time.
     NativeFp4,
-    /// Searched scales, tensor by tensor, by llama.cpp's own tool.
+    /// Scales searched tensor by tensor, by llama.cpp's own tool.
     LlamaQuantize,
 }
 
@@ -43,53 +43,49 @@ impl Method {
     }
 }
 
-/// In which software kernels for a scheme exist.
+/// Software with kernels for a scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kernels {
-    /// Everywhere: plain matrix products.
+    /// Any: plain matrix multiplications.
     Plain,
-    /// vLLM, torchao and their like.
+    /// vLLM, torchao and similar engines.
     Torch,
-    /// llama.cpp.
     LlamaCpp,
 }
 
-/// What a scheme stores its layer weights in.
+/// Format of a scheme's layer weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SchemeWeights {
     /// The device's 16-bit format.
     Half,
     /// The formats in which the model is published.
     Published,
-    /// A format of the catalog.
     Format(&'static QuantFormat),
 }
 
-/// A way to store and compute a model.
+/// A combination of storage formats and compute path for a model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scheme {
-    /// Key in JSON and addresses.
+    /// Key in JSON and URLs.
     pub key: &'static str,
-    /// Layer weights.
+    /// Format of the layer weights.
     pub weights: SchemeWeights,
-    /// Activations; `None` for the carrier.
+    /// Format of the activations; `None` for the carrier.
     pub activations: Option<&'static QuantFormat>,
-    /// How the weights come about.
     pub method: Method,
-    /// Where kernels exist.
     pub kernels: Kernels,
-    /// Multiple that the inputs (K) of every matrix must be of.
+    /// The inputs (K) of every matrix must be a multiple of this.
     pub input_multiple: u64,
-    /// Multiple that the outputs (N) must be of.
+    /// The outputs (N) of every matrix must be a multiple of this.
     pub output_multiple: u64,
-    /// Loss of an 8-billion-parameter model.
+    /// Quality loss of a model of 8 billion parameters.
     pub quality: QualityLoss,
 }
 
-/// Why no kernel runs a scheme on a device.
+/// Reason why no kernel supports a scheme on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoKernel {
-    /// No unit multiplies this class.
+    /// The device has no peak for this class.
     NoPeak(ComputeClass),
     /// Fused dequantization in vLLM and torchao starts at compute capability 7.5.
     OldArchitecture,
@@ -99,21 +95,20 @@ pub enum NoKernel {
     NoLlamaCpp,
 }
 
-/// A matrix whose shape a scheme does not take.
+/// A matrix with a shape that a scheme does not support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BadShape {
-    /// Matrix.
     pub kind: OpKind,
-    /// True for its inputs (K), false for its outputs (N).
+    /// True for the inputs (K), false for the outputs (N).
     pub inputs: bool,
-    /// Their number.
+    /// Number of inputs or outputs.
     pub count: u64,
-    /// What it must be a multiple of.
+    /// The count must be a multiple of this.
     pub multiple: u64,
 }
 
 impl Scheme {
-    /// The formats of the scheme on a device. What the user chose for KV cache and embeddings stays.
+    /// The formats of the scheme on a device. The user's choice for KV cache and embeddings is kept.
     pub fn choice(
         &self,
         roofs: &Roofs,
@@ -125,7 +120,7 @@ impl Scheme {
             SchemeWeights::Published => *published,
             SchemeWeights::Format(format) => PrecisionChoice::weights(format),
         };
-        // A file of llama.cpp is what that engine makes of it; other schemes leave nothing to an engine.
+        // The formats of a llama.cpp file are fixed by that engine's rules; other schemes leave nothing open.
         let stated = match (self.weights, self.kernels) {
             (SchemeWeights::Format(format), Kernels::Plain | Kernels::Torch) => {
                 PrecisionChoice { activations: Some(roofs.half()), experts: Some(format), ..own }
@@ -140,17 +135,17 @@ impl Scheme {
         }
     }
 
-    /// Bits per weight: the mean of the file that a GGUF name means, else those of the format; `None` where it depends on the
+    /// Bits per weight: the mean of the file that a GGUF name means, else those of the format; `None` if it depends on the
     /// device or the model.
     pub fn bits_per_weight(&self) -> Option<f64> {
         let SchemeWeights::Format(format) = self.weights else { return None };
         Some(format.file_bits.unwrap_or_else(|| format.bits_per_element()))
     }
 
-    /// Whether kernels exist on this device.
+    /// Checks that kernels exist on this device.
     ///
     /// # Errors
-    /// What is missing.
+    /// Reason why no kernel supports it.
     pub fn runs_on(&self, device: &Device, roofs: &Roofs) -> Result<(), NoKernel> {
         if let Some(class) = self.activations.and_then(|format| format.class)
             && roofs.peak(class).is_none()
@@ -165,10 +160,10 @@ impl Scheme {
         }
     }
 
-    /// Whether a matrix has a shape that the scheme takes.
+    /// Checks that the scheme supports the shape of a matrix.
     ///
     /// # Errors
-    /// Which side is no multiple of what.
+    /// The side that is not a multiple of the required divisor.
     pub fn takes(&self, kind: OpKind, outputs: u64, inputs: u64) -> Result<(), BadShape> {
         for (count, multiple, is_inputs) in
             [(inputs, self.input_multiple, true), (outputs, self.output_multiple, false)]
@@ -180,10 +175,10 @@ impl Scheme {
         Ok(())
     }
 
-    /// Whether all layer matrices of a model have shapes that the scheme takes.
+    /// Checks that the scheme supports the shapes of all layer matrices of a model.
     ///
     /// # Errors
-    /// The first that has not.
+    /// The first unsupported shape.
     pub fn takes_model(&self, model: &ModelArch) -> Result<(), BadShape> {
         let mut verdict = Ok(());
         model.matrices(&mut |matrix| {
@@ -195,12 +190,12 @@ impl Scheme {
     }
 }
 
-/// Kernels that dequantize in registers, or multiply quantized activations, in vLLM and torchao.
+/// Checks for kernels in vLLM and torchao that dequantize in registers or multiply quantized activations.
 fn torch_kernels(device: &Device, activations_quantized: bool) -> Result<(), NoKernel> {
     // Marlin, the kernel behind most weight-only formats, starts at compute capability 7.5.
     const MARLIN: u32 = 75;
     match vendor(device) {
-        // With a peak for the class, the matrix product itself is native.
+        // With a peak for the class, the matrix multiplication itself is native.
         _ if activations_quantized => Ok(()),
         Vendor::Nvidia(capability) if capability >= MARLIN => Ok(()),
         Vendor::Nvidia(_) => Err(NoKernel::OldArchitecture),
@@ -216,29 +211,28 @@ fn has_llama_cpp(device: &Device) -> bool {
     }
 }
 
-/// What engines build their kernels for.
+/// Backend for which engines build their kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Backend {
-    /// NVIDIA's, with the compute capability times ten.
+    /// NVIDIA.
     Cuda {
-        /// 87 for compute capability 8.7.
+        /// Compute capability times ten: 87 for 8.7.
         capability: u32,
     },
-    /// AMD's.
+    /// AMD.
     Rocm,
-    /// Apple's.
+    /// Apple.
     Metal,
-    /// Intel's GPUs.
+    /// Intel GPUs.
     Xpu,
-    /// Accelerators for which an engine needs a plugin.
+    /// Accelerators that an engine supports with a plugin.
     Plugin,
-    /// Processors.
     Cpu,
-    /// A device of the user, of which nothing is known but that it is no processor.
+    /// A user's device; it is known only that it is not a CPU.
     Custom,
 }
 
-/// What engines build their kernels for on a device.
+/// The backend for which engines build their kernels on a device.
 pub fn backend(device: &Device) -> Backend {
     let is_amd = device.compute_capability.as_deref().is_some_and(|name| name.starts_with("gfx"));
     match vendor(device) {
@@ -253,17 +247,17 @@ pub fn backend(device: &Device) -> Backend {
     }
 }
 
-/// Devices as far as software tells them apart.
+/// Devices as far as software support differs.
 enum Vendor {
-    /// CUDA, with its compute capability times ten.
+    /// CUDA, with the compute capability times ten.
     Nvidia(u32),
-    /// AMD's data-center accelerators.
+    /// AMD data-center accelerators.
     Instinct,
     /// CPUs, Apple, other consumer GPUs.
     General,
-    /// Accelerators with software of their own.
+    /// Accelerators with their own software stack.
     Inference,
-    /// A device of the user: what it can multiply is all that is known.
+    /// A user's device; only its peaks are known.
     Custom,
 }
 
@@ -281,7 +275,7 @@ fn vendor(device: &Device) -> Vendor {
     }
 }
 
-/// 8.7 as 87, 12.1 as 121.
+/// Converts 8.7 to 87, 12.1 to 121.
 fn capability_number(capability: &str) -> u32 {
     let digits = capability.bytes().filter(u8::is_ascii_digit);
     digits.fold(0, |number, digit| number * 10 + u32::from(digit - b'0'))

@@ -1,4 +1,4 @@
-//! How a GEMM falls into tiles and waves, and between which bounds its DRAM traffic lies.
+//! Divides a GEMM into tiles and waves, and computes bounds on its DRAM traffic.
 //! Derivation: `docs/theory/tiling.md`.
 
 use alloc::vec::Vec;
@@ -11,20 +11,20 @@ use crate::precision::Precision;
 use crate::roofline::Roofs;
 use crate::units::{Bytes, BytesPerSec, Flops, FlopsPerSec, Seconds};
 
-/// A tile of the output with its depth, and how many stages of operands are in flight.
+/// A tile of the output with the depth of a stage and the number of stages in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tile {
-    /// Rows.
+    /// Rows of the output.
     pub m: u64,
-    /// Columns.
+    /// Columns of the output.
     pub n: u64,
-    /// Depth of one stage.
+    /// Depth of one stage along K.
     pub k: u64,
-    /// Stages.
+    /// Number of stages of operands in flight.
     pub stages: u64,
 }
 
-/// Tiles that GEMM libraries ship, from the smallest to the largest.
+/// Tiles that GEMM libraries ship, smallest first.
 pub const TILES: [Tile; 9] = [
     Tile { m: 16, n: 64, k: 64, stages: 4 },
     Tile { m: 32, n: 64, k: 64, stages: 4 },
@@ -37,74 +37,72 @@ pub const TILES: [Tile; 9] = [
     Tile { m: 128, n: 256, k: 64, stages: 3 },
 ];
 
-/// Whether a tile runs on the device.
+/// Whether a tile fits in the shared memory of an SM.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Feasibility {
-    /// Its stages fit the shared memory of an SM.
+    /// All stages fit in the shared memory of an SM.
     Fits {
-        /// What they need.
+        /// Shared memory needed by all stages.
         shared: Bytes,
     },
-    /// They do not.
+    /// The stages need more than the shared memory of an SM.
     TooLarge {
-        /// What they need.
+        /// Shared memory needed by all stages.
         shared: Bytes,
-        /// What an SM has.
+        /// Shared memory of an SM.
         available: Bytes,
     },
-    /// Nobody has published the shared memory of this device.
+    /// No shared memory size is published for this device.
     Unknown {
-        /// What they need.
+        /// Shared memory needed by all stages.
         shared: Bytes,
     },
 }
 
-/// What L2 keeps of the operands that neighboring tiles share.
+/// Whether L2 keeps the operands that neighboring tiles share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reuse {
     /// The working set of a wave fits: traffic is near the lower bound.
     InL2,
-    /// It does not: traffic is between the bounds.
+    /// It does not fit: traffic is between the bounds.
     Spills,
-    /// Nobody has published the L2 or SM count of this device.
+    /// No L2 size or SM count is published for this device.
     Unknown,
 }
 
-/// A tiling of a GEMM.
+/// A GEMM divided into tiles of one size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tiling {
-    /// Tile.
     pub tile: Tile,
-    /// Whether it runs.
     pub feasibility: Feasibility,
-    /// Tiles of the output.
+    /// Number of tiles of the output.
     pub tiles: u64,
-    /// Rounds in which the SMs work them off; `None` without a known SM count.
+    /// Number of waves over the SMs; `None` if the SM count is unknown.
     pub waves: Option<u64>,
-    /// Share of SM slots in those rounds that have a tile.
+    /// Fraction of the SM slots of all waves that have a tile.
     pub wave_efficiency: Option<f64>,
-    /// Share of the tiles' area that is output.
+    /// Fraction of the tiles' area that belongs to the output.
     pub quantization_efficiency: f64,
-    /// Compulsory traffic: everything moves once.
+    /// Compulsory traffic: all data move once.
     pub bytes_low: Bytes,
     /// Traffic without any reuse between tiles.
     pub bytes_high: Bytes,
-    /// Operands and outputs of one wave.
+    /// Bytes of the operands and outputs of one wave.
     pub wave_working_set: Option<Bytes>,
-    /// Where between the bounds.
+    /// Estimates where the traffic is between its bounds.
     pub reuse: Reuse,
-    /// Lower bound on the time with this tile; `None` without a known SM count and clock.
+    /// Lower bound on the time with this tile; `None` if SM count or clock is unknown.
     pub time: Option<TileTime>,
 }
 
-/// What a product in tiles takes at least.
+/// Lower bounds on the time of a tiled matmul.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TileTime {
-    /// DRAM traffic.
+    /// Time of the DRAM traffic.
     pub dram: Seconds,
-    /// Loading of the operands of all waves from L2.
+    /// Time to load the operands of all waves from L2.
     pub operands: Seconds,
-    /// Arithmetic of all waves, the idle and the padded parts too.
+    /// Time of the arithmetic of all waves, including idle and padded parts.
     pub arithmetic: Seconds,
 }
 
@@ -114,14 +112,14 @@ impl TileTime {
         self.dram.max(self.operands).max(self.arithmetic)
     }
 
-    /// The three one after another.
+    /// The sum of the three without overlap.
     fn sum(self) -> Seconds {
         self.dram + self.operands + self.arithmetic
     }
 }
 
-/// Share of what could hide behind the longest part and does not, assumed for the ranking only: of two tiles with nearly one
-/// bound, the one that loads less is first.
+/// Share of the shorter parts that is assumed not to overlap with the longest. For the ranking only: of two tiles with nearly
+/// equal bounds, the one that loads less is first.
 const NOT_HIDDEN: f64 = 0.1;
 
 /// Bytes that an SM loads from L2 per clock. Assumed for all GPUs: the whitepaper of the A100 states 5120 B per clock over 108
@@ -129,14 +127,14 @@ const NOT_HIDDEN: f64 = 0.1;
 const L2_BYTES_PER_CLOCK: f64 = 40.0;
 
 impl Tiling {
-    /// True unless it is known not to run.
+    /// False only if the tile is known not to fit.
     pub fn feasible(&self) -> bool {
         !matches!(self.feasibility, Feasibility::TooLarge { .. })
     }
 }
 
-/// All tilings of a GEMM on a device, best first: those that run, then by time, of which a tenth of what overlaps is
-/// assumed not to be hidden, then by least traffic without reuse.
+/// All tilings of a GEMM on a device, best first: those that fit, then by time with a tenth of the overlapping parts added,
+/// then by least traffic without reuse.
 ///
 /// ```text
 /// tiles = ceil(M/m) ceil(N/n)         waves = ceil(tiles / SMs)
@@ -163,7 +161,7 @@ pub fn tilings(
     Ok(all)
 }
 
-/// The order: less is better. Without a known time, a tile is worth its traffic without reuse, over the share that is output.
+/// Sort key, ascending. Without a known time, tiles are ranked by traffic without reuse over the fraction that is output.
 fn rank(tiling: &Tiling) -> (bool, f64, f64) {
     let traffic = tiling.bytes_high.get();
     let time = tiling.time.map_or(traffic / tiling.quantization_efficiency, |time| {
@@ -173,13 +171,13 @@ fn rank(tiling: &Tiling) -> (bool, f64, f64) {
     (!tiling.feasible(), time, traffic)
 }
 
-/// What the SMs that are on can do together.
+/// Rates of all active SMs together.
 #[derive(Debug, Clone, Copy)]
 struct Rates {
     sms: Option<u32>,
     peak: FlopsPerSec,
     bandwidth: BytesPerSec,
-    /// All SMs from L2; `None` without a known clock.
+    /// Rate at which all SMs read L2; `None` if the clock is unknown.
     l2: Option<BytesPerSec>,
 }
 
@@ -258,8 +256,8 @@ fn tiling(device: &Device, rates: &Rates, shape: GemmShape, p: &Precision, tile:
     }
 }
 
-/// Operands and outputs that the tiles of one wave touch. A wave walks along the rows of the output, so it takes as many
-/// full rows of tiles as fit and the rest of the next.
+/// Bytes of the operands and outputs of the tiles of one wave. A wave proceeds along the rows of the output, so it covers as
+/// many full rows of tiles as fit and part of the next.
 fn working_set(shape: GemmShape, p: &Precision, tile: Tile, tiles_in_wave: u64) -> Bytes {
     let across = shape.n.div_ceil(tile.n);
     let columns = tiles_in_wave.min(across);
@@ -271,13 +269,13 @@ fn working_set(shape: GemmShape, p: &Precision, tile: Tile, tiles_in_wave: u64) 
     Bytes::new(input + weights + m * n * p.carrier.bytes_per_element())
 }
 
-/// Operands of one stage: `k (m b_a + n bits_per_element(w) / 8)`.
+/// Operand bytes of one stage: `k (m b_a + n bits_per_element(w) / 8)`.
 fn stage(p: &Precision, tile: Tile) -> Bytes {
     let (m, n, k) = (tile.m as f64, tile.n as f64, tile.k as f64);
     Bytes::new(k * (m * p.activations.row_bytes_per_element() + n * p.weights.bytes_per_element()))
 }
 
-/// Shared memory of all stages against the shared memory of an SM.
+/// Compares the shared memory of all stages with that of an SM.
 fn feasibility(device: &Device, p: &Precision, tile: Tile) -> Feasibility {
     let shared = stage(p, tile) * tile.stages as f64;
     match device.shared_memory_per_sm {

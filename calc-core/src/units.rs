@@ -1,5 +1,5 @@
 //! Physical quantities in base units, and the few products and quotients that mean something.
-//! What is not here: prefixes and text. They live in `report::number_text`.
+//! Prefixes and text are in `report::number_text`.
 
 use core::iter::Sum;
 use core::ops::{Add, AddAssign, Div, Mul, Sub};
@@ -11,12 +11,12 @@ macro_rules! quantity {
         pub struct $name(f64);
 
         impl $name {
-            /// The unit as it is written after a number.
+            /// The unit symbol, as written after a number.
             pub const UNIT: &'static str = $unit;
-            /// Nothing of it.
+            /// The zero value.
             pub const ZERO: Self = Self(0.0);
 
-            /// A value in the base unit.
+            /// Creates a value given in the base unit.
             pub const fn new(value: f64) -> Self {
                 Self(value)
             }
@@ -26,13 +26,13 @@ macro_rules! quantity {
                 self.0
             }
 
-            /// The larger of two.
+            /// The larger of the two values.
             #[must_use]
             pub fn max(self, other: Self) -> Self {
                 if other.0 > self.0 { other } else { self }
             }
 
-            /// The smaller of two.
+            /// The smaller of the two values.
             #[must_use]
             pub fn min(self, other: Self) -> Self {
                 if other.0 < self.0 { other } else { self }
@@ -73,7 +73,7 @@ macro_rules! quantity {
             }
         }
 
-        /// Two of a kind divide to a plain ratio.
+        /// Dividing two values of the same unit gives a plain ratio.
         impl Div for $name {
             type Output = f64;
             fn div(self, other: Self) -> f64 {
@@ -127,48 +127,48 @@ quotient!(Flops / Seconds = FlopsPerSec);
 quotient!(Bytes / Seconds = BytesPerSec);
 
 impl FlopsPerSec {
-    /// From TFLOP/s (or TOP/s), decimal.
+    /// Converts from TFLOP/s (or TOP/s), decimal.
     pub const fn from_tera(tera: f64) -> Self {
         Self(tera * 1e12)
     }
 }
 
 impl BytesPerSec {
-    /// From GB/s, decimal.
+    /// Converts from GB/s, decimal.
     pub const fn from_gb(gb: f64) -> Self {
         Self(gb * 1e9)
     }
 }
 
 impl Bytes {
-    /// From GB, decimal.
+    /// Converts from GB, decimal.
     pub const fn from_gb(gb: f64) -> Self {
         Self(gb * 1e9)
     }
 
-    /// From GiB = 2^30 bytes; only for capacities that are sold so.
+    /// Converts from GiB = 2^30 bytes; only for capacities that are sold in GiB.
     pub const fn from_gib(gib: f64) -> Self {
         Self(gib * 1_073_741_824.0)
     }
 
-    /// From MiB = 2^20 bytes; only for caches.
+    /// Converts from MiB = 2^20 bytes; only for caches.
     pub const fn from_mib(mib: f64) -> Self {
         Self(mib * 1_048_576.0)
     }
 
-    /// From KiB = 2^10 bytes; only for shared memory.
+    /// Converts from KiB = 2^10 bytes; only for shared memory.
     pub const fn from_kib(kib: f64) -> Self {
         Self(kib * 1024.0)
     }
 
-    /// From bits, eight to the byte; fractions of a byte stay.
+    /// Converts from bits, eight to the byte; fractions of a byte are kept.
     pub const fn from_bits(bits: f64) -> Self {
         Self(bits / 8.0)
     }
 }
 
 impl Hertz {
-    /// From MHz.
+    /// Converts from MHz, decimal.
     pub const fn from_mhz(mhz: f64) -> Self {
         Self(mhz * 1e6)
     }

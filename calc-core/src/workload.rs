@@ -1,20 +1,20 @@
-//! What is asked of a model: sequences, prompt, context, new tokens, and how it is split and sped up.
+//! The workload of a model: sequences, prompt, context, new tokens, parallel split and speculative decoding.
 
 use crate::error::{Error, in_range, real_in_range};
 use crate::lowering::Step;
 use crate::parallel::Parallel;
 
-/// Draft tokens checked by the model in one step.
+/// Speculative decoding: the model verifies several draft tokens in one step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Speculation {
-    /// Draft length (n).
+    /// Number of draft tokens per round (n).
     pub draft_tokens: u64,
-    /// Chance that a draft token is accepted (a).
+    /// Probability that a draft token is accepted (a).
     pub acceptance: f64,
 }
 
 impl Speculation {
-    /// Mean tokens of one round.
+    /// Mean number of tokens generated per round.
     ///
     /// ```text
     /// tokens = (1 - a^(n+1)) / (1 - a)        n + 1 at a = 1
@@ -25,7 +25,7 @@ impl Speculation {
     /// assert!((speculation.tokens_per_round() - 1.875).abs() < 1e-12); // 1 + 1/2 + 1/4 + 1/8
     /// ```
     pub fn tokens_per_round(&self) -> f64 {
-        // The sum of the series itself: exact at a = 1 and without cancellation near it.
+        // Summing the series itself is exact at a = 1 and has no cancellation near it.
         let mut power = 1.0;
         let mut sum = 1.0;
         for _ in 0..self.draft_tokens {
@@ -36,41 +36,39 @@ impl Speculation {
     }
 }
 
-/// What is asked of a model.
+/// The work that is requested of a model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Workload {
-    /// Concurrent sequences (B).
+    /// Number of concurrent sequences (B).
     pub batch: u64,
-    /// Prompt of each [token] (p).
+    /// Prompt length per sequence, in tokens (p).
     pub prompt: u64,
-    /// Tokens of each that are in the cache before the prompt, as of a shared prefix.
+    /// Tokens per sequence that are cached before the prompt, such as a shared prefix.
     pub cached_prefix: u64,
-    /// The prompt is an inner chunk of a longer one, so that its step has no LM head.
+    /// The prompt is an inner chunk of a longer one, so its step has no LM head.
     pub inner_chunk: bool,
-    /// Tokens in the cache at the decode step that is shown.
+    /// Number of cached tokens at the reported decode step.
     pub context: u64,
-    /// Tokens to generate for each sequence.
+    /// Number of tokens to generate per sequence.
     pub new_tokens: u64,
-    /// Split over devices.
     pub parallel: Parallel,
-    /// Speculative decoding.
     pub speculation: Option<Speculation>,
-    /// All prompts are computed together, as a benchmark with a static batch does. Otherwise one request joins the others, which
+    /// All prompts are computed together, as in a benchmark with a static batch. Otherwise one request joins the others, which
     /// are decoding, and its prompt is computed in chunks.
     pub static_batch: bool,
 }
 
-/// Most sequences.
+/// Largest batch.
 pub const MAX_BATCH: u64 = 1_000_000;
-/// Most tokens of a prompt or context.
+/// Largest number of tokens of a prompt or context.
 pub const MAX_TOKENS: u64 = 100_000_000;
-/// Most tokens to generate; their decode steps are summed one by one.
+/// Largest number of tokens to generate per sequence.
 pub const MAX_NEW_TOKENS: u64 = 10_000_000;
-/// Longest draft.
+/// Largest draft length.
 pub const MAX_DRAFT: u64 = 1_000;
 
 impl Workload {
-    /// One prompt and its first token; the decode step is the one after the prompt.
+    /// One prompt and its first token; the reported decode step is the one after the prompt.
     pub fn new(batch: u64, prompt: u64) -> Self {
         Self {
             batch,
@@ -88,7 +86,7 @@ impl Workload {
     /// Checks every count against its range.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] with the first that is outside.
+    /// [`Error::OutOfRange`] with the first value that is outside.
     pub fn check(&self) -> Result<(), Error> {
         in_range("batch", self.batch, 1, MAX_BATCH)?;
         in_range("prompt", self.prompt, 1, MAX_TOKENS)?;
@@ -102,18 +100,18 @@ impl Workload {
         Ok(())
     }
 
-    /// The step with the whole prompt, behind the prefix.
+    /// The step that computes the whole prompt after the cached prefix.
     pub const fn prefill_step(&self) -> Step {
         let whole = Step::prefill(self.batch, self.prompt);
         Step { cached: self.cached_prefix, has_logits: !self.inner_chunk, ..whole }
     }
 
-    /// Tokens in the cache of a sequence once its prompt is read.
+    /// Number of cached tokens per sequence after the prompt.
     pub const fn filled(&self) -> u64 {
         self.cached_prefix + self.prompt
     }
 
-    /// Longest sequence that the cache must hold.
+    /// Longest sequence that the cache must hold, in tokens.
     pub fn longest(&self) -> u64 {
         self.context.max(self.filled() + self.new_tokens - 1)
     }

@@ -1,4 +1,4 @@
-//! The catalogs against what else is known: keys, official counts, clocks, fractions.
+//! Consistency of the catalogs with independent facts: keys, official counts, clocks, fractions.
 
 use std::collections::BTreeSet;
 
@@ -75,7 +75,7 @@ fn parameters_computed_from_the_geometry_equal_the_official_count() {
 
 #[test]
 fn active_parameters_of_mixtures_are_the_published_ones() {
-    // Rounded totals of the model cards: 12.9 B, 37 B, 3.3 B, 5.1 B with their own way to count embeddings.
+    // Rounded totals of the model cards, each with its own way to count embeddings: 12.9 B, 37 B, 3.3 B, 5.1 B.
     for (key, billions, tolerance) in [
         ("mixtral-8x7b", 12.9, 0.01),
         ("deepseek-v3", 37.0, 0.02),
@@ -87,7 +87,7 @@ fn active_parameters_of_mixtures_are_the_published_ones() {
     }
 }
 
-/// FLOP per clock and SM of NVIDIA architectures, dense, FP32 accumulation (GeForce halves it for FP16 and FP8).
+/// FLOP per clock and SM of NVIDIA architectures, dense, with FP32 accumulation (GeForce halves it for FP16 and FP8).
 /// From the architecture whitepapers, recalled.
 fn per_clock(capability: &str, geforce: bool) -> &'static [(C, f64)] {
     match (capability, geforce) {
@@ -188,17 +188,17 @@ fn per_clock(capability: &str, geforce: bool) -> &'static [(C, f64)] {
     }
 }
 
-/// Peaks that are datasheet figures and do not follow from the clock, with the reason.
+/// Peaks that are datasheet figures and do not follow from the clock.
 const EXCEPTIONS: [(&str, &[C]); 3] = [
     ("l40s", &[C::Int4]),  // the datasheet prints the same figure as for INT8
     ("b200", &[C::Fp32]),  // datasheet 75, at another clock than the tensor peaks
     ("gb200", &[C::Fp32]), // datasheet 80
 ];
 
-/// Devices whose peaks are not those of the catalog's clock; their rows say what they are instead.
+/// Devices whose peaks refer to another clock than the catalog's; their rows explain them.
 const UNCLOCKED: [&str; 4] = ["gb10", "b100", "b300", "gb300"];
 
-/// Datasheets round to three digits and clocks to 5 MHz.
+/// Datasheets round peaks to three digits and clocks to 5 MHz.
 const ROUNDING: f64 = 0.013;
 
 fn peak_off(device: &Device, class: C, per_clock: f64) -> Option<f64> {
@@ -266,7 +266,7 @@ fn formats_have_the_bits_of_their_layouts() {
         );
     }
     assert!((formats::NF4_DQ.block_bits - 264.125).abs() < 1e-12);
-    // NVFP4 has one FP32 scale per tensor, FP8 too; INT8 one per output channel.
+    // NVFP4 and FP8 have one FP32 scale per tensor, INT8 one per output channel.
     assert!(
         (formats::NVFP4.stored_bytes(4096, 4096).get() - (4096.0 * 4096.0 * 0.5625 + 4.0)).abs()
             < 1e-6

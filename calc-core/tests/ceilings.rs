@@ -1,4 +1,4 @@
-//! One record per measured ceiling: what `check` states is what expected times rest on.
+//! One record per measured ceiling: `check` and the expected times use the same one.
 
 use calc_core::analysis::{AnalyzeRequest, Operator};
 use calc_core::calibration::Calibration;

@@ -1,4 +1,4 @@
-//! Laws of `check`: a claim is judged by the roofs, and an explanation holds when the model is asked again.
+//! Laws of `check`: a claim is judged by the roofs, and the model confirms every explanation.
 
 use calc_core::analysis::{AnalyzeRequest, Operator};
 use calc_core::calibration::Calibration;
@@ -64,7 +64,7 @@ fn at(work: Work<'_>, seconds: f64) -> Check {
     judge(work, Claim::Time(Seconds::new(seconds)))
 }
 
-/// A total rate over the batch.
+/// A claim of a total rate over the batch.
 fn rate(token_per_s: f64) -> Claim {
     Claim::Rate { rate: TokensPerSec::new(token_per_s), per_user: false }
 }
@@ -81,7 +81,7 @@ fn any_format() -> impl Strategy<Value = &'static QuantFormat> {
     proptest::sample::select(formats::FORMATS.to_vec())
 }
 
-/// Some work of each kind.
+/// Work of every kind.
 fn any_work() -> impl Strategy<Value = Work<'static>> {
     let shape = (1..3000_u64, 1..200_u64, 1..200_u64);
     let workload = (1..40_u64, 1..4000_u64, 1..60_u64);

@@ -37,7 +37,7 @@ fn the_feed_forward_part_of_llama_by_hand() {
     let flops = 2.0 * 28_672.0 * 4096.0 + 5.0 * 14_336.0 + 2.0 * 4096.0 * 14_336.0;
     check(answer.cost.flops.get(), flops, "FLOP");
     check(answer.cost.traffic.total().get(), bytes, "bytes");
-    // Every kernel is memory-bound, so the sum of maxima is bytes over bandwidth.
+    // Every kernel is memory-bound, so the sum of the maxima is bytes over bandwidth.
     check(answer.ideal.get(), bytes / 102.4e9, "ideal");
     let by_part = |part: &Part| {
         let slow = part.time.memory / part.factors.eta_memory;

@@ -1,4 +1,4 @@
-//! The example of `docs/theory/expected.md`, computed step by step with the equations there, against the model and the page.
+//! The example of `docs/theory/expected.md`, computed step by step from its equations, compared with the model and the page.
 
 use calc_core::analysis::{AnalyzeRequest, Operator, analyze};
 use calc_core::calibration::fitted::{CONSTANTS, DEVICES};
@@ -12,7 +12,7 @@ use calc_core::precision::PrecisionChoice;
 const DEVICE: &str = "a100_80gb_sxm";
 const DOCS: &str = include_str!("../../docs/theory/expected.md");
 
-/// The lines of the table for one format, times in µs.
+/// The lines of the table for one format; times in µs.
 struct ByHand {
     ideal: f64,
     memory: f64,
@@ -22,7 +22,7 @@ struct ByHand {
     expected: f64,
 }
 
-/// Bits of a weight, its share of the read rate, of the rate of products, and what its kernel adds to the floor.
+/// From the bits per weight, its share of the read rate and of the matmul rate, and its kernel's addition to the fixed time.
 fn by_hand(bits: f64, w: f64, k: f64, more: f64) -> ByHand {
     let c = CONSTANTS;
     let own = DEVICES.iter().find(|scale| scale.device == DEVICE).expect("in the fit");
@@ -90,7 +90,7 @@ fn the_docs_have_the_figures_of_the_example() {
         for (cell, value) in [(cells[2], a), (cells[3], b)] {
             let number = cell.split([' ', ',']).next().unwrap_or_default();
             let written: f64 = number.parse().unwrap_or_else(|_| panic!("{line}"));
-            // As many digits as are written, half of the last one either way.
+            // The tolerance is half of the last digit that the page prints.
             let half =
                 0.51 / pow(10.0, number.split_once('.').map_or(0, |(_, rest)| rest.len()) as f64);
             assert!((written - value).abs() <= half, "{start}: {written}, and {value} by hand");

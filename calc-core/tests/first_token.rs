@@ -1,4 +1,4 @@
-//! The time to first token: of one request that joins a running batch, in the engine's chunks. `docs/theory/first-token.md`.
+//! Time to first token of one request that joins a running batch, in the engine's chunks. `docs/theory/first-token.md`.
 
 use calc_core::calibration::{Calibration, Engine};
 use calc_core::catalog::{self, devices, formats};
@@ -59,7 +59,7 @@ fn a_request_does_not_wait_for_the_prompts_of_the_others() {
         (of("h100_sxm", "llama-3.1-70b", joined), of("h100_sxm", "llama-3.1-70b", together));
     assert!(together.ttft.time > Seconds::new(5.0), "{:?}", together.ttft);
     assert!(joined.ttft.time < Seconds::new(0.5), "{:?}", joined.ttft);
-    // The prefill phase stays that of all prompts, and the rest is the same.
+    // The prefill phase still covers all prompts, and everything else is unchanged.
     assert_eq!(joined.prefill, together.prefill);
     assert_eq!(joined.tpot, together.tpot);
     assert!(joined.memory.activations < together.memory.activations);
@@ -78,7 +78,7 @@ fn sequences_that_decode_meanwhile_count() {
     }
 }
 
-/// The steps of a prompt, one by one.
+/// The steps of a prompt, summed one by one.
 fn one_by_one(request: EstimateRequest<'_>) -> Span {
     let plan = Plan::new(request).expect("valid");
     let Workload { batch, prompt, context, .. } = request.workload;

@@ -1,4 +1,4 @@
-//! A long answer: the sum by blocks against the sum of its steps, and short answers to the bit.
+//! Long answers: the sum by blocks compared with the sum over all steps; short answers are bit-identical.
 
 mod random;
 

@@ -1,4 +1,4 @@
-//! Laws of the model: what must hold for every input, and that no input panics.
+//! Laws of the model that hold for every input; and no input panics.
 
 use calc_core::analysis::{AnalyzeRequest, Operator, analyze};
 use calc_core::calibration::{Calibration, Engine};
@@ -30,7 +30,7 @@ fn any_format() -> impl Strategy<Value = &'static QuantFormat> {
     proptest::sample::select(formats::FORMATS.to_vec())
 }
 
-/// Counts where code breaks: zero, one, around powers of two, the largest.
+/// Counts at boundaries: zero, one, around powers of two, the largest.
 fn any_count() -> impl Strategy<Value = u64> {
     prop_oneof![
         Just(0),
@@ -83,7 +83,7 @@ fn of(
     })
 }
 
-/// Near enough for sums that are added in another order.
+/// Equal within the rounding of sums in another order.
 fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
 }
@@ -126,7 +126,7 @@ proptest! {
         let [tensor, pipeline, expert] = split.map(|ways| if ways % 3 == 0 { 1 } else { ways });
         let workload = Workload {
             context, cached_prefix: expert % 1000, inner_chunk: speculate,
-            // Ten million decode steps take their time; the largest count has a test of its own below.
+            // Ten million decode steps take long; the largest count has its own test below.
             new_tokens: new_tokens.min(5000),
             parallel: Parallel { tensor, pipeline, expert },
             speculation: speculate.then_some(Speculation { draft_tokens, acceptance }),
@@ -229,7 +229,7 @@ proptest! {
             of(device, model, &formats::FP16, split),
         ) else { return Ok(()) };
         let ratio = one.prefill.totals.cost.flops / eight.prefill.totals.cost.flops;
-        // Norms stay whole, everything else divides.
+        // Norms are not divided, everything else is.
         prop_assert!(ratio <= 8.0 && ratio > 7.5, "{ratio}");
         prop_assert!(eight.memory.weights < one.memory.weights / 7.0);
     }
@@ -298,7 +298,7 @@ fn ideal_kernels_are_at_the_roof_and_drafts_pay_for_their_rows() {
     let ideal = estimate(request(Engine::IdealKernels, None)).expect("valid");
     let (time, roof) = (ideal.decode.totals.expected, ideal.decode.totals.ideal);
     assert!(close(time.time.get(), roof.get()) && time.low == time.high, "{time:?}");
-    // Verifying four drafts is one step of five rows, whose launches cost as those of a batch.
+    // Verifying four drafts is one step of five rows, whose launches cost as much as those of a batch.
     let plain = estimate(request(Engine::LlamaCpp, None)).expect("valid").tpot.time;
     let all = Speculation { draft_tokens: 4, acceptance: 1.0 };
     let drafted = estimate(request(Engine::LlamaCpp, Some(all))).expect("valid").tpot.time;

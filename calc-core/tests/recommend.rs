@@ -1,4 +1,4 @@
-//! The adviser: the four scenarios that the prototypes stated, and laws that hold for every device, model and bound.
+//! The recommendation: four scenarios from the prototypes, and laws that hold for every device, model and bound.
 
 mod random;
 mod tasks;
@@ -68,7 +68,7 @@ fn an_8b_model_on_an_orin_nano_needs_four_to_six_bits() {
     for key in ["gguf_q2_k", "int2_g64_rtn", "int4_g128_rtn"] {
         assert!(matches!(reason(&answer, key), Drop::Quality { .. }), "{key}");
     }
-    // At batch 16 the KV cache alone is 8.6 GB: nothing fits, and the room says up to which batch something does.
+    // At batch 16 the KV cache alone is 8.6 GB, so nothing fits; the room states the largest batch that does.
     let room = room(&request(task, Part::Decode), answer.ranked[0].scheme).expect("room");
     assert_eq!(room.batch, Some(Largest { value: 4, end: End::Memory }));
     let flips = &answer.ranked[0].flips;
@@ -97,14 +97,14 @@ fn batch_prefill_is_for_the_fastest_tensor_cores_not_for_fp16() {
         assert!(answer.ranked[0].speedup_prefill > 1.3, "{key}");
         let shape = self::answer(shape_task(device(key), 2048, Phase::Prefill), Part::Prefill);
         assert_eq!(shape.ranked[0].scheme.key, first, "{key}");
-        // Weights alone in four bits do not help where arithmetic decides.
+        // Four-bit weights alone do not help compute-bound work.
         assert!(ranked(&answer, "int4_g128_gptq").speedup_prefill < 1.3, "{key}");
     }
 }
 
 #[test]
 fn seven_watts_slow_prefill_and_leave_decode_alone() {
-    // The plain Orin Nano keeps its memory clock at 7 W; half of its SMs go, and the clock of the rest falls.
+    // The plain Orin Nano keeps its memory clock at 7 W; half of its SMs are off, and the clock of the rest is lower.
     let nano = device("jetson_orin_nano_8gb");
     let mode = nano.power_mode("7W").expect("a mode");
     let free = model_task(nano, "llama-3.2-3b", Workload::new(1, 512));
@@ -112,7 +112,7 @@ fn seven_watts_slow_prefill_and_leave_decode_alone() {
         (answer(free.on(nano, Some(mode)), Part::Decode), answer(free, Part::Decode));
     assert_eq!(at_7w.ranked[0].scheme.key, at_15w.ranked[0].scheme.key);
     let (slow, fast) = (&at_7w.ranked[0].outcome, &at_15w.ranked[0].outcome);
-    // Launches take longer at the lower clock, and nothing else does.
+    // Only launches take longer at the lower clock.
     assert!(slow.decode.expected.time / fast.decode.expected.time < 1.1);
     assert!(slow.prefill.expected.time / fast.prefill.expected.time > 2.5);
 }
@@ -154,7 +154,7 @@ fn a_row_is_what_estimate_says() {
 
 #[test]
 fn the_whole_request_counts_and_less_loss_wins_among_equals() {
-    // Ranked by decode alone Q3_K_M is first, and the whole answer takes 6.9 s.
+    // Ranked by decode alone Q3_K_M is first, and its whole answer takes 6.9 s.
     let workload = Workload { new_tokens: 128, ..Workload::new(1, 4096) };
     assert_eq!(Part::usual(&workload), Part::Whole);
     let task = model_task(device("h100_sxm"), "llama-3.1-70b", workload);
@@ -163,7 +163,7 @@ fn the_whole_request_counts_and_less_loss_wins_among_equals() {
     assert_eq!(first.scheme.key, "fp8_w8a8", "{:?}", answer.first_by);
     assert!(first.outcome.whole.time.get() < 5.0 && first.quality.high < 0.2);
     assert!(ranked(&answer, "gguf_q3_k").outcome.whole.time.get() > 6.5);
-    // A request for one token says nothing about the length of the answer.
+    // A request for one token does not state the length of the answer.
     assert_eq!(Part::usual(&Workload::new(1, 4096)), Part::Decode);
 }
 
@@ -198,7 +198,7 @@ fn the_best_quality_that_meets_a_speed() {
     };
     let (key, half) = first(&request).expect("16 bits fit");
     assert_eq!(key, "half");
-    // A little faster than 16 bits: the scheme with the least loss that is.
+    // Slightly faster than 16 bits: the scheme with the least loss that is fast enough.
     request.bounds.rate = Some(TokensPerSec::new(1.05 / half.get()));
     let (key, time) = first(&request).expect("eight bits are faster");
     assert_ne!(key, "half");
@@ -261,7 +261,7 @@ fn every_scheme_is_ranked_within_the_bounds_or_dropped_for_a_reason() {
             let score = row.standing.score;
             assert!(score.is_finite() && score >= 0.0, "case {case}: {score}");
         }
-        // Best first, but for the smallest of those near the best of a small device, and for those that are like the best.
+        // Best first, except the smallest of those near the best on a small device, and those indistinguishable from the best.
         let Some(best) = (answer.ranked.iter().map(|row| row.standing))
             .min_by(|a, b| a.score.total_cmp(&b.score))
         else {
@@ -402,11 +402,11 @@ fn a_gguf_name_means_the_file_in_every_question() {
         assert_eq!(row.outcome.memory, same.memory.total(), "{key}");
         assert_eq!(row.outcome.decode.expected, same.decode.totals.expected, "{key}");
     }
-    // 8.03 billion parameters at 4.8944 bits.
+    // 8.03 billion parameters at 4.8944 bits per weight.
     let q4 = PrecisionChoice::weights(&catalog::formats::GGUF_Q4_K);
     let file = estimate(EstimateRequest { precision: q4, ..request }).expect("an estimate");
     assert!((file.memory.weights.get() / 1e9 - 4.913).abs() < 0.001, "{:?}", file.memory.weights);
-    // An embedding of one's own is not that of the file.
+    // An explicitly chosen embedding format is not that of the file.
     let own = PrecisionChoice { embedding: Some(&catalog::formats::FP16), ..q4 };
     let own = estimate(EstimateRequest { precision: own, ..request }).expect("an estimate");
     assert_eq!(own.weight_scale.to_bits(), 1.0_f64.to_bits());

@@ -1,4 +1,4 @@
-//! The scheduler against a search that tries everything.
+//! The scheduler compared with an exhaustive search.
 
 mod random;
 mod tasks;
@@ -57,7 +57,7 @@ fn random_request(random: &mut Random) -> ScheduleRequest<'static> {
     }
 }
 
-/// The best score of all modes, schemes and batches, tried one by one with nothing but the model itself.
+/// The best score over all modes, schemes and batches, evaluated one by one with the model itself.
 fn exhaustive(request: &ScheduleRequest<'static>) -> Option<f64> {
     let device = request.task.device();
     let known = |mode: &&'static PowerMode| Roofs::new(device, Some(mode)).is_ok();
@@ -129,7 +129,7 @@ fn the_schedule_equals_exhaustive_search_in_a_thousand_random_cases() {
         let Ok(found) = schedule(&request) else { continue };
         cases += 1;
         let best = exhaustive(&request);
-        // The first may lose less within the interval of the best, but the best is among them.
+        // The first slot may lose less within the interval of the best one, but the best one is ranked.
         let least = found.ranked.iter().map(|slot| slot.score).reduce(f64::min);
         match (least, best) {
             (None, None) => {}

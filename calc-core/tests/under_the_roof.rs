@@ -1,5 +1,5 @@
-//! Nothing is expected to be faster than the roof, whatever the device, power mode, model, format, engine and batch; and the
-//! rows of a phase add up to it. The grid has every device with every model; `cargo xtask soak` asks for random combinations many times.
+//! No expected time is faster than the roof, for any device, power mode, model, format, engine and batch; and the rows of a
+//! phase add up to it. The grid has every device with every model; `cargo xtask soak` tries random combinations many times.
 
 use calc_core::calibration::{Calibration, Engine};
 use calc_core::catalog::schemes::SCHEMES;
@@ -19,7 +19,7 @@ use calc_core::units::{Seconds, TokensPerSec};
 use calc_core::workload::{Speculation, Workload};
 use proptest::prelude::*;
 
-/// Sums of many terms may differ by a rounding.
+/// Tolerance for the rounding of long sums.
 const ROUNDING: f64 = 1.0 + 1e-12;
 
 fn request<'a>(
@@ -43,7 +43,7 @@ fn request<'a>(
     }
 }
 
-/// The first number of an answer that is faster than the roof, or a share or power that is above what there is.
+/// The first number of an answer that is faster than the roof, or a share or power above its limit.
 fn above(request: &EstimateRequest<'_>, answer: &Estimate) -> Option<String> {
     let under = |what: &str, ideal: Seconds, expected: &Expected| {
         (ideal.get() > expected.low.get() * ROUNDING)
@@ -76,7 +76,7 @@ fn above(request: &EstimateRequest<'_>, answer: &Estimate) -> Option<String> {
 
 type Sum = (&'static str, fn(&StepTotals) -> f64);
 
-/// The first sum over the rows of a phase that is not the phase.
+/// The first sum over the rows of a phase that differs from the phase.
 fn unsummed(phase: &PhaseEstimate) -> Option<String> {
     let totals = &phase.totals;
     let sums: [Sum; 4] = [
@@ -92,7 +92,7 @@ fn unsummed(phase: &PhaseEstimate) -> Option<String> {
     })
 }
 
-/// Our own expectation, and the fast end of its interval, as claims.
+/// The expected time, and the fast end of its interval, as claims.
 fn judged_above(request: &EstimateRequest<'_>, answer: &Estimate) -> Option<String> {
     let batch = request.workload.batch as f64;
     let rate = |time: Seconds| TokensPerSec::new(batch / time.get());
@@ -147,7 +147,7 @@ fn no_device_passes_its_roof_with_any_model_and_rows_add_up() {
             for model in models::all() {
                 for scheme in SCHEMES {
                     scanned += 1;
-                    // One batch each, another one every time: every pair of model and batch comes often.
+                    // One batch per combination, in rotation, so that every pair of model and batch occurs often.
                     let batch = BATCHES[(scanned * 5 + scanned / 7) % BATCHES.len()];
                     let Some(precision) = in_scheme(device, mode, model, scheme) else { continue };
                     let workload = Workload { new_tokens: 3, ..Workload::new(batch, 700) };

@@ -1,4 +1,4 @@
-//! Operators that are several kernels in a row: the feed-forward part of a layer, and a mixture of experts.
+//! Operators of several kernels in sequence: the feed-forward part of a layer, and a mixture of experts.
 //! FLOP, bytes and ideal times are sums over the kernels, so the ideal time is a sum of maxima.
 
 use alloc::vec::Vec;
@@ -13,53 +13,46 @@ use crate::quant_format::QuantFormat;
 
 use super::MAX_DIMENSION;
 
-/// Most experts of a layer.
+/// Largest number of experts of a layer.
 pub const MAX_EXPERTS: u64 = 65_536;
 
 /// A feed-forward part: gate and up (or up alone), activation, down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FeedForwardShape {
-    /// Tokens (T).
+    /// Number of tokens (T).
     pub tokens: u64,
-    /// Hidden size (H).
     pub hidden: u64,
     /// Intermediate size (I).
     pub intermediate: u64,
-    /// With a gate.
     pub gated: bool,
 }
 
 /// A mixture of experts: router, experts, and a shared expert if there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MoeShape {
-    /// Tokens (T).
+    /// Number of tokens (T).
     pub tokens: u64,
-    /// Hidden size (H).
     pub hidden: u64,
-    /// Width of one expert (I_e).
+    /// Intermediate size of one expert (I_e).
     pub expert_width: u64,
-    /// Experts (E).
+    /// Number of experts (E).
     pub experts: u64,
-    /// Experts per token (k).
+    /// Number of experts per token (k).
     pub per_token: u64,
-    /// With a gate.
     pub gated: bool,
-    /// Width of the shared expert; 0 without one.
+    /// Intermediate size of the shared expert; 0 if there is none.
     pub shared_width: u64,
 }
 
 /// One kernel of a composite operator.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Kernel {
-    /// Its name.
     pub(super) kind: OpKind,
-    /// Peak it runs on.
+    /// The operands that select its peak.
     pub(super) path: Path,
-    /// Work and traffic.
     pub(super) cost: OpCost,
-    /// Format of its weights, or of what it moves.
+    /// Format of its weights, or of the data it moves.
     pub(super) format: &'static QuantFormat,
-    /// What it is made for.
     pub(super) shape: Shape,
 }
 
@@ -147,7 +140,7 @@ impl MoeShape {
     }
 }
 
-/// Matrices that read the input of an MLP.
+/// Number of matrices that read the input of an MLP.
 const fn inputs(gated: bool) -> u64 {
     if gated { 2 } else { 1 }
 }

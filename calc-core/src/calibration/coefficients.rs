@@ -1,4 +1,4 @@
-//! The constants behind expected times: few, and each with a physical meaning. Their values are in `fitted`; the program
+//! The constants behind expected times, each with a physical meaning. Their values are in `fitted`; the program
 //! `fit` of the crate `validation` writes them. Derivation: `docs/theory/expected.md`.
 
 macro_rules! coefficients {
@@ -9,20 +9,16 @@ macro_rules! coefficients {
             $(#[doc = $doc] pub $name: f64,)*
         }
 
-        /// What a fit may do with a constant.
+        /// Range and prior of a constant in a fit.
         #[derive(Debug, Clone, Copy, PartialEq)]
         pub struct Prior {
-            /// Its name.
             pub name: &'static str,
-            /// Where a fit begins, and what it stays near without data.
+            /// Starting value, and the value kept without data.
             pub start: f64,
-            /// Smallest value.
             pub low: f64,
-            /// Largest value.
             pub high: f64,
-            /// How far from the start it goes easily, as a standard deviation of its logarithm.
+            /// Standard deviation of the constant's logarithm around `start`.
             pub sigma: f64,
-            /// What it means.
             pub meaning: &'static str,
         }
 
@@ -32,15 +28,15 @@ macro_rules! coefficients {
                 name: stringify!($name), start: $start, low: $low, high: $high, sigma: $sigma, meaning: $doc,
             },)*];
 
-            /// Where a fit begins.
+            /// The starting values of a fit.
             pub const START: Self = Self { $($name: $start,)* };
 
-            /// The values.
+            /// The values, in the order of [`Self::PRIORS`].
             pub fn values(&self) -> [f64; Self::PRIORS.len()] {
                 [$(self.$name,)*]
             }
 
-            /// From values.
+            /// Builds the constants from values in the order of [`Self::PRIORS`].
             pub fn of(values: &[f64; Self::PRIORS.len()]) -> Self {
                 let [$($name,)*] = *values;
                 Self { $($name,)* }

@@ -1,4 +1,4 @@
-//! Inference engines, whose kernels reach different shares of the roofs.
+//! Inference engines; their kernels reach different shares of the roofs.
 
 use crate::device::Device;
 use crate::provenance::Provenance;
@@ -6,7 +6,7 @@ use crate::units::Bytes;
 
 use super::machine::MemoryKind;
 
-/// Inference engine whose kernels a number is about.
+/// Inference engines with separate factors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[expect(missing_docs, reason = "the names are the engines themselves")]
@@ -34,7 +34,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// All engines with the keys of requests.
+    /// All engines with their keys in requests.
     pub const ALL: [(&'static str, Self); 10] = [
         ("llama.cpp", Self::LlamaCpp),
         ("tensorrt-llm", Self::TensorRtLlm),
@@ -54,24 +54,23 @@ impl Engine {
     }
 }
 
-/// Most tokens of a prompt that an engine computes in one step, as it is shipped.
+/// Largest number of prompt tokens that an engine computes in one step by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chunk {
-    /// Tokens; `None` where a prompt is computed whole.
+    /// Number of tokens; `None` if prompts are computed whole.
     pub tokens: Option<u64>,
-    /// How sure that is.
     pub provenance: Provenance,
-    /// The setting, and where it is read.
+    /// The engine's setting, and where it was read.
     pub source: &'static str,
 }
 
-/// The settings of vLLM and SGLang grow with the memory of the device.
+/// Memory sizes from which vLLM and SGLang use larger default chunks.
 const VLLM_LARGE: Bytes = Bytes::from_gib(70.0);
 const SGLANG_MEDIUM: Bytes = Bytes::from_gib(35.0);
 const SGLANG_LARGE: Bytes = Bytes::from_gib(160.0);
 
 impl Engine {
-    /// The chunk in which it computes prompts on a device.
+    /// The engine's default chunk on a device.
     pub fn chunk(self, device: &Device) -> Chunk {
         let memory = device.memory.value;
         let (tokens, provenance, source) = match self {
@@ -103,12 +102,12 @@ impl Engine {
     }
 }
 
-/// vLLM keeps the small budget on an A100 of any size.
+/// vLLM keeps the small chunk on an A100 of any size.
 fn is_a100(device: &Device) -> bool {
     device.key.starts_with("a100")
 }
 
-/// The engine whose factors hold where the user names none: the one that is most at home on such devices.
+/// The engine whose factors apply if the user names none: vLLM on devices with HBM, llama.cpp elsewhere.
 pub fn usual_engine(device: &Device) -> Engine {
     match MemoryKind::of(device) {
         MemoryKind::Hbm => Engine::Vllm,

@@ -1,4 +1,4 @@
-//! From the datasheet to a clock: what a kernel of a certain shape reaches on a device with an engine.
+//! The model of expected times: the shares that a kernel of a given shape reaches on a device with an engine.
 //! Derivation: `docs/theory/expected.md`.
 
 mod compute;
@@ -15,45 +15,42 @@ use crate::units::{FlopsPerSec, Hertz, Seconds};
 use super::coefficients::Coefficients;
 use super::{DeviceScale, Engine, Factors};
 
-/// Rows of a tile of a matrix product, and outputs.
+/// Rows and outputs of a tile of a matrix multiplication.
 const TILE: f64 = 128.0;
-/// Clock at which the floors are stated [Hz].
+/// Clock at which the fixed times are stated [Hz].
 const FLOOR_CLOCK: f64 = 1.8e9;
-/// What a step costs outside the kernels before an engine's own factor [us].
+/// Overhead of a step outside its kernels, before the engine's own factor [us].
 const STEP: f64 = 150.0;
 
-/// Where a kernel runs: timed alone, or as a part of a model's step.
+/// Setting in which a kernel runs: timed alone, or within a model's step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Setting {
-    /// Alone, as a benchmark does.
+    /// Timed alone, as in a benchmark.
     Alone,
-    /// In a step.
+    /// Within a step of a model.
     Step {
-        /// Sequences (B).
+        /// Number of sequences (B).
         batch: f64,
-        /// The prompt, or a token for each sequence.
+        /// True for a prompt, false for one token per sequence.
         prefill: bool,
     },
 }
 
-/// A kernel as expected times see it.
+/// The properties of a kernel that its expected time depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct Kernel<'a> {
-    /// What it is made for.
     pub shape: &'a Shape,
-    /// Work and traffic.
     pub cost: &'a OpCost,
-    /// Peak that it runs on.
+    /// Peak it runs on.
     pub path: &'a ComputePath,
     /// Ideal times of memory and arithmetic.
     pub time: KernelTime,
-    /// Format of what it streams.
+    /// Format of the data it streams.
     pub format: &'a QuantFormat,
-    /// Where it runs.
     pub setting: Setting,
 }
 
-/// Kinds of memory, which reach different shares of their bandwidth.
+/// Kinds of memory; each reaches a different share of its bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say what each is")]
 pub enum MemoryKind {
@@ -63,7 +60,7 @@ pub enum MemoryKind {
 }
 
 impl MemoryKind {
-    /// That of a device. Memory of a CPU counts as unified.
+    /// The kind of a device's memory. Memory of a CPU counts as unified.
     pub fn of(device: &Device) -> Self {
         if device.memory_platform.is_shared() || device.class == DeviceClass::Cpu {
             Self::Unified
@@ -75,30 +72,30 @@ impl MemoryKind {
     }
 }
 
-/// A device with an engine, ready for kernels.
+/// A device with an engine, with all factors that do not depend on the kernel.
 #[derive(Debug, Clone, Copy)]
 pub struct Machine<'a> {
     constants: &'a Coefficients,
     engine: Engine,
     /// Share of the bandwidth that a read reaches.
     read: f64,
-    /// Share of the peak that a large product reaches with 16, 8 and 4 bits.
+    /// Share of the peak that a large matmul reaches with 16, 8 and 4 bits.
     share: [f64; 3],
     /// Dense peaks of the device.
     peaks: [Option<FlopsPerSec>; 10],
     old_instructions: f64,
-    /// Products are computed in tiles of 16 rows and more, one tile on an SM: not on the vector units of a CPU.
+    /// Matmuls are computed in tiles of at least 16 rows, one tile per SM: false on the vector units of a CPU.
     has_tiles: bool,
     sm: f64,
     l2: f64,
-    /// How much longer floors take than at the clock at which they are stated.
+    /// Factor on fixed times, relative to the clock at which they are stated.
     clock: f64,
-    /// How much longer the host takes to launch a kernel.
+    /// Factor on the host's time to launch a kernel.
     host: f64,
 }
 
 impl<'a> Machine<'a> {
-    /// A device in a power mode with an engine. `scale` is by how much this very device reaches more than its class.
+    /// A device in a power mode with an engine. `scale` holds the factors by which this device differs from its class.
     pub fn new(
         constants: &'a Coefficients,
         device: &Device,
@@ -145,11 +142,11 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The shares that a kernel reaches and its floor; the interval is the caller's.
+    /// The shares that a kernel reaches and its fixed time; the caller sets the interval.
     pub fn factors(&self, kernel: &Kernel<'_>) -> Factors {
         let memory = self.memory(kernel);
         let compute = self.compute(kernel);
-        // Neither waits wholly for the other: the norm of the two times, which is the longer where they differ much.
+        // The two overlap partly: the norm of the two times, which is close to the longer one if they differ much.
         let both = Self::together(memory, compute);
         let share = |ideal: Seconds, time: f64| {
             if time > 0.0 { ideal.get() / (time * both) } else { 1.0 }
@@ -164,7 +161,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Least time between kernels that the host cannot launch faster.
+    /// Shortest time between kernels, limited by the host's launch rate.
     fn least(&self, kernel: &Kernel<'_>) -> Seconds {
         let c = self.constants;
         let microseconds = match (kernel.setting, kernel.shape) {
@@ -178,7 +175,7 @@ impl<'a> Machine<'a> {
         Seconds::new(microseconds * 1e-6)
     }
 
-    /// What a step costs outside its kernels.
+    /// Overhead of a step outside its kernels.
     pub fn step(&self, batch: f64, prefill: bool) -> Seconds {
         let c = self.constants;
         let step = match self.engine {
@@ -189,7 +186,7 @@ impl<'a> Machine<'a> {
         Seconds::new((step + c.sequence * sequences) * 1e-6)
     }
 
-    /// The fourth-power norm of two times, as a multiple of the longer: the sharpness that the fit preferred is 4.2.
+    /// The fourth-power norm of two times, as a multiple of the longer one: the fit prefers an exponent of 4.2.
     fn together(a: f64, b: f64) -> f64 {
         let (big, small) = if a > b { (a, b) } else { (b, a) };
         if small <= 0.0 {
@@ -207,7 +204,7 @@ impl<'a> Machine<'a> {
         let microseconds = match (kernel.setting, kernel.shape) {
             (Setting::Alone, Shape::Attention { .. }) => c.alone_attention,
             (Setting::Alone, _) => c.alone_product + self.alone_extra(kernel),
-            // Inside a model everything element by element is fused or hidden.
+            // Inside a model, elementwise operators are fused or hidden.
             (Setting::Step { .. }, Shape::Stream) => 0.0,
             (Setting::Step { batch, prefill }, _) => {
                 let batched = if (prefill || batch > 1.0) && self.is_llama_cpp() {
@@ -242,7 +239,7 @@ impl<'a> Machine<'a> {
         matches!(self.engine, Engine::LlamaCpp | Engine::Ollama)
     }
 
-    /// Weights in blocks that llama.cpp multiplies in INT8.
+    /// True for weights in blocks that llama.cpp multiplies in INT8.
     fn is_block_int8(product: &Product) -> bool {
         product.weights.key.starts_with("gguf") && product.weights.bits_per_element() < 16.0
     }
@@ -277,7 +274,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// Widths of arithmetic that are told apart.
+/// Operand widths with separate constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Width {
     Sixteen = 0,
@@ -293,19 +290,19 @@ const fn width(class: ComputeClass) -> Width {
     }
 }
 
-/// Weights that are unpacked to the 16 bits in which they are multiplied.
+/// True if the weights are unpacked to the 16 bits in which they are multiplied.
 fn unpacks(kernel: &Kernel<'_>, product: &Product) -> bool {
     width(kernel.path.class) == Width::Sixteen
         && product.weights.bits_per_element() < 12.0
         && !product.weights.key.starts_with("gguf")
 }
 
-/// A product of FP8 whose weights have a scale per tile: vLLM launches its kernels from the host.
+/// True for an FP8 matmul whose weights have a scale per tile: vLLM launches these kernels from the host.
 fn is_block_scaled(kernel: &Kernel<'_>, product: &Product) -> bool {
     product.weights.tile.is_some() && width(kernel.path.class) == Width::Eight
 }
 
-/// Chips whose full rate needs instructions that kernels written for older ones do not use.
+/// True for chips whose full rate needs instructions that kernels written for older chips do not use.
 fn needs_new_instructions(device: &Device) -> bool {
     let is_in = |name: &[u8]| {
         device

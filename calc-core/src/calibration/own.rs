@@ -1,4 +1,4 @@
-//! Rows of own measurements, which go before the model.
+//! User measurements, which take precedence over the model.
 
 use crate::op::{OpKind, Shape};
 use crate::provenance::Provenance;
@@ -9,46 +9,44 @@ use crate::units::Seconds;
 use super::machine::{Kernel, Setting};
 use super::{Engine, Factors, Interval, Tuned};
 
-/// Own measurements of a part of the world; an open field matches everything, and what is not measured stays the model's.
+/// Measured factors for a part of the possible kernels; an open field matches everything, and unmeasured factors stay the
+/// model's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FactorRow {
-    /// Key of the device.
     pub device: Option<Text>,
-    /// Engine.
     pub engine: Option<Engine>,
     /// Key of the format that is streamed.
     pub format: Option<Text>,
-    /// Operator; `gemm` means every matrix product.
+    /// The operator; `gemm` matches every matrix multiplication.
     pub op: Option<OpKind>,
-    /// The peak that is used, after fallbacks: that of `eta_compute`.
+    /// The peak in use after fallbacks; `eta_compute` refers to it.
     pub compute: Option<ComputeClass>,
-    /// How many tokens share the weights.
+    /// Number of tokens that share the weights.
     pub tokens: Option<Tokens>,
-    /// Measured in the steps of a model; otherwise on kernels alone, whose floor is another.
+    /// True if measured within the steps of a model; false if measured on kernels alone, whose fixed time differs.
     pub in_step: bool,
     /// Share of the bandwidth.
     pub eta_memory: Option<f64>,
     /// Share of the compute peak.
     pub eta_compute: Option<f64>,
-    /// Tokens that a product computes for beside its own: padding, and weights that are rearranged first. Goes with `eta_compute`.
+    /// Extra tokens that a matmul computes: padding, and weights that are rearranged first. Used with `eta_compute`.
     pub extra_tokens: Option<f64>,
-    /// Time that every kernel costs.
+    /// Fixed time per kernel.
     pub floor: Option<Seconds>,
-    /// The interval.
     pub interval: Option<Interval>,
 }
 
-/// Vectors and matrices have kernels of their own.
+/// Number of input rows: vectors and matrices have separate kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tokens {
     /// One row of input.
     One,
-    /// More than one.
+    /// Several rows of input.
     Several,
 }
 
 impl Tokens {
-    /// The key in files.
+    /// The key in calibration files.
     pub const fn key(self) -> &'static str {
         match self {
             Self::One => "one",
@@ -56,14 +54,14 @@ impl Tokens {
         }
     }
 
-    /// What a key names.
+    /// Finds the value with the given key.
     pub fn of_key(key: &str) -> Option<Self> {
         [Self::One, Self::Several].into_iter().find(|tokens| tokens.key() == key)
     }
 }
 
 impl FactorRow {
-    /// A row about everything that says nothing.
+    /// A row that matches every kernel and has no factor.
     pub const OPEN: Self = Self {
         device: None,
         engine: None,
@@ -79,7 +77,7 @@ impl FactorRow {
         interval: None,
     };
 
-    /// How specific a matching row is; `None` when it does not match. A device counts most, then the engine.
+    /// Specificity of a matching row; `None` if it does not match. The device has the largest weight, then the engine.
     fn specificity(&self, tuned: &Tuned<'_>, op: OpKind, kernel: &Kernel<'_>) -> Option<u32> {
         let rows = rows(kernel.shape);
         let asked = [
@@ -107,7 +105,7 @@ impl FactorRow {
     }
 }
 
-/// The most specific row that has a factor; of equals the last.
+/// The most specific row that has a factor; among equally specific rows the last.
 #[derive(Default)]
 struct Best<'a> {
     score: u32,
@@ -122,7 +120,7 @@ impl<'a> Best<'a> {
     }
 }
 
-/// What was measured, over what the model says: each factor from the most specific row that has it. `None` where no row has
+/// Replaces the model's factors by measured ones, each from the most specific row that has it. `None` if no row has
 /// any.
 pub(super) fn over(
     tuned: &Tuned<'_>,
@@ -149,7 +147,7 @@ pub(super) fn over(
     if memory.is_none() && compute.is_none() && floor.is_none() {
         return None;
     }
-    // Interval and provenance are those of what takes longest. Where that is the model's, so are they.
+    // Interval and provenance follow the resource that takes longest: the model's if its factor is the model's.
     let slow = [
         (kernel.time.memory / factors.eta_memory, memory),
         (kernel.time.compute / factors.eta_compute, compute),
@@ -170,7 +168,7 @@ pub(super) fn over(
     Some(factors)
 }
 
-/// The share of the peak that is reached with so many tokens.
+/// The share of the peak that is reached with the kernel's number of tokens.
 ///
 /// ```text
 /// eta = eta_compute · M / (M + extra)
@@ -183,7 +181,7 @@ fn share(row: &FactorRow, shape: &Shape) -> f64 {
     }
 }
 
-/// Tokens of a product; of an expert those that it gets, one at least.
+/// Number of tokens of a matmul; of an expert its mean number, at least one.
 fn rows(shape: &Shape) -> Option<f64> {
     match shape {
         Shape::Product(product) => Some(product.rows),

@@ -1,4 +1,4 @@
-//! Which factors are in force.
+//! Precedence of measured and fitted factors.
 
 use super::*;
 use crate::catalog::{self, formats};
@@ -128,7 +128,7 @@ fn each_factor_is_of_the_most_specific_row_and_the_interval_of_what_takes_longes
         assert!(off.iter().all(|off| off.abs() < 1e-12), "{tokens}: {found:?}");
         assert_eq!(found.provenance, Provenance::Measured);
     }
-    // Only arithmetic is known, and memory takes longest: that is the model's, and so is what is said of it.
+    // Only arithmetic is measured, and memory takes longest: its factor, interval and provenance are the model's.
     let one = FactorRow { tokens: Some(Tokens::One), eta_compute: Some(1.0), ..all };
     let own = Calibration { rows: List::Owned(vec![one]), ..Calibration::FITTED };
     let found = factors_of(&own, "l4", OpKind::Gemm, alone, 1);

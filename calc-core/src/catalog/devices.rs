@@ -1,4 +1,4 @@
-//! The devices: facts as datasheets give them, row by row with how sure each value is.
+//! The devices: datasheet facts, row by row, each with its provenance.
 //! Measurements are in `measured`, assumptions in `calibration`.
 
 mod accelerators;
@@ -14,7 +14,7 @@ use crate::device::{Device, Link};
 use crate::provenance::Fact;
 use crate::units::{BytesPerSec, FlopsPerSec, Hertz, Seconds};
 
-/// Groups in the order of a list for people: edge first.
+/// Device groups in display order: edge first.
 static GROUPS: [(&str, &[Device]); 7] = [
     ("Jetson", &jetson::DEVICES),
     ("NVIDIA", &nvidia::DEVICES),
@@ -25,7 +25,7 @@ static GROUPS: [(&str, &[Device]); 7] = [
     ("Other accelerators", &accelerators::DEVICES),
 ];
 
-/// Groups of devices for a list, with their titles.
+/// Device groups for a list, with their titles.
 pub fn groups() -> impl Iterator<Item = (&'static str, &'static [Device])> {
     GROUPS.iter().copied()
 }
@@ -43,15 +43,15 @@ const fn mhz(value: f64) -> Hertz {
     Hertz::from_mhz(value)
 }
 
-/// Latency of one hop; assumed.
+/// Latency per hop; assumed.
 const HOP: Seconds = Seconds::new(5e-6);
 
-/// A link of which the vendor publishes the sum of both directions (NVLink, Infinity Fabric); one direction is half of it.
+/// A link for which the vendor publishes the sum of both directions (NVLink, Infinity Fabric); one direction is half of it.
 const fn both_directions(both_directions_gb: f64) -> Fact<Link> {
     Fact::derived(Link { bandwidth: BytesPerSec::from_gb(both_directions_gb / 2.0), latency: HOP })
 }
 
-/// PCI Express: what a direction reaches in practice (4.0 x16: 25, 5.0 x16: 50 GB/s); assumed. Other slots stay unknown.
+/// PCI Express, with the practical rate of one direction (4.0 x16: 25, 5.0 x16: 50 GB/s); assumed. Other slots stay unknown.
 const fn pcie(one_direction_gb: f64) -> Fact<Link> {
     Fact::assumed(Link { bandwidth: BytesPerSec::from_gb(one_direction_gb), latency: HOP })
 }

@@ -1,20 +1,19 @@
-//! Names that people and engines use for formats, and what is taken for each. The keys of the catalog are in `formats`.
+//! Common names of formats, and the format that each one selects. The catalog's own keys are in `formats`.
 //!
-//! A name of a GGUF file means the mixture of that file; without the size S or L it is the M file that is known.
+//! A GGUF file name selects the mixture of that file; without the size S or L it selects the M file, whose mean is known.
 
 use super::formats as f;
 use crate::quant_format::QuantFormat;
 
-/// A name that is not a key of the catalog.
+/// A name of a format that is not a catalog key.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FormatAlias {
-    /// As people write it, in lower case with `_`.
+    /// The name as people write it, in lower case with `_`.
     pub name: &'static str,
-    /// The format that is taken.
     pub format: &'static QuantFormat,
-    /// Activations, where the name says how matmuls read their input.
+    /// Activations, if the name states the input format of matmuls.
     pub activations: Option<&'static QuantFormat>,
-    /// Why this one, where the name could mean several.
+    /// Reason for the choice, if the name has several meanings; else empty.
     pub why: &'static str,
 }
 
@@ -23,12 +22,12 @@ const fn same(name: &'static str, format: &'static QuantFormat) -> FormatAlias {
     FormatAlias { name, format, activations: None, why: "" }
 }
 
-/// A name that could mean several.
+/// A name with several meanings.
 const fn of(name: &'static str, format: &'static QuantFormat, why: &'static str) -> FormatAlias {
     FormatAlias { name, format, activations: None, why }
 }
 
-/// A name that says how weights and activations are stored.
+/// A name that states the formats of weights and activations.
 const fn both(name: &'static str, format: &'static QuantFormat, why: &'static str) -> FormatAlias {
     FormatAlias { name, format, activations: Some(format), why }
 }
@@ -36,7 +35,7 @@ const fn both(name: &'static str, format: &'static QuantFormat, why: &'static st
 const M_FILE: &str = "the mean bits of the M file stand for it";
 const MARLIN: &str = "groups of 128 with one scale, as compressed-tensors and vLLM write it";
 
-/// All of them.
+/// All aliases, grouped by kind of format.
 pub static ALIASES: [FormatAlias; 46] = [
     same("float16", &f::FP16),
     same("f16", &f::FP16),
@@ -86,12 +85,12 @@ pub static ALIASES: [FormatAlias; 46] = [
     same("tq1_0", &f::GGUF_TQ1_0),
 ];
 
-/// The alias of this name, whatever its case, `-` or `_`.
+/// Finds an alias by name, ignoring case and `-` or `_`.
 pub fn alias(name: &str) -> Option<&'static FormatAlias> {
     ALIASES.iter().find(|alias| super::same(alias.name, name))
 }
 
-/// The names of a format beside its key.
+/// The aliases of a format, besides its key.
 pub fn names(format: &QuantFormat) -> impl Iterator<Item = &'static str> {
     ALIASES.iter().filter(move |alias| alias.format.key == format.key).map(|alias| alias.name)
 }

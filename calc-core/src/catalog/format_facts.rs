@@ -1,14 +1,14 @@
-//! Facts of the storage formats beyond their size: layouts, hardware, accuracy. Only catalogs show them.
+//! Facts about the storage formats beyond their size: layouts, hardware, accuracy. Used only for catalog listings.
 //!
 //! Rows are facts with their sources. One table, so one file.
 
 use crate::provenance::Provenance;
 use crate::quant_format::{FormatFacts, QuantFormat};
 
-/// Facts of a format.
+/// The facts about a format.
 ///
 /// # Panics
-/// For a format that is not of the catalog; a test asks for all of them.
+/// Panics for a format that is not in the catalog; a test covers all of them.
 pub fn facts(format: &QuantFormat) -> &'static FormatFacts {
     let found = FACTS.iter().find(|(key, _)| *key == format.key);
     &found.expect("every format of the catalog has its facts").1

@@ -1,6 +1,6 @@
-//! Storage formats: bits of a block with its scales, what each computes as, and what is known of it.
+//! Storage formats: bits of a block with its scales, and compute class.
 //!
-//! Sizes are exact fractions; what else is known, and the source of each row, is in `format_facts`. One table, so one file.
+//! Sizes are exact fractions; other facts, and the source of each row, are in `format_facts`. One table, so one file.
 
 use crate::quant_format::ComputeClass as C;
 use crate::quant_format::{Encoding, QuantFormat, TileScale};
@@ -110,7 +110,7 @@ pub static FP8_E5M2: QuantFormat = QuantFormat {
     file_bits: None,
 };
 
-/// FP8 E4M3 with an FP32 scale for each tile of 128 x 128 weights; inputs have one for 128 elements of a token.
+/// FP8 E4M3 with an FP32 scale per tile of 128 x 128 weights; inputs have one per 128 elements of a token.
 pub static FP8_BLOCK128: QuantFormat = QuantFormat {
     key: "fp8_block128",
     name: "FP8 block 128 (E4M3, scale per 128 x 128)",
@@ -605,7 +605,7 @@ pub static BITNET_1_58: QuantFormat = QuantFormat {
     file_bits: None,
 };
 
-/// All formats, in the order of their kinds.
+/// All formats, grouped by kind.
 pub static FORMATS: [&QuantFormat; 40] = [
     &FP64,
     &FP32,

@@ -1,5 +1,5 @@
-//! Which model of the catalog a published name means: a key, a repository of the Hugging Face hub or a copy of one in another
-//! format, a tag of Ollama. Instruct, chat and base variants have one geometry.
+//! Resolves published names to catalog models: a key, a repository of the Hugging Face hub or a copy of it in another
+//! format, a tag of Ollama. Instruct, chat and base variants share one geometry.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,14 +9,13 @@ use super::{formats as f, same};
 use crate::precision::PrecisionChoice;
 use crate::quant_format::QuantFormat;
 
-/// A model of the catalog under a published name.
+/// A catalog model found by a published name.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Published {
-    /// The row.
     pub model: &'static CatalogModel,
-    /// The format of the weights that the name states (`-AWQ`, `:q4_K_M`); `None` is as published.
+    /// The weight format that the name states (`-AWQ`, `:q4_K_M`); `None` for the published format.
     pub format: Option<PrecisionChoice>,
-    /// The name stands in the row as it is.
+    /// True if the row lists the name exactly.
     pub exact: bool,
 }
 
@@ -27,10 +26,10 @@ impl Published {
     }
 }
 
-/// Longer names are no names.
+/// Maximum length of a name, in bytes.
 const MAX_NAME: usize = 200;
 
-/// Words that say how a model was trained or who packed it, not what it is built of.
+/// Words about training or packaging, which do not affect the geometry.
 const VARIANTS: [&str; 29] = [
     "base",
     "chat",
@@ -63,7 +62,7 @@ const VARIANTS: [&str; 29] = [
     "f16",
 ];
 
-/// The model that a name means.
+/// Finds the model with a published name.
 ///
 /// ```
 /// use calc_core::catalog::model_names::find;
@@ -87,7 +86,7 @@ pub fn find(name: &str) -> Option<Published> {
     Some(Published { model, format, exact: false })
 }
 
-/// Whether a name has the form of a repository of the hub: `organization/name`.
+/// True if a name has the form of a hub repository: `organization/name`.
 pub fn is_hub_id(name: &str) -> bool {
     let plain = |part: &str| {
         !part.is_empty()
@@ -98,34 +97,34 @@ pub fn is_hub_id(name: &str) -> bool {
     !is_file && name.split_once('/').is_some_and(|(owner, name)| plain(owner) && plain(name))
 }
 
-/// The name without its owner, variant and format, as keys of the catalog are written: what a message looks for neighbors of.
+/// The name without owner, variant and format, in the form of catalog keys; messages suggest keys near it.
 pub fn plain(name: &str) -> String {
     Name::of(name).words.join("-")
 }
 
-/// Key, hub id and the other names of a row.
+/// Key, hub id and other names of a row.
 fn published_as(model: &'static CatalogModel) -> impl Iterator<Item = &'static str> {
     [model.key, model.hf_id].into_iter().chain(model.other_names.iter().copied())
 }
 
-/// A tag of Ollama without a format is a GGUF file of Q4_K_M; a repository or key is as published.
+/// An Ollama tag without a format is a GGUF file of Q4_K_M; a repository or key means the published format.
 fn tag_format(name: &str, model: &'static CatalogModel) -> Option<PrecisionChoice> {
     (name.contains(':') && !name.contains('/')).then(|| gguf(model, &f::GGUF_Q4_K)).flatten()
 }
 
-/// A GGUF file; models with experts in a format of their own keep it.
+/// A GGUF file; experts with their own format keep it.
 fn gguf(model: &CatalogModel, format: &'static QuantFormat) -> Option<PrecisionChoice> {
     model.stored.experts.is_none().then(|| PrecisionChoice::weights(format))
 }
 
-/// A name taken apart.
+/// A name split into words.
 #[derive(Debug, Default)]
 struct Name {
-    /// What tells models apart, in order: family, version, size.
+    /// Words that distinguish models, in order: family, version, size.
     words: Vec<String>,
     /// Words about the format.
     formats: Vec<String>,
-    /// It says GGUF.
+    /// True if the name contains GGUF.
     is_gguf: bool,
 }
 
@@ -158,7 +157,8 @@ impl Name {
         found
     }
 
-    /// Letters and digits apart, `llama3.1` is `llama 3.1`; a word after itself is its owner, `qwen_qwen2.5`.
+    /// Adds the words of a part. Letters and digits are separated: `llama3.1` is `llama 3.1`; a repeated first word is the owner,
+    /// as in `qwen_qwen2.5`.
     fn add(&mut self, part: &str) {
         let digits = part.char_indices().zip(part.chars().skip(1)).find_map(|((at, a), b)| {
             (a.is_ascii_alphabetic() && b.is_ascii_digit()).then_some(at + a.len_utf8())
@@ -207,12 +207,12 @@ impl Name {
     }
 }
 
-/// Layers in one format, embedding and LM head in another, as quantizers leave them.
+/// Layers in one format, embedding and LM head in another, as quantizers store them.
 fn kept(layers: &'static QuantFormat, rest: &'static QuantFormat) -> PrecisionChoice {
     PrecisionChoice { embedding: Some(rest), ..PrecisionChoice::weights(layers) }
 }
 
-/// Parts between separators; a point between digits belongs to a number.
+/// Splits at separators; a point between digits belongs to the number.
 fn parts(name: &str) -> impl Iterator<Item = &str> {
     let bytes = name.as_bytes();
     let is_digit =
@@ -236,9 +236,9 @@ fn parts(name: &str) -> impl Iterator<Item = &str> {
 }
 
 enum Kind {
-    /// Begins a format.
+    /// First word of a format.
     Quant,
-    /// Goes on with one: the `K` and `M` of `Q4_K_M`.
+    /// Further word of a format: the `K` and `M` of `Q4_K_M`.
     QuantSuffix,
     Variant,
     Word,
@@ -263,7 +263,7 @@ fn kind(part: &str, in_quant: bool) -> Kind {
     }
 }
 
-/// The format of most weights of a GGUF file: `q4_k_m` is mostly `gguf_q4_k`.
+/// The format of most weights in a GGUF file: `q4_k_m` is mostly `gguf_q4_k`.
 fn gguf_format(word: &str) -> Option<&'static QuantFormat> {
     let own = |word: &str| {
         f::FORMATS.iter().copied().find(|format| format.key.strip_prefix("gguf_") == Some(word))

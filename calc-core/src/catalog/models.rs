@@ -10,17 +10,17 @@ use crate::precision::PrecisionChoice;
 use crate::provenance::Provenance;
 use crate::quant_format::{ComputeClass, QuantFormat};
 
-/// In which formats a model is published.
+/// Storage formats of a published model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stored {
-    /// All weights, or all but the experts.
+    /// All weights, or all except the experts.
     pub weights: &'static QuantFormat,
-    /// Expert matrices where they differ.
+    /// Expert matrices, if they differ.
     pub experts: Option<&'static QuantFormat>,
 }
 
 impl Stored {
-    /// The choice that takes the model as it is. Models published in FP8 quantize their activations while running.
+    /// The precision of the model as published. Models published in FP8 quantize their activations at run time.
     pub const fn choice(&self) -> PrecisionChoice {
         let mut choice = PrecisionChoice::weights(self.weights);
         choice.experts = self.experts;
@@ -34,38 +34,33 @@ impl Stored {
 /// A model as published.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CatalogModel {
-    /// Key in requests and JSON.
+    /// Key in requests and in JSON.
     pub key: &'static str,
-    /// Name for people.
     pub name: &'static str,
     /// Repository on the Hugging Face hub.
     pub hf_id: &'static str,
-    /// Other names of the same geometry: official repositories (instruct, base, distilled) and tags of Ollama. Copies in other
-    /// formats are found by `catalog::model_names` without standing here. Recalled, not read.
+    /// Other names with the same geometry: official repositories (instruct, base, distilled) and tags of Ollama. Copies in other
+    /// formats need no entry here: `catalog::model_names` finds them. Recalled, not read.
     pub other_names: &'static [&'static str],
-    /// Family, as `llama` or `qwen`.
+    /// Family, such as `llama` or `qwen`.
     pub family: &'static str,
     /// `architectures` entry of its config.json.
     pub architecture: &'static str,
-    /// Year of release.
     pub release_year: u16,
-    /// Layers, heads and widths.
     pub arch: ModelArch,
     /// Formats of the published weights.
     pub stored: Stored,
     /// Official number of parameters.
     pub official_params: Option<u64>,
-    /// Source of `official_params`.
     pub official_source: &'static str,
     /// Source of the geometry.
     pub source: &'static str,
     /// Provenance of the geometry.
     pub provenance: Provenance,
-    /// Remarks for people.
     pub notes: &'static str,
 }
 
-/// Models of all families.
+/// All models of all families.
 pub fn all() -> impl Iterator<Item = &'static CatalogModel> {
     llama::MODELS.iter().chain(&qwen::MODELS).chain(&gemma::MODELS).chain(&others::MODELS)
 }

@@ -1,23 +1,22 @@
-//! Published losses of quantized models, and the range that each kind of scheme is given from them. Rows are facts with their
-//! sources; nobody here measured them.
+//! Published quality losses of quantized models, and the range derived from them for each kind of scheme. Rows have their
+//! sources; none were measured in this project.
 
 use crate::provenance::Provenance;
 use crate::quality::{Metric, QualityLoss};
 
-/// Score of a model before and after quantization, as published.
+/// Published score of a model before and after quantization.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PublishedLoss {
-    /// Model that was quantized.
+    /// The model that was quantized.
     pub model: &'static str,
     /// Format and method.
     pub scheme: &'static str,
     /// Metric and data set.
     pub metric: &'static str,
-    /// Value in 16 bits.
+    /// Score in 16 bits.
     pub baseline: f64,
-    /// Value after quantization.
+    /// Score after quantization.
     pub quantized: f64,
-    /// Source of the values.
     pub source: &'static str,
 }
 
@@ -29,7 +28,7 @@ const R1_CARD: &str = "nvidia/DeepSeek-R1-FP4 model card";
 const WIKITEXT: &str = "WikiText-2 perplexity";
 const TASKS: &str = "mean of 11 tasks";
 
-/// Perplexity of Llama-3-8B in FP16 that the llama.cpp table starts from.
+/// Perplexity of Llama-3-8B in FP16, the baseline of llama.cpp's table.
 const LLAMA_3_8B: f64 = 6.2332;
 
 const fn row(
@@ -46,7 +45,7 @@ const fn llama_cpp(scheme: &'static str, rise: f64) -> PublishedLoss {
     row("Llama-3-8B", scheme, WIKITEXT, (LLAMA_3_8B, LLAMA_3_8B + rise), LLAMA_CPP)
 }
 
-/// All published rows.
+/// All published rows, grouped by source.
 pub static PUBLISHED: [PublishedLoss; 48] = [
     llama_cpp("Q8_0", 0.0027),
     llama_cpp("Q6_K", 0.0217),
@@ -104,7 +103,7 @@ pub static PUBLISHED: [PublishedLoss; 48] = [
     ),
 ];
 
-/// A range of perplexity for a model of 8 billion parameters.
+/// A range of perplexity increase for a model of 8 billion parameters.
 const fn perplexity(
     low: f64,
     high: f64,
@@ -114,10 +113,10 @@ const fn perplexity(
     QualityLoss { metric: Metric::Perplexity, low, high, source, provenance }
 }
 
-/// The reference itself.
+/// The reference without quantization.
 pub const NONE: QualityLoss =
     perplexity(0.0, 0.0, Provenance::Derived, "the format that the others are compared with");
-/// The model as its makers publish it.
+/// The model in its published formats.
 pub const AS_PUBLISHED: QualityLoss =
     perplexity(0.0, 0.0, Provenance::Derived, "the weights as their makers publish them");
 /// FP8 weights, with or without FP8 activations.
@@ -127,7 +126,7 @@ pub const FP8: QualityLoss = perplexity(
     Provenance::Assumed,
     "prior for 8B models; FP8 is effectively lossless in arXiv 2411.02355",
 );
-/// INT8 weights only.
+/// INT8 weights only, with 16-bit activations.
 pub const INT8_WEIGHTS: QualityLoss = perplexity(
     0.05,
     0.05,
@@ -195,7 +194,7 @@ pub const NF4: QualityLoss = perplexity(
     "as INT4 in groups of 64, whose weight error is the same: torchao AWQ README, 4.9 % (Llama-2-7B) to 9.0 % (Llama-3-8B)",
 );
 
-/// A published row of llama.cpp's table: from `low` (with an importance matrix) to `high` (without), as rises of 6.2332.
+/// A published row of llama.cpp's table: from `low` (with an importance matrix) to `high` (without), as increases of 6.2332.
 const fn gguf(low: f64, high: f64) -> QualityLoss {
     perplexity(
         low / LLAMA_3_8B * 100.0,

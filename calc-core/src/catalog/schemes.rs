@@ -1,7 +1,7 @@
-//! The schemes between which the adviser chooses.
+//! The schemes that the recommendation ranks.
 //!
-//! Multiples: Marlin takes N a multiple of 64 and K of 128; FP8 and INT8 products take multiples of 16; a block of a GGUF
-//! format must not cross the end of a row. Weights with one scale per channel, and NF4 with its flat blocks, take any shape.
+//! Multiples: Marlin needs N a multiple of 64 and K of 128; FP8 and INT8 matmuls need multiples of 16; a block of a GGUF
+//! format must not cross the end of a row. Weights with one scale per channel, and NF4 with its flat blocks, have no limits.
 
 use super::formats as f;
 use super::quality as q;
@@ -9,7 +9,7 @@ use crate::quality::QualityLoss;
 use crate::quant_format::QuantFormat;
 use crate::scheme::{Kernels, Method, Scheme, SchemeWeights};
 
-/// Weights that are dequantized in registers.
+/// Weights that are dequantized in registers; activations stay in the carrier.
 const fn weight_only(
     key: &'static str,
     format: &'static QuantFormat,
@@ -28,7 +28,7 @@ const fn weight_only(
     }
 }
 
-/// Weights without groups, for which kernels of any shape are compiled.
+/// Weights without groups, whose kernels support any shape.
 const fn any_shape(
     key: &'static str,
     format: &'static QuantFormat,
@@ -56,7 +56,7 @@ const fn both(
     }
 }
 
-/// A file of llama.cpp.
+/// A scheme for files of llama.cpp.
 const fn gguf(key: &'static str, format: &'static QuantFormat, quality: QualityLoss) -> Scheme {
     Scheme {
         method: Method::LlamaQuantize,
@@ -109,7 +109,7 @@ pub static SCHEMES: [&Scheme; 25] = [
     &gguf("gguf_q2_k", &f::GGUF_Q2_K, q::Q2_K),
 ];
 
-/// The scheme with this key.
+/// Finds a scheme by its key.
 pub fn scheme(key: &str) -> Option<&'static Scheme> {
     SCHEMES.iter().copied().find(|scheme| scheme.key == key)
 }

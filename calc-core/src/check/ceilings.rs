@@ -1,5 +1,5 @@
-//! What practice sustains of the roofs: measured where somebody published it of this device, otherwise what the factors of
-//! the expected times leave of a large stream and of a large product.
+//! Sustained ceilings of the roofs: measured if published for the device, otherwise computed from the factors of the
+//! expected times for a large stream and a large matmul.
 
 use crate::analysis::{AnalyzeRequest, Operator, analyze};
 use crate::calibration::{Calibration, Engine};
@@ -17,21 +17,21 @@ use crate::units::{BytesPerSec, FlopsPerSec, Seconds};
 
 use super::work::Work;
 
-/// A matrix so large that what every kernel costs does not count: its stream is 2 GB in 16 bits.
+/// A matrix so large that fixed times are negligible: its stream is 2 GB in 16 bits.
 const STREAM: GemmShape = GemmShape { m: 1, n: 32_768, k: 32_768 };
-/// A product that arithmetic limits on every device.
+/// A matmul that is compute-bound on every device.
 const PRODUCT: GemmShape = GemmShape { m: 16_384, n: 16_384, k: 16_384 };
 
-/// What practice sustains of the roofs of a device.
+/// Sustained ceilings of a device.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ceilings {
-    /// Of the bandwidth.
+    /// Sustained bandwidth.
     pub bandwidth: Fact<BytesPerSec>,
-    /// Of every peak that the device has.
+    /// Sustained rate for every peak that the device has.
     pub peaks: Peaks,
 }
 
-/// Where something runs, and by which factors.
+/// A device, power mode and engine with the correction factors.
 struct Place<'a> {
     device: &'a Device,
     mode: Option<&'a PowerMode>,
@@ -40,7 +40,7 @@ struct Place<'a> {
 }
 
 impl Ceilings {
-    /// The ceilings of the device and power mode of some work: measured, or what expected times leave.
+    /// The ceilings for some work's device and power mode: measured, else those of the expected times.
     pub(super) fn sustained(work: &Work<'_>) -> Result<Self, Error> {
         let (device, mode) = (work.device(), work.mode());
         let (engine, calibration) = match work {
@@ -81,14 +81,14 @@ const fn measured_fact<T: Copy>(value: T) -> Fact<T> {
 }
 
 impl Place<'_> {
-    /// The bandwidth that a large stream is expected to reach.
+    /// The expected bandwidth of a large stream.
     fn bandwidth(&self, half: &'static QuantFormat) -> Result<Fact<BytesPerSec>, Error> {
         let answer = self.product(STREAM, PrecisionChoice::weights(half))?;
         let value = answer.cost.traffic.total() / answer.expected.time;
         Ok(Fact { value, provenance: answer.expected.provenance })
     }
 
-    /// The rate that a large product is expected to reach on the peak of a class; `None` where the device has none.
+    /// The expected rate of a large matmul on the peak of a class; `None` if the device has no such peak.
     fn peak(&self, class: ComputeClass) -> Option<Fact<FlopsPerSec>> {
         let format = FORMATS.iter().find(|format| format.class == Some(class))?;
         let precision =

@@ -1,5 +1,5 @@
-//! What could explain a claim that is faster or slower than expected. Each explanation is the same work otherwise, asked of the
-//! model again: one that does not bring the claim within reach is not given.
+//! Searches for explanations of a claim that is faster or slower than expected. Each one is a variant of the work that the
+//! model evaluates again; a variant that does not bring the claim within reach is not reported.
 
 mod slow;
 
@@ -19,18 +19,18 @@ use super::variants::{Stored, modes, stored};
 use super::work::{Measure, Work, plans};
 use super::{CheckRequest, Claim, Pace};
 
-/// Longest draft that is tried.
+/// Largest draft length that is tried.
 const MOST_DRAFTS: u64 = 16;
-/// Largest batch that is tried for a rate in total.
+/// Largest batch tried for a total rate.
 const MOST_BATCH: u64 = 1 << 16;
-/// Largest batch of which a rate may be one user's; assumed.
+/// Largest batch for which a rate may be that of one user; assumed.
 const MOST_USERS: u64 = 256;
-/// From this share of the expected time on, what every kernel costs dominates it.
+/// Share of the expected time from which the fixed times of the kernels dominate it.
 const DOMINATES: f64 = 0.5;
-/// Down to this share of its clock or bandwidth, a device may have throttled; assumed.
+/// Lowest fraction of its clock or bandwidth to which a device may have throttled; assumed.
 const LEAST_CLOCK: f64 = 0.25;
 
-/// What is to be explained.
+/// The claim to explain.
 struct Case<'r, 'a> {
     request: &'r CheckRequest<'a>,
     own: &'r Measure,
@@ -38,7 +38,7 @@ struct Case<'r, 'a> {
     pace: Pace,
 }
 
-/// What explains a claim, the most telling first.
+/// The explanations of a claim, the most telling first.
 pub(super) fn explanations(
     request: &CheckRequest<'_>,
     own: &Measure,
@@ -77,7 +77,7 @@ impl<'a> Case<'_, 'a> {
         &self.request.work
     }
 
-    /// Whether work of these times explains the claim: it is under that roof, or as expected there.
+    /// Whether work of these times explains the claim: the claim is under that roof, or as expected there.
     fn explains(&self, span: &Span) -> bool {
         self.takes(span, self.time)
     }
@@ -91,7 +91,7 @@ impl<'a> Case<'_, 'a> {
         }
     }
 
-    /// The time that counts: at the roof for a claim above it, otherwise as expected.
+    /// The compared time: ideal for a claim above the roof, otherwise expected.
     fn counted(&self, span: &Span) -> Seconds {
         match self.pace {
             Pace::AboveTheRoof => span.ideal,
@@ -99,7 +99,7 @@ impl<'a> Case<'_, 'a> {
         }
     }
 
-    /// How far the time that counts is from the claim, as a ratio whose logarithm has no sign.
+    /// Distance of the compared time from the claim: the absolute logarithm of their ratio.
     fn distance(&self, span: &Span) -> f64 {
         let ratio = ln(self.counted(span) / self.time);
         if ratio < 0.0 { -ratio } else { ratio }
@@ -131,7 +131,7 @@ impl<'a> Case<'_, 'a> {
         Some(Explanation::Format { format, activations, bits, span })
     }
 
-    /// Wider for a claim above the roof, and of two alike the one that quantizes less; otherwise nearer.
+    /// Prefers wider formats for a claim above the roof, and the less quantized of equals; otherwise the nearer time.
     fn is_better(&self, new: (&Stored<'_>, &Span), old: &(Stored<'_>, Span)) -> bool {
         let quantized = |stored: &Stored<'_>| u8::from(stored.activations.is_some());
         match self.pace {
@@ -157,7 +157,7 @@ impl<'a> Case<'_, 'a> {
         best.map(|(found, _)| found)
     }
 
-    /// The rate that was claimed, as it was typed.
+    /// The claimed rate, as it was typed.
     fn rate(&self) -> Option<TokensPerSec> {
         match (self.request.claim, self.work()) {
             (Claim::Rate { rate, .. }, Work::Token(_)) => Some(rate),
@@ -184,7 +184,7 @@ impl<'a> Case<'_, 'a> {
         })
     }
 
-    /// The batch asked for if the rate was said of all its users, otherwise the largest that is no slower than the claim.
+    /// The requested batch if the rate was that of all its users, otherwise the largest that is no slower than the claim.
     fn one_of(&self) -> Option<Explanation> {
         let time = Seconds::new(1.0 / self.rate()?.get());
         let span = |batch: u64| self.work().with_batch(batch).span().ok();
@@ -221,9 +221,9 @@ impl<'a> Case<'_, 'a> {
         })
     }
 
-    /// The least acceptance at which drafts of a length explain the claim.
+    /// The lowest acceptance at which drafts of a given length explain the claim.
     ///
-    /// With all drafts accepted a round gives n + 1 tokens, so that its time is n + 1 times that of a token.
+    /// With all drafts accepted, a round generates n + 1 tokens, so its time is n + 1 times that of a token.
     fn drafts_of(&self, draft_tokens: u64) -> Option<Drafts> {
         let all = Speculation { draft_tokens, acceptance: 1.0 };
         let work = self.work().with_drafts(all);
@@ -256,7 +256,7 @@ impl<'a> Case<'_, 'a> {
         let resident = if all <= l2 { all } else { kept };
         let left = ((all - resident) / self.own.roofs.bandwidth).max(self.own.time.compute);
         let explains = resident > Bytes::ZERO && resident <= l2 && left <= self.time;
-        // The parts of a composite operator follow each other: what one reads the next has pushed out.
+        // The parts of a composite operator run in sequence: data that one part reads is evicted by the next.
         let composite =
             matches!(request.operator, Operator::FeedForward(_) | Operator::MixtureOfExperts(_));
         (explains && !composite).then_some(Explanation::Cache { l2, resident, left })
@@ -271,9 +271,9 @@ impl<'a> Case<'_, 'a> {
     }
 }
 
-/// The acceptance at which a round has so many tokens.
+/// The acceptance at which a round generates the given number of tokens.
 fn acceptance(draft_tokens: u64, tokens: f64) -> f64 {
-    /// Halvings until two neighboring numbers are left.
+    /// Number of bisections until only two neighboring numbers remain.
     const HALVINGS: u32 = 60;
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..HALVINGS {

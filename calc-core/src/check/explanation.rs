@@ -1,4 +1,4 @@
-//! What could explain a claim, with the numbers that make it so. How it is found is in `explain`.
+//! Explanations of a claim, with their numbers. The search for them is in `explain`.
 
 use crate::calibration::Engine;
 use crate::device::Device;
@@ -7,141 +7,139 @@ use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::text::Text;
 use crate::units::{Bytes, BytesPerSec, FlopsPerSec, Hertz, Seconds, TokensPerSec, Watts};
 
-/// A draft length, and what must be accepted.
+/// A draft length and the acceptance it needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Drafts {
-    /// Tokens drafted per round.
+    /// Number of tokens drafted per round.
     pub draft_tokens: u64,
-    /// Least acceptance of a drafted token.
+    /// Lowest acceptance of a drafted token that explains the claim.
     pub acceptance: f64,
-    /// Tokens per round at that acceptance.
+    /// Mean number of tokens per round at that acceptance.
     pub tokens_per_round: f64,
 }
 
-/// Something that could explain a claim, with the numbers that make it so.
+/// A possible explanation of a claim.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Explanation {
-    /// The claim is inside the expected interval: there is nothing to explain.
+    /// The claim is within the expected interval: there is nothing to explain.
     AsExpected,
-    /// The model does not fit in this way, so something else was run, or part of it elsewhere.
+    /// The model does not fit, so something else was run, or part of it elsewhere.
     DoesNotFit {
-        /// Memory that it needs.
+        /// Memory needed on one device.
         needs: Bytes,
-        /// Memory that there is.
         usable: Bytes,
     },
-    /// Other formats. For a claim above the roof the widest that allow it, otherwise those that are expected to take as long.
+    /// Other formats. For a claim above the roof the widest that allow it, otherwise those whose expected time matches.
     Format {
-        /// Format of what the work mostly reads.
+        /// Format of most of the data that the work reads.
         format: &'static QuantFormat,
-        /// Activations, where they are quantized too.
+        /// Format of the activations, if they are quantized too.
         activations: Option<&'static QuantFormat>,
         /// Bits per element, or per weight of a file that mixes formats.
         bits: f64,
-        /// Times with it.
+        /// Times in these formats.
         span: Span,
     },
-    /// Speculative decoding.
+    /// The claim was measured with speculative decoding.
     Drafts {
-        /// The shortest drafts that do.
+        /// The shortest draft length that explains the claim.
         shortest: Drafts,
-        /// Those that need the least acceptance, where they are others.
+        /// The draft length with the lowest acceptance, if it is another one.
         easiest: Option<Drafts>,
     },
-    /// The rate is that of several users together.
+    /// The rate is the total of several users.
     Batch {
-        /// The smallest batch that reaches it.
+        /// The smallest batch that reaches the rate.
         batch: u64,
-        /// What that batch reaches.
+        /// Rate of that batch.
         reaches: TokensPerSec,
-        /// What one sequence less reaches.
+        /// Rate of a batch with one sequence less.
         below: TokensPerSec,
     },
     /// The rate is that of one of several users.
     OneOf {
-        /// The batch whose tokens are expected to take as long.
+        /// The batch whose expected time per token matches the claim.
         batch: u64,
-        /// Times of a token then.
+        /// Times per token at that batch.
         span: Span,
     },
-    /// Another power mode.
     Mode {
-        /// Its name; `None` for the device's own peaks.
+        /// Name of the mode; `None` for the device's own peaks.
         name: Option<Text>,
-        /// Its power budget.
+        /// Power budget of the mode.
         budget: Option<Watts>,
-        /// Times in it.
+        /// Times in that mode.
         span: Span,
     },
-    /// A warm loop reads the L2 cache instead of the DRAM.
+    /// A benchmark loop with a warm cache reads L2 instead of DRAM.
     Cache {
         /// Size of the cache.
         l2: Bytes,
-        /// What stays in it.
+        /// Bytes that stay in it.
         resident: Bytes,
-        /// Lower bound on the time without that traffic.
+        /// Lower bound on the time without the cached traffic.
         left: Seconds,
     },
-    /// The prompt was in the cache, or not timed.
+    /// The prompt was cached, or was not timed.
     Prompt {
         /// Times of the prompt.
         prompt: Span,
-        /// Times without it.
+        /// Times without the prompt.
         rest: Span,
     },
     /// The matmuls ran on other units.
     Units {
-        /// The class that they ran on.
+        /// The class they ran on.
         class: ComputeClass,
-        /// Its peak.
+        /// Peak of that class.
         peak: FlopsPerSec,
-        /// Times on it.
+        /// Times on that class.
         span: Span,
     },
-    /// A CPU did it.
+    /// The work ran on a CPU.
     Cpu {
-        /// A CPU of the catalog that is expected to take as long.
+        /// A CPU of the catalog whose expected time matches.
         device: &'static Device,
-        /// Times on it.
+        /// Times on that CPU.
         span: Span,
     },
-    /// Another engine did it.
+    /// The work ran with another engine.
     Engine {
-        /// The engine that is expected to take as long.
+        /// The engine whose expected time matches.
         engine: Engine,
-        /// Times with it.
+        /// Times with that engine.
         span: Span,
     },
-    /// A part of the layers ran on a CPU.
+    /// Some of the layers ran on a CPU.
     Offload {
         /// A CPU of the catalog.
         device: &'static Device,
         /// Share of the work that it did.
         share: f64,
-        /// Times if it did all.
+        /// Times of the whole work on it.
         span: Span,
     },
-    /// Less bandwidth than expected: a lower memory clock, heat, or another program.
+    /// Less bandwidth than expected: a lower memory clock, throttling, or another program.
     Bandwidth {
-        /// Bandwidth that is expected to be reached.
+        /// Expected sustained bandwidth.
         expected: BytesPerSec,
-        /// Bandwidth that would take as long.
+        /// Bandwidth that matches the claim.
         needed: BytesPerSec,
     },
-    /// What an engine adds to every kernel.
+    /// Overhead of an engine per kernel.
     Overhead {
-        /// Kernels.
+        /// Number of kernels in the work.
         kernels: f64,
-        /// What each is expected to cost however small it is.
+        /// Expected fixed time per kernel.
         floor: Seconds,
-        /// What each would have to cost.
+        /// Fixed time per kernel that matches the claim.
         needed: Seconds,
     },
-    /// A lower clock, of heat or of a power limit.
+    /// A lower clock, because of heat or a power limit.
     Clock {
-        /// The clock of the peaks.
+        /// The clock at which the peaks are stated.
         full: Hertz,
-        /// The clock that would take as long.
+        /// The clock that matches the claim.
         needed: Hertz,
     },
 }

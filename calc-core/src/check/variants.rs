@@ -1,4 +1,4 @@
-//! The same work otherwise: stored in other formats, in another power mode, on units that a fallback leaves.
+//! Variants of some work: in other formats, in another power mode, or on the units that a fallback uses.
 
 use alloc::vec::Vec;
 
@@ -15,23 +15,22 @@ use crate::scheme::{Scheme, SchemeWeights};
 
 use super::work::{Measure, Work};
 
-/// Formats in which a KV cache is kept, widest first.
+/// Formats for a KV cache, widest first.
 static CACHES: [&QuantFormat; 7] =
     [&f::FP32, &f::FP16, &f::GGUF_Q8_0, &f::FP8_E4M3, &f::INT8, &f::NVFP4, &f::GGUF_Q4_0];
 
 /// The work in other formats.
 pub(super) struct Stored<'a> {
-    /// Format of what the work mostly reads.
+    /// Format of most of the data that the work reads.
     pub(super) format: &'static QuantFormat,
-    /// Activations, where they are quantized too.
+    /// Format of the activations, if they are quantized too.
     pub(super) activations: Option<&'static QuantFormat>,
     /// Bits per element, or per weight of a file that mixes formats.
     pub(super) bits: f64,
-    /// The work.
     pub(super) work: Work<'a>,
 }
 
-/// The work in every other format that it could have been in: those that the adviser knows, and FP32.
+/// The work in every other possible format: those of the recommended schemes, and FP32.
 pub(super) fn stored<'a>(work: &Work<'a>, own: &Measure) -> Vec<Stored<'a>> {
     let role = match work {
         Work::Token(_) | Work::Answer(_) => Role::Weights,
@@ -65,7 +64,7 @@ pub(super) fn stored<'a>(work: &Work<'a>, own: &Measure) -> Vec<Stored<'a>> {
     all.into_iter().filter(|other| differs(&other.work, work, own)).collect()
 }
 
-/// What the formats of an operator are about.
+/// The role whose format an operator's traffic depends on.
 enum Role {
     Weights,
     Cache,
@@ -84,7 +83,7 @@ const fn role(operator: &Operator) -> Role {
     }
 }
 
-/// The work in a scheme, where kernels for it exist and its shapes divide.
+/// The work in a scheme, if kernels for it exist and support its shapes.
 fn of_scheme<'a>(work: &Work<'a>, own: &Measure, scheme: &Scheme) -> Option<Stored<'a>> {
     let format = match scheme.weights {
         SchemeWeights::Published => return None,
@@ -111,13 +110,13 @@ fn of_scheme<'a>(work: &Work<'a>, own: &Measure, scheme: &Scheme) -> Option<Stor
     Some(Stored { format, activations: scheme.activations, bits, work })
 }
 
-/// Whether other formats hold than in the work itself.
+/// Whether the formats differ from those of the work itself.
 fn differs(other: &Work<'_>, work: &Work<'_>, own: &Measure) -> bool {
     let size = |work: &Work<'_>| work.model().and_then(EstimateRequest::size);
     other.precision().resolve(&own.roofs) != own.precision || size(other) != size(work)
 }
 
-/// The other power modes whose clocks are known, and the device's own peaks where a mode was named.
+/// The other power modes with known clocks, and the device's own peaks if a mode was named.
 pub(super) fn modes<'a>(work: &Work<'a>) -> impl Iterator<Item = Option<&'a PowerMode>> {
     let (device, current) = (work.device(), work.mode());
     let known = |mode: &&PowerMode| Roofs::new(device, Some(mode)).is_ok();
@@ -126,7 +125,7 @@ pub(super) fn modes<'a>(work: &Work<'a>) -> impl Iterator<Item = Option<&'a Powe
     all.chain([None]).filter(move |mode| name(*mode) != name(current))
 }
 
-/// The device with fewer peaks: without the narrow class that the work runs on, and with none but FP32 and FP64.
+/// The device with fewer peaks: without the narrow class that the work runs on, and with only FP32 and FP64.
 pub(super) fn without_units(device: &Device, class: ComputeClass) -> [Device; 2] {
     use ComputeClass::{Fp32, Fp64};
     let mut narrower = device.peaks;

@@ -1,4 +1,4 @@
-//! What was done: one operator, a token of each sequence, or a whole answer; and what the model says of it.
+//! The work behind a claim: one operator, one token of each sequence, or a whole answer; and the model's values for it.
 
 use core::ops::Add;
 
@@ -16,45 +16,40 @@ use crate::roofline::{ComputePath, KernelTime, Roofs};
 use crate::units::Seconds;
 use crate::workload::Speculation;
 
-/// Most new tokens of a whole answer: its steps are summed for every explanation that is tried.
+/// Largest number of new tokens of a whole answer: its steps are summed for every explanation that is tried.
 pub const MAX_SUMMED: u64 = 1 << 17;
 
-/// What was done.
+/// The work behind a claim.
 #[derive(Debug, Clone, Copy)]
 pub enum Work<'a> {
-    /// One operator.
     Operator(AnalyzeRequest<'a>),
-    /// A token of each sequence while decoding, at the stated context.
+    /// One token of each sequence during decode, at the stated context.
     Token(EstimateRequest<'a>),
     /// A whole answer: prompt and all new tokens.
     Answer(EstimateRequest<'a>),
 }
 
-/// What the model says of it.
+/// The model's values for some work.
 #[derive(Debug, Clone)]
 pub(super) struct Measure {
-    /// Times.
     pub(super) span: Span,
-    /// Work and traffic.
     pub(super) cost: OpCost,
-    /// Times that memory and arithmetic need.
+    /// Ideal times of memory and arithmetic.
     pub(super) time: KernelTime,
-    /// Peak that its matmuls run on.
+    /// Peak of its matmuls.
     pub(super) path: ComputePath,
-    /// The roofs in force.
     pub(super) roofs: Roofs,
-    /// Format of every role.
     pub(super) precision: Precision,
-    /// Kernels that move bytes.
+    /// Number of kernels that move bytes.
     pub(super) kernels: f64,
-    /// What they cost however small they are.
+    /// Fixed times of the kernels, independent of their size.
     pub(super) floors: Seconds,
-    /// Memory of one device; an operator asks for none.
+    /// Memory of one device; `None` for an operator.
     pub(super) memory: Option<MemoryFootprint>,
 }
 
 impl<'a> Work<'a> {
-    /// Device.
+    /// The device.
     pub const fn device(&self) -> &'a Device {
         match self {
             Self::Operator(request) => request.device,
@@ -62,7 +57,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Its power mode.
+    /// The power mode; `None` for the device's own peaks.
     pub const fn mode(&self) -> Option<&'a PowerMode> {
         match self {
             Self::Operator(request) => request.mode,
@@ -70,7 +65,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// What is asked of a model; `None` for an operator.
+    /// The estimate request; `None` for an operator.
     pub const fn model(&self) -> Option<&EstimateRequest<'a>> {
         match self {
             Self::Operator(_) => None,
@@ -78,7 +73,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The formats asked for.
+    /// The requested formats.
     pub(super) const fn precision(&self) -> PrecisionChoice {
         match self {
             Self::Operator(request) => request.precision,
@@ -86,7 +81,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The same on another device, or in another power mode.
+    /// This work on another device, or in another power mode.
     pub(super) fn on<'b>(&self, device: &'b Device, mode: Option<&'b PowerMode>) -> Work<'b>
     where
         'a: 'b,
@@ -98,7 +93,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The same in other formats.
+    /// This work in other formats.
     pub(super) const fn stored(
         &self,
         precision: PrecisionChoice,
@@ -115,7 +110,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The same with every format as it holds here, so that another device changes none.
+    /// This work with its formats fixed as resolved here, so that another device does not change them.
     pub(super) fn with_fixed(&self, precision: &Precision) -> Self {
         let choice = PrecisionChoice {
             weights: precision.weights,
@@ -127,7 +122,7 @@ impl<'a> Work<'a> {
         self.stored(choice, self.model().and_then(EstimateRequest::size))
     }
 
-    /// The engine whose factors count.
+    /// The engine whose factors apply.
     pub(super) fn engine(&self) -> Engine {
         let (engine, device) = match self {
             Self::Operator(request) => (request.engine, request.device),
@@ -136,7 +131,7 @@ impl<'a> Work<'a> {
         engine.unwrap_or_else(|| usual_engine(device))
     }
 
-    /// The same with another engine.
+    /// This work with another engine.
     pub(super) const fn with_engine(&self, engine: Engine) -> Self {
         let mut work = *self;
         match &mut work {
@@ -146,7 +141,7 @@ impl<'a> Work<'a> {
         work
     }
 
-    /// A model with another batch; an operator has none.
+    /// This work with another batch; an operator is unchanged.
     pub(super) fn with_batch(&self, batch: u64) -> Self {
         let mut work = *self;
         if let Self::Token(request) | Self::Answer(request) = &mut work {
@@ -155,7 +150,7 @@ impl<'a> Work<'a> {
         work
     }
 
-    /// A model with drafts; an operator has none.
+    /// This work with speculative decoding; an operator is unchanged.
     pub(super) fn with_drafts(&self, speculation: Speculation) -> Self {
         let mut work = *self;
         if let Self::Token(request) | Self::Answer(request) = &mut work {
@@ -164,17 +159,17 @@ impl<'a> Work<'a> {
         work
     }
 
-    /// False when it is known not to fit into the memory; an operator fits.
+    /// False if it is known not to fit in memory; an operator always fits.
     pub(super) fn fits(&self) -> bool {
         let Some(request) = self.model() else { return true };
         let plan = Plan::new(*request);
         plan.is_ok_and(|plan| plan.footprint().verdict().may_fit())
     }
 
-    /// Its times.
+    /// Ideal and expected time.
     ///
     /// # Errors
-    /// What `analyze` and `estimate` refuse, and a link that nobody has put a number to.
+    /// The errors of `analyze` and `estimate`, and a link of unknown bandwidth.
     pub fn span(&self) -> Result<Span, Error> {
         match self {
             Self::Operator(request) => analyze(request)
@@ -190,7 +185,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Everything that the model says of it.
+    /// Evaluates all of the model's values for the work.
     pub(super) fn measure(&self) -> Result<Measure, Error> {
         match self {
             Self::Operator(request) => operator(request),
@@ -218,7 +213,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// The plans of a model and of its draft model.
+/// The plans of a model and its draft model.
 pub(super) fn plans<'a>(
     request: &EstimateRequest<'a>,
 ) -> Result<(Plan<'a>, Option<Plan<'a>>), Error> {
@@ -251,7 +246,7 @@ fn operator(request: &AnalyzeRequest<'_>) -> Result<Measure, Error> {
     })
 }
 
-/// Sums over steps.
+/// Sums over steps, which are interpolated between contexts.
 #[derive(Debug, Clone, Copy)]
 struct Sums {
     cost: OpCost,
@@ -279,7 +274,7 @@ impl Sums {
         }
     }
 
-    /// The value on the way from this to another one.
+    /// Interpolates from these sums to others, by a share from 0 to 1.
     fn towards(&self, other: &Self, share: f64) -> Self {
         self.times(1.0 - share) + other.times(share)
     }
@@ -304,7 +299,7 @@ impl Add for Sums {
     }
 }
 
-/// One token of each sequence at a context; with drafts a round, shared by its tokens.
+/// One token of each sequence at a context; with drafts, a round divided by its tokens.
 fn token_sums(
     plan: &Plan<'_>,
     draft: Option<&Plan<'_>>,
@@ -338,8 +333,8 @@ fn answer_sums(plan: &Plan<'_>, draft: Option<&Plan<'_>>, request: &EstimateRequ
 
 /// The sum over all contexts from `first` to `last`, given the two ends.
 ///
-/// Costs grow in a straight line with the context, and more slowly once a window is full. Where the middle is on the line
-/// between the ends, everything is; elsewhere the halves are summed apart.
+/// Costs are linear in the context, with a smaller slope once a window is full. Where the middle lies on the line
+/// between the ends, all values do; elsewhere the halves are summed separately.
 fn series(first: u64, last: u64, (a, b): (Sums, Sums), at: &impl Fn(u64) -> Sums) -> Sums {
     let count = last - first + 1;
     if count == 1 {

@@ -7,26 +7,26 @@ use crate::units::{Bytes, Flops};
 /// Shape of attention in one layer: `new` tokens of each of `batch` sequences attend to `cached + new` tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AttentionShape {
-    /// Sequences (B).
+    /// Number of sequences (B).
     pub batch: u64,
-    /// Query heads (h).
+    /// Number of query heads (h).
     pub heads: u64,
-    /// Key and value heads (g).
+    /// Number of key and value heads (g).
     pub kv_heads: u64,
-    /// Size of a query and key head.
+    /// Width of a query or key head.
     pub qk_dim: u64,
-    /// Size of a value head.
+    /// Width of a value head.
     pub v_dim: u64,
     /// New tokens per sequence (q).
     pub new: u64,
     /// Tokens already in the cache, per sequence (c).
     pub cached: u64,
-    /// Each token sees at most so many.
+    /// Sliding window: largest number of tokens that each token attends to.
     pub window: Option<u64>,
 }
 
 impl AttentionShape {
-    /// Pairs of query and key per head and sequence.
+    /// Number of query-key pairs per head and sequence.
     ///
     /// ```text
     /// P = q c + q (q + 1) / 2                                   causal
@@ -47,18 +47,18 @@ impl AttentionShape {
         let Some(window) = self.window else {
             return q * c + q * (q + 1.0) / 2.0;
         };
-        // The first tokens see fewer than the window; the others see exactly the window.
+        // The first tokens attend to fewer than the window; the others to exactly the window.
         let growing = window.saturating_sub(self.cached).min(self.new) as f64;
         growing * c + growing * (growing + 1.0) / 2.0 + (q - growing) * window as f64
     }
 
-    /// Keys read per sequence: c + q, or min(c + q, w + q - 1) with a window.
+    /// Number of keys read per sequence: c + q, or min(c + q, w + q - 1) with a window.
     pub fn keys(&self) -> f64 {
         let all = self.cached + self.new;
         self.window.map_or(all, |window| all.min(window + self.new - 1)) as f64
     }
 
-    /// What its kernel is made for.
+    /// The shape from which the expected time of the kernel follows.
     pub fn kernel(&self) -> Shape {
         Shape::Attention {
             heads: (self.batch * self.heads) as f64,
@@ -71,18 +71,18 @@ impl AttentionShape {
         2.0 * self.batch as f64 * self.heads as f64 * self.pairs()
     }
 
-    /// Elements of queries and output.
+    /// Number of elements of queries and output.
     fn query_elements(&self) -> f64 {
         (self.batch * self.heads) as f64 * self.new as f64 * (self.qk_dim + self.v_dim) as f64
     }
 
-    /// Elements of the keys and values that are read.
+    /// Number of elements of the keys and values that are read.
     fn key_elements(&self) -> f64 {
         (self.batch * self.kv_heads) as f64 * self.keys() * (self.qk_dim + self.v_dim) as f64
     }
 }
 
-/// Fused attention: scores stay on the chip.
+/// Fused attention: the scores stay on chip.
 ///
 /// ```text
 /// flops = 2 B h P (d_qk + d_v)
@@ -114,7 +114,7 @@ pub fn fused(shape: &AttentionShape, carrier: &QuantFormat, kv_cache: &QuantForm
     }
 }
 
-/// Fused attention whose keys and values are not the cache but activations (MLA prefill).
+/// Fused attention whose keys and values are activations instead of the cache (MLA prefill).
 pub fn fused_over_activations(shape: &AttentionShape, carrier: &QuantFormat) -> OpCost {
     let mut cost = fused(shape, carrier, carrier);
     cost.traffic.activations += cost.traffic.kv_cache;
@@ -122,7 +122,7 @@ pub fn fused_over_activations(shape: &AttentionShape, carrier: &QuantFormat) -> 
     cost
 }
 
-/// Unfused attention: scores go to memory and back twice, and the softmax is an operator.
+/// Unfused attention: the scores are written to memory and read back twice, and the softmax is an operator of its own.
 ///
 /// ```text
 /// flops = fused + 5 B h P
@@ -136,7 +136,7 @@ pub fn unfused(shape: &AttentionShape, carrier: &QuantFormat, kv_cache: &QuantFo
     cost
 }
 
-/// Write of new keys and values to the cache: `bytes = b_kv B g q (d_qk + d_v)`.
+/// Appends new keys and values to the cache: `bytes = b_kv B g q (d_qk + d_v)`.
 pub fn kv_append(elements_per_token: u64, tokens: u64, kv_cache: &QuantFormat) -> OpCost {
     let bytes = kv_cache.row_bytes_per_element() * tokens as f64 * elements_per_token as f64;
     OpCost {

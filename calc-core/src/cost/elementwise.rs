@@ -1,4 +1,4 @@
-//! Operators without weight matrices that stream their input, and the two ends of the model.
+//! Operators without weight matrices that stream their input; and the embedding and LM head.
 //! Derivation: `docs/theory/elementwise.md`.
 
 use crate::cost::gemm::{GemmFormats, GemmShape, gemm};
@@ -6,7 +6,7 @@ use crate::op::{OpCost, Traffic};
 use crate::quant_format::QuantFormat;
 use crate::units::{Bytes, Flops};
 
-/// `flops_each` FLOP and `touches` reads or writes for each of `elements` carrier elements.
+/// `flops_each` FLOP and `touches` reads or writes for each of `elements` elements in the carrier format.
 fn streaming(elements: f64, flops_each: f64, touches: f64, carrier: &QuantFormat) -> OpCost {
     OpCost {
         flops: Flops::new(flops_each * elements),
@@ -38,7 +38,7 @@ pub fn plain_activation(rows: u64, width: u64, carrier: &QuantFormat) -> OpCost 
     streaming(rows as f64 * width as f64, 8.0, 2.0, carrier)
 }
 
-/// Look-up of T rows: no FLOP, T H (b_emb + b_o) bytes; the rows read count as weights.
+/// Embedding look-up of T rows: no FLOP, T H (b_emb + b_o) bytes; the rows read count as weights.
 pub fn embedding(tokens: u64, hidden: u64, table: &QuantFormat, carrier: &QuantFormat) -> OpCost {
     let elements = tokens as f64 * hidden as f64;
     OpCost {

@@ -1,4 +1,4 @@
-//! Matrix products with weights. Derivation: `docs/theory/gemm.md`.
+//! Matrix multiplications with weights. Derivation: `docs/theory/gemm.md`.
 
 use crate::op::{OpCost, Product, Traffic};
 use crate::quant_format::QuantFormat;
@@ -7,16 +7,16 @@ use crate::units::{Bytes, Flops};
 /// Shape of `C[m,n] = A[m,k] · W[n,k]ᵀ`: m tokens, n outputs, k inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GemmShape {
-    /// Tokens.
+    /// Number of tokens.
     pub m: u64,
-    /// Outputs.
+    /// Number of outputs.
     pub n: u64,
-    /// Inputs.
+    /// Number of inputs.
     pub k: u64,
 }
 
 impl GemmShape {
-    /// What its kernel is made for.
+    /// The shape from which the expected time of the kernel follows.
     pub const fn product(&self, weights: &'static QuantFormat) -> Product {
         Product { rows: self.m as f64, outputs: self.n as f64, inputs: self.k as f64, weights }
     }
@@ -25,22 +25,19 @@ impl GemmShape {
 /// Formats of the three operands.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GemmFormats {
-    /// Weights.
     pub weights: &'static QuantFormat,
-    /// Input.
     pub input: &'static QuantFormat,
-    /// Output.
     pub output: &'static QuantFormat,
 }
 
-/// Work and traffic of a matrix product; with m = 1 it is a GEMV.
+/// Work and traffic of a matrix multiplication; with m = 1 it is a GEMV.
 ///
 /// ```text
 /// flops = 2 m n k
 /// bytes = m k b_a + W(n, k) + m n b_o
 /// ```
 ///
-/// b_a, b_o: bytes of an element of input and output; W: bytes of the weight as stored, padding and scales in.
+/// b_a, b_o: bytes per element of input and output; W: bytes of the weight as stored, including padding and scales.
 ///
 /// ```
 /// use calc_core::{catalog, cost::gemm::{gemm, GemmFormats, GemmShape}};

@@ -9,9 +9,9 @@ use crate::units::{Bytes, Flops};
 /// One absorbed projection of `heads` heads: `rows` x `cols` elements stored, `inputs` read and `outputs` written per token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Absorbed {
-    /// Tokens (T).
+    /// Number of tokens (T).
     pub tokens: u64,
-    /// Rows of the stored matrix, all heads.
+    /// Rows of the stored matrix over all heads.
     pub rows: u64,
     /// Columns of the stored matrix.
     pub cols: u64,
@@ -22,7 +22,7 @@ pub struct Absorbed {
 }
 
 impl Absorbed {
-    /// What its kernel is made for: all heads as one product over the rank.
+    /// The kernel's shape: all heads as one matrix multiplication over the rank.
     pub const fn product(&self, weights: &'static QuantFormat) -> Product {
         Product {
             rows: self.tokens as f64,

@@ -5,7 +5,7 @@ use crate::op::{OpCost, Product, Shape, Traffic};
 use crate::quant_format::QuantFormat;
 use crate::units::{Bytes, Flops};
 
-/// Experts that `tokens` tokens touch on average when each picks k of E at random.
+/// Mean number of distinct experts that `tokens` tokens select when each picks k of E at random.
 ///
 /// ```text
 /// D = E (1 - (1 - k/E)^T)
@@ -26,19 +26,19 @@ pub fn distinct_experts(experts: u64, per_token: u64, tokens: u64) -> f64 {
     e * (1.0 - math::pow(1.0 - k / e, tokens as f64))
 }
 
-/// How tokens choose experts.
+/// The number of tokens, experts and choices per token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Routing {
-    /// Tokens (T).
+    /// Number of tokens (T).
     pub tokens: u64,
-    /// Experts (E).
+    /// Number of experts (E).
     pub experts: u64,
     /// Experts per token (k).
     pub per_token: u64,
 }
 
 impl Routing {
-    /// The product of the chosen experts on one device that holds a `share` of them.
+    /// The matrix multiplications of the selected experts on one device that holds a `share` of them.
     pub fn product(&self, share: f64, outputs: u64, inputs: u64) -> ExpertProduct {
         let rows = (self.tokens * self.per_token) as f64 * share;
         let distinct = distinct_experts(self.experts, self.per_token, self.tokens) * share;
@@ -46,21 +46,21 @@ impl Routing {
     }
 }
 
-/// One of the two products of the chosen experts: `rows` = T k token-expert pairs, each `inputs` wide in and `outputs` out.
+/// One of the two matmuls of the selected experts: `rows` = T k token-expert pairs, each `inputs` wide in and `outputs` out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExpertProduct {
-    /// Token-expert pairs on this device.
+    /// Number of token-expert pairs on this device.
     pub rows: f64,
-    /// Distinct experts on this device (D).
+    /// Number of distinct experts on this device (D).
     pub distinct: f64,
-    /// Outputs of one expert.
+    /// Outputs per expert.
     pub outputs: u64,
-    /// Inputs of one expert.
+    /// Inputs per expert.
     pub inputs: u64,
 }
 
 impl ExpertProduct {
-    /// The shape from which its expected time follows.
+    /// The shape from which the expected time of the kernel follows.
     pub const fn shape(&self, weights: &'static QuantFormat) -> Shape {
         Shape::Experts {
             product: Product {
@@ -74,7 +74,7 @@ impl ExpertProduct {
     }
 }
 
-/// Work and traffic of one product of the chosen experts.
+/// Work and traffic of one matmul of the selected experts.
 ///
 /// ```text
 /// flops = 2 T k n_in n_out

@@ -1,32 +1,32 @@
-//! How much of its memory a device leaves to a model: the one rule behind every answer that says "fits".
+//! Memory that a device leaves to a model: the single rule behind every "fits" answer.
 
 use super::Device;
 use crate::provenance::Fact;
 use crate::units::Bytes;
 
-/// Who else uses the memory of a device, which decides the share that a model may use.
+/// Who shares the memory of a device; this determines the fraction a model may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryPlatform {
-    /// Memory of its own: a model may use all of it.
+    /// Dedicated memory: a model may use all of it.
     Dedicated,
-    /// Shared with a host whose operating system stays in it.
+    /// Shared with a host, whose operating system occupies part of it.
     Shared,
-    /// A Mac: Metal limits what the GPU may use of the shared memory.
+    /// A Mac: Metal limits the part of the shared memory that the GPU may use.
     Metal,
-    /// Modules in the sockets of a host. The catalog has the most that they take; how much is installed is unknown.
+    /// Modules in the host's sockets. The catalog has the supported maximum; the installed amount is unknown.
     Sockets,
 }
 
-/// Share that an operating system leaves: 7.4 of 8 GiB on Orin Nano.
+/// Fraction left by an operating system: 7.4 of 8 GiB on Orin Nano.
 const BESIDE_THE_SYSTEM: f64 = 0.925;
-/// Largest Mac of which Metal grants two thirds; of larger ones it grants three quarters.
+/// Largest Mac memory of which Metal grants two thirds; of larger ones it grants three quarters.
 ///
 /// `recommendedMaxWorkingSetSize` as llama.cpp prints it: 10,922 MiB of 16 GiB, 21,845 MiB of 32 GiB
 /// (ollama/ollama#434), 49,152 MiB of 64 GiB (ggml-org/llama.cpp#1870).
 const SMALL_MAC: Bytes = Bytes::from_gib(36.0);
 
 impl MemoryPlatform {
-    /// Every platform with its key in JSON.
+    /// All platforms with their keys in JSON.
     pub const ALL: [(&'static str, Self); 4] = [
         ("dedicated", Self::Dedicated),
         ("shared", Self::Shared),
@@ -39,7 +39,7 @@ impl MemoryPlatform {
         Self::ALL[self as usize].0
     }
 
-    /// Share of the installed memory that a model may use.
+    /// Fraction of the installed memory that a model may use.
     pub fn share(self, installed: Bytes) -> f64 {
         match self {
             Self::Dedicated => 1.0,
@@ -58,12 +58,12 @@ impl MemoryPlatform {
     }
 }
 
-/// Memory that a model may use.
+/// Memory that a model may use, and whether it is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct UsableMemory {
-    /// Bytes; where nobody knows how much is installed, of the most that the device takes.
+    /// Usable bytes; where the installed amount is unknown, those of the supported maximum.
     pub bytes: Bytes,
-    /// False when nobody knows how much is installed.
+    /// False if the installed amount is unknown.
     pub is_known: bool,
 }
 
@@ -72,11 +72,11 @@ impl Device {
     ///
     /// ```text
     /// usable = min(limit, installed * share of the platform)
-    /// share  = 1 of its own memory; 0.925 shared with a host;
+    /// share  = 1 of dedicated memory; 0.925 shared with a host;
     ///          Metal 2/3 up to 36 GiB, 3/4 above
     /// ```
     ///
-    /// A limit says how much may be used, so with one the answer is known even where the installed memory is not.
+    /// A limit states the usable amount, so with a limit the answer is known even where the installed memory is not.
     ///
     /// ```
     /// let mac = calc_core::catalog::device("apple_m2").unwrap(); // 24 GiB
@@ -91,7 +91,7 @@ impl Device {
         }
     }
 
-    /// Installed memory; `None` when it is in sockets and nobody said how much is there.
+    /// Installed memory; `None` if it is socketed and the amount was not given.
     pub const fn installed_memory(&self) -> Option<Bytes> {
         match self.memory_platform {
             MemoryPlatform::Sockets => None,
@@ -101,7 +101,7 @@ impl Device {
         }
     }
 
-    /// The same device with so much memory installed.
+    /// This device with the given amount of memory installed.
     #[must_use]
     pub fn with_memory(self, installed: Bytes) -> Self {
         let memory_platform = match self.memory_platform {

@@ -9,7 +9,7 @@ use super::rules::{KvHeads, Rules, Windows};
 use crate::error::in_range;
 use crate::model_arch::{Attention, AttentionBias, MAX_HEAD, Mla, QkNorm};
 
-/// What attention needs to know of the rest.
+/// Properties of the model that attention depends on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame {
     pub(super) hidden_size: u64,
@@ -17,7 +17,7 @@ pub(super) struct Frame {
     pub(super) max_context: Option<u64>,
 }
 
-/// Layers with a window, and the window.
+/// Number of windowed layers, and their window in tokens.
 #[derive(Debug, Clone, Copy)]
 struct Windowed {
     layers: u64,
@@ -27,7 +27,7 @@ struct Windowed {
 const NO_WINDOW: Windowed = Windowed { layers: 0, window: 0 };
 /// Default of `max_window_layers` in all classes that have it.
 const MAX_WINDOW_LAYERS: u64 = 28;
-/// Fields that say how `layer_types` came about, and mean nothing beside it or without a window.
+/// Fields from which `layer_types` was derived; they have no effect beside it or without a window.
 const WINDOW_FIELDS: [&str; 5] = [
     "sliding_window",
     "max_window_layers",
@@ -36,7 +36,7 @@ const WINDOW_FIELDS: [&str; 5] = [
     "hidden_sliding_window_pattern",
 ];
 
-/// Softmax attention of the model; with latent attention its heads only.
+/// Reads the softmax attention of the model; with latent attention, only its heads.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     rules: &Rules,
@@ -72,7 +72,7 @@ fn kv_heads(reader: &mut Reader<'_>, rule: KvHeads, n_heads: u64) -> Result<u64,
     let field = reader.text.kv_heads();
     match rule {
         KvHeads::NotGrouped => Ok(n_heads),
-        // `null` means as many as query heads, whatever the default of an absent field.
+        // `null` means as many as query heads, whatever the default for an absent field.
         KvHeads::Default(default) if matches!(field.entry, Entry::Absent) => {
             reader.count_or(&field, default)
         }
@@ -82,14 +82,14 @@ fn kv_heads(reader: &mut Reader<'_>, rule: KvHeads, n_heads: u64) -> Result<u64,
                 reader.text.settle(&["multi_query"]);
                 return reader.count_or(&field, n_heads);
             }
-            // `num_kv_heads` is ignored by the old architecture; falcon-7b says 71 and has 1.
+            // The old architecture ignores `num_kv_heads`; falcon-7b states 71 and has 1.
             multi_query(reader, true, n_heads)
         }
         KvHeads::MultiQuery(default) => multi_query(reader, default, n_heads),
     }
 }
 
-/// One key and value head for all query heads, or one for each.
+/// Number of key and value heads: one for all query heads, or one for each.
 fn multi_query(reader: &mut Reader<'_>, default: bool, n_heads: u64) -> Result<u64, ConfigError> {
     let field = reader.text.multi_query_flag();
     Ok(if reader.flag_or(&field, default)? { 1 } else { n_heads })
@@ -137,7 +137,7 @@ fn unsupported(reader: &Reader<'_>, part: Unsupported) -> ConfigError {
     }
 }
 
-/// Which layers have a window. A window that the context cannot leave is none.
+/// The layers with a window. A window at least as long as the context is ignored.
 fn windows(reader: &mut Reader<'_>, rules: &Rules, frame: &Frame) -> Result<Windowed, ConfigError> {
     let found = match rules.windows {
         Windows::Never => NO_WINDOW,
@@ -167,7 +167,7 @@ fn windows(reader: &mut Reader<'_>, rules: &Rules, frame: &Frame) -> Result<Wind
     Ok(if endless || found.layers == 0 { NO_WINDOW } else { found })
 }
 
-/// An unknown architecture: a window counts only where the file lists the layers that have it. A window without such a list
+/// For an unknown architecture, a window counts only if the file lists the layers that have it. A window without such a list
 /// stays unread, and `unread` refuses it.
 fn only_listed(reader: &mut Reader<'_>, n_layers: u64) -> Result<Windowed, ConfigError> {
     let text = reader.text;
@@ -206,7 +206,7 @@ fn ordered(
     Ok(window(reader, Some(default))?.map_or(NO_WINDOW, |window| Windowed { layers, window }))
 }
 
-/// Qwen and kin: a window counts only with `use_sliding_window`, which most files have off beside a window.
+/// Qwen and similar: a window counts only with `use_sliding_window`, which most files with a window set to false.
 fn switched(
     reader: &mut Reader<'_>,
     rule: Windows,
@@ -239,7 +239,7 @@ fn max_window_layers(reader: &mut Reader<'_>) -> Result<u64, ConfigError> {
     reader.count_or(&field, MAX_WINDOW_LAYERS)
 }
 
-/// The window: `null` is none, absent is the default.
+/// The window: `null` means none, an absent field the default.
 fn window(reader: &mut Reader<'_>, default: Option<u64>) -> Result<Option<u64>, ConfigError> {
     let field = reader.text.named("sliding_window", &reader.text.sliding_window);
     match (field.entry, default) {
@@ -250,7 +250,7 @@ fn window(reader: &mut Reader<'_>, default: Option<u64>) -> Result<Option<u64>, 
     }
 }
 
-/// Windowed layers of `layer_types`, one entry per layer; `None` if the file has no such list.
+/// Number of windowed layers in `layer_types`, one entry per layer; `None` if the file has no such list.
 fn listed(reader: &Reader<'_>, n_layers: u64) -> Result<Option<u64>, ConfigError> {
     let name = "layer_types";
     let Some(kinds) = value(&reader.text.named(name, &reader.text.layer_types))? else {
@@ -268,7 +268,7 @@ fn listed(reader: &Reader<'_>, n_layers: u64) -> Result<Option<u64>, ConfigError
     Ok(Some(windowed))
 }
 
-/// Latent attention, for the families that have it.
+/// Reads the latent attention of the families that have it.
 pub(super) fn latent(reader: &mut Reader<'_>, rules: &Rules) -> Result<Option<Mla>, ConfigError> {
     if !rules.latent {
         return Ok(None);
@@ -280,7 +280,7 @@ pub(super) fn latent(reader: &mut Reader<'_>, rules: &Rules) -> Result<Option<Ml
     let rank = text.named("q_lora_rank", &text.q_lora_rank);
     let q_lora_rank = match rank.entry {
         Entry::Absent => Some(reader.count_or(&rank, 1536)?),
-        // `null` projects queries directly.
+        // `null` means that queries are projected directly.
         Entry::Null | Entry::Value(_) | Entry::Wrong(_) => Reader::count(&rank)?,
     };
     Ok(Some(Mla {

@@ -1,4 +1,4 @@
-//! Decoding of [`Entry`] with serde: any JSON value is accepted, and sorted into value or wrong type.
+//! Decoding of [`Entry`] with serde: any JSON value is accepted and classified as a value or a wrong type.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -20,19 +20,19 @@ use super::quantization_fields::{
 };
 use super::stated::{Stated, States, looks_like_geometry, meaning};
 
-/// Texts are kept up to this length [byte]; longer ones are garbage.
+/// Maximum length of a text, in bytes; longer ones are invalid.
 const MAX_TEXT: usize = 256;
-/// Lists are kept up to this length; no model has more layers or module names.
+/// Maximum length of a list; no model has more layers or module names.
 const MAX_LIST: usize = 1 << 16;
-/// Most unknown keys that are kept; a file has one or two dozen.
+/// Maximum number of unknown keys that are kept; a file has one or two dozen.
 const MAX_UNKNOWN: usize = 256;
-/// Fields that hold another configuration.
+/// Fields that contain another configuration.
 const NESTED: [&str; 3] = ["text_config", "llm_config", "language_config"];
-/// Unknown objects that are not about the language model, or not about its geometry.
+/// Unknown objects that do not describe the language model, or not its geometry.
 const OTHER_CONFIGS: [&str; 4] =
     ["generation_config", "vit_config", "projector_config", "speech_config"];
 
-/// Which JSON values a type takes; what it does not take is `None`.
+/// Conversion from JSON values; a value that the type does not accept is `None`.
 trait FromJson: Sized {
     fn flag(_: bool) -> Option<Self> {
         None
@@ -116,7 +116,7 @@ impl<T: Fields + for<'a> Deserialize<'a>> FromJson for Box<T> {
     }
 }
 
-/// A nested configuration is not nested again: a file of 100,000 levels must not fill the stack.
+/// A nested configuration cannot be nested again: a file of 100,000 levels must not overflow the stack.
 impl FromJson for Box<HfConfig> {
     fn object<'de, A: MapAccess<'de>>(items: A) -> Result<Option<Self>, A::Error> {
         config(items, true).map(|fields| Some(Self::new(fields)))
@@ -129,7 +129,7 @@ impl<'de> Deserialize<'de> for HfConfig {
     }
 }
 
-/// The object of a whole file.
+/// Visitor for the object of a whole file.
 struct WholeFile;
 
 impl<'de> Visitor<'de> for WholeFile {
@@ -144,17 +144,17 @@ impl<'de> Visitor<'de> for WholeFile {
     }
 }
 
-/// The fields of an object, and its other keys that look like geometry.
+/// Reads the fields of an object, and its other keys that look like geometry.
 fn config<'de, A: MapAccess<'de>>(items: A, nested: bool) -> Result<HfConfig, A::Error> {
     let mut unknown = Vec::new();
-    // The derived function, which visits a map with the names of all fields.
+    // The derived function visits a map with the names of all fields.
     let object = Object { items, nested, fields: &[], unknown: &mut unknown };
     let mut config = HfConfig::deserialize(object)?;
     config.unknown = unknown;
     Ok(config)
 }
 
-/// An object whose keys without a field are looked at, too. In a nested one, a further nested configuration is skipped.
+/// An object whose unknown keys are inspected as well. Within a nested one, a further nested configuration is skipped.
 struct Object<'u, A> {
     items: A,
     nested: bool,
@@ -186,7 +186,7 @@ impl<'de, A: MapAccess<'de>> Deserializer<'de> for Object<'_, A> {
 }
 
 impl<'de, A: MapAccess<'de>> Object<'_, A> {
-    /// Keeps an unknown key that looks like geometry, and skips any other.
+    /// Keeps an unknown key that looks like geometry and skips any other.
     fn keep(&mut self, key: &str) -> Result<(), A::Error> {
         let holds_more = key.ends_with("_config") && !OTHER_CONFIGS.contains(&key);
         if !(looks_like_geometry(key) || holds_more) || self.unknown.len() >= MAX_UNKNOWN {
@@ -256,7 +256,7 @@ impl FromJson for Stated {
     }
 }
 
-/// An element of a list or object, which is not looked into.
+/// An element of a list or object; its content is not inspected.
 struct Scalar(Stated);
 
 impl FromJson for Scalar {
@@ -299,7 +299,7 @@ impl FromJson for QuantGroups {
     }
 }
 
-/// The elements of a list, or `None` if one has another type or there are too many.
+/// Collects the elements of a list; `None` if one has another type or there are too many.
 fn collect<'de, T: FromJson, A: SeqAccess<'de>>(mut items: A) -> Result<Option<Vec<T>>, A::Error> {
     let (mut list, mut whole) = (Vec::new(), true);
     while let Some(entry) = items.next_element::<Entry<T>>()? {
@@ -311,14 +311,14 @@ fn collect<'de, T: FromJson, A: SeqAccess<'de>>(mut items: A) -> Result<Option<V
     Ok(whole.then_some(list))
 }
 
-/// Sorts any JSON value into [`Entry`].
+/// Visitor that classifies any JSON value as [`Entry`].
 struct AnyJson<T>(PhantomData<T>);
 
 fn sorted<T>(value: Option<T>, found: Found) -> Entry<T> {
     value.map_or(Entry::Wrong(found), Entry::Value)
 }
 
-/// The longest beginning that fits into [`MAX_TEXT`] and is whole characters.
+/// The longest prefix of whole characters that fits in [`MAX_TEXT`].
 fn clipped(text: &str) -> &str {
     let end = (0..=MAX_TEXT.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
     &text[..end.unwrap_or(0)]
@@ -365,7 +365,7 @@ impl<'de, T: FromJson> Visitor<'de> for AnyJson<T> {
     }
 }
 
-/// A float that is a whole number, such as 4096.0, as some writers print it.
+/// Converts an integral float such as 4096.0, which some writers print, to an integer.
 fn whole(value: f64) -> Option<u64> {
     let exact = (0.0..9_007_199_254_740_992.0).contains(&value)
         && libm::trunc(value).total_cmp(&value).is_eq();

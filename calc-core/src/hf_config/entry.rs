@@ -1,5 +1,5 @@
 //! One field of a config.json: absent, null, a value, or something of another type.
-//! A field of the wrong type stays data, so that the import can name it, and only if it is needed.
+//! A field of the wrong type is kept as data, so that the import can report it, and only if the field is needed.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -7,19 +7,19 @@ use alloc::vec::Vec;
 /// A field as found in the file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Entry<T> {
-    /// The file does not have it.
+    /// The file does not contain the field.
     #[default]
     Absent,
-    /// The file says `null`, which some fields tell from absent (no sliding window).
+    /// The field is `null`, which some fields distinguish from absent (no sliding window).
     Null,
-    /// A value of the right type.
+    /// A value of the expected type.
     Value(T),
-    /// Something else.
+    /// A value of another type.
     Wrong(Found),
 }
 
 impl<T> Entry<T> {
-    /// The value, if there is one of the right type.
+    /// The value, if it has the expected type.
     pub const fn value(&self) -> Option<&T> {
         match self {
             Self::Value(value) => Some(value),
@@ -27,7 +27,7 @@ impl<T> Entry<T> {
         }
     }
 
-    /// True when the file has something other than `null` here, of whatever type.
+    /// True if the file has a value other than `null`, of any type.
     pub const fn is_given(&self) -> bool {
         match self {
             Self::Value(_) | Self::Wrong(_) => true,
@@ -36,41 +36,35 @@ impl<T> Entry<T> {
     }
 }
 
-/// What stood where something else was expected.
+/// The value found where another type was expected.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Found {
-    /// True or false.
     Flag(bool),
     /// A number that is negative, fractional or too large for a count.
     Number(f64),
-    /// A text, its beginning.
+    /// The beginning of a text.
     Text(String),
-    /// A list, or a list with a wrong element.
+    /// A list, possibly with a wrong element.
     List,
-    /// An object.
     Object,
 }
 
-/// What a field may be.
+/// The expected type of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowed {
-    /// A whole number from 0.
+    /// A non-negative integer.
     Count,
-    /// True or false.
     Flag,
-    /// A text.
     Text,
-    /// A list of texts.
     Texts,
-    /// A list of whole numbers.
+    /// A list of non-negative integers.
     Counts,
-    /// An object.
     Object,
 }
 
 /// A type that a field can have.
 pub trait FieldType {
-    /// What the field may be, for messages.
+    /// The expected type, for messages.
     const ALLOWED: Allowed;
 }
 
@@ -93,7 +87,7 @@ impl<T> FieldType for alloc::boxed::Box<T> {
     const ALLOWED: Allowed = Allowed::Object;
 }
 
-/// That a field is there; its content does not matter.
+/// Marks that a field is present; its content is ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Present;
 

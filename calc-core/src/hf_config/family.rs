@@ -1,4 +1,4 @@
-//! The families of decoders, and how their names are told apart. What each builds is in `rule_table`.
+//! The families of decoders and their identification by name. The rules of each family are in `rule_table`.
 
 use super::refusal::plain_name;
 use super::rule_table as table;
@@ -42,7 +42,7 @@ pub enum Family {
     ErnieMoe,
 }
 
-/// Family, `model_type`s (older and multimodal names too), class names.
+/// Family, its `model_type`s (including older and multimodal names), its class names.
 type Names = (Family, &'static [&'static str], &'static [&'static str]);
 
 const NAMES: [Names; 32] = [
@@ -101,7 +101,7 @@ const NAMES: [Names; 32] = [
 ];
 
 impl Family {
-    /// By `model_type`; by class name when that says nothing.
+    /// Identifies by `model_type`, or by class name if the `model_type` is unknown.
     pub(super) fn identify(model_type: &str, architecture: &str) -> Option<Self> {
         let plain = plain_name(model_type);
         let by_type = NAMES.iter().find(|(_, types, _)| types.contains(&&*plain));
@@ -109,7 +109,7 @@ impl Family {
         by_type.or_else(by_class).map(|(family, _, _)| *family)
     }
 
-    /// What the family builds; one older name stands for a variant of its own.
+    /// The rules of the family; one older name has a variant of its own.
     pub(super) fn rules(self, model_type: &str) -> Rules {
         match self {
             Self::Llama => table::LLAMA,

@@ -1,4 +1,4 @@
-//! Dense MLPs and experts: how many layers of each, and how wide.
+//! Dense MLPs and experts: the number of layers of each, and their widths.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,7 +11,7 @@ use super::rules::{DenseWhere, Experts, Rules, Shared};
 use crate::error::in_range;
 use crate::model_arch::{DenseLayers, MAX_COUNT, Moe};
 
-/// MLPs of a model.
+/// The MLPs of a model.
 #[derive(Debug, Clone)]
 pub(super) struct FeedForward {
     pub(super) dense: Vec<DenseLayers>,
@@ -19,7 +19,7 @@ pub(super) struct FeedForward {
     pub(super) moe: Option<Moe>,
 }
 
-/// MLPs by layer.
+/// Reads the MLPs of all layers.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     rules: &Rules,
@@ -81,7 +81,7 @@ fn mixture(
     }))
 }
 
-/// An expert as wide as a dense MLP; a file may say it twice.
+/// The width of a dense MLP as that of an expert; a file may state it twice.
 fn width_of_dense(reader: &mut Reader<'_>) -> Result<u64, ConfigError> {
     let width = reader.size(HfConfig::width, None)?;
     if reader.text.moe_intermediate_size.value() == Some(&width) {
@@ -90,7 +90,7 @@ fn width_of_dense(reader: &mut Reader<'_>) -> Result<u64, ConfigError> {
     Ok(width)
 }
 
-/// Width of the shared experts together.
+/// Total width of the shared experts.
 fn shared(reader: &mut Reader<'_>, rule: Shared, expert_width: u64) -> Result<u64, ConfigError> {
     match rule {
         Shared::Nothing => Ok(0),
@@ -112,13 +112,13 @@ fn shared(reader: &mut Reader<'_>, rule: Shared, expert_width: u64) -> Result<u6
     }
 }
 
-/// A correction bias belongs to one way of choosing experts, which is also the default.
+/// A correction bias belongs to one routing method, which is also the default.
 fn corrects(reader: &Reader<'_>) -> Result<bool, ConfigError> {
     let method = reader.text.named("topk_method", &reader.text.topk_method);
     Ok(Reader::text_of(&method)?.is_none_or(|method| method == "noaux_tc"))
 }
 
-/// Layers without experts.
+/// Number of layers without experts.
 fn dense_layers(
     reader: &mut Reader<'_>,
     rule: DenseWhere,
@@ -154,7 +154,7 @@ fn dense_layers(
     }
 }
 
-/// Dense layers of `mlp_layer_types`, one entry per layer; `None` if the file has no such list.
+/// Number of dense layers in `mlp_layer_types`, one entry per layer; `None` if the file has no such list.
 fn listed(reader: &Reader<'_>, n_layers: u64) -> Result<Option<u64>, ConfigError> {
     let field = reader.text.named("mlp_layer_types", &reader.text.mlp_layer_types);
     let Some(kinds) = value(&field)? else { return Ok(None) };
@@ -171,7 +171,7 @@ fn listed(reader: &Reader<'_>, n_layers: u64) -> Result<Option<u64>, ConfigError
     Ok(Some(is("dense")))
 }
 
-/// Layers i with experts: from start to end, where (i + 1) % interval = 0. An end of -1 is the last layer.
+/// Number of layers i with experts: from start to end, where (i + 1) % interval = 0. An end of -1 is the last layer.
 fn between(reader: &mut Reader<'_>, first: u64, n_layers: u64) -> Result<u64, ConfigError> {
     let text = reader.text;
     let start = text.named("moe_layer_start_index", &text.moe_layer_start_index);
@@ -189,7 +189,7 @@ fn between(reader: &mut Reader<'_>, first: u64, n_layers: u64) -> Result<u64, Co
     Ok(end / every - start / every)
 }
 
-/// Layers i with (i + 1) % step = 0 that are not in the list.
+/// Number of layers i with (i + 1) % step = 0 that are not in the list.
 fn sparse_layers(listed: &[u64], step: u64, n_layers: u64) -> u64 {
     let mut dense: Vec<u64> = listed
         .iter()

@@ -1,5 +1,5 @@
-//! The plain struct of a config.json, and which of several names of one quantity counts.
-//! Names are those of the file; what they mean for each family is in `family`.
+//! The plain struct of a config.json, and the precedence among several names of one quantity.
+//! Names are those of the file; the rules of each family interpret them (`rule_table`).
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -10,25 +10,25 @@ use super::entry::{Entry, Present};
 use super::quantization_fields::QuantizationConfig;
 use super::stated::{Stated, States};
 
-/// Defines the struct, and a visit of its fields by name: what no rule read must be found, whatever its type.
+/// Defines the struct and a visitor of its fields by name, which finds fields that no rule has read, whatever their type.
 macro_rules! config {
     ($($(#[$meta:meta])* pub $field:ident: $type:ty,)+) => {
-        /// The fields of a config.json that the import looks at. Of all others only those that look like geometry are kept.
+        /// The fields of a config.json that the import uses. Of all other keys only those that look like geometry are kept.
         #[derive(Debug, Clone, PartialEq, Default)]
         #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default, remote = "Self"))]
         #[expect(missing_docs, reason = "the names are those of config.json")]
         pub struct HfConfig {
             $($(#[$meta])* pub $field: $type,)+
-            /// Keys without a field here that look like geometry.
+            /// Keys that look like geometry and have no field here.
             #[cfg_attr(feature = "serde", serde(skip))]
             pub unknown: Vec<UnknownKey>,
-            /// Names that a rule has asked for.
+            /// Names of the fields that a rule has read.
             #[cfg_attr(feature = "serde", serde(skip))]
             pub(super) read: RefCell<Vec<&'static str>>,
         }
 
         impl HfConfig {
-            /// Visits the fields, with what the file states in them.
+            /// Visits the fields with the values that the file states.
             pub(super) fn each_field(&self, mut visit: impl FnMut(&'static str, Stated)) {
                 $(visit(stringify!($field), self.$field.states());)+
             }
@@ -37,7 +37,7 @@ macro_rules! config {
 }
 
 config! {
-    // Which model.
+    // Model type.
     pub model_type: Entry<String>,
     pub architectures: Entry<Vec<String>>,
     pub is_encoder_decoder: Entry<bool>,
@@ -147,7 +147,7 @@ config! {
     pub moe_layer_interval: Entry<u64>,
     pub topk_method: Entry<String>,
     pub num_nextn_predict_layers: Entry<u64>,
-    // Marks of models that this geometry cannot say.
+    // Fields of models that this geometry cannot describe.
     pub image_size: Entry<Present>,
     pub patch_size: Entry<Present>,
     pub num_mel_bins: Entry<Present>,
@@ -164,26 +164,26 @@ config! {
 /// A key of the file without a field in [`HfConfig`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnknownKey {
-    /// As in the file; `outer.inner` for one inside of another configuration.
+    /// Name in the file; `outer.inner` for a key inside another configuration.
     pub name: String,
-    /// Its value, as far as it matters.
+    /// The part of its value that matters.
     pub stated: Stated,
 }
 
 impl HfConfig {
-    /// A field for a rule that reads it.
+    /// Marks a field as read and returns it with its name.
     pub(super) fn named<'a, T>(&self, name: &'static str, entry: &'a Entry<T>) -> Named<'a, T> {
         self.settle(&[name]);
         Named { name, entry }
     }
 
-    /// Names that a rule has read or knows to mean nothing here.
+    /// Marks names as read, or as known to have no effect here.
     pub(super) fn settle(&self, names: &[&'static str]) {
         self.read.borrow_mut().extend_from_slice(names);
     }
 
-    /// The first name that has something; else the first that is there as `null`; else the first. Names with the same value
-    /// are read with it.
+    /// The first name with a value; else the first that is `null`; else the first. Names with the same value are marked as read
+    /// with it.
     fn first<'a, T: PartialEq>(&self, names: &[(&'static str, &'a Entry<T>)]) -> Named<'a, T> {
         let given = names.iter().find(|(_, entry)| entry.is_given());
         let null = || names.iter().find(|(_, entry)| matches!(entry, Entry::Null));
@@ -195,14 +195,14 @@ impl HfConfig {
     }
 }
 
-/// A field under the name by which the file has it.
+/// A field with the name it has in the file.
 #[derive(Debug)]
 pub(super) struct Named<'a, T> {
     pub(super) name: &'static str,
     pub(super) entry: &'a Entry<T>,
 }
 
-/// Accessors for quantities with several names, in the order in which they count.
+/// Accessors for quantities with several names, in order of precedence.
 macro_rules! names {
     ($($method:ident: $type:ty = $($field:ident)+;)+) => {
         impl HfConfig {

@@ -1,4 +1,4 @@
-//! Best effort for an unknown architecture: the commonest rules, bent by what the file says, and every one of them listed.
+//! Rules for an unknown architecture: the most common ones, adjusted to the file's fields, with every assumption listed.
 
 use super::AssumedValue::Word;
 use super::fields::{HfConfig, Named};
@@ -24,7 +24,7 @@ const TIED: [&str; 13] = [
     "youtu",
 ];
 
-/// Rules of a guess: those of Llama, but for what the fields hint at.
+/// The guessed rules: those of Llama, except where fields suggest otherwise.
 pub(super) fn rules(text: &HfConfig, model_type: &str) -> Rules {
     let multi_query = is_multi_query(text);
     let plain = text.activation().entry.value().is_some_and(|name| is_plain(name));
@@ -48,19 +48,19 @@ pub(super) fn rules(text: &HfConfig, model_type: &str) -> Rules {
     }
 }
 
-/// True where `multi_query` decides: no count of key and value heads stands beside it, or one that it switches off.
+/// True if `multi_query` decides: no number of key and value heads is stated, or one that the flag disables.
 fn is_multi_query(text: &HfConfig) -> bool {
     let (flag, heads) = (text.multi_query_flag().entry, text.kv_heads());
     let switched_off = flag.value() == Some(&false) && heads.name == "multi_query_group_num";
     flag.is_given() && (switched_off || !heads.entry.is_given())
 }
 
-/// Families with these activations have a plain MLP more often than not.
+/// Families with these activations usually have a plain MLP.
 fn is_plain(activation: &str) -> bool {
     activation.starts_with("gelu") || activation.starts_with("relu")
 }
 
-/// The first of the names under which files say that attention has biases.
+/// The first field found among the names that files use for attention biases.
 fn attention_bias(text: &HfConfig) -> Named<'_, bool> {
     let named = |name, entry| text.named(name, entry);
     let names = [
@@ -98,7 +98,7 @@ fn experts(text: &HfConfig) -> Option<Experts> {
     })
 }
 
-/// Lists what no field says: the shape of a layer itself.
+/// Lists the assumption that no field covers: the structure of a layer itself.
 pub(super) fn note(reader: &mut Reader<'_>, rules: &Rules) {
     let mlp = match rules.mlp {
         MlpKind::Gated => "gated",

@@ -1,4 +1,4 @@
-//! Models that are not decoders of text: how their files are told from those of language models.
+//! Identifies models that are not text decoders by their files.
 
 use alloc::string::String;
 
@@ -9,24 +9,21 @@ use super::refusal::{listed, plain_name};
 /// Kinds of models without a decoder of their own, or with more than one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotDecoder {
-    /// Reads text and embeds or classifies it.
+    /// Encoder that embeds or classifies text.
     Encoder,
-    /// Encoder and decoder.
     EncoderDecoder,
-    /// Images.
     Vision,
-    /// Sound.
     Audio,
-    /// The text half of a model that compares texts with images or sound.
+    /// Text half of a model that compares texts with images or sound.
     TextTower,
-    /// A class without a head for the next token.
+    /// A class without a next-token head.
     NoHead,
 }
 
 use NotDecoder::{Audio, Encoder, EncoderDecoder, NoHead, TextTower, Vision};
 
-/// `model_type`s that are known not to be decoders: the classes of transformers 5.23.0 without a causal head, or whose causal
-/// head nobody uses.
+/// `model_type`s that are known not to be decoders: the classes of transformers 5.23.0 without a causal head, or with a
+/// causal head that is not used in practice.
 const NOT_DECODERS: [(NotDecoder, &[&str]); 5] = [
     (
         Encoder,
@@ -177,7 +174,7 @@ const NOT_DECODERS: [(NotDecoder, &[&str]); 5] = [
     ),
 ];
 
-/// Endings of the `model_type`s of parts: a tower of a multimodal model, or half of an encoder-decoder.
+/// Suffixes of the `model_type`s of parts: a tower of a multimodal model, or half of an encoder-decoder.
 const PARTS: [(NotDecoder, &[&str]); 4] = [
     (Vision, &["_vision", "_vision_model", "_vision_encoder", "_qformer"]),
     (Audio, &["_audio", "_audio_model", "_audio_encoder"]),
@@ -194,7 +191,7 @@ const PARTS: [(NotDecoder, &[&str]); 4] = [
     (Encoder, &["_encoder"]),
 ];
 
-/// Endings of architecture names that have no language-model head.
+/// Suffixes of architecture names without a language-model head.
 const HEADS: [(NotDecoder, &[&str]); 5] = [
     (
         Encoder,
@@ -226,7 +223,7 @@ const HEADS: [(NotDecoder, &[&str]); 5] = [
 /// Parts of class names that end in `Model` and generate text.
 const GENERATE: [&str; 4] = ["LMHead", "Chat", "GLM", "Causal"];
 
-/// The kind of a file that is no decoder; `plain` is its `model_type` or class, in lower case.
+/// The kind of a file that is not a decoder; `plain` is its `model_type` or class, in lower case.
 pub(super) fn kind(
     config: &HfConfig,
     text: &HfConfig,
@@ -248,7 +245,7 @@ fn encoder_and_decoder(config: &HfConfig, text: &HfConfig) -> Option<NotDecoder>
     (says(config) || says(text)).then_some(EncoderDecoder)
 }
 
-/// For unknown architectures: the head that its class name promises, or fields that only other models have.
+/// For unknown architectures: the head implied by the class name, or fields that only other kinds of models have.
 fn head_or_sign(text: &HfConfig, architecture: &str) -> Option<NotDecoder> {
     let generates = GENERATE.iter().any(|part| architecture.contains(part));
     let ends = |ends: &[&str]| ends.iter().any(|end| architecture.ends_with(end)) && !generates;

@@ -1,4 +1,4 @@
-//! From the writers of `quantization_config` to formats of the catalog, with activations and KV cache.
+//! Maps `quantization_config` to catalog formats, with activations and KV cache.
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
@@ -12,14 +12,14 @@ use super::refusal::{ConfigError, plain_name};
 use crate::catalog::formats;
 use crate::quant_format::QuantFormat;
 
-/// What a quantizer did.
+/// The formats that a quantizer produced.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scheme {
     pub(super) weights: &'static QuantFormat,
-    /// `None` leaves activations to the rule: 16-bit.
+    /// `None` leaves activations to the default: 16 bits.
     pub(super) activations: Option<&'static QuantFormat>,
     pub(super) kv_cache: Option<&'static QuantFormat>,
-    /// What is not quantized where the file has no `torch_dtype`, and its name.
+    /// Format of unquantized tensors if the file has no `torch_dtype`, and its name.
     pub(super) carrier: (&'static QuantFormat, &'static str),
     pub(super) remark: Option<Remark>,
 }
@@ -41,13 +41,13 @@ impl Scheme {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Grouped {
     bits: u64,
-    /// `None` is one scale per row.
+    /// Number of weights per scale; `None` for one scale per row.
     group: Option<u64>,
     /// Zero points are stored, packed like the weights (GPTQ, AWQ).
     zeros: bool,
 }
 
-/// The formats of a `quantization_config`.
+/// Reads the formats of a `quantization_config`.
 pub(super) fn scheme(config: &QuantizationConfig) -> Result<Scheme, ConfigError> {
     let method = text("quant_method", &config.quant_method)?.unwrap_or_default();
     let found = match &*plain_name(method) {
@@ -78,7 +78,7 @@ fn flag(name: &'static str, entry: &Entry<bool>, default: bool) -> Result<bool, 
     Ok(Reader::flag(&Named { name, entry })?.unwrap_or(default))
 }
 
-/// A group size; -1 is one scale per row.
+/// Reads a group size; -1 is one scale per row.
 fn group(
     name: &'static str,
     entry: &Entry<u64>,
@@ -111,7 +111,7 @@ fn unknown(config: &QuantizationConfig, method: &str) -> ConfigError {
     }
 }
 
-/// GPTQ and AWQ files: packed integers, FP16 scales, packed zero points, even where `sym` says that all zeros are equal.
+/// GPTQ and AWQ files: packed integers, FP16 scales, packed zero points, even if `sym` states that all zero points are equal.
 fn packed(config: &QuantizationConfig) -> Result<Option<Scheme>, ConfigError> {
     let q_group = group("q_group_size", &config.q_group_size, Some(128))?;
     let group = group("group_size", &config.group_size, q_group)?;
@@ -126,7 +126,7 @@ fn integers(stored: Grouped) -> Option<Scheme> {
         (4, Some(128), true) => (&formats::INT4_GPTQ_G128, true),
         (4, Some(128), false) => (&formats::INT4_G128_SYM, true),
         (4, Some(32), true) => (&formats::INT4_G32, false),
-        // 32 integers and one 16-bit scale: the block of Q4_0.
+        // 32 integers and one 16-bit scale: the block layout of Q4_0.
         (4, Some(32), false) => (&formats::GGUF_Q4_0, false),
         (4, _, true) => (&formats::INT4_GPTQ_G128, false),
         (4, _, false) => (&formats::INT4_G128_SYM, false),
@@ -141,7 +141,7 @@ fn integers(stored: Grouped) -> Option<Scheme> {
     Some(Scheme { remark, ..Scheme::weight_only(format) })
 }
 
-/// FP8 as DeepSeek and Qwen ship it: one scale per block of 128 x 128, activations quantized on the fly.
+/// FP8 as DeepSeek and Qwen publish it: one scale per block of 128 x 128, activations quantized at run time.
 fn block_fp8(config: &QuantizationConfig) -> Result<Scheme, ConfigError> {
     let blocks = config.weight_block_size.is_given();
     let (format, remark) = match (text("fmt", &config.fmt)?, blocks) {
@@ -154,7 +154,7 @@ fn block_fp8(config: &QuantizationConfig) -> Result<Scheme, ConfigError> {
     Ok(Scheme { remark, ..Scheme::both(format) })
 }
 
-/// compressed-tensors: groups of modules; the first group stands for all.
+/// compressed-tensors: groups of modules; the first group represents all.
 fn groups(config: &QuantizationConfig) -> Result<Option<Scheme>, ConfigError> {
     let Some(groups) = value(&Named { name: "config_groups", entry: &config.config_groups })?
     else {
@@ -198,7 +198,7 @@ fn bitsandbytes(config: &QuantizationConfig) -> Result<Option<Scheme>, ConfigErr
     if !flag("load_in_4bit", &config.load_in_4bit, false)? {
         return Ok(None);
     }
-    // FP4 of bitsandbytes has the blocks and scales of NF4, and another table.
+    // FP4 of bitsandbytes has the blocks and scales of NF4, with another table.
     let double = flag("bnb_4bit_use_double_quant", &config.bnb_4bit_use_double_quant, false)?;
     Ok(Some(Scheme::weight_only(if double { &formats::NF4_DQ } else { &formats::NF4 })))
 }
@@ -235,7 +235,7 @@ fn torchao_group(config: &TorchaoConfig) -> Result<Option<u64>, ConfigError> {
     }
 }
 
-/// NVIDIA ModelOpt: by algorithm, or by groups like compressed-tensors.
+/// NVIDIA ModelOpt: by algorithm, or by groups as in compressed-tensors.
 fn modelopt(config: &QuantizationConfig) -> Result<Option<Scheme>, ConfigError> {
     let Some(algorithm) = text("quant_algo", &config.quant_algo)? else { return groups(config) };
     Ok(match algorithm {
@@ -253,7 +253,7 @@ fn modelopt(config: &QuantizationConfig) -> Result<Option<Scheme>, ConfigError> 
     })
 }
 
-/// Format of the KV cache, if the file sets one: FP8 is the only one in use.
+/// Format of the KV cache, if the file sets one: only FP8 is in use.
 fn kv_cache(config: &QuantizationConfig) -> Result<Option<&'static QuantFormat>, ConfigError> {
     let scheme = value(&Named { name: "kv_cache_scheme", entry: &config.kv_cache_scheme })?;
     let named = text("kv_cache_quant_algo", &config.kv_cache_quant_algo)?;

@@ -1,5 +1,5 @@
 //! The plain struct of `quantization_config`: the union of what its writers (AutoGPTQ, AutoAWQ, bitsandbytes,
-//! compressed-tensors, ModelOpt, torchao, …) put there. What they mean is in `quantization`.
+//! compressed-tensors, ModelOpt, torchao, …) put there. `quantization` interprets them.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::entry::{Allowed, Entry, FieldType, Present};
 
-/// `quantization_config`.
+/// The `quantization_config` object.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
 #[expect(missing_docs, reason = "the names are those of config.json")]
@@ -34,7 +34,7 @@ pub struct QuantizationConfig {
     pub llm_int8_skip_modules: Entry<Vec<String>>,
 }
 
-/// The groups of `config_groups`; their names do not matter.
+/// The groups of `config_groups`; their names are ignored.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct QuantGroups(pub Vec<QuantGroup>);
 
@@ -51,7 +51,7 @@ pub struct QuantGroup {
     pub input_activations: Entry<Box<TensorScheme>>,
 }
 
-/// How one kind of tensor is quantized.
+/// Quantization of one kind of tensor.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
 #[expect(missing_docs, reason = "the names are those of config.json")]

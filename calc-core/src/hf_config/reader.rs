@@ -1,4 +1,4 @@
-//! Reads fields against their rules: types, ranges, defaults, and the list of what was assumed.
+//! Reads fields by the rules: types, ranges, defaults, and the list of assumptions.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -15,9 +15,9 @@ use crate::text::Text;
 /// A file being read.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
-    /// The whole file.
+    /// The configuration of the whole file.
     pub(super) outer: &'a HfConfig,
-    /// Its language model; the whole file where nothing is nested.
+    /// The language model's configuration; the whole file if nothing is nested.
     pub(super) text: &'a HfConfig,
     why: AssumedWhy,
     pub(super) assumed: Vec<AssumedField>,
@@ -28,11 +28,11 @@ pub(super) struct Reader<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LayerNorms {
     pub(super) kind: NormKind,
-    /// Per layer, with the residual.
+    /// Number per layer that first add the residual.
     pub(super) add: u64,
-    /// Per layer, without.
+    /// Number of others per layer.
     pub(super) post: u64,
-    /// One before the LM head.
+    /// A norm precedes the LM head.
     pub(super) last: bool,
 }
 
@@ -46,26 +46,26 @@ impl<'a> Reader<'a> {
         !core::ptr::eq(self.outer, self.text)
     }
 
-    /// Lists a field that the file leaves open.
+    /// Records the value assumed for a field that is missing from the file.
     pub(super) fn assume(&mut self, field: &'static str, value: AssumedValue) {
         if self.assumed.iter().all(|known| known.field != field) {
             self.assumed.push(AssumedField { field: Text::Borrowed(field), value, why: self.why });
         }
     }
 
-    /// The same for a field that decides more than any other, and is listed first.
+    /// Records it first in the list, for the field with the largest effect.
     pub(super) fn assume_first(&mut self, field: &'static str, value: AssumedValue) {
         let field = Text::Borrowed(field);
         self.assumed.insert(0, AssumedField { field, value, why: self.why });
     }
 
-    /// A count, `None` if absent or null.
+    /// Reads a count; `None` if absent or null.
     pub(super) fn count(field: &Named<'_, u64>) -> Result<Option<u64>, ConfigError> {
         let Some(value) = value(field)? else { return Ok(None) };
         in_range(field.name, *value, 0, MAX_WIDTH).map(Some).map_err(ConfigError::Value)
     }
 
-    /// A count with a default.
+    /// Reads a count with a default.
     pub(super) fn count_or(
         &mut self,
         field: &Named<'_, u64>,
@@ -78,7 +78,7 @@ impl<'a> Reader<'a> {
         Ok(default)
     }
 
-    /// A count without which there is no model, unless its class has a default for nested files.
+    /// Reads a required count; a nested file may use the default of its class.
     pub(super) fn size(
         &mut self,
         field: fn(&HfConfig) -> Named<'_, u64>,
@@ -94,18 +94,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Layers, in a range in which they can be counted one by one.
+    /// Reads the number of layers, limited so that layers can be counted one by one.
     pub(super) fn layers(&mut self, nested: Option<u64>) -> Result<u64, ConfigError> {
         let layers = self.size(HfConfig::layers, nested)?;
         in_range(self.text.layers().name, layers, 1, MAX_COUNT).map_err(ConfigError::Value)
     }
 
-    /// A flag, `None` if absent or null.
+    /// Reads a flag; `None` if absent or null.
     pub(super) fn flag(field: &Named<'_, bool>) -> Result<Option<bool>, ConfigError> {
         Ok(value(field)?.copied())
     }
 
-    /// A flag with a default.
+    /// Reads a flag with a default.
     pub(super) fn flag_or(
         &mut self,
         field: &Named<'_, bool>,
@@ -118,12 +118,12 @@ impl<'a> Reader<'a> {
         Ok(default)
     }
 
-    /// A text, `None` if absent or null.
+    /// Reads a text; `None` if absent or null.
     pub(super) fn text_of<'b>(field: &Named<'b, String>) -> Result<Option<&'b str>, ConfigError> {
         Ok(value(field)?.map(String::as_str))
     }
 
-    /// A bias or another switch of the family.
+    /// Evaluates a bias or another switch of the family.
     pub(super) fn switch(&mut self, switch: Switch) -> Result<bool, ConfigError> {
         match switch {
             Switch::Never => Ok(false),
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Longest context. Without a default of the family it stays unknown.
+    /// Reads the longest context; unknown if absent and the family has no default.
     pub(super) fn context(&mut self, rules: &Rules) -> Result<Option<u64>, ConfigError> {
         let field = self.text.positions();
         match rules.context {
@@ -141,14 +141,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether embedding and LM head are one matrix: the outer file counts first.
+    /// Reads whether embedding and LM head share one matrix; the outer file takes precedence.
     pub(super) fn tied(&mut self, rules: &Rules) -> Result<bool, ConfigError> {
         let outer = &self.outer.tie_word_embeddings;
         let entry = if outer.is_given() { outer } else { &self.text.tie_word_embeddings };
         self.flag_or(&Named { name: "tie_word_embeddings", entry }, rules.tied)
     }
 
-    /// Norms of the model.
+    /// Reads the norms of the model.
     pub(super) fn norms(&mut self, rules: &Rules) -> Result<LayerNorms, ConfigError> {
         let two = LayerNorms { kind: rules.norm, add: 2, post: 0, last: true };
         let one = LayerNorms { add: 1, ..two };
@@ -172,7 +172,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Falcon: one norm per layer? The new architecture has one for each branch unless the file says 1.
+    /// Falcon: true for one norm per layer. The new architecture has one per branch unless the file states 1.
     fn falcon_has_one_norm(&mut self, new: bool) -> Result<bool, ConfigError> {
         let text = self.text;
         if self.falcon_is_new(new)? {
@@ -182,7 +182,7 @@ impl<'a> Reader<'a> {
         self.flag_or(&text.named("parallel_attn", &text.parallel_attn), true)
     }
 
-    /// Falcon-40B and later.
+    /// True for Falcon-40B and later.
     pub(super) fn falcon_is_new(&mut self, default: bool) -> Result<bool, ConfigError> {
         let entry = &self.text.new_decoder_architecture;
         self.flag_or(&self.text.named("new_decoder_architecture", entry), default)
@@ -208,12 +208,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A flag that is off when absent, which needs no mention.
+/// Reads a flag that is false when absent; the default is not listed as assumed.
 fn switched_on(name: &'static str, entry: &Entry<bool>) -> Result<bool, ConfigError> {
     Ok(Reader::flag(&Named { name, entry })?.unwrap_or(false))
 }
 
-/// A value of the right type, `None` if absent or null.
+/// The value, if it has the expected type; `None` if absent or null.
 pub(super) fn value<'b, T: FieldType>(field: &Named<'b, T>) -> Result<Option<&'b T>, ConfigError> {
     match field.entry {
         Entry::Absent | Entry::Null => Ok(None),
@@ -229,7 +229,7 @@ pub(super) fn value<'b, T: FieldType>(field: &Named<'b, T>) -> Result<Option<&'b
     }
 }
 
-/// A number that no count reaches, as against a fraction.
+/// True for a number outside the range of counts, as opposed to a fraction.
 fn is_outside(number: f64) -> bool {
     !(0.0..=MAX_WIDTH as f64).contains(&number)
 }

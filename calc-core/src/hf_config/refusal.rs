@@ -1,4 +1,4 @@
-//! Which files are refused and why, as data: other kinds of models, layers that the geometry cannot say, missing sizes.
+//! Refused files with the reasons as data: other kinds of models, layers that the geometry cannot describe, missing sizes.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,95 +10,86 @@ use super::not_decoder::{self, NotDecoder};
 use super::unread::UnreadKey;
 use crate::error::Error;
 
-/// Why a config.json gives no model.
+/// Reason why a config.json gives no model.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// A field without which there is no model.
+    /// A required field is missing.
     Missing {
-        /// Name of the field.
+        /// Name of the required field.
         field: &'static str,
     },
-    /// A field of another type.
+    /// A field has another type.
     WrongType {
-        /// Name of the field.
         field: &'static str,
-        /// What it may be.
         allowed: Allowed,
-        /// What it is.
+        /// The value that was found.
         found: Found,
     },
-    /// A value out of range.
+    /// A value is out of range.
     Value(Error),
-    /// Two fields that do not fit together: the first must be a multiple of the second.
+    /// The first field must be a multiple of the second.
     NotDivisible {
-        /// First field.
         field: &'static str,
-        /// Its value.
         value: u64,
-        /// Second field.
         by: &'static str,
-        /// Its value.
+        /// Value of the second field.
         divisor: u64,
     },
-    /// A list that must have one entry per layer.
+    /// The list must have one entry per layer.
     ListLength {
-        /// Name of the field.
         field: &'static str,
-        /// Its entries.
+        /// Number of entries in the file.
         entries: u64,
-        /// Layers.
+        /// Number of layers, which the list should have entries for.
         layers: u64,
     },
     /// Not a decoder-only language model.
     NotDecoder {
-        /// What it is instead.
         kind: NotDecoder,
         /// `model_type` or architecture, as in the file.
         model: String,
     },
-    /// A decoder with layers that the geometry cannot say.
+    /// The decoder has layers that the geometry cannot describe.
     Unsupported {
-        /// Which.
         part: Unsupported,
         /// `model_type` or architecture, as in the file.
         model: String,
     },
     /// Keys that look like geometry and that no rule has read.
     Unread {
-        /// The keys, by name.
         keys: Vec<UnreadKey>,
         /// `model_type` or architecture, as in the file.
         model: String,
     },
-    /// A `torch_dtype` that is no float format of the catalog.
+    /// `torch_dtype` is not a float format of the catalog.
     UnknownDtype {
-        /// As in the file.
+        /// The value in the file.
         found: String,
     },
-    /// A `quantization_config` for which the catalog has no format.
+    /// The catalog has no format for this `quantization_config`.
     UnknownQuantization {
-        /// `quant_method` and what it says.
+        /// `quant_method` with its main settings.
         method: String,
-        /// Bits per weight, if the file says.
+        /// Bits per weight; `None` if not stated.
         bits: Option<u64>,
-        /// Weights per scale, if the file says.
+        /// Number of weights per scale; `None` if not stated.
         group: Option<u64>,
     },
 }
 
-/// Parts of decoders that the geometry cannot say.
+/// Parts of decoders that the geometry cannot describe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unsupported {
-    /// State-space, linear or recurrent layers between those of attention.
+    /// State-space, linear or recurrent layers between attention layers.
     HybridLayers,
     /// Layers of different widths, some without attention.
     IrregularLayers,
     /// An indexer that selects tokens before attention.
     SparseAttention,
-    /// Dense and mixture-of-experts layers that alternate.
+    /// Dense and mixture-of-experts layers in alternation.
     InterleavedExperts,
-    /// Blocks of a class of its own.
+    /// Blocks of a custom class.
     OwnBlocks,
     /// Projections between embedding and hidden size.
     EmbeddingProjection,
@@ -110,7 +101,7 @@ pub enum Unsupported {
 
 use Unsupported::{HybridLayers, InterleavedExperts, IrregularLayers, OwnBlocks, SparseAttention};
 
-/// `model_type`s of decoders that the geometry cannot say.
+/// `model_type`s of decoders that the geometry cannot describe.
 const UNSUPPORTED: [(Unsupported, &[&str]); 5] = [
     (
         HybridLayers,
@@ -160,7 +151,7 @@ const UNSUPPORTED: [(Unsupported, &[&str]); 5] = [
     ),
 ];
 
-/// Refuses what is not a decoder-only language model of regular layers.
+/// Refuses files that do not describe a decoder-only language model of regular layers.
 pub(super) fn refuse(
     config: &HfConfig,
     text: &HfConfig,
@@ -177,17 +168,17 @@ pub(super) fn refuse(
     part.map_or(Ok(()), |part| Err(ConfigError::Unsupported { part, model: name.into() }))
 }
 
-/// Lower case with `_`.
+/// Normalizes a name to lower case with `_`.
 pub(super) fn plain_name(name: &str) -> String {
     name.chars().map(|c| if c == '-' { '_' } else { c.to_ascii_lowercase() }).collect()
 }
 
-/// The first row with this name.
+/// The first row that lists the name.
 pub(super) fn listed<T: Copy>(table: &[(T, &[&str])], name: &str) -> Option<T> {
     table.iter().find(|(_, names)| names.contains(&name)).map(|(kind, _)| *kind)
 }
 
-/// Fields that only models with such layers have.
+/// The unsupported part implied by fields that only such models have.
 fn marked(text: &HfConfig) -> Option<Unsupported> {
     let marks = [
         (IrregularLayers, &text.block_configs),

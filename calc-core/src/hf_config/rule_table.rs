@@ -1,4 +1,4 @@
-//! What each family builds, as transformers 5.23.0 has it. `..LLAMA` means "as LLAMA, but for the lines above".
+//! The rules of each family in transformers 5.23.0. `..LLAMA` means "like LLAMA, except for the lines above".
 //! Numbers are the defaults of absent fields.
 
 use super::rules::{DenseWhere, Experts, KvHeads, Norms, Rules, Shared, Sizes, Switch, Windows};
@@ -227,11 +227,11 @@ pub(super) const FALCON: Rules = Rules {
     ..GPT2
 };
 
-/// Falcon-40B before it was in transformers: the new architecture, without a field that says so.
+/// Falcon-40B before its inclusion in transformers: the new architecture, without a field that states it.
 pub(super) const REFINED_WEB: Rules =
     Rules { kv_heads: KvHeads::Falcon(true), norms: Norms::Falcon(true), ..FALCON };
 
-/// Two norms per layer even where attention and MLP stand side by side.
+/// Two norms per layer even where attention and MLP are parallel.
 pub(super) const GPT_NEOX: Rules = Rules {
     tied: false,
     attention_bias: Switch::Field(field!(attention_bias), true),
@@ -334,7 +334,7 @@ pub(super) const SMOLLM3: Rules = Rules {
 /// GPT-2 with one key and value head for all query heads.
 pub(super) const GPT_BIGCODE: Rules = Rules { kv_heads: KvHeads::MultiQuery(true), ..GPT2 };
 
-/// Attention and MLP side by side after one norm, which has a weight and no bias.
+/// Attention and MLP in parallel after one norm, which has a weight and no bias.
 pub(super) const COHERE: Rules = Rules {
     tied: true,
     qk_layernorm: Some(QkNorm::Projection),

@@ -1,4 +1,4 @@
-//! What a key of the file states as far as geometry goes, and which names look like geometry.
+//! The geometry that a key of the file states, and the names that look like geometry.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -6,22 +6,22 @@ use alloc::vec::Vec;
 
 use super::entry::{Entry, Found, Present};
 
-/// What a key states: whether it switches something on, and the largest count in it.
+/// The statement of a key: whether it is on, and the largest count in it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Stated {
-    /// Something other than `null`, false, 0, a negative number, a fraction or an empty list.
+    /// True for any value except `null`, false, 0, a negative number, a fraction or an empty list.
     pub on: bool,
-    /// The value of a count, or the largest of a list.
+    /// The value of a count, or the largest count in a list.
     pub largest: Option<u64>,
     /// Keys of an object that look like geometry and are on.
     pub(super) inner: Vec<String>,
     pub(super) kind: StatedKind,
 }
 
-/// The type of a value: a flag and a word say less about geometry than a number.
+/// Type of a value: flags and words are weaker evidence of geometry than numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum StatedKind {
-    /// Nothing, or a number that is no count.
+    /// No value, or a number that is not a count.
     #[default]
     Nothing,
     Flag,
@@ -31,7 +31,7 @@ pub(super) enum StatedKind {
     Object,
 }
 
-/// Words of a list in which nothing differs from plain layers.
+/// Words of a list in which all layers are plain.
 const PLAIN: [&str; 4] = ["full_attention", "attention", "dense", "global_attention"];
 
 impl Stated {
@@ -62,9 +62,9 @@ impl Stated {
     }
 }
 
-/// A value, of whatever type.
+/// Values of any type that a key can state.
 pub(super) trait States {
-    /// Whether it is on, and the largest count in it.
+    /// Returns whether the value is on, and the largest count in it.
     fn states(&self) -> Stated;
 }
 
@@ -124,22 +124,22 @@ impl<T> States for Box<T> {
     }
 }
 
-/// The geometry that a name is about.
+/// The aspect of geometry that a name refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
-    /// Attention to a part of the context: `window`, `sliding`, `swa`, `chunk`.
+    /// Attention to part of the context: `window`, `sliding`, `swa`, `chunk`.
     Window,
     /// Layers of different kinds: `pattern`, `layer_types`.
     LayerKinds,
     /// A mixture of experts.
     Experts,
-    /// Number or size of heads: `head`, `multi_query`.
+    /// Number or width of heads: `head`, `multi_query`.
     Heads,
     /// Number or order of layers.
     Layers,
 }
 
-/// Words that say geometry, the most telling first.
+/// Words that refer to geometry, the most specific first.
 const WORDS: [(Meaning, &[&str]); 5] = [
     (
         Meaning::Window,
@@ -151,7 +151,7 @@ const WORDS: [(Meaning, &[&str]); 5] = [
     (Meaning::Layers, &["layer", "layers", "nlayers"]),
 ];
 
-/// Words of keys about other things: training, numerics, positions, tokens, towers.
+/// Words of keys about other subjects: training, numerics, positions, tokens, towers.
 const OTHER_THINGS: [&str; 62] = [
     "act",
     "activation",
@@ -217,10 +217,10 @@ const OTHER_THINGS: [&str; 62] = [
     "vit",
 ];
 
-/// The geometry that a key is about, by its words; `None` for a key about something else.
+/// The geometry that a key refers to, by its words; `None` for other keys.
 ///
-/// `layer` before `norm`, `drop` or `scale` is about those. A flag or a word says geometry only where it switches between
-/// kinds of attention or layers: most others choose a router, an activation or a loss.
+/// `layer` before `norm`, `drop` or `scale` refers to those. A flag or a word refers to geometry only if it switches between
+/// kinds of attention or layers: most others select a router, an activation or a loss.
 pub(super) fn meaning(key: &str, kind: StatedKind) -> Option<Meaning> {
     let words = words(key);
     let has = |word: &str| words.iter().any(|other| other == word);
@@ -248,13 +248,13 @@ pub(super) fn meaning(key: &str, kind: StatedKind) -> Option<Meaning> {
     tells.then_some(found)
 }
 
-/// True when a name may be about geometry, whatever its value.
+/// True if a name may refer to geometry, whatever its value.
 #[cfg(feature = "serde")]
 pub(super) fn looks_like_geometry(key: &str) -> bool {
     meaning(key, StatedKind::Count).is_some()
 }
 
-/// The words of a key, in lower case: `numKvHeads` and `num_kv_heads` are the same.
+/// The words of a key in lower case: `numKvHeads` and `num_kv_heads` give the same words.
 pub(super) fn words(key: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let (mut new, mut was_lower) = (true, false);

@@ -1,4 +1,4 @@
-//! In which formats the weights are stored: `torch_dtype`, or what `quantization_config` makes of it.
+//! Storage formats of the weights, from `torch_dtype` and `quantization_config`.
 
 use super::AssumedValue::Word;
 use super::Remark;
@@ -20,7 +20,7 @@ pub(super) struct Storage {
     pub(super) unquantized: &'static QuantFormat,
 }
 
-/// Formats of the file.
+/// Reads the formats of the file.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     arch: &ModelArch,
@@ -67,7 +67,7 @@ fn all_layers(
     }
 }
 
-/// Only the experts are quantized (gpt-oss, Kimi): everything else stays in `torch_dtype`.
+/// Formats if only the experts are quantized (gpt-oss, Kimi): all else stays in `torch_dtype`.
 fn experts_only(
     reader: &mut Reader<'_>,
     config: &QuantizationConfig,
@@ -88,7 +88,7 @@ fn experts_only(
     }
 }
 
-/// True when the file leaves modules of this name unquantized: by a pattern for all layers, or layer by layer.
+/// True if the file leaves modules of this name unquantized: by a pattern for all layers, or layer by layer.
 fn keeps(config: &QuantizationConfig, module: &str, n_layers: u64) -> bool {
     let lists = [
         &config.modules_to_not_convert,
@@ -112,7 +112,7 @@ fn keeps(config: &QuantizationConfig, module: &str, n_layers: u64) -> bool {
     all_layers || 2 * one_layer > n_layers
 }
 
-/// The format of `torch_dtype`. Without the field transformers loads float32; quantizers name their own.
+/// The format of `torch_dtype`. Without the field, transformers loads float32; quantizers have their own default.
 fn dtype(
     reader: &mut Reader<'_>,
     default: &'static QuantFormat,

@@ -1,4 +1,4 @@
-//! Keys that look like geometry and that no rule has read: refused by name, or taken as the upper bound.
+//! Keys that look like geometry and that no rule has read: refused by name, or taken as an upper bound.
 
 use alloc::string::String;
 use alloc::vec;
@@ -14,23 +14,23 @@ use super::{AssumedField, AssumedWhy};
 use crate::model_arch::{DenseLayers, ModelArch, Moe};
 use crate::text::Text;
 
-/// What to do with keys that look like geometry and are not understood.
+/// Handling of keys that look like geometry and are not understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Unread {
-    /// Refuse the file and name them.
+    /// Refuse the file and name the keys.
     #[default]
     Refuse,
-    /// Take the largest model that they may mean: full attention in all layers, the most and the largest heads that the file
-    /// names, all experts in all layers.
+    /// Assume the largest model they may describe: full attention in all layers, the most and the widest heads that the file
+    /// states, all experts in all layers.
     UpperBound,
 }
 
 /// A key that looks like geometry and that no rule has read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnreadKey {
-    /// As in the file.
+    /// Name in the file.
     pub name: String,
-    /// The geometry that its name is about.
+    /// The geometry that its name refers to.
     pub meaning: Meaning,
     /// The largest count that it states.
     pub largest: Option<u64>,
@@ -75,15 +75,15 @@ fn given(config: &HfConfig) -> Vec<(String, Stated)> {
     found
 }
 
-/// Names that a file states at all, `null` too.
+/// Names of all keys in a file, including those with `null`.
 fn names(config: &HfConfig) -> Vec<String> {
     let mut found: Vec<String> = config.unknown.iter().map(|key| key.name.clone()).collect();
     config.each_field(|name, _| found.push(name.into()));
     found
 }
 
-/// A value that changes nothing: a window that the context cannot leave, every single layer, experts of a model without, a
-/// head size that another key states as well.
+/// True for a value without effect: a window no shorter than the context, every single layer, experts of a model without, a
+/// head size that another key also states.
 fn is_off(name: &str, stated: &Stated, arch: &ModelArch, text: &HfConfig) -> bool {
     let words = words(name);
     let has = |any: &[&str]| words.iter().any(|word| any.contains(&&**word));
@@ -99,7 +99,7 @@ fn is_off(name: &str, stated: &Stated, arch: &ModelArch, text: &HfConfig) -> boo
     endless || every || windowless || expertless || same_head
 }
 
-/// The file says how many experts there are: none, or one.
+/// True if the file states that there are no experts, or one.
 fn without_experts(text: &HfConfig) -> bool {
     let entry = text.experts().entry;
     matches!(entry, Entry::Null) || entry.value().is_some_and(|&count| count <= 1)
@@ -110,7 +110,7 @@ pub(super) fn refuse(keys: Vec<UnreadKey>, model: &str) -> Result<(), ConfigErro
     if keys.is_empty() { Ok(()) } else { Err(ConfigError::Unread { keys, model: model.into() }) }
 }
 
-/// The largest model that the unread keys may mean, and each assumption.
+/// Assumes the largest model that the unread keys may describe, and lists each assumption.
 pub(super) fn upper_bound(
     arch: &mut ModelArch,
     keys: &[UnreadKey],
@@ -149,7 +149,7 @@ fn full_attention(arch: &mut ModelArch) {
     attention.window = 0;
 }
 
-/// The largest count of the keys whose words fit.
+/// The largest count among the keys whose words match.
 fn largest(keys: &[UnreadKey], fits: impl Fn(&dyn Fn(&str) -> bool) -> bool) -> Option<u64> {
     let found = keys.iter().filter(|key| {
         let words = words(&key.name);
@@ -170,7 +170,7 @@ fn heads(arch: &mut ModelArch, keys: &[UnreadKey]) {
     a.head_dim = a.head_dim.max(size.unwrap_or(0));
     a.n_heads = a.n_heads.max(queries.unwrap_or(0));
     let kv = a.n_kv_heads.max(kv.unwrap_or(0)).min(a.n_heads);
-    // Every key and value head serves as many query heads as any other.
+    // The number of query heads must be a multiple of the number of key and value heads.
     a.n_kv_heads = (kv..a.n_heads).find(|&kv| a.n_heads.is_multiple_of(kv)).unwrap_or(a.n_heads);
 }
 
@@ -202,7 +202,7 @@ fn experts(arch: &mut ModelArch, keys: &[UnreadKey], text: &HfConfig) {
     let expert_width = known
         .map_or(0, |moe| moe.expert_width)
         .max(width.unwrap_or(if known.is_some() { 0 } else { dense }));
-    // A count of shared experts or a width of them: experts are wider than there are shared ones.
+    // A number of shared experts or their width: a width is larger than any number of shared experts.
     let shared =
         shared.map_or(0, |shared| if shared < 64 { shared * expert_width } else { shared });
     let replaced = if n_experts.saturating_mul(expert_width) < dense { dense } else { 0 };

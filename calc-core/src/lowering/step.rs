@@ -1,8 +1,8 @@
-//! One pass through the model: how many sequences and tokens, what is cached, and who decodes beside a chunk of a prompt.
+//! One forward pass: its sequences and tokens, the cached tokens, and the sequences that decode beside a chunk of a prompt.
 
 use crate::calibration::machine::Setting;
 
-/// Which of the two phases a step belongs to. They differ in attention with latent keys only.
+/// Phase of a step. The phases differ only in attention with latent keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -10,18 +10,17 @@ use crate::calibration::machine::Setting;
     serde(rename_all = "lowercase")
 )]
 pub enum Phase {
-    /// The prompt.
+    /// The prompt is computed.
     Prefill,
-    /// New tokens, one or a few at a time.
+    /// New tokens are generated, one or a few per sequence.
     Decode,
 }
 
-/// One pass through the model.
+/// One forward pass through the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// Phase.
     pub phase: Phase,
-    /// Sequences (B).
+    /// Number of sequences (B).
     pub batch: u64,
     /// New tokens per sequence (q).
     pub new: u64,
@@ -29,55 +28,55 @@ pub struct Step {
     pub cached: u64,
     /// Sequences that decode a token in the same step, beside a chunk of a prompt.
     pub riders: Riders,
-    /// Logits are computed for the last new token of each sequence: not in a chunk that ends before its prompt does.
+    /// Computes logits for the last new token of each sequence; false in a chunk that is not the last of its prompt.
     pub has_logits: bool,
 }
 
 /// Sequences that decode a token each while a chunk of a prompt is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Riders {
-    /// Sequences.
+    /// Number of decoding sequences.
     pub sequences: u64,
-    /// Tokens already in the cache of each.
+    /// Tokens already in the cache, per sequence.
     pub cached: u64,
 }
 
 impl Riders {
-    /// The step is alone.
+    /// No sequence decodes beside the step.
     pub const NONE: Self = Self { sequences: 0, cached: 0 };
 }
 
 impl Step {
-    /// The whole prompt at once.
+    /// The step that computes whole prompts at once.
     pub const fn prefill(batch: u64, prompt: u64) -> Self {
         let (phase, riders) = (Phase::Prefill, Riders::NONE);
         Self { phase, batch, new: prompt, cached: 0, riders, has_logits: true }
     }
 
-    /// One token per sequence.
+    /// The step that decodes one token per sequence.
     pub const fn decode(batch: u64, cached: u64) -> Self {
         Self::verify(batch, 1, cached)
     }
 
-    /// A few tokens per sequence: the last one, and drafts of the next.
+    /// The step that computes a few tokens per sequence: the last one and drafts of the next.
     pub const fn verify(batch: u64, new: u64, cached: u64) -> Self {
         let (phase, riders) = (Phase::Decode, Riders::NONE);
         Self { phase, batch, new, cached, riders, has_logits: true }
     }
 
-    /// How its kernels run. Drafted tokens of one sequence are verified side by side, as further sequences would be.
+    /// Setting in which its kernels run. Drafted tokens of one sequence are verified side by side, like further sequences.
     pub const fn setting(&self) -> Setting {
         let prefill = matches!(self.phase, Phase::Prefill);
         let batch = if prefill { self.sequences() } else { self.tokens() };
         Setting::Step { batch: batch as f64, prefill }
     }
 
-    /// Tokens in this step over the batch and its riders (T).
+    /// Number of tokens in this step over the batch and its riders (T).
     pub const fn tokens(&self) -> u64 {
         self.own_tokens() + self.riders.sequences
     }
 
-    /// Tokens without those of the riders.
+    /// Number of tokens without those of the riders.
     pub(super) const fn own_tokens(&self) -> u64 {
         self.batch * self.new
     }
@@ -86,12 +85,12 @@ impl Step {
         self.batch + self.riders.sequences
     }
 
-    /// Rows of the LM head.
+    /// Number of rows of the LM head.
     pub(crate) const fn logits(&self) -> u64 {
         if self.has_logits { self.sequences() } else { self.riders.sequences }
     }
 
-    /// The step that the riders would be alone.
+    /// The riders as a step of their own.
     pub(super) const fn riding(&self) -> Option<Self> {
         match self.riders {
             Riders { sequences: 0, .. } => None,

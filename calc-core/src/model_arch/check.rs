@@ -1,4 +1,4 @@
-//! The ranges in which the formulas mean something; outside them a geometry is refused by name.
+//! The ranges in which the formulas are valid; a geometry outside them is refused with the name of the dimension.
 
 use super::{Mamba, Mla, ModelArch, Moe};
 use crate::error::{Error, in_range};
@@ -6,18 +6,18 @@ use crate::text::Text;
 
 /// Largest width: hidden, intermediate, vocabulary, window.
 pub(crate) const MAX_WIDTH: u64 = 1 << 32;
-/// Largest size of a head, rank or state.
+/// Largest width of a head, rank or state.
 pub(crate) const MAX_HEAD: u64 = 1 << 16;
-/// Most layers, experts or heads.
+/// Largest number of layers, experts or heads.
 pub(crate) const MAX_COUNT: u64 = 1 << 16;
-/// Most parameters; ten thousand times the largest published model.
+/// Largest number of parameters; ten thousand times the largest published model.
 const MAX_PARAMS: u128 = 10_u128.pow(16);
 
 impl ModelArch {
-    /// Checks that every dimension is in a range in which the formulas mean something.
+    /// Checks that every dimension is in the range in which the formulas are valid.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] with the first dimension that is not.
+    /// [`Error::OutOfRange`] with the first dimension that is outside.
     pub fn check(&self) -> Result<(), Error> {
         in_range("hidden_size", self.hidden_size, 1, MAX_WIDTH)?;
         in_range("num_hidden_layers", self.n_layers, 1, MAX_COUNT)?;
@@ -44,7 +44,7 @@ impl ModelArch {
         Ok(())
     }
 
-    /// Layers of each kind and norms: no sum of them may overflow.
+    /// Checks layer and norm counts, so that no sum of them can overflow.
     fn check_counts(&self) -> Result<(), Error> {
         let layers = [self.attention.full_layers, self.attention.windowed_layers];
         let dense = self.dense.iter().map(|group| group.layers);
@@ -105,7 +105,7 @@ impl Mamba {
     }
 }
 
-/// Every key-value head serves as many query heads as any other.
+/// Checks that every key-value head serves the same number of query heads.
 pub(crate) fn shares(what: &'static str, kv_heads: u64, heads: u64) -> Result<(), Error> {
     if heads.is_multiple_of(kv_heads) {
         Ok(())

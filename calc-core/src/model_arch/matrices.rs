@@ -1,21 +1,21 @@
-//! The matrices of the layers, each with its shape: what parameters, memory and padding are counted from. Embedding and LM
-//! head are not among them. In decode, MLA uses the up-projection of keys and values in two parts; it is stored as one.
+//! The layer matrices with their shapes, from which parameters, memory and padding are counted. Embedding and LM head are
+//! not included. In decode, MLA uses the up-projection of keys and values in two parts; it is stored as one matrix.
 
 use super::{Mla, MlpKind, ModelArch};
 use crate::op::OpKind;
 
-/// Matrices of one shape, in the format of the weights or of the experts.
+/// A group of matrices of one shape, in the format of the layer or expert weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Matrix {
     /// The operator that reads it in prefill.
     pub kind: OpKind,
-    /// It belongs to an expert.
+    /// True if the matrices belong to experts.
     pub expert: bool,
-    /// How many, over all layers and experts.
+    /// Number of matrices over all layers and experts.
     pub count: u64,
-    /// Outputs (N).
+    /// Number of outputs (N).
     pub rows: u64,
-    /// Inputs (K).
+    /// Number of inputs (K).
     pub cols: u64,
 }
 

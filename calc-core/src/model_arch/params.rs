@@ -1,18 +1,18 @@
-//! Parameters, counted from the geometry. `docs/theory/transformer.md` lists the terms.
+//! Parameter counts computed from the geometry. `docs/theory/transformer.md` lists the terms.
 
 use super::{AttentionBias, DenseLayers, Mamba, ModelArch, Moe, QkNorm};
 
 impl ModelArch {
-    /// All parameters.
+    /// Number of parameters of the whole model.
     ///
     /// The elements of every matrix, the embedding once if tied, learned positions, biases and norms.
-    /// `docs/theory/transformer.md` lists the terms; for every catalog model whose official count is known the two are
-    /// equal (a test).
+    /// `docs/theory/transformer.md` lists the terms; a test compares the result with the official count of every catalog model
+    /// that has one.
     pub fn n_params(&self) -> u64 {
         narrow(self.count_params())
     }
 
-    /// Parameters that one token uses: k of E experts.
+    /// Number of parameters used per token: k of E experts.
     pub fn n_active_params(&self) -> u64 {
         let idle = self.moe.map_or(0, |moe| {
             let expert = self.mlp_params(moe.expert_width) + wide(self.expert_biases());
@@ -21,19 +21,19 @@ impl ModelArch {
         narrow(self.count_params() - idle)
     }
 
-    /// Biases of all experts, a part of [`ModelArch::n_vector_params`].
+    /// Number of biases of all experts, a part of [`ModelArch::n_vector_params`].
     pub fn n_expert_biases(&self) -> u64 {
         let experts = self.moe.map_or(0, |moe| wide(moe.layers) * wide(moe.n_experts));
         narrow(experts * wide(self.expert_biases()))
     }
 
-    /// Biases of one expert.
+    /// Number of biases of one expert.
     fn expert_biases(&self) -> u64 {
         let with_bias = self.moe.filter(|moe| moe.expert_bias);
         with_bias.map_or(0, |moe| self.mlp_inputs() * moe.expert_width + self.hidden_size)
     }
 
-    /// Everything small: router, learned positions, biases, norms, sinks. Stored in the carrier.
+    /// Number of parameters in small tensors (router, learned positions, biases, norms, sinks), stored in the carrier.
     pub fn n_vector_params(&self) -> u64 {
         narrow(self.vector_params())
     }
@@ -44,12 +44,12 @@ impl ModelArch {
         self.matrix_params() + copies * embedding + self.vector_params()
     }
 
-    /// Elements of both matrices of an MLP.
+    /// Number of elements of an MLP's matrices.
     fn mlp_params(&self, width: u64) -> u128 {
         wide(self.mlp_inputs() + 1) * wide(width) * wide(self.hidden_size)
     }
 
-    /// Elements of the layer matrices that are stored in the weight or expert format.
+    /// Number of elements of the layer matrices that are stored in the weight or expert format.
     fn matrix_params(&self) -> u128 {
         let mut sum = 0;
         self.matrices(&mut |matrix| {
@@ -70,7 +70,7 @@ impl ModelArch {
             + if self.lm_head_bias { wide(self.vocab_size) } else { 0 }
     }
 
-    /// Biases, norms and sinks of one attention layer.
+    /// Number of biases, norm weights and sinks of one attention layer.
     fn attention_vectors(&self) -> u128 {
         let a = &self.attention;
         let qkv = (a.n_heads + 2 * a.n_kv_heads) * a.head_dim;
@@ -100,7 +100,7 @@ impl ModelArch {
         self.dense.iter().map(one).sum()
     }
 
-    /// Router and biases of one mixture-of-experts layer.
+    /// Number of router weights and biases of one mixture-of-experts layer.
     fn moe_vectors(&self, moe: &Moe) -> u128 {
         let router = self.hidden_size + u64::from(moe.router_bias) + u64::from(moe.correction_bias);
         let shared_gate = if moe.shared_gate { self.hidden_size } else { 0 };
@@ -108,7 +108,7 @@ impl ModelArch {
     }
 }
 
-/// Products of four dimensions can pass 2^64 before [`ModelArch::check`] has refused them.
+/// Widens a count: products of four dimensions can exceed 2^64 before [`ModelArch::check`] refuses them.
 const fn wide(count: u64) -> u128 {
     count as u128
 }
@@ -118,7 +118,7 @@ fn narrow(count: u128) -> u64 {
 }
 
 impl Mamba {
-    /// Convolution and its bias, A, D and dt per head, and the gated norm.
+    /// Number of elements of the convolution and its bias, A, D and dt per head, and the gated norm.
     const fn vector_params(&self) -> u128 {
         wide((self.conv_kernel + 1) * self.channels() + 3 * self.n_heads + self.inner())
     }

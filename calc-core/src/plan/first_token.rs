@@ -1,5 +1,5 @@
-//! The time to the first token of one request that joins a running batch. Its prompt is computed in the engine's chunks, and the
-//! other sequences decode a token in each of these steps. Derivation: `docs/theory/first-token.md`.
+//! Time to first token of one request that joins a running batch. Its prompt is computed in the engine's chunks, and the
+//! other sequences decode one token in each of these steps. Derivation: `docs/theory/first-token.md`.
 
 use crate::calibration::Chunk;
 use crate::lowering::{Riders, Step};
@@ -8,23 +8,23 @@ use crate::workload::Workload;
 
 use super::{Plan, StepTotals};
 
-/// Contexts at which the attention of chunks is computed. Of more chunks, neighbors share the context in their middle: FLOP and
-/// bytes of attention are linear in the context, so their sums stay exact.
+/// Number of contexts at which the attention of chunks is computed. With more chunks, neighbors share the context in their
+/// middle: FLOP and bytes of attention are linear in the context, so their sums stay exact.
 const SAMPLES: u64 = 16;
 
-/// How the prompt of a request is computed.
+/// The division of a prompt into steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chunks {
-    /// Prompt tokens of a step; the last one may have fewer.
+    /// Number of prompt tokens per step; the last step may have fewer.
     pub tokens: u64,
-    /// Steps.
+    /// Number of steps.
     pub steps: u64,
-    /// Other sequences, which decode a token in each of these steps.
+    /// Number of other sequences, which decode one token in each of these steps.
     pub riders: u64,
 }
 
 impl Chunks {
-    /// The chunks of a workload; with a static batch all prompts are one. `chunk` is the engine's.
+    /// Divides the prompt of a workload by the engine's `chunk`; a static batch is one step for all prompts.
     fn of(workload: &Workload, chunk: &Chunk) -> Self {
         let Workload { batch, prompt, static_batch, .. } = *workload;
         if static_batch {
@@ -34,7 +34,7 @@ impl Chunks {
         Self { tokens, steps: prompt.div_ceil(tokens), riders: batch - 1 }
     }
 
-    /// The step that computes the chunk of a prompt after the first `computed` tokens.
+    /// The step that computes the next chunk after the first `computed` tokens of the prompt.
     fn step(&self, workload: &Workload, computed: u64) -> Step {
         let left = workload.prompt - computed;
         let batch = if workload.static_batch { workload.batch } else { 1 };
@@ -48,23 +48,23 @@ impl Chunks {
 }
 
 impl Plan<'_> {
-    /// The chunk of the engine in force.
+    /// The chunk size of the selected engine.
     pub fn chunk(&self) -> Chunk {
         self.tuned.engine.chunk(self.request.device)
     }
 
-    /// How the prompt of a request is computed.
+    /// The chunks of the request's prompt.
     pub fn chunks(&self) -> Chunks {
         Chunks::of(&self.request.workload, &self.chunk())
     }
 
-    /// The step of a workload that needs the most memory for activations: a whole chunk, with the logits of all sequences.
+    /// The step of a workload that needs the most activation memory: a whole chunk, with the logits of all sequences.
     pub fn largest_step(&self, workload: &Workload) -> Step {
         let step = Chunks::of(workload, &self.chunk()).step(workload, 0);
         Step { has_logits: true, ..step }
     }
 
-    /// Everything up to the first token of a request, with the time on links.
+    /// All work up to the first token of a request, with the time on links.
     ///
     /// ```text
     /// TTFT = sum over chunks of step(q tokens of the prompt at c = those before, and B - 1 decoding sequences)
@@ -91,7 +91,7 @@ impl Plan<'_> {
         attention.fold(fixed, |sum, part| sum.then(&part)).then(&last)
     }
 
-    /// Everything of a step that does not depend on the context, with the time on links. Nothing is cached in `step`, so that no
+    /// All parts of a step that do not depend on the context, with the time on links. `step` has an empty cache, so that no
     /// latent keys are projected up again.
     fn without_attention(&self, step: Step) -> StepTotals {
         let (mut sum, setting) = (StepTotals::nothing(), step.setting());
@@ -105,7 +105,7 @@ impl Plan<'_> {
         sum
     }
 
-    /// The rest of a step.
+    /// The context-dependent part of a step: attention.
     fn attention_of(&self, step: Step) -> StepTotals {
         let (mut sum, setting) = (StepTotals::nothing(), step.setting());
         self.lowering().attention(step, &mut |op| {

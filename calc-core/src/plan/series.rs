@@ -1,41 +1,41 @@
 //! Sums over many decode steps. The time of a step is a smooth function of the context but for a few kinks (a full
-//! window, memory against arithmetic, the fast end of the interval against the roof), so a long sum needs few of its terms.
+//! window, memory against arithmetic, the fast end of the interval against the roof), so few terms give the sum of many.
 //! Derivation: `docs/theory/transformer.md`.
 
 use super::totals::Span;
 use crate::units::Seconds;
 
-/// Up to this many steps are added one by one, in their order.
+/// Series of up to this many steps are added term by term, in order.
 pub(super) const DIRECT: u64 = 512;
 
-/// Blocks shorter than this are added one by one when a long sum is divided.
+/// When a long series is divided, blocks shorter than this are added term by term.
 const SHORT: u64 = 24;
 
-/// Times without kinks but for full windows, unless own measurements bring some.
+/// Times whose only kinks are full windows, unless user measurements add others.
 pub(super) const SMOOTH: [fn(&Span) -> Seconds; 2] =
     [|span| span.expected.time, |span| span.expected.high];
 
-/// Times with a kink where memory and arithmetic, or the roof and the fast end of the interval, change places.
+/// Times with a kink where memory and arithmetic, or the roof and the fast end of the interval, cross.
 pub(super) const KINKED: [fn(&Span) -> Seconds; 2] = [|span| span.ideal, |span| span.expected.low];
 
-/// Difference between the two rules on a block, as a share of the whole sum, up to which the finer one holds. That one is some
-/// 60 times more accurate than the difference, so that the whole sum is within 1e-9.
+/// Largest accepted difference between the two rules on a block, as a fraction of the whole sum. The finer rule is about
+/// 60 times more accurate than the difference, so the whole sum is within 1e-9.
 pub(super) const AGREED: f64 = 1e-10;
 
-/// The same for searches, whose smooth sums are as exact as 1e-9 with it.
+/// The tolerance for searches; their smooth sums are still within 1e-9.
 pub(super) const AGREED_QUICKLY: f64 = 1e-8;
 
-/// A long sum of decode steps.
+/// A long series of decode steps.
 pub(super) struct Series<'a> {
-    /// The first context.
+    /// The context of the first step.
     pub(super) from: u64,
-    /// Steps.
+    /// Number of steps.
     pub(super) count: u64,
-    /// Contexts at which the steps change their course, as far as they are known, in any order.
+    /// Known contexts at which the time of a step has a kink, in any order.
     pub(super) kinks: &'a [u64],
-    /// The times whose sums are wanted; the others may be less exact.
+    /// The times whose sums must be accurate; the others may be less exact.
     pub(super) watched: [fn(&Span) -> Seconds; 2],
-    /// Difference of the two rules up to which a block counts, as a share of the sum.
+    /// Largest accepted difference between the two rules on a block, as a fraction of the sum.
     pub(super) agreed: f64,
 }
 
@@ -67,7 +67,7 @@ fn direct(from: u64, count: u64, term: &impl Fn(u64) -> Span) -> Span {
     (from..from + count).fold(Span::ZERO, |sum, i| sum.then(term(i)))
 }
 
-/// Sums a block by five and by nine of its terms; where the two differ, each half on its own.
+/// Sums a block by five and by nine of its terms; if the two sums differ, each half is summed on its own.
 fn blocks(
     from: u64,
     count: u64,

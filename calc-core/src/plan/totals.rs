@@ -6,20 +6,20 @@ use crate::op::OpCost;
 use crate::roofline::KernelTime;
 use crate::units::{Bytes, Seconds};
 
-/// Sums over the operators of a step.
+/// Sums over the operators of a step, or over steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepTotals {
-    /// Work and traffic.
+    /// Total work and traffic.
     pub cost: OpCost,
-    /// Sums of the memory and of the compute times.
+    /// Sums of the operators' memory times and compute times.
     pub time: KernelTime,
     /// Sum of the operators' ideal times: they run one after another.
     pub ideal: Seconds,
     /// Sum of the operators' expected times.
     pub expected: Expected,
-    /// The part of it that every operator costs however small it is.
+    /// Part of `expected` that each operator costs even without work.
     pub floors: Seconds,
-    /// Kernels: operator instances that move bytes.
+    /// Number of kernels: operator instances that move bytes.
     pub kernels: f64,
 }
 
@@ -51,7 +51,7 @@ impl StepTotals {
         }
     }
 
-    /// One after the other.
+    /// The sum of two parts that run one after the other.
     #[must_use]
     pub(crate) fn then(self, next: &Self) -> Self {
         Self {
@@ -64,7 +64,7 @@ impl StepTotals {
         }
     }
 
-    /// As often as `count` says.
+    /// The totals of `count` repetitions.
     #[must_use]
     pub(crate) fn times(&self, count: f64) -> Self {
         Self {
@@ -77,7 +77,7 @@ impl StepTotals {
         }
     }
 
-    /// The times alone.
+    /// The ideal and expected times alone.
     pub const fn span(&self) -> Span {
         Span { ideal: self.ideal, expected: self.expected }
     }
@@ -86,30 +86,30 @@ impl StepTotals {
 /// A time at the roof and as expected.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Span {
-    /// At the roof.
+    /// Lower bound at the roof.
     pub ideal: Seconds,
-    /// What the user will really see.
+    /// Time expected in practice, with its interval.
     pub expected: Expected,
 }
 
 impl Span {
-    /// No time.
+    /// No time, ideal or expected.
     pub const ZERO: Self = Self { ideal: Seconds::ZERO, expected: Expected::ZERO };
 
-    /// One after the other.
+    /// The sum of two spans that run one after the other.
     #[must_use]
     pub fn then(self, next: Self) -> Self {
         Self { ideal: self.ideal + next.ideal, expected: self.expected.then(next.expected) }
     }
 
-    /// As often as `count` says.
+    /// The span of `count` repetitions.
     #[must_use]
     pub fn times(self, count: f64) -> Self {
         Self { ideal: self.ideal * count, expected: self.expected.times(count) }
     }
 }
 
-/// One operator instance.
+/// The times of one operator instance.
 pub(super) struct OpTimes {
     pub(super) cost: OpCost,
     pub(super) time: KernelTime,

@@ -1,24 +1,24 @@
-//! What must hold, and why a scheme is dropped.
+//! Bounds that a scheme must meet, and the reasons for dropping one.
 
 use crate::error::{Error, real_in_range};
 use crate::quality::QualityLoss;
 use crate::scheme::{BadShape, NoKernel};
 use crate::units::{Bytes, Seconds, TokensPerSec};
 
-/// What must hold.
+/// Limits on quality, times and rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
-    /// Largest loss of quality [%]; the larger end of a scheme's range must not exceed it.
+    /// Largest quality loss [%]; compared with the larger end of a scheme's range.
     pub quality: f64,
     /// Longest time per output token.
     pub tpot: Option<Seconds>,
     /// Longest time to first token.
     pub ttft: Option<Seconds>,
-    /// Fewest tokens per second over the batch.
+    /// Lowest token rate over the batch.
     pub rate: Option<TokensPerSec>,
 }
 
-/// Largest rise of the perplexity when nobody says otherwise [%].
+/// Default limit on the perplexity increase [%].
 pub const USUAL_QUALITY: f64 = 5.0;
 
 impl Default for Bounds {
@@ -27,47 +27,43 @@ impl Default for Bounds {
     }
 }
 
-/// Why a scheme is dropped.
+/// Reason for dropping a scheme.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Drop {
-    /// No kernel runs it here.
+    /// No kernel supports the scheme on this device.
     Kernel(NoKernel),
-    /// A matrix has a shape that it does not take.
+    /// A matrix has a shape that the scheme does not support.
     Shape(BadShape),
-    /// It may lose more quality than allowed.
+    /// The quality loss may exceed the bound.
     Quality {
-        /// Allowed [%].
+        /// Largest allowed loss [%].
         bound: f64,
     },
-    /// It does not fit.
+    /// It does not fit in memory.
     Memory {
-        /// What it needs.
         needs: Bytes,
-        /// What there is.
+        /// Usable memory of one device.
         limit: Bytes,
     },
-    /// A token takes too long.
+    /// The time per output token is too long.
     Tpot {
-        /// What it takes.
+        /// Expected time.
         takes: Seconds,
-        /// Allowed.
         bound: Seconds,
     },
-    /// The first token takes too long.
+    /// The time to first token is too long.
     Ttft {
-        /// What it takes.
+        /// Expected time.
         takes: Seconds,
-        /// Allowed.
         bound: Seconds,
     },
-    /// The batch gets too few tokens per second.
+    /// The token rate over the batch is too low.
     Rate {
-        /// Expected.
+        /// Expected rate.
         gives: TokensPerSec,
-        /// Asked for.
         bound: TokensPerSec,
     },
-    /// The model refuses the combination.
+    /// The estimate refuses the combination.
     Refused(Error),
 }
 
@@ -87,14 +83,14 @@ impl Drop {
     }
 }
 
-/// A hair above a bound still meets it: percentages are sums of rounded figures.
+/// Tolerance: values minimally above a bound still meet it, because percentages are sums of rounded figures.
 const SLACK: f64 = 1.0 + 1e-9;
 
 impl Bounds {
     /// Checks every bound against its range.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] with the first that is outside.
+    /// [`Error::OutOfRange`] with the first bound that is outside.
     pub(super) fn check(&self) -> Result<(), Error> {
         real_in_range("max_quality_loss", self.quality, 0.0, 1e6)?;
         if let Some(rate) = self.rate {
@@ -116,7 +112,7 @@ impl Bounds {
         }
     }
 
-    /// Whether the times meet the bounds; each is asked for only where a bound needs it.
+    /// Checks the times against the bounds; each time is computed only if a bound needs it.
     pub(super) fn admit_times(
         &self,
         batch: u64,

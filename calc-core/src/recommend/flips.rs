@@ -1,4 +1,4 @@
-//! What would flip the order: a larger or smaller workload, another bound on quality, more memory.
+//! Changes that would alter the ranking: a larger or smaller workload, another bound on quality, more memory.
 
 use alloc::vec::Vec;
 
@@ -7,48 +7,47 @@ use crate::order::sort_short;
 use crate::scheme::Scheme;
 use crate::units::Bytes;
 
-/// From where on another scheme is first.
+/// The condition under which another scheme is first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Change {
-    /// From this value of an axis on.
+    /// From this value of an axis upwards.
     From(Axis, u64),
-    /// Down from this value of an axis.
+    /// From this value of an axis downwards.
     DownFrom(Axis, u64),
-    /// If this loss of quality is allowed [%].
+    /// If this quality loss is allowed [%].
     LossAllowed(f64),
-    /// If less than this loss of quality is allowed [%].
+    /// If less than this quality loss is allowed [%].
     LossBelow(f64),
-    /// With this much memory.
+    /// With this much usable memory.
     Memory(Bytes),
 }
 
-/// Why another scheme is first from there.
+/// The reason why another scheme is first from there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// It passes the one before.
+    /// It overtakes the previous one.
     Passes,
-    /// The one before no longer meets the bounds.
+    /// The previous one no longer meets the bounds.
     TheOtherDrops,
-    /// Now it meets the bounds.
+    /// It now meets the bounds.
     Admitted,
 }
 
-/// Another scheme is first.
+/// A change of the first-ranked scheme.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Flip {
-    /// From where on.
     pub when: Change,
-    /// Why.
     pub cause: Cause,
-    /// Which one; `None` when none is left.
+    /// The new first scheme; `None` if no scheme meets the bounds.
     pub to: Option<&'static Scheme>,
 }
 
-/// Values of an axis beyond which nobody asks.
+/// Search limits of the axes; larger values are not practical.
 const MOST_BATCH: u64 = 4096;
 const MOST_TOKENS: u64 = 1 << 20;
 
-/// Fills the flips of all rows: the first row is told what ends its being first, each other row what makes it first.
+/// Fills the flips of all rows: for the first row, the changes that end its first place; for each other row, those that put
+/// it first.
 pub(super) fn fill(chooser: &Chooser<'_>, ranked: &mut [Ranked], dropped: &[Dropped]) {
     let Some(first) = ranked.first() else { return };
     let mut flips = Vec::new();
@@ -70,7 +69,7 @@ pub(super) fn fill(chooser: &Chooser<'_>, ranked: &mut [Ranked], dropped: &[Drop
     ranked[0].flips = nearest;
 }
 
-/// What a change is along: of two in the same direction only the nearest ends the reign of the first.
+/// The direction of a change. Of several changes in one direction, only the nearest ends the first place of the first row.
 fn direction(change: Change) -> (u8, Option<Axis>) {
     match change {
         Change::From(axis, _) => (0, Some(axis)),
@@ -89,7 +88,7 @@ fn axes(chooser: &Chooser<'_>) -> Vec<Axis> {
     }
 }
 
-/// All changes of the first along an axis, up and down from where the task stands.
+/// All changes of the first scheme along an axis, up and down from the task's value.
 fn changes(chooser: Among<'_>, axis: Axis, first: &'static Scheme, flips: &mut Vec<Flip>) {
     let most = match axis {
         Axis::Rows | Axis::Batch => MOST_BATCH,
@@ -102,14 +101,14 @@ fn changes(chooser: Among<'_>, axis: Axis, first: &'static Scheme, flips: &mut V
     walk(chooser, (axis, &down, Change::DownFrom), first, flips);
 }
 
-/// A request with the schemes that kernels, shapes and quality allow.
+/// A request with the schemes that pass on kernels, shapes and quality.
 type Among<'a> = (&'a Chooser<'a>, &'a [&'static Scheme]);
 
-/// An axis, the next value to try on it, and what a change on it is called.
+/// An axis, the next value to try on it, and the constructor of a change on it.
 type Direction<'a> = (Axis, &'a dyn Fn(u64) -> Option<u64>, fn(Axis, u64) -> Change);
 
-/// Tries values one after another; a change between two of them is narrowed down. Two changes between two tried values
-/// would be missed.
+/// Tries values in sequence and locates a change between two of them by bisection. Two changes between consecutive values
+/// are missed.
 fn walk(
     (chooser, among): Among<'_>,
     (axis, next, change): Direction<'_>,
@@ -139,7 +138,7 @@ fn is(winner: Option<&Scheme>, scheme: &Scheme) -> bool {
     winner.is_some_and(|winner| winner.key == scheme.key)
 }
 
-/// The value next to a change, on its far side: `holds` is true at `good` and false at `bad`, which may lie below it.
+/// Finds the value next to a change, on its far side: `holds` is true at `good` and false at `bad`; `bad` may be smaller.
 fn nearest_change(mut good: u64, mut bad: u64, holds: impl Fn(u64) -> bool) -> u64 {
     while good.abs_diff(bad) > 1 {
         let middle = good.min(bad) + good.abs_diff(bad) / 2;
@@ -152,7 +151,7 @@ fn nearest_change(mut good: u64, mut bad: u64, holds: impl Fn(u64) -> bool) -> u
     bad
 }
 
-/// Changes by the bounds on quality and memory.
+/// Changes from other bounds on quality and memory.
 fn bounds(chooser: &Chooser<'_>, first: &Ranked, dropped: &[Dropped], flips: &mut Vec<Flip>) {
     let barred = dropped.iter().filter(|row| matches!(row.reason, Drop::Quality { .. }));
     let mut losses: Vec<f64> = barred.map(|row| row.quality.high).collect();

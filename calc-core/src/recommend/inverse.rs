@@ -1,5 +1,5 @@
-//! The reversed questions: how large a batch or context a scheme leaves room for, which devices meet a goal, and what less
-//! memory costs in quality.
+//! The reversed questions: the largest batch or context that a scheme allows, the devices that meet a goal, and the quality
+//! cost of less memory.
 
 use alloc::vec::Vec;
 
@@ -12,7 +12,7 @@ use crate::quality::QualityLoss;
 use crate::scheme::Scheme;
 use crate::units::{Bytes, Seconds};
 
-/// How far a workload can grow with a scheme while it fits and meets the bounds; `None` where not even the smallest does.
+/// Room for growth of a workload with a scheme within memory and bounds; `None` if not even the smallest value fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
     /// Largest batch at the stated context.
@@ -21,25 +21,24 @@ pub struct Room {
     pub context: Option<Largest>,
 }
 
-/// The largest value of an axis, and why it ends there.
+/// The largest value of an axis, and the limit that is reached there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Largest {
-    /// The value.
     pub value: u64,
-    /// Why one more is too many.
+    /// The limit that the next value violates.
     pub end: End,
 }
 
-/// Why a workload can grow no further.
+/// The limit on the growth of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// The memory is full.
     Memory,
-    /// A bound on time would be broken.
+    /// A bound on time would be violated.
     Time,
-    /// The model is made for no longer context.
+    /// The model supports no longer context.
     Model,
-    /// Nobody asks for more.
+    /// The largest value of the search.
     Range,
 }
 
@@ -54,7 +53,7 @@ impl End {
         }
     }
 
-    /// Why a value was dropped.
+    /// The limit behind a dropped value.
     const fn of(drop: &Drop) -> Self {
         match drop {
             Drop::Memory { .. } => Self::Memory,
@@ -66,12 +65,12 @@ impl End {
     }
 }
 
-/// How far the workload of a request can grow with a scheme.
+/// Room for growth of the request's workload with a scheme.
 ///
-/// Memory and times grow with batch and context, so the largest value is found by doubling and halving.
+/// Memory and times grow with batch and context, so the largest value is found by doubling and bisection.
 ///
 /// # Errors
-/// As [`super::recommend`].
+/// The errors of [`super::recommend`].
 pub fn room(request: &RecommendRequest<'_>, scheme: &'static Scheme) -> Result<Room, Error> {
     let chooser = Chooser::new(request)?;
     let refusal = |axis: Axis, value: u64| {
@@ -94,7 +93,7 @@ pub fn room(request: &RecommendRequest<'_>, scheme: &'static Scheme) -> Result<R
     Ok(Room { batch: grow(Axis::Batch), context: grow(Axis::Context) })
 }
 
-/// The largest value from 1 to `most` that holds, when all smaller ones hold too.
+/// The largest value from 1 to `most` that holds, provided that all smaller values hold too.
 pub(crate) fn largest(most: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     if !holds(1) {
         return None;
@@ -115,24 +114,22 @@ pub(crate) fn largest(most: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     Some(good)
 }
 
-/// A scheme that no other beats in both memory and quality.
+/// A scheme that no other scheme beats in both memory and quality.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MemoryStep {
-    /// Scheme.
     pub scheme: &'static Scheme,
-    /// Memory that it needs.
+    /// Memory needed on one device.
     pub memory: Bytes,
-    /// Its loss of quality.
     pub quality: QualityLoss,
-    /// Its time per token.
+    /// Expected time per token.
     pub tpot: Seconds,
 }
 
-/// The quality that a memory limit costs: from the best quality down, each scheme that needs less memory than all better
-/// ones. Bounds on quality and memory do not count here; kernels and shapes do.
+/// The quality cost of a memory limit: from the best quality down, each scheme that needs less memory than all better ones.
+/// Bounds on quality and memory are ignored; kernels and shapes are checked.
 ///
 /// # Errors
-/// As [`super::recommend`].
+/// The errors of [`super::recommend`].
 pub fn memory_steps(request: &RecommendRequest<'_>) -> Result<Vec<MemoryStep>, Error> {
     let chooser = Chooser::new(request)?;
     let mut steps: Vec<MemoryStep> = Vec::new();
@@ -159,19 +156,16 @@ pub fn memory_steps(request: &RecommendRequest<'_>) -> Result<Vec<MemoryStep>, E
     Ok(steps)
 }
 
-/// A device that meets the bounds, with the scheme that does it best.
+/// A device that meets the bounds, with its first-ranked scheme.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DeviceChoice {
-    /// Device.
     pub device: &'static Device,
-    /// Scheme.
     pub scheme: &'static Scheme,
-    /// What it comes to.
     pub outcome: Outcome,
 }
 
-/// All devices of the catalog on which some scheme meets the bounds, the smallest first: by memory, then by power, then by
-/// bandwidth. Devices run at their own peaks. Those that refuse the task, say for an unknown link, are left out.
+/// All catalog devices on which some scheme meets the bounds, smallest first: by memory, then by power, then by
+/// bandwidth. Devices run at their own peaks. Devices that refuse the task, for example for an unknown link, are left out.
 pub fn devices(request: &RecommendRequest<'_>) -> Vec<DeviceChoice> {
     let mut found: Vec<DeviceChoice> = catalog::devices::all()
         .filter_map(|device| {

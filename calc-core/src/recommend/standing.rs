@@ -1,4 +1,4 @@
-//! What decides the place of a scheme, and the order: one rule for `recommend`, `schedule` and every search.
+//! The order of schemes: one ranking rule for `recommend`, `schedule` and every search.
 //! Derivation: `docs/theory/recommendation.md`.
 
 use core::cmp::Ordering;
@@ -10,41 +10,40 @@ use crate::expected::Expected;
 use crate::order::sort_short;
 use crate::units::{Bytes, Joules, Seconds};
 
-/// What is wanted: the objective, the part of the work that counts, and what must hold.
+/// The goal: the objective, the ranked part of the work, and the bounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Aim {
     pub(crate) objective: Objective,
     pub(crate) part: Part,
     pub(crate) bounds: Bounds,
-    /// Memory that is there in place of the device's own and of the bound.
+    /// Usable memory that replaces both the device's own and the memory bound.
     pub(super) granted: Option<Bytes>,
-    /// Only whether the bounds are met is asked for, so the standing may be left out.
+    /// Only the bounds are checked, so the standing may be left out.
     pub(super) only_limits: bool,
 }
 
-/// What decides the place of a scheme.
+/// The values that determine the rank of a scheme.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Standing {
-    /// The ranking is by this, less is better: seconds, joules, bytes or percent.
+    /// Ranked value, less is better: seconds, joules, bytes or percent.
     pub score: f64,
-    /// The score at the ends of the interval of the expected time, the fast one first.
+    /// The score at the ends of the expected time's interval, the fast end first.
     pub interval: [f64; 2],
-    /// Larger end of the loss of quality [%].
+    /// Larger end of the quality loss [%].
     pub loss: f64,
-    /// Expected time of the part that counts.
+    /// Expected time of the ranked part.
     pub time: Seconds,
-    /// Memory of one device.
+    /// Memory needed on one device.
     pub memory: Bytes,
-    /// Memory that may be used.
+    /// Memory that a model may use on the device.
     pub limit: Bytes,
 }
 
-/// Why the first row stands first.
+/// The reason why the first row is first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FirstBy {
-    /// It has the best score.
     Score,
-    /// The interval of the best one contains it, and it loses less.
+    /// The interval of the best score contains its score, and its quality loss is smaller.
     LessLoss,
     /// It is the smallest of those within 5 % of the best, on a device with little memory.
     Size,
@@ -61,9 +60,9 @@ impl FirstBy {
     }
 }
 
-/// Up to this memory limit, schemes near the best stand smallest first.
+/// Up to this memory limit, schemes near the best are ranked smallest first.
 const SMALL_MEMORY: Bytes = Bytes::from_gb(8.0);
-/// How near.
+/// Largest ratio to the best score that counts as near.
 const NEAR: f64 = 1.05;
 
 impl Aim {
@@ -71,12 +70,12 @@ impl Aim {
         Self { objective, part, bounds, granted: None, only_limits: false }
     }
 
-    /// Memory that may be used of what a device leaves to models.
+    /// The memory limit: usable memory unless replaced by `granted`.
     fn limit(&self, usable: UsableMemory) -> Bytes {
         self.granted.unwrap_or(usable.bytes)
     }
 
-    /// Whether a scheme fits. Of unknown memory the largest possible counts.
+    /// Whether a scheme fits. For unknown memory, the supported maximum counts.
     pub(super) fn admit_memory(&self, needs: Bytes, usable: UsableMemory) -> Result<(), Drop> {
         let limit = self.limit(usable);
         if needs > limit { Err(Drop::Memory { needs, limit }) } else { Ok(()) }
@@ -89,7 +88,7 @@ impl Aim {
         self.bounds.admit_times(batch, || tpot, || ttft)
     }
 
-    /// The standing of an outcome with a loss of quality [%].
+    /// The standing of an outcome with a quality loss [%].
     pub(crate) fn standing(&self, outcome: &Outcome, loss: f64) -> Standing {
         let (expected, energy) = match self.part {
             Part::Prefill => (outcome.prefill.expected, outcome.prefill.energy),
@@ -99,8 +98,8 @@ impl Aim {
         self.place(&expected, energy, loss, (outcome.memory, outcome.usable))
     }
 
-    /// The standing of a scheme from the time of the part that counts, the energy and the memory. Unknown energy is worse
-    /// than any. An energy is as uncertain as the time that it follows from.
+    /// The standing of a scheme from the ranked time, the energy and the memory. Unknown energy ranks below every known
+    /// energy. The interval of an energy is that of the time it is computed from.
     pub(super) fn place(
         &self,
         expected: &Expected,
@@ -126,7 +125,7 @@ impl Aim {
 }
 
 impl Standing {
-    /// The score of one sequence of a batch.
+    /// The score per sequence of a batch.
     #[must_use]
     pub(crate) fn over(self, batch: u64) -> Self {
         let count = batch as f64;
@@ -134,18 +133,18 @@ impl Standing {
         Self { score: self.score / count, interval, ..self }
     }
 
-    /// Scores up to this one may stand before it.
+    /// Largest score that may be ranked before this one.
     pub(crate) const fn reach(&self) -> f64 {
         self.interval[1].max(self.score * NEAR)
     }
 
-    /// Whether each of two scores lies within the interval of the other, so that nobody can tell which is less.
+    /// Whether each of two scores is within the interval of the other, so that they cannot be distinguished.
     fn is_like(&self, other: &Self) -> bool {
         let within = |score: f64, [low, high]: [f64; 2]| low <= score && score <= high;
         within(self.score, other.interval) && within(other.score, self.interval)
     }
 
-    /// Equal scores by loss of quality, then by time, then by memory.
+    /// By score, then by quality loss, then by time, then by memory.
     fn by_score(&self, other: &Self) -> Ordering {
         self.score
             .total_cmp(&other.score)
@@ -155,8 +154,8 @@ impl Standing {
     }
 }
 
-/// Puts the best first and says by what it is first. By score; up to 8 GB of memory those within 5 % of the best smallest
-/// first; then those that are like the best, less loss of quality first.
+/// Sorts best first and returns the reason for the first place. By score; up to 8 GB of memory, those within 5 % of the best
+/// smallest first; then those indistinguishable from the best, smaller quality loss first.
 pub(crate) fn order<T>(rows: &mut [T], standing: impl Fn(&T) -> Standing) -> FirstBy {
     sort_short(rows, |a, b| standing(a).by_score(&standing(b)).is_lt());
     let Some(best) = rows.first().map(&standing) else { return FirstBy::Score };

@@ -1,4 +1,4 @@
-//! What is to be run, and how long a scheme takes for it: one matrix product or a whole model.
+//! The work to recommend for, a matrix multiplication or a whole model, and its outcome with a scheme.
 
 use core::cell::LazyCell;
 
@@ -23,58 +23,52 @@ use crate::scheme::{BadShape, Scheme};
 use crate::units::{Bytes, Joules, Seconds};
 use crate::workload::{MAX_BATCH, MAX_TOKENS, Workload};
 
-/// Rows that stand for the phase that a single shape was not given for.
+/// Number of rows that represents the other phase of a single shape.
 pub const PREFILL_ROWS: u64 = 2048;
 
-/// One matrix product.
+/// A single matrix multiplication on a device.
 #[derive(Debug, Clone, Copy)]
 pub struct ShapeTask<'a> {
-    /// Device.
     pub device: &'a Device,
-    /// Its power mode.
+    /// `None` for the device's own peaks.
     pub mode: Option<&'a PowerMode>,
     /// Memory that may be used, if less than the device leaves to a model.
     pub memory_limit: Option<Bytes>,
-    /// Shape in the phase below.
+    /// The shape in `phase`.
     pub shape: GemmShape,
-    /// Phase that the shape belongs to.
     pub phase: Phase,
-    /// Engine whose factors are asked for.
+    /// Engine whose factors apply; `None` for the device's usual engine.
     pub engine: Option<Engine>,
-    /// Factors.
     pub calibration: &'a Calibration,
 }
 
-/// What is to be run.
+/// The work to run.
 #[derive(Debug, Clone, Copy)]
 pub enum Task<'a> {
-    /// One matrix product.
     Shape(ShapeTask<'a>),
-    /// A model.
     Model(ModelTask<'a>),
 }
 
 /// A model with its workload.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelTask<'a> {
-    /// Model, device and workload.
     pub request: EstimateRequest<'a>,
     /// Formats in which the model is published.
     pub published: PrecisionChoice,
-    /// Runs it. A program that never makes such a task has no use for the model's operators, and through this the linker
-    /// can tell.
+    /// Runs the task. A function pointer lets the linker drop the model's operators from a program that never creates such
+    /// a task.
     run: fn(&EstimateRequest<'_>) -> Result<Outcome, Error>,
-    /// Says where it stands, through a pointer for the same reason.
+    /// Computes the standing; a pointer for the same reason.
     probe: fn(&EstimateRequest<'_>, &Aim, f64) -> Result<Standing, Drop>,
 }
 
 impl<'a> ModelTask<'a> {
-    /// A model. Of its formats only KV cache and embedding count: the rest is what is looked for.
+    /// Creates a task. Of the request's formats only KV cache and embedding are kept: the others are what is searched for.
     pub fn new(request: EstimateRequest<'a>, published: PrecisionChoice) -> Self {
         Self { request, published, run: run_model, probe: probe_model }
     }
 
-    /// The request with the formats of a scheme, whose size is not that of a file which the user has.
+    /// The request with the formats of a scheme; the size of the user's own file does not apply to it.
     fn with_scheme(&self, roofs: &Roofs, scheme: &Scheme) -> EstimateRequest<'a> {
         EstimateRequest {
             precision: scheme.choice(roofs, &self.request.precision, &self.published),
@@ -84,21 +78,21 @@ impl<'a> ModelTask<'a> {
     }
 }
 
-/// What can be turned to see when the choice changes.
+/// An input that is varied to find changes of the ranking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Axis {
     /// Rows of a single shape.
     Rows,
-    /// Sequences of a model.
+    /// Number of sequences of a model.
     Batch,
-    /// Prompt of each.
+    /// Prompt length per sequence, in tokens.
     Prompt,
-    /// Tokens in the cache.
+    /// Number of cached tokens.
     Context,
 }
 
 impl Axis {
-    /// Its largest value.
+    /// The largest value of the axis.
     pub const fn most(self) -> u64 {
         match self {
             Self::Rows | Self::Batch => MAX_BATCH,
@@ -107,53 +101,50 @@ impl Axis {
     }
 }
 
-/// Work of one phase.
+/// Times, traffic and energy of one phase.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PhaseWork {
-    /// What the user will see.
     pub expected: Expected,
-    /// At the roof.
+    /// Ideal time at the roof.
     pub ideal: Seconds,
-    /// Part of the expected time that operators cost however small they are.
+    /// Part of the expected time that operators cost independent of their size.
     pub floors: Seconds,
-    /// Time that arithmetic needs at the peaks.
+    /// Ideal time of the arithmetic.
     pub compute: Seconds,
-    /// Traffic by role.
     pub traffic: Traffic,
-    /// Energy of one token over all devices, or of one matrix product; `None` when the power is unknown.
+    /// Energy per token over all devices, or of one matrix multiplication; `None` if the power is unknown.
     pub energy: Option<Joules>,
 }
 
-/// What a scheme comes to.
+/// Times, memory and energy of a task with a scheme.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outcome {
-    /// Format of every role.
     pub precision: Precision,
     /// The prompt, or the shape with many rows.
     pub prefill: PhaseWork,
-    /// One token, or the shape with few.
+    /// One token, or the shape with few rows.
     pub decode: PhaseWork,
-    /// Time to first token of one request, see [`Plan::first_token`]; the shape with many rows.
+    /// Time to first token of one request, see [`Plan::first_token`]; for a shape, the time with many rows.
     pub ttft: Expected,
-    /// First to last token; the shape itself.
+    /// Time from the request to its last token; for a shape, its own time.
     pub whole: Expected,
-    /// Energy of one of all generated tokens.
+    /// Energy per generated token of the whole request; `None` if the power is unknown.
     pub whole_energy: Option<Joules>,
-    /// Memory of one device.
+    /// Memory needed on one device.
     pub memory: Bytes,
-    /// What a model may use of it.
+    /// Memory that a model may use on the device.
     pub usable: UsableMemory,
 }
 
 impl Outcome {
-    /// Whether it fits.
+    /// Whether the task fits in memory.
     pub fn verdict(&self) -> Verdict {
         Verdict::of(self.memory, self.usable)
     }
 }
 
 impl<'a> Task<'a> {
-    /// Device.
+    /// The device of the task.
     pub const fn device(&self) -> &'a Device {
         match self {
             Self::Shape(task) => task.device,
@@ -161,7 +152,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Power mode.
+    /// The power mode of the task; `None` for the device's own peaks.
     pub const fn mode(&self) -> Option<&'a PowerMode> {
         match self {
             Self::Shape(task) => task.mode,
@@ -169,7 +160,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Parameters by which the loss of quality is scaled; none for a single shape.
+    /// Number of parameters by which the quality loss is scaled; `None` for a single shape.
     pub fn parameters(&self) -> Option<u64> {
         match self {
             Self::Shape(_) => None,
@@ -177,7 +168,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// The same on another device.
+    /// This task on another device.
     #[must_use]
     pub const fn on(mut self, device: &'a Device, mode: Option<&'a PowerMode>) -> Self {
         match &mut self {
@@ -193,7 +184,7 @@ impl<'a> Task<'a> {
         self
     }
 
-    /// Where an axis stands.
+    /// The current value of an axis.
     pub const fn get(&self, axis: Axis) -> u64 {
         match (self, axis) {
             (Self::Shape(task), _) => task.shape.m,
@@ -203,7 +194,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// The largest value of an axis that the model is made for; the axis' own where that is unknown.
+    /// The largest value of an axis that the model supports; the axis' own maximum if that is unknown.
     pub fn most(&self, axis: Axis) -> u64 {
         let tokens = match (self, axis) {
             (Self::Model(task), Axis::Prompt | Axis::Context) => task.request.model.max_context,
@@ -212,7 +203,7 @@ impl<'a> Task<'a> {
         tokens.map_or(axis.most(), |tokens| tokens.clamp(1, axis.most()))
     }
 
-    /// The same with an axis at another value.
+    /// This task with another value of an axis.
     #[must_use]
     pub const fn at(mut self, axis: Axis, value: u64) -> Self {
         match (&mut self, axis) {
@@ -226,7 +217,7 @@ impl<'a> Task<'a> {
         self
     }
 
-    /// Whether the matrices have shapes that a scheme takes.
+    /// Checks that a scheme supports the shapes of the matrices.
     pub(super) fn shapes(&self, scheme: &Scheme) -> Result<(), BadShape> {
         match self {
             Self::Shape(task) => scheme.takes(OpKind::Gemm, task.shape.n, task.shape.k),
@@ -241,10 +232,10 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// What a scheme comes to.
+    /// Evaluates the task with a scheme.
     ///
     /// # Errors
-    /// Anything that [`Error`] names; a link that nobody has put a number to.
+    /// Any variant of [`Error`]; a link of unknown bandwidth.
     pub fn run(&self, roofs: &Roofs, scheme: &Scheme) -> Result<Outcome, Error> {
         match self {
             Self::Shape(task) => run_shape(task, roofs, scheme),
@@ -252,8 +243,8 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// The standing of a scheme with a loss of quality [%], if it meets the bounds on memory and times: that of
-    /// [`Task::run`], to the bit, without what does not decide it.
+    /// The standing of a scheme with a quality loss [%], if it meets the bounds on memory and times: bit-identical to that of
+    /// [`Task::run`], without the parts that do not affect it.
     pub(super) fn probe(
         &self,
         roofs: &Roofs,
@@ -271,7 +262,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// What the core is asked for a scheme; none for a single shape.
+    /// The estimate request with a scheme; `None` for a single shape.
     pub(crate) fn estimate_request(
         &self,
         roofs: &Roofs,
@@ -329,7 +320,7 @@ fn product_work(task: &ShapeTask<'_>, answer: &Analysis) -> PhaseWork {
     }
 }
 
-/// A model with a scheme, whose times are computed one by one.
+/// A model with a scheme; each time is computed on demand.
 struct ModelRun<'a> {
     request: EstimateRequest<'a>,
     plan: Plan<'a>,
@@ -374,7 +365,7 @@ impl<'a> ModelRun<'a> {
         }
     }
 
-    /// The same by few steps.
+    /// The generation time from few steps, see [`Plan::quick_generation`].
     fn quick_generation(&self) -> Expected {
         if self.request.workload.new_tokens > 1 {
             self.plan.quick_generation(self.draft.as_ref())
@@ -443,7 +434,7 @@ fn step_work(request: &EstimateRequest<'_>, totals: &StepTotals, tokens: u64) ->
     }
 }
 
-/// Energy of one generated token, its share of the prompt included. The power of decode holds during generation.
+/// Energy per generated token, including its share of the prompt. The power of decode is assumed during generation.
 fn whole_energy(
     prefill: &PhaseWork,
     decode: &PhaseWork,

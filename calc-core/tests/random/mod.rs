@@ -1,4 +1,4 @@
-//! Random numbers for tests: the same ones every time, on every machine.
+//! Reproducible random numbers for tests, identical on every machine.
 
 /// A linear congruential generator; the constants are Knuth's MMIX.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ impl Random {
         (self.0 >> 33) % bound
     }
 
-    /// One of several.
+    /// A random element of a list.
     pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[usize::try_from(self.below(from.len() as u64)).expect("a small number")]
     }

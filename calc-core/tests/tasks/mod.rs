@@ -1,4 +1,4 @@
-//! Tasks for the adviser and the scheduler.
+//! Tasks for the tests of `recommend` and `schedule`.
 
 use calc_core::calibration::Calibration;
 use calc_core::catalog;
@@ -9,7 +9,7 @@ use calc_core::recommend::{ModelTask, Task};
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 
-/// A catalog model on a device, with FP16 as what is compared and nothing else chosen.
+/// A catalog model on a device, with FP16 as the baseline and all other choices open.
 pub(crate) fn model_task(
     device: &'static Device,
     model: &str,
@@ -33,7 +33,7 @@ pub(crate) fn model_task(
     ))
 }
 
-/// The same with a limit on the memory that may be used.
+/// The task with a limit on the usable memory.
 pub(crate) fn limited(mut task: Task<'static>, limit: Option<Bytes>) -> Task<'static> {
     match &mut task {
         Task::Shape(task) => task.memory_limit = limit,

@@ -1,5 +1,5 @@
-//! The fit: robust, on the logarithm of the time, with every constant held near where it begins. Deterministic: the same
-//! rows give the same bits. Derivation: `docs/theory/expected.md`.
+//! Robust fit on the logarithm of the time, with a prior on every constant. Deterministic: the same rows give the same bits.
+//! Derivation: `docs/theory/expected.md`.
 
 use std::collections::HashMap;
 
@@ -12,22 +12,22 @@ use crate::predict::Prepared;
 use crate::row::{Set, Tier};
 
 const CONSTANTS: usize = Coefficients::PRIORS.len();
-/// Errors below this share count as their square, larger ones as themselves.
+/// Errors below this share are counted squared, larger ones linearly.
 const BEND: f64 = 0.02;
-/// Errors that weigh as much as a standard deviation of a constant.
+/// Error that weighs as much as one standard deviation of a constant.
 const SPREAD: f64 = 0.08;
-/// Limits and standard deviation of the logarithm of a device's bandwidth and arithmetic against its class.
+/// Range and standard deviation of the logarithm of a device's bandwidth and compute rate relative to its class.
 const MEMORY_SCALE: (f64, f64, f64) = (0.7, 1.3, 0.05);
 const COMPUTE_SCALE: (f64, f64, f64) = (0.4, 2.0, 0.15);
-/// The same of the time that its host takes to launch a kernel.
+/// Range and standard deviation of the logarithm of the time that its host needs to launch a kernel.
 const HOST_SCALE: (f64, f64, f64) = (0.5, 4.0, 0.5);
-/// Most steps of the fit, and the gain below which it ends.
+/// Maximum number of steps of the fit, and the gain below which it stops.
 const STEPS: usize = 80;
 const ENOUGH: f64 = 1e-6;
-/// A change of a logarithm by which slopes are taken.
+/// Step of a logarithm in numerical derivatives.
 const NUDGE: f64 = 1e-3;
 
-/// The fitted numbers: the logarithms of the constants, and three factors for each device.
+/// The fitted parameters: logarithms of the constants, and three factors for each device.
 struct Space {
     devices: Vec<String>,
     start: Vec<f64>,
@@ -80,7 +80,7 @@ impl Space {
         }
     }
 
-    /// The device that a number belongs to; `None` for a constant.
+    /// The device that a parameter belongs to; `None` for a constant.
     fn device(&self, place: usize) -> Option<&str> {
         let place = place.checked_sub(CONSTANTS)? % self.devices.len();
         Some(&self.devices[place])
@@ -88,8 +88,9 @@ impl Space {
 }
 
 /// Weight of each row: rows of one board, model and engine share a weight, and community rows have half.
-/// Steps above the roof, or under a fifth of it with one sequence, are scored but not fitted: they are of something else. So are
-/// batches with experts: uniform routing counts more of their traffic than they have, which must not bend the other constants.
+/// Steps above the roof, or under a fifth of it with one sequence, are scored but not fitted: they measured something else.
+/// Batches with experts are not fitted either: uniform routing counts more expert traffic than they have, and would bias the
+/// other constants.
 fn weights(rows: &[&Prepared<'_>]) -> Vec<f64> {
     let mut counts: HashMap<&str, f64> = HashMap::new();
     for row in rows {
@@ -110,7 +111,7 @@ fn weights(rows: &[&Prepared<'_>]) -> Vec<f64> {
         .collect()
 }
 
-/// Fits constants and device scales to rows.
+/// Fits constants and device factors to rows.
 pub fn fit(rows: &[&Prepared<'_>]) -> Calibration {
     let space = Space::new(rows);
     let weights = weights(rows);
@@ -181,13 +182,13 @@ pub fn fit(rows: &[&Prepared<'_>]) -> Calibration {
     space.calibration(&point)
 }
 
-/// An error that counts as its square when it is small, and as itself when it is large.
+/// The loss of an error: quadratic when small, linear when large.
 fn bent(error: f64) -> f64 {
     let square = error * error + BEND * BEND;
     square.sqrt() // exact everywhere, which a hypotenuse is not
 }
 
-/// The Jacobian: derivative of each residual by each number, without zeros; a device's factors touch its own rows only.
+/// The Jacobian: derivative of each residual by each parameter, without zeros; a device's factors affect only its own rows.
 fn slopes(
     rows: &[&Prepared<'_>],
     space: &Space,
@@ -214,7 +215,7 @@ fn slopes(
     slopes
 }
 
-/// Solves a symmetric positive system whose diagonal is stretched by `1 + damping`, by Cholesky's method.
+/// Solves a symmetric positive-definite system whose diagonal is scaled by `1 + damping`, by Cholesky's method.
 fn solve(matrix: &[f64], right: &[f64], damping: f64) -> Vec<f64> {
     let n = right.len();
     let mut l = matrix.to_vec();

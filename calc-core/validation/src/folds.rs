@@ -1,13 +1,12 @@
-//! Which rows are left out together.
+//! Folds of the cross-validation.
 
 use crate::predict::Prepared;
 
 /// Unit of cross-validation: the rows that a fold holds out together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaveOut {
-    /// The rows of one board, model and engine: everything else is known.
+    /// The rows of one board, model and engine; everything else is known.
     Group,
-    /// A device.
     Device,
     /// A model, or the shapes of an operator.
     Model,
@@ -16,10 +15,10 @@ pub enum LeaveOut {
 }
 
 impl LeaveOut {
-    /// In the order of the tables.
+    /// All units in the order of the tables.
     pub const ALL: [Self; 4] = [Self::Group, Self::Device, Self::Model, Self::Engine];
 
-    /// Title of its tables.
+    /// Title of the unit's tables.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Group => "Left out: a board with a model and an engine at a time",
@@ -39,7 +38,7 @@ impl LeaveOut {
         }
     }
 
-    /// The folds: places of the rows that each leaves out.
+    /// The folds: indices of the rows that each holds out.
     pub fn folds(self, rows: &[Prepared<'_>]) -> Vec<Vec<usize>> {
         let mut folds: Vec<(String, Vec<usize>)> = Vec::new();
         for (place, row) in rows.iter().enumerate() {

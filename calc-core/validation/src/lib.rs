@@ -9,15 +9,15 @@ pub mod read;
 pub mod row;
 pub mod score;
 
-/// Steps of whole models, as published.
+/// Published measurements of whole model steps.
 pub const STEPS: &str = include_str!("../data/steps.csv");
-/// Operators that were timed alone, as published.
+/// Published measurements of single operators.
 pub const OPERATORS: &str = include_str!("../data/operators.csv");
 
 /// The published measurements.
 ///
 /// # Errors
-/// A file that cannot be read.
+/// A file that is not readable as a table.
 pub fn published() -> Result<read::File, String> {
     let mut file = read::read(STEPS)?;
     let operators = read::read(OPERATORS)?;

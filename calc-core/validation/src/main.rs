@@ -1,5 +1,5 @@
-//! `fit`: fits the constants to the published measurements, scores them on rows that were left out, and writes constants,
-//! left-out predictions and tables into the project. Minutes on two cores; the same rows give the same bytes.
+//! `fit`: fits the constants to the published measurements, scores them on held-out rows, and writes constants, held-out
+//! predictions and tables into the project. Takes minutes on two cores; the same rows give the same bytes.
 
 mod page;
 mod write;
@@ -16,7 +16,7 @@ use validation::row::Set;
 use validation::score::{Scored, percentile};
 use validation::{prepared, published};
 
-/// Share of the left-out measurements that lie below each end of an interval.
+/// Quantiles of the held-out measurements at the two ends of an interval.
 const ENDS: (f64, f64) = (0.1, 0.9);
 
 fn main() -> Result<(), String> {
@@ -44,7 +44,7 @@ fn main() -> Result<(), String> {
     write::all(&root, &fitted, &rows, &tables).map_err(|error| error.to_string())
 }
 
-/// The prediction of every row by a fit without it.
+/// Predicts every row by a fit without it.
 fn cross_validate(leave: LeaveOut, rows: &[Prepared<'_>]) -> Vec<f64> {
     let folds = leave.folds(rows);
     let next = AtomicUsize::new(0);
@@ -74,7 +74,7 @@ fn cross_validate(leave: LeaveOut, rows: &[Prepared<'_>]) -> Vec<f64> {
     times.into_inner().unwrap_or_default()
 }
 
-/// Intervals that hold about 80 % of the held-out measurements: with the device in the fit, and without.
+/// Intervals that contain about 80 % of the held-out measurements: with the device in the fit, and without.
 fn intervals(rows: &[Prepared<'_>], known: &[f64], unseen: &[f64]) -> Intervals {
     let pair = |keep: &dyn Fn(Set) -> bool| {
         [known, unseen].map(|times| {
@@ -95,7 +95,7 @@ fn intervals(rows: &[Prepared<'_>], known: &[f64], unseen: &[f64]) -> Intervals 
     }
 }
 
-/// Every row with a prediction: by the fit of all rows, or by the one that left it out.
+/// Every row with a prediction: by the fit of all rows, or by the fit that held it out.
 fn scored<'a>(
     rows: &'a [Prepared<'a>],
     fitted: &Calibration,

@@ -1,7 +1,7 @@
-//! The factors of a device from its owner's measurements, of a file or taken now: what `calibrate` writes into a file.
+//! Calibrates a device from its user's measurements, from a file or taken now: the factors that `calibrate` writes to a file.
 //!
-//! Rows about the same kernels, from the same engine, give one row of factors. A floor is told from the rates only where the
-//! measurements are many and far apart; the interval comes from predicting each measurement without it.
+//! Rows about the same kernels, from the same engine, give one row of factors. A fixed time is separated from the rates only if
+//! the measurements are many and far apart; the interval results from predicting each measurement from the others.
 
 use calc_core::calibration::{Calibration, Engine, FactorRow, Interval};
 use calc_core::math::ln;
@@ -14,14 +14,14 @@ use report::output::accuracy::percentile;
 use crate::predict::{Part, Prepared};
 use crate::row::Work;
 
-/// Measurements from which on a floor and an interval are fitted.
+/// Number of measurements from which a fixed time and an interval are fitted.
 const MANY: usize = 5;
-/// Least ratio of the longest to the shortest time at which a floor is fitted.
+/// Minimum ratio of the longest to the shortest time at which a fixed time is fitted.
 const SPAN: f64 = 8.0;
-/// Slowdown of a good kernel over the roof, where the measurements leave it open.
+/// Slowdown of a good kernel relative to the roof, used where the measurements leave it open.
 const USUAL_MEMORY: f64 = 1.2;
 const USUAL_COMPUTE: f64 = 1.6;
-/// Shares of the roofs that a file may hold.
+/// Range of the shares of the roofs in a file.
 const SHARES: (f64, f64) = (1e-4, 10.0);
 
 /// The kernels that a row of factors applies to.
@@ -33,7 +33,7 @@ struct About {
     in_step: bool,
 }
 
-/// The factors that measurements of one device give, in the order in which they appear.
+/// The factors from measurements of one device, in the order of their first measurements.
 pub fn rows(device: &str, measured: &[Prepared<'_>]) -> Vec<OwnRow> {
     let mut groups: Vec<(About, Vec<Point>)> = Vec::new();
     for row in measured.iter().filter(|row| row.row.device.key == device) {
@@ -79,7 +79,7 @@ fn own_row(device: &str, about: &About, points: &[Point]) -> Option<OwnRow> {
     Some(OwnRow { factors, points: u32::try_from(points.len()).unwrap_or(u32::MAX) })
 }
 
-/// Interval of measured over predicted that holds 80 % of the points, each predicted from the others.
+/// Interval of measured over predicted times that contains 80 % of the points, each predicted from the others.
 fn interval(points: &[Point]) -> Option<Interval> {
     if points.len() < MANY {
         return None;
@@ -94,32 +94,32 @@ fn interval(points: &[Point]) -> Option<Interval> {
     Some(Interval { low: low.clamp(0.01, 1.0), high: high.clamp(1.0, 100.0) })
 }
 
-/// A measurement beside what the model says of its parts.
+/// A measurement and the model's times of its parts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// At the roof.
+    /// Ideal times of its kernels.
     pub part: Part,
-    /// Tokens (M), where what a product computes beside its own is fitted, too.
+    /// Number of tokens (M), if the extra tokens of a matmul are fitted, too.
     pub tokens: Option<f64>,
     /// Measured time [s].
     pub measured: f64,
 }
 
-/// Slowdowns over the roofs, and the fixed cost of a kernel.
+/// Slowdowns relative to the roofs, and the fixed time of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fit {
-    /// Slowdown over the bandwidth; `None` where no point is memory-bound.
+    /// Slowdown relative to the bandwidth; `None` if no point is memory-bound.
     pub memory: Option<f64>,
-    /// Slowdown over the peak in the limit of many tokens.
+    /// Slowdown relative to the peak in the limit of many tokens.
     pub compute: Option<f64>,
-    /// Tokens that a product computes for beside its own.
+    /// Extra tokens that a matmul computes.
     pub extra: Option<f64>,
-    /// Floor of a kernel [s]; without one the model's stands.
+    /// Fixed time of a kernel [s]; `None` keeps the model's.
     pub floor: Option<f64>,
 }
 
 impl Fit {
-    /// The least sum of errors in the logarithm; `None` for points that are all beside these kernels. A floor only where the
+    /// Fits the smallest sum of logarithmic errors; `None` if no point has such kernels. A fixed time is fitted only if the
     /// measurements are many and far apart.
     pub fn of(points: &[Point]) -> Option<Self> {
         let times = points.iter().map(|point| point.measured);
@@ -127,7 +127,7 @@ impl Fit {
         Self::with_floor(points, points.len() >= MANY && span >= SPAN)
     }
 
-    /// The same for points that were chosen so that they tell a floor from a rate, or so that they have none.
+    /// Fits points that were selected to separate a fixed time from a rate, or to have no fixed time.
     pub fn with_floor(points: &[Point], has_floor: bool) -> Option<Self> {
         let by = |of: fn(&Part) -> f64| {
             points.iter().map(move |point| (point.measured - point.part.rest) / of(&point.part))
@@ -148,7 +148,7 @@ impl Fit {
                 floor: has_floor.then_some(floor * share),
             };
             let found = start.descend(points);
-            // The fixed cost can fall to zero while the rates are still wrong, so it starts anew.
+            // The fixed time can fall to zero while the rates are still wrong, so it restarts.
             let again = Self { extra: start.extra, floor: start.floor, ..found.0 };
             [found, again.descend(points)].into_iter()
         });
@@ -156,7 +156,7 @@ impl Fit {
         best.filter(|_| usable).min_by(|a, b| a.1.total_cmp(&b.1)).map(|(fit, _)| fit)
     }
 
-    /// The time of these kernels and of what is beside them [s].
+    /// The time of these kernels and of the rest of the measurement [s].
     pub fn time(&self, point: &Point) -> f64 {
         let part = &point.part;
         let more = self.extra.zip(point.tokens).map_or(0.0, |(extra, tokens)| extra / tokens);
@@ -166,7 +166,7 @@ impl Fit {
         memory.max(compute) + floors + part.rest
     }
 
-    /// The usual slowdown weighs a third of a measurement, so it decides only where measurements do not.
+    /// The usual slowdown has a third of the weight of a measurement, so it decides only where measurements do not.
     fn cost(&self, points: &[Point]) -> f64 {
         let errors = points.iter().map(|point| ln(self.time(point) / point.measured).abs());
         let usual = [(self.memory, USUAL_MEMORY), (self.compute, USUAL_COMPUTE)];
@@ -176,8 +176,8 @@ impl Fit {
         errors.sum::<f64>() + unusual.sum::<f64>() / 3.0
     }
 
-    /// Goes downhill with steps that halve: along every number, and along what makes small points slower and large ones
-    /// faster, because a sum of absolute errors has valleys that lie across the numbers.
+    /// Descends with halving steps along every parameter, and along directions that make small points slower and large ones
+    /// faster, because a sum of absolute errors has valleys across the axes.
     fn descend(mut self, points: &[Point]) -> (Self, f64) {
         let mut cost = self.cost(points);
         let mut step = 0.5_f64;
@@ -201,7 +201,7 @@ impl Fit {
         (self, cost)
     }
 
-    /// One of the two rates times a factor, one of what is beside them times another.
+    /// One of the two rates times a factor, and one of the other parameters times another.
     fn neighbors(self, rate: f64, beside: f64) -> [Self; 4] {
         let times = |value: Option<f64>, factor: f64| value.map(|value| value * factor);
         let memory = Self { memory: times(self.memory, rate), ..self };

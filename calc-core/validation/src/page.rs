@@ -1,6 +1,6 @@
-//! The data file of the Trust view: one line per row, with texts that many rows share named once at the head.
+//! The data file of the Trust view: one line per row; texts that many rows share are listed once at the head.
 //!
-//! Times are whole nanoseconds, ends of an interval ten-thousandths of the prediction.
+//! Times are in whole nanoseconds, interval ends in ten-thousandths of the prediction.
 
 use std::fmt::Write as _;
 
@@ -9,15 +9,15 @@ use calc_core::lowering::Step;
 use validation::row::{Row, Set, Tier, Work};
 use validation::score::Scored;
 
-/// The columns of a row. A prediction stands with its interval, and with 1 where the measurement lies in it: without the
-/// row's part of the groups, then without its device.
+/// The columns of a row. A prediction comes with its interval, and 1 if the measurement is inside: first held out with the
+/// row's fold of the groups, then with its device.
 const COLUMNS: &str = "id,set,tier,device,engine,what,batch,new,cached,format,above_roof,measured_ns,\
                        predicted_ns,low,high,inside,predicted_ns,low,high,inside,source";
 
-/// Digits of a written time.
+/// Significant digits of a time.
 const DIGITS: usize = 4;
 
-/// Text of the data file.
+/// Returns the data file.
 pub(crate) fn text(groups: &[Scored<'_>], devices: &[Scored<'_>]) -> String {
     let mut text = String::new();
     for set in Set::ALL {
@@ -68,7 +68,7 @@ fn prediction(scored: &Scored<'_>) -> String {
     format!("{},{},{},{inside}", nanoseconds(scored.predicted), share(low), share(high))
 }
 
-/// Model or shape of a row, with its sequences (tokens of a product), new tokens and cached tokens.
+/// Model or shape of a row, with its sequences (tokens of a matmul), new tokens and cached tokens.
 fn work(row: &Row) -> (String, [u64; 3]) {
     match &row.work {
         Work::Step(step) => {
@@ -86,7 +86,7 @@ fn work(row: &Row) -> (String, [u64; 3]) {
     }
 }
 
-/// Whole nanoseconds of four digits.
+/// Whole nanoseconds, rounded to four digits.
 fn nanoseconds(seconds: f64) -> f64 {
     let value = seconds * 1e9;
     format!("{value:.*e}", DIGITS - 1).parse().map_or(value, f64::round)

@@ -1,4 +1,4 @@
-//! Prediction of a row: lowered to kernels once, timed under any constants.
+//! Predicts a row: it is lowered to kernels once and timed under any constants.
 
 use calc_core::analysis::streamed_format;
 use calc_core::calibration::Calibration;
@@ -13,53 +13,52 @@ use report::input::request::RequestError;
 
 use crate::row::{OperatorWork, Row, StepWork, Work};
 
-/// A row with its kernels at the roof, ready for any constants.
+/// A row with its kernels and their ideal times, ready for any constants.
 #[derive(Debug, Clone)]
 pub struct Prepared<'a> {
     /// The measurement.
     pub row: &'a Row,
-    /// Sum of the ideal times.
+    /// Sum of the kernels' ideal times.
     pub ideal: Seconds,
     lowered: Lowered,
 }
 
-/// The kernels of a row, and how they run.
+/// The kernels of a row and their setting.
 #[derive(Debug, Clone)]
 struct Lowered {
     kernels: Vec<Counted>,
     setting: Setting,
-    /// Format of the layers, or of what an operator streams.
+    /// Format of the layers, or of the data that an operator streams.
     weights: &'static QuantFormat,
 }
 
 /// Kernels of one kind.
 #[derive(Debug, Clone)]
 pub struct Counted {
-    /// Kind of the operator.
     pub kind: OpKind,
     /// Instances per step.
     pub count: f64,
     /// Shape of one instance.
     pub shape: Shape,
-    /// Format of what it streams.
+    /// Format of the data it streams.
     pub format: &'static QuantFormat,
     cost: OpCost,
     path: ComputePath,
     time: KernelTime,
 }
 
-/// Some kernels of a row at the roof, and what the model says of everything else [s].
+/// The ideal times of some kernels of a row, and the model's time of everything else [s].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Part {
-    /// Their memory time at the roof.
+    /// Ideal memory time.
     pub memory: f64,
-    /// Their compute time at the roof.
+    /// Ideal compute time.
     pub compute: f64,
     /// Number of kernels.
     pub count: f64,
-    /// The model's floors of them.
+    /// Fixed times of these kernels in the model.
     pub floors: f64,
-    /// The other kernels, and what a step costs outside its kernels.
+    /// Expected time of the other kernels, and the overhead of the step.
     pub rest: f64,
 }
 
@@ -67,7 +66,7 @@ impl<'a> Prepared<'a> {
     /// Lowers a row to kernels.
     ///
     /// # Errors
-    /// A request that the model refuses, as a sentence.
+    /// A message about a request that the model refuses.
     pub fn new(row: &'a Row) -> Result<Self, String> {
         let lowered = match &row.work {
             Work::Step(step) => step_kernels(step),
@@ -78,7 +77,7 @@ impl<'a> Prepared<'a> {
         Ok(Self { row, ideal, lowered })
     }
 
-    /// All rows that can be lowered; the others go to the refused ones, line and reason, which are in order then.
+    /// All rows that can be lowered; the others are added to `refused` with line and reason, in order.
     pub fn all(rows: &'a [Row], refused: &mut Vec<(u64, String)>) -> Vec<Self> {
         let mut prepared = Vec::new();
         for row in rows {
@@ -91,12 +90,12 @@ impl<'a> Prepared<'a> {
         prepared
     }
 
-    /// Key of the format of the layers, or of what an operator streams.
+    /// Key of the format of the layers, or of the data that an operator streams.
     pub const fn weights(&self) -> &'static str {
         self.lowered.weights.key
     }
 
-    /// The kernels that `is_about` picks apart from the others.
+    /// Separates the kernels selected by `is_about` from the others.
     pub fn part(&self, calibration: &Calibration, is_about: &dyn Fn(&Counted) -> bool) -> Part {
         let row = self.row;
         let tuned = calibration.tuned(&row.device, row.mode.as_ref(), row.engine);
@@ -145,7 +144,7 @@ impl<'a> Prepared<'a> {
         sum
     }
 
-    /// The measurement implies more than the datasheet's roofs allow for the work as it is counted here.
+    /// True if the measurement implies more than the datasheet's roofs allow for the work as counted here.
     pub fn is_above_roof(&self) -> bool {
         self.row.measured < self.ideal
     }

@@ -1,4 +1,4 @@
-//! Reads files of published measurements. A row that cannot be used is named with its line and the reason; the others stay.
+//! Reads files of published measurements. An unusable row is reported with its line and the reason; the others are kept.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,26 +14,26 @@ use report::output::words::core_error;
 
 use crate::row::{OperatorWork, Row, StepWork, Tier, Work};
 
-/// The rows of a file, and those that were refused.
+/// The rows of a file, and the refused ones.
 #[derive(Debug, Default)]
 pub struct File {
     /// Rows that can be scored.
     pub rows: Vec<Row>,
-    /// Rows without a time: ceilings, which say nothing of a prediction.
+    /// Number of rows without a time: ceilings, which do not test a prediction.
     pub ceilings: usize,
-    /// Rows that cannot be used: line and reason.
+    /// Unusable rows: line and reason.
     pub refused: Vec<(u64, String)>,
 }
 
-/// Columns that a file of steps must have, and one of operators.
+/// Required columns of a file of steps, and of one of operators.
 const STEP_COLUMNS: [&str; 7] =
     ["device_key", "engine", "model_key", "weight_format", "phase", "batch", "value_ms"];
 const OPERATOR_COLUMNS: [&str; 4] = ["device_key", "engine", "op", "latency_us"];
 
-/// Reads a file of steps or of operators; its head says which.
+/// Reads a file of steps or of operators, distinguished by the header.
 ///
 /// # Errors
-/// A file that is no table, or lacks columns.
+/// A file that is not a table, or lacks columns.
 pub fn read(text: &str) -> Result<File, String> {
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
     let head = reader.headers().map_err(|error| error.to_string())?.clone();
@@ -75,7 +75,7 @@ struct Cells<'a> {
 }
 
 impl Cells<'_> {
-    /// A cell; empty where the column or the cell is not there.
+    /// A cell's text; empty if the column or the cell is missing.
     fn text(&self, name: &str) -> &str {
         let at = self.names.get(name);
         at.and_then(|at| self.record.get(*at)).map_or("", str::trim)
@@ -117,7 +117,7 @@ impl Cells<'_> {
         self.count(name, 1)?.ok_or_else(|| format!("{name} is missing"))
     }
 
-    /// Fields of the cells that are given.
+    /// Request fields for the non-empty cells.
     fn given<const N: usize>(
         &self,
         columns: [(&'static str, &str); N],
@@ -137,7 +137,7 @@ impl Cells<'_> {
     fn device(&self) -> Result<Cow<'static, Device>, String> {
         let device =
             catalog::device(self.text("device_key")).map_err(|error| core_error(&error))?;
-        // A card of the same chip with slower memory says so in a column of its own.
+        // A card with the same chip and slower memory has its bandwidth in a separate column.
         let Some(bandwidth) = self.number("bandwidth_gb_s")? else {
             return Ok(Cow::Borrowed(device));
         };
@@ -155,7 +155,7 @@ impl Cells<'_> {
         }
     }
 
-    /// The mode, where it is one of the device's with known clocks. A cap is not a mode: it holds for the whole board.
+    /// The power mode, if it is one of the device's with known clocks. A power cap is not a mode: it applies to the whole board.
     fn mode(&self, device: &Device) -> Result<Option<PowerMode>, String> {
         let name = self.text("power_mode");
         if name.is_empty() || name.contains("cap") {
@@ -165,7 +165,7 @@ impl Cells<'_> {
         Ok((mode.gpu_clock.is_some() && mode.active_sm.is_some()).then(|| mode.clone()))
     }
 
-    /// A row whose request lacks the device, its mode and the engine.
+    /// Builds a row from a request without device, mode and engine.
     fn row(&self, request: Request, measured: Seconds) -> Result<Row, String> {
         let device = self.device()?;
         let mode = self.mode(&device)?;
@@ -214,7 +214,7 @@ impl Cells<'_> {
 
 /// A row as a request to `estimate` or `analyze`.
 struct Request {
-    /// Flags and their values.
+    /// Flags with their values.
     fields: Vec<(&'static str, String)>,
     /// Key of the weights' format, as published.
     format: String,
@@ -222,7 +222,7 @@ struct Request {
     phase: Option<Phase>,
 }
 
-/// The profile of an engine; `None` for programs that have none.
+/// The engine whose factors apply; `None` for programs without factors.
 fn engine(text: &str) -> Option<Engine> {
     let name = text.strip_suffix("-vulkan").unwrap_or(text);
     Engine::ALL.iter().find(|(key, _)| *key == name).map(|(_, engine)| *engine)
@@ -261,7 +261,7 @@ fn step(cells: &Cells<'_>) -> Result<Row, String> {
     if cells.text("lm_head") == "skipped" {
         fields.push(("inner_chunk", "true".to_owned()));
     }
-    // Streamed bytes say most about a step, the size of the file more than its mean bits.
+    // Streamed bytes describe a step most precisely; the size of the file describes it better than its mean bits.
     for (key, column) in [
         ("streamed_gb", "weight_gb_streamed"),
         ("weight_gb", "weight_gb_total"),
@@ -275,7 +275,7 @@ fn step(cells: &Cells<'_>) -> Result<Row, String> {
     cells.row(Request { fields, format, phase: Some(phase) }, Seconds::new(time * 1e-3))
 }
 
-/// An operator; `None` for a row without a time.
+/// Reads an operator; `None` for a row without a time.
 fn operator(cells: &Cells<'_>) -> Result<Option<Row>, String> {
     let Some(time) = cells.number("latency_us")? else { return Ok(None) };
     let mut fields = match cells.text("op") {
@@ -293,7 +293,7 @@ fn operator(cells: &Cells<'_>) -> Result<Option<Row>, String> {
     cells.row(request, Seconds::new(time * 1e-6)).map(Some)
 }
 
-/// A product, and the format in which its scheme reads the input.
+/// A matrix multiplication, and the format in which its scheme reads the input.
 fn product(cells: &Cells<'_>) -> Result<Vec<(&'static str, String)>, String> {
     let weights = cells.format("format")?.ok_or_else(|| "format is missing".to_owned())?;
     let input = match cells.text("scheme") {
@@ -312,7 +312,7 @@ fn product(cells: &Cells<'_>) -> Result<Vec<(&'static str, String)>, String> {
     Ok(fields)
 }
 
-/// Attention, whose format is that of the cache where it is narrow.
+/// Attention; its format is that of the cache if the cache is narrow.
 fn attention(cells: &Cells<'_>, phase: &str) -> Result<Vec<(&'static str, String)>, String> {
     let (heads, context) = (cells.required("heads")?, cells.required("ctx")?);
     let (new, cached) = if phase == "attention_decode" { (1, context - 1) } else { (context, 0) };

@@ -1,4 +1,4 @@
-//! A published measurement, with keys of the catalog in place of texts.
+//! A published measurement, with catalog keys in place of texts.
 
 use std::borrow::Cow;
 
@@ -23,43 +23,40 @@ pub enum Tier {
 pub struct Row {
     /// Name of the row, or its line.
     pub id: String,
-    /// Line of the file.
+    /// Line number in the file.
     pub line: u64,
     /// Quality of the source; operators are all A.
     pub tier: Tier,
-    /// Device, with the bandwidth of the card that was measured.
+    /// The device, with the bandwidth of the measured card.
     pub device: Cow<'static, Device>,
     /// Power mode with known clocks.
     pub mode: Option<PowerMode>,
-    /// Engine of the profile.
+    /// Engine whose factors apply.
     pub engine: Option<Engine>,
     /// Engine as published.
     pub engine_text: String,
-    /// Rows of one board, model and engine, which never part.
+    /// Board, model and engine; rows of one group are always held out together.
     pub group: String,
-    /// The request as flags of `estimate` or `analyze`; the bandwidth of another card than the catalog's is not among them.
+    /// The request as flags of `estimate` or `analyze`, without the bandwidth of a card that differs from the catalog's.
     pub request: Vec<(&'static str, String)>,
-    /// The timed work.
     pub work: Work,
-    /// Measured time.
     pub measured: Seconds,
-    /// Address of the source.
+    /// URL of the source.
     pub source: String,
 }
 
-/// The work that a row timed.
+/// The work that was timed.
 #[derive(Debug, Clone)]
 pub enum Work {
-    /// A step of a model.
     Step(Box<StepWork>),
-    /// An operator alone.
+    /// An operator timed alone.
     Operator(Box<OperatorWork>),
 }
 
 /// A step of a model.
 #[derive(Debug, Clone)]
 pub struct StepWork {
-    /// The request that `estimate` gets.
+    /// The request for `estimate`.
     pub inputs: EstimateInputs,
     /// Key of the weights' format, as published.
     pub format: String,
@@ -78,16 +75,16 @@ impl StepWork {
     }
 }
 
-/// An operator alone.
+/// An operator timed alone.
 #[derive(Debug, Clone)]
 pub struct OperatorWork {
-    /// The request that `analyze` gets.
+    /// The request for `analyze`.
     pub inputs: AnalyzeInputs,
     /// Key of the format, as published.
     pub format: String,
 }
 
-/// Sets that errors are stated for.
+/// Sets for which errors are reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "the names say what each is")]
 pub enum Set {
@@ -101,7 +98,7 @@ pub enum Set {
 }
 
 impl Set {
-    /// In the order of the tables.
+    /// All sets in the order of the tables.
     pub const ALL: [Self; 7] = [
         Self::DecodeOne,
         Self::DecodeMany,
@@ -125,7 +122,7 @@ impl Set {
         }
     }
 
-    /// It is of operators alone.
+    /// True for the sets of operators timed alone.
     pub const fn is_alone(self) -> bool {
         matches!(self, Self::Gemm | Self::AttentionDecode | Self::AttentionPrefill)
     }
@@ -149,7 +146,7 @@ impl Row {
         }
     }
 
-    /// Its model has experts.
+    /// True if its model has experts.
     pub fn has_experts(&self) -> bool {
         matches!(&self.work, Work::Step(step) if step.inputs.model.arch.moe.is_some())
     }

@@ -1,37 +1,36 @@
-//! How far predictions are from measurements.
+//! Errors of predictions relative to measurements.
 
 use report::output::accuracy::{self, Pair};
 pub use report::output::accuracy::{Errors, percentile};
 
 use crate::row::{Row, Set, Tier};
 
-/// A prediction beside its measurement.
+/// A prediction with its measurement.
 #[derive(Debug, Clone, Copy)]
 pub struct Scored<'a> {
-    /// The measurement.
     pub row: &'a Row,
     /// Predicted time [s].
     pub predicted: f64,
     /// Fast and slow end of the interval [s].
     pub interval: (f64, f64),
-    /// The measurement is faster than the roof.
+    /// True if the measurement is faster than the roof.
     pub above_roof: bool,
 }
 
 impl Scored<'_> {
-    /// Predicted over measured, less 1.
+    /// Relative error: predicted over measured, minus 1.
     pub fn error(&self) -> f64 {
         self.predicted / self.row.measured.get() - 1.0
     }
 
-    /// The measurement lies in the interval.
+    /// True if the measurement is within the interval.
     pub fn is_inside(&self) -> bool {
         let measured = self.row.measured.get();
         self.interval.0 <= measured && measured <= self.interval.1
     }
 }
 
-/// Errors of rows; `None` without any.
+/// Error statistics of rows; `None` without rows.
 pub fn errors<'a>(scored: impl Iterator<Item = &'a Scored<'a>>) -> Option<Errors> {
     accuracy::errors(scored.map(|row| Pair {
         device: &row.row.device.key,
@@ -48,7 +47,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// In the order of the tables.
+    /// All groups in the order of the tables.
     pub fn all() -> impl Iterator<Item = Self> {
         Set::ALL.into_iter().flat_map(|set| {
             let clean = matches!(set, Set::DecodeOne | Set::DecodeMany);

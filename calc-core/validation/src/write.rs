@@ -13,13 +13,13 @@ use validation::score::{Errors, Group, Scored, errors};
 
 use crate::page;
 
-/// Digits of a written number: more would say more than the rows do.
+/// Significant digits of a written number; more would exceed the precision of the rows.
 const DIGITS: usize = 4;
 
 /// Longest line of generated Rust, in characters.
 const WIDTH: usize = 100;
 
-/// The constants as they are written.
+/// The constants rounded as they are written.
 pub(crate) fn rounded(fitted: &Calibration) -> Calibration {
     let scales = fitted.scales.iter().map(|scale| DeviceScale {
         device: scale.device.clone(),
@@ -34,7 +34,7 @@ pub(crate) fn rounded(fitted: &Calibration) -> Calibration {
     }
 }
 
-/// The intervals as they are written.
+/// The intervals rounded as they are written.
 pub(crate) fn rounded_intervals(intervals: &Intervals) -> Intervals {
     let pair = |pair: [Interval; 2]| {
         pair.map(|interval| Interval { low: round(interval.low), high: round(interval.high) })
@@ -90,7 +90,7 @@ fn constants(fitted: &Calibration, rows: &[Prepared<'_>]) -> String {
             format!("compute: {compute:?}"),
             format!("host: {host:?}"),
         ];
-        // As rustfmt would have it.
+        // The layout that rustfmt produces.
         let short = format!("    DeviceScale {{ {} }},", fields.join(", "));
         if short.len() <= WIDTH {
             let _ = writeln!(text, "{short}");
@@ -166,7 +166,7 @@ fn markdown(tables: &[(String, Vec<Scored<'_>>)]) -> String {
     text
 }
 
-/// Targets that were set before the fit: set, number of its table, median and 90th percentile of the absolute error [%].
+/// Targets set before the fit: set, index of its table, median and 90th percentile of the absolute error [%].
 const TARGETS: [(&str, Set, usize, f64, f64); 6] = [
     ("decode, batch 1, known device", Set::DecodeOne, 1, 5.0, 15.0),
     ("decode, batch 1, unseen device", Set::DecodeOne, 2, 6.0, 15.0),

@@ -1,4 +1,4 @@
-//! The committed constants are those that the published measurements give, and what else the files promise.
+//! The committed constants are the fit of the published measurements; and the files keep their other promises.
 
 use std::collections::HashSet;
 
@@ -90,8 +90,8 @@ fn the_committed_constants_predict_what_they_were_fitted_on() {
     }
 }
 
-/// From the issue that the model must not special-case: 4-bit weights lose at M = 64 on an A100, and gain little there at
-/// M = 1 for 4096 x 4096 but much for 65536 x 12288.
+/// An issue that the model must reproduce without a special case: 4-bit weights lose at M = 64 on an A100, and gain little
+/// there at M = 1 for 4096 x 4096 but much for 65536 x 12288.
 #[test]
 fn four_bits_lose_where_they_were_measured_to_lose() {
     let time = |m: u64, n: u64, k: u64, format: &str| {

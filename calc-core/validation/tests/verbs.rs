@@ -1,4 +1,4 @@
-//! Every published row, asked of the public verbs, has the numbers of `validate` to the bit.
+//! The public verbs return the numbers of `validate` for every published row, to the bit.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ fn fields(row: &Row) -> Fields {
     Fields::from_texts(row.request.iter().map(|(key, text)| (*key, text.as_str())))
 }
 
-/// Ideal and expected time of the row's step or operator by `estimate` or `analyze`.
+/// Ideal and expected time of the row's step or operator, from `estimate` or `analyze`.
 fn asked(row: &Row) -> (Seconds, Expected) {
     match &row.work {
         Work::Step(work) => {

@@ -1,4 +1,4 @@
-//! The time that arithmetic takes.
+//! The expected time of the arithmetic.
 
 use crate::math;
 use crate::op::{Product, Shape};
@@ -7,7 +7,7 @@ use crate::quant_format::ComputeClass;
 use super::{Kernel, Machine, TILE, Width, unpacks, width};
 
 impl Machine<'_> {
-    /// Time of the arithmetic, with padding and unfilled waves.
+    /// Time of the arithmetic, including padding and unfilled waves.
     pub(super) fn compute(&self, kernel: &Kernel<'_>) -> f64 {
         let c = self.constants;
         let ideal = kernel.time.compute.get();
@@ -57,7 +57,7 @@ impl Machine<'_> {
     fn rate(&self, kernel: &Kernel<'_>, product: &Product) -> f64 {
         let c = self.constants;
         if Self::is_block_int8(product) {
-            // They multiply in INT8 whatever the activations are, so it is that peak which counts.
+            // These kernels multiply in INT8 whatever the activations are, so the INT8 peak counts.
             let path = kernel.path.class;
             let (share, more) =
                 match (self.peaks[ComputeClass::Int8.index()], self.peaks[path.index()]) {
@@ -77,8 +77,8 @@ impl Machine<'_> {
         self.last_wave(tiles)
     }
 
-    /// By how much an unfilled last wave of tiles lengthens the time: less than its share, for other work fills in. The
-    /// power that the fit preferred is 0.41.
+    /// Factor on the time for an unfilled last wave of tiles: less than its share, because other work fills in. The
+    /// exponent that the fit prefers is 0.41.
     fn last_wave(&self, tiles: f64) -> f64 {
         if !self.has_tiles {
             return 1.0;
@@ -87,7 +87,7 @@ impl Machine<'_> {
         math::sqrt(loss.max(1.0))
     }
 
-    /// How llama.cpp's attention slows with heads that are not of 128.
+    /// Slowdown of llama.cpp's attention for head sizes other than 128.
     pub(super) fn head_size(&self, head_dim: f64) -> f64 {
         if head_dim <= 1.0 || (head_dim - 128.0).abs() < 0.5 {
             return 1.0;
@@ -97,7 +97,7 @@ impl Machine<'_> {
     }
 }
 
-/// Rows that llama.cpp's integer kernels compute: vector kernels up to eight, tiles of eight beyond.
+/// Number of rows that llama.cpp's integer kernels compute: vector kernels up to eight, tiles of eight beyond.
 fn integer_rows(rows: f64) -> f64 {
     if rows <= 8.0 { rows } else { math::ceil(rows / 8.0) * 8.0 }
 }

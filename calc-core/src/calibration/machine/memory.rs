@@ -1,4 +1,4 @@
-//! The time that DRAM traffic takes.
+//! The expected time of the DRAM traffic.
 
 use crate::math;
 use crate::op::{Product, Shape};
@@ -6,7 +6,7 @@ use crate::op::{Product, Shape};
 use super::{Kernel, Machine, Setting, TILE, Width, unpacks, width};
 
 impl Machine<'_> {
-    /// Time of the DRAM traffic, with everything that is read twice.
+    /// Time of the DRAM traffic, including everything that is read twice.
     pub(super) fn memory(&self, kernel: &Kernel<'_>) -> f64 {
         let c = self.constants;
         let traffic = &kernel.cost.traffic;
@@ -50,7 +50,7 @@ impl Machine<'_> {
         time
     }
 
-    /// Bytes of inputs that unpacking kernels read again because L2 cannot hold them.
+    /// Bytes of inputs that unpacking kernels read again because they do not fit in L2.
     fn reread(&self, kernel: &Kernel<'_>, product: &Product, matrices: f64) -> f64 {
         if !unpacks(kernel, product) {
             return 0.0;

@@ -1,4 +1,4 @@
-//! What explains a claim that is slower than expected: another engine or unit, a CPU, overhead, a lower clock or bandwidth.
+//! Explanations of a claim that is slower than expected: another engine or unit, a CPU, overhead, a lower clock or bandwidth.
 
 use crate::calibration::Engine;
 use crate::catalog::devices;
@@ -47,7 +47,7 @@ impl Case<'_, '_> {
         best.map(|(device, span)| Explanation::Cpu { device, span })
     }
 
-    /// The engine, apart from ideal kernels, that is expected to take as long.
+    /// The engine, except ideal kernels, whose expected time matches the claim.
     pub(super) fn engine(&self) -> Option<Explanation> {
         let mut best: Option<(Engine, Span)> = None;
         for (_, engine) in Engine::ALL {
@@ -64,7 +64,7 @@ impl Case<'_, '_> {
         best.map(|(engine, span)| Explanation::Engine { engine, span })
     }
 
-    /// The share of the layers on a CPU that takes as long, of the fastest CPU of the catalog with which one does.
+    /// The share of layers on a CPU that matches the claim, for the fastest CPU of the catalog with which a share matches.
     ///
     /// ```text
     /// t = (1 - share) t_device + share t_cpu
@@ -112,7 +112,7 @@ impl Case<'_, '_> {
             .then(|| Explanation::Clock { full, needed: full * share })
     }
 
-    /// The bandwidth that would take as long, where DRAM limits and kernels do not mostly wait for their launch.
+    /// The bandwidth that matches the claim, if DRAM is the limit and kernels do not mostly wait for their launch.
     pub(super) fn bandwidth(&self) -> Option<Explanation> {
         let (own, bytes) = (self.own, self.own.cost.traffic.total());
         let (expected, fixed) = (own.span.expected.time, own.floors);
