@@ -1,97 +1,18 @@
 //! A model on a device: prefill, decode, generation, memory, energy. What is not here: the steps themselves (`plan`).
 
-use alloc::vec::Vec;
-
-use crate::calibration::{Basis, Calibration, Chunk, Engine};
-use crate::device::{Device, PowerMode};
+use crate::calibration::{Basis, Chunk};
 use crate::energy::{Energy, mean_power};
 use crate::error::Error;
 use crate::expected::Expected;
 use crate::footprint::MemoryFootprint;
 use crate::lowering::Step;
-use crate::model_arch::ModelArch;
-use crate::plan::{Chunks, OpRow, Paths, Plan, StepTotals};
-use crate::precision::{Precision, PrecisionChoice};
-use crate::roofline::Bound;
-use crate::units::{Bytes, BytesPerSec, FlopsPerByte, Seconds, TokensPerSec};
+use crate::plan::{Chunks, Paths, Plan};
+use crate::precision::Precision;
+use crate::units::{BytesPerSec, Seconds, TokensPerSec};
 use crate::workload::Workload;
 
-/// Smallest and largest size of all weights [GB].
-pub const WEIGHT_GB: (f64, f64) = (1e-6, 1e6);
-/// Smallest and largest mean of bits per weight.
-pub const WEIGHT_BITS: (f64, f64) = (0.1, 64.0);
-
-/// The size of the weights when it is known better than from the formats alone.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum WeightSize {
-    /// All weights, embeddings included; the size of a file.
-    Total(Bytes),
-    /// Mean bits per weight over all parameters.
-    BitsPerWeight(f64),
-    /// Weights that the decode step of the request reads, as a source states them; all weights are scaled alike.
-    Streamed(Bytes),
-}
-
-/// What to estimate.
-#[derive(Debug, Clone, Copy)]
-pub struct EstimateRequest<'a> {
-    /// Device.
-    pub device: &'a Device,
-    /// Its power mode; `None` for the device's own peaks.
-    pub mode: Option<&'a PowerMode>,
-    /// Memory that may be used, if less than the device leaves to a model.
-    pub memory_limit: Option<Bytes>,
-    /// Model.
-    pub model: &'a ModelArch,
-    /// Formats.
-    pub precision: PrecisionChoice,
-    /// Sequences and tokens.
-    pub workload: Workload,
-    /// Known size of the weights; without it that of the file which the formats name, if they name one.
-    pub weight_size: Option<WeightSize>,
-    /// Draft model of speculative decoding; drafts cost nothing without one.
-    pub draft: Option<&'a ModelArch>,
-    /// Engine whose factors are asked for.
-    pub engine: Option<Engine>,
-    /// Factors.
-    pub calibration: &'a Calibration,
-}
-
-impl EstimateRequest<'_> {
-    /// The size of the weights: the one given, else that of the file which the formats name, if they name one.
-    pub fn size(&self) -> Option<WeightSize> {
-        self.weight_size.or_else(|| self.precision.file_size())
-    }
-}
-
-/// One phase in full.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PhaseEstimate {
-    /// Sums over the operators; `expected` with the time on links.
-    pub totals: StepTotals,
-    /// What limits.
-    pub bound: Bound,
-    /// What limits at the shares that kernels reach.
-    pub expected_bound: Bound,
-    /// Expected time of the phase with half of the bytes in each operator.
-    pub half_bytes: Seconds,
-    /// Where the roofs of the layers' matmuls meet.
-    pub ridge: FlopsPerByte,
-    /// Share of the compute peak that the expected time uses: the peak of the layers' matmuls, or of an operator on a faster one.
-    pub mfu: f64,
-    /// Share of the bandwidth that weights and KV cache use in the expected time.
-    pub mbu: f64,
-    /// Rows by name, in the order of a layer; what a step takes outside its kernels, and on links, comes last.
-    pub operators: Vec<OpRow>,
-}
-
-impl PhaseEstimate {
-    /// Share of the expected time that half of the bytes would save.
-    pub fn half_bytes_save(&self) -> f64 {
-        1.0 - self.half_bytes / self.totals.expected.time
-    }
-}
-
+pub use crate::plan::{EstimateRequest, PhaseEstimate};
+pub use crate::weight_size::{WEIGHT_BITS, WEIGHT_GB, WeightSize};
 /// A model on a device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {

@@ -136,7 +136,7 @@ pub fn reserve(class: DeviceClass) -> Bytes {
 }
 
 /// Memory of one device of the group. `model` is the tensor-parallel part of the model; `prefill` the step with the largest
-/// activations; `scale` multiplies all weight bytes (see `estimate::WeightSize`); `limit` caps what may be used.
+/// activations; `scale` multiplies all weight bytes (see `weight_size::WeightSize`); `limit` caps what may be used.
 pub(crate) fn footprint(
     (device, limit): (&Device, Option<Bytes>),
     model: &ModelArch,

@@ -15,6 +15,7 @@ const LAYERS: &[(&str, &str)] = &[
     (
         "calc-core",
         "math order provenance text units
+         weight_size
          compare quality quant_format
          error op
          catalog::formats device model_arch
@@ -110,7 +111,6 @@ const LAYERS: &[(&str, &str)] = &[
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("calc-core", "calibration::engine", "calibration::machine"),
     ("calc-core", "hf_config::family", "hf_config::refusal"),
-    ("calc-core", "plan", "estimate"),
     ("companion", "cli::compare::measured", "cli::compare::csv"),
     ("companion", "cli::listen", "cli::serve"),
     ("companion", "cli::sweep::row", "cli::sweep::grid"),
