@@ -1,10 +1,8 @@
 //! Inference engines, whose kernels reach different shares of the roofs.
 
-use crate::device::Device;
+use crate::device::{Device, MemoryKind};
 use crate::provenance::Provenance;
 use crate::units::Bytes;
-
-use super::machine::MemoryKind;
 
 /// Inference engine whose kernels a number is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

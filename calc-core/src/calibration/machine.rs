@@ -5,7 +5,7 @@ mod compute;
 mod memory;
 
 use crate::catalog::devices::measured;
-use crate::device::{Device, DeviceClass, PowerMode};
+use crate::device::{Device, DeviceClass, MemoryKind, PowerMode};
 use crate::math;
 use crate::op::{OpCost, Product, Shape};
 use crate::quant_format::{ComputeClass, QuantFormat};
@@ -51,28 +51,6 @@ pub struct Kernel<'a> {
     pub format: &'a QuantFormat,
     /// Where it runs.
     pub setting: Setting,
-}
-
-/// Kinds of memory, which reach different shares of their bandwidth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say what each is")]
-pub enum MemoryKind {
-    Unified,
-    Gddr,
-    Hbm,
-}
-
-impl MemoryKind {
-    /// That of a device. Memory of a CPU counts as unified.
-    pub fn of(device: &Device) -> Self {
-        if device.memory_platform.is_shared() || device.class == DeviceClass::Cpu {
-            Self::Unified
-        } else if device.memory_type.starts_with("HBM") {
-            Self::Hbm
-        } else {
-            Self::Gddr
-        }
-    }
 }
 
 /// A device with an engine, ready for kernels.

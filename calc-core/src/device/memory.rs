@@ -1,6 +1,6 @@
 //! How much of its memory a device leaves to a model: the one rule behind every answer that says "fits".
 
-use super::Device;
+use super::{Device, DeviceClass};
 use crate::provenance::Fact;
 use crate::units::Bytes;
 
@@ -15,6 +15,28 @@ pub enum MemoryPlatform {
     Metal,
     /// Modules in the sockets of a host. The catalog has the most that they take; how much is installed is unknown.
     Sockets,
+}
+
+/// Kinds of memory, which reach different shares of their bandwidth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what each is")]
+pub enum MemoryKind {
+    Unified,
+    Gddr,
+    Hbm,
+}
+
+impl MemoryKind {
+    /// That of a device. Memory of a CPU counts as unified.
+    pub fn of(device: &Device) -> Self {
+        if device.memory_platform.is_shared() || device.class == DeviceClass::Cpu {
+            Self::Unified
+        } else if device.memory_type.starts_with("HBM") {
+            Self::Hbm
+        } else {
+            Self::Gddr
+        }
+    }
 }
 
 /// Share that an operating system leaves: 7.4 of 8 GiB on Orin Nano.
