@@ -1,6 +1,7 @@
 //! The families of decoders, and how their names are told apart. What each builds is in `rule_table`.
 
-use super::refusal::plain_name;
+use alloc::string::String;
+
 use super::rule_table as table;
 use super::rules::Rules;
 
@@ -147,4 +148,9 @@ impl Family {
             Self::ErnieMoe => table::ERNIE_MOE,
         }
     }
+}
+
+/// Lower case with `_`.
+pub(super) fn plain_name(name: &str) -> String {
+    name.chars().map(|c| if c == '-' { '_' } else { c.to_ascii_lowercase() }).collect()
 }

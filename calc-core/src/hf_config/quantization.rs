@@ -5,10 +5,11 @@ use alloc::string::String;
 
 use super::Remark;
 use super::entry::{Entry, Found};
+use super::family::plain_name;
 use super::fields::Named;
 use super::quantization_fields::{KvCacheScheme, QuantizationConfig, TensorScheme, TorchaoConfig};
 use super::reader::{Reader, value};
-use super::refusal::{ConfigError, plain_name};
+use super::refusal::ConfigError;
 use crate::catalog::formats;
 use crate::quant_format::QuantFormat;
 

@@ -4,10 +4,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::entry::{Allowed, Found};
-use super::family::Family;
+use super::family::{Family, plain_name};
 use super::fields::HfConfig;
-use super::not_decoder::{self, NotDecoder};
-use super::unread::UnreadKey;
+use super::not_decoder::{self, NotDecoder, listed};
+use super::stated::UnreadKey;
 use crate::error::Error;
 
 /// Why a config.json gives no model.
@@ -175,16 +175,6 @@ pub(super) fn refuse(
     }
     let part = listed(&UNSUPPORTED, &plain).or_else(|| marked(text));
     part.map_or(Ok(()), |part| Err(ConfigError::Unsupported { part, model: name.into() }))
-}
-
-/// Lower case with `_`.
-pub(super) fn plain_name(name: &str) -> String {
-    name.chars().map(|c| if c == '-' { '_' } else { c.to_ascii_lowercase() }).collect()
-}
-
-/// The first row with this name.
-pub(super) fn listed<T: Copy>(table: &[(T, &[&str])], name: &str) -> Option<T> {
-    table.iter().find(|(_, names)| names.contains(&name)).map(|(kind, _)| *kind)
 }
 
 /// Fields that only models with such layers have.

@@ -139,6 +139,17 @@ pub enum Meaning {
     Layers,
 }
 
+/// A key that looks like geometry and that no rule has read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnreadKey {
+    /// As in the file.
+    pub name: String,
+    /// The geometry that its name is about.
+    pub meaning: Meaning,
+    /// The largest count that it states.
+    pub largest: Option<u64>,
+}
+
 /// Words that say geometry, the most telling first.
 const WORDS: [(Meaning, &[&str]); 5] = [
     (
