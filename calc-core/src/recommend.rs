@@ -1,102 +1,36 @@
 //! Which scheme to use: every candidate is dropped with its reason or ranked by an objective on expected times, and each row
 //! says what makes it win and what would flip the order. Derivation: `docs/theory/recommendation.md`.
 //!
-//! `task` runs a scheme, `bounds` drops, `flips` looks for changes, `inverse` answers the reversed questions.
+//! `task` runs a scheme, `chooser` knows the candidates, `bounds` drops, `flips` looks for changes, `inverse` answers the reversed questions.
 
 mod bounds;
+mod chooser;
 mod flips;
 mod inverse;
+mod model_run;
+mod objective;
+mod outcome;
 mod standing;
 mod task;
 
 use alloc::vec::Vec;
 
-use crate::catalog::schemes::{BASELINE, SCHEMES};
+use crate::catalog::schemes::BASELINE;
 use crate::error::Error;
-use crate::estimate::EstimateRequest;
-use crate::precision::PrecisionChoice;
 use crate::quality::QualityLoss;
-use crate::roofline::Roofs;
-use crate::scheme::{Scheme, SchemeWeights};
-use crate::units::{Bytes, Seconds};
-use crate::workload::Workload;
+use crate::scheme::Scheme;
+use crate::units::Seconds;
 
 pub use bounds::{Bounds, Drop, USUAL_QUALITY};
+pub(crate) use chooser::Chooser;
 pub use flips::{Cause, Change, Flip};
 pub(crate) use inverse::largest;
 pub use inverse::{DeviceChoice, End, Largest, MemoryStep, Room, devices, memory_steps, room};
-pub(crate) use standing::{Aim, order};
+pub use objective::{Objective, Part};
+pub use outcome::{Outcome, PhaseWork};
+pub(crate) use standing::order;
 pub use standing::{FirstBy, Standing};
-pub use task::{Axis, ModelTask, Outcome, PREFILL_ROWS, PhaseWork, ShapeTask, Task};
-
-/// What the ranking is by. Less is better in all of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Objective {
-    /// Expected time.
-    Latency,
-    /// Expected time per token over the batch; at a given workload the same order as latency.
-    Throughput,
-    /// Energy per token.
-    Energy,
-    /// Memory.
-    Memory,
-    /// Loss of quality; of equal ones the fastest.
-    Quality,
-}
-
-impl Objective {
-    /// All, with the keys of requests.
-    pub const ALL: [(&'static str, Self); 5] = [
-        ("latency", Self::Latency),
-        ("throughput", Self::Throughput),
-        ("energy", Self::Energy),
-        ("memory", Self::Memory),
-        ("quality", Self::Quality),
-    ];
-
-    /// The key in requests.
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::Latency => "latency",
-            Self::Throughput => "throughput",
-            Self::Energy => "energy",
-            Self::Memory => "memory",
-            Self::Quality => "quality",
-        }
-    }
-}
-
-/// Which part of the work counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// The prompt.
-    Prefill,
-    /// One token at the stated context.
-    Decode,
-    /// Both, over all new tokens.
-    Whole,
-}
-
-impl Part {
-    /// All, with the keys of requests.
-    pub const ALL: [(&'static str, Self); 3] =
-        [("prefill", Self::Prefill), ("decode", Self::Decode), ("whole", Self::Whole)];
-
-    /// The part that counts for a model when nobody says: the whole request, prompt and all new tokens. A request for a
-    /// single token says nothing about the length of the answer, so the token at the stated context counts.
-    pub const fn usual(workload: &Workload) -> Self {
-        if workload.new_tokens > 1 { Self::Whole } else { Self::Decode }
-    }
-
-    /// The key in requests.
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::Prefill => "prefill",
-            Self::Decode => "decode",
-            Self::Whole => "whole",
-        }
-    }
-}
+pub use task::{Axis, ModelTask, PREFILL_ROWS, ShapeTask, Task};
 
 /// What is asked.
 #[derive(Debug, Clone, Copy)]
@@ -255,170 +189,4 @@ fn regime(part: Part, outcome: &Outcome) -> Regime {
     } else {
         Regime::Activations
     }
-}
-
-/// A request with what does not change while it is answered.
-#[derive(Clone)]
-pub(crate) struct Chooser<'a> {
-    task: Task<'a>,
-    aim: Aim,
-    roofs: Roofs,
-}
-
-/// A scheme with its standing.
-#[derive(Clone, Copy)]
-struct Placed {
-    scheme: &'static Scheme,
-    standing: Standing,
-}
-
-impl<'a> Chooser<'a> {
-    pub(crate) fn new(request: &RecommendRequest<'a>) -> Result<Self, Error> {
-        request.bounds.check()?;
-        let roofs = Roofs::new(request.task.device(), request.task.mode())?;
-        let aim = Aim::new(request.objective, request.part, request.bounds);
-        Ok(Self { task: request.task, aim, roofs })
-    }
-
-    pub(crate) const fn task(&self) -> &Task<'a> {
-        &self.task
-    }
-
-    /// All schemes; the published formats only where they differ from 16 bits.
-    fn candidates(&self) -> impl Iterator<Item = &'static Scheme> {
-        SCHEMES.into_iter().filter(|scheme| self.considers(scheme))
-    }
-
-    /// Whether a scheme is a candidate at all.
-    fn considers(&self, scheme: &Scheme) -> bool {
-        match (scheme.weights, &self.task) {
-            (SchemeWeights::Half | SchemeWeights::Format(_), _) => true,
-            (SchemeWeights::Published, Task::Shape(_)) => false,
-            (SchemeWeights::Published, Task::Model(task)) => is_quantized(&task.published),
-        }
-    }
-
-    pub(crate) fn quality(&self, scheme: &Scheme) -> QualityLoss {
-        match self.task.parameters() {
-            Some(parameters) => scheme.quality.at_size(parameters),
-            None => scheme.quality,
-        }
-    }
-
-    fn row(
-        &self,
-        baseline: &Outcome,
-        scheme: &'static Scheme,
-        outcome: &Outcome,
-        standing: Standing,
-    ) -> Ranked {
-        Ranked {
-            scheme,
-            outcome: *outcome,
-            quality: self.quality(scheme),
-            standing,
-            speedup_prefill: baseline.prefill.expected.time / outcome.prefill.expected.time,
-            speedup_decode: baseline.decode.expected.time / outcome.decode.expected.time,
-            regime: regime(self.aim.part, outcome),
-            flips: Vec::new(),
-        }
-    }
-
-    /// Whether a scheme is a candidate that nothing but times and memory can speak against.
-    pub(crate) fn allows(&self, scheme: &Scheme) -> bool {
-        self.considers(scheme) && self.admit_at_all(scheme).is_ok()
-    }
-
-    /// Whether a scheme is a candidate that kernels and shapes take; the quality does not count.
-    pub(crate) fn takes(&self, scheme: &Scheme) -> bool {
-        self.considers(scheme) && self.admit_matrices(scheme).is_ok()
-    }
-
-    fn admit_matrices(&self, scheme: &Scheme) -> Result<(), Drop> {
-        scheme.runs_on(self.task.device(), &self.roofs).map_err(Drop::Kernel)?;
-        self.task.shapes(scheme).map_err(Drop::Shape)
-    }
-
-    /// The kernels, the shapes and the quality; the same at any number of tokens.
-    fn admit_at_all(&self, scheme: &Scheme) -> Result<(), Drop> {
-        self.admit_matrices(scheme)?;
-        self.aim.bounds.admit_quality(&self.quality(scheme))
-    }
-
-    /// The bound on memory or time that a scheme breaks.
-    fn limits(&self, task: &Task<'_>, scheme: &Scheme) -> Option<Drop> {
-        let limits = Aim { only_limits: true, ..self.aim };
-        task.probe(&self.roofs, scheme, &limits, 0.0).err()
-    }
-
-    /// The bound that a larger batch may break: all but the token rate, which it raises.
-    pub(crate) fn limits_of_batch(&self, task: &Task<'_>, scheme: &Scheme) -> Option<Drop> {
-        let bounds = Bounds { rate: None, ..self.aim.bounds };
-        let limits = Aim { only_limits: true, bounds, ..self.aim };
-        task.probe(&self.roofs, scheme, &limits, 0.0).err()
-    }
-
-    /// What the core is asked for a scheme at a batch; none for a single shape.
-    pub(crate) fn estimate_request(
-        &self,
-        scheme: &Scheme,
-        batch: u64,
-    ) -> Option<EstimateRequest<'a>> {
-        self.task.at(Axis::Batch, batch).estimate_request(&self.roofs, scheme)
-    }
-
-    /// What a scheme comes to for a task, if nothing speaks against it.
-    fn admit(&self, task: &Task<'_>, scheme: &'static Scheme) -> Result<Outcome, Drop> {
-        self.admit_at_all(scheme)?;
-        let outcome = task.run(&self.roofs, scheme).map_err(Drop::Refused)?;
-        self.aim.admit(task.get(Axis::Batch), &outcome)?;
-        Ok(outcome)
-    }
-
-    /// Where a scheme that is allowed stands for a task, if it meets the bounds.
-    pub(crate) fn probe(&self, task: &Task<'_>, scheme: &Scheme) -> Result<Standing, Drop> {
-        task.probe(&self.roofs, scheme, &self.aim, self.quality(scheme).high)
-    }
-
-    /// What a scheme comes to for a task.
-    pub(crate) fn run(&self, task: &Task<'_>, scheme: &Scheme) -> Result<Outcome, Error> {
-        task.run(&self.roofs, scheme)
-    }
-
-    /// The first of the ranking for a task, of some schemes that are allowed.
-    fn winner(&self, task: &Task<'_>, among: &[&'static Scheme]) -> Option<&'static Scheme> {
-        let mut placed: Vec<Placed> = Vec::with_capacity(SCHEMES.len());
-        for scheme in among {
-            if let Ok(standing) = self.probe(task, scheme) {
-                placed.push(Placed { scheme, standing });
-            }
-        }
-        order(&mut placed, |placed| placed.standing);
-        placed.first().map(|first| first.scheme)
-    }
-
-    /// The schemes that are allowed.
-    fn allowed(&self) -> Vec<&'static Scheme> {
-        self.candidates().filter(|scheme| self.admit_at_all(scheme).is_ok()).collect()
-    }
-
-    /// The first of the ranking if another loss of quality were allowed [%].
-    fn winner_at_quality(&self, quality: f64) -> Option<&'static Scheme> {
-        let mut other = self.clone();
-        other.aim.bounds.quality = quality;
-        other.winner(&self.task, &other.allowed())
-    }
-
-    /// The first of the ranking if there were so much memory.
-    fn winner_with_memory(&self, memory: Bytes) -> Option<&'static Scheme> {
-        let mut other = self.clone();
-        other.aim.granted = Some(memory);
-        other.winner(&self.task, &other.allowed())
-    }
-}
-
-fn is_quantized(published: &PrecisionChoice) -> bool {
-    let narrow = |bits: f64| bits < 16.0;
-    narrow(published.weights.bits_per_element())
-        || published.experts.is_some_and(|format| narrow(format.bits_per_element()))
 }

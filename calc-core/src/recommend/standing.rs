@@ -3,8 +3,9 @@
 
 use core::cmp::Ordering;
 
-use super::task::Outcome;
-use super::{Bounds, Drop, Objective, Part};
+use super::bounds::{Bounds, Drop};
+use super::objective::{Objective, Part};
+use super::outcome::Outcome;
 use crate::device::UsableMemory;
 use crate::expected::Expected;
 use crate::order::sort_short;
