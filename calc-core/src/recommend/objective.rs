@@ -1,4 +1,4 @@
-//! What a ranking is by, and the part of the work that counts.
+//! The objective of a ranking, and the part of the work that counts.
 
 use crate::workload::Workload;
 

@@ -1,4 +1,4 @@
-//! What would give another best slot: a power budget, a loss of quality, a context.
+//! Changes that would give another best slot: a power budget, a loss of quality, a context.
 
 use alloc::vec::Vec;
 

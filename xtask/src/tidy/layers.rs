@@ -15,16 +15,16 @@ const LAYERS: &[(&str, &str)] = &[
     (
         "calc-core",
         "math order provenance text units
-         weight_size
-         compare quality quant_format
+         compare quality quant_format weight_size
          error op
          catalog::formats device model_arch
-         calibration::coefficients calibration::sustained calibration::engine roofline
+         catalog::devices::measured
+         calibration::coefficients calibration::engine roofline
          calibration::machine precision
          calibration cost hf_config
          expected lowering
          parallel
-         workload
+         energy workload
          analysis footprint
          plan tiling
          estimate
@@ -61,7 +61,7 @@ const LAYERS: &[(&str, &str)] = &[
     (
         "kernels",
         "pack random stats
-         activation measure reference wrong
+         activation measure mutants reference
          backend compare
          cpu job",
     ),
@@ -114,7 +114,6 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("companion", "cli::sweep::row", "cli::sweep::grid"),
     ("companion", "server::rest", "cli"),
     ("companion", "server::table", "cli"),
-    ("kernels", "stats::worth", "stats::shape"),
     ("report", "device_file::wrong_type", "words::errors"),
     ("report", "model_file", "request"),
     ("report", "named_model", "request"),
