@@ -6,9 +6,9 @@ pub use composite::{FeedForwardShape, MAX_EXPERTS, MoeShape};
 
 use alloc::vec::Vec;
 
-use composite::Kernel;
+use composite::CompositeKernel;
 
-use crate::calibration::machine::{Kernel as Timed, Setting};
+use crate::calibration::machine::{Kernel, Setting};
 use crate::calibration::{Basis, Calibration, Engine, Factors, Tuned};
 use crate::cost::attention::{AttentionShape, fused, kv_append, unfused};
 use crate::cost::elementwise::{add_norm, gated_activation, norm, plain_activation};
@@ -122,7 +122,7 @@ impl Operator {
     }
 
     /// The kernels of a composite operator; none for one that is a kernel itself.
-    fn kernels(&self, p: &Precision) -> Vec<Kernel> {
+    fn kernels(&self, p: &Precision) -> Vec<CompositeKernel> {
         match self {
             Self::FeedForward(shape) => shape.kernels(p),
             Self::MixtureOfExperts(shape) => shape.kernels(p),
@@ -226,12 +226,12 @@ pub struct Analysis {
     /// Highest compute rate at this intensity.
     pub attainable: FlopsPerSec,
     /// The kernels of a composite operator, in order; empty for one that is a kernel itself.
-    pub parts: Vec<Part>,
+    pub parts: Vec<OperatorPart>,
 }
 
 /// One kernel of a composite operator.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Part {
+pub struct OperatorPart {
     /// Its name.
     pub kind: OpKind,
     /// Peak it runs on.
@@ -304,7 +304,7 @@ pub fn analyze(request: &AnalyzeRequest<'_>) -> Result<Analysis, Error> {
         let format = streamed_format(&request.operator, &precision);
         let factors = tuned.factors(
             request.operator.kind(),
-            &Timed {
+            &Kernel {
                 shape: &request.operator.shape(&precision),
                 cost: &cost,
                 path: &path,
@@ -333,7 +333,7 @@ pub fn analyze(request: &AnalyzeRequest<'_>) -> Result<Analysis, Error> {
 }
 
 /// The sums over the kernels of a composite operator, and the factors of the first.
-fn summed(parts: &[Part]) -> (OpCost, KernelTime, Seconds, Expected, Factors) {
+fn summed(parts: &[OperatorPart]) -> (OpCost, KernelTime, Seconds, Expected, Factors) {
     let cost = parts.iter().fold(OpCost::default(), |sum, part| sum.plus(&part.cost));
     let time = parts.iter().map(|part| part.time).fold(KernelTime::ZERO, KernelTime::plus);
     let ideal = parts.iter().map(|part| part.time.ideal()).sum();
@@ -347,9 +347,9 @@ fn parts(
     tuned: &Tuned<'_>,
     roofs: &Roofs,
     p: &Precision,
-    kernels: &[Kernel],
-) -> Result<Vec<Part>, Error> {
-    let part = |kernel: &Kernel| {
+    kernels: &[CompositeKernel],
+) -> Result<Vec<OperatorPart>, Error> {
+    let part = |kernel: &CompositeKernel| {
         let path = match kernel.path {
             Path::Layer => roofs.compute_path(p.weights, p.activations)?,
             Path::Expert => roofs.compute_path(p.experts, p.activations)?,
@@ -360,7 +360,7 @@ fn parts(
         let time = roofline.op_time(&kernel.cost);
         let factors = tuned.factors(
             kernel.kind,
-            &Timed {
+            &Kernel {
                 shape: &kernel.shape,
                 cost: &kernel.cost,
                 path: &path,
@@ -370,7 +370,7 @@ fn parts(
             },
         );
         let expected = Expected::of(time, &factors);
-        Ok(Part { kind: kernel.kind, path, cost: kernel.cost, time, expected, factors })
+        Ok(OperatorPart { kind: kernel.kind, path, cost: kernel.cost, time, expected, factors })
     };
     kernels.iter().map(part).collect()
 }

@@ -53,7 +53,7 @@ pub struct CheckRequest<'a> {
 
 /// Where a claim lies against the roofs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum ClaimVerdict {
     /// Below what practice sustains.
     Possible,
     /// Above what practice sustains, or nearly all that the datasheet allows.
@@ -126,7 +126,7 @@ pub struct Check {
     /// Shares of what is attainable.
     pub share: Shares,
     /// Against the roofs.
-    pub verdict: Verdict,
+    pub verdict: ClaimVerdict,
     /// Against the expected time.
     pub pace: Pace,
     /// Memory of one device; an operator asks for none.
@@ -144,7 +144,7 @@ pub struct Check {
 ///
 /// ```
 /// use calc_core::{analysis::{AnalyzeRequest, Operator}, calibration::Calibration, catalog, units::Seconds};
-/// use calc_core::check::{check, CheckRequest, Claim, Verdict, Work};
+/// use calc_core::check::{check, CheckRequest, Claim, ClaimVerdict, Work};
 /// use calc_core::{cost::gemm::GemmShape, precision::PrecisionChoice};
 /// let answer = check(&CheckRequest {
 ///     work: Work::Operator(AnalyzeRequest {
@@ -157,7 +157,7 @@ pub struct Check {
 ///     }),
 ///     claim: Claim::Time(Seconds::new(43.6e-6)),
 /// }).unwrap();
-/// assert_eq!(answer.verdict, Verdict::AboveTheRoof);
+/// assert_eq!(answer.verdict, ClaimVerdict::AboveTheRoof);
 /// assert!((answer.share.of_datasheet - 2.0).abs() < 1e-3); // 87.2 / 43.6 µs
 /// assert!((answer.implied.bandwidth.get() - 204.8e9).abs() < 1e8); // 8.929 MB in 43.6 µs
 /// ```
@@ -223,13 +223,13 @@ fn is_above(time: Seconds, ideal: Seconds) -> bool {
     time * ROUNDING < ideal
 }
 
-fn verdict(time: Seconds, ideal: Seconds, share: Shares) -> Verdict {
+fn verdict(time: Seconds, ideal: Seconds, share: Shares) -> ClaimVerdict {
     if is_above(time, ideal) {
-        Verdict::AboveTheRoof
+        ClaimVerdict::AboveTheRoof
     } else if share.of_sustained > 1.0 || share.of_datasheet > NEAR {
-        Verdict::NearTheRoof
+        ClaimVerdict::NearTheRoof
     } else {
-        Verdict::Possible
+        ClaimVerdict::Possible
     }
 }
 

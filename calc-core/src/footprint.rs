@@ -50,7 +50,7 @@ impl DraftMemory {
 
 /// Whether it fits: an answer, not an error.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Verdict {
+pub enum MemoryVerdict {
     /// It fits.
     Fits {
         /// What is left.
@@ -68,7 +68,7 @@ pub enum Verdict {
     },
 }
 
-impl Verdict {
+impl MemoryVerdict {
     /// Whether so much fits.
     pub fn of(needs: Bytes, usable: UsableMemory) -> Self {
         let UsableMemory { bytes, is_known } = usable;
@@ -121,8 +121,8 @@ impl MemoryFootprint {
     }
 
     /// Whether it fits.
-    pub fn verdict(&self) -> Verdict {
-        Verdict::of(self.total(), self.usable)
+    pub fn verdict(&self) -> MemoryVerdict {
+        MemoryVerdict::of(self.total(), self.usable)
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) use chooser::Chooser;
 pub use flips::{Cause, Change, Flip};
 pub(crate) use inverse::largest;
 pub use inverse::{DeviceChoice, End, Largest, MemoryStep, Room, devices, memory_steps, room};
-pub use objective::{Objective, Part};
+pub use objective::{Objective, RankedPart};
 pub use outcome::{Outcome, PhaseWork};
 pub(crate) use standing::order;
 pub use standing::{FirstBy, Standing};
@@ -40,7 +40,7 @@ pub struct RecommendRequest<'a> {
     /// What the ranking is by.
     pub objective: Objective,
     /// Which part of the work counts.
-    pub part: Part,
+    pub part: RankedPart,
     /// What must hold.
     pub bounds: Bounds,
 }
@@ -113,7 +113,7 @@ pub struct Recommendation {
 ///
 /// ```
 /// use calc_core::{calibration::Calibration, catalog, cost::gemm::GemmShape, lowering::Phase};
-/// use calc_core::recommend::{Bounds, Objective, Part, RecommendRequest, ShapeTask, Task, recommend};
+/// use calc_core::recommend::{Bounds, Objective, RankedPart, RecommendRequest, ShapeTask, Task, recommend};
 /// let task = Task::Shape(ShapeTask {
 ///     device: catalog::device("jetson_orin_nano_8gb_super").unwrap(),
 ///     mode: None,
@@ -126,7 +126,7 @@ pub struct Recommendation {
 /// let answer = recommend(&RecommendRequest {
 ///     task,
 ///     objective: Objective::Latency,
-///     part: Part::Decode,
+///     part: RankedPart::Decode,
 ///     bounds: Bounds::default(),
 /// }).unwrap();
 /// let first = &answer.ranked[0];
@@ -170,11 +170,11 @@ pub fn recommend(request: &RecommendRequest<'_>) -> Result<Recommendation, Error
 }
 
 /// What decides the time of the part that counts; of both, the longer.
-fn regime(part: Part, outcome: &Outcome) -> Regime {
+fn regime(part: RankedPart, outcome: &Outcome) -> Regime {
     let is_prefill = match part {
-        Part::Prefill => true,
-        Part::Decode => false,
-        Part::Whole => outcome.prefill.expected.time.get() * 2.0 > outcome.whole.time.get(),
+        RankedPart::Prefill => true,
+        RankedPart::Decode => false,
+        RankedPart::Whole => outcome.prefill.expected.time.get() * 2.0 > outcome.whole.time.get(),
     };
     let work = if is_prefill { &outcome.prefill } else { &outcome.decode };
     let traffic = &work.traffic;

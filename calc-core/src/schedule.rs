@@ -10,7 +10,7 @@ use crate::device::{Device, PowerMode};
 use crate::error::{Error, in_range, real_in_range};
 use crate::quality::QualityLoss;
 use crate::recommend::{
-    Axis, Bounds, Chooser, Outcome, Part, RecommendRequest, Standing, Task, order,
+    Axis, Bounds, Chooser, Outcome, RankedPart, RecommendRequest, Standing, Task, order,
 };
 use crate::roofline::Roofs;
 use crate::scheme::Scheme;
@@ -32,7 +32,7 @@ pub struct ScheduleRequest<'a> {
     /// Time, time per token or energy per token; memory is refused.
     pub objective: Objective,
     /// Which part of the work counts.
-    pub part: Part,
+    pub part: RankedPart,
     /// What must hold.
     pub bounds: Bounds,
     /// Largest power budget.

@@ -12,14 +12,14 @@ use crate::quant_format::{ComputeClass, QuantFormat};
 
 /// In which formats a model is published.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Stored {
+pub struct PublishedFormats {
     /// All weights, or all but the experts.
     pub weights: &'static QuantFormat,
     /// Expert matrices where they differ.
     pub experts: Option<&'static QuantFormat>,
 }
 
-impl Stored {
+impl PublishedFormats {
     /// The choice that takes the model as it is. Models published in FP8 quantize their activations while running.
     pub const fn choice(&self) -> PrecisionChoice {
         let mut choice = PrecisionChoice::weights(self.weights);
@@ -52,7 +52,7 @@ pub struct CatalogModel {
     /// Layers, heads and widths.
     pub arch: ModelArch,
     /// Formats of the published weights.
-    pub stored: Stored,
+    pub stored: PublishedFormats,
     /// Official number of parameters.
     pub official_params: Option<u64>,
     /// Source of `official_params`.

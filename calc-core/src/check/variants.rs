@@ -20,7 +20,7 @@ static CACHES: [&QuantFormat; 7] =
     [&f::FP32, &f::FP16, &f::GGUF_Q8_0, &f::FP8_E4M3, &f::INT8, &f::NVFP4, &f::GGUF_Q4_0];
 
 /// The work in other formats.
-pub(super) struct Stored<'a> {
+pub(super) struct StoredWork<'a> {
     /// Format of what the work mostly reads.
     pub(super) format: &'static QuantFormat,
     /// Activations, where they are quantized too.
@@ -32,19 +32,19 @@ pub(super) struct Stored<'a> {
 }
 
 /// The work in every other format that it could have been in: those that the adviser knows, and FP32.
-pub(super) fn stored<'a>(work: &Work<'a>, own: &Measure) -> Vec<Stored<'a>> {
+pub(super) fn stored<'a>(work: &Work<'a>, own: &Measure) -> Vec<StoredWork<'a>> {
     let role = match work {
         Work::Token(_) | Work::Answer(_) => Role::Weights,
         Work::Operator(request) => role(&request.operator),
     };
     let precision = work.precision();
-    let plain = |format: &'static QuantFormat, choice| Stored {
+    let plain = |format: &'static QuantFormat, choice| StoredWork {
         format,
         activations: None,
         bits: format.bits_per_element(),
         work: work.stored(choice, None),
     };
-    let all: Vec<Stored<'a>> = match role {
+    let all: Vec<StoredWork<'a>> = match role {
         Role::Cache => CACHES
             .iter()
             .map(|format| plain(format, PrecisionChoice { kv_cache: Some(*format), ..precision }))
@@ -85,7 +85,7 @@ const fn role(operator: &Operator) -> Role {
 }
 
 /// The work in a scheme, where kernels for it exist and its shapes divide.
-fn of_scheme<'a>(work: &Work<'a>, own: &Measure, scheme: &Scheme) -> Option<Stored<'a>> {
+fn of_scheme<'a>(work: &Work<'a>, own: &Measure, scheme: &Scheme) -> Option<StoredWork<'a>> {
     let format = match scheme.weights {
         SchemeWeights::Published => return None,
         SchemeWeights::Half => own.roofs.half(),
@@ -108,7 +108,7 @@ fn of_scheme<'a>(work: &Work<'a>, own: &Measure, scheme: &Scheme) -> Option<Stor
         Some(WeightSize::Total(_) | WeightSize::Streamed(_)) | None => format.bits_per_element(),
     };
     let work = work.stored(choice, None);
-    Some(Stored { format, activations: scheme.activations, bits, work })
+    Some(StoredWork { format, activations: scheme.activations, bits, work })
 }
 
 /// Whether other formats hold than in the work itself.

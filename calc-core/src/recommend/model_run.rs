@@ -3,7 +3,7 @@
 use core::cell::LazyCell;
 
 use super::bounds::Drop;
-use super::objective::{Objective, Part};
+use super::objective::{Objective, RankedPart};
 use super::outcome::{Outcome, PhaseWork};
 use super::standing::{Aim, Standing};
 use crate::energy::mean_power;
@@ -101,9 +101,9 @@ pub(super) fn probe_model(
         return Ok(aim.place(&Expected::ZERO, None, loss, memory));
     }
     let (expected, energy) = match aim.part {
-        Part::Prefill => (prefill.expected, prefill.energy),
-        Part::Decode => (decode.expected, decode.energy),
-        Part::Whole => {
+        RankedPart::Prefill => (prefill.expected, prefill.energy),
+        RankedPart::Decode => (decode.expected, decode.energy),
+        RankedPart::Whole => {
             let generation = run.quick_generation();
             let energy = (aim.objective == Objective::Energy)
                 .then(|| whole_energy(&prefill, &decode, generation.time, &request.workload));

@@ -41,7 +41,7 @@ impl Objective {
 
 /// Which part of the work counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum RankedPart {
     /// The prompt.
     Prefill,
     /// One token at the stated context.
@@ -50,7 +50,7 @@ pub enum Part {
     Whole,
 }
 
-impl Part {
+impl RankedPart {
     /// All, with the keys of requests.
     pub const ALL: [(&'static str, Self); 3] =
         [("prefill", Self::Prefill), ("decode", Self::Decode), ("whole", Self::Whole)];

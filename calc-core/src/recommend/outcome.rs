@@ -2,7 +2,7 @@
 
 use crate::device::UsableMemory;
 use crate::expected::Expected;
-use crate::footprint::Verdict;
+use crate::footprint::MemoryVerdict;
 use crate::op::Traffic;
 use crate::precision::Precision;
 use crate::units::{Bytes, Joules, Seconds};
@@ -47,7 +47,7 @@ pub struct Outcome {
 
 impl Outcome {
     /// Whether it fits.
-    pub fn verdict(&self) -> Verdict {
-        Verdict::of(self.memory, self.usable)
+    pub fn verdict(&self) -> MemoryVerdict {
+        MemoryVerdict::of(self.memory, self.usable)
     }
 }

@@ -4,7 +4,7 @@
 use core::cmp::Ordering;
 
 use super::bounds::{Bounds, Drop};
-use super::objective::{Objective, Part};
+use super::objective::{Objective, RankedPart};
 use super::outcome::Outcome;
 use crate::device::UsableMemory;
 use crate::expected::Expected;
@@ -15,7 +15,7 @@ use crate::units::{Bytes, Joules, Seconds};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Aim {
     pub(crate) objective: Objective,
-    pub(crate) part: Part,
+    pub(crate) part: RankedPart,
     pub(crate) bounds: Bounds,
     /// Memory that is there in place of the device's own and of the bound.
     pub(super) granted: Option<Bytes>,
@@ -68,7 +68,7 @@ const SMALL_MEMORY: Bytes = Bytes::from_gb(8.0);
 const NEAR: f64 = 1.05;
 
 impl Aim {
-    pub(super) const fn new(objective: Objective, part: Part, bounds: Bounds) -> Self {
+    pub(super) const fn new(objective: Objective, part: RankedPart, bounds: Bounds) -> Self {
         Self { objective, part, bounds, granted: None, only_limits: false }
     }
 
@@ -93,9 +93,9 @@ impl Aim {
     /// The standing of an outcome with a loss of quality [%].
     pub(crate) fn standing(&self, outcome: &Outcome, loss: f64) -> Standing {
         let (expected, energy) = match self.part {
-            Part::Prefill => (outcome.prefill.expected, outcome.prefill.energy),
-            Part::Decode => (outcome.decode.expected, outcome.decode.energy),
-            Part::Whole => (outcome.whole, outcome.whole_energy),
+            RankedPart::Prefill => (outcome.prefill.expected, outcome.prefill.energy),
+            RankedPart::Decode => (outcome.decode.expected, outcome.decode.energy),
+            RankedPart::Whole => (outcome.whole, outcome.whole_energy),
         };
         self.place(&expected, energy, loss, (outcome.memory, outcome.usable))
     }

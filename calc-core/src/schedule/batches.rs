@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use super::{Pair, ScheduleRequest};
-use crate::recommend::{Axis, Chooser, Objective, Part, Standing, Task, largest};
+use crate::recommend::{Axis, Chooser, Objective, RankedPart, Standing, Task, largest};
 use crate::scheme::Scheme;
 
 /// Batches up to this one are tried one by one.
@@ -91,7 +91,7 @@ pub(super) fn best_at(
 /// Whether the order of the batches does not depend on the context. The energy of a whole request takes the power of decode
 /// at the context, which all batches share.
 fn is_without_context(request: &ScheduleRequest<'_>) -> bool {
-    request.part != Part::Decode && request.bounds.rate.is_none()
+    request.part != RankedPart::Decode && request.bounds.rate.is_none()
 }
 
 /// Whether the smallest batch that meets the bounds is the best: a larger one is slower and loses as much.

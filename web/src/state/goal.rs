@@ -1,6 +1,6 @@
 //! What the reader wants of a quantization: what counts, and what must hold. Shared by the views; numbers stay as typed.
 
-use calc_core::recommend::{Bounds, Objective, Part, USUAL_QUALITY};
+use calc_core::recommend::{Bounds, Objective, RankedPart, USUAL_QUALITY};
 use calc_core::units::{Seconds, TokensPerSec};
 
 use super::decimal::decimal;
@@ -74,7 +74,7 @@ pub struct Goal {
     /// What the ranking is by.
     pub objective: Objective,
     /// Which part of the work counts; `None` leaves it to the workload.
-    pub part: Option<Part>,
+    pub part: Option<RankedPart>,
     texts: [String; Bound::ALL.len()],
 }
 
@@ -155,7 +155,7 @@ impl Goal {
                 }
                 None => Err("which is none of latency, throughput, energy, memory, quality. The page ranks by latency.".to_owned()),
             }),
-            "part" => Some(match Part::ALL.iter().find(|(name, _)| *name == value) {
+            "part" => Some(match RankedPart::ALL.iter().find(|(name, _)| *name == value) {
                 Some((_, part)) => {
                     self.part = Some(*part);
                     Ok(())
@@ -173,8 +173,11 @@ mod tests {
 
     #[test]
     fn goals_come_back_and_wrong_ones_are_named() {
-        let mut goal =
-            Goal { objective: Objective::Energy, part: Some(Part::Prefill), ..Goal::default() };
+        let mut goal = Goal {
+            objective: Objective::Energy,
+            part: Some(RankedPart::Prefill),
+            ..Goal::default()
+        };
         goal.set_text(Bound::Tpot, "50".to_owned());
         let mut pairs = Vec::new();
         goal.write(&mut pairs);
