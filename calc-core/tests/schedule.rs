@@ -1,5 +1,7 @@
 //! The scheduler against a search that tries everything.
 
+#[path = "tasks/limit.rs"]
+mod limit;
 mod random;
 mod tasks;
 
@@ -11,8 +13,9 @@ use calc_core::schedule::{Objective, ScheduleRequest, SlotFlip, schedule};
 use calc_core::scheme::SchemeWeights;
 use calc_core::units::{Bytes, Joules, Seconds, Watts};
 use calc_core::workload::Workload;
+use limit::limited;
 use random::Random;
-use tasks::{limited, model_task};
+use tasks::model_task;
 
 fn random_request(random: &mut Random) -> ScheduleRequest<'static> {
     let boards: Vec<_> =
