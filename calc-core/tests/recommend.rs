@@ -23,11 +23,11 @@ fn device(key: &str) -> &'static Device {
     catalog::device(key).expect("catalog key")
 }
 
-fn request(task: Task<'static>, part: RankedPart) -> RecommendRequest<'static> {
-    RecommendRequest { task, objective: Objective::Latency, part, bounds: Bounds::default() }
+fn request(task: &Task<'static>, part: RankedPart) -> RecommendRequest<'static> {
+    RecommendRequest { task: *task, objective: Objective::Latency, part, bounds: Bounds::default() }
 }
 
-fn answer(task: Task<'static>, part: RankedPart) -> Recommendation {
+fn answer(task: &Task<'static>, part: RankedPart) -> Recommendation {
     recommend(&request(task, part)).expect("a recommendation")
 }
 
@@ -45,7 +45,7 @@ fn ranked<'a>(answer: &'a Recommendation, key: &str) -> &'a Ranked {
 fn an_8b_model_on_an_orin_nano_needs_four_to_six_bits() {
     let workload = Workload { context: 4096, ..Workload::new(1, 512) };
     let task = model_task(device("jetson_orin_nano_8gb_super"), "llama-3.1-8b", workload);
-    let answer = answer(task, RankedPart::Decode);
+    let answer = answer(&task, RankedPart::Decode);
     assert_eq!(answer.ranked[0].scheme.key, "gguf_q4_k");
     for key in ["half", "int8_w8a16", "int8_w8a8", "fp8_w8a16"] {
         assert!(matches!(reason(&answer, key), Drop::Memory { .. }), "{key}");
@@ -57,17 +57,17 @@ fn an_8b_model_on_an_orin_nano_needs_four_to_six_bits() {
         assert!(matches!(reason(&answer, key), Drop::Quality { .. }), "{key}");
     }
     // At batch 16 the KV cache alone is 8.6 GB: nothing fits, and the room says up to which batch something does.
-    let room = room(&request(task, RankedPart::Decode), answer.ranked[0].scheme).expect("room");
+    let room = room(&request(&task, RankedPart::Decode), answer.ranked[0].scheme).expect("room");
     assert_eq!(room.batch, Some(Largest { value: 4, end: End::Memory }));
     let flips = &answer.ranked[0].flips;
     assert!(flips.iter().any(|f| f.when == Change::From(Axis::Batch, 5) && f.to.is_none()));
-    assert!(self::answer(task.at(Axis::Batch, 16), RankedPart::Decode).ranked.is_empty());
+    assert!(self::answer(&task.at(Axis::Batch, 16), RankedPart::Decode).ranked.is_empty());
 }
 
 #[test]
 fn on_a_desktop_four_bits_win_decode_and_fp8_is_behind() {
     let workload = Workload { context: 4096, ..Workload::new(1, 512) };
-    let answer = answer(model_task(device("gb10"), "llama-3.1-8b", workload), RankedPart::Decode);
+    let answer = answer(&model_task(device("gb10"), "llama-3.1-8b", workload), RankedPart::Decode);
     let (q4, fp8) = (ranked(&answer, "gguf_q4_k"), ranked(&answer, "fp8_w8a8"));
     assert!(q4.speedup_decode > 2.5 && fp8.speedup_decode > 1.5 && fp8.speedup_decode < 2.0);
     assert!(
@@ -80,11 +80,11 @@ fn on_a_desktop_four_bits_win_decode_and_fp8_is_behind() {
 fn batch_prefill_is_for_the_fastest_tensor_cores_not_for_fp16() {
     for (key, first) in [("gb10", "nvfp4_w4a4"), ("h100_sxm", "fp8_w8a8")] {
         let task = model_task(device(key), "llama-3.1-8b", Workload::new(8, 2048));
-        let answer = answer(task, RankedPart::Prefill);
+        let answer = answer(&task, RankedPart::Prefill);
         assert_eq!(answer.ranked[0].scheme.key, first, "{key}");
         assert!(answer.ranked[0].speedup_prefill > 1.3, "{key}");
         let shape =
-            self::answer(shape_task(device(key), 2048, Phase::Prefill), RankedPart::Prefill);
+            self::answer(&shape_task(device(key), 2048, Phase::Prefill), RankedPart::Prefill);
         assert_eq!(shape.ranked[0].scheme.key, first, "{key}");
         // Weights alone in four bits do not help where arithmetic decides.
         assert!(ranked(&answer, "int4_g128_gptq").speedup_prefill < 1.3, "{key}");
@@ -98,7 +98,7 @@ fn seven_watts_slow_prefill_and_leave_decode_alone() {
     let mode = nano.power_mode("7W").expect("a mode");
     let free = model_task(nano, "llama-3.2-3b", Workload::new(1, 512));
     let (at_7w, at_15w) =
-        (answer(free.on(nano, Some(mode)), RankedPart::Decode), answer(free, RankedPart::Decode));
+        (answer(&free.on(nano, Some(mode)), RankedPart::Decode), answer(&free, RankedPart::Decode));
     assert_eq!(at_7w.ranked[0].scheme.key, at_15w.ranked[0].scheme.key);
     let (slow, fast) = (&at_7w.ranked[0].outcome, &at_15w.ranked[0].outcome);
     // Launches take longer at the lower clock, and nothing else does.
@@ -109,14 +109,14 @@ fn seven_watts_slow_prefill_and_leave_decode_alone() {
 #[test]
 fn a_model_published_in_four_bits_is_a_candidate_as_it_is() {
     let task = model_task(device("h100_sxm"), "gpt-oss-20b", Workload::new(1, 512));
-    let answer = answer(task, RankedPart::Decode);
+    let answer = answer(&task, RankedPart::Decode);
     let (own, half) = (ranked(&answer, "as_published"), ranked(&answer, "half"));
     assert!(
         own.standing.score < half.standing.score
             && own.standing.score < answer.ranked[0].standing.score * 1.05
     );
     let plain = model_task(device("h100_sxm"), "llama-3.1-8b", Workload::new(1, 512));
-    let plain = self::answer(plain, RankedPart::Decode);
+    let plain = self::answer(&plain, RankedPart::Decode);
     let keys = plain.ranked.iter().map(|row| row.scheme.key);
     assert!(
         keys.chain(plain.dropped.iter().map(|row| row.scheme.key)).all(|key| key != "as_published")
@@ -128,7 +128,7 @@ fn a_row_is_what_estimate_says() {
     let workload = Workload { context: 2048, ..Workload::new(4, 512) };
     let task = model_task(device("l4"), "qwen3-8b", workload);
     let Task::Model(ModelTask { request, .. }) = task else { unreachable!("a model") };
-    let answer = answer(task, RankedPart::Decode);
+    let answer = answer(&task, RankedPart::Decode);
     let row = ranked(&answer, "fp8_w8a8");
     let precision = PrecisionChoice {
         activations: Some(&catalog::formats::FP8_E4M3),
@@ -147,7 +147,7 @@ fn the_whole_request_counts_and_less_loss_wins_among_equals() {
     let workload = Workload { new_tokens: 128, ..Workload::new(1, 4096) };
     assert_eq!(RankedPart::usual(&workload), RankedPart::Whole);
     let task = model_task(device("h100_sxm"), "llama-3.1-70b", workload);
-    let answer = answer(task, RankedPart::usual(&workload));
+    let answer = answer(&task, RankedPart::usual(&workload));
     let first = &answer.ranked[0];
     assert_eq!(first.scheme.key, "fp8_w8a8", "{:?}", answer.first_by);
     assert!(first.outcome.whole.time.get() < 5.0 && first.quality.high < 0.2);
@@ -165,7 +165,7 @@ fn as_published_is_not_beaten_by_a_requantization_of_the_same_speed() {
     ] {
         let mut workload = Workload { new_tokens: 256, ..Workload::new(4, 2048) };
         workload.parallel.tensor = parallel;
-        let answer = answer(model_task(device(key), model, workload), RankedPart::Whole);
+        let answer = answer(&model_task(device(key), model, workload), RankedPart::Whole);
         let (own, first) = (ranked(&answer, "as_published"), &answer.ranked[0]);
         let is_slower = first.outcome.whole.high < own.outcome.whole.time
             || first.outcome.whole.time < own.outcome.whole.low;
@@ -179,7 +179,7 @@ fn as_published_is_not_beaten_by_a_requantization_of_the_same_speed() {
 fn the_best_quality_that_meets_a_speed() {
     let workload = Workload { context: 4096, ..Workload::new(1, 512) };
     let mut request =
-        request(model_task(device("rtx_4090"), "llama-3.1-8b", workload), RankedPart::Decode);
+        request(&model_task(device("rtx_4090"), "llama-3.1-8b", workload), RankedPart::Decode);
     request.objective = Objective::Quality;
     let first = |request: &RecommendRequest<'_>| {
         let answer = recommend(request).expect("a recommendation");
@@ -203,7 +203,7 @@ fn the_best_quality_that_meets_a_speed() {
 fn the_smallest_device_for_a_goal_comes_first_and_meets_it() {
     let workload = Workload { context: 4096, ..Workload::new(1, 512) };
     let mut request =
-        request(model_task(device("t4"), "llama-3.1-8b", workload), RankedPart::Decode);
+        request(&model_task(device("t4"), "llama-3.1-8b", workload), RankedPart::Decode);
     request.bounds.tpot = Some(Seconds::new(0.05));
     let found = devices(&request);
     assert!(found.len() > 20, "{}", found.len());
@@ -218,7 +218,7 @@ fn the_smallest_device_for_a_goal_comes_first_and_meets_it() {
 #[test]
 fn less_memory_costs_quality_step_by_step() {
     let task = model_task(device("h100_sxm"), "llama-3.1-8b", Workload::new(1, 512));
-    let steps = memory_steps(&request(task, RankedPart::Decode)).expect("steps");
+    let steps = memory_steps(&request(&task, RankedPart::Decode)).expect("steps");
     assert!(steps.len() >= 5);
     for pair in steps.windows(2) {
         assert!(pair[1].memory < pair[0].memory && pair[1].quality.high >= pair[0].quality.high);
@@ -231,7 +231,7 @@ fn a_gguf_name_means_the_file_in_every_question() {
     let workload = Workload { context: 2048, ..Workload::new(1, 512) };
     let task = model_task(device("rtx_4090"), "llama-3.1-8b", workload);
     let Task::Model(ModelTask { request, .. }) = task else { unreachable!("a model") };
-    let answer = answer(task, RankedPart::Decode);
+    let answer = answer(&task, RankedPart::Decode);
     for key in ["gguf_q4_k", "gguf_q6_k", "gguf_q5_k"] {
         let format = catalog::format(key).expect("catalog key");
         let precision = PrecisionChoice::weights(format);
