@@ -6,9 +6,9 @@ pub use composite::{FeedForwardShape, MAX_EXPERTS, MoeShape};
 
 use alloc::vec::Vec;
 
-use composite::Kernel;
+use composite::CompositeKernel;
 
-use crate::calibration::machine::{Kernel as Timed, Setting};
+use crate::calibration::machine::{Kernel, Setting};
 use crate::calibration::{Basis, Calibration, Engine, Factors, Tuned};
 use crate::cost::attention::{AttentionShape, fused, kv_append, unfused};
 use crate::cost::elementwise::{add_norm, gated_activation, norm, plain_activation};
@@ -113,7 +113,7 @@ impl Operator {
     }
 
     /// The kernels of a composite operator; empty for a single kernel.
-    fn kernels(&self, p: &Precision) -> Vec<Kernel> {
+    fn kernels(&self, p: &Precision) -> Vec<CompositeKernel> {
         match self {
             Self::FeedForward(shape) => shape.kernels(p),
             Self::MixtureOfExperts(shape) => shape.kernels(p),
@@ -196,11 +196,13 @@ pub struct Analysis {
     /// Peak it runs on.
     pub path: ComputePath,
     pub roofline: Roofline,
+    /// Total work and traffic.
     pub cost: OpCost,
     /// Ideal times of memory and arithmetic; for a composite operator, sums over its parts.
     pub time: KernelTime,
     /// Lower bound on the time: the longer of the two; for a composite operator, the sum of the lower bounds of its parts.
     pub ideal: Seconds,
+    /// Time expected in practice, with its interval.
     pub expected: Expected,
     /// Correction factors of the expected time; for a composite operator, those of its first kernel.
     pub factors: Factors,
@@ -209,18 +211,20 @@ pub struct Analysis {
     /// Highest compute rate at this intensity.
     pub attainable: FlopsPerSec,
     /// The kernels of a composite operator in order; empty for a single kernel.
-    pub parts: Vec<Part>,
+    pub parts: Vec<OperatorPart>,
 }
 
 /// One kernel of a composite operator.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Part {
+pub struct OperatorPart {
     pub kind: OpKind,
     /// Peak it runs on.
     pub path: ComputePath,
+    /// Total work and traffic.
     pub cost: OpCost,
     /// Ideal times of memory and arithmetic.
     pub time: KernelTime,
+    /// Time expected in practice, with its interval.
     pub expected: Expected,
     /// Correction factors of the expected time.
     pub factors: Factors,
@@ -284,7 +288,7 @@ pub fn analyze(request: &AnalyzeRequest<'_>) -> Result<Analysis, Error> {
         let format = streamed_format(&request.operator, &precision);
         let factors = tuned.factors(
             request.operator.kind(),
-            &Timed {
+            &Kernel {
                 shape: &request.operator.shape(&precision),
                 cost: &cost,
                 path: &path,
@@ -313,7 +317,7 @@ pub fn analyze(request: &AnalyzeRequest<'_>) -> Result<Analysis, Error> {
 }
 
 /// Sums over the kernels of a composite operator, and the factors of the first.
-fn summed(parts: &[Part]) -> (OpCost, KernelTime, Seconds, Expected, Factors) {
+fn summed(parts: &[OperatorPart]) -> (OpCost, KernelTime, Seconds, Expected, Factors) {
     let cost = parts.iter().fold(OpCost::default(), |sum, part| sum.plus(&part.cost));
     let time = parts.iter().map(|part| part.time).fold(KernelTime::ZERO, KernelTime::plus);
     let ideal = parts.iter().map(|part| part.time.ideal()).sum();
@@ -327,9 +331,9 @@ fn parts(
     tuned: &Tuned<'_>,
     roofs: &Roofs,
     p: &Precision,
-    kernels: &[Kernel],
-) -> Result<Vec<Part>, Error> {
-    let part = |kernel: &Kernel| {
+    kernels: &[CompositeKernel],
+) -> Result<Vec<OperatorPart>, Error> {
+    let part = |kernel: &CompositeKernel| {
         let path = match kernel.path {
             Path::Layer => roofs.compute_path(p.weights, p.activations)?,
             Path::Expert => roofs.compute_path(p.experts, p.activations)?,
@@ -340,7 +344,7 @@ fn parts(
         let time = roofline.op_time(&kernel.cost);
         let factors = tuned.factors(
             kernel.kind,
-            &Timed {
+            &Kernel {
                 shape: &kernel.shape,
                 cost: &kernel.cost,
                 path: &path,
@@ -350,7 +354,7 @@ fn parts(
             },
         );
         let expected = Expected::of(time, &factors);
-        Ok(Part { kind: kernel.kind, path, cost: kernel.cost, time, expected, factors })
+        Ok(OperatorPart { kind: kernel.kind, path, cost: kernel.cost, time, expected, factors })
     };
     kernels.iter().map(part).collect()
 }

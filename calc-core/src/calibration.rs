@@ -8,7 +8,7 @@ pub mod machine;
 mod own;
 
 use crate::catalog::devices::measured::{MeasuredShares, shares};
-use crate::device::{Device, DeviceClass, PowerMode};
+use crate::device::{Device, DeviceClass, MemoryKind, PowerMode};
 use crate::op::OpKind;
 use crate::provenance::Provenance;
 use crate::text::{List, Text};
@@ -18,7 +18,7 @@ pub use engine::{Chunk, Engine, usual_engine};
 pub use own::{FactorRow, Tokens};
 
 use coefficients::Coefficients;
-use machine::{Kernel, Machine, MemoryKind, Setting};
+use machine::{Kernel, Machine, Setting};
 
 /// Shares of the peaks and a fixed time, with their interval.
 #[derive(Debug, Clone, Copy, PartialEq)]

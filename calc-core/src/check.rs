@@ -50,7 +50,7 @@ pub struct CheckRequest<'a> {
 
 /// Position of a claim relative to the roofs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum ClaimVerdict {
     /// Below the sustained rates.
     Possible,
     /// Above the sustained rates, or close to the datasheet's roof.
@@ -117,7 +117,8 @@ pub struct Check {
     pub sustained: Sustained,
     pub implied: Implied,
     pub share: Shares,
-    pub verdict: Verdict,
+    /// Against the roofs.
+    pub verdict: ClaimVerdict,
     pub pace: Pace,
     /// Memory of one device; `None` for an operator.
     pub memory: Option<MemoryFootprint>,
@@ -125,7 +126,7 @@ pub struct Check {
     pub explanations: Vec<Explanation>,
 }
 
-/// Judges a claimed time.
+/// Judges a claim.
 ///
 /// ```text
 /// share of the datasheet   = ideal time / claimed time                      above 1: above the roof
@@ -134,7 +135,7 @@ pub struct Check {
 ///
 /// ```
 /// use calc_core::{analysis::{AnalyzeRequest, Operator}, calibration::Calibration, catalog, units::Seconds};
-/// use calc_core::check::{check, CheckRequest, Claim, Verdict, Work};
+/// use calc_core::check::{check, CheckRequest, Claim, ClaimVerdict, Work};
 /// use calc_core::{cost::gemm::GemmShape, precision::PrecisionChoice};
 /// let answer = check(&CheckRequest {
 ///     work: Work::Operator(AnalyzeRequest {
@@ -147,14 +148,14 @@ pub struct Check {
 ///     }),
 ///     claim: Claim::Time(Seconds::new(43.6e-6)),
 /// }).unwrap();
-/// assert_eq!(answer.verdict, Verdict::AboveTheRoof);
+/// assert_eq!(answer.verdict, ClaimVerdict::AboveTheRoof);
 /// assert!((answer.share.of_datasheet - 2.0).abs() < 1e-3); // 87.2 / 43.6 µs
 /// assert!((answer.implied.bandwidth.get() - 204.8e9).abs() < 1e8); // 8.929 MB in 43.6 µs
 /// ```
 ///
 /// # Errors
 /// The errors of `analyze` and `estimate`; a time that is not positive; a link of unknown bandwidth; a rate of work that
-/// generates no tokens.
+/// gives no tokens.
 pub fn check(request: &CheckRequest<'_>) -> Result<Check, Error> {
     let own = request.work.measure()?;
     let time = claimed(request)?;
@@ -213,13 +214,13 @@ fn is_above(time: Seconds, ideal: Seconds) -> bool {
     time * ROUNDING < ideal
 }
 
-fn verdict(time: Seconds, ideal: Seconds, share: Shares) -> Verdict {
+fn verdict(time: Seconds, ideal: Seconds, share: Shares) -> ClaimVerdict {
     if is_above(time, ideal) {
-        Verdict::AboveTheRoof
+        ClaimVerdict::AboveTheRoof
     } else if share.of_sustained > 1.0 || share.of_datasheet > NEAR {
-        Verdict::NearTheRoof
+        ClaimVerdict::NearTheRoof
     } else {
-        Verdict::Possible
+        ClaimVerdict::Possible
     }
 }
 

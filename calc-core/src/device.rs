@@ -4,7 +4,7 @@
 
 mod memory;
 
-pub use memory::{MemoryPlatform, UsableMemory};
+pub use memory::{MemoryKind, MemoryPlatform, UsableMemory};
 
 use crate::error::Error;
 use crate::provenance::{Fact, Provenance};

@@ -1,94 +1,18 @@
 //! Estimates a model on a device: prefill, decode, generation, memory, energy. The steps themselves are in `plan`.
 
-use alloc::vec::Vec;
-
-use crate::calibration::{Basis, Calibration, Chunk, Engine};
-use crate::device::{Device, PowerMode};
+use crate::calibration::{Basis, Chunk};
 use crate::energy::{Energy, mean_power};
 use crate::error::Error;
 use crate::expected::Expected;
 use crate::footprint::MemoryFootprint;
 use crate::lowering::Step;
-use crate::model_arch::ModelArch;
-use crate::plan::{Chunks, OpRow, Paths, Plan, StepTotals};
-use crate::precision::{Precision, PrecisionChoice};
-use crate::roofline::Bound;
-use crate::units::{Bytes, BytesPerSec, FlopsPerByte, Seconds, TokensPerSec};
+use crate::plan::{Chunks, Paths, Plan};
+use crate::precision::Precision;
+use crate::units::{BytesPerSec, Seconds, TokensPerSec};
 use crate::workload::Workload;
 
-/// Allowed range of the size of all weights [GB].
-pub const WEIGHT_GB: (f64, f64) = (1e-6, 1e6);
-/// Allowed range of the mean bits per weight.
-pub const WEIGHT_BITS: (f64, f64) = (0.1, 64.0);
-
-/// Size of the weights, when it is known better than from the formats alone.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum WeightSize {
-    /// All weights including embeddings; the size of a file.
-    Total(Bytes),
-    /// Mean bits per weight over all parameters.
-    BitsPerWeight(f64),
-    /// Weights that the decode step of the request reads, as stated by a source; all weights are scaled alike.
-    Streamed(Bytes),
-}
-
-/// The inputs of an estimate.
-#[derive(Debug, Clone, Copy)]
-pub struct EstimateRequest<'a> {
-    pub device: &'a Device,
-    /// `None` for the device's own peaks.
-    pub mode: Option<&'a PowerMode>,
-    /// Memory that may be used, if less than the device leaves to a model.
-    pub memory_limit: Option<Bytes>,
-    pub model: &'a ModelArch,
-    pub precision: PrecisionChoice,
-    pub workload: Workload,
-    /// Known size of the weights; by default the size of the file that the formats name, if they name one.
-    pub weight_size: Option<WeightSize>,
-    /// Draft model of speculative decoding; without one, drafts are free.
-    pub draft: Option<&'a ModelArch>,
-    /// Engine whose factors apply; `None` for the device's usual engine.
-    pub engine: Option<Engine>,
-    /// Correction factors from ideal to expected times.
-    pub calibration: &'a Calibration,
-}
-
-impl EstimateRequest<'_> {
-    /// The given size of the weights, else that of the file which the formats name, if they name one.
-    pub fn size(&self) -> Option<WeightSize> {
-        self.weight_size.or_else(|| self.precision.file_size())
-    }
-}
-
-/// The full estimate of one phase.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PhaseEstimate {
-    /// Sums over the operators; `expected` includes the time on links.
-    pub totals: StepTotals,
-    /// The limiting resource at the roof.
-    pub bound: Bound,
-    /// The limiting resource at the shares that kernels reach.
-    pub expected_bound: Bound,
-    /// Expected time of the phase if each operator moved half of its bytes.
-    pub half_bytes: Seconds,
-    /// Ridge of the layers' matmuls.
-    pub ridge: FlopsPerByte,
-    /// Model FLOP utilization: share of the compute peak used in the expected time. The peak is that of the layers' matmuls,
-    /// or of an operator on a faster one.
-    pub mfu: f64,
-    /// Model bandwidth utilization: share of the bandwidth that weights and KV cache use in the expected time.
-    pub mbu: f64,
-    /// Rows by name, in the order of a layer; the time of a step outside its kernels, and on links, comes last.
-    pub operators: Vec<OpRow>,
-}
-
-impl PhaseEstimate {
-    /// Fraction of the expected time saved by halving the bytes.
-    pub fn half_bytes_save(&self) -> f64 {
-        1.0 - self.half_bytes / self.totals.expected.time
-    }
-}
-
+pub use crate::plan::{EstimateRequest, PhaseEstimate};
+pub use crate::weight_size::{WEIGHT_BITS, WEIGHT_GB, WeightSize};
 /// The estimate of a model on a device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {

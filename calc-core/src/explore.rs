@@ -6,9 +6,9 @@ use alloc::vec::Vec;
 use crate::catalog::schemes::SCHEMES;
 use crate::device::{Device, PowerMode};
 use crate::error::Error;
-use crate::footprint::Verdict;
+use crate::footprint::MemoryVerdict;
 use crate::plan::Plan;
-use crate::recommend::{Bounds, Chooser, Objective, Part, RecommendRequest, Task};
+use crate::recommend::{Bounds, Chooser, Objective, RankedPart, RecommendRequest, Task};
 use crate::roofline::Roofs;
 use crate::scheme::Scheme;
 use crate::units::{Bytes, Seconds, TokensPerSec};
@@ -74,7 +74,7 @@ pub fn explore<'d>(
         let chooser = Chooser::new(&RecommendRequest {
             task: request.task.on(device, mode),
             objective: Objective::Throughput,
-            part: Part::Decode,
+            part: RankedPart::Decode,
             bounds: request.bounds,
         })?;
         for scheme in SCHEMES {
@@ -111,7 +111,7 @@ fn improve<'d>(
         for &context in request.contexts {
             points += 1;
             let memory = fixed.total() - fixed.kv_caches() + plan.kv_caches_at(context);
-            if !Verdict::of(memory, fixed.usable).may_fit() {
+            if !MemoryVerdict::of(memory, fixed.usable).may_fit() {
                 continue;
             }
             let tpot = plan.token(draft.as_ref(), context).expected.time;
@@ -181,7 +181,7 @@ mod tests {
         let Task::Model(mut model_task) = task else { unreachable!("a model") };
         model_task.request.workload = workload;
         let task = Task::Model(model_task);
-        let (objective, part) = (Objective::Throughput, Part::Decode);
+        let (objective, part) = (Objective::Throughput, RankedPart::Decode);
         let answer =
             recommend(&RecommendRequest { task, objective, part, bounds }).expect("an answer");
         let first = &answer.ranked[0];

@@ -49,7 +49,7 @@ impl DraftMemory {
 
 /// Whether a model fits in memory: an answer, not an error.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Verdict {
+pub enum MemoryVerdict {
     Fits {
         /// Memory that is left.
         headroom: Bytes,
@@ -65,7 +65,7 @@ pub enum Verdict {
     },
 }
 
-impl Verdict {
+impl MemoryVerdict {
     /// Compares the needed bytes with the usable memory.
     pub fn of(needs: Bytes, usable: UsableMemory) -> Self {
         let UsableMemory { bytes, is_known } = usable;
@@ -117,9 +117,9 @@ impl MemoryFootprint {
         self.kv_cache + self.draft.map_or(Bytes::ZERO, |draft| draft.kv_cache)
     }
 
-    /// Whether everything fits in the usable memory.
-    pub fn verdict(&self) -> Verdict {
-        Verdict::of(self.total(), self.usable)
+    /// Whether it fits.
+    pub fn verdict(&self) -> MemoryVerdict {
+        MemoryVerdict::of(self.total(), self.usable)
     }
 }
 
@@ -133,7 +133,7 @@ pub fn reserve(class: DeviceClass) -> Bytes {
 }
 
 /// Memory of one device of the group. `model` is the tensor-parallel part of the model; `prefill` the step with the largest
-/// activations; `scale` multiplies all weight bytes (see `estimate::WeightSize`); `limit` caps what may be used.
+/// activations; `scale` multiplies all weight bytes (see `weight_size::WeightSize`); `limit` caps what may be used.
 pub(crate) fn footprint(
     (device, limit): (&Device, Option<Bytes>),
     model: &ModelArch,

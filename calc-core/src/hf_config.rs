@@ -37,8 +37,8 @@ pub use quantization_fields::{
     TorchaoScheme,
 };
 pub use refusal::{ConfigError, Unsupported};
-pub use stated::{Meaning, Stated};
-pub use unread::{Unread, UnreadKey};
+pub use stated::{Meaning, Stated, UnreadKey};
+pub use unread::Unread;
 
 use crate::model_arch::ModelArch;
 use crate::precision::PrecisionChoice;
@@ -226,7 +226,7 @@ fn rules_for(
     refusal::refuse(config, text, family, model_type, architecture)?;
     Ok(match family {
         Some(family) => (Some(family), family.rules(model_type)),
-        None => (None, guess::rules(text, &refusal::plain_name(model_type))),
+        None => (None, guess::rules(text, &family::plain_name(model_type))),
     })
 }
 

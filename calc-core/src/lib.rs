@@ -44,4 +44,5 @@ pub mod roofline;
 pub mod schedule;
 pub mod scheme;
 pub mod tiling;
+pub mod weight_size;
 pub mod workload;

@@ -2,10 +2,10 @@
 
 use crate::calibration::Engine;
 use crate::catalog::formats as f;
-use crate::estimate::WeightSize;
 use crate::model_arch::ModelArch;
 use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::Roofs;
+use crate::weight_size::WeightSize;
 
 /// Formats chosen by the user; `None` leaves a role to the rules of [`PrecisionChoice::resolve`].
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,7 +1,7 @@
 //! The roofline: one compute roof, one bandwidth roof and the ridge where they meet; and the roofs of a device in a
 //! power mode. Derivation: `docs/theory/roofline.md`.
 
-use crate::catalog;
+use crate::catalog::formats;
 use crate::device::{Device, PowerMode};
 use crate::error::Error;
 use crate::op::OpCost;
@@ -169,9 +169,9 @@ impl Roofs {
     pub fn half(&self) -> &'static QuantFormat {
         let rate = |class| self.peak(class).map_or(0.0, FlopsPerSec::get);
         if rate(ComputeClass::Bf16) > rate(ComputeClass::Fp16) {
-            &catalog::formats::BF16
+            &formats::BF16
         } else {
-            &catalog::formats::FP16
+            &formats::FP16
         }
     }
 
@@ -239,6 +239,7 @@ impl Roofs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalog;
 
     fn roofs(key: &str) -> Roofs {
         Roofs::new(catalog::device(key).expect("catalog key"), None).expect("no mode")

@@ -1,18 +1,16 @@
 //! Selects power mode, scheme and batch together, for a goal. Derivation: `docs/theory/recommendation.md`.
-//!
-//! Memory and times grow with the batch, so the largest batch that meets the bounds is found by bisection, and the best for
-//! latency is one. Time and energy per token fall while rows fill a tile, and rise where the next tile begins. So every batch
-//! up to [`EACH`] is tried, then every [`ROWS`], and from [`FINE`] on steps of an eighth: the batches that fill their tiles.
+
+mod batches;
+mod flips;
 
 use alloc::vec::Vec;
 
 use crate::catalog::schemes::SCHEMES;
 use crate::device::{Device, PowerMode};
 use crate::error::{Error, in_range, real_in_range};
-use crate::order::sort_short;
 use crate::quality::QualityLoss;
 use crate::recommend::{
-    Axis, Bounds, Chooser, Outcome, Part, RecommendRequest, Standing, Task, largest, order,
+    Axis, Bounds, Chooser, Outcome, RankedPart, RecommendRequest, Standing, Task, order,
 };
 use crate::roofline::Roofs;
 use crate::scheme::Scheme;
@@ -20,14 +18,11 @@ use crate::text::Text;
 use crate::units::{Joules, Seconds, TokensPerSec, Watts};
 
 pub use crate::recommend::Objective;
+pub use batches::EACH;
+pub use flips::SlotFlip;
 
-/// Batches up to this one are tried one by one.
-pub const EACH: u64 = 16;
-/// Number of rows of the smallest tiles; up to [`FINE`] every multiple is tried.
-const ROWS: u64 = 8;
-const FINE: u64 = 128;
-/// A limit on the quality loss that admits every scheme [%].
-const ANY_LOSS: f64 = 1e6;
+use batches::batches;
+use flips::flips;
 
 /// The inputs of a schedule. The task's own batch is ignored.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +31,8 @@ pub struct ScheduleRequest<'a> {
     pub task: Task<'a>,
     /// Time, time per token or energy per token; memory is refused.
     pub objective: Objective,
-    pub part: Part,
+    /// Which part of the work counts.
+    pub part: RankedPart,
     pub bounds: Bounds,
     /// Largest allowed power budget of a mode.
     pub power_cap: Option<Watts>,
@@ -68,19 +64,6 @@ impl Slot {
     pub fn throughput(&self) -> TokensPerSec {
         TokensPerSec::new(self.batch as f64 / self.outcome.decode.expected.time.get())
     }
-}
-
-/// A change that would make another slot the best.
-#[derive(Debug, Clone, PartialEq)]
-pub enum SlotFlip {
-    /// With this power budget.
-    Cap(Watts, Slot),
-    /// If this quality loss is allowed [%].
-    LossAllowed(f64, Slot),
-    /// If less than this quality loss is allowed [%].
-    LossBelow(f64, Slot),
-    /// From this context on; `None` if no slot meets the bounds any more.
-    Context(u64, Option<Slot>),
 }
 
 /// The ranking of power modes, schemes and batches.
@@ -213,50 +196,6 @@ fn pairs<'a>(request: &ScheduleRequest<'_>, setups: &'a [Setup<'a>]) -> Vec<Pair
     pairs
 }
 
-/// The tried batches up to a largest one, with their standing.
-fn batches(
-    request: &ScheduleRequest<'_>,
-    task: &Task<'_>,
-    candidate: (&Chooser<'_>, &'static Scheme),
-    most: u64,
-) -> Vec<(u64, Standing)> {
-    let (chooser, scheme) = candidate;
-    let fits = |batch| chooser.limits_of_batch(&task.at(Axis::Batch, batch), scheme).is_none();
-    let Some(most) = largest(most, fits) else { return Vec::new() };
-    let mut tried = Vec::new();
-    let mut batch = 1;
-    while batch <= most && (tried.is_empty() || !is_single(request)) {
-        tried.extend(standing(request, task, candidate, batch).map(|standing| (batch, standing)));
-        let next = next_batch(batch);
-        batch = if batch < most { next.min(most) } else { next };
-    }
-    tried
-}
-
-const fn next_batch(batch: u64) -> u64 {
-    if batch < EACH {
-        batch + 1
-    } else if batch < FINE {
-        (batch / ROWS + 1) * ROWS
-    } else {
-        (batch + batch / 8) / (2 * ROWS) * (2 * ROWS)
-    }
-}
-
-/// The standing of a batch, if it meets the bounds: by seconds, seconds per sequence, joules or percent.
-fn standing(
-    request: &ScheduleRequest<'_>,
-    task: &Task<'_>,
-    (chooser, scheme): (&Chooser<'_>, &'static Scheme),
-    batch: u64,
-) -> Option<Standing> {
-    let standing = chooser.probe(&task.at(Axis::Batch, batch), scheme).ok()?;
-    Some(match request.objective {
-        Objective::Throughput => standing.over(batch),
-        Objective::Latency | Objective::Energy | Objective::Memory | Objective::Quality => standing,
-    })
-}
-
 /// The pairs within a power cap and a quality loss, best first.
 fn ranked<'a>(pairs: &'a [Pair<'a>], cap: Option<Watts>, quality: f64) -> Vec<Placed<'a>> {
     let bounds = Bounds { quality, ..Bounds::default() };
@@ -285,133 +224,4 @@ fn slot(placed: &Placed<'_>, task: &Task<'_>) -> Option<Slot> {
         outcome,
         power: token.map(|token| token * batch as f64 / time),
     })
-}
-
-/// The best slots under changed conditions, if they are different ones.
-fn flips(request: &ScheduleRequest<'_>, pairs: &[Pair<'_>], best: &Slot) -> Vec<SlotFlip> {
-    let (task, cap, quality) = (&request.task, request.power_cap, request.bounds.quality);
-    let other = |cap, quality| {
-        let first = ranked(pairs, cap, quality).into_iter().next();
-        first.filter(|first| !first.pair.is(best)).and_then(|first| slot(&first, task))
-    };
-    let mut flips = Vec::new();
-    if let Some(cap) = cap {
-        let device = request.task.device();
-        let larger = modes(device).filter_map(|mode| budget(device, mode)).filter(|w| *w > cap);
-        if let Some(next) = larger.min_by(|a, b| a.get().total_cmp(&b.get())) {
-            flips.extend(other(Some(next), quality).map(|slot| SlotFlip::Cap(next, slot)));
-        }
-    }
-    let below = best.quality.high * (1.0 - 1e-6) - 1e-9;
-    if below >= 0.0 {
-        let then = other(cap, below);
-        flips.extend(then.map(|slot| SlotFlip::LossBelow(best.quality.high, slot)));
-    }
-    if let Some(any) = other(cap, ANY_LOSS) {
-        flips.push(SlotFlip::LossAllowed(any.quality.high, any));
-    }
-    flips.extend(context_flip(request, &ranked(pairs, cap, quality), best));
-    flips
-}
-
-/// The first context at which another slot is best, found by doubling and bisection.
-fn context_flip(
-    request: &ScheduleRequest<'_>,
-    ranked: &[Placed<'_>],
-    best: &Slot,
-) -> Option<SlotFlip> {
-    const MOST: u64 = 1 << 20;
-    let Task::Model(_) = request.task else { return None };
-    let longest = request.task.most(Axis::Context);
-    let mut hopeful: Vec<Placed<'_>> = ranked.to_vec();
-    sort_short(&mut hopeful, |a, b| a.standing.score < b.standing.score);
-    let first = |context| first_at(request, &hopeful, context);
-    let holds = |placed: Option<(usize, u64)>| {
-        placed.is_some_and(|(place, _)| hopeful[place].pair.is(best))
-    };
-    let mut good = request.task.get(Axis::Context).max(1);
-    let mut bad = good;
-    while bad < MOST.min(longest) && holds(first(bad)) {
-        good = bad;
-        bad = (bad * 2).min(longest);
-    }
-    if holds(first(bad)) {
-        return None;
-    }
-    while bad - good > 1 {
-        let middle = good + (bad - good) / 2;
-        if holds(first(middle)) {
-            good = middle;
-        } else {
-            bad = middle;
-        }
-    }
-    let then = first(bad).and_then(|(place, batch)| {
-        let task = request.task.at(Axis::Context, bad);
-        slot(&Placed { batch, ..hopeful[place] }, &task)
-    });
-    Some(SlotFlip::Context(bad, then))
-}
-
-/// The first-ranked pair at a larger context: its index in `hopeful`, and its batch. Scores only rise with the context, so
-/// the search ends at the first pair that was too far behind before.
-fn first_at(
-    request: &ScheduleRequest<'_>,
-    hopeful: &[Placed<'_>],
-    context: u64,
-) -> Option<(usize, u64)> {
-    let mut found: Vec<(usize, u64, Standing)> = Vec::new();
-    let mut reach = f64::INFINITY;
-    for (place, placed) in hopeful.iter().enumerate() {
-        if placed.standing.score > reach {
-            break;
-        }
-        let Some((batch, standing)) = best_at(request, placed.pair, context) else { continue };
-        reach = reach.min(standing.reach());
-        found.push((place, batch, standing));
-    }
-    order(&mut found, |(.., standing)| *standing);
-    found.first().map(|(place, batch, _)| (*place, *batch))
-}
-
-/// The best batch of a pair at a larger context.
-fn best_at(
-    request: &ScheduleRequest<'_>,
-    pair: &Pair<'_>,
-    context: u64,
-) -> Option<(u64, Standing)> {
-    let chooser = &pair.setup.chooser;
-    let task = chooser.task().at(Axis::Context, context);
-    let most = pair.tried.last()?.0;
-    let least = |tried: &[(u64, Standing)]| {
-        tried.iter().min_by(|a, b| a.1.score.total_cmp(&b.1.score)).copied()
-    };
-    if !is_without_context(request) {
-        return least(&batches(request, &task, (chooser, pair.scheme), most));
-    }
-    // Only the memory has changed: earlier results hold up to the largest batch that still fits.
-    let fits = |batch| chooser.limits_of_batch(&task.at(Axis::Batch, batch), pair.scheme).is_none();
-    let most = largest(most, fits)?;
-    let known = pair.tried.partition_point(|(batch, _)| *batch <= most);
-    let now = |batch| {
-        let standing = standing(request, &task, (chooser, pair.scheme), batch)?;
-        Some((batch, standing))
-    };
-    let best = least(&pair.tried[..known]).and_then(|(batch, _)| now(batch));
-    let last = if is_single(request) { None } else { now(most) };
-    least(&[best, last].into_iter().flatten().collect::<Vec<_>>())
-}
-
-/// True if the order of the batches does not depend on the context. The energy of a whole request uses the power of decode
-/// at the context, which is the same for all batches.
-fn is_without_context(request: &ScheduleRequest<'_>) -> bool {
-    request.part != Part::Decode && request.bounds.rate.is_none()
-}
-
-/// True if the smallest batch that meets the bounds is the best: a larger one is slower with the same quality loss.
-const fn is_single(request: &ScheduleRequest<'_>) -> bool {
-    match request.objective {
-        Objective::Latency | Objective::Quality => true,
-        Objective::Throughput | Objective::Energy | Objective::Memory => false,
-    }
 }

@@ -3,7 +3,7 @@
 use calc_core::analysis::{AnalyzeRequest, Operator};
 use calc_core::calibration::Calibration;
 use calc_core::catalog::{self, devices, formats, models};
-use calc_core::check::{Check, CheckRequest, Claim, Explanation, Pace, Verdict, Work, check};
+use calc_core::check::{Check, CheckRequest, Claim, ClaimVerdict, Explanation, Pace, Work, check};
 use calc_core::cost::gemm::GemmShape;
 use calc_core::device::Device;
 use calc_core::error::Error;
@@ -106,7 +106,7 @@ proptest! {
         let Ok(span) = work.span() else { return Ok(()) };
         let answer = at(work, span.ideal.get());
         prop_assert!((answer.share.of_datasheet - 1.0).abs() < 1e-12);
-        prop_assert_eq!(answer.verdict, Verdict::NearTheRoof);
+        prop_assert_eq!(answer.verdict, ClaimVerdict::NearTheRoof);
         let implied = answer.implied;
         prop_assert!(implied.bandwidth.get() <= answer.datasheet.bandwidth.get() * (1.0 + 1e-9));
         prop_assert_eq!(implied.bandwidth, answer.cost.traffic.total() / answer.time);
@@ -129,7 +129,7 @@ proptest! {
         let Ok(span) = work.span() else { return Ok(()) };
         let answer = at(work, span.expected.time.get() * factor);
         let faster = answer.time * (1.0 + 1e-9) < span.ideal;
-        prop_assert_eq!(answer.verdict == Verdict::AboveTheRoof, faster);
+        prop_assert_eq!(answer.verdict == ClaimVerdict::AboveTheRoof, faster);
         prop_assert_eq!(answer.pace == Pace::AboveTheRoof, faster);
         let inside = span.expected.low <= answer.time && answer.time <= span.expected.high;
         prop_assert_eq!(answer.pace == Pace::AsExpected, inside && !faster);
@@ -261,14 +261,14 @@ fn claims_from_life_get_the_explanations_that_they_deserve() {
         (
             "16-bit weights cannot stream at 500 token/s; 4 bits, drafts or a batch can",
             judge(llama("h100_sxm", &formats::BF16), rate(500.0)),
-            Verdict::AboveTheRoof,
+            ClaimVerdict::AboveTheRoof,
             vec!["format", "batch", "drafts"],
             vec!["cache", "one of", "mode"],
         ),
         (
             "an H100 at 15 token/s does what the CPU of a server does",
             judge(llama("h100_sxm", &formats::BF16), rate(15.0)),
-            Verdict::Possible,
+            ClaimVerdict::Possible,
             vec!["cpu"],
             vec!["batch", "drafts", "mode"],
         ),
@@ -280,35 +280,35 @@ fn claims_from_life_get_the_explanations_that_they_deserve() {
                     asked(device("rtx_4090"), model("llama-3.1-8b"), &formats::BF16, workload);
                 judge(Work::Token(request), rate(55.0))
             },
-            Verdict::Possible,
+            ClaimVerdict::Possible,
             vec!["one of"],
             vec!["batch", "drafts", "mode", "format"],
         ),
         (
             "16 bits do not fit on an Orin Nano",
             judge(llama("jetson_orin_nano_8gb_super", &formats::FP16), rate(20.0)),
-            Verdict::AboveTheRoof,
+            ClaimVerdict::AboveTheRoof,
             vec!["memory", "format"],
             vec!["as expected", "drafts", "batch"],
         ),
         (
             "9 MB of weights do not fit into 2 MB of L2",
             at(product(orin, (1, 4096, 4096), "int4_g128"), 60e-6),
-            Verdict::AboveTheRoof,
+            ClaimVerdict::AboveTheRoof,
             vec!["format"],
             vec!["cache", "batch", "drafts"],
         ),
         (
             "but into the 50 MB of an H100",
             at(product(device("h100_sxm"), (1, 4096, 4096), "int4_g128"), 2e-6),
-            Verdict::AboveTheRoof,
+            ClaimVerdict::AboveTheRoof,
             vec!["cache"],
             vec!["batch", "drafts", "mode"],
         ),
         (
             "a product on FP32 units",
             at(product(device("a100_80gb_sxm"), (4096, 4096, 4096), "fp16"), 8.3e-3),
-            Verdict::Possible,
+            ClaimVerdict::Possible,
             vec!["units"],
             vec!["cache"],
         ),
@@ -323,7 +323,7 @@ fn claims_from_life_get_the_explanations_that_they_deserve() {
                 )),
                 rate(150.0),
             ),
-            Verdict::Possible,
+            ClaimVerdict::Possible,
             vec!["overhead"],
             vec!["clock", "drafts"],
         ),

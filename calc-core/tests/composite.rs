@@ -1,7 +1,7 @@
 //! Composite operators: sums over their kernels, as the lowering of a whole model counts them, and by hand.
 
 use calc_core::analysis::{
-    Analysis, AnalyzeRequest, FeedForwardShape, MoeShape, Operator, Part, analyze,
+    Analysis, AnalyzeRequest, FeedForwardShape, MoeShape, Operator, OperatorPart, analyze,
 };
 use calc_core::calibration::Calibration;
 use calc_core::catalog;
@@ -39,7 +39,7 @@ fn the_feed_forward_part_of_llama_by_hand() {
     check(answer.cost.traffic.total().get(), bytes, "bytes");
     // Every kernel is memory-bound, so the sum of the maxima is bytes over bandwidth.
     check(answer.ideal.get(), bytes / 102.4e9, "ideal");
-    let by_part = |part: &Part| {
+    let by_part = |part: &OperatorPart| {
         let slow = part.time.memory / part.factors.eta_memory;
         let busy = part.time.compute / part.factors.eta_compute;
         slow.max(busy).get() + part.factors.floor.get()

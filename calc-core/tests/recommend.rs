@@ -1,45 +1,33 @@
-//! The recommendation: four scenarios from the prototypes, and laws that hold for every device, model and bound.
+//! The adviser: the four scenarios that the prototypes stated, and answers to single questions. Laws for random requests are
+//! in `recommend_laws`.
 
-mod random;
+#[path = "tasks/shape.rs"]
+mod shape;
 mod tasks;
 
-use calc_core::calibration::Calibration;
 use calc_core::catalog;
-use calc_core::cost::gemm::GemmShape;
 use calc_core::device::Device;
 use calc_core::estimate::{EstimateRequest, estimate};
 use calc_core::lowering::Phase;
 use calc_core::precision::PrecisionChoice;
 use calc_core::recommend::{
-    Axis, Bounds, Change, Drop, End, Largest, ModelTask, Objective, Part, Ranked, RecommendRequest,
-    Recommendation, ShapeTask, Task, devices, memory_steps, recommend, room,
+    Axis, Bounds, Change, Drop, End, Largest, ModelTask, Objective, Ranked, RankedPart,
+    RecommendRequest, Recommendation, Task, devices, memory_steps, recommend, room,
 };
-use calc_core::units::{Bytes, Seconds, TokensPerSec};
+use calc_core::units::{Seconds, TokensPerSec};
 use calc_core::workload::Workload;
-use random::Random;
-use tasks::{limited, model_task};
+use shape::shape_task;
+use tasks::model_task;
 
 fn device(key: &str) -> &'static Device {
     catalog::device(key).expect("catalog key")
 }
 
-fn shape_task(device: &'static Device, m: u64, phase: Phase) -> Task<'static> {
-    Task::Shape(ShapeTask {
-        device,
-        mode: None,
-        memory_limit: None,
-        shape: GemmShape { m, n: 4096, k: 4096 },
-        phase,
-        engine: None,
-        calibration: &Calibration::FITTED,
-    })
+fn request(task: &Task<'static>, part: RankedPart) -> RecommendRequest<'static> {
+    RecommendRequest { task: *task, objective: Objective::Latency, part, bounds: Bounds::default() }
 }
 
-fn request(task: Task<'static>, part: Part) -> RecommendRequest<'static> {
-    RecommendRequest { task, objective: Objective::Latency, part, bounds: Bounds::default() }
-}
-
-fn answer(task: Task<'static>, part: Part) -> Recommendation {
+fn answer(task: &Task<'static>, part: RankedPart) -> Recommendation {
     recommend(&request(task, part)).expect("a recommendation")
 }
 
@@ -57,7 +45,7 @@ fn ranked<'a>(answer: &'a Recommendation, key: &str) -> &'a Ranked {
 fn an_8b_model_on_an_orin_nano_needs_four_to_six_bits() {
     let workload = Workload { context: 4096, ..Workload::new(1, 512) };
     let task = model_task(device("jetson_orin_nano_8gb_super"), "llama-3.1-8b", workload);
-    let answer = answer(task, Part::Decode);
+    let answer = answer(&task, RankedPart::Decode);
     assert_eq!(answer.ranked[0].scheme.key, "gguf_q4_k");
     for key in ["half", "int8_w8a16", "int8_w8a8", "fp8_w8a16"] {
         assert!(matches!(reason(&answer, key), Drop::Memory { .. }), "{key}");
@@ -69,17 +57,17 @@ fn an_8b_model_on_an_orin_nano_needs_four_to_six_bits() {
         assert!(matches!(reason(&answer, key), Drop::Quality { .. }), "{key}");
     }
     // At batch 16 the KV cache alone is 8.6 GB, so nothing fits; the room states the largest batch that does.
-    let room = room(&request(task, Part::Decode), answer.ranked[0].scheme).expect("room");
+    let room = room(&request(&task, RankedPart::Decode), answer.ranked[0].scheme).expect("room");
     assert_eq!(room.batch, Some(Largest { value: 4, end: End::Memory }));
     let flips = &answer.ranked[0].flips;
     assert!(flips.iter().any(|f| f.when == Change::From(Axis::Batch, 5) && f.to.is_none()));
-    assert!(self::answer(task.at(Axis::Batch, 16), Part::Decode).ranked.is_empty());
+    assert!(self::answer(&task.at(Axis::Batch, 16), RankedPart::Decode).ranked.is_empty());
 }
 
 #[test]
 fn on_a_desktop_four_bits_win_decode_and_fp8_is_behind() {
     let workload = Workload { context: 4096, ..Workload::new(1, 512) };
-    let answer = answer(model_task(device("gb10"), "llama-3.1-8b", workload), Part::Decode);
+    let answer = answer(&model_task(device("gb10"), "llama-3.1-8b", workload), RankedPart::Decode);
     let (q4, fp8) = (ranked(&answer, "gguf_q4_k"), ranked(&answer, "fp8_w8a8"));
     assert!(q4.speedup_decode > 2.5 && fp8.speedup_decode > 1.5 && fp8.speedup_decode < 2.0);
     assert!(
@@ -92,10 +80,11 @@ fn on_a_desktop_four_bits_win_decode_and_fp8_is_behind() {
 fn batch_prefill_is_for_the_fastest_tensor_cores_not_for_fp16() {
     for (key, first) in [("gb10", "nvfp4_w4a4"), ("h100_sxm", "fp8_w8a8")] {
         let task = model_task(device(key), "llama-3.1-8b", Workload::new(8, 2048));
-        let answer = answer(task, Part::Prefill);
+        let answer = answer(&task, RankedPart::Prefill);
         assert_eq!(answer.ranked[0].scheme.key, first, "{key}");
         assert!(answer.ranked[0].speedup_prefill > 1.3, "{key}");
-        let shape = self::answer(shape_task(device(key), 2048, Phase::Prefill), Part::Prefill);
+        let shape =
+            self::answer(&shape_task(device(key), 2048, Phase::Prefill), RankedPart::Prefill);
         assert_eq!(shape.ranked[0].scheme.key, first, "{key}");
         // Four-bit weights alone do not help compute-bound work.
         assert!(ranked(&answer, "int4_g128_gptq").speedup_prefill < 1.3, "{key}");
@@ -109,7 +98,7 @@ fn seven_watts_slow_prefill_and_leave_decode_alone() {
     let mode = nano.power_mode("7W").expect("a mode");
     let free = model_task(nano, "llama-3.2-3b", Workload::new(1, 512));
     let (at_7w, at_15w) =
-        (answer(free.on(nano, Some(mode)), Part::Decode), answer(free, Part::Decode));
+        (answer(&free.on(nano, Some(mode)), RankedPart::Decode), answer(&free, RankedPart::Decode));
     assert_eq!(at_7w.ranked[0].scheme.key, at_15w.ranked[0].scheme.key);
     let (slow, fast) = (&at_7w.ranked[0].outcome, &at_15w.ranked[0].outcome);
     // Only launches take longer at the lower clock.
@@ -120,14 +109,14 @@ fn seven_watts_slow_prefill_and_leave_decode_alone() {
 #[test]
 fn a_model_published_in_four_bits_is_a_candidate_as_it_is() {
     let task = model_task(device("h100_sxm"), "gpt-oss-20b", Workload::new(1, 512));
-    let answer = answer(task, Part::Decode);
+    let answer = answer(&task, RankedPart::Decode);
     let (own, half) = (ranked(&answer, "as_published"), ranked(&answer, "half"));
     assert!(
         own.standing.score < half.standing.score
             && own.standing.score < answer.ranked[0].standing.score * 1.05
     );
     let plain = model_task(device("h100_sxm"), "llama-3.1-8b", Workload::new(1, 512));
-    let plain = self::answer(plain, Part::Decode);
+    let plain = self::answer(&plain, RankedPart::Decode);
     let keys = plain.ranked.iter().map(|row| row.scheme.key);
     assert!(
         keys.chain(plain.dropped.iter().map(|row| row.scheme.key)).all(|key| key != "as_published")
@@ -139,7 +128,7 @@ fn a_row_is_what_estimate_says() {
     let workload = Workload { context: 2048, ..Workload::new(4, 512) };
     let task = model_task(device("l4"), "qwen3-8b", workload);
     let Task::Model(ModelTask { request, .. }) = task else { unreachable!("a model") };
-    let answer = answer(task, Part::Decode);
+    let answer = answer(&task, RankedPart::Decode);
     let row = ranked(&answer, "fp8_w8a8");
     let precision = PrecisionChoice {
         activations: Some(&catalog::formats::FP8_E4M3),
@@ -156,15 +145,15 @@ fn a_row_is_what_estimate_says() {
 fn the_whole_request_counts_and_less_loss_wins_among_equals() {
     // Ranked by decode alone Q3_K_M is first, and its whole answer takes 6.9 s.
     let workload = Workload { new_tokens: 128, ..Workload::new(1, 4096) };
-    assert_eq!(Part::usual(&workload), Part::Whole);
+    assert_eq!(RankedPart::usual(&workload), RankedPart::Whole);
     let task = model_task(device("h100_sxm"), "llama-3.1-70b", workload);
-    let answer = answer(task, Part::usual(&workload));
+    let answer = answer(&task, RankedPart::usual(&workload));
     let first = &answer.ranked[0];
     assert_eq!(first.scheme.key, "fp8_w8a8", "{:?}", answer.first_by);
     assert!(first.outcome.whole.time.get() < 5.0 && first.quality.high < 0.2);
     assert!(ranked(&answer, "gguf_q3_k").outcome.whole.time.get() > 6.5);
     // A request for one token does not state the length of the answer.
-    assert_eq!(Part::usual(&Workload::new(1, 4096)), Part::Decode);
+    assert_eq!(RankedPart::usual(&Workload::new(1, 4096)), RankedPart::Decode);
 }
 
 #[test]
@@ -176,7 +165,7 @@ fn as_published_is_not_beaten_by_a_requantization_of_the_same_speed() {
     ] {
         let mut workload = Workload { new_tokens: 256, ..Workload::new(4, 2048) };
         workload.parallel.tensor = parallel;
-        let answer = answer(model_task(device(key), model, workload), Part::Whole);
+        let answer = answer(&model_task(device(key), model, workload), RankedPart::Whole);
         let (own, first) = (ranked(&answer, "as_published"), &answer.ranked[0]);
         let is_slower = first.outcome.whole.high < own.outcome.whole.time
             || first.outcome.whole.time < own.outcome.whole.low;
@@ -190,7 +179,7 @@ fn as_published_is_not_beaten_by_a_requantization_of_the_same_speed() {
 fn the_best_quality_that_meets_a_speed() {
     let workload = Workload { context: 4096, ..Workload::new(1, 512) };
     let mut request =
-        request(model_task(device("rtx_4090"), "llama-3.1-8b", workload), Part::Decode);
+        request(&model_task(device("rtx_4090"), "llama-3.1-8b", workload), RankedPart::Decode);
     request.objective = Objective::Quality;
     let first = |request: &RecommendRequest<'_>| {
         let answer = recommend(request).expect("a recommendation");
@@ -210,162 +199,11 @@ fn the_best_quality_that_meets_a_speed() {
     assert!(first(&request).is_none());
 }
 
-/// A random request: any device, model, workload, objective and bounds.
-fn random_request(random: &mut Random) -> RecommendRequest<'static> {
-    let device = random.pick(&catalog::devices::all().collect::<Vec<_>>());
-    let model = random.pick(&catalog::models::all().collect::<Vec<_>>());
-    let mut workload = Workload::new(1 << random.below(6), 1 << random.below(12));
-    workload.context = 1 << random.below(14);
-    let task = if random.below(5) == 0 {
-        shape_task(device, 1 << random.below(12), Phase::Decode)
-    } else {
-        model_task(device, model.key, workload)
-    };
-    let seconds = |random: &mut Random| {
-        (random.below(3) == 0).then(|| Seconds::new(f64::from(1 << random.below(10)) * 1e-3))
-    };
-    let limit = (random.below(3) == 0).then(|| Bytes::from_gb(f64::from(1 << random.below(8))));
-    let bounds = Bounds {
-        quality: random.pick(&[0.0, 0.5, 1.0, 5.0, 10.0, 100.0]),
-        tpot: seconds(random),
-        ttft: seconds(random),
-        rate: None,
-    };
-    let objective = random.pick(&[
-        Objective::Latency,
-        Objective::Throughput,
-        Objective::Energy,
-        Objective::Memory,
-        Objective::Quality,
-    ]);
-    let part = random.pick(&[Part::Prefill, Part::Decode, Part::Whole]);
-    RecommendRequest { task: limited(task, limit), objective, part, bounds }
-}
-
-#[test]
-fn every_scheme_is_ranked_within_the_bounds_or_dropped_for_a_reason() {
-    let mut random = Random(7);
-    let mut answered = 0;
-    for case in 0..300 {
-        let request = random_request(&mut random);
-        let Ok(answer) = recommend(&request) else { continue };
-        answered += 1;
-        let all = answer.ranked.len() + answer.dropped.len();
-        assert!(all == 24 || all == 25, "case {case}: {all}");
-        for row in &answer.ranked {
-            assert!(row.quality.high <= request.bounds.quality * (1.0 + 1e-6), "case {case}");
-            assert!(row.outcome.memory <= row.outcome.usable.bytes, "case {case}");
-            let (tpot, ttft) = (row.outcome.decode.expected.time, row.outcome.ttft.time);
-            assert!(request.bounds.tpot.is_none_or(|bound| tpot <= bound), "case {case}");
-            assert!(request.bounds.ttft.is_none_or(|bound| ttft <= bound), "case {case}");
-            let score = row.standing.score;
-            assert!(score.is_finite() && score >= 0.0, "case {case}: {score}");
-        }
-        // Best first, except the smallest of those near the best on a small device, and those indistinguishable from the best.
-        let Some(best) = (answer.ranked.iter().map(|row| row.standing))
-            .min_by(|a, b| a.score.total_cmp(&b.score))
-        else {
-            continue;
-        };
-        let is_like = |row: &Ranked| {
-            let within = |score: f64, [low, high]: [f64; 2]| low <= score && score <= high;
-            within(best.score, row.standing.interval) && within(row.standing.score, best.interval)
-        };
-        let is_small = best.limit <= Bytes::from_gb(8.0);
-        for pair in answer.ranked.windows(2) {
-            let is_near = is_small && pair[0].standing.score <= best.score * 1.05;
-            let is_ordered = pair[0].standing.score <= pair[1].standing.score;
-            assert!(is_near || is_like(&pair[0]) || is_ordered, "case {case}");
-        }
-        if !is_small {
-            let loss = answer.ranked[0].quality.high;
-            let less = answer.ranked.iter().find(|row| is_like(row) && row.quality.high < loss);
-            assert!(less.is_none(), "case {case}: {} loses less", less.expect("one").scheme.key);
-        }
-    }
-    assert!(answered > 200, "{answered} of 300");
-}
-
-#[test]
-fn a_flip_is_where_it_says() {
-    let mut random = Random(11);
-    let mut seen = 0;
-    for case in 0..120 {
-        let request = random_request(&mut random);
-        let Ok(answer) = recommend(&request) else { continue };
-        let Some(first) = answer.ranked.first() else { continue };
-        let winner = |request: &RecommendRequest<'_>| {
-            let answer = recommend(request).expect("a recommendation");
-            answer.ranked.first().map(|row| row.scheme.key)
-        };
-        for flip in &first.flips {
-            let to = flip.to.map(|scheme| scheme.key);
-            let at = |axis, value| {
-                winner(&RecommendRequest { task: request.task.at(axis, value), ..request })
-            };
-            let with = |bounds| winner(&RecommendRequest { bounds, ..request });
-            match flip.when {
-                Change::From(axis, value) => {
-                    assert_eq!(at(axis, value), to, "case {case}: {flip:?}");
-                    assert_ne!(at(axis, value - 1), to, "case {case}: {flip:?}");
-                }
-                Change::DownFrom(axis, value) => {
-                    assert_eq!(at(axis, value), to, "case {case}: {flip:?}");
-                    assert_ne!(at(axis, value + 1), to, "case {case}: {flip:?}");
-                }
-                Change::LossAllowed(loss) => {
-                    assert_eq!(
-                        with(Bounds { quality: loss, ..request.bounds }),
-                        to,
-                        "case {case}: {flip:?}"
-                    );
-                }
-                Change::LossBelow(loss) => {
-                    let quality = loss * (1.0 - 1e-6);
-                    assert_eq!(
-                        with(Bounds { quality, ..request.bounds }),
-                        to,
-                        "case {case}: {flip:?}"
-                    );
-                }
-                Change::Memory(needs) => assert!(needs > first.outcome.usable.bytes),
-            }
-            seen += 1;
-        }
-    }
-    assert!(seen > 100, "{seen} flips");
-}
-
-#[test]
-fn room_is_the_last_value_that_meets_the_bounds() {
-    let mut random = Random(13);
-    for case in 0..40 {
-        let mut request = random_request(&mut random);
-        request.bounds.quality = 100.0;
-        let Ok(answer) = recommend(&request) else { continue };
-        let Some(row) = answer.ranked.last() else { continue };
-        let found = room(&request, row.scheme).expect("room");
-        for (axis, value) in [(Axis::Batch, found.batch), (Axis::Context, found.context)] {
-            let value = value.expect("the workload itself meets the bounds").value;
-            let holds = |value| {
-                let task = request.task.at(axis, value);
-                recommend(&RecommendRequest { task, ..request }).is_ok_and(|answer| {
-                    answer.ranked.iter().any(|r| r.scheme.key == row.scheme.key)
-                })
-            };
-            assert!(holds(value), "case {case} {axis:?} {value}");
-            assert!(
-                value == request.task.most(axis) || !holds(value + 1),
-                "case {case} {axis:?} {value}"
-            );
-        }
-    }
-}
-
 #[test]
 fn the_smallest_device_for_a_goal_comes_first_and_meets_it() {
     let workload = Workload { context: 4096, ..Workload::new(1, 512) };
-    let mut request = request(model_task(device("t4"), "llama-3.1-8b", workload), Part::Decode);
+    let mut request =
+        request(&model_task(device("t4"), "llama-3.1-8b", workload), RankedPart::Decode);
     request.bounds.tpot = Some(Seconds::new(0.05));
     let found = devices(&request);
     assert!(found.len() > 20, "{}", found.len());
@@ -380,7 +218,7 @@ fn the_smallest_device_for_a_goal_comes_first_and_meets_it() {
 #[test]
 fn less_memory_costs_quality_step_by_step() {
     let task = model_task(device("h100_sxm"), "llama-3.1-8b", Workload::new(1, 512));
-    let steps = memory_steps(&request(task, Part::Decode)).expect("steps");
+    let steps = memory_steps(&request(&task, RankedPart::Decode)).expect("steps");
     assert!(steps.len() >= 5);
     for pair in steps.windows(2) {
         assert!(pair[1].memory < pair[0].memory && pair[1].quality.high >= pair[0].quality.high);
@@ -393,7 +231,7 @@ fn a_gguf_name_means_the_file_in_every_question() {
     let workload = Workload { context: 2048, ..Workload::new(1, 512) };
     let task = model_task(device("rtx_4090"), "llama-3.1-8b", workload);
     let Task::Model(ModelTask { request, .. }) = task else { unreachable!("a model") };
-    let answer = answer(task, Part::Decode);
+    let answer = answer(&task, RankedPart::Decode);
     for key in ["gguf_q4_k", "gguf_q6_k", "gguf_q5_k"] {
         let format = catalog::format(key).expect("catalog key");
         let precision = PrecisionChoice::weights(format);

@@ -1,18 +1,21 @@
 //! The scheduler compared with an exhaustive search.
 
+#[path = "tasks/limit.rs"]
+mod limit;
 mod random;
 mod tasks;
 
 use calc_core::catalog;
 use calc_core::device::PowerMode;
-use calc_core::recommend::{Axis, Bounds, ModelTask, Outcome, Part, Task};
+use calc_core::recommend::{Axis, Bounds, ModelTask, Outcome, RankedPart, Task};
 use calc_core::roofline::Roofs;
 use calc_core::schedule::{Objective, ScheduleRequest, SlotFlip, schedule};
 use calc_core::scheme::SchemeWeights;
 use calc_core::units::{Bytes, Joules, Seconds, Watts};
 use calc_core::workload::Workload;
+use limit::limited;
 use random::Random;
-use tasks::{limited, model_task};
+use tasks::model_task;
 
 fn random_request(random: &mut Random) -> ScheduleRequest<'static> {
     let boards: Vec<_> =
@@ -39,7 +42,7 @@ fn random_request(random: &mut Random) -> ScheduleRequest<'static> {
         Objective::Energy,
         Objective::Quality,
     ]);
-    let part = random.pick(&[Part::Prefill, Part::Decode]);
+    let part = random.pick(&[RankedPart::Prefill, RankedPart::Decode]);
     let limit = (random.below(3) == 0).then(|| Bytes::from_gb(f64::from(1 << random.below(6))));
     ScheduleRequest {
         task: limited(task, limit),
@@ -111,7 +114,7 @@ fn scores(request: &ScheduleRequest<'_>, task: &Task<'_>, batch: u64) -> Vec<f64
 }
 
 fn score(request: &ScheduleRequest<'_>, outcome: &Outcome, loss: f64, batch: u64) -> f64 {
-    let work = if request.part == Part::Prefill { &outcome.prefill } else { &outcome.decode };
+    let work = if request.part == RankedPart::Prefill { &outcome.prefill } else { &outcome.decode };
     match request.objective {
         Objective::Latency => work.expected.time.get(),
         Objective::Throughput => work.expected.time.get() / batch as f64,
@@ -150,7 +153,7 @@ fn seven_watts_are_met_by_the_seven_watt_mode_and_a_higher_cap_flips_it() {
     let request = ScheduleRequest {
         task: model_task(nano, "llama-3.2-3b", Workload { context: 2048, ..Workload::new(1, 512) }),
         objective: Objective::Latency,
-        part: Part::Decode,
+        part: RankedPart::Decode,
         bounds: Bounds::default(),
         power_cap: Some(Watts::new(7.0)),
         max_batch: 8,

@@ -4,7 +4,7 @@
 use calc_core::calibration::{Calibration, Engine};
 use calc_core::catalog::schemes::SCHEMES;
 use calc_core::catalog::{self, devices, formats, models};
-use calc_core::check::{CheckRequest, Claim, Verdict, Work, check};
+use calc_core::check::{CheckRequest, Claim, ClaimVerdict, Work, check};
 use calc_core::device::{Device, PowerMode};
 use calc_core::estimate::{Estimate, EstimateRequest, PhaseEstimate, estimate};
 use calc_core::expected::Expected;
@@ -105,7 +105,8 @@ fn judged_above(request: &EstimateRequest<'_>, answer: &Estimate) -> Option<Stri
     ];
     claims.into_iter().find_map(|(work, claim)| {
         let found = check(&CheckRequest { work, claim }).ok()?;
-        (found.verdict == Verdict::AboveTheRoof).then(|| format!("{claim:?}: {:?}", found.share))
+        (found.verdict == ClaimVerdict::AboveTheRoof)
+            .then(|| format!("{claim:?}: {:?}", found.share))
     })
 }
 

@@ -46,10 +46,11 @@ pub struct MoeShape {
 
 /// One kernel of a composite operator.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Kernel {
+pub(super) struct CompositeKernel {
     pub(super) kind: OpKind,
     /// The operands that select its peak.
     pub(super) path: Path,
+    /// Total work and traffic.
     pub(super) cost: OpCost,
     /// Format of its weights, or of the data it moves.
     pub(super) format: &'static QuantFormat,
@@ -66,12 +67,12 @@ impl FeedForwardShape {
         Ok(())
     }
 
-    pub(super) fn kernels(&self, p: &Precision) -> Vec<Kernel> {
+    pub(super) fn kernels(&self, p: &Precision) -> Vec<CompositeKernel> {
         let Self { tokens, hidden, intermediate, gated } = *self;
         let formats = GemmFormats { weights: p.weights, input: p.activations, output: p.carrier };
         let product = |kind, n, k| {
             let shape = GemmShape { m: tokens, n, k };
-            Kernel {
+            CompositeKernel {
                 kind,
                 path: Path::Layer,
                 cost: gemm(shape, formats),
@@ -103,13 +104,13 @@ impl MoeShape {
         Ok(())
     }
 
-    pub(super) fn kernels(&self, p: &Precision) -> Vec<Kernel> {
+    pub(super) fn kernels(&self, p: &Precision) -> Vec<CompositeKernel> {
         let Self { tokens, hidden, expert_width: width, experts, per_token, gated, .. } = *self;
         let rows = tokens * per_token;
         let routing = Routing { tokens, experts, per_token };
         let product = |kind, outputs, inputs| {
             let product = routing.product(1.0, outputs, inputs);
-            Kernel {
+            CompositeKernel {
                 kind,
                 path: Path::Expert,
                 cost: expert_product(&product, p.experts, p.activations, p.carrier),
@@ -120,7 +121,7 @@ impl MoeShape {
         let choice = GemmShape { m: tokens, n: experts, k: hidden };
         let up = if gated { OpKind::ExpertGateUp } else { OpKind::ExpertUp };
         let mut kernels = alloc::vec![
-            Kernel {
+            CompositeKernel {
                 kind: OpKind::Router,
                 path: Path::Carrier,
                 cost: router(tokens, experts, hidden, p.carrier),
@@ -145,13 +146,13 @@ const fn inputs(gated: bool) -> u64 {
     if gated { 2 } else { 1 }
 }
 
-fn activation(rows: u64, width: u64, gated: bool, p: &Precision) -> Kernel {
+fn activation(rows: u64, width: u64, gated: bool, p: &Precision) -> CompositeKernel {
     let cost = if gated {
         gated_activation(rows, width, p.carrier)
     } else {
         plain_activation(rows, width, p.carrier)
     };
-    Kernel {
+    CompositeKernel {
         kind: OpKind::Activation,
         path: Path::Carrier,
         cost,

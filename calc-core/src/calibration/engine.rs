@@ -1,10 +1,8 @@
 //! Inference engines; their kernels reach different shares of the roofs.
 
-use crate::device::Device;
+use crate::device::{Device, MemoryKind};
 use crate::provenance::Provenance;
 use crate::units::Bytes;
-
-use super::machine::MemoryKind;
 
 /// Inference engines with separate factors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

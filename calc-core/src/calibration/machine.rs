@@ -5,7 +5,7 @@ mod compute;
 mod memory;
 
 use crate::catalog::devices::measured;
-use crate::device::{Device, DeviceClass, PowerMode};
+use crate::device::{Device, DeviceClass, MemoryKind, PowerMode};
 use crate::math;
 use crate::op::{OpCost, Product, Shape};
 use crate::quant_format::{ComputeClass, QuantFormat};
@@ -48,28 +48,6 @@ pub struct Kernel<'a> {
     /// Format of the data it streams.
     pub format: &'a QuantFormat,
     pub setting: Setting,
-}
-
-/// Kinds of memory; each reaches a different share of its bandwidth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say what each is")]
-pub enum MemoryKind {
-    Unified,
-    Gddr,
-    Hbm,
-}
-
-impl MemoryKind {
-    /// The kind of a device's memory. Memory of a CPU counts as unified.
-    pub fn of(device: &Device) -> Self {
-        if device.memory_platform.is_shared() || device.class == DeviceClass::Cpu {
-            Self::Unified
-        } else if device.memory_type.starts_with("HBM") {
-            Self::Hbm
-        } else {
-            Self::Gddr
-        }
-    }
 }
 
 /// A device with an engine, with all factors that do not depend on the kernel.

@@ -12,14 +12,14 @@ use crate::quant_format::{ComputeClass, QuantFormat};
 
 /// Storage formats of a published model.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Stored {
+pub struct PublishedFormats {
     /// All weights, or all except the experts.
     pub weights: &'static QuantFormat,
     /// Expert matrices, if they differ.
     pub experts: Option<&'static QuantFormat>,
 }
 
-impl Stored {
+impl PublishedFormats {
     /// The precision of the model as published. Models published in FP8 quantize their activations at run time.
     pub const fn choice(&self) -> PrecisionChoice {
         let mut choice = PrecisionChoice::weights(self.weights);
@@ -49,7 +49,7 @@ pub struct CatalogModel {
     pub release_year: u16,
     pub arch: ModelArch,
     /// Formats of the published weights.
-    pub stored: Stored,
+    pub stored: PublishedFormats,
     /// Official number of parameters.
     pub official_params: Option<u64>,
     pub official_source: &'static str,

@@ -7,7 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::analysis::Operator;
-use crate::footprint::Verdict;
+use crate::footprint::MemoryVerdict;
 use crate::math::ln;
 use crate::plan::Span;
 use crate::recommend::largest;
@@ -15,7 +15,7 @@ use crate::units::{Bytes, Seconds, TokensPerSec};
 use crate::workload::Speculation;
 
 use super::explanation::{Drafts, Explanation};
-use super::variants::{Stored, modes, stored};
+use super::variants::{StoredWork, modes, stored};
 use super::work::{Measure, Work, plans};
 use super::{CheckRequest, Claim, Pace};
 
@@ -108,8 +108,8 @@ impl<'a> Case<'_, 'a> {
     fn does_not_fit(&self) -> Option<Explanation> {
         let memory = self.own.memory?;
         match memory.verdict() {
-            Verdict::Fits { .. } | Verdict::Unknown { .. } => None,
-            Verdict::DoesNotFit { .. } => {
+            MemoryVerdict::Fits { .. } | MemoryVerdict::Unknown { .. } => None,
+            MemoryVerdict::DoesNotFit { .. } => {
                 let (needs, usable) = (memory.total(), memory.usable.bytes);
                 Some(Explanation::DoesNotFit { needs, usable })
             }
@@ -117,7 +117,7 @@ impl<'a> Case<'_, 'a> {
     }
 
     fn format(&self) -> Option<Explanation> {
-        let mut best: Option<(Stored<'a>, Span)> = None;
+        let mut best: Option<(StoredWork<'a>, Span)> = None;
         for other in stored(self.work(), self.own) {
             let Ok(span) = other.work.span() else { continue };
             if !self.explains(&span) || !other.work.fits() {
@@ -127,13 +127,13 @@ impl<'a> Case<'_, 'a> {
                 best = Some((other, span));
             }
         }
-        let (Stored { format, activations, bits, .. }, span) = best?;
+        let (StoredWork { format, activations, bits, .. }, span) = best?;
         Some(Explanation::Format { format, activations, bits, span })
     }
 
     /// Prefers wider formats for a claim above the roof, and the less quantized of equals; otherwise the nearer time.
-    fn is_better(&self, new: (&Stored<'_>, &Span), old: &(Stored<'_>, Span)) -> bool {
-        let quantized = |stored: &Stored<'_>| u8::from(stored.activations.is_some());
+    fn is_better(&self, new: (&StoredWork<'_>, &Span), old: &(StoredWork<'_>, Span)) -> bool {
+        let quantized = |stored: &StoredWork<'_>| u8::from(stored.activations.is_some());
         match self.pace {
             Pace::AboveTheRoof => (new.0.bits, quantized(&old.0)) > (old.0.bits, quantized(new.0)),
             Pace::Fast | Pace::AsExpected | Pace::Slow => {

@@ -20,7 +20,7 @@ static CACHES: [&QuantFormat; 7] =
     [&f::FP32, &f::FP16, &f::GGUF_Q8_0, &f::FP8_E4M3, &f::INT8, &f::NVFP4, &f::GGUF_Q4_0];
 
 /// The work in other formats.
-pub(super) struct Stored<'a> {
+pub(super) struct StoredWork<'a> {
     /// Format of most of the data that the work reads.
     pub(super) format: &'static QuantFormat,
     /// Format of the activations, if they are quantized too.
@@ -31,19 +31,19 @@ pub(super) struct Stored<'a> {
 }
 
 /// The work in every other possible format: those of the recommended schemes, and FP32.
-pub(super) fn stored<'a>(work: &Work<'a>, own: &Measure) -> Vec<Stored<'a>> {
+pub(super) fn stored<'a>(work: &Work<'a>, own: &Measure) -> Vec<StoredWork<'a>> {
     let role = match work {
         Work::Token(_) | Work::Answer(_) => Role::Weights,
         Work::Operator(request) => role(&request.operator),
     };
     let precision = work.precision();
-    let plain = |format: &'static QuantFormat, choice| Stored {
+    let plain = |format: &'static QuantFormat, choice| StoredWork {
         format,
         activations: None,
         bits: format.bits_per_element(),
         work: work.stored(choice, None),
     };
-    let all: Vec<Stored<'a>> = match role {
+    let all: Vec<StoredWork<'a>> = match role {
         Role::Cache => CACHES
             .iter()
             .map(|format| plain(format, PrecisionChoice { kv_cache: Some(*format), ..precision }))
@@ -84,7 +84,7 @@ const fn role(operator: &Operator) -> Role {
 }
 
 /// The work in a scheme, if kernels for it exist and support its shapes.
-fn of_scheme<'a>(work: &Work<'a>, own: &Measure, scheme: &Scheme) -> Option<Stored<'a>> {
+fn of_scheme<'a>(work: &Work<'a>, own: &Measure, scheme: &Scheme) -> Option<StoredWork<'a>> {
     let format = match scheme.weights {
         SchemeWeights::Published => return None,
         SchemeWeights::Half => own.roofs.half(),
@@ -107,7 +107,7 @@ fn of_scheme<'a>(work: &Work<'a>, own: &Measure, scheme: &Scheme) -> Option<Stor
         Some(WeightSize::Total(_) | WeightSize::Streamed(_)) | None => format.bits_per_element(),
     };
     let work = work.stored(choice, None);
-    Some(Stored { format, activations: scheme.activations, bits, work })
+    Some(StoredWork { format, activations: scheme.activations, bits, work })
 }
 
 /// Whether the formats differ from those of the work itself.

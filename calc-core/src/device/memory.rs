@@ -1,6 +1,6 @@
 //! Memory that a device leaves to a model: the single rule behind every "fits" answer.
 
-use super::Device;
+use super::{Device, DeviceClass};
 use crate::provenance::Fact;
 use crate::units::Bytes;
 
@@ -15,6 +15,28 @@ pub enum MemoryPlatform {
     Metal,
     /// Modules in the host's sockets. The catalog has the supported maximum; the installed amount is unknown.
     Sockets,
+}
+
+/// Kinds of memory; each reaches a different share of its bandwidth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what each is")]
+pub enum MemoryKind {
+    Unified,
+    Gddr,
+    Hbm,
+}
+
+impl MemoryKind {
+    /// The kind of a device's memory. Memory of a CPU counts as unified.
+    pub fn of(device: &Device) -> Self {
+        if device.memory_platform.is_shared() || device.class == DeviceClass::Cpu {
+            Self::Unified
+        } else if device.memory_type.starts_with("HBM") {
+            Self::Hbm
+        } else {
+            Self::Gddr
+        }
+    }
 }
 
 /// Fraction left by an operating system: 7.4 of 8 GiB on Orin Nano.

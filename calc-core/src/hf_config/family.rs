@@ -1,6 +1,7 @@
 //! The families of decoders and their identification by name. The rules of each family are in `rule_table`.
 
-use super::refusal::plain_name;
+use alloc::string::String;
+
 use super::rule_table as table;
 use super::rules::Rules;
 
@@ -147,4 +148,9 @@ impl Family {
             Self::ErnieMoe => table::ERNIE_MOE,
         }
     }
+}
+
+/// Lower case with `_`.
+pub(super) fn plain_name(name: &str) -> String {
+    name.chars().map(|c| if c == '-' { '_' } else { c.to_ascii_lowercase() }).collect()
 }

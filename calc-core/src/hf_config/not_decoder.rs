@@ -2,9 +2,8 @@
 
 use alloc::string::String;
 
-use super::family::Family;
+use super::family::{Family, plain_name};
 use super::fields::HfConfig;
-use super::refusal::{listed, plain_name};
 
 /// Kinds of models without a decoder of their own, or with more than one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -255,4 +254,9 @@ fn head_or_sign(text: &HfConfig, architecture: &str) -> Option<NotDecoder> {
     head.map(|(kind, _)| *kind)
         .or_else(|| (without_vocabulary && images).then_some(Vision))
         .or_else(|| (without_vocabulary && text.num_mel_bins.is_given()).then_some(Audio))
+}
+
+/// The first row with this name.
+pub(super) fn listed<T: Copy>(table: &[(T, &[&str])], name: &str) -> Option<T> {
+    table.iter().find(|(_, names)| names.contains(&name)).map(|(kind, _)| *kind)
 }

@@ -5,16 +5,17 @@ use alloc::string::String;
 
 use super::Remark;
 use super::entry::{Entry, Found};
+use super::family::plain_name;
 use super::fields::Named;
 use super::quantization_fields::{KvCacheScheme, QuantizationConfig, TensorScheme, TorchaoConfig};
 use super::reader::{Reader, value};
-use super::refusal::{ConfigError, plain_name};
+use super::refusal::ConfigError;
 use crate::catalog::formats;
 use crate::quant_format::QuantFormat;
 
 /// The formats that a quantizer produced.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Scheme {
+pub(super) struct QuantizerFormats {
     pub(super) weights: &'static QuantFormat,
     /// `None` leaves activations to the default: 16 bits.
     pub(super) activations: Option<&'static QuantFormat>,
@@ -27,7 +28,7 @@ pub(super) struct Scheme {
 const HALF: (&QuantFormat, &str) = (&formats::FP16, "float16");
 const BFLOAT: (&QuantFormat, &str) = (&formats::BF16, "bfloat16");
 
-impl Scheme {
+impl QuantizerFormats {
     const fn weight_only(weights: &'static QuantFormat) -> Self {
         Self { weights, activations: None, kv_cache: None, carrier: BFLOAT, remark: None }
     }
@@ -48,22 +49,22 @@ struct Grouped {
 }
 
 /// Reads the formats of a `quantization_config`.
-pub(super) fn scheme(config: &QuantizationConfig) -> Result<Scheme, ConfigError> {
+pub(super) fn scheme(config: &QuantizationConfig) -> Result<QuantizerFormats, ConfigError> {
     let method = text("quant_method", &config.quant_method)?.unwrap_or_default();
     let found = match &*plain_name(method) {
         "gptq" | "auto_round" | "autoround" | "gptqmodel" | "awq" => packed(config)?,
         "fp8" => Some(block_fp8(config)?),
-        "fbgemm_fp8" => Some(Scheme::both(&formats::FP8_E4M3)),
+        "fbgemm_fp8" => Some(QuantizerFormats::both(&formats::FP8_E4M3)),
         "compressed_tensors" => groups(config)?,
         "bitsandbytes" => bitsandbytes(config)?,
-        "mxfp4" => Some(Scheme::weight_only(&formats::MXFP4)),
+        "mxfp4" => Some(QuantizerFormats::weight_only(&formats::MXFP4)),
         "torchao" => torchao(config)?,
-        "bitnet" => Some(Scheme::weight_only(&formats::BITNET_1_58)),
+        "bitnet" => Some(QuantizerFormats::weight_only(&formats::BITNET_1_58)),
         "" | "modelopt" => modelopt(config)?,
         _ => None,
     };
     let found = found.ok_or_else(|| unknown(config, method))?;
-    Ok(Scheme { kv_cache: kv_cache(config)?.or(found.kv_cache), ..found })
+    Ok(QuantizerFormats { kv_cache: kv_cache(config)?.or(found.kv_cache), ..found })
 }
 
 fn text<'a>(name: &'static str, entry: &'a Entry<String>) -> Result<Option<&'a str>, ConfigError> {
@@ -112,15 +113,15 @@ fn unknown(config: &QuantizationConfig, method: &str) -> ConfigError {
 }
 
 /// GPTQ and AWQ files: packed integers, FP16 scales, packed zero points, even if `sym` states that all zero points are equal.
-fn packed(config: &QuantizationConfig) -> Result<Option<Scheme>, ConfigError> {
+fn packed(config: &QuantizationConfig) -> Result<Option<QuantizerFormats>, ConfigError> {
     let q_group = group("q_group_size", &config.q_group_size, Some(128))?;
     let group = group("group_size", &config.group_size, q_group)?;
     let stored = Grouped { bits: bits(config)?.unwrap_or(4), group, zeros: true };
-    Ok(integers(stored).map(|scheme| Scheme { carrier: HALF, ..scheme }))
+    Ok(integers(stored).map(|scheme| QuantizerFormats { carrier: HALF, ..scheme }))
 }
 
 /// The catalog format of grouped integers, or the nearest in size, with a remark.
-fn integers(stored: Grouped) -> Option<Scheme> {
+fn integers(stored: Grouped) -> Option<QuantizerFormats> {
     let Grouped { bits, group, zeros } = stored;
     let (format, exact) = match (bits, group, zeros) {
         (4, Some(128), true) => (&formats::INT4_GPTQ_G128, true),
@@ -138,11 +139,11 @@ fn integers(stored: Grouped) -> Option<Scheme> {
         _ => return None,
     };
     let remark = (!exact).then_some(Remark::FormatRounded { bits, group, format });
-    Some(Scheme { remark, ..Scheme::weight_only(format) })
+    Some(QuantizerFormats { remark, ..QuantizerFormats::weight_only(format) })
 }
 
 /// FP8 as DeepSeek and Qwen publish it: one scale per block of 128 x 128, activations quantized at run time.
-fn block_fp8(config: &QuantizationConfig) -> Result<Scheme, ConfigError> {
+fn block_fp8(config: &QuantizationConfig) -> Result<QuantizerFormats, ConfigError> {
     let blocks = config.weight_block_size.is_given();
     let (format, remark) = match (text("fmt", &config.fmt)?, blocks) {
         (Some("e5m2" | "float8_e5m2"), _) => {
@@ -151,11 +152,11 @@ fn block_fp8(config: &QuantizationConfig) -> Result<Scheme, ConfigError> {
         (_, true) => (&formats::FP8_BLOCK128, None),
         (_, false) => (&formats::FP8_E4M3, None),
     };
-    Ok(Scheme { remark, ..Scheme::both(format) })
+    Ok(QuantizerFormats { remark, ..QuantizerFormats::both(format) })
 }
 
 /// compressed-tensors: groups of modules; the first group represents all.
-fn groups(config: &QuantizationConfig) -> Result<Option<Scheme>, ConfigError> {
+fn groups(config: &QuantizationConfig) -> Result<Option<QuantizerFormats>, ConfigError> {
     let Some(groups) = value(&Named { name: "config_groups", entry: &config.config_groups })?
     else {
         return Ok(None);
@@ -177,33 +178,36 @@ fn groups(config: &QuantizationConfig) -> Result<Option<Scheme>, ConfigError> {
 }
 
 /// One tensor scheme of compressed-tensors.
-fn tensors(scheme: &TensorScheme) -> Result<Option<Scheme>, ConfigError> {
+fn tensors(scheme: &TensorScheme) -> Result<Option<QuantizerFormats>, ConfigError> {
     let bits = count("num_bits", &scheme.num_bits)?.unwrap_or(8);
     let group = group("group_size", &scheme.group_size, None)?;
     let zeros = !flag("symmetric", &scheme.symmetric, true)?;
     Ok(match (text("type", &scheme.kind)?.unwrap_or("int"), bits, group) {
-        ("float", 8, Some(32)) => Some(Scheme::weight_only(&formats::MXFP8)),
-        ("float", 8, _) => Some(Scheme::weight_only(&formats::FP8_E4M3)),
-        ("float", 4, Some(32)) => Some(Scheme::weight_only(&formats::MXFP4)),
-        ("float", 4, _) => Some(Scheme::weight_only(&formats::NVFP4)),
+        ("float", 8, Some(32)) => Some(QuantizerFormats::weight_only(&formats::MXFP8)),
+        ("float", 8, _) => Some(QuantizerFormats::weight_only(&formats::FP8_E4M3)),
+        ("float", 4, Some(32)) => Some(QuantizerFormats::weight_only(&formats::MXFP4)),
+        ("float", 4, _) => Some(QuantizerFormats::weight_only(&formats::NVFP4)),
         ("int", bits, group) => integers(Grouped { bits, group, zeros }),
         _ => None,
     })
 }
 
-fn bitsandbytes(config: &QuantizationConfig) -> Result<Option<Scheme>, ConfigError> {
+fn bitsandbytes(config: &QuantizationConfig) -> Result<Option<QuantizerFormats>, ConfigError> {
     if flag("load_in_8bit", &config.load_in_8bit, false)? {
-        return Ok(Some(Scheme { carrier: HALF, ..Scheme::both(&formats::INT8) }));
+        return Ok(Some(QuantizerFormats {
+            carrier: HALF,
+            ..QuantizerFormats::both(&formats::INT8)
+        }));
     }
     if !flag("load_in_4bit", &config.load_in_4bit, false)? {
         return Ok(None);
     }
     // FP4 of bitsandbytes has the blocks and scales of NF4, with another table.
     let double = flag("bnb_4bit_use_double_quant", &config.bnb_4bit_use_double_quant, false)?;
-    Ok(Some(Scheme::weight_only(if double { &formats::NF4_DQ } else { &formats::NF4 })))
+    Ok(Some(QuantizerFormats::weight_only(if double { &formats::NF4_DQ } else { &formats::NF4 })))
 }
 
-fn torchao(config: &QuantizationConfig) -> Result<Option<Scheme>, ConfigError> {
+fn torchao(config: &QuantizationConfig) -> Result<Option<QuantizerFormats>, ConfigError> {
     let Some(named) = value(&Named { name: "quant_type", entry: &config.quant_type })? else {
         return Ok(None);
     };
@@ -213,17 +217,22 @@ fn torchao(config: &QuantizationConfig) -> Result<Option<Scheme>, ConfigError> {
     let kind = text("_type", &config.kind)?.unwrap_or_default();
     Ok(match kind {
         "Int4WeightOnlyConfig" => match torchao_group(config)? {
-            Some(128) => Some(Scheme::weight_only(&formats::INT4_G128)),
-            Some(32) => Some(Scheme::weight_only(&formats::INT4_G32)),
+            Some(128) => Some(QuantizerFormats::weight_only(&formats::INT4_G128)),
+            Some(32) => Some(QuantizerFormats::weight_only(&formats::INT4_G32)),
             group => {
                 let remark = Remark::FormatRounded { bits: 4, group, format: &formats::INT4_G128 };
-                Some(Scheme { remark: Some(remark), ..Scheme::weight_only(&formats::INT4_G128) })
+                Some(QuantizerFormats {
+                    remark: Some(remark),
+                    ..QuantizerFormats::weight_only(&formats::INT4_G128)
+                })
             }
         },
-        "Int8WeightOnlyConfig" => Some(Scheme::weight_only(&formats::INT8)),
-        "Int8DynamicActivationInt8WeightConfig" => Some(Scheme::both(&formats::INT8)),
-        "Float8WeightOnlyConfig" => Some(Scheme::weight_only(&formats::FP8_E4M3)),
-        "Float8DynamicActivationFloat8WeightConfig" => Some(Scheme::both(&formats::FP8_E4M3)),
+        "Int8WeightOnlyConfig" => Some(QuantizerFormats::weight_only(&formats::INT8)),
+        "Int8DynamicActivationInt8WeightConfig" => Some(QuantizerFormats::both(&formats::INT8)),
+        "Float8WeightOnlyConfig" => Some(QuantizerFormats::weight_only(&formats::FP8_E4M3)),
+        "Float8DynamicActivationFloat8WeightConfig" => {
+            Some(QuantizerFormats::both(&formats::FP8_E4M3))
+        }
         _ => None,
     })
 }
@@ -236,19 +245,21 @@ fn torchao_group(config: &TorchaoConfig) -> Result<Option<u64>, ConfigError> {
 }
 
 /// NVIDIA ModelOpt: by algorithm, or by groups as in compressed-tensors.
-fn modelopt(config: &QuantizationConfig) -> Result<Option<Scheme>, ConfigError> {
+fn modelopt(config: &QuantizationConfig) -> Result<Option<QuantizerFormats>, ConfigError> {
     let Some(algorithm) = text("quant_algo", &config.quant_algo)? else { return groups(config) };
     Ok(match algorithm {
-        "NVFP4" | "NVFP4_AWQ" => Some(Scheme::both(&formats::NVFP4)),
-        "W4A16_NVFP4" => Some(Scheme::weight_only(&formats::NVFP4)),
-        "FP8" | "FP8_PER_CHANNEL_PER_TOKEN" | "FP8_PB_WO" => Some(Scheme::both(&formats::FP8_E4M3)),
-        "W4A16_AWQ" => Some(Scheme::weight_only(&formats::INT4_G128)),
-        "W4A8_AWQ" => Some(Scheme {
+        "NVFP4" | "NVFP4_AWQ" => Some(QuantizerFormats::both(&formats::NVFP4)),
+        "W4A16_NVFP4" => Some(QuantizerFormats::weight_only(&formats::NVFP4)),
+        "FP8" | "FP8_PER_CHANNEL_PER_TOKEN" | "FP8_PB_WO" => {
+            Some(QuantizerFormats::both(&formats::FP8_E4M3))
+        }
+        "W4A16_AWQ" => Some(QuantizerFormats::weight_only(&formats::INT4_G128)),
+        "W4A8_AWQ" => Some(QuantizerFormats {
             activations: Some(&formats::FP8_E4M3),
-            ..Scheme::weight_only(&formats::INT4_G128)
+            ..QuantizerFormats::weight_only(&formats::INT4_G128)
         }),
-        "MXFP8" => Some(Scheme::both(&formats::MXFP8)),
-        "W8A8_SQ_PER_CHANNEL" | "W8A8_SQ" => Some(Scheme::both(&formats::INT8)),
+        "MXFP8" => Some(QuantizerFormats::both(&formats::MXFP8)),
+        "W8A8_SQ_PER_CHANNEL" | "W8A8_SQ" => Some(QuantizerFormats::both(&formats::INT8)),
         _ => None,
     })
 }

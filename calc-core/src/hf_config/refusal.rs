@@ -4,10 +4,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::entry::{Allowed, Found};
-use super::family::Family;
+use super::family::{Family, plain_name};
 use super::fields::HfConfig;
-use super::not_decoder::{self, NotDecoder};
-use super::unread::UnreadKey;
+use super::not_decoder::{self, NotDecoder, listed};
+use super::stated::UnreadKey;
 use crate::error::Error;
 
 /// Reason why a config.json gives no model.
@@ -15,10 +15,7 @@ use crate::error::Error;
 #[non_exhaustive]
 pub enum ConfigError {
     /// A required field is missing.
-    Missing {
-        /// Name of the required field.
-        field: &'static str,
-    },
+    Missing { field: &'static str },
     /// A field has another type.
     WrongType {
         field: &'static str,
@@ -166,16 +163,6 @@ pub(super) fn refuse(
     }
     let part = listed(&UNSUPPORTED, &plain).or_else(|| marked(text));
     part.map_or(Ok(()), |part| Err(ConfigError::Unsupported { part, model: name.into() }))
-}
-
-/// Normalizes a name to lower case with `_`.
-pub(super) fn plain_name(name: &str) -> String {
-    name.chars().map(|c| if c == '-' { '_' } else { c.to_ascii_lowercase() }).collect()
-}
-
-/// The first row that lists the name.
-pub(super) fn listed<T: Copy>(table: &[(T, &[&str])], name: &str) -> Option<T> {
-    table.iter().find(|(_, names)| names.contains(&name)).map(|(kind, _)| *kind)
 }
 
 /// The unsupported part implied by fields that only such models have.

@@ -139,6 +139,17 @@ pub enum Meaning {
     Layers,
 }
 
+/// A key that looks like geometry and that no rule has read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnreadKey {
+    /// Name in the file.
+    pub name: String,
+    /// The geometry that its name refers to.
+    pub meaning: Meaning,
+    /// The largest count that it states.
+    pub largest: Option<u64>,
+}
+
 /// Words that refer to geometry, the most specific first.
 const WORDS: [(Meaning, &[&str]); 5] = [
     (

@@ -3,7 +3,7 @@
 use super::AssumedValue::Word;
 use super::Remark;
 use super::fields::Named;
-use super::quantization::{self, Scheme};
+use super::quantization::{self, QuantizerFormats};
 use super::quantization_fields::QuantizationConfig;
 use super::reader::{Reader, value};
 use super::refusal::ConfigError;
@@ -48,7 +48,7 @@ pub(super) fn read(
 fn all_layers(
     reader: &mut Reader<'_>,
     config: &QuantizationConfig,
-    scheme: &Scheme,
+    scheme: &QuantizerFormats,
     unquantized: &'static QuantFormat,
     arch: &ModelArch,
 ) -> PrecisionChoice {
@@ -71,7 +71,7 @@ fn all_layers(
 fn experts_only(
     reader: &mut Reader<'_>,
     config: &QuantizationConfig,
-    scheme: &Scheme,
+    scheme: &QuantizerFormats,
     unquantized: &'static QuantFormat,
     arch: &ModelArch,
 ) -> PrecisionChoice {

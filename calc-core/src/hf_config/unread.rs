@@ -9,7 +9,7 @@ use super::entry::Entry;
 use super::fields::HfConfig;
 use super::reader::Reader;
 use super::refusal::ConfigError;
-use super::stated::{Meaning, Stated, StatedKind, meaning, words};
+use super::stated::{Stated, StatedKind, UnreadKey, meaning, words};
 use super::{AssumedField, AssumedWhy};
 use crate::model_arch::{DenseLayers, ModelArch, Moe};
 use crate::text::Text;
@@ -23,17 +23,6 @@ pub enum Unread {
     /// Assume the largest model they may describe: full attention in all layers, the most and the widest heads that the file
     /// states, all experts in all layers.
     UpperBound,
-}
-
-/// A key that looks like geometry and that no rule has read.
-#[derive(Debug, Clone, PartialEq)]
-pub struct UnreadKey {
-    /// Name in the file.
-    pub name: String,
-    /// The geometry that its name refers to.
-    pub meaning: Meaning,
-    /// The largest count that it states.
-    pub largest: Option<u64>,
 }
 
 /// The unread keys of the language model, and those beside it in a multimodal file.

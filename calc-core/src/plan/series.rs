@@ -117,7 +117,8 @@ fn rule(terms: [Span; 5], h: u64) -> Span {
 mod tests {
     use core::cell::Cell;
 
-    use super::super::{Part, Plan};
+    use super::super::Plan;
+    use super::super::generation::StepPart;
     use super::*;
     use crate::calibration::Calibration;
     use crate::catalog;
@@ -193,7 +194,7 @@ mod tests {
                 let costed = Cell::new(0_u64);
                 let term = |cached| {
                     costed.set(costed.get() + 1);
-                    plan.round_part(None, cached, Part::Attention)
+                    plan.round_part(None, cached, StepPart::Attention)
                 };
                 for (watched, most) in [(SMOOTH, 300), (KINKED, 400)] {
                     costed.set(0);

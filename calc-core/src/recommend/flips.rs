@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Axis, Chooser, Drop, Dropped, Part, Ranked, Task};
+use super::{Axis, Chooser, Drop, Dropped, Ranked, RankedPart, Task};
 use crate::order::sort_short;
 use crate::scheme::Scheme;
 use crate::units::Bytes;
@@ -83,8 +83,10 @@ fn direction(change: Change) -> (u8, Option<Axis>) {
 fn axes(chooser: &Chooser<'_>) -> Vec<Axis> {
     match (&chooser.task, chooser.aim.part) {
         (Task::Shape(_), _) => [Axis::Rows].into(),
-        (Task::Model(_), Part::Decode) => [Axis::Batch, Axis::Context].into(),
-        (Task::Model(_), Part::Prefill | Part::Whole) => [Axis::Batch, Axis::Prompt].into(),
+        (Task::Model(_), RankedPart::Decode) => [Axis::Batch, Axis::Context].into(),
+        (Task::Model(_), RankedPart::Prefill | RankedPart::Whole) => {
+            [Axis::Batch, Axis::Prompt].into()
+        }
     }
 }
 

@@ -3,8 +3,9 @@
 
 use core::cmp::Ordering;
 
-use super::task::Outcome;
-use super::{Bounds, Drop, Objective, Part};
+use super::bounds::{Bounds, Drop};
+use super::objective::{Objective, RankedPart};
+use super::outcome::Outcome;
 use crate::device::UsableMemory;
 use crate::expected::Expected;
 use crate::order::sort_short;
@@ -14,7 +15,7 @@ use crate::units::{Bytes, Joules, Seconds};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Aim {
     pub(crate) objective: Objective,
-    pub(crate) part: Part,
+    pub(crate) part: RankedPart,
     pub(crate) bounds: Bounds,
     /// Usable memory that replaces both the device's own and the memory bound.
     pub(super) granted: Option<Bytes>,
@@ -66,7 +67,7 @@ const SMALL_MEMORY: Bytes = Bytes::from_gb(8.0);
 const NEAR: f64 = 1.05;
 
 impl Aim {
-    pub(super) const fn new(objective: Objective, part: Part, bounds: Bounds) -> Self {
+    pub(super) const fn new(objective: Objective, part: RankedPart, bounds: Bounds) -> Self {
         Self { objective, part, bounds, granted: None, only_limits: false }
     }
 
@@ -91,9 +92,9 @@ impl Aim {
     /// The standing of an outcome with a quality loss [%].
     pub(crate) fn standing(&self, outcome: &Outcome, loss: f64) -> Standing {
         let (expected, energy) = match self.part {
-            Part::Prefill => (outcome.prefill.expected, outcome.prefill.energy),
-            Part::Decode => (outcome.decode.expected, outcome.decode.energy),
-            Part::Whole => (outcome.whole, outcome.whole_energy),
+            RankedPart::Prefill => (outcome.prefill.expected, outcome.prefill.energy),
+            RankedPart::Decode => (outcome.decode.expected, outcome.decode.energy),
+            RankedPart::Whole => (outcome.whole, outcome.whole_energy),
         };
         self.place(&expected, energy, loss, (outcome.memory, outcome.usable))
     }

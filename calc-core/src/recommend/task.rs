@@ -1,27 +1,24 @@
 //! The work to recommend for, a matrix multiplication or a whole model, and its outcome with a scheme.
 
-use core::cell::LazyCell;
-
+use super::bounds::Drop;
+use super::model_run::{probe_model, run_model};
+use super::outcome::{Outcome, PhaseWork};
 use super::standing::{Aim, Standing};
-use super::{Drop, Objective, Part};
 use crate::analysis::{Analysis, AnalyzeRequest, Operator, analyze};
 use crate::calibration::{Calibration, Engine};
 use crate::cost::gemm::GemmShape;
-use crate::device::{Device, PowerMode, UsableMemory};
+use crate::device::{Device, PowerMode};
 use crate::energy::mean_power;
 use crate::error::Error;
-use crate::estimate::EstimateRequest;
-use crate::expected::Expected;
-use crate::footprint::Verdict;
-use crate::lowering::{Phase, Step};
-use crate::op::{OpKind, Traffic};
+use crate::lowering::Phase;
+use crate::op::OpKind;
 use crate::parallel::Parallel;
-use crate::plan::{Plan, StepTotals};
-use crate::precision::{Precision, PrecisionChoice};
+use crate::plan::EstimateRequest;
+use crate::precision::PrecisionChoice;
 use crate::roofline::Roofs;
 use crate::scheme::{BadShape, Scheme};
-use crate::units::{Bytes, Joules, Seconds};
-use crate::workload::{MAX_BATCH, MAX_TOKENS, Workload};
+use crate::units::Bytes;
+use crate::workload::{MAX_BATCH, MAX_TOKENS};
 
 /// Number of rows that represents the other phase of a single shape.
 pub const PREFILL_ROWS: u64 = 2048;
@@ -98,48 +95,6 @@ impl Axis {
             Self::Rows | Self::Batch => MAX_BATCH,
             Self::Prompt | Self::Context => MAX_TOKENS,
         }
-    }
-}
-
-/// Times, traffic and energy of one phase.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PhaseWork {
-    pub expected: Expected,
-    /// Ideal time at the roof.
-    pub ideal: Seconds,
-    /// Part of the expected time that operators cost independent of their size.
-    pub floors: Seconds,
-    /// Ideal time of the arithmetic.
-    pub compute: Seconds,
-    pub traffic: Traffic,
-    /// Energy per token over all devices, or of one matrix multiplication; `None` if the power is unknown.
-    pub energy: Option<Joules>,
-}
-
-/// Times, memory and energy of a task with a scheme.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Outcome {
-    pub precision: Precision,
-    /// The prompt, or the shape with many rows.
-    pub prefill: PhaseWork,
-    /// One token, or the shape with few rows.
-    pub decode: PhaseWork,
-    /// Time to first token of one request, see [`Plan::first_token`]; for a shape, the time with many rows.
-    pub ttft: Expected,
-    /// Time from the request to its last token; for a shape, its own time.
-    pub whole: Expected,
-    /// Energy per generated token of the whole request; `None` if the power is unknown.
-    pub whole_energy: Option<Joules>,
-    /// Memory needed on one device.
-    pub memory: Bytes,
-    /// Memory that a model may use on the device.
-    pub usable: UsableMemory,
-}
-
-impl Outcome {
-    /// Whether the task fits in memory.
-    pub fn verdict(&self) -> Verdict {
-        Verdict::of(self.memory, self.usable)
     }
 }
 
@@ -318,130 +273,4 @@ fn product_work(task: &ShapeTask<'_>, answer: &Analysis) -> PhaseWork {
         energy: mean_power((task.device, task.mode), &Parallel::default(), ideal, expected.time)
             .map(|power| power.all * expected.time),
     }
-}
-
-/// A model with a scheme; each time is computed on demand.
-struct ModelRun<'a> {
-    request: EstimateRequest<'a>,
-    plan: Plan<'a>,
-    draft: Option<Plan<'a>>,
-}
-
-impl<'a> ModelRun<'a> {
-    fn new(request: &EstimateRequest<'a>) -> Result<Self, Error> {
-        let plan = Plan::new(*request)?;
-        if plan.link_unknown() {
-            return Err(Error::UnknownFact { device: request.device.key.clone(), fact: "link" });
-        }
-        let draft = plan.draft()?;
-        Ok(Self { request: *request, plan, draft })
-    }
-
-    fn prefill(&self) -> PhaseWork {
-        let Workload { batch, prompt, .. } = self.request.workload;
-        let totals = self.plan.timed_step(Step::prefill(batch, prompt));
-        step_work(&self.request, &totals, prompt)
-    }
-
-    fn decode(&self) -> PhaseWork {
-        let Workload { batch, context, .. } = self.request.workload;
-        let mut totals = self.plan.timed_step(Step::decode(batch, context));
-        if self.request.workload.speculation.is_some() {
-            let token = self.plan.token(self.draft.as_ref(), context);
-            (totals.expected, totals.ideal) = (token.expected, token.ideal);
-        }
-        step_work(&self.request, &totals, 1)
-    }
-
-    fn ttft(&self) -> Expected {
-        self.plan.first_token().expected
-    }
-
-    fn generation(&self) -> Expected {
-        if self.request.workload.new_tokens > 1 {
-            self.plan.generation(self.draft.as_ref()).expected
-        } else {
-            Expected::ZERO
-        }
-    }
-
-    /// The generation time from few steps, see [`Plan::quick_generation`].
-    fn quick_generation(&self) -> Expected {
-        if self.request.workload.new_tokens > 1 {
-            self.plan.quick_generation(self.draft.as_ref())
-        } else {
-            Expected::ZERO
-        }
-    }
-}
-
-fn run_model(request: &EstimateRequest<'_>) -> Result<Outcome, Error> {
-    let run = ModelRun::new(request)?;
-    let (prefill, decode, generation) = (run.prefill(), run.decode(), run.generation());
-    let footprint = run.plan.footprint();
-    Ok(Outcome {
-        precision: run.plan.precision,
-        prefill,
-        decode,
-        ttft: run.ttft(),
-        whole: run.ttft().then(generation),
-        whole_energy: whole_energy(&prefill, &decode, generation.time, &request.workload),
-        memory: footprint.total(),
-        usable: footprint.usable,
-    })
-}
-
-fn probe_model(request: &EstimateRequest<'_>, aim: &Aim, loss: f64) -> Result<Standing, Drop> {
-    let run = ModelRun::new(request).map_err(Drop::Refused)?;
-    let footprint = run.plan.footprint();
-    let memory = (footprint.total(), footprint.usable);
-    aim.admit_memory(memory.0, memory.1)?;
-    let (prefill, decode) = (LazyCell::new(|| run.prefill()), LazyCell::new(|| run.decode()));
-    let ttft = LazyCell::new(|| run.ttft());
-    aim.bounds.admit_times(request.workload.batch, || decode.expected.time, || ttft.time)?;
-    if aim.only_limits {
-        return Ok(aim.place(&Expected::ZERO, None, loss, memory));
-    }
-    let (expected, energy) = match aim.part {
-        Part::Prefill => (prefill.expected, prefill.energy),
-        Part::Decode => (decode.expected, decode.energy),
-        Part::Whole => {
-            let generation = run.quick_generation();
-            let energy = (aim.objective == Objective::Energy)
-                .then(|| whole_energy(&prefill, &decode, generation.time, &request.workload));
-            (ttft.then(generation), energy.flatten())
-        }
-    };
-    Ok(aim.place(&expected, energy, loss, memory))
-}
-
-fn step_work(request: &EstimateRequest<'_>, totals: &StepTotals, tokens: u64) -> PhaseWork {
-    let time = totals.expected.time;
-    let count = (request.workload.batch * tokens) as f64;
-    PhaseWork {
-        expected: totals.expected,
-        ideal: totals.ideal,
-        floors: totals.floors,
-        compute: totals.time.compute,
-        traffic: totals.cost.traffic,
-        energy: mean_power(
-            (request.device, request.mode),
-            &request.workload.parallel,
-            totals.ideal,
-            time,
-        )
-        .map(|power| power.all * time / count),
-    }
-}
-
-/// Energy per generated token, including its share of the prompt. The power of decode is assumed during generation.
-fn whole_energy(
-    prefill: &PhaseWork,
-    decode: &PhaseWork,
-    generation: Seconds,
-    workload: &Workload,
-) -> Option<Joules> {
-    let prompt = prefill.energy? * workload.prompt as f64;
-    let steps = generation / decode.expected.time;
-    Some((prompt + decode.energy? * steps) / workload.new_tokens as f64)
 }

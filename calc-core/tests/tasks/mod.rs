@@ -6,7 +6,6 @@ use calc_core::device::Device;
 use calc_core::estimate::EstimateRequest;
 use calc_core::precision::PrecisionChoice;
 use calc_core::recommend::{ModelTask, Task};
-use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 
 /// A catalog model on a device, with FP16 as the baseline and all other choices open.
@@ -31,13 +30,4 @@ pub(crate) fn model_task(
         },
         model.stored.choice(),
     ))
-}
-
-/// The task with a limit on the usable memory.
-pub(crate) fn limited(mut task: Task<'static>, limit: Option<Bytes>) -> Task<'static> {
-    match &mut task {
-        Task::Shape(task) => task.memory_limit = limit,
-        Task::Model(task) => task.request.memory_limit = limit,
-    }
-    task
 }

@@ -1,12 +1,71 @@
-//! The table of packed layouts: one row per layout.
+//! The packed layouts and their table: one row per layout.
 
 use calc_core::catalog::formats as catalog;
 use calc_core::quant_format::QuantFormat;
 use half::{bf16, f16};
 
-use super::layout::{CodeKind, Difference, Layout};
 use super::minifloat::{E4M3, E5M2, Minifloat};
 use super::{RowMut, RowRef, e2m1, gguf, int, nf4, plain};
+
+/// Memory layout of a weight matrix, row by row along K.
+///
+/// A row has a plane of codes and, where the layout stores them apart, planes of scales and zero points. GGUF layouts store
+/// the scale of a block in front of its codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// IEEE 754 binary32.
+    Fp32,
+    /// IEEE 754 binary16.
+    Fp16,
+    /// The upper half of binary32.
+    Bf16,
+    /// OCP E4M3 (fn: no infinity), an FP32 scale per tensor that multiplies.
+    Fp8E4m3,
+    /// OCP E5M2, an FP32 scale per tensor that multiplies.
+    Fp8E5m2,
+    /// Two's complement, an FP32 scale per row.
+    Int8,
+    /// Two's complement, a BF16 scale per 128.
+    Int8G128,
+    /// Nibbles `q` of w = (q − z)·s; BF16 scale and BF16 zero point (a whole number) per 32.
+    Int4G32,
+    /// Nibbles `q` of w = (q − 8)·s; a BF16 scale per 32.
+    Int4G32Sym,
+    /// As [`Layout::Int4G32`], per 128.
+    Int4G128,
+    /// As [`Layout::Int4G32Sym`], per 128.
+    Int4G128Sym,
+    /// Nibbles that index sixteen quantiles of a normal distribution, high nibble first; an FP32 maximum per 64.
+    Nf4,
+    /// E2M1, low nibble first; a power of two (E8M0) per 32.
+    Mxfp4,
+    /// E2M1, low nibble first; an E4M3 scale per 16, an FP32 scale per tensor that divides.
+    Nvfp4,
+    /// GGUF: FP16 scale, then 32 bytes in two's complement.
+    GgufQ8_0,
+    /// GGUF: FP16 scale, then 16 bytes; byte j has element j low and element j + 16 high.
+    GgufQ4_0,
+}
+
+/// By how much the bytes of a layout differ from its catalog format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Difference {
+    /// Bits per block beyond those of the catalog row; negative if fewer.
+    pub bits_per_block: i32,
+    /// Reason, as a clause.
+    pub why: &'static str,
+}
+
+/// How GEMV kernels read the codes of a layout. It decides the form of the input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CodeKind {
+    /// Codes become FP32 and meet the FP32 input.
+    Floats,
+    /// INT8 codes, one per byte: integer dot products with an input quantized to INT8.
+    Bytes,
+    /// 4-bit codes, two per byte: integer dot products with an input quantized to INT8.
+    Nibbles,
+}
 
 /// Facts and codec of one layout.
 pub(crate) struct LayoutSpec {

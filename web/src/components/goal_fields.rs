@@ -6,7 +6,7 @@ use super::erased::{flag, maybe, memo, on, text};
 use crate::state::goal::Bound;
 use crate::state::inputs::View;
 use crate::state::session::{Session, Step};
-use calc_core::recommend::{Objective, Part};
+use calc_core::recommend::{Objective, RankedPart};
 
 /// Fields for the objective, the part of the work that counts, and the bounds.
 #[component]
@@ -22,14 +22,14 @@ pub fn GoalFields() -> impl IntoView {
     };
     let on_part = move |event| {
         let key = event_target_value(&event);
-        let found = Part::ALL.iter().find(|(name, _)| *name == key);
+        let found = RankedPart::ALL.iter().find(|(name, _)| *name == key);
         session.edit(Step::Choice, |inputs| inputs.goal.part = found.map(|(_, part)| *part));
     };
     let objectives = Objective::ALL.map(|(key, objective)| {
         let chosen = flag(move || goal().objective == objective);
         view! { <option value=key prop:selected=chosen>{key}</option> }
     });
-    let parts = Part::ALL.map(|(key, part)| {
+    let parts = RankedPart::ALL.map(|(key, part)| {
         let chosen = flag(move || goal().part == Some(part));
         view! { <option value=key prop:selected=chosen>{key}</option> }
     });

@@ -8,7 +8,7 @@ use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::QuantFormat;
 use calc_core::recommend::{
-    Dropped, Outcome, Part, Ranked, RecommendRequest, Recommendation, Task, recommend,
+    Dropped, Outcome, Ranked, RankedPart, RecommendRequest, Recommendation, Task, recommend,
 };
 use calc_core::scheme::{Scheme, SchemeWeights};
 use calc_core::units::Seconds;
@@ -164,11 +164,11 @@ fn formats(precision: &Precision, scheme: &Scheme) -> String {
 }
 
 /// Expected time of the part that the ranking is by.
-fn part_time(part: Part, outcome: &Outcome) -> Seconds {
+fn part_time(part: RankedPart, outcome: &Outcome) -> Seconds {
     match part {
-        Part::Prefill => outcome.prefill.expected.time,
-        Part::Decode => outcome.decode.expected.time,
-        Part::Whole => outcome.whole.time,
+        RankedPart::Prefill => outcome.prefill.expected.time,
+        RankedPart::Decode => outcome.decode.expected.time,
+        RankedPart::Whole => outcome.whole.time,
     }
 }
 
@@ -192,7 +192,7 @@ fn facts(
         },
     };
     let (decode, prefill) = match &request.task {
-        Task::Shape(task) if request.part == Part::Decode => {
+        Task::Shape(task) if request.part == RankedPart::Decode => {
             (format!("M = {}", text::count(task.shape.m)), "M = 2048".to_owned())
         }
         Task::Shape(task) => ("M = 1".to_owned(), format!("M = {}", text::count(task.shape.m))),
@@ -252,8 +252,10 @@ fn why(request: &RecommendRequest<'_>, answer: &Recommendation, first: &Ranked) 
     let mut why = vec![advice::regime(first, request.part, &answer.baseline)];
     why.extend(advice::first_by(answer));
     let other = match request.part {
-        Part::Decode | Part::Whole => answer.best_prefill.map(|scheme| ("prefill", scheme)),
-        Part::Prefill => answer.best_decode.map(|scheme| ("decode", scheme)),
+        RankedPart::Decode | RankedPart::Whole => {
+            answer.best_prefill.map(|scheme| ("prefill", scheme))
+        }
+        RankedPart::Prefill => answer.best_decode.map(|scheme| ("decode", scheme)),
     };
     if let Some((phase, scheme)) = other.filter(|(_, scheme)| scheme.key != first.scheme.key) {
         why.push(format!("For {phase} alone it would be {}.", advice::scheme_name(scheme)));
@@ -261,10 +263,10 @@ fn why(request: &RecommendRequest<'_>, answer: &Recommendation, first: &Ranked) 
     why
 }
 
-fn choice(part: Part, row: &Ranked) -> Choice {
+fn choice(part: RankedPart, row: &Ranked) -> Choice {
     let speedup = match part {
-        Part::Prefill => row.speedup_prefill,
-        Part::Decode | Part::Whole => row.speedup_decode,
+        RankedPart::Prefill => row.speedup_prefill,
+        RankedPart::Decode | RankedPart::Whole => row.speedup_decode,
     };
     Choice {
         name: advice::scheme_name(row.scheme),
@@ -330,7 +332,7 @@ mod tests {
                 calibration: &Calibration::FITTED,
             }),
             objective: Objective::Latency,
-            part: Part::Decode,
+            part: RankedPart::Decode,
             bounds: Bounds::default(),
         }
     }

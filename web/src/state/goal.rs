@@ -1,6 +1,6 @@
 //! The user's goal for a quantization: the objective and the bounds. The views share it; numbers are stored as typed.
 
-use calc_core::recommend::{Bounds, Objective, Part, USUAL_QUALITY};
+use calc_core::recommend::{Bounds, Objective, RankedPart, USUAL_QUALITY};
 use calc_core::units::{Seconds, TokensPerSec};
 
 use super::decimal::decimal;
@@ -74,7 +74,7 @@ pub struct Goal {
     /// Objective of the ranking.
     pub objective: Objective,
     /// Phase that the ranking is by; `None`: the workload decides.
-    pub part: Option<Part>,
+    pub part: Option<RankedPart>,
     texts: [String; Bound::ALL.len()],
 }
 
@@ -155,7 +155,7 @@ impl Goal {
                 }
                 None => Err("which is none of latency, throughput, energy, memory, quality. The page ranks by latency.".to_owned()),
             }),
-            "part" => Some(match Part::ALL.iter().find(|(name, _)| *name == value) {
+            "part" => Some(match RankedPart::ALL.iter().find(|(name, _)| *name == value) {
                 Some((_, part)) => {
                     self.part = Some(*part);
                     Ok(())
@@ -173,8 +173,11 @@ mod tests {
 
     #[test]
     fn goals_come_back_and_wrong_ones_are_named() {
-        let mut goal =
-            Goal { objective: Objective::Energy, part: Some(Part::Prefill), ..Goal::default() };
+        let mut goal = Goal {
+            objective: Objective::Energy,
+            part: Some(RankedPart::Prefill),
+            ..Goal::default()
+        };
         goal.set_text(Bound::Tpot, "50".to_owned());
         let mut pairs = Vec::new();
         goal.write(&mut pairs);

@@ -101,7 +101,7 @@ fn roofline(answer: &Analysis) -> [Step; 4] {
     ];
     if is_sum {
         // The parts run on peaks of their own, so their times are added.
-        let part = |part: &calc_core::analysis::Part| {
+        let part = |part: &calc_core::analysis::OperatorPart| {
             sym("t", part.time.compute.get(), text::time(part.time.compute))
         };
         "Time for arithmetic, all parts".clone_into(&mut steps[3].title);
@@ -120,7 +120,7 @@ fn ideal(answer: &Analysis) -> Step {
 }
 
 fn summed_ideal(answer: &Analysis) -> Step {
-    let part = |part: &calc_core::analysis::Part| {
+    let part = |part: &calc_core::analysis::OperatorPart| {
         let time = part.time;
         max(vec![
             sym("t_mem", time.memory.get(), text::time(time.memory)),
@@ -149,7 +149,7 @@ fn expected(answer: &Analysis) -> Step {
 }
 
 fn summed_expected(answer: &Analysis) -> Step {
-    let part = |part: &calc_core::analysis::Part| {
+    let part = |part: &calc_core::analysis::OperatorPart| {
         sym("t", part.expected.time.get(), text::time(part.expected.time))
     };
     let formula = plus(answer.parts.iter().map(part).collect());

@@ -1,6 +1,6 @@
 //! Gemma 2 and 3.
 
-use super::{CatalogModel, Stored};
+use super::{CatalogModel, PublishedFormats};
 use crate::catalog::formats;
 use crate::model_arch::{
     Attention, AttentionBias, DenseLayers, MlpKind, ModelArch, NormKind, QkNorm,
@@ -47,7 +47,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
             lm_head_bias: false,
             max_context: Some(8192),
         },
-        stored: Stored { weights: &formats::BF16, experts: None },
+        stored: PublishedFormats { weights: &formats::BF16, experts: None },
         official_params: Some(2_614_341_888),
         official_source: "HF safetensors total (recalled)",
         source: "litgpt 0.5.13 config.py (PyPI, read)",
@@ -92,7 +92,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
             lm_head_bias: false,
             max_context: Some(8192),
         },
-        stored: Stored { weights: &formats::BF16, experts: None },
+        stored: PublishedFormats { weights: &formats::BF16, experts: None },
         official_params: Some(9_241_705_984),
         official_source: "HF safetensors total (recalled)",
         source: "litgpt 0.5.13 config.py (PyPI, read)",
@@ -137,7 +137,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
             lm_head_bias: false,
             max_context: Some(8192),
         },
-        stored: Stored { weights: &formats::BF16, experts: None },
+        stored: PublishedFormats { weights: &formats::BF16, experts: None },
         official_params: Some(27_227_128_320),
         official_source: "HF safetensors total (recalled)",
         source: "litgpt 0.5.13 config.py (PyPI, read)",
@@ -182,7 +182,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
             lm_head_bias: false,
             max_context: Some(32_768),
         },
-        stored: Stored { weights: &formats::BF16, experts: None },
+        stored: PublishedFormats { weights: &formats::BF16, experts: None },
         official_params: Some(999_885_952),
         official_source: "HF safetensors total (recalled)",
         source: "litgpt 0.5.13 config.py (PyPI, read)",
@@ -227,7 +227,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
             lm_head_bias: false,
             max_context: Some(131_072),
         },
-        stored: Stored { weights: &formats::BF16, experts: None },
+        stored: PublishedFormats { weights: &formats::BF16, experts: None },
         official_params: Some(3_880_263_168),
         official_source: "HF safetensors total (recalled); language model only = full total 4300079472 - SigLIP tower 416866032 - projector",
         source: "litgpt 0.5.13 config.py (PyPI, read)",
@@ -272,7 +272,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
             lm_head_bias: false,
             max_context: Some(131_072),
         },
-        stored: Stored { weights: &formats::BF16, experts: None },
+        stored: PublishedFormats { weights: &formats::BF16, experts: None },
         official_params: Some(11_766_034_176),
         official_source: "HF safetensors total (recalled); language model only = full total 12187325040 - SigLIP tower 416866032 - projector",
         source: "litgpt 0.5.13 config.py (PyPI, read)",
@@ -317,7 +317,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
             lm_head_bias: false,
             max_context: Some(131_072),
         },
-        stored: Stored { weights: &formats::BF16, experts: None },
+        stored: PublishedFormats { weights: &formats::BF16, experts: None },
         official_params: Some(27_009_346_304),
         official_source: "HF safetensors total (recalled); language model only = full total 27432406640 - SigLIP tower 416866032 - projector",
         source: "litgpt 0.5.13 config.py (PyPI, read)",

@@ -162,7 +162,7 @@ mod tests {
     use calc_core::catalog;
     use calc_core::estimate::EstimateRequest;
     use calc_core::precision::PrecisionChoice;
-    use calc_core::recommend::{Bounds, ModelTask, Part, Task};
+    use calc_core::recommend::{Bounds, ModelTask, RankedPart, Task};
     use calc_core::workload::Workload;
 
     fn request() -> RecommendRequest<'static> {
@@ -182,7 +182,7 @@ mod tests {
             },
             model.stored.choice(),
         ));
-        let (objective, part, bounds) = (Objective::Latency, Part::Decode, Bounds::default());
+        let (objective, part, bounds) = (Objective::Latency, RankedPart::Decode, Bounds::default());
         RecommendRequest { task, objective, part, bounds }
     }
 

@@ -2,7 +2,7 @@
 
 use calc_core::analysis::Operator;
 use calc_core::lowering::Phase;
-use calc_core::recommend::{ModelTask, Part, RecommendRequest, ShapeTask, Task};
+use calc_core::recommend::{ModelTask, RankedPart, RecommendRequest, ShapeTask, Task};
 use calc_core::units::Bytes;
 
 use super::{Advice, Called, advise};
@@ -17,13 +17,13 @@ const PROMPT_ROWS: u64 = 256;
 pub fn of_operator(inputs: &Inputs) -> Option<Result<Advice, String>> {
     let Operator::Gemm(shape) = inputs.operator().ok()? else { return None };
     let phase = match inputs.goal.part {
-        Some(Part::Prefill) => Phase::Prefill,
-        Some(Part::Whole) | None if shape.m >= PROMPT_ROWS => Phase::Prefill,
-        Some(Part::Decode | Part::Whole) | None => Phase::Decode,
+        Some(RankedPart::Prefill) => Phase::Prefill,
+        Some(RankedPart::Whole) | None if shape.m >= PROMPT_ROWS => Phase::Prefill,
+        Some(RankedPart::Decode | RankedPart::Whole) | None => Phase::Decode,
     };
     let part = match phase {
-        Phase::Prefill => Part::Prefill,
-        Phase::Decode => Part::Decode,
+        Phase::Prefill => RankedPart::Prefill,
+        Phase::Decode => RankedPart::Decode,
     };
     let limit = Some(inputs.model.memory_limit()?).filter(|limit| *limit > 0.0);
     let task = Task::Shape(ShapeTask {
@@ -63,8 +63,8 @@ pub fn with_model<R>(inputs: &Inputs, ask: impl FnOnce(&RecommendRequest<'_>) ->
 }
 
 /// Phase that the ranking is by: the user's choice, else the command line's default for this workload.
-pub fn counted(inputs: &Inputs, question: &Question<'_>) -> Part {
-    inputs.goal.part.unwrap_or(Part::usual(&question.workload))
+pub fn counted(inputs: &Inputs, question: &Question<'_>) -> RankedPart {
+    inputs.goal.part.unwrap_or(RankedPart::usual(&question.workload))
 }
 
 #[cfg(test)]

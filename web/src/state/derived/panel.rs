@@ -1,6 +1,6 @@
 //! The right column: limits of the chosen format, changes that would lift them, and facts of the device.
 
-use calc_core::analysis::{Analysis, Part};
+use calc_core::analysis::{Analysis, OperatorPart};
 use calc_core::provenance::{Fact, Provenance};
 use calc_core::quant_format::ComputeClass;
 use report::input::request::AnalyzeInputs;
@@ -116,7 +116,7 @@ fn part_bars(answer: &Analysis) -> Vec<Bar> {
     let floor = verdict::floors(answer);
     let times = answer.parts.iter().map(|part| part.time.ideal());
     let longest = times.fold(floor, calc_core::units::Seconds::max);
-    let bar = |part: &Part| {
+    let bar = |part: &OperatorPart| {
         let time = part.time.ideal();
         Bar {
             name: format!(

@@ -12,7 +12,7 @@ use calc_core::error::{Error, in_range};
 use calc_core::estimate::EstimateRequest;
 use calc_core::lowering::Phase;
 use calc_core::recommend::{
-    Bounds, ModelTask, Objective, Part, RecommendRequest, Recommendation, ShapeTask, Task,
+    Bounds, ModelTask, Objective, RankedPart, RecommendRequest, Recommendation, ShapeTask, Task,
     USUAL_QUALITY, recommend,
 };
 use calc_core::schedule::{Schedule, ScheduleRequest, schedule};
@@ -66,7 +66,7 @@ pub struct RecommendInputs {
     /// What the ranking is by.
     pub objective: Objective,
     /// Which part of the work counts.
-    pub part: Part,
+    pub part: RankedPart,
     /// What must hold.
     pub bounds: Bounds,
     /// Weights that the user has in mind; their rank is said.
@@ -80,7 +80,7 @@ impl RecommendInputs {
     /// The first thing that is wrong.
     pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
         let objective = word(&mut fields, "objective", &Objective::ALL)?;
-        let asked_part = word(&mut fields, "phase", &Part::ALL)?;
+        let asked_part = word(&mut fields, "phase", &RankedPart::ALL)?;
         let bounds = bounds(&mut fields)?;
         let any_device =
             fields.peek_text("hardware").is_some_and(|key| key.eq_ignore_ascii_case(ANY));
@@ -99,7 +99,7 @@ impl RecommendInputs {
             // A workload that no scheme and no device can run is refused, not answered with an empty list.
             inputs.workload.check()?;
             inputs.workload.parallel.check(&inputs.model.arch)?;
-            let part = asked_part.unwrap_or(Part::usual(&inputs.workload));
+            let part = asked_part.unwrap_or(RankedPart::usual(&inputs.workload));
             let (device, mode) = (inputs.device.clone(), inputs.power_mode.clone());
             (device, mode, Subject::Model(Box::new(inputs)), part)
         } else {
@@ -175,8 +175,8 @@ impl RecommendInputs {
 fn shape(
     mut fields: Fields,
     library: &Library<'_>,
-    part: Option<Part>,
-) -> Result<(Cow<'static, Device>, Option<String>, Subject, Part), RequestError> {
+    part: Option<RankedPart>,
+) -> Result<(Cow<'static, Device>, Option<String>, Subject, RankedPart), RequestError> {
     let device = memory::device(&mut fields, library)?;
     let memory_limit = memory::limit(&mut fields)?;
     let mode = fields.text("power_mode")?;
@@ -192,13 +192,13 @@ fn shape(
     let calibration = calibration_field(&mut fields, library, &device)?;
     fields.finish()?;
     let phase = match part {
-        Some(Part::Prefill) => Phase::Prefill,
-        Some(Part::Whole) | None if m >= PROMPT_ROWS => Phase::Prefill,
-        Some(Part::Decode | Part::Whole) | None => Phase::Decode,
+        Some(RankedPart::Prefill) => Phase::Prefill,
+        Some(RankedPart::Whole) | None if m >= PROMPT_ROWS => Phase::Prefill,
+        Some(RankedPart::Decode | RankedPart::Whole) | None => Phase::Decode,
     };
     let part = match phase {
-        Phase::Prefill => Part::Prefill,
-        Phase::Decode => Part::Decode,
+        Phase::Prefill => RankedPart::Prefill,
+        Phase::Decode => RankedPart::Decode,
     };
     let mode = power_mode(&device, mode.as_deref())?.map(|mode| mode.name.to_string());
     let shape = GemmShape { m, n, k };

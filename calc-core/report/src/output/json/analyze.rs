@@ -1,6 +1,6 @@
 //! The answer of `analyze`.
 
-use calc_core::analysis::{Analysis, Operator, Part};
+use calc_core::analysis::{Analysis, Operator, OperatorPart};
 use calc_core::roofline::Bound;
 use serde::Serialize;
 
@@ -239,7 +239,7 @@ struct PartJson {
 }
 
 impl PartJson {
-    fn new(part: &Part) -> Self {
+    fn new(part: &OperatorPart) -> Self {
         Self {
             name: part.kind.key(),
             compute: part.path.class.key(),

@@ -1,12 +1,12 @@
 //! The answers of `recommend` and `schedule`.
 
 use calc_core::error::Error;
-use calc_core::footprint::Verdict;
+use calc_core::footprint::MemoryVerdict;
 use calc_core::precision::Precision;
 use calc_core::quality::QualityLoss;
 use calc_core::recommend::{
-    DeviceChoice, Dropped, MemoryStep, Outcome, Part, Ranked, RecommendRequest, Recommendation,
-    Room, memory_steps, recommend, room,
+    DeviceChoice, Dropped, MemoryStep, Outcome, Ranked, RankedPart, RecommendRequest,
+    Recommendation, Room, memory_steps, recommend, room,
 };
 use calc_core::schedule::{Schedule, Slot, SlotFlip};
 use calc_core::scheme::Scheme;
@@ -218,7 +218,7 @@ pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
     let mut notes = usual_notes(inputs);
     notes.extend(memory::unknown(&inputs.device, answer.baseline.usable));
     notes.extend(subject_notes(&inputs.subject));
-    if let Verdict::DoesNotFit { missing } = answer.baseline.verdict() {
+    if let MemoryVerdict::DoesNotFit { missing } = answer.baseline.verdict() {
         let short = memory::shortage(missing, answer.baseline.usable.bytes);
         notes.push(format!(
             "16 bits do not fit, {short}: speedups are against a device with enough memory"
@@ -237,7 +237,7 @@ pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
         });
     }
     if let Subject::Model(model) = &inputs.subject
-        && inputs.part == Part::Decode
+        && inputs.part == RankedPart::Decode
         && model.workload.new_tokens == 1
     {
         notes.push(format!(

@@ -1,6 +1,6 @@
 //! Every number answers for itself: formula, the values in it, how sure it is, and the source.
 
-use calc_core::analysis::{Analysis, Operator, Part};
+use calc_core::analysis::{Analysis, Operator, OperatorPart};
 use calc_core::calibration::Factors;
 use calc_core::cost::gemm::GemmShape;
 use calc_core::device::{Device, PowerMode};
@@ -138,13 +138,13 @@ pub fn ideal(answer: &Analysis, device: &Device) -> Explanation {
 }
 
 /// Times of the parts and their sum.
-fn sum(answer: &Analysis, time: impl Fn(&Part) -> Seconds, total: Seconds) -> String {
+fn sum(answer: &Analysis, time: impl Fn(&OperatorPart) -> Seconds, total: Seconds) -> String {
     let times: Vec<String> = answer.parts.iter().map(|part| text::time(time(part))).collect();
     format!("{} = {}", times.join(" + "), text::time(total))
 }
 
 /// Ideal time of a part.
-pub fn part(part: &Part, bandwidth: BytesPerSec) -> Explanation {
+pub fn part(part: &OperatorPart, bandwidth: BytesPerSec) -> Explanation {
     let cost = &part.cost;
     Explanation {
         title: part.kind.describe().to_owned(),

@@ -4,7 +4,7 @@
 use calc_core::calibration::Basis;
 use calc_core::estimate::{Estimate, PhaseEstimate};
 use calc_core::expected::Expected;
-use calc_core::footprint::{MemoryFootprint, Verdict};
+use calc_core::footprint::{MemoryFootprint, MemoryVerdict};
 use calc_core::plan::OpRow;
 use calc_core::provenance::Provenance;
 use calc_core::roofline::Bound;
@@ -23,16 +23,16 @@ const LITTLE: f64 = 0.2;
 
 /// Whether it fits, what limits, how fast.
 pub fn sentence(answer: &Estimate, workload: &Workload) -> String {
-    if let Verdict::DoesNotFit { missing } = answer.memory.verdict() {
+    if let MemoryVerdict::DoesNotFit { missing } = answer.memory.verdict() {
         let weights = answer.precision.weights.key.to_uppercase().replace('_', " ");
         let short = words::memory::shortage(missing, answer.memory.usable.bytes);
         return format!("Does not fit in {weights}: {short}.");
     }
     let fits = match answer.memory.verdict() {
-        Verdict::Unknown { .. } => {
+        MemoryVerdict::Unknown { .. } => {
             format!("Needs {} of an unknown memory", text::bytes(answer.memory.total()))
         }
-        Verdict::Fits { .. } | Verdict::DoesNotFit { .. } => "Fits".to_owned(),
+        MemoryVerdict::Fits { .. } | MemoryVerdict::DoesNotFit { .. } => "Fits".to_owned(),
     };
     let limit = match answer.decode.expected_bound {
         Bound::Memory => "DRAM limits decode",
@@ -210,16 +210,16 @@ pub fn memory(memory: &MemoryFootprint, devices: u64) -> String {
     };
     let (total, usable) = (text::bytes(memory.total()), text::bytes(memory.usable.bytes));
     match memory.verdict() {
-        Verdict::Fits { headroom } => {
+        MemoryVerdict::Fits { headroom } => {
             format!(
                 "{total} of {usable} that a model may use; {} are left.{all}",
                 text::bytes(headroom)
             )
         }
-        Verdict::DoesNotFit { missing } => {
+        MemoryVerdict::DoesNotFit { missing } => {
             format!("{total} needed, {usable} usable; {} short.{all}", text::bytes(missing))
         }
-        Verdict::Unknown { .. } => format!(
+        MemoryVerdict::Unknown { .. } => format!(
             "{total} needed; how much memory is installed is not known, at most {usable} usable.{all}"
         ),
     }

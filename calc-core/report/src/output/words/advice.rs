@@ -3,7 +3,7 @@
 use calc_core::expected::Expected;
 use calc_core::quality::{Metric, QualityLoss};
 use calc_core::recommend::{
-    Axis, Cause, Change, Drop, End, FirstBy, Flip, Largest, Outcome, Part, PhaseWork, Ranked,
+    Axis, Cause, Change, Drop, End, FirstBy, Flip, Largest, Outcome, PhaseWork, Ranked, RankedPart,
     Recommendation, Regime, Task,
 };
 use calc_core::schedule::{Slot, SlotFlip};
@@ -80,9 +80,9 @@ pub fn quality(loss: &QualityLoss) -> String {
 }
 
 /// What decides the time of a row, and what fewer bits do about it.
-pub fn regime(row: &Ranked, part: Part, baseline: &Outcome) -> String {
-    let is_prefill = part == Part::Prefill
-        || part == Part::Whole
+pub fn regime(row: &Ranked, part: RankedPart, baseline: &Outcome) -> String {
+    let is_prefill = part == RankedPart::Prefill
+        || part == RankedPart::Whole
             && row.outcome.prefill.expected.time.get() * 2.0 > row.outcome.whole.time.get();
     let (phase, work, base) = if is_prefill {
         ("Prefill", &row.outcome.prefill, &baseline.prefill)
@@ -234,10 +234,10 @@ pub fn flip(flip: &Flip) -> String {
 }
 
 /// What the ranking is by, as a sentence fragment.
-pub fn ranked_by(task: &Task<'_>, objective: &str, part: Part) -> String {
+pub fn ranked_by(task: &Task<'_>, objective: &str, part: RankedPart) -> String {
     let part = match (task, part) {
         (Task::Shape(_), _) => "this product".to_owned(),
-        (Task::Model(_), Part::Whole) => "prompt and all new tokens".to_owned(),
+        (Task::Model(_), RankedPart::Whole) => "prompt and all new tokens".to_owned(),
         (Task::Model(_), part) => part.key().to_owned(),
     };
     format!("ranked by expected {objective} of {part}")

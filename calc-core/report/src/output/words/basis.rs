@@ -1,7 +1,7 @@
 //! What expected times rest on, in words.
 
 use calc_core::calibration::Basis;
-use calc_core::calibration::machine::MemoryKind;
+use calc_core::device::MemoryKind;
 use calc_core::provenance::Provenance;
 
 /// Where the factors behind an expected time come from: what was measured, and what was carried over from where.

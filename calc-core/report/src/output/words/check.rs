@@ -1,6 +1,6 @@
 //! Whether a claim is possible, in words: the verdict, the rates behind it, and what could explain it.
 
-use calc_core::check::{Check, Drafts, Explanation, Pace, Verdict};
+use calc_core::check::{Check, ClaimVerdict, Drafts, Explanation, Pace};
 use calc_core::plan::Span;
 use calc_core::quant_format::QuantFormat;
 
@@ -10,11 +10,11 @@ use crate::number_text as n;
 use crate::output::verdict::class_name;
 
 /// The verdict in few words, as scripts get it.
-pub const fn verdict(verdict: Verdict) -> &'static str {
+pub const fn verdict(verdict: ClaimVerdict) -> &'static str {
     match verdict {
-        Verdict::Possible => "possible",
-        Verdict::NearTheRoof => "near the roof",
-        Verdict::AboveTheRoof => "above the roof",
+        ClaimVerdict::Possible => "possible",
+        ClaimVerdict::NearTheRoof => "near the roof",
+        ClaimVerdict::AboveTheRoof => "above the roof",
     }
 }
 
@@ -24,10 +24,10 @@ pub const fn verdict(verdict: Verdict) -> &'static str {
 pub fn sentence(answer: &Check) -> String {
     let share = answer.share;
     let judged = match answer.verdict {
-        Verdict::AboveTheRoof => {
+        ClaimVerdict::AboveTheRoof => {
             format!("{} times as fast as the datasheet allows.", n::short(share.of_datasheet, 3))
         }
-        Verdict::NearTheRoof | Verdict::Possible => format!(
+        ClaimVerdict::NearTheRoof | ClaimVerdict::Possible => format!(
             "{} of what the datasheet allows, and {} of what practice sustains.",
             n::percent(share.of_datasheet),
             n::percent(share.of_sustained)

@@ -1,7 +1,7 @@
 //! Whether a model fits, and how much memory there is for it.
 
 use calc_core::device::{Device, MemoryPlatform, UsableMemory};
-use calc_core::footprint::{MemoryFootprint, Verdict};
+use calc_core::footprint::{MemoryFootprint, MemoryVerdict};
 use calc_core::units::Bytes;
 
 use crate::number_text as n;
@@ -13,12 +13,14 @@ pub fn fit(memory: &MemoryFootprint, devices: u64) -> String {
         0 | 1 => String::new(),
         many => format!(" on each of {many} devices"),
     };
-    match Verdict::of(needs, usable) {
-        Verdict::Fits { headroom } => format!("Fits with {} to spare{each}.", n::bytes(headroom)),
-        Verdict::DoesNotFit { missing } => {
+    match MemoryVerdict::of(needs, usable) {
+        MemoryVerdict::Fits { headroom } => {
+            format!("Fits with {} to spare{each}.", n::bytes(headroom))
+        }
+        MemoryVerdict::DoesNotFit { missing } => {
             format!("Does not fit: {}{each}.", shortage(missing, usable.bytes))
         }
-        Verdict::Unknown { most } => format!(
+        MemoryVerdict::Unknown { most } => format!(
             "Needs {}{each}; how much memory is installed is not known, at most {} would be usable.",
             n::bytes(needs),
             n::bytes(most)

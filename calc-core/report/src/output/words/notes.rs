@@ -3,7 +3,7 @@
 use calc_core::analysis::{Analysis, Operator};
 use calc_core::calibration::Engine;
 use calc_core::estimate::{Estimate, WeightSize};
-use calc_core::footprint::Verdict;
+use calc_core::footprint::MemoryVerdict;
 use calc_core::model_arch::ModelArch;
 use calc_core::parallel::Parallel;
 use calc_core::plan::Chunks;
@@ -112,7 +112,7 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
             "weight bytes are scaled by {ratio} to the size given, over all weights alike"
         ));
     }
-    if let Verdict::DoesNotFit { missing } = answer.memory.verdict() {
+    if let MemoryVerdict::DoesNotFit { missing } = answer.memory.verdict() {
         let short = super::memory::shortage(missing, answer.memory.usable.bytes);
         notes.push(format!(
             "it does not fit: {short}; the times are those of a device with enough memory"

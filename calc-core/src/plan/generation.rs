@@ -1,0 +1,129 @@
+//! Decode steps: one token at a context, and all tokens of an answer.
+
+use super::Plan;
+use super::series::{AGREED, AGREED_QUICKLY, DIRECT, KINKED, SMOOTH, Series};
+use super::totals::Span;
+use crate::expected::Expected;
+use crate::lowering::{OpInstances, Step};
+use crate::op::OpKind;
+use crate::units::Seconds;
+use crate::workload::Workload;
+
+/// The two parts of a decode step.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum StepPart {
+    /// Depends on the number of cached tokens.
+    Attention,
+    /// Independent of the number of cached tokens.
+    Fixed,
+}
+
+impl Plan<'_> {
+    /// Time per output token at a context, ideal and expected.
+    ///
+    /// ```text
+    /// TPOT = decode                                                         without speculation
+    /// TPOT = (n decode steps of the draft + a step with q = n + 1) / tokens per round
+    /// ```
+    pub fn token(&self, draft: Option<&Self>, cached: u64) -> Span {
+        let Workload { batch, speculation, .. } = self.request.workload;
+        if speculation.is_none() {
+            return self.timed_step(Step::decode(batch, cached)).span();
+        }
+        let fixed = self.round_part(draft, cached, StepPart::Fixed);
+        fixed.then(self.round_part(draft, cached, StepPart::Attention))
+    }
+
+    /// The decode steps at i = 0, 1, …, `new_tokens` - 2 tokens after the prompt, each at its own context.
+    ///
+    /// Only attention depends on the context, so everything else is computed once. The sum is exact up to 512 steps; longer
+    /// sums are computed by blocks, within 1e-9 of the exact sum.
+    pub fn generation(&self, draft: Option<&Self>) -> Span {
+        let Workload { new_tokens, .. } = self.request.workload;
+        let (prompt, count) = (self.request.workload.filled(), new_tokens - 1);
+        if count <= DIRECT {
+            let fixed = self.round_part(draft, prompt, StepPart::Fixed).times(count as f64);
+            let attention = |i| self.round_part(draft, prompt + i, StepPart::Attention);
+            return (0..count).fold(fixed, |sum, i| sum.then(attention(i)));
+        }
+        let smooth = self.generation_by_blocks(draft, SMOOTH, AGREED);
+        let kinked = self.generation_by_blocks(draft, KINKED, AGREED);
+        let provenance = smooth.then(kinked).expected.provenance;
+        let expected = Expected { low: kinked.expected.low, provenance, ..smooth.expected };
+        Span { ideal: kinked.ideal, expected }
+    }
+
+    /// The expected time of [`Plan::generation`] and its slow end within 1e-9, for searches. The fast end, which has a kink
+    /// where it meets the roof, is less exact.
+    pub(crate) fn quick_generation(&self, draft: Option<&Self>) -> Expected {
+        self.generation_by_blocks(draft, SMOOTH, AGREED_QUICKLY).expected
+    }
+
+    fn generation_by_blocks(
+        &self,
+        draft: Option<&Self>,
+        watched: [fn(&Span) -> Seconds; 2],
+        agreed: f64,
+    ) -> Span {
+        let Workload { new_tokens, .. } = self.request.workload;
+        let (prompt, count) = (self.request.workload.filled(), new_tokens - 1);
+        let fixed = self.round_part(draft, prompt, StepPart::Fixed).times(count as f64);
+        let attention = |cached| self.round_part(draft, cached, StepPart::Attention);
+        let kinks = &self.windows_full(draft);
+        let series = Series { from: prompt, count, kinks, watched, agreed };
+        fixed.then(series.sum(&attention))
+    }
+
+    /// The contexts at which a step starts and ends filling the windows, of the model and of its draft model.
+    pub(super) fn windows_full(&self, draft: Option<&Self>) -> [u64; 8] {
+        let drafted = self.request.workload.speculation.map_or(0, |drafted| drafted.draft_tokens);
+        let mut kinks = [0; 8];
+        let mut place = kinks.iter_mut();
+        for (plan, new) in [(Some(self), drafted + 1), (draft, 1)] {
+            for (_, window) in plan.iter().flat_map(|plan| plan.model().attention_kinds()) {
+                let window = window.unwrap_or(0);
+                for (place, kink) in place.by_ref().zip([window.saturating_sub(new), window]) {
+                    *place = kink;
+                }
+            }
+        }
+        kinks
+    }
+
+    pub(super) fn round_part(&self, draft: Option<&Self>, cached: u64, part: StepPart) -> Span {
+        let batch = self.request.workload.batch;
+        let Some(speculation) = self.request.workload.speculation else {
+            return self.step_part(Step::decode(batch, cached), part);
+        };
+        let n = speculation.draft_tokens;
+        let verify = Step::verify(batch, n + 1, cached);
+        let own = self.step_part(verify, part);
+        let drafts =
+            draft.map_or(Span::ZERO, |draft| draft.step_part(Step::decode(batch, cached), part));
+        own.then(drafts.times(n as f64)).times(1.0 / speculation.tokens_per_round())
+    }
+
+    /// The part of a step that depends on the context, or the rest with the time on links.
+    fn step_part(&self, step: Step, part: StepPart) -> Span {
+        let mut sum = Span::ZERO;
+        let setting = step.setting();
+        let mut add = |op: OpInstances| {
+            let times = self.times(&op, setting);
+            let one = Span { ideal: times.time.ideal(), expected: times.expected };
+            sum = sum.then(one.times(op.count as f64));
+        };
+        match part {
+            StepPart::Attention => self.lowering().attention(step, &mut add),
+            StepPart::Fixed => {
+                self.lowering().step(step, &mut |op| {
+                    if op.kind != OpKind::Attention {
+                        add(op);
+                    }
+                });
+                let overhead = self.overhead(setting).then(self.link_expected(step));
+                sum.expected = sum.expected.then(overhead);
+            }
+        }
+        sum
+    }
+}

@@ -1,0 +1,115 @@
+//! A step in full: its sums, its operators by name, and what limits it.
+
+use alloc::vec::Vec;
+
+use super::Plan;
+use super::totals::StepTotals;
+use crate::expected::{Expected, reached};
+use crate::lowering::Step;
+use crate::op::OpKind;
+use crate::roofline::{Bound, ComputePath, KernelTime, Roofline};
+use crate::units::{Flops, FlopsPerByte, FlopsPerSec, Seconds};
+
+/// Operators of one name, summed over their instances; or the time of a step outside its kernels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OpRow {
+    pub kind: OpKind,
+    /// Number of instances.
+    pub count: u64,
+    /// Sums over the instances.
+    pub totals: StepTotals,
+    /// The peak they run on.
+    pub path: ComputePath,
+}
+
+/// The full estimate of one phase.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PhaseEstimate {
+    /// Sums over the operators; `expected` includes the time on links.
+    pub totals: StepTotals,
+    /// The limiting resource at the roof.
+    pub bound: Bound,
+    /// The limiting resource at the shares that kernels reach.
+    pub expected_bound: Bound,
+    /// Expected time of the phase if each operator moved half of its bytes.
+    pub half_bytes: Seconds,
+    /// Ridge of the layers' matmuls.
+    pub ridge: FlopsPerByte,
+    /// Model FLOP utilization: share of the compute peak used in the expected time. The peak is that of the layers' matmuls,
+    /// or of an operator on a faster one.
+    pub mfu: f64,
+    /// Model bandwidth utilization: share of the bandwidth that weights and KV cache use in the expected time.
+    pub mbu: f64,
+    /// Rows by name, in the order of a layer; the time of a step outside its kernels, and on links, comes last.
+    pub operators: Vec<OpRow>,
+}
+
+impl PhaseEstimate {
+    /// Fraction of the expected time saved by halving the bytes.
+    pub fn half_bytes_save(&self) -> f64 {
+        1.0 - self.half_bytes / self.totals.expected.time
+    }
+}
+
+impl Plan<'_> {
+    /// The full estimate of a step.
+    pub fn phase(&self, step: Step) -> PhaseEstimate {
+        let mut operators: Vec<OpRow> = Vec::with_capacity(24);
+        let mut totals = StepTotals::nothing();
+        let mut kernels = KernelTime::ZERO;
+        let mut half_bytes = Seconds::ZERO;
+        let setting = step.setting();
+        self.lowering().step(step, &mut |op| {
+            let (times, count) = (self.times(&op, setting), op.count as f64);
+            totals.add(&times, count);
+            kernels = kernels.plus(reached(times.time, &times.factors).times(count));
+            half_bytes += Expected::with_half_the_bytes(times.time, &times.factors) * count;
+            let row = operators.iter_mut().find(|row| row.kind == op.kind);
+            if let Some(row) = row {
+                row.count += op.count;
+                row.totals.add(&times, count);
+            } else {
+                let mut row = OpRow {
+                    kind: op.kind,
+                    count: op.count,
+                    totals: StepTotals::nothing(),
+                    path: self.path(op.path),
+                };
+                row.totals.add(&times, count);
+                operators.push(row);
+            }
+        });
+        let overhead = StepTotals::outside_kernels(self.overhead(setting));
+        let links = StepTotals {
+            floors: Seconds::ZERO,
+            ..StepTotals::outside_kernels(self.link_expected(step))
+        };
+        for (kind, outside) in [(OpKind::Step, overhead), (OpKind::Links, links)] {
+            totals = totals.then(&outside);
+            half_bytes += outside.expected.time;
+            if outside.expected.time > Seconds::ZERO {
+                operators.push(OpRow { kind, count: 1, totals: outside, path: self.paths.carrier });
+            }
+        }
+        let roofline = Roofline { peak: self.paths.layer.peak, bandwidth: self.roofs.bandwidth };
+        let peak = fastest_peak(roofline.peak, &operators);
+        let streamed = totals.cost.traffic.weights + totals.cost.traffic.kv_cache;
+        PhaseEstimate {
+            bound: totals.time.bound(),
+            expected_bound: kernels.bound(),
+            half_bytes,
+            ridge: roofline.ridge(),
+            mfu: (totals.cost.flops / peak) / totals.expected.time,
+            mbu: (streamed / roofline.bandwidth) / totals.expected.time,
+            totals,
+            operators,
+        }
+    }
+}
+
+/// The peak of the layers' matmuls, or a higher one that other operators use: experts in a narrower format, attention beside
+/// FP32 weights.
+fn fastest_peak(layers: FlopsPerSec, operators: &[OpRow]) -> FlopsPerSec {
+    let computes = |row: &&OpRow| row.totals.cost.flops > Flops::ZERO;
+    operators.iter().filter(computes).fold(layers, |peak, row| peak.max(row.path.peak))
+}

@@ -1,0 +1,187 @@
+//! The schemes of a request: which are candidates, which meet the bounds, and which is first.
+
+use alloc::vec::Vec;
+
+use super::bounds::{Bounds, Drop};
+use super::outcome::Outcome;
+use super::standing::{Aim, Standing, order};
+use super::task::{Axis, Task};
+use super::{Ranked, RecommendRequest, regime};
+use crate::catalog::schemes::SCHEMES;
+use crate::error::Error;
+use crate::plan::EstimateRequest;
+use crate::precision::PrecisionChoice;
+use crate::quality::QualityLoss;
+use crate::roofline::Roofs;
+use crate::scheme::{Scheme, SchemeWeights};
+use crate::units::Bytes;
+
+/// A request with the values that are constant while it is answered.
+#[derive(Clone)]
+pub(crate) struct Chooser<'a> {
+    pub(super) task: Task<'a>,
+    pub(super) aim: Aim,
+    pub(super) roofs: Roofs,
+}
+
+/// A scheme with its standing.
+#[derive(Clone, Copy)]
+struct Placed {
+    scheme: &'static Scheme,
+    standing: Standing,
+}
+
+impl<'a> Chooser<'a> {
+    pub(crate) fn new(request: &RecommendRequest<'a>) -> Result<Self, Error> {
+        request.bounds.check()?;
+        let roofs = Roofs::new(request.task.device(), request.task.mode())?;
+        let aim = Aim::new(request.objective, request.part, request.bounds);
+        Ok(Self { task: request.task, aim, roofs })
+    }
+
+    pub(crate) const fn task(&self) -> &Task<'a> {
+        &self.task
+    }
+
+    /// All candidate schemes; the published formats only if they differ from 16 bits.
+    pub(super) fn candidates(&self) -> impl Iterator<Item = &'static Scheme> {
+        SCHEMES.into_iter().filter(|scheme| self.considers(scheme))
+    }
+
+    /// Whether a scheme is a candidate for the task.
+    fn considers(&self, scheme: &Scheme) -> bool {
+        match (scheme.weights, &self.task) {
+            (SchemeWeights::Half | SchemeWeights::Format(_), _) => true,
+            (SchemeWeights::Published, Task::Shape(_)) => false,
+            (SchemeWeights::Published, Task::Model(task)) => is_quantized(&task.published),
+        }
+    }
+
+    pub(crate) fn quality(&self, scheme: &Scheme) -> QualityLoss {
+        match self.task.parameters() {
+            Some(parameters) => scheme.quality.at_size(parameters),
+            None => scheme.quality,
+        }
+    }
+
+    pub(super) fn row(
+        &self,
+        baseline: &Outcome,
+        scheme: &'static Scheme,
+        outcome: &Outcome,
+        standing: Standing,
+    ) -> Ranked {
+        Ranked {
+            scheme,
+            outcome: *outcome,
+            quality: self.quality(scheme),
+            standing,
+            speedup_prefill: baseline.prefill.expected.time / outcome.prefill.expected.time,
+            speedup_decode: baseline.decode.expected.time / outcome.decode.expected.time,
+            regime: regime(self.aim.part, outcome),
+            flips: Vec::new(),
+        }
+    }
+
+    /// Whether a scheme is a candidate that meets all conditions except those on times and memory.
+    pub(crate) fn allows(&self, scheme: &Scheme) -> bool {
+        self.considers(scheme) && self.admit_at_all(scheme).is_ok()
+    }
+
+    /// Whether a scheme is a candidate with kernels and shapes for the task; quality is not checked.
+    pub(crate) fn takes(&self, scheme: &Scheme) -> bool {
+        self.considers(scheme) && self.admit_matrices(scheme).is_ok()
+    }
+
+    fn admit_matrices(&self, scheme: &Scheme) -> Result<(), Drop> {
+        scheme.runs_on(self.task.device(), &self.roofs).map_err(Drop::Kernel)?;
+        self.task.shapes(scheme).map_err(Drop::Shape)
+    }
+
+    /// Checks kernels, shapes and quality, which do not depend on the number of tokens.
+    fn admit_at_all(&self, scheme: &Scheme) -> Result<(), Drop> {
+        self.admit_matrices(scheme)?;
+        self.aim.bounds.admit_quality(&self.quality(scheme))
+    }
+
+    /// The bound on memory or time that a scheme violates, if any.
+    pub(super) fn limits(&self, task: &Task<'_>, scheme: &Scheme) -> Option<Drop> {
+        let limits = Aim { only_limits: true, ..self.aim };
+        task.probe(&self.roofs, scheme, &limits, 0.0).err()
+    }
+
+    /// The bound that a larger batch may violate: all except the token rate, which a larger batch raises.
+    pub(crate) fn limits_of_batch(&self, task: &Task<'_>, scheme: &Scheme) -> Option<Drop> {
+        let bounds = Bounds { rate: None, ..self.aim.bounds };
+        let limits = Aim { only_limits: true, bounds, ..self.aim };
+        task.probe(&self.roofs, scheme, &limits, 0.0).err()
+    }
+
+    /// The estimate request for a scheme at a batch; `None` for a single shape.
+    pub(crate) fn estimate_request(
+        &self,
+        scheme: &Scheme,
+        batch: u64,
+    ) -> Option<EstimateRequest<'a>> {
+        self.task.at(Axis::Batch, batch).estimate_request(&self.roofs, scheme)
+    }
+
+    /// The outcome of a scheme for a task, if it meets all conditions.
+    pub(super) fn admit(&self, task: &Task<'_>, scheme: &'static Scheme) -> Result<Outcome, Drop> {
+        self.admit_at_all(scheme)?;
+        let outcome = task.run(&self.roofs, scheme).map_err(Drop::Refused)?;
+        self.aim.admit(task.get(Axis::Batch), &outcome)?;
+        Ok(outcome)
+    }
+
+    /// The standing of an allowed scheme for a task, if it meets the bounds.
+    pub(crate) fn probe(&self, task: &Task<'_>, scheme: &Scheme) -> Result<Standing, Drop> {
+        task.probe(&self.roofs, scheme, &self.aim, self.quality(scheme).high)
+    }
+
+    /// The outcome of a scheme for a task.
+    pub(crate) fn run(&self, task: &Task<'_>, scheme: &Scheme) -> Result<Outcome, Error> {
+        task.run(&self.roofs, scheme)
+    }
+
+    /// The first-ranked of the given allowed schemes for a task.
+    pub(super) fn winner(
+        &self,
+        task: &Task<'_>,
+        among: &[&'static Scheme],
+    ) -> Option<&'static Scheme> {
+        let mut placed: Vec<Placed> = Vec::with_capacity(SCHEMES.len());
+        for scheme in among {
+            if let Ok(standing) = self.probe(task, scheme) {
+                placed.push(Placed { scheme, standing });
+            }
+        }
+        order(&mut placed, |placed| placed.standing);
+        placed.first().map(|first| first.scheme)
+    }
+
+    /// The schemes that are allowed.
+    pub(super) fn allowed(&self) -> Vec<&'static Scheme> {
+        self.candidates().filter(|scheme| self.admit_at_all(scheme).is_ok()).collect()
+    }
+
+    /// The first-ranked scheme with another bound on the quality loss [%].
+    pub(super) fn winner_at_quality(&self, quality: f64) -> Option<&'static Scheme> {
+        let mut other = self.clone();
+        other.aim.bounds.quality = quality;
+        other.winner(&self.task, &other.allowed())
+    }
+
+    /// The first-ranked scheme with the given usable memory.
+    pub(super) fn winner_with_memory(&self, memory: Bytes) -> Option<&'static Scheme> {
+        let mut other = self.clone();
+        other.aim.granted = Some(memory);
+        other.winner(&self.task, &other.allowed())
+    }
+}
+
+fn is_quantized(published: &PrecisionChoice) -> bool {
+    let narrow = |bits: f64| bits < 16.0;
+    narrow(published.weights.bits_per_element())
+        || published.experts.is_some_and(|format| narrow(format.bits_per_element()))
+}

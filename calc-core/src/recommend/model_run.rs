@@ -1,0 +1,145 @@
+//! A model with a scheme: its times, energy and memory, and its standing by as few of them as decide it.
+
+use core::cell::LazyCell;
+
+use super::bounds::Drop;
+use super::objective::{Objective, RankedPart};
+use super::outcome::{Outcome, PhaseWork};
+use super::standing::{Aim, Standing};
+use crate::energy::mean_power;
+use crate::error::Error;
+use crate::expected::Expected;
+use crate::lowering::Step;
+use crate::plan::{EstimateRequest, Plan, StepTotals};
+use crate::units::{Joules, Seconds};
+use crate::workload::Workload;
+
+/// A model with a scheme; each time is computed on demand.
+struct ModelRun<'a> {
+    request: EstimateRequest<'a>,
+    plan: Plan<'a>,
+    draft: Option<Plan<'a>>,
+}
+
+impl<'a> ModelRun<'a> {
+    fn new(request: &EstimateRequest<'a>) -> Result<Self, Error> {
+        let plan = Plan::new(*request)?;
+        if plan.link_unknown() {
+            return Err(Error::UnknownFact { device: request.device.key.clone(), fact: "link" });
+        }
+        let draft = plan.draft()?;
+        Ok(Self { request: *request, plan, draft })
+    }
+
+    fn prefill(&self) -> PhaseWork {
+        let Workload { batch, prompt, .. } = self.request.workload;
+        let totals = self.plan.timed_step(Step::prefill(batch, prompt));
+        step_work(&self.request, &totals, prompt)
+    }
+
+    fn decode(&self) -> PhaseWork {
+        let Workload { batch, context, .. } = self.request.workload;
+        let mut totals = self.plan.timed_step(Step::decode(batch, context));
+        if self.request.workload.speculation.is_some() {
+            let token = self.plan.token(self.draft.as_ref(), context);
+            (totals.expected, totals.ideal) = (token.expected, token.ideal);
+        }
+        step_work(&self.request, &totals, 1)
+    }
+
+    fn ttft(&self) -> Expected {
+        self.plan.first_token().expected
+    }
+
+    fn generation(&self) -> Expected {
+        if self.request.workload.new_tokens > 1 {
+            self.plan.generation(self.draft.as_ref()).expected
+        } else {
+            Expected::ZERO
+        }
+    }
+
+    /// The generation time from few steps, see [`Plan::quick_generation`].
+    fn quick_generation(&self) -> Expected {
+        if self.request.workload.new_tokens > 1 {
+            self.plan.quick_generation(self.draft.as_ref())
+        } else {
+            Expected::ZERO
+        }
+    }
+}
+
+pub(super) fn run_model(request: &EstimateRequest<'_>) -> Result<Outcome, Error> {
+    let run = ModelRun::new(request)?;
+    let (prefill, decode, generation) = (run.prefill(), run.decode(), run.generation());
+    let footprint = run.plan.footprint();
+    Ok(Outcome {
+        precision: run.plan.precision,
+        prefill,
+        decode,
+        ttft: run.ttft(),
+        whole: run.ttft().then(generation),
+        whole_energy: whole_energy(&prefill, &decode, generation.time, &request.workload),
+        memory: footprint.total(),
+        usable: footprint.usable,
+    })
+}
+
+pub(super) fn probe_model(
+    request: &EstimateRequest<'_>,
+    aim: &Aim,
+    loss: f64,
+) -> Result<Standing, Drop> {
+    let run = ModelRun::new(request).map_err(Drop::Refused)?;
+    let footprint = run.plan.footprint();
+    let memory = (footprint.total(), footprint.usable);
+    aim.admit_memory(memory.0, memory.1)?;
+    let (prefill, decode) = (LazyCell::new(|| run.prefill()), LazyCell::new(|| run.decode()));
+    let ttft = LazyCell::new(|| run.ttft());
+    aim.bounds.admit_times(request.workload.batch, || decode.expected.time, || ttft.time)?;
+    if aim.only_limits {
+        return Ok(aim.place(&Expected::ZERO, None, loss, memory));
+    }
+    let (expected, energy) = match aim.part {
+        RankedPart::Prefill => (prefill.expected, prefill.energy),
+        RankedPart::Decode => (decode.expected, decode.energy),
+        RankedPart::Whole => {
+            let generation = run.quick_generation();
+            let energy = (aim.objective == Objective::Energy)
+                .then(|| whole_energy(&prefill, &decode, generation.time, &request.workload));
+            (ttft.then(generation), energy.flatten())
+        }
+    };
+    Ok(aim.place(&expected, energy, loss, memory))
+}
+
+fn step_work(request: &EstimateRequest<'_>, totals: &StepTotals, tokens: u64) -> PhaseWork {
+    let time = totals.expected.time;
+    let count = (request.workload.batch * tokens) as f64;
+    PhaseWork {
+        expected: totals.expected,
+        ideal: totals.ideal,
+        floors: totals.floors,
+        compute: totals.time.compute,
+        traffic: totals.cost.traffic,
+        energy: mean_power(
+            (request.device, request.mode),
+            &request.workload.parallel,
+            totals.ideal,
+            time,
+        )
+        .map(|power| power.all * time / count),
+    }
+}
+
+/// Energy per generated token, including its share of the prompt. The power of decode is assumed during generation.
+fn whole_energy(
+    prefill: &PhaseWork,
+    decode: &PhaseWork,
+    generation: Seconds,
+    workload: &Workload,
+) -> Option<Joules> {
+    let prompt = prefill.energy? * workload.prompt as f64;
+    let steps = generation / decode.expected.time;
+    Some((prompt + decode.energy? * steps) / workload.new_tokens as f64)
+}

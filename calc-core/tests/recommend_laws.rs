@@ -1,0 +1,172 @@
+//! Laws of the adviser that hold for every device, model and bound.
+
+#[path = "tasks/limit.rs"]
+mod limit;
+mod random;
+#[path = "tasks/shape.rs"]
+mod shape;
+mod tasks;
+
+use calc_core::catalog;
+use calc_core::lowering::Phase;
+use calc_core::recommend::{
+    Axis, Bounds, Change, Objective, Ranked, RankedPart, RecommendRequest, recommend, room,
+};
+use calc_core::units::{Bytes, Seconds};
+use calc_core::workload::Workload;
+use limit::limited;
+use random::Random;
+use shape::shape_task;
+use tasks::model_task;
+
+/// A random request: any device, model, workload, objective and bounds.
+fn random_request(random: &mut Random) -> RecommendRequest<'static> {
+    let device = random.pick(&catalog::devices::all().collect::<Vec<_>>());
+    let model = random.pick(&catalog::models::all().collect::<Vec<_>>());
+    let mut workload = Workload::new(1 << random.below(6), 1 << random.below(12));
+    workload.context = 1 << random.below(14);
+    let task = if random.below(5) == 0 {
+        shape_task(device, 1 << random.below(12), Phase::Decode)
+    } else {
+        model_task(device, model.key, workload)
+    };
+    let seconds = |random: &mut Random| {
+        (random.below(3) == 0).then(|| Seconds::new(f64::from(1 << random.below(10)) * 1e-3))
+    };
+    let limit = (random.below(3) == 0).then(|| Bytes::from_gb(f64::from(1 << random.below(8))));
+    let bounds = Bounds {
+        quality: random.pick(&[0.0, 0.5, 1.0, 5.0, 10.0, 100.0]),
+        tpot: seconds(random),
+        ttft: seconds(random),
+        rate: None,
+    };
+    let objective = random.pick(&[
+        Objective::Latency,
+        Objective::Throughput,
+        Objective::Energy,
+        Objective::Memory,
+        Objective::Quality,
+    ]);
+    let part = random.pick(&[RankedPart::Prefill, RankedPart::Decode, RankedPart::Whole]);
+    RecommendRequest { task: limited(task, limit), objective, part, bounds }
+}
+
+#[test]
+fn every_scheme_is_ranked_within_the_bounds_or_dropped_for_a_reason() {
+    let mut random = Random(7);
+    let mut answered = 0;
+    for case in 0..300 {
+        let request = random_request(&mut random);
+        let Ok(answer) = recommend(&request) else { continue };
+        answered += 1;
+        let all = answer.ranked.len() + answer.dropped.len();
+        assert!(all == 24 || all == 25, "case {case}: {all}");
+        for row in &answer.ranked {
+            assert!(row.quality.high <= request.bounds.quality * (1.0 + 1e-6), "case {case}");
+            assert!(row.outcome.memory <= row.outcome.usable.bytes, "case {case}");
+            let (tpot, ttft) = (row.outcome.decode.expected.time, row.outcome.ttft.time);
+            assert!(request.bounds.tpot.is_none_or(|bound| tpot <= bound), "case {case}");
+            assert!(request.bounds.ttft.is_none_or(|bound| ttft <= bound), "case {case}");
+            let score = row.standing.score;
+            assert!(score.is_finite() && score >= 0.0, "case {case}: {score}");
+        }
+        // Best first, except the smallest of those near the best on a small device, and those indistinguishable from the best.
+        let Some(best) = (answer.ranked.iter().map(|row| row.standing))
+            .min_by(|a, b| a.score.total_cmp(&b.score))
+        else {
+            continue;
+        };
+        let is_like = |row: &Ranked| {
+            let within = |score: f64, [low, high]: [f64; 2]| low <= score && score <= high;
+            within(best.score, row.standing.interval) && within(row.standing.score, best.interval)
+        };
+        let is_small = best.limit <= Bytes::from_gb(8.0);
+        for pair in answer.ranked.windows(2) {
+            let is_near = is_small && pair[0].standing.score <= best.score * 1.05;
+            let is_ordered = pair[0].standing.score <= pair[1].standing.score;
+            assert!(is_near || is_like(&pair[0]) || is_ordered, "case {case}");
+        }
+        if !is_small {
+            let loss = answer.ranked[0].quality.high;
+            let less = answer.ranked.iter().find(|row| is_like(row) && row.quality.high < loss);
+            assert!(less.is_none(), "case {case}: {} loses less", less.expect("one").scheme.key);
+        }
+    }
+    assert!(answered > 200, "{answered} of 300");
+}
+
+#[test]
+fn a_flip_is_where_it_says() {
+    let mut random = Random(11);
+    let mut seen = 0;
+    for case in 0..120 {
+        let request = random_request(&mut random);
+        let Ok(answer) = recommend(&request) else { continue };
+        let Some(first) = answer.ranked.first() else { continue };
+        let winner = |request: &RecommendRequest<'_>| {
+            let answer = recommend(request).expect("a recommendation");
+            answer.ranked.first().map(|row| row.scheme.key)
+        };
+        for flip in &first.flips {
+            let to = flip.to.map(|scheme| scheme.key);
+            let at = |axis, value| {
+                winner(&RecommendRequest { task: request.task.at(axis, value), ..request })
+            };
+            let with = |bounds| winner(&RecommendRequest { bounds, ..request });
+            match flip.when {
+                Change::From(axis, value) => {
+                    assert_eq!(at(axis, value), to, "case {case}: {flip:?}");
+                    assert_ne!(at(axis, value - 1), to, "case {case}: {flip:?}");
+                }
+                Change::DownFrom(axis, value) => {
+                    assert_eq!(at(axis, value), to, "case {case}: {flip:?}");
+                    assert_ne!(at(axis, value + 1), to, "case {case}: {flip:?}");
+                }
+                Change::LossAllowed(loss) => {
+                    assert_eq!(
+                        with(Bounds { quality: loss, ..request.bounds }),
+                        to,
+                        "case {case}: {flip:?}"
+                    );
+                }
+                Change::LossBelow(loss) => {
+                    let quality = loss * (1.0 - 1e-6);
+                    assert_eq!(
+                        with(Bounds { quality, ..request.bounds }),
+                        to,
+                        "case {case}: {flip:?}"
+                    );
+                }
+                Change::Memory(needs) => assert!(needs > first.outcome.usable.bytes),
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen > 100, "{seen} flips");
+}
+
+#[test]
+fn room_is_the_last_value_that_meets_the_bounds() {
+    let mut random = Random(13);
+    for case in 0..40 {
+        let mut request = random_request(&mut random);
+        request.bounds.quality = 100.0;
+        let Ok(answer) = recommend(&request) else { continue };
+        let Some(row) = answer.ranked.last() else { continue };
+        let found = room(&request, row.scheme).expect("room");
+        for (axis, value) in [(Axis::Batch, found.batch), (Axis::Context, found.context)] {
+            let value = value.expect("the workload itself meets the bounds").value;
+            let holds = |value| {
+                let task = request.task.at(axis, value);
+                recommend(&RecommendRequest { task, ..request }).is_ok_and(|answer| {
+                    answer.ranked.iter().any(|r| r.scheme.key == row.scheme.key)
+                })
+            };
+            assert!(holds(value), "case {case} {axis:?} {value}");
+            assert!(
+                value == request.task.most(axis) || !holds(value + 1),
+                "case {case} {axis:?} {value}"
+            );
+        }
+    }
+}
