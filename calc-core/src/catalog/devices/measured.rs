@@ -125,10 +125,10 @@ pub struct MeasuredShares {
 pub fn shares(device: &Device) -> MeasuredShares {
     let mut found = MeasuredShares::default();
     let Some(original) = original(device) else { return found };
-    for row in chosen(original) {
-        let datasheet = row.ceiling.datasheet(original);
-        let share = datasheet.map(|datasheet| row.ceiling.published() / datasheet);
-        match row.ceiling {
+    for ceiling in chosen(original) {
+        let datasheet = ceiling.datasheet(original);
+        let share = datasheet.map(|datasheet| ceiling.published() / datasheet);
+        match ceiling {
             Read(_) => found.read = share,
             Gemm(class, _) => match class.width() {
                 0..=4 => found.four = share,
@@ -146,7 +146,7 @@ pub fn shares(device: &Device) -> MeasuredShares {
 pub fn bandwidth(device: &Device, mode: Option<&PowerMode>) -> Option<BytesPerSec> {
     let original = original(device).filter(|_| mode.is_none())?;
     let is_same = original.bandwidth.value == device.bandwidth.value;
-    chosen(original).filter(|_| is_same).find_map(|row| match row.ceiling {
+    chosen(original).filter(|_| is_same).find_map(|ceiling| match ceiling {
         Read(rate) => Some(rate),
         Ceiling::Copy(_) | Gemm(..) | Registers(..) | Attention(..) => None,
     })
@@ -163,7 +163,7 @@ pub fn peak(device: &Device, mode: Option<&PowerMode>, class: ComputeClass) -> O
         let alike = measured == class || (is_half(measured) && is_half(class));
         alike && value(original, measured) == Some(own)
     };
-    chosen(original).find_map(|row| match row.ceiling {
+    chosen(original).find_map(|ceiling| match ceiling {
         Gemm(measured, rate) if stands_for(measured) => Some(rate),
         Read(_) | Ceiling::Copy(_) | Gemm(..) | Registers(..) | Attention(..) => None,
     })
@@ -184,8 +184,38 @@ pub fn measurements(key: &str) -> impl Iterator<Item = &'static PublishedMeasure
     MEASURED.iter().filter(move |row| row.device == key)
 }
 
-fn chosen(device: &Device) -> impl Iterator<Item = &'static PublishedMeasurement> {
-    measurements(&device.key).filter(|row| matches!(row.usage, Chosen(_)))
+/// The ceilings of a device.
+fn chosen(device: &Device) -> impl Iterator<Item = Ceiling> {
+    CEILINGS.iter().filter(move |(key, _)| *key == device.key).map(|(_, ceiling)| *ceiling)
+}
+
+/// The chosen rows of [`MEASURED`] without their texts, taken at compile time: the page computes with ceilings and links no
+/// source or condition.
+static CEILINGS: [(&str, Ceiling); chosen_count()] = chosen_rows();
+
+const fn chosen_count() -> usize {
+    let (mut row, mut count) = (0, 0);
+    while row < MEASURED.len() {
+        if matches!(MEASURED[row].usage, Chosen(_)) {
+            count += 1;
+        }
+        row += 1;
+    }
+    count
+}
+
+const fn chosen_rows<const COUNT: usize>() -> [(&'static str, Ceiling); COUNT] {
+    let mut rows = [("", Read(BytesPerSec::from_gb(0.0))); COUNT];
+    let (mut row, mut count) = (0, 0);
+    while row < MEASURED.len() {
+        let PublishedMeasurement { device, ceiling, usage, .. } = MEASURED[row];
+        if matches!(usage, Chosen(_)) {
+            rows[count] = (device, ceiling);
+            count += 1;
+        }
+        row += 1;
+    }
+    rows
 }
 
 /// A figure of a datasheet.
