@@ -30,7 +30,8 @@ pub struct Outcome {
     pub prefill: PhaseWork,
     /// One token, or the shape with few rows.
     pub decode: PhaseWork,
-    /// Time to first token of one request, see [`Plan::first_token`]; for a shape, the time with many rows.
+    /// Time to first token of one request, see [`Plan::first_token`](crate::plan::Plan::first_token); for a shape, the time
+    /// with many rows.
     pub ttft: Expected,
     /// Time from the request to its last token; for a shape, its own time.
     pub whole: Expected,
