@@ -1,4 +1,4 @@
-//! A model on a device, line by line.
+//! Answer of `estimate` for people.
 
 use calc_core::estimate::{Estimate, PhaseEstimate};
 use calc_core::parallel::Parallel;
@@ -11,7 +11,7 @@ use crate::number_text as n;
 use crate::output::table::{Align, Table};
 use crate::output::words;
 
-/// An estimate for people.
+/// Document of an estimate.
 pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
     let mut out = Document::default();
     let mode = inputs.power_mode.as_ref().map_or(String::new(), |mode| format!(" in mode {mode}"));

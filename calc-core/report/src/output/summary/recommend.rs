@@ -1,4 +1,4 @@
-//! The adviser for people.
+//! Answers of `recommend` and `schedule` for people.
 
 use calc_core::recommend::{DeviceChoice, MemoryStep, Ranked, RecommendRequest, Recommendation};
 use calc_core::schedule::{Schedule, Slot};
@@ -11,7 +11,7 @@ use crate::output::table::{Align, Table};
 use crate::output::words::advice;
 use crate::output::words::apply::{self, Deployment};
 
-/// A recommendation.
+/// Document of a recommendation.
 pub fn recommendation(
     inputs: &RecommendInputs,
     request: &RecommendRequest<'_>,
@@ -135,7 +135,7 @@ fn memory(steps: &[MemoryStep]) -> Table {
     table
 }
 
-/// The devices that meet a goal.
+/// Document of the devices that meet a goal.
 pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice]) -> Document {
     let mut out = Document::default();
     out.heading(format!("Devices for {} the smallest first", subject(inputs)));
@@ -171,7 +171,7 @@ pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice]) -> Document {
     out
 }
 
-/// A schedule.
+/// Document of a schedule.
 pub fn schedule(inputs: &ScheduleInputs, answer: &Schedule) -> Document {
     let recommend = &inputs.recommend;
     let mut out = Document::default();

@@ -1,10 +1,10 @@
-//! What expected times rest on, in words.
+//! Sentences about the basis of expected times.
 
 use calc_core::calibration::Basis;
 use calc_core::calibration::machine::MemoryKind;
 use calc_core::provenance::Provenance;
 
-/// Where the factors behind an expected time come from: what was measured, and what was carried over from where.
+/// Sources of the factors behind an expected time: measurements, and the devices from which factors were transferred.
 pub fn factors_source(provenance: Provenance, basis: &Basis) -> String {
     match provenance {
         Provenance::Measured => "own measurements of this device".to_owned(),
@@ -36,7 +36,7 @@ fn fitted(basis: &Basis) -> String {
     format!("{device}{}", rest(basis))
 }
 
-/// What was measured of the device's ceilings, and whose kernels count.
+/// Measured ceilings of the device, and the engine whose kernels are expected.
 fn rest(basis: &Basis) -> String {
     let known = basis.ceilings;
     let has_peak = [known.half, known.eight, known.four].iter().any(Option::is_some);

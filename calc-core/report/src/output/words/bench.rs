@@ -1,6 +1,6 @@
-//! What makes a measurement less than it seems.
+//! Warnings about measurements.
 
-/// A flag of a record as a sentence that says what to do.
+/// Flag of a record as a sentence with advice.
 pub const fn bench_flag(key: &str) -> &'static str {
     match key.as_bytes() {
         b"time_limit" => {
@@ -24,7 +24,7 @@ pub const fn bench_flag(key: &str) -> &'static str {
     }
 }
 
-/// What an interval from two runs cannot cover.
+/// Limits of an interval from two runs.
 pub const fn two_runs() -> &'static str {
     "Two runs differ by more than their samples tell: memory is placed anew, clocks and neighbors change. \
      A difference of a percent needs several runs of each, or both in turns in one run."

@@ -1,4 +1,4 @@
-//! Whether a claim is possible, in words: the verdict, the rates behind it, and what could explain it.
+//! Sentences about a claim: the verdict, the rates behind it, and possible explanations.
 
 use calc_core::check::{Check, Drafts, Explanation, Pace, Verdict};
 use calc_core::plan::Span;
@@ -9,7 +9,7 @@ use crate::input::request::{CheckInputs, Done};
 use crate::number_text as n;
 use crate::output::verdict::class_name;
 
-/// The verdict in few words, as scripts get it.
+/// Verdict as a word for scripts.
 pub const fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Possible => "possible",
@@ -18,7 +18,7 @@ pub const fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The verdict as a sentence with its shares.
+/// Verdict as a sentence with its shares.
 ///
 /// `Possible: 45 % of what the datasheet allows, and 48 % of what practice sustains. It takes 1.9 times as long as expected.`
 pub fn sentence(answer: &Check) -> String {
@@ -48,10 +48,10 @@ pub fn sentence(answer: &Check) -> String {
     }
 }
 
-/// A row of [`rates`]: what, the claim, the datasheet, what practice sustains, and where that comes from.
+/// Row of [`rates`]: quantity, claim, datasheet, sustained ceiling, and the source of the ceiling.
 pub type Rates = [String; 5];
 
-/// The implied rates beside the ceilings.
+/// Rates implied by the claim beside the ceilings.
 pub fn rates(answer: &Check) -> [Rates; 2] {
     let class = answer.class;
     let (datasheet, sustained) = (answer.datasheet, answer.sustained);
@@ -73,16 +73,16 @@ pub fn rates(answer: &Check) -> [Rates; 2] {
     ]
 }
 
-/// What could explain the claim, a sentence each; one that says so when nothing that was tried does.
+/// Possible explanations of the claim, one sentence each; a single sentence when no attempted explanation fits.
 pub fn explanations(answer: &Check) -> Vec<String> {
     let found = answer.explanations.iter().map(|found| explanation(found, answer));
     found.chain(not_computed(answer)).collect()
 }
 
-/// From this ratio of the claim to the expected time on, causes that no model computes are said, too.
+/// From this ratio of claimed to expected time, causes outside the model are listed too.
 const FAR: f64 = 2.0;
 
-/// What to think of where no number explains a claim.
+/// Causes outside the model, where no number explains a claim.
 fn not_computed(answer: &Check) -> Option<String> {
     let nothing = answer.explanations.is_empty();
     match answer.pace {
@@ -98,7 +98,7 @@ fn not_computed(answer: &Check) -> Option<String> {
     }
 }
 
-/// What a judged model should be read with.
+/// Notes to the judgment of a model.
 pub fn notes(inputs: &CheckInputs, answer: &Check) -> Vec<String> {
     let (Done::Token(model) | Done::Answer(model)) = &inputs.done else { return Vec::new() };
     let usable = answer.memory.map(|memory| memory.usable);
@@ -107,7 +107,7 @@ pub fn notes(inputs: &CheckInputs, answer: &Check) -> Vec<String> {
     usual.into_iter().chain(context_note(model)).chain(unknown).collect()
 }
 
-/// One explanation with its numbers.
+/// Explanation with its numbers.
 pub fn explanation(found: &Explanation, answer: &Check) -> String {
     let above = answer.pace == Pace::AboveTheRoof;
     match found {
@@ -202,13 +202,13 @@ pub fn explanation(found: &Explanation, answer: &Check) -> String {
     }
 }
 
-/// Formats in few words: `FP8 E4M3 weights and activations (8 bits)`.
+/// Short name of formats: `FP8 E4M3 weights and activations (8 bits)`.
 fn stored(format: &QuantFormat, activations: Option<&QuantFormat>, bits: f64) -> String {
     let both = if activations.is_some() { " weights and activations" } else { "" };
     format!("{}{both} ({} bits)", format.short_name, n::short(bits, 4))
 }
 
-/// A time as it counts for the claim.
+/// Text of a time, ideal or expected, whichever the claim is compared with.
 fn time(span: &Span, above: bool) -> String {
     if above { format!("{} or more", n::time(span.ideal)) } else { expected(span) }
 }

@@ -1,4 +1,4 @@
-//! Whether a model fits, and how much memory there is for it.
+//! Sentences about fit and usable memory.
 
 use calc_core::device::{Device, MemoryPlatform, UsableMemory};
 use calc_core::footprint::{MemoryFootprint, Verdict};
@@ -6,7 +6,7 @@ use calc_core::units::Bytes;
 
 use crate::number_text as n;
 
-/// Whether a model fits on each of so many devices: `Does not fit: 40.5 GB short of 25.8 GB usable.`
+/// Whether a model fits on each of the devices: `Does not fit: 40.5 GB short of 25.8 GB usable.`
 pub fn fit(memory: &MemoryFootprint, devices: u64) -> String {
     let (needs, usable) = (memory.total(), memory.usable);
     let each = match devices {
@@ -26,12 +26,12 @@ pub fn fit(memory: &MemoryFootprint, devices: u64) -> String {
     }
 }
 
-/// By how much memory is short: `40.5 GB short of 25.8 GB usable`.
+/// The missing memory: `40.5 GB short of 25.8 GB usable`.
 pub fn shortage(missing: Bytes, usable: Bytes) -> String {
     format!("{} short of {} usable", n::bytes(missing), n::bytes(usable))
 }
 
-/// The way to say how much memory is installed, where nobody knows; nothing where it is known.
+/// Advice to state the installed memory where it is unknown; `None` where it is known.
 pub fn unknown(device: &Device, usable: UsableMemory) -> Option<String> {
     (!usable.is_known).then(|| {
         format!(
@@ -42,7 +42,7 @@ pub fn unknown(device: &Device, usable: UsableMemory) -> Option<String> {
     })
 }
 
-/// Where the usable memory comes from: `24 GiB × 2/3, Metal's limit up to 36 GiB`.
+/// Derivation of the usable memory: `24 GiB × 2/3, Metal's limit up to 36 GiB`.
 pub fn origin(device: &Device, usable: UsableMemory) -> String {
     let installed = device.memory.value;
     let capacity = n::capacity(installed);
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_says_first_by_how_much_it_is_short() {
+    fn the_shortage_is_stated_first() {
         let device = catalog::device("rtx_4090").expect("catalog key");
         let usable = device.usable_memory(None);
         for (needs, devices, text) in [
