@@ -68,7 +68,7 @@ pub fn core_error(error: &Error) -> String {
             format!("{first} and {second} exclude each other")
         }
         Error::UnknownFact { device, fact } => format!("the {fact} of {device} is unknown"),
-        _ => "the model has no answer to this".to_owned(),
+        _ => "this request is not supported".to_owned(),
     }
 }
 

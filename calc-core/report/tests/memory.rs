@@ -129,7 +129,7 @@ fn a_processor_with_sockets_fits_nothing_until_its_memory_is_known() {
     assert_eq!((&memory["fits"], &memory["installed"]), (&Value::Null, &Value::Null));
     assert!(memory["total"].as_f64() > Some(16e9) && memory["usable"].as_f64() > Some(6e12));
     let shown = text(&request);
-    assert!(shown.contains("how much memory is installed is not known"), "{shown}");
+    assert!(shown.contains("the installed memory is unknown"), "{shown}");
     assert!(!shown.contains("Fits") && shown.contains("--memory-gb"), "{shown}");
     let answer = recommend(&request);
     let ranked = answer["ranked"].as_array().expect("rows");
@@ -205,7 +205,7 @@ fn the_context_ends_where_the_model_does() {
     let small = recommend(&on("jetson_orin_nano_8gb_super", "qwen3-8b"));
     assert_eq!(small["ranked"][0]["largest"]["context_end"], "memory");
     let beyond = with(&request, &[("context", json!(50_000))]);
-    let note = "50000 tokens exceed the 40960 that the model is made for";
+    let note = "50000 tokens exceed the model's limit of 40960";
     assert!(estimate(&beyond)["notes"].to_string().contains(note));
     assert!(recommend(&beyond)["notes"].to_string().contains(note));
     let claim = with(&beyond, &[("tokens_per_s", json!(50))]);

@@ -32,9 +32,7 @@ pub enum ModelFileError {
     /// Empty, or white space only.
     Empty,
     /// A text that does not begin with a JSON object.
-    NotAnObject {
-        first: char,
-    },
+    NotAnObject { first: char },
     /// A text that ends inside the object.
     Truncated {
         /// Line of the end, from 1.
@@ -99,7 +97,7 @@ impl fmt::Display for ModelFileError {
         match self {
             Self::TooLarge { bytes } => write!(
                 f,
-                "a config.json has at most {} MB; this has {} MB. Give the config.json that lies beside the weights, \
+                "a config.json has at most {} MB; this has {} MB. Give the config.json next to the weights, \
                  not the weights",
                 MAX_BYTES / 1_000_000,
                 bytes.div_ceil(1_000_000)
@@ -129,7 +127,7 @@ impl fmt::Display for ModelFileError {
 fn config_error(error: &ConfigError) -> String {
     match error {
         ConfigError::Missing { field: "model_type" } => {
-            "neither model_type nor architectures says which model this is; is it the config.json of a model?".into()
+            "neither model_type nor architectures names the model; is this the config.json of a model?".into()
         }
         ConfigError::Missing { field } => format!(
             "{field} is missing, and it has no default; a config.json of a language model has it at the top or in \
@@ -176,7 +174,7 @@ fn unread_keys(keys: &[UnreadKey], model: &str) -> String {
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!(
         "`{model}` has keys that look like geometry and are not understood here: {}{more}; without them the memory could \
-         come out too small. Remove the keys that change nothing, or take the upper bound (--model-upper-bound, in JSON \
+         be too small. Remove the keys that change nothing, or take the upper bound (--model-upper-bound, in JSON \
          model_upper_bound): full attention in all layers, the most and the largest heads named, all experts",
         named.join(", ")
     )

@@ -32,7 +32,7 @@ pub struct Errors {
 /// Errors of rows; `None` without any.
 ///
 /// ```
-/// use report::accuracy::{Pair, errors};
+/// use report::output::accuracy::{Pair, errors};
 /// let pair = |device, error| Pair { device, error, inside: true };
 /// let found = errors([pair("a", 0.1), pair("a", -0.3), pair("b", 0.5)]).expect("rows");
 /// assert!((found.median - 0.3).abs() < 1e-12); // of 0.1, 0.3 and 0.5

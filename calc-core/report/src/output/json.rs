@@ -97,7 +97,7 @@ impl ProvenanceJson {
     /// Provenance in a row. The row's source covers the values read from it; the provenance of other values explains itself.
     pub fn in_row(kind: Provenance, source: &str) -> Self {
         let source = match kind {
-            Provenance::Recalled => "from memory; nobody opened a source",
+            Provenance::Recalled => "from memory, not checked against a source",
             Provenance::Assumed => "assumed",
             Provenance::Read
             | Provenance::Derived

@@ -42,7 +42,7 @@ pub const fn badge_meaning(provenance: Provenance) -> &'static str {
     match provenance {
         Provenance::Read => "read in the named source",
         Provenance::Derived => "computed from other facts",
-        Provenance::Recalled => "recalled; nobody opened a source",
+        Provenance::Recalled => "recalled, not checked against a source",
         Provenance::Fitted => "fitted on measurements",
         Provenance::Measured => "measured on this device",
         Provenance::Assumed => "assumed until something better is known",
@@ -63,7 +63,7 @@ pub const fn badge_meaning(provenance: Provenance) -> &'static str {
 /// #     engine: None,
 /// #     calibration: &Calibration::FITTED,
 /// # }).unwrap();
-/// let sentence = report::verdict::sentence(&answer);
+/// let sentence = report::output::verdict::sentence(&answer);
 /// assert_eq!(sentence, "Memory-bound: arithmetic waits for DRAM 98\u{202f}% of the time.");
 /// ```
 pub fn sentence(answer: &Analysis) -> String {
@@ -169,7 +169,7 @@ pub fn line(answer: &Analysis) -> String {
             && saves < ONLY_BYTES)
     {
         let rest = match expected_bound(answer) {
-            Bound::Compute => "arithmetic takes the rest, as kernels do it",
+            Bound::Compute => "arithmetic at the speed of real kernels takes the rest",
             Bound::Memory => "arithmetic and the fixed cost of kernels take the rest",
         };
         format!("Half the bytes save {} of the expected time; {rest}.", text::percent(saves))
@@ -240,7 +240,7 @@ pub fn changes(answer: &Analysis, flips: &Flips) -> Vec<String> {
                     format!("From {size} = {} on, {class} arithmetic limits.", text::count(m))
                 }
                 None => {
-                    format!("No {size} makes this compute-bound: inputs and outputs grow along.")
+                    format!("No {size} makes this compute-bound: inputs and outputs grow with it.")
                 }
             });
             if expected_bound(answer) == Bound::Memory {
@@ -262,7 +262,7 @@ pub fn changes(answer: &Analysis, flips: &Flips) -> Vec<String> {
     if floor_share(answer) > 0.1 {
         let share = text::percent(floor_share(answer));
         let what = if answer.parts.is_empty() { "a kernel" } else { "the kernels" };
-        changes.push(format!("{share} of the expected time is the fixed cost of {what}; fused or larger ones spread it."));
+        changes.push(format!("{share} of the expected time is the fixed cost of {what}; fused or larger ones amortize it."));
     }
     changes
 }

@@ -25,7 +25,7 @@ pub const ENERGY_BASIS: &str = "estimate: idle + (TDP - idle) * ideal / expected
 
 /// Reason why an energy is unknown.
 pub const ENERGY_UNKNOWN: &str =
-    "unknown: nobody has published the power of this device, or the link it waits for";
+    "unknown: the power of this device, or of the link that it waits for, is not published";
 
 /// Bound as a word.
 pub const fn bound(bound: Bound) -> &'static str {

@@ -38,10 +38,10 @@ pub fn remark_text(remark: &Remark) -> String {
             format!("{layers} extra layers for multi-token prediction are not counted")
         }
         Remark::AttentionUnquantized => {
-            "the file keeps attention unquantized; here all layers have one format, so weights come out too small".into()
+            "the file keeps attention unquantized; here all layers have one format, so weights are underestimated".into()
         }
         Remark::SharedMlpQuantized => "the file quantizes dense and shared MLPs too; here only the experts are, so weights \
-             come out too large"
+             are overestimated"
             .into(),
         Remark::LmHeadQuantized => {
             "the file quantizes the LM head too; here it stays unquantized with the embedding".into()
@@ -52,7 +52,7 @@ pub fn remark_text(remark: &Remark) -> String {
         }
         Remark::FormatRounded { bits, group, format } => {
             let group = group.map_or_else(|| "one scale per row".into(), |group| format!("groups of {group}"));
-            format!("{bits} bits with {group} have no format of their own; {} stands for them", format.key)
+            format!("{bits} bits with {group} have no format of their own; {} is used instead", format.key)
         }
     }
 }
@@ -62,5 +62,5 @@ fn assumed_fields(fields: &[AssumedField]) -> Option<String> {
     let others = fields.iter().filter(|field| !DATA_TYPE.contains(&&*field.field));
     let list: Vec<String> = others.map(assumed_text).collect();
     (!list.is_empty())
-        .then(|| format!("the model file leaves open, and the import fills: {}", list.join("; ")))
+        .then(|| format!("the model file leaves out, and the import assumes: {}", list.join("; ")))
 }

@@ -126,9 +126,7 @@ pub enum StopRuleJson {
         limit_s: f64,
     },
     /// A fixed number of samples was taken.
-    Iterations {
-        n: usize,
-    },
+    Iterations { n: usize },
 }
 
 /// Conditions of a measurement, without which its result means little. A value that could not be read is null, with its reason

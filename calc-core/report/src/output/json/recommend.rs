@@ -231,9 +231,9 @@ pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
         let rank = answer.ranked.iter().position(|row| row.outcome.precision.weights.key == asked);
         notes.push(match rank {
             Some(index) => {
-                format!("the weights {asked} that were named are first at rank {}", index + 1)
+                format!("the requested weights {asked} are first at rank {}", index + 1)
             }
-            None => format!("the weights {asked} that were named are in no ranked scheme"),
+            None => format!("the requested weights {asked} are in no ranked scheme"),
         });
     }
     if let Subject::Model(model) = &inputs.subject
@@ -241,7 +241,7 @@ pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
         && model.workload.new_tokens == 1
     {
         notes.push(format!(
-            "no answer length is given, so the time per token at context {} counts; with more new tokens the whole request does",
+            "no answer length is given, so schemes are ranked by the time per token at context {}; with more new tokens, by the whole request",
             model.workload.context
         ));
     }

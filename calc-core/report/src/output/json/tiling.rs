@@ -76,7 +76,7 @@ pub fn why(tiling: &Tiling) -> String {
     let reuse = match tiling.reuse {
         Reuse::InL2 => "the operands of a wave fit L2: traffic is near the lower bound",
         Reuse::Spills => "the operands of a wave exceed L2: traffic lies between the bounds",
-        Reuse::Unknown => "L2 or SM count are unknown, so is where the traffic lies",
+        Reuse::Unknown => "L2 or SM count is unknown, and so is the traffic between the bounds",
     };
     format!("{fits}; {reuse}")
 }

@@ -151,7 +151,7 @@ fn power_modes(device: &Device) -> Table {
             mode.active_sm.map_or(UNKNOWN.into(), |sm| sm.to_string()),
             mode.bandwidth.map_or(UNKNOWN.into(), n::published_bandwidth),
             mode.provenance.key().into(),
-            [if mode.default { "boots in it" } else { "" }, &mode.notes]
+            [if mode.default { "default" } else { "" }, &mode.notes]
                 .iter()
                 .filter(|t| !t.is_empty())
                 .copied()

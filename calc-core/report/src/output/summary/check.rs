@@ -36,7 +36,7 @@ pub fn check(inputs: &CheckInputs, answer: &Check) -> Document {
         table.push(rates.into());
     }
     out.table(table);
-    out.heading("What could explain it");
+    out.heading("Possible explanations");
     for explanation in words::check::explanations(answer) {
         out.line(explanation);
     }

@@ -46,7 +46,7 @@ pub fn recommendation(
         ways(&mut out, inputs, first);
     }
     if matches!(inputs.subject, Subject::Model(_)) {
-        out.heading("What less memory costs");
+        out.heading("Cost of less memory");
         out.table(memory(steps));
     }
     out.notes(notes(inputs, answer));
@@ -95,7 +95,7 @@ fn ranked(answer: &Recommendation) -> Table {
 
 fn flips(out: &mut Document, answer: &Recommendation) {
     let Some(first) = answer.ranked.first().filter(|first| !first.flips.is_empty()) else { return };
-    out.heading("What would flip it");
+    out.heading("Changes that would flip the order");
     for flip in &first.flips {
         out.line(advice::flip(flip));
     }
@@ -186,7 +186,7 @@ pub fn schedule(inputs: &ScheduleInputs, answer: &Schedule) -> Document {
     out.heading(format!("Best {} of {}{cap}", recommend.objective.key(), recommend.part.key()));
     out.table(slots(answer));
     if !answer.flips.is_empty() {
-        out.heading("What would flip it");
+        out.heading("Changes that would flip the order");
         for flip in &answer.flips {
             out.line(advice::slot_flip(flip));
         }

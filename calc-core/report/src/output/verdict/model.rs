@@ -62,7 +62,7 @@ pub fn line(answer: &Estimate) -> String {
     );
     let help = match answer.decode.expected_bound {
         _ if floor_share(&answer.decode) > FLOOR_LIMITS => {
-            "Most of the expected time is the fixed cost of kernels; a larger batch spreads it."
+            "Most of the expected time is the fixed cost of kernels; a larger batch amortizes it."
         }
         _ if saves < LITTLE => &little,
         Bound::Memory => help,
@@ -195,7 +195,7 @@ fn outside_kernels(row: &OpRow, share: f64) -> Explanation {
             text::percent(share)
         ),
         provenance: row.totals.expected.provenance,
-        source: "expected times only; the roofs know nothing of it".to_owned(),
+        source: "part of expected times only, not of the roofs".to_owned(),
     }
 }
 
@@ -219,7 +219,7 @@ pub fn memory(memory: &MemoryFootprint, devices: u64) -> String {
             format!("{total} needed, {usable} usable; {} short.{all}", text::bytes(missing))
         }
         Verdict::Unknown { .. } => format!(
-            "{total} needed; how much memory is installed is not known, at most {usable} usable.{all}"
+            "{total} needed; the installed memory is unknown, at most {usable} usable.{all}"
         ),
     }
 }

@@ -115,7 +115,7 @@ pub fn first_by(answer: &Recommendation) -> Option<String> {
     match answer.first_by {
         FirstBy::Score => None,
         FirstBy::LessLoss => Some(
-            "Of those that the uncertainty of the expected times cannot tell from the best, it loses least quality."
+            "Among the schemes within the uncertainty of the best, it loses the least quality."
                 .into(),
         ),
         FirstBy::Size => Some(format!(
@@ -169,11 +169,11 @@ pub fn dropped(reason: &Drop, loss: &QualityLoss) -> String {
         Drop::Kernel(NoKernel::NoLlamaCpp) => "llama.cpp does not run on this device".into(),
         Drop::Shape(BadShape { kind, inputs, count, multiple }) => {
             let side = if *inputs { "K" } else { "N" };
-            format!("{side} = {count} of {} is no multiple of {multiple}", kind.key())
+            format!("{side} = {count} of {} is not a multiple of {multiple}", kind.key())
         }
         Drop::Quality { bound } => {
             let bound = n::short(*bound, 3);
-            format!("{}, and {bound}{}% are allowed", quality(loss), n::SPACE)
+            format!("{}, {bound}{}% allowed", quality(loss), n::SPACE)
         }
         Drop::Memory { needs, limit } => {
             format!(
@@ -189,16 +189,16 @@ pub fn dropped(reason: &Drop, loss: &QualityLoss) -> String {
             format!("first token after {}, {} allowed", n::time(*takes), n::time(*bound))
         }
         Drop::Rate { gives, bound } => {
-            format!("{}, {} asked for", n::token_rate(*gives), n::token_rate(*bound))
+            format!("{}, {} required", n::token_rate(*gives), n::token_rate(*bound))
         }
         Drop::Refused(error) => core_error(error),
     }
 }
 
-/// Largest value of an axis, with the model's own limit: `40 960 (all that the model is made for)`.
+/// Largest value of an axis, with the model's own limit: `40 960 (the model's limit)`.
 pub fn largest(most: Largest) -> String {
     let end = match most.end {
-        End::Model => " (all that the model is made for)",
+        End::Model => " (the model's limit)",
         End::Memory | End::Time | End::Range => "",
     };
     format!("{}{end}", n::count(most.value))
@@ -224,7 +224,7 @@ pub fn change(change: Change) -> String {
 /// Flip of the order as a sentence: `Batch ≥ 48: INT8 weights and activations pass it.`
 pub fn flip(flip: &Flip) -> String {
     let when = capital(&change(flip.when));
-    let Some(to) = flip.to else { return format!("{when}: nothing meets the bounds any more.") };
+    let Some(to) = flip.to else { return format!("{when}: no scheme meets the bounds.") };
     let name = scheme_name(to);
     match flip.cause {
         Cause::Passes => format!("{when}: {name} is first."),
@@ -278,6 +278,6 @@ pub fn slot_flip(flip: &SlotFlip) -> String {
             format!("{when}: {} would be first.", slot_name(slot))
         }
         SlotFlip::Context(_, Some(slot)) => format!("{when}: {} is first.", slot_name(slot)),
-        SlotFlip::Context(_, None) => format!("{when}: nothing meets the bounds any more."),
+        SlotFlip::Context(_, None) => format!("{when}: no scheme meets the bounds."),
     }
 }

@@ -10,11 +10,11 @@ pub fn factors_source(provenance: Provenance, basis: &Basis) -> String {
         Provenance::Measured => "own measurements of this device".to_owned(),
         Provenance::Assumed => {
             format!(
-                "carried over from GPUs of NVIDIA, because nothing else is among the published measurements{}",
+                "transferred from NVIDIA GPUs, the only ones with published measurements{}",
                 rest(basis)
             )
         }
-        Provenance::Derived => "kernels at the roof, as asked for".to_owned(),
+        Provenance::Derived => "kernels at the roof, as requested".to_owned(),
         Provenance::Fitted => fitted(basis),
         Provenance::Read | Provenance::Recalled | Provenance::Mixed => {
             format!("own measurements, and for the rest: {}", fitted(basis))
@@ -31,7 +31,7 @@ fn fitted(basis: &Basis) -> String {
     let device = if basis.in_fit {
         "fitted on published measurements of this device and its kind".to_owned()
     } else {
-        format!("carried over from published measurements of other devices with {kind}")
+        format!("transferred from published measurements of other devices with {kind}")
     };
     format!("{device}{}", rest(basis))
 }
@@ -47,6 +47,6 @@ fn rest(basis: &Basis) -> String {
         (false, false) => "",
     };
     let engine = basis.engine.key();
-    let named = if basis.is_named { "" } else { ", the usual one there" };
+    let named = if basis.is_named { "" } else { ", the default there" };
     format!("{ceilings}; engine {engine}{named}")
 }

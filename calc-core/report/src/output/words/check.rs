@@ -20,7 +20,7 @@ pub const fn verdict(verdict: Verdict) -> &'static str {
 
 /// Verdict as a sentence with its shares.
 ///
-/// `Possible: 45 % of what the datasheet allows, and 48 % of what practice sustains. It takes 1.9 times as long as expected.`
+/// `Possible: 45 % of the datasheet's roof, and 48 % of the sustained roof. It takes 1.9 times as long as expected.`
 pub fn sentence(answer: &Check) -> String {
     let share = answer.share;
     let judged = match answer.verdict {
@@ -28,7 +28,7 @@ pub fn sentence(answer: &Check) -> String {
             format!("{} times as fast as the datasheet allows.", n::short(share.of_datasheet, 3))
         }
         Verdict::NearTheRoof | Verdict::Possible => format!(
-            "{} of what the datasheet allows, and {} of what practice sustains.",
+            "{} of the datasheet's roof, and {} of the sustained roof.",
             n::percent(share.of_datasheet),
             n::percent(share.of_sustained)
         ),
@@ -87,10 +87,10 @@ fn not_computed(answer: &Check) -> Option<String> {
     let nothing = answer.explanations.is_empty();
     match answer.pace {
         Pace::AboveTheRoof | Pace::Fast => nothing.then(|| {
-            "Nothing that was tried explains it: no format, batch, draft, cache or power mode brings it within reach.".to_owned()
+            "No tested cause explains it: no format, batch, draft model, cache or power mode reaches this time.".to_owned()
         }),
         Pace::Slow if nothing || answer.time / answer.expected.time >= FAR => Some(
-            "Not computed, but common where it is this slow: weights that were not quantized after all, layers left on the CPU, \
+            "Not computed, but common causes of such slow runs: weights that were left unquantized, layers left on the CPU, \
              weights read from disk, a first run that still compiles, another program on the device, or two of the causes here at once."
                 .to_owned(),
         ),
@@ -116,7 +116,7 @@ pub fn explanation(found: &Explanation, answer: &Check) -> String {
             expected(&Span { ideal: answer.ideal, expected: answer.expected })
         ),
         Explanation::DoesNotFit { needs, usable } => format!(
-            "It does not fit: {}. Something else was run, or part of it elsewhere.",
+            "It does not fit: {}. Another model was run, or a part of it on another device.",
             super::memory::shortage(*needs - *usable, *usable)
         ),
         Explanation::Format { format, activations, bits, span } if above => format!(
@@ -162,13 +162,13 @@ pub fn explanation(found: &Explanation, answer: &Check) -> String {
             time(rest, above)
         ),
         Explanation::Units { class, peak, span } => format!(
-            "Other units: had the matmuls run in {} at {}, it is {}.",
+            "Other units: with the matmuls in {} at {} it is {}.",
             class_name(*class),
             n::published_rate(*peak, *class),
             time(span, above)
         ),
         Explanation::Cpu { device, span } => format!(
-            "A CPU did it: on {} with {} it is {}, and the claim implies {}.",
+            "It ran on a CPU: on {} with {} it is {}, and the claim implies {}.",
             device.name,
             n::published_bandwidth(device.bandwidth.value),
             time(span, above),
@@ -184,7 +184,7 @@ pub fn explanation(found: &Explanation, answer: &Check) -> String {
             time(span, above)
         ),
         Explanation::Bandwidth { expected, needed } => format!(
-            "Less bandwidth, of a lower memory clock, heat or another program: {} reached instead of {}.",
+            "Less bandwidth, because of a lower memory clock, heat or another program: {} reached instead of {}.",
             n::bandwidth(*needed),
             n::bandwidth(*expected)
         ),
@@ -195,7 +195,7 @@ pub fn explanation(found: &Explanation, answer: &Check) -> String {
             n::time(*needed)
         ),
         Explanation::Clock { full, needed } => format!(
-            "A lower clock, of heat or a power limit: {} instead of {}.",
+            "A lower clock, because of heat or a power limit: {} instead of {}.",
             n::clock(*needed),
             n::clock(*full)
         ),

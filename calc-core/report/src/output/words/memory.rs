@@ -19,7 +19,7 @@ pub fn fit(memory: &MemoryFootprint, devices: u64) -> String {
             format!("Does not fit: {}{each}.", shortage(missing, usable.bytes))
         }
         Verdict::Unknown { most } => format!(
-            "Needs {}{each}; how much memory is installed is not known, at most {} would be usable.",
+            "Needs {}{each}; the installed memory is unknown, at most {} would be usable.",
             n::bytes(needs),
             n::bytes(most)
         ),
@@ -35,7 +35,7 @@ pub fn shortage(missing: Bytes, usable: Bytes) -> String {
 pub fn unknown(device: &Device, usable: UsableMemory) -> Option<String> {
     (!usable.is_known).then(|| {
         format!(
-            "{} takes at most {}; how much is installed is not known, so nothing is said to fit: name it (--memory-gb), or what may be used of it (--memory-limit-gb)",
+            "{} takes at most {}; the installed memory is unknown, so it is open whether a model fits: give the installed memory (--memory-gb) or a limit on its use (--memory-limit-gb)",
             device.name,
             n::capacity(device.memory.value)
         )
@@ -55,11 +55,11 @@ pub fn origin(device: &Device, usable: UsableMemory) -> String {
         }
         MemoryPlatform::Metal => format!("{capacity} × {share}, Metal's limit above 36 GiB"),
         MemoryPlatform::Sockets => {
-            format!("at most {capacity} × {share}; how much is installed is not known")
+            format!("at most {capacity} × {share}; the installed memory is unknown")
         }
     };
     let is_capped = usable.bytes < device.usable_memory(None).bytes;
-    if is_capped { format!("the limit that was asked for; without it {all}") } else { all }
+    if is_capped { format!("the given limit; without it {all}") } else { all }
 }
 
 #[cfg(test)]
@@ -98,7 +98,7 @@ mod tests {
         let usable = device.usable_memory(None);
         let text = fit(16.1, usable, 1);
         assert!(
-            text.starts_with("Needs 16.1\u{202f}GB; how much memory is installed is not known"),
+            text.starts_with("Needs 16.1\u{202f}GB; the installed memory is unknown"),
             "{text}"
         );
         assert!(unknown(device, usable).is_some_and(|text| text.contains("at most 6")));
@@ -118,7 +118,7 @@ mod tests {
             ("apple_m2", None, "24\u{202f}GiB × 2/3, Metal's limit up to 36 GiB"),
             ("apple_m4_max", None, "128\u{202f}GiB × 0.75, Metal's limit above 36 GiB"),
             ("gb10", None, "128\u{202f}GiB × 0.925, the rest is the system's"),
-            ("h100_sxm", Some(40.0), "the limit that was asked for; without it 80\u{202f}GiB"),
+            ("h100_sxm", Some(40.0), "the given limit; without it 80\u{202f}GiB"),
             ("h100_sxm", Some(400.0), "80\u{202f}GiB"),
         ] {
             assert_eq!(origin(key, limit), expected);

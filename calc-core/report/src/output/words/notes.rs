@@ -76,12 +76,12 @@ fn unread_formats(inputs: &AnalyzeInputs, answer: &Analysis) -> Option<String> {
     (!list.is_empty()).then(|| format!("{op} does not read {}{instead}", list.join(", ")))
 }
 
-/// Defaults that were used: "usual values stand in for what the request leaves out: batch 1, prompt 512".
+/// Defaults that were used: "defaults for fields that the request leaves out: batch 1, prompt 512".
 pub fn usual_values(usual: &[UsualValue]) -> Option<String> {
     let taken: Vec<String> =
         usual.iter().map(|UsualValue { key, value }| format!("{key} {value}")).collect();
     let taken = taken.join(", ");
-    let sentence = format!("usual values stand in for what the request leaves out: {taken}");
+    let sentence = format!("defaults for fields that the request leaves out: {taken}");
     (!usual.is_empty()).then_some(sentence)
 }
 
@@ -115,7 +115,7 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     if let Verdict::DoesNotFit { missing } = answer.memory.verdict() {
         let short = super::memory::shortage(missing, answer.memory.usable.bytes);
         notes.push(format!(
-            "it does not fit: {short}; the times are those of a device with enough memory"
+            "it does not fit: {short}; the times assume a device with enough memory"
         ));
     }
     notes.extend(super::memory::unknown(&inputs.device, answer.memory.usable));
@@ -124,7 +124,7 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     notes.extend(split_notes(&inputs.workload.parallel));
     if answer.link_unknown {
         notes.push(
-            "nobody has published this device's link: what crosses it is unknown, and so are all expected times"
+            "the bandwidth of this device's link is not published: times on the link and all expected times are unknown"
                 .into(),
         );
     }
@@ -137,7 +137,7 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
 pub fn context_note(inputs: &EstimateInputs) -> Option<String> {
     let longest = inputs.workload.longest();
     let max = inputs.model.arch.max_context.filter(|max| longest > *max)?;
-    Some(format!("{longest} tokens exceed the {max} that the model is made for"))
+    Some(format!("{longest} tokens exceed the model's limit of {max}"))
 }
 
 /// Notes that tell numbers of one device of a group from numbers of the whole group.
@@ -185,9 +185,9 @@ fn chunk(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
     }
     let (engine, chunk) = (answer.basis.engine.key(), answer.chunk);
     let size = chunk.tokens.map_or_else(
-        || format!("{engine} computes a prompt whole"),
+        || format!("{engine} prefills a prompt in one step"),
         |tokens| {
-            format!("{engine} computes {} tokens of a prompt at a time", number_text::count(tokens))
+            format!("{engine} prefills {} tokens of a prompt per step", number_text::count(tokens))
         },
     );
     let sure = match chunk.provenance {
@@ -309,7 +309,7 @@ fn data_type(inputs: &EstimateInputs) -> Option<String> {
     let field = data_type_field(&inputs.model.assumed)?;
     (inputs.precision.weights == inputs.model.stored.weights).then(|| {
         format!(
-            "the model file does not say in which format it is stored; what it does not quantize counts with {}",
+            "the model file does not name a data type; tensors that it does not quantize are counted with {}",
             assumed_text(field)
         )
     })

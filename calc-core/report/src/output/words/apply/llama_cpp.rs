@@ -80,7 +80,7 @@ fn flags(to: &Deployment<'_>, backend: Backend) -> Result<String, String> {
 fn split(to: &Deployment<'_>, backend: Backend) -> Result<Option<&'static str>, String> {
     let Some((arch, workload)) = to.served else { return Ok(None) };
     let Parallel { tensor, pipeline, expert } = workload.parallel;
-    let refuse = |what: &str| Err(format!("{what}: it does not run what was estimated"));
+    let refuse = |what: &str| Err(format!("{what}: it cannot run the estimated configuration"));
     if expert > 1 {
         return refuse("has no expert parallelism");
     }
@@ -115,6 +115,8 @@ fn cache(format: &QuantFormat) -> Result<&'static str, String> {
         "bf16" => Ok("bf16"),
         "gguf_q8_0" => Ok("q8_0"),
         "gguf_q4_0" => Ok("q4_0"),
-        _ => Err(format!("has no KV cache in {}; q8_0 and q4_0 are its narrow ones", format.name)),
+        _ => {
+            Err(format!("has no KV cache in {}; its narrow formats are q8_0 and q4_0", format.name))
+        }
     }
 }

@@ -53,7 +53,7 @@ fn flags(to: &Deployment<'_>) -> Result<String, String> {
     if let (Some((_, workload)), Some(tokens)) = (to.served, to.tokens()) {
         let Parallel { tensor, pipeline, expert } = workload.parallel;
         if expert > 1 {
-            return Err("spreads experts only over devices that share every layer (--enable-expert-parallel): it does not run what was estimated".to_owned());
+            return Err("spreads experts only over devices that share every layer (--enable-expert-parallel): it cannot run the estimated configuration".to_owned());
         }
         flags += &format!(" --max-model-len {tokens} --max-num-seqs {}", workload.batch);
         for (flag, ways) in [("tensor", tensor), ("pipeline", pipeline)] {
@@ -76,7 +76,7 @@ fn cache(format: &QuantFormat) -> Result<&'static str, String> {
         "fp8_e4m3" => Ok("fp8_e4m3"),
         "fp8_e5m2" => Ok("fp8_e5m2"),
         _ => Err(format!(
-            "has no KV cache in {}; fp8_e4m3 and fp8_e5m2 are its narrow ones",
+            "has no KV cache in {}; its narrow formats are fp8_e4m3 and fp8_e5m2",
             format.name
         )),
     }
