@@ -28,7 +28,8 @@ impl PrecisionChoice {
         Self { weights, activations: None, kv_cache: None, embedding: None, experts: None }
     }
 
-    /// Fills what was left open as an engine does it with files of such weights; without a named engine all of it stays open.
+    /// Fills open roles as an engine stores and computes files of such weights. Without a named engine only the embedding of a
+    /// GGUF file is filled, because the name of its format means a file.
     ///
     /// - Of a mixture of experts, MXFP4 stores the experts alone, everything else is BF16, or Q8_0 in a GGUF file (from memory:
     ///   vLLM leaves other layers as they are, and llama.cpp calls its type `MXFP4_MOE`).
@@ -38,8 +39,9 @@ impl PrecisionChoice {
     ///   reads MXFP8, others 16 bits.
     #[must_use]
     pub fn of_engine(mut self, engine: Option<Engine>, model: &ModelArch, roofs: &Roofs) -> Self {
-        let Some(engine) = engine else { return self };
         let asked = self.weights;
+        self.embedding = self.embedding.or_else(|| embedding_of_file(asked));
+        let Some(engine) = engine else { return self };
         let only_experts = model.moe.is_some() && self.experts.is_none();
         let layers = [(&f::MXFP4, &f::BF16), (&f::GGUF_MXFP4, &f::GGUF_Q8_0)];
         if let Some((_, layers)) =
@@ -47,11 +49,6 @@ impl PrecisionChoice {
         {
             self.experts = Some(asked);
             self.weights = layers;
-        }
-        let is_file = asked.key.starts_with("gguf");
-        if is_file && self.embedding.is_none() {
-            let wide = asked == &f::GGUF_Q8_0 || asked == &f::GGUF_MXFP4;
-            self.embedding = Some(if wide { &f::GGUF_Q8_0 } else { &f::GGUF_Q6_K });
         }
         self.activations = self.activations.or_else(|| self.input_of(engine, asked, roofs));
         self
@@ -129,6 +126,12 @@ pub struct Precision {
     pub carrier: &'static QuantFormat,
 }
 
+/// Format of embedding and LM head in a GGUF file of such weights.
+fn embedding_of_file(weights: &'static QuantFormat) -> Option<&'static QuantFormat> {
+    let wide = weights == &f::GGUF_Q8_0 || weights == &f::GGUF_MXFP4;
+    weights.key.starts_with("gguf").then_some(if wide { &f::GGUF_Q8_0 } else { &f::GGUF_Q6_K })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,8 +171,10 @@ mod tests {
             ];
             assert_eq!(found, roles, "{engine} {weights} {device}");
         }
-        let open = filled(None, "gguf_q4_k", llama, "t4");
-        assert_eq!(open, PrecisionChoice::weights(&f::GGUF_Q4_K), "nobody named an engine");
+        for (weights, embedding) in [(&f::GGUF_Q4_0, Some(&f::GGUF_Q6_K)), (&f::INT8, None)] {
+            let open = PrecisionChoice { embedding, ..PrecisionChoice::weights(weights) };
+            assert_eq!(filled(None, weights.key, llama, "t4"), open, "nobody named an engine");
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The page as a whole: shared state, and where everything stands.
+//! The root component: shared state and layout.
 
 use leptos::prelude::*;
 
@@ -22,7 +22,7 @@ use crate::state::derived::Shown;
 use crate::state::inputs::View;
 use crate::state::session::{Session, carries};
 
-/// Puts the page into the document. An address that carries a device needs first what reads it.
+/// Mounts the page. An address with a custom device first needs the chunk that reads it.
 pub fn start() {
     console_error_panic_hook::set_once();
     if !carries() {
@@ -30,12 +30,12 @@ pub fn start() {
         return;
     }
     wasm_bindgen_futures::spawn_local(async {
-        drop(own_devices().await); // a note says when it cannot be fetched
+        drop(own_devices().await); // a note reports a failed fetch
         leptos::mount::mount_to_body(App);
     });
 }
 
-/// The page: the view that the address names, in one frame.
+/// The page: header and the view that the address selects.
 #[component]
 pub fn App() -> impl IntoView {
     let session = Session::begin();
@@ -52,7 +52,7 @@ pub fn App() -> impl IntoView {
     }
 }
 
-/// One operator on a device: inputs, answer, what to do.
+/// The Kernel view, one operator on a device: inputs, answer, limits and facts.
 #[component]
 fn KernelView() -> impl IntoView {
     let session = expect_context::<Session>();
@@ -68,7 +68,7 @@ fn KernelView() -> impl IntoView {
                 <FormatTable/>
                 <Folded class="own-points" title="Your own points" part=Part::OwnPoints open=false/>
             </section>
-            // The right column, what matters most first.
+            // The right column, most important panel first.
             <aside class="limits" aria-label="Limits and facts">
                 <LimitsPanel/>
                 <Folded class="fold" title="Is this possible?" part=Part::Check open=claimed/>

@@ -1,3 +1,3 @@
-//! Where scenes meet the browser.
+//! Drawing of scenes on the browser's canvas.
 
 pub mod canvas;

@@ -1,4 +1,4 @@
-//! What the page is put together from; one component per file. No formulas here: components show what `state` derives.
+//! Components of the page, one per file. They hold no formulas: they show values that `state` derives.
 
 pub mod check;
 pub mod explore;

@@ -1,4 +1,4 @@
-//! What most visitors never need. With the feature `lazy` each of these functions is fetched when it is first called.
+//! Parts of the page that most visits never need. With the feature `lazy`, the first call of a function fetches its chunk.
 #![cfg_attr(
     feature = "lazy",
     expect(clippy::unnecessary_wraps, reason = "what fetches a chunk adds the error")
@@ -23,7 +23,7 @@ use crate::state::files;
 use crate::state::take_over::Ready;
 use crate::state::{export, fragment};
 
-/// A sentence that says why something could not be done.
+/// The reason why an action failed, as a sentence for the user.
 #[derive(Debug)]
 pub struct Refusal(pub String);
 
@@ -34,20 +34,20 @@ impl From<SplitLoaderError> for Refusal {
     }
 }
 
-/// Opens a file by its name and text. The JSON parser and the import of models come with it.
+/// Opens a file, given its name and text. The chunk holds the JSON parser and the model import.
 ///
 /// # Errors
-/// What is wrong with the file, or that this part of the page could not be fetched.
+/// Returns the reason if the file is invalid or the chunk could not be fetched.
 #[cfg(feature = "lazy")]
 #[wasm_split(reader, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn open_file(name: &str, text: &str) -> Result<Ready, Refusal> {
     opened(name, text)
 }
 
-/// Opens a file by its name and text.
+/// Opens a file, given its name and text.
 ///
 /// # Errors
-/// What is wrong with the file.
+/// Returns the reason if the file is invalid.
 #[cfg(not(feature = "lazy"))]
 pub fn open_file(name: &str, text: &str) -> impl Future<Output = Result<Ready, Refusal>> {
     std::future::ready(opened(name, text))
@@ -58,26 +58,26 @@ fn opened(name: &str, text: &str) -> Result<Ready, Refusal> {
     opened.map(Ready::new).map_err(Refusal)
 }
 
-/// Writes files: a function of [`answer`] with its texts.
+/// Generates the text of a file to save: calls the named function of [`answer`] with its arguments.
 ///
 /// # Errors
-/// What is wrong with them, or that this part of the page could not be fetched.
+/// Returns the reason if the function fails or the chunk could not be fetched.
 #[cfg(feature = "lazy")]
 #[wasm_split(reader, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn ask(function: &str, texts: &[&str]) -> Result<String, Refusal> {
     answer(function, texts)
 }
 
-/// Writes files: a function of [`answer`] with its texts.
+/// Generates the text of a file to save: calls the named function of [`answer`] with its arguments.
 ///
 /// # Errors
-/// What is wrong with them.
+/// Returns the reason if the function fails.
 #[cfg(not(feature = "lazy"))]
 pub fn ask(function: &str, texts: &[&str]) -> impl Future<Output = Result<String, Refusal>> {
     std::future::ready(answer(function, texts))
 }
 
-/// What is written: what is saved of an answer, the formulas behind it, a device file.
+/// Generates an export of an answer, the formulas behind it, the table of tiles or a device file.
 fn answer(function: &str, texts: &[&str]) -> Result<String, Refusal> {
     match (function, texts) {
         ("export_answer", [kind, query, carried, colors]) => {
@@ -90,23 +90,23 @@ fn answer(function: &str, texts: &[&str]) -> Result<String, Refusal> {
     }
 }
 
-/// Makes a part of the page; the caller makes it, so that it belongs to what shows it.
+/// Builds a view. The caller runs it, so that the view is owned by the component that shows it.
 pub type MakeView = fn() -> AnyView;
 
-/// How the form for a device of the reader's own is made.
+/// Returns the builder of the form for custom devices.
 ///
 /// # Errors
-/// That this part of the page could not be fetched.
+/// The chunk could not be fetched.
 #[cfg(feature = "lazy")]
 #[wasm_split(editor, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn device_editor() -> Result<MakeView, Refusal> {
     Ok(make_device_editor)
 }
 
-/// How the form for a device of the reader's own is made.
+/// Returns the builder of the form for custom devices.
 ///
 /// # Errors
-/// None: it is here.
+/// Never fails: the code is already loaded.
 #[cfg(not(feature = "lazy"))]
 pub fn device_editor() -> impl Future<Output = Result<MakeView, Refusal>> {
     std::future::ready(Ok(make_device_editor as MakeView))
@@ -116,20 +116,20 @@ fn make_device_editor() -> AnyView {
     view! { <DeviceEditor/> }.into_any()
 }
 
-/// How the Model view is made.
+/// Returns the builder of the Model view.
 ///
 /// # Errors
-/// That this part of the page could not be fetched.
+/// The chunk could not be fetched.
 #[cfg(feature = "lazy")]
 #[wasm_split(model, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn model_view() -> Result<MakeView, Refusal> {
     Ok(make_model_view)
 }
 
-/// How the Model view is made.
+/// Returns the builder of the Model view.
 ///
 /// # Errors
-/// None: it is here.
+/// Never fails: the code is already loaded.
 #[cfg(not(feature = "lazy"))]
 pub fn model_view() -> impl Future<Output = Result<MakeView, Refusal>> {
     std::future::ready(Ok(make_model_view as MakeView))
@@ -139,20 +139,20 @@ fn make_model_view() -> AnyView {
     view! { <ModelView/> }.into_any()
 }
 
-/// How the Trust view is made.
+/// Returns the builder of the Trust view.
 ///
 /// # Errors
-/// That this part of the page could not be fetched.
+/// The chunk could not be fetched.
 #[cfg(feature = "lazy")]
 #[wasm_split(trust, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn trust_view() -> Result<MakeView, Refusal> {
     Ok(make_trust_view)
 }
 
-/// How the Trust view is made.
+/// Returns the builder of the Trust view.
 ///
 /// # Errors
-/// None: it is here.
+/// Never fails: the code is already loaded.
 #[cfg(not(feature = "lazy"))]
 pub fn trust_view() -> impl Future<Output = Result<MakeView, Refusal>> {
     std::future::ready(Ok(make_trust_view as MakeView))
@@ -162,20 +162,20 @@ fn make_trust_view() -> AnyView {
     view! { <TrustView/> }.into_any()
 }
 
-/// How the Measure view is made.
+/// Returns the builder of the Measure view.
 ///
 /// # Errors
-/// That this part of the page could not be fetched.
+/// The chunk could not be fetched.
 #[cfg(feature = "lazy")]
 #[wasm_split(measure, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn measure_view() -> Result<MakeView, Refusal> {
     Ok(make_measure_view)
 }
 
-/// How the Measure view is made.
+/// Returns the builder of the Measure view.
 ///
 /// # Errors
-/// None: it is here.
+/// Never fails: the code is already loaded.
 #[cfg(not(feature = "lazy"))]
 pub fn measure_view() -> impl Future<Output = Result<MakeView, Refusal>> {
     std::future::ready(Ok(make_measure_view as MakeView))
@@ -185,37 +185,37 @@ fn make_measure_view() -> AnyView {
     view! { <MeasureView/> }.into_any()
 }
 
-/// What nobody sees before a click.
+/// A part of the page that is hidden until the user clicks; all parts share one chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// The reader's own points, and the form for them.
+    /// The user's own points on the roofline, and the form that adds them.
     OwnPoints,
-    /// The goal of the recommendation.
+    /// The goal and bounds of the recommendation.
     Goal,
-    /// Whether a claim is possible.
+    /// The check whether a claimed speed is possible.
     Check,
-    /// What the menu of exports has.
+    /// The items of the export menu.
     ExportItems,
-    /// The list of keys.
+    /// The list of keyboard shortcuts.
     KeyDialog,
-    /// What limits the chosen format.
+    /// The limits of the chosen format, as bars.
     Limits,
 }
 
-/// How a part is made that nobody sees before a click.
+/// Returns the builder of a hidden part.
 ///
 /// # Errors
-/// That it could not be fetched.
+/// The chunk could not be fetched.
 #[cfg(feature = "lazy")]
 #[wasm_split(more, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn more(part: Part) -> Result<MakeView, Refusal> {
     Ok(maker(part))
 }
 
-/// How a part is made that nobody sees before a click.
+/// Returns the builder of a hidden part.
 ///
 /// # Errors
-/// None: it is here.
+/// Never fails: the code is already loaded.
 #[cfg(not(feature = "lazy"))]
 pub fn more(part: Part) -> impl Future<Output = Result<MakeView, Refusal>> {
     std::future::ready(Ok(maker(part)))
@@ -232,10 +232,10 @@ fn maker(part: Part) -> MakeView {
     }
 }
 
-/// Brings what reads and writes devices of the reader's own in an address.
+/// Loads the code that reads and writes custom devices in the address.
 ///
 /// # Errors
-/// That it could not be fetched.
+/// The chunk could not be fetched.
 #[cfg(feature = "lazy")]
 #[wasm_split(device, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn own_devices() -> Result<(), Refusal> {
@@ -243,10 +243,10 @@ pub fn own_devices() -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Brings what reads and writes devices of the reader's own in an address.
+/// Loads the code that reads and writes custom devices in the address.
 ///
 /// # Errors
-/// None: it is here.
+/// Never fails: the code is already loaded.
 #[cfg(not(feature = "lazy"))]
 pub fn own_devices() -> impl Future<Output = Result<(), Refusal>> {
     fragment::arrive();

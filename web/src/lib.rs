@@ -1,6 +1,6 @@
-//! The page: what the reader chose, what follows from it, and how it is shown.
+//! The page: the user's inputs, the results derived from them, and the views.
 //!
-//! `state` is plain functions and data, tested natively; everything else needs a browser and is compiled for one only.
+//! `state` and most of `link` are plain functions and data, tested natively; the rest is compiled for browsers only.
 #![forbid(unsafe_code)]
 
 pub mod link;

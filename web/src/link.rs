@@ -1,5 +1,4 @@
-//! The way to the daemon that measures: connection, jobs, messages. It comes with the Measure view; everything here but `live`
-//! is plain functions.
+//! Client of the measuring daemon: connection, jobs, messages. It is loaded with the Measure view. Only `live` needs a browser.
 
 pub mod address;
 pub mod book;

@@ -1,5 +1,5 @@
-//! What the reader chose (`inputs`), what follows from it (`derived`), and how both are kept in the address (`url`).
-//! Everything here but `session`, `program` and `colors` is plain functions.
+//! State of the page: the user's inputs (`inputs`), the results derived from them (`derived`) and their encoding in the address
+//! (`url`). All modules except `session`, `program`, `colors` and `take_over` are plain functions.
 
 pub mod advice;
 pub mod check;

@@ -57,8 +57,16 @@ fn build(places: &Places, folder: &Path) -> anyhow::Result<()> {
     run(command.env("RIDGEPOINT_PAGE", &site))?;
     let program = folder.join(format!("ridgepoint{}", std::env::consts::EXE_SUFFIX));
     let built = places.built_program("native", "ridgepoint");
+    let bytes = fs::read(&built).with_context(|| format!("cannot read {}", built.display()))?;
+    anyhow::ensure!(!has_test_hooks(&bytes), "{} contains test hooks", built.display());
     fs::copy(&built, program).with_context(|| format!("cannot copy {}", built.display()))?;
     Ok(())
+}
+
+/// True if a program reads the environment variable of the daemon's test hooks, which only debug builds do.
+fn has_test_hooks(program: &[u8]) -> bool {
+    const VARIABLE: &[u8] = b"RIDGEPOINT_TEST_HOOKS";
+    program.windows(VARIABLE.len()).any(|window| window == VARIABLE)
 }
 
 /// The text of the archive's README: how it starts, and the start of the book's.
@@ -134,6 +142,12 @@ mod tests {
         }
         fs::remove_dir_all(folder).unwrap();
         assert!(readme("no sections").is_err());
+    }
+
+    #[test]
+    fn a_program_with_test_hooks_is_recognized() {
+        assert!(has_test_hooks(b"..RIDGEPOINT_TEST_HOOKS.."));
+        assert!(!has_test_hooks(b"RIDGEPOINT_CACHE"));
     }
 
     #[test]

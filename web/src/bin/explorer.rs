@@ -1,5 +1,5 @@
-//! Compares all devices with a model, beside the page: a program of its own, fetched for the first comparison and compiled for
-//! speed, which a worker runs.
+//! Compares all devices for one model. This is a separate program, compiled for speed, fetched for the first comparison and run
+//! in a web worker.
 
 fn main() {}
 
@@ -8,10 +8,10 @@ thread_local! {
     static SWEEP: std::cell::RefCell<Option<web::state::explore::Sweep>> = const { std::cell::RefCell::new(None) };
 }
 
-/// Answers a function with its text, as [`web::state::explore::answer`] does.
+/// Calls a function by name, see [`web::state::explore::answer`].
 ///
 /// # Errors
-/// A sentence.
+/// Returns the reason as a sentence if there is no answer.
 #[cfg(target_arch = "wasm32")]
 #[wasm_bindgen::prelude::wasm_bindgen]
 pub fn answer(function: &str, text: &str, now_ms: f64) -> Result<String, String> {

@@ -1,4 +1,4 @@
-//! A scene on a canvas: the only place that knows the browser's canvas. It draws again when the scene, the colors, the
+//! Draws a scene on a canvas; the only module that uses the browser's canvas. It redraws when the scene, the colors, the
 //! size or the pixel ratio change.
 
 use chart::draw::{Scale, draw};
@@ -17,31 +17,31 @@ use web_sys::{
 
 use crate::components::erased::on;
 
-/// What a canvas is seen as.
+/// Size and resolution at which a canvas is displayed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
-    /// Size on the page.
+    /// In CSS pixels.
     pub size: Size,
     /// Device pixels per CSS pixel.
     pub ratio: f64,
 }
 
-/// A canvas that shows a scene.
+/// Canvas that draws a scene and reports pointer positions on it.
 #[component]
 pub fn SceneCanvas(
-    /// The scene; built for the view that this component reports.
+    /// Scene, laid out for the size in `view`.
     #[prop(into)]
     scene: Signal<Scene>,
-    /// Colors.
+    /// Colors of the chart; a change redraws it.
     #[prop(into)]
     theme: Signal<&'static Theme>,
-    /// The picture in words.
+    /// Text alternative for screen readers (`aria-label`).
     label: Signal<String>,
-    /// Where the canvas says how large it is seen.
+    /// Set by this component to the displayed size and the pixel ratio.
     view: RwSignal<View>,
-    /// The pointer moved to a spot, or left.
+    /// Called with the pointer's position in CSS pixels; `None` when it leaves the canvas.
     on_point: Callback<Option<Spot>>,
-    /// A click or tap on a spot.
+    /// Called with the position of a click or tap, in CSS pixels.
     on_pick: Callback<Spot>,
 ) -> impl IntoView {
     let canvas = NodeRef::<Canvas>::new();
@@ -52,7 +52,7 @@ pub fn SceneCanvas(
             watch_sight(&canvas, in_sight);
         }
     });
-    // What nobody sees is neither put in its place nor drawn.
+    // A scene outside the window is neither laid out nor drawn.
     Effect::new(move |_| {
         if let Some(canvas) = canvas.get()
             && in_sight.get()
@@ -76,7 +76,7 @@ fn spot(event: &MouseEvent) -> Spot {
     Spot { x: f64::from(event.offset_x()), y: f64::from(event.offset_y()) }
 }
 
-/// Reports the size now and whenever the element or the window's zoom changes.
+/// Writes the displayed size to `view` now and whenever the element's size or the window's zoom changes.
 fn watch_size(canvas: &HtmlCanvasElement, view: RwSignal<View>) {
     let measured = canvas.clone();
     let measure = move || {
@@ -87,7 +87,7 @@ fn watch_size(canvas: &HtmlCanvasElement, view: RwSignal<View>) {
             },
             ratio: window().device_pixel_ratio(),
         };
-        // The last report comes when the element is gone, and the signal with it.
+        // The observer reports once more after the element and its signal are disposed.
         if view.try_get_untracked().is_some_and(|known| known != seen) {
             view.set(seen);
         }
@@ -106,7 +106,7 @@ fn watch_size(canvas: &HtmlCanvasElement, view: RwSignal<View>) {
     on_cleanup(move || on_zoom.remove());
 }
 
-/// Reports whether an element is in the window or nearly so.
+/// Writes to `in_sight` whether an element intersects the window; touching its edge counts.
 pub fn watch_sight(element: &Element, in_sight: RwSignal<bool>) {
     let on_sight = Closure::<dyn FnMut(js_sys::Array)>::new(move |entries: js_sys::Array| {
         let last = entries.pop().unchecked_into::<IntersectionObserverEntry>();
@@ -118,13 +118,13 @@ pub fn watch_sight(element: &Element, in_sight: RwSignal<bool>) {
     if let Ok(observer) = IntersectionObserver::new(on_sight.as_ref().unchecked_ref()) {
         observer.observe(element);
     }
-    on_sight.forget(); // as above
+    on_sight.forget(); // lives as long as the page
 }
 
 fn paint(canvas: &HtmlCanvasElement, scene: &Scene, theme: &Theme, ratio: f64) {
     let [width, height] =
         [scene.size.width, scene.size.height].map(|length| device_pixels(length, ratio));
-    // Even the same size makes a browser lay the canvas out again.
+    // Assigning a size makes the browser lay the canvas out again, even if it is unchanged.
     if (canvas.width(), canvas.height()) != (width, height) {
         canvas.set_width(width);
         canvas.set_height(height);

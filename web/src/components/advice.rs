@@ -1,4 +1,4 @@
-//! What to use, why, what would flip it, what was dropped, and how to apply it.
+//! The recommendation: scheme, reasons, changes that would flip it, dropped schemes, and commands that apply it.
 
 use leptos::prelude::*;
 
@@ -9,16 +9,16 @@ use crate::state::inputs::Inputs;
 use crate::state::program;
 use crate::state::session::{Session, Step};
 
-/// The adviser's answer.
+/// Panel with the recommendation and how to apply it.
 #[component]
 pub fn AdvicePanel(
-    /// The answer; a sentence where the question is impossible.
+    /// Recommendation; `Err` is a message when the question has no answer.
     #[prop(into)]
     advice: Signal<Result<Advice, String>>,
-    /// The answer is not one to the present inputs.
+    /// Whether the recommendation is for earlier inputs; the panel is then dimmed.
     #[prop(into)]
     stale: Signal<bool>,
-    /// What takes the first over into the inputs.
+    /// Copies the formats of the first scheme into the inputs.
     take: fn(&Taken, &mut Inputs),
 ) -> impl IntoView {
     let session = expect_context::<Session>();
@@ -39,7 +39,7 @@ pub fn AdvicePanel(
     }
 }
 
-/// The advice of a view, a frame behind the inputs; the last good one while something cannot be read.
+/// Recommendation of a view, updated one frame after the inputs; while an input is invalid, the last valid one is kept.
 pub fn advice_of(
     session: Session,
     ask: fn(&Inputs) -> Option<Result<Advice, String>>,
@@ -118,7 +118,7 @@ fn way(way: Way) -> impl IntoView {
     let copied = RwSignal::new(false);
     let command = StoredValue::new(way.text.clone());
     let copy = move |_| {
-        // A browser that refuses the clipboard leaves the text to be marked by hand.
+        // If the browser denies clipboard access, the text can still be selected by hand.
         later(async move {
             let text = command.get_value();
             copied.set(program::ask("ridgepointCopy", &[&text.into()]).await.is_ok());

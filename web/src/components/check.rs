@@ -1,4 +1,4 @@
-//! Is this possible? A claim, what it would mean, and what could explain it. A frame behind the inputs, as advice is.
+//! Plausibility check of a claimed speed: implied rates, verdict, possible explanations. Updated one frame after the inputs.
 
 use leptos::prelude::*;
 
@@ -7,12 +7,12 @@ use crate::state::check::{self, Judged, Judgment, UNIT, Unit};
 use crate::state::inputs::View;
 use crate::state::session::{Session, Step};
 
-/// The fields of a claim about the view, and its judgment.
+/// Fields for a claim about the current view, and the verdict on it.
 #[component]
 pub fn CheckPanel() -> impl IntoView {
     let session = expect_context::<Session>();
     let view = session.inputs.with_untracked(|inputs| inputs.view);
-    // The judgment, and whether it is one of earlier inputs because something cannot be read now.
+    // Verdict, and whether it is stale: kept from earlier inputs because one is invalid now.
     let judged = memo(move |before: Option<&(Judged, bool)>| {
         session.settled.track();
         let kept = before.map_or(Judged::Nothing, |(judged, _)| judged.clone());
@@ -71,10 +71,10 @@ fn said(judgment: Judgment) -> impl IntoView {
     }
 }
 
-/// The number of a claim. What cannot be read is marked, and the field says what is allowed.
+/// Number field of a claim. Invalid text is marked, with a message that gives the allowed range.
 #[component]
 fn ClaimField(
-    /// What the claim is about.
+    /// View that the claim is about; it decides between a time in µs and a number in the unit of `UnitField`.
     view: View,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
@@ -113,7 +113,7 @@ fn ClaimField(
     }
 }
 
-/// What the number of a claim about a model is.
+/// Selects the claimed quantity of a model: rate of all users, rate of one user, or duration of an answer.
 #[component]
 fn UnitField() -> impl IntoView {
     let session = expect_context::<Session>();

@@ -1,4 +1,4 @@
-//! A dialog in which the reader makes a device of their own.
+//! Dialog that edits a user-defined device.
 
 use leptos::html::Dialog;
 use leptos::prelude::*;
@@ -8,7 +8,7 @@ use crate::state::editor::{Draft, EditField};
 use crate::state::fragment;
 use crate::state::session::{Session, Step};
 
-/// The form. Closing it leaves the device as the last good values made it.
+/// Form with the device's numbers. After closing, the device keeps the last valid values.
 #[component]
 pub fn DeviceEditor() -> impl IntoView {
     let session = expect_context::<Session>();
@@ -42,7 +42,7 @@ pub fn DeviceEditor() -> impl IntoView {
         >
             <h2 id="editor-title">"Your own device"</h2>
             <p class="brief">
-                "Peaks are dense, a multiply-add counts 2. An empty field is unknown. What cannot exist is not taken over."
+                "Peaks are dense, a multiply-add counts 2. An empty field is unknown. Invalid values are ignored."
             </p>
             <div class="field">
                 <label for="own-name">"Name"</label>
@@ -57,7 +57,7 @@ pub fn DeviceEditor() -> impl IntoView {
     }
 }
 
-/// Changes the form, and the device with it if it can exist.
+/// Changes the draft and, if the result is a valid device, the inputs.
 fn change(session: Session, draft: RwSignal<Draft>, change: impl FnOnce(&mut Draft)) {
     draft.update(change);
     let is_first = session.inputs.with_untracked(|inputs| !inputs.has_own_device());
@@ -69,12 +69,12 @@ fn change(session: Session, draft: RwSignal<Draft>, change: impl FnOnce(&mut Dra
     });
 }
 
-/// A number with its unit and where it comes from.
+/// Number field with its unit and a badge for the value's origin.
 #[component]
 fn NumberRow(
-    /// Which one.
+    /// Number to edit: path in the device file, label and unit.
     field: EditField,
-    /// The form.
+    /// Draft that holds the typed values.
     draft: RwSignal<Draft>,
 ) -> impl IntoView {
     let session = expect_context::<Session>();

@@ -1,4 +1,4 @@
-//! The facts of the device with their origin.
+//! Facts of the chosen device with their provenance.
 
 use leptos::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::state::derived::DeviceFact;
 use crate::state::editor::{FACT_ID, fact_badge};
 use crate::state::session::Session;
 
-/// Bandwidth, memory, peaks and power, each with how sure it is.
+/// List of bandwidth, memory, peaks and power, each with a provenance badge.
 #[component]
 pub fn DeviceFacts() -> impl IntoView {
     let session = expect_context::<Session>();

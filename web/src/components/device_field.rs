@@ -1,4 +1,4 @@
-//! The device and its facts in a line.
+//! Device picker with the device's facts in a line.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::state::editor::{BRIEF_ID, fact_badge};
 use crate::state::picker::all_devices;
 use crate::state::session::{Session, Step};
 
-/// Chooses the device.
+/// Selects the device; below it are its main facts, the edit button and the line about own measurements.
 #[component]
 pub fn DeviceField() -> impl IntoView {
     let session = expect_context::<Session>();

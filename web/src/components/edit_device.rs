@@ -1,4 +1,4 @@
-//! The button under the device that opens the form for a device of the reader's own; the form comes in a chunk.
+//! Button below the device that opens the editor of a user-defined device; the editor is loaded as a chunk.
 
 use leptos::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::state::inputs::Inputs;
 use crate::state::session::Session;
 use crate::state::url::Note;
 
-/// Opens the form with a copy of the chosen device, or with the reader's own.
+/// Opens the editor with a copy of the chosen device, or with the user-defined device if there is one.
 #[component]
 pub fn EditDevice() -> impl IntoView {
     let session = expect_context::<Session>();
@@ -17,7 +17,7 @@ pub fn EditDevice() -> impl IntoView {
         session.editing.set(true);
         later(async move {
             match lazy::device_editor().await {
-                // The reader may have gone to another view meanwhile, and the signal with it.
+                // The user may have left the view, which disposes the signal.
                 Ok(make) => drop(form.try_set(Some(make))),
                 Err(Refusal(text)) => {
                     session.editing.set(false);

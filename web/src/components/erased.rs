@@ -1,20 +1,20 @@
-//! One type for all closures of a kind. Each closure has a type of its own, and for each the compiler would make a copy of
-//! the machinery behind it, which came to a quarter of the page.
+//! Boxed closures, one type per kind. Every closure has its own type, and the compiler would copy the framework's code
+//! behind it for each; these copies were a quarter of the page's size.
 
 use core::pin::Pin;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-/// A part of the page that is made again when what it reads changes.
+/// View function that runs again when a signal it reads changes.
 pub type Block = Box<dyn FnMut() -> AnyView + Send>;
 
-/// A part of the page that is made again when what it reads changes.
+/// Boxes a view function; see [`Block`].
 pub fn block(make: impl FnMut() -> AnyView + Send + 'static) -> Block {
     Box::new(make)
 }
 
-/// Something that follows from signals, worked out where it is read.
+/// Derived signal, computed on each read.
 pub fn derived<T: Send + Sync + 'static>(
     make: impl Fn() -> T + Send + Sync + 'static,
 ) -> Signal<T> {
@@ -22,10 +22,10 @@ pub fn derived<T: Send + Sync + 'static>(
     Signal::derive(make)
 }
 
-/// What follows now, from what did before.
+/// Computes the next value of a memo from the previous one, which is `None` on the first run.
 type Next<T> = Box<dyn Fn(Option<&T>) -> T + Send + Sync>;
 
-/// Something that follows from signals, and changes only when it is another.
+/// Memo, which notifies its readers only when the new value differs from the previous one.
 pub fn memo<T: PartialEq + Send + Sync + 'static>(
     make: impl Fn(Option<&T>) -> T + Send + Sync + 'static,
 ) -> Memo<T> {
@@ -33,28 +33,28 @@ pub fn memo<T: PartialEq + Send + Sync + 'static>(
     Memo::new(make)
 }
 
-/// Something that is done when what it waits for is there.
+/// Spawns a future on the browser's event loop.
 pub fn later(task: impl Future<Output = ()> + 'static) {
     let task: Pin<Box<dyn Future<Output = ()>>> = Box::pin(task);
     spawn_local(task);
 }
 
-/// A text that changes.
+/// Derived signal of a text.
 pub fn text(make: impl Fn() -> String + Send + Sync + 'static) -> Signal<String> {
     derived(make)
 }
 
-/// A text that is sometimes absent, such as an attribute.
+/// Derived signal of a text that may be absent, such as an optional attribute.
 pub fn maybe(make: impl Fn() -> Option<String> + Send + Sync + 'static) -> Signal<Option<String>> {
     derived(make)
 }
 
-/// Something that is or is not so.
+/// Derived signal of a boolean.
 pub fn flag(make: impl Fn() -> bool + Send + Sync + 'static) -> Signal<bool> {
     derived(make)
 }
 
-/// What an event does.
+/// Boxes an event handler.
 pub fn on<E: 'static>(act: impl FnMut(E) + 'static) -> Box<dyn FnMut(E)> {
     Box::new(act)
 }

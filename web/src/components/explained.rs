@@ -1,4 +1,4 @@
-//! A number that explains itself.
+//! Number that opens an explanation of its value.
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -8,21 +8,21 @@ use crate::state::derived::Cell;
 use crate::state::session::{Popover, Session};
 use report::output::verdict::explain::Explanation;
 
-/// Time in which a pointer may cross from a number to its explanation.
+/// Delay before the popover closes, in which the pointer can move from the number to it.
 const GRACE: core::time::Duration = core::time::Duration::from_millis(150);
 
-/// A number whose explanation opens on hover, focus and tap.
+/// Number whose explanation opens on hover, focus and tap.
 #[component]
 pub fn Explained(
-    /// Id of the button.
+    /// `id` of the button.
     id: String,
-    /// The number, and where it comes from.
+    /// Formatted number and its explanation.
     #[prop(into)]
     cell: Signal<Cell>,
-    /// 0 where the tab key reaches it, -1 where arrow keys do.
+    /// `tabindex` of the button: 0 in the tab order, -1 where arrow keys move the focus.
     #[prop(default = Signal::stored("0".to_owned()))]
     tab_index: Signal<String>,
-    /// The button got the focus.
+    /// Called when the button receives the focus.
     #[prop(default = Callback::new(|()| {}))]
     on_focus: Callback<()>,
 ) -> impl IntoView {
@@ -31,19 +31,19 @@ pub fn Explained(
     view! { <ExplainedLater id=id text=shown explain=explain tab_index=tab_index on_focus=on_focus/> }
 }
 
-/// The same, where the explanation is put into words only when somebody asks for it.
+/// Variant of [`Explained`] that builds the explanation only when it is opened.
 #[component]
 pub fn ExplainedLater(
-    /// Id of the button.
+    /// `id` of the button.
     id: String,
-    /// The number.
+    /// Text of the button: the formatted number, or a name.
     text: Signal<String>,
-    /// Where it comes from; read when it opens.
+    /// Explanation, read when the popover opens; with `None` it stays closed.
     explain: Signal<Option<Explanation>>,
-    /// 0 where the tab key reaches it, -1 where arrow keys do.
+    /// `tabindex` of the button: 0 in the tab order, -1 where arrow keys move the focus.
     #[prop(default = Signal::stored("0".to_owned()))]
     tab_index: Signal<String>,
-    /// The button got the focus.
+    /// Called when the button receives the focus.
     on_focus: Callback<()>,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
@@ -87,7 +87,7 @@ pub fn ExplainedLater(
     }
 }
 
-/// Left, upper and lower edge of an element in the window.
+/// Left, top and bottom edge of an element relative to the window, in CSS pixels.
 fn anchor(id: &str) -> Option<(f64, f64, f64)> {
     let edges = document().get_element_by_id(id)?.get_bounding_client_rect();
     Some((edges.left(), edges.top(), edges.bottom()))

@@ -1,4 +1,4 @@
-//! The one popover of the page: where a number comes from.
+//! The single popover of the page, which explains a number.
 
 use leptos::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::state::editor::explained_badge;
 use crate::state::roving::popover_place;
 use crate::state::session::{Popover, Session};
 
-/// Formula, values, how sure, source. Escape closes it.
+/// Popover with formula, values, provenance and source of a number. Escape closes it.
 #[component]
 pub fn ExplanationPopover() -> impl IntoView {
     let session = expect_context::<Session>();

@@ -1,4 +1,4 @@
-//! All devices compared with the model, by a worker that the page asks device by device, so that nothing waits for it.
+//! Comparison of all devices for the model. A web worker computes it device by device, so the page stays responsive.
 
 use leptos::prelude::*;
 
@@ -15,39 +15,39 @@ use crate::state::program;
 use crate::state::session::Session;
 use crate::state::url;
 
-/// How far the comparison is.
+/// State of the comparison.
 #[derive(Debug, Clone, PartialEq, Default)]
 enum Stage {
     #[default]
     Idle,
-    /// Devices done, devices in all, and both in a sentence.
+    /// Number of devices done, number of all devices, and a sentence with both.
     Runs([String; 3]),
     Done(Answer),
     Failed(String),
 }
 
-/// What all parts of it share.
+/// State shared by the parts of the comparison.
 #[derive(Debug, Clone, Copy)]
 struct Comparison {
     session: Session,
     stage: RwSignal<Stage>,
-    /// The reader wants no more.
+    /// Whether the user has stopped the comparison.
     stop: RwSignal<bool>,
-    /// Key of the order of the table.
+    /// Key of the table's sort order.
     order: RwSignal<&'static str>,
-    /// What was compared.
+    /// Model and goal of the last comparison; `None` before the first.
     asked: RwSignal<Option<(Asked, Goal)>>,
 }
 
 impl Comparison {
-    /// Asks for one device after the other, then for the table; the worker has all of it.
+    /// Requests one device after the other, then the table; the worker keeps all results.
     async fn run(self) -> Result<(), String> {
         let (query, carried) = self
             .session
             .inputs
             .with_untracked(|inputs| (url::write(inputs), fragment::text(inputs)));
         let mut progress = progress(&ask("begin", &format!("{query}\n{carried}")).await?);
-        // A signal that is gone means that the reader left the view.
+        // A disposed signal means that the user left the view.
         while progress[0] != progress[1] && self.stop.try_get_untracked() == Some(false) {
             self.stage.set(Stage::Runs(progress));
             progress = self::progress(&ask("next", "").await?);
@@ -55,7 +55,7 @@ impl Comparison {
         self.show().await
     }
 
-    /// Asks for the table in the order that the reader wants.
+    /// Requests the table in the selected sort order.
     async fn show(self) -> Result<(), String> {
         let Some(order) = self.order.try_get_untracked() else { return Ok(()) };
         let said = ask("table", order).await?;
@@ -92,7 +92,7 @@ impl Comparison {
         });
     }
 
-    /// The reader changed model or goal since.
+    /// Whether model or goal have changed since the comparison.
     fn is_old(self) -> bool {
         self.asked.with(|asked| {
             let same =
@@ -102,7 +102,7 @@ impl Comparison {
     }
 }
 
-/// What a comparison depends on: everything about the model but what the reader claims of it.
+/// Inputs of a comparison: the model without the user's claim, and the goal.
 fn compared(inputs: &Inputs) -> (Asked, Goal) {
     let mut model = inputs.model.clone();
     for key in CLAIM {
@@ -111,7 +111,7 @@ fn compared(inputs: &Inputs) -> (Asked, Goal) {
     (model, inputs.goal.clone())
 }
 
-/// Asks the worker.
+/// Calls a function of the worker and returns its reply; `Err` is a message for the user.
 async fn ask(function: &str, text: &str) -> Result<String, String> {
     let reply = program::ask("ridgepointExplore", &[&function.into(), &text.into()]).await;
     let reason = match reply {
@@ -132,7 +132,7 @@ fn progress(said: &str) -> [String; 3] {
     [(); 3].map(|()| parts.next().unwrap_or_default().to_owned())
 }
 
-/// A button that compares, how far it is, and the table.
+/// Button that starts the comparison, its progress and its table.
 #[component]
 pub fn Explore() -> impl IntoView {
     let this = Comparison {
@@ -186,10 +186,10 @@ pub fn Explore() -> impl IntoView {
     }
 }
 
-/// How the table is sorted and saved.
+/// Sort order of the table, and the button that saves it.
 #[component]
 fn Order(
-    /// Of what.
+    /// Comparison whose table is sorted and saved.
     this: Comparison,
 ) -> impl IntoView {
     let orders = ORDERS.map(|(key, name)| view! { <option value=key>{name}</option> });

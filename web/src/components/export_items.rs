@@ -1,4 +1,4 @@
-//! What the menu of exports has: the chart, the table, the answer, the link, paper.
+//! Items of the export menu: chart, table, answer, link and print.
 
 use leptos::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::state::program;
 use crate::state::session::Session;
 use crate::state::url::{self, Note};
 
-/// The items. Each closes the menu.
+/// Menu items, each of which closes the menu.
 #[component]
 pub fn ExportItems() -> impl IntoView {
     let session = expect_context::<Session>();

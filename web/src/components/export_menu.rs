@@ -1,4 +1,4 @@
-//! What can be taken along; what is in the menu comes when it is first opened.
+//! The export menu; its items are loaded when it is first opened.
 
 use leptos::prelude::*;
 
@@ -6,7 +6,7 @@ use super::erased::{block, on};
 use super::fetched::Fetched;
 use crate::lazy::Part;
 
-/// A menu that the browser opens, closes and takes the focus back from.
+/// Popover menu; the browser opens and closes it and restores the focus.
 #[component]
 pub fn ExportMenu() -> impl IntoView {
     let items = Fetched::new(Part::ExportItems);

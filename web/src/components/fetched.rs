@@ -1,11 +1,11 @@
-//! What nobody sees before a click: it is fetched with the click.
+//! Parts of the page that are invisible before a click and loaded with it.
 
 use leptos::prelude::*;
 
 use super::erased::{block, flag, later, on};
 use crate::lazy::{MakeView, Part, Refusal, more};
 
-/// A part of the page that is fetched when it is first asked for.
+/// Part of the page that is loaded on first use.
 #[derive(Debug, Clone, Copy)]
 pub struct Fetched {
     part: Part,
@@ -13,24 +13,24 @@ pub struct Fetched {
 }
 
 impl Fetched {
-    /// Nothing of the part yet.
+    /// A part that is not loaded yet.
     pub fn new(part: Part) -> Self {
         Self { part, made: RwSignal::new(None) }
     }
 
-    /// Somebody wants to see it. What could not be fetched is tried again.
+    /// Starts loading the part unless it is loaded; a failed load is tried again.
     pub fn ask(self) {
         if self.made.with_untracked(|made| matches!(made, Some(Ok(_)))) {
             return;
         }
         later(async move {
             let found = more(self.part).await.map_err(|Refusal(text)| text);
-            // The reader may have gone to another view meanwhile, and the signal with it.
+            // The user may have left the view, which disposes the signal.
             drop(self.made.try_set(Some(found)));
         });
     }
 
-    /// The part, nothing while it is on its way, or a sentence when it cannot be fetched.
+    /// View of the part: empty until it is loaded, a message when loading failed.
     pub fn show(self) -> AnyView {
         match self.made.get() {
             None => ().into_any(),
@@ -40,16 +40,16 @@ impl Fetched {
     }
 }
 
-/// A heading that unfolds a part.
+/// Collapsible section whose content is loaded when it is first opened.
 #[component]
 pub fn Folded(
-    /// Class of the element.
+    /// CSS class of the `details` element.
     class: &'static str,
-    /// The heading.
+    /// Text of the section's summary.
     title: &'static str,
-    /// What it unfolds.
+    /// Part that the section contains.
     part: Part,
-    /// It is unfolded from the start.
+    /// Whether the section is open from the start.
     open: bool,
 ) -> impl IntoView {
     let fetched = Fetched::new(part);

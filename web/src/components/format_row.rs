@@ -1,4 +1,4 @@
-//! A row of the table of formats.
+//! Row of the table of formats.
 
 use calc_core::provenance::Provenance;
 use leptos::prelude::*;
@@ -11,14 +11,14 @@ use super::mark_icon::MarkIcon;
 use crate::state::derived::{Cell, RowState};
 use crate::state::session::{Session, Step};
 
-/// One format: its numbers, or why it has none. Choosing it makes it the weights' format.
+/// One format: its numbers, or the reason why it has none. A click on its name selects it for the compared role.
 #[component]
 pub fn FormatRow(
-    /// Key of the format.
+    /// Key of the format in the catalog.
     key: String,
-    /// Place of the row.
+    /// Index of the row, from 0.
     index: usize,
-    /// The cell that the tab key reaches.
+    /// Row and column of the cell in the tab order.
     active: RwSignal<(usize, usize)>,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
@@ -41,7 +41,7 @@ pub fn FormatRow(
                 inputs.set_format(format);
             }
         });
-        request_animation_frame(move || focus_cell(active.get_untracked())); // the row may have been made again
+        request_animation_frame(move || focus_cell(active.get_untracked())); // the row may have been rebuilt
     };
     let on_enter = move |_| session.pointed.set(Some(key.get_value()));
     let number = move |column: usize, cell: Cell| {

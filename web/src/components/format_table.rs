@@ -1,4 +1,4 @@
-//! The table of formats: everything that the chart shows, in numbers.
+//! Table of formats: the numbers behind the chart.
 
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
@@ -10,7 +10,7 @@ use crate::state::derived::COLUMNS;
 use crate::state::roving::{Cell, step};
 use crate::state::session::Session;
 
-/// One row per format. The table is one tab stop; arrow keys go from cell to cell.
+/// One row per format. The table is one tab stop; arrow keys move from cell to cell.
 #[component]
 pub fn FormatTable() -> impl IntoView {
     let session = expect_context::<Session>();
@@ -54,7 +54,7 @@ pub fn FormatTable() -> impl IntoView {
     }
 }
 
-/// Id of the button in a cell.
+/// `id` of the button in a cell.
 pub fn cell_id((row, column): Cell) -> String {
     format!("cell-{row}-{column}")
 }
@@ -65,7 +65,7 @@ pub fn focus_cell(cell: Cell) {
     if let Some(button) =
         element.and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok())
     {
-        // A cell that a small screen hides takes no focus, and the old one keeps it.
+        // A cell that a small screen hides cannot be focused; the previous one keeps the focus.
         drop(button.focus());
     }
 }

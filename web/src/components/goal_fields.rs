@@ -1,4 +1,4 @@
-//! What counts, and what must hold.
+//! Goal of the recommendation: objective, part of the work that counts, and bounds.
 
 use leptos::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::state::inputs::View;
 use crate::state::session::{Session, Step};
 use calc_core::recommend::{Objective, Part};
 
-/// The goal of the adviser.
+/// Fields for the objective, the part of the work that counts, and the bounds.
 #[component]
 pub fn GoalFields() -> impl IntoView {
     let session = expect_context::<Session>();
@@ -55,10 +55,10 @@ pub fn GoalFields() -> impl IntoView {
     }
 }
 
-/// A bound. What cannot be read is marked, and the field says what is allowed.
+/// Number field of a bound. Invalid text is marked, with a message that gives the allowed range.
 #[component]
 fn GoalNumber(
-    /// Which bound.
+    /// Bound to edit; its unit is `bound.unit()`.
     bound: Bound,
 ) -> impl IntoView {
     let session = expect_context::<Session>();

@@ -1,4 +1,4 @@
-//! The line at the top.
+//! Header of the page.
 
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
@@ -8,7 +8,7 @@ use super::export_menu::ExportMenu;
 use crate::state::inputs::View;
 use crate::state::session::{Session, Step};
 
-/// Name, view, colors, keys.
+/// Name, links to the views, export menu, and buttons for the color scheme and the list of keys.
 #[component]
 pub fn Header() -> impl IntoView {
     let session = expect_context::<Session>();
@@ -18,7 +18,7 @@ pub fn Header() -> impl IntoView {
     let link = move |view: View| {
         let is_shown = move || session.inputs.with(|inputs| inputs.view == view);
         let on_click = move |event: MouseEvent| {
-            // With a modifier the browser opens the link elsewhere, and its address says everything.
+            // With a modifier key the browser opens the link in another tab; its address has the complete state.
             if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
                 event.prevent_default();
                 session.edit(Step::Choice, |inputs| inputs.view = view);

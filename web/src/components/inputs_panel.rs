@@ -1,4 +1,4 @@
-//! The left column: everything that the reader chooses.
+//! Left column of the Kernel view: all inputs.
 
 use leptos::prelude::*;
 
@@ -16,12 +16,12 @@ use crate::state::inputs::{Inputs, Role};
 use crate::state::picker::{activation_groups, bits, cache_groups, weight_groups};
 use crate::state::session::{Session, Step};
 
-/// The inputs; on a small screen a line that opens them.
+/// Input fields; on a small screen they are behind a summary line that opens them.
 #[component]
 pub fn InputsPanel() -> impl IntoView {
     let session = expect_context::<Session>();
     let inputs = session.inputs;
-    // What an address says wrongly is in sight from the start.
+    // Invalid values of the address are visible from the start.
     let unfolded = RwSignal::new(session.shown.with_untracked(Shown::is_stale));
     let activations = derived(move || activation_groups(&inputs.with(rule_name)));
     let on_weights = move |key: String| {

@@ -1,4 +1,4 @@
-//! The reversed questions, each answered when it is opened.
+//! Inverse questions, each answered when it is opened.
 
 use leptos::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::state::advice::question::with_model;
 use crate::state::inputs::Inputs;
 use crate::state::session::Session;
 
-/// A question and how it is answered.
+/// Title of a question and the function that answers it; `None` while an input is invalid.
 type Question = (&'static str, fn(&Inputs) -> Option<Answer>);
 
 const QUESTIONS: [Question; 4] = [
@@ -22,7 +22,7 @@ const QUESTIONS: [Question; 4] = [
     }),
 ];
 
-/// The questions.
+/// List of the inverse questions, all closed at first.
 #[component]
 pub fn Inverse() -> impl IntoView {
     view! {
@@ -33,9 +33,10 @@ pub fn Inverse() -> impl IntoView {
     }
 }
 
+/// One inverse question; its answer is computed while the section is open.
 #[component]
 fn Asked(
-    /// What is asked.
+    /// Title and answering function.
     question: Question,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
@@ -59,7 +60,7 @@ fn Asked(
     }
 }
 
-/// A sentence, and its table if it has one.
+/// View of an answer: its sentence, and its table if it has rows.
 pub fn table(title: &'static str, answer: Answer) -> impl IntoView {
     let head = |name: &'static str| view! { <th scope="col">{name}</th> };
     let none = answer.columns.is_empty() || answer.rows.is_empty();

@@ -1,4 +1,4 @@
-//! The list of keys.
+//! Dialog that lists the keyboard shortcuts.
 
 use leptos::html::Dialog;
 use leptos::prelude::*;
@@ -16,7 +16,7 @@ const KEYS: [(&str, &str); 7] = [
     ("Alt ←", "undo the last choice"),
 ];
 
-/// The list of keys as a dialog, which is open while it is there.
+/// Modal dialog with the keyboard shortcuts, open as long as it is mounted.
 #[component]
 pub fn KeyDialog() -> impl IntoView {
     let session = expect_context::<Session>();

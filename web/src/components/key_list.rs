@@ -1,4 +1,4 @@
-//! The keys that work everywhere. The list of them comes when it is first opened.
+//! Global keyboard shortcuts. The dialog that lists them is loaded when it is first opened.
 
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
@@ -9,7 +9,7 @@ use super::fetched::Fetched;
 use crate::lazy::Part;
 use crate::state::session::Session;
 
-/// The list of keys, which `?` opens from anywhere but a text field.
+/// Handles the global shortcuts, except in form fields: `?` opens their list, `/` focuses the device field.
 #[component]
 pub fn KeyList() -> impl IntoView {
     let session = expect_context::<Session>();
@@ -49,9 +49,9 @@ fn focus(id: &str) {
     if let Some(element) =
         element.and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok())
     {
-        drop(element.focus()); // an element that is not in sight takes no focus
+        drop(element.focus()); // a hidden element cannot be focused
         if let Some(field) = element.dyn_ref::<web_sys::HtmlInputElement>() {
-            field.select(); // what one types then replaces what is there
+            field.select(); // typing then replaces the present text
         }
     }
 }

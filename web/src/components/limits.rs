@@ -1,4 +1,4 @@
-//! What limits the chosen format, and what would change it.
+//! Limits of the chosen format, and changes that would shift them.
 
 use leptos::prelude::*;
 use report::number_text::typed;
@@ -8,7 +8,7 @@ use super::explained::Explained;
 use crate::state::derived::{Bar, Limits, limits};
 use crate::state::session::Session;
 
-/// The times side by side, what would change them, and what to read with care; the last good ones while a field is wrong.
+/// Bars of the times, changes that would shift them, and caveats; while a field is invalid, the last valid ones.
 #[component]
 pub fn LimitsBody() -> impl IntoView {
     let session = expect_context::<Session>();

@@ -1,4 +1,4 @@
-//! The right column: what to use, and what limits the chosen format.
+//! Right column of the Kernel view: the recommendation, and the limits of the chosen format.
 
 use leptos::prelude::*;
 
@@ -12,7 +12,7 @@ use crate::state::inputs::Inputs;
 use crate::state::operator::Op;
 use crate::state::session::Session;
 
-/// What to use; and what limits the chosen format and would change it, folded where there is advice.
+/// Recommendation, and the limits of the chosen format, which are collapsed where there is a recommendation.
 #[component]
 pub fn LimitsPanel() -> impl IntoView {
     let session = expect_context::<Session>();

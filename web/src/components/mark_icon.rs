@@ -1,14 +1,14 @@
-//! The mark of a format beside its name.
+//! Chart mark of a format, shown beside its name.
 
 use chart::mark::Mark;
 use leptos::prelude::*;
 
 use crate::state::marks::mark_corners;
 
-/// The mark that the chart uses for the format. It says nothing that its name does not.
+/// Icon of the mark that the chart uses for a format. Hidden from screen readers, because the name has the same information.
 #[component]
 pub fn MarkIcon(
-    /// The mark.
+    /// Shape and color family of the mark.
     mark: Mark,
 ) -> impl IntoView {
     let class = format!("mark hue-{}", mark.hue.key());

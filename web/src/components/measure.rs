@@ -1,4 +1,4 @@
-//! The Measure view. It comes in a chunk of its own.
+//! The Measure view, loaded as a chunk of its own.
 
 pub mod calibrate;
 pub mod chart;

@@ -1,4 +1,4 @@
-//! The Model view.
+//! Components of the Model view.
 
 pub mod view;
 

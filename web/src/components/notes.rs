@@ -1,4 +1,4 @@
-//! What the address said that the page could not use.
+//! Notes on values that the page could not use.
 
 use leptos::prelude::*;
 
@@ -6,7 +6,7 @@ use super::erased::{block, on};
 use crate::state::session::Session;
 use crate::state::url::Note;
 
-/// The notes, each with a button that dismisses it.
+/// List of the notes, each with a button that dismisses it.
 #[component]
 pub fn Notes() -> impl IntoView {
     let session = expect_context::<Session>();

@@ -1,4 +1,4 @@
-//! A field for a whole number.
+//! Field for a whole number of the operator.
 
 use leptos::prelude::*;
 
@@ -6,10 +6,10 @@ use super::erased::{flag, maybe, on, text};
 use crate::state::operator::Field;
 use crate::state::session::{Session, Step};
 
-/// One number of the operator. What cannot be read is marked, and the field says what is allowed.
+/// Number field of the operator. Invalid text is marked, with a message that gives the allowed range.
 #[component]
 pub fn NumberField(
-    /// Which number.
+    /// Number of the operator to edit; a count without a unit.
     field: Field,
 ) -> impl IntoView {
     let session = expect_context::<Session>();

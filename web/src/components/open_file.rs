@@ -1,4 +1,4 @@
-//! A button that opens the reader's own device, model or measurements.
+//! File field for the user's own device, model or measurements.
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -12,7 +12,7 @@ use crate::state::session::{Session, Step};
 use crate::state::take_over::Ready;
 use crate::state::url::Note;
 
-/// Opens a device file, the config.json of a model, or a calibration. The file is read here and goes nowhere.
+/// Opens a device file, the config.json of a model, or a calibration. The file is read in the browser and never uploaded.
 #[component]
 pub fn OpenFile() -> impl IntoView {
     let session = expect_context::<Session>();
@@ -22,7 +22,7 @@ pub fn OpenFile() -> impl IntoView {
             if let Some(file) = input.files().and_then(|files| files.get(0)) {
                 later(read(session, file));
             }
-            // The same file can be opened again after it was edited.
+            // Cleared, so that the same file can be opened again after an edit.
             input.set_value("");
         }
     };
@@ -47,10 +47,10 @@ async fn read(session: Session, file: File) {
     }
 }
 
-/// What the file says.
+/// Reads a file and parses its content.
 ///
 /// # Errors
-/// A sentence that names the file and why it cannot be read.
+/// A message that names the file and the reason.
 pub async fn read_file(file: &File) -> Result<Ready, String> {
     let name = file.name();
     if file.size() > f64::from(MAX_BYTES) {
@@ -63,10 +63,10 @@ pub async fn read_file(file: &File) -> Result<Ready, String> {
     read_text(&name, &text).await
 }
 
-/// What a text says that goes by this name.
+/// Parses a text; `name` identifies it in messages.
 ///
 /// # Errors
-/// A sentence that names it and why it is refused.
+/// A message that has the name and the reason.
 pub async fn read_text(name: &str, text: &str) -> Result<Ready, String> {
     lazy::open_file(name, text).await.map_err(|Refusal(text)| text)
 }

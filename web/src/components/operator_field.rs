@@ -1,4 +1,4 @@
-//! The operator, its phase and its numbers.
+//! Fields for the operator, its phase and its numbers.
 
 use leptos::prelude::*;
 
@@ -8,7 +8,7 @@ use super::switch_field::SwitchField;
 use crate::state::derived::operator_form::{OperatorForm, choose_operator, choose_phase, form};
 use crate::state::session::{Session, Step};
 
-/// Chooses operator and phase, and takes the numbers that the operator asks for.
+/// Selects operator and phase, with a field for each number of the operator.
 #[component]
 pub fn OperatorField() -> impl IntoView {
     let session = expect_context::<Session>();

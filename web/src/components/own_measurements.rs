@@ -1,11 +1,11 @@
-//! What was measured on the device, where the reader opened a calibration.
+//! Line about the user's own calibration of the device.
 
 use leptos::prelude::*;
 
 use super::erased::{flag, on, text};
 use crate::state::session::{Session, Step};
 
-/// Says that own measurements count, and of when; takes them away again.
+/// States that own measurements are used, with their date and method in the tooltip; a button removes them.
 #[component]
 pub fn OwnMeasurementsLine() -> impl IntoView {
     let session = expect_context::<Session>();

@@ -1,4 +1,4 @@
-//! Points of the reader's own.
+//! User-defined points on the chart.
 
 use leptos::prelude::*;
 
@@ -7,7 +7,7 @@ use super::mark_icon::MarkIcon;
 use crate::state::points::{self, PointRow};
 use crate::state::session::{Session, Step};
 
-/// Takes measured points, and lists them with what is wrong with them.
+/// Form for measured points in FLOP/B and TFLOP/s, and a table of them with their warnings.
 #[component]
 pub fn OwnPoints() -> impl IntoView {
     let session = expect_context::<Session>();

@@ -1,4 +1,4 @@
-//! A field for one of many: a text field that searches, over a list in groups.
+//! Combobox: a text field that searches a grouped list of options.
 
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
@@ -8,20 +8,20 @@ use super::picker_list::{PickerList, option_id, reveal};
 use crate::state::picker::{Group, choice_at, count, filtered, name_of, position};
 use crate::state::roving::turn;
 
-/// Chooses one of many options by name. Arrow keys move, Enter chooses, Escape leaves everything as it was.
+/// Selects one of many options by name. Arrow keys move, Enter selects, Escape closes the list without a change.
 #[component]
 pub fn Picker(
-    /// Id of the text field.
+    /// `id` of the text field.
     id: &'static str,
-    /// Its label.
+    /// Label of the text field.
     label: &'static str,
-    /// All options.
+    /// All options, in groups.
     groups: Signal<Vec<Group>>,
     /// Key of the chosen option.
     chosen: Signal<String>,
-    /// A word on the chosen option, at the right of the field.
+    /// Short text about the chosen option, at the right of the field; may be empty.
     detail: Signal<String>,
-    /// Somebody chose the option with this key.
+    /// Called with the key of the selected option.
     on_choose: Callback<String>,
 ) -> impl IntoView {
     let open = RwSignal::new(false);

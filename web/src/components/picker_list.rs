@@ -1,4 +1,4 @@
-//! The list of a picker.
+//! Option list of a picker.
 
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
@@ -6,22 +6,22 @@ use leptos::prelude::*;
 use super::erased::{block, flag, on};
 use crate::state::picker::{Choice, Group, numbered};
 
-/// Options in groups; made when it opens.
+/// Grouped options, built when the list opens.
 #[component]
 pub fn PickerList(
-    /// Id of the text field.
+    /// `id` of the text field.
     id: &'static str,
-    /// Its label.
+    /// Label of the text field.
     label: &'static str,
-    /// What the search left.
+    /// Options that match the search, in groups.
     list: Signal<Vec<Group>>,
-    /// The list is in sight.
+    /// Whether the list is open.
     open: RwSignal<bool>,
-    /// Place of the option that Enter would choose.
+    /// Index over all groups, from 0, of the option that Enter selects.
     active: RwSignal<Option<usize>>,
     /// Key of the chosen option.
     chosen: Signal<String>,
-    /// Somebody chose the option with this key.
+    /// Called with the key of the clicked option.
     on_choose: Callback<String>,
 ) -> impl IntoView {
     let option = move |(place, Choice { key, name, detail, .. }): (usize, Choice)| {
@@ -71,12 +71,12 @@ pub fn PickerList(
     }
 }
 
-/// Id of an option.
+/// `id` of an option.
 pub fn option_id(id: &str, place: usize) -> String {
     format!("{id}-{place}")
 }
 
-/// Scrolls the active option into sight.
+/// Scrolls the active option into view.
 pub fn reveal(id: &str, active: RwSignal<Option<usize>>) {
     let active_id = active.get_untracked().map(|place| option_id(id, place));
     if let Some(element) = active_id.and_then(|id| document().get_element_by_id(&id)) {

@@ -1,4 +1,4 @@
-//! The power mode of a board.
+//! Field for the power mode of a board.
 
 use leptos::prelude::*;
 
@@ -6,7 +6,7 @@ use super::erased::{block, flag, memo, on};
 use crate::state::derived::{ModeChoice, mode_choices};
 use crate::state::session::{Session, Step};
 
-/// Chooses the power mode; absent for devices without any.
+/// Selects the power mode; hidden for devices without power modes.
 #[component]
 pub fn PowerModeField() -> impl IntoView {
     let session = expect_context::<Session>();

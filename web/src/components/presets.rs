@@ -1,4 +1,4 @@
-//! Shapes and scenarios to begin with.
+//! Preset shapes and scenarios.
 
 use leptos::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The chart with its points, by pointer and by keyboard.
+//! Roofline chart of the formats, operated by pointer or keyboard.
 
 use chart::geometry::Spot;
 use chart::scene::{Scene, Size};
@@ -11,7 +11,7 @@ use crate::state::derived::{chart_summary, focus_key, point_keys, point_text};
 use crate::state::roving::turn;
 use crate::state::session::{Session, Step};
 
-/// The roofline. The table below is the same in words; arrow keys go from point to point here too.
+/// Roofline with a point per format. Arrow keys move from point to point; the table below has the same values as text.
 #[component]
 pub fn RooflineChart() -> impl IntoView {
     let session = expect_context::<Session>();

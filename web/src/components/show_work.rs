@@ -1,4 +1,4 @@
-//! What is behind the numbers of the chosen format: the formulas with the reader's numbers, and the tiles of a product.
+//! Formulas of the chosen format with the present values, and the tiles of a matrix product.
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -10,13 +10,13 @@ use crate::state::operator::Op;
 use crate::state::session::Session;
 use crate::state::url;
 
-/// What opens on demand: its title, its class, what it holds, and the function of the chunk that writes it.
+/// Section that opens on demand: title, CSS class, label of its content, and the function of the chunk that writes it.
 type Asked = (&'static str, &'static str, &'static str, &'static str);
 
 const FORMULAS: Asked = ("Show the work", "work", "Formulas", "show_work");
 const TILES: Asked = ("Tiles and waves", "tiles", "Tiles", "tiles");
 
-/// The formulas, and for a product its tiles.
+/// Section with the formulas and, for a matrix product, a section with its tiles.
 #[component]
 pub fn ShowWork() -> impl IntoView {
     let session = expect_context::<Session>();
@@ -27,10 +27,10 @@ pub fn ShowWork() -> impl IntoView {
     }
 }
 
-/// Opens on demand; the program that writes it is fetched then.
+/// Section that opens on demand; the chunk that writes its content is loaded then.
 #[component]
 fn Written(
-    /// What it is.
+    /// Title, CSS class, label and function of the section.
     asked: Asked,
 ) -> impl IntoView {
     let (title, class, label, function) = asked;
@@ -41,14 +41,14 @@ fn Written(
         let details = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok());
         is_open.set(details.is_some_and(|details| details.has_attribute("open")));
     };
-    // What belongs to an input that cannot be read is that of the last that could.
+    // While an input is invalid, the last valid inputs are kept.
     let asked = memo(move |before: Option<&(String, String)>| {
         session.inputs.with(|inputs| {
             let kept = before.filter(|_| !url::is_readable(inputs)).cloned();
             kept.unwrap_or_else(|| (url::write(inputs), fragment::text(inputs)))
         })
     });
-    // The reply comes from another program, so it can only arrive later.
+    // The reply comes from another program, so it arrives asynchronously.
     Effect::new(move |_| {
         if !is_open.get() {
             return;

@@ -1,4 +1,4 @@
-//! A yes-or-no question of an operator.
+//! Checkbox for a yes-or-no property of an operator.
 
 use leptos::prelude::*;
 
@@ -6,10 +6,10 @@ use super::erased::{flag, on};
 use crate::state::operator::Switch;
 use crate::state::session::{Session, Step};
 
-/// A box to tick.
+/// Labeled checkbox for one property.
 #[component]
 pub fn SwitchField(
-    /// Which question.
+    /// Property that the checkbox sets.
     switch: Switch,
 ) -> impl IntoView {
     let session = expect_context::<Session>();

@@ -1,4 +1,4 @@
-//! The Trust view: published measurements against what was predicted of them.
+//! The Trust view: published measurements against their predictions.
 
 pub mod error_table;
 pub mod filters;

@@ -1,11 +1,11 @@
-//! The verdict.
+//! Verdict of the Kernel view.
 
 use leptos::prelude::*;
 
 use super::erased::text;
 use crate::state::session::Session;
 
-/// What limits, as a sentence, and the numbers behind it.
+/// Headline that names the limit, and a line with the numbers behind it.
 #[component]
 pub fn Verdict() -> impl IntoView {
     let session = expect_context::<Session>();

@@ -1,4 +1,4 @@
-//! A view when it has come: its chunk is fetched when somebody first goes there.
+//! Views that are loaded as a chunk when they are first opened.
 
 use core::pin::Pin;
 
@@ -8,14 +8,14 @@ use crate::components::erased::{block, later};
 use crate::lazy::{MakeView, Refusal, measure_view, model_view, trust_view};
 use crate::state::inputs::View;
 
-/// Nothing at first, then the view, or a sentence when it cannot be fetched.
+/// Status line while the chunk loads, then the view, or a message when loading failed.
 #[component]
 pub fn ViewLater(
-    /// Which; the Kernel view is there from the start.
+    /// View to load; the Kernel view is part of the main program and needs no loading.
     view: View,
 ) -> impl IntoView {
     let made = RwSignal::new(None::<Result<MakeView, String>>);
-    // One type for both, because the code that waits for each would be a copy.
+    // Boxed to one type, because the code that awaits each future would be duplicated.
     let fetched: Pin<Box<dyn Future<Output = Result<MakeView, Refusal>>>> = match view {
         View::Trust => Box::pin(trust_view()),
         View::Measure => Box::pin(measure_view()),
@@ -23,7 +23,7 @@ pub fn ViewLater(
     };
     later(async move {
         let found = fetched.await;
-        // The reader may have gone back meanwhile, and the signal with it.
+        // The user may have left the view, which disposes the signal.
         drop(made.try_set(Some(found.map_err(|Refusal(text)| text))));
     });
     block(move || {

@@ -1,18 +1,18 @@
-//! Where a daemon may be: where the page came from, or on this machine. The page's policy allows nothing else.
+//! Addresses of a daemon: the page's origin, or a port of this machine. The page's content security policy allows no others.
 
-/// Where a daemon listens unless it is told otherwise.
+/// Default address of a daemon.
 pub const USUAL: &str = "127.0.0.1:8000";
 
-/// What a link of a daemon carries behind `#`.
+/// Contents of a pairing link's fragment (the part behind `#`).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pairing {
-    /// Where the daemon is; empty for where the page came from.
+    /// Host and port of the daemon; empty for the origin of the page.
     pub address: String,
-    /// The one-time code.
+    /// One-time pairing code, 1 to 64 letters and digits.
     pub code: String,
 }
 
-/// Reads `pair=CODE` and `d=ADDRESS&pair=CODE`; `None` for anything else.
+/// Parses `pair=CODE` and `d=ADDRESS&pair=CODE`; `None` for anything else.
 pub fn pairing(fragment: &str) -> Option<Pairing> {
     let part = |key: &str| fragment.split('&').find_map(|part| part.strip_prefix(key));
     let code = part("pair=").filter(|code| {
@@ -23,7 +23,7 @@ pub fn pairing(fragment: &str) -> Option<Pairing> {
     Some(Pairing { address, code: code.to_owned() })
 }
 
-/// The address in a field: a port of this machine, or where the page came from (`own`, its host with port).
+/// Parses the address field: a port of this machine, or the origin of the page (`own`, host with port).
 pub fn understood(typed: &str, own: &str) -> Option<String> {
     let text = typed.trim().trim_end_matches('/');
     let text = text.strip_prefix("http://").or_else(|| text.strip_prefix("ws://")).unwrap_or(text);
@@ -36,18 +36,18 @@ pub fn understood(typed: &str, own: &str) -> Option<String> {
     (is_port && is_name_of_this_machine(host)).then(|| text.to_owned())
 }
 
-/// The two names that the policy lists.
+/// The policy allows these two names.
 fn is_name_of_this_machine(host: &str) -> bool {
     matches!(host, "127.0.0.1" | "localhost")
 }
 
-/// Whether a page of this host (with port) was served on this machine, most likely by a daemon.
+/// Whether this host (with port) is a loopback address, so that the page most likely comes from a daemon on this machine.
 pub fn is_local(own: &str) -> bool {
     let host = own.rsplit_once(':').map_or(own, |(host, _)| host);
     host == "localhost" || host == "[::1]" || host.starts_with("127.")
 }
 
-/// The socket of a daemon.
+/// WebSocket URL of a daemon.
 pub fn socket(address: &str, own: &str, is_secure: bool) -> String {
     let scheme = if is_secure && address == own { "wss" } else { "ws" };
     format!("{scheme}://{address}/ws")

@@ -1,51 +1,49 @@
-//! The jobs of a daemon as far as this page knows them, kept by the numbers of their events: nothing is taken twice, and what is
-//! missing is asked for.
+//! The daemon's jobs as known to this page. Events have sequence numbers: duplicates are dropped, gaps are requested again.
 
 use protocol::bench::BenchRecord;
 use protocol::fault::Fault;
 use protocol::job::{JobEvent, JobId, JobState, JobSummary, NumberedEvent};
 use protocol::limits::LIMITS;
 
-/// Jobs that the page follows at once: half of what a session may, so that another list of jobs has room.
+/// Most jobs that the page subscribes to at once: half of a session's limit, so that a second list of jobs has room.
 const FOLLOWED: usize = LIMITS.subscriptions as usize / 2;
 
-/// What is done with what a job finds.
+/// Handling of a job's result (measured roofs or a calibration).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Find {
-    /// It is shown only, because the job was not started from here.
+    /// It is only shown, because the job was not started here.
     Shown,
-    /// It is taken over when it comes, because the job was started from here.
+    /// It is applied on arrival, because this page started the job.
     Awaited,
-    /// It was taken over, or is too late for that.
+    /// It was applied, or a later job's result was.
     Taken,
 }
 
-/// A job.
+/// A job with the events received so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
-    /// In short.
     pub summary: JobSummary,
-    /// Number of the last event that was taken.
+    /// Sequence number of the last event that was applied.
     pub seq: u64,
-    /// Older events are gone from the daemon.
+    /// Older events are no longer stored by the daemon.
     pub is_cut: bool,
-    /// Its events are asked for.
+    /// The page has subscribed to its events.
     pub is_followed: bool,
-    /// Whether what it finds is taken over.
+    /// Whether its result is applied to the page's device.
     pub find: Find,
-    /// Points done, of so many, and what it does now.
+    /// Points done, points in total, and a note on the current one.
     pub progress: Option<(u32, u32, String)>,
-    /// Seconds that it will take.
+    /// Predicted duration, in s.
     pub predicted_s: Option<f64>,
-    /// Wall clock when its process started, and of its last event [ms].
+    /// Wall-clock time when its process started, in ms.
     pub started_ms: Option<u64>,
-    /// Wall clock of its last event [ms].
+    /// Wall-clock time of its last event, in ms.
     pub last_ms: u64,
-    /// What it measured.
+    /// Measurements received so far.
     pub records: Vec<BenchRecord>,
-    /// Texts of a calibration file and of a device file.
+    /// Text of the calibration file, and text of the device file if there is one.
     pub calibration: Option<(String, Option<String>)>,
-    /// Why it did not end as it should.
+    /// Reason why it failed.
     pub fault: Option<Fault>,
 }
 
@@ -67,12 +65,12 @@ impl Job {
         }
     }
 
-    /// Whether it waits or runs.
+    /// Whether it is queued or running.
     pub const fn is_open(&self) -> bool {
         !self.summary.state.is_final()
     }
 
-    /// Seconds that are left, from what is done or from what it said; `None` when neither tells.
+    /// Remaining time, in s, from the share that is done, else from the predicted duration; `None` when neither is known.
     pub fn seconds_left(&self) -> Option<f64> {
         let passed = self.last_ms.saturating_sub(self.started_ms?) as f64 / 1000.0;
         match &self.progress {
@@ -105,30 +103,30 @@ impl Job {
     }
 }
 
-/// What became of an event.
+/// Result of receiving an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taken {
-    /// It was the next one.
+    /// It was the next one and was applied.
     Next,
-    /// It was known, or is of a job that is not.
+    /// It was received before, or its job is unknown; it was ignored.
     Known,
-    /// Others before it are missing: ask again for all after this number.
+    /// Events before it are missing; subscribe again after this sequence number.
     Gap(u64),
 }
 
-/// All jobs, the latest first.
+/// All known jobs, newest first.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Book {
     jobs: Vec<Job>,
 }
 
 impl Book {
-    /// The jobs, the latest first.
+    /// The jobs, newest first.
     pub fn jobs(&self) -> &[Job] {
         &self.jobs
     }
 
-    /// A job.
+    /// Looks up a job; `None` if it is unknown.
     pub fn job(&self, id: JobId) -> Option<&Job> {
         self.jobs.iter().find(|job| job.summary.job == id)
     }
@@ -137,7 +135,7 @@ impl Book {
         self.jobs.iter_mut().find(|job| job.summary.job == id)
     }
 
-    /// Takes a summary over. A state that is final stays, because a list may be older than an event.
+    /// Inserts or updates a job. A final state is kept, because a list may be older than an event.
     fn known(&mut self, summary: JobSummary) -> &mut Job {
         let id = summary.job;
         let place = match self.jobs.iter().position(|job| job.summary.job <= id) {
@@ -155,19 +153,19 @@ impl Book {
         job
     }
 
-    /// The list of the daemon.
+    /// Stores the daemon's job list.
     pub fn listed(&mut self, jobs: Vec<JobSummary>) {
         for summary in jobs {
             self.known(summary);
         }
     }
 
-    /// A job was started from here.
+    /// Stores a job that this page started; its result is to be applied.
     pub fn accepted(&mut self, summary: JobSummary) {
         self.known(summary).find = Find::Awaited;
     }
 
-    /// Its events will follow, after a number.
+    /// Stores the summary that confirms a subscription; the events after number `after` follow.
     pub fn snapshot(&mut self, summary: JobSummary, after: u64) {
         let was_over = self.job(summary.job).is_some_and(|job| !job.is_open());
         let last = summary.last_seq;
@@ -177,13 +175,13 @@ impl Book {
             job.is_cut = true;
             job.seq = after;
         }
-        // What it ended with is among the events that come, unless all of them were taken.
+        // The final state is among the events that follow, unless all of them were received before.
         if !was_over && !job.is_open() && job.seq < last {
             job.summary.state = JobState::Running;
         }
     }
 
-    /// An event.
+    /// Applies an event if it is the next one of its job.
     pub fn event(&mut self, event: NumberedEvent) -> Taken {
         let Some(job) = self.at(event.job) else { return Taken::Known };
         if event.seq <= job.seq {
@@ -197,28 +195,28 @@ impl Book {
         Taken::Next
     }
 
-    /// Nothing is followed any more, because the socket is gone.
+    /// Marks all jobs as unsubscribed, because the socket was closed.
     pub fn lost(&mut self) {
         for job in &mut self.jobs {
             job.is_followed = false;
         }
     }
 
-    /// A job's events are not asked for any more.
+    /// Marks a job as unsubscribed.
     pub fn left(&mut self, id: JobId) {
         if let Some(job) = self.at(id) {
             job.is_followed = false;
         }
     }
 
-    /// What a job found was taken over, so that what older ones found is too late.
+    /// Marks the result of a job as applied; results of older jobs are then outdated.
     pub fn taken(&mut self, id: JobId) {
         for job in self.jobs.iter_mut().filter(|job| job.summary.job <= id) {
             job.find = Find::Taken;
         }
     }
 
-    /// Jobs to ask for that nobody asked for, each with the number after which: what waits or runs, and `shown`.
+    /// Subscribes to open jobs and to `shown` where that is missing; returns each job with its last received sequence number.
     pub fn follow(&mut self, shown: Option<JobId>) -> Vec<(JobId, u64)> {
         let wanted = |job: &Job| {
             let is_shown = Some(job.summary.job) == shown && job.seq < job.summary.last_seq;

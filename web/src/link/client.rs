@@ -1,5 +1,5 @@
-//! What this page knows of a daemon, and what it asks: the connection, the jobs, the readings. Everything that was asked for and
-//! not answered when a connection was lost is asked again, with the same numbers, so that nothing happens twice.
+//! The page's model of one daemon: connection, jobs, telemetry, and the requests to send. Requests without an answer are sent
+//! again after a reconnect with the same request id, so that nothing runs twice.
 
 use protocol::client::{Ask, ClientMessage, StartJob};
 use protocol::job::{JobId, JobSpec, JobState, JobSummary, RequestId};
@@ -9,28 +9,25 @@ use protocol::telemetry::Telemetry;
 use super::book::{Book, Job, Taken};
 use super::connection::{Connection, Do, Event, State};
 
-/// Readings per second.
+/// Telemetry rate, in readings per second.
 const HZ: f64 = 1.0;
-/// Jobs of the history.
+/// Number of jobs to list.
 const HISTORY: u32 = 50;
 
-/// A job that was asked for and not answered yet.
+/// A job start that the daemon has not confirmed yet.
 #[derive(Debug, Clone, PartialEq)]
 struct Start {
     id: Option<u32>,
     start: StartJob,
 }
 
-/// A daemon, as this page sees it.
+/// A daemon as this page knows it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Client {
-    /// The connection.
     pub connection: Connection,
-    /// The jobs.
     pub book: Book,
-    /// The latest readings.
     pub telemetry: Option<Telemetry>,
-    /// What the daemon refused, until the next thing is asked.
+    /// Reason of the last refused request; empty after the next request.
     pub refusal: String,
     /// The job whose results are shown.
     pub shown: Option<JobId>,
@@ -40,7 +37,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Whether there is a session.
+    /// Whether a session is established.
     pub const fn is_up(&self) -> bool {
         matches!(self.connection.state, State::Up(_))
     }
@@ -50,12 +47,12 @@ impl Client {
         self.book.job(self.shown?)
     }
 
-    /// The oldest job that waits or runs.
+    /// The oldest job that is queued or running.
     pub fn running(&self) -> Option<&Job> {
         self.book.jobs().iter().rev().find(|job| job.is_open())
     }
 
-    /// Something happened to the connection.
+    /// Handles an event of the connection and returns the actions to take.
     pub fn on(&mut self, event: Event) -> Vec<Do> {
         if matches!(event, Event::Closed { .. } | Event::Leave) {
             self.book.lost();
@@ -83,7 +80,7 @@ impl Client {
         all
     }
 
-    /// Another daemon has other jobs.
+    /// Clears the state if this is another daemon, because its jobs differ.
     fn welcome(&mut self) {
         let server = self.connection.server;
         if self.server.is_some() && self.server != server {
@@ -97,7 +94,7 @@ impl Client {
         self.book.follow(self.shown).into_iter().map(ask).collect()
     }
 
-    /// The daemon said something.
+    /// Handles a message of the daemon; `id` is the number of the request that it answers.
     pub fn hear(&mut self, id: Option<u32>, message: ServerMessage) -> Vec<Do> {
         match message {
             ServerMessage::Hello(_)
@@ -138,7 +135,7 @@ impl Client {
         }
     }
 
-    /// A job that is over has no more to tell.
+    /// Unsubscribes from a job that has ended and whose events were all received.
     fn let_go(&mut self, job: JobId) -> Vec<Do> {
         let has_more = |known: &Job| {
             known.is_open() || !known.is_followed || known.seq < known.summary.last_seq
@@ -162,7 +159,7 @@ impl Client {
         self.follow()
     }
 
-    /// Starts a job, once, whatever happens to the connection.
+    /// Starts a job exactly once, even if the connection is lost meanwhile.
     pub fn start(&mut self, request: RequestId, job: JobSpec) -> Vec<Do> {
         self.refusal.clear();
         let start = StartJob { request, job };
@@ -170,24 +167,24 @@ impl Client {
         if self.is_up() { vec![Do::Say(ClientMessage::StartJob(start))] } else { Vec::new() }
     }
 
-    /// Whether a job was asked for that is not answered yet.
+    /// Whether a job start is not confirmed yet.
     pub const fn is_starting(&self) -> bool {
         !self.starts.is_empty()
     }
 
-    /// Ends a job.
+    /// Cancels a job.
     pub fn cancel(&mut self, job: JobId) -> Vec<Do> {
         self.refusal.clear();
         if self.is_up() { vec![Do::Say(ClientMessage::CancelJob { job })] } else { Vec::new() }
     }
 
-    /// Shows the results of a job.
+    /// Selects the job whose results are shown.
     pub fn show(&mut self, job: JobId) -> Vec<Do> {
         self.shown = Some(job);
         if self.is_up() { self.follow() } else { Vec::new() }
     }
 
-    /// A message as text, with the number by which its answer is known.
+    /// Serializes a message with a new request number, by which its answer is recognized.
     pub fn numbered(&mut self, ask: ClientMessage) -> String {
         self.last_id = self.last_id.wrapping_add(1);
         let id = self.last_id;
@@ -225,7 +222,7 @@ mod tests {
         client
     }
 
-    /// Says what is to be said, and returns the numbers with the messages.
+    /// Serializes the messages among the actions and returns them with their numbers.
     fn said(client: &mut Client, todo: Vec<Do>) -> Vec<(u32, ClientMessage)> {
         let say = |one| match one {
             Do::Say(ask) => {

@@ -1,4 +1,4 @@
-//! The connection as a state: what happens to it, and what is to be done then. Sockets, clocks and secrets are somebody else's.
+//! The connection to a daemon as a state machine: events in, actions out. Sockets, timers and secrets are handled in `live`.
 
 use protocol::client::{ClientMessage, Identify, Pair};
 use protocol::close;
@@ -7,130 +7,117 @@ use protocol::proof::{self, Handshake, Nonce};
 use protocol::scope::Scope;
 use protocol::server::{Hello, Identified, Paired, ServerMessage};
 
-/// Longest time between two tries [ms].
+/// Longest delay between two connection attempts, in ms.
 const LONGEST_WAIT: u32 = 10_000;
 
-/// Where the connection is.
+/// State of the connection.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum State {
-    /// Nobody asked for one.
+    /// Not connected, and no connection was requested.
     #[default]
     Idle,
-    /// The browser lets this page make no proofs.
+    /// Proofs cannot be computed: the page is in a frame, or came over plain HTTP, where browsers offer no Web Crypto.
     NoCrypto,
-    /// A socket is being opened, or both sides prove themselves.
+    /// The socket is being opened, or the handshake is under way.
     Opening,
-    /// Both sides know who the other one is.
+    /// Both sides are authenticated.
     Up(Up),
-    /// The daemon does not know this browser; with its reason, if it gave one.
+    /// The daemon does not know this browser; with the daemon's reason, which may be empty.
     Unpaired(String),
-    /// Page and daemon have no version in common; with the daemon's.
+    /// Page and daemon have no protocol version in common; with the daemon's version.
     OtherVersion(String),
-    /// Nobody answers.
+    /// No answer from the address.
     Away,
-    /// The browser keeps the page from asking.
+    /// The browser denies local connections.
     Blocked,
-    /// It was up; after so many tries.
+    /// An established connection was lost; with the number of reconnection attempts.
     Lost(u32),
-    /// It will not have us, and says why.
+    /// Refused by the daemon, or by the page because the daemon's proof was wrong; with the reason.
     Refused(String),
 }
 
-/// What a session may and who the daemon is.
+/// An established session: permissions and daemon.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Up {
-    /// What it may.
     pub scopes: Vec<Scope>,
-    /// Changes when the daemon starts again.
+    /// Changes when the daemon restarts.
     pub epoch: Hex<8>,
-    /// Version of the daemon.
     pub version: String,
 }
 
 impl Up {
-    /// Whether it may start measurements.
+    /// Whether the session may start measurements.
     pub fn may_measure(&self) -> bool {
         self.scopes.contains(&Scope::Bench)
     }
 }
 
-/// What happens.
+/// An event of the connection.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// The reader wants a connection, with a code to pair or with a key that is kept.
+    /// The user requests a connection, with a pairing code or with a stored key.
     Connect {
-        /// Where to.
         address: String,
-        /// One-time code; empty without.
+        /// One-time pairing code; empty to use the stored key.
         code: String,
     },
-    /// There are no proofs here.
+    /// Proofs cannot be computed here.
     NoCrypto,
-    /// The socket is open; with random bytes, and the origin that the browser sends.
+    /// The socket is open.
     Opened {
-        /// New random bytes.
+        /// Fresh random bytes of the page.
         nonce: Nonce,
-        /// Origin of the page.
+        /// Origin of the page, as the browser sends it.
         origin: String,
     },
-    /// The daemon says something that belongs to the connection.
+    /// The daemon sent a handshake message.
     Said(ServerMessage),
-    /// What was to be signed; `None` where there is no key.
+    /// The requested signature; `None` where there is no key.
     Signed(Option<Signed>),
-    /// The socket is closed. `denied`: the browser forbids local connections.
+    /// The socket was closed.
     Closed {
-        /// Code of the close frame.
         code: u16,
-        /// The browser's permission is denied.
+        /// The browser's permission for local connections is denied.
         denied: bool,
     },
-    /// The wait is over.
+    /// The delay before a reconnection attempt is over.
     Again,
-    /// The reader wants none any more.
+    /// The user disconnects.
     Leave,
 }
 
-/// A proof.
+/// A computed proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signed {
-    /// Which key; that of a code is not known yet.
+    /// Identifier of the key that signed; `None` for a pairing code, whose key does not exist yet.
     pub key: Option<Hex<8>>,
-    /// The HMAC.
+    /// HMAC of the text.
     pub proof: Hex<32>,
 }
 
-/// What is to be done.
+/// An action for the caller.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Do {
-    /// Open a socket to an address.
+    /// Open a socket to this address.
     Open(String),
-    /// Sign a text with a code, or, where that is empty, with the key that is kept for the daemon.
-    Sign {
-        /// The daemon.
-        server: Hex<16>,
-        /// The code.
-        code: String,
-        /// What to sign.
-        text: Vec<u8>,
-    },
-    /// Make a key of a code and keep it for the daemon.
+    /// Sign a text with the pairing code or, if that is empty, with the key that is stored for the daemon.
+    Sign { server: Hex<16>, code: String, text: Vec<u8> },
+    /// Derive a key from the pairing code and store it for the daemon.
     Keep {
-        /// The daemon.
         server: Hex<16>,
-        /// Name of the key.
+        /// Identifier of the key.
         key: Hex<8>,
-        /// The code.
         code: String,
-        /// What its secret is the HMAC of.
+        /// Input of the HMAC that gives the key's secret.
         text: Vec<u8>,
     },
     /// Send a message.
     Say(ClientMessage),
     /// Close the socket.
     HangUp,
-    /// Wait so many milliseconds, then say [`Event::Again`].
+    /// Wait this many milliseconds, then send [`Event::Again`].
     Wait(u32),
-    /// Ask for everything that was followed before.
+    /// Restore all subscriptions and unanswered requests.
     Resume,
 }
 
@@ -142,20 +129,19 @@ struct Greeting {
 
 #[derive(Debug, Clone, PartialEq)]
 enum Step {
-    /// Our proof is being made.
+    /// The page's proof is being computed.
     Proving,
-    /// Our proof is sent.
+    /// The page's proof was sent.
     Proved,
-    /// Theirs is being checked.
+    /// The daemon's proof is being checked.
     Checking { theirs: Hex<32>, up: Up, pair: Option<Hex<8>> },
 }
 
-/// A connection.
+/// A connection to one daemon.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Connection {
-    /// Where it is.
     pub state: State,
-    /// Where to.
+    /// Host and port of the daemon.
     pub address: String,
     code: String,
     was_up: bool,
@@ -163,13 +149,13 @@ pub struct Connection {
     nonce: Option<Nonce>,
     origin: String,
     greeting: Option<Greeting>,
-    /// The daemon that was last up.
+    /// Identity of the last daemon with an established session.
     pub server: Option<Hex<16>>,
     farewell: String,
 }
 
 impl Connection {
-    /// What happened, and what is to be done.
+    /// Handles an event and returns the actions to take.
     pub fn on(&mut self, event: Event) -> Vec<Do> {
         match event {
             Event::Connect { address, code } => {
@@ -313,7 +299,7 @@ impl Connection {
         self.was_up = true;
         self.tries = 0;
         self.server = Some(server);
-        // The hello of a socket comes once; what is heard from now on is no handshake.
+        // A socket has one hello: with a greeting stored, a later hello is not taken as a handshake.
         self.greeting = Some(Greeting { hello, step: Step::Proved });
         keep.into_iter().chain([Do::Resume]).collect()
     }
@@ -323,7 +309,7 @@ impl Connection {
         let farewell = core::mem::take(&mut self.farewell);
         let settled = match &self.state {
             State::Opening | State::Up(_) | State::Lost(_) => false,
-            // Our own doing, and said already.
+            // The page closed the socket itself, and the state already has the reason.
             _ => true,
         };
         if settled {
@@ -349,7 +335,7 @@ impl Connection {
     }
 }
 
-/// Half a second at first, then longer and longer.
+/// Delay before a reconnection attempt, in ms: 500 ms at first, doubled each time up to [`LONGEST_WAIT`].
 fn wait(tries: u32) -> u32 {
     (250 << tries.min(8)).min(LONGEST_WAIT)
 }

@@ -1,8 +1,8 @@
-//! What the daemon says, read with patience: what a later version added is passed over, and what is no message too.
+//! Tolerant parsing of the daemon's messages: messages of later versions and malformed ones are ignored.
 
 use protocol::server::{Say, ServerMessage};
 
-/// A message with the number of the question that it answers; `None` for what this page does not know.
+/// A message with the number of the request that it answers; `None` if it is unknown or malformed.
 pub fn message(text: &str) -> Option<(Option<u32>, ServerMessage)> {
     let Say { id, say } = serde_json::from_str(text).ok()?;
     (say != ServerMessage::Unknown).then_some((id, say))

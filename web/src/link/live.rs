@@ -1,5 +1,4 @@
-//! The one daemon of this page, for as long as the page is open: it stays connected while another view is shown. Does what
-//! [`Client`] says is to be done.
+//! The page's one daemon connection, kept open while another view is shown. Executes the actions that [`Client`] returns.
 
 use std::cell::RefCell;
 
@@ -19,27 +18,26 @@ use crate::state::program;
 
 thread_local! {
     static LIVE: RefCell<Option<Live>> = const { RefCell::new(None) };
-    /// What sends a text on the present socket.
+    /// JavaScript function that sends a text on the current socket.
     static SAY: RefCell<Option<Function>> = const { RefCell::new(None) };
 }
 
-/// The daemon of this page.
+/// The page's daemon connection and the fields of its form.
 #[derive(Debug, Clone)]
 pub struct Live {
-    /// What is known of it.
     pub client: ArcRwSignal<Client>,
-    /// Where the page came from, as the browser says it: host with port, and scheme.
+    /// Origin of the page as the browser reports it: host with port, and scheme.
     pub own: ArcRwSignal<(String, String)>,
-    /// The text of the address field.
+    /// Text of the address field.
     pub typed: ArcRwSignal<String>,
-    /// A code of a link that waits for a click.
+    /// Pairing code of a link, kept until the user clicks.
     pub code: ArcRwSignal<String>,
-    /// Counts sockets: what an older one says is not heard.
+    /// Number of the current socket; events of older sockets are ignored.
     socket: ArcRwSignal<u32>,
 }
 
 impl Live {
-    /// That of this page; the first call begins it.
+    /// The page's connection; created by the first call.
     pub fn of_page() -> Self {
         let known = LIVE.with_borrow(Clone::clone);
         known.unwrap_or_else(|| {
@@ -56,8 +54,8 @@ impl Live {
         })
     }
 
-    /// Reads where the page is. A link that came from the daemon itself, or a key that it gave, connects at once; a page of
-    /// somebody else waits for a click.
+    /// Reads the page's address. A pairing link from the daemon itself, or a stored key for it, connects at once; a page from
+    /// elsewhere waits for a click.
     async fn begin(self) {
         let Ok(found) = program::link("begin", &[]).await else { return };
         let [host, scheme, can_prove, fragment] = texts(&found);
@@ -89,7 +87,7 @@ impl Live {
         known.is_ok_and(|known| known.as_string().is_some_and(|known| !known.is_empty()))
     }
 
-    /// Connects to the address of the field; false where that is none.
+    /// Connects to the address of the field; returns false if that is invalid.
     pub fn connect(&self) -> bool {
         let own = self.own.get_untracked().0;
         let Some(address) = address::understood(&self.typed.get_untracked(), &own) else {
@@ -100,7 +98,7 @@ impl Live {
         true
     }
 
-    /// Something happened to the connection.
+    /// Handles an event of the connection.
     pub fn on(&self, event: Event) {
         self.act(|client| client.on(event));
     }
@@ -117,17 +115,17 @@ impl Live {
         });
     }
 
-    /// Ends a job.
+    /// Cancels a job.
     pub fn cancel(&self, job: JobId) {
         self.act(|client| client.cancel(job));
     }
 
-    /// Shows the results of a job.
+    /// Selects the job whose results are shown.
     pub fn show(&self, job: JobId) {
         self.act(|client| client.show(job));
     }
 
-    /// Forgets the key of the daemon, and leaves.
+    /// Deletes the stored key of the daemon and disconnects.
     pub fn forget(&self) {
         let server = self.client.with_untracked(|client| client.connection.server);
         self.on(Event::Leave);
@@ -149,7 +147,7 @@ impl Live {
         match one {
             Do::Open(address) => self.open(&address),
             Do::Say(ask) => {
-                // Its number is no news for anybody who looks.
+                // The request number is not shown anywhere, so no signal is notified.
                 let text = self.client.try_maybe_update(|client| (false, client.numbered(ask)));
                 if let Some(text) = text {
                     call(&text.into());
@@ -182,7 +180,7 @@ impl Live {
                 };
                 set_timeout(again, core::time::Duration::from_millis(ms.into()));
             }
-            Do::Resume => {} // `Client` has made messages of it
+            Do::Resume => {} // `Client` has replaced it by messages
         }
     }
 
@@ -198,7 +196,7 @@ impl Live {
                 this.hear(&said);
             }
         });
-        let heard = heard.into_js_value(); // the socket lets it go with itself
+        let heard = heard.into_js_value(); // freed together with the socket
         let this = self.clone();
         later(async move {
             let values = [&url.into(), &protocol::SUBPROTOCOL.into(), &heard];
@@ -238,13 +236,13 @@ impl Live {
         }
     }
 
-    /// Whether the page talks to a daemon, or tries to.
+    /// Whether no connection was requested.
     pub fn is_idle(&self) -> bool {
         self.client.with_untracked(|client| client.connection.state == State::Idle)
     }
 }
 
-/// Gives a text to the present socket; without one it is closed.
+/// Sends a text on the current socket; `undefined` closes it.
 fn call(text: &JsValue) {
     let say = SAY.with_borrow(Clone::clone);
     if let Some(say) = say {
@@ -266,7 +264,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(digits).collect()
 }
 
-/// The first texts of an array; empty where there is none.
+/// The first `N` strings of an array; empty where an element is missing or no string.
 fn texts<const N: usize>(found: &JsValue) -> [String; N] {
     let found: &Array = found.unchecked_ref();
     let mut at = 0;

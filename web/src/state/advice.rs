@@ -1,4 +1,4 @@
-//! What to use: the adviser's answer as texts, for a single product and for a whole model alike.
+//! The adviser's answer as texts, for a single matrix product and for a whole model.
 
 pub mod inverse;
 pub mod question;
@@ -22,35 +22,35 @@ use super::inputs::Inputs;
 use super::model::fields::Field;
 use super::model::roles::Role;
 
-/// What to use, why, and what would change it.
+/// The recommendation: the best scheme, the reasons, and the changes that would alter the ranking.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advice {
-    /// Name of the first scheme, or that none is left.
+    /// Name of the best scheme, or a statement that none meets the bounds.
     pub title: String,
-    /// Its formats.
+    /// Formats of the best scheme; without one, the nearest scheme and why it fails.
     pub formats: String,
-    /// What it brings.
+    /// Speedups, memory and quality of the best scheme.
     pub facts: Vec<AdviceFact>,
-    /// Why it wins.
+    /// Reasons for the first place, one sentence each.
     pub why: Vec<String>,
-    /// What would flip it.
+    /// Changes that would put another scheme first, one sentence each.
     pub flips: Vec<String>,
-    /// All that may be used, best first.
+    /// Schemes that meet all bounds, best first.
     pub ranked: Vec<Choice>,
-    /// All that may not, with the reason.
+    /// Schemes that were ruled out, each with the reason.
     pub dropped: Vec<Refusal>,
-    /// How to apply the first.
+    /// Ways to apply the best scheme.
     pub ways: Vec<Way>,
-    /// The formats of the first.
+    /// Formats of the best scheme, for "calculate with these"; `None` without a scheme.
     pub formats_taken: Option<Taken>,
 }
 
-/// Formats that the page can calculate with in place of those chosen.
+/// Formats that the page can set in place of the chosen ones.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Taken {
-    /// Weights; `None` as the model is published.
+    /// `None`: the model's published weights.
     pub weights: Option<&'static QuantFormat>,
-    /// Activations; `None` by the rule.
+    /// `None`: the default rule chooses.
     pub activations: Option<&'static QuantFormat>,
 }
 
@@ -63,7 +63,7 @@ impl Taken {
         }
     }
 
-    /// Calculates with these formats in the Model view. KV cache and embedding stay.
+    /// Sets these formats in the Model view. KV cache and embedding stay unchanged.
     pub fn of_model(&self, inputs: &mut Inputs) {
         let model = &mut *inputs.model;
         model.set_format(Role::Weights, self.weights);
@@ -72,66 +72,59 @@ impl Taken {
         model.set_text(Field::WeightBits, String::new());
     }
 
-    /// Calculates with these formats in the Kernel view.
+    /// Sets these formats in the Kernel view.
     pub fn of_operator(&self, inputs: &mut Inputs) {
         inputs.weights = self.weights.unwrap_or_else(|| inputs.half());
         inputs.activations = self.activations;
     }
 }
 
-/// Something that a scheme brings.
+/// A property of a scheme with its value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdviceFact {
-    /// What it is.
     pub name: String,
-    /// How much.
     pub value: Cell,
 }
 
-/// A scheme that may be used.
+/// A scheme that meets all bounds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choice {
-    /// Its name.
     pub name: String,
-    /// Time of the part that counts.
+    /// Expected time of the ranked part.
     pub time: String,
-    /// How many times faster than 16 bits in that part.
+    /// Speedup over 16 bits in that part.
     pub speedup: String,
-    /// Memory.
     pub memory: String,
-    /// Loss of quality, and its source.
+    /// Range of the quality loss, and its source.
     pub loss: Cell,
 }
 
-/// A scheme that may not be used.
+/// A scheme that was ruled out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// Its name.
     pub name: String,
-    /// Why.
     pub reason: String,
 }
 
 /// A way to apply a scheme.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Way {
-    /// The tool.
     pub tool: String,
     /// Commands or configuration.
     pub text: String,
 }
 
-/// What the workload is called in commands.
+/// Names of the workload in generated commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Called<'a> {
-    /// Name of the model on the Hugging Face hub, or of a file; `None` for a single product.
+    /// Id of the model on the Hugging Face hub, or a file name; `None` for a single product.
     pub model: Option<&'a str>,
 }
 
-/// The answer of the adviser.
+/// Asks the adviser and formats its answer.
 ///
 /// # Errors
-/// A sentence, where the task itself is impossible.
+/// Returns the reason as a sentence if the task itself is invalid.
 pub fn advise(request: &RecommendRequest<'_>, called: Called<'_>) -> Result<Advice, String> {
     let answer = recommend(request).map_err(|error| core_error(&error))?;
     let ranked = answer.ranked.iter().map(|row| choice(request.part, row)).collect();
@@ -170,7 +163,7 @@ fn formats(precision: &Precision, scheme: &Scheme) -> String {
     format!("weights {bits} bit, activations {activations}")
 }
 
-/// The part of an outcome that counts, and the other.
+/// Expected time of the part that the ranking is by.
 fn part_time(part: Part, outcome: &Outcome) -> Seconds {
     match part {
         Part::Prefill => outcome.prefill.expected.time,

@@ -1,4 +1,4 @@
-//! Is this possible? What the reader claims, as typed, and the judgment as texts. A claim is about the view that it stands in.
+//! "Is this possible?": the user's claim as typed, and the judgment as texts. Each view has its own claim.
 
 use calc_core::analysis::AnalyzeRequest;
 use calc_core::check::{CheckRequest, Claim, Work, check};
@@ -11,35 +11,35 @@ use super::decimal::decimal;
 use super::inputs::{Inputs, View};
 use super::model::asked;
 
-/// Time of the operator [µs].
+/// Key of the claimed time of the operator [µs].
 pub const TIME: &str = "us";
-/// What is claimed of the model, in the unit of [`UNIT`].
+/// Key of the claimed number for the model, in the unit under [`UNIT`].
 pub const AMOUNT: &str = "ts";
-/// Key of the unit of that.
+/// Key of the unit of [`AMOUNT`].
 pub const UNIT: &str = "tk";
 
-/// All of them.
+/// All keys of claims.
 pub const CLAIM: [&str; 3] = [TIME, AMOUNT, UNIT];
 
-/// Most new tokens of a whole answer that are summed here.
+/// Most new tokens whose steps are summed on the page; more would block it.
 const MOST_SUMMED: u64 = 8192;
 
-/// What a claim about a model says.
+/// Unit of a claim about a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Tokens per second over the batch.
     Total,
     /// Tokens per second of one sequence.
     User,
-    /// Seconds of prompt and all new tokens.
+    /// Seconds for the prompt and all new tokens.
     Seconds,
 }
 
 impl Unit {
-    /// In the order of the list.
+    /// All units, in the order of the list.
     pub const ALL: [Self; 3] = [Self::Total, Self::User, Self::Seconds];
 
-    /// Its key in the address; empty for the usual one.
+    /// Key in the address; empty for the default unit.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Total => "",
@@ -48,7 +48,7 @@ impl Unit {
         }
     }
 
-    /// Its name in the list.
+    /// Label in the list.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Total => "token/s in all",
@@ -57,14 +57,14 @@ impl Unit {
         }
     }
 
-    /// The chosen one.
+    /// The chosen unit.
     pub fn chosen(inputs: &Inputs) -> Self {
         let key = typed(inputs, UNIT);
         Self::ALL.into_iter().find(|unit| unit.key() == key).unwrap_or(Self::Total)
     }
 }
 
-/// The key of the number that a view asks for.
+/// Key of the number that a view's claim uses.
 pub const fn number_of(view: View) -> &'static str {
     match view {
         View::Kernel | View::Trust | View::Measure => TIME,
@@ -72,16 +72,16 @@ pub const fn number_of(view: View) -> &'static str {
     }
 }
 
-/// What was typed under a key.
+/// The text that was typed under a key.
 pub fn typed(inputs: &Inputs, key: &str) -> String {
     let pairs = inputs.model.pairs();
     pairs.into_iter().find(|(other, _)| *other == key).map_or_else(String::new, |(_, typed)| typed)
 }
 
-/// The number of the view; `None` where nothing was typed.
+/// The claimed number of the current view; `None` for an empty field.
 ///
 /// # Errors
-/// A sentence with what is allowed.
+/// Returns the allowed values as a sentence.
 fn number(inputs: &Inputs) -> Result<Option<f64>, String> {
     let typed = typed(inputs, number_of(inputs.view));
     if typed.trim().is_empty() {
@@ -91,7 +91,7 @@ fn number(inputs: &Inputs) -> Result<Option<f64>, String> {
     value.map(Some).ok_or_else(|| "It must be a number above 0, or empty.".to_owned())
 }
 
-/// What is wrong with the number of the view.
+/// Error of the current view's claim field, as a sentence; `None` for a valid or empty field.
 pub fn fault(inputs: &Inputs) -> Option<String> {
     number(inputs).err()
 }
@@ -99,26 +99,24 @@ pub fn fault(inputs: &Inputs) -> Option<String> {
 /// A judgment as texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judgment {
-    /// The verdict with its shares.
+    /// The verdict and the shares of the ceilings.
     pub sentence: String,
-    /// Implied rates beside the ceilings.
+    /// For DRAM and for arithmetic: the implied rate, the datasheet's and the sustained one.
     pub rates: [Rates; 2],
-    /// What could explain it.
+    /// Possible explanations of the claim, one sentence each.
     pub explanations: Vec<String>,
 }
 
-/// What to show of a claim.
+/// Result of judging a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Judged {
-    /// Nothing was claimed.
     Nothing,
-    /// The judgment.
     Answer(Box<Judgment>),
-    /// Why there is none.
+    /// No judgment, with the reason.
     Refused(String),
 }
 
-/// Judges the claim of the view; `None` while something cannot be read.
+/// Judges the claim of the current view; `None` while an input is invalid.
 pub fn judge(inputs: &Inputs) -> Option<Judged> {
     let Some(number) = number(inputs).ok()? else { return Some(Judged::Nothing) };
     match inputs.view {

@@ -1,4 +1,4 @@
-//! Light or dark: what the system prefers, unless the reader chose.
+//! Light or dark color theme: the system's preference, unless the user chose one.
 
 use chart::theme::{DARK, LIGHT, Theme};
 use leptos::prelude::*;
@@ -7,17 +7,17 @@ use wasm_bindgen::closure::Closure;
 
 const KEY: &str = "colors";
 
-/// Light or dark.
+/// The color theme of the page.
 #[derive(Debug, Clone, Copy)]
 pub struct Colors {
-    /// Chosen here; `None` follows the system.
+    /// The user's choice; `None` follows the system.
     chosen_dark: RwSignal<Option<bool>>,
-    /// What the system prefers.
+    /// The system prefers dark.
     system_dark: RwSignal<bool>,
 }
 
 impl Colors {
-    /// Begins with what was chosen on an earlier visit, and follows the system.
+    /// Restores the choice of an earlier visit and follows changes of the system's preference.
     pub fn begin() -> Self {
         let stored = storage().and_then(|storage| storage.get_item(KEY).ok().flatten());
         let chosen = stored.and_then(|name| match name.as_str() {
@@ -33,23 +33,23 @@ impl Colors {
         colors
     }
 
-    /// Dark is in force.
+    /// Whether the dark theme is active.
     pub fn is_dark(self) -> bool {
         self.chosen_dark.get().unwrap_or_else(|| self.system_dark.get())
     }
 
-    /// The colors of the chart.
+    /// The chart's colors in the active theme.
     pub fn theme(self) -> &'static Theme {
         if self.is_dark() { &DARK } else { &LIGHT }
     }
 
-    /// The other one, from now on.
+    /// Switches to the other theme and stores the choice.
     pub fn toggle(self) {
         let dark = !untrack(move || self.is_dark());
         self.chosen_dark.set(Some(dark));
         mark_document(dark);
         if let Some(storage) = storage() {
-            // Storage may be full or forbidden; the choice then lasts as long as the page.
+            // Storage may be full or forbidden; the choice then lasts until the page is closed.
             drop(storage.set_item(KEY, name(dark)));
         }
     }
@@ -62,7 +62,7 @@ impl Colors {
             Closure::<dyn FnMut()>::new(move || self.system_dark.set(watched.matches()));
         let listening =
             query.add_event_listener_with_callback("change", on_change.as_ref().unchecked_ref());
-        drop(listening); // a browser without it keeps the colors of the start
+        drop(listening); // a browser without change events keeps the initial theme
         on_change.forget();
     }
 }
@@ -77,7 +77,7 @@ fn mark_document(dark: bool) {
     debug_assert!(marked.is_some_and(|marked| marked.is_ok()), "every page has a root");
 }
 
-/// `None` where the browser forbids it.
+/// The browser's local storage; `None` if it is forbidden.
 fn storage() -> Option<web_sys::Storage> {
     window().local_storage().ok().flatten()
 }

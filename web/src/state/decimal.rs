@@ -1,13 +1,13 @@
-//! Decimal numbers: read and written by the browser where there is one, because the tables for it are some kilobytes of page.
+//! Parses and formats decimal numbers. Browsers use JavaScript for it, because Rust's tables add some kilobytes to the page.
 
 use report::input::number_input;
 
-/// The number of a text such as `3.8`, `1e-3`, `1 024`, `2k`; `None` for anything else.
+/// Parses a number such as `3.8`, `1e-3`, `1 024` or `2k`; `None` for anything else.
 pub fn decimal(typed: &str) -> Option<f64> {
     parse(&number_input::quantity(typed)?).filter(|number| number.is_finite())
 }
 
-/// The shortest text that is this number.
+/// The shortest text that parses to this number.
 pub fn written(number: f64) -> String {
     write(number)
 }

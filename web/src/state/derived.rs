@@ -1,4 +1,5 @@
-//! What follows from the inputs: the analysis of every row, and all texts. The only place of the page that asks the question.
+//! Results of the Kernel view, derived from the inputs: the analysis of every row, and all texts. No other module of the page
+//! calls the core for this view.
 
 mod captions;
 mod flips;
@@ -31,60 +32,59 @@ pub use captions::{
 pub use panel::{Bar, DeviceFact, Limits, weakest};
 pub use rows::{COLUMNS, Row, RowState};
 
-/// A number as text, and where it comes from.
+/// A formatted number with its explanation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
     /// The number with its unit.
     pub text: String,
-    /// Where it comes from.
+    /// Formula, values and source of the number.
     pub explanation: Explanation,
 }
 
-/// Everything that the page shows of one choice.
+/// All results of the Kernel view for valid inputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kernel {
-    /// What limits the chosen format.
+    /// Verdict on the chosen format: its limit, or that it does not run.
     pub sentence: String,
-    /// The numbers behind it.
+    /// The numbers behind the verdict, or the reason why the format does not run.
     pub line: String,
-    /// The table, in a fixed order.
+    /// Rows of the format table, in a fixed order.
     pub rows: Vec<Row>,
-    /// What speedups are against.
+    /// Short name of the format that speedups refer to.
     pub baseline: String,
-    /// The chart.
     pub chart: Roofline,
-    /// The chosen format runs here.
+    /// The device computes the chosen format.
     pub runs: bool,
-    /// Points of the reader's own.
+    /// The user's own points.
     pub own_points: Vec<PointRow>,
-    /// The device.
+    /// Facts of the device, for its panel.
     pub facts: Vec<DeviceFact>,
 }
 
 impl Kernel {
-    /// The row of a format.
+    /// The row of a format, by its key.
     pub fn row(&self, key: &str) -> Option<&Row> {
         self.rows.iter().find(|row| row.key == key)
     }
 }
 
-/// The last good answer, and what is wrong now.
+/// The last valid answer, and the faults of the current inputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shown {
-    /// The answer; of earlier inputs when there are faults.
+    /// The last valid answer; it belongs to earlier inputs while there are faults.
     pub kernel: Arc<Kernel>,
-    /// What cannot be read now.
+    /// Invalid fields of the current inputs.
     pub faults: Vec<Fault>,
 }
 
 impl Shown {
-    /// True when the answer is not one to the present inputs.
+    /// Whether the answer belongs to earlier inputs.
     pub fn is_stale(&self) -> bool {
         !self.faults.is_empty()
     }
 }
 
-/// What to show after what was shown before: wrong inputs keep the last good answer.
+/// The next state to show: invalid inputs keep the last valid answer.
 pub fn next(before: Option<&Shown>, inputs: &Inputs) -> Shown {
     match (derive(inputs), before) {
         (Ok(kernel), _) => Shown { kernel: Arc::new(kernel), faults: Vec::new() },
@@ -98,7 +98,7 @@ pub fn next(before: Option<&Shown>, inputs: &Inputs) -> Shown {
     }
 }
 
-/// Formats that are always compared beside the faster half, widest first; the chosen one joins them.
+/// Formats that are always compared with the faster 16-bit format, widest first; the chosen one is added.
 const fn compared_keys(role: Role) -> &'static [&'static str] {
     match role {
         Role::Weights => &["fp8_e4m3", "int8", "nvfp4", "int4_g128", "gguf_q4_k"],
@@ -107,10 +107,10 @@ const fn compared_keys(role: Role) -> &'static [&'static str] {
     }
 }
 
-/// Answers the inputs.
+/// Computes all results for the inputs.
 ///
 /// # Errors
-/// Fields that cannot be read.
+/// Returns all invalid fields.
 pub fn derive(inputs: &Inputs) -> Result<Kernel, Vec<Fault>> {
     let question = Question {
         inputs,
@@ -146,7 +146,7 @@ pub fn derive(inputs: &Inputs) -> Result<Kernel, Vec<Fault>> {
     })
 }
 
-/// What limits the chosen format, and what would change it; `None` where it does not run or a field cannot be read.
+/// Limits of the chosen format and the changes that would lift them; `None` if it does not run or a field is invalid.
 pub fn limits(inputs: &Inputs) -> Option<Limits> {
     let operator = inputs.operator().ok()?;
     let question = Question { inputs, operator, calibration: inputs.place().calibration() };
@@ -154,28 +154,28 @@ pub fn limits(inputs: &Inputs) -> Option<Limits> {
     Some(panel::limits(&question, &answer))
 }
 
-/// Every format of the table with its answer.
+/// Analyzes every format of the table.
 ///
 /// # Errors
-/// Fields that cannot be read.
+/// Returns all invalid fields.
 pub fn answers(inputs: &Inputs) -> Result<Vec<Answered>, Vec<Fault>> {
     let operator = inputs.operator()?;
     Ok(Question { inputs, operator, calibration: inputs.place().calibration() }.answers())
 }
 
-/// The answer of the chosen format.
+/// Analyzes the operator with the chosen format.
 ///
 /// # Errors
-/// Why it has none.
+/// Returns the core's reason why the format cannot be analyzed.
 pub fn chosen(inputs: &Inputs, operator: Operator) -> Result<Analysis, Error> {
     let question = Question { inputs, operator, calibration: inputs.place().calibration() };
     question.analyze(inputs.format())
 }
 
-/// A format with its answer.
+/// A format with its analysis, or the reason why there is none.
 pub type Answered = (&'static QuantFormat, Result<Analysis, Error>);
 
-/// Why a format has no numbers, in the words of the command line.
+/// The reason why a format has no numbers, in the command line's wording.
 pub fn refusal(error: &Error) -> String {
     RequestError::Core(error.clone()).to_string()
 }
@@ -191,7 +191,7 @@ fn compared(inputs: &Inputs, half: &'static QuantFormat) -> Vec<&'static QuantFo
     formats
 }
 
-/// The inputs with what they mean.
+/// Valid inputs with the operator and the calibration that they imply.
 pub(crate) struct Question<'a> {
     inputs: &'a Inputs,
     operator: Operator,
@@ -232,7 +232,7 @@ impl Question<'_> {
     }
 }
 
-/// Roofs in the order of their labels: what most formats compute on first.
+/// Roofs in drawing order, which decides which label is placed first: most common compute classes first.
 const ROOFS: [ComputeClass; 8] = [
     ComputeClass::Fp16,
     ComputeClass::Bf16,
@@ -256,7 +256,7 @@ fn chart(question: &Question<'_>, answers: &[Answered]) -> Roofline {
     let inputs = question.inputs;
     let chart = Roofline::of_device(&inputs.device, inputs.power_mode(), &shown)
         .or_else(|_| Roofline::of_device(&inputs.device, None, &shown));
-    // Not `expect`, which writes errors with all their numbers: some kilobytes of page.
+    // No `expect` here: it formats the error with all its numbers, which adds some kilobytes to the page.
     let Ok(mut chart) = chart else { unreachable!("a device without a power mode has roofs") };
     for (format, answer) in answers {
         let Ok(answer) = answer else { continue };
@@ -266,7 +266,7 @@ fn chart(question: &Question<'_>, answers: &[Answered]) -> Roofline {
                 chart.roofs.iter().find(|roof| is_main(roof.peak.get())).map(|roof| roof.class);
         }
         if answer.cost.flops.get() == 0.0 {
-            continue; // a logarithmic axis has no place for what computes nothing
+            continue; // a logarithmic axis cannot show 0 FLOP
         }
         chart.points.push(PointInput {
             key: format.key.to_owned(),

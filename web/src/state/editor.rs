@@ -1,4 +1,4 @@
-//! A device of the reader's own, while it is edited: it starts as a copy, and only what can exist is taken over.
+//! The form for a custom device. It starts as a copy of a device; only valid values are applied.
 
 use std::borrow::Cow;
 
@@ -13,33 +13,31 @@ use super::decimal::{decimal, written};
 use super::fragment;
 use super::inputs::Inputs;
 
-/// What stands where a number is the reader's.
+/// Badge of a number that the user stated.
 pub const YOURS: &str = "yours";
-/// What that means.
+/// Explanation of that badge.
 const YOURS_MEANING: &str = "you or your file say so";
-/// The one number that must be whole.
+/// Path of the only field that requires a whole number.
 const SM_COUNT: &str = "sm_count";
-/// The one number that another bounds: it is not below that of the DRAM.
+/// Path of the only field that another field bounds: the L2 bandwidth is at least the DRAM bandwidth.
 const L2_RATE: &str = "l2_gb_s";
 const DRAM_RATE: &str = "bandwidth_gb_s";
-/// What the facts of the device are called in the document, each with its place.
+/// Prefix of the element ids of the device's facts; the index follows.
 pub const FACT_ID: &str = "fact-";
-/// The same of those in the line under its name.
+/// Prefix of the element ids of the facts in the line under the device's name; the index follows.
 pub const BRIEF_ID: &str = "brief-";
 
-/// A number of the form.
+/// A numeric field of the form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditField {
-    /// Its path in a device file, and its id in the document.
+    /// Path in a device file; also the element id.
     pub path: String,
-    /// Its label.
     pub name: String,
-    /// Its unit.
     pub unit: &'static str,
 }
 
 impl EditField {
-    /// What was typed. An empty field is no number, which is fine; anything else must be one.
+    /// Parses the text. An empty field is valid and means no value; anything else must be a number.
     fn value(&self, typed: &str) -> Result<Option<f64>, String> {
         if typed.trim().is_empty() {
             return Ok(None);
@@ -52,21 +50,20 @@ impl EditField {
     }
 }
 
-/// The form.
+/// State of the form.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
-    /// The device as the last good values made it, as lines.
+    /// The device before the edit, as lines; valid.
     good: String,
-    /// Device that it is a copy of.
+    /// Catalog device that this one was copied from.
     base: Option<&'static Device>,
-    /// Name, as typed.
     pub name: String,
-    /// Numbers, each with its text.
+    /// The fields with their texts.
     pub fields: Vec<(EditField, String)>,
 }
 
 impl Draft {
-    /// A copy of the chosen device; the device itself when it is the reader's own.
+    /// Starts from a copy of the chosen device, or from the device itself if it is already custom.
     pub fn of(inputs: &Inputs) -> Self {
         fragment::arrive();
         let base = match &inputs.device {
@@ -85,7 +82,7 @@ impl Draft {
         Self { good, base, name: device.name.to_string(), fields: fields.collect() }
     }
 
-    /// Changes the text of a field.
+    /// Replaces the text of a field.
     pub fn set(&mut self, path: &str, text: String) {
         if let Some((_, typed)) = self.fields.iter_mut().find(|(field, _)| field.path == path) {
             *typed = text;
@@ -98,7 +95,7 @@ impl Draft {
         found.map_or(String::new(), |(_, text)| text.clone())
     }
 
-    /// What is wrong with a field, were everything else as it was.
+    /// Error of a field, checked with the unedited values of the others; the L2 bandwidth is compared with the typed DRAM one.
     pub fn fault(&self, path: &str) -> Option<String> {
         let (field, typed) = self.fields.iter().find(|(field, _)| field.path == path)?;
         let value = match field.value(typed) {
@@ -112,10 +109,10 @@ impl Draft {
         }
         let changed = lines::with_number(&rest, path, value);
         let error = lines::read(&changed).err()?.to_string();
-        // The error speaks of a file and its keys; here are a label and what was typed.
+        // The error names a file's key and the value; the form shows the label and the text beside it.
         let allowed = error.strip_prefix(path.rsplit('.').next().unwrap_or(path));
         if path == L2_RATE {
-            allowed?; // else it is about the DRAM, whose field says it
+            allowed?; // else the error is about the DRAM field, which shows it
         }
         Some(allowed.map_or_else(
             || format!("{error}."),
@@ -127,13 +124,13 @@ impl Draft {
         ))
     }
 
-    /// The device, if all fields together make one.
+    /// The device, if all fields together are valid.
     pub fn device(&self) -> Option<Device> {
         let mut text = lines::with_text(&self.good, "name", &self.name);
         for (field, typed) in &self.fields {
             let value = field.value(typed).ok()?;
             text = lines::with_number(&text, &field.path, value);
-            // What was measured counts before what is stated, so a number that is typed puts it aside.
+            // Measured values take precedence over stated ones, so a typed number removes the measured one.
             if let Some(measured) = measured_path(&field.path)
                 && !self.is_as_before(&field.path, value)
             {
@@ -143,13 +140,13 @@ impl Draft {
         lines::read(&text).ok()
     }
 
-    /// Whether a number is that of the device that the form began with.
+    /// Whether a number equals the one that the form started with.
     fn is_as_before(&self, path: &str, value: Option<f64>) -> bool {
         let before = lines::read(&self.good).ok().and_then(|before| number(&before, path));
         before.zip(value).is_some_and(|(before, value)| is_same(before, value))
     }
 
-    /// Takes the device over, if there is one.
+    /// Applies the device to the inputs, if it is valid.
     pub fn apply(&self, inputs: &mut Inputs) {
         let Some(device) = self.device() else { return };
         let mode = inputs.mode.take();
@@ -158,7 +155,7 @@ impl Draft {
         inputs.mode = mode.filter(|name| inputs.device.power_mode(name).is_ok());
     }
 
-    /// Where the number in a field comes from, as a badge; empty for none.
+    /// Badge for the source of a field's number; empty for an empty field.
     pub fn badge(&self, path: &str) -> &'static str {
         let found = self.fields.iter().find(|(field, _)| field.path == path);
         let Some(Ok(Some(value))) = found.map(|(field, typed)| field.value(typed)) else {
@@ -174,7 +171,7 @@ impl Draft {
     }
 }
 
-/// Where a device file has the measured value that counts before the one at a path.
+/// Path of the measured value that takes precedence over the value at a path; `None` if there is none.
 fn measured_path(path: &str) -> Option<String> {
     match path.split_once('.') {
         None if path == DRAM_RATE => Some(format!("measured_{DRAM_RATE}")),
@@ -183,12 +180,12 @@ fn measured_path(path: &str) -> Option<String> {
     }
 }
 
-/// Equal but for what writing a number as a text leaves out.
+/// Equality up to the rounding of a number that was formatted as text.
 fn is_same(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * one.abs()
 }
 
-/// The badge of a fact of a device, and what it means: what a reader states is theirs.
+/// Badge of a device fact, and its explanation; an assumed value of a custom device is the user's own.
 pub fn fact_badge(inputs: &Inputs, provenance: Provenance) -> (&'static str, &'static str) {
     if inputs.has_own_device() && provenance == Provenance::Assumed {
         (YOURS, YOURS_MEANING)
@@ -197,7 +194,7 @@ pub fn fact_badge(inputs: &Inputs, provenance: Provenance) -> (&'static str, &'s
     }
 }
 
-/// The same for any number that explains itself, by its id in the document.
+/// Badge of any explained number, and its explanation, by the number's element id.
 pub fn explained_badge(
     inputs: &Inputs,
     id: &str,
@@ -210,7 +207,7 @@ pub fn explained_badge(
     }
 }
 
-/// A copy needs a key of its own; its source says what it was copied from.
+/// A copy gets a key of its own; its source names the original.
 fn copy(device: &Device) -> Device {
     let key: String = device.key.chars().take(50).collect();
     Device {
@@ -245,17 +242,17 @@ fn fields() -> impl Iterator<Item = EditField> {
     .chain(ComputeClass::ALL.into_iter().map(peak))
 }
 
-/// The value at a path in the unit of the form.
+/// Value of the device at a path, in the unit of the form.
 fn number(device: &Device, path: &str) -> Option<f64> {
     let text = lines::of_device(device, None);
     let line = text.lines().find_map(|line| line.strip_prefix(path)?.strip_prefix('\t'))?;
     let exact = u64::from_str_radix(line, 16).ok().map(f64::from_bits)?;
-    // Without the last digits that conversions between units leave behind.
+    // Nine digits, so that rounding errors of unit conversions are dropped.
     let scale = 1e9 / magnitude(exact);
     Some(calc_core::math::round(exact * scale) / scale)
 }
 
-/// The power of ten below a number.
+/// The largest power of ten that is not above a number.
 fn magnitude(value: f64) -> f64 {
     calc_core::math::exp10(calc_core::math::floor(calc_core::math::log10(value.abs().max(1e-12))))
 }

@@ -1,5 +1,5 @@
-//! All devices compared with one model, for the program that runs beside the page: it is asked device by device, so that it can
-//! be stopped, and answers in texts, so that the page only shows them.
+//! Compares all devices for one model, in a separate program. It is called once per device, so that it can be stopped, and
+//! returns texts, so that the page only displays them.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -24,23 +24,23 @@ use super::url;
 pub const COLUMNS: [&str; 7] =
     ["device", "token/s", "per user", "batch", "scheme", "mode", "memory"];
 
-/// Between the cells of a row.
+/// Separator of the cells in a row.
 pub const CELL: char = '\t';
 
-/// Orders of the table: key and name.
+/// Sort orders of the table: key and label.
 pub const ORDERS: [(&str, &str); 2] = [("fast", "tokens per second"), ("small", "size of device")];
 
 /// Largest batch that is tried.
 const MOST_SEQUENCES: u64 = 4096;
-/// Contexts are half octaves, from these on.
+/// Contexts form two series, half an octave apart, that start here [tokens].
 const FIRST_CONTEXTS: [u64; 2] = [256, 362];
-/// Octaves up to 1 Mi.
+/// Octaves up to a context of 1 Mi tokens.
 const OCTAVES: u64 = 12;
 
-/// The best of a device at a context.
+/// The best scheme and batch of a device, in a power mode, at a context.
 #[derive(Debug, Clone, PartialEq)]
 struct Best {
-    /// Place among the devices.
+    /// Index into the devices.
     device: usize,
     mode: Option<Text>,
     context: u64,
@@ -57,14 +57,14 @@ impl Best {
     }
 }
 
-/// A comparison, as far as it got.
+/// A comparison in progress.
 #[derive(Debug)]
 pub struct Sweep {
     inputs: Inputs,
     devices: Vec<Cow<'static, Device>>,
     batches: Vec<u64>,
     contexts: Vec<u64>,
-    /// The context of the table.
+    /// Context of the table [tokens].
     asked: u64,
     done: usize,
     points: u64,
@@ -73,10 +73,10 @@ pub struct Sweep {
     best: Vec<Best>,
 }
 
-/// Answers a function of the program with its text. `now_ms` is the time on any clock that only goes forward.
+/// Calls a function by name. `now_ms` is the time of any monotonic clock [ms].
 ///
 /// # Errors
-/// A sentence that says why there is no answer.
+/// Returns the reason as a sentence if there is no answer.
 pub fn answer(
     sweep: &mut Option<Sweep>,
     function: &str,
@@ -96,7 +96,7 @@ pub fn answer(
 }
 
 impl Sweep {
-    /// Begins with an address: a line with its query, then the text that its fragment packs.
+    /// Starts a comparison. `address` is a line with the query, then the text of the fragment.
     fn begin(address: &str, now_ms: f64) -> Result<Self, String> {
         let (query, carried) = address.split_once('\n').unwrap_or((address, ""));
         let carried = if carried.is_empty() { Carried::Nothing } else { understand(carried) };
@@ -124,7 +124,7 @@ impl Sweep {
         })
     }
 
-    /// Tries everything on the next device.
+    /// Tries all modes, contexts, schemes and batches on the next device.
     fn next(&mut self, now_ms: f64) -> Result<String, String> {
         let Some(device) = self.devices.get(self.done) else { return Ok(self.progress()) };
         let found = with_model(&self.inputs, |asked| {
@@ -153,7 +153,7 @@ impl Sweep {
         Seconds::new((self.now_ms - self.begun_ms) * 1e-3)
     }
 
-    /// Devices done, devices in all, and both in a sentence with the points and the time left.
+    /// Devices done, devices in total, and a sentence with both, the points and the remaining time.
     fn progress(&self) -> String {
         let (done, all) = (self.done, self.devices.len());
         let left = if done == 0 {
@@ -166,7 +166,7 @@ impl Sweep {
         format!("{done}{CELL}{all}{CELL}{done} of {all} devices, {points} points{left}")
     }
 
-    /// A sentence, then a row for each device that runs the model at the context that was asked for.
+    /// A summary sentence, then a row for each device that runs the model at the user's context.
     fn table(&self, order: &str) -> String {
         let mut rows: Vec<&Best> = Vec::new();
         for best in self.best.iter().filter(|best| best.context == self.asked) {
@@ -219,7 +219,7 @@ impl Sweep {
         ]
     }
 
-    /// Every best of every device, mode and context, in base units.
+    /// The best result of every device, mode and context as CSV, in base units.
     fn csv(&self) -> String {
         let mut csv = String::from(
             "device,power_mode,context,scheme,batch,token_per_s,token_per_s_per_user,tpot_s,memory_bytes\n",
@@ -242,14 +242,14 @@ impl Sweep {
     }
 }
 
-/// From 1 on, each about 1.3 times the one before.
+/// Batches from 1 to [`MOST_SEQUENCES`], each about 1.3 times the one before.
 fn batches() -> Vec<u64> {
     let next = |batch: &u64| Some((batch + 1).max(batch * 13 / 10));
     let steps = std::iter::successors(Some(1), next);
     steps.take_while(|batch| *batch < MOST_SEQUENCES).chain([MOST_SEQUENCES]).collect()
 }
 
-/// From 256 to 1 Mi in half octaves, and the one that is asked for.
+/// Contexts from 256 to 1 Mi in half octaves, and the user's own.
 fn contexts(asked: u64) -> Vec<u64> {
     let octaves = (0..OCTAVES).flat_map(|octave| FIRST_CONTEXTS.map(|first| first << octave));
     let mut all: Vec<u64> = octaves.chain([FIRST_CONTEXTS[0] << OCTAVES, asked]).collect();
@@ -264,7 +264,7 @@ mod tests {
 
     const QUERY: &str = "?view=model&prompt=4096&v=1";
 
-    /// The whole comparison of an address, a device a millisecond.
+    /// The whole comparison of an address; the simulated clock advances by 1 ms per device.
     fn compared(address: &str) -> Sweep {
         let mut sweep = Sweep::begin(address, 0.0).expect("a readable address");
         while sweep.done < sweep.devices.len() {

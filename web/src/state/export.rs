@@ -1,5 +1,5 @@
-//! What can be saved of an answer: the table as CSV and Markdown, the published JSON, the chart as SVG, and the formulas behind
-//! it. Made by the program on demand, from the address, which says everything.
+//! Exports of an answer: the table as CSV and Markdown, the published JSON, the chart as SVG, and the formulas. Generated on
+//! demand from the address, which holds all inputs.
 
 mod model;
 mod tiles;
@@ -19,17 +19,17 @@ use super::fragment::{self, Carried, understand};
 use super::inputs::{Inputs, View};
 use super::url;
 
-/// Size of a saved picture.
+/// Size of an exported chart [px].
 const PICTURE: Size = Size { width: 960.0, height: 600.0 };
 
-/// The inputs of an address: its query, and the text that its fragment packs.
+/// Restores the inputs from an address: its query, and the unpacked text of its fragment.
 fn inputs(query: &str, carried: &str) -> Inputs {
     fragment::arrive();
     let carried = if carried.is_empty() { Carried::Nothing } else { understand(carried) };
     url::read_beside(query, &carried).0
 }
 
-/// The content of a file; empty for a kind that there is not. `dark` is for pictures.
+/// Content of an export; empty for an unknown kind. `dark` selects the theme of pictures.
 pub fn export(kind: &str, query: &str, carried: &str, dark: bool) -> String {
     let inputs = inputs(query, carried);
     if inputs.view == View::Model {
@@ -46,7 +46,7 @@ pub fn export(kind: &str, query: &str, carried: &str, dark: bool) -> String {
     }
 }
 
-/// One row per format, in base units.
+/// CSV, one row per format, in base units.
 fn csv(inputs: &Inputs) -> String {
     let mut text =
         String::from("format,compute,bytes,flop_per_byte,ideal_s,expected_s,low_s,high_s,error\n");
@@ -71,7 +71,7 @@ fn csv(inputs: &Inputs) -> String {
     text
 }
 
-/// The answer as the page shows it.
+/// Markdown, with the numbers as the page shows them.
 fn markdown(inputs: &Inputs) -> String {
     let Ok(kernel) = derived::derive(inputs) else { return String::new() };
     let mut table = Table::new(&[
@@ -97,7 +97,7 @@ fn markdown(inputs: &Inputs) -> String {
     format!("# {title}\n\n{} {}\n\n{}", kernel.sentence, kernel.line, table.to_markdown())
 }
 
-/// The published JSON of the chosen format, or of its refusal.
+/// Published JSON of the analysis of the chosen format, or of the error.
 fn json(inputs: &Inputs) -> String {
     let Ok(operator) = inputs.operator() else { return String::new() };
     let asked = AnalyzeInputs {
@@ -112,7 +112,7 @@ fn json(inputs: &Inputs) -> String {
     json::analyze::pretty(&asked)
 }
 
-/// Every formula behind the chosen format, as HTML with MathML.
+/// All formulas behind the chosen format, as HTML with MathML.
 pub fn show_work(query: &str, carried: &str) -> String {
     let inputs = inputs(query, carried);
     let Ok(operator) = inputs.operator() else { return String::new() };

@@ -1,8 +1,8 @@
-//! What can be saved of an answer, and how the files are called. What is in them is in `export`, which the page does not have.
+//! Kinds of exports and their file names. The contents are made in `export`, which is not part of the initial page.
 
 use super::inputs::{Inputs, View};
 
-/// All kinds: ending of the file, and name in the menu. The last is of a model only.
+/// All kinds: file extension, and label in the menu. The last is available for models only.
 const KINDS: [(&str, &str); 6] = [
     ("png", "PNG"),
     ("svg", "SVG"),
@@ -12,7 +12,7 @@ const KINDS: [(&str, &str); 6] = [
     ("advice.json", "JSON of the advice"),
 ];
 
-/// The kinds of a view.
+/// The kinds that a view offers.
 pub fn kinds(view: View) -> &'static [(&'static str, &'static str)] {
     match view {
         View::Kernel => &KINDS[..KINDS.len() - 1],
@@ -21,14 +21,14 @@ pub fn kinds(view: View) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-/// The name of a file.
+/// File name of an export.
 pub fn file_name(inputs: &Inputs, kind: &str) -> String {
     let what = match inputs.view {
         View::Kernel => inputs.op.key(),
         View::Model => inputs.model.base.key(),
         View::Trust | View::Measure => inputs.view.key(),
     };
-    // A model of a file has no key.
+    // A model from a file has no key.
     let what = if what.is_empty() { "model" } else { what };
     format!("ridgepoint-{}-{what}.{kind}", inputs.device.key)
 }

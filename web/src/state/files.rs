@@ -1,7 +1,8 @@
-//! The reader's own files: a custom device, or the config.json of a model, whose matrices become shapes. The same files as on
-//! the command line, read by the same code.
+//! Reads the user's files: a custom device, a calibration, or the config.json of a model, whose matrices become presets. The
+//! command line reads the same files with the same code.
 //!
-//! A file becomes a reply of lines (`read`), and the reply a device or a model (`understand`); both come in a chunk.
+//! `read` converts a file to lines of text, and `understand` parses these into a device, measurements or a model; both are in a
+//! lazily loaded chunk.
 
 use std::sync::Arc;
 
@@ -22,37 +23,35 @@ use super::model::inputs::Base;
 use super::place::Own;
 use super::presets::Preset;
 
-/// Largest file that is read; no description of a device or model comes near.
+/// Largest file that is read, in bytes; descriptions of devices and models are far smaller.
 pub const MAX_BYTES: u32 = 16_000_000;
 
-/// What a file was.
+/// An opened file.
 #[derive(Debug, Clone)]
 pub enum Opened {
-    /// A device.
     Device(Box<Device>),
-    /// A model.
     Model(OpenedModel),
-    /// What was measured on a device.
+    /// A calibration: measurements of a device.
     Own(Own),
 }
 
-/// A model of a file.
+/// A model from a file.
 #[derive(Debug, Clone)]
 pub struct OpenedModel {
-    /// Name of the file, and the size of the model.
+    /// Name of the model, and its number of parameters.
     pub title: String,
-    /// One decode step through each kind of matrix.
+    /// A decode step (one token) through each kind of matrix.
     pub presets: Vec<Preset>,
-    /// All of it, for the Model view.
+    /// The whole model, for the Model view.
     pub model: Arc<ModelLines>,
-    /// How the Model view takes it.
+    /// Function that makes this the Model view's model.
     pub take: fn(&Self, &mut Inputs),
 }
 
-/// Reads a file. A device file and a calibration are told from a model by what only they have.
+/// Parses a file and returns it as lines. Device files and calibrations are recognized by keys that models do not have.
 ///
 /// # Errors
-/// A sentence that names the file, what is wrong and what is allowed.
+/// Returns a sentence with the name of the file, the error and the allowed values.
 pub fn read(name: &str, text: &str) -> Result<String, String> {
     if text.contains("\"bandwidth_gb_s\"") || text.contains("\"dense_peaks_tflops\"") {
         let lines = lines::write(text).map_err(|error| format!("{name}: {error}"))?;
@@ -67,10 +66,10 @@ pub fn read(name: &str, text: &str) -> Result<String, String> {
     Ok(format!("model\n{}", model_lines::write(&model)))
 }
 
-/// Understands a reply.
+/// Parses the lines that [`read`] returned.
 ///
 /// # Errors
-/// A sentence, when the reply is not one of [`read`].
+/// Returns a sentence if the text is not a result of [`read`].
 pub fn understand(reply: &str) -> Result<Opened, String> {
     let strange = || "the file was read, but not understood".to_owned();
     let (kind, rest) = reply.split_once('\n').ok_or_else(strange)?;
@@ -93,7 +92,7 @@ pub fn understand(reply: &str) -> Result<Opened, String> {
     }))
 }
 
-/// One decode step through each kind of matrix.
+/// A decode step (one token) through each kind of matrix.
 fn presets(arch: &ModelArch) -> Vec<Preset> {
     let mut presets: Vec<Preset> = Vec::new();
     arch.matrices(&mut |matrix| {

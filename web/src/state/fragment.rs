@@ -1,5 +1,5 @@
-//! What no catalog has travels in the address as a compressed fragment: named parts, such as a custom device. Here are the parts
-//! as text; the boot script compresses it and checks it, with what the browser has for that.
+//! Inputs that are in no catalog, such as a custom device, are stored in the address as a compressed fragment of named parts.
+//! This module handles the parts as text; the boot script compresses and verifies it with the browser's own functions.
 
 use std::sync::OnceLock;
 
@@ -10,33 +10,31 @@ use super::inputs::Inputs;
 use super::model::asked;
 use super::place::Own;
 
-/// What the fragment begins with in the address.
+/// Prefix of the fragment in the address.
 pub const PREFIX: &str = "#s=";
 
-/// A part: what it is, and its text.
+/// A part: its name and its text.
 pub type Part = (String, String);
 
-/// What an address carries beside its query.
+/// Contents of an address's fragment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Carried {
-    /// Nothing.
     #[default]
     Nothing,
-    /// These parts.
     Parts(Vec<Part>),
-    /// Something that cannot be read: cut off, changed or too long.
+    /// The fragment is invalid: truncated, altered or too long.
     Broken,
 }
 
 impl Carried {
-    /// The text of a part.
+    /// The text of a part, by name.
     pub fn part(&self, name: &str) -> Option<&str> {
         let Self::Parts(parts) = self else { return None };
         parts.iter().find(|(other, _)| other == name).map(|(_, text)| text.as_str())
     }
 }
 
-/// Everything of the inputs that no catalog has; empty when there is nothing.
+/// All inputs that are in no catalog, as text; empty if there are none.
 pub fn text(inputs: &Inputs) -> String {
     let mut parts = Vec::new();
     if inputs.has_own_device() {
@@ -53,28 +51,29 @@ pub fn text(inputs: &Inputs) -> String {
     join(&parts)
 }
 
-/// The device of the inputs, as lines.
+/// The custom device of the inputs, as lines.
 pub fn device(inputs: &Inputs) -> String {
     let copy_of = inputs.copy_of.map(|device| &*device.key);
     lines_of_devices().map_or_else(String::new, |lines| (lines.write)(&inputs.device, copy_of))
 }
 
-/// Whether devices can be read; false where the chunk for it could not be fetched.
+/// Whether devices can be read; false if their chunk could not be fetched.
 pub fn can_read_devices() -> bool {
     lines_of_devices().is_some()
 }
 
-/// The device of a part; `None` for what describes none.
+/// Parses a device; `None` if the part is invalid.
 pub fn read_device(part: &str) -> Option<Device> {
     (lines_of_devices()?.read)(part)
 }
 
-/// What was measured on a device, of a part; `None` for what says nothing of the kind.
+/// Parses measurements of a device; `None` if the part is invalid.
 pub fn read_own(part: &str) -> Option<Own> {
     (lines_of_devices()?.read_own)(part)
 }
 
-/// Devices and measurements as lines. They come in chunks: with whatever makes devices, and with an address that carries one.
+/// Functions for devices and measurements. They are in lazily loaded chunks: with the code that creates devices, and with an
+/// address that has one.
 struct LinesOfDevices {
     read: fn(&str) -> Option<Device>,
     write: fn(&Device, Option<&str>) -> String,
@@ -89,12 +88,12 @@ static LINES: LinesOfDevices = LinesOfDevices {
 
 static ARRIVED: OnceLock<&'static LinesOfDevices> = OnceLock::new();
 
-/// Without chunks everything is here from the start.
+/// Without the feature `lazy` the functions are always available.
 fn lines_of_devices() -> Option<&'static LinesOfDevices> {
     if cfg!(feature = "lazy") { ARRIVED.get().copied() } else { Some(&LINES) }
 }
 
-/// Devices can be read and written from now on: whatever makes one, or brings one, says so first.
+/// Makes the functions available. Every chunk that contains them calls this first.
 pub fn arrive() {
     ARRIVED.get_or_init(|| &LINES);
 }
@@ -111,7 +110,7 @@ fn join(parts: &[Part]) -> String {
     text
 }
 
-/// The parts of a text that [`text`] wrote; anything else is broken.
+/// Parses a text that [`text`] wrote; anything else is [`Carried::Broken`].
 pub fn understand(text: &str) -> Carried {
     let mut lines = text.lines();
     let mut parts = Vec::new();

@@ -1,11 +1,11 @@
-//! What the reader wants of a quantization: what counts, and what must hold. Shared by the views; numbers stay as typed.
+//! The user's goal for a quantization: the objective and the bounds. The views share it; numbers are stored as typed.
 
 use calc_core::recommend::{Bounds, Objective, Part, USUAL_QUALITY};
 use calc_core::units::{Seconds, TokensPerSec};
 
 use super::decimal::decimal;
 
-/// A bound that the reader can set.
+/// A bound that the user can set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
     /// Largest loss of quality [%].
@@ -14,15 +14,15 @@ pub enum Bound {
     Tpot,
     /// Longest time to first token [ms].
     Ttft,
-    /// Fewest tokens per second over the batch.
+    /// Lowest throughput over the batch [token/s].
     Rate,
 }
 
 impl Bound {
-    /// In the order of the form.
+    /// All bounds, in the order of the form.
     pub const ALL: [Self; 4] = [Self::Loss, Self::Tpot, Self::Ttft, Self::Rate];
 
-    /// Its name in the document and in the address.
+    /// Id in the document, and key in the address.
     pub const fn id(self) -> &'static str {
         match self {
             Self::Loss => "loss",
@@ -32,7 +32,7 @@ impl Bound {
         }
     }
 
-    /// Its label.
+    /// Label in the form.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Loss => "Quality loss",
@@ -42,7 +42,7 @@ impl Bound {
         }
     }
 
-    /// Its unit.
+    /// Direction of the bound, and its unit.
     pub const fn unit(self) -> &'static str {
         match self {
             Self::Loss => "at most, %",
@@ -51,7 +51,7 @@ impl Bound {
         }
     }
 
-    /// What an empty field stands for.
+    /// Placeholder of an empty field: the default bound.
     pub const fn empty(self) -> &'static str {
         match self {
             Self::Loss => "5",
@@ -59,7 +59,7 @@ impl Bound {
         }
     }
 
-    /// Largest value; the smallest is above zero, but for the loss.
+    /// Largest allowed value; the smallest is above zero, or zero for the loss.
     const fn most(self) -> f64 {
         match self {
             Self::Loss => 1e6,
@@ -68,12 +68,12 @@ impl Bound {
     }
 }
 
-/// What the reader wants.
+/// The user's goal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Goal {
-    /// What the ranking is by.
+    /// Objective of the ranking.
     pub objective: Objective,
-    /// Which part of the work counts; `None` leaves it to the workload.
+    /// Phase that the ranking is by; `None`: the workload decides.
     pub part: Option<Part>,
     texts: [String; Bound::ALL.len()],
 }
@@ -95,10 +95,10 @@ impl Goal {
         self.texts[bound as usize] = text;
     }
 
-    /// The value of a bound; `None` where it is empty.
+    /// The value of a bound; `None` for an empty field.
     ///
     /// # Errors
-    /// A sentence with what is allowed.
+    /// Returns the allowed values as a sentence.
     pub fn value(&self, bound: Bound) -> Result<Option<f64>, String> {
         let typed = self.text(bound).trim();
         if typed.is_empty() {
@@ -115,7 +115,7 @@ impl Goal {
         value.map(Some).ok_or(refusal)
     }
 
-    /// What must hold; `None` while a bound cannot be read.
+    /// All bounds; `None` while one of them is invalid.
     pub fn bounds(&self) -> Option<Bounds> {
         let milliseconds = |value: Option<f64>| value.map(|value| Seconds::new(value * 1e-3));
         Some(Bounds {
@@ -126,7 +126,7 @@ impl Goal {
         })
     }
 
-    /// Adds what differs from the default to an address.
+    /// Adds the pairs that differ from the default to an address.
     pub fn write(&self, pairs: &mut Vec<(&'static str, String)>) {
         if self.objective != Objective::Latency {
             pairs.push(("obj", self.objective.key().to_owned()));
@@ -140,7 +140,7 @@ impl Goal {
         }
     }
 
-    /// Takes a value of an address over: `None` for a key that is no goal, an error with what is allowed.
+    /// Applies a pair of an address. `None` for a key that is no part of the goal; the error states the allowed values.
     pub fn read(&mut self, key: &str, value: &str) -> Option<Result<(), String>> {
         const LONGEST: usize = 40;
         if let Some(bound) = Bound::ALL.into_iter().find(|bound| bound.id() == key) {

@@ -1,4 +1,4 @@
-//! What the reader chose. Numbers stay as they were typed until they are read, so that a wrong one can be shown as it is.
+//! The user's inputs. Numbers are stored as typed, so that invalid text can be shown unchanged.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::operator::{Fault, Op, Typed};
 use super::place::{Own, Place};
 use super::points::OwnPoint;
 
-/// What the page answers.
+/// A view of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum View {
     /// One operator on a device.
@@ -27,15 +27,15 @@ pub enum View {
     Model,
     /// Published measurements against predictions.
     Trust,
-    /// Measurements of the reader's own machine.
+    /// Measurements on the user's own machine.
     Measure,
 }
 
 impl View {
-    /// In the order of the navigation.
+    /// All views, in the order of the navigation.
     pub const ALL: [Self; 4] = [Self::Kernel, Self::Model, Self::Trust, Self::Measure];
 
-    /// Its name in the navigation.
+    /// Label in the navigation.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Kernel => "Kernel",
@@ -45,7 +45,7 @@ impl View {
         }
     }
 
-    /// Its name in the address.
+    /// Key in the address.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Kernel => "kernel",
@@ -56,34 +56,31 @@ impl View {
     }
 }
 
-/// Everything that decides what the page shows. A device that no catalog has is an owned one.
+/// All inputs that determine the page's content. A custom device is owned, one of the catalog borrowed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inputs {
-    /// What the page answers.
     pub view: View,
-    /// Device.
     pub device: Cow<'static, Device>,
-    /// The device of the catalog that it is an edited copy of.
+    /// Catalog device that a custom device was copied from.
     pub copy_of: Option<&'static Device>,
-    /// Its power mode; `None` for its own peaks.
+    /// Name of the power mode; `None`: the device's own peaks.
     pub mode: Option<Text>,
-    /// What its owner measured on it.
+    /// The owner's measurements on this device.
     pub own: Option<Arc<Own>>,
-    /// Operator.
+    /// Kind of operator.
     pub op: Op,
-    /// Its numbers, as typed.
+    /// Numbers of the operator, as typed.
     pub typed: Typed,
-    /// Weights.
+    /// Format of the weights.
     pub weights: &'static QuantFormat,
-    /// Activations; `None` leaves them to the rule.
+    /// Format of the activations; `None`: the default rule chooses.
     pub activations: Option<&'static QuantFormat>,
-    /// KV cache; `None` leaves it to the rule.
+    /// Format of the KV cache; `None`: the default rule chooses.
     pub kv: Option<&'static QuantFormat>,
-    /// Points of the reader's own.
+    /// The user's own points.
     pub points: Vec<OwnPoint>,
-    /// What the reader wants of a quantization.
     pub goal: Goal,
-    /// What is asked of a whole model, and the filter of the Trust view.
+    /// Inputs of the Model view and the filter of the Trust view.
     pub model: Asked,
 }
 
@@ -91,7 +88,7 @@ impl Default for Inputs {
     fn default() -> Self {
         let device = catalog::device("jetson_orin_nano_8gb_super");
         let weights = catalog::format("int4_g128");
-        // Not `expect`, which writes errors with all their numbers: some kilobytes of page.
+        // No `expect` here: it formats the error with all its numbers, which adds some kilobytes to the page.
         let (Ok(device), Ok(weights)) = (device, weights) else {
             unreachable!("they are keys of the catalog")
         };
@@ -114,7 +111,7 @@ impl Default for Inputs {
 }
 
 impl Inputs {
-    /// Chooses a device. Power modes and measurements belong to a device, so they go.
+    /// Chooses a device. Power mode and measurements belong to the old device and are cleared.
     pub fn set_device(&mut self, device: Cow<'static, Device>) {
         if device != self.device {
             if device.key != self.device.key {
@@ -126,7 +123,7 @@ impl Inputs {
         }
     }
 
-    /// The device is none of the catalog.
+    /// Whether the device is custom, so in no catalog.
     pub fn has_own_device(&self) -> bool {
         matches!(self.device, Cow::Owned(_))
     }
@@ -136,7 +133,7 @@ impl Inputs {
         self.mode.as_ref().and_then(|name| self.device.power_mode(name).ok())
     }
 
-    /// Where everything runs.
+    /// The device in its power mode, with the owner's measurements.
     pub fn place(&self) -> Place<'_> {
         Place { device: &self.device, mode: self.power_mode(), own: self.own.as_deref() }
     }
@@ -144,18 +141,18 @@ impl Inputs {
     /// The operator with its shape.
     ///
     /// # Errors
-    /// Every field that cannot be read.
+    /// Returns all invalid fields.
     pub fn operator(&self) -> Result<Operator, Vec<Fault>> {
         self.typed.operator(self.op)
     }
 
-    /// The faster 16-bit float of the device.
+    /// The device's faster 16-bit float format.
     pub fn half(&self) -> &'static QuantFormat {
         let roofs = Roofs::new(&self.device, self.power_mode());
         roofs.map_or(&catalog::formats::FP16, |roofs| roofs.half())
     }
 
-    /// The role whose formats are compared.
+    /// The role whose formats the table compares.
     pub const fn role(&self) -> Role {
         match self.op {
             Op::Gemm | Op::FeedForward | Op::MixtureOfExperts => Role::Weights,
@@ -164,7 +161,7 @@ impl Inputs {
         }
     }
 
-    /// The format of that role.
+    /// The chosen format of the compared role.
     pub fn format(&self) -> &'static QuantFormat {
         match self.role() {
             Role::Weights => self.weights,
@@ -173,14 +170,14 @@ impl Inputs {
         }
     }
 
-    /// What everything between matmuls is stored in: the activation format if it has 16 bits or more, else half.
+    /// Storage format between matrix products: the activation format if it has 16 bits or more, else the faster 16-bit format.
     pub fn carrier(&self) -> &'static QuantFormat {
         let carries =
             |format: &&'static QuantFormat| format.class.is_some_and(ComputeClass::is_carrier);
         self.activations.filter(carries).unwrap_or_else(|| self.half())
     }
 
-    /// Chooses the format of that role.
+    /// Chooses the format of the compared role.
     pub fn set_format(&mut self, format: &'static QuantFormat) {
         match self.role() {
             Role::Weights => self.weights = format,
@@ -189,7 +186,7 @@ impl Inputs {
         }
     }
 
-    /// The formats of a row of the table: everything as chosen, but for the role that is compared.
+    /// The formats of a table row: as chosen, except for the compared role.
     pub fn precision(&self, format: &'static QuantFormat) -> PrecisionChoice {
         match self.role() {
             Role::Weights => PrecisionChoice {
@@ -207,14 +204,14 @@ impl Inputs {
     }
 }
 
-/// The role whose formats are compared: what an operator mostly reads.
+/// The role whose formats the table compares: the largest input of the operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// The weights of a product.
+    /// Weights of a matrix product.
     Weights,
-    /// The cache that attention reads.
+    /// KV cache that attention reads.
     KvCache,
-    /// What flows between products.
+    /// Activations between matrix products.
     Carrier,
 }
 

@@ -1,4 +1,4 @@
-//! The Measure view: what is asked of a daemon, and what its records say beside the prediction. All of it comes with the view.
+//! State of the Measure view: jobs to request from a daemon, and its records beside the predictions. Loaded with the view.
 
 pub mod answer;
 pub mod crowd;

@@ -1,5 +1,4 @@
-//! The Model view's part of the state: what is asked of a whole model (`asked`, `inputs`, `url`), and what follows (`answer`).
-//! Everything here is plain functions.
+//! State of the Model view: its inputs (`asked`, `inputs`, `url`) and its results (`answer`). All modules are plain functions.
 
 pub mod asked;
 pub mod fields;

@@ -1,4 +1,4 @@
-//! Operators to choose from, and the numbers that each of them asks for.
+//! Kinds of operators and the numbers that each takes.
 
 mod fields;
 
@@ -8,31 +8,30 @@ use calc_core::analysis::{FeedForwardShape, MoeShape, Operator};
 use calc_core::cost::attention::AttentionShape;
 use calc_core::cost::gemm::GemmShape;
 
-/// Tokens of the prefill phase.
+/// Typical number of tokens in prefill.
 pub const PREFILL: u64 = 2048;
-/// Tokens that attention finds in the cache when it decodes.
+/// Typical number of cached tokens in decode.
 const CONTEXT: u64 = 4096;
 
-/// An operator to choose.
+/// A kind of operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Op {
-    /// A matrix product; with one token a matrix times a vector.
+    /// A matrix product; with one token a matrix-vector product.
     #[default]
     Gemm,
     /// Attention over a KV cache.
     Attention,
-    /// The feed-forward part of a layer.
+    /// The MLP of a layer.
     FeedForward,
     /// Router and experts.
     MixtureOfExperts,
-    /// The write of new keys and values.
+    /// Writes new keys and values to the KV cache.
     KvAppend,
-    /// Normalization.
     Norm,
 }
 
 impl Op {
-    /// In the order of the list.
+    /// All kinds, in the order of the list.
     pub const ALL: [Self; 6] = [
         Self::Gemm,
         Self::Attention,
@@ -42,7 +41,7 @@ impl Op {
         Self::Norm,
     ];
 
-    /// Its name in the address.
+    /// Key in the address.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Gemm => "gemm",
@@ -54,7 +53,7 @@ impl Op {
         }
     }
 
-    /// Its name in the list.
+    /// Label in the list.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Gemm => "GEMM",
@@ -66,7 +65,7 @@ impl Op {
         }
     }
 
-    /// What it asks for, in the order of the form.
+    /// Number fields, in the order of the form.
     pub const fn fields(self) -> &'static [Field] {
         match self {
             Self::Gemm => &[Field::M, Field::N, Field::K],
@@ -92,7 +91,7 @@ impl Op {
         }
     }
 
-    /// Its yes-or-no question.
+    /// The yes-or-no input; `None` if there is none.
     pub const fn switch(self) -> Option<Switch> {
         match self {
             Self::Attention => Some(Switch::Fused),
@@ -101,7 +100,7 @@ impl Op {
         }
     }
 
-    /// The field that decode and prefill differ in.
+    /// The field in which decode and prefill differ.
     pub const fn size(self) -> Field {
         match self {
             Self::Gemm => Field::M,
@@ -113,13 +112,13 @@ impl Op {
     }
 }
 
-/// The texts of all fields, and the yes-or-no questions of some operators.
+/// Texts of all fields, and the yes-or-no inputs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Typed {
     texts: Vec<String>,
-    /// Attention keeps its scores on the chip.
+    /// Attention keeps its scores on chip.
     pub fused: bool,
-    /// The MLP has a gate.
+    /// The MLP is gated.
     pub gated: bool,
 }
 
@@ -141,7 +140,7 @@ impl Typed {
         self.texts[field as usize] = text;
     }
 
-    /// The number in a field, if there is one.
+    /// The value of a field; `None` if it is invalid.
     pub fn number(&self, field: Field) -> Option<u64> {
         read(field, self.text(field)).ok()
     }
@@ -149,21 +148,21 @@ impl Typed {
     /// The operator with its shape.
     ///
     /// # Errors
-    /// Every field of the operator that cannot be read, or that does not go with another.
+    /// Returns all fields of the operator that are invalid or contradict another one.
     pub fn operator(&self, op: Op) -> Result<Operator, Vec<Fault>> {
         let read = op.fields().iter().map(|field| read(*field, self.text(*field)));
         let faults: Vec<Fault> = read.filter_map(Result::err).chain(self.conflict(op)).collect();
         if faults.is_empty() { Ok(self.build(op)) } else { Err(faults) }
     }
 
-    /// What is wrong with a field.
+    /// Error of a field, as a sentence.
     pub fn fault(&self, op: Op, field: Field) -> Option<String> {
         let conflict = || self.conflict(op).filter(|fault| fault.field == field);
         let fault = read(field, self.text(field)).err().or_else(conflict);
         fault.map(|fault| fault.text)
     }
 
-    /// Fields that are numbers but do not go together.
+    /// The first field that is valid by itself and contradicts another one.
     fn conflict(&self, op: Op) -> Option<Fault> {
         match op {
             Op::Attention => {
@@ -180,7 +179,7 @@ impl Typed {
         }
     }
 
-    /// The operator of fields that were read before.
+    /// Builds the operator from valid fields.
     fn build(&self, op: Op) -> Operator {
         let number = |field| self.number(field).unwrap_or(1);
         let (tokens, hidden, gated) = (number(Field::Tokens), number(Field::Hidden), self.gated);
@@ -226,7 +225,7 @@ impl Typed {
         }
     }
 
-    /// The answer to a yes-or-no question.
+    /// Value of a yes-or-no input.
     pub const fn is_on(&self, switch: Switch) -> bool {
         match switch {
             Switch::Fused => self.fused,
@@ -234,7 +233,7 @@ impl Typed {
         }
     }
 
-    /// Answers it.
+    /// Sets a yes-or-no input.
     pub const fn turn(&mut self, switch: Switch, on: bool) {
         match switch {
             Switch::Fused => self.fused = on,
@@ -264,17 +263,17 @@ impl Typed {
     }
 }
 
-/// A yes-or-no question of an operator.
+/// A yes-or-no input of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Switch {
-    /// Attention keeps its scores on the chip.
+    /// Attention keeps its scores on chip.
     Fused,
-    /// The MLP has a gate.
+    /// The MLP is gated.
     Gated,
 }
 
 impl Switch {
-    /// Its name in the document.
+    /// Element id in the document.
     pub const fn id(self) -> &'static str {
         match self {
             Self::Fused => "fused",
@@ -282,7 +281,7 @@ impl Switch {
         }
     }
 
-    /// Its label.
+    /// Label in the form.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fused => "fused: scores stay on the chip",
@@ -291,7 +290,7 @@ impl Switch {
     }
 }
 
-/// The two phases of a model's work.
+/// The two phases of inference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// One token at a time.
@@ -301,10 +300,10 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// In the order of the list.
+    /// Both phases, in the order of the list.
     pub const ALL: [Self; 2] = [Self::Decode, Self::Prefill];
 
-    /// Its name.
+    /// Label in the form.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Decode => "decode",

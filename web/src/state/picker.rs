@@ -1,4 +1,4 @@
-//! A long list that one searches: groups of options, and what remains of them while somebody types.
+//! A searchable list: groups of options, and filtering while the user types.
 
 use calc_core::catalog::models::CatalogModel;
 use calc_core::catalog::{devices, formats, models};
@@ -14,27 +14,24 @@ use super::model::roles::Role;
 /// One option.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// What names it to the program; empty for "by the rule".
+    /// Internal key; empty for "by the rule".
     pub key: String,
-    /// Its name.
     pub name: String,
-    /// A word on it, at the right.
+    /// Short remark, shown at the right.
     pub detail: String,
-    /// Everything it can be found by, in lower case.
+    /// Text that the search matches, in lower case.
     pub haystack: String,
 }
 
 /// Options under a title.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
-    /// The title.
     pub title: String,
-    /// Its options.
     pub choices: Vec<Choice>,
 }
 
-/// The groups with what contains every word of the query; groups that have nothing left are left out. What has the query as
-/// a whole word comes first: `t4` means the T4, not the T4000.
+/// Filters to the options that contain every word of the query and drops empty groups. Options with the query as a whole word
+/// come first: `t4` finds the T4 before the T4000.
 pub fn filtered(groups: &[Group], query: &str) -> Vec<Group> {
     let query = query.to_ascii_lowercase();
     let words: Vec<&str> = query.split_whitespace().collect();
@@ -53,28 +50,28 @@ pub fn filtered(groups: &[Group], query: &str) -> Vec<Group> {
     first
 }
 
-/// The place of an option in the whole list.
+/// Index of an option in the whole list.
 pub fn position(groups: &[Group], key: &str) -> Option<usize> {
     groups.iter().flat_map(|group| &group.choices).position(|choice| choice.key == key)
 }
 
-/// The option at a place in the whole list.
+/// The option at an index of the whole list.
 pub fn choice_at(groups: &[Group], place: usize) -> Option<Choice> {
     groups.iter().flat_map(|group| &group.choices).nth(place).cloned()
 }
 
-/// How many options there are.
+/// Number of options.
 pub fn count(groups: &[Group]) -> usize {
     groups.iter().map(|group| group.choices.len()).sum()
 }
 
-/// The name of an option; empty for none.
+/// Name of an option; empty if there is none.
 pub fn name_of(groups: &[Group], key: &str) -> String {
     let mut choices = groups.iter().flat_map(|group| &group.choices);
     choices.find(|choice| choice.key == key).map_or_else(String::new, |choice| choice.name.clone())
 }
 
-/// Each title with its options, and each option with its place in the whole list.
+/// Each title with its options, and each option with its index in the whole list.
 pub fn numbered(groups: Vec<Group>) -> Vec<(String, Vec<(usize, Choice)>)> {
     let mut place = 0..;
     let mut number = |choice| (place.next().unwrap_or_default(), choice);
@@ -84,7 +81,7 @@ pub fn numbered(groups: Vec<Group>) -> Vec<(String, Vec<(usize, Choice)>)> {
         .collect()
 }
 
-/// All devices, and the reader's own while one is chosen.
+/// All devices, including the custom one while it is chosen.
 pub fn all_devices(inputs: &Inputs) -> Vec<Group> {
     let own = inputs.has_own_device().then(|| Group {
         title: "Your own".to_owned(),
@@ -120,7 +117,7 @@ fn device_choice(device: &Device) -> Choice {
     }
 }
 
-/// All formats as weights, by how many bits they need.
+/// All formats as weights, grouped by bits per weight.
 pub fn weight_groups() -> Vec<Group> {
     let all = || formats::FORMATS.iter().copied();
     let is_gguf = |format: &&QuantFormat| format.key.starts_with("gguf");
@@ -142,7 +139,7 @@ pub fn weight_groups() -> Vec<Group> {
     ]
 }
 
-/// The formats that can be computed in, and the rule that chooses one; `rule` names what it chooses now.
+/// The formats that can be computed in, and the default rule; `rule` names its present choice.
 pub fn activation_groups(rule: &str) -> Vec<Group> {
     let computes = |encoding: Encoding| {
         formats::FORMATS
@@ -160,7 +157,7 @@ pub fn activation_groups(rule: &str) -> Vec<Group> {
     ]
 }
 
-/// All formats as a KV cache, and the rule that chooses one.
+/// All formats as a KV cache, and the default rule; `rule` names its present choice.
 pub fn cache_groups(rule: &str) -> Vec<Group> {
     core::iter::once(by_rule(rule)).chain(weight_groups()).collect()
 }
@@ -175,7 +172,7 @@ fn by_rule(rule: &str) -> Group {
     Group { title: "Default".to_owned(), choices: vec![choice] }
 }
 
-/// All models by family. A model that is not of the catalog is an option of its own, so that its name is shown.
+/// All models by family. A model that is not in the catalog is an option of its own, so that its name is shown.
 pub fn model_groups(chosen: &Base) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     if let Base::File(model) = chosen {
@@ -193,7 +190,7 @@ pub fn model_groups(chosen: &Base) -> Vec<Group> {
     groups
 }
 
-/// The models that can draft, the choice of none first.
+/// The models that can draft, after the option of none.
 pub fn drafter_groups() -> Vec<Group> {
     let none = Choice {
         key: String::new(),
@@ -232,7 +229,7 @@ fn catalog_models() -> Vec<Group> {
     groups
 }
 
-/// All formats for a role, and what holds without a choice; `rule` names what that is now.
+/// All formats for a role, and the default; `rule` names the default's present choice.
 pub fn role_groups(role: Role, rule: &str) -> Vec<Group> {
     match role {
         Role::Activations => activation_groups(rule),
@@ -260,7 +257,7 @@ fn format_choice(format: &'static QuantFormat) -> Choice {
     }
 }
 
-/// `4.25 bit`.
+/// Bits per element, as in `4.25 bit`.
 pub fn bits(format: &QuantFormat) -> String {
     format!("{}{}bit", number_text::short(format.bits_per_element(), 4), number_text::SPACE)
 }

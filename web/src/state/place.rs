@@ -1,4 +1,4 @@
-//! Where something runs: a device, its power mode, and what its owner measured there.
+//! A device in a power mode, with the measurements that its owner made on it.
 
 use std::sync::Arc;
 
@@ -6,21 +6,21 @@ use calc_core::calibration::Calibration;
 use calc_core::device::{Device, PowerMode};
 use report::input::calibration_file::lines;
 
-/// Own measurements of a device, ready for the core.
+/// A device's own measurements, ready for the core.
 #[derive(Debug, Clone)]
 pub struct Own {
     /// Key of the device.
     pub device: String,
-    /// When, how and with what they were made.
+    /// Date, method and tools of the measurements.
     pub about: String,
-    /// As lines, for the address.
+    /// The measurements as lines, for the address.
     pub lines: String,
-    /// Before the fitted factors.
+    /// Own factors, which take precedence over the published fit.
     pub calibration: Arc<Calibration>,
 }
 
 impl Own {
-    /// Measurements as lines; `None` for what are none.
+    /// Parses measurements from lines; `None` if they are invalid.
     pub fn read(text: &str) -> Option<Self> {
         let measured = lines::read(text)?;
         Some(Self {
@@ -32,31 +32,29 @@ impl Own {
     }
 }
 
-/// The lines say it all.
+/// The lines determine all other fields.
 impl PartialEq for Own {
     fn eq(&self, other: &Self) -> bool {
         self.lines == other.lines
     }
 }
 
-/// A device in a power mode, with what was measured on it.
+/// A device in a power mode, with its owner's measurements.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Place<'a> {
-    /// Device.
     pub device: &'a Device,
-    /// Its power mode; `None` for its own peaks.
+    /// `None`: the device's own peaks.
     pub mode: Option<&'a PowerMode>,
-    /// Own measurements of it.
     pub own: Option<&'a Own>,
 }
 
 impl<'a> Place<'a> {
-    /// A device as it comes.
+    /// A device without power mode and own measurements.
     pub const fn of(device: &'a Device) -> Self {
         Self { device, mode: None, own: None }
     }
 
-    /// What expected times rest on.
+    /// Calibration of expected times: the own one, else the published one.
     pub fn calibration(self) -> &'a Calibration {
         self.own.map_or(&Calibration::FITTED, |own| &own.calibration)
     }

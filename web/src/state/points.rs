@@ -1,4 +1,4 @@
-//! Points of the reader's own: a name, an intensity and a rate, as measured elsewhere.
+//! The user's own points, measured elsewhere: a name, an intensity and a rate.
 
 use calc_core::units::{FlopsPerByte, FlopsPerSec};
 use chart::mark::{Mark, Shape};
@@ -9,18 +9,18 @@ use report::output::verdict;
 
 use super::decimal::decimal;
 
-/// Most points; a chart with more says nothing.
+/// Most points; a chart with more is unreadable.
 pub const MOST: usize = 40;
-/// Longest name.
+/// Longest name, in characters.
 const LONGEST_NAME: usize = 40;
-/// Between the parts of a point in the address.
+/// Separator of a point's parts in the address.
 const SEPARATOR: char = '~';
 
-/// Shapes of the marks, one after the other.
+/// Shapes of the marks, used in turn.
 const SHAPES: [Shape; 6] =
     [Shape::Circle, Shape::Square, Shape::Diamond, Shape::Triangle, Shape::Hexagon, Shape::Star];
 
-/// A point; its numbers stay as typed, so that they come back from the address as they were.
+/// A point. Its numbers are stored as typed, so that an address restores them unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnPoint {
     name: String,
@@ -31,20 +31,18 @@ pub struct OwnPoint {
 /// A row of the table of own points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PointRow {
-    /// Its key in the chart.
+    /// Key of the point in the chart.
     pub key: String,
-    /// Its mark.
     pub mark: Mark,
-    /// Its name.
     pub name: String,
     /// Intensity and rate with their units.
     pub numbers: String,
-    /// What is wrong with a point above the roof; empty below it.
+    /// Error of a point above the roof; empty below it.
     pub warning: String,
 }
 
 impl OwnPoint {
-    /// A point from its parts; `None` when a number is none or out of range.
+    /// Builds a point from its parts; `None` if a number is invalid or out of range.
     fn new(name: &str, intensity: &str, rate: &str) -> Option<Self> {
         let is_usable = |text: &str| decimal(text).is_some_and(|it| (1e-9..=1e9).contains(&it));
         let plain = |letter: &char| !letter.is_control() && *letter != SEPARATOR;
@@ -70,7 +68,7 @@ impl OwnPoint {
         format!("own-{index}")
     }
 
-    /// The point in the chart.
+    /// The point for the chart.
     pub fn input(&self, index: usize) -> PointInput {
         let (intensity, rate) = self.numbers();
         PointInput {
@@ -85,7 +83,7 @@ impl OwnPoint {
     }
 }
 
-/// The rows of the table, each against the roofs of the chart.
+/// The rows of the table, each compared with the chart's roofs.
 pub fn rows(points: &[OwnPoint], chart: &Roofline) -> Vec<PointRow> {
     let peak = chart.roofs.iter().map(|roof| roof.peak.get()).fold(0.0, f64::max);
     let row = |(index, point): (usize, &OwnPoint)| {
@@ -107,7 +105,8 @@ pub fn rows(points: &[OwnPoint], chart: &Roofline) -> Vec<PointRow> {
     points.iter().enumerate().map(row).collect()
 }
 
-/// Reads lines of `name, FLOP/B, TFLOP/s`; also with tabs or semicolons, as tables are copied. What cannot be read stays.
+/// Parses lines of `name, FLOP/B, TFLOP/s`, also with tabs or semicolons, as copied from tables. Returns the points, at most
+/// `free`, and the invalid or surplus lines.
 pub fn parse(text: &str, free: usize) -> (Vec<OwnPoint>, String) {
     let mut points = Vec::new();
     let mut left = Vec::new();
@@ -127,7 +126,7 @@ fn point_of(line: &str) -> Option<OwnPoint> {
     OwnPoint::new(name, intensity, rate)
 }
 
-/// The points as one value of the address; `None` without any.
+/// Encodes the points as one value of the address; `None` without points.
 pub fn write(points: &[OwnPoint]) -> Option<String> {
     let parts: Vec<&str> = points
         .iter()
@@ -136,7 +135,7 @@ pub fn write(points: &[OwnPoint]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("~"))
 }
 
-/// The points of a value of the address; `None` when one of them is none.
+/// Decodes the points from a value of the address; `None` if one of them is invalid.
 pub fn read(value: &str) -> Option<Vec<OwnPoint>> {
     let parts: Vec<&str> = value.split(SEPARATOR).take(3 * MOST + 1).collect();
     if !parts.len().is_multiple_of(3) || parts.len() > 3 * MOST {

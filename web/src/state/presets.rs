@@ -1,4 +1,4 @@
-//! Shapes and scenarios to begin with.
+//! Preset shapes and scenarios.
 
 use std::borrow::Cow;
 
@@ -9,29 +9,27 @@ use calc_core::text::{Text, text};
 use super::inputs::Inputs;
 use super::operator::{Field, Op};
 
-/// A choice with a name: a shape, or a shape on a device.
+/// A named preset: a shape, or a shape on a device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preset {
-    /// Its name.
     pub name: Text,
-    /// What it stands for.
+    /// Description of the workload.
     pub meaning: Text,
-    /// Key of the device and name of its power mode, when it is about one.
+    /// Key of the device and name of its power mode, if the preset includes a device.
     pub device: Option<(&'static str, Option<&'static str>)>,
-    /// Operator.
     pub op: Op,
-    /// Numbers.
+    /// Values of the operator's fields.
     pub values: Vec<(Field, u64)>,
 }
 
 impl Preset {
-    /// A matrix product on whatever device is chosen.
+    /// A matrix product on the currently chosen device.
     pub fn product(name: Text, meaning: Text, GemmShape { m, n, k }: GemmShape) -> Self {
         let values = vec![(Field::M, m), (Field::N, n), (Field::K, k)];
         Self { name, meaning, device: None, op: Op::Gemm, values }
     }
 
-    /// True when the inputs are those of the preset.
+    /// Whether the inputs equal the preset.
     pub fn is_chosen(&self, inputs: &Inputs) -> bool {
         let is_here = self
             .device
@@ -40,7 +38,7 @@ impl Preset {
         is_here && inputs.op == self.op && self.values.iter().all(same)
     }
 
-    /// Makes the inputs those of the preset.
+    /// Sets the inputs to the preset.
     pub fn apply(&self, inputs: &mut Inputs) {
         if let Some((key, mode)) = self.device
             && let Ok(device) = catalog::device(key)
@@ -55,7 +53,7 @@ impl Preset {
     }
 }
 
-/// Shapes, and the scenarios of edge, desktop and server.
+/// The shapes, and the scenarios of edge, desktop and server.
 pub fn presets() -> Vec<Preset> {
     let square = |name, meaning, m| {
         Preset::product(text(name), text(meaning), GemmShape { m, n: 4096, k: 4096 })

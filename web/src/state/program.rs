@@ -1,4 +1,4 @@
-//! What the boot script does for the page: it packs what travels in the address, and saves files.
+//! Functions of the boot script that the page calls: packing the address's fragment, saving files, connecting to a daemon.
 
 use js_sys::{Array, Function, Promise, Reflect, global};
 use wasm_bindgen::{JsCast, JsValue};
@@ -6,10 +6,10 @@ use wasm_bindgen_futures::JsFuture;
 
 use crate::lazy::{self, Refusal};
 
-/// Asks the boot script. The error is what it threw, or nothing in a build without it.
+/// Calls a function of the boot script.
 ///
 /// # Errors
-/// What the script threw.
+/// Returns the thrown JavaScript error; `undefined` in a build without the boot script.
 pub async fn ask(name: &str, values: &[&JsValue]) -> Result<JsValue, JsValue> {
     let function: Function = Reflect::get(&global(), &name.into())?.dyn_into()?;
     let values: Array = values.iter().copied().collect();
@@ -17,40 +17,40 @@ pub async fn ask(name: &str, values: &[&JsValue]) -> Result<JsValue, JsValue> {
     JsFuture::from(reply).await
 }
 
-/// Saves what a function of `lazy` answers as a file.
+/// Saves the result of a function of `lazy` as a file.
 ///
 /// # Errors
-/// A sentence that says what kept it from that.
+/// Returns the reason as a sentence if the file could not be saved.
 pub async fn save(name: &str, function: &str, texts: &[&str]) -> Result<(), String> {
     let content = lazy::ask(function, texts).await.map_err(|Refusal(text)| text)?;
     let saved = ask("ridgepointSave", &[&name.into(), &content.into()]).await;
     saved.map(drop).map_err(|_refused| "the browser does not let the page save files".to_owned())
 }
 
-/// Saves the chart as it is seen.
+/// Saves the chart as displayed.
 pub async fn save_picture(name: &str) {
     drop(ask("ridgepointSavePicture", &[&name.into()]).await);
 }
 
-/// A compressed text for the address.
+/// Compresses a text for the address.
 pub async fn pack(text: &str) -> Option<String> {
     ask("ridgepointPack", &[&text.into()]).await.ok()?.as_string()
 }
 
-/// The text again; `None` for what nobody packed.
+/// Decompresses a text; `None` if it is invalid.
 pub async fn unpack(code: &str) -> Option<String> {
     ask("ridgepointUnpack", &[&code.into()]).await.ok()?.as_string()
 }
 
-/// What the boot script unpacked before the page started.
+/// The fragment's text that the boot script unpacked before the page started.
 pub fn unpacked() -> Option<String> {
     Reflect::get(&global(), &"ridgepointUnpacked".into()).ok()?.as_string()
 }
 
-/// Asks the way to a daemon (`link.js`).
+/// Calls a function of `link.js`, the browser's side of the daemon connection.
 ///
 /// # Errors
-/// What the script threw.
+/// Returns the thrown JavaScript error.
 pub async fn link(name: &str, values: &[&JsValue]) -> Result<JsValue, JsValue> {
     let name = JsValue::from_str(name);
     let values: Vec<&JsValue> = core::iter::once(&name).chain(values.iter().copied()).collect();

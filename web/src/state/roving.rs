@@ -1,11 +1,11 @@
-//! Where things go: the focus after an arrow key, the popover beside its number.
+//! Positions: the focus after an arrow key, and the popover beside its number.
 
 use report::number_text::typed;
 
 /// A cell: row, column.
 pub type Cell = (usize, usize);
 
-/// The cell after a key in a table of so many rows and columns; `None` for keys that do not move.
+/// The cell after a key press in a table of this many rows and columns; `None` for other keys.
 pub fn step((row, column): Cell, (rows, columns): Cell, key: &str) -> Option<Cell> {
     let (last_row, last_column) = (rows.checked_sub(1)?, columns.checked_sub(1)?);
     Some(match key {
@@ -21,7 +21,8 @@ pub fn step((row, column): Cell, (rows, columns): Cell, key: &str) -> Option<Cel
     })
 }
 
-/// The item after a key in a ring of so many; without one yet, an arrow begins at the end it comes from.
+/// The item after a key press in a ring of `count` items. Without a current item, an arrow key starts at the end that it moves
+/// away from.
 pub fn turn(at: Option<usize>, count: usize, key: &str) -> Option<usize> {
     let last = count.checked_sub(1)?;
     match (key, at) {
@@ -35,18 +36,15 @@ pub fn turn(at: Option<usize>, count: usize, key: &str) -> Option<usize> {
     }
 }
 
-/// Where the popover stands, as style values; `auto` leaves an edge free.
+/// Position of the popover as CSS values; `auto` leaves an edge free.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PopoverPlace {
-    /// Left edge.
     pub left: String,
-    /// Upper edge.
     pub top: String,
-    /// Lower edge.
     pub bottom: String,
 }
 
-/// Below its number, or above it where the window ends. The anchor is (left, top, bottom), the window (width, height).
+/// Below the number, or above it near the window's end. The anchor is (left, top, bottom), the window (width, height) [px].
 pub fn popover_place(
     (left, top, bottom): (f64, f64, f64),
     (width, height): (f64, f64),

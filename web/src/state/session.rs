@@ -1,4 +1,4 @@
-//! The signals of the page, and the browser's history that goes with them.
+//! The page's signals, synchronized with the browser's history.
 
 use leptos::prelude::*;
 
@@ -16,58 +16,55 @@ use super::program;
 use super::url::{self, Note};
 use report::output::verdict::explain::Explanation;
 
-/// Whether a change is a step that the back button undoes.
+/// Whether the back button undoes a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// A choice: a new entry in the history.
+    /// A choice: adds an entry to the history.
     Choice,
-    /// A letter typed: the entry changes.
+    /// Typing: replaces the current entry.
     Typing,
 }
 
 /// An open explanation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Popover {
-    /// The button that it belongs to.
+    /// Element id of the button that opened it.
     pub owner: String,
-    /// What it says.
     pub explanation: Explanation,
-    /// Left edge, upper edge and lower edge of the button in the window.
+    /// Left, top and bottom edge of the button in the window [px].
     pub anchor: (f64, f64, f64),
 }
 
-/// Everything that components share. Only `app` provides it.
+/// State shared by all components. Only `app` provides it.
 #[derive(Debug, Clone, Copy)]
 pub struct Session {
-    /// What the reader chose.
     pub inputs: RwSignal<Inputs>,
-    /// What follows from it.
+    /// Results of the Kernel view.
     pub shown: Memo<Shown>,
-    /// Fragments of the address seen so far, each with its text; empty for one that cannot be read.
+    /// Packed fragments of the address seen so far, each with its text; empty text for an invalid one.
     fragments: StoredValue<Vec<(String, String)>>,
-    /// The model of a file.
+    /// The model that was opened from a file.
     pub model: RwSignal<Option<OpenedModel>>,
-    /// What the address or a file said that the page could not use.
+    /// Notes on invalid or unusable values of the address or of a file.
     pub notes: RwSignal<Vec<Note>>,
-    /// Key of the format that the pointer or the keyboard is at.
+    /// Key of the format under the pointer or the keyboard focus.
     pub pointed: RwSignal<Option<String>>,
-    /// The open explanation.
     pub popover: RwSignal<Option<Popover>>,
-    /// The list of keys is open.
+    /// The list of keyboard shortcuts is open.
     pub help: RwSignal<bool>,
-    /// The form for a device of the reader's own is open.
+    /// The form for a custom device is open.
     pub editing: RwSignal<bool>,
-    /// Counts the changes of the inputs that are drawn: what takes longer than a frame follows these.
+    /// Counts the changes of the inputs that were drawn: computations longer than a frame depend on this signal.
     pub settled: RwSignal<u32>,
     settling: StoredValue<bool>,
-    /// A letter was typed that the address does not have yet.
+    /// Typed text is not yet in the address.
     unwritten: StoredValue<bool>,
-    /// Light or dark.
+    /// Color theme.
     pub colors: Colors,
 }
 
 impl Session {
-    /// Begins with what the address says, and follows it back and forth.
+    /// Starts with the inputs of the address, and follows the back and forward buttons.
     pub fn begin() -> Self {
         let fragments = StoredValue::new(vec![(String::new(), String::new())]);
         if let Some(code) = code() {
@@ -76,7 +73,7 @@ impl Session {
         }
         let (inputs, notes) = url::read_beside(&query(), &carried(fragments).unwrap_or_default());
         let inputs = RwSignal::new(inputs);
-        // What only another view asks is no reason to answer again.
+        // Inputs of other views only do not trigger this view's computation.
         let asked = memo(move |_| {
             inputs.with(|inputs| Inputs { model: Asked::default(), ..inputs.clone() })
         });
@@ -100,11 +97,11 @@ impl Session {
         session
     }
 
-    /// Changes the inputs, and the address with them unless a letter made a field unreadable.
+    /// Changes the inputs, and the address too unless typed text is invalid.
     pub fn edit(self, step: Step, change: impl FnOnce(&mut Inputs)) {
         self.popover.set(None);
         if step == Step::Choice {
-            self.write_typed(); // the back button leads to what was typed before
+            self.write_typed(); // the back button returns to the text typed before
         }
         self.inputs.update(change);
         self.settle();
@@ -115,7 +112,7 @@ impl Session {
         }
     }
 
-    /// Brings the address up to what was typed. It waits for the frame, because it can take milliseconds.
+    /// Writes typed text to the address. Called after the frame, because it can take milliseconds.
     fn write_typed(self) {
         let was_unwritten = self.unwritten.try_update_value(core::mem::take) == Some(true);
         if was_unwritten && self.inputs.with_untracked(url::is_readable) {
@@ -123,7 +120,7 @@ impl Session {
         }
     }
 
-    /// Tells those who need not answer within the frame, once it is drawn.
+    /// Notifies computations that may take longer than a frame, after the frame is drawn.
     fn settle(self) {
         if self.settling.get_value() {
             return;
@@ -139,7 +136,7 @@ impl Session {
         });
     }
 
-    /// The address of the present inputs in another view.
+    /// The address of the current inputs in another view.
     pub fn address_of(self, view: View) -> String {
         let inputs = Inputs { view, ..self.inputs.get() };
         let fragment = self.fragment(&fragment::text(&inputs)).unwrap_or_default();
@@ -147,7 +144,7 @@ impl Session {
         format!("{}{fragment}", if query.is_empty() { "?" } else { &query })
     }
 
-    /// Writes the address. Until the fragment is packed, the entry of the history keeps its text.
+    /// Writes the address. Until the fragment is packed, the history entry stores its text.
     fn remember(self, step: Step) {
         let (text, query) =
             self.inputs.with_untracked(|inputs| (fragment::text(inputs), url::write(inputs)));
@@ -167,14 +164,14 @@ impl Session {
         });
     }
 
-    /// The fragment of a text, if it was packed already.
+    /// The packed fragment of a text, if it is known.
     fn fragment(self, text: &str) -> Option<String> {
         let known = self.fragments.read_value();
         let (code, _) = known.iter().find(|(_, other)| other == text)?;
         Some(if text.is_empty() { String::new() } else { format!("{}{code}", fragment::PREFIX) })
     }
 
-    /// Saves what a function of `lazy` answers as a file; a note says when it cannot.
+    /// Saves the result of a function of `lazy` as a file; a failure becomes a note.
     pub async fn save(self, name: &str, function: &str, texts: &[&str]) {
         if let Err(reason) = program::save(name, function, texts).await {
             let text = format!("{name} could not be written: {reason}.");
@@ -182,14 +179,14 @@ impl Session {
         }
     }
 
-    /// Follows the address, after its fragment is unpacked if it is a new one.
+    /// Applies the address. A fragment that is not known yet is unpacked first.
     fn reread(self) {
         self.unwritten.set_value(false);
         let Some(carried) = carried(self.fragments) else {
             later(async move {
                 let code = code().unwrap_or_default();
                 let text = program::unpack(&code).await.unwrap_or_default();
-                drop(own_devices().await); // a note says when it cannot be fetched
+                drop(own_devices().await); // a note reports a failed fetch
                 self.fragments.update_value(|known| known.push((code, text)));
                 self.reread();
             });
@@ -204,12 +201,12 @@ impl Session {
         self.notes.set(notes);
         self.popover.set(None);
         if !kept().is_empty() {
-            self.remember(Step::Typing); // the entry was left before its fragment was packed
+            self.remember(Step::Typing); // the user left the entry before its fragment was packed
         }
     }
 }
 
-/// What the address carries; `None` while its fragment is not unpacked.
+/// Contents of the address's fragment; `None` while it is not unpacked.
 fn carried(fragments: StoredValue<Vec<(String, String)>>) -> Option<Carried> {
     let Some(code) = code() else {
         let kept = kept();
@@ -224,24 +221,24 @@ fn query() -> String {
     window().location().search().unwrap_or_default()
 }
 
-/// The address, or its entry in the history, carries what no catalog has.
+/// Whether the address or its history entry has a fragment, so inputs that are in no catalog.
 pub fn carries() -> bool {
     code().is_some() || !kept().is_empty()
 }
 
-/// The packed text in the address.
+/// The packed fragment of the address.
 fn code() -> Option<String> {
     let hash = window().location().hash().unwrap_or_default();
     hash.strip_prefix(fragment::PREFIX).map(str::to_owned)
 }
 
-/// The text of a fragment that was not packed yet when the entry of the history was written; usually empty.
+/// Text of a fragment that was not packed yet when its history entry was written; usually empty.
 fn kept() -> String {
     let state = window().history().and_then(|history| history.state());
     state.ok().and_then(|state| state.as_string()).unwrap_or_default()
 }
 
-/// Puts a query and fragment into the address, and what is not in the fragment yet beside it.
+/// Writes query and fragment to the address, and the text of a fragment that is not packed yet to the history entry.
 fn write(address: &str, keep: &str, step: Step) {
     let location = window().location();
     let now = query() + &location.hash().unwrap_or_default();
@@ -255,6 +252,6 @@ fn write(address: &str, keep: &str, step: Step) {
         Step::Choice => history.push_state_with_url(&keep, "", Some(&target)),
         Step::Typing => history.replace_state_with_url(&keep, "", Some(&target)),
     };
-    // A browser that limits how often the address changes skips one; the next change writes it.
+    // A browser that limits the rate of address changes skips one; the next change writes it.
     drop(written);
 }

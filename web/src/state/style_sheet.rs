@@ -1,4 +1,4 @@
-//! The style sheet repeats the colors of the chart's theme; this test holds the two together.
+//! Tests that the style sheet and the chart's theme have the same colors.
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! What an opened file changes on the page. It comes with what reads files.
+//! Applies an opened file to the page. Loaded with the file reader.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::place::Own;
 use super::session::{Session, Step};
 use super::url::Note;
 
-/// A file that was read, and what the page does with it.
+/// An opened file, ready to be applied.
 #[derive(Debug)]
 pub struct Ready {
     opened: Opened,
@@ -20,12 +20,12 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// What a file was.
+    /// Wraps an opened file.
     pub fn new(opened: Opened) -> Self {
         Self { opened, take }
     }
 
-    /// Takes it over, as a choice of its own or as part of the one before.
+    /// Applies the file, as a new history entry or as part of the current one.
     pub fn take(self, session: Session, step: Step) {
         (self.take)(session, self.opened, step);
     }
@@ -41,7 +41,7 @@ fn take(session: Session, opened: Opened, step: Step) {
     }
 }
 
-/// Measurements bring their device along: the present one, or one of the catalog.
+/// Measurements need their device: the current one, or one of the catalog.
 fn measurements(session: Session, own: Own, step: Step) {
     let present = session.inputs.with_untracked(|inputs| inputs.device.clone());
     let device = if *present.key == *own.device {

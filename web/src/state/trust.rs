@@ -1,5 +1,5 @@
-//! The Trust view: published measurements against what was predicted of them when they were left out of the fit.
-//! All of it comes with the view. Until then what the address asks of it is carried as text, with what is asked of a model.
+//! State of the Trust view: published measurements against predictions by fits that left them out. Loaded with the view; until
+//! then the address's filter is stored as text, together with the Model view's inputs.
 
 pub mod answer;
 pub mod filter;

@@ -1,5 +1,5 @@
-//! The address as state: `?d=h100_sxm&m=64&v=1`. Only what differs from the default, in short keys chosen by hand.
-//! What is not here: the browser's history (`session`).
+//! The address as state: `?d=h100_sxm&m=64&v=1`. It has only values that differ from the default, in short, hand-chosen keys.
+//! The browser's history is handled in `session`.
 
 mod percent;
 mod reader;
@@ -14,20 +14,20 @@ use super::points;
 use percent::{encoded, pairs};
 use reader::Reader;
 
-/// Longest value that a message repeats.
+/// Longest value that a note quotes, in characters.
 const LONGEST_QUOTE: usize = 40;
-/// Most messages; an address of garbage must not fill the page.
+/// Most notes; a malformed address must not fill the page.
 const MOST_NOTES: usize = 9;
 
-/// Something in the address that the page could not use.
+/// A note on a value that the page could not use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// What was wrong, what is allowed, and what the page uses instead.
+    /// The error, the allowed values, and the value used instead.
     pub text: String,
 }
 
 impl Note {
-    /// A note on a key with its value, and the rest of the sentence.
+    /// A note on a key and its value; `rest` completes the sentence.
     pub fn on(key: &str, value: &str, rest: &str) -> Self {
         let quoted: String = value.chars().take(LONGEST_QUOTE).collect();
         let more = if value.chars().nth(LONGEST_QUOTE).is_some() { "…" } else { "" };
@@ -35,12 +35,12 @@ impl Note {
     }
 }
 
-/// Reads a query, with or without its question mark. Whatever is wrong becomes a note, and the default holds.
+/// Reads a query, with or without its question mark. Each invalid value becomes a note, and the default is used.
 pub fn read(query: &str) -> (Inputs, Vec<Note>) {
     read_beside(query, &Carried::Nothing)
 }
 
-/// Reads a query that may name what the address carries beside it.
+/// Reads a query together with the contents of the fragment.
 pub fn read_beside(query: &str, carried: &Carried) -> (Inputs, Vec<Note>) {
     let mut inputs = Inputs::default();
     let mut reader = Reader { notes: Vec::new(), carried };
@@ -67,12 +67,12 @@ pub fn read_beside(query: &str, carried: &Carried) -> (Inputs, Vec<Note>) {
     (inputs, reader.notes)
 }
 
-/// True when every field can be read: an address must reproduce a page.
+/// Whether all fields are valid: an address must reproduce a page.
 pub fn is_readable(inputs: &Inputs) -> bool {
     inputs.operator().is_ok()
 }
 
-/// The query for these inputs, with its question mark; empty for the defaults. A field that cannot be read is left out.
+/// The query for these inputs, with its question mark; empty for the defaults. Invalid fields are left out.
 pub fn write(inputs: &Inputs) -> String {
     let usual = Inputs::default();
     let mut pairs: Vec<(&str, String)> = Vec::new();

@@ -1,14 +1,14 @@
-// The address reproduces the page: back, forward, reload, garbage.
+// The address reproduces the page's state: back, forward, reload, invalid values.
 import assert from 'node:assert/strict';
 import { openSite, pageTest } from './harness.mjs';
 import { chosenRow, pick, plain, query, readTable, type, verdict } from './page.mjs';
 
-pageTest('the default has an empty address', {}, async (page) => {
+pageTest('the default state has an empty address', {}, async (page) => {
   await openSite(page);
   assert.equal(await query(page), '');
 });
 
-pageTest('choices make history, typing does not, and a reload shows the same', {}, async (page) => {
+pageTest('choices add history entries, typing does not, and a reload restores the state', {}, async (page) => {
   await openSite(page);
   await type(page, 'm', '64');
   assert.equal(await query(page), '?m=64&v=1');
@@ -34,7 +34,7 @@ pageTest('choices make history, typing does not, and a reload shows the same', {
   assert.deepEqual([await verdict(page), await readTable(page)], [sentence, table]);
 });
 
-pageTest('a link with everything in it shows everything', {}, async (page) => {
+pageTest('a link with every key restores every input', {}, async (page) => {
   await openSite(page, '?d=jetson_agx_orin_64gb&pm=MAXN&m=8&n=1024&k=2048&w=gguf_q6_k&a=bf16&v=1');
   assert.match(await page.locator('#device').inputValue(), /AGX Orin/);
   assert.equal(await page.locator('#mode').inputValue(), 'MAXN');
@@ -44,12 +44,12 @@ pageTest('a link with everything in it shows everything', {}, async (page) => {
   assert.equal(await page.locator('.notes li').count(), 0);
 });
 
-pageTest('a device alias in a link is understood', {}, async (page) => {
+pageTest('a device alias in a link is resolved', {}, async (page) => {
   await openSite(page, '?d=b10');
   assert.match(await page.locator('#device').inputValue(), /GB10/);
 });
 
-pageTest('garbage in every key: the page works, names each, and notes can be dismissed', {}, async (page) => {
+pageTest('invalid values in every key are each named in a note, and notes can be dismissed', {}, async (page) => {
   await openSite(page, '?d=h10&pm=turbo&m=0&n=-1&k=1e30&w=int4&a=nf4&v=zzz&q=%3Cb%3E');
   assert.match(await verdict(page), /^Memory-bound/);
   assert.equal(await page.locator('#m').inputValue(), '1');
@@ -64,7 +64,7 @@ pageTest('garbage in every key: the page works, names each, and notes can be dis
 });
 
 for (const bad of ['?%', '?%ff=%fe', '?====&&&&', `?d=${'x'.repeat(5000)}`, '?m=%00', '?d=__proto__&w=constructor', '?m=٣&n=１']) {
-  pageTest(`an address of ${bad.slice(0, 20)} leaves the page in order`, {}, async (page) => {
+  pageTest(`the malformed address ${bad.slice(0, 20)} leaves the page working`, {}, async (page) => {
     await openSite(page, bad);
     assert.match(await verdict(page), /^Memory-bound/);
     assert.equal(await page.locator('#m').inputValue(), '1');

@@ -1,11 +1,11 @@
-// What to use: the four scenarios of the prototypes, the question that the page is for, goals, and the reversed questions.
+// Recommendation: the four scenarios of the prototypes, the page's main question, goals, and the inverse questions.
 import assert from 'node:assert/strict';
 import { openSite, pageTest } from './harness.mjs';
 import { pick, plain, query } from './page.mjs';
 
 const use = (page) => page.locator('.advice .choice');
 
-/** Waits until the recommendation is this: it follows the inputs by a frame. */
+/** Waits until the recommendation has this name: it follows the inputs by a frame. */
 async function recommends(page, name) {
   await page.waitForFunction((name) => document.querySelector('.advice .choice')?.textContent === name, name, { timeout: 10_000 });
 }
@@ -31,7 +31,7 @@ for (const [preset, first, flip] of [
   });
 }
 
-pageTest('Llama-3.1-8B on an Orin Nano: what to use, why not INT8, and what changes at batch 16', {}, async (page) => {
+pageTest('Llama-3.1-8B on an Orin Nano: the recommendation, why INT8 is dropped, and the change at batch 16', {}, async (page) => {
   await openSite(page, '?view=model&prompt=512&context=4096');
   await recommends(page, 'GGUF Q4_K_M');
   assert.match(plain(await page.locator('.advice').innerText()), /Memory\s+5\.89 GB/);
@@ -49,7 +49,7 @@ pageTest('Llama-3.1-8B on an Orin Nano: what to use, why not INT8, and what chan
   assert.equal(await page.locator('#batch').inputValue(), 'many');
 });
 
-pageTest('a goal counts, is in the address, and a wrong one says what is allowed', {}, async (page) => {
+pageTest('a goal changes the recommendation, is in the address, and shows the allowed range when invalid', {}, async (page) => {
   await openSite(page, '?loss=0.5');
   await recommends(page, 'GGUF Q6_K');
   await page.goto('about:blank');
@@ -66,7 +66,7 @@ pageTest('a goal counts, is in the address, and a wrong one says what is allowed
   await recommends(page, 'Nothing meets the bounds');
 });
 
-pageTest('every recommended figure says where it comes from', {}, async (page) => {
+pageTest('every recommended figure shows its origin', {}, async (page) => {
   await openSite(page);
   await page.locator('#advice-3').focus();
   assert.match(await page.locator('#explanation').innerText(), /llama\.cpp/);
@@ -75,7 +75,7 @@ pageTest('every recommended figure says where it comes from', {}, async (page) =
   assert.match(await unfolded(page, 'ranked'), /FP8 weights and activations/);
 });
 
-pageTest('the recommendation is taken over, and the back button gives it back', {}, async (page) => {
+pageTest('the recommendation is applied to the inputs, and the back button undoes it', {}, async (page) => {
   await openSite(page, '?view=model&generate=1');
   await recommends(page, 'GGUF Q4_K_M');
   await page.locator('#take').click();

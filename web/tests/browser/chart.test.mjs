@@ -1,4 +1,4 @@
-// The canvas shows what the table says: marks in the colors of the formats, which move with the shape.
+// The canvas agrees with the table: marks in the colors of the formats, which move with the shape.
 import assert from 'node:assert/strict';
 import { openSite, pageTest } from './harness.mjs';
 import { canvasColors, chosenRow, type } from './page.mjs';
@@ -8,7 +8,7 @@ const dark = { background: '#141517', FP16: '#f39a4a', INT4: '#78a6ff', INT8: '#
 
 for (const [colorScheme, theme] of Object.entries({ light, dark })) {
   for (const deviceScaleFactor of [1, 2]) {
-    pageTest(`all marks are on the canvas in ${colorScheme} colors at ${deviceScaleFactor} pixels`, { colorScheme, deviceScaleFactor }, async (page) => {
+    pageTest(`all marks are on the canvas in ${colorScheme} colors at a pixel ratio of ${deviceScaleFactor}`, { colorScheme, deviceScaleFactor }, async (page) => {
       await openSite(page);
       const { width, height, colors } = await canvasColors(page);
       const box = await page.locator('canvas').boundingBox();
@@ -26,12 +26,12 @@ pageTest('points move right and up when M grows', {}, async (page) => {
   const before = (await canvasColors(page)).colors;
   await type(page, 'm', '8');
   const after = (await canvasColors(page)).colors;
-  // INT8's and FP8's colors are those of roofs too; NVFP4 has only its mark here.
+  // The colors of INT8 and FP8 are also used by roofs; that of NVFP4 only by its mark.
   assert.ok(after[light.NVFP4].x > before[light.NVFP4].x + 50, 'right');
   assert.ok(after[light.NVFP4].y < before[light.NVFP4].y - 30, 'up');
 });
 
-pageTest('the chart follows the window and the button for colors', {}, async (page) => {
+pageTest('the chart follows the size of the window and the color button', {}, async (page) => {
   await openSite(page);
   await page.setViewportSize({ width: 1000, height: 800 });
   await page.waitForFunction(() => {
@@ -45,14 +45,14 @@ pageTest('the chart follows the window and the button for colors', {}, async (pa
   assert.ok((await canvasColors(page)).colors[dark.background].pixels > 1000, 'the choice is kept');
 });
 
-pageTest('the system may change its mind about colors', { colorScheme: 'light' }, async (page) => {
+pageTest('the chart follows a change of the system colors', { colorScheme: 'light' }, async (page) => {
   await openSite(page);
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.waitForFunction(() => getComputedStyle(document.body).backgroundColor === 'rgb(20, 21, 23)');
   assert.ok((await canvasColors(page)).colors[dark.background].pixels > 1000);
 });
 
-pageTest('a point under the pointer marks its row, and a click chooses it', {}, async (page) => {
+pageTest('a point under the pointer highlights its row, and a click selects it', {}, async (page) => {
   await openSite(page);
   const { colors } = await canvasColors(page);
   const box = await page.locator('canvas').boundingBox();
@@ -63,7 +63,7 @@ pageTest('a point under the pointer marks its row, and a click chooses it', {}, 
   assert.match(await chosenRow(page), /^NVFP4/);
 });
 
-pageTest('the page works where storage is forbidden', {}, async (page) => {
+pageTest('the page works when storage is blocked', {}, async (page) => {
   await page.addInitScript(() => {
     Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('forbidden', 'SecurityError'); } });
   });

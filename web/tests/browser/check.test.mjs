@@ -1,4 +1,4 @@
-// Is this possible? A claim in either view: its judgment, its explanations, the address, and what is no claim.
+// Plausibility check of a claim in either view: its verdict, its explanations, the address, and invalid claims.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertAccessible, loadAxe } from './accessibility.mjs';
@@ -7,13 +7,13 @@ import { pick, plain, query } from './page.mjs';
 
 const section = (page) => page.locator('details', { has: page.locator('summary', { hasText: 'Is this possible?' }) });
 
-/** Unfolds the section, which comes with the click. */
+/** Opens the section, which is loaded by the click. */
 async function unfold(page, field) {
   await section(page).locator('summary').click();
   await page.locator(`#${field}`).waitFor();
 }
 
-/** Waits until the section says this: it follows the inputs by a frame. */
+/** Waits until the section matches the pattern: it follows the inputs by a frame. */
 async function says(page, pattern) {
   const match = (pattern) => {
     const found = [...document.querySelectorAll('details')].find((it) => it.querySelector('summary')?.textContent === 'Is this possible?');
@@ -43,7 +43,7 @@ pageTest('a claimed time of an operator is judged, explained, and in the address
   await says(page, /Possible: 82 % of the datasheet's roof, and 85 % of the sustained roof.*As expected: 349 µs/);
 });
 
-pageTest('what is no time is said beside its field, and the last answer stays', {}, async (page) => {
+pageTest('an invalid time has a message at its field, and the last answer stays', {}, async (page) => {
   await openSite(page, '?us=60');
   await says(page, /Above the roof/);
   for (const wrong of ['0', '-5', 'fast', '1,5']) {
@@ -59,7 +59,7 @@ pageTest('what is no time is said beside its field, and the last answer stays', 
   assert.equal(await query(page), '');
 });
 
-pageTest('a rate of a model is of all users, of each, or the time of an answer', {}, async (page) => {
+pageTest('a claim about a model is a rate of all users, a rate per user, or the duration of an answer', {}, async (page) => {
   await loadAxe(page);
   await openSite(page, '?view=model&d=h100_sxm&weights=bf16&batch=1&prompt=512&generate=64');
   await unfold(page, 'ts');
@@ -93,13 +93,13 @@ pageTest('claims of both views stay when the view changes', {}, async (page) => 
   assert.match(await query(page), /us=60&ts=5/);
 });
 
-pageTest('a unit that nobody has is named', {}, async (page) => {
+pageTest('an unknown unit in the address is named in a note', {}, async (page) => {
   await openSite(page, '?view=model&ts=5&tk=minutes');
   assert.match(plain(await page.locator('.notes').innerText()), /tk=minutes, which is neither user nor s/);
   assert.equal(await page.locator('#tk').inputValue(), '');
 });
 
-test('on a phone nothing of it is wider than the screen', async () => {
+test('on a phone the check is not wider than the screen', async () => {
   await withPage({ viewport: { width: 390, height: 844 } }, async (page) => {
     await openSite(page, '?view=model&d=h100_sxm&ts=500&weights=bf16&prompt=512&generate=64&batch=1');
     await says(page, /Above the roof/);

@@ -1,4 +1,4 @@
-// Starts Chromium so that it asks nobody for updates and runs in a container too. Playwright gives it a new, empty profile.
+// Starts Chromium without update checks, also in a container. Playwright gives it a new, empty profile.
 import { chromium } from './packages.mjs';
 
 const args = [
@@ -10,7 +10,7 @@ const args = [
   '--disable-sync',
 ];
 
-/** More switches may be named. */
+/** Starts the browser; `more` are further switches of its command line. */
 export function startChromium(more = []) {
   const root = process.getuid?.() === 0;
   return chromium.launch({

@@ -1,5 +1,5 @@
-// A daemon that does what a test says: the protocol of `ridgepoint serve` with scripted jobs, over real sockets. What the real one
-// does is tested with the real one; this one can be of another version, break off in the middle, and measure anything.
+// Scripted daemon: the protocol of `ridgepoint serve` with scripted jobs, over real sockets. The behavior of the real daemon
+// is tested with the real one; this one can have another version, drop a connection midway, and report any measurement.
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 
@@ -7,7 +7,7 @@ const hex = (buffer) => Buffer.from(buffer).toString('hex');
 const hmac = (key, parts) => createHmac('sha256', key).update(Buffer.concat(parts)).digest();
 const limits = { message_bytes: 262144, sessions: 64, messages_per_s: 20, subscriptions: 32, telemetry_hz: 20, queued_jobs: 32, jobs_per_key: 8, points: 4096, dimension: 65536, job_s: 3600 };
 
-/** A job's record of one point, with a time in seconds. */
+/** A job's record of one point; `seconds` is its median time in s. */
 export function record(weights, seconds, { m, n, k } = { m: 1, n: 4096, k: 4096 }, more = {}) {
   const [bytes, flops] = [n * k, 2 * m * n * k];
   return {
@@ -23,7 +23,7 @@ export const readings = [
   { name: 'gpu_power_watt', value: null, reason: 'no GPU driver' },
 ];
 
-/** Starts one. `run(job, daemon)` is called for each job that is started; `emit` tells its events. */
+/** Starts a scripted daemon. `run(job, daemon)` is called for each started job; `emit` sends the job's events. */
 export async function startDaemon({ versions = { min: 1, max: 1 }, scopes = ['read', 'bench'], run = () => {} } = {}) {
   const server = randomBytes(16);
   const [codes, keys, jobs, sessions, heard] = [new Set(), new Map(), [], new Set(), []];
@@ -32,23 +32,23 @@ export async function startDaemon({ versions = { min: 1, max: 1 }, scopes = ['re
   const daemon = {
     heard,
     jobs,
-    /** A new one-time code. */
+    /** Creates a one-time code. */
     code: () => {
       const code = `TEST${hex(randomBytes(8)).toUpperCase()}`;
       codes.add(code);
       return code;
     },
-    /** Says an event of a job, now and to everybody who asks later. */
+    /** Sends an event of a job to all subscribers, present and later. */
     emit: (job, event) => {
       job.events.push({ job: job.job, seq: job.events.length + 1, at_ms: Date.now(), event });
       job.state = event.type === 'started' ? 'running' : event.type === 'ended' ? event.state : job.state;
       for (const session of sessions) session.follow();
     },
-    /** Says anything to everybody. */
+    /** Sends a message to all sessions. */
     say: (say) => [...sessions].forEach((session) => session.say(say)),
-    /** Breaks all connections off, as a cable would. */
+    /** Drops all connections without a close frame, like an unplugged cable. */
     drop: () => [...sessions].forEach((session) => session.socket.destroy()),
-    /** How many sockets there are. */
+    /** Number of open sockets. */
     get open() { return sessions.size; },
     stop: () => new Promise((resolve) => (daemon.drop(), http.close(resolve))),
   };
@@ -138,14 +138,14 @@ export async function startDaemon({ versions = { min: 1, max: 1 }, scopes = ['re
   return daemon;
 }
 
-/** A frame that a server sends. */
+/** Encodes a WebSocket frame of a server. */
 function frame(kind, content) {
   const body = Buffer.from(content);
   const length = body.length < 126 ? Buffer.from([body.length]) : Buffer.from([126, body.length >> 8, body.length & 255]);
   return Buffer.concat([Buffer.from([128 | kind]), length, body]);
 }
 
-/** Calls back with each text of a client; answers a close with a close. */
+/** Calls `heard` with each text of a client, and answers a close frame with a close frame. */
 function readFrames(socket, heard) {
   let left = Buffer.alloc(0);
   socket.on('data', (data) => {

@@ -1,4 +1,4 @@
-// A device of one's own: edited as a copy, checked field by field, saved as the file that the command line loads.
+// User-defined device: edited as a copy, checked field by field, saved as the file that the command line loads.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ const open = async (page) => {
 };
 const badge = (page, id) => page.locator(`.editor label[for=${id}] .badge`).textContent();
 
-pageTest('a copy is edited, every number says whose it is, and a reload keeps it', {}, async (page) => {
+pageTest('a copy is edited, every number shows its origin, and a reload keeps it', {}, async (page) => {
   await loadAxe(page);
   await openSite(page, '?d=t4');
   const before = await readTable(page);
@@ -51,7 +51,7 @@ for (const [id, wrong, says] of [
   ['tdp_w', 'hot', /must be a number/],
   ['bandwidth_gb_s', '', /DRAM bandwidth must be from/],
 ]) {
-  pageTest(`${id} = '${wrong}' is marked, and the last good device stays`, {}, async (page) => {
+  pageTest(`${id} = '${wrong}' is marked, and the last valid device stays`, {}, async (page) => {
     await openSite(page, '?d=t4');
     await open(page);
     const table = await readTable(page);
@@ -63,7 +63,7 @@ for (const [id, wrong, says] of [
   });
 }
 
-pageTest('the saved file is the one that the command line loads, with the same answer', {}, async (page) => {
+pageTest('the command line loads the saved file and gives the same answer', {}, async (page) => {
   await openSite(page, '?w=fp16');
   await open(page);
   await page.locator('#bandwidth_gb_s').fill('150.5');

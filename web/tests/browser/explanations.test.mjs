@@ -1,4 +1,4 @@
-// Every number answers for itself, by pointer, focus and tap, in one popover.
+// Every number shows its explanation on hover, focus and tap, in a single popover.
 import assert from 'node:assert/strict';
 import { openSite, pageTest } from './harness.mjs';
 import { plain } from './page.mjs';
@@ -32,7 +32,7 @@ pageTest('every number on the page has an explanation inside the window', {}, as
   }
 });
 
-pageTest('Escape closes, a tap opens', { hasTouch: true, viewport: { width: 390, height: 844 } }, async (page) => {
+pageTest('Escape closes an explanation, and a tap opens it', { hasTouch: true, viewport: { width: 390, height: 844 } }, async (page) => {
   await openSite(page);
   await page.locator('tr.chosen .explained:visible').first().tap();
   await page.locator('#explanation').waitFor();

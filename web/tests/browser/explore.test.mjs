@@ -1,4 +1,4 @@
-// All devices compared in a worker: how fast, that the page stays free, and what happens when it is stopped or cannot be fetched.
+// Comparison of all devices in a worker: its duration, the responsiveness of the page, a stop, and a failed fetch.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ import { plain, type } from './page.mjs';
 import { startPlain } from './servers.mjs';
 
 const LIMIT_MS = 6000; // twice the target, because the machine that runs the tests may be busy
-const LONGEST_WAIT_MS = 300; // as above; the whole comparison in the page itself would take longer
+const LONGEST_WAIT_MS = 300; // wide for the same reason; the whole comparison in the page itself would take longer
 const compare = (page) => page.getByRole('button', { name: 'Compare all devices' });
 const section = (page) => page.locator('section.explore');
 const open = (page, more = '&prompt=4096') => openSite(page, `?view=model${more}`);
@@ -17,13 +17,13 @@ const finished = (page) => section(page).locator('table').waitFor({ timeout: 50_
 const rows = (page) => section(page).locator('tbody tr').evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
 const said = async (page) => plain(await section(page).locator('.asked > p').last().innerText());
 
-/** "1.32 s" and "870 ms" in milliseconds. */
+/** Converts "1.32 s" or "870 ms" to a number of milliseconds. */
 const milliseconds = (text) => {
   const [, number, prefix] = text.match(/in ([\d.]+) (m?)s\.$/);
   return Number(number) * (prefix ? 1 : 1000);
 };
 
-pageTest('a million points are compared, and the page answers meanwhile', {}, async (page) => {
+pageTest('a million points are compared, and the page stays responsive meanwhile', {}, async (page) => {
   const fetched = [];
   page.on('request', (request) => fetched.push(request.url()));
   await open(page);
@@ -54,7 +54,7 @@ pageTest('a million points are compared, and the page answers meanwhile', {}, as
   assert.ok(longest < LONGEST_WAIT_MS, `${longest} ms`);
 });
 
-pageTest('the table is sorted as asked, says so when it is old, and is saved whole', {}, async (page) => {
+pageTest('the table is sorted as selected, marked when outdated, and saved in full', {}, async (page) => {
   await loadAxe(page);
   await open(page);
   await compare(page).click();
@@ -79,9 +79,9 @@ pageTest('the table is sorted as asked, says so when it is old, and is saved who
   assert.ok(lines.length > fast.length * 10 && lines.every((line) => line.split(',').length === 9), `${lines.length} lines`);
 });
 
-pageTest('it can be stopped, and shows what it has', {}, async (page) => {
+pageTest('a stopped comparison shows its partial result', {}, async (page) => {
   await open(page);
-  await page.evaluate(() => { // the click comes with the first progress
+  await page.evaluate(() => { // clicks at the first sign of progress
     new MutationObserver(() => document.querySelector('section.explore progress').value > 3 && document.querySelector('section.explore div button').click()).observe(document.querySelector('section.explore progress'), { attributes: true });
   });
   await compare(page).click();
@@ -90,7 +90,7 @@ pageTest('it can be stopped, and shows what it has', {}, async (page) => {
   assert.equal(await compare(page).isVisible(), true);
 });
 
-pageTest('a model and a device of one\'s own are compared too', {}, async (page) => {
+pageTest('a user-defined model and device are compared too', {}, async (page) => {
   await open(page);
   await compare(page).click();
   await finished(page);
@@ -110,20 +110,20 @@ pageTest('a model and a device of one\'s own are compared too', {}, async (page)
   assert.notDeepEqual(after.filter((row) => row[0] !== device), before);
 });
 
-pageTest('a page without the worker, as plain Trunk builds it, says so', {}, async (page) => {
+pageTest('a page without the worker, as plain Trunk builds it, shows a message', {}, async (page) => {
   await open(page);
   await page.evaluate(() => delete globalThis.ridgepointExplore);
   await compare(page).click();
   await section(page).getByText('cargo xtask serve makes one that can').waitFor();
 });
 
-pageTest('what cannot be read is said', {}, async (page) => {
+pageTest('an invalid input shows a message', {}, async (page) => {
   await open(page, '&batch=many');
   await compare(page).click();
   await section(page).getByText('Something above cannot be read.').waitFor();
 });
 
-test('without the network a sentence says so, and the next click tries again', { timeout: 60_000 }, async () => {
+test('offline, a message appears, and the next click tries again', { timeout: 60_000 }, async () => {
   const problems = await withPage({}, async (page) => {
     await open(page);
     await page.route(/explore/, (route) => route.abort());
@@ -136,7 +136,7 @@ test('without the network a sentence says so, and the next click tries again', {
   assert.deepEqual(problems.filter((problem) => !/explore|Failed to load resource/.test(problem)), []);
 });
 
-test('it works from a folder of any plain server', { timeout: 60_000 }, async () => {
+test('the comparison works from a folder of a plain server', { timeout: 60_000 }, async () => {
   const { cpSync, mkdtempSync, rmSync } = await import('node:fs');
   const { tmpdir } = await import('node:os');
   const { join } = await import('node:path');

@@ -1,4 +1,4 @@
-// What can be taken along: files that say what the page says, the link, and paper.
+// Exports: files that agree with the page, the link, and print.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { assertAccessible, loadAxe } from './accessibility.mjs';
@@ -7,14 +7,14 @@ import { number, plain, readTable, verdict } from './page.mjs';
 
 const open = (page) => page.getByRole('button', { name: 'Export' }).click();
 
-/** Saves one kind and returns its name and content. */
+/** Exports one kind of file and returns its name and content. */
 async function saved(page, kind) {
   await open(page);
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: kind, exact: true }).click()]);
   return { name: download.suggestedFilename(), content: readFileSync(await download.path()) };
 }
 
-pageTest('the program that writes files is fetched for the first one', {}, async (page) => {
+pageTest('the program that writes files is fetched for the first file', {}, async (page) => {
   const fetched = [];
   page.on('request', (request) => fetched.push(new URL(request.url()).pathname));
   await openSite(page);
@@ -27,7 +27,7 @@ pageTest('the program that writes files is fetched for the first one', {}, async
   assert.equal(fetched.filter((path) => path.endsWith('.wasm') && path.includes('reader')).length, 1, 'once');
 });
 
-pageTest('CSV, JSON and Markdown say what the table says', {}, async (page) => {
+pageTest('CSV, JSON and Markdown agree with the table', {}, async (page) => {
   await openSite(page, '?d=t4&m=16&w=int8');
   const { cells } = (await readTable(page)).INT8;
   const csv = await saved(page, 'CSV');
@@ -41,7 +41,7 @@ pageTest('CSV, JSON and Markdown say what the table says', {}, async (page) => {
   assert.ok(markdown.includes(await verdict(page)) && markdown.includes(cells[2]), markdown);
 });
 
-pageTest('SVG and PNG are pictures', {}, async (page) => {
+pageTest('SVG and PNG files are valid images', {}, async (page) => {
   await openSite(page, '?pt=mine~3~0.2');
   const svg = (await saved(page, 'SVG')).content.toString();
   assert.match(svg, /^<svg /);
@@ -53,7 +53,7 @@ pageTest('SVG and PNG are pictures', {}, async (page) => {
   assert.deepEqual([...png.content.subarray(1, 4)].map((byte) => String.fromCharCode(byte)).join(''), 'PNG');
 });
 
-pageTest('the link is copied, or the page says where it is', { permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
+pageTest('the link is copied to the clipboard', { permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
   await openSite(page, '?d=t4&m=16');
   await open(page);
   await page.getByRole('button', { name: 'Copy link' }).click();
@@ -61,7 +61,7 @@ pageTest('the link is copied, or the page says where it is', { permissions: ['cl
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), page.url());
 });
 
-pageTest('where copying is forbidden, a note says so', {}, async (page) => {
+pageTest('a note appears when the browser denies copying', {}, async (page) => {
   await page.addInitScript(() => {
     Object.defineProperty(navigator, 'clipboard', { value: { writeText: () => Promise.reject(new Error('forbidden')) } });
   });
@@ -72,7 +72,7 @@ pageTest('where copying is forbidden, a note says so', {}, async (page) => {
 });
 
 for (const viewport of [{ width: 1440, height: 900 }, { width: 320, height: 700 }]) {
-  pageTest(`the menu works by keyboard and fits, ${viewport.width} wide`, { viewport }, async (page) => {
+  pageTest(`the menu works by keyboard and fits a window of ${viewport.width}`, { viewport }, async (page) => {
     await loadAxe(page);
     await openSite(page);
     await page.getByRole('button', { name: 'Export' }).focus();
@@ -86,7 +86,7 @@ for (const viewport of [{ width: 1440, height: 900 }, { width: 320, height: 700 
   });
 }
 
-pageTest('on paper there are no buttons, and everything is in sight', {}, async (page) => {
+pageTest('the print has no buttons and shows everything', {}, async (page) => {
   await openSite(page);
   await page.emulateMedia({ media: 'print' });
   for (const selector of ['.tools', '.presets', '.open-file']) {
@@ -97,7 +97,7 @@ pageTest('on paper there are no buttons, and everything is in sight', {}, async 
   assert.equal(clipped, 0);
 });
 
-pageTest('the Model view saves its operators, its answer and the advice', {}, async (page) => {
+pageTest('the Model view saves its operators, its answer and the recommendation', {}, async (page) => {
   await openSite(page, '?view=model&d=h100_sxm&batch=8');
   const csv = await saved(page, 'CSV');
   assert.equal(csv.name, 'ridgepoint-h100_sxm-llama-3.1-8b.csv');

@@ -1,4 +1,4 @@
-// The reader's own files: the ones of the documentation and of the command line's tests work here, too.
+// The user's own files: those of the documentation and of the command line's tests work in the page, too.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -12,7 +12,7 @@ const file = (path) => fileURLToPath(new URL(path, root));
 const device = file('docs/examples/custom-device.json');
 const notes = (page) => page.locator('.notes').innerText();
 
-pageTest('a custom device is chosen, named in the address and kept on the way back', {}, async (page) => {
+pageTest('a custom device is selected, named in the address, and restored by the back button', {}, async (page) => {
   const fetched = [];
   page.on('request', (request) => fetched.push(new URL(request.url()).pathname));
   await openSite(page);
@@ -35,7 +35,7 @@ pageTest('a custom device is chosen, named in the address and kept on the way ba
   assert.match(new URL(page.url()).hash, /^#s=[\w-]{50,}$/);
 });
 
-pageTest('a device that was left before its fragment was packed is there on the way back, and in the address', {}, async (page) => {
+pageTest('a device left before its fragment was packed is restored by the back button, and is in the address', {}, async (page) => {
   await openSite(page);
   const before = await readTable(page);
   await page.evaluate(() => {
@@ -64,7 +64,7 @@ pageTest('a device that was left before its fragment was packed is there on the 
 
 const measurements = file('docs/examples/calibration.json');
 
-pageTest('own measurements come first, say so, travel in the link, and can be left out', {}, async (page) => {
+pageTest('own measurements take precedence, are labeled, are part of the link, and can be left out', {}, async (page) => {
   await openSite(page, '?w=fp16');
   const before = await readTable(page);
   await page.locator('#file').setInputFiles(measurements);
@@ -88,7 +88,7 @@ pageTest('own measurements come first, say so, travel in the link, and can be le
   assert.equal(new URL(page.url()).hash, '');
 });
 
-pageTest('own measurements count in the Model view, too', {}, async (page) => {
+pageTest('own measurements apply in the Model view, too', {}, async (page) => {
   await openSite(page, '?view=model&weights=gguf_q4_k');
   const each = () => page.locator('table.figures tbody tr').nth(1).innerText();
   await page.locator('.figures').waitFor();
@@ -99,7 +99,7 @@ pageTest('own measurements count in the Model view, too', {}, async (page) => {
   assert.notEqual(await each(), before, 'steps with llama.cpp, the usual engine there, were measured in this format');
 });
 
-pageTest('measurements of a device that is not here are refused in a sentence', {}, async (page) => {
+pageTest('measurements of an unknown device are refused with a message', {}, async (page) => {
   await openSite(page);
   const text = readFileSync(measurements, 'utf8').replace('jetson_orin_nano_8gb_super', 'my_own_chip');
   await page.locator('#file').setInputFiles({ name: 'mine.json', mimeType: 'application/json', buffer: Buffer.from(text) });
@@ -107,12 +107,12 @@ pageTest('measurements of a device that is not here are refused in a sentence', 
   assert.match(plain(await notes(page)), /of `my_own_chip`, which the page does not know; open its device file first/);
 });
 
-/** A link to the custom device. */
+/** Opens the custom device and returns the link to it. */
 async function linkToOwn(page) {
   await openSite(page);
   await page.locator('#file').setInputFiles(device);
   await page.waitForURL(/#s=/);
-  await page.waitForLoadState('networkidle'); // the icon comes last
+  await page.waitForLoadState('networkidle'); // the icon is loaded last
   return page.url();
 }
 
@@ -120,10 +120,10 @@ for (const [name, change] of [
   ['cut off', (code) => code.slice(0, code.length / 2)],
   ['changed', (code) => `${code.slice(0, 40)}${code[40] === 'A' ? 'B' : 'A'}${code.slice(41)}`],
   ['empty', () => ''],
-  ['no code at all', () => '%00<script>'],
+  ['not base64', () => '%00<script>'],
   ['far too long', () => 'x'.repeat(200_000)],
-  ['a bomb', () => deflateSync(Buffer.alloc(3_000_000, 65)).toString('base64url')],
-  ['something else', () => deflateSync('device 1\nkey\tx\n').toString('base64url')],
+  ['a decompression bomb', () => deflateSync(Buffer.alloc(3_000_000, 65)).toString('base64url')],
+  ['in another format', () => deflateSync('device 1\nkey\tx\n').toString('base64url')],
 ]) {
   pageTest(`a fragment that is ${name} gives a note and the default device`, {}, async (page) => {
     const [address, code] = (await linkToOwn(page)).split('#s=');
@@ -135,7 +135,7 @@ for (const [name, change] of [
   });
 }
 
-pageTest('a pasted fragment is understood while the page is open', {}, async (page) => {
+pageTest('a pasted fragment is applied while the page is open', {}, async (page) => {
   const link = await linkToOwn(page);
   const own = await readTable(page);
   await openSite(page, '?d=t4');
@@ -145,7 +145,7 @@ pageTest('a pasted fragment is understood while the page is open', {}, async (pa
   assert.deepEqual(await readTable(page), own);
 });
 
-test('a chunk that cannot be fetched is said, and fetched by the next try', { timeout: 60_000 }, async () => {
+test('a chunk that fails to load shows a message, and loads on the next try', { timeout: 60_000 }, async () => {
   await withPage({}, async (page) => {
     await openSite(page);
     await page.route('**/split_reader*', (route) => route.abort());
@@ -158,7 +158,7 @@ test('a chunk that cannot be fetched is said, and fetched by the next try', { ti
   });
 });
 
-pageTest('a config.json becomes the shapes of its model', {}, async (page) => {
+pageTest('a config.json gives the shapes of its model', {}, async (page) => {
   await openSite(page);
   await page.locator('#file').setInputFiles(file('docs/examples/custom-model.json'));
   const shape = page.getByRole('button', { name: 'gate_up' });
@@ -177,7 +177,7 @@ for (const [name, content, says] of [
   ['binary.json', Buffer.from([0, 255, 254, 1, 2]), /binary\.json: /],
   ['large.json', 'x'.repeat(16_000_001), /large\.json: at most 16 MB are read/],
 ]) {
-  pageTest(`${name} is refused with a sentence, and the answer stays`, {}, async (page) => {
+  pageTest(`${name} is refused with a message, and the answer stays`, {}, async (page) => {
     await openSite(page);
     await pick(page, 'device', 'T4');
     const row = await chosenRow(page);

@@ -1,4 +1,4 @@
-// What every browser test uses: a page of its own, which fails the test if anything in it goes wrong.
+// Harness of the browser tests: each test gets a fresh page, and any problem that the page reports fails the test.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startChromium } from './chromium.mjs';
@@ -17,7 +17,7 @@ export function pageTest(name, options, body) {
   });
 }
 
-/** Runs `body` with a fresh page and returns what the page complained about. */
+/** Runs `body` with a fresh page and returns the problems that the page reported. */
 export async function withPage(options, body) {
   browser ??= await startChromium();
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
@@ -37,7 +37,7 @@ export async function openSite(page, query = '', url = siteUrl) {
   await page.locator('main').waitFor();
 }
 
-/** Chromium reports violations of the content security policy as errors on the console. */
+/** Collects the problems of a page. Chromium reports violations of the content security policy as errors on the console. */
 function collectProblems(page) {
   const [problems, dropped, documentOf] = [[], [], new WeakMap()];
   let documents = 0;
@@ -49,8 +49,8 @@ function collectProblems(page) {
   page.on('pageerror', (error) => problems.push(`exception: ${error.message}`));
   page.on('requestfailed', (request) => dropped.push(request));
   page.on('response', (response) => response.status() >= 400 && problems.push(`${response.status()}: ${response.url()}`));
-  // A document that is left drops what it was fetching; nothing else may be aborted.
-  // The icon is fetched by the browser itself, when it likes: also for a document that is just being left.
+  // Leaving a document aborts its pending requests; no other request may be aborted.
+  // The browser itself fetches the icon, at any time: also for a document that is just being left.
   const isIcon = (request) => /\/icon-[0-9a-f]+\.svg$/.test(request.url());
   const isLeft = (request) => request.failure()?.errorText === 'net::ERR_ABORTED' && (isIcon(request) || documentOf.get(request) < documents);
   return () => [...problems, ...dropped.filter((request) => !isLeft(request)).map((request) => `failed: ${request.url()} ${request.failure()?.errorText}`)];

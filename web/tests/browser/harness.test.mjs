@@ -1,10 +1,10 @@
-// The checkers are tested too: each must reject a page that is broken in its way, and accept one that is not.
+// Tests of the checkers: each must reject a page with its kind of fault, and accept a sound one.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertAccessible, loadAxe } from './accessibility.mjs';
 import { siteUrl, withPage } from './harness.mjs';
 
-/** A small page without fault, apart from what is added. */
+/** HTML of a small, sound page with the given parts. */
 const html = ({ head = '', body = '' }) =>
   `<!doctype html><html lang="en"><head>${head}<title>Sound</title><link rel="icon" href="data:,"></head><main><h1>Sound</h1>${body}</main>`;
 const head = `<meta http-equiv="Content-Security-Policy" content="script-src 'self'; style-src 'self'">`;
@@ -17,7 +17,7 @@ const broken = [
   ['an error on the console', { body: '<script>console.error("on purpose")</script>' }, /^console: on purpose$/],
 ];
 
-/** Opens a page of these parts in place of the site's. */
+/** Opens a page of these parts at an address of the site. */
 async function openMadeUp(page, parts) {
   const url = `${siteUrl}made-up`;
   await page.route(url, (route) => route.fulfill({ contentType: 'text/html', body: html(parts) }));
@@ -58,7 +58,7 @@ test('a request that the page itself aborts is a problem', async () => {
   assert.ok(problems.some((problem) => /slow net::ERR_ABORTED/.test(problem)), JSON.stringify(problems));
 });
 
-test('what a page was fetching when it was left is none', async () => {
+test('a request aborted by leaving the page is no problem', async () => {
   const problems = await withPage({}, async (page) => {
     await slow(page);
     await openMadeUp(page, {});
@@ -70,7 +70,7 @@ test('what a page was fetching when it was left is none', async () => {
   assert.deepEqual(problems, []);
 });
 
-test('a picture without a text is inaccessible', async () => {
+test('an image without a text alternative is inaccessible', async () => {
   await withPage({}, async (page) => {
     await loadAxe(page);
     await openMadeUp(page, { body: '<img src="data:,">' });

@@ -1,4 +1,4 @@
-// Wrong input is marked and explained, and the last good answer stays, dimmed.
+// Invalid input is marked and explained, and the last valid answer stays, dimmed.
 import assert from 'node:assert/strict';
 import { openSite, pageTest } from './harness.mjs';
 import { chosenRow, pick, plain, query, readTable, type, verdict } from './page.mjs';
@@ -21,7 +21,7 @@ for (const wrong of ['0', '-1', '1.5', '1e30', '4kB', 'abc', '1000000001', '9999
   });
 }
 
-pageTest('an empty field is wrong input too', {}, async (page) => {
+pageTest('an empty field is invalid input too', {}, async (page) => {
   await openSite(page);
   await page.locator('#k').fill('');
   assert.match(await page.locator('#k-message').innerText(), /^K must be/);
@@ -35,7 +35,7 @@ pageTest('presets fill in a shape', {}, async (page) => {
   assert.equal(await page.getByRole('button', { name: 'prefill 2048' }).getAttribute('aria-pressed'), 'true');
 });
 
-pageTest('a search that finds nothing says so, and Escape restores the choice', {}, async (page) => {
+pageTest('a search without matches shows a message, and Escape restores the choice', {}, async (page) => {
   await openSite(page);
   const device = page.locator('#device');
   const name = await device.inputValue();
@@ -56,14 +56,14 @@ pageTest('a format that the device cannot compute is listed with the reason', {}
   assert.match(await chosenRow(page), /^FP64/);
 });
 
-pageTest('a chosen format joins the table', {}, async (page) => {
+pageTest('a selected format is added to the table', {}, async (page) => {
   await openSite(page);
   await pick(page, 'weights', 'q2_k');
   assert.match(await chosenRow(page), /^GGUF Q2_K/);
   assert.match(await query(page), /w=gguf_q2_k/);
 });
 
-pageTest('activations change what a format computes as', {}, async (page) => {
+pageTest('activations change the arithmetic that a format uses', {}, async (page) => {
   await openSite(page, '?d=h100_sxm&w=fp8_e4m3&m=4096');
   assert.match(await chosenRow(page), /as FP16|as BF16/);
   await pick(page, 'activations', 'fp8_e4m3');

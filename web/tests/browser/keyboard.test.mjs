@@ -1,4 +1,4 @@
-// Everything by keyboard: choose a device, a shape and a format, walk the chart and the table, read explanations.
+// Keyboard operation: select a device, a shape and a format, move through chart and table, read explanations.
 import assert from 'node:assert/strict';
 import { openSite, pageTest } from './harness.mjs';
 import { chosenRow, plain, query } from './page.mjs';
@@ -18,7 +18,7 @@ async function tabTo(page, id) {
   assert.fail(`the tab key never reached ${id}`);
 }
 
-pageTest('one path through the whole page without a pointer', {}, async (page) => {
+pageTest('the whole page works without a pointer', {}, async (page) => {
   await openSite(page);
   await tabTo(page, 'device');
   await page.keyboard.press('ArrowDown');
@@ -61,7 +61,7 @@ pageTest('the table is one tab stop', {}, async (page) => {
   assert.equal(await page.locator('table.formats [tabindex="0"]').count(), 1);
 });
 
-pageTest('a question mark lists the keys, and a slash goes to the device', {}, async (page) => {
+pageTest('a question mark lists the keys, and a slash focuses the device field', {}, async (page) => {
   await openSite(page);
   await page.keyboard.press('?');
   await page.getByRole('dialog').waitFor();

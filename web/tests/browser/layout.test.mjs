@@ -1,4 +1,4 @@
-// One screen tells the story; on a phone it is a column; both are accessible in both colors, also with things open.
+// The page fits one screen, and is a column on a phone; both are accessible in both color schemes, also with open parts.
 import assert from 'node:assert/strict';
 import { assertAccessible, loadAxe } from './accessibility.mjs';
 import { openSite, pageTest } from './harness.mjs';
@@ -7,7 +7,7 @@ import { pick, verdict } from './page.mjs';
 const wide = { width: 1440, height: 900 };
 const phone = { width: 390, height: 844 };
 
-pageTest('1440 × 900 shows all of it without scrolling', {}, async (page) => {
+pageTest('at 1440 × 900 the page needs no scrolling', {}, async (page) => {
   await openSite(page);
   const hidden = await page.evaluate(() =>
     [document.documentElement, ...document.querySelectorAll('.inputs, .answer, .limits')]
@@ -23,7 +23,7 @@ for (const width of [320, 390, 768, 1024, 1200, 1920]) {
   });
 }
 
-pageTest('on a phone a line stands for the inputs and opens them, and a row opens the rest', { viewport: phone }, async (page) => {
+pageTest('on a phone a summary line opens the inputs, and a selected row shows its other numbers', { viewport: phone }, async (page) => {
   await openSite(page);
   assert.equal(await page.locator('#device').isVisible(), false);
   await page.locator('.summary').click();
@@ -43,7 +43,7 @@ pageTest('on a phone a line stands for the inputs and opens them, and a row open
 for (const colorScheme of ['light', 'dark']) {
   for (const viewport of [wide, phone]) {
     const size = viewport === wide ? 'wide' : 'phone';
-    pageTest(`axe finds nothing, ${size}, ${colorScheme}, nor with things open`, { colorScheme, viewport }, async (page) => {
+    pageTest(`axe finds no violation, ${size}, ${colorScheme}, with parts closed and open`, { colorScheme, viewport }, async (page) => {
       await loadAxe(page);
       await openSite(page, '?d=nowhere');
       await assertAccessible(page);
@@ -60,14 +60,14 @@ for (const colorScheme of ['light', 'dark']) {
       await page.locator('#explanation').waitFor();
       await assertAccessible(page);
       await page.keyboard.press('Escape');
-      await page.keyboard.press('?'); // a phone has no button for it
+      await page.keyboard.press('?'); // the phone layout has no button for it
       await page.getByRole('dialog').waitFor();
       await assertAccessible(page);
     });
   }
 }
 
-pageTest('the canvas says in words what it shows', {}, async (page) => {
+pageTest('the canvas has a text alternative', {}, async (page) => {
   await openSite(page);
   const label = await page.locator('canvas').getAttribute('aria-label');
   assert.match(label, /Roofline of Jetson Orin Nano/);

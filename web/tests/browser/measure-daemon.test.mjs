@@ -1,4 +1,4 @@
-// The Measure view and the real daemon: its own link, its own jobs (scripted ones), its death in the middle, its return.
+// The Measure view with the real daemon: its printed link, scripted jobs, kill -9 during a job, and a restart.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ const state = (page, title) => page.getByRole('heading', { level: 1, name: title
 const press = (page, name) => page.getByRole('button', { name, exact: true }).click();
 const rows = (page) => page.locator('#measured tbody tr:not(.warned)').count();
 
-/** Makes every measurement that the page asks for a scripted job. */
+/** Replaces every measurement that the page requests by a scripted job. */
 const scripted = (page, steps, stepMs) => page.addInitScript(([steps, stepMs]) => {
   const { send } = WebSocket.prototype;
   WebSocket.prototype.send = function (text) {
@@ -24,7 +24,7 @@ const scripted = (page, steps, stepMs) => page.addInitScript(([steps, stepMs]) =
   };
 }, [steps, stepMs]);
 
-test('the printed link pairs, a job survives kill -9 as interrupted, and nothing that it found is lost', { timeout: 120_000 }, async () => {
+test('the printed link pairs, a job is kept as interrupted after kill -9, and none of its results are lost', { timeout: 120_000 }, async () => {
   const folder = newState();
   let server = await startRidgepoint(site, { state: folder, hooks });
   const { port } = new URL(server.url);

@@ -1,4 +1,4 @@
-// The Measure view against a scripted daemon: pairing, spot checks, cancel, lost connections, calibration, and every state that is none.
+// The Measure view with a scripted daemon: pairing, spot checks, cancel, lost connections, calibration, failed connections.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, test } from 'node:test';
@@ -8,7 +8,7 @@ import { openSite, pageTest, siteUrl as ownUrl, withPage } from './harness.mjs';
 import { canvasColors, pick, plain, type, verdict } from './page.mjs';
 import { startPlain } from './servers.mjs';
 
-// A page that a daemon serves may ask that daemon only; the one of a plain server may ask every daemon of this machine.
+// A page served by a daemon may connect to that daemon only; one from a plain server, to every daemon of this machine.
 const hosted = await startPlain(process.env.RIDGEPOINT_SITE);
 const siteUrl = hosted.url;
 after(() => hosted.stop());
@@ -44,7 +44,7 @@ async function pair(page, daemon) {
   await state(page, 'Connected');
 }
 
-/** Measures every format of a job, one after the other; fewer bits take less time. */
+/** Reports a result for every format of a job, one after the other; fewer bits take less time. */
 const measures = (job, daemon) => {
   const { formats, shapes } = job.spec;
   daemon.emit(job, { type: 'started', predicted_s: 4 });
@@ -59,7 +59,7 @@ const measures = (job, daemon) => {
   daemon.emit(job, { type: 'ended', state: 'done' });
 };
 
-paired('a link pairs after a click, its code leaves the address, and the key stays', {}, async (page, daemon) => {
+paired('a link pairs after a click, its code is removed from the address, and the key is kept', {}, async (page, daemon) => {
   assert.equal(new URL(page.url()).hash, '');
   assert.deepEqual([...new URL(page.url()).searchParams], [['view', 'measure']]);
   const keys = await page.evaluate(() => new Promise((resolve) => {
@@ -79,7 +79,7 @@ paired('a link pairs after a click, its code leaves the address, and the key sta
   await state(page, 'Not paired');
 });
 
-test('nothing is asked of anybody before a click', { timeout: 60_000 }, async () => {
+test('no connection is opened before a click', { timeout: 60_000 }, async () => {
   const daemon = await startDaemon();
   try {
     const problems = await withPage({}, async (page) => {
@@ -94,7 +94,7 @@ test('nothing is asked of anybody before a click', { timeout: 60_000 }, async ()
   }
 });
 
-test('a wrong code, another version and nobody at all each say what to do', { timeout: 60_000 }, async () => {
+test('a wrong code, another version and an absent daemon each show what to do', { timeout: 60_000 }, async () => {
   const daemon = await startDaemon();
   const other = await startDaemon({ versions: { min: 7, max: 9 } });
   const gone = await startDaemon();
@@ -115,7 +115,7 @@ test('a wrong code, another version and nobody at all each say what to do', { ti
         assert.ok(await page.getByRole('button', { name: 'Measure', exact: true }).isDisabled());
       }
       await page.getByRole('link', { name: 'Kernel' }).click();
-      await page.locator('tr.chosen').waitFor(); // the calculator needs nobody
+      await page.locator('tr.chosen').waitFor(); // the calculator needs no daemon
     });
     assert.deepEqual(problems.filter((problem) => !/WebSocket/.test(problem)), []);
   } finally {
@@ -123,7 +123,7 @@ test('a wrong code, another version and nobody at all each say what to do', { ti
   }
 });
 
-pageTest('only this machine is an address', {}, async (page) => {
+pageTest('only addresses of this machine are accepted', {}, async (page) => {
   await openSite(page, '?view=measure', siteUrl);
   await view(page);
   const sockets = [];
@@ -137,7 +137,7 @@ pageTest('only this machine is an address', {}, async (page) => {
   assert.deepEqual(sockets, []);
 });
 
-test('a page of a daemon asks that daemon only, and says so', { timeout: 60_000 }, async () => {
+test('a page served by a daemon connects to that daemon only, and says so', { timeout: 60_000 }, async () => {
   const daemon = await startDaemon();
   try {
     const problems = await withPage({}, async (page) => {
@@ -153,7 +153,7 @@ test('a page of a daemon asks that daemon only, and says so', { timeout: 60_000 
   }
 });
 
-pageTest('a link that names another host does not lead there', {}, async (page) => {
+pageTest('a link that names another host opens no connection', {}, async (page) => {
   const sockets = [];
   page.on('websocket', (socket) => sockets.push(socket.url()));
   await page.goto(`${siteUrl}#d=evil.test:80&pair=ABC`);
@@ -162,7 +162,7 @@ pageTest('a link that names another host does not lead there', {}, async (page) 
   assert.deepEqual([new URL(page.url()).hash, sockets], ['', []]);
 });
 
-paired('a spot check of all precisions lands on the roofline, beside what was expected', { daemon: { run: measures } }, async (page, daemon) => {
+paired('a spot check of all precisions is shown on the roofline, beside the expected times', { daemon: { run: measures } }, async (page, daemon) => {
   await pick(page, 'device', 'epyc');
   const { colors: before } = await canvasColors(page);
   await type(page, 'n', '2048');
@@ -185,7 +185,7 @@ paired('a spot check of all precisions lands on the roofline, beside what was ex
   await page.keyboard.press('Escape');
 });
 
-paired('a sweep measures shapes in one precision, vectors and matrices as jobs of their own', { daemon: { run: measures } }, async (page, daemon) => {
+paired('a sweep measures shapes in one precision, with separate jobs for vectors and matrices', { daemon: { run: measures } }, async (page, daemon) => {
   await page.locator('#precision').selectOption('int8');
   await page.getByText('Sweep of shapes').click();
   await page.locator('#shapes').fill('1 64 64\n1 128 64\n32 64 64');
@@ -201,7 +201,7 @@ paired('a sweep measures shapes in one precision, vectors and matrices as jobs o
   await page.waitForFunction(() => document.querySelectorAll('#measured tbody tr:not(.warned)').length === 2);
 });
 
-paired('progress is seen, and a job can be canceled', { daemon: { run: (job, daemon) => {
+paired('progress is shown, and a job can be canceled', { daemon: { run: (job, daemon) => {
   daemon.emit(job, { type: 'started', predicted_s: 100 });
   daemon.emit(job, { type: 'progress', done: 1, total: 4, note: 'fp32' });
 } } }, async (page, daemon) => {
@@ -214,7 +214,7 @@ paired('progress is seen, and a job can be canceled', { daemon: { run: (job, dae
   assert.ok(daemon.heard.some(({ type, job }) => type === 'cancel_job' && job === 1));
 });
 
-paired('a connection that is lost in the middle resumes where it was, with nothing twice', { lost: true, daemon: { run: (job, daemon) => {
+paired('a connection lost during a job resumes where it was, without duplicate results', { lost: true, daemon: { run: (job, daemon) => {
   daemon.emit(job, { type: 'started', predicted_s: null });
   daemon.emit(job, { type: 'result', record: record('fp32', 1e-3) });
   daemon.emit(job, { type: 'result', record: record('fp16', 5e-4) });
@@ -235,7 +235,7 @@ paired('a connection that is lost in the middle resumes where it was, with nothi
   assert.equal(daemon.heard.filter(({ type }) => type === 'start_job').length, 1);
 });
 
-paired('sensors are live, and missing ones say why; messages of a later version are passed over', {}, async (page, daemon) => {
+paired('sensor readings update, missing ones show a reason, and messages of a later version are ignored', {}, async (page, daemon) => {
   await page.locator('#sensors').getByText('no GPU driver').waitFor();
   daemon.say({ type: 'fireworks' });
   daemon.say({ type: 'telemetry', at_ms: 2, readings: [{ name: 'load_1m', value: 1.5 }, { name: 'cpu_power_watt', value: 0 }] });
@@ -243,7 +243,7 @@ paired('sensors are live, and missing ones say why; messages of a later version 
   assert.match(plain(await page.locator('#sensors').innerText()), /CPU power\s+0 W/);
 });
 
-test('a calibration changes what is expected, says so, and is in the address', { timeout: 60_000 }, async () => {
+test('a calibration changes the expected times, is labeled, and is in the address', { timeout: 60_000 }, async () => {
   const calibration = { device: 'epyc_9654', about: 'measured in a test', rows: [{ measured: 'kernel', op: 'gemm', eta_memory: 0.11, eta_compute: 0.11, floor_us: 1.5, low: 0.9, high: 1.1, points: 40 }] };
   const daemon = await startDaemon({ run: (job, daemon) => {
     if (job.spec.kind === 'bench') return measures(job, daemon);
@@ -281,7 +281,7 @@ paired('results are saved as JSON and CSV', { daemon: { run: measures } }, async
   }
 });
 
-test('without the network a sentence says so, and the other views still work', { timeout: 60_000 }, async () => {
+test('offline, a message appears, and the other views still work', { timeout: 60_000 }, async () => {
   const problems = await withPage({}, async (page) => {
     await openSite(page, '', siteUrl);
     await page.route(/measure/, (route) => route.abort());
@@ -294,7 +294,7 @@ test('without the network a sentence says so, and the other views still work', {
 });
 
 for (const width of [320, 390, 768, 1024, 1200, 1920]) {
-  paired(`nothing of it is wider than a window of ${width}`, { daemon: { run: measures }, page: { viewport: { width, height: 844 } } }, async (page) => {
+  paired(`the Measure view is not wider than a window of ${width}`, { daemon: { run: measures }, page: { viewport: { width, height: 844 } } }, async (page) => {
     if (width < 900) {
       await page.locator('.summary').click();
     }
@@ -306,7 +306,7 @@ for (const width of [320, 390, 768, 1024, 1200, 1920]) {
 
 for (const colorScheme of ['light', 'dark']) {
   for (const viewport of [wide, phone]) {
-    test(`axe finds nothing, ${viewport === wide ? 'wide' : 'phone'}, ${colorScheme}`, { timeout: 60_000 }, async () => {
+    test(`axe finds no violation in the Measure view, ${viewport === wide ? 'wide' : 'phone'}, ${colorScheme}`, { timeout: 60_000 }, async () => {
       const daemon = await startDaemon({ run: measures });
       try {
         const problems = await withPage({ colorScheme, viewport }, async (page) => {

@@ -1,4 +1,4 @@
-// A model of the reader's own: opened, pasted, dropped, or fetched from the hub on a click, where all answers are played here.
+// Import of the user's own model: opened, pasted, dropped, or fetched from the hub on a click, with simulated responses.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
@@ -20,14 +20,14 @@ function drop(page, name, content, unreadable = false) {
   return page.evaluate(([name, content, unreadable]) => {
     const data = new DataTransfer();
     data.items.add(new File([new Uint8Array(content)], name));
-    if (unreadable) { // as Chromium does with a folder
+    if (unreadable) { // like Chromium with a folder
       File.prototype.text = () => Promise.reject(new DOMException('A folder.', 'NotFoundError'));
     }
     document.querySelector('h1').dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
   }, [name, [...Buffer.from(content)], unreadable]);
 }
 
-pageTest('a config.json that is opened answers, and its address alone brings it back', {}, async (page) => {
+pageTest('an opened config.json is estimated, and its address alone restores it', {}, async (page) => {
   await open(page);
   await page.locator('#file').setInputFiles(path);
   await page.waitForURL(/#s=/);
@@ -45,7 +45,7 @@ pageTest('a config.json that is opened answers, and its address alone brings it 
   assert.equal(await page.locator('.notes li').count(), 0);
 });
 
-pageTest('a config.json that is pasted answers the same, and the text stays', {}, async (page) => {
+pageTest('a pasted config.json is estimated, and the text stays', {}, async (page) => {
   await open(page);
   await page.locator('#paste').fill(config);
   await page.getByRole('button', { name: 'Use what is pasted' }).click();
@@ -54,7 +54,7 @@ pageTest('a config.json that is pasted answers the same, and the text stays', {}
   assert.equal(await page.locator('#paste').inputValue(), config);
 });
 
-pageTest('what is pasted and wrong is said beside the field, and stays', {}, async (page) => {
+pageTest('an invalid pasted text has a message at the field, and stays', {}, async (page) => {
   await open(page);
   const before = await verdict(page);
   for (const [text, says] of [['', /empty/], ['{"model_type": "llama"', /ends too early/], ['hello', /begins with \{/], ['{"model_type":"vit"}', /pasted config\.json: /], [`{"x":"${'y'.repeat(1_000_000)}"}`, /model_type/]]) {
@@ -77,7 +77,7 @@ for (const [what, name, content, unreadable, says] of [
   ['an image', 'photo.png', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xd, 0xa, 0x1a, 0xa, 0, 0, 0]), false, /photo\.png: .*begins with/],
   ['a folder', 'models', '', true, /models cannot be read; a folder is no file/],
 ]) {
-  pageTest(`${what} that is dropped is refused in a sentence, and the page stays`, {}, async (page) => {
+  pageTest(`${what} that is dropped is refused with a message, and the page stays`, {}, async (page) => {
     await open(page);
     const before = await verdict(page);
     await drop(page, name, content, unreadable);
@@ -88,7 +88,7 @@ for (const [what, name, content, unreadable, says] of [
   });
 }
 
-/** A test in which the hub answers as `reply` says. Chromium reports refused requests, and nothing else may be reported. */
+/** Defines a test in which `reply` is the hub's response. Chromium reports refused requests; no other report is allowed. */
 function hubTest(name, reply, body) {
   test(name, { timeout: 60_000 }, async () => {
     const asked = [];
@@ -123,7 +123,7 @@ hubTest('an id is fetched on a click, without credentials or referrer', (route) 
 });
 
 for (const [status, says] of [[401, /accepted its license.*paste the config\.json/], [403, /license/], [404, /no config\.json under this id/], [500, /answered with 500/]]) {
-  hubTest(`an answer of ${status} says what to do`, (route) => route.fulfill({ status, headers, body: 'no' }), async (page) => {
+  hubTest(`a response of ${status} shows what to do`, (route) => route.fulfill({ status, headers, body: 'no' }), async (page) => {
     const before = await verdict(page);
     await ask(page, 'meta-llama/Llama-3.1-8B');
     await said(page);
@@ -134,13 +134,13 @@ for (const [status, says] of [[401, /accepted its license.*paste the config\.jso
   });
 }
 
-hubTest('offline it says so', (route) => route.abort('internetdisconnected'), async (page) => {
+hubTest('offline, a message appears', (route) => route.abort('internetdisconnected'), async (page) => {
   await ask(page, 'somebody/something');
   await said(page);
   assert.match(await message(page), /cannot be reached.*paste or open/);
 });
 
-hubTest('what is no id is refused before any request', (route) => route.fulfill({ status: 200, headers, body: config }), async (page, asked) => {
+hubTest('an invalid id is refused before any request', (route) => route.fulfill({ status: 200, headers, body: config }), async (page, asked) => {
   for (const id of ['', 'llama', '../../etc/passwd', 'a/b?c', 'https://example.com/a/b', 'a/b/c']) {
     await ask(page, id);
     await said(page);
@@ -149,7 +149,7 @@ hubTest('what is no id is refused before any request', (route) => route.fulfill(
   assert.equal(asked.length, 0);
 });
 
-hubTest('what the hub sends is read like any file', (route) => route.fulfill({ status: 200, headers, body: '<html>' }), async (page) => {
+hubTest('the hub response is read like any file', (route) => route.fulfill({ status: 200, headers, body: '<html>' }), async (page) => {
   await ask(page, 'somebody/something');
   await said(page);
   assert.match(await message(page), /somebody\/something: .*begins with \{/);

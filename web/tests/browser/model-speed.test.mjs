@@ -1,6 +1,6 @@
-// How long the page takes from an input event to the end of drawing, on the heaviest models: everything is derived, drawn and
-// laid out again. Advice, curves and what is out of sight follow a frame later, so both ends of the page are measured. The
-// figures are printed; the limit is a wide one on the median, because the machine that runs the tests may be busy.
+// Duration from an input event to the end of drawing, on the heaviest models: everything is derived, drawn and
+// laid out again. Advice, curves and parts outside the window follow a frame later, so both ends of the page are measured. The
+// durations are printed; the limit on the median is wide, because the machine that runs the tests may be busy.
 import assert from 'node:assert/strict';
 import { openSite, pageTest } from './harness.mjs';
 
@@ -9,7 +9,7 @@ const LIMIT_MS = 60;
 
 const tables = 'tables of operators';
 for (const [model, seen] of [['deepseek-v3', 'h1'], ['deepseek-v3', tables], ['llama-3.1-405b', 'h1'], ['llama-3.1-405b', tables]]) {
-  pageTest(`a change of the batch of ${model} is drawn within a frame, at the ${seen}`, {}, async (page) => {
+  pageTest(`a change of the batch of ${model} is drawn within a frame, scrolled to the ${seen}`, {}, async (page) => {
     await openSite(page, `?view=model&d=h100_sxm&model=${model}&tp=8`);
     const rows = page.locator('.operators tbody').last();
     if (seen === tables) {
@@ -25,7 +25,7 @@ for (const [model, seen] of [['deepseek-v3', 'h1'], ['deepseek-v3', tables], ['l
         field.value = String(1 + (round * 7) % 200);
         field.dispatchEvent(new Event('input', { bubbles: true }));
         for (let turn = 0; turn < 200; turn += 1) await Promise.resolve(); // effects are microtasks
-        void document.body.offsetHeight; // layout is part of it
+        void document.body.offsetHeight; // layout is part of the duration
         times.push(performance.now() - start);
         const drawn = document.querySelector('.answer').textContent;
         await new Promise((resolve) => { const { port1, port2 } = new MessageChannel(); port1.onmessage = resolve; port2.postMessage(0); });

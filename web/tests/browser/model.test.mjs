@@ -1,5 +1,5 @@
-// The Model view: inputs, answer, address, wrong input, keyboard, both widths and colors. What comes from files and from the
-// hub is in model-import.test.mjs, how long a change takes in model-speed.test.mjs.
+// The Model view: inputs, answer, address, invalid input, keyboard, both widths and colors. Import from files and from the
+// hub is tested in model-import.test.mjs, the duration of a change in model-speed.test.mjs.
 import assert from 'node:assert/strict';
 import { assertAccessible, loadAxe } from './accessibility.mjs';
 import { openSite, pageTest } from './harness.mjs';
@@ -12,7 +12,7 @@ const memory = async (page) => plain(await page.locator('.memory').innerText());
 const figures = (page) => page.locator('table.figures tbody tr').evaluateAll((rows) => rows.map((row) => row.innerText));
 const unfold = (page, name) => page.locator('summary', { hasText: name }).click();
 
-pageTest('the default says that it does not fit, and one click makes it fit', {}, async (page) => {
+pageTest('the default model does not fit, and one click makes it fit', {}, async (page) => {
   await open(page);
   assert.match(await verdict(page), /^Does not fit in BF16: .* GB short of .* GB usable\.$/);
   await page.getByRole('button', { name: 'Weights in INT4 g128' }).click();
@@ -42,7 +42,7 @@ const everything =
   '&layers=40&hidden=7168&heads=64&ffn=16384&vocab=100000&nexperts=128&topk=4&expertsize=1024&window=2048&tied=1' +
   '&weights=fp8_e4m3&experts=int4_g128&acts=fp8_e4m3&kv=fp8_e4m3&emb=bf16&v=1';
 
-pageTest('a link with every key shows everything, and comes back as it was', {}, async (page) => {
+pageTest('a link with every key sets every input, and is written back unchanged', {}, async (page) => {
   await openSite(page, everything);
   assert.equal(await page.locator('.notes li').count(), 0);
   assert.match(await page.locator('#model').inputValue(), /DeepSeek-V3/);
@@ -63,7 +63,7 @@ pageTest('a link with every key shows everything, and comes back as it was', {},
   assert.deepEqual(await figures(page), before);
 });
 
-pageTest('choices make history, typing does not', {}, async (page) => {
+pageTest('choices add history entries, typing does not', {}, async (page) => {
   await open(page);
   await type(page, 'batch', '16');
   await pick(page, 'model', 'llama-3.1-70b');
@@ -98,7 +98,7 @@ for (const [id, text, says, fold] of [
   ['ep', '2', /expert_parallel does not apply to a model without experts/, 'Memory, devices, drafts'],
   ['kvheads', '5', /does not divide/, 'Change its numbers'],
 ]) {
-  pageTest(`${id} = "${text}" is marked, and the last good answer stays`, {}, async (page) => {
+  pageTest(`${id} = "${text}" is marked, and the last valid answer stays`, {}, async (page) => {
     await open(page, '&d=h100_sxm');
     const before = [await verdict(page), await figures(page)];
     if (fold) {
@@ -119,7 +119,7 @@ for (const [id, text, says, fold] of [
   });
 }
 
-pageTest('formats that nothing here computes are refused in a sentence', {}, async (page) => {
+pageTest('formats that the device cannot compute are refused with a message', {}, async (page) => {
   await open(page, '&d=h100_sxm');
   const before = await figures(page);
   await pick(page, 'device', 't4');
@@ -128,7 +128,7 @@ pageTest('formats that nothing here computes are refused in a sentence', {}, asy
   assert.notDeepEqual(await figures(page), before, 'the answer before this one stays, that of the T4');
 });
 
-pageTest('garbage in the address is named, and wrong numbers are marked at their fields', {}, async (page) => {
+pageTest('invalid values in the address are named in notes, and invalid numbers are marked at their fields', {}, async (page) => {
   await open(page, '&model=llama-9&weights=int4&acts=nf4&geometry=1.2&stored=x&tied=maybe&batch=0&q=1');
   const notes = (await page.locator('.notes li span').allInnerTexts()).map(plain);
   for (const pattern of [/model=llama-9.*no model/, /weights=int4.*int4_g128/, /acts=nf4.*weights only/, /geometry=1\.2/, /stored=x/, /tied=maybe/, /q=1/]) {
@@ -139,7 +139,7 @@ pageTest('garbage in the address is named, and wrong numbers are marked at their
 });
 
 for (const [key, id] of [['wbits', 'wbits'], ['tp', 'tp'], ['accept', 'accept'], ['kvheads', 'kvheads']]) {
-  pageTest(`a wrong ${key} from a link unfolds the section of its field, and on a phone the inputs`, { viewport: phone }, async (page) => {
+  pageTest(`an invalid ${key} in a link opens the section of its field and, on a phone, the inputs`, { viewport: phone }, async (page) => {
     await open(page, `&${key}=-99`);
     const field = page.locator(`#${id}`);
     await field.waitFor();
@@ -150,7 +150,7 @@ for (const [key, id] of [['wbits', 'wbits'], ['tp', 'tp'], ['accept', 'accept'],
   });
 }
 
-pageTest('the field editor changes a copy and gives it back', {}, async (page) => {
+pageTest('the geometry editor changes a copy, and a button restores the model', {}, async (page) => {
   await open(page, '&d=h100_sxm');
   const before = await figures(page);
   await unfold(page, 'Change its numbers');
@@ -164,7 +164,7 @@ pageTest('the field editor changes a copy and gives it back', {}, async (page) =
   assert.deepEqual(await figures(page), before);
 });
 
-pageTest('the chart and the tables point at the same operator', {}, async (page) => {
+pageTest('the chart and the tables highlight the same operator', {}, async (page) => {
   await open(page, '&d=h100_sxm');
   await page.locator('#chart').focus();
   await page.keyboard.press('ArrowRight');
@@ -180,7 +180,7 @@ pageTest('the chart and the tables point at the same operator', {}, async (page)
   assert.match(plain(await page.locator('#explanation').innerText()), /project to queries, keys and values.*32 instances/s);
 });
 
-pageTest('a curve says its values by keyboard, and unfolds into a table', {}, async (page) => {
+pageTest('a curve has its values by keyboard and in a table', {}, async (page) => {
   await open(page, '&d=h100_sxm');
   await page.locator('#by-batch').focus();
   await page.keyboard.press('End');
@@ -197,7 +197,7 @@ pageTest('a curve says its values by keyboard, and unfolds into a table', {}, as
   assert.ok((await page.locator('table.sweep').first().innerText()).includes('5\t'), 'the value of the reader has a row');
 });
 
-pageTest('a number answers to focus and tap with where it comes from', {}, async (page) => {
+pageTest('a number shows its explanation on focus and tap', {}, async (page) => {
   await open(page, '&d=h100_sxm');
   for (const [id, says] of [['expected-0', /First token, expected/], ['ideal-1', /sum over operators/], ['memory-kv', /longest sequence/]]) {
     await page.locator(`#${id}`).click();
@@ -215,7 +215,7 @@ for (const width of [320, 390, 768, 1024, 1200, 1920]) {
   });
 }
 
-pageTest('on a phone a line stands for the inputs and opens them', { viewport: phone }, async (page) => {
+pageTest('on a phone a summary line opens the inputs', { viewport: phone }, async (page) => {
   await open(page);
   assert.equal(await page.locator('#model').isVisible(), false);
   assert.match(plain(await page.locator('.summary').innerText()), /^Llama-3\.1 8B on Jetson Orin Nano.* · BF16 · batch 1 · 4096 tokens$/);
@@ -233,7 +233,7 @@ pageTest('on a phone a line stands for the inputs and opens them', { viewport: p
 for (const colorScheme of ['light', 'dark']) {
   for (const viewport of [wide, phone]) {
     const size = viewport === wide ? 'wide' : 'phone';
-    pageTest(`axe finds nothing in the Model view, ${size}, ${colorScheme}, nor with things open`, { colorScheme, viewport }, async (page) => {
+    pageTest(`axe finds no violation in the Model view, ${size}, ${colorScheme}, with parts closed and open`, { colorScheme, viewport }, async (page) => {
       await loadAxe(page);
       await open(page, '&model=nothing');
       await assertAccessible(page);
@@ -256,7 +256,7 @@ for (const colorScheme of ['light', 'dark']) {
   }
 }
 
-pageTest('a draft model slows what it drafts, and none is asked for without drafts', {}, async (page) => {
+pageTest('a draft model changes the figures, and its field is hidden without drafts', {}, async (page) => {
   await openSite(page, '?view=model&d=h100_sxm');
   await page.getByText('Memory, devices, drafts').click();
   assert.equal(await page.locator('#dm').isVisible(), false);

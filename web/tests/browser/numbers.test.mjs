@@ -1,4 +1,4 @@
-// The numbers on the page against a computation that shares nothing with it but the published facts below.
+// The numbers on the page against an independent computation, which shares only the published facts below.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { openSite, pageTest } from './harness.mjs';
@@ -10,7 +10,7 @@ const devices = {
   t4: { bandwidth: 320e9, peak: 65e12 },
 };
 
-/** Bytes of an N by K weight. */
+/** Size of an N by K weight, in bytes. */
 const weightBytes = {
   FP16: (n, k) => n * k * 2,
   'FP8 E4M3': (n, k) => n * k + 4, // one FP32 scale per tensor
@@ -29,7 +29,7 @@ function expectedRow({ bandwidth, peak }, format, [m, n, k]) {
 
 const keys = { FP16: 'fp16', 'FP8 E4M3': 'fp8_e4m3', INT8: 'int8', NVFP4: 'nvfp4', 'INT4 g128': 'int4_g128', 'GGUF Q4_K': 'gguf_q4_k' };
 
-/** What the command line expects: the constants behind it are fitted, so there is nothing to work out by hand. */
+/** Expected time of the command line: its constants are fitted, so it cannot be computed by hand. */
 function commandLine(device, format, [m, n, k]) {
   const words = ['analyze', '--hardware', device, '-m', m, '-n', n, '-k', k, '--weights', keys[format], '--activations', 'fp16', '-o', 'json'];
   return JSON.parse(execFileSync(process.env.RIDGEPOINT_BIN, words.map(String), { encoding: 'utf8' })).expected;
@@ -49,7 +49,7 @@ const shapes = [
 ];
 
 for (const [device, shape] of shapes) {
-  pageTest(`the table is right for ${shape.join(' × ')} on ${device}`, {}, async (page) => {
+  pageTest(`the table matches the computation for ${shape.join(' × ')} on ${device}`, {}, async (page) => {
     await openSite(page, `?d=${device}`);
     for (const [index, id] of ['m', 'n', 'k'].entries()) {
       await type(page, id, String(shape[index]));

@@ -1,4 +1,4 @@
-// Every operator has its fields, its numbers by hand, and its place in the address.
+// Every operator has its fields, matches numbers computed by hand, and is in the address.
 import assert from 'node:assert/strict';
 import { assertAccessible, loadAxe } from './accessibility.mjs';
 import { openSite, pageTest } from './harness.mjs';
@@ -9,7 +9,7 @@ const peak = 16.7e12;
 const close = (text, expected, what) => assert.ok(Math.abs(number(text) / expected - 1) <= 0.0051, `${what}: ${text}, by hand ${expected}`);
 const ideal = (...parts) => parts.reduce((sum, [flop, bytes]) => sum + Math.max(flop / peak, bytes / bandwidth), 0);
 
-/** What FP16 costs on the default device with the numbers that each operator begins with: FLOP and bytes of each kernel. */
+/** FLOP and bytes of each kernel in FP16, on the default device with the initial numbers of each operator. */
 const byHand = {
   gemm: [[2 * 2048 * 4096 * 4096, 2 * (2048 * 4096 + 4096 * 4096 + 2048 * 4096)]],
   attention: [[2 * 32 * 4097 * 256, 2 * (32 * 256 + 8 * 4097 * 256)]],
@@ -28,7 +28,7 @@ const byHand = {
 };
 
 for (const [operator, parts] of Object.entries(byHand)) {
-  pageTest(`${operator} is what one works out by hand, and a reload keeps it`, {}, async (page) => {
+  pageTest(`${operator} matches the numbers computed by hand, and a reload keeps it`, {}, async (page) => {
     await openSite(page);
     await page.locator('#operator').selectOption(operator);
     const { cells } = (await readTable(page)).FP16;
@@ -44,7 +44,7 @@ for (const [operator, parts] of Object.entries(byHand)) {
   });
 }
 
-pageTest('a KV append moves bytes and has no point', {}, async (page) => {
+pageTest('a KV append moves bytes and has no point on the chart', {}, async (page) => {
   await openSite(page, '?op=kv_append');
   assert.match(await verdict(page), /computes nothing/);
   close((await readTable(page)).FP16.cells[0], 2 * 2 * 8 * 128, 'bytes');
@@ -53,7 +53,7 @@ pageTest('a KV append moves bytes and has no point', {}, async (page) => {
   assert.equal(plain(await page.locator('.chart [role=status]').innerText()), '');
 });
 
-pageTest('phases set what they are about', {}, async (page) => {
+pageTest('a phase sets the lengths that define it', {}, async (page) => {
   await openSite(page, '?op=attention');
   await page.locator('#phase').selectOption('prefill');
   assert.deepEqual([await page.locator('#an').inputValue(), await page.locator('#ac').inputValue()], ['2048', '0']);
@@ -64,7 +64,7 @@ pageTest('phases set what they are about', {}, async (page) => {
   assert.equal(await page.locator('#an').inputValue(), '1');
 });
 
-pageTest('fused or not, gated or not', {}, async (page) => {
+pageTest('unfused attention and an ungated FFN change the bytes', {}, async (page) => {
   await openSite(page, '?op=attention&an=2048&ac=0');
   const fused = (await readTable(page)).FP16.cells[0];
   await page.locator('#fused').uncheck();
@@ -82,7 +82,7 @@ for (const [address, id, wrong, says] of [
   ['?op=moe', 'xk', '9', /cannot use more than the 8 experts/],
   ['?op=norm', 'hs', '0', /Hidden must be a whole number from 1 to/],
 ]) {
-  pageTest(`${id} = ${wrong} is marked with what is allowed`, {}, async (page) => {
+  pageTest(`${id} = ${wrong} is marked, with the allowed range`, {}, async (page) => {
     await openSite(page, address);
     const table = await readTable(page);
     await page.locator(`#${id}`).fill(wrong);
@@ -93,7 +93,7 @@ for (const [address, id, wrong, says] of [
 }
 
 for (const [typed, value] of [['1e3', 1000], ['4,096', 4096], ['4 096', 4096], ['1.5e3', 1500]]) {
-  pageTest(`${typed} is ${value}`, {}, async (page) => {
+  pageTest(`${typed} is read as ${value}`, {}, async (page) => {
     await openSite(page);
     await page.locator('#m').fill(typed);
     assert.equal(await page.locator('#m').getAttribute('aria-invalid'), 'false');
@@ -101,7 +101,7 @@ for (const [typed, value] of [['1e3', 1000], ['4,096', 4096], ['4 096', 4096], [
   });
 }
 
-pageTest('nine digits of M are in sight at 1280 pixels', { viewport: { width: 1280, height: 900 } }, async (page) => {
+pageTest('nine digits of M fit their field at 1280 pixels', { viewport: { width: 1280, height: 900 } }, async (page) => {
   await openSite(page);
   await page.locator('#m').fill('123456789');
   const [needed, there] = await page.locator('#m').evaluate((input) => [input.scrollWidth, input.clientWidth]);
@@ -123,7 +123,7 @@ pageTest('scenarios set device, mode and shape', {}, async (page) => {
 });
 
 for (const viewport of [{ width: 1440, height: 900 }, { width: 320, height: 700 }]) {
-  pageTest(`axe finds nothing in any operator, ${viewport.width} wide, and nothing is wider`, { viewport }, async (page) => {
+  pageTest(`axe finds no violation in any operator in a window of ${viewport.width}, and nothing is wider`, { viewport }, async (page) => {
     await loadAxe(page);
     for (const operator of ['attention', 'ffn', 'moe', 'kv_append', 'norm']) {
       await openSite(page, `?op=${operator}`);

@@ -1,4 +1,4 @@
-// The npm packages, from where `cargo xtask test` put them, or from node_modules beside this file.
+// npm packages, from the folder that `cargo xtask test` names, or from node_modules beside this file.
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 

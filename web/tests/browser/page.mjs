@@ -1,12 +1,12 @@
-// How a test reads and uses the page: by what a reader sees, not by how it is made.
+// Helpers that read and operate the page through its visible content, independent of its implementation.
 
-/** Narrow blanks between numbers and units, as plain ones. */
+/** Replaces no-break spaces between numbers and units by plain ones. */
 export const plain = (text) => text.replaceAll('\u202f', ' ').replaceAll('\u00a0', ' ').trim();
 
 export const verdict = async (page) => plain(await page.locator('h1').innerText());
 export const chosenRow = async (page) => plain(await page.locator('tr.chosen .format').innerText());
 
-/** The query of the address, once what was typed is in it: the frame comes first. */
+/** Query of the address once typed text is in it, which is after the next frame. */
 export const query = (page) => page.evaluate(() => new Promise((resolve) => {
   requestAnimationFrame(() => setTimeout(() => setTimeout(() => resolve(location.search))));
 }));
@@ -17,14 +17,14 @@ export async function type(page, id, text) {
   await page.locator(`#${id}`).pressSequentially(text);
 }
 
-/** Searches a list and takes the first option. */
+/** Searches the list of a picker and selects the first match. */
 export async function pick(page, id, text) {
   await page.locator(`#${id}`).click();
   await page.locator(`#${id}`).pressSequentially(text);
   await page.locator(`#${id}`).press('Enter');
 }
 
-/** The table: by name of the format, the texts of its cells, or the reason why it has none. */
+/** Reads the table: by name of the format, the texts of its cells, or the reason why it has none. */
 export async function readTable(page) {
   const rows = await page.locator('table.formats tbody tr:not(.more)').evaluateAll((rows) =>
     rows.map((row) => ({
@@ -38,7 +38,7 @@ export async function readTable(page) {
 
 const prefixes = { n: 1e-9, µ: 1e-6, m: 1e-3, '': 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 };
 
-/** A text such as "87.2 µs" or "3.69×" as a number in the base unit. */
+/** Converts a text such as "87.2 µs" or "3.69×" to a number in the base unit. */
 export function number(text) {
   const [, digits, , power, prefix] = plain(text).match(/^([\d. ]*\d)( × 10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+))? ?([nµmkMGTPE]?)(s|B|×|$)/) ?? [];
   if (digits === undefined) {
@@ -52,7 +52,7 @@ export function number(text) {
 export function canvasColors(page) {
   return page.locator('canvas').evaluate((canvas) => {
     const { width, height } = canvas;
-    const copy = new OffscreenCanvas(width, height).getContext('2d', { willReadFrequently: true }); // so that Chromium does not advise it
+    const copy = new OffscreenCanvas(width, height).getContext('2d', { willReadFrequently: true }); // avoids a warning of Chromium
     copy.drawImage(canvas, 0, 0);
     const { data } = copy.getImageData(0, 0, width, height);
     const colors = {};

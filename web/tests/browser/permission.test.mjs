@@ -1,4 +1,4 @@
-// The browser's own gate before this machine, for real: a page that counts as one of the public network, a permission that is denied,
+// The browser's real permission for access to this machine: a page that counts as public, the permission denied or granted,
 // and a daemon that runs all the time.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -14,7 +14,7 @@ after(() => hosted.stop());
 const state = (page, title) => page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor({ timeout: 20_000 });
 const names = ['loopback-network', 'local-network-access'];
 
-/** Opens the page as one of the public network, where the browser has this setting for the permission. */
+/** Opens the page as one of the public network, with this setting of the browser's permission. */
 async function asPublic(setting, body) {
   const browser = await startChromium([`--ip-address-space-overrides=${host}=public`]);
   const daemon = await startDaemon();
@@ -35,7 +35,7 @@ async function asPublic(setting, body) {
   }
 }
 
-test('where the browser was told no, the page says so and how to allow it; nobody else is blamed', { timeout: 60_000 }, async () => {
+test('with the permission denied, the page says so and how to allow it, and blames nothing else', { timeout: 60_000 }, async () => {
   await asPublic('denied', async (page, daemon) => {
     await state(page, 'Blocked by the browser');
     const words = plain(await page.locator('.connection').innerText());
@@ -45,6 +45,6 @@ test('where the browser was told no, the page says so and how to allow it; nobod
   });
 });
 
-test('where the browser was told yes, the same page connects', { timeout: 60_000 }, async () => {
+test('with the permission granted, the same page connects', { timeout: 60_000 }, async () => {
   await asPublic('granted', (page) => state(page, 'Connected'));
 });

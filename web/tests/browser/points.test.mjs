@@ -1,4 +1,4 @@
-// Points of the reader's own: typed or pasted, on the chart, in a table, in the address.
+// User-defined points: typed or pasted, on the chart, in a table, in the address.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertAccessible, loadAxe } from './accessibility.mjs';
@@ -7,7 +7,7 @@ import { plain, query } from './page.mjs';
 
 const rows = (page) => page.locator('.own-points tbody tr');
 
-/** Unfolds table and form, which come with the click. */
+/** Opens table and form, which are loaded by the click. */
 async function unfold(page) {
   if (!(await page.locator('#points').isVisible())) {
     await page.locator('.own-points summary').click();
@@ -39,7 +39,7 @@ pageTest('points are added, kept by a reload, and removed', {}, async (page) => 
   assert.equal(await rows(page).count(), 2);
 });
 
-pageTest('a point above the roof is warned about, and the chart says it by keyboard', {}, async (page) => {
+pageTest('a point above the roof has a warning, which the chart gives by keyboard, too', {}, async (page) => {
   await openSite(page, '?pt=fast~1~0.5~slow~1~0.05');
   await unfold(page);
   assert.match(await rows(page).nth(0).textContent(), /Likely reasons: .*cache/);
@@ -49,7 +49,7 @@ pageTest('a point above the roof is warned about, and the chart says it by keybo
   assert.match(plain(await page.locator('.chart [role=status]').innerText()), /^slow: 1\.00 FLOP\/B/);
 });
 
-pageTest('lines that are no points stay, with what is expected', {}, async (page) => {
+pageTest('invalid lines stay in the field, with a message on the expected form', {}, async (page) => {
   await openSite(page);
   await add(page, 'good,1,0.01\nbad,0,1\nworse');
   assert.equal(await rows(page).count(), 1);
@@ -60,7 +60,7 @@ pageTest('lines that are no points stay, with what is expected', {}, async (page
 });
 
 for (const bad of ['a~1', 'a~1~x', '~'.repeat(5000), 'a~1~2~'.repeat(500)]) {
-  pageTest(`points of ${bad.slice(0, 10)} in an address are named and left out`, {}, async (page) => {
+  pageTest(`invalid points ${bad.slice(0, 10)} in an address are named in a note and ignored`, {}, async (page) => {
     await openSite(page, `?pt=${bad}`);
     assert.match(await page.locator('.notes').innerText(), /no points/);
     await unfold(page);
@@ -68,7 +68,7 @@ for (const bad of ['a~1', 'a~1~x', '~'.repeat(5000), 'a~1~2~'.repeat(500)]) {
   });
 }
 
-pageTest('points of an address are on the chart before anything is unfolded, and the goal of an address counts', {}, async (page) => {
+pageTest('points and goal of an address apply before their sections are opened', {}, async (page) => {
   const fetched = [];
   page.on('request', (request) => fetched.push(new URL(request.url()).pathname));
   await openSite(page, '?pt=mine~1~0.05&loss=0.5');
@@ -85,8 +85,8 @@ pageTest('points of an address are on the chart before anything is unfolded, and
   await page.getByText('Quality loss must be a number from 0 on, or empty.').waitFor();
 });
 
-// Not `pageTest`: the browser reports the fetch that fails.
-test('offline, a part that is not here yet says so, and comes with the next try', async () => {
+// This is not a `pageTest`, because the browser reports the failed fetch.
+test('offline, a part that is not loaded shows a message, and loads on the next try', async () => {
   await withPage({}, async (page) => {
     await openSite(page);
     await page.route('**/*split_more*', (route) => route.abort());

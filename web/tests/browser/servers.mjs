@@ -1,25 +1,25 @@
-// Servers for the tests. Each is a program of its own; `start` waits until it has printed its address.
+// Servers for the tests, each a process of its own; `start` waits until it has printed its address.
 import { spawn } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The real thing: the companion serving the built site. */
+/** Starts the real companion, which serves the built site. */
 export function startRidgepoint(site, { state = newState(), port = 0, hooks } = {}) {
   const root = process.getuid?.() === 0 ? ['--allow-root'] : [];
   if (root.length) console.log('running as root: the daemon gets --allow-root');
   return start(process.env.RIDGEPOINT_BIN, ['serve', '--site', site, '--port', String(port), '--state', state, ...root], hooks && { RIDGEPOINT_TEST_HOOKS: JSON.stringify(hooks) });
 }
 
-/** A new folder for what a daemon keeps. */
+/** Creates a folder for the state of a daemon. */
 export const newState = () => mkdtempSync(join(tmpdir(), 'ridgepoint-state-'));
 
-/** Any plain server: Python's. It rewrites nothing and sets no special headers, as on most static hosts. */
+/** Starts a plain server (Python's), which rewrites nothing and sets no special headers, like most static hosts. */
 export function startPlain(folder) {
   return start('python3', ['-u', '-m', 'http.server', '0', '--bind', '127.0.0.1', '--directory', folder]);
 }
 
-/** Returns the server's address and how to stop it; a signal may be named. */
+/** Starts a server. Returns its address and a function that stops it, optionally with a given signal. */
 async function start(program, args, more) {
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...more } });
   const ended = new Promise((resolve) => child.once('close', resolve));

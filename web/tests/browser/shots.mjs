@@ -1,4 +1,4 @@
-// Pictures of a page for looking at: node shots.mjs URL FOLDER [NAME]
+// Screenshots of a page for review: node shots.mjs URL FOLDER [NAME]
 //
 // Writes NAME-wide-light.png, NAME-wide-dark.png, NAME-phone-light.png and NAME-phone-dark.png. They are not tracked.
 import { mkdir } from 'node:fs/promises';

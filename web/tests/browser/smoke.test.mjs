@@ -1,4 +1,4 @@
-// The page starts: everywhere it may be put, under its policy, and readable for everybody.
+// The page starts on every kind of host, under its content security policy, and is accessible.
 import assert from 'node:assert/strict';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,14 +10,14 @@ import { startPlain } from './servers.mjs';
 
 const customDevice = fileURLToPath(new URL('../../../docs/examples/custom-device.json', import.meta.url));
 
-pageTest('the page loads and loads again', {}, async (page) => {
+pageTest('the page loads and reloads', {}, async (page) => {
   await openSite(page);
   assert.equal(await page.title(), 'Ridgepoint');
   await page.reload();
   await page.locator('main').waitFor();
 });
 
-pageTest('the page carries a policy without exceptions', {}, async (page) => {
+pageTest('the page has a content security policy without unsafe exceptions', {}, async (page) => {
   await openSite(page);
   const policy = await page.locator('meta[http-equiv="Content-Security-Policy"]').getAttribute('content');
   assert.match(policy, /^default-src 'none'; script-src 'self' 'wasm-unsafe-eval';/);
@@ -27,7 +27,7 @@ pageTest('the page carries a policy without exceptions', {}, async (page) => {
   assert.doesNotMatch(policy.replace(connect, ''), /\*/);
 });
 
-pageTest('nothing leaves the page while it loads', {}, async (page) => {
+pageTest('the page requests nothing from other hosts while it loads', {}, async (page) => {
   const addresses = [];
   page.on('request', (request) => addresses.push(request.url()));
   page.on('websocket', (socket) => addresses.push(socket.url()));
@@ -39,7 +39,7 @@ pageTest('nothing leaves the page while it loads', {}, async (page) => {
 });
 
 for (const colorScheme of ['light', 'dark']) {
-  pageTest(`axe finds nothing in ${colorScheme} colors`, { colorScheme }, async (page) => {
+  pageTest(`axe finds no violation in ${colorScheme} colors`, { colorScheme }, async (page) => {
     await loadAxe(page);
     await openSite(page);
     await assertAccessible(page);
@@ -52,9 +52,9 @@ pageTest('the page works from a sub-path of a plain server', {}, async (page) =>
   const server = await startPlain(folder);
   try {
     await openSite(page, '', `${server.url}some/where/`);
-    await page.locator('#file').setInputFiles(customDevice); // in a chunk, which lies beside the page
+    await page.locator('#file').setInputFiles(customDevice); // read by a chunk, which is stored beside the page
     await page.waitForURL(/d=example_edge_asic/);
-    await page.waitForLoadState('networkidle'); // the icon comes last, and the server must still be there
+    await page.waitForLoadState('networkidle'); // the icon is loaded last, and the server must still run
   } finally {
     await server.stop();
     await rm(folder, { recursive: true });

@@ -1,4 +1,4 @@
-// The Trust view: what it says, its filter in the address, the chart by pointer and keyboard, its sources, and a chunk that cannot be fetched.
+// The Trust view: its figures, its filter in the address, the chart by pointer and keyboard, its sources, and a failed fetch.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import { canvasColors, plain, query, verdict } from './page.mjs';
 
 const wide = { width: 1440, height: 900 };
 const phone = { width: 390, height: 844 };
-/** Published rows, of which the page shows all. */
+/** Number of published rows; the page shows all of them. */
 const published = readFileSync(new URL('../../../calc-core/validation/data/left-out.csv', import.meta.url), 'utf8').trimEnd().split('\n').length - 1;
 const all = `${Math.floor(published / 1000)} ${String(published % 1000).padStart(3, '0')} rows`;
 const open = async (page, more = '') => {
@@ -21,14 +21,14 @@ const rows = (page) => page.locator('#rows tbody tr').evaluateAll((rows) => rows
 const errors = (page) => page.locator('#errors tbody tr').evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
 const choose = (page, id, value) => page.locator(`#${id}`).selectOption(value);
 
-/** The table of the docs that a fit wrote, its cells as the page rounds them. */
+/** Rows of the table with this title in the docs, which the fit wrote. */
 function ofDocs(title) {
   const tables = readFileSync(new URL('../../../docs/theory/accuracy-tables.md', import.meta.url), 'utf8').split('### ');
   const lines = tables.find((table) => table.startsWith(title)).split('\n').filter((row) => row.startsWith('| ') && !row.startsWith('| set'));
   return lines.map((row) => row.split('|').slice(1, -1).map((cell) => cell.trim())).filter(([set]) => !/batch.*tiers/.test(set));
 }
 
-pageTest('the view says how right expected times are, with the figures of the docs', {}, async (page) => {
+pageTest('the view gives the accuracy of expected times, with the figures of the docs', {}, async (page) => {
   const fetched = [];
   page.on('request', (request) => fetched.push(request.url()));
   await openSite(page);
@@ -52,7 +52,7 @@ pageTest('the view says how right expected times are, with the figures of the do
   }
 });
 
-pageTest('a choice filters everything, is in the address, and goes back', {}, async (page) => {
+pageTest('a filter applies to all parts, is in the address, and is undone by the back button', {}, async (page) => {
   await open(page);
   await choose(page, 'fs', 'prefill');
   await choose(page, 'fd', 'gb10');
@@ -74,7 +74,7 @@ pageTest('a choice filters everything, is in the address, and goes back', {}, as
   assert.match(await line(page), new RegExp(`^${all}`));
 });
 
-pageTest('a link with every key shows what it names, and another view keeps it', {}, async (page) => {
+pageTest('a link with every key sets every filter, and another view keeps it', {}, async (page) => {
   const link = '?view=trust&d=t4&fs=decode&fd=b200&fe=tensorrt-llm&ff=fp8_e4m3&ft=B&fl=device&v=1';
   await openSite(page, link);
   await page.locator('main.trust').waitFor();
@@ -91,7 +91,7 @@ pageTest('a link with every key shows what it names, and another view keeps it',
   assert.equal(await query(page), link);
 });
 
-pageTest('what no row has is named, and what leaves nothing says so', {}, async (page) => {
+pageTest('an unknown filter value is named in a note, and a filter without rows shows a message', {}, async (page) => {
   await open(page, '&fd=toaster');
   assert.match(await page.locator('.notes li').innerText(), /fd=toaster, which no row has/);
   assert.match(await line(page), new RegExp(`^${all}`));
@@ -101,7 +101,7 @@ pageTest('what no row has is named, and what leaves nothing says so', {}, async 
   assert.equal((await rows(page)).length, 0);
 });
 
-pageTest('rows are sorted by their error, come in parts, and link to their sources', {}, async (page) => {
+pageTest('rows are sorted by their error, shown in batches, and link to their sources', {}, async (page) => {
   await open(page);
   const size = (row) => Math.abs(Number.parseFloat(row[3].replace('−', '-')));
   const first = await rows(page);
@@ -115,7 +115,7 @@ pageTest('rows are sorted by their error, come in parts, and link to their sourc
   assert.equal((await rows(page)).length, 25, 'another filter begins with few again');
 });
 
-pageTest('arrow keys go through the rows by time, Enter opens the source, Escape leaves', {}, async (page) => {
+pageTest('arrow keys move through the rows by time, Enter opens the source, Escape clears the selection', {}, async (page) => {
   await page.addInitScript(() => { globalThis.open = (...all) => { (globalThis.opened ??= []).push(all); return null; }; });
   await open(page, '&fs=decode1');
   await page.locator('#chart').focus();
@@ -137,7 +137,7 @@ pageTest('arrow keys go through the rows by time, Enter opens the source, Escape
   assert.match(await said(page), /^Point at a mark/);
 });
 
-pageTest('the pointer names the mark under it, and a click opens its source', {}, async (page) => {
+pageTest('the mark under the pointer is named, and a click opens its source', {}, async (page) => {
   await page.addInitScript(() => { globalThis.open = (...all) => { (globalThis.opened ??= []).push(all); return null; }; });
   await open(page, '&fd=t4');
   const box = await page.locator('canvas').boundingBox();
@@ -150,7 +150,7 @@ pageTest('the pointer names the mark under it, and a click opens its source', {}
   assert.equal((await page.evaluate(() => globalThis.opened)).length, 1);
 });
 
-pageTest('a group where it is wrong shows its rows with a click', {}, async (page) => {
+pageTest('a click on a group with large errors shows its rows', {}, async (page) => {
   await open(page);
   const groups = page.locator('.limits li button');
   assert.equal(await groups.count(), 8);
@@ -164,7 +164,7 @@ pageTest('a group where it is wrong shows its rows with a click', {}, async (pag
   assert.match(await page.locator('.limits ul').last().innerText(), /uniform routing/);
 });
 
-test('without the network a sentence says so, and the other views still work', { timeout: 60_000 }, async () => {
+test('offline, a message appears, and the other views still work', { timeout: 60_000 }, async () => {
   const problems = await withPage({}, async (page) => {
     await openSite(page);
     await page.route(/trust/, (route) => route.abort());
@@ -180,7 +180,7 @@ test('without the network a sentence says so, and the other views still work', {
 });
 
 for (const width of [320, 390, 768, 1024, 1200, 1920]) {
-  pageTest(`nothing of it is wider than a window of ${width}`, { viewport: { width, height: 844 } }, async (page) => {
+  pageTest(`the Trust view is not wider than a window of ${width}`, { viewport: { width, height: 844 } }, async (page) => {
     await open(page);
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width);
   });
@@ -188,7 +188,7 @@ for (const width of [320, 390, 768, 1024, 1200, 1920]) {
 
 for (const colorScheme of ['light', 'dark']) {
   for (const viewport of [wide, phone]) {
-    pageTest(`axe finds nothing, ${viewport === wide ? 'wide' : 'phone'}, ${colorScheme}`, { colorScheme, viewport }, async (page) => {
+    pageTest(`axe finds no violation in the Trust view, ${viewport === wide ? 'wide' : 'phone'}, ${colorScheme}`, { colorScheme, viewport }, async (page) => {
       await loadAxe(page);
       await open(page, '&fd=toaster');
       if (viewport === phone) {

@@ -1,11 +1,11 @@
-// Two views, one state: links keep everything, and the history goes through both.
+// Two views share one state: links keep all of it, and the history covers both.
 import assert from 'node:assert/strict';
 import { openSite, pageTest } from './harness.mjs';
 import { pick, query, readTable, type } from './page.mjs';
 
 const link = (page, name) => page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name });
 
-pageTest('the views share device and mode, and the back button returns', {}, async (page) => {
+pageTest('the views share device and mode, and the back button returns to the first view', {}, async (page) => {
   await openSite(page);
   await pick(page, 'device', 'agx orin 64');
   await page.locator('#mode').selectOption('MAXN');
@@ -29,7 +29,7 @@ pageTest('the views share device and mode, and the back button returns', {}, asy
   assert.deepEqual(await readTable(page), table);
 });
 
-pageTest('a link to a view says everything and can be opened elsewhere', {}, async (page) => {
+pageTest('a link to a view has the complete state and can be opened elsewhere', {}, async (page) => {
   await openSite(page, '?d=t4&m=64');
   const href = await link(page, 'Model').getAttribute('href');
   assert.equal(href, '?view=model&d=t4&m=64&v=1');
@@ -37,13 +37,13 @@ pageTest('a link to a view says everything and can be opened elsewhere', {}, asy
   await page.locator('main.model').waitFor();
 });
 
-pageTest('a view that does not exist is named', {}, async (page) => {
+pageTest('an unknown view is named in a note', {}, async (page) => {
   await openSite(page, '?view=table');
   assert.match(await page.locator('.notes').innerText(), /view=table/);
   await page.locator('main.kernel').waitFor();
 });
 
-pageTest('switching views with a wrong field keeps what was typed', {}, async (page) => {
+pageTest('switching views keeps the invalid text of a field', {}, async (page) => {
   await openSite(page);
   await page.locator('#m').fill('12x');
   await link(page, 'Model').click();

@@ -1,5 +1,5 @@
-// The whole loop with the real daemon and its real kernels: the printed link, the roofs of this machine, a spot check of all precisions,
-// a calibration, kill -9 in the middle of a sweep, and the way back. A test hook makes the daemon measure few points a few times: the
+// The whole loop with the real daemon and its real kernels: printed link, roofs of this machine, spot check of all precisions,
+// calibration, kill -9 during a sweep, and the recovery. A test hook makes the daemon measure few points a few times: the
 // messages are tested here, not the figures.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ async function calibrate(page) {
   await ended(page, 'calibration, done');
 }
 
-test('a link, roofs, a spot check, a calibration, and kill -9 in the middle of a sweep: nothing is lost', { timeout: 240_000 }, async () => {
+test('link, roofs, spot check, calibration, and kill -9 during a sweep: no result is lost', { timeout: 240_000 }, async () => {
   const folder = newState();
   let server = await startRidgepoint(site, { state: folder, hooks });
   const { port } = new URL(server.url);
@@ -41,7 +41,7 @@ test('a link, roofs, a spot check, a calibration, and kill -9 in the middle of a
       await press(page, "Measure this machine's roofs");
       await ended(page, 'roofs, done');
       await page.waitForFunction(() => /\(measured here\)$/.test(document.querySelector('#device').value), null, patient);
-      await page.waitForURL(/d=this_machine.*#s=/, patient); // the device travels in the link
+      await page.waitForURL(/d=this_machine.*#s=/, patient); // the device is part of the link
       const roofs = await rows(page);
       const once = ['Reading', 'FP32 multiply-adds', 'INT8 dot products'];
       assert.deepEqual(roofs.map(([what]) => what.split('\n')[0].trim()), [...once, ...once, ...once]);

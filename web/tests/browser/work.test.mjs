@@ -1,4 +1,4 @@
-// Show the work: every formula with this reader's numbers, as MathML that follows the inputs.
+// Show the work: every formula with the present values, as MathML that follows the inputs.
 import assert from 'node:assert/strict';
 import { assertAccessible, loadAxe } from './accessibility.mjs';
 import { openSite, pageTest } from './harness.mjs';
@@ -34,7 +34,7 @@ for (const [operator, expected] of [['attention', /KV cache/], ['moe', /part by 
   });
 }
 
-pageTest('a format that does not run has no formulas, and says why', {}, async (page) => {
+pageTest('a format that does not run has no formulas, and shows the reason', {}, async (page) => {
   await openSite(page, '?w=fp64');
   await page.getByText('Show the work').click();
   await page.locator('.work p').waitFor();
@@ -53,7 +53,7 @@ const openTiles = async (page) => {
 };
 const tiles = (page) => page.locator('.tiles tbody tr').evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
 
-pageTest('the tiles of a product are ranked, and follow it', {}, async (page) => {
+pageTest('the tiles of a matrix product are ranked, and follow its shape', {}, async (page) => {
   await loadAxe(page);
   await openSite(page, '?d=a100_80gb_sxm&m=4096&w=fp16');
   await openTiles(page);
@@ -69,13 +69,13 @@ pageTest('the tiles of a product are ranked, and follow it', {}, async (page) =>
   await page.waitForFunction((before) => document.querySelector('.tiles tbody td:nth-child(4)').textContent !== before, rows[0][3]);
 });
 
-pageTest('what nobody published of a device is unknown in its tiles', {}, async (page) => {
+pageTest('unpublished facts of a device are unknown in its tiles', {}, async (page) => {
   await openSite(page, '?d=tpu_v5e&w=bf16');
   await openTiles(page);
   assert.ok((await tiles(page)).every((row) => row.filter((cell) => cell === 'unknown').length >= 3));
 });
 
-pageTest('what is no product has no tiles', { viewport: { width: 390, height: 844 } }, async (page) => {
+pageTest('an operator that is no matrix product has no tiles', { viewport: { width: 390, height: 844 } }, async (page) => {
   await openSite(page, '?op=attention');
   assert.equal(await page.locator('.tiles').isVisible(), false);
   await openSite(page);

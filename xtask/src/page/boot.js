@@ -1,15 +1,15 @@
 // Loads the page's program. The file names are filled in when the site is built.
 import start from "./SCRIPT";
 
-// Rarely used functions are in a script of their own, fetched on first use. The error is null when it cannot be.
+// Rarely used functions are in a script of their own, fetched on first use; if that fails, the promise is rejected with null.
 for (const name of ["Fetch", "Save", "SavePicture", "Explore", "Pack", "Unpack", "Link"]) {
   globalThis["ridgepoint" + name] = async (...values) => (await import("./TOOLS").catch(() => { throw null; }))[name](...values);
 }
 
-// Not there: a browser may forget the click while a script is fetched.
+// Copying is not in that script: a browser may no longer count the click as recent once a script is fetched.
 globalThis.ridgepointCopy = (text) => navigator.clipboard.writeText(text);
 
-// A link of a daemon carries a secret, which leaves the address before anything else happens.
+// A daemon's link carries a secret, which is removed from the address before anything else.
 if (/[#&]pair=/.test(location.hash)) {
   globalThis.ridgepointPairing = location.hash.slice(1);
   history.replaceState(null, "", "?view=measure");

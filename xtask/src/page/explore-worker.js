@@ -1,9 +1,9 @@
-// Runs the program that compares devices, so that the page stays free. The file names are filled in when the site is built.
+// Worker that runs the program comparing devices, so that the page stays responsive. File names are filled in by the build.
 import start, { answer } from "./SCRIPT";
 
 const started = start({ module_or_path: new URL("./PROGRAM", import.meta.url) });
 
-// A question is a function and its text; the answer or the reason why there is none goes back through the question's own port.
+// A message is a function's name and its text; the answer, or the error, is returned through the message's own port.
 addEventListener("message", async ({ data: [name, text], ports: [port] }) => {
   try {
     await started;

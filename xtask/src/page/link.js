@@ -1,5 +1,5 @@
-// The way to a daemon: sockets, proofs, and the keys that this browser was given. No key is ever readable, not even here: what is
-// kept is a CryptoKey that cannot be exported, and a code is used up by making one.
+// Connection to a daemon: sockets, proofs, and the keys that this browser was given. No key is readable, not even here: the
+// stored value is a CryptoKey that cannot be exported, and a code is used up by making one.
 
 const bytes = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 const hex = (buffer) => Array.from(new Uint8Array(buffer), (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -28,24 +28,24 @@ const stored = async (mode, use) => {
   }
 };
 
-// Where a browser keeps nothing, a key lasts as long as the page.
+// In a browser without storage, a key lasts as long as the page.
 const here = new Map();
 const known = async (server) => here.get(server) ?? (await stored("readonly", (keys) => keys.get(server)).catch(() => undefined));
 
-// Facts that the page needs first: its host, its scheme, whether proofs can be made, and the pairing of the address, once.
+// Returns the page's host and scheme, whether proofs can be made, and the pairing of the address, which is returned only once.
 export const begin = () => {
   const pairing = globalThis.ridgepointPairing ?? "";
   delete globalThis.ridgepointPairing;
   return [location.host, location.protocol, globalThis.crypto?.subtle && top === self ? "yes" : "", pairing];
 };
 
-// Whether a daemon at this address gave this browser a key.
+// Returns "yes" if a daemon at this address gave this browser a key.
 export const knows = async (address) => {
   const all = await stored("readonly", (keys) => keys.getAll()).catch(() => []);
   return [...all, ...here.values()].some((key) => key.address === address) ? "yes" : "";
 };
 
-// Opens a socket and tells what happens on it. Returns what sends a text, and closes without one.
+// Opens a socket and reports its events to `heard`. Returns a function that sends a text, or closes the socket without one.
 export const open = (address, protocol, heard) => {
   let socket;
   try {
@@ -57,7 +57,7 @@ export const open = (address, protocol, heard) => {
   const nonce = hex(crypto.getRandomValues(new Uint8Array(32)));
   socket.onopen = () => heard(["opened", nonce, location.origin]);
   socket.onmessage = ({ data }) => typeof data === "string" && heard(["text", data]);
-  // A socket that the page's policy forbids has an error and no close.
+  // A socket that the page's policy forbids has an error event and no close event.
   let ended = false;
   const end = async (code) => {
     if (!ended) {
@@ -76,19 +76,19 @@ export const open = (address, protocol, heard) => {
   };
 };
 
-// Whether the browser was told to keep pages from this machine. Its name depends on the version; other browsers do not say.
+// Returns "yes" if pages are denied access to this machine. The permission's name varies by version; other browsers lack it.
 const denied = async () => {
   for (const name of ["loopback-network", "local-network-access"]) {
     try {
       return (await navigator.permissions.query({ name })).state === "denied" ? "yes" : "";
     } catch {
-      // The next name.
+      // Unknown name; try the next one.
     }
   }
   return "";
 };
 
-// Signs with a code, or without one with the key of a daemon: name of the key and proof, or nothing where there is no key.
+// Signs with a code, or without one with the key of a daemon. Returns the key's name and the proof; empty without a key.
 export const sign = async (server, code, text) => {
   if (code) {
     return ["", hex(await hmac(await imported(new TextEncoder().encode(code)), text))];
@@ -97,7 +97,7 @@ export const sign = async (server, code, text) => {
   return key ? [key.name, hex(await hmac(key.secret, text))] : [];
 };
 
-// Makes the key of a code and keeps it.
+// Derives the key of a code and stores it.
 export const keep = async (server, name, code, text, address) => {
   const secret = await imported(await hmac(await imported(new TextEncoder().encode(code)), text));
   const key = { server, name, secret, address };
@@ -105,7 +105,7 @@ export const keep = async (server, name, code, text, address) => {
   await stored("readwrite", (keys) => keys.put(key)).catch(() => undefined);
 };
 
-// Forgets the key of a daemon.
+// Deletes the key of a daemon.
 export const forget = async (server) => {
   here.delete(server);
   await stored("readwrite", (keys) => keys.delete(server)).catch(() => undefined);

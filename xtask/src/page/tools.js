@@ -1,6 +1,6 @@
-// Functions of the browser that a click needs. The names of files are filled in when the site is built.
+// Browser functions that a click needs. File names are filled in when the site is built.
 
-// The only request to somebody else, made when the reader clicks on it: status and text.
+// The only request to another host, sent when the user clicks its button. Returns status and text.
 export const Fetch = async (address) => {
   const reply = await fetch(address, { credentials: "omit", referrerPolicy: "no-referrer" });
   return [reply.status, reply.ok ? await reply.text() : ""];
@@ -14,7 +14,7 @@ export const Save = async (name, content) => {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 };
 
-// Compares devices in a worker, which is fetched for the first question. The error is a sentence, or null when it cannot be fetched.
+// Compares devices in a worker, which is fetched on first use. Rejects with a message, or with null if the fetch fails.
 let worker;
 export const Explore = (name, text) => new Promise((resolve, reject) => {
   const giveUp = () => {
@@ -34,7 +34,7 @@ export const SavePicture = async (name) => {
   await Save(name, await new Promise((resolve) => canvas.toBlob(resolve)));
 };
 
-// Devices and models of the reader travel in the address, compressed. zlib's checksum finds changed bytes.
+// The user's own devices and models are stored in the address, compressed. zlib's checksum detects changed bytes.
 const LONGEST_CODE = 30000;
 const LONGEST_TEXT = 100000;
 
@@ -61,5 +61,5 @@ export const Unpack = async (code) => {
   }
 };
 
-// The way to a daemon, which the Measure view uses.
+// Connection to a daemon, which the Measure view uses.
 export const Link = async (name, ...values) => (await import("./LINK"))[name](...values);

@@ -10,7 +10,6 @@ const LEFT: &[(&str, usize)] = &[
     ("kernels", 48),
     ("companion", 117),
     ("protocol", 34),
-    ("web", 278),
 ];
 
 const BEGINNINGS: [&str; 4] = ["What", "That of", "Of what", "Its name"];

@@ -20,7 +20,6 @@ pub struct NamedModel {
     pub key: String,
     /// Repository on the Hugging Face hub, or name of the file.
     pub hub_id: String,
-    /// Display name.
     pub name: String,
     pub arch: Cow<'static, ModelArch>,
     pub stored: PrecisionChoice,

@@ -1,4 +1,4 @@
-//! This machine as a device: its roofs, its factors, and what the page does with what a job finds of them.
+//! This machine as a device: jobs that measure its roofs and its factors, and how the page applies their results.
 
 use leptos::prelude::*;
 use protocol::job::{CalibrateSpec, JobId, JobSpec};
@@ -13,7 +13,7 @@ use crate::state::measure::machine::{self, Brings, brings};
 use crate::state::session::{Session, Step};
 use crate::state::url::Note;
 
-/// Starts the jobs; what the shown one found can be taken over at any time.
+/// Buttons that start the jobs, and one that applies the result of the shown job at any time.
 #[component]
 pub fn Calibrate() -> impl IntoView {
     let session = expect_context::<Session>();
@@ -59,7 +59,7 @@ const fn calibration() -> JobSpec {
     JobSpec::Calibrate(CalibrateSpec { backend: None })
 }
 
-/// What a job finds that was started from here is taken over once: when it comes, or when this view is opened again.
+/// Applies the result of a job of this page once: when it arrives, or when the view is opened again.
 pub fn take_over() {
     let session = expect_context::<Session>();
     let MeasureContext { client, .. } = expect_context();
@@ -76,13 +76,13 @@ pub fn take_over() {
     });
 }
 
-/// The latest job of ours whose find waits.
+/// Latest job of this page whose result is not applied yet.
 fn untaken(client: &Client) -> Option<(JobId, Brings)> {
     let mut waiting = client.book.jobs().iter().filter(|job| job.find == Find::Awaited);
     waiting.find_map(|job| Some((job.summary.job, brings(job, client.telemetry.as_ref())?)))
 }
 
-/// Takes a device over, if there is one, and then what was measured on it; together they are one step back.
+/// Applies the device, if there is one, and then its measurements; the back button undoes both in one step.
 async fn take(session: Session, found: Brings) {
     let are_roofs = matches!(found, Brings::Roofs(_));
     let mut all = Vec::new();
@@ -97,7 +97,7 @@ async fn take(session: Session, found: Brings) {
         ready.take(session, step);
         step = Step::Typing;
     }
-    // Factors are shares of the roofs that they were measured with.
+    // Factors are fractions of the roofs that they were measured with, so new roofs invalidate them.
     if are_roofs && session.inputs.with_untracked(|inputs| inputs.own.is_some()) {
         session.edit(Step::Typing, |inputs| inputs.own = None);
     }

@@ -1,4 +1,4 @@
-//! The roofline of the chosen device with what was measured as hollow points.
+//! Roofline of the chosen device with the measured points, drawn hollow.
 
 use chart::geometry::Spot;
 use chart::scene::{Scene, Size};
@@ -13,7 +13,7 @@ use crate::state::measure::crowd::chart;
 use crate::state::roving::turn;
 use crate::state::session::Session;
 
-/// The chart. The table below is the same in numbers.
+/// Roofline with measured points. Arrow keys move from point to point; the table below has the numbers.
 #[component]
 pub fn ResultChart() -> impl IntoView {
     let session = expect_context::<Session>();

@@ -1,4 +1,4 @@
-//! The connection: what state it is in, what that means, and what to do.
+//! Connection to the daemon: its state, the meaning of the state, and the next step.
 
 use leptos::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::link::address::is_local;
 use crate::link::connection::{Event, State};
 use crate::state::measure::words::{Way, said, ways};
 
-/// A heading that names the state, a sentence, lines for a terminal, and the address.
+/// Heading with the state, an explanation, commands for a terminal, and the address field.
 #[component]
 pub fn Connect() -> impl IntoView {
     let MeasureContext { live, client, .. } = expect_context();
@@ -33,7 +33,7 @@ pub fn Connect() -> impl IntoView {
             matches!(client.connection.state, State::Opening | State::Up(_) | State::Lost(_))
         })
     });
-    // Nobody knows yet where the page is, and whether its link brought a code.
+    // The page's own address and the pairing code of its link are not known yet.
     let unready = flag(move || own.with(|(host, _)| host.is_empty()));
     let is_up = flag(move || client.with(crate::link::client::Client::is_up));
     let waiting = text(move || {
@@ -111,7 +111,7 @@ pub fn Connect() -> impl IntoView {
     }
 }
 
-/// Lines for a terminal that get, check and start a daemon.
+/// Terminal commands that get, check and start a daemon.
 #[component]
 fn Ways() -> impl IntoView {
     let way = |Way { title, lines, note }: Way| {

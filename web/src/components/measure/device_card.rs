@@ -1,4 +1,4 @@
-//! What the machine of the daemon says about itself right now.
+//! Current sensor readings of the daemon's machine.
 
 use leptos::prelude::*;
 
@@ -6,7 +6,7 @@ use super::view::MeasureContext;
 use crate::components::erased::{block, flag, memo};
 use crate::state::measure::sensors::{Line, lines};
 
-/// The sensors; a missing one says why.
+/// List of sensor readings; a missing one shows the reason.
 #[component]
 pub fn DeviceCard() -> impl IntoView {
     let MeasureContext { client, .. } = expect_context();

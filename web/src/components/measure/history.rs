@@ -1,4 +1,4 @@
-//! The jobs that the daemon keeps.
+//! List of the jobs that the daemon stores.
 
 use leptos::prelude::*;
 use protocol::job::JobId;
@@ -16,7 +16,7 @@ struct Entry {
     is_shown: bool,
 }
 
-/// The jobs, the latest first; a click shows what one measured.
+/// Jobs, the latest first; a click shows the results of one.
 #[component]
 pub fn History() -> impl IntoView {
     let MeasureContext { live, client, .. } = expect_context();

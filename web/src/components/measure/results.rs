@@ -1,4 +1,4 @@
-//! What was measured: on the roofline and as a table beside the prediction, with the error.
+//! Measured results: on the roofline, and in a table beside the prediction with the error.
 
 use leptos::prelude::*;
 use wasm_bindgen::JsValue;
@@ -14,7 +14,7 @@ use crate::state::program;
 use crate::state::session::Session;
 use crate::state::url::Note;
 
-/// Chart, table, and what saves them.
+/// Chart, table and buttons that save the records.
 #[component]
 pub fn Results() -> impl IntoView {
     let MeasureContext { answer, .. } = expect_context();
@@ -45,7 +45,7 @@ pub fn Results() -> impl IntoView {
     }
 }
 
-/// Which precision the chart shows, where all would hide each other.
+/// Selects the precision that the chart shows; absent where the points of all have room.
 #[component]
 fn Crowd() -> impl IntoView {
     let MeasureContext { answer, precision, .. } = expect_context();
@@ -71,9 +71,10 @@ fn Crowd() -> impl IntoView {
     }
 }
 
+/// Table of measured and expected times with the error, the ideal time and the rates.
 #[component]
 fn Table(
-    /// Its rows.
+    /// One row per measured record.
     rows: Memo<Vec<Row>>,
 ) -> impl IntoView {
     let MeasureContext { pointed, .. } = expect_context();
@@ -124,6 +125,7 @@ fn Table(
     }
 }
 
+/// Buttons that save the records of the shown job as JSON or CSV.
 #[component]
 fn Save() -> impl IntoView {
     let session = expect_context::<Session>();

@@ -1,4 +1,4 @@
-//! The job that waits or runs, and how to end it.
+//! Progress of the queued or running job, and its cancel button.
 
 use leptos::prelude::*;
 use protocol::job::JobId;
@@ -9,7 +9,7 @@ use crate::link::book::Job;
 use crate::link::live::Live;
 use crate::state::measure::words;
 
-/// How far it is, with a bar; nothing while no job is open.
+/// Progress of the open job with a bar, empty while there is none; below it the outcome of the shown job.
 #[component]
 pub fn Running() -> impl IntoView {
     let MeasureContext { live, client, .. } = expect_context();

@@ -1,4 +1,4 @@
-//! What to measure: one shape as a spot check, or many as a sweep.
+//! Forms that start measurements: one shape as a spot check, or many as a sweep.
 
 use leptos::prelude::*;
 use protocol::bench::Shape;
@@ -12,7 +12,7 @@ use crate::state::operator::{Field, Op};
 use crate::state::presets::{Preset, presets};
 use crate::state::session::{Session, Step};
 
-/// Shape, precision, and what starts them.
+/// Shape and precision of a spot check, and the list of shapes of a sweep.
 #[component]
 pub fn Spot() -> impl IntoView {
     let session = expect_context::<Session>();
@@ -88,10 +88,10 @@ pub fn Spot() -> impl IntoView {
     }
 }
 
-/// One number of the shape, the same that the Kernel view asks for.
+/// Number field for a dimension of the shape; it edits the same value as the Kernel view.
 #[component]
 fn Number(
-    /// Which.
+    /// Dimension to edit: M, N or K, in elements.
     field: Field,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
@@ -120,7 +120,7 @@ fn Number(
     }
 }
 
-/// Shapes to begin with: those of the Kernel view that are products on any device.
+/// Preset shapes: those of the Kernel view that are matrix products and do not set a device.
 #[component]
 fn Shapes() -> impl IntoView {
     let session = expect_context::<Session>();

@@ -1,4 +1,4 @@
-//! The Measure view as a whole.
+//! Root component of the Measure view, and the state that its components share.
 
 use leptos::prelude::*;
 
@@ -21,24 +21,24 @@ use crate::state::inputs::Inputs;
 use crate::state::measure::answer::{Answer, answer};
 use crate::state::session::Session;
 
-/// What the components of this view share.
+/// State shared by the components of this view.
 #[derive(Debug, Clone, Copy)]
 pub struct MeasureContext {
-    /// The daemon, which stays when the view goes.
+    /// Link to the daemon, which outlives the view.
     pub live: StoredValue<Live>,
-    /// What is known of it.
+    /// Connection state, jobs and sensor readings of the daemon.
     pub client: RwSignal<Client>,
     /// Whether measurements can be started.
     pub may_start: Signal<bool>,
-    /// What the shown job measured, beside its predictions.
+    /// Results of the shown job beside their predictions; `None` if the device has no roofline.
     pub answer: Memo<Option<Answer>>,
-    /// Key of the precision that the chart shows where all would hide each other; empty for the first.
+    /// Key of the precision that the chart shows where the points of all have no room; empty for the first.
     pub precision: RwSignal<String>,
-    /// Key of the row that the pointer or the keyboard is at.
+    /// Key of the row at the pointer or the keyboard focus.
     pub pointed: RwSignal<Option<String>>,
 }
 
-/// Measurements of the reader's own machine.
+/// Measurements on the user's own machine.
 #[component]
 pub fn MeasureView() -> impl IntoView {
     let session = expect_context::<Session>();
@@ -53,7 +53,7 @@ pub fn MeasureView() -> impl IntoView {
     let shown = memo(move |_| {
         client.with(|client| client.shown().map(|job| job.records.clone()).unwrap_or_default())
     });
-    // The shape is no part of what is expected of a record, so typing does not ask again.
+    // Expected times do not depend on the shape in the form, so typing one does not recompute them.
     let place = memo(move |_| {
         session.inputs.with(|inputs| Inputs {
             device: inputs.device.clone(),

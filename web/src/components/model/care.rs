@@ -1,4 +1,4 @@
-//! The right column: what to do, what to read with care, and the facts behind it.
+//! Right column of the Model view: recommendation, caveats, and the facts behind them.
 
 use leptos::prelude::*;
 
@@ -16,7 +16,7 @@ use crate::state::check::AMOUNT;
 use crate::state::model::answer::ModelShown;
 use crate::state::session::Session;
 
-/// Advice, notes, device and model.
+/// Recommendation, inverse questions, comparison of devices, plausibility check, caveats, and facts of device and model.
 #[component]
 pub fn Care() -> impl IntoView {
     let session = expect_context::<Session>();

@@ -1,4 +1,4 @@
-//! Throughput and latency against batch or context.
+//! Chart of throughput and latency against batch or context.
 
 use chart::curves::scene as curves_scene;
 use chart::geometry::Spot;
@@ -12,14 +12,14 @@ use crate::state::model::curves::{Against, Sweep, SweepRow, next};
 use crate::state::roving::turn;
 use crate::state::session::Session;
 
-/// Two panels in one picture, and the table of its values, which opens below.
+/// Chart with a panel for throughput and one for time per token, and below it a collapsed table of the values.
 #[component]
 pub fn CurvesChart(
-    /// What is varied.
+    /// Variable of the horizontal axis: batch or context.
     against: Against,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
-    // A frame behind the inputs: what one changes is seen above first.
+    // Updated one frame after the inputs, so that the answer above is drawn first.
     let sweep = memo(move |before| {
         session.settled.track();
         session.inputs.with_untracked(|inputs| next(before, &inputs.model, inputs.place(), against))

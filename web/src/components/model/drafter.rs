@@ -1,4 +1,4 @@
-//! The draft model of speculative decoding.
+//! Field for the draft model of speculative decoding.
 
 use leptos::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::state::model::fields::Field;
 use crate::state::picker::drafter_groups;
 use crate::state::session::{Session, Step};
 
-/// Chooses the model that drafts; there is one only where tokens are drafted.
+/// Selects the draft model; hidden while the number of drafted tokens is empty or 0.
 #[component]
 pub fn Drafter() -> impl IntoView {
     let session = expect_context::<Session>();

@@ -1,4 +1,4 @@
-//! The field editor of a model.
+//! Editor for the geometry of a model.
 
 use leptos::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::components::erased::{block, flag, memo, on, text};
 use crate::state::model::geometry::fields;
 use crate::state::session::{Session, Step};
 
-/// The model's own numbers, each of which can be changed.
+/// Fields for the model's geometry, a checkbox for tied embeddings, and a button that restores the model's own values.
 #[component]
 pub fn Editor() -> impl IntoView {
     let session = expect_context::<Session>();

@@ -1,4 +1,4 @@
-//! The figures: how fast, at what cost, how well the device is used.
+//! Table of figures: speed, energy and utilization of the device.
 
 use leptos::prelude::*;
 use report::output::verdict::badge_meaning;
@@ -9,7 +9,7 @@ use crate::components::explained::Explained;
 use crate::state::model::figures::{Figure, origin};
 use crate::state::session::Session;
 
-/// Ideal beside expected, each with its explanation.
+/// Ideal and expected value of each figure, each with its explanation.
 #[component]
 pub fn Figures() -> impl IntoView {
     let shown = expect_context::<ModelContext>().shown;
@@ -37,10 +37,10 @@ pub fn Figures() -> impl IntoView {
     }
 }
 
-/// A figure, whose cells change in place.
+/// Row of a figure, whose cells are updated in place.
 #[component]
 fn FigureRow(
-    /// Place of the figure.
+    /// Index of the figure, from 0.
     place: usize,
 ) -> impl IntoView {
     let session = expect_context::<Session>();

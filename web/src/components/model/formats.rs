@@ -1,4 +1,4 @@
-//! The format of each role.
+//! Field for the format of a role.
 
 use leptos::prelude::*;
 
@@ -9,10 +9,10 @@ use crate::state::model::roles::Role;
 use crate::state::picker::role_groups;
 use crate::state::session::{Session, Step};
 
-/// Chooses the format of a role; the first choice leaves it as the model is stored, or to the rule.
+/// Selects the format of a role; the first option keeps the model's stored format, or applies the default rule.
 #[component]
 pub fn FormatField(
-    /// The role.
+    /// Role to set: weights, experts, activations, KV cache or embedding.
     role: Role,
 ) -> impl IntoView {
     let session = expect_context::<Session>();

@@ -1,4 +1,4 @@
-//! A model of the reader: opened, pasted, dropped, or fetched from the hub on a click.
+//! Import of the user's own model: opened, pasted, dropped, or fetched from the Hugging Face hub on a click.
 
 use js_sys::Array;
 use leptos::ev::{DragEvent, Event};
@@ -14,10 +14,10 @@ use crate::state::program;
 use crate::state::session::{Session, Step};
 use crate::state::take_over::Ready;
 
-/// What somebody pasted has no name.
+/// Name of a pasted text in messages.
 const PASTED: &str = "pasted config.json";
 
-/// Three ways to a model of one's own; a file can also be dropped anywhere. Only the button of the hub fetches anything.
+/// Takes a config.json from a file, a paste or the hub; a file can also be dropped anywhere. Only the hub is fetched from.
 #[component]
 pub fn Import() -> impl IntoView {
     let session = expect_context::<Session>();
@@ -60,7 +60,7 @@ pub fn Import() -> impl IntoView {
     };
     let over = window_event_listener(leptos::ev::dragover, |event| event.prevent_default());
     let dropped = window_event_listener(leptos::ev::drop, move |event: DragEvent| {
-        event.prevent_default(); // else the browser leaves the page for the file
+        event.prevent_default(); // otherwise the browser navigates to the file
         let files = event.data_transfer().and_then(|data| data.files());
         if let Some(file) = files.and_then(|files| files.get(0)) {
             open(file);
@@ -100,7 +100,7 @@ pub fn Import() -> impl IntoView {
     }
 }
 
-/// Asks the boot script, which knows how; the status when there is no content, and 0 when there is no answer.
+/// Fetches a text through the boot script; `Err` is the HTTP status without content, and 0 without a response.
 async fn fetch(address: &str) -> Result<String, u16> {
     let reply = program::ask("ridgepointFetch", &[&address.into()]).await;
     let reply: Array = reply.ok().and_then(|reply| reply.dyn_into().ok()).ok_or(0_u16)?;

@@ -1,4 +1,4 @@
-//! The left column: everything that the reader chooses.
+//! Left column of the Model view: all inputs.
 
 use leptos::prelude::*;
 
@@ -19,12 +19,12 @@ use crate::state::model::fields::Field;
 use crate::state::model::roles::Role;
 use crate::state::session::Session;
 
-/// The inputs; on a small screen a line that opens them.
+/// Input fields; on a small screen they are behind a summary line that opens them.
 #[component]
 pub fn ModelInputsPanel() -> impl IntoView {
     let session = expect_context::<Session>();
     let shown = expect_context::<ModelContext>().shown;
-    // What an address says wrongly is in sight from the start.
+    // Invalid values of the address are visible from the start.
     let unfolded = RwSignal::new(shown.with_untracked(ModelShown::is_stale));
     let line = text(move || {
         session.inputs.with(|inputs| {

@@ -1,4 +1,4 @@
-//! The memory bar.
+//! Memory bar of the Model view.
 
 use leptos::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::state::model::fit::Change;
 use crate::state::model::memory::Part;
 use crate::state::session::{Session, Step};
 
-/// What fills the memory, where it ends, and what would make it fit.
+/// Memory use by part, the capacity, and changes that would make the model fit.
 #[component]
 pub fn Memory() -> impl IntoView {
     let session = expect_context::<Session>();

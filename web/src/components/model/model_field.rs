@@ -1,4 +1,4 @@
-//! The model and its size.
+//! Model picker with the number of parameters.
 
 use leptos::prelude::*;
 use report::output::verdict::{badge, badge_meaning};
@@ -11,7 +11,7 @@ use crate::state::model::inputs::Base;
 use crate::state::picker::{Group, model_groups};
 use crate::state::session::{Session, Step};
 
-/// Chooses the model.
+/// Selects the model, and shows its number of parameters and its provenance.
 #[component]
 pub fn ModelField() -> impl IntoView {
     let session = expect_context::<Session>();

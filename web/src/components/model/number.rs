@@ -1,4 +1,4 @@
-//! A number field of the Model view.
+//! Number field of the Model view.
 
 use leptos::prelude::*;
 
@@ -8,10 +8,10 @@ use crate::state::model::fields::Field;
 use crate::state::model::geometry::value;
 use crate::state::session::{Session, Step};
 
-/// A number. What cannot be read is marked, and the field says what is allowed; an empty one says what it stands for.
+/// Number field. Invalid text is marked, with a message that gives the allowed range; an empty field shows its default.
 #[component]
 pub fn ModelNumber(
-    /// Which number.
+    /// Number to edit; its unit is `field.spec().unit`.
     field: Field,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
@@ -62,11 +62,11 @@ pub fn ModelNumber(
     }
 }
 
-/// A message in a folded section would not be seen: an address can bring a wrong value to any field.
+/// Opens the section of a field, where a message would be hidden: an address can set any field to an invalid value.
 fn unfold_around(place: NodeRef<leptos::html::Div>) {
     let Some(place) = place.get_untracked() else { return };
     let section = place.closest("details").ok().flatten();
     if let Some(section) = section {
-        drop(section.set_attribute("open", "")); // fails only for a name that is none
+        drop(section.set_attribute("open", "")); // fails only for an invalid attribute name
     }
 }

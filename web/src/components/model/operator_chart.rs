@@ -1,4 +1,4 @@
-//! The roofline with the operators of both phases.
+//! Roofline with the operators of prefill and decode.
 
 use chart::geometry::Spot;
 use chart::scene::{Scene, Size};
@@ -12,8 +12,8 @@ use crate::state::model::operators::spoken;
 use crate::state::roving::turn;
 use crate::state::session::Session;
 
-/// A point for each operator, its area the share of the time: filled in prefill, hollow in decode. The tables below are the
-/// same in words; arrow keys go from point to point here too.
+/// A point for each operator, its area the share of the time: filled in prefill, hollow in decode. Arrow keys move from
+/// point to point; the tables below have the same values as text.
 #[component]
 pub fn OperatorChart() -> impl IntoView {
     let session = expect_context::<Session>();

@@ -1,4 +1,4 @@
-//! A row of the table of operators.
+//! Row of the table of operators.
 
 use chart::theme::Hue;
 use leptos::prelude::*;
@@ -8,20 +8,20 @@ use crate::components::erased::{block, derived, flag, memo, on};
 use crate::components::explained::ExplainedLater;
 use crate::state::model::operators::{OperatorRow, explain};
 
-/// One operator. Its cells change in place and all at once: nothing is made again while the reader types.
+/// One operator. Its cells are updated in place and all at once, so that typing rebuilds no row.
 #[component]
 pub fn OperatorTableRow(
-    /// When the row follows the answer.
+    /// Counter; the row is updated from the answer when it changes.
     turn: Memo<u32>,
     /// 0 for prefill, 1 for decode.
     phase: usize,
-    /// Place of the row.
+    /// Index of the row, from 0.
     index: usize,
-    /// What names the operator to the program.
+    /// Key that identifies the operator.
     key: String,
-    /// Its name.
+    /// Display name of the operator.
     name: &'static str,
-    /// Family of the peak that it runs on.
+    /// Color family of the peak that it runs on.
     hue: Hue,
 ) -> impl IntoView {
     let ModelContext { shown, pointed } = expect_context();

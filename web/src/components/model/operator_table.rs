@@ -1,4 +1,4 @@
-//! The table of a phase's operators.
+//! Table of the operators of a phase.
 
 use leptos::html::Div;
 use leptos::prelude::*;
@@ -24,7 +24,7 @@ pub fn OperatorTable(
             watch_sight(&place, in_sight);
         }
     });
-    // Out of sight it follows once the frame is drawn.
+    // Outside the window, the table is updated after the frame is drawn.
     let turn = memo(move |before: Option<&u32>| {
         if in_sight.get() {
             shown.with(|_| ());

@@ -1,4 +1,4 @@
-//! The Model view as a whole.
+//! Root component of the Model view, and the state that its components share.
 
 use leptos::prelude::*;
 
@@ -17,16 +17,16 @@ use crate::state::model::asked;
 use crate::state::model::curves::Against;
 use crate::state::session::Session;
 
-/// What the components of this view share.
+/// State shared by the components of this view.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelContext {
-    /// What follows from the inputs.
+    /// Answer derived from the inputs.
     pub shown: Memo<ModelShown>,
-    /// Key of the operator that the pointer or the keyboard is at.
+    /// Key of the operator at the pointer or the keyboard focus.
     pub pointed: RwSignal<Option<String>>,
 }
 
-/// A model on a device: inputs, answer, what to do.
+/// A model on a device: inputs, answer and recommendation.
 #[component]
 pub fn ModelView() -> impl IntoView {
     let session = expect_context::<Session>();

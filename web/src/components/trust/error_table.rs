@@ -1,4 +1,4 @@
-//! The errors of each set, which is also the key of the marks.
+//! Table of the errors per set, which is also the legend of the marks.
 
 use leptos::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::components::erased::block;
 use crate::components::mark_icon::MarkIcon;
 use crate::state::trust::answer::COLUMNS;
 
-/// The table of errors; it follows the filter.
+/// Errors of the filtered rows, in %, one line per set.
 #[component]
 pub fn ErrorTable() -> impl IntoView {
     let TrustContext { answer, .. } = expect_context();

@@ -1,4 +1,4 @@
-//! The left column: which rows are shown.
+//! Left column of the Trust view: filters of the rows.
 
 use leptos::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::components::erased::{block, flag, on, text};
 use crate::state::session::{Session, Step};
 use crate::state::trust::filter::{Part, choose, chosen};
 
-/// A list for each choice; on a small screen a line that opens them.
+/// One select per filter; on a small screen they are behind a summary line that opens them.
 #[component]
 pub fn Filters() -> impl IntoView {
     let TrustContext { answer, .. } = expect_context();
@@ -34,9 +34,10 @@ pub fn Filters() -> impl IntoView {
     }
 }
 
+/// Select with the values of one filter.
 #[component]
 fn Choice(
-    /// Of what.
+    /// Filter to set.
     part: Part,
 ) -> impl IntoView {
     let session = expect_context::<Session>();

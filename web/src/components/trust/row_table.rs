@@ -1,4 +1,4 @@
-//! The rows, the largest error first.
+//! Table of the filtered rows, the largest error first.
 
 use leptos::prelude::*;
 
@@ -9,14 +9,14 @@ use crate::state::trust::filter::{device_name, format_name};
 use crate::state::trust::rows::{Row, rows};
 use crate::state::trust::words::{measured, place, predicted, signed, work};
 
-/// Rows at first, and how many come with a click.
+/// Number of rows shown at first; each click adds four times as many.
 const STEP: usize = 25;
 
-/// A table of the rows; each has a link to its source.
+/// Table of the rows, each with a link to its source.
 #[component]
 pub fn RowTable() -> impl IntoView {
     let TrustContext { answer, pairs, pointed } = expect_context();
-    // What was asked for belongs to the filter that it was asked for.
+    // The raised row limit applies only to the filter for which it was requested.
     let wanted = RwSignal::new((Vec::new(), STEP));
     let limit = move || {
         wanted.with(|(of, limit)| if pairs.with(|pairs| pairs == of) { *limit } else { STEP })

@@ -1,4 +1,4 @@
-//! Expected against measured times, a mark for each row.
+//! Scatter chart of expected against measured times, one mark per row.
 
 use chart::geometry::Spot;
 use chart::scatter::scene as scatter_scene;
@@ -14,7 +14,7 @@ use crate::state::session::Session;
 use crate::state::trust::rows::rows;
 use crate::state::trust::words::spoken;
 
-/// The chart, and the row that the pointer or the keyboard is at in words. The tables below are the same in numbers.
+/// Scatter chart, and a text about the row at the pointer or the keyboard focus. The tables below have the numbers.
 #[component]
 pub fn ScatterChart() -> impl IntoView {
     let session = expect_context::<Session>();
@@ -93,10 +93,10 @@ pub fn ScatterChart() -> impl IntoView {
     }
 }
 
-/// Opens the source of a row in a new tab, which learns nothing of this one.
+/// Opens the source of a row in a new tab, without opener and referrer.
 fn open_source(place: Option<usize>) {
     let Some(row) = place.and_then(|place| rows().rows.get(place)) else { return };
     let opened =
         window().open_with_url_and_target_and_features(row.link(), "_blank", "noopener,noreferrer");
-    drop(opened); // a browser that opens no tab says so itself
+    drop(opened); // a browser that blocks the tab tells the user itself
 }

@@ -1,4 +1,4 @@
-//! The Trust view as a whole.
+//! Root component of the Trust view, and the state that its components share.
 
 use leptos::prelude::*;
 
@@ -14,18 +14,18 @@ use crate::state::session::Session;
 use crate::state::trust::answer::Answer;
 use crate::state::trust::filter;
 
-/// What the components of this view share.
+/// State shared by the components of this view.
 #[derive(Debug, Clone, Copy)]
 pub struct TrustContext {
-    /// The filter, as the address has it.
+    /// Filter, as the keys and values of the address.
     pub pairs: Memo<Vec<Pair>>,
-    /// What follows from it.
+    /// Sentences, tables and chart of the filtered rows.
     pub answer: Memo<Answer>,
-    /// Place of the row that the pointer or the keyboard is at.
+    /// Index of the row at the pointer or the keyboard focus.
     pub pointed: RwSignal<Option<usize>>,
 }
 
-/// How right expected times are: filter, answer, where they are wrong.
+/// Accuracy of expected times: filter, answer, and cases where they are wrong.
 #[component]
 pub fn TrustView() -> impl IntoView {
     let session = expect_context::<Session>();

@@ -1,4 +1,4 @@
-//! The right column: where expected times are known to be wrong.
+//! Right column of the Trust view: cases where expected times are known to be wrong.
 
 use leptos::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::state::trust::filter::{Part, choose};
 use crate::state::trust::rows::rows;
 use crate::state::trust::words::{above_roof, work};
 
-/// Groups with the largest errors, and rows above the roof.
+/// Lists of the groups with the largest errors and of the rows above the roof.
 #[component]
 pub fn Wrong() -> impl IntoView {
     let session = expect_context::<Session>();

@@ -1,4 +1,4 @@
-//! The connection against a daemon that is played here.
+//! Tests the connection against a simulated daemon.
 
 use protocol::fault::{Fault, FaultCode};
 use protocol::limits::Limits;
@@ -115,7 +115,7 @@ fn what_was_not_asked_for_opens_nothing() {
     assert_eq!(connection.state, State::Opening);
 }
 
-/// Code of the close frame, whether it comes back by itself, and the state that follows.
+/// Code of the close frame, whether the browser denies local connections, and the check of the state that follows.
 type Case = (u16, bool, fn(&State) -> bool);
 
 #[test]

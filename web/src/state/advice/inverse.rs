@@ -1,5 +1,5 @@
-//! The reversed questions as tables: how far the workload can grow, what less memory costs, which devices would do, and which
-//! power mode and batch to take.
+//! Inverse questions as tables: the room for a larger workload, the quality lost with less memory, the devices that suffice,
+//! and the power mode and batch to use.
 
 use calc_core::recommend::{
     Axis, Largest, RecommendRequest, devices, memory_steps, recommend, room,
@@ -9,23 +9,21 @@ use calc_core::units::Watts;
 use report::number_text as text;
 use report::output::words::{advice, core_error};
 
-/// A table of texts.
+/// An answer as a sentence and a table of texts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Answer {
-    /// What it says in a sentence.
     pub sentence: String,
-    /// Names of the columns; empty without a table.
+    /// Column headings; empty without a table.
     pub columns: Vec<&'static str>,
-    /// Rows.
     pub rows: Vec<Vec<String>>,
 }
 
-/// Most devices that are listed.
+/// Most devices in the table.
 const MOST_DEVICES: usize = 12;
-/// Most slots of a schedule that are listed.
+/// Most rows (power mode, scheme and batch) of the schedule table.
 const MOST_SLOTS: usize = 10;
 
-/// How far batch and context can grow with the first scheme.
+/// Largest batch and largest context with the best scheme.
 pub fn room_answer(request: &RecommendRequest<'_>) -> Answer {
     let grown = || {
         let answer = recommend(request)?;
@@ -49,7 +47,7 @@ pub fn room_answer(request: &RecommendRequest<'_>) -> Answer {
     Answer { sentence, ..Answer::default() }
 }
 
-/// The largest batch that would do where the one asked for is too large.
+/// The largest batch with any scheme, where the user's batch is too large for all.
 fn smaller(request: &RecommendRequest<'_>) -> String {
     let single = RecommendRequest { task: request.task.at(Axis::Batch, 1), ..*request };
     let first = recommend(&single).ok().and_then(|answer| answer.ranked.into_iter().next());
@@ -68,7 +66,7 @@ fn smaller(request: &RecommendRequest<'_>) -> String {
     }
 }
 
-/// What less memory costs in quality.
+/// Quality loss of the schemes that need less memory.
 pub fn memory_answer(request: &RecommendRequest<'_>) -> Answer {
     let steps = match memory_steps(request) {
         Ok(steps) => steps,
@@ -91,7 +89,7 @@ pub fn memory_answer(request: &RecommendRequest<'_>) -> Answer {
     }
 }
 
-/// Which devices of the catalog would do, the smallest first.
+/// Devices of the catalog that meet the bounds, smallest first.
 pub fn devices_answer(request: &RecommendRequest<'_>) -> Answer {
     let found = devices(request);
     let count = found.len();
@@ -118,7 +116,7 @@ pub fn devices_answer(request: &RecommendRequest<'_>) -> Answer {
     }
 }
 
-/// Which power mode, scheme and batch to take for a goal under a power cap.
+/// Best power mode, scheme and batch for an objective under a power cap.
 pub fn schedule_answer(
     request: &RecommendRequest<'_>,
     objective: Objective,

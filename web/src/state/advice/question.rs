@@ -1,4 +1,4 @@
-//! What the adviser is asked: the inputs of either view with the goal.
+//! Requests to the adviser, built from the inputs of either view and the goal.
 
 use calc_core::analysis::Operator;
 use calc_core::lowering::Phase;
@@ -10,10 +10,10 @@ use crate::state::inputs::Inputs;
 use crate::state::model::inputs::{Base, ModelInputs};
 use crate::state::model::question::Question;
 
-/// Rows from which on a product stands for a prompt.
+/// Smallest number of rows (M) at which a matrix product counts as prefill.
 const PROMPT_ROWS: u64 = 256;
 
-/// Advice on the operator of the Kernel view; `None` where it has no weights, or while something cannot be read.
+/// Advice on the operator of the Kernel view; `None` if it is not a matrix product or an input is invalid.
 pub fn of_operator(inputs: &Inputs) -> Option<Result<Advice, String>> {
     let Operator::Gemm(shape) = inputs.operator().ok()? else { return None };
     let phase = match inputs.goal.part {
@@ -40,7 +40,7 @@ pub fn of_operator(inputs: &Inputs) -> Option<Result<Advice, String>> {
     Some(advise(&request, Called { model: None }))
 }
 
-/// Advice on the model; `None` while something cannot be read.
+/// Advice on the model; `None` while an input is invalid.
 pub fn of_model(inputs: &Inputs) -> Option<Result<Advice, String>> {
     with_model(inputs, |request| advise(request, Called { model: Some(hub_name(&inputs.model)) }))
 }
@@ -52,7 +52,7 @@ fn hub_name(inputs: &ModelInputs) -> &str {
     }
 }
 
-/// Asks something about the model under the goal; `None` while something cannot be read.
+/// Calls `ask` with a request about the model under the goal; `None` while an input is invalid.
 pub fn with_model<R>(inputs: &Inputs, ask: impl FnOnce(&RecommendRequest<'_>) -> R) -> Option<R> {
     let question = Question::read(&inputs.model, inputs.place()).ok()?;
     let part = counted(inputs, &question);
@@ -62,7 +62,7 @@ pub fn with_model<R>(inputs: &Inputs, ask: impl FnOnce(&RecommendRequest<'_>) ->
     Some(ask(&RecommendRequest { task, objective: inputs.goal.objective, part, bounds }))
 }
 
-/// The part that counts: what the reader says, else what the command line takes for this workload.
+/// Phase that the ranking is by: the user's choice, else the command line's default for this workload.
 pub fn counted(inputs: &Inputs, question: &Question<'_>) -> Part {
     inputs.goal.part.unwrap_or(Part::usual(&question.workload))
 }
@@ -128,7 +128,7 @@ mod tests {
             let base = Base::Catalog(calc_core::catalog::model(model).expect("key"));
             inputs.model.set_base(base);
             inputs.goal.set_text(Bound::Loss, loss.to_owned());
-            // The advice asks for the longest context, which is the stated one when nothing is added to it.
+            // The advice covers the longest context, which equals the stated one when no tokens are added.
             inputs.model.set_text(crate::state::model::fields::Field::Generate, "1".to_owned());
             let told = with_model(&inputs, |request| {
                 let answer = calc_core::recommend::recommend(request).expect("valid");

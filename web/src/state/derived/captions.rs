@@ -8,7 +8,7 @@ use super::{Kernel, RowState};
 use crate::state::inputs::Inputs;
 use crate::state::operator::Op;
 
-/// What a picture of the roofline says, for those who do not see it; the table has the numbers.
+/// Text alternative of the roofline chart; the numbers are in the table.
 pub fn chart_summary(inputs: &Inputs, kernel: &Kernel) -> String {
     let roofs: Vec<&str> = kernel.chart.roofs.iter().map(|roof| roof.label.as_str()).collect();
     let l2 =
@@ -23,7 +23,7 @@ pub fn chart_summary(inputs: &Inputs, kernel: &Kernel) -> String {
     )
 }
 
-/// What the rule chooses for activations.
+/// The format that the default rule chooses for activations.
 pub fn rule_name(inputs: &Inputs) -> String {
     let roofs = Roofs::new(&inputs.device, inputs.power_mode());
     let chosen =
@@ -34,13 +34,12 @@ pub fn rule_name(inputs: &Inputs) -> String {
 /// A power mode in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModeChoice {
-    /// Its name; empty for the device's own peaks.
+    /// Empty for the device's own peaks.
     pub name: String,
-    /// What the list shows.
+    /// Label in the list.
     pub text: String,
-    /// Nobody has published its clocks, so nothing can be computed in it.
+    /// Its clocks are unpublished, so it has no roofs.
     pub unknown: bool,
-    /// It is the chosen one.
     pub chosen: bool,
 }
 
@@ -68,18 +67,18 @@ pub fn mode_choices(inputs: &Inputs) -> Vec<ModeChoice> {
     core::iter::once(own).chain(modes).collect()
 }
 
-/// The point to single out: the one pointed at, else the chosen one.
+/// Key of the highlighted point: the pointed one, else the chosen one.
 pub fn focus_key(kernel: &Kernel, pointed: Option<&str>) -> Option<String> {
     let chosen = || kernel.rows.iter().find(|row| row.chosen).map(|row| row.key.clone());
     pointed.map(str::to_owned).or_else(chosen)
 }
 
-/// The points in the order of the table.
+/// Keys of the points, in the order of the table.
 pub fn point_keys(kernel: &Kernel) -> Vec<String> {
     kernel.chart.points.iter().map(|point| point.key.clone()).collect()
 }
 
-/// The point under the keyboard, in words.
+/// The point under the keyboard focus, in words.
 pub fn point_text(kernel: &Kernel, pointed: Option<&str>) -> String {
     let own = kernel.own_points.iter().find(|own| pointed == Some(own.key.as_str()));
     if let Some(own) = own {
@@ -99,7 +98,7 @@ pub fn point_text(kernel: &Kernel, pointed: Option<&str>) -> String {
     }
 }
 
-/// One line for small screens.
+/// The inputs in one line, for small screens.
 pub fn inputs_summary(inputs: &Inputs) -> String {
     let numbers: Vec<&str> =
         inputs.op.fields().iter().map(|field| inputs.typed.text(*field).trim()).collect();

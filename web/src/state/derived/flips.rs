@@ -1,4 +1,4 @@
-//! What would turn the verdict, found by asking the model again.
+//! Changes that would turn the verdict, found by analyzing changed inputs.
 
 use calc_core::analysis::{Analysis, FeedForwardShape, MAX_DIMENSION, MoeShape, Operator};
 use calc_core::cost::attention::AttentionShape;
@@ -22,7 +22,7 @@ pub(super) fn flips(question: &Question<'_>, answer: &Analysis) -> Flips {
     }
 }
 
-/// The smallest size that is compute-bound with these formats; intensity only grows with it.
+/// Binary search for the smallest size that is compute-bound with these formats; intensity only grows with size.
 fn first_compute_bound(question: &Question<'_>) -> Option<u64> {
     let choice = question.inputs.precision(question.inputs.format());
     let is_compute_bound = |size: u64| {
@@ -41,7 +41,7 @@ fn first_compute_bound(question: &Question<'_>) -> Option<u64> {
     Some(at)
 }
 
-/// The same operator with another number of tokens.
+/// The operator with another number of tokens.
 const fn resized(operator: Operator, size: u64) -> Operator {
     match operator {
         Operator::Gemm(shape) => Operator::Gemm(GemmShape { m: size, ..shape }),
@@ -76,7 +76,7 @@ const fn largest(operator: &Operator) -> u64 {
     }
 }
 
-/// What grows, in words.
+/// Name of the size that is searched.
 const fn size_name(operator: &Operator) -> &'static str {
     match operator {
         Operator::Gemm(_) => "M",
@@ -90,7 +90,7 @@ const fn size_name(operator: &Operator) -> &'static str {
     }
 }
 
-/// The fastest narrow class of the device, if it beats the one in use.
+/// The fastest narrow compute class of the device, if its peak is above the one in use.
 fn faster_class(
     question: &Question<'_>,
     answer: &Analysis,

@@ -1,27 +1,26 @@
-//! What the form of the operator shows, and what its lists do.
+//! Contents of the operator form, and the actions of its lists.
 
 use crate::state::inputs::Inputs;
 use crate::state::operator::{Field, Op, PREFILL, Phase, Switch};
 
-/// An option of a list: what it stands for, its name, whether it is chosen.
+/// An option of a list: key, name, whether it is chosen.
 pub type Listed = (&'static str, &'static str, bool);
 
 /// Lists and fields of the form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OperatorForm {
-    /// Operators; a product with one token is called a GEMV.
+    /// Operators; a matrix product with one token is listed as GEMV.
     pub operators: Vec<Listed>,
-    /// Phases, and a word for numbers that are neither.
+    /// Phases, and "other" for numbers typical of neither.
     pub phases: Vec<Listed>,
-    /// Fields.
     pub fields: &'static [Field],
-    /// A yes-or-no question.
+    /// Yes-or-no input, if the operator has one.
     pub switch: Option<Switch>,
 }
 
 const GEMV: &str = "gemv";
 
-/// The form for the present inputs.
+/// The form for the current inputs.
 pub fn form(inputs: &Inputs) -> OperatorForm {
     let is_gemv = inputs.op == Op::Gemm && inputs.typed.number(Field::M) == Some(1);
     let gemv = (GEMV, "GEMV", is_gemv);
@@ -37,7 +36,7 @@ pub fn form(inputs: &Inputs) -> OperatorForm {
     }
 }
 
-/// Chooses an operator by its key; GEMV and GEMM are one, with one token or many.
+/// Chooses an operator by its key. GEMV and GEMM are one operator and differ in M: one token or many.
 pub fn choose_operator(inputs: &mut Inputs, key: &str) {
     inputs.op = Op::ALL.into_iter().find(|op| op.key() == key).unwrap_or(Op::Gemm);
     let is_one = inputs.typed.number(Field::M) == Some(1);

@@ -1,4 +1,4 @@
-//! The right column: what limits the chosen format, what would change it, and the facts of the device.
+//! The right column: limits of the chosen format, changes that would lift them, and facts of the device.
 
 use calc_core::analysis::{Analysis, Part};
 use calc_core::provenance::{Fact, Provenance};
@@ -11,42 +11,39 @@ use report::output::words;
 use super::{Cell, Question, flips};
 use crate::state::inputs::Role;
 
-/// What limits the chosen format.
+/// Limits of the chosen format.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
-    /// Its name.
+    /// Short name of the format.
     pub name: String,
-    /// In which formats it reads and computes.
+    /// Formats that the operator reads and computes in.
     pub formats: String,
-    /// Times, the longest as long as the column.
+    /// Times; the longest fills the column.
     pub bars: Vec<Bar>,
-    /// What would change it, one sentence each.
+    /// Changes that would lift the limit, one sentence each.
     pub changes: Vec<String>,
-    /// What the answer should be read with.
+    /// Caveats of the answer.
     pub notes: Vec<String>,
 }
 
 /// A time as a bar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
-    /// What takes the time.
+    /// Resource or part that takes the time.
     pub name: String,
-    /// How long.
     pub time: Cell,
-    /// Share of the longest, 0 to 1.
+    /// Fraction of the longest bar, 0 to 1.
     pub share: f64,
-    /// It is the one that limits.
+    /// This bar is the limit.
     pub limits: bool,
 }
 
 /// A fact of the device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceFact {
-    /// What it is.
     pub name: String,
-    /// The value.
     pub value: Cell,
-    /// It is one of those in the line under the device's name.
+    /// Also shown in the line under the device's name.
     pub in_brief: bool,
 }
 
@@ -73,7 +70,7 @@ pub(super) fn limits(question: &Question<'_>, answer: &Analysis) -> Limits {
     }
 }
 
-/// The same question as the command line puts it, for its notes.
+/// The command line's request for the same question, from which the notes are made.
 fn request(question: &Question<'_>) -> AnalyzeInputs {
     let inputs = question.inputs;
     AnalyzeInputs {
@@ -114,7 +111,7 @@ fn bars(question: &Question<'_>, answer: &Analysis) -> Vec<Bar> {
     ]
 }
 
-/// The parts of a composite operator, and what all of them cost at least.
+/// The parts of a composite operator, and their minimal launch time.
 fn part_bars(answer: &Analysis) -> Vec<Bar> {
     let floor = verdict::floors(answer);
     let times = answer.parts.iter().map(|part| part.time.ideal());
@@ -144,7 +141,7 @@ fn part_bars(answer: &Analysis) -> Vec<Bar> {
     answer.parts.iter().map(bar).chain([fixed]).collect()
 }
 
-/// The facts of the device, in its power mode.
+/// Facts of the device in its power mode.
 pub(super) fn facts(question: &Question<'_>) -> Vec<DeviceFact> {
     let (device, mode) = (&*question.inputs.device, question.inputs.power_mode());
     let Ok(roofs) = question.roofs() else { return Vec::new() };
@@ -192,7 +189,7 @@ pub(super) fn facts(question: &Question<'_>) -> Vec<DeviceFact> {
     facts
 }
 
-/// How sure a line of facts is: one badge, that of the least sure roof. The capacity is on the box.
+/// The weakest provenance of a line of facts, for its one badge; the capacity is left out, because it is printed on the box.
 pub fn weakest(facts: &[DeviceFact]) -> Provenance {
     let rank = |provenance: Provenance| match provenance {
         Provenance::Read => 0,

@@ -1,4 +1,4 @@
-//! The rows of the table: one per weight format.
+//! Rows of the format table.
 
 use calc_core::analysis::Analysis;
 use calc_core::error::Error;
@@ -10,45 +10,42 @@ use report::output::verdict::{class_name, explain};
 use super::{Cell, Question, refusal};
 use crate::state::inputs::Role;
 
-/// Columns after the format: bytes, FLOP/B, ideal, expected, speedup.
+/// Number of columns after the format: bytes, FLOP/B, ideal, expected, speedup.
 pub const COLUMNS: usize = 5;
 
-/// One format in the table.
+/// A format in the table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     /// Key of the format.
     pub key: String,
-    /// Its short name.
     pub name: String,
-    /// Its mark.
     pub mark: Mark,
-    /// It is the one that the reader chose.
+    /// The user chose this format.
     pub chosen: bool,
-    /// Numbers, or why there are none.
     pub state: RowState,
 }
 
-/// Numbers, or why there are none.
+/// Numbers of a row, or the reason why there are none.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RowState {
-    /// The device computes it.
+    /// The device computes the format.
     Runs {
-        /// What it computes as, where that is not the format itself.
+        /// Class that it is computed in, if that differs from the format.
         computes_as: Option<String>,
         /// Bytes, FLOP/B, ideal, expected, speedup.
         cells: Box<[Cell; COLUMNS]>,
         /// Interval of the expected time.
         interval: String,
     },
-    /// The device or a rule refuses it.
+    /// The device or a rule refuses the format.
     Refused {
-        /// Why, as a sentence.
+        /// The reason as a sentence.
         reason: String,
     },
 }
 
 impl Row {
-    /// What the format computes as, where that is not the format itself.
+    /// Class that the format is computed in, if that differs from the format.
     pub fn computes_as(&self) -> Option<String> {
         match &self.state {
             RowState::Runs { computes_as, .. } => computes_as.clone(),
@@ -56,7 +53,7 @@ impl Row {
         }
     }
 
-    /// What a small screen shows below the chosen row only.
+    /// The remaining numbers of the chosen row, which small screens show below it.
     pub fn rest(&self) -> Option<String> {
         match &self.state {
             RowState::Runs { cells, interval, .. } if self.chosen => {
@@ -95,7 +92,7 @@ impl Question<'_> {
         baseline: Option<&Analysis>,
     ) -> RowState {
         let expected = answer.expected;
-        // Only weights are computed with as they are stored; a cache or carrier says nothing about the arithmetic.
+        // Only weights can be computed in their own format; the format of a cache or carrier does not determine the arithmetic.
         let is_itself =
             self.inputs.role() != Role::Weights || format.class == Some(answer.path.class);
         let computes_as = (!is_itself).then(|| class_name(answer.path.class));

@@ -1,4 +1,4 @@
-//! The form for a device of the reader's own.
+//! Tests of the form for a custom device.
 
 use super::*;
 use calc_core::catalog::{self, devices};

@@ -1,5 +1,5 @@
-//! What can be saved of the Model view's answer: operators as CSV, all of it as Markdown, the published JSON of `estimate` and
-//! of `recommend`, the operators on the roofline as SVG.
+//! Exports of the Model view's answer: operators as CSV, everything as Markdown, the published JSON of `estimate` and of
+//! `recommend`, the operators on the roofline as SVG.
 
 use calc_core::estimate::Estimate;
 use calc_core::plan::OpRow;
@@ -17,7 +17,7 @@ use crate::state::inputs::Inputs;
 use crate::state::model::answer::{derive, estimate_inputs};
 use crate::state::model::question::Question;
 
-/// The content of a file; `None` for a kind that there is not, or while something cannot be read.
+/// Content of an export; `None` for an unknown kind or while an input is invalid.
 pub(super) fn export(inputs: &Inputs, kind: &str, dark: bool) -> Option<String> {
     let question = Question::read(&inputs.model, inputs.place()).ok()?;
     match kind {
@@ -39,7 +39,7 @@ pub(super) fn export(inputs: &Inputs, kind: &str, dark: bool) -> Option<String> 
     }
 }
 
-/// The operators of both phases, totals over their instances, in base units.
+/// CSV of the operators of both phases: totals over their instances, in base units.
 fn csv(answer: &Estimate) -> String {
     let mut text = String::from(
         "phase,operator,count,compute,flop,weight_bytes,kv_cache_bytes,activation_bytes,flop_per_byte,ideal_s,expected_s,low_s,high_s,bound\n",
@@ -73,7 +73,7 @@ fn line(phase: &str, row: &OpRow) -> String {
     )
 }
 
-/// The published answer of the adviser to the request of the page.
+/// Published JSON of the adviser's answer to the page's request.
 fn advice(inputs: &Inputs, question: &Question<'_>) -> Option<String> {
     let part = counted(inputs, question);
     let request = RecommendInputs {

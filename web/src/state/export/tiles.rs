@@ -1,4 +1,4 @@
-//! How a product falls into tiles and waves on the device: all tiles of the model, best first, as HTML.
+//! Tiles and waves of a matrix product on the device: all tiles of the model, best first, as HTML.
 
 use calc_core::analysis::Operator;
 use calc_core::error::Error;
@@ -11,7 +11,7 @@ use super::inputs;
 use crate::state::derived::refusal;
 use crate::state::inputs::Inputs;
 
-/// The tiles of the chosen format; empty for what is no product, or while something cannot be read.
+/// Table of the tiles with the chosen format; empty if the operator is not a matrix product or an input is invalid.
 pub fn tiles(query: &str, carried: &str) -> String {
     let inputs = inputs(query, carried);
     let Ok(Operator::Gemm(_)) = inputs.operator() else { return String::new() };

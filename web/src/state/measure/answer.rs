@@ -1,4 +1,4 @@
-//! Records of a daemon beside what the core expects of the same operator and formats on the chosen device.
+//! Records of a daemon beside the core's expectation for the same operator and formats on the chosen device.
 
 use calc_core::catalog;
 use calc_core::quant_format::ComputeClass;
@@ -14,7 +14,7 @@ use super::predict::{self, Expected};
 use crate::state::place::Place;
 use crate::state::trust::words::signed;
 
-/// Roofs that are drawn.
+/// Roofs in the chart.
 const ROOFS: [ComputeClass; 5] = [
     ComputeClass::Fp32,
     ComputeClass::Fp16,
@@ -26,50 +26,48 @@ const ROOFS: [ComputeClass; 5] = [
 /// A record in the table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// Its key in the chart.
+    /// Key of the point in the chart.
     pub key: String,
-    /// Its mark.
     pub mark: Mark,
-    /// Key of its format; empty for a kernel without one.
+    /// Key of the weight format; empty for a kernel without formats.
     pub weights: String,
-    /// Its format, or its kernel.
+    /// Short name of the format, or name of the kernel.
     pub format: String,
-    /// What was timed.
+    /// Shape and cache state that were timed.
     pub work: String,
-    /// Measured time.
+    /// Median of the measured time.
     pub measured: String,
-    /// Its confidence interval, and how many samples.
+    /// Confidence interval of the median, and number of samples.
     pub interval: String,
-    /// Rates: bytes and FLOP per second.
+    /// Measured bandwidth and arithmetic rate.
     pub rates: String,
-    /// Expected time, or why there is none.
+    /// Expected time, or the reason why there is none.
     pub expected: Result<String, String>,
-    /// What the expectation rests on, as a badge, and what that means; empty without one.
+    /// Basis of the expectation, as a badge with its explanation; empty without an expectation.
     pub origin: (&'static str, &'static str),
-    /// Error of the expectation with its sign; empty without one.
+    /// Relative error of the expectation, with sign; empty without an expectation.
     pub error: String,
-    /// The ideal time.
+    /// Ideal time; empty without an expectation.
     pub ideal: String,
-    /// What disturbed the measurement, a word each.
+    /// Disturbances of the measurement, a word or two each.
     pub flags: Vec<String>,
-    /// What cannot be about it, in sentences.
+    /// Signs that the measurement is wrong, one sentence each.
     pub warnings: Vec<String>,
 }
 
-/// What the records of a job say.
+/// The records of a job beside their expectations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// The chart.
     pub chart: Roofline,
-    /// The table, in the order of the records.
+    /// Rows in the order of the records.
     pub rows: Vec<Row>,
-    /// How right the expectations were, and how right before a calibration; empty without any.
+    /// Errors of the expectations, and their median before a calibration; empty without expectations.
     pub sentence: String,
-    /// What was measured is called otherwise than what was expected of.
+    /// Note that the measured device is not the chosen one; empty if it is.
     pub device_note: String,
 }
 
-/// Puts the records beside their predictions.
+/// Compares the records with their expectations.
 pub fn answer(records: &[BenchRecord], place: Place<'_>) -> Option<Answer> {
     let chart = Roofline::of_device(place.device, place.mode, &ROOFS)
         .or_else(|_| Roofline::of_device(place.device, None, &ROOFS));
@@ -88,7 +86,7 @@ pub fn answer(records: &[BenchRecord], place: Place<'_>) -> Option<Answer> {
     }
     let sentence = if errors.is_empty() { roof_sentence(&roofs) } else { errors.sentence(&before) };
     let measured_on = records.first().map_or("", |record| record.device.as_str());
-    // A device that is made of measurements has the name of what was measured, and says so behind it.
+    // The name of a device that is made of measurements starts with the name of the measured one.
     let is_other = !place.device.name.starts_with(measured_on);
     let device_note = if is_other {
         format!(
@@ -101,7 +99,7 @@ pub fn answer(records: &[BenchRecord], place: Place<'_>) -> Option<Answer> {
     Some(Answer { chart, rows, sentence, device_note })
 }
 
-/// Key of the format that it is about; empty for a kernel without any.
+/// Key of the weight format; empty for a kernel without formats.
 fn weights(record: &BenchRecord) -> &str {
     record.precision.as_ref().map_or("", |precision| &precision.weights)
 }
@@ -117,7 +115,7 @@ fn name_of(record: &BenchRecord) -> String {
     }
 }
 
-/// A kernel without a format, in words.
+/// Name of a kernel that has no formats.
 fn kernel_name(key: &str) -> &str {
     match key {
         "read" => "Reading",
@@ -129,7 +127,7 @@ fn kernel_name(key: &str) -> &str {
     }
 }
 
-/// A hollow point, with a tie to what was expected; none where nothing was computed or moved.
+/// A hollow point with a line to its expectation; `None` if the kernel computed or moved nothing.
 fn point(index: usize, record: &BenchRecord, found: Option<&Expected>) -> Option<PointInput> {
     let usable = |value: &f64| *value > 0.0 && value.is_finite();
     let rate = record.flop_per_s.filter(usable)?;
@@ -172,7 +170,7 @@ fn row(index: usize, record: &BenchRecord, found: Result<Expected, String>) -> R
     }
 }
 
-/// Bytes and FLOP per second, where there are any.
+/// Measured bandwidth and arithmetic rate, where they are known.
 fn rates(record: &BenchRecord) -> String {
     let bytes = record.byte_per_s.map(|rate| number_text::bandwidth(BytesPerSec::new(rate)));
     let flops =
@@ -197,7 +195,7 @@ fn times(record: &BenchRecord) -> Time {
     }
 }
 
-/// What was timed: `1 × 4 096 × 4 096, cold`.
+/// The timed work: `1 × 4 096 × 4 096, cold`.
 fn work(record: &BenchRecord) -> String {
     let shape = record.shape.map(|shape| {
         format!("{}, ", [shape.m, shape.n, shape.k].map(number_text::count).join(" × "))
@@ -216,7 +214,7 @@ fn warnings(record: &BenchRecord, found: Option<&Expected>) -> Vec<String> {
             number_text::plain(check.tolerance)
         ));
     }
-    // A roof that somebody else measured may be beaten; a product that beats its roof is a riddle.
+    // Measured roofs may exceed those of the chosen device; a product above its own roof indicates an error.
     let found = found.filter(|it| it.factors.is_some());
     warnings
         .extend(found.and_then(|it| verdict::above_roof(it.ideal.get() / record.time_s.median)));
@@ -230,7 +228,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// A record of a product.
+    /// A record of a matrix product.
     pub(in crate::state::measure) fn record(weights: &str, seconds: f64) -> BenchRecord {
         let (bytes, flops) = (16_809_984.0, 33_554_432.0);
         BenchRecord {

@@ -1,16 +1,16 @@
-//! Many points on one chart: one precision at a time, and whatever the pointer is at.
+//! Reduces a crowded chart to the points of one precision and the pointed one.
 
 use chart::roofline::Roofline;
 
 use super::answer::Answer;
 
-/// More points than these hide each other.
+/// Most points that are legible together.
 const CROWD: usize = 16;
 
 /// A precision to choose from: key and name.
 pub type Choice = (String, String);
 
-/// The precisions of an answer whose points are too many to be shown at once; empty where all have room.
+/// The precisions to choose from if an answer has too many points; empty if all are shown.
 pub fn choices(answer: &Answer) -> Vec<Choice> {
     let mut found: Vec<Choice> = Vec::new();
     if answer.chart.points.len() <= CROWD {
@@ -24,13 +24,13 @@ pub fn choices(answer: &Answer) -> Vec<Choice> {
     found
 }
 
-/// The precision that is shown: the wanted one if the answer has it, else the first; `None` where all are.
+/// The shown precision: the wanted one if the answer has it, else the first; `None` if all are shown.
 pub fn shown<'a>(choices: &'a [Choice], wanted: &str) -> Option<&'a str> {
     let known = choices.iter().find(|(key, _)| key == wanted).or(choices.first());
     known.map(|(key, _)| key.as_str())
 }
 
-/// The chart with the points of one precision, and the one that is pointed at.
+/// The chart with the points of one precision, and the pointed one.
 pub fn chart(answer: &Answer, wanted: &str, pointed: Option<&str>) -> Roofline {
     let choices = choices(answer);
     let Some(shown) = shown(&choices, wanted) else { return answer.chart.clone() };
@@ -40,7 +40,7 @@ pub fn chart(answer: &Answer, wanted: &str, pointed: Option<&str>) -> Roofline {
     };
     let mut chart = answer.chart.clone();
     chart.points.retain(|point| is_shown(&point.key));
-    // Of one precision the shapes tell the points apart.
+    // Points of one precision are labeled by their shapes.
     for point in &mut chart.points {
         let row = answer.rows.iter().find(|row| row.key == point.key);
         if let Some(row) = row.filter(|row| row.weights == shown) {

@@ -1,28 +1,28 @@
-//! How far off expectations were, in a sentence: the median, the worst, and the median before a calibration.
+//! Errors of the expectations in a sentence: the median, the worst, and the median before a calibration.
 
 use report::number_text::percent;
 
-/// Sizes of errors.
+/// Absolute values of relative errors.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Errors(Vec<f64>);
 
 impl Errors {
-    /// None.
+    /// An empty collection.
     pub const fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// One more; its sign does not count.
+    /// Adds an error; its sign is dropped.
     pub fn push(&mut self, error: f64) {
         self.0.push(error.abs());
     }
 
-    /// Another one, if there is one.
+    /// Adds an error, if there is one.
     pub fn extend(&mut self, error: Option<f64>) {
         self.0.extend(error.map(f64::abs));
     }
 
-    /// Whether there are none.
+    /// Whether no error was added.
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -31,7 +31,7 @@ impl Errors {
         self.0.iter().copied().fold(0.0, f64::max)
     }
 
-    /// The median without sorting: fewer than half are smaller, and at least half are no larger.
+    /// The lower median, without sorting: fewer than half are smaller, and at least half are no larger.
     fn median(&self) -> Option<f64> {
         let half = self.0.len().div_ceil(2);
         let is_median = |it: &f64| {
@@ -42,7 +42,7 @@ impl Errors {
         self.0.iter().copied().find(is_median)
     }
 
-    /// The median and the worst, and what the median was before; empty without any.
+    /// The median, the worst, and the median before a calibration; empty without errors.
     pub fn sentence(&self, before: &Self) -> String {
         let Some(median) = self.median() else { return String::new() };
         let now = match self.0.len() {
@@ -64,7 +64,7 @@ impl Errors {
     }
 }
 
-/// How far measured roofs are from those of the chosen device; empty without any.
+/// Largest difference between measured roofs and those of the chosen device; empty without roofs.
 pub fn roof_sentence(errors: &Errors) -> String {
     if errors.is_empty() {
         return String::new();

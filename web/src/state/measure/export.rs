@@ -1,4 +1,4 @@
-//! Records as files: JSON as the daemon and `ridgepoint bench` write them, and CSV in base units.
+//! Exports of records: JSON as the daemon and `ridgepoint bench` write it, and CSV in base units.
 
 use protocol::bench::BenchRecord;
 use report::output::table::csv_cell;
@@ -8,7 +8,7 @@ pub fn json(records: &[BenchRecord]) -> String {
     serde_json::to_string_pretty(records).map(|text| text + "\n").unwrap_or_default()
 }
 
-/// One row per record; what a machine cannot tell is empty.
+/// CSV, one row per record; values that the machine cannot report are empty.
 pub fn csv(records: &[BenchRecord]) -> String {
     let mut text = String::from(
         "kernel,route,backend,device,m,n,k,weights,activations,cache,bytes,flops,median_s,low_s,high_s,samples,byte_per_s,flop_per_s,energy_j,check_passed,flags\n",

@@ -1,4 +1,4 @@
-//! What is to be measured: shapes and formats as the reader chose them.
+//! Parses the measuring form: shapes and formats.
 
 use calc_core::catalog;
 use calc_core::quant_format::QuantFormat;
@@ -7,21 +7,21 @@ use protocol::limits::LIMITS;
 use report::input::number_input;
 use report::number_text;
 
-/// Shapes that a sweep starts with: a vector against the matrices of Llama-3.1-8B, then square matrices.
+/// Default shapes of a sweep: a vector against the matrices of Llama-3.1-8B, then larger products.
 pub const SWEEP: &str = "1 4096 4096\n1 14336 4096\n1 4096 14336\n512 4096 4096\n1024 1024 1024";
 
-/// The formats to choose from.
+/// Formats that can be measured.
 pub fn formats() -> impl Iterator<Item = &'static QuantFormat> {
     BenchKind::Gemv.formats().iter().filter_map(|key| catalog::format(key).ok())
 }
 
-/// The formats of a choice; an empty one is all of them.
+/// Keys of the chosen formats; an empty choice means all.
 fn chosen(choice: &str) -> Vec<String> {
     let keys: Vec<String> = formats().map(|format| format.key.to_owned()).collect();
     if keys.iter().any(|key| key == choice) { vec![choice.to_owned()] } else { keys }
 }
 
-/// Reads a shape: three whole numbers, apart by blanks, `x` or `×`.
+/// Parses a shape: three whole numbers, separated by blanks, `x`, `×` or `;`.
 fn shape(line: &str) -> Option<Shape> {
     let is_between = |letter: char| letter.is_whitespace() || matches!(letter, 'x' | '×' | ';');
     let mut numbers =
@@ -31,10 +31,10 @@ fn shape(line: &str) -> Option<Shape> {
     numbers.next().is_none().then_some(shape)
 }
 
-/// The shapes of a text, one per line.
+/// Parses shapes, one per line.
 ///
 /// # Errors
-/// A sentence that names the line that is none.
+/// Returns a sentence that quotes the invalid line.
 pub fn shapes(text: &str) -> Result<Vec<Shape>, String> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let read = lines.map(|line| {
@@ -51,10 +51,10 @@ pub fn shapes(text: &str) -> Result<Vec<Shape>, String> {
     Ok(shapes)
 }
 
-/// The jobs that measure shapes in a format, or in all: one for vectors, one for matrices, because they are other kernels.
+/// Jobs that measure shapes in one format or in all. Vectors and matrices are separate jobs, because their kernels differ.
 ///
 /// # Errors
-/// A sentence, where it is too much.
+/// Returns a sentence if there are too many points, or if no matrix kernel has the format.
 pub fn jobs(shapes: &[Shape], choice: &str) -> Result<Vec<BenchSpec>, String> {
     let formats = chosen(choice);
     let points = shapes.len() * formats.len();

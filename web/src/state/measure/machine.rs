@@ -1,4 +1,4 @@
-//! The measured machine as a device: its roofs as a device file, and what a job brings for the page to take over.
+//! The measured machine as a device: a device file from its roofs, and the results of a job that the page applies.
 
 use calc_core::provenance::Provenance;
 use protocol::bench::{BenchKind, BenchRecord, BenchSpec};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::link::book::Job;
 use crate::state::inputs::Inputs;
 
-/// Key of the machine in device files, the same that a calibration gives it.
+/// Key of the machine in device files; a calibration uses the same key.
 const KEY: &str = "this_machine";
 const GIB: f64 = 1_073_741_824.0;
 
@@ -24,17 +24,17 @@ pub const fn roofs_job() -> JobSpec {
     })
 }
 
-/// What a job brings.
+/// Result of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Brings {
-    /// The text of a device file with measured roofs.
+    /// Text of a device file with measured roofs.
     Roofs(String),
-    /// The text of a calibration file, with that of its device.
+    /// Text of a calibration file, and text of its device file if there is one.
     Calibration(String, Option<String>),
 }
 
 impl Brings {
-    /// The files in the order in which they are taken over, each with its name for people.
+    /// The files in the order in which they are applied, each with a name for messages.
     pub fn files(self) -> Vec<(&'static str, String)> {
         let device = |text| ("the measured device", text);
         match self {
@@ -46,7 +46,7 @@ impl Brings {
     }
 }
 
-/// What a job brings for the page to take over, as soon as it is complete.
+/// Result of a job, once it is complete.
 pub fn brings(job: &Job, telemetry: Option<&Telemetry>) -> Option<Brings> {
     if let Some((calibration, device)) = &job.calibration {
         return Some(Brings::Calibration(calibration.clone(), device.clone()));
@@ -60,18 +60,18 @@ pub fn brings(job: &Job, telemetry: Option<&Telemetry>) -> Option<Brings> {
     device_file(&job.records, memory(telemetry?)?).map(Brings::Roofs)
 }
 
-/// Bytes of memory of the machine, as it says itself.
+/// Memory size that the machine reports [B].
 fn memory(telemetry: &Telemetry) -> Option<f64> {
     let reading = telemetry.readings.iter().find(|reading| reading.name == "memory_total_byte")?;
     reading.value.filter(|bytes| *bytes > 0.0)
 }
 
-/// The text of a device file with measured roofs; `None` without a bandwidth or any peak, or when a result was wrong.
+/// Text of a device file with measured roofs; `None` without a bandwidth or any peak, or if a result check failed.
 fn device_file(records: &[BenchRecord], memory: f64) -> Option<String> {
     if records.iter().any(|record| !record.check.passed) {
         return None;
     }
-    // Each was measured several times, and the best counts: nothing makes a roof higher than it is.
+    // The best repetition counts: disturbances lower a measured roof, and nothing raises it.
     let best = |kernel: &str, rate: fn(&BenchRecord) -> Option<f64>| {
         records.iter().filter(|record| record.kernel == kernel).filter_map(rate).reduce(f64::max)
     };
@@ -104,12 +104,12 @@ fn device_file(records: &[BenchRecord], memory: f64) -> Option<String> {
     serde_json::to_string(&value).ok()
 }
 
-/// Four digits: more would claim too much.
+/// Rounds to four significant digits, which is all that the measurement supports.
 fn rounded(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
 
-/// What the expected times of this view rest on now, and what would make them better.
+/// Basis of this view's expected times, and how to improve it.
 pub fn about(inputs: &Inputs) -> String {
     let device = &inputs.device;
     if let Some(own) = &inputs.own {
@@ -164,7 +164,7 @@ mod tests {
         read.byte_per_s = Some(2e10);
         let mut fma = bare("fma_fp32", 0.0, 1e9, 0.01);
         fma.flop_per_s = Some(1.234_56e11);
-        // Measured again, while others used the machine.
+        // Repetitions while other programs used the machine.
         let (mut slow_read, mut slow_fma) = (read.clone(), fma.clone());
         slow_read.byte_per_s = Some(1e10);
         slow_fma.flop_per_s = Some(1e11);

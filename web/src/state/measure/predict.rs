@@ -1,5 +1,5 @@
-//! What is expected of what a record timed: of a product by the core with the factors of the place, of a kernel without a shape
-//! by the roof that bounds it.
+//! Expected time of a record: for matrix products from the core with the place's calibration, for kernels without a shape from
+//! the roof that bounds them.
 
 use calc_core::analysis::{Analysis, AnalyzeRequest, Operator, analyze};
 use calc_core::calibration::Calibration;
@@ -18,18 +18,17 @@ use report::output::verdict::{badge, badge_meaning};
 use crate::state::derived::refusal;
 use crate::state::place::Place;
 
-/// An expectation.
+/// Expected time of a record.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Expected {
-    /// The time.
     pub time: Seconds,
-    /// Its interval; a roof has none.
+    /// Interval of the time; `None` for a roof.
     pub range: Option<(Seconds, Seconds)>,
-    /// The time at the roof.
+    /// Time at the roof.
     pub ideal: Seconds,
-    /// What is computed in it.
+    /// Work of the kernel.
     pub flops: Flops,
-    /// Where its factors come from; `None` for a roof.
+    /// Source of the calibration factors; `None` for a roof.
     pub factors: Option<Provenance>,
 }
 
@@ -49,12 +48,12 @@ impl Expected {
         self.flops / self.time
     }
 
-    /// Above 0 where it is too slow.
+    /// Relative error; above 0 where the expectation is too slow.
     pub fn error(&self, record: &BenchRecord) -> f64 {
         self.time.get() / record.time_s.median - 1.0
     }
 
-    /// What it rests on, as a badge, and what that means.
+    /// Basis of the expectation, as a badge with its explanation.
     pub fn badge(&self) -> (&'static str, &'static str) {
         match self.factors {
             Some(sure) => (badge(sure), badge_meaning(sure)),
@@ -63,10 +62,10 @@ impl Expected {
     }
 }
 
-/// What is expected of a record, with the factors of the place.
+/// Expected time of a record at a place.
 ///
 /// # Errors
-/// A sentence that says why nothing is.
+/// Returns the reason as a sentence if there is no expectation.
 pub fn expected(record: &BenchRecord, place: Place<'_>) -> Result<Expected, String> {
     match (&record.shape, &record.precision) {
         (Some(shape), Some(precision)) => product(*shape, precision, place),
@@ -75,7 +74,7 @@ pub fn expected(record: &BenchRecord, place: Place<'_>) -> Result<Expected, Stri
     }
 }
 
-/// The same with the published factors, where own ones count now.
+/// Expected time with the published calibration, if the place has its own.
 pub fn before(record: &BenchRecord, place: Place<'_>) -> Option<Expected> {
     place.own?;
     let shape = record.shape?;
@@ -101,7 +100,7 @@ fn product(shape: Shape, precision: &Precision, place: Place<'_>) -> Result<Expe
     found.map(|found| Expected::of(&found)).map_err(|error| refusal(&error))
 }
 
-/// The time at the roofs of the device: what it moves by the bandwidth, what it computes by the peak of its arithmetic.
+/// Time at the roof of the device: bytes over bandwidth, or FLOP over the peak of the kernel's arithmetic.
 fn roof(record: &BenchRecord, place: Place<'_>) -> Result<Expected, String> {
     let class = match record.kernel.as_str() {
         "read" | "copy" | "triad" => None,

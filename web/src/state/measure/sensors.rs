@@ -1,17 +1,16 @@
-//! What a device says about itself, in words.
+//! Sensor readings of the device as texts.
 
 use calc_core::units::{Bytes, Hertz, Watts};
 use protocol::telemetry::{Reading, Telemetry};
 use report::number_text;
 
-/// A line of the card: name, value, and why there is none.
+/// A line of the sensor card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// What is read.
     pub name: String,
-    /// Its value with a unit; empty for a missing sensor.
+    /// Value with unit; empty for a missing sensor.
     pub value: String,
-    /// Why it is missing.
+    /// Reason why it is missing.
     pub reason: String,
 }
 

@@ -1,4 +1,4 @@
-//! What the connection and the jobs are, in sentences that say what to do next.
+//! States of the connection and of jobs, in sentences that name the next step.
 
 use protocol::bench::{BenchKind, BenchSpec};
 use protocol::job::{JobSpec, JobState};
@@ -11,15 +11,15 @@ use crate::link::connection::State;
 /// A state of the connection in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
-    /// A word or two.
+    /// One to four words.
     pub title: &'static str,
-    /// What it means.
+    /// Explanation, and the next step.
     pub text: String,
-    /// Lines for a terminal that help, in their order.
+    /// Terminal commands that help, in order.
     pub commands: Vec<String>,
 }
 
-/// Says what state a connection is in. `own` is the host of the page, `origin` how a browser names it.
+/// Describes a state of the connection. `own` is the page's host, `origin` its origin as browsers send it.
 pub fn said(state: &State, address: &str, own: &str, origin: &str) -> Said {
     let pair = || vec!["ridgepoint pair".to_owned()];
     let plain = |title, text: &str| Said { title, text: text.to_owned(), commands: Vec::new() };
@@ -78,20 +78,19 @@ pub fn said(state: &State, address: &str, own: &str, origin: &str) -> Said {
     }
 }
 
-/// A way to a daemon: what it is for, and lines for a terminal.
+/// A way to start or reach a daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Way {
-    /// Where, and what for.
     pub title: &'static str,
-    /// The lines.
+    /// Terminal commands.
     pub lines: String,
-    /// What else is to be known.
+    /// Additional remark; may be empty.
     pub note: &'static str,
 }
 
-/// How a daemon is got, checked and started; and how one elsewhere is reached.
+/// Ways to install, verify and start a daemon, and to reach a remote one.
 pub fn ways() -> [Way; 4] {
-    // Where releases lie is known to those who build them.
+    // The location of releases is known at build time only.
     let fetch = match option_env!("RIDGEPOINT_REPOSITORY") {
         Some(repository) => {
             let archives = format!("{repository}/releases/latest/download");
@@ -123,7 +122,7 @@ pub fn ways() -> [Way; 4] {
     ]
 }
 
-/// Nobody answers: what that can be depends on where the page came from.
+/// No answer: the possible causes depend on the page's origin.
 fn away(address: &str, own: &str, origin: &str) -> Said {
     let mut text = format!("Nobody answers at {address}. Most likely no daemon runs there.");
     let mut commands = vec!["ridgepoint serve".to_owned()];
@@ -174,7 +173,7 @@ fn bench_line(bench: &BenchSpec) -> String {
     format!("{kernel}{shapes}{formats}")
 }
 
-/// The state of a job.
+/// State of a job, in a word.
 pub const fn state(state: JobState) -> &'static str {
     match state {
         JobState::Queued => "waits",
@@ -186,7 +185,7 @@ pub const fn state(state: JobState) -> &'static str {
     }
 }
 
-/// How far a job is, in a sentence.
+/// Progress of a job, in a sentence.
 pub fn progress(job: &Job) -> String {
     let what = self::job(&job.summary.spec);
     if job.summary.state == JobState::Queued {
@@ -203,7 +202,7 @@ pub fn progress(job: &Job) -> String {
     format!("{what}{done}{left}.")
 }
 
-/// How a job ended, with the reason; empty while it goes on.
+/// How a job ended, with the reason; empty while it is queued or running.
 pub fn end(job: &Job) -> String {
     if job.is_open() {
         return String::new();

@@ -1,4 +1,4 @@
-//! What follows from the inputs: everything that the Model view shows.
+//! Results of the Model view, derived from the inputs.
 
 use std::sync::Arc;
 
@@ -23,12 +23,12 @@ use super::question::{Question, fault};
 use super::roles::Role;
 use crate::state::place::Place;
 
-/// Everything that the view shows of one choice.
+/// All results of the Model view for valid inputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelAnswer {
-    /// Whether it fits, what limits, how fast.
+    /// Verdict: whether the model fits, the limiting resource, the speed.
     pub sentence: String,
-    /// The numbers behind it.
+    /// The numbers behind the verdict.
     pub line: String,
     /// Memory of one device.
     pub memory: MemoryBar,
@@ -36,47 +36,47 @@ pub struct ModelAnswer {
     pub figures: Vec<Figure>,
     /// Operators of prefill and decode.
     pub tables: [PhaseTable; 2],
-    /// The roofline with a point for each operator, and their shares of the time.
+    /// The roofline with a point for each operator, and the operators' shares of the time.
     pub chart: Option<(Roofline, Vec<f64>)>,
-    /// What the core answered.
+    /// The core's answer.
     pub estimate: Estimate,
-    /// What the answer should be read with.
+    /// Caveats of the answer.
     pub notes: Vec<String>,
     /// Short name of the weights' format.
     pub weights: String,
-    /// What holds for a role that the reader leaves open, in the order of [`Role::ALL`].
+    /// Default format of each role, in the order of [`Role::ALL`].
     pub rules: [String; 5],
 }
 
-/// The last good answer, and what is wrong now.
+/// The last valid answer, and the faults of the current inputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelShown {
-    /// The answer; of earlier inputs when there are faults.
+    /// The last valid answer; it belongs to earlier inputs while there are faults.
     pub answer: Arc<ModelAnswer>,
-    /// What cannot be read or computed now.
+    /// Invalid fields, and errors of the core.
     pub faults: Vec<Fault>,
 }
 
 impl ModelShown {
-    /// True when the answer is not one to the present inputs.
+    /// Whether the answer belongs to earlier inputs.
     pub fn is_stale(&self) -> bool {
         !self.faults.is_empty()
     }
 
-    /// What is wrong with a field.
+    /// Error of a field, as a sentence.
     pub fn fault_of(&self, field: Field) -> Option<String> {
         let found = self.faults.iter().find(|fault| fault.field == Some(field));
         found.map(|fault| fault.text.clone())
     }
 
-    /// What is wrong beyond single fields.
+    /// Errors that concern no single field, as sentences.
     pub fn general_faults(&self) -> Vec<String> {
         let general = self.faults.iter().filter(|fault| fault.field.is_none());
         general.map(|fault| fault.text.clone()).collect()
     }
 }
 
-/// What to show after what was shown before: wrong inputs keep the last good answer.
+/// The next state to show: invalid inputs keep the last valid answer.
 #[expect(clippy::missing_panics_doc, reason = "the default inputs are valid, as a test shows")]
 pub fn next(before: Option<&ModelShown>, inputs: &ModelInputs, place: Place<'_>) -> ModelShown {
     match (derive(inputs, place), before) {
@@ -90,10 +90,10 @@ pub fn next(before: Option<&ModelShown>, inputs: &ModelInputs, place: Place<'_>)
     }
 }
 
-/// Answers the inputs.
+/// Computes all results for the inputs.
 ///
 /// # Errors
-/// Fields that cannot be read, and what the core refuses.
+/// Returns all invalid fields, or the error of the core.
 pub fn derive(inputs: &ModelInputs, place: Place<'_>) -> Result<ModelAnswer, Vec<Fault>> {
     let question = Question::read(inputs, place)?;
     let refused = |error| {
@@ -122,12 +122,12 @@ pub fn derive(inputs: &ModelInputs, place: Place<'_>) -> Result<ModelAnswer, Vec
     })
 }
 
-/// The form has this field for this model.
+/// Whether the form has this field for this model.
 fn is_shown(inputs: &ModelInputs, field: Field) -> bool {
     Field::geometry().all(|other| other != field) || value(inputs.base.arch(), field).is_some()
 }
 
-/// The question as the command line asks it, with a workload.
+/// The command line's request for the same question, with a workload.
 pub fn estimate_inputs(
     inputs: &ModelInputs,
     question: &Question<'_>,
@@ -149,7 +149,7 @@ pub fn estimate_inputs(
     }
 }
 
-/// The notes of the command line to the same question.
+/// The command line's notes on the same question.
 fn notes(inputs: &ModelInputs, question: &Question<'_>, answer: &Estimate) -> Vec<String> {
     let request = estimate_inputs(inputs, question, question.workload);
     let mut notes = words::estimate_notes(&request, answer);
@@ -159,7 +159,7 @@ fn notes(inputs: &ModelInputs, question: &Question<'_>, answer: &Estimate) -> Ve
     notes
 }
 
-/// One line for small screens.
+/// The inputs in one line, for small screens.
 pub fn summary(
     inputs: &ModelInputs,
     device: &Device,
@@ -177,7 +177,7 @@ pub fn summary(
     )
 }
 
-/// A model's size, for its list: `8.03 B`.
+/// Number of parameters, for the model list: `8.03 B`.
 pub fn parameters(arch: &calc_core::model_arch::ModelArch) -> String {
     let billions = |count: u64| text::short(count as f64 / 1e9, 3);
     let (all, active) = (arch.n_params(), arch.n_active_params());

@@ -1,5 +1,5 @@
-//! What is asked of a whole model, as every view carries it: pairs of the address, which are understood when the Model view
-//! first looks at them. The models, and all that reads them, come with that view.
+//! Inputs of the Model view as every view carries them: pairs of the address, parsed on first access by the Model view. Models
+//! and their parsing are in that view's chunk.
 
 use core::any::Any;
 use core::fmt;
@@ -19,7 +19,7 @@ use crate::state::url::Note;
 /// A key of the address with its value.
 pub type Pair = (&'static str, String);
 
-/// Keys of the Model view in the address, and of the Trust view.
+/// Keys of the Model view and of the Trust view in the address.
 const KEYS: [&str; 42] = [
     "model",
     "file",
@@ -64,20 +64,20 @@ const KEYS: [&str; 42] = [
     "ft",
     "fl",
 ];
-/// Keys of a model of the reader's own: they travel in the fragment, not in the query.
+/// Keys of a custom model, which are in the fragment and not in the query.
 const CARRIED: [&str; 3] = ["file", "geometry", "stored"];
 
-/// Whether a key belongs to a model of the reader's own.
+/// Whether a key belongs to a custom model.
 pub fn is_carried(key: &str) -> bool {
     CARRIED.contains(&key)
 }
 
-/// Longest value that is carried; a geometry has a quarter of it.
+/// Longest value that is stored, in characters; a geometry needs a quarter of it.
 const LONGEST: usize = 1000;
-/// Largest memory limit [GB], as the field of the Model view has it.
+/// Largest memory limit [GB]; equal to the limit of the Model view's field.
 const MOST_MEMORY: f64 = 1e6;
 
-/// Pairs that were understood. Only this says so much, because what the compiler sees, the page would have from the start.
+/// Parsed pairs, behind a trait: code that is referenced statically would be part of the initial page.
 trait Understood: Any + Send + Sync {
     fn pairs(&self) -> Vec<Pair>;
     fn copied(&self) -> Box<dyn Understood>;
@@ -96,11 +96,11 @@ impl Understood for ModelInputs {
     }
 
     fn put(&mut self, key: &str, value: &str) {
-        let _known = url::read(self, key, value); // what is wrong with a value, its field says
+        let _known = url::read(self, key, value); // the field shows the error of an invalid value
     }
 }
 
-/// What is asked of a whole model. To look at it as [`ModelInputs`] is to understand it.
+/// Inputs of the Model view, as pairs of the address. Dereferencing to [`ModelInputs`] parses them.
 #[derive(Default)]
 pub struct Asked {
     pairs: Vec<Pair>,
@@ -108,14 +108,14 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Takes a pair of an address over; false for a key that the Model view does not have.
+    /// Stores a pair of an address; false for an unknown key.
     pub fn take(&mut self, key: &str, value: &str) -> bool {
         let Some(key) = KEYS.into_iter().find(|known| *known == key) else { return false };
         self.pairs.push((key, value.chars().take(LONGEST).collect()));
         true
     }
 
-    /// What differs from the default, for an address.
+    /// Pairs that differ from the default, for an address.
     pub fn pairs(&self) -> Vec<Pair> {
         self.understood.get().map_or_else(|| self.pairs.clone(), |understood| understood.pairs())
     }
@@ -125,7 +125,7 @@ impl Asked {
         self.pairs().iter().any(|(other, _)| *other == key)
     }
 
-    /// Replaces the value of a key of this view, whoever understands it; an empty one goes.
+    /// Replaces the value of a key, parsed or not; an empty value removes the pair.
     pub fn put(&mut self, key: &'static str, value: &str) {
         if let Some(understood) = self.understood.get_mut() {
             understood.put(key, value);
@@ -137,7 +137,7 @@ impl Asked {
         }
     }
 
-    /// The memory limit [GB]; 0 without one, `None` where it cannot be read.
+    /// The memory limit [GB]; 0 without one, `None` if it is invalid.
     pub fn memory_limit(&self) -> Option<f64> {
         let pairs = self.pairs();
         let typed =
@@ -148,7 +148,7 @@ impl Asked {
         decimal(typed).filter(|limit| (0.0..=MOST_MEMORY).contains(limit))
     }
 
-    /// What is wrong with pairs that nobody looked at yet.
+    /// Notes on invalid pairs; empty if they were parsed before.
     pub fn notes(&self) -> Vec<Note> {
         if self.understood.get().is_some() {
             return Vec::new();
@@ -180,7 +180,7 @@ impl Deref for Asked {
 
 impl DerefMut for Asked {
     fn deref_mut(&mut self) -> &mut ModelInputs {
-        let _: &ModelInputs = self; // understands
+        let _: &ModelInputs = self; // parses on first access
         let understood = self.understood.get_mut().expect("understood above");
         let any: &mut dyn Any = &mut **understood;
         any.downcast_mut().expect("nothing else is put there")
@@ -209,20 +209,20 @@ impl fmt::Debug for Asked {
     }
 }
 
-/// What is done with a question to the core.
+/// Function that receives a request to the core.
 pub type WithRequest<'a> = dyn FnMut(&EstimateRequest<'_>) + 'a;
 
-/// What the Model view knows to do for others.
+/// Functions of the Model view that other parts of the page call.
 struct Known {
-    /// Takes over what an address says.
+    /// Parses the pairs of an address and returns notes on the invalid ones.
     take_over: fn(&mut Inputs, Option<&OpenedModel>) -> Vec<Note>,
-    /// Reads what is asked; does nothing while something cannot be read.
+    /// Builds the request and passes it on; does nothing while an input is invalid.
     with_request: fn(&Inputs, &mut WithRequest<'_>),
 }
 
 static KNOWN: OnceLock<Known> = OnceLock::new();
 
-/// The Model view has come: from now on it looks at every address.
+/// Registers the Model view's functions; from now on the pairs of every address are checked.
 pub fn arrive() {
     KNOWN.get_or_init(|| Known {
         take_over: |inputs, opened| {
@@ -240,14 +240,14 @@ pub fn arrive() {
     });
 }
 
-/// Asks something about what is asked of the model, where the Model view has come and everything can be read.
+/// Passes a request about the model to `ask`, if the Model view is loaded and all inputs are valid.
 pub fn with_request(inputs: &Inputs, ask: &mut WithRequest<'_>) {
     if let Some(known) = KNOWN.get() {
         (known.with_request)(inputs, ask);
     }
 }
 
-/// Takes over what an address says, where the Model view has come. Notes are what is wrong with it.
+/// Checks the pairs of an address, if the Model view is loaded, and returns notes on the invalid ones.
 pub fn take_over(inputs: &mut Inputs, opened: Option<&OpenedModel>) -> Vec<Note> {
     KNOWN.get().map_or_else(Vec::new, |known| (known.take_over)(inputs, opened))
 }

@@ -1,5 +1,4 @@
-//! Throughput and latency against batch and against context, with the point where memory ends and the one where the limit
-//! changes.
+//! Throughput and latency over batch and over context, with markers where memory ends and where the limiting resource changes.
 
 use calc_core::lowering::Step;
 use calc_core::plan::{Plan, Span};
@@ -16,28 +15,28 @@ use super::fit::{Room, largest, room};
 use super::inputs::ModelInputs;
 use super::question::Question;
 
-/// Batches up to this one are drawn, and further where the reader asks.
+/// Largest batch in the chart, unless the user's is larger.
 const BATCHES: u64 = 1024;
-/// Contexts from and, where the model does not say, up to.
+/// First context in the chart and, for models without a stated limit, the last [tokens].
 const FIRST_CONTEXT: u64 = 256;
 const CONTEXTS: u64 = 131_072;
 /// Most columns of a chart.
 const MOST_COLUMNS: usize = 40;
 
-/// What is varied.
+/// The varied quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Against {
-    /// Sequences.
+    /// Number of sequences.
     Batch,
     /// Tokens in the cache.
     Context,
 }
 
 impl Against {
-    /// Both.
+    /// Both quantities.
     pub const ALL: [Self; 2] = [Self::Batch, Self::Context];
 
-    /// Its name in the document.
+    /// Id in the document.
     pub const fn id(self) -> &'static str {
         match self {
             Self::Batch => "by-batch",
@@ -45,7 +44,7 @@ impl Against {
         }
     }
 
-    /// The heading of its chart.
+    /// Heading of the chart.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Batch => "Against batch",
@@ -53,7 +52,7 @@ impl Against {
         }
     }
 
-    /// The heading of its column.
+    /// Heading of the table's first column.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Batch => "Batch",
@@ -63,7 +62,7 @@ impl Against {
 }
 
 impl Against {
-    /// The headings of its table.
+    /// Headings of the table.
     pub const fn columns(self) -> [&'static str; 7] {
         let [_, others @ ..] = COLUMNS;
         let [a, b, c, d, e, f] = others;
@@ -86,15 +85,13 @@ const COLUMNS: [&str; 7] = [
 pub struct SweepRow {
     /// Batch or context.
     pub at: u64,
-    /// Expected token/s in total, at the roof and expected.
+    /// Throughput over the batch [token/s], at the roof and expected.
     throughput: [f64; 2],
     /// Time per token, at the roof and expected.
     latency: [Seconds; 2],
     /// Interval of the expected time.
     interval: [Seconds; 2],
-    /// What limits.
     bound: Bound,
-    /// It fits.
     fits: bool,
 }
 
@@ -117,21 +114,19 @@ impl SweepRow {
     }
 }
 
-/// A chart and what stands around it.
+/// A chart with its table and description.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sweep {
-    /// What is varied.
     pub against: Against,
-    /// The chart.
     pub curves: Curves,
-    /// The rows of its table.
+    /// Rows of the table.
     pub rows: Vec<SweepRow>,
-    /// What it shows, in words.
+    /// Description of the chart in words.
     pub words: String,
 }
 
 impl Sweep {
-    /// A value in words, for those who walk the chart.
+    /// A value in words, for keyboard users of the chart.
     pub fn spoken(&self, place: Option<usize>) -> String {
         let Some(row) = place.and_then(|place| self.rows.get(place)) else { return String::new() };
         let name = self.against.name();
@@ -140,7 +135,7 @@ impl Sweep {
     }
 }
 
-/// The curves of the inputs; those before where there is no answer, as for the numbers.
+/// The curves for the inputs; invalid inputs keep the last valid curves.
 #[expect(clippy::missing_panics_doc, reason = "the default inputs are valid, as a test shows")]
 pub fn next(
     before: Option<&Sweep>,
@@ -155,7 +150,7 @@ pub fn next(
     })
 }
 
-/// Nothing for inputs that have no answer.
+/// The curves; `None` if the inputs have no answer.
 fn derive(inputs: &ModelInputs, place: Place<'_>, against: Against) -> Option<Sweep> {
     let question = Question::read(inputs, place).ok()?;
     let plan = Plan::new(question.request(question.workload)).ok()?;
@@ -163,7 +158,7 @@ fn derive(inputs: &ModelInputs, place: Place<'_>, against: Against) -> Option<Sw
     Some(sweep(&question, against, room(&question, &plan), known))
 }
 
-/// Answers the question for other batches or contexts.
+/// Computes the answer at every batch or context of the chart.
 fn sweep(question: &Question<'_>, against: Against, room: Room, known: bool) -> Sweep {
     let w = question.workload;
     let (here, last, fits_up_to) = match against {
@@ -231,7 +226,7 @@ fn panel(
     Panel { name: name.to_owned(), curves }
 }
 
-/// Powers of two with one step between, the ends, and the reader's own value.
+/// Powers of two and the midpoints between them, both ends, and the user's own value.
 fn steps(first: u64, last: u64, here: u64) -> Vec<u64> {
     let mut steps = Vec::with_capacity(MOST_COLUMNS);
     let mut power = first.next_power_of_two();
@@ -257,7 +252,7 @@ fn steps(first: u64, last: u64, here: u64) -> Vec<u64> {
 }
 
 fn workload(question: &Question<'_>, against: Against, at: u64) -> Workload {
-    // Only the decode step is asked for, so prompt and new tokens are of no matter.
+    // Only the decode step is computed, so prompt and new tokens do not matter.
     let w = Workload { new_tokens: 1, ..question.workload };
     match against {
         Against::Batch => Workload { batch: at, ..w },
@@ -280,7 +275,7 @@ fn row(question: &Question<'_>, against: Against, at: u64, fits_up_to: u64) -> O
     })
 }
 
-/// The first value at which another thing limits than at the beginning.
+/// The first value at which the limiting resource differs from the one at the start.
 fn crossing(question: &Question<'_>, against: Against, rows: &[SweepRow]) -> Option<(u64, Bound)> {
     let first = rows.first()?.bound;
     let place = rows.iter().position(|row| row.bound != first)?;
@@ -293,7 +288,7 @@ fn crossing(question: &Question<'_>, against: Against, rows: &[SweepRow]) -> Opt
     Some((before + largest(after.at - before, is_before) + 1, after.bound))
 }
 
-/// Longest context that the model is made for.
+/// Longest context that the model supports.
 fn longest(question: &Question<'_>, against: Against) -> Option<u64> {
     question.arch.max_context.filter(|_| against == Against::Context)
 }

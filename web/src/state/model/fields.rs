@@ -1,4 +1,4 @@
-//! The number fields of the Model view: their names, what they allow, and how a text is read.
+//! Number fields of the Model view: labels, ranges and parsing.
 
 use calc_core::workload::{MAX_BATCH, MAX_DRAFT, MAX_NEW_TOKENS, MAX_TOKENS};
 use report::input::number_input;
@@ -33,24 +33,22 @@ pub enum Field {
     Window,
 }
 
-/// What a field is called and what it allows.
+/// Label, default and range of a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spec {
-    /// Its name in the document and in the address.
+    /// Id in the document, and key in the address.
     pub id: &'static str,
-    /// Its label.
+    /// Label in the form.
     pub name: &'static str,
-    /// What it counts.
+    /// Unit, or a remark in its place.
     pub unit: &'static str,
-    /// What an empty field stands for; empty where it must not be empty, or where the model says it.
+    /// Placeholder of an empty field; empty where a value is required or the model provides it.
     pub empty: &'static str,
-    /// Text at the start.
+    /// Initial text.
     pub usual: &'static str,
-    /// Smallest value.
     pub min: u64,
-    /// Largest value.
     pub max: u64,
-    /// Fractions are fine.
+    /// Fractions are allowed.
     pub real: bool,
 }
 
@@ -77,9 +75,9 @@ impl Spec {
     }
 }
 
-/// Most devices of one kind of split.
+/// Most devices of one kind of parallelism.
 const MAX_WAYS: u64 = 1 << 16;
-/// Largest width and count of the core's own check, which has the last word.
+/// Largest width and count that a field takes; they equal the core's own limits, which are checked last.
 const MAX_WIDTH: u64 = 1 << 32;
 const MAX_COUNT: u64 = 1 << 16;
 
@@ -109,7 +107,7 @@ static SPECS: [Spec; 22] = [
 ];
 
 impl Field {
-    /// In the order of the form.
+    /// All fields, in the order of the form.
     pub const ALL: [Self; 22] = [
         Self::Batch,
         Self::Prompt,
@@ -135,37 +133,37 @@ impl Field {
         Self::Window,
     ];
 
-    /// What it is called and what it allows.
+    /// Label, default and range of the field.
     pub fn spec(self) -> &'static Spec {
         &SPECS[self as usize]
     }
 
-    /// Fields that replace a number of the model.
+    /// Fields that override a number of the model's geometry.
     pub fn geometry() -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().skip(Self::Layers as usize)
     }
 }
 
-/// Something that cannot be read or does not go together.
+/// An error of one field or of several together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The field that it is about; `None` where it is about several.
+    /// `None` if several fields together are invalid.
     pub field: Option<Field>,
-    /// What is wrong and what is allowed, as a sentence.
+    /// The error and the allowed values, as a sentence.
     pub text: String,
 }
 
 impl Fault {
-    /// A fault of a field.
+    /// An error of one field.
     pub fn of(field: Field, text: String) -> Self {
         Self { field: Some(field), text }
     }
 }
 
-/// Reads a whole number; `None` for an empty text where that is allowed.
+/// Parses a whole number; `None` for an empty field that may be empty.
 ///
 /// # Errors
-/// A sentence with the allowed range.
+/// Returns the allowed range as a sentence.
 pub fn count(field: Field, typed: &str) -> Result<Option<u64>, Fault> {
     if typed.trim().is_empty() && may_be_empty(field) {
         return Ok(None);
@@ -177,10 +175,10 @@ pub fn count(field: Field, typed: &str) -> Result<Option<u64>, Fault> {
         .ok_or_else(|| refusal(field))
 }
 
-/// Reads a number that may have a fraction; `None` for an empty text where that is allowed.
+/// Parses a number with an optional fraction; `None` for an empty field that may be empty.
 ///
 /// # Errors
-/// A sentence with the allowed range.
+/// Returns the allowed range as a sentence.
 pub fn real(field: Field, typed: &str) -> Result<Option<f64>, Fault> {
     if typed.trim().is_empty() && may_be_empty(field) {
         return Ok(None);

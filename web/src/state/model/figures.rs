@@ -1,4 +1,4 @@
-//! The figures of an answer: latencies, rates, energy, use of the device; ideal beside expected.
+//! Figures of an answer: latencies, rates, energy and utilization; ideal beside expected.
 
 use calc_core::calibration::Basis;
 use calc_core::energy::idle_share;
@@ -15,25 +15,24 @@ use super::question::Question;
 use crate::state::derived::Cell;
 use crate::state::inputs::Inputs;
 
-/// A number with its ideal, its expectation and its interval.
+/// A figure: ideal, expected and interval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// Its name.
     pub name: &'static str,
-    /// What it is, in a few words.
+    /// Description in a few words.
     pub meaning: &'static str,
-    /// At the roof.
+    /// Value at the roof.
     pub ideal: Cell,
-    /// What the user will really see.
+    /// Expected value.
     pub expected: Cell,
-    /// From and to.
+    /// Interval of the expected value.
     pub interval: String,
 }
 
-/// What stands for what rests on a link that nobody has put a number to.
+/// Text of a figure that depends on a link without a published bandwidth.
 const UNKNOWN: &str = "unknown";
 
-/// Where an expectation comes from, as a badge: a sum that has own measurements in it says so.
+/// Source of an expected value, as a badge; "partly measured here" for a sum that includes own measurements.
 pub fn origin(inputs: &Inputs, sure: Provenance) -> &'static str {
     match sure {
         Provenance::Mixed if inputs.own.is_some() => "partly measured here",
@@ -41,7 +40,7 @@ pub fn origin(inputs: &Inputs, sure: Provenance) -> &'static str {
     }
 }
 
-/// The figures, the most asked for first.
+/// The figures, most requested first.
 pub fn figures(question: &Question<'_>, answer: &Estimate) -> Vec<Figure> {
     let batch = question.workload.batch as f64;
     let known = !answer.link_unknown;
@@ -115,7 +114,7 @@ fn latency(question: &Question<'_>, answer: &Estimate, which: Latency) -> Figure
     }
 }
 
-/// All new tokens, each at its own context.
+/// Time of the whole answer: all new tokens, each at its own context.
 fn whole(question: &Question<'_>, answer: &Estimate) -> Figure {
     let name = "Whole answer";
     let steps = question.workload.new_tokens - 1;
@@ -186,12 +185,12 @@ fn rate(
     }
 }
 
-/// A slow time is a low rate.
+/// Interval of a rate: the slow end of the time gives the low rate.
 fn range(time: &Expected, show: impl Fn(Seconds) -> String) -> String {
     interval(&show(time.high), &show(time.low))
 }
 
-/// From and to, with their unit once where both have the same.
+/// Both ends, with a common unit written once.
 fn interval(from: &str, to: &str) -> String {
     let is_unit = |word: &&str| !word.starts_with(|letter: char| letter.is_ascii_digit());
     let unit = |shown: &str| shown.rsplit(text::SPACE).next().filter(is_unit).map(str::to_owned);
@@ -203,7 +202,7 @@ fn interval(from: &str, to: &str) -> String {
     }
 }
 
-/// As the core has it: idle power all the time, and the rest of the budget for the share that the roof would take.
+/// Energy as the core computes it: idle power all the time, plus the rest of the budget during the time at the roof.
 fn energy(question: &Question<'_>, answer: &Estimate) -> Option<Figure> {
     let energy = answer.energy?;
     let budget: Watts = question.place.mode.and_then(|mode| mode.watts).or(question
@@ -264,7 +263,7 @@ fn share(
     (ideal, expected): (Seconds, &Expected),
     basis: &Basis,
 ) -> Figure {
-    // The fast end of a wide interval may lie beyond the roof, where no share can be.
+    // The fast end of a wide interval may lie beyond the roof, where the share is limited to 100 %.
     let at = |time: Seconds| (expected_share * (expected.time / time)).min(1.0);
     let cell = |time: Seconds, provenance| Cell {
         text: text::percent(at(time)),

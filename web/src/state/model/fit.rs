@@ -1,4 +1,4 @@
-//! What would make a model fit, found by asking for its memory again: memory only grows with batch and context.
+//! Changes that make a model fit, found by computing its memory again; memory only grows with batch and context.
 
 use calc_core::catalog;
 use calc_core::plan::Plan;
@@ -11,37 +11,36 @@ use super::inputs::ModelInputs;
 use super::question::Question;
 use super::roles::Role;
 
-/// Weights that are tried, widest first.
+/// Weight formats that are tried, widest first.
 const NARROWER: [&str; 4] = ["fp8_e4m3", "int4_g128", "int3_g128", "int2_g64"];
-/// KV caches that are tried.
+/// KV cache formats that are tried.
 const NARROWER_KV: [&str; 2] = ["fp8_e4m3", "int4_g32"];
 /// Numbers of devices that are tried.
 const DEVICES: [u64; 4] = [2, 4, 8, 16];
 
-/// A change of the inputs with which it fits.
+/// A change of the inputs that makes the model fit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Change {
-    /// So many sequences.
+    /// Number of sequences.
     Batch(u64),
-    /// So many tokens of a sequence.
+    /// Tokens per sequence.
     Context(u64),
-    /// A role in another format.
     Format(Role, &'static QuantFormat),
-    /// Tensor-parallel on so many devices.
+    /// Number of tensor-parallel devices.
     Devices(u64),
 }
 
-/// The room there is.
+/// Largest workloads that fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
-    /// The largest batch that fits with these tokens; 0 when none does.
+    /// Largest batch that fits at the present length; 0 if none does.
     pub batch: u64,
-    /// The longest sequence that fits with this batch; 0 when none does.
+    /// Longest sequence that fits at the present batch, in tokens; 0 if none does.
     pub tokens: u64,
 }
 
 impl Change {
-    /// What it is, as a choice.
+    /// Label of the change.
     pub fn text(&self) -> String {
         match self {
             Self::Batch(batch) => format!("batch {}", text::count(*batch)),
@@ -51,7 +50,7 @@ impl Change {
         }
     }
 
-    /// Makes it.
+    /// Applies the change to the inputs.
     pub fn apply(&self, inputs: &mut ModelInputs, workload: &Workload) {
         match *self {
             Self::Batch(batch) => inputs.set_text(Field::Batch, batch.to_string()),
@@ -72,14 +71,14 @@ impl Change {
     }
 }
 
-/// The workload with sequences of at most so many tokens.
+/// The workload with sequences of at most this many tokens.
 fn with_tokens(workload: &Workload, tokens: u64) -> Workload {
     let prompt = workload.prompt.min(tokens);
     let new_tokens = workload.new_tokens.min(tokens - prompt + 1);
     Workload { prompt, new_tokens, context: workload.context.min(tokens), ..*workload }
 }
 
-/// How far batch and context can grow.
+/// The largest batch and the longest sequence that fit.
 pub fn room(question: &Question<'_>, plan: &Plan<'_>) -> Room {
     let w = question.workload;
     let fits = |workload: Workload| is_fit(plan, &workload);
@@ -91,7 +90,7 @@ pub fn room(question: &Question<'_>, plan: &Plan<'_>) -> Room {
     }
 }
 
-/// What would make it fit, each on its own; empty when it fits or nothing of this kind helps.
+/// Changes that each make the model fit on their own; empty if it fits or none helps.
 pub fn changes(question: &Question<'_>, plan: &Plan<'_>, room: Room) -> Vec<Change> {
     if is_fit(plan, &question.workload) {
         return Vec::new();
@@ -113,7 +112,7 @@ fn is_fit(plan: &Plan<'_>, workload: &Workload) -> bool {
     plan.footprint_of(workload).verdict().may_fit()
 }
 
-/// The widest format narrower than the present one with which it fits.
+/// The widest format narrower than the present one with which the model fits.
 fn narrower(question: &Question<'_>, plan: &Plan<'_>, role: Role, keys: &[&str]) -> Option<Change> {
     let bits = role.of(&plan.precision).bits_per_element();
     let fits = |format: &&'static QuantFormat| {
@@ -128,7 +127,7 @@ fn narrower(question: &Question<'_>, plan: &Plan<'_>, role: Role, keys: &[&str])
         .map(|format| Change::Format(role, format))
 }
 
-/// The fewest devices among which a split by tensors fits.
+/// The fewest tensor-parallel devices with which the model fits.
 fn devices(question: &Question<'_>) -> Option<Change> {
     let fits = |ways: &u64| {
         let mut other = question.clone();
@@ -139,7 +138,8 @@ fn devices(question: &Question<'_>) -> Option<Change> {
     DEVICES.into_iter().filter(more).find(fits).map(Change::Devices)
 }
 
-/// The largest number up to `most` for which something that only ceases to hold holds; 0 when it never does.
+/// Binary search for the largest number up to `most` for which `holds` is true; 0 if there is none. `holds` must be true up to
+/// some number and false from there on.
 pub fn largest(most: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut at, mut beyond) = (0, 1);
     while beyond <= most && holds(beyond) {

@@ -1,4 +1,4 @@
-//! The field editor of a model: which of its numbers can be changed, and what a change means for the rest of the geometry.
+//! Editor of a model's geometry: its changeable numbers, and the consequences of a change for the rest of the geometry.
 
 use calc_core::model_arch::{DenseLayers, ModelArch};
 use calc_core::text::List;
@@ -6,12 +6,12 @@ use calc_core::text::List;
 use super::fields::{Fault, Field, count};
 use super::inputs::ModelInputs;
 
-/// The fields that this kind of model has.
+/// Fields that this kind of model has.
 pub fn fields(arch: &ModelArch) -> Vec<Field> {
     Field::geometry().filter(|field| value(arch, *field).is_some()).collect()
 }
 
-/// A number of the model; `None` where its kind has none, or several.
+/// A number of the model; `None` if its kind has none or several.
 pub fn value(arch: &ModelArch, field: Field) -> Option<u64> {
     let (a, plain, has_attention) =
         (&arch.attention, arch.mla.is_none(), arch.attention.layers() > 0);
@@ -41,17 +41,17 @@ pub fn value(arch: &ModelArch, field: Field) -> Option<u64> {
     }
 }
 
-/// The one width of all dense MLPs.
+/// The width of the dense MLPs; `None` if they differ.
 fn dense_width(arch: &ModelArch) -> Option<u64> {
     let mut widths = arch.dense.iter().filter(|group| group.layers > 0).map(|group| group.width);
     let first = widths.next()?;
     widths.all(|width| width == first).then_some(first)
 }
 
-/// The geometry with what the reader changed.
+/// The geometry with the user's changes.
 ///
 /// # Errors
-/// Every field that cannot be read, or that does not go with the others.
+/// Returns all fields that are invalid or contradict another one.
 pub fn changed(inputs: &ModelInputs) -> Result<ModelArch, Vec<Fault>> {
     let mut arch = inputs.base.arch().clone();
     let mut faults = Vec::new();
@@ -73,7 +73,7 @@ fn apply(arch: &mut ModelArch, field: Field, value: u64) -> Result<(), Fault> {
         Field::Hidden => arch.hidden_size = value,
         Field::Vocabulary => arch.vocab_size = value,
         Field::Heads => {
-            // Latent attention has as many keys as queries, and no field for them.
+            // Latent attention has one key head per query head, and no field for them.
             a.n_kv_heads = if arch.mla.is_some() { value } else { a.n_kv_heads };
             a.n_heads = value;
         }
@@ -106,7 +106,7 @@ fn apply(arch: &mut ModelArch, field: Field, value: u64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// More or fewer layers: of Mamba or of the most frequent MLP, because the others are few and come first. Norms go along.
+/// Adds or removes layers: of Mamba, or of the most frequent MLP kind, because the others are few and come first. Norms follow.
 fn set_layers(arch: &mut ModelArch, layers: u64) -> Result<(), Fault> {
     let old = arch.n_layers;
     if layers == old {
@@ -124,7 +124,7 @@ fn set_layers(arch: &mut ModelArch, layers: u64) -> Result<(), Fault> {
     if let Some(mamba) = &mut arch.mamba {
         mamba.layers = resized(mamba.layers)?;
     } else {
-        // Kinds of attention alternate, so they keep their proportion.
+        // Alternating kinds of attention keep their proportion.
         let a = &mut arch.attention;
         let all = layers * a.layers() / old;
         a.windowed_layers = layers * a.windowed_layers / old;

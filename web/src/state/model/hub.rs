@@ -1,13 +1,12 @@
-//! A model of the Hugging Face hub: which ids are possible, and what a reply means. The request itself is the page's, and
-//! only a click makes it.
+//! Models of the Hugging Face hub: valid ids and the meaning of replies. The page itself makes the request, only after a click.
 
-/// Longest id that the hub gives: two names of 96 letters.
+/// Longest id on the hub: two names of 96 characters.
 const LONGEST: usize = 193;
 
-/// The address of a model's `config.json`.
+/// URL of a model's `config.json`.
 ///
 /// # Errors
-/// A sentence, for what is no id; nothing is requested then.
+/// Returns a sentence if the id is invalid; nothing is requested then.
 pub fn address(typed: &str) -> Result<String, String> {
     let id = typed.trim();
     let id = id.strip_prefix("https://huggingface.co/").unwrap_or(id).trim_end_matches('/');
@@ -19,7 +18,7 @@ pub fn address(typed: &str) -> Result<String, String> {
     Ok(format!("https://huggingface.co/{owner}/{name}/resolve/main/config.json"))
 }
 
-/// Letters, digits and `-_.`, beginning with a letter or digit: so no part of a path climbs.
+/// Letters, digits and `-_.`, starting with a letter or digit, so that no path component can be `..`.
 fn is_name(part: &str) -> bool {
     part.starts_with(|letter: char| letter.is_ascii_alphanumeric())
         && part.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter))
@@ -30,7 +29,7 @@ fn refusal() -> String {
     "An id is an owner and a name, such as meta-llama/Llama-3.1-8B.".to_owned()
 }
 
-/// What a refused or failed request means; a status of 0 is none at all.
+/// Explains a refused or failed request; status 0 means that no reply arrived.
 pub fn refusal_of(status: u16) -> String {
     match status {
         0 => "huggingface.co cannot be reached from here. Offline, paste or open the config.json instead.".to_owned(),

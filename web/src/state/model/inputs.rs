@@ -1,4 +1,4 @@
-//! What the reader chose in the Model view. Numbers stay as they were typed until they are read.
+//! Inputs of the Model view. Numbers are stored as typed until they are parsed.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,17 +17,16 @@ use super::roles::{Formats, Role};
 use crate::state::check::CLAIM;
 use crate::state::trust::filter;
 
-/// The model that everything starts from.
+/// The model before the user's changes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Base {
-    /// One of the catalog.
     Catalog(&'static CatalogModel),
-    /// One of a file, of the hub, or of an address.
+    /// Model of a file, of the hub, or of an address.
     File(Arc<ModelLines>),
 }
 
 impl Base {
-    /// Key of the catalog; empty for a file.
+    /// Key in the catalog; empty for a file.
     pub fn key(&self) -> &'static str {
         match self {
             Self::Catalog(model) => model.key,
@@ -35,7 +34,7 @@ impl Base {
         }
     }
 
-    /// Name for people.
+    /// Display name.
     pub fn name(&self) -> &str {
         match self {
             Self::Catalog(model) => model.name,
@@ -43,7 +42,7 @@ impl Base {
         }
     }
 
-    /// Geometry.
+    /// Geometry of the model.
     pub fn arch(&self) -> &ModelArch {
         match self {
             Self::Catalog(model) => &model.arch,
@@ -59,7 +58,7 @@ impl Base {
         }
     }
 
-    /// How sure the geometry is.
+    /// Provenance of the geometry.
     pub fn provenance(&self) -> Provenance {
         match self {
             Self::Catalog(model) => model.provenance,
@@ -67,7 +66,7 @@ impl Base {
         }
     }
 
-    /// Who says so.
+    /// Source of the geometry.
     pub fn source(&self) -> &str {
         match self {
             Self::Catalog(model) => model.source,
@@ -75,7 +74,7 @@ impl Base {
         }
     }
 
-    /// What the import of a file filled in, left out or rounded.
+    /// Assumptions, omissions and roundings of the file's import.
     pub fn notes(&self) -> &[String] {
         match self {
             Self::Catalog(_) => &[],
@@ -83,7 +82,7 @@ impl Base {
         }
     }
 
-    /// The same with a geometry of its own, as the command line names it.
+    /// The model with a changed geometry, in the form that the command line uses.
     pub fn named(&self, arch: ModelArch) -> NamedModel {
         let (key, hub_id) = match self {
             Self::Catalog(model) => (model.key.to_owned(), model.hf_id.to_owned()),
@@ -103,22 +102,20 @@ impl Base {
     }
 }
 
-/// Everything that decides what the Model view shows, but for device and power mode, which the views share.
+/// All inputs of the Model view except device and power mode, which the views share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelInputs {
-    /// The model.
     pub base: Base,
-    /// Its numbers that the reader changed, and the workload, as typed.
+    /// Changed numbers of the model, and the workload, as typed.
     texts: [String; Field::ALL.len()],
-    /// Embedding and LM head as one matrix, where the reader changed it.
+    /// Whether embedding and LM head are one matrix; `None`: as in the model.
     pub tied: Option<bool>,
-    /// Formats.
     pub formats: Formats,
-    /// The model that drafts; drafts cost nothing without one.
+    /// Draft model; without one, drafts cost nothing.
     pub drafter: Option<&'static CatalogModel>,
-    /// What the reader claims to be possible, by key; understood where it is judged.
+    /// Texts of the user's claim, by key; parsed in `check`.
     pub claim: [String; CLAIM.len()],
-    /// The filter of the Trust view, by key; understood there.
+    /// Texts of the Trust view's filter, by key; parsed there.
     pub filter: [String; filter::KEYS.len()],
 }
 
@@ -147,7 +144,7 @@ impl ModelInputs {
         self.texts[field as usize] = text;
     }
 
-    /// Chooses the format of a role. The mean bits that were known of other weights go.
+    /// Chooses the format of a role. Known mean bits of other weights are cleared.
     pub fn set_format(&mut self, role: Role, format: Option<&'static QuantFormat>) {
         if role == Role::Weights {
             self.set_text(Field::WeightBits, String::new());
@@ -155,7 +152,7 @@ impl ModelInputs {
         self.formats.set(role, format);
     }
 
-    /// Takes another model. What was changed in the old one's geometry, and formats that only it has, go.
+    /// Chooses another model. Changes of the old geometry, and formats of parts that the new model lacks, are cleared.
     pub fn set_base(&mut self, base: Base) {
         if self.base == base {
             return;
@@ -168,7 +165,7 @@ impl ModelInputs {
         self.reset_geometry();
     }
 
-    /// Gives the model its own numbers back.
+    /// Resets the geometry to the model's own.
     pub fn reset_geometry(&mut self) {
         self.tied = None;
         for field in Field::geometry() {
@@ -176,18 +173,18 @@ impl ModelInputs {
         }
     }
 
-    /// The reader changed the model's geometry.
+    /// Whether the user changed the geometry.
     pub fn is_custom(&self) -> bool {
         self.tied.is_some() || Field::geometry().any(|field| !self.text(field).trim().is_empty())
     }
 
-    /// Name for people.
+    /// Display name.
     pub fn name(&self) -> String {
         let name = self.base.name();
         if self.is_custom() { format!("{name}, changed") } else { name.to_owned() }
     }
 
-    /// Takes over what a file said, when this is the model of that file: an address has no room for its remarks.
+    /// Restores the import notes if this is the model of that file, because an address does not contain them.
     pub fn remember(&mut self, opened: &Arc<ModelLines>) {
         if let Base::File(model) = &self.base
             && model.arch == opened.arch

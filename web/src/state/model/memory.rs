@@ -1,4 +1,4 @@
-//! The memory bar: parts, capacity, and what would make it fit.
+//! The memory bar: parts, capacity, and changes that would make the model fit.
 
 use calc_core::device::UsableMemory;
 use calc_core::footprint::{DraftMemory, MemoryFootprint};
@@ -16,38 +16,36 @@ use crate::state::derived::Cell;
 /// A part of the bar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// Its name in the style sheet.
+    /// Class name in the style sheet.
     pub key: &'static str,
-    /// Its name.
     pub name: &'static str,
-    /// Its size.
     pub size: Cell,
-    /// Its share of the whole bar, in percent.
+    /// Share of the whole bar [%].
     pub percent: f64,
 }
 
-/// The bar and the words beside it.
+/// The bar and the texts beside it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemoryBar {
-    /// What it comes to.
+    /// Total and capacity in a sentence.
     pub sentence: String,
-    /// False when it is known not to fit.
+    /// False if it certainly does not fit.
     pub fits: bool,
-    /// The parts, in the order of the bar.
+    /// Parts, in the order of the bar.
     pub parts: Vec<Part>,
-    /// Where the capacity line stands, in percent of the bar.
+    /// Position of the capacity line [%].
     pub capacity: f64,
-    /// What the line says.
+    /// Label of the capacity line.
     pub capacity_text: String,
-    /// How far it could grow, or that nothing makes it fit.
+    /// Room for a larger workload, or that no change makes it fit.
     pub room: String,
-    /// What would make it fit.
+    /// Changes that each make it fit.
     pub changes: Vec<Change>,
     /// The workload that the changes start from.
     pub workload: Workload,
 }
 
-/// Derives the bar.
+/// Computes the bar.
 pub fn bar(
     question: &Question<'_>,
     plan: &Plan<'_>,
@@ -114,7 +112,7 @@ fn capacity_text(usable: UsableMemory) -> String {
     format!("{most}{} usable", text::bytes(usable.bytes))
 }
 
-/// How far batch and context can grow; the context not beyond what the model is made for.
+/// Room for a larger batch or context; the context is limited to the one that the model supports.
 fn room_text(fits: bool, room: Room, longest: Option<u64>, changes: &[Change]) -> String {
     let beyond = longest.filter(|longest| *longest < room.tokens);
     match (fits, changes) {

@@ -1,4 +1,4 @@
-//! The operators of both phases as rows of a table, and as points on the roofline.
+//! Operators of both phases as rows of a table, and as points on the roofline.
 
 use calc_core::estimate::{Estimate, PhaseEstimate};
 use calc_core::plan::OpRow;
@@ -14,41 +14,37 @@ use report::output::verdict::model as say;
 
 use super::question::Question;
 
-/// Operators of one name in one phase.
+/// Operators of one kind in one phase.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OperatorRow {
-    /// What names it to the program: `decode-qkv`.
+    /// Internal key, such as `decode-qkv`.
     pub key: String,
-    /// Its name.
     pub name: &'static str,
-    /// Family of the peak that it runs on.
+    /// Color of the peak that it runs on.
     pub hue: Hue,
-    /// Instances.
+    /// Number of instances.
     pub count: String,
-    /// Work.
     pub flops: String,
     /// Bytes of weights, KV cache and activations.
     pub bytes: [String; 3],
-    /// FLOP per byte.
+    /// Arithmetic intensity in FLOP per byte.
     pub intensity: String,
     /// Share of the expected time of the step.
     pub share: String,
-    /// What limits it.
+    /// Limiting resource.
     pub bound: &'static str,
 }
 
 /// The table of a phase.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PhaseTable {
-    /// Its name.
     pub name: &'static str,
-    /// What it is about.
     pub caption: String,
-    /// The rows in the order of a layer.
+    /// Rows, in the order of a layer.
     pub rows: Vec<OperatorRow>,
 }
 
-/// Key and name of a phase.
+/// Key and name of each phase.
 const PHASES: [(&str, &str); 2] = [("prefill", "Prefill"), ("decode", "Decode")];
 
 /// The tables of prefill and decode.
@@ -117,15 +113,15 @@ fn row(key: &str, phase: &PhaseEstimate, operator: &OpRow) -> OperatorRow {
     }
 }
 
-/// Where the numbers of a row come from: of a phase, 0 for prefill and 1 for decode.
+/// Explanation of a row's numbers; `phase` is 0 for prefill and 1 for decode.
 pub fn explain(answer: &Estimate, phase: usize, index: usize) -> Option<Explanation> {
     let (_, phase) = phases(answer).into_iter().nth(phase)?;
     let operator = phase.operators.get(index)?;
     Some(say::operator(operator, phase.totals.ideal, share(phase, operator)))
 }
 
-/// The roofs that the operators run on, and a point for each operator that computes: filled in prefill, hollow in decode.
-/// With each point comes its share of the time.
+/// The roofs that the operators run on, and a point for each operator that computes (filled in prefill, hollow in decode), with
+/// each point's share of the time.
 pub fn chart(question: &Question<'_>, answer: &Estimate) -> Option<(Roofline, Vec<f64>)> {
     let paths = &answer.paths;
     let mut classes: Vec<ComputeClass> = Vec::new();
@@ -157,7 +153,7 @@ pub fn chart(question: &Question<'_>, answer: &Estimate) -> Option<(Roofline, Ve
     Some((chart, shares))
 }
 
-/// A row in words, for those who walk the chart.
+/// A row in words, for keyboard users of the chart.
 pub fn spoken(tables: &[PhaseTable], key: Option<&str>) -> String {
     let rows = || tables.iter().flat_map(|table| table.rows.iter().map(move |row| (table, row)));
     let found = key.and_then(|key| rows().find(|(_, row)| row.key == key));

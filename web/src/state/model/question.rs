@@ -1,4 +1,4 @@
-//! The inputs with what they mean: a model, its workload and formats, on a device.
+//! Parsed inputs of the Model view: a model with workload and formats on a device.
 
 use calc_core::catalog::models::CatalogModel;
 use calc_core::error::Error;
@@ -18,35 +18,33 @@ use super::inputs::ModelInputs;
 use super::roles::{Formats, Role};
 use crate::state::place::Place;
 
-/// Most new tokens whose steps are added up.
+/// Most new tokens whose steps are summed on the page.
 const MOST_SUMMED: u64 = 8192;
 
-/// What is asked.
+/// A question to the core.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question<'a> {
-    /// Where it runs.
     pub place: Place<'a>,
-    /// Geometry.
+    /// Geometry of the model.
     pub arch: ModelArch,
-    /// Formats as they hold.
+    /// Formats, with the user's choices applied to the stored ones.
     pub precision: PrecisionChoice,
     stored: PrecisionChoice,
     formats: Formats,
-    /// Sequences and tokens.
     pub workload: Workload,
-    /// Known size of the weights.
+    /// Size of the weights, if the user states their mean bits.
     pub weight_size: Option<WeightSize>,
-    /// The model that drafts.
+    /// Draft model; `None` without speculation.
     pub drafter: Option<&'static CatalogModel>,
-    /// What a model may use of the memory, where the reader limits it.
+    /// The user's limit on the usable memory.
     pub limit: Option<Bytes>,
 }
 
 impl<'a> Question<'a> {
-    /// Reads the inputs.
+    /// Parses the inputs.
     ///
     /// # Errors
-    /// Every field that cannot be read.
+    /// Returns all invalid fields.
     pub fn read(inputs: &ModelInputs, place: Place<'a>) -> Result<Self, Vec<Fault>> {
         let mut faults = Vec::new();
         let arch = geometry::changed(inputs).map_err(|wrong| faults.extend(wrong)).ok();
@@ -97,7 +95,7 @@ impl<'a> Question<'a> {
         })
     }
 
-    /// Asks with another format of a role.
+    /// Changes the format of a role.
     pub fn choose(&mut self, role: Role, format: &'static QuantFormat) {
         self.formats.set(role, Some(format));
         if role == Role::Weights {
@@ -106,14 +104,14 @@ impl<'a> Question<'a> {
         self.precision = self.formats.over(&self.stored);
     }
 
-    /// The formats with a role left open.
+    /// The formats with a role reset to its default.
     pub fn without(&self, role: Role) -> PrecisionChoice {
         let mut formats = self.formats;
         formats.set(role, None);
         formats.over(&self.stored)
     }
 
-    /// What the core is asked, with another workload.
+    /// The core's request, with another workload.
     pub fn request(&self, workload: Workload) -> EstimateRequest<'_> {
         EstimateRequest {
             device: self.place.device,
@@ -129,15 +127,15 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// Whether the sum over all new tokens is short enough for an answer with every letter: for a million it takes a second.
+    /// Whether the times of all new tokens are summed. A million tokens take a second, too long to repeat after each keystroke.
     pub const fn is_summed(&self) -> bool {
         self.workload.new_tokens <= MOST_SUMMED
     }
 
-    /// The answer of the core. Above [`MOST_SUMMED`] new tokens all are in its memory but not in its times.
+    /// The core's answer. Above [`MOST_SUMMED`] new tokens, its memory includes all of them and its times only the first.
     ///
     /// # Errors
-    /// Whatever the core refuses.
+    /// Returns the core's error.
     pub fn estimate(&self) -> Result<Estimate, Error> {
         self.workload.check()?;
         let new_tokens = if self.is_summed() { self.workload.new_tokens } else { 1 };
@@ -149,7 +147,7 @@ impl<'a> Question<'a> {
     }
 }
 
-/// What the core refuses, beside the field that it is about.
+/// An error of the core, attributed to its field.
 pub fn fault(error: &Error) -> Fault {
     let named = |what: &str| match what {
         "tensor_parallel" => Some(Field::Tensor),

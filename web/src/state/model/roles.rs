@@ -1,9 +1,9 @@
-//! The roles that a format is chosen for.
+//! Roles that a format is chosen for.
 
 use calc_core::precision::{Precision, PrecisionChoice};
 use calc_core::quant_format::QuantFormat;
 
-/// What is stored or computed in a format.
+/// A role of a format in a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     Weights,
@@ -14,11 +14,11 @@ pub enum Role {
 }
 
 impl Role {
-    /// In the order of the form.
+    /// All roles, in the order of the form.
     pub const ALL: [Self; 5] =
         [Self::Weights, Self::Experts, Self::Activations, Self::KvCache, Self::Embedding];
 
-    /// Its name in the document and in the address.
+    /// Id in the document, and key in the address.
     pub const fn id(self) -> &'static str {
         match self {
             Self::Weights => "weights",
@@ -29,7 +29,7 @@ impl Role {
         }
     }
 
-    /// Its label.
+    /// Label in the form.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Weights => "Weights",
@@ -40,12 +40,12 @@ impl Role {
         }
     }
 
-    /// Whether a format can have this role: activations need one that is computed in.
+    /// Whether a format can have this role: activations need a format that can be computed in.
     pub const fn takes(self, format: &QuantFormat) -> bool {
         !matches!(self, Self::Activations) || format.class.is_some()
     }
 
-    /// Its format on a device.
+    /// The role's format on a device.
     pub const fn of(self, precision: &Precision) -> &'static QuantFormat {
         match self {
             Self::Weights => precision.weights,
@@ -57,7 +57,7 @@ impl Role {
     }
 }
 
-/// The formats that the reader chose; `None` is as stored, or by the rule.
+/// The user's choice for each role; `None`: as stored, or by the default rule.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Formats([Option<&'static QuantFormat>; 5]);
 
@@ -67,12 +67,13 @@ impl Formats {
         self.0[role as usize]
     }
 
-    /// Chooses for a role.
+    /// Sets the choice for a role.
     pub const fn set(&mut self, role: Role, format: Option<&'static QuantFormat>) {
         self.0[role as usize] = format;
     }
 
-    /// What was chosen over what is stored. Weights in another format leave all else to the rule, as on the command line.
+    /// Applies the choices to the stored formats. As on the command line, another weight format resets the other roles to the
+    /// rule.
     pub fn over(&self, stored: &PrecisionChoice) -> PrecisionChoice {
         let base = self.get(Role::Weights).map_or(*stored, PrecisionChoice::weights);
         PrecisionChoice {

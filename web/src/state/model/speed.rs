@@ -1,4 +1,4 @@
-//! How long an answer takes, natively; the browser test prints what it takes there.
+//! Bounds the native time of an answer; the browser test prints the time in the browser.
 
 use crate::state::place::Place;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use super::answer::derive;
 use super::fields::Field;
 use super::inputs::{Base, ModelInputs};
 
-/// Far above what it takes, so that only a mistake in the amount of work fails here.
+/// Far above the actual time, so that only a mistake in the amount of work fails the test [ms].
 const MOST_MILLISECONDS: f64 = 25.0;
 
 #[test]

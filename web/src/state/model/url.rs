@@ -1,4 +1,4 @@
-//! The Model view's keys in the address: only what differs from the default. A model of a file is in it whole.
+//! Keys of the Model view in the address, for values that differ from the default. A model from a file is included as a whole.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use super::roles::Role;
 use crate::state::check::{CLAIM, UNIT, Unit};
 use crate::state::trust::filter;
 
-/// Longest name of a file that an address repeats.
+/// Longest file name that an address contains, in characters.
 const LONGEST_NAME: usize = 60;
-/// Where the geometry of an address comes from.
+/// Source of a geometry that was read from an address.
 const SOURCE: &str = "the address of this page";
 
-/// Adds what differs from the default.
+/// Adds the pairs that differ from the default.
 pub fn write(inputs: &ModelInputs, pairs: &mut Vec<(&'static str, String)>) {
     let usual = ModelInputs::default();
     match &inputs.base {
@@ -49,8 +49,8 @@ pub fn write(inputs: &ModelInputs, pairs: &mut Vec<(&'static str, String)>) {
     }
 }
 
-/// Takes a value over: `None` for a key that this view does not have, an error with what is wrong and what is used instead.
-/// Numbers are taken as they are, because their fields say what is wrong with them.
+/// Applies a pair. `None` for an unknown key; the error states what is wrong and which value is used instead. Numbers are
+/// stored unchecked, because their fields show their errors.
 pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> Option<Result<(), String>> {
     if let Some(field) = Field::ALL.into_iter().find(|field| field.spec().id == key) {
         inputs.set_text(field, value.chars().take(LONGEST_NAME).collect());
@@ -67,7 +67,7 @@ pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> Option<Result<(
     }
     if let Some(place) = filter::KEYS.iter().position(|known| *known == key) {
         inputs.filter[place] = value.chars().take(LONGEST_NAME).collect();
-        return Some(Ok(())); // the Trust view says what is wrong with it
+        return Some(Ok(())); // the Trust view reports invalid values
     }
     if let Some(role) = Role::ALL.into_iter().find(|role| role.id() == key) {
         return Some(format(role, value).map(|format| inputs.formats.set(role, Some(format))));
@@ -117,7 +117,7 @@ pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> Option<Result<(
     })
 }
 
-/// The model of the address, which begins as a copy of the one before.
+/// The custom model of the address, which starts as a copy of the current model.
 fn file(inputs: &mut ModelInputs) -> &mut ModelLines {
     if let Base::Catalog(model) = inputs.base {
         inputs.base = Base::File(Arc::new(ModelLines {

@@ -1,11 +1,11 @@
-//! The numbers that operators ask for: names, what they begin with, what is allowed.
+//! Number fields of the operators: labels, defaults and ranges.
 
 use calc_core::analysis::{MAX_DIMENSION, MAX_EXPERTS};
 use calc_core::workload::{MAX_BATCH, MAX_TOKENS};
 use report::input::number_input;
 use report::number_text;
 
-/// Largest head, and most heads.
+/// Largest head size, and most heads.
 const MAX_HEAD: u64 = 65_536;
 
 macro_rules! fields {
@@ -17,25 +17,25 @@ macro_rules! fields {
         }
 
         impl Field {
-            /// All of them, in the order of the address.
+            /// All fields, in the order of the address.
             pub const ALL: &'static [Self] = &[$(Self::$field,)*];
 
-            /// Its name in the document and in the address.
+            /// Id in the document, and key in the address.
             pub const fn id(self) -> &'static str {
                 match self { $(Self::$field => $id,)* }
             }
 
-            /// Its label.
+            /// Label in the form.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$field => $name,)* }
             }
 
-            /// What it counts.
+            /// The counted thing, or a remark in its place; may be empty.
             pub const fn meaning(self) -> &'static str {
                 match self { $(Self::$field => $meaning,)* }
             }
 
-            /// What it begins with.
+            /// Default text.
             pub const fn usual(self) -> &'static str {
                 match self { $(Self::$field => $usual,)* }
             }
@@ -48,7 +48,7 @@ macro_rules! fields {
     };
 }
 
-// The values to begin with are those of Llama-3.1-8B, and of Mixtral 8x7B for the experts.
+// The defaults are those of Llama-3.1-8B, and of Mixtral 8x7B for the experts.
 fields! {
     M "m" "M" "tokens" "1" (1, MAX_DIMENSION),
     N "n" "N" "outputs" "4096" (1, MAX_DIMENSION),
@@ -68,19 +68,18 @@ fields! {
     SharedWidth "xs" "Shared" "width" "0" (0, MAX_DIMENSION),
 }
 
-/// A field that cannot be read, with what is allowed.
+/// An invalid field, with the allowed values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Which field.
     pub field: Field,
-    /// What is wrong, as a sentence.
+    /// The error as a sentence.
     pub text: String,
 }
 
-/// Reads a field.
+/// Parses a field.
 ///
 /// # Errors
-/// A sentence with the allowed range.
+/// Returns the allowed range as a sentence.
 pub fn read(field: Field, typed: &str) -> Result<u64, Fault> {
     let (min, max) = field.range();
     let value = number_input::count(typed).filter(|value| (min..=max).contains(value));
@@ -90,7 +89,7 @@ pub fn read(field: Field, typed: &str) -> Result<u64, Fault> {
     })
 }
 
-/// What a field takes: `a whole number from 1 to 65 536`.
+/// The allowed values of a field: `a whole number from 1 to 65 536`.
 pub fn allowed(field: Field) -> String {
     let (min, max) = field.range();
     format!("a whole number from {min} to {}", number_text::count(max))

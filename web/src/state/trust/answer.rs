@@ -1,4 +1,4 @@
-//! What the Trust view shows of the rows that its filter leaves.
+//! Results of the Trust view for the rows that pass its filter.
 
 use chart::mark::{Mark, Shape};
 use chart::scatter::{Dot, Ends, Scatter};
@@ -11,10 +11,10 @@ use super::rows::{Row, rows};
 use super::words::{signed, too};
 use crate::state::model::asked::Pair;
 
-/// Groups that are named where the predictor is wrong.
+/// Most groups in the list of large errors.
 const WORST: usize = 8;
 
-/// Columns of the table of errors.
+/// Columns of the error table: heading and explanation.
 pub const COLUMNS: [(&str, &str); 9] = [
     ("set", ""),
     ("rows", ""),
@@ -27,46 +27,45 @@ pub const COLUMNS: [(&str, &str); 9] = [
     ("inside", "measurements in the interval, which is made for 80 %"),
 ];
 
-/// A group where the predictor is wrong.
+/// A group of rows with a large median error.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wrong {
     /// Device, engine and set.
     pub name: String,
-    /// By how much, and on how many rows.
+    /// Size of the error, and number of rows.
     pub words: String,
-    /// What chooses the group, in the order of [`Part::ALL`].
+    /// Filter values that select the group, in the order of [`Part::ALL`].
     pub chosen: [&'static str; 6],
 }
 
-/// What the view shows.
+/// All results of the view.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// How right it is.
+    /// Accuracy of the first set, in a sentence.
     pub sentence: String,
-    /// On what.
+    /// Numbers of rows and devices, and the coverage of the intervals.
     pub line: String,
-    /// What is chosen, for a small screen.
+    /// The filter in one line, for small screens.
     pub filter_line: String,
-    /// What the region of the chart is.
+    /// Legend of the chart's shaded region.
     pub region: String,
-    /// Whole devices were left out.
+    /// Predictions are by fits that left out the whole device.
     pub unseen: bool,
-    /// Places of the rows, the largest error first.
+    /// Indices of the rows, largest error first.
     pub by_error: Vec<usize>,
-    /// Places of the rows, the shortest time first.
+    /// Indices of the rows, shortest time first.
     pub by_time: Vec<usize>,
-    /// The chart.
     pub scatter: Scatter,
     /// Mark, name and cells of each set.
     pub errors: Vec<(Mark, &'static str, [String; 8])>,
     /// Groups with the largest median error.
     pub wrong: Vec<Wrong>,
-    /// Places of rows above the roof.
+    /// Indices of the rows above the roof.
     pub above_roof: Vec<usize>,
 }
 
 impl Answer {
-    /// Works it out.
+    /// Computes the results for a filter.
     pub fn of(pairs: &[Pair]) -> Self {
         let filter = Filter::of(pairs);
         let unseen = filter.unseen;
@@ -122,7 +121,7 @@ fn cells(found: &Errors) -> [String; 8] {
     ]
 }
 
-/// How right it is, of the chosen set; without one, of the first set that has rows, which is what most ask about.
+/// Accuracy of the chosen set; without a choice, of the first set with rows, which is the one most users ask about.
 fn words(filter: &Filter, shown: &[usize]) -> (String, String) {
     let all = &rows().rows;
     let sets = &rows().sets;
@@ -157,7 +156,7 @@ fn plural(number: usize, thing: &str) -> String {
     format!("{} {thing}{ending}", count(number as u64))
 }
 
-/// What is chosen; everything where nothing is.
+/// Names of the chosen filter values; "All rows" without a filter.
 fn filter_line(pairs: &[Pair]) -> String {
     let name = |part: Part| {
         let value = chosen(pairs, part);
@@ -182,7 +181,7 @@ fn region(scatter: &Scatter) -> String {
     }
 }
 
-/// What a button says that brings more rows.
+/// Label of the button that shows more rows.
 pub fn more_of(left: usize, step: usize) -> String {
     format!("Show {} more of {}", count(left.min(step) as u64), count(left as u64))
 }
@@ -200,7 +199,7 @@ fn said(key: &str) -> &'static str {
     }
 }
 
-/// The mark of a set.
+/// The mark of a set, by its index.
 pub fn mark(set: usize) -> Mark {
     let (shape, hue) = match set {
         0 => (Shape::Circle, Hue::Orange),
@@ -227,7 +226,7 @@ fn scatter(shown: &[usize], unseen: bool) -> Scatter {
             filled: prediction.inside,
         }
     };
-    // No interval is faster than the roof, so that of a row near it is shorter than its set's, which is the longest of them.
+    // Intervals end at the roof, so a row near the roof has a shorter one; the set's own interval is the longest of its rows.
     let of_set = |set: usize| {
         let rows = all.iter().filter(|row| row.set == set);
         let ends = rows.map(|row| row.predicted[usize::from(unseen)].ends);
@@ -249,7 +248,7 @@ fn scatter(shown: &[usize], unseen: bool) -> Scatter {
     }
 }
 
-/// Device, engine and set, with the rows of the group.
+/// Device, engine and set, with the indices of the group's rows.
 type Group = ((&'static str, &'static str, usize), Vec<usize>);
 
 fn wrong(shown: &[usize], unseen: bool, also: (&'static str, &'static str)) -> Vec<Wrong> {
@@ -291,7 +290,7 @@ fn wrong(shown: &[usize], unseen: bool, also: (&'static str, &'static str)) -> V
     judged.iter().map(group).collect()
 }
 
-/// How many times as long or as short: a quarter of the time is as wrong as four times it.
+/// Ratio of the times, at least 1: a quarter of the time is as wrong as four times the time.
 fn times_off(error: f64) -> f64 {
     let ratio = 1.0 + error;
     ratio.max(1.0 / ratio)
@@ -356,9 +355,9 @@ mod tests {
         for dot in one.dots {
             let (low, high) = one.shared.expect("rows");
             let ratio = dot.x / dot.y;
-            // Rows are written with four digits, so one at an edge may fall either way.
+            // The file stores four digits, so a ratio at an end may be on either side.
             if (ratio / low - 1.0).abs() > 1e-3 && (ratio / high - 1.0).abs() > 1e-3 {
-                // One faster than its roof is outside an interval that ends there.
+                // A row above its roof is outside its interval, which ends at the roof.
                 let inside = (low..=high).contains(&ratio) && !rows().rows[dot.key].above_roof;
                 assert_eq!(dot.filled, inside, "{}", dot.key);
             }

@@ -1,4 +1,4 @@
-//! Which rows are shown: pairs of the address, and what each may be.
+//! The row filter: pairs of the address, and their allowed values.
 
 use calc_core::catalog;
 
@@ -7,10 +7,10 @@ use crate::state::inputs::Inputs;
 use crate::state::model::asked::Pair;
 use crate::state::url::Note;
 
-/// Keys in the address: set, device, engine, format, tier, what was left out.
+/// Keys in the address: set, device, engine, format, tier, left-out group.
 pub const KEYS: [&str; 6] = ["fs", "fd", "fe", "ff", "ft", "fl"];
 
-/// A choice of the filter, in the order of its keys.
+/// A part of the filter, in the order of [`KEYS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Set,
@@ -22,16 +22,16 @@ pub enum Part {
 }
 
 impl Part {
-    /// In the order of the page.
+    /// All parts, in the order of the page.
     pub const ALL: [Self; 6] =
         [Self::Set, Self::Device, Self::Engine, Self::Format, Self::Tier, Self::LeftOut];
 
-    /// Its key in the address.
+    /// Key in the address.
     pub const fn key(self) -> &'static str {
         KEYS[self as usize]
     }
 
-    /// Its name.
+    /// Label in the form.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Set => "What was timed",
@@ -43,7 +43,7 @@ impl Part {
         }
     }
 
-    /// What it is when nothing is chosen.
+    /// Name of the choice of none.
     const fn usual(self) -> &'static str {
         match self {
             Self::Set | Self::Device | Self::Engine | Self::Format | Self::Tier => "all",
@@ -51,7 +51,7 @@ impl Part {
         }
     }
 
-    /// Values with their names; the first is for none.
+    /// Values with their names; the first is the choice of none.
     pub fn choices(self) -> Vec<(&'static str, String)> {
         let mut choices = vec![("", self.usual().to_owned())];
         choices.extend(match self {
@@ -74,7 +74,7 @@ fn named(list: &[(&'static str, &str)]) -> Vec<(&'static str, String)> {
     list.iter().map(|(key, name)| (*key, (*name).to_owned())).collect()
 }
 
-/// What rows have, each once, by name.
+/// The distinct values of the rows, sorted by name.
 fn values(of: fn(&Row) -> &'static str, name: fn(&str) -> String) -> Vec<(&'static str, String)> {
     let mut values: Vec<(&str, String)> = Vec::new();
     for key in rows().rows.iter().map(of) {
@@ -86,32 +86,32 @@ fn values(of: fn(&Row) -> &'static str, name: fn(&str) -> String) -> Vec<(&'stat
     values
 }
 
-/// The name of a device; its key where the catalog has none.
+/// Name of a device; its key if the catalog does not have it.
 pub fn device_name(key: &str) -> String {
     catalog::device(key).map_or_else(|_| key.to_owned(), |device| device.name.to_string())
 }
 
-/// The name of a format; its key where the catalog has none.
+/// Short name of a format; its key if the catalog does not have it.
 pub fn format_name(key: &str) -> String {
     catalog::format(key).map_or(key, |format| format.short_name).to_owned()
 }
 
-/// What is chosen, as the address has it: empty for none.
+/// The chosen value of a part as in the address; empty for none.
 pub fn chosen(pairs: &[Pair], part: Part) -> &str {
     pairs.iter().find(|(key, _)| *key == part.key()).map_or("", |(_, value)| value)
 }
 
-/// Chooses; an empty value is none.
+/// Sets the value of a part; an empty value clears it.
 pub fn choose(inputs: &mut Inputs, part: Part, value: &str) {
     inputs.model.put(part.key(), value);
 }
 
-/// What is chosen: the pairs of the filter alone.
+/// The pairs of the filter, without the Model view's.
 pub fn pairs(inputs: &Inputs) -> Vec<Pair> {
     inputs.model.pairs().into_iter().filter(|(key, _)| KEYS.contains(key)).collect()
 }
 
-/// What the address chose that no row has.
+/// Notes on filter values of the address that match no row.
 pub fn notes(pairs: &[Pair]) -> Vec<Note> {
     let mut notes = Vec::new();
     for part in Part::ALL {
@@ -129,21 +129,21 @@ pub fn notes(pairs: &[Pair]) -> Vec<Note> {
     notes
 }
 
-/// A filter that was understood: keys that no row has choose nothing.
+/// A parsed filter; values that match no row are ignored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filter {
     values: [&'static str; 5],
-    /// A whole device was left out of the fit that predicts.
+    /// Show predictions by fits that left out the whole device.
     pub unseen: bool,
 }
 
 impl Filter {
-    /// Format and tier, which stay when a group of device, engine and set is chosen.
+    /// Keys of format and tier, which are kept when a group of device, engine and set is chosen.
     pub const fn format_and_tier(&self) -> (&'static str, &'static str) {
         (self.values[3], self.values[4])
     }
 
-    /// Understands pairs of the address.
+    /// Parses pairs of the address.
     pub fn of(pairs: &[Pair]) -> Self {
         let known = |part: Part| {
             let value = chosen(pairs, part);
@@ -154,7 +154,7 @@ impl Filter {
         Self { values: [a, b, c, d, e].map(known), unseen: !known(left_out).is_empty() }
     }
 
-    /// Whether a row is shown.
+    /// Whether a row passes the filter.
     pub fn holds(&self, row: &Row) -> bool {
         let set = rows().sets.get(row.set).map_or("", |set| set.key);
         let own = [set, row.device, row.engine, row.format, row.tier];

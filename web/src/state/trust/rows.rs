@@ -1,39 +1,38 @@
-//! The rows that `cargo xtask fit` wrote for the page. They are a part of the chunk of the view, so there is one thing to
-//! fetch and one way to fail. A line that cannot be read is left out; a test says that there is none.
+//! Rows of measurements that `cargo xtask fit` wrote for the page. They are part of the view's chunk, so that a single request
+//! loads both. Malformed lines are skipped; a test checks that there are none.
 
 use std::sync::OnceLock;
 
-/// Written by the fit; its head says what the columns are.
+/// Output of the fit; its header describes the columns.
 const FILE: &str = include_str!("../../../assets/trust.csv");
 
-/// A set of rows that are judged together.
+/// A set of rows that are evaluated together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Set {
-    /// Its key in the address.
+    /// Key in the address.
     pub key: &'static str,
-    /// Its name.
     pub name: &'static str,
 }
 
-/// What was predicted of a row by a fit without it.
+/// Prediction for a row by a fit that left it out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prediction {
-    /// The time [s].
+    /// Predicted time [s].
     pub time: f64,
-    /// Ends of the interval, as multiples of it.
+    /// Ends of the interval, as multiples of the time.
     pub ends: (f64, f64),
-    /// The measurement lies in the interval.
+    /// The measurement is within the interval.
     pub inside: bool,
 }
 
 /// A published measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Row {
-    /// Its own name.
+    /// Unique id.
     pub id: &'static str,
-    /// Place of its set.
+    /// Index of its set.
     pub set: usize,
-    /// How clean the source is: A, B or C.
+    /// Quality of the source: A, B or C.
     pub tier: &'static str,
     /// Key of the device.
     pub device: &'static str,
@@ -41,46 +40,46 @@ pub struct Row {
     pub engine: &'static str,
     /// Key of the model, or the shape of an operator.
     pub what: &'static str,
-    /// Sequences, or tokens of a product.
+    /// Number of sequences, or tokens of a matrix product.
     pub batch: u64,
     /// New tokens of each sequence.
     pub new: u64,
-    /// Tokens in the cache of each.
+    /// Cached tokens of each sequence.
     pub cached: u64,
     /// Key of the format.
     pub format: &'static str,
-    /// Faster than the datasheet allows for what is counted.
+    /// Faster than the datasheet allows for the counted bytes and FLOP.
     pub above_roof: bool,
-    /// How long it took [s].
+    /// Measured time [s].
     pub measured: f64,
-    /// Predicted without the row's part of the groups, and without its device.
+    /// By a fit without the row's group, and by a fit without its device.
     pub predicted: [Prediction; 2],
-    /// Address of the source, sometimes with a remark behind it.
+    /// URL of the source, sometimes followed by a remark.
     pub source: &'static str,
 }
 
 impl Row {
-    /// The address alone.
+    /// The URL without the remark.
     pub fn link(&self) -> &'static str {
         self.source.split(' ').next().unwrap_or_default()
     }
 
-    /// Predicted over measured, less 1.
+    /// Relative error of the prediction: predicted over measured, minus 1.
     pub fn error(&self, unseen: bool) -> f64 {
         self.predicted[usize::from(unseen)].time / self.measured - 1.0
     }
 }
 
-/// Everything in the file.
+/// Contents of the file.
 #[derive(Debug, Default)]
 pub struct Rows {
-    /// Sets in the order of the tables.
+    /// Sets, in the order of the tables.
     pub sets: Vec<Set>,
-    /// Rows in the order of the files.
+    /// Rows, in the order of the source files.
     pub rows: Vec<Row>,
 }
 
-/// The rows, read once.
+/// The rows, parsed on first access.
 pub fn rows() -> &'static Rows {
     static ROWS: OnceLock<Rows> = OnceLock::new();
     ROWS.get_or_init(|| read(FILE))
@@ -180,7 +179,7 @@ mod tests {
         assert_eq!(read("set,gemm,GEMM\nx,gemm,A,t4,vllm\n").rows.len(), 0);
     }
 
-    /// The tables of the docs are written from the exact times, the file of rows has four digits.
+    /// The tables of the docs are computed from exact times; the file stores four digits.
     #[test]
     fn the_errors_are_those_of_the_docs() {
         let docs = include_str!("../../../../docs/theory/accuracy-tables.md");

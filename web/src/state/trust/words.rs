@@ -1,4 +1,4 @@
-//! A row in words: what was timed, how long it took, and how far the prediction was from it.
+//! A row in words: the timed work, the measured time, and the error of the prediction.
 
 use calc_core::units::Seconds;
 use report::number_text::{count, percent, time, time_range};
@@ -6,7 +6,7 @@ use report::number_text::{count, percent, time, time_range};
 use super::filter::{device_name, format_name};
 use super::rows::{Row, rows};
 
-/// What was timed: `llama-3.1-8b, batch 8, 2 048 cached`.
+/// The timed work: `llama-3.1-8b, batch 8, 2 048 cached`.
 pub fn work(row: &Row) -> String {
     let what = row.what;
     match (row.new, row.cached) {
@@ -22,17 +22,17 @@ pub fn work(row: &Row) -> String {
     }
 }
 
-/// The measurement.
+/// The measured time.
 pub fn measured(row: &Row) -> String {
     time(Seconds::new(row.measured))
 }
 
-/// The prediction.
+/// The predicted time.
 pub fn predicted(row: &Row, unseen: bool) -> String {
     time(Seconds::new(row.predicted[usize::from(unseen)].time))
 }
 
-/// An error with its sign: `+12 %`, above 0 where the prediction is too slow. Under half a percent it has none.
+/// An error with sign: `+12 %`, above 0 where the prediction is too slow. Errors under 0.5 % have no sign.
 pub fn signed(error: f64) -> String {
     if error.abs() < 0.005 {
         return percent(0.0);
@@ -41,18 +41,18 @@ pub fn signed(error: f64) -> String {
     format!("{sign}{}", percent(error.abs()))
 }
 
-/// An error in a sentence.
+/// An error in words, such as "12 % too slow".
 pub fn too(error: f64) -> String {
     let side = if error < 0.0 { "fast" } else { "slow" };
     format!("{} too {side}", percent(error.abs()))
 }
 
-/// Whether the measurement lies in the interval.
+/// "in" or "out": whether the measurement is within the interval.
 pub const fn place(inside: bool) -> &'static str {
     if inside { "in" } else { "out" }
 }
 
-/// Everything about a row.
+/// All values of a row in a sentence.
 pub fn spoken(row: &Row, unseen: bool) -> String {
     let prediction = row.predicted[usize::from(unseen)];
     let (low, high) = prediction.ends;
@@ -72,7 +72,7 @@ pub fn spoken(row: &Row, unseen: bool) -> String {
     )
 }
 
-/// Why a row lies above the roof.
+/// The reason why a row is above the roof.
 pub const fn above_roof(row: &Row) -> &'static str {
     if row.batch > 1 {
         "uniform routing counts more experts than a batch really reads"

@@ -1,4 +1,4 @@
-//! A query as pairs of texts: percent codes, plus signs.
+//! Parses and encodes queries: pairs of texts with percent encoding and plus signs.
 
 /// The pairs of a query, with or without its question mark.
 pub(super) fn pairs(query: &str) -> Vec<(String, String)> {
@@ -11,7 +11,7 @@ pub(super) fn pairs(query: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Percent codes and plus signs resolved; what is no code stays as it is, what is no UTF-8 becomes a replacement sign.
+/// Decodes percent codes and plus signs. Malformed codes are kept; invalid UTF-8 becomes the replacement character.
 fn decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let digit = |at: usize| bytes.get(at).and_then(|byte| char::from(*byte).to_digit(16));
@@ -32,7 +32,7 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Everything but letters, digits and `-_.~` as percent codes.
+/// Percent-encodes everything except letters, digits and `-_.~`.
 pub(super) fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {

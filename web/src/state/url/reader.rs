@@ -1,4 +1,4 @@
-//! What each key of the address means. What cannot be used becomes a note, which says what is allowed and what the page uses.
+//! Reads each key of the address. An unusable value becomes a note with the allowed values and the value that is used instead.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::state::model::asked;
 use crate::state::operator::{self, Field, Op};
 use crate::state::points;
 
-/// Reads keys one by one and keeps the notes.
+/// Reads keys one by one and collects notes.
 pub(super) struct Reader<'a> {
     pub(super) notes: Vec<Note>,
     pub(super) carried: &'a Carried,
@@ -71,7 +71,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What was measured on the device.
+    /// Reads the device's own measurements.
     pub(super) fn own(&mut self, inputs: &mut Inputs) {
         let Some(part) = self.carried.part("calibration") else { return };
         let own = fragment::read_own(part).filter(|own| own.device == inputs.device.key);
@@ -134,7 +134,7 @@ impl Reader<'_> {
         self.note(field.id(), value, &rest);
     }
 
-    /// A key that is there, as 1, where the answer is not the usual one.
+    /// Reads a switch: the key is present, with value 1, if the answer differs from the default.
     pub(super) fn switch(&mut self, usual: &mut bool, key: &str, value: Option<&str>) {
         match value {
             None => {}
@@ -222,16 +222,16 @@ impl Reader<'_> {
         }
     }
 
-    /// The model that the address carries: pairs of the Model view that are too long for a query.
+    /// Reads the custom model of the fragment: pairs of the Model view that are too long for a query.
     pub(super) fn model(&mut self, inputs: &mut Inputs) {
         let part = self.carried.part("model").unwrap_or_default();
         for (key, value) in part.lines().filter_map(|line| line.split_once('\t')) {
-            // Only what this page wrote: a key that is none of the Model view's is left out.
+            // The fragment has only keys of a custom model; others are ignored.
             let _known = asked::is_carried(key) && inputs.model.take(key, value);
         }
     }
 
-    /// The keys of the other views, and what no view knows.
+    /// Reads the keys of the other views and notes unknown ones.
     pub(super) fn other_keys(&mut self, inputs: &mut Inputs, pairs: &[(String, String)]) {
         const KNOWN: [&str; 11] = ["view", "d", "pm", "op", "uf", "pl", "w", "a", "ak", "pt", "v"];
         let is_field = |key: &str| Field::ALL.iter().any(|field| field.id() == key);

@@ -46,9 +46,7 @@ struct SpeedupJson {
 pub struct Point {
     /// Request of the prediction.
     pub inputs: AnalyzeInputs,
-    /// Predicted times.
     pub answer: Analysis,
-    /// Measured time.
     pub measured: Seconds,
 }
 

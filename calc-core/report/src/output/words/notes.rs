@@ -275,12 +275,12 @@ fn operator_paddings(operator: &Operator, weights: &QuantFormat) -> Vec<String> 
     both.into_iter().filter_map(|k| padding(weights, k)).collect()
 }
 
-/// Formats that the request leaves open and its engine sets.
+/// Formats that the request leaves open and that its engine or GGUF file sets.
 fn engine_formats(inputs: &EstimateInputs) -> Option<String> {
-    let (engine, given) = (inputs.engine?, &inputs.precision);
+    let given = &inputs.precision;
     let mode = power_mode(&inputs.device, inputs.power_mode.as_deref()).ok()?;
     let roofs = Roofs::new(&inputs.device, mode).ok()?;
-    let filled = given.of_engine(Some(engine), &inputs.model.arch, &roofs);
+    let filled = given.of_engine(inputs.engine, &inputs.model.arch, &roofs);
     let list: Vec<String> = [
         ("weights", Some(given.weights), Some(filled.weights)),
         ("experts", given.experts, filled.experts),
@@ -291,8 +291,10 @@ fn engine_formats(inputs: &EstimateInputs) -> Option<String> {
     .filter(|(_, given, filled)| given != filled)
     .filter_map(|(role, _, filled)| Some(format!("{role} {}", filled?.key)))
     .collect();
-    (!list.is_empty())
-        .then(|| format!("as {} stores and computes it: {}", engine.key(), list.join(", ")))
+    let who = inputs.engine.map_or("as a GGUF file stores it".to_owned(), |engine| {
+        format!("as {} stores and computes it", engine.key())
+    });
+    (!list.is_empty()).then(|| format!("{who}: {}", list.join(", ")))
 }
 
 /// Note on an engine and device for which no fitted measurements exist.
