@@ -1,4 +1,4 @@
-//! Reading: requests from flags, JSON lines and the page; files of users. Anything wrong becomes a [`RequestError`].
+//! Parsing of requests from flags, JSON lines and the page, and of users' files. Every mistake is a [`RequestError`].
 
 pub mod calibration_file;
 pub mod device_file;

@@ -1,6 +1,5 @@
-//! Requests in and answers out, with one wording for command line, REST and page. `input` reads requests and files of users;
-//! `output` turns answers into JSON and sentences. Formulas are in `calc-core`, drawings in `chart`; nothing here touches files or
-//! sockets.
+//! Requests and answers, worded once for command line, REST and page. `input` parses requests and users' files; `output` turns
+//! answers into JSON and sentences. Formulas are in `calc-core`, drawings in `chart`; nothing here touches files or sockets.
 
 pub mod input;
 pub mod number_text;

@@ -1,6 +1,6 @@
-//! Numbers as people read them: three significant digits, a prefix, a unit; facts of a datasheet as published.
+//! Numbers for people: three significant digits, a prefix, a unit; facts of a datasheet as published.
 //!
-//! What is not here: sentences (`words`, `verdict`), and numbers for machines, which are plain JSON numbers.
+//! Not here: sentences (`words`, `verdict`), and numbers for machines, which are plain JSON numbers.
 
 mod digits;
 #[cfg(test)]
@@ -14,26 +14,26 @@ use calc_core::units::{
     Watts,
 };
 
-/// Between a number and its unit, and between thousands: narrow, and never a line break.
+/// Separator before units and between thousands: a narrow space that never breaks a line.
 pub const SPACE: char = '\u{202f}';
-/// More digits than any whole number has.
+/// Upper bound of the digits of a whole `f64`.
 const WHOLE_DIGITS: usize = 400;
-/// What stands for a number that is none.
+/// Text shown for a value that is not a finite number.
 pub const NO_NUMBER: &str = "–";
 
-/// Digits that a computed number shows; more would claim a precision that no estimate has.
+/// Precision of computed numbers; more digits would claim a precision that no estimate has.
 const COMPUTED: Precision = Precision { count: 3, keep_zeros: true };
-/// Digits of a published number, which is shown as published: 102.4 GB/s.
+/// Precision of published numbers, shown as published: 102.4 GB/s.
 const PUBLISHED: Precision = Precision { count: 4, keep_zeros: false };
 
 const DECIMAL: [(i32, &str); 7] =
     [(0, ""), (3, "k"), (6, "M"), (9, "G"), (12, "T"), (15, "P"), (18, "E")];
 const TIME: [(i32, &str); 4] = [(-9, "n"), (-6, "µ"), (-3, "m"), (0, "")];
 const PLAIN: [(i32, &str); 1] = [(0, "")];
-/// Compute peaks are compared in tera, whatever their size.
+/// The prefix of every compute peak, so that peaks compare at a glance.
 const TERA: [(i32, &str); 1] = [(12, "T")];
 
-/// Data volume, decimal: `8.93 MB`.
+/// Data volume in decimal units: `8.93 MB`.
 pub fn bytes(value: Bytes) -> String {
     with_unit(value.get(), COMPUTED, &DECIMAL, "B")
 }
@@ -52,22 +52,22 @@ pub fn bandwidth(value: BytesPerSec) -> String {
     with_unit(value.get(), COMPUTED, &DECIMAL, "B/s")
 }
 
-/// Bandwidth as a datasheet has it: `102.4 GB/s`, `1 555 GB/s`.
+/// Published bandwidth: `102.4 GB/s`, `1 555 GB/s`.
 pub fn published_bandwidth(value: BytesPerSec) -> String {
     with_unit(value.get(), PUBLISHED, &[(9, "G")], "B/s")
 }
 
-/// Compute rate that follows from a formula: `386 GFLOP/s`, `0.386 TOP/s`.
+/// Computed compute rate: `386 GFLOP/s`, `0.386 TOP/s`.
 pub fn rate(value: FlopsPerSec, class: ComputeClass) -> String {
     with_unit(value.get(), COMPUTED, &DECIMAL, rate_unit(class))
 }
 
-/// Compute peak as a datasheet has it: `16.7 TFLOP/s`, `33.4 TOP/s`.
+/// Published compute peak: `16.7 TFLOP/s`, `33.4 TOP/s`.
 pub fn published_rate(value: FlopsPerSec, class: ComputeClass) -> String {
     with_unit(value.get(), PUBLISHED, &TERA, rate_unit(class))
 }
 
-/// Integers are no floating-point operations.
+/// Unit of a rate: OP/s for integers, because they are not floating-point operations.
 const fn rate_unit(class: ComputeClass) -> &'static str {
     match class {
         ComputeClass::Int8 | ComputeClass::Int4 => "OP/s",
@@ -82,17 +82,17 @@ const fn rate_unit(class: ComputeClass) -> &'static str {
     }
 }
 
-/// Work: `33.6 MFLOP`.
+/// Number of floating-point operations: `33.6 MFLOP`.
 pub fn flops(value: Flops) -> String {
     with_unit(value.get(), COMPUTED, &DECIMAL, "FLOP")
 }
 
-/// Time: `87.2 µs`.
+/// Duration: `87.2 µs`.
 pub fn time(value: Seconds) -> String {
     with_unit(value.get(), COMPUTED, &TIME, "s")
 }
 
-/// An interval of time in the unit of its slow end: `68.7–183 µs`.
+/// Interval of durations in the unit of its upper end: `68.7–183 µs`.
 pub fn time_range(low: Seconds, high: Seconds) -> String {
     let Some(high) = Decimal::of(high.get(), COMPUTED) else {
         return format!("{}–{}", time(low), time(high));
@@ -108,17 +108,17 @@ pub fn intensity(value: FlopsPerByte) -> String {
     with_unit(value.get(), COMPUTED, &PLAIN, "FLOP/B")
 }
 
-/// Power: `25 W`.
+/// Electric power: `25 W`.
 pub fn power(value: Watts) -> String {
     with_unit(value.get(), PUBLISHED, &PLAIN, "W")
 }
 
-/// Energy: `1.24 J`.
+/// Energy in joules: `1.24 J`.
 pub fn energy(value: Joules) -> String {
     with_unit(value.get(), COMPUTED, &[(-3, "m"), (0, ""), (3, "k")], "J")
 }
 
-/// Clock: `1 020 MHz`.
+/// Clock frequency: `1 020 MHz`.
 pub fn clock(value: Hertz) -> String {
     with_unit(value.get(), PUBLISHED, &[(6, "M")], "Hz")
 }
@@ -128,12 +128,12 @@ pub fn token_rate(value: TokensPerSec) -> String {
     with_unit(value.get(), COMPUTED, &PLAIN, "token/s")
 }
 
-/// How many times: `3.83×`.
+/// Ratio of two values: `3.83×`.
 pub fn ratio(value: f64) -> String {
     format!("{}×", plain(value))
 }
 
-/// A share as percent, whole above one percent: `98 %`. Nearly all is never shown as all.
+/// Share in percent, without decimals above one percent: `98 %`. A share below 1 is never rounded to 100 %.
 pub fn percent(share: f64) -> String {
     let text = match share {
         share if share > 0.995 && share < 1.0 => "> 99".to_owned(),
@@ -144,21 +144,21 @@ pub fn percent(share: f64) -> String {
     format!("{text}{SPACE}%")
 }
 
-/// A count with its thousands apart: `28 672`. Exact, because a count is no estimate.
+/// Count with separated thousands: `28 672`. Exact, because counts are not estimates.
 pub fn count(value: u64) -> String {
     grouped(&value.to_string())
 }
 
-/// A number rounded to a whole one: `1 250`.
+/// Number rounded to a whole one: `1 250`.
 fn whole(value: f64) -> String {
     let all = Precision { count: WHOLE_DIGITS, keep_zeros: false };
     Decimal::of(value.round_ties_even(), all)
         .map_or_else(|| "0".to_owned(), |decimal| decimal.shifted(0))
 }
 
-/// A number for machines and in messages, with a plain point and minus: `1555.5`, `-3`, `1e30`.
+/// Number for machines and messages, with ASCII point and minus: `1555.5`, `-3`, `1e30`.
 pub fn typed(value: f64) -> String {
-    /// So many digits come back as they were typed.
+    /// An `f64` returns a decimal number of up to 15 digits unchanged.
     const TYPED: Precision = Precision { count: 15, keep_zeros: false };
     let Some(decimal) = Decimal::of(value, TYPED) else {
         return if value.is_nan() {
@@ -182,12 +182,12 @@ pub fn typed(value: f64) -> String {
     if decimal.negative { format!("-{text}") } else { text }
 }
 
-/// A computed number without a unit: three digits, `3.77`, `1 370`.
+/// Computed number without a unit, three digits: `3.77`, `1 370`.
 pub fn plain(value: f64) -> String {
     with_prefix(value, COMPUTED, &PLAIN).0
 }
 
-/// A published number without a unit, or one in a sentence: `4.25`, `163`, no zeros at the end.
+/// Number without a unit and without trailing zeros, for published values and sentences: `4.25`, `163`.
 pub fn short(value: f64, digits: usize) -> String {
     with_prefix(value, Precision { count: digits, keep_zeros: false }, &PLAIN).0
 }
@@ -202,7 +202,7 @@ fn with_unit(
     format!("{text}{SPACE}{prefix}{unit}")
 }
 
-/// The digits, and the prefix that belongs before the unit.
+/// Digits of a value and the prefix of its unit.
 fn with_prefix(
     value: f64,
     digits: Precision,
@@ -231,11 +231,11 @@ fn with_prefix(
 #[derive(Debug, Clone, Copy)]
 struct Precision {
     count: usize,
-    /// `2.00` rather than `2`, so that a column of computed numbers is of one precision.
+    /// Keeps trailing zeros, `2.00` rather than `2`, so that a column of computed numbers has one precision.
     keep_zeros: bool,
 }
 
-/// A finite number other than zero, rounded once: `digits` with the point after the first, times ten to `exponent`.
+/// Finite number other than zero, rounded once: `digits` with the point after the first, times ten to `exponent`.
 #[derive(Debug)]
 struct Decimal {
     negative: bool,
@@ -256,18 +256,18 @@ impl Decimal {
         Some(Self { negative: value < 0.0, digits: text, exponent: found.exponent })
     }
 
-    /// The largest prefix that leaves a digit before the point, or the smallest of all.
+    /// The largest prefix that leaves a digit before the point, or the smallest prefix.
     fn prefix(&self, prefixes: &[(i32, &'static str)]) -> (i32, &'static str) {
         let fitting = prefixes.iter().rev().find(|(exponent, _)| *exponent <= self.exponent);
         fitting.or(prefixes.first()).copied().unwrap_or((0, ""))
     }
 
-    /// The number in units of ten to `exponent`, written out.
+    /// The number divided by ten to `exponent`, written out.
     fn shifted(&self, exponent: i32) -> String {
         self.signed(&self.plain(exponent, grouped))
     }
 
-    /// The same without a sign; `whole` writes what is before the point.
+    /// The absolute value of the number divided by ten to `exponent`; `whole` formats the digits before the point.
     fn plain(&self, exponent: i32, whole: fn(&str) -> String) -> String {
         let before_point = self.exponent - exponent + 1;
         let length = i32::try_from(self.digits.len()).unwrap_or(i32::MAX);
@@ -301,7 +301,7 @@ fn superscript(digit: char) -> char {
     digit.to_digit(10).and_then(|digit| HIGH.get(digit as usize)).copied().unwrap_or('⁻')
 }
 
-/// Thousands apart, from four digits on.
+/// Digits with thousands separated, from four digits on.
 fn grouped(digits: &str) -> String {
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {

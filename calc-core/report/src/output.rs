@@ -1,4 +1,4 @@
-//! Saying: an answer as published JSON, as sentences, as a document of lines and tables, and as formulas with their values.
+//! Answers as published JSON, as sentences, as a document of lines and tables, and as formulas with their values.
 
 pub mod accuracy;
 pub mod json;

@@ -1,4 +1,4 @@
-//! Refusals as one line that names the value and what is allowed.
+//! Refusals as one line with the value and the allowed range.
 
 use core::fmt;
 
@@ -6,7 +6,7 @@ use calc_core::error::Error;
 
 use crate::number_text::typed;
 
-/// "did you mean a, b?", or nothing.
+/// "did you mean a, b?", or an empty text.
 pub fn nearest_text(nearest: &[String]) -> String {
     if nearest.is_empty() {
         String::new()
@@ -15,7 +15,7 @@ pub fn nearest_text(nearest: &[String]) -> String {
     }
 }
 
-/// Where all keys of a catalog stand, for readers of the page and of the terminal.
+/// Place where the reader finds all keys of a catalog, on the page and on the terminal.
 fn list_of(catalog: &str) -> &'static str {
     match catalog {
         "hardware" => "the list of hardware (`ridgepoint hardware`)",
@@ -24,7 +24,7 @@ fn list_of(catalog: &str) -> &'static str {
     }
 }
 
-/// One line for what the model refuses.
+/// The sentence for a refusal of `calc-core`.
 #[must_use]
 pub fn core_error(error: &Error) -> String {
     match error {
@@ -68,11 +68,11 @@ pub fn core_error(error: &Error) -> String {
             format!("{first} and {second} exclude each other")
         }
         Error::UnknownFact { device, fact } => format!("the {fact} of {device} is unknown"),
-        _ => "the model has no answer to this".to_owned(),
+        _ => "this request is not supported".to_owned(),
     }
 }
 
-/// Keeps a message on one line and a terminal safe: control characters of a hostile key or file are written out.
+/// Escapes control characters of hostile keys and files, so that a message stays on one line and is safe on a terminal.
 pub(crate) struct OneLine<'a, 'b>(pub(crate) &'a mut fmt::Formatter<'b>);
 
 impl fmt::Write for OneLine<'_, '_> {
@@ -93,7 +93,7 @@ mod tests {
     use calc_core::catalog;
 
     #[test]
-    fn refusals_name_the_value_and_what_is_allowed() {
+    fn refusals_name_the_value_and_the_allowed_range() {
         let unknown = core_error(&catalog::device("h10").expect_err("no such key"));
         assert_eq!(unknown, "unknown hardware `h10`; did you mean h100_sxm, h100_nvl, h100_pcie?");
         for (unknown, list) in [

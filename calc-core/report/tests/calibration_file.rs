@@ -1,4 +1,4 @@
-//! Calibration files: the documented example works, the schema says what the code does, and impossible rows are refused.
+//! Calibration files: the documented example is valid, schema and parser agree, and impossible rows are refused.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ fn with(row: &Value) -> String {
 }
 
 #[test]
-fn the_documented_example_is_read_and_comes_back_both_ways() {
+fn the_documented_example_survives_both_forms() {
     let own = parse(EXAMPLE).expect("a calibration");
     assert_eq!((own.device.as_str(), own.rows.len()), ("jetson_orin_nano_8gb_super", 3));
     let [kernel, step, matrices] = &own.rows[..] else { panic!("three rows") };
@@ -74,7 +74,7 @@ fn impossible_files_are_refused_by_name() {
 }
 
 #[test]
-fn lines_that_nobody_wrote_are_none() {
+fn lines_that_were_never_written_are_refused() {
     let good = lines::write(&parse(EXAMPLE).expect("a calibration"));
     let row = good.lines().nth(1).expect("a row");
     for bad in [
@@ -99,7 +99,7 @@ fn the_schema_has_the_keys_of_the_file() {
         |value: &Value| value.as_object().expect("fields").keys().cloned().collect::<BTreeSet<_>>();
     let rows = written["rows"].as_array().expect("rows").iter();
     assert_eq!(rows.flat_map(keys).collect::<BTreeSet<_>>(), keys(row));
-    // What a program of before would refuse is only where it is needed.
+    // Keys that older versions refuse are written only where they are needed.
     assert!(written["rows"][0].get("tokens").is_none());
     assert_eq!(keys(&written), ["about", "device", "rows"].map(str::to_owned).into());
 }

@@ -1,4 +1,4 @@
-//! Custom devices: the documented example works, the schema says what the code does, and impossible values are refused.
+//! Custom devices: the documented example is valid, schema and parser agree, and impossible values are refused.
 
 use calc_core::calibration::Calibration;
 use calc_core::catalog;
@@ -28,7 +28,7 @@ fn the_documented_example_is_a_device() {
 }
 
 #[test]
-fn the_smallest_file_has_what_its_class_implies() {
+fn the_smallest_file_gets_the_defaults_of_its_class() {
     let device = parse(&minimal().to_string()).expect("a device");
     assert_eq!(
         (device.name.as_ref(), device.memory_platform.is_shared(), device.power_modes.len()),
@@ -40,7 +40,7 @@ fn the_smallest_file_has_what_its_class_implies() {
 }
 
 #[test]
-fn a_copy_of_a_catalog_device_keeps_what_was_measured_of_it() {
+fn a_copy_of_a_catalog_device_keeps_its_measurements() {
     let mut copy = minimal();
     copy["copy_of"] = json!("gb10");
     let copy = parse(&copy.to_string()).expect("a device");
@@ -203,7 +203,7 @@ fn lines_carry_the_whole_device() {
 }
 
 #[test]
-fn what_was_measured_is_the_roof_and_the_rest_is_the_datasheets() {
+fn measured_rates_are_roofs_and_the_rest_is_the_datasheets() {
     let file = json!({
         "copy_of": "epyc_9654", "key": "this_machine", "class": "cpu", "memory_gib": 6144.0, "bandwidth_gb_s": 460.8,
         "dense_peaks_tflops": {"fp32": 10.9, "bf16": 21.8},
@@ -241,9 +241,9 @@ fn a_copy_keeps_the_limit_of_its_platform() {
     assert_eq!(file("h100_sxm", "discrete_gpu", 80.0), MemoryPlatform::Dedicated);
 }
 
-/// Every property of the schema is read, none other is, and numbers just outside its ranges are refused.
+/// Every property of the schema is read, no other key is, and numbers just outside its ranges are refused.
 #[test]
-fn the_schema_says_what_the_code_does() {
+fn schema_and_parser_agree() {
     let schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
     let example: Value = serde_json::from_str(EXAMPLE).expect("JSON");
     let properties = schema["properties"].as_object().expect("properties");

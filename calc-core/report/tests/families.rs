@@ -19,7 +19,7 @@ use calc_core::model_arch::{
 use report::input::model_file::{ModelFileError, parse};
 use serde_json::{Map, Value};
 
-/// What identifies a dense decoder: hidden size, layers, vocabulary, query heads, key and value heads, head size, MLP width.
+/// Dimensions of a dense decoder: hidden size, layers, vocabulary, query heads, key and value heads, head size, MLP width.
 type Sizes = [u64; 7];
 
 /// A dense decoder of the Llama kind: gated MLP, two `RMSNorm`s per layer and one at the end, no biases, untied.
@@ -78,7 +78,7 @@ fn with_kv_heads(n_kv_heads: u64, mut arch: ModelArch) -> ModelArch {
     arch
 }
 
-/// A file with some fields set anew; JSON `null` stays in the file as `null`.
+/// A file with some fields replaced; JSON `null` stays in the file as `null`.
 fn changed(file: &Value, changes: &Value) -> Result<Imported, ModelFileError> {
     let mut config = fields(file);
     config.extend(fields(changes));
@@ -89,7 +89,7 @@ fn fields(object: &Value) -> Map<String, Value> {
     object.as_object().expect("an object").clone()
 }
 
-/// What is wrong with an import, in one line; nothing when the model is the expected one.
+/// The first difference between an import and the expected model, in one line; `None` when they agree.
 fn difference(
     imported: Result<Imported, ModelFileError>,
     arch: &ModelArch,

@@ -1,4 +1,4 @@
-//! Does it fit? The same memory in every verb, with the numbers of answers that were wrong once.
+//! Fit: the same memory in every verb, with the numbers of answers that were wrong before.
 
 use report::input::request::{
     CheckInputs, EstimateInputs, Fields, Library, RecommendInputs, ScheduleInputs,
@@ -129,7 +129,7 @@ fn a_processor_with_sockets_fits_nothing_until_its_memory_is_known() {
     assert_eq!((&memory["fits"], &memory["installed"]), (&Value::Null, &Value::Null));
     assert!(memory["total"].as_f64() > Some(16e9) && memory["usable"].as_f64() > Some(6e12));
     let shown = text(&request);
-    assert!(shown.contains("how much memory is installed is not known"), "{shown}");
+    assert!(shown.contains("the installed memory is unknown"), "{shown}");
     assert!(!shown.contains("Fits") && shown.contains("--memory-gb"), "{shown}");
     let answer = recommend(&request);
     let ranked = answer["ranked"].as_array().expect("rows");
@@ -141,10 +141,10 @@ fn a_processor_with_sockets_fits_nothing_until_its_memory_is_known() {
     }
     let limited = with(&request, &[("memory_limit_gb", json!(32))]);
     assert_eq!(estimate(&limited)["memory"]["fits"], true);
-    // What exceeds the most that it takes does not fit, however much is installed.
+    // A model that exceeds the largest possible memory does not fit, whatever is installed.
     let huge = with(&request, &[("batch", json!(1000)), ("context", json!(131_072))]);
     assert_eq!(estimate(&huge)["memory"]["fits"], false);
-    // The product fixes the memory of a board.
+    // The product name fixes the memory of a board.
     assert_eq!(estimate(&on("raspberry_pi_5", "llama-3.2-1b"))["memory"]["fits"], true);
 }
 
@@ -173,7 +173,7 @@ fn a_draft_model_takes_memory() {
 }
 
 #[test]
-fn what_does_not_fit_promises_no_speed() {
+fn a_model_that_does_not_fit_gets_no_speed() {
     let request = on("rtx_4090", "qwen2.5-32b");
     let shown = text(&request);
     let headline = shown.lines().nth(1).expect("a second line");
@@ -205,7 +205,7 @@ fn the_context_ends_where_the_model_does() {
     let small = recommend(&on("jetson_orin_nano_8gb_super", "qwen3-8b"));
     assert_eq!(small["ranked"][0]["largest"]["context_end"], "memory");
     let beyond = with(&request, &[("context", json!(50_000))]);
-    let note = "50000 tokens exceed the 40960 that the model is made for";
+    let note = "50000 tokens exceed the model's limit of 40960";
     assert!(estimate(&beyond)["notes"].to_string().contains(note));
     assert!(recommend(&beyond)["notes"].to_string().contains(note));
     let claim = with(&beyond, &[("tokens_per_s", json!(50))]);

@@ -1,4 +1,4 @@
-//! The import of config.json: catalog models written as such a file come back as they are, and what must be refused is.
+//! The import of config.json: catalog models written as such a file are read back unchanged, and unsupported files are refused.
 //! The numbers are those of the catalog, with its sources; the files are written here. Hostile text is in `hostile`, keys that
 //! are not understood in `geometry`.
 
@@ -16,7 +16,7 @@ use calc_core::quant_format::QuantFormat;
 use report::input::model_file::{ModelFileError, assumed_text, parse};
 use serde_json::{Map, Value, json};
 
-/// `architectures` of the catalog and the `model_type` that goes with it.
+/// `architectures` of a catalog model and the matching `model_type`.
 const TYPES: [(&str, &str); 17] = [
     ("LlamaForCausalLM", "llama"),
     ("MistralForCausalLM", "mistral"),
@@ -49,7 +49,7 @@ fn names() -> Vec<String> {
         .collect()
 }
 
-/// A catalog model as the file that its family uses.
+/// A catalog model as a file of its family.
 fn fixture(key: &str) -> String {
     let model = catalog::model(key).expect("catalog key");
     let kind = model_type(model).expect("a regular model");
@@ -132,7 +132,7 @@ fn refused(text: &str) -> String {
     parse(text).expect_err("must be refused").to_string()
 }
 
-/// A written model with some fields set anew.
+/// A written model with some fields replaced.
 fn changed(key: &str, changes: &Value) -> Result<Imported, ModelFileError> {
     let mut config: Map<String, Value> = serde_json::from_str(&fixture(key)).expect("an object");
     config.extend(changes.as_object().expect("changes are an object").clone());
@@ -140,7 +140,7 @@ fn changed(key: &str, changes: &Value) -> Result<Imported, ModelFileError> {
 }
 
 #[test]
-fn every_regular_catalog_model_comes_back_from_its_file() {
+fn every_regular_catalog_model_is_read_back_from_its_file() {
     assert_eq!(names().len(), 55);
     let mut wrong = Vec::new();
     for key in names() {
@@ -249,9 +249,9 @@ fn a_window_counts_only_where_it_is_switched_on() {
     assert_eq!(on(json!({"layer_types": kinds})), (21, 7, 4096));
 }
 
-/// What a file must say to be refused, and what the message must hold.
+/// Refused files, and the words that the message must contain.
 #[test]
-fn refusals_say_what_is_wrong_and_what_is_allowed() {
+fn refusals_name_the_mistake_and_the_allowed_values() {
     for (kind, class, word) in [
         ("vit", "ViTForImageClassification", "`vit` is an image model"),
         ("bert", "BertModel", "`bert` is an encoder"),

@@ -1,4 +1,4 @@
-//! Requests that are wrong: each gets one line that names the value and what is allowed, and none panics.
+//! Invalid requests: each gets one line that names the value and the allowed values, and none panics.
 
 use calc_core::hf_config::Unread;
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ fn estimate(request: &Value) -> Result<f64, String> {
     run().map_err(|error: report::input::request::RequestError| error.to_string())
 }
 
-/// A good request with one field replaced.
+/// A valid request with one field replaced.
 fn with(mut base: Value, key: &str, value: Value) -> Value {
     base[key] = value;
     base
@@ -38,7 +38,7 @@ fn model() -> Value {
 }
 
 #[test]
-fn wrong_shapes_say_what_is_allowed() {
+fn wrong_shapes_are_refused_with_the_allowed_range() {
     for (key, value, expected) in [
         ("m", json!(0), "m must be from 1 to 1000000000; got 0"),
         ("m", json!(-4), "m must be from 1 to 1000000000; got -4"),
@@ -97,7 +97,7 @@ fn rows_are_tokens_of_every_operator_that_has_rows() {
 }
 
 #[test]
-fn wrong_workloads_say_what_is_allowed() {
+fn wrong_workloads_are_refused_with_the_allowed_range() {
     for (key, value, expected) in [
         ("batch", json!(0), "batch must be from 1 to 1000000; got 0"),
         ("new_tokens", json!(0), "new_tokens must be from 1"),
@@ -128,7 +128,7 @@ fn a_mode_with_unknown_clocks_is_refused_and_the_device_itself_is_not() {
     assert!(error.contains("are unknown; leave the power mode out"), "{error}");
 }
 
-/// Formats that the operator takes no notice of, and in what it runs instead; nothing for those that it reads.
+/// Formats that the operator ignores, and the formats in which it runs; `None` for operators that read all formats.
 #[test]
 fn a_format_that_an_operator_does_not_read_is_named() {
     let norm = json!({"hardware": "h100", "op": "norm", "tokens": 8, "hidden": 64});
@@ -171,7 +171,7 @@ fn a_format_that_an_operator_does_not_read_is_named() {
 }
 
 #[test]
-fn what_is_not_an_object_is_said_so() {
+fn lines_that_are_not_objects_are_refused() {
     for line in ["", "[]", "1", "{\"a\":", "null", "\"x\"", "{\"m\": 1e999}"] {
         let error = Fields::from_line(line).expect_err(line).to_string();
         assert!(error.starts_with("not a JSON object"), "{line}: {error}");
@@ -179,7 +179,7 @@ fn what_is_not_an_object_is_said_so() {
     assert!(Fields::from_line(&"[".repeat(100_000)).is_err());
 }
 
-/// Values where parsers break.
+/// Values at the limits of parsers.
 fn any_value() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(Value::Null),
@@ -264,7 +264,7 @@ proptest! {
         for base in [json!({}), gemm(), model()] {
             let mut request = base;
             for (key, value) in changes.as_object().expect("an object") {
-                // Ten million decode steps are fine but slow; this test is about panics.
+                // Ten million decode steps are slow, and this test only looks for panics.
                 if key != "new_tokens" || value.as_f64().is_none_or(|count| count < 5000.0) {
                     request[key] = value.clone();
                 }
@@ -347,7 +347,7 @@ fn repositories_of_the_hub_resolve_with_and_without_a_file_system() {
     }
     let error = Library::with_files(&nothing).model("models/mine.json", Unread::Refuse);
     assert!(error.expect_err("no file").to_string().contains("no such file"));
-    // A folder of the reader's own goes before a copy of a catalog model of that name.
+    // A folder of that name takes precedence over a copy of a catalog model.
     let own = json!({"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
                      "intermediate_size": 128, "vocab_size": 100});
     let read = |name: &str| {

@@ -1,4 +1,4 @@
-//! What sources of measurements state beside the usual: a cached prefix, an inner chunk, streamed bytes, block-scaled FP8.
+//! Conditions that sources of measurements state in some rows: a cached prefix, an inner chunk, streamed bytes, block-scaled FP8.
 
 use calc_core::estimate::Estimate;
 use report::input::request::{AnalyzeInputs, EstimateInputs, Fields, Library};
@@ -41,7 +41,7 @@ fn an_inner_chunk_has_no_head() {
 }
 
 #[test]
-fn streamed_bytes_are_what_a_decode_step_reads() {
+fn a_decode_step_reads_the_streamed_bytes() {
     let answer = estimate(r#", "weights": "int8", "streamed_gb": 7.5"#);
     let read: f64 = answer
         .decode
@@ -58,7 +58,7 @@ fn streamed_bytes_are_what_a_decode_step_reads() {
 }
 
 #[test]
-fn a_named_engine_fills_open_formats_and_says_so() {
+fn a_named_engine_fills_open_formats_with_a_note() {
     let inputs = parsed(r#", "weights": "gguf_q4_k", "engine": "llama.cpp""#);
     let answer = inputs.estimate().expect("an answer");
     let p = &answer.precision;

@@ -6,7 +6,7 @@ use report::output::json::analyze::AnalyzeJson;
 use report::output::json::estimate::EstimateJson;
 use serde_json::Value;
 
-/// Sums are added in another order here; nothing else may differ.
+/// Sums are added in another order here; larger differences are errors.
 const TOLERANCE: f64 = 1e-9;
 
 fn answer(verb: &str, request: &Value) -> Value {
@@ -16,14 +16,14 @@ fn answer(verb: &str, request: &Value) -> Value {
         let answer = inputs.analyze().expect("an answer");
         return serde_json::to_value(AnalyzeJson::new(&inputs, &answer)).expect("JSON");
     }
-    // All prompts together: the examples have the first token and the activations of the prefill step.
+    // The examples prefill all prompts together: first token and activations belong to that step.
     let mut request = request.clone();
     request["static_batch"] = Value::Bool(true);
     let fields = Fields::from_line(&request.to_string()).expect("an object");
     let inputs = EstimateInputs::parse(fields, &Library::CATALOGS).expect("a good request");
     let answer = inputs.estimate().expect("an answer");
     let mut said = serde_json::to_value(EstimateJson::new(&inputs, &answer)).expect("JSON");
-    // The examples have kernels; the time of a step outside them, and on links, belongs to expected times alone.
+    // The examples count kernels only; the time of a step outside kernels and on links is part of expected times alone.
     for phase in ["prefill", "decode"] {
         let rows = said[phase]["operators"].as_array_mut().expect("rows");
         rows.retain(|row| row["name"] != "step" && row["name"] != "links");
@@ -31,7 +31,7 @@ fn answer(verb: &str, request: &Value) -> Value {
     said
 }
 
-/// Everything that is expected must be there and agree; our answers may say more.
+/// Every value of the expected answer must be present and equal; our answer may have more keys.
 fn differences(path: &str, expected: &Value, ours: &Value, out: &mut Vec<String>) {
     match (expected, ours) {
         (Value::Object(expected), Value::Object(ours)) => {

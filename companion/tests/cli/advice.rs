@@ -45,7 +45,7 @@ fn lines_are_answered_in_order() {
 #[test]
 fn named_weights_are_found_in_the_ranking() {
     let found = answer("recommend --hardware gb10 -m 1 -n 4096 -k 4096 --weights int8");
-    assert!(found.contains("the weights int8 that were named are first at rank"), "{found}");
+    assert!(found.contains("the requested weights int8 are first at rank"), "{found}");
 }
 
 #[test]

@@ -114,12 +114,12 @@ fn every_key_of_the_json_is_a_column_of_the_csv() {
 #[test]
 fn defaults_fill_missing_values_and_are_named() {
     let model = "--hardware h100 --model llama-3.2-1b";
-    let taken = "usual values stand in for what the request leaves out: batch 1, prompt 512";
+    let taken = "defaults for fields that the request leaves out: batch 1, prompt 512";
     for (verb, said) in [
         ("estimate", taken),
         ("recommend", taken),
         ("check --tokens-per-s 9", taken),
-        ("schedule", "usual values stand in for what the request leaves out: prompt 512"),
+        ("schedule", "defaults for fields that the request leaves out: prompt 512"),
     ] {
         let words = format!("{verb} {model}");
         assert!(answer(&words).contains(said), "{words}");

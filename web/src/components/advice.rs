@@ -74,7 +74,7 @@ fn answer(advice: Advice, on_take: impl Fn(Taken) + Copy + 'static) -> impl Into
         <h2>"Why"</h2>
         <ul>{list(why)}</ul>
         <div hidden=no_flips>
-            <h2>"What would flip it"</h2>
+            <h2>"Changes that would flip the order"</h2>
             <ul>{list(flips)}</ul>
         </div>
         <div hidden=no_ways>

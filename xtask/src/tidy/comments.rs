@@ -4,7 +4,7 @@ use super::Finding;
 
 /// Such lines that stood when the rule came, by crate. The number is exact: whoever mends lines lowers it in the same commit;
 /// `cargo xtask tidy --tables` prints the table as it is now.
-const LEFT: &[(&str, usize)] = &[("report", 83), ("kernels", 48)];
+const LEFT: &[(&str, usize)] = &[];
 
 const BEGINNINGS: [&str; 4] = ["What", "That of", "Of what", "Its name"];
 

@@ -1,4 +1,4 @@
-//! Own measurements of a device as a JSON file: the shares of its roofs that kernels really reach there. Command line and page
+//! A user's measurements of a device as a JSON file: the shares of its roofs that kernels reach. Command line and page
 //! read the same file. The format is documented in `docs/guides/calibration.md` and `docs/schema/calibration.schema.json`.
 
 use core::fmt;
@@ -13,59 +13,56 @@ use serde::{Deserialize, Serialize};
 
 pub mod lines;
 
-/// Largest file that is read.
+/// Largest accepted file [byte].
 pub const MAX_BYTES: usize = 1 << 20;
-/// Most rows of a file.
+/// Largest number of rows in a file.
 pub const MAX_ROWS: usize = 1000;
-/// Most tokens that a product computes for beside its own.
+/// Upper limit of the padding tokens of a product.
 const MOST_EXTRA: f64 = 1e6;
 
-/// What was measured on a device.
+/// Measurements of one device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OwnMeasurements {
-    /// Key of the device.
     pub device: String,
-    /// When, how and with what it was measured.
+    /// Date, method and software of the measurement, as the user states them.
     pub about: String,
-    /// The rows.
     pub rows: Vec<OwnRow>,
 }
 
-/// A row, and how many measurements it rests on.
+/// A row of factors with its number of measurements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OwnRow {
-    /// The factors.
     pub factors: FactorRow,
-    /// Measurements.
+    /// Number of measurements.
     pub points: u32,
 }
 
 impl OwnMeasurements {
-    /// The fitted model with these rows before it.
+    /// The fitted model with these rows ahead of its own.
     pub fn calibration(&self) -> Calibration {
         let rows = self.rows.iter().map(|row| row.factors.clone()).collect();
         Calibration { rows: List::Owned(rows), ..Calibration::FITTED }
     }
 }
 
-/// Why a calibration file is refused.
+/// Reasons why a calibration file is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CalibrationFileError {
-    /// Larger than any calibration.
+    /// Larger than [`MAX_BYTES`].
     TooLarge {
-        /// Its size.
+        /// Size of the file [byte].
         bytes: usize,
     },
-    /// Not JSON, or keys and types that are none of the file's.
+    /// Malformed JSON, an unknown key or a value of the wrong type.
     Malformed {
-        /// What and where.
+        /// Mistake and its position, from the parser.
         reason: String,
     },
-    /// A row that cannot be.
+    /// A row with impossible values.
     Row {
-        /// Its place, from 1.
+        /// Number of the row, from 1.
         row: usize,
-        /// What is wrong, and what is allowed.
+        /// Mistake and the allowed values.
         reason: String,
     },
 }
@@ -84,7 +81,7 @@ impl fmt::Display for CalibrationFileError {
 
 impl core::error::Error for CalibrationFileError {}
 
-/// The file, field by field; units are in the names.
+/// Fields of the JSON file; units are in the names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -126,7 +123,7 @@ struct Row {
     points: u32,
 }
 
-/// What was timed.
+/// Measured kind of kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Measured {
@@ -134,10 +131,10 @@ enum Measured {
     Step,
 }
 
-/// Reads a calibration file.
+/// Parses a calibration file.
 ///
 /// # Errors
-/// [`CalibrationFileError`] with the row, the value and what is allowed.
+/// [`CalibrationFileError`] with the row, the value and the allowed range.
 pub fn parse(text: &str) -> Result<OwnMeasurements, CalibrationFileError> {
     if text.len() > MAX_BYTES {
         return Err(CalibrationFileError::TooLarge { bytes: text.len() });
@@ -245,7 +242,7 @@ fn in_range(what: &str, value: Option<f64>, min: f64, max: f64) -> Result<(), St
     }
 }
 
-/// The file of measurements, as [`parse`] reads it.
+/// Writes the JSON file that [`parse`] reads.
 #[expect(clippy::missing_panics_doc, reason = "text keys that go to memory cannot fail")]
 pub fn write(own: &OwnMeasurements) -> String {
     let row = |row: &OwnRow| {
@@ -277,7 +274,7 @@ pub fn write(own: &OwnMeasurements) -> String {
     text
 }
 
-/// Four digits after the point: a measurement has no more.
+/// Rounds to four decimals, the precision of a measurement.
 fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }

@@ -1,4 +1,4 @@
-//! A custom device as a JSON file: the same file for command line and page.
+//! A custom device as a JSON file, the same for command line and page.
 //! The format is documented in `docs/guides/custom-devices.md` and as a JSON Schema in `docs/schema/device.schema.json`.
 
 use std::borrow::Cow;
@@ -22,39 +22,35 @@ mod copy;
 pub mod lines;
 mod wrong_type;
 
-/// Largest file that is read.
+/// Largest accepted file [byte].
 pub const MAX_BYTES: usize = 1 << 20;
 
-/// Why a device file is refused.
+/// Reasons why a device file is refused.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DeviceFileError {
-    /// Larger than any description of a device.
+    /// Larger than [`MAX_BYTES`].
     TooLarge {
-        /// Its size.
+        /// Size of the file [byte].
         bytes: usize,
     },
-    /// A key too many or too few, or one with a value of the wrong type.
+    /// An unknown, missing or repeated key, or a value of the wrong type.
     WrongType {
-        /// Which, what it may be and what it is.
+        /// Key, expected type and given value.
         reason: String,
     },
-    /// Not JSON, as the parser says it, or a key that is no name.
+    /// Malformed JSON, or an invalid device key.
     Malformed {
-        /// What and where.
+        /// Mistake and its position.
         reason: String,
     },
-    /// An impossible value.
     Impossible(Error),
-    /// No peak at all.
     NoPeak,
-    /// Power modes that cannot be told apart, or two that the device boots in.
+    /// Power modes with equal names, or two default modes.
     ModeNames {
-        /// What is wrong.
         reason: String,
     },
-    /// A key that already names a device.
+    /// A key that a catalog device has.
     CatalogKey {
-        /// The key.
         key: String,
     },
 }
@@ -65,7 +61,7 @@ impl From<Error> for DeviceFileError {
     }
 }
 
-/// The file, field by field. Units are in the names; peaks are dense, a multiply-add counts 2.
+/// Fields of the JSON file. Units are in the names; peaks are dense, and a multiply-add counts 2.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DeviceFile {
@@ -129,10 +125,10 @@ struct PowerModeFile {
     default: bool,
 }
 
-/// Reads a device file.
+/// Parses a device file.
 ///
 /// # Errors
-/// [`DeviceFileError`] with the field, its value and what is allowed.
+/// [`DeviceFileError`] with the field, its value and the allowed range.
 pub fn parse(text: &str) -> Result<Device, DeviceFileError> {
     if text.len() > MAX_BYTES {
         return Err(DeviceFileError::TooLarge { bytes: text.len() });
@@ -148,7 +144,7 @@ pub fn parse(text: &str) -> Result<Device, DeviceFileError> {
     device(file)
 }
 
-/// The device that a file describes, if it can exist.
+/// The device of a file whose values are possible.
 fn device(file: DeviceFile) -> Result<Device, DeviceFileError> {
     check_names(&file)?;
     let base = file.copy_of.as_deref().map(catalog::device).transpose()?;
@@ -223,7 +219,7 @@ fn device(file: DeviceFile) -> Result<Device, DeviceFileError> {
     Ok(device)
 }
 
-/// What was measured as roofs on the machine itself: it counts before what a datasheet says.
+/// Roofs measured on the machine; they override the datasheet's values.
 struct Ceilings {
     bandwidth: Option<BytesPerSec>,
     peaks: Peaks,
@@ -254,7 +250,7 @@ impl Ceilings {
     }
 }
 
-/// The key goes into links and JSON, so it is short and plain; modes are found by name.
+/// Checks names: the key is part of links and JSON, so it is short and plain; modes are found by name.
 fn check_names(file: &DeviceFile) -> Result<(), DeviceFileError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     if file.key.is_empty() || file.key.len() > 64 || !file.key.chars().all(plain) {
@@ -298,8 +294,8 @@ fn gb_s(what: &'static str, value: f64) -> Result<BytesPerSec, Error> {
     real_in_range(what, value, 1e-3, 1e7).map(BytesPerSec::from_gb)
 }
 
-/// Below the bandwidth of the DRAM is no rate of a cache but a slip: most often TB/s instead of GB/s, or a measurement whose
-/// data did not fit L2. Such a roof would lie under the one that it must be above.
+/// The measured rates. A cache rate below the DRAM bandwidth is refused as a mistake: most often TB/s instead of GB/s, or a
+/// measurement whose data did not fit L2. Such a roof would lie below the DRAM roof.
 fn measured(file: &DeviceFile) -> Result<MeasuredRates, Error> {
     let l2 = optional("l2_gb_s", file.l2_gb_s, file.bandwidth_gb_s, 1e7)?;
     let l2_bandwidth = l2.map(|v| Fact::assumed(BytesPerSec::from_gb(v)));
@@ -348,7 +344,7 @@ fn power_modes(file: &DeviceFile) -> Result<Vec<PowerMode>, Error> {
     file.power_modes.iter().enumerate().map(|(id, mode)| power_mode(id, mode, file)).collect()
 }
 
-/// A mode of the device: part of its SMs, clock and bandwidth, never more.
+/// A power mode: no more SMs, clock or bandwidth than the device has.
 fn power_mode(id: usize, mode: &PowerModeFile, device: &DeviceFile) -> Result<PowerMode, Error> {
     let all_sm = device.sm_count.map_or(1e6, f64::from);
     let clock = device.tensor_clock_mhz.unwrap_or(1e5);

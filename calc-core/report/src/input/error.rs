@@ -1,119 +1,93 @@
-//! The reasons why a request has no answer, each with its sentence.
+//! Reasons why a request is refused, each with its sentence.
 
 use core::fmt::{self, Write};
 
 use super::{calibration_file, device_file};
 use crate::refusal_text::{OneLine, core_error, nearest_text};
 
-/// Why a request has no answer.
+/// Reasons why a request is refused.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// The model refuses it.
+    /// Refused by `calc-core`.
     Core(calc_core::error::Error),
-    /// A value that must be given.
+    /// A required value is absent.
     Missing {
-        /// Its key.
         key: &'static str,
     },
-    /// A name without a letter.
+    /// Empty or blank text.
     Empty {
-        /// Its key.
         key: &'static str,
     },
     /// A key that this verb does not have.
     UnknownField {
-        /// As given.
         key: String,
-        /// The nearest keys that it has.
+        /// Nearest keys of the verb.
         nearest: Vec<String>,
     },
     /// A field of another operator.
     NotOfOperator {
-        /// As given.
         key: String,
-        /// Operator of the request.
         operator: String,
-        /// Its own fields.
+        /// Keys of the request's operator.
         takes: Vec<&'static str>,
     },
-    /// Not a number.
     NotANumber {
-        /// Key.
         key: String,
-        /// As given.
         value: String,
     },
     /// A count with a fraction.
     NotWhole {
-        /// Key.
         key: String,
-        /// As given.
         value: String,
     },
-    /// A number, list or object where a name belongs.
+    /// A number, list or object in place of a text.
     NotText {
-        /// Key.
         key: String,
-        /// As given.
         value: String,
     },
-    /// Not one of a few words.
+    /// A word outside a fixed set.
     NotOneOf {
-        /// Key.
         key: &'static str,
-        /// As given.
         value: String,
-        /// The words.
         allowed: Vec<&'static str>,
     },
     /// A line that is not a JSON object.
     NotJson {
-        /// What the parser says.
+        /// Message of the parser.
         reason: String,
     },
-    /// A repository of the hub that the catalog does not know.
+    /// A repository of the hub without a catalog row.
     UnknownModel {
-        /// As given.
         name: String,
-        /// The nearest keys of the catalog.
+        /// Nearest keys of the catalog.
         nearest: Vec<String>,
     },
     /// A file that cannot be read.
     Unreadable {
-        /// Its name.
         path: String,
-        /// What the system says.
+        /// Message of the system.
         reason: String,
     },
-    /// A device file that is refused.
     DeviceFile {
-        /// Its name.
         path: String,
-        /// Why.
         error: device_file::DeviceFileError,
     },
-    /// A calibration file that is refused.
     CalibrationFile {
-        /// Its name.
         path: String,
-        /// Why.
         error: calibration_file::CalibrationFileError,
     },
     /// A calibration of another device.
     OtherDevice {
-        /// Name of the file.
         path: String,
-        /// Key of its device.
+        /// Device key in the file.
         measured: String,
-        /// Key of the device of the request.
+        /// Device key in the request.
         asked: String,
     },
-    /// A model file that is refused.
     ModelFile {
-        /// Its name.
         path: String,
-        /// Why, as a sentence.
+        /// Refusal as a sentence.
         reason: String,
     },
 }

@@ -1,14 +1,14 @@
-//! JSON in which a key stands once in its object: a second one is refused by name, because the first would be lost in silence.
+//! JSON without repeated keys: a second value for a key is refused by name, because the parser would silently keep one of them.
 
 use core::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// An object.
+/// Parses an object.
 ///
 /// # Errors
-/// Anything else, and repeated keys at any depth.
+/// Any other JSON value, and repeated keys at any depth.
 pub fn object(text: &[u8]) -> Result<Map<String, Value>, serde_json::Error> {
     match serde_json::from_slice(text)? {
         Unique(Value::Object(fields)) => Ok(fields),
@@ -16,10 +16,10 @@ pub fn object(text: &[u8]) -> Result<Map<String, Value>, serde_json::Error> {
     }
 }
 
-/// A value.
+/// Parses any value.
 ///
 /// # Errors
-/// What is not JSON, and repeated keys at any depth.
+/// Malformed JSON, and repeated keys at any depth.
 pub fn value(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str(text).map(|Unique(value)| value)
 }
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_read_as_it_stands() {
+    fn other_json_is_read_unchanged() {
         let text = r#"{"a":null,"b":[true,-1,18446744073709551615,1.5e3,"x\n"],"c":{"a":{}}}"#;
         assert_eq!(value(text).expect("JSON"), serde_json::from_str::<Value>(text).expect("JSON"));
     }

@@ -1,5 +1,5 @@
-//! A model from the text of a config.json: the limits before parsing, and every refusal, assumption and remark as a sentence.
-//! What the fields mean is in `calc_core::hf_config`.
+//! Models from the text of a config.json: limits before parsing, and a sentence for every refusal, assumption and remark.
+//! `calc_core::hf_config` interprets the fields.
 
 pub mod lines;
 mod python;
@@ -17,57 +17,54 @@ use serde_json::error::Category;
 
 use crate::input::error::RequestError;
 
-/// Largest config.json [byte]; published ones have under 0.1 MB.
+/// Largest accepted config.json [byte]; published ones have under 0.1 MB.
 pub const MAX_BYTES: usize = 16_000_000;
 
-/// Why a text is no model.
+/// Reasons why a text is not a model.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ModelFileError {
-    /// Larger than any config.json.
+    /// Larger than [`MAX_BYTES`].
     TooLarge {
-        /// Its size.
+        /// Size of the file [byte].
         bytes: usize,
     },
-    /// Nothing but white space.
+    /// Empty, or white space only.
     Empty,
-    /// JSON, or not, but no object.
-    NotAnObject {
-        /// The first character.
-        first: char,
-    },
-    /// The text ends in the middle.
+    /// A text that does not begin with a JSON object.
+    NotAnObject { first: char },
+    /// A text that ends inside the object.
     Truncated {
         /// Line of the end, from 1.
         line: usize,
         /// Column of the end, from 1.
         column: usize,
     },
-    /// Not JSON, or not as a config.json has it.
+    /// Malformed JSON, or a value of the wrong type.
     Malformed {
-        /// What is wrong, as serde_json says it.
+        /// Message of serde_json.
         reason: String,
         /// Line, from 1.
         line: usize,
         /// Column, from 1.
         column: usize,
     },
-    /// Well-formed, but not a model that this geometry can say.
+    /// Valid JSON whose fields describe no supported model.
     Config(ConfigError),
 }
 
-/// Reads a model from the text of a config.json. Keys that look like geometry and are not understood are refused by name.
+/// Parses the text of a config.json. Keys that look like geometry and are not understood are refused by name.
 ///
 /// # Errors
-/// [`ModelFileError`] with what is wrong and where.
+/// [`ModelFileError`] with the mistake and its position.
 pub fn parse(json_text: &str) -> Result<Imported, ModelFileError> {
     parse_with(json_text, Unread::Refuse)
 }
 
-/// As [`parse`], with a choice for keys that are not understood.
+/// Parses like [`parse`], with a choice for keys that are not understood.
 ///
 /// # Errors
-/// [`ModelFileError`] with what is wrong and where.
+/// [`ModelFileError`] with the mistake and its position.
 pub fn parse_with(json_text: &str, unread: Unread) -> Result<Imported, ModelFileError> {
     if json_text.len() > MAX_BYTES {
         return Err(ModelFileError::TooLarge { bytes: json_text.len() });
@@ -100,7 +97,7 @@ impl fmt::Display for ModelFileError {
         match self {
             Self::TooLarge { bytes } => write!(
                 f,
-                "a config.json has at most {} MB; this has {} MB. Give the config.json that lies beside the weights, \
+                "a config.json has at most {} MB; this has {} MB. Give the config.json next to the weights, \
                  not the weights",
                 MAX_BYTES / 1_000_000,
                 bytes.div_ceil(1_000_000)
@@ -126,11 +123,11 @@ impl fmt::Display for ModelFileError {
     }
 }
 
-/// One line for a config.json that is no model.
+/// The sentence for a config.json that describes no supported model.
 fn config_error(error: &ConfigError) -> String {
     match error {
         ConfigError::Missing { field: "model_type" } => {
-            "neither model_type nor architectures says which model this is; is it the config.json of a model?".into()
+            "neither model_type nor architectures names the model; is this the config.json of a model?".into()
         }
         ConfigError::Missing { field } => format!(
             "{field} is missing, and it has no default; a config.json of a language model has it at the top or in \
@@ -164,7 +161,7 @@ fn config_error(error: &ConfigError) -> String {
     }
 }
 
-/// Most unread keys that a message names.
+/// Largest number of unread keys named in a message.
 const NAMED: usize = 6;
 
 fn unread_keys(keys: &[UnreadKey], model: &str) -> String {
@@ -177,7 +174,7 @@ fn unread_keys(keys: &[UnreadKey], model: &str) -> String {
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!(
         "`{model}` has keys that look like geometry and are not understood here: {}{more}; without them the memory could \
-         come out too small. Remove the keys that change nothing, or take the upper bound (--model-upper-bound, in JSON \
+         be too small. Remove the keys that change nothing, or take the upper bound (--model-upper-bound, in JSON \
          model_upper_bound): full attention in all layers, the most and the largest heads named, all experts",
         named.join(", ")
     )

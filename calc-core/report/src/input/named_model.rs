@@ -1,4 +1,4 @@
-//! A model as a request names it: from the catalog or from a file.
+//! A model named by a request: from the catalog or from a file.
 
 use std::borrow::Cow;
 
@@ -13,35 +13,32 @@ use calc_core::provenance::Provenance;
 use crate::input::error::RequestError;
 use crate::input::model_file;
 
-/// A model with its geometry and the formats it is stored in.
+/// A model with its geometry and stored formats.
 #[derive(Debug, Clone)]
 pub struct NamedModel {
     /// Key of the catalog, or name of the file.
     pub key: String,
     /// Repository on the Hugging Face hub, or name of the file.
     pub hub_id: String,
-    /// Name for people.
     pub name: String,
-    /// Geometry.
     pub arch: Cow<'static, ModelArch>,
-    /// Formats of the stored weights.
     pub stored: PrecisionChoice,
-    /// How sure the geometry is.
+    /// Provenance of the geometry.
     pub provenance: Provenance,
-    /// Where it comes from.
+    /// Source of the geometry.
     pub source: String,
-    /// Fields that the file left open, and with what they were filled.
+    /// Fields that the file left out, each with its assumed value.
     pub assumed: Vec<AssumedField>,
-    /// What the geometry or the formats leave out or round.
+    /// Parts of the file that geometry and formats leave out or round.
     pub remarks: Vec<Remark>,
 }
 
 impl NamedModel {
-    /// The model of the catalog that a published name means: a key, a repository of the hub or a copy in another format, a
+    /// Finds the catalog model of a published name: a key, a repository of the hub or a copy in another format, a
     /// tag of Ollama.
     ///
     /// # Errors
-    /// [`RequestError::UnknownModel`] for what looks like a repository, else an unknown key; both with the nearest keys.
+    /// [`RequestError::UnknownModel`] for names in the form of a repository, else an unknown key; both with the nearest keys.
     pub fn from_name(name: &str) -> Result<Self, RequestError> {
         let Some(found) = model_names::find(name) else { return Err(unknown(name)) };
         let format = found.format.map(|choice| Remark::FormatByName { format: choice.weights });
@@ -54,7 +51,7 @@ impl NamedModel {
         })
     }
 
-    /// A catalog model.
+    /// The named model of a catalog row.
     pub fn from_catalog(model: &'static CatalogModel) -> Self {
         Self {
             key: model.key.into(),
@@ -69,7 +66,7 @@ impl NamedModel {
         }
     }
 
-    /// The model of a config.json. Keys that look like geometry and are not understood are refused, or taken as the upper
+    /// Reads the model of a config.json. Keys that look like geometry and are not understood are refused, or taken as the upper
     /// bound.
     ///
     /// # Errors
@@ -92,7 +89,7 @@ impl NamedModel {
     }
 }
 
-/// A name that nothing in the catalog has.
+/// The error for a name that the catalog does not have.
 fn unknown(name: &str) -> RequestError {
     if !model_names::is_hub_id(name) {
         return catalog::model(name).err().map_or_else(

@@ -1,9 +1,9 @@
-//! Numbers as people type them, the same on the command line, in JSON texts and on the page: `4096`, `4,096`, `4_096`, `1e6`, `8k`.
+//! Numbers typed by people, the same on the command line, in JSON texts and on the page: `4096`, `4,096`, `4_096`, `1e6`, `8k`.
 //!
 //! In counts (tokens, rows, bytes) k is 1,024 and M is 1,048,576, because an 8k context has 8,192 tokens; in other quantities
-//! they are 1,000 and 1,000,000. A unit other than these is refused.
+//! they are 1,000 and 1,000,000. Any other unit is refused.
 
-/// A whole number, if the text is one and fits.
+/// Parses a count; `None` for other texts and for numbers beyond `u64`.
 pub fn count(typed: &str) -> Option<u64> {
     let Parts { text, power } = Parts::of(typed)?;
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((&text, "0"));
@@ -22,32 +22,32 @@ pub fn count(typed: &str) -> Option<u64> {
     if scaled % parts == 0 { u64::try_from(scaled / parts).ok() } else { None }
 }
 
-/// A number of things that may have a fraction or not fit a count, to say why it is refused.
+/// Parses a count that may be fractional or beyond `u64`, so that a message can name the reason of the refusal.
 pub fn count_as_real(typed: &str) -> Option<f64> {
     let Parts { text, power } = Parts::of(typed)?;
     let factor = [1.0, 1024.0, 1_048_576.0].get(power as usize)?;
     plain(&text)?.parse::<f64>().ok().map(|value| value * factor)
 }
 
-/// A quantity in the form that every parser of floating-point numbers reads: `1.5e3` for `1.5k`.
+/// Rewrites a quantity in the form that every parser of floating-point numbers accepts: `1.5e3` for `1.5k`.
 pub fn quantity(typed: &str) -> Option<String> {
     let Parts { text, power } = Parts::of(typed)?;
     let text = plain(&text)?;
     Some(if power == 0 { text.to_owned() } else { format!("{text}e{}", 3 * power) })
 }
 
-/// A quantity; one beyond the range of floating-point numbers is infinite.
+/// Parses a quantity; a value beyond the range of `f64` is infinite.
 pub fn real(typed: &str) -> Option<f64> {
     quantity(typed)?.parse().ok()
 }
 
-/// Digits, a point, a sign and an exponent, and nothing else.
+/// The text, if it has only digits, a point, a sign and an exponent.
 fn plain(text: &str) -> Option<&str> {
     let is_plain = |byte: u8| byte.is_ascii_digit() || b".eE+-".contains(&byte);
     (text.bytes().any(|byte| byte.is_ascii_digit()) && text.bytes().all(is_plain)).then_some(text)
 }
 
-/// A number without its separators, and the power of its prefix: 1 for k, 2 for M.
+/// A number without separators, and the power of its prefix: 1 for k, 2 for M.
 struct Parts {
     text: String,
     power: u32,
@@ -61,7 +61,7 @@ impl Parts {
             None => typed.strip_suffix('M').map_or((typed, 0), |number| (number, 2)),
         };
         let number = number.trim_end();
-        // `1e3k` would have two scales.
+        // `1e3k` would be scaled twice.
         if power > 0 && number.contains(['e', 'E']) {
             return None;
         }
@@ -69,7 +69,7 @@ impl Parts {
     }
 }
 
-/// Without the separators between thousands: commas or spaces between groups of three, underscores between any digits.
+/// The number without the separators between thousands: commas or spaces between groups of three, underscores anywhere.
 fn ungrouped(number: &str) -> Option<String> {
     let separators = |letter: char| letter == ',' || letter.is_whitespace();
     let whole = number.find(['.', 'e', 'E']).map_or(number, |end| &number[..end]);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_count_is_refused() {
+    fn texts_that_are_not_counts_are_refused() {
         for typed in [
             "",
             " ",

@@ -1,5 +1,5 @@
-//! Requests as they arrive: flag names as keys, values as text or JSON, the same for the command line, `--jsonl`, REST
-//! and page. Everything wrong becomes one [`RequestError`]; its sentence is in `words`.
+//! Requests with flag names as keys and values as text or JSON: the same for the command line, `--jsonl`, REST
+//! and page. Every mistake is a [`RequestError`]; its sentence is in `words`.
 
 mod analyze;
 mod check;
@@ -30,35 +30,35 @@ use calc_core::quant_format::QuantFormat;
 
 use crate::input::calibration_file::OwnMeasurements;
 
-/// Key of the switch that takes a model file with keys that are not understood as the upper bound.
+/// Key of the flag that takes keys of a model file that are not understood as the upper bound.
 pub const MODEL_UPPER_BOUND: &str = "model_upper_bound";
 
-/// Where hardware and models come from: the catalogs, and files where there is a file system.
+/// Sources of hardware and models: the catalogs, and files where there is a file system.
 #[derive(Debug, Clone)]
 pub struct Library<'a> {
     files: Option<&'a Files<'a>>,
 }
 
 impl<'a> Library<'a> {
-    /// The catalogs only.
+    /// Catalogs without files.
     pub const CATALOGS: Library<'static> = Library { files: None };
 
-    /// The catalogs, and files.
+    /// Catalogs with files.
     pub const fn with_files(files: &'a Files<'a>) -> Self {
         Self { files: Some(files) }
     }
 
-    /// The files, when the name is meant as one.
+    /// The files, if the name has the form of a file name.
     fn files_for(&self, name: &str) -> Option<&'a Files<'a>> {
         let is_file = name.to_ascii_lowercase().ends_with(".json")
             || name.contains(std::path::MAIN_SEPARATOR);
         self.files.filter(|_| is_file)
     }
 
-    /// The device with this key, alias or file.
+    /// Looks a device up by key, alias or file name.
     ///
     /// # Errors
-    /// Unknown keys and refused files.
+    /// Unknown keys and invalid files.
     pub fn device(&self, name: &str) -> Result<Cow<'static, Device>, RequestError> {
         match self.files_for(name) {
             None => Ok(Cow::Borrowed(catalog::device(name)?)),
@@ -66,10 +66,10 @@ impl<'a> Library<'a> {
         }
     }
 
-    /// The calibration of a file for a device.
+    /// Reads the calibration file for a device.
     ///
     /// # Errors
-    /// Refused files, and files of another device.
+    /// Invalid files, and files of another device.
     pub fn calibration(
         &self,
         name: &str,
@@ -86,10 +86,10 @@ impl<'a> Library<'a> {
         Ok(Arc::new(own.calibration()))
     }
 
-    /// The calibration of a file.
+    /// Reads a calibration file without checking its device.
     ///
     /// # Errors
-    /// Refused files.
+    /// Invalid files.
     pub fn own_measurements(&self, name: &str) -> Result<OwnMeasurements, RequestError> {
         match self.files {
             Some(files) => files.calibration(name),
@@ -100,16 +100,16 @@ impl<'a> Library<'a> {
         }
     }
 
-    /// The model with this key, published name or config.json. Keys of the file that look like geometry and are not
+    /// Looks a model up by key, published name or config.json. Keys of the file that look like geometry and are not
     /// understood are refused, or taken as the upper bound.
     ///
     /// # Errors
-    /// Unknown keys and refused files.
+    /// Unknown keys and invalid files.
     pub fn model(&self, name: &str, unread: Unread) -> Result<NamedModel, RequestError> {
         let exact = catalog::model_names::find(name).is_some_and(|found| found.exact);
         let file = self.files_for(name).filter(|_| !exact).map(|files| files.model(name, unread));
         match file {
-            // A repository is written like a path; it is one where nothing lies there.
+            // A repository has the form of a path; it is read as one when no such file exists.
             Some(Err(RequestError::Unreadable { .. })) if catalog::model_names::is_hub_id(name) => {
                 NamedModel::from_name(name)
             }
@@ -121,7 +121,7 @@ impl<'a> Library<'a> {
 
 pub use crate::input::named_model::NamedModel;
 
-/// The power mode of a device by its name.
+/// Finds a power mode of a device by name.
 pub(crate) fn power_mode<'d>(
     device: &'d Device,
     name: Option<&str>,
@@ -136,7 +136,7 @@ fn format_field(
     Ok(fields.text(key)?.map(|name| catalog::format(&name)).transpose()?)
 }
 
-/// The choice for keys of a model file that are not understood.
+/// The choice for keys of a model file that are not understood: refuse, or upper bound.
 fn unread_field(fields: &mut Fields) -> Result<Unread, RequestError> {
     let bound = fields.flag(MODEL_UPPER_BOUND)?;
     Ok(if bound { Unread::UpperBound } else { Unread::Refuse })
@@ -152,7 +152,7 @@ fn engine_field(fields: &mut Fields) -> Result<Option<Engine>, RequestError> {
     })
 }
 
-/// The formats of a request over a default for what it leaves open, and what was taken for names that could mean several.
+/// The formats of a request, with defaults for the roles that it leaves open, and notes on ambiguous names.
 fn precision_fields(
     fields: &mut Fields,
     stored: Option<PrecisionChoice>,
@@ -177,7 +177,7 @@ fn precision_fields(
     Ok((choice, taken.map(note).collect()))
 }
 
-/// The calibration that a request names.
+/// The calibration file that a request names.
 fn calibration_field(
     fields: &mut Fields,
     library: &Library<'_>,
@@ -186,7 +186,7 @@ fn calibration_field(
     fields.text("calibration")?.map(|name| library.calibration(&name, device)).transpose()
 }
 
-/// Own measurements, or the model that was fitted on published ones.
+/// The user's measurements, or the model fitted on published measurements.
 fn in_force(own: Option<&Arc<Calibration>>) -> &Calibration {
     own.map_or(&Calibration::FITTED, |own| own)
 }

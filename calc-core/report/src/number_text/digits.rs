@@ -1,15 +1,15 @@
-//! The decimal digits of a number, exactly. The standard library has them too, with its tables for the shortest text, which
-//! are some kilobytes of page.
+//! Decimal digits of a number, exactly. The standard library computes them too, but its tables for the shortest text would add
+//! some kilobytes to the page.
 
-/// Digits of a limb.
+/// Decimal digits per limb.
 const WIDTH: usize = 9;
-/// One more than the largest limb.
+/// Modulus of a limb, 10 to the power of `WIDTH`.
 const BASE: u64 = 1_000_000_000;
-/// Factors are multiplied in powers that fit into 32 bits.
+/// A factor and its largest power that fits into 32 bits.
 const TWOS: (u32, u32) = (2, 29);
 const FIVES: (u32, u32) = (5, 13);
 
-/// A number above zero: `digits` as ASCII with the point after the first, times ten to `exponent`.
+/// Number above zero: `digits` as ASCII with the point after the first, times ten to `exponent`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Digits {
     pub(super) digits: Vec<u8>,
@@ -29,7 +29,7 @@ impl Digits {
             limbs.push(rest % BASE);
             rest /= BASE;
         }
-        // A number of halves, quarters and so on is one of fives as many places behind the point.
+        // A number of n binary places has n decimal places: x / 2^n = x · 5^n / 10^n.
         multiply(&mut limbs, if power < 0 { FIVES } else { TWOS }, power.unsigned_abs());
         let mut digits: Vec<u8> = Vec::new();
         for limb in limbs.iter().rev() {
@@ -45,7 +45,7 @@ impl Digits {
         Self { digits, exponent: length - 1 + power.min(0) }
     }
 
-    /// Rounded to this many digits, a tie to the even one.
+    /// Rounded to `count` digits, ties to even.
     pub(super) fn rounded(mut self, count: usize) -> Self {
         if self.digits.len() <= count {
             self.digits.resize(count, b'0');
@@ -71,7 +71,7 @@ impl Digits {
             }
             *digit = b'0';
         }
-        // All were nines.
+        // All digits were nines.
         if let Some(first) = self.digits.first_mut() {
             *first = b'1';
         }

@@ -1,8 +1,8 @@
-//! Numbers as people read them.
+//! Tests of prefixes, rounding, units and separators.
 
 use super::*;
 
-/// Plain blanks in `expected` stand for narrow ones.
+/// Plain spaces in `expected` stand for narrow ones.
 fn check(text: &str, expected: &str) {
     assert_eq!(text.replace(SPACE, " "), expected);
 }
@@ -93,7 +93,7 @@ fn an_interval_has_one_unit() {
 }
 
 #[test]
-fn shares_never_round_to_none_or_all() {
+fn shares_never_round_to_zero_or_one() {
     for (share, expected) in [
         (0.9767, "98 %"),
         (0.999, "> 99 %"),
@@ -109,7 +109,7 @@ fn shares_never_round_to_none_or_all() {
 }
 
 #[test]
-fn a_typed_number_comes_back_as_it_was() {
+fn a_typed_number_is_shown_unchanged() {
     for text in [
         "0",
         "1",

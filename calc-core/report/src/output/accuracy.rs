@@ -1,9 +1,8 @@
-//! How far predictions are from measurements: the same figures in the tables of the docs and on the page.
+//! Errors of predictions against measurements: the same figures in the tables of the docs and on the page.
 
-/// A prediction beside its measurement.
+/// Error of one prediction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair<'a> {
-    /// Key of the device.
     pub device: &'a str,
     /// Predicted over measured, less 1.
     pub error: f64,
@@ -14,21 +13,19 @@ pub struct Pair<'a> {
 /// Errors of a group of rows, as shares.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Errors {
-    /// Rows.
     pub rows: usize,
-    /// Devices.
     pub devices: usize,
     /// Median absolute error over all rows.
     pub median: f64,
-    /// 90th percentile of it.
+    /// 90th percentile of the absolute error over all rows.
     pub p90: f64,
     /// Median error: above 0 where predictions are too slow.
     pub bias: f64,
     /// Mean over the devices of each one's median absolute error.
     pub macro_median: f64,
-    /// The same of the 90th percentile.
+    /// Mean over the devices of each one's 90th percentile.
     pub macro_p90: f64,
-    /// Share of the measurements that lie in the interval.
+    /// Share of the measurements inside the interval.
     pub inside: f64,
 }
 
@@ -75,7 +72,7 @@ pub fn errors<'a>(pairs: impl IntoIterator<Item = Pair<'a>>) -> Option<Errors> {
     })
 }
 
-/// The value below which a share of the values lies, between neighbors on a straight line.
+/// The value below which a share of the values lies, interpolated linearly.
 pub fn percentile(values: &mut [f64], share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let Some(last) = values.len().checked_sub(1) else { return f64::NAN };

@@ -18,10 +18,10 @@ use serde::Serialize;
 
 use crate::output::words;
 
-/// Number of this layout.
+/// Version of the published layout.
 pub const SCHEMA: u32 = 1;
 
-/// The device of an answer.
+/// Device of an answer.
 #[derive(Debug, Clone, Serialize)]
 pub struct HardwareJson {
     key: String,
@@ -30,7 +30,7 @@ pub struct HardwareJson {
 }
 
 impl HardwareJson {
-    /// A device in a power mode.
+    /// The device in a power mode.
     pub fn new(device: &Device, power_mode: Option<&str>) -> Self {
         Self {
             key: device.key.to_string(),
@@ -40,7 +40,7 @@ impl HardwareJson {
     }
 }
 
-/// An expected time with its interval and origin.
+/// Expected time with its interval and provenance.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct ExpectedJson {
     time_s: f64,
@@ -60,7 +60,7 @@ impl From<Expected> for ExpectedJson {
     }
 }
 
-/// What expected times rest on.
+/// Basis of expected times: the factors and their sources.
 #[derive(Debug, Clone, Serialize)]
 pub struct FactorsJson {
     engine: &'static str,
@@ -70,7 +70,7 @@ pub struct FactorsJson {
 }
 
 impl FactorsJson {
-    /// Says a basis.
+    /// Converts a basis.
     pub fn new(provenance: Provenance, basis: &Basis) -> Self {
         Self {
             engine: basis.engine.key(),
@@ -81,7 +81,7 @@ impl FactorsJson {
     }
 }
 
-/// Where a value comes from.
+/// Provenance of a value.
 #[derive(Debug, Clone, Serialize)]
 pub struct ProvenanceJson {
     kind: Provenance,
@@ -89,15 +89,15 @@ pub struct ProvenanceJson {
 }
 
 impl ProvenanceJson {
-    /// An origin with the source of this very value.
+    /// Provenance with the source of the value itself.
     pub fn new(kind: Provenance, source: &str) -> Self {
         Self { kind, source: source.into() }
     }
 
-    /// An origin in a row whose source is that of what was read in it; the rest says what it is.
+    /// Provenance in a row. The row's source covers the values read from it; the provenance of other values explains itself.
     pub fn in_row(kind: Provenance, source: &str) -> Self {
         let source = match kind {
-            Provenance::Recalled => "from memory; nobody opened a source",
+            Provenance::Recalled => "from memory, not checked against a source",
             Provenance::Assumed => "assumed",
             Provenance::Read
             | Provenance::Derived
@@ -109,21 +109,21 @@ impl ProvenanceJson {
     }
 }
 
-/// A value with its origin.
+/// Value with its provenance.
 #[derive(Debug, Clone, Serialize)]
 pub struct Sourced<T> {
-    /// The value; null when unknown.
+    /// Null when unknown.
     pub value: Option<T>,
-    /// Its origin; null with the value.
+    /// Null when the value is unknown.
     pub provenance: Option<ProvenanceJson>,
 }
 
 impl<T> Sourced<T> {
-    /// A value with its origin.
+    /// A known value.
     pub const fn new(value: T, provenance: ProvenanceJson) -> Self {
         Self { value: Some(value), provenance: Some(provenance) }
     }
 
-    /// Nobody knows.
+    /// The unknown value.
     pub const UNKNOWN: Self = Self { value: None, provenance: None };
 }

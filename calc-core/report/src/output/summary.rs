@@ -1,4 +1,4 @@
-//! Answers for people: a heading, the verdict, tables, and the lines by which each figure can be followed.
+//! Answers for people: a heading, the verdict, tables, and the lines that derive each figure.
 
 mod analyze;
 mod bench;
@@ -20,51 +20,47 @@ pub use tiling::{best_tile, tiling_table, tilings};
 
 use crate::output::table::Table;
 
-/// A part of an answer.
+/// Part of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Block {
-    /// A title.
     Heading(String),
-    /// A line of text.
     Line(String),
-    /// A table.
     Table(Table),
-    /// Short remarks.
     Notes(Vec<String>),
 }
 
-/// An answer for people.
+/// Answer for people, as a sequence of blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Document {
     blocks: Vec<Block>,
 }
 
 impl Document {
-    /// Adds a title.
+    /// Appends a title.
     pub fn heading(&mut self, text: impl Into<String>) {
         self.blocks.push(Block::Heading(text.into()));
     }
 
-    /// Adds a line of text.
+    /// Appends a line of text.
     pub fn line(&mut self, text: impl Into<String>) {
         self.blocks.push(Block::Line(text.into()));
     }
 
-    /// Adds a table, if it has rows.
+    /// Appends a table, unless it has no rows.
     pub fn table(&mut self, table: Table) {
         if !table.is_empty() {
             self.blocks.push(Block::Table(table));
         }
     }
 
-    /// Adds remarks, if there are any.
+    /// Appends notes, unless there are none.
     pub fn notes(&mut self, notes: Vec<String>) {
         if !notes.is_empty() {
             self.blocks.push(Block::Notes(notes));
         }
     }
 
-    /// For a terminal.
+    /// Writes the document for a terminal.
     pub fn to_text(&self) -> String {
         let mut out = String::new();
         for (i, block) in self.blocks.iter().enumerate() {
@@ -83,7 +79,7 @@ impl Document {
         out
     }
 
-    /// Markdown.
+    /// Writes the document as Markdown.
     pub fn to_markdown(&self) -> String {
         let mut out = String::new();
         for (i, block) in self.blocks.iter().enumerate() {

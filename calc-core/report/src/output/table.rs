@@ -1,13 +1,13 @@
-//! A table of text, and the ways to write it: aligned for a terminal, Markdown, CSV, HTML.
+//! Text tables and their output: aligned for a terminal, Markdown, CSV, HTML.
 
 use crate::output::work::expression::escaped;
 
-/// How a column is set.
+/// Alignment of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
-    /// Names.
+    /// For names.
     Left,
-    /// Numbers.
+    /// For numbers.
     Right,
 }
 
@@ -34,12 +34,12 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// True without rows.
+    /// True for a table without rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// For a terminal: columns padded to their widest cell, a line under the head.
+    /// Text for a terminal: columns padded to their widest cell, a rule under the head.
     pub fn to_text(&self) -> String {
         let widths: Vec<usize> = (0..self.columns.len()).map(|i| self.width(i)).collect();
         let head: Vec<String> = self.columns.iter().map(|(name, _)| name.clone()).collect();
@@ -67,7 +67,7 @@ impl Table {
         format!("{}\n", line.trim_end())
     }
 
-    /// GitHub's Markdown.
+    /// Text in GitHub's Markdown.
     pub fn to_markdown(&self) -> String {
         let line = |cells: &[String]| {
             format!(
@@ -85,7 +85,7 @@ impl Table {
         line(&head) + &line(&rule) + &rows
     }
 
-    /// HTML: a table with a head, whose numbers are of the class `number`.
+    /// HTML table with a head; cells of numbers have the class `number`.
     pub fn to_html(&self) -> String {
         let kind = |align: Align| if align == Align::Left { "" } else { " class=\"number\"" };
         let head: String = self
@@ -107,7 +107,7 @@ impl Table {
     }
 }
 
-/// A cell with blanks up to a width; `format!` allows no width above 65,535.
+/// A cell padded with spaces to a width; `format!` allows no width above 65,535.
 pub fn padded(cell: &str, width: usize, align: Align) -> String {
     let blanks = " ".repeat(width.saturating_sub(cell.chars().count()));
     match align {
@@ -116,7 +116,7 @@ pub fn padded(cell: &str, width: usize, align: Align) -> String {
     }
 }
 
-/// A cell of CSV: quoted when it must be.
+/// A cell of CSV, quoted where necessary.
 pub fn csv_cell(cell: &str) -> String {
     if cell.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", cell.replace('"', "\"\""))

@@ -1,5 +1,5 @@
-//! What an analysis means, in a sentence that a newcomer understands and an expert can check; what limits, what would
-//! change it, and where each number comes from. The recommendation is not here.
+//! Verdict on an analysis, in a sentence that a newcomer understands and an expert can check: the bound, changes that would
+//! move it, and the sources of the numbers. The recommendation is not here.
 
 pub mod explain;
 pub mod model;
@@ -12,19 +12,19 @@ use calc_core::units::{FlopsPerSec, Seconds};
 
 use crate::number_text as text;
 
-/// Up to this ratio of the two times, neither waits for the other for long.
+/// Up to this ratio of memory and compute time, the verdict is "balanced".
 const BALANCED: f64 = 1.15;
-/// From this share of the expected time on, the fixed cost of kernels is what there is to say.
+/// From this share of the expected time, the verdict is about the fixed cost of the kernel.
 const FLOOR_DOMINATES: f64 = 0.5;
-/// Share of the expected time that half the bytes must save for them to be called the only way: nearly half of it.
+/// Share of the expected time that half the bytes must save to be called the only way: nearly half of it.
 const ONLY_BYTES: f64 = 0.4;
 
-/// `FP16`.
+/// Short name of a compute class: `FP16`.
 pub fn class_name(class: ComputeClass) -> String {
     class.key().to_ascii_uppercase()
 }
 
-/// How sure a number is, as a badge.
+/// Provenance as a one-word badge.
 pub const fn badge(provenance: Provenance) -> &'static str {
     match provenance {
         Provenance::Read => "datasheet",
@@ -37,12 +37,12 @@ pub const fn badge(provenance: Provenance) -> &'static str {
     }
 }
 
-/// What a badge means.
+/// Meaning of a badge.
 pub const fn badge_meaning(provenance: Provenance) -> &'static str {
     match provenance {
         Provenance::Read => "read in the named source",
         Provenance::Derived => "computed from other facts",
-        Provenance::Recalled => "recalled; nobody opened a source",
+        Provenance::Recalled => "recalled, not checked against a source",
         Provenance::Fitted => "fitted on measurements",
         Provenance::Measured => "measured on this device",
         Provenance::Assumed => "assumed until something better is known",
@@ -50,7 +50,7 @@ pub const fn badge_meaning(provenance: Provenance) -> &'static str {
     }
 }
 
-/// What limits, and by how much.
+/// The bound, and by how much it exceeds the other one.
 ///
 /// ```
 /// # use calc_core::{analysis::{analyze, AnalyzeRequest, Operator}, calibration::Calibration, catalog};
@@ -86,7 +86,7 @@ pub fn sentence(answer: &Analysis) -> String {
     }
 }
 
-/// The verdict where kernels wait for something else than the roofs say.
+/// The verdict where the bound of the expected time differs from that of the ideal time.
 fn differing(answer: &Analysis) -> Option<String> {
     if moves_only(answer) || floor_share(answer) > FLOOR_DOMINATES {
         return None;
@@ -111,23 +111,23 @@ fn differing(answer: &Analysis) -> Option<String> {
     ))
 }
 
-/// What limits at the shares of the roofs that kernels reach.
+/// The bound at the shares of the roofs that kernels reach.
 fn expected_bound(answer: &Analysis) -> Bound {
     answer.reached().bound()
 }
 
-/// True for what has no arithmetic at all.
+/// True for operators without arithmetic.
 fn moves_only(answer: &Analysis) -> bool {
     answer.cost.flops.get() == 0.0
 }
 
-/// The longer time over the shorter one.
+/// Ratio of the longer to the shorter of memory and compute time.
 fn ratio(time: &KernelTime) -> f64 {
     let (memory, compute) = (time.memory.get(), time.compute.get());
     if memory > compute { memory / compute } else { compute / memory }
 }
 
-/// The numbers behind the sentence, and what helps.
+/// Numbers behind the verdict, and remedies.
 pub fn line(answer: &Analysis) -> String {
     if moves_only(answer) {
         let bytes = text::bytes(answer.cost.traffic.total());
@@ -169,7 +169,7 @@ pub fn line(answer: &Analysis) -> String {
             && saves < ONLY_BYTES)
     {
         let rest = match expected_bound(answer) {
-            Bound::Compute => "arithmetic takes the rest, as kernels do it",
+            Bound::Compute => "arithmetic at the speed of real kernels takes the rest",
             Bound::Memory => "arithmetic and the fixed cost of kernels take the rest",
         };
         format!("Half the bytes save {} of the expected time; {rest}.", text::percent(saves))
@@ -179,12 +179,12 @@ pub fn line(answer: &Analysis) -> String {
     format!("{intensity} FLOP per byte, {place}. {help}")
 }
 
-/// Share of the expected time that is the fixed cost of a kernel.
+/// Share of the fixed cost of kernels in the expected time.
 pub fn floor_share(answer: &Analysis) -> f64 {
     floors(answer) / answer.expected.time
 }
 
-/// The fixed cost of all kernels of an operator.
+/// Fixed cost of all kernels of an operator.
 pub fn floors(answer: &Analysis) -> Seconds {
     if answer.parts.is_empty() {
         return answer.factors.floor;
@@ -192,7 +192,7 @@ pub fn floors(answer: &Analysis) -> Seconds {
     answer.parts.iter().map(|part| part.factors.floor).sum()
 }
 
-/// What to think of a measurement that is so many times as fast as the roof; `None` up to 2 % above it, which is measuring.
+/// Comment on a measurement `times` as fast as the roof; `None` up to 2 % above it, the error of measurement.
 pub fn above_roof(times: f64) -> Option<String> {
     (times > 1.02).then(|| {
         format!(
@@ -204,15 +204,15 @@ pub fn above_roof(times: f64) -> Option<String> {
     })
 }
 
-/// How many kernels run one after the other.
+/// Number of kernels run in sequence.
 pub fn kernels(answer: &Analysis) -> usize {
     answer.parts.len().max(1)
 }
 
-/// What could change the verdict, found by asking the model again.
+/// Changes that would move the verdict, found by evaluating the model again.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Flips {
-    /// What grows: `M`, or tokens in words.
+    /// Name of the growing dimension: `M`, or tokens in words.
     pub size: &'static str,
     /// The size at which the other roof limits: the first above for a memory-bound shape, the last below for a compute-bound
     /// one. `None` when no size in range does.
@@ -221,7 +221,7 @@ pub struct Flips {
     pub faster: Option<(ComputeClass, FlopsPerSec)>,
 }
 
-/// What would change the verdict, one sentence each.
+/// Sentences about changes that would move the verdict.
 pub fn changes(answer: &Analysis, flips: &Flips) -> Vec<String> {
     let class = class_name(answer.path.class);
     let ridge = text::short(answer.roofline.ridge().get(), 3);
@@ -240,7 +240,7 @@ pub fn changes(answer: &Analysis, flips: &Flips) -> Vec<String> {
                     format!("From {size} = {} on, {class} arithmetic limits.", text::count(m))
                 }
                 None => {
-                    format!("No {size} makes this compute-bound: inputs and outputs grow along.")
+                    format!("No {size} makes this compute-bound: inputs and outputs grow with it.")
                 }
             });
             if expected_bound(answer) == Bound::Memory {
@@ -262,7 +262,7 @@ pub fn changes(answer: &Analysis, flips: &Flips) -> Vec<String> {
     if floor_share(answer) > 0.1 {
         let share = text::percent(floor_share(answer));
         let what = if answer.parts.is_empty() { "a kernel" } else { "the kernels" };
-        changes.push(format!("{share} of the expected time is the fixed cost of {what}; fused or larger ones spread it."));
+        changes.push(format!("{share} of the expected time is the fixed cost of {what}; fused or larger ones amortize it."));
     }
     changes
 }

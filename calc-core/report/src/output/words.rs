@@ -1,4 +1,4 @@
-//! Sentences: what was refused and why, and what an answer should be read with. One wording for page, CLI and REST.
+//! Sentences of refusals, verdicts and notes, worded once for page, CLI and REST.
 
 pub mod advice;
 pub mod apply;
@@ -20,14 +20,14 @@ pub use notes::{
 use calc_core::compare::Fit;
 use calc_core::roofline::Bound;
 
-/// How the energy of an estimate comes about.
+/// Basis of the energy in an estimate.
 pub const ENERGY_BASIS: &str = "estimate: idle + (TDP - idle) * ideal / expected";
 
-/// Why there is none.
+/// Reason why an energy is unknown.
 pub const ENERGY_UNKNOWN: &str =
-    "unknown: nobody has published the power of this device, or the link it waits for";
+    "unknown: the power of this device, or of the link that it waits for, is not published";
 
-/// The bound in one word.
+/// Bound as a word.
 pub const fn bound(bound: Bound) -> &'static str {
     match bound {
         Bound::Memory => "memory",
@@ -35,7 +35,7 @@ pub const fn bound(bound: Bound) -> &'static str {
     }
 }
 
-/// A verdict on a comparison of theory and measurement; `faster` when the device beat the prediction on average.
+/// Verdict on a comparison of theory and measurement; `faster` when the device beat the prediction on average.
 pub const fn fit(fit: Fit, faster: bool) -> &'static str {
     match fit {
         Fit::Excellent => "excellent: the mean error is under 10 %",

@@ -1,5 +1,5 @@
-//! "Show the work": every formula behind an answer, with the values of this question. A formula is a tree that both computes
-//! its value and writes itself, so that what is shown is what was computed.
+//! "Show the work": every formula behind an answer, with the values of the request. A formula is a tree that both computes
+//! its value and writes itself, so the shown formula is the computed one.
 
 pub mod expression;
 mod operators;
@@ -9,18 +9,16 @@ use calc_core::analysis::{Analysis, Operator};
 use crate::number_text as text;
 use expression::{Expr, max, over, plus, sym, times};
 
-/// A formula and what it gives.
+/// Formula with its result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// What it computes, in words.
+    /// Name of the quantity.
     pub title: String,
-    /// Its symbol.
     pub symbol: &'static str,
-    /// The formula.
     pub formula: Expr,
-    /// What the core computed, in the base unit.
+    /// Result of `calc-core`, in the base unit.
     pub value: f64,
-    /// The same for people, with its unit.
+    /// The result for people, with its unit.
     pub text: String,
 }
 
@@ -42,7 +40,7 @@ impl Step {
     }
 }
 
-/// The steps from shape to expected time.
+/// Steps from shape to expected time.
 pub fn steps(operator: &Operator, answer: &Analysis) -> Vec<Step> {
     let mut steps = operators::steps(operator, answer);
     steps.extend(roofline(answer));
@@ -60,7 +58,7 @@ fn bytes(answer: &Analysis) -> Expr {
     sym("Q", total.get(), text::bytes(total))
 }
 
-/// Intensity, ridge and the two times.
+/// Steps for intensity, ridge, memory time and compute time.
 fn roofline(answer: &Analysis) -> [Step; 4] {
     let roof = &answer.roofline;
     let peak = || sym("π", roof.peak.get(), text::published_rate(roof.peak, answer.path.class));
@@ -100,7 +98,7 @@ fn roofline(answer: &Analysis) -> [Step; 4] {
         ),
     ];
     if is_sum {
-        // The parts run on peaks of their own, so their times are added.
+        // The parts run at different peaks, so their times are added.
         let part = |part: &calc_core::analysis::OperatorPart| {
             sym("t", part.time.compute.get(), text::time(part.time.compute))
         };
@@ -165,7 +163,7 @@ fn result(
     Step { title: title.to_owned(), symbol, formula, value: value.get(), text: text::time(value) }
 }
 
-/// A product of a count and symbols.
+/// Product of a constant and symbols.
 fn product(factor: f64, factors: Vec<Expr>) -> Expr {
     times(core::iter::once(Expr::Number(factor)).chain(factors).collect())
 }
@@ -227,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn every_formula_gives_what_the_core_computed() {
+    fn every_formula_gives_the_value_of_the_core() {
         let mut count = 0;
         for operator in operators() {
             for format in FORMATS {

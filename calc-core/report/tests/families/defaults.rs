@@ -1,11 +1,11 @@
-//! The default configuration of each class, field by field, and what it builds.
+//! The default configuration of each class, field by field, and the model built from it.
 
 use calc_core::model_arch::{AttentionBias, ModelArch, NormKind, QkNorm};
 use serde_json::{Value, json};
 
 use super::{difference, fields, gpt_like, llama_like, parse};
 
-/// A class's documented defaults as a file, the model that it builds, and the parameters that torch counts.
+/// Documented defaults of a class as a file, the model built from it, and its parameters counted by torch.
 pub(super) struct Default {
     pub(super) file: Value,
     pub(super) arch: ModelArch,
@@ -169,7 +169,7 @@ pub(super) fn gpt2() -> Default {
     Default { file, arch, params: 124_439_808 }
 }
 
-/// The class cannot be built with its own default of `num_key_value_heads`, null; here it is that of the heads.
+/// The class cannot be built with its own default of `num_key_value_heads`, null; here it equals the number of heads.
 pub(super) fn nemotron() -> Default {
     let file = json!({
         "model_type": "nemotron", "architectures": ["NemotronForCausalLM"], "torch_dtype": "bfloat16",
@@ -195,7 +195,7 @@ fn the_default_of_each_class_has_its_geometry_and_its_parameters() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Sizes that no model can do without; every other field may be left out.
+/// Required sizes; every other field may be left out.
 const NEEDED: [&str; 9] = [
     "vocab_size",
     "hidden_size",
@@ -220,7 +220,7 @@ fn a_field_left_out_is_the_default_of_its_class_or_asked_for() {
                     assert!(error.to_string().contains("is missing"), "{error}");
                     continue;
                 }
-                // Where a class has no limit of its own, the context stays unknown.
+                // Classes without a limit of their own leave the context unknown.
                 Ok(mut model) if field.ends_with("positions") || field.starts_with("max_pos") => {
                     model.arch.max_context = case.arch.max_context;
                     Ok(model)

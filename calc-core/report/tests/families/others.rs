@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{changed, fields};
 
-/// Documented defaults, and the parameters that torch counts.
+/// Documented defaults, and the number of parameters counted by torch.
 type Row = (Value, u64);
 
 fn dense() -> Vec<Row> {

@@ -1,4 +1,4 @@
-//! Fields that change what a family builds, each against the count of torch, and fields that change nothing.
+//! Fields that change the built model, each against the parameter count of torch, and fields that change nothing.
 
 use calc_core::model_arch::{AttentionBias, DenseLayers, ModelArch, NormKind, QkNorm};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::defaults::{self, Default};
 use super::{changed, difference, gpt_like, llama_like, with_bias, with_kv_heads};
 
-/// A default file with some fields set anew, what it builds then, and the parameters that torch counts.
+/// A default file with some fields replaced, the model built from it, and its parameters counted by torch.
 struct Variant {
     of: Default,
     changes: Value,
@@ -176,7 +176,7 @@ fn grouped_falcon() -> ModelArch {
 }
 
 #[test]
-fn falcon_builds_what_its_switches_say() {
+fn falcon_follows_its_switches() {
     let new = |norms: Value| {
         json!({"hidden_size": 4096, "num_attention_heads": 64, "num_kv_heads": 8, "ffn_hidden_size": 16384,
                "new_decoder_architecture": true, "num_ln_in_parallel_attn": norms})

@@ -1,7 +1,7 @@
 //! No key of geometry is ignored in silence: what the import does not understand is refused by name or taken as the upper
-//! bound, and leaving out or renaming a key never makes a model smaller without a word.
+//! bound, and leaving out or renaming a key never makes a model smaller without a note.
 //!
-//! Files are made as those of `families`: defaults of the classes of transformers 5.23.0 (PyPI), and parameters counted by
+//! Files are made like those of `families`: defaults of the classes of transformers 5.23.0 (PyPI), and parameters counted by
 //! torch 2.15.0 on the meta device. MiMo-V2-Flash is written by hand with the fields of its issue.
 
 use calc_core::catalog;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::{fixture, names};
 
-/// The fields in which the hub's file differs from the class: heads of windowed layers apart from those of the others.
+/// Fields in which the hub's file differs from the class: windowed layers have other head counts than full ones.
 fn mimo() -> Value {
     let every_sixth = |layer: u64| u64::from(layer != 0 && !(layer + 1).is_multiple_of(6));
     let pattern: Vec<u64> = (0..48).map(every_sixth).collect();
@@ -83,7 +83,7 @@ fn ernie_moe() -> Value {
     })
 }
 
-/// A known family with windows, one with experts, one with latent attention, and an architecture that nobody knows.
+/// Known families with windows, with experts and with latent attention, and an unknown architecture.
 fn others() -> Vec<Value> {
     let kinds: Vec<&str> = (0..24)
         .map(|layer| if layer % 2 == 0 { "sliding_attention" } else { "full_attention" })
@@ -329,7 +329,7 @@ fn geometry_beside_and_inside_a_known_family_is_refused_by_name() {
     }
 }
 
-/// Every file here, and every catalog model that can be written as one.
+/// Every file of this test, and every catalog model that can be written as one.
 fn all() -> Vec<Value> {
     let written = [mimo(), gpt_bigcode(), cohere(), cohere2(), ernie(), ernie_moe()];
     let catalog =
@@ -337,14 +337,14 @@ fn all() -> Vec<Value> {
     written.into_iter().chain(others()).chain(catalog).collect()
 }
 
-/// Keys that decide memory: all counts, lists, flags and words but those of the kind of model.
+/// Keys that decide memory: all counts, lists, flags and words except those that name the kind of model.
 fn geometry_keys(file: &Value) -> Vec<String> {
     let kept = ["model_type", "architectures", "torch_dtype"];
     let keys = file.as_object().expect("an object").iter();
     keys.filter(|(key, _)| !kept.contains(&key.as_str())).map(|(key, _)| key.clone()).collect()
 }
 
-/// Memory did not shrink without a word: refused, an assumption more than before, or no smaller.
+/// Memory did not shrink silently: the file is refused, has one more assumption, or needs no less memory.
 fn is_honest(before: &Imported, after: &Value, unread: Unread) -> bool {
     let Ok(model) = parse_with(&after.to_string(), unread) else { return true };
     let noted = model.assumed.iter().any(|field| {

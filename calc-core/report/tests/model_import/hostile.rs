@@ -1,4 +1,4 @@
-//! Text that is no config.json, or one that wants to harm: refused with a sentence, never a panic or a hang.
+//! Text that is not a config.json, or a hostile one: refused with a sentence, without panic or hang.
 
 use calc_core::hf_config::AssumedWhy;
 use calc_core::provenance::Provenance;
@@ -70,7 +70,7 @@ fn a_truncated_file_never_panics() {
     }
 }
 
-/// Any JSON value, with the numbers that break code.
+/// Any JSON value, with numbers at the limits of parsers.
 fn any_value() -> impl Strategy<Value = Value> {
     let number = prop_oneof![
         Just(json!(0)),
@@ -197,7 +197,7 @@ proptest! {
     }
 }
 
-/// A model that is read is one that the estimate takes; a refusal has a sentence.
+/// A model that is read can be estimated; a refusal has a sentence.
 fn check(text: &str) -> Result<(), TestCaseError> {
     match parse(text) {
         Ok(model) => {

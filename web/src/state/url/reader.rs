@@ -90,7 +90,7 @@ impl Reader<'_> {
                 inputs.mode = Some(mode.name.clone());
             }
             Ok(_) => {
-                let rest = "a power mode whose clocks nobody has published. The page uses the device's own peaks.";
+                let rest = "a power mode whose clocks are not published. The page uses the device's own peaks.";
                 self.note("pm", value, rest);
             }
             Err(_) if device.power_modes.is_empty() => {

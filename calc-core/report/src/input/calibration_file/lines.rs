@@ -1,5 +1,5 @@
-//! A calibration as lines of tab-separated fields: how the page keeps it and its address carries it. A number is the 16
-//! hexadecimal digits of its bits, because the page parses no decimal numbers that it can avoid.
+//! A calibration as lines of tab-separated fields, the form that the page stores and puts into its URL. A number is the 16
+//! hexadecimal digits of its bits, because the page avoids parsing decimal numbers.
 
 use calc_core::calibration::{Engine, FactorRow, Interval, Tokens};
 use calc_core::catalog;
@@ -10,7 +10,7 @@ use calc_core::units::Seconds;
 
 use super::{MAX_ROWS, MOST_EXTRA, OwnMeasurements, OwnRow};
 
-/// The lines.
+/// Writes a calibration as lines.
 pub fn write(own: &OwnMeasurements) -> String {
     let clean = |text: &str| text.replace(char::is_control, " ");
     let mut lines = format!("{}\t{}\n", clean(&own.device), clean(&own.about));
@@ -30,7 +30,7 @@ pub fn write(own: &OwnMeasurements) -> String {
             number(factors.interval.map(|interval| interval.high)),
             points.to_string(),
         ];
-        // Links of before have ten fields, and a row that needs no more has ten still.
+        // Older links have ten fields; a row without the newer ones is still written with ten.
         if factors.compute.is_some() || factors.tokens.is_some() || factors.extra_tokens.is_some() {
             fields.push(factors.compute.map_or("", ComputeClass::key).to_owned());
             fields.push(factors.tokens.map_or("", Tokens::key).to_owned());
@@ -42,7 +42,7 @@ pub fn write(own: &OwnMeasurements) -> String {
     lines
 }
 
-/// What [`write`] wrote; `None` for anything else.
+/// Parses the lines of [`write`]; `None` for any other text.
 pub fn read(text: &str) -> Option<OwnMeasurements> {
     let mut lines = text.lines();
     let (device, about) = lines.next()?.split_once('\t')?;
@@ -55,7 +55,7 @@ pub fn read(text: &str) -> Option<OwnMeasurements> {
 
 fn row(device: &str, line: &str) -> Option<OwnRow> {
     let mut fields = line.split('\t');
-    // Ten of them in links of before; without a number of points it is no row.
+    // Older links have ten fields; a row without a number of points is invalid.
     let mut next = || fields.next().unwrap_or_default();
     let [engine, format, op, measured] = [next(), next(), next(), next()];
     let [memory, compute, floor, low, high] = [next(), next(), next(), next(), next()];
@@ -83,13 +83,13 @@ fn row(device: &str, line: &str) -> Option<OwnRow> {
     Some(OwnRow { factors, points: points.parse().ok()? })
 }
 
-/// What a key names, or nothing where there is none; `None` for one that names nothing.
+/// Finds a key: `Some(None)` for an empty field, `None` for an unknown key.
 #[expect(clippy::option_option, reason = "absent is fine, wrong is not")]
 fn key<T>(key: &str, find: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
     if key.is_empty() { Some(None) } else { find(key).map(Some) }
 }
 
-/// A number in its range, or nothing where there is none; `None` for what is neither.
+/// Parses a number in a range: `Some(None)` for an empty field, `None` for invalid text.
 #[expect(clippy::option_option, reason = "absent is fine, wrong is not")]
 fn number(text: &str, min: f64, max: f64) -> Option<Option<f64>> {
     key(text, |text| {

@@ -1,5 +1,5 @@
-//! A device file that began as a copy of a device of the catalog: what was not changed keeps its value to the last bit and its
-//! provenance; the rest is what the user states.
+//! Device files that are edited copies of a catalog device: unchanged values keep their value to the last bit and their
+//! provenance; changed ones are the user's statement.
 
 use calc_core::device::{Device, MeasuredRates, MemoryPlatform, Peaks};
 use calc_core::provenance::Fact;
@@ -7,7 +7,7 @@ use calc_core::quant_format::ComputeClass;
 use calc_core::text::Text;
 use calc_core::units::{Bytes, BytesPerSec, FlopsPerSec, Hertz, Watts};
 
-/// Gives every fact that is still that of `base` its origin back.
+/// Restores the provenance of every fact that equals that of `base`.
 pub(super) fn inherit(device: Device, base: &Device) -> Device {
     let peaks = ComputeClass::ALL.into_iter().fold(Peaks::NONE, |peaks, class| {
         match same(device.peaks.get(class), base.peaks.get(class), FlopsPerSec::get) {
@@ -17,7 +17,7 @@ pub(super) fn inherit(device: Device, base: &Device) -> Device {
     });
     let memory = same(Some(device.memory), Some(base.memory), Bytes::get).unwrap_or(device.memory);
     Device {
-        // A file has no words for it, and expected times depend on the kind of memory.
+        // Device files have no key for it, and expected times depend on the kind of memory.
         memory_type: base.memory_type.clone(),
         memory,
         memory_platform: platform(&device, base, memory == base.memory),
@@ -48,7 +48,7 @@ pub(super) fn inherit(device: Device, base: &Device) -> Device {
     }
 }
 
-/// The base's platform unless the file says otherwise: another capacity in sockets is what is installed there.
+/// The platform of `base` unless the file changes it: another capacity in sockets means other installed modules.
 fn platform(device: &Device, base: &Device, same_memory: bool) -> MemoryPlatform {
     match (device.memory_platform, base.memory_platform) {
         (MemoryPlatform::Shared, MemoryPlatform::Sockets) if same_memory => MemoryPlatform::Sockets,
@@ -57,7 +57,7 @@ fn platform(device: &Device, base: &Device, same_memory: bool) -> MemoryPlatform
     }
 }
 
-/// The base's fact if the values are equal but for rounding, else the own one.
+/// The fact of `base` if the values agree up to rounding, else the file's own.
 fn same<T: Copy>(
     own: Option<Fact<T>>,
     base: Option<Fact<T>>,

@@ -1,5 +1,5 @@
-//! A device file as lines of `path<TAB>value`: how the page gets it from the program that reads JSON for it. The page itself
-//! parses neither JSON nor decimal numbers, which would be a tenth of its size: a number is the 16 hexadecimal digits of
+//! A device file as lines of `path<TAB>value`, the form in which the page gets it from its chunk that parses JSON. The page itself
+//! parses neither JSON nor decimal numbers, whose parsers would be a tenth of its size: a number is the 16 hexadecimal digits of
 //! its bits.
 
 use serde_json::Value;
@@ -9,10 +9,10 @@ use calc_core::device::{Device, DeviceClass, PowerMode};
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::ComputeClass;
 
-/// The lines of a device file that [`parse`] accepts.
+/// Converts a valid device file to lines.
 ///
 /// # Errors
-/// What [`parse`] refuses.
+/// The refusals of [`parse`].
 pub fn write(text: &str) -> Result<String, DeviceFileError> {
     parse(text)?;
     let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}'))
@@ -46,7 +46,7 @@ fn walk(path: &str, value: &Value, lines: &mut String) {
     }
 }
 
-/// The same lines of a device that is here already. `copy_of` is the key of the catalog's device that it was made from.
+/// Writes an existing device as such lines. `copy_of` is the key of the catalog device from which it was made.
 pub fn of_device(device: &Device, copy_of: Option<&str>) -> String {
     let mut out = Writer(String::new());
     out.text("copy_of", copy_of.unwrap_or_default());
@@ -60,7 +60,7 @@ pub fn of_device(device: &Device, copy_of: Option<&str>) -> String {
         let peak = device.peaks.get(class).map(|fact| fact.value.get() / 1e12);
         out.real(&format!("dense_peaks_tflops.{}", class.key()), peak);
     }
-    // A link has one value each, the one that counts; what the datasheet says stands in the file.
+    // A link carries one value for each rate, the one in force; a file keeps the datasheet's value beside the measured one.
     let measured = |provenance| provenance == Provenance::Measured;
     if measured(device.bandwidth.provenance) {
         out.real("measured_bandwidth_gb_s", Some(device.bandwidth.value.get() / 1e9));
@@ -100,7 +100,7 @@ pub fn of_device(device: &Device, copy_of: Option<&str>) -> String {
 const MIB: f64 = 1_048_576.0;
 const GIB: f64 = 1024.0 * MIB;
 
-/// The key of a class in a device file.
+/// Key of a device class in a device file.
 pub const fn class_key(class: DeviceClass) -> &'static str {
     match class {
         DeviceClass::DiscreteGpu => "discrete_gpu",
@@ -142,7 +142,7 @@ impl Writer {
     }
 }
 
-/// The device file of such lines: what [`write`] read.
+/// Converts the lines of [`write`] back to a JSON file.
 pub fn to_json(lines: &str) -> String {
     let mut file = Value::Object(serde_json::Map::new());
     for (path, value) in lines.lines().filter_map(|line| line.split_once('\t')) {
@@ -160,7 +160,7 @@ pub fn to_json(lines: &str) -> String {
     serde_json::to_string_pretty(&file).unwrap_or_default() + "\n"
 }
 
-/// Sets the value at a path, with the objects and lists on the way.
+/// Sets the value at a path and creates the objects and lists on the way.
 fn put(file: &mut Value, path: &str, value: Value) {
     match path.split('.').collect::<Vec<_>>()[..] {
         [peaks @ ("dense_peaks_tflops" | "measured_peaks_tflops"), class] => {
@@ -183,7 +183,7 @@ fn put(file: &mut Value, path: &str, value: Value) {
     }
 }
 
-/// Without the last digits that conversions between units leave behind.
+/// Rounds off the last digits, which conversions between units change.
 fn rounded(value: f64) -> f64 {
     format!("{value:.12e}").parse().unwrap_or(value)
 }
@@ -197,7 +197,7 @@ fn whole(value: f64) -> u32 {
     value as u32
 }
 
-/// Lines with another value at a path: a number, or nothing.
+/// The lines with the number at a path replaced, or removed for `None`.
 pub fn with_number(lines: &str, path: &str, value: Option<f64>) -> String {
     let others =
         lines.lines().filter(|line| line.split_once('\t').is_none_or(|(at, _)| at != path));
@@ -206,7 +206,7 @@ pub fn with_number(lines: &str, path: &str, value: Option<f64>) -> String {
     out.0
 }
 
-/// Lines with another text at a path.
+/// The lines with the text at a path replaced.
 pub fn with_text(lines: &str, path: &str, value: &str) -> String {
     let others =
         lines.lines().filter(|line| line.split_once('\t').is_none_or(|(at, _)| at != path));
@@ -215,15 +215,15 @@ pub fn with_text(lines: &str, path: &str, value: &str) -> String {
     out.0
 }
 
-/// The key of the catalog's device that the device of such lines is a copy of.
+/// Key of the catalog device from which the device of such lines was copied.
 pub fn copy_of(lines: &str) -> Option<&str> {
     lines.lines().find_map(|line| line.strip_prefix("copy_of\t"))
 }
 
-/// The device of such lines.
+/// Parses the device of such lines.
 ///
 /// # Errors
-/// As [`parse`]; lines that nothing wrote describe an impossible device.
+/// The refusals of [`parse`]; lines that were not made by [`write`] describe an impossible device.
 pub fn read(lines: &str) -> Result<Device, DeviceFileError> {
     let fields = Lines(lines.lines().filter_map(|line| line.split_once('\t')).collect());
     let modes = (0..).map(|i| format!("power_modes.{i}."));
@@ -277,7 +277,7 @@ impl<'a> Lines<'a> {
         u64::from_str_radix(self.get(path)?, 16).ok().map(f64::from_bits)
     }
 
-    /// A whole number; anything else was refused when the file was read, and is here, too, as too small.
+    /// Parses a whole number; an invalid one was refused when the file was read, and here becomes a number too small to accept.
     fn whole(&self, path: &str) -> Option<u32> {
         self.real(path).map(whole)
     }
@@ -322,7 +322,7 @@ mod tests {
     use calc_core::text::Text;
 
     #[test]
-    fn what_was_changed_is_the_users() {
+    fn changed_values_are_the_users() {
         let original = calc_core::catalog::device("t4").expect("catalog key");
         let copy = Device { key: Text::Borrowed("copy"), ..original.clone() };
         let lines = with_number(&of_device(&copy, Some("t4")), "bandwidth_gb_s", Some(400.0));

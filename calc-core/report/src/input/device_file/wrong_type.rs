@@ -1,5 +1,5 @@
-//! Which key of a device file is of the wrong type, missing or none of its keys: asked for once the parser has refused the
-//! file, so that the answer is in the words of the file and not in those of our code.
+//! Finds the key of a device file that is unknown, missing or of the wrong type. It runs after the parser has refused the file,
+//! so that the message names keys of the file instead of types of our code.
 
 use calc_core::catalog::nearest;
 use calc_core::error::Error;
@@ -7,7 +7,7 @@ use serde_json::{Map, Number, Value};
 
 use super::DeviceFileError;
 
-/// What a key may hold.
+/// Type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Text,
@@ -19,13 +19,12 @@ enum Kind {
     Modes,
 }
 
-/// Whether a key may be left out, and whether `null` is as good as that.
+/// Requirement of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Need {
     Required,
-    /// May be absent or `null`.
     Optional,
-    /// May be absent.
+    /// May be absent, but not `null`.
     Absent,
 }
 
@@ -85,7 +84,7 @@ const MODE: [Key; 6] = [
 
 const CLASSES: [&str; 3] = ["discrete_gpu", "unified_gpu", "cpu"];
 
-/// The first thing that is wrong with the keys of a file; `None` when it is something else.
+/// The first mistake in the keys of a file; `None` when keys and types are right.
 pub(super) fn find(text: &str) -> Option<DeviceFileError> {
     match serde_json::from_str(text).ok()? {
         Value::Object(fields) => object("", &fields, &DEVICE).err(),
@@ -133,7 +132,7 @@ fn check(path: &str, value: &Value, kind: Kind) -> Result<(), DeviceFileError> {
     Err(wrong(format!("{path} must be {expected}; got {}", found(value))))
 }
 
-/// Counts are read as whole numbers of 32 bits, which `46.0` is not.
+/// Refuses numbers such as `46.0`: counts are whole numbers of 32 bits.
 fn whole(path: &str, number: &Number) -> Result<(), DeviceFileError> {
     if number.as_u64().is_some_and(|count| u32::try_from(count).is_ok()) {
         return Ok(());

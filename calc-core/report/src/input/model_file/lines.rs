@@ -1,5 +1,5 @@
-//! A model as lines of `name<TAB>value`: how the page gets it from the program that reads JSON for it, and how an address
-//! holds a geometry. The page itself parses neither JSON nor decimal numbers: a number is its hexadecimal digits.
+//! A model as lines of `name<TAB>value`, the form in which the page gets it from its chunk that parses JSON, and a geometry as a
+//! word in URLs. The page itself parses neither JSON nor decimal numbers: a number is written as hexadecimal digits.
 
 use calc_core::catalog;
 use calc_core::model_arch::{
@@ -13,35 +13,32 @@ use calc_core::text::List;
 use super::import_notes;
 use crate::input::named_model::NamedModel;
 
-/// Version of the geometry's form; another one is not understood.
+/// Version of the geometry's form; other versions are refused.
 const VERSION: u64 = 1;
-/// Between the groups of a geometry.
+/// Separator of the groups of a geometry.
 const GROUP: char = '.';
-/// Between the numbers of a group.
+/// Separator of the numbers of a group.
 const NUMBER: char = '-';
-/// Between the formats of the stored roles.
+/// Separator of the formats of the stored roles.
 const ROLE: char = '~';
-/// More groups of dense layers than any model has.
+/// Upper limit of the groups of dense layers.
 const MOST_DENSE_GROUPS: usize = 1024;
 
-/// A model of a file, as far as the page needs it.
+/// The parts of a model file that the page needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelLines {
-    /// Name of the file.
     pub name: String,
-    /// Where the geometry comes from.
+    /// Source of the geometry.
     pub source: String,
-    /// How sure it is.
+    /// Provenance of the geometry.
     pub provenance: Provenance,
-    /// Geometry.
     pub arch: ModelArch,
-    /// Formats of the stored weights.
     pub stored: PrecisionChoice,
-    /// What the import filled in, left out or rounded.
+    /// Notes on assumed, omitted and rounded fields.
     pub notes: Vec<String>,
 }
 
-/// The lines of a model.
+/// Writes a model as lines.
 pub fn write(model: &NamedModel) -> String {
     let mut lines = String::new();
     let mut line = |name: &str, value: &str| {
@@ -58,7 +55,7 @@ pub fn write(model: &NamedModel) -> String {
     lines
 }
 
-/// The model of such lines; `None` for lines that nothing wrote.
+/// Parses the lines of [`write`]; `None` for any other text.
 pub fn read(lines: &str) -> Option<ModelLines> {
     let fields = || lines.lines().filter_map(|line| line.split_once('\t'));
     let value = |name: &str| fields().find(|(other, _)| *other == name).map(|(_, value)| value);
@@ -75,7 +72,7 @@ pub fn read(lines: &str) -> Option<ModelLines> {
     })
 }
 
-/// A geometry in one word of letters, digits, dots and hyphens.
+/// Writes a geometry as one word of letters, digits, dots and hyphens.
 pub fn geometry(arch: &ModelArch) -> String {
     let a = &arch.attention;
     let kinds = [
@@ -120,7 +117,7 @@ pub fn geometry(arch: &ModelArch) -> String {
     groups.iter().map(text).collect::<Vec<_>>().join(&GROUP.to_string())
 }
 
-/// The geometry of such a word; `None` for one that nothing wrote, or that is no possible model.
+/// Parses the word of [`geometry`]; `None` for any other text and for impossible models.
 pub fn read_geometry(text: &str) -> Option<ModelArch> {
     let groups: Vec<Vec<u64>> = text.split(GROUP).map(numbers).collect::<Option<_>>()?;
     let [version, sizes, attention, norms, kinds, max_context, mla, mamba, moe, dense] =
@@ -178,7 +175,7 @@ pub fn read_geometry(text: &str) -> Option<ModelArch> {
     arch.check().is_ok().then_some(arch)
 }
 
-/// The formats of the stored roles in one word.
+/// Writes the formats of the stored roles as one word.
 pub fn stored(choice: &PrecisionChoice) -> String {
     let roles = [
         Some(choice.weights),
@@ -191,7 +188,7 @@ pub fn stored(choice: &PrecisionChoice) -> String {
     keys.join(&ROLE.to_string()).trim_end_matches(ROLE).to_owned()
 }
 
-/// The formats of such a word; `None` for one that nothing wrote.
+/// Parses the word of [`stored`]; `None` for any other text.
 pub fn read_stored(text: &str) -> Option<PrecisionChoice> {
     let mut keys = text.split(ROLE);
     let mut next = || -> Option<Option<&'static QuantFormat>> {
@@ -292,7 +289,7 @@ mod tests {
     use calc_core::hf_config::Unread;
 
     #[test]
-    fn every_model_of_the_catalog_comes_back() {
+    fn every_catalog_model_is_read_back_unchanged() {
         for model in models::all() {
             let named = NamedModel::from_catalog(model);
             let lines = write(&named);
@@ -320,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nothing_wrote_is_refused() {
+    fn text_that_was_never_written_is_refused() {
         let model = catalog::model("deepseek-v3").expect("catalog key");
         let good = geometry(&model.arch);
         assert!(read_geometry(&good).is_some());

@@ -1,12 +1,12 @@
-//! JSON as Python writes it: `Infinity`, `-Infinity` and `NaN` are values there, in fields such as `time_step_limit`.
+//! JSON written by Python: `Infinity`, `-Infinity` and `NaN` are values there, in fields such as `time_step_limit`.
 
 use std::borrow::Cow;
 
-/// Literals that Python writes and JSON lacks, the longer one first.
+/// Literals of Python's JSON that standard JSON lacks, longer ones before their parts.
 const LITERALS: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
 
-/// The text with `null` for each such literal outside of strings. An unbounded window or limit is none; `null` is padded, so
-/// that places in messages stay right.
+/// The text with `null` for each such literal outside of strings. An infinite window or limit is no limit; `null` is padded, so
+/// that line and column in messages stay right.
 pub(super) fn without_infinities(text: &str) -> Cow<'_, str> {
     if !LITERALS.iter().any(|literal| text.contains(literal)) {
         return Cow::Borrowed(text);

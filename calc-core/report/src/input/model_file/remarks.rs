@@ -1,8 +1,8 @@
-//! Sentences about an import: the fields that it filled in, and the parts of the file that it leaves out or rounds.
+//! Sentences about an import: assumed fields, and parts of the file that are left out or rounded.
 
 use calc_core::hf_config::{AssumedField, AssumedValue, AssumedWhy, Remark};
 
-/// Names of the field that says how a model is stored.
+/// Names of the field that holds the data type of the stored weights.
 const DATA_TYPE: [&str; 2] = ["torch_dtype", "dtype"];
 
 /// The assumed data type of the stored weights, if the file names none.
@@ -10,7 +10,7 @@ pub fn data_type_field(assumed: &[AssumedField]) -> Option<&AssumedField> {
     assumed.iter().find(|field| DATA_TYPE.contains(&&*field.field))
 }
 
-/// Notes on the fields that an import filled in, left out or rounded.
+/// Notes on the fields that an import assumed, left out or rounded.
 pub fn import_notes(assumed: &[AssumedField], remarks: &[Remark]) -> Vec<String> {
     assumed_fields(assumed).into_iter().chain(remarks.iter().map(remark_text)).collect()
 }
@@ -30,7 +30,7 @@ pub fn assumed_text(field: &AssumedField) -> String {
     format!("{} = {value} ({why})", field.field)
 }
 
-/// One line for what an import leaves out or rounds.
+/// One sentence about a part of the file that an import leaves out or rounds.
 pub fn remark_text(remark: &Remark) -> String {
     match remark {
         Remark::TowersNotCounted => "the vision or audio part is not counted, only the language model".into(),
@@ -38,10 +38,10 @@ pub fn remark_text(remark: &Remark) -> String {
             format!("{layers} extra layers for multi-token prediction are not counted")
         }
         Remark::AttentionUnquantized => {
-            "the file keeps attention unquantized; here all layers have one format, so weights come out too small".into()
+            "the file keeps attention unquantized; here all layers have one format, so weights are underestimated".into()
         }
         Remark::SharedMlpQuantized => "the file quantizes dense and shared MLPs too; here only the experts are, so weights \
-             come out too large"
+             are overestimated"
             .into(),
         Remark::LmHeadQuantized => {
             "the file quantizes the LM head too; here it stays unquantized with the embedding".into()
@@ -52,15 +52,15 @@ pub fn remark_text(remark: &Remark) -> String {
         }
         Remark::FormatRounded { bits, group, format } => {
             let group = group.map_or_else(|| "one scale per row".into(), |group| format!("groups of {group}"));
-            format!("{bits} bits with {group} have no format of their own; {} stands for them", format.key)
+            format!("{bits} bits with {group} have no format of their own; {} is used instead", format.key)
         }
     }
 }
 
-/// The assumed fields but for the data type, which has a note of its own.
+/// The assumed fields without the data type, which has its own note.
 fn assumed_fields(fields: &[AssumedField]) -> Option<String> {
     let others = fields.iter().filter(|field| !DATA_TYPE.contains(&&*field.field));
     let list: Vec<String> = others.map(assumed_text).collect();
     (!list.is_empty())
-        .then(|| format!("the model file leaves open, and the import fills: {}", list.join("; ")))
+        .then(|| format!("the model file leaves out, and the import assumes: {}", list.join("; ")))
 }

@@ -1,4 +1,4 @@
-//! A request about one operator.
+//! Requests of the verb `analyze`: one operator on one device.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,50 +19,45 @@ use super::{
     precision_fields,
 };
 
-/// An operator as it was asked for.
+/// Operator of a request, with its dimensions.
 pub type Shape = Operator;
 
 /// Names of operators in requests.
 const OPERATORS: [&str; 9] =
     ["gemm", "gemv", "attention", "kv_append", "add_norm", "norm", "activation", "ffn", "moe"];
 
-/// A request about one operator, with everything looked up.
+/// A request about one operator with device, formats and files resolved.
 #[derive(Debug, Clone)]
 pub struct AnalyzeInputs {
-    /// Device.
     pub device: Cow<'static, Device>,
-    /// Name of its power mode.
     pub power_mode: Option<String>,
-    /// Operator.
     pub operator: Operator,
-    /// Formats.
     pub precision: PrecisionChoice,
-    /// Engine.
     pub engine: Option<Engine>,
-    /// Own measurements; without them the model that was fitted on published ones.
+    /// User's measurements; `None` uses the model fitted on published measurements.
     pub calibration: Option<Arc<Calibration>>,
-    /// What was taken for names of formats that could mean several.
+    /// Notes on ambiguous format names and the format chosen for each.
     pub taken: Vec<String>,
 }
 
 impl AnalyzeInputs {
-    /// Reads the fields of `analyze`.
+    /// Parses the fields of `analyze`.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first invalid field.
     pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
         let device = library.device(&fields.required_text("hardware")?)?;
         let mode = fields.text("power_mode")?;
         let (operator, takes) = operator_and_fields(&mut fields)?;
         let needs_weights = operator.has_weights();
         let mode = power_mode(&device, mode.as_deref())?;
-        // Operators without weights run in half unless the request says otherwise.
+        // Operators without weights run in half precision unless the request names a format.
         let half = PrecisionChoice::weights(Roofs::new(&device, mode)?.half());
         let weights_given = fields.has("weights");
         let (mut precision, taken) =
             precision_fields(&mut fields, (!needs_weights).then_some(half))?;
         if !weights_given {
-            // So that weights which nobody named are never taken for some that were.
+            // Keeps a default for the weights from being taken for one that the request named.
             precision.weights = precision.activations.unwrap_or(precision.weights);
         }
         let engine = engine_field(&mut fields)?;
@@ -72,7 +67,7 @@ impl AnalyzeInputs {
         Ok(Self { device, power_mode: mode, operator, precision, engine, calibration, taken })
     }
 
-    /// What the model is asked.
+    /// The request in the types of `calc-core`.
     ///
     /// # Errors
     /// A power mode that the device does not have.
@@ -89,16 +84,16 @@ impl AnalyzeInputs {
         })
     }
 
-    /// Answers it.
+    /// Computes the analysis.
     ///
     /// # Errors
-    /// What the model refuses.
+    /// Every refusal of `calc-core`.
     pub fn analyze(&self) -> Result<Analysis, RequestError> {
         Ok(analyze(&self.request()?)?)
     }
 }
 
-/// What an operator is called, and the fields that are its own.
+/// Name of an operator and the keys of its own fields.
 struct Takes {
     operator: String,
     fields: Vec<&'static str>,
@@ -114,7 +109,7 @@ fn operator_and_fields(fields: &mut Fields) -> Result<(Operator, Takes), Request
     Ok((operator, Takes { operator: name.to_ascii_lowercase(), fields: own }))
 }
 
-/// A field of another operator is known, and only not of this one.
+/// Turns "unknown field" into "not a field of this operator" where another operator has that field.
 fn of_operator(error: RequestError, takes: &Takes) -> RequestError {
     match error {
         RequestError::UnknownField { key, .. }
@@ -185,7 +180,7 @@ fn operator(fields: &mut Fields, name: &str) -> Result<Operator, RequestError> {
     }
 }
 
-/// Tokens of an operator that are its rows, so that `m` names them, too.
+/// Number of tokens of an operator whose rows are tokens; `m` is accepted as an alias.
 fn tokens(fields: &mut Fields) -> Result<u64, RequestError> {
     match (fields.count("tokens")?, fields.count("m")?) {
         (Some(tokens), None) | (None, Some(tokens)) => Ok(tokens),

@@ -1,4 +1,4 @@
-//! A request to judge a measured or claimed time: the fields of `estimate` or `analyze`, and one claim.
+//! Requests of the verb `check`: the fields of `estimate` or `analyze`, and one measured or claimed time.
 
 use calc_core::check::{Check, CheckRequest, Claim, Work, check};
 use calc_core::device::Device;
@@ -7,38 +7,36 @@ use calc_core::units::{Seconds, TokensPerSec};
 
 use super::{AnalyzeInputs, EstimateInputs, Fields, Library, RequestError};
 
-/// Slowest and fastest rate that is read [token/s].
+/// Range of a claimed rate [token/s].
 const RATES: (f64, f64) = (1e-9, 1e12);
-/// Shortest and longest time that is read [µs].
+/// Range of a claimed time of an operator or a token [µs].
 const MICROSECONDS: (f64, f64) = (1e-6, 1e15);
-/// The same of a whole answer [s].
+/// Range of a claimed time of a whole answer [s].
 const SECONDS: (f64, f64) = (1e-12, 1e9);
 
-/// What was done.
+/// Subject of a claim.
 #[derive(Debug, Clone)]
 pub enum Done {
-    /// One operator.
     Operator(Box<AnalyzeInputs>),
-    /// A token of each sequence while decoding.
+    /// One decode step: a token of each sequence.
     Token(Box<EstimateInputs>),
-    /// A whole answer.
+    /// A whole answer, prefill included.
     Answer(Box<EstimateInputs>),
 }
 
-/// A request to judge a claim, with everything looked up.
+/// A request to judge a claim with device, model, formats and files resolved.
 #[derive(Debug, Clone)]
 pub struct CheckInputs {
-    /// What was done.
     pub done: Done,
-    /// How fast, as somebody says.
+    /// Claimed time or rate.
     pub claim: Claim,
 }
 
 impl CheckInputs {
-    /// Reads the fields of `check`.
+    /// Parses the fields of `check`.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first invalid field.
     pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
         let is_model = fields.has("model");
         let (claim, whole) = claim(&mut fields, is_model)?;
@@ -54,7 +52,7 @@ impl CheckInputs {
         Ok(Self { done, claim })
     }
 
-    /// Device.
+    /// Device of the request.
     pub fn device(&self) -> &Device {
         match &self.done {
             Done::Operator(inputs) => &inputs.device,
@@ -62,7 +60,7 @@ impl CheckInputs {
         }
     }
 
-    /// Name of its power mode.
+    /// Name of the device's power mode.
     pub fn power_mode(&self) -> Option<&str> {
         match &self.done {
             Done::Operator(inputs) => inputs.power_mode.as_deref(),
@@ -70,10 +68,10 @@ impl CheckInputs {
         }
     }
 
-    /// Judges it.
+    /// Judges the claim.
     ///
     /// # Errors
-    /// What the model refuses.
+    /// Every refusal of `calc-core`.
     pub fn check(&self) -> Result<Check, RequestError> {
         let work = match &self.done {
             Done::Operator(inputs) => Work::Operator(inputs.request()?),
@@ -84,7 +82,7 @@ impl CheckInputs {
     }
 }
 
-/// The claim, and whether it is about a whole answer.
+/// The claim, and `true` when it is about a whole answer.
 fn claim(fields: &mut Fields, is_model: bool) -> Result<(Claim, bool), RequestError> {
     let keys = ["tokens_per_s", "time_us", "seconds"];
     let [rate, time, whole] = [

@@ -1,4 +1,4 @@
-//! A request about a model.
+//! Requests of the verb `estimate`: a model on a device.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,53 +19,46 @@ use super::{
     power_mode, precision_fields, unread_field,
 };
 
-/// A value that stands in for one that a request leaves out.
+/// Default of a field that a request leaves out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UsualValue {
-    /// Field.
     pub key: &'static str,
-    /// Value that was taken.
     pub value: u64,
 }
 
-/// What is taken where a request names no batch and no prompt.
+/// Defaults of batch and prompt.
 pub const USUAL_VALUES: [UsualValue; 2] =
     [UsualValue { key: "batch", value: 1 }, UsualValue { key: "prompt", value: 512 }];
 
-/// A request about a model, with everything looked up.
+/// A request about a model with device, formats and files resolved.
 #[derive(Debug, Clone)]
 pub struct EstimateInputs {
-    /// Device.
     pub device: Cow<'static, Device>,
-    /// Name of its power mode.
     pub power_mode: Option<String>,
-    /// Memory that may be used, if less than the device leaves to a model.
+    /// Upper limit of the memory in use; `None` leaves the limit to the device.
     pub memory_limit: Option<Bytes>,
-    /// Model.
     pub model: NamedModel,
-    /// Formats.
     pub precision: PrecisionChoice,
-    /// Sequences and tokens.
+    /// Batch, prompt, context and generated tokens.
     pub workload: Workload,
-    /// Known size of the weights.
+    /// Known size of the weights, which replaces the size computed from geometry and formats.
     pub weight_size: Option<WeightSize>,
-    /// Draft model.
+    /// Draft model of speculative decoding.
     pub draft: Option<NamedModel>,
-    /// Engine.
     pub engine: Option<Engine>,
-    /// Own measurements; without them the model that was fitted on published ones.
+    /// User's measurements; `None` uses the model fitted on published measurements.
     pub calibration: Option<Arc<Calibration>>,
-    /// Usual values that were taken; the answer names them.
+    /// Defaults that were used; the answer names them.
     pub usual: Vec<UsualValue>,
-    /// Notes on names of formats that could mean several.
+    /// Notes on ambiguous format names and the format chosen for each.
     pub taken: Vec<String>,
 }
 
 impl EstimateInputs {
-    /// Reads the fields of `estimate`.
+    /// Parses the fields of `estimate`.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first invalid field.
     pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
         let device = memory::device(&mut fields, library)?;
         let memory_limit = memory::limit(&mut fields)?;
@@ -106,7 +99,7 @@ impl EstimateInputs {
         })
     }
 
-    /// What the model is asked.
+    /// The request in the types of `calc-core`.
     ///
     /// # Errors
     /// A power mode that the device does not have.
@@ -125,10 +118,10 @@ impl EstimateInputs {
         })
     }
 
-    /// Answers it.
+    /// Computes the estimate.
     ///
     /// # Errors
-    /// What the model refuses.
+    /// Every refusal of `calc-core`.
     pub fn estimate(&self) -> Result<Estimate, RequestError> {
         Ok(estimate(self.request()?)?)
     }

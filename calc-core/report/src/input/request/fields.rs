@@ -1,4 +1,4 @@
-//! A bag of keys and values that is emptied field by field; what is left over was never a field.
+//! Keys and values of a request. Each field is removed as it is read; keys that remain at the end are unknown.
 
 use calc_core::analysis::{MAX_DIMENSION, MAX_EXPERTS};
 use calc_core::catalog::nearest;
@@ -18,18 +18,18 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// From a JSON object.
+    /// The fields of a JSON object.
     pub fn new(values: Map<String, Value>) -> Self {
         Self { values, asked: Vec::new() }
     }
 
-    /// From keys and texts, as flags are given.
+    /// The fields of flags: keys and texts.
     pub fn from_texts<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let value = |(key, text): (&str, &str)| (key.to_owned(), Value::String(text.to_owned()));
         Self::new(texts.into_iter().map(value).collect())
     }
 
-    /// From one line of JSON.
+    /// The fields of one line of JSON.
     ///
     /// # Errors
     /// [`RequestError::NotJson`] for anything but an object.
@@ -41,7 +41,7 @@ impl Fields {
         values.map(Self::new).map_err(|error| RequestError::NotJson { reason: error.to_string() })
     }
 
-    /// Nothing under this key; under the same one in other letters, perhaps.
+    /// The error for an absent key; it names a present key that differs only in upper and lower case.
     fn missing(&self, key: &'static str) -> RequestError {
         match self.values.keys().find(|given| given.eq_ignore_ascii_case(key)) {
             Some(given) => {
@@ -51,7 +51,7 @@ impl Fields {
         }
     }
 
-    /// Whether there is something under this key.
+    /// True when the key has a value.
     pub(super) fn has(&self, key: &str) -> bool {
         self.values.get(key).is_some_and(|value| !value.is_null())
     }
@@ -61,25 +61,25 @@ impl Fields {
         self.values.remove(key).filter(|value| !value.is_null())
     }
 
-    /// The fields that were asked for up to now.
+    /// The keys read so far.
     pub(super) fn asked(&self) -> &[&'static str] {
         &self.asked
     }
 
-    /// The name under a key, which stays there.
+    /// The text of a field, which is not removed.
     pub fn peek_text(&self, key: &str) -> Option<&str> {
         self.values.get(key).and_then(Value::as_str)
     }
 
-    /// Puts a text under a key.
+    /// Sets a field to a text.
     pub fn replace_text(&mut self, key: &str, text: &str) {
         self.values.insert(key.into(), Value::String(text.into()));
     }
 
-    /// A name.
+    /// Removes and returns a text.
     ///
     /// # Errors
-    /// [`RequestError::NotText`] for anything but a string, [`RequestError::Empty`] for one of blanks.
+    /// [`RequestError::NotText`] for a value that is not a string, [`RequestError::Empty`] for blanks only.
     pub fn text(&mut self, key: &'static str) -> Result<Option<String>, RequestError> {
         match self.take(key) {
             None => Ok(None),
@@ -89,18 +89,18 @@ impl Fields {
         }
     }
 
-    /// A name that must be there.
+    /// Removes and returns a text that the request must have.
     ///
     /// # Errors
-    /// As [`Fields::text`], and [`RequestError::Missing`].
+    /// Those of [`Fields::text`], and [`RequestError::Missing`].
     pub fn required_text(&mut self, key: &'static str) -> Result<String, RequestError> {
         self.text(key)?.ok_or_else(|| self.missing(key))
     }
 
-    /// A yes or no: true or "true".
+    /// Removes and returns a flag: true, false or the same as text; false when absent.
     ///
     /// # Errors
-    /// [`RequestError::NotOneOf`] for anything else.
+    /// [`RequestError::NotOneOf`] for any other value.
     pub fn flag(&mut self, key: &'static str) -> Result<bool, RequestError> {
         match self.take(key) {
             None => Ok(false),
@@ -114,7 +114,7 @@ impl Fields {
         }
     }
 
-    /// A real number.
+    /// Removes and returns a real number.
     ///
     /// # Errors
     /// [`RequestError::NotANumber`].
@@ -130,10 +130,10 @@ impl Fields {
             .ok_or_else(|| RequestError::NotANumber { key: key.into(), value: shown(&value) })
     }
 
-    /// A whole number that is not negative; its range is checked by the model.
+    /// Removes and returns a whole number of at least zero; `calc-core` checks its range.
     ///
     /// # Errors
-    /// [`RequestError::NotANumber`], [`RequestError::NotWhole`], or out of the range of any count.
+    /// [`RequestError::NotANumber`], [`RequestError::NotWhole`], or outside the range of every count.
     pub fn count(&mut self, key: &'static str) -> Result<Option<u64>, RequestError> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let exact = match &value {
@@ -152,18 +152,18 @@ impl Fields {
         whole(key, real.unwrap_or(f64::NAN), &value).map(Some)
     }
 
-    /// A count that must be there.
+    /// Removes and returns a count that the request must have.
     ///
     /// # Errors
-    /// As [`Fields::count`], and [`RequestError::Missing`].
+    /// Those of [`Fields::count`], and [`RequestError::Missing`].
     pub fn required_count(&mut self, key: &'static str) -> Result<u64, RequestError> {
         self.count(key)?.ok_or_else(|| self.missing(key))
     }
 
-    /// Refuses what nobody asked for.
+    /// Refuses keys that were never read.
     ///
     /// # Errors
-    /// [`RequestError::UnknownField`] with the nearest fields.
+    /// [`RequestError::UnknownField`] with the nearest known keys.
     pub fn finish(self) -> Result<(), RequestError> {
         match self.values.into_iter().next() {
             None => Ok(()),
@@ -175,15 +175,15 @@ impl Fields {
     }
 }
 
-/// Whether a field counts something, so that its `k` is 1,024.
+/// True for fields that hold a count, where `k` means 1,024.
 pub fn is_count(key: &str) -> bool {
     range(key).is_some()
 }
 
-/// Refuses a text that is no count in the range of this field; other fields are not judged.
+/// Refuses a text that is not a count in the range of this field; fields that hold no count pass.
 ///
 /// # Errors
-/// As [`Fields::count`], and out of the range.
+/// Those of [`Fields::count`], and a value outside the range.
 pub fn check_count(key: &'static str, typed: &str) -> Result<(), RequestError> {
     let Some((min, max)) = range(key) else { return Ok(()) };
     let mut fields = Fields::new(Map::new());
@@ -192,7 +192,7 @@ pub fn check_count(key: &'static str, typed: &str) -> Result<(), RequestError> {
     Ok(())
 }
 
-/// What the model accepts for a count, which checks the same ranges itself; nothing for other fields.
+/// Range of a count; `calc-core` checks the same range. `None` for fields that hold no count.
 fn range(key: &str) -> Option<(u64, u64)> {
     Some(match key {
         "batch" => (1, MAX_BATCH),
@@ -238,7 +238,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// A value as it goes into a message.
+/// A value shortened for a message.
 fn clip(text: &str) -> String {
     if text.chars().count() <= 60 {
         text.into()

@@ -1,4 +1,4 @@
-//! Files that requests name, each read and parsed once: thousands of lines may name the same one.
+//! Files named by requests. Each is read and parsed once, because thousands of lines may name the same file.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -11,20 +11,20 @@ use super::{NamedModel, RequestError};
 use crate::input::calibration_file::{self, OwnMeasurements};
 use crate::input::device_file;
 
-/// Reads a file by name; what went wrong is a few words that follow the name.
+/// Reads a file by name; the error is a short phrase that follows the name in a message.
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
-/// Most files that are kept; then all are forgotten.
+/// Capacity of the cache; a full cache is emptied.
 const KEPT: usize = 64;
 
 type Kept<T> = RefCell<BTreeMap<String, Result<T, RequestError>>>;
 
-/// A file system, and what was found in it.
+/// A file system with a cache of parsed devices, models and calibrations.
 pub struct Files<'a> {
     read: ReadFile<'a>,
     devices: Kept<Cow<'static, Device>>,
     models: Kept<NamedModel>,
-    /// Models whose keys that are not understood count as their upper bound.
+    /// Models read with keys that were not understood taken as their upper bound.
     bounded_models: Kept<NamedModel>,
     calibrations: Kept<OwnMeasurements>,
 }
@@ -36,7 +36,7 @@ impl core::fmt::Debug for Files<'_> {
 }
 
 impl<'a> Files<'a> {
-    /// Files as `read` gives them.
+    /// An empty cache over the reader `read`.
     pub const fn new(read: ReadFile<'a>) -> Self {
         Self {
             read,

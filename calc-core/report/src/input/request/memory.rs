@@ -1,4 +1,4 @@
-//! Memory in a request: how much is installed, and how much of it may be used.
+//! Memory fields of a request: installed memory and the limit on its use.
 
 use std::borrow::Cow;
 
@@ -8,14 +8,14 @@ use calc_core::units::Bytes;
 
 use super::{Fields, Library, RequestError};
 
-/// Smallest and largest installed memory that is read, as in device files [GiB].
+/// Range of the installed memory, as in device files [GiB].
 const INSTALLED: (f64, f64) = (1e-3, 1e6);
-/// Smallest and largest limit that is read [GB].
+/// Range of the memory limit [GB].
 const LIMIT: (f64, f64) = (1e-6, 1e9);
 
 /// The device of a request, with the installed memory that the request names.
 ///
-/// `memory_gb` counts as memory is sold, 2^30 bytes to the GB: the capacity of the catalog changes nothing.
+/// `memory_gb` is in the GB in which memory is sold, 2^30 bytes: the capacity of the catalog changes nothing.
 pub(super) fn device(
     fields: &mut Fields,
     library: &Library<'_>,
@@ -26,7 +26,7 @@ pub(super) fn device(
     Ok(Cow::Owned(device.into_owned().with_memory(Bytes::from_gib(installed))))
 }
 
-/// Memory that may be used, in decimal GB.
+/// Upper limit of the memory in use, in decimal GB.
 pub(super) fn limit(fields: &mut Fields) -> Result<Option<Bytes>, RequestError> {
     let Some(limit) = fields.real("memory_limit_gb")? else { return Ok(None) };
     Ok(Some(Bytes::from_gb(real_in_range("memory_limit_gb", limit, LIMIT.0, LIMIT.1)?)))

@@ -1,4 +1,4 @@
-//! Requests to the adviser: `recommend` and `schedule`.
+//! Requests of the verbs `recommend` and `schedule`, and their evaluation.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -23,61 +23,54 @@ use super::{
     memory, power_mode,
 };
 
-/// Rows from which on a single shape stands for a prompt when nobody says otherwise.
+/// Number of rows M from which a single shape counts as prefill where the request names no phase.
 const PROMPT_ROWS: u64 = 256;
-/// What `hardware` says when the device is what is looked for.
+/// Value of `hardware` that asks for the smallest device that meets the bounds.
 const ANY: &str = "any";
-/// The device in whose place all others are tried.
+/// Device of a request with `hardware: any`; the ranking replaces it by each device of the catalog.
 const STAND_IN: &str = "h100_sxm";
-/// Largest batch of a schedule when nobody says otherwise.
+/// Largest batch of a schedule where the request sets none.
 const USUAL_MAX_BATCH: u64 = 256;
 
-/// What is to be run.
+/// Subject of a recommendation: a single matrix product or a model.
 #[derive(Debug, Clone)]
 pub enum Subject {
-    /// One matrix product.
     Shape {
-        /// Its shape.
         shape: GemmShape,
-        /// The phase that it stands for.
+        /// Phase whose time is ranked.
         phase: Phase,
-        /// Memory that may be used, if less than the device leaves to a model.
+        /// Upper limit of the memory in use; `None` leaves the limit to the device.
         memory_limit: Option<Bytes>,
-        /// Engine.
         engine: Option<Engine>,
-        /// Own measurements; without them the model that was fitted on published ones.
+        /// User's measurements; `None` uses the model fitted on published measurements.
         calibration: Option<Arc<Calibration>>,
     },
-    /// A model.
     Model(Box<EstimateInputs>),
 }
 
-/// A request for a recommendation, with everything looked up.
+/// A request for a recommendation with device, model, formats and files resolved.
 #[derive(Debug, Clone)]
 pub struct RecommendInputs {
-    /// Device.
     pub device: Cow<'static, Device>,
-    /// The device is what is looked for.
+    /// `hardware: any`: the devices are ranked, and `device` is only a stand-in.
     pub any_device: bool,
-    /// Name of its power mode.
     pub power_mode: Option<String>,
-    /// What is to be run.
     pub subject: Subject,
-    /// What the ranking is by.
+    /// Quantity by which the schemes are ranked.
     pub objective: Objective,
-    /// Which part of the work counts.
+    /// RankedPart of the request whose time is ranked: prefill, decode or the whole.
     pub part: RankedPart,
-    /// What must hold.
+    /// Limits on time, memory, power and loss that every ranked scheme meets.
     pub bounds: Bounds,
-    /// Weights that the user has in mind; their rank is said.
+    /// Format of weights that the request names; the answer gives its rank.
     pub asked_weights: Option<String>,
 }
 
 impl RecommendInputs {
-    /// Reads the fields of `recommend`.
+    /// Parses the fields of `recommend`.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first invalid field.
     pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
         let objective = word(&mut fields, "objective", &Objective::ALL)?;
         let asked_part = word(&mut fields, "phase", &RankedPart::ALL)?;
@@ -96,7 +89,7 @@ impl RecommendInputs {
         let asked_weights = fields.peek_text("weights").map(key);
         let (device, power_mode, subject, part) = if fields.has("model") {
             let inputs = EstimateInputs::parse(fields, library)?;
-            // A workload that no scheme and no device can run is refused, not answered with an empty list.
+            // A workload that no scheme and no device can run is an error, not an empty list.
             inputs.workload.check()?;
             inputs.workload.parallel.check(&inputs.model.arch)?;
             let part = asked_part.unwrap_or(RankedPart::usual(&inputs.workload));
@@ -117,7 +110,7 @@ impl RecommendInputs {
         })
     }
 
-    /// Memory that may be used, if less than the device leaves to a model.
+    /// Upper limit of the memory in use; `None` leaves the limit to the device.
     pub const fn memory_limit(&self) -> Option<Bytes> {
         match &self.subject {
             Subject::Shape { memory_limit, .. } => *memory_limit,
@@ -125,10 +118,10 @@ impl RecommendInputs {
         }
     }
 
-    /// What is asked of the model.
+    /// The request in the types of `calc-core`.
     ///
     /// # Errors
-    /// What the model refuses.
+    /// A workload or power mode that `calc-core` refuses.
     pub fn request(&self) -> Result<RecommendRequest<'_>, RequestError> {
         let mode = power_mode(&self.device, self.power_mode.as_deref())?;
         let task = match &self.subject {
@@ -163,10 +156,10 @@ impl RecommendInputs {
         Ok(RecommendRequest { task, objective, part, bounds })
     }
 
-    /// Answers it.
+    /// Computes the ranking.
     ///
     /// # Errors
-    /// What the model refuses.
+    /// Every refusal of `calc-core`.
     pub fn recommend(&self) -> Result<Recommendation, RequestError> {
         Ok(recommend(&self.request()?)?)
     }
@@ -230,22 +223,21 @@ fn bounds(fields: &mut Fields) -> Result<Bounds, RequestError> {
     })
 }
 
-/// A request for a schedule, with everything looked up.
+/// A request for a schedule with device, model, formats and files resolved.
 #[derive(Debug, Clone)]
 pub struct ScheduleInputs {
-    /// Everything but what follows; its batch and power mode do not count.
+    /// Fields shared with `recommend`; its batch and power mode are ignored.
     pub recommend: RecommendInputs,
-    /// Largest power budget.
     pub power_cap: Option<Watts>,
-    /// Largest batch that is considered.
+    /// Largest batch in the search.
     pub max_batch: u64,
 }
 
 impl ScheduleInputs {
-    /// Reads the fields of `schedule`.
+    /// Parses the fields of `schedule`.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first invalid field.
     pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
         let power_cap = fields.real("power_cap_w")?.map(Watts::new);
         let max_batch = fields.count("max_batch")?.unwrap_or(USUAL_MAX_BATCH);
@@ -256,10 +248,10 @@ impl ScheduleInputs {
         Ok(Self { recommend, power_cap, max_batch })
     }
 
-    /// Answers it.
+    /// Computes the schedule.
     ///
     /// # Errors
-    /// What the model refuses.
+    /// Every refusal of `calc-core`.
     pub fn schedule(&self) -> Result<Schedule, RequestError> {
         let RecommendRequest { task, objective, part, bounds } = self.recommend.request()?;
         let (power_cap, max_batch) = (self.power_cap, self.max_batch);

@@ -1,4 +1,4 @@
-//! The answer of `analyze`.
+//! JSON answer of `analyze`.
 
 use calc_core::analysis::{Analysis, Operator, OperatorPart};
 use calc_core::roofline::Bound;
@@ -8,7 +8,7 @@ use super::{ExpectedJson, FactorsJson, HardwareJson, SCHEMA};
 use crate::input::request::AnalyzeInputs;
 use crate::output::words;
 
-/// One operator on one device.
+/// Analysis of one operator on one device.
 #[derive(Debug, Clone, Serialize)]
 pub struct AnalyzeJson {
     schema: u32,
@@ -32,79 +32,63 @@ pub struct AnalyzeJson {
     expected_bound: Bound,
     half_the_bytes_save: f64,
     attainable_flop_per_s: f64,
-    /// Of a composite operator only.
+    /// Kernels of a composite operator; empty for others.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     parts: Vec<PartJson>,
     notes: Vec<String>,
 }
 
-/// The shape, with the keys of its operator.
+/// Dimensions of an operator, with the keys of its request.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum ShapeJson {
-    /// A matrix product.
     Gemm {
         /// Tokens.
         m: u64,
-        /// Outputs.
+        /// Output features.
         n: u64,
-        /// Inputs.
+        /// Input features.
         k: u64,
     },
-    /// Attention.
     Attention {
-        /// Sequences.
         batch: u64,
         /// Query heads.
         heads: u64,
-        /// Key-value heads.
         kv_heads: u64,
-        /// Size of a head.
+        /// Elements of a query or key head.
         head_dim: u64,
-        /// Size of a value head.
+        /// Elements of a value head.
         v_dim: u64,
-        /// New tokens.
         new: u64,
-        /// Cached tokens.
         cached: u64,
-        /// Window.
+        /// Sliding window [tokens].
         window: Option<u64>,
         /// Scores stay on the chip.
         fused: bool,
     },
-    /// A feed-forward part.
     FeedForward {
-        /// Tokens.
         tokens: u64,
-        /// Hidden size.
         hidden: u64,
         /// Intermediate size.
         width: u64,
-        /// With a gate.
         gated: bool,
     },
-    /// A mixture of experts.
     MixtureOfExperts {
-        /// Tokens.
         tokens: u64,
-        /// Hidden size.
         hidden: u64,
-        /// Width of one expert.
+        /// Intermediate size of one expert.
         width: u64,
-        /// Experts.
         n_experts: u64,
         /// Experts per token.
         per_token: u64,
-        /// With a gate.
         gated: bool,
-        /// Width of the shared expert; 0 without one.
+        /// Intermediate size of the shared expert; 0 without one.
         shared_width: u64,
     },
-    /// Tokens of so many elements.
+    /// Operators over rows, such as norms and activations.
     Rows {
-        /// Tokens.
         tokens: u64,
-        /// Elements of each.
+        /// Elements per token.
         width: u64,
     },
 }
@@ -157,17 +141,17 @@ struct PrecisionJson {
     compute: &'static str,
 }
 
-/// Bytes of an operator by role.
+/// Traffic of an operator by role [byte].
 #[derive(Debug, Clone, Copy, Serialize)]
 struct RolesJson {
     weights: f64,
     activations: f64,
-    /// Of attention only.
+    /// Attention only.
     #[serde(skip_serializing_if = "Option::is_none")]
     kv_cache: Option<f64>,
 }
 
-/// The answer to a request as a file, or why it has none.
+/// The answer to a request as a file, or its refusal.
 pub fn pretty(inputs: &AnalyzeInputs) -> String {
     let written = match inputs.analyze() {
         Ok(answer) => serde_json::to_string_pretty(&AnalyzeJson::new(inputs, &answer)),
@@ -179,7 +163,7 @@ pub fn pretty(inputs: &AnalyzeInputs) -> String {
 }
 
 impl AnalyzeJson {
-    /// Says an analysis.
+    /// Converts an analysis.
     pub fn new(inputs: &AnalyzeInputs, answer: &Analysis) -> Self {
         let has_weights = inputs.operator.has_weights();
         let traffic = answer.cost.traffic;
@@ -224,7 +208,7 @@ impl AnalyzeJson {
     }
 }
 
-/// One kernel of a composite operator.
+/// Kernel of a composite operator.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct PartJson {
     name: &'static str,

@@ -1,184 +1,178 @@
-//! The record of `bench`: one point that was measured, with all that it needs to be judged later.
+//! JSON record of `bench`: one measured point with its conditions.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::SCHEMA;
 
-/// One point.
+/// Record of one measured point.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BenchJson {
-    /// Of the layout.
+    /// Version of the layout.
     pub schema: u32,
-    /// What was timed.
     pub kernel: String,
-    /// Which of its variants: on a processor the instruction set.
+    /// Variant of the kernel: on a processor the instruction set.
     pub route: String,
-    /// `cpu`, later others.
+    /// Only `cpu` so far.
     pub backend: String,
-    /// The device by its own name.
+    /// Name that the device reports.
     pub device: String,
-    /// Of a product.
+    /// Shape of a product; `None` for other kernels.
     pub shape: Option<ProductShapeJson>,
-    /// Formats; of a kernel without any, none.
+    /// Formats; `None` for kernels without any.
     pub precision: Option<BenchPrecisionJson>,
     /// `cold` or `hot`.
     pub cache: String,
-    /// Moved by one call.
+    /// Bytes moved by one call.
     pub bytes: f64,
     /// Operations of one call.
     pub flops: f64,
-    /// How bytes and operations are counted.
+    /// Rule by which bytes and operations are counted.
     pub accounting: String,
-    /// Memory that calls rotate through.
+    /// Size of the memory through which calls rotate.
     pub footprint_bytes: f64,
     /// Time of one call.
     pub time_s: BenchTimeJson,
-    /// Bytes over the median; none if nothing is moved.
+    /// Bytes over the median time; `None` if no bytes are moved.
     pub byte_per_s: Option<f64>,
-    /// Operations over the median; none if there are none.
+    /// Operations over the median time; `None` if there are none.
     pub flop_per_s: Option<f64>,
-    /// Of one call, where the machine has a meter.
+    /// Energy of one call, where the machine has a meter.
     pub energy_j: Option<f64>,
-    /// Whether the result is right.
+    /// Comparison of the result with the reference.
     pub check: BenchCheckJson,
-    /// What makes it less than it seems.
+    /// Keys of warnings about the measurement.
     pub flags: Vec<String>,
-    /// When it stopped.
+    /// Rule that ended the measurement.
     pub stop_rule: StopRuleJson,
-    /// Calls between two looks at the clock.
+    /// Calls between two readings of the clock.
     pub calls_per_window: u64,
-    /// Time per call of every window, in order.
+    /// Time per call in every window, in order of time.
     pub samples_s: Vec<f64>,
-    /// Under which it was measured.
+    /// Conditions of the measurement.
     pub conditions: ConditionsJson,
 }
 
 impl BenchJson {
-    /// Number of this layout.
+    /// Version of the JSON layout.
     pub const SCHEMA: u32 = SCHEMA;
 }
 
-/// m, n and k.
+/// Shape of a matrix product: m, n and k.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct ProductShapeJson {
     /// Tokens.
     pub m: u64,
-    /// Outputs.
+    /// Output features.
     pub n: u64,
-    /// Inputs.
+    /// Input features.
     pub k: u64,
 }
 
-/// Keys of formats.
+/// Keys of the formats of a record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BenchPrecisionJson {
-    /// Of the weights.
     pub weights: String,
-    /// Of the activations.
     pub activations: String,
 }
 
-/// A time with its spread.
+/// Time with its spread.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct BenchTimeJson {
-    /// Of the samples.
+    /// Median of the samples.
     pub median: f64,
     /// Lower end of the 95 % interval of the median.
     pub low: f64,
-    /// Upper end.
+    /// Upper end of that interval.
     pub high: f64,
-    /// Samples.
+    /// Number of samples.
     pub n: usize,
-    /// Median distance from the median.
+    /// Median absolute deviation from the median.
     pub mad: f64,
-    /// One of twenty is below.
+    /// 5th percentile.
     pub p5: f64,
-    /// One of twenty is above.
+    /// 95th percentile.
     pub p95: f64,
-    /// The least; for diagnosis.
+    /// Minimum; for diagnosis only.
     pub min: f64,
 }
 
 impl BenchTimeJson {
-    /// Half the interval as a share of the median.
+    /// Half the width of the interval as a share of the median.
     pub fn uncertainty(&self) -> f64 {
         (self.high - self.low) / 2.0 / self.median
     }
 }
 
-/// A comparison with the reference, before and after timing.
+/// Comparison with the reference, before and after timing.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct BenchCheckJson {
     /// Infinite is null.
     pub worst_error: f64,
-    /// What is allowed.
+    /// Largest allowed error.
     pub tolerance: f64,
-    /// Whether it is right.
     pub passed: bool,
 }
 
-/// When a measurement stopped.
+/// Rule that ended a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum StopRuleJson {
-    /// When the median was certain.
+    /// The median was certain enough, or the time limit was reached.
     Certain {
-        /// Half the interval as a share of the median.
+        /// Required half width of the interval as a share of the median.
         half_width: f64,
-        /// Time limit.
+        /// Time limit [s].
         limit_s: f64,
     },
-    /// After as many samples as were asked for.
-    Iterations {
-        /// Samples.
-        n: usize,
-    },
+    /// A fixed number of samples was taken.
+    Iterations { n: usize },
 }
 
-/// What a result is worth nothing without. What could not be read is null, and `missing` says why.
+/// Conditions of a measurement, without which its result means little. A value that could not be read is null, with its reason
+/// in `missing`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ConditionsJson {
-    /// Of this program.
+    /// Version of this program.
     pub version: String,
-    /// Of the kernels' sources.
+    /// Hash of the kernels' sources.
     pub kernel_hash: String,
-    /// For which target they were compiled, and how far they were optimized.
+    /// Compilation target and optimization level.
     pub build: String,
     /// Operating system and its version.
     pub system: String,
-    /// Threads at work.
+    /// Number of threads.
     pub threads: usize,
-    /// Whether they stayed on their cores.
+    /// True when threads were pinned to cores.
     pub pinned: bool,
-    /// All last-level caches together.
+    /// Sum over all last-level caches.
     pub last_level_cache_bytes: Option<f64>,
     /// Clock of the cores, measured before the first sample.
     pub clock_before_hz: Option<f64>,
-    /// And after the last.
+    /// Clock of the cores, measured after the last sample.
     pub clock_after_hz: Option<f64>,
-    /// Who chooses the clock.
+    /// Clock governor of the operating system.
     pub governor: Option<String>,
-    /// Programs that wanted a core in the minute before.
+    /// Load average of the minute before.
     pub load_before: Option<f64>,
-    /// Share of the machine's time that others took meanwhile.
+    /// Share of the machine's processor time that other programs used during the measurement.
     pub others_share: Option<f64>,
-    /// Share of the machine's time that the host took away meanwhile.
+    /// Share of the machine's processor time that the hypervisor took during the measurement (steal).
     pub steal_share: Option<f64>,
-    /// Of the processor before, else of the warmest sensor.
+    /// Temperature of the processor, else of the warmest sensor, before the measurement.
     pub temperature_before_c: Option<f64>,
-    /// And after.
+    /// The same temperature after the measurement.
     pub temperature_after_c: Option<f64>,
-    /// The chip or zone that tells it.
+    /// Chip or zone of the sensor.
     pub temperature_source: Option<String>,
-    /// Mean while sampling.
+    /// Mean power while sampling.
     pub power_w: Option<f64>,
-    /// What was metered.
+    /// Parts covered by the power meter.
     pub power_source: Option<String>,
-    /// Seconds of warming up.
+    /// Duration of warming up.
     pub warm_up_s: f64,
     /// Seed of data and order.
     pub seed: u64,
-    /// Why a value is null.
+    /// Reasons of null values, by key.
     pub missing: Map<String, Value>,
 }

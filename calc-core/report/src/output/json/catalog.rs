@@ -1,4 +1,4 @@
-//! The rows of the catalogs: every value with its origin.
+//! Rows of the catalogs as JSON: every value with its provenance.
 
 use calc_core::catalog::devices::measured::{measurements, other_figures};
 use calc_core::catalog::models::CatalogModel;
@@ -26,13 +26,13 @@ impl<'a> Row<'a> {
         Self { values: Map::new(), source }
     }
 
-    /// A value that names or describes and has no origin of its own.
+    /// Adds a name or description, which has no provenance of its own.
     fn plain(mut self, key: &str, value: impl Serialize) -> Self {
         self.values.insert(key.into(), json!(value));
         self
     }
 
-    /// A value of stated origin.
+    /// Adds a value with its provenance.
     fn sourced(mut self, key: &str, value: impl Serialize, kind: Provenance) -> Self {
         self.values.insert(
             key.into(),
@@ -41,7 +41,7 @@ impl<'a> Row<'a> {
         self
     }
 
-    /// A fact that may be unknown.
+    /// Adds a fact; unknown ones become null.
     fn fact<T: Copy>(
         mut self,
         key: &str,
@@ -58,21 +58,21 @@ impl<'a> Row<'a> {
     }
 }
 
-/// A value of a row, or unknown.
+/// A value with the provenance and source of its row; `None` is unknown.
 fn in_row<T>(value: Option<(T, Provenance)>, source: &str) -> Sourced<T> {
     value.map_or(Sourced::UNKNOWN, |(value, kind)| {
         Sourced::new(value, ProvenanceJson::in_row(kind, source))
     })
 }
 
-/// A value with a source of its own, or unknown.
+/// A value with its own source; `None` is unknown.
 fn with_source<T>(value: Option<(T, Provenance)>, source: &str) -> Sourced<T> {
     value.map_or(Sourced::UNKNOWN, |(value, kind)| {
         Sourced::new(value, ProvenanceJson::new(kind, source))
     })
 }
 
-/// A device.
+/// JSON of a device.
 pub fn device(device: &Device) -> Value {
     let measured: Vec<Value> = measurements(&device.key)
         .map(|row| {
@@ -176,7 +176,7 @@ fn power_mode(mode: &PowerMode, device: &Device) -> Value {
     })
 }
 
-/// A model.
+/// JSON of a catalog model.
 pub fn model(model: &CatalogModel) -> Value {
     let official = model.official_params.map(|count| (count, Provenance::Recalled));
     Row::new(model.source)
@@ -203,7 +203,7 @@ pub fn model(model: &CatalogModel) -> Value {
         .done()
 }
 
-/// A model of a file.
+/// JSON of a model file.
 pub fn named_model(model: &NamedModel) -> Value {
     let (arch, kind) = (&*model.arch, model.provenance);
     Row::new(&model.source)
@@ -221,7 +221,7 @@ pub fn named_model(model: &NamedModel) -> Value {
         .done()
 }
 
-/// The geometry of a model, with the names of its config.json where it has them.
+/// JSON of a model's geometry, with the names of its config.json where it has them.
 pub fn geometry(arch: &ModelArch, source: &str, kind: Provenance) -> Value {
     let a = &arch.attention;
     let row = Row::new(source)
@@ -247,7 +247,7 @@ pub fn geometry(arch: &ModelArch, source: &str, kind: Provenance) -> Value {
     parts(row, arch, kind).done()
 }
 
-/// The parts that only some models have.
+/// Adds experts, windows, latent attention and other parts that only some models have.
 fn parts<'a>(mut row: Row<'a>, arch: &ModelArch, kind: Provenance) -> Row<'a> {
     if let Some(moe) = &arch.moe {
         let value = json!({
@@ -296,7 +296,7 @@ const fn norm(norm: NormKind) -> &'static str {
     }
 }
 
-/// A format.
+/// JSON of a format.
 pub fn format(format: &QuantFormat) -> Value {
     let facts = format_facts::facts(format);
     let kind = facts.provenance;

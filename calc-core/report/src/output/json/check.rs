@@ -1,4 +1,4 @@
-//! The answer of `check`.
+//! JSON answer of `check`.
 
 use calc_core::check::{Check, Drafts, Explanation};
 use calc_core::plan::Span;
@@ -12,7 +12,7 @@ use super::{ExpectedJson, HardwareJson, SCHEMA};
 use crate::input::request::{CheckInputs, Done};
 use crate::output::words::check as words;
 
-/// A judged claim.
+/// Judged claim.
 #[derive(Debug, Clone, Serialize)]
 pub struct CheckJson {
     schema: u32,
@@ -29,13 +29,13 @@ pub struct CheckJson {
     datasheet: RatesJson,
     sustained: SustainedJson,
     share: ShareJson,
-    /// Null for an operator, and where nobody knows how much memory is installed.
+    /// Null for an operator, and where the installed memory is unknown.
     fits: Option<bool>,
     explanations: Vec<Value>,
     notes: Vec<String>,
 }
 
-/// What the time is of.
+/// Subject of the claimed time.
 #[derive(Debug, Clone, Serialize)]
 struct SubjectJson {
     kind: &'static str,
@@ -70,7 +70,7 @@ struct ShareJson {
 }
 
 impl CheckJson {
-    /// Says a judgment.
+    /// Converts a judgment.
     pub fn new(inputs: &CheckInputs, answer: &Check) -> Self {
         let rates = |bandwidth: BytesPerSec, rate: FlopsPerSec| RatesJson {
             byte_per_s: bandwidth.get(),
@@ -133,7 +133,7 @@ fn subject(inputs: &CheckInputs, answer: &Check) -> SubjectJson {
     }
 }
 
-/// An explanation: its kind, its sentence, and its numbers.
+/// JSON of an explanation: its kind, its sentence, and its numbers.
 fn explanation(found: &Explanation, answer: &Check) -> Value {
     let (kind, mut numbers) = match found {
         Explanation::AsExpected => ("as_expected", json!({})),
@@ -226,7 +226,7 @@ fn span(span: &Span) -> Value {
     json!({ "ideal_s": span.ideal.get(), "expected": ExpectedJson::from(span.expected) })
 }
 
-/// Numbers with the times that belong to them.
+/// Adds ideal and expected time to the numbers of an explanation.
 fn with(times: &Span, mut numbers: Value) -> Value {
     numbers["ideal_s"] = times.ideal.get().into();
     numbers["expected"] = json!(ExpectedJson::from(times.expected));

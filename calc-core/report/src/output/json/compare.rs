@@ -1,4 +1,4 @@
-//! The answer of `compare`: a measured record with what theory says of it.
+//! JSON answer of `compare`: measured times beside predicted ones.
 
 use calc_core::analysis::Analysis;
 use calc_core::compare::{Score, error, score};
@@ -11,7 +11,7 @@ use super::{HardwareJson, SCHEMA};
 use crate::input::request::AnalyzeInputs;
 use crate::output::words;
 
-/// One precision, predicted and measured.
+/// Predicted and measured times of one precision.
 #[derive(Debug, Clone, Serialize)]
 pub struct ComparedJson {
     weights: &'static str,
@@ -41,18 +41,16 @@ struct SpeedupJson {
     error: Option<f64>,
 }
 
-/// A prediction with the time that was measured for it.
+/// Prediction with the measured time.
 #[derive(Debug, Clone)]
 pub struct Point {
-    /// What was asked.
+    /// Request of the prediction.
     pub inputs: AnalyzeInputs,
-    /// What theory says.
     pub answer: Analysis,
-    /// What was measured.
     pub measured: Seconds,
 }
 
-/// A comparison: rows by precision, and how well theory did.
+/// Comparison by precision, with the errors of the predictions.
 #[derive(Debug, Clone, Serialize)]
 pub struct CompareJson {
     schema: u32,
@@ -66,7 +64,7 @@ pub struct CompareJson {
 }
 
 impl CompareJson {
-    /// Compares; speedups are against the FP16 row, where there is one.
+    /// Compares predictions with measurements; speedups are relative to the FP16 row, where there is one.
     pub fn new(points: &[Point]) -> Self {
         let base = points.iter().find(|point| point.answer.precision.weights.key == "fp16");
         let rows: Vec<ComparedJson> = points.iter().map(|point| compared(point, base)).collect();
@@ -88,12 +86,12 @@ impl CompareJson {
         }
     }
 
-    /// The verdict in words.
+    /// The verdict as a sentence fragment; `None` without a verdict.
     pub const fn verdict(&self) -> Option<&'static str> {
         self.verdict
     }
 
-    /// Mean and worst error.
+    /// Mean and largest error.
     pub const fn errors(&self) -> (Option<f64>, Option<f64>) {
         (self.mean_error, self.worst_error)
     }
@@ -128,7 +126,7 @@ fn compared(point: &Point, base: Option<&Point>) -> ComparedJson {
 }
 
 impl ComparedJson {
-    /// Cells for a table: weights, ideal, expected, measured, error, bound, distance, both speedups.
+    /// Numbers of a table row: ideal, expected and measured time, error, distance from the roof, both speedups.
     pub fn cells(&self) -> [f64; 7] {
         let speedup = |value: Option<f64>| value.unwrap_or(f64::NAN);
         [
@@ -142,12 +140,12 @@ impl ComparedJson {
         ]
     }
 
-    /// Weights of the row and its bound.
+    /// Weights and bound of the row.
     pub const fn labels(&self) -> (&'static str, Bound) {
         (self.weights, self.bound)
     }
 
-    /// Measured faster than the roofline allows.
+    /// True for a measurement faster than the roofline allows.
     pub const fn above_roof(&self) -> bool {
         self.above_roof
     }

@@ -1,4 +1,4 @@
-//! The answer of `estimate`.
+//! JSON answer of `estimate`.
 
 use calc_core::device::Device;
 use calc_core::estimate::{Estimate, PhaseEstimate};
@@ -16,7 +16,7 @@ use super::{ExpectedJson, FactorsJson, HardwareJson, SCHEMA};
 use crate::input::request::EstimateInputs;
 use crate::output::words;
 
-/// A model on a device.
+/// Estimate of a model on a device.
 #[derive(Debug, Clone, Serialize)]
 pub struct EstimateJson {
     schema: u32,
@@ -145,7 +145,7 @@ impl From<Traffic> for RolesJson {
 }
 
 impl PhaseJson {
-    /// A phase; what rests on an unknown link is null.
+    /// Converts a phase; values that depend on an unknown link become null.
     fn new(phase: &PhaseEstimate, known: bool) -> Self {
         let totals = &phase.totals;
         Self {
@@ -166,7 +166,7 @@ impl PhaseJson {
     }
 }
 
-/// A row of operators: the total over its instances.
+/// Operators of one name: the total over the instances.
 #[derive(Debug, Clone, Serialize)]
 struct OperatorJson {
     name: &'static str,
@@ -192,7 +192,7 @@ impl From<&OpRow> for OperatorJson {
     }
 }
 
-/// How the prompt is computed whose first token `ttft_s` is about.
+/// Schedule of the prefill behind `ttft_s`.
 #[derive(Debug, Clone, Serialize)]
 struct FirstTokenJson {
     chunk_tokens: u64,
@@ -216,7 +216,7 @@ impl FirstTokenJson {
     }
 }
 
-/// The latencies with their intervals.
+/// Latencies with their intervals.
 #[derive(Debug, Clone, Serialize)]
 struct LatenciesJson {
     ttft: ExpectedJson,
@@ -233,7 +233,7 @@ struct MemoryJson {
     reserve: f64,
     draft: Option<DraftJson>,
     total: f64,
-    /// Of what the device takes at most where nobody knows how much is installed; `fits` is null then.
+    /// Usable part of the largest possible memory where the installed memory is unknown; `fits` is null then.
     usable: f64,
     fits: Option<bool>,
     installed: Option<f64>,
@@ -241,7 +241,7 @@ struct MemoryJson {
     group: GroupJson,
 }
 
-/// What the draft model needs, whole on one device.
+/// Memory of the draft model, whole on one device.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct DraftJson {
     weights: f64,
@@ -261,7 +261,7 @@ impl From<DraftMemory> for DraftJson {
     }
 }
 
-/// All devices, each counted with as much as the one that holds the most.
+/// Memory of all devices, each counted as large as the fullest one.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct GroupJson {
     devices: u64,
@@ -288,7 +288,7 @@ impl MemoryJson {
 
 #[derive(Debug, Clone, Serialize)]
 struct EnergyJson {
-    /// Over all devices, as is `watt`.
+    /// Energy of all devices; `watt` likewise.
     joule_per_token: Option<f64>,
     watt: Option<f64>,
     watt_per_device: Option<f64>,
@@ -308,7 +308,7 @@ pub fn pretty(inputs: &EstimateInputs) -> String {
 }
 
 impl EstimateJson {
-    /// Says an estimate.
+    /// Converts an estimate.
     pub fn new(inputs: &EstimateInputs, answer: &Estimate) -> Self {
         let model = &inputs.model;
         let compute = answer.paths.layer.class.key();

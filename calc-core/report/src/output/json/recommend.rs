@@ -1,4 +1,4 @@
-//! The answers of `recommend` and `schedule`.
+//! JSON answers of `recommend` and `schedule`.
 
 use calc_core::error::Error;
 use calc_core::footprint::MemoryVerdict;
@@ -27,10 +27,10 @@ pub fn pretty(inputs: &RecommendInputs) -> String {
     serde_json::to_string_pretty(&value).unwrap_or_default() + "\n" // it goes to memory, which cannot fail
 }
 
-/// The answer of `recommend`.
+/// JSON answer of `recommend`.
 ///
 /// # Errors
-/// None that the recommendation itself did not have.
+/// Only those of the recommendation.
 pub fn recommendation(
     inputs: &RecommendInputs,
     request: &RecommendRequest<'_>,
@@ -135,7 +135,7 @@ fn ranked_row(
     }))
 }
 
-/// How far the workload can grow, and whether memory, a bound on time or the model ends it.
+/// The largest batch and context, each with its limit: memory, a bound on time, or the model.
 fn room_json(room: Option<Room>) -> Value {
     let (batch, context) = room.map_or((None, None), |room| (room.batch, room.context));
     json!({
@@ -205,7 +205,7 @@ fn memory_step(step: &MemoryStep) -> Value {
     })
 }
 
-/// The usual values that were taken.
+/// Notes on defaults that the request left open.
 pub fn usual_notes(inputs: &RecommendInputs) -> Vec<String> {
     match &inputs.subject {
         Subject::Shape { .. } => Vec::new(),
@@ -213,7 +213,7 @@ pub fn usual_notes(inputs: &RecommendInputs) -> Vec<String> {
     }
 }
 
-/// What the answer should be read with.
+/// Notes to a recommendation.
 pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
     let mut notes = usual_notes(inputs);
     notes.extend(memory::unknown(&inputs.device, answer.baseline.usable));
@@ -231,9 +231,9 @@ pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
         let rank = answer.ranked.iter().position(|row| row.outcome.precision.weights.key == asked);
         notes.push(match rank {
             Some(index) => {
-                format!("the weights {asked} that were named are first at rank {}", index + 1)
+                format!("the requested weights {asked} are first at rank {}", index + 1)
             }
-            None => format!("the weights {asked} that were named are in no ranked scheme"),
+            None => format!("the requested weights {asked} are in no ranked scheme"),
         });
     }
     if let Subject::Model(model) = &inputs.subject
@@ -241,7 +241,7 @@ pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
         && model.workload.new_tokens == 1
     {
         notes.push(format!(
-            "no answer length is given, so the time per token at context {} counts; with more new tokens the whole request does",
+            "no answer length is given, so schemes are ranked by the time per token at context {}; with more new tokens, by the whole request",
             model.workload.context
         ));
     }
@@ -251,7 +251,7 @@ pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
     notes
 }
 
-/// The answer of `recommend --hardware any`: the smallest device first.
+/// JSON answer of `recommend --hardware any`: the smallest device first.
 pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice]) -> Value {
     json!({
         "schema": SCHEMA,
@@ -271,7 +271,7 @@ pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice]) -> Value {
     })
 }
 
-/// The answer of `schedule`.
+/// JSON answer of `schedule`.
 pub fn schedule(inputs: &ScheduleInputs, answer: &Schedule) -> Value {
     let recommend = &inputs.recommend;
     let mut goal = goal(recommend);
@@ -288,7 +288,7 @@ pub fn schedule(inputs: &ScheduleInputs, answer: &Schedule) -> Value {
     })
 }
 
-/// Notes to the answer of `schedule`.
+/// Notes to a schedule.
 pub fn schedule_notes(inputs: &ScheduleInputs, answer: &Schedule) -> Vec<String> {
     let best = answer.ranked.first();
     let unknown =
@@ -300,7 +300,7 @@ pub fn schedule_notes(inputs: &ScheduleInputs, answer: &Schedule) -> Vec<String>
     usual.chain(unknown).chain(subject).chain(modes).collect()
 }
 
-/// A context that the model is not made for, and which numbers are those of one device of a group.
+/// Notes on a context beyond the model's limit, and on numbers that hold for one device of a group.
 fn subject_notes(subject: &Subject) -> Vec<String> {
     match subject {
         Subject::Shape { .. } => Vec::new(),

@@ -1,4 +1,4 @@
-//! The answer of `tiling`.
+//! JSON answer of `tiling`.
 
 use calc_core::cost::gemm::GemmShape;
 use calc_core::precision::Precision;
@@ -46,7 +46,7 @@ fn tile(tiling: &Tiling) -> Value {
     })
 }
 
-/// Null when nobody has published the shared memory.
+/// True when the tiling fits; `None` (null) for a device with unknown shared memory.
 const fn feasible(feasibility: Feasibility) -> Option<bool> {
     match feasibility {
         Feasibility::Fits { .. } => Some(true),
@@ -55,7 +55,7 @@ const fn feasible(feasibility: Feasibility) -> Option<bool> {
     }
 }
 
-/// Whether it runs and where its traffic lies, in words.
+/// Sentence about the feasibility of a tiling and the memory level that serves its traffic.
 pub fn why(tiling: &Tiling) -> String {
     let fits = match tiling.feasibility {
         Feasibility::Fits { shared } => {
@@ -76,7 +76,7 @@ pub fn why(tiling: &Tiling) -> String {
     let reuse = match tiling.reuse {
         Reuse::InL2 => "the operands of a wave fit L2: traffic is near the lower bound",
         Reuse::Spills => "the operands of a wave exceed L2: traffic lies between the bounds",
-        Reuse::Unknown => "L2 or SM count are unknown, so is where the traffic lies",
+        Reuse::Unknown => "L2 or SM count is unknown, and so is the traffic between the bounds",
     };
     format!("{fits}; {reuse}")
 }

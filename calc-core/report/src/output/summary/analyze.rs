@@ -1,4 +1,4 @@
-//! One operator on one device, line by line.
+//! Answer of `analyze` for people.
 
 use calc_core::analysis::{Analysis, Operator};
 
@@ -9,7 +9,7 @@ use crate::output::table::{Align, Table};
 use crate::output::verdict;
 use crate::output::words;
 
-/// An analysis for people.
+/// Document of an analysis.
 pub fn analyze(inputs: &AnalyzeInputs, answer: &Analysis) -> Document {
     let mut out = Document::default();
     let mode = inputs.power_mode.as_ref().map_or(String::new(), |mode| format!(" in mode {mode}"));
@@ -60,7 +60,7 @@ pub fn analyze(inputs: &AnalyzeInputs, answer: &Analysis) -> Document {
     out
 }
 
-/// The kernels of a composite operator.
+/// Table of the kernels of a composite operator.
 fn parts(answer: &Analysis) -> Table {
     let mut table = Table::new(&[
         ("part", Align::Left),
@@ -85,7 +85,7 @@ fn parts(answer: &Analysis) -> Table {
     table
 }
 
-/// An expected time with its interval and origin.
+/// Text of an expected time with its interval and provenance.
 pub(super) fn expected(expected: &calc_core::expected::Expected) -> String {
     format!(
         "{}  ({} to {}; factors {})",
@@ -118,7 +118,7 @@ fn formats(inputs: &AnalyzeInputs, answer: &Analysis) -> String {
     }
 }
 
-/// The operator with its shape.
+/// Text of an operator with its shape.
 pub(super) fn shape(operator: &Operator) -> String {
     match operator {
         Operator::Gemm(s) if s.m == 1 => format!("GEMV 1 × {} × {}", s.n, s.k),

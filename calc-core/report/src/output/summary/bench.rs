@@ -1,4 +1,4 @@
-//! Measurements for people.
+//! Answers of `bench` for people.
 
 use calc_core::quant_format::ComputeClass;
 use calc_core::units::{Bytes, BytesPerSec, FlopsPerSec, Seconds};
@@ -9,7 +9,7 @@ use crate::output::json::bench::BenchJson;
 use crate::output::table::{Align, Table};
 use crate::output::words;
 
-/// What was measured, one row per point.
+/// Document of measurements, one row per point.
 pub fn bench(rows: &[BenchJson]) -> Document {
     let mut out = Document::default();
     let Some(first) = rows.first() else { return out };
@@ -66,12 +66,12 @@ fn cells(row: &BenchJson) -> Vec<String> {
     ]
 }
 
-/// Small shares keep their digits: `0.42 %`.
+/// Share in percent; small shares keep two digits: `0.42 %`.
 fn uncertainty(share: f64) -> String {
     format!("{}{}%", n::plain(share * 100.0), n::SPACE)
 }
 
-/// Each flag once, with the points that have it.
+/// One note per flag, with the points that have it.
 fn remarks(rows: &[BenchJson]) -> Vec<String> {
     let mut flags: Vec<(&str, Vec<String>)> = Vec::new();
     for row in rows {
@@ -97,7 +97,7 @@ fn remarks(rows: &[BenchJson]) -> Vec<String> {
     flags.into_iter().map(note).collect()
 }
 
-/// Points that a note names; of more it says how many.
+/// Largest number of points that a note names; beyond it, the note counts the rest.
 const MOST_NAMES: usize = 6;
 
 fn name(row: &BenchJson) -> String {
@@ -107,21 +107,21 @@ fn name(row: &BenchJson) -> String {
     }
 }
 
-/// Two results against each other.
+/// Difference of two results.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Difference {
-    /// Time of the second over that of the first.
+    /// Time of the second over time of the first.
     pub ratio: f64,
     /// Lower end of the 95 % interval.
     pub low: f64,
     /// Upper end.
     pub high: f64,
-    /// Whether it is more than chance, at 99 %.
+    /// True when the difference is significant at 99 %.
     pub differs: bool,
 }
 
 impl Difference {
-    /// The word for it.
+    /// The difference as a word.
     pub const fn verdict(&self) -> &'static str {
         match (self.differs, self.ratio > 1.0) {
             (false, _) => "no difference found",
@@ -131,7 +131,7 @@ impl Difference {
     }
 }
 
-/// Pairs of points of two files; `alone` says what only one of them has.
+/// Document of pairs of points of two files; `alone` lists points that only one file has.
 pub fn bench_difference(
     a: &str,
     b: &str,

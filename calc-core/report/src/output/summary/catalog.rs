@@ -1,4 +1,4 @@
-//! The catalogs for people.
+//! Catalogs for people.
 
 use calc_core::catalog::devices::measured::{measurements, other_figures};
 use calc_core::catalog::models::CatalogModel;
@@ -18,7 +18,7 @@ use crate::output::words::catalog as words;
 
 const UNKNOWN: &str = "unknown";
 
-/// A list of devices: key, name, memory, bandwidth, the peaks that matter, TDP.
+/// Document of devices: key, name, memory, bandwidth, the peaks that matter, TDP.
 pub fn devices<'a>(devices: impl Iterator<Item = &'a Device>) -> Document {
     let mut table = Table::new(&[
         ("key", Align::Left),
@@ -58,7 +58,7 @@ pub fn devices<'a>(devices: impl Iterator<Item = &'a Device>) -> Document {
     out
 }
 
-/// One device, every value with its origin.
+/// Document of one device, every value with its provenance.
 pub fn device(device: &Device) -> Document {
     let mut out = Document::default();
     out.heading(format!("{} ({})", device.name, device.key));
@@ -151,7 +151,7 @@ fn power_modes(device: &Device) -> Table {
             mode.active_sm.map_or(UNKNOWN.into(), |sm| sm.to_string()),
             mode.bandwidth.map_or(UNKNOWN.into(), n::published_bandwidth),
             mode.provenance.key().into(),
-            [if mode.default { "boots in it" } else { "" }, &mode.notes]
+            [if mode.default { "default" } else { "" }, &mode.notes]
                 .iter()
                 .filter(|t| !t.is_empty())
                 .copied()
@@ -179,7 +179,7 @@ fn published(device: &Device) -> Table {
     table
 }
 
-/// A list of models.
+/// Document of models.
 pub fn models<'a>(models: impl Iterator<Item = &'a CatalogModel>) -> Document {
     let mut table = Table::new(&[
         ("key", Align::Left),
@@ -211,7 +211,7 @@ pub fn models<'a>(models: impl Iterator<Item = &'a CatalogModel>) -> Document {
     out
 }
 
-/// One model.
+/// Document of one model.
 pub fn model(model: &CatalogModel) -> Document {
     let mut out = Document::default();
     out.heading(format!("{} ({})", model.name, model.key));
@@ -226,7 +226,7 @@ pub fn model(model: &CatalogModel) -> Document {
     out
 }
 
-/// A model of a file: its geometry, and what the file left open.
+/// Document of a model file: its geometry, and the fields that it left out.
 pub fn named_model(model: &NamedModel) -> Document {
     let mut out = Document::default();
     out.heading(&model.name);
@@ -257,7 +257,7 @@ fn geometry(arch: &ModelArch, kind: Provenance) -> Table {
     table
 }
 
-/// A list of formats.
+/// Document of formats.
 pub fn formats<'a>(formats: impl Iterator<Item = &'a QuantFormat>) -> Document {
     let mut table = Table::new(&[
         ("key", Align::Left),
@@ -284,7 +284,7 @@ pub fn formats<'a>(formats: impl Iterator<Item = &'a QuantFormat>) -> Document {
     out
 }
 
-/// Elements that share a scale.
+/// Text for the elements that share a scale.
 fn block(format: &QuantFormat) -> String {
     format.tile.map_or(format.block.to_string(), |tile| format!("{} x {}", tile.rows, tile.cols))
 }
@@ -293,7 +293,7 @@ fn also_called(format: &QuantFormat) -> String {
     format_aliases::names(format).collect::<Vec<_>>().join(", ")
 }
 
-/// One format.
+/// Document of one format.
 pub fn format(format: &QuantFormat) -> Document {
     let facts = format_facts::facts(format);
     let mut out = Document::default();

@@ -1,4 +1,4 @@
-//! A judged claim, line by line.
+//! Answer of `check` for people.
 
 use calc_core::check::{Check, Claim};
 
@@ -9,7 +9,7 @@ use crate::number_text as n;
 use crate::output::table::{Align, Table};
 use crate::output::words;
 
-/// A judgment for people.
+/// Document of a judgment.
 pub fn check(inputs: &CheckInputs, answer: &Check) -> Document {
     let mut out = Document::default();
     let mode = inputs.power_mode().map_or(String::new(), |mode| format!(" in mode {mode}"));
@@ -36,7 +36,7 @@ pub fn check(inputs: &CheckInputs, answer: &Check) -> Document {
         table.push(rates.into());
     }
     out.table(table);
-    out.heading("What could explain it");
+    out.heading("Possible explanations");
     for explanation in words::check::explanations(answer) {
         out.line(explanation);
     }

@@ -1,4 +1,4 @@
-//! Theory against measurement for people.
+//! Answer of `compare` for people.
 
 use calc_core::units::Seconds;
 
@@ -8,7 +8,7 @@ use crate::output::json::compare::CompareJson;
 use crate::output::table::{Align, Table};
 use crate::output::words;
 
-/// A comparison, with its verdict.
+/// Document of a comparison, with its verdict.
 pub fn compare(title: &str, answer: &CompareJson) -> Document {
     let mut out = Document::default();
     out.heading(title);

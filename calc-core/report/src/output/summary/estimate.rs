@@ -1,4 +1,4 @@
-//! A model on a device, line by line.
+//! Answer of `estimate` for people.
 
 use calc_core::estimate::{Estimate, PhaseEstimate};
 use calc_core::parallel::Parallel;
@@ -11,7 +11,7 @@ use crate::number_text as n;
 use crate::output::table::{Align, Table};
 use crate::output::words;
 
-/// An estimate for people.
+/// Document of an estimate.
 pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
     let mut out = Document::default();
     let mode = inputs.power_mode.as_ref().map_or(String::new(), |mode| format!(" in mode {mode}"));
@@ -108,7 +108,7 @@ fn phases(answer: &Estimate) -> Table {
     row("compute time", &|p| n::time(p.totals.time.compute));
     row("bound", &|p| words::bound(p.bound).into());
     if [&answer.prefill, &answer.decode].iter().any(|p| p.expected_bound != p.bound) {
-        row("  as kernels are", &|p| words::bound(p.expected_bound).into());
+        row("  of expected time", &|p| words::bound(p.expected_bound).into());
     }
     row("ideal, sum of the longer", &|p| n::time(p.totals.ideal));
     row("expected", &|p| known(n::time(p.totals.expected.time)));
@@ -163,7 +163,7 @@ fn latency(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     let fits = answer.memory.verdict().may_fit();
     out.heading(if fits { "Time and energy" } else { "Time and energy, if it fitted" });
     if answer.link_unknown {
-        out.line("unknown, because nobody has published the link between the devices");
+        out.line("unknown, because the bandwidth of the link between the devices is not published");
         return;
     }
     let first = words::first_token(w, answer);
@@ -211,7 +211,7 @@ fn latency(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
                 words::ENERGY_BASIS
             ));
         }
-        None => out.line("energy      unknown: nobody has published the power of this device"),
+        None => out.line("energy      unknown: the power of this device is not published"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The adviser for people.
+//! Answers of `recommend` and `schedule` for people.
 
 use calc_core::recommend::{DeviceChoice, MemoryStep, Ranked, RecommendRequest, Recommendation};
 use calc_core::schedule::{Schedule, Slot};
@@ -11,7 +11,7 @@ use crate::output::table::{Align, Table};
 use crate::output::words::advice;
 use crate::output::words::apply::{self, Deployment};
 
-/// A recommendation.
+/// Document of a recommendation.
 pub fn recommendation(
     inputs: &RecommendInputs,
     request: &RecommendRequest<'_>,
@@ -46,7 +46,7 @@ pub fn recommendation(
         ways(&mut out, inputs, first);
     }
     if matches!(inputs.subject, Subject::Model(_)) {
-        out.heading("What less memory costs");
+        out.heading("Cost of less memory");
         out.table(memory(steps));
     }
     out.notes(notes(inputs, answer));
@@ -95,7 +95,7 @@ fn ranked(answer: &Recommendation) -> Table {
 
 fn flips(out: &mut Document, answer: &Recommendation) {
     let Some(first) = answer.ranked.first().filter(|first| !first.flips.is_empty()) else { return };
-    out.heading("What would flip it");
+    out.heading("Changes that would flip the order");
     for flip in &first.flips {
         out.line(advice::flip(flip));
     }
@@ -135,7 +135,7 @@ fn memory(steps: &[MemoryStep]) -> Table {
     table
 }
 
-/// The devices that meet a goal.
+/// Document of the devices that meet a goal.
 pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice]) -> Document {
     let mut out = Document::default();
     out.heading(format!("Devices for {} the smallest first", subject(inputs)));
@@ -171,7 +171,7 @@ pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice]) -> Document {
     out
 }
 
-/// A schedule.
+/// Document of a schedule.
 pub fn schedule(inputs: &ScheduleInputs, answer: &Schedule) -> Document {
     let recommend = &inputs.recommend;
     let mut out = Document::default();
@@ -186,7 +186,7 @@ pub fn schedule(inputs: &ScheduleInputs, answer: &Schedule) -> Document {
     out.heading(format!("Best {} of {}{cap}", recommend.objective.key(), recommend.part.key()));
     out.table(slots(answer));
     if !answer.flips.is_empty() {
-        out.heading("What would flip it");
+        out.heading("Changes that would flip the order");
         for flip in &answer.flips {
             out.line(advice::slot_flip(flip));
         }

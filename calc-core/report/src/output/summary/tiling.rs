@@ -1,4 +1,4 @@
-//! Tilings of a GEMM for people.
+//! Answer of `tiling` for people.
 
 use calc_core::tiling::{Feasibility, Reuse, Tiling};
 
@@ -7,7 +7,7 @@ use crate::number_text as n;
 use crate::output::json::tiling::why;
 use crate::output::table::{Align, Table};
 
-/// All tilings, best first.
+/// Document of all tilings, best first.
 pub fn tilings(title: &str, all: &[Tiling]) -> Document {
     let mut out = Document::default();
     out.heading(title);
@@ -18,13 +18,13 @@ pub fn tilings(title: &str, all: &[Tiling]) -> Document {
     out
 }
 
-/// The best in a sentence.
+/// Sentence about the best tiling.
 pub fn best_tile(best: &Tiling) -> String {
     let t = best.tile;
     format!("Best: {} × {} × {} with {} stages; {}.", t.m, t.n, t.k, t.stages, why(best))
 }
 
-/// A row for each.
+/// Table with a row per tiling.
 pub fn tiling_table(all: &[Tiling]) -> Table {
     let mut table = Table::new(&[
         ("tile", Align::Left),

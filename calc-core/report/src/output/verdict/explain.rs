@@ -1,4 +1,4 @@
-//! Every number answers for itself: formula, the values in it, how sure it is, and the source.
+//! Explanations of numbers: formula, values in it, provenance and source.
 
 use calc_core::analysis::{Analysis, Operator, OperatorPart};
 use calc_core::calibration::Factors;
@@ -12,22 +12,21 @@ use super::class_name;
 use crate::number_text as text;
 use crate::output::words;
 
-/// Where a number comes from.
+/// Derivation and source of a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
-    /// What the number is.
+    /// Name of the number.
     pub title: String,
-    /// How it follows; empty for a fact.
+    /// Formula; empty for a fact.
     pub formula: String,
-    /// The same with the user's values.
+    /// The formula with its values inserted.
     pub values: String,
-    /// How sure it is.
     pub provenance: Provenance,
-    /// Who says so.
+    /// Source of a fact, or the page that derives the formula.
     pub source: String,
 }
 
-/// How much an operator computes.
+/// Formula of an operator's work.
 const fn work(operator: &Operator) -> &'static str {
     match operator {
         Operator::Gemm(_) => "2 M N K",
@@ -40,7 +39,7 @@ const fn work(operator: &Operator) -> &'static str {
     }
 }
 
-/// Bytes of an operator.
+/// Explanation of an operator's bytes.
 pub fn bytes(answer: &Analysis, operator: &Operator) -> Explanation {
     if let Operator::Gemm(shape) = operator {
         return gemm_bytes(answer, *shape);
@@ -67,7 +66,7 @@ pub fn bytes(answer: &Analysis, operator: &Operator) -> Explanation {
     }
 }
 
-/// Bytes of a matrix product.
+/// Explanation of a matrix product's bytes.
 fn gemm_bytes(answer: &Analysis, shape: GemmShape) -> Explanation {
     let (m, n, k) = (text::count(shape.m), text::count(shape.n), text::count(shape.k));
     let precision = &answer.precision;
@@ -91,7 +90,7 @@ fn gemm_bytes(answer: &Analysis, shape: GemmShape) -> Explanation {
     }
 }
 
-/// Arithmetic intensity.
+/// Explanation of the arithmetic intensity.
 pub fn intensity(answer: &Analysis, operator: &Operator) -> Explanation {
     Explanation {
         title: "Arithmetic intensity".to_owned(),
@@ -107,7 +106,7 @@ pub fn intensity(answer: &Analysis, operator: &Operator) -> Explanation {
     }
 }
 
-/// Ideal time.
+/// Explanation of the ideal time.
 pub fn ideal(answer: &Analysis, device: &Device) -> Explanation {
     if !answer.parts.is_empty() {
         return Explanation {
@@ -137,13 +136,13 @@ pub fn ideal(answer: &Analysis, device: &Device) -> Explanation {
     }
 }
 
-/// Times of the parts and their sum.
+/// The times of the parts as a sum.
 fn sum(answer: &Analysis, time: impl Fn(&OperatorPart) -> Seconds, total: Seconds) -> String {
     let times: Vec<String> = answer.parts.iter().map(|part| text::time(time(part))).collect();
     format!("{} = {}", times.join(" + "), text::time(total))
 }
 
-/// Ideal time of a part.
+/// Explanation of the ideal time of a part.
 pub fn part(part: &OperatorPart, bandwidth: BytesPerSec) -> Explanation {
     let cost = &part.cost;
     Explanation {
@@ -163,7 +162,7 @@ pub fn part(part: &OperatorPart, bandwidth: BytesPerSec) -> Explanation {
     }
 }
 
-/// Time that DRAM needs.
+/// Explanation of the time that DRAM traffic takes.
 pub fn memory_time(answer: &Analysis) -> Explanation {
     Explanation {
         title: "Time for DRAM".to_owned(),
@@ -179,7 +178,7 @@ pub fn memory_time(answer: &Analysis) -> Explanation {
     }
 }
 
-/// Time that arithmetic needs.
+/// Explanation of the time that arithmetic takes.
 pub fn compute_time(answer: &Analysis, operator: &Operator) -> Explanation {
     let class = class_name(answer.path.class);
     let fallback = if answer.path.class == answer.path.wanted {
@@ -201,7 +200,7 @@ pub fn compute_time(answer: &Analysis, operator: &Operator) -> Explanation {
     }
 }
 
-/// Expected time with its interval.
+/// Explanation of the expected time with its interval.
 pub fn expected(answer: &Analysis) -> Explanation {
     let share = |eta: f64| text::short(eta, 2);
     let interval = format!(
@@ -237,7 +236,7 @@ pub fn expected(answer: &Analysis) -> Explanation {
     }
 }
 
-/// The fixed cost of an operator's kernels.
+/// Explanation of the fixed cost of an operator's kernels.
 pub fn floor(answer: &Analysis) -> Explanation {
     Explanation {
         title: "Fixed time of a kernel".to_owned(),
@@ -248,7 +247,7 @@ pub fn floor(answer: &Analysis) -> Explanation {
     }
 }
 
-/// Speedup against the 16-bit baseline.
+/// Explanation of the speedup against the 16-bit baseline.
 pub fn speedup(answer: &Analysis, baseline: &Analysis) -> Explanation {
     let name = class_name(baseline.path.class);
     Explanation {
@@ -265,7 +264,7 @@ pub fn speedup(answer: &Analysis, baseline: &Analysis) -> Explanation {
     }
 }
 
-/// Memory bandwidth of a device.
+/// Explanation of a device's memory bandwidth.
 pub fn bandwidth(device: &Device, mode: Option<&PowerMode>) -> Explanation {
     match mode {
         None => fact("DRAM bandwidth", device.bandwidth.provenance, device),
@@ -281,7 +280,7 @@ pub fn bandwidth(device: &Device, mode: Option<&PowerMode>) -> Explanation {
     }
 }
 
-/// A compute peak of a device, as it is in a power mode.
+/// Explanation of a device's compute peak in a power mode.
 pub fn peak(
     device: &Device,
     mode: Option<&PowerMode>,
@@ -310,7 +309,7 @@ pub fn peak(
     }
 }
 
-/// Capacity of a device's memory.
+/// Explanation of a device's memory capacity.
 pub fn memory(device: &Device) -> Explanation {
     let usable = device.usable_memory(None);
     let most = if usable.is_known { "" } else { "at most " };
@@ -321,7 +320,7 @@ pub fn memory(device: &Device) -> Explanation {
     }
 }
 
-/// Any other fact of a device.
+/// Explanation of any other fact of a device.
 pub fn fact(title: &str, provenance: Provenance, device: &Device) -> Explanation {
     Explanation {
         title: title.to_owned(),

@@ -1,5 +1,4 @@
-//! What an estimate of a whole model means: whether it fits, how fast it is, what limits, what helps; and where its numbers
-//! come from.
+//! Verdict on an estimate: whether the model fits, its speed, the bound and the remedies; and explanations of its numbers.
 
 use calc_core::calibration::Basis;
 use calc_core::estimate::{Estimate, PhaseEstimate};
@@ -15,13 +14,13 @@ use super::explain::Explanation;
 use crate::number_text as text;
 use crate::output::words;
 
-/// Share of the expected time from which on the fixed cost of kernels is named as the limit.
+/// Share of the expected time from which the fixed cost of kernels is named as the bound.
 const FLOOR_LIMITS: f64 = 0.5;
 
-/// Below this share of the expected time, what half the bytes save is said instead of a hint to save bytes.
+/// Below this saved share of the expected time, the verdict states the saving of half the bytes instead of advising fewer bytes.
 const LITTLE: f64 = 0.2;
 
-/// Whether it fits, what limits, how fast.
+/// Verdict: whether the model fits, the bound and the speed.
 pub fn sentence(answer: &Estimate, workload: &Workload) -> String {
     if let MemoryVerdict::DoesNotFit { missing } = answer.memory.verdict() {
         let weights = answer.precision.weights.key.to_uppercase().replace('_', " ");
@@ -46,7 +45,7 @@ pub fn sentence(answer: &Estimate, workload: &Workload) -> String {
     format!("{fits}, and {limit}: {} expected{all}.", text::token_rate(answer.throughput))
 }
 
-/// The numbers behind the sentence, and what helps.
+/// Numbers behind the verdict, and remedies.
 pub fn line(answer: &Estimate) -> String {
     let decode = &answer.decode.totals;
     let traffic = &decode.cost.traffic;
@@ -63,7 +62,7 @@ pub fn line(answer: &Estimate) -> String {
     );
     let help = match answer.decode.expected_bound {
         _ if floor_share(&answer.decode) > FLOOR_LIMITS => {
-            "Most of the expected time is the fixed cost of kernels; a larger batch spreads it."
+            "Most of the expected time is the fixed cost of kernels; a larger batch amortizes it."
         }
         _ if saves < LITTLE => &little,
         Bound::Memory => help,
@@ -72,7 +71,7 @@ pub fn line(answer: &Estimate) -> String {
     format!("A step moves {moved}, {} of it {largest}. {help}", text::percent(share))
 }
 
-/// Share of the expected time of a step that is the fixed cost of its kernels.
+/// Share of the fixed cost of kernels in the expected time of a step.
 pub fn floor_share(phase: &PhaseEstimate) -> f64 {
     phase.totals.floors / phase.totals.expected.time
 }
@@ -84,7 +83,7 @@ fn largest_part<'a>(parts: &[(&'a str, Bytes, &'a str); 3]) -> (&'a str, f64, &'
     (largest.0, largest.1 / total, largest.2)
 }
 
-/// A latency at the roof.
+/// Explanation of a latency at the roof.
 pub fn ideal_latency(title: &str, ideal: Seconds, device: &str) -> Explanation {
     Explanation {
         title: format!("{title}, ideal"),
@@ -95,7 +94,7 @@ pub fn ideal_latency(title: &str, ideal: Seconds, device: &str) -> Explanation {
     }
 }
 
-/// A latency that the user will really see.
+/// Explanation of an expected latency.
 pub fn expected_latency(
     title: &str,
     expected: &Expected,
@@ -121,7 +120,7 @@ pub fn expected_latency(
     }
 }
 
-/// A number that follows from others: a rate, a share, an energy.
+/// Explanation of a derived number: a rate, a share, an energy.
 pub fn derived(
     title: &str,
     formula: &str,
@@ -142,7 +141,7 @@ pub fn derived(
     }
 }
 
-/// A part of the memory.
+/// Explanation of a part of the memory.
 pub fn memory_part(
     title: &str,
     formula: &str,
@@ -161,7 +160,7 @@ pub fn memory_part(
     }
 }
 
-/// Operators of one name in a step.
+/// Explanation of the operators of one name in a step.
 pub fn operator(row: &OpRow, step_ideal: Seconds, share: f64) -> Explanation {
     let totals = &row.totals;
     if !row.kind.is_kernel() {
@@ -185,7 +184,7 @@ pub fn operator(row: &OpRow, step_ideal: Seconds, share: f64) -> Explanation {
     }
 }
 
-/// A row that is no kernel: the time of a step outside its kernels, or on links.
+/// Explanation of a row that is not a kernel: the time of a step outside its kernels, or on links.
 fn outside_kernels(row: &OpRow, share: f64) -> Explanation {
     let time = text::time(row.totals.expected.time);
     Explanation {
@@ -196,11 +195,11 @@ fn outside_kernels(row: &OpRow, share: f64) -> Explanation {
             text::percent(share)
         ),
         provenance: row.totals.expected.provenance,
-        source: "expected times only; the roofs know nothing of it".to_owned(),
+        source: "part of expected times only, not of the roofs".to_owned(),
     }
 }
 
-/// What the memory comes to, in a sentence.
+/// Sentence about the memory footprint.
 pub fn memory(memory: &MemoryFootprint, devices: u64) -> String {
     let all = match devices {
         1 => String::new(),
@@ -220,7 +219,7 @@ pub fn memory(memory: &MemoryFootprint, devices: u64) -> String {
             format!("{total} needed, {usable} usable; {} short.{all}", text::bytes(missing))
         }
         MemoryVerdict::Unknown { .. } => format!(
-            "{total} needed; how much memory is installed is not known, at most {usable} usable.{all}"
+            "{total} needed; the installed memory is unknown, at most {usable} usable.{all}"
         ),
     }
 }
@@ -250,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn the_verdict_says_whether_it_fits_and_what_limits() {
+    fn the_verdict_names_fit_and_bound() {
         let orin = "jetson_orin_nano_8gb_super";
         for (device, weights, workload, starts, helps) in [
             (

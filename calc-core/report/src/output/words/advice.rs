@@ -1,4 +1,4 @@
-//! The adviser's sentences: what a scheme is called, why it wins, why it was dropped, what would flip the order.
+//! Sentences of the adviser: names of schemes, reasons for rank and rejection, changes that would flip the order.
 
 use calc_core::expected::Expected;
 use calc_core::quality::{Metric, QualityLoss};
@@ -12,7 +12,7 @@ use calc_core::scheme::{BadShape, Method, NoKernel, Scheme, SchemeWeights};
 use crate::number_text as n;
 use crate::refusal_text::core_error;
 
-/// What a scheme is called: `INT4 g128, AWQ`, `FP8 weights and activations`.
+/// Name of a scheme: `INT4 g128, AWQ`, `FP8 weights and activations`.
 pub fn scheme_name(scheme: &Scheme) -> String {
     let SchemeWeights::Format(format) = scheme.weights else {
         let name = match scheme.weights {
@@ -36,7 +36,7 @@ pub fn scheme_name(scheme: &Scheme) -> String {
     match scheme.method {
         Method::Awq => format!("{name}, AWQ"),
         Method::Gptq => format!("{name}, GPTQ"),
-        // NF4 has no counterpart with quantized activations to be told from.
+        // NF4 has no variant with quantized activations, so its name needs no "weights".
         Method::Rtn if !format.key.starts_with("nf4") => format!("{name} weights"),
         Method::Rtn
         | Method::None
@@ -46,7 +46,7 @@ pub fn scheme_name(scheme: &Scheme) -> String {
     }
 }
 
-/// How much faster than 16 bits: `3.3 times as fast as 16 bits in decode and no faster in prefill`.
+/// Speedup over 16 bits: `3.3 times as fast as 16 bits in decode and no faster in prefill`.
 pub fn speedup(row: &Ranked) -> String {
     let times = |factor: f64| match factor {
         factor if factor > 1.05 => format!("{} times as fast as 16 bits", n::short(factor, 2)),
@@ -58,7 +58,7 @@ pub fn speedup(row: &Ranked) -> String {
     format!("{} in decode, {} in prefill", times(row.speedup_decode), times(row.speedup_prefill))
 }
 
-/// A range of loss: `+2.4 to 2.8 % perplexity`.
+/// Interval of loss: `+2.4 to 2.8 % perplexity`.
 pub fn quality(loss: &QualityLoss) -> String {
     let what = match loss.metric {
         Metric::Perplexity => "perplexity",
@@ -79,7 +79,7 @@ pub fn quality(loss: &QualityLoss) -> String {
     }
 }
 
-/// What decides the time of a row, and what fewer bits do about it.
+/// Bound of a row's time, and the effect of fewer bits on it.
 pub fn regime(row: &Ranked, part: RankedPart, baseline: &Outcome) -> String {
     let is_prefill = part == RankedPart::Prefill
         || part == RankedPart::Whole
@@ -109,13 +109,13 @@ pub fn regime(row: &Ranked, part: RankedPart, baseline: &Outcome) -> String {
     }
 }
 
-/// Why the first row is first where it is not the best by the objective.
+/// Reason why the first row leads although another is better by the objective.
 pub fn first_by(answer: &Recommendation) -> Option<String> {
     let first = answer.ranked.first()?;
     match answer.first_by {
         FirstBy::Score => None,
         FirstBy::LessLoss => Some(
-            "Of those that the uncertainty of the expected times cannot tell from the best, it loses least quality."
+            "Among the schemes within the uncertainty of the best, it loses the least quality."
                 .into(),
         ),
         FirstBy::Size => Some(format!(
@@ -154,7 +154,7 @@ fn compute_text(phase: &str, row: &Ranked, work: &PhaseWork, base: &PhaseWork) -
     }
 }
 
-/// Why a scheme was dropped.
+/// Reason for rejecting a scheme.
 pub fn dropped(reason: &Drop, loss: &QualityLoss) -> String {
     match reason {
         Drop::Kernel(NoKernel::NoPeak(class)) => {
@@ -169,11 +169,11 @@ pub fn dropped(reason: &Drop, loss: &QualityLoss) -> String {
         Drop::Kernel(NoKernel::NoLlamaCpp) => "llama.cpp does not run on this device".into(),
         Drop::Shape(BadShape { kind, inputs, count, multiple }) => {
             let side = if *inputs { "K" } else { "N" };
-            format!("{side} = {count} of {} is no multiple of {multiple}", kind.key())
+            format!("{side} = {count} of {} is not a multiple of {multiple}", kind.key())
         }
         Drop::Quality { bound } => {
             let bound = n::short(*bound, 3);
-            format!("{}, and {bound}{}% are allowed", quality(loss), n::SPACE)
+            format!("{}, {bound}{}% allowed", quality(loss), n::SPACE)
         }
         Drop::Memory { needs, limit } => {
             format!(
@@ -189,22 +189,22 @@ pub fn dropped(reason: &Drop, loss: &QualityLoss) -> String {
             format!("first token after {}, {} allowed", n::time(*takes), n::time(*bound))
         }
         Drop::Rate { gives, bound } => {
-            format!("{}, {} asked for", n::token_rate(*gives), n::token_rate(*bound))
+            format!("{}, {} required", n::token_rate(*gives), n::token_rate(*bound))
         }
         Drop::Refused(error) => core_error(error),
     }
 }
 
-/// The largest value of an axis, with the end that the model sets: `40 960 (all that the model is made for)`.
+/// Largest value of an axis, with the model's own limit: `40 960 (the model's limit)`.
 pub fn largest(most: Largest) -> String {
     let end = match most.end {
-        End::Model => " (all that the model is made for)",
+        End::Model => " (the model's limit)",
         End::Memory | End::Time | End::Range => "",
     };
     format!("{}{end}", n::count(most.value))
 }
 
-/// From where on: `batch ≥ 48`.
+/// Threshold of a change: `batch ≥ 48`.
 pub fn change(change: Change) -> String {
     let axis = |axis: Axis| match axis {
         Axis::Rows => "M",
@@ -221,10 +221,10 @@ pub fn change(change: Change) -> String {
     }
 }
 
-/// A flip as a sentence: `Batch ≥ 48: INT8 weights and activations pass it.`
+/// Flip of the order as a sentence: `Batch ≥ 48: INT8 weights and activations pass it.`
 pub fn flip(flip: &Flip) -> String {
     let when = capital(&change(flip.when));
-    let Some(to) = flip.to else { return format!("{when}: nothing meets the bounds any more.") };
+    let Some(to) = flip.to else { return format!("{when}: no scheme meets the bounds.") };
     let name = scheme_name(to);
     match flip.cause {
         Cause::Passes => format!("{when}: {name} is first."),
@@ -233,7 +233,7 @@ pub fn flip(flip: &Flip) -> String {
     }
 }
 
-/// What the ranking is by, as a sentence fragment.
+/// Quantity of the ranking, as a sentence fragment.
 pub fn ranked_by(task: &Task<'_>, objective: &str, part: RankedPart) -> String {
     let part = match (task, part) {
         (Task::Shape(_), _) => "this product".to_owned(),
@@ -243,24 +243,24 @@ pub fn ranked_by(task: &Task<'_>, objective: &str, part: RankedPart) -> String {
     format!("ranked by expected {objective} of {part}")
 }
 
-/// An expected time in few words.
+/// Short text of an expected time.
 pub fn expected(expected: &Expected) -> String {
     format!("{} ({})", n::time(expected.time), n::time_range(expected.low, expected.high))
 }
 
-/// The same with a capital letter.
+/// The text with a capital first letter.
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A power mode, scheme and batch in few words: `15W, INT4 g128, AWQ, batch 4`.
+/// Short name of a power mode, scheme and batch: `15W, INT4 g128, AWQ, batch 4`.
 pub fn slot_name(slot: &Slot) -> String {
     let mode = slot.mode.as_ref().map_or(String::new(), |mode| format!("{mode}, "));
     format!("{mode}{}, batch {}", scheme_name(slot.scheme), n::count(slot.batch))
 }
 
-/// From where on another slot is best: `power cap ≥ 15 W`.
+/// Threshold from which another slot is best: `power cap ≥ 15 W`.
 pub fn slot_change(flip: &SlotFlip) -> String {
     match flip {
         SlotFlip::Cap(watts, _) => format!("power cap ≥ {}{}W", n::short(watts.get(), 3), n::SPACE),
@@ -270,7 +270,7 @@ pub fn slot_change(flip: &SlotFlip) -> String {
     }
 }
 
-/// The same as a sentence.
+/// The change of slot as a sentence.
 pub fn slot_flip(flip: &SlotFlip) -> String {
     let when = capital(&slot_change(flip));
     match flip {
@@ -278,6 +278,6 @@ pub fn slot_flip(flip: &SlotFlip) -> String {
             format!("{when}: {} would be first.", slot_name(slot))
         }
         SlotFlip::Context(_, Some(slot)) => format!("{when}: {} is first.", slot_name(slot)),
-        SlotFlip::Context(_, None) => format!("{when}: nothing meets the bounds any more."),
+        SlotFlip::Context(_, None) => format!("{when}: no scheme meets the bounds."),
     }
 }

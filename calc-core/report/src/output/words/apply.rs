@@ -1,7 +1,7 @@
-//! How to apply a scheme: commands and configurations of the usual tools.
+//! Commands and configurations that apply a scheme with the usual tools.
 //!
-//! Classes and first versions of torchao: read in its wheels 0.4.0 to 0.18.0 on PyPI. What llama.cpp and vLLM take: their
-//! documentation, as of vLLM 0.33.0 and llama.cpp's `docs/multi-gpu.md`.
+//! Sources: torchao's classes and first versions from its wheels 0.4.0 to 0.18.0 on PyPI; options of llama.cpp and vLLM from
+//! their documentation, as of vLLM 0.33.0 and llama.cpp's `docs/multi-gpu.md`.
 
 mod llama_cpp;
 mod vllm;
@@ -14,21 +14,20 @@ use calc_core::workload::Workload;
 
 use crate::input::request::{RecommendInputs, Subject};
 
-/// Where a scheme is to be applied.
+/// Target of a scheme: model, device and workload.
 #[derive(Debug, Clone, Copy)]
 pub struct Deployment<'a> {
     /// Name of the model on the Hugging Face hub, or a folder.
     pub model: &'a str,
-    /// Device.
     pub device: &'a Device,
     /// Geometry and workload; `None` for a single product.
     pub served: Option<(&'a ModelArch, &'a Workload)>,
-    /// Format of the KV cache, where one was chosen.
+    /// Format of the KV cache; `None` for the default.
     pub kv_cache: Option<&'static QuantFormat>,
 }
 
 impl<'a> Deployment<'a> {
-    /// What a request asks for.
+    /// The deployment of a request.
     pub fn of(inputs: &'a RecommendInputs) -> Self {
         match &inputs.subject {
             Subject::Shape { .. } => {
@@ -43,7 +42,7 @@ impl<'a> Deployment<'a> {
         }
     }
 
-    /// Tokens that a sequence may have, within what the model is made for.
+    /// Largest number of tokens per sequence, within the model's limit.
     fn tokens(&self) -> Option<u64> {
         self.served.map(|(arch, workload)| {
             let longest = workload.longest() + 1;
@@ -52,25 +51,24 @@ impl<'a> Deployment<'a> {
     }
 }
 
-/// A configuration of torchao.
+/// Configuration of torchao.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Torchao {
-    /// What `quantize_` takes.
+    /// Argument of `quantize_`.
     pub config: &'static str,
-    /// First version that has it.
+    /// First version with this configuration.
     pub min_version: &'static str,
-    /// What to take with an older version; empty when there is nothing near.
+    /// Configuration for older versions; empty when there is no similar one.
     pub fallback: &'static str,
 }
 
-/// How to apply a scheme. Tools without a way to it have none.
+/// Ways to apply a scheme; `None` for tools that cannot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Apply {
-    /// torchao.
     pub torchao: Option<Torchao>,
-    /// vLLM: one or two commands.
+    /// One or two commands.
     pub vllm: Option<String>,
-    /// llama.cpp: one or two commands.
+    /// One or two commands.
     pub llama_cpp: Option<String>,
 }
 
@@ -81,7 +79,7 @@ const OLD_NVFP4: &str = "NVFP4InferenceConfig() with torchao 0.12.0 to 0.14.1; b
 const OLD_MXFP4: &str = "MXFPInferenceConfig() with torchao 0.12.0 to 0.14.1; before that Int4WeightOnlyConfig(group_size=128), INT4 instead";
 const OLD_INT4: &str = "int4_weight_only() with torchao 0.4.0 to 0.8.0";
 
-/// The torchao configuration of a scheme.
+/// torchao configuration of a scheme.
 fn torchao(scheme: &Scheme) -> Option<Torchao> {
     let entry = |config, min_version, fallback| Some(Torchao { config, min_version, fallback });
     match scheme.key {
@@ -137,7 +135,7 @@ fn torchao(scheme: &Scheme) -> Option<Torchao> {
     }
 }
 
-/// How to apply a scheme.
+/// Ways to apply a scheme to a deployment.
 pub fn apply(scheme: &Scheme, to: &Deployment<'_>) -> Apply {
     Apply {
         torchao: torchao(scheme),
@@ -146,7 +144,7 @@ pub fn apply(scheme: &Scheme, to: &Deployment<'_>) -> Apply {
     }
 }
 
-/// The last part of a name or of a path.
+/// Last component of a name or path.
 fn short(model: &str) -> &str {
     model.trim_end_matches('/').rsplit('/').next().unwrap_or(model)
 }
@@ -178,7 +176,7 @@ mod tests {
         for scheme in schemes::SCHEMES {
             let ways = ways(scheme.key, "h100_sxm", &Workload::new(4, 512), None);
             let any = ways.torchao.is_some() || ways.vllm.is_some() || ways.llama_cpp.is_some();
-            // Plain NF4 is what bitsandbytes does while it loads a model; torchao quantizes the scales, too.
+            // bitsandbytes quantizes to plain NF4 while it loads a model; torchao quantizes the scales, too.
             assert!(any || scheme.key == "nf4", "{}", scheme.key);
             let gguf = scheme.kernels == Kernels::LlamaCpp;
             assert_eq!(gguf, ways.llama_cpp.is_some_and(|text| text.contains("llama-quantize")));

@@ -1,20 +1,20 @@
-//! What expected times rest on, in words.
+//! Sentences about the basis of expected times.
 
 use calc_core::calibration::Basis;
 use calc_core::device::MemoryKind;
 use calc_core::provenance::Provenance;
 
-/// Where the factors behind an expected time come from: what was measured, and what was carried over from where.
+/// Sources of the factors behind an expected time: measurements, and the devices from which factors were transferred.
 pub fn factors_source(provenance: Provenance, basis: &Basis) -> String {
     match provenance {
         Provenance::Measured => "own measurements of this device".to_owned(),
         Provenance::Assumed => {
             format!(
-                "carried over from GPUs of NVIDIA, because nothing else is among the published measurements{}",
+                "transferred from NVIDIA GPUs, the only ones with published measurements{}",
                 rest(basis)
             )
         }
-        Provenance::Derived => "kernels at the roof, as asked for".to_owned(),
+        Provenance::Derived => "kernels at the roof, as requested".to_owned(),
         Provenance::Fitted => fitted(basis),
         Provenance::Read | Provenance::Recalled | Provenance::Mixed => {
             format!("own measurements, and for the rest: {}", fitted(basis))
@@ -31,12 +31,12 @@ fn fitted(basis: &Basis) -> String {
     let device = if basis.in_fit {
         "fitted on published measurements of this device and its kind".to_owned()
     } else {
-        format!("carried over from published measurements of other devices with {kind}")
+        format!("transferred from published measurements of other devices with {kind}")
     };
     format!("{device}{}", rest(basis))
 }
 
-/// What was measured of the device's ceilings, and whose kernels count.
+/// Measured ceilings of the device, and the engine whose kernels are expected.
 fn rest(basis: &Basis) -> String {
     let known = basis.ceilings;
     let has_peak = [known.half, known.eight, known.four].iter().any(Option::is_some);
@@ -47,6 +47,6 @@ fn rest(basis: &Basis) -> String {
         (false, false) => "",
     };
     let engine = basis.engine.key();
-    let named = if basis.is_named { "" } else { ", the usual one there" };
+    let named = if basis.is_named { "" } else { ", the default there" };
     format!("{ceilings}; engine {engine}{named}")
 }

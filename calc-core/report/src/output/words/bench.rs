@@ -1,33 +1,35 @@
-//! What makes a measurement less than it seems.
+//! Warnings about measurements.
 
-/// A flag of a record as a sentence that says what to do.
+/// Flag of a record as a sentence with advice.
 pub const fn bench_flag(key: &str) -> &'static str {
     match key.as_bytes() {
         b"time_limit" => {
-            "the time was up before the median was certain; the interval says how certain it is"
+            "the time limit ended the measurement before the median was certain; the interval shows the uncertainty"
         }
-        b"unsteady" => "it was still getting faster or slower when sampling began; warm up longer",
-        b"drift" => "a later part differs from an earlier one; something changed meanwhile",
+        b"unsteady" => "times were still falling or rising when sampling began; warm up longer",
+        b"drift" => {
+            "later samples differ from earlier ones; conditions changed during the measurement"
+        }
         b"throttled" => {
-            "the clock fell while it was measured; cool the device or name its power mode"
+            "the clock fell during the measurement; cool the device or name its power mode"
         }
         b"bimodal" => {
-            "samples sit on two levels, as with two clocks or two kinds of cores; the median is one of them"
+            "samples form two clusters, as with two clocks or two kinds of cores; the median is in one of them"
         }
         b"autocorrelated" => {
             "samples depend on those before them; the interval is wider for that reason"
         }
         b"contended" => {
-            "other programs or the host took time of the cores; measure again when they rest"
+            "other programs or the hypervisor used the cores; measure again on an idle machine"
         }
         _ => "flagged for a reason that this version does not know",
     }
 }
 
-/// What an interval from two runs cannot cover.
+/// Limits of an interval from two runs.
 pub const fn two_runs() -> &'static str {
-    "Two runs differ by more than their samples tell: memory is placed anew, clocks and neighbors change. \
-     A difference of a percent needs several runs of each, or both in turns in one run."
+    "Two runs differ by more than the spread of their samples: placement in memory, clocks and other programs change. \
+     To resolve a difference of one percent, compare several runs of each, or alternate both in one run."
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Names and units of what others published about a device.
+//! Names and units of published figures of a device.
 
 use calc_core::catalog::devices::measured::{Ceiling, OtherFigure};
 use calc_core::quant_format::ComputeClass;
 
 use crate::output::verdict::class_name;
 
-/// A measured ceiling and the unit in which its rate is published.
+/// Name of a measured ceiling, and the unit of its published rate.
 pub fn ceiling(ceiling: Ceiling) -> (String, &'static str) {
     let unit = |class| match class {
         ComputeClass::Int8 | ComputeClass::Int4 => "TOPS",
@@ -29,7 +29,7 @@ pub fn ceiling(ceiling: Ceiling) -> (String, &'static str) {
     }
 }
 
-/// Which figure of a device it is, and who states it.
+/// Key of another figure of a device: figure and publisher, `bandwidth_aiconfigurator`.
 pub fn other_figure(row: &OtherFigure) -> String {
     format!("{}_{}", row.figure.key(), row.by)
 }

@@ -1,4 +1,4 @@
-//! Whether a claim is possible, in words: the verdict, the rates behind it, and what could explain it.
+//! Sentences about a claim: the verdict, the rates behind it, and possible explanations.
 
 use calc_core::check::{Check, ClaimVerdict, Drafts, Explanation, Pace};
 use calc_core::plan::Span;
@@ -9,7 +9,7 @@ use crate::input::request::{CheckInputs, Done};
 use crate::number_text as n;
 use crate::output::verdict::class_name;
 
-/// The verdict in few words, as scripts get it.
+/// ClaimVerdict as a word for scripts.
 pub const fn verdict(verdict: ClaimVerdict) -> &'static str {
     match verdict {
         ClaimVerdict::Possible => "possible",
@@ -18,9 +18,9 @@ pub const fn verdict(verdict: ClaimVerdict) -> &'static str {
     }
 }
 
-/// The verdict as a sentence with its shares.
+/// Verdict as a sentence with its shares.
 ///
-/// `Possible: 45 % of what the datasheet allows, and 48 % of what practice sustains. It takes 1.9 times as long as expected.`
+/// `Possible: 45 % of the datasheet's roof, and 48 % of the sustained roof. It takes 1.9 times as long as expected.`
 pub fn sentence(answer: &Check) -> String {
     let share = answer.share;
     let judged = match answer.verdict {
@@ -28,7 +28,7 @@ pub fn sentence(answer: &Check) -> String {
             format!("{} times as fast as the datasheet allows.", n::short(share.of_datasheet, 3))
         }
         ClaimVerdict::NearTheRoof | ClaimVerdict::Possible => format!(
-            "{} of what the datasheet allows, and {} of what practice sustains.",
+            "{} of the datasheet's roof, and {} of the sustained roof.",
             n::percent(share.of_datasheet),
             n::percent(share.of_sustained)
         ),
@@ -48,10 +48,10 @@ pub fn sentence(answer: &Check) -> String {
     }
 }
 
-/// A row of [`rates`]: what, the claim, the datasheet, what practice sustains, and where that comes from.
+/// Row of [`rates`]: quantity, claim, datasheet, sustained ceiling, and the source of the ceiling.
 pub type Rates = [String; 5];
 
-/// The implied rates beside the ceilings.
+/// Rates implied by the claim beside the ceilings.
 pub fn rates(answer: &Check) -> [Rates; 2] {
     let class = answer.class;
     let (datasheet, sustained) = (answer.datasheet, answer.sustained);
@@ -73,24 +73,24 @@ pub fn rates(answer: &Check) -> [Rates; 2] {
     ]
 }
 
-/// What could explain the claim, a sentence each; one that says so when nothing that was tried does.
+/// Possible explanations of the claim, one sentence each; a single sentence when no attempted explanation fits.
 pub fn explanations(answer: &Check) -> Vec<String> {
     let found = answer.explanations.iter().map(|found| explanation(found, answer));
     found.chain(not_computed(answer)).collect()
 }
 
-/// From this ratio of the claim to the expected time on, causes that no model computes are said, too.
+/// From this ratio of claimed to expected time, causes outside the model are listed too.
 const FAR: f64 = 2.0;
 
-/// What to think of where no number explains a claim.
+/// Causes outside the model, where no number explains a claim.
 fn not_computed(answer: &Check) -> Option<String> {
     let nothing = answer.explanations.is_empty();
     match answer.pace {
         Pace::AboveTheRoof | Pace::Fast => nothing.then(|| {
-            "Nothing that was tried explains it: no format, batch, draft, cache or power mode brings it within reach.".to_owned()
+            "No tested cause explains it: no format, batch, draft model, cache or power mode reaches this time.".to_owned()
         }),
         Pace::Slow if nothing || answer.time / answer.expected.time >= FAR => Some(
-            "Not computed, but common where it is this slow: weights that were not quantized after all, layers left on the CPU, \
+            "Not computed, but common causes of such slow runs: weights that were left unquantized, layers left on the CPU, \
              weights read from disk, a first run that still compiles, another program on the device, or two of the causes here at once."
                 .to_owned(),
         ),
@@ -98,7 +98,7 @@ fn not_computed(answer: &Check) -> Option<String> {
     }
 }
 
-/// What a judged model should be read with.
+/// Notes to the judgment of a model.
 pub fn notes(inputs: &CheckInputs, answer: &Check) -> Vec<String> {
     let (Done::Token(model) | Done::Answer(model)) = &inputs.done else { return Vec::new() };
     let usable = answer.memory.map(|memory| memory.usable);
@@ -107,7 +107,7 @@ pub fn notes(inputs: &CheckInputs, answer: &Check) -> Vec<String> {
     usual.into_iter().chain(context_note(model)).chain(unknown).collect()
 }
 
-/// One explanation with its numbers.
+/// Explanation with its numbers.
 pub fn explanation(found: &Explanation, answer: &Check) -> String {
     let above = answer.pace == Pace::AboveTheRoof;
     match found {
@@ -116,7 +116,7 @@ pub fn explanation(found: &Explanation, answer: &Check) -> String {
             expected(&Span { ideal: answer.ideal, expected: answer.expected })
         ),
         Explanation::DoesNotFit { needs, usable } => format!(
-            "It does not fit: {}. Something else was run, or part of it elsewhere.",
+            "It does not fit: {}. Another model was run, or a part of it on another device.",
             super::memory::shortage(*needs - *usable, *usable)
         ),
         Explanation::Format { format, activations, bits, span } if above => format!(
@@ -162,13 +162,13 @@ pub fn explanation(found: &Explanation, answer: &Check) -> String {
             time(rest, above)
         ),
         Explanation::Units { class, peak, span } => format!(
-            "Other units: had the matmuls run in {} at {}, it is {}.",
+            "Other units: with the matmuls in {} at {} it is {}.",
             class_name(*class),
             n::published_rate(*peak, *class),
             time(span, above)
         ),
         Explanation::Cpu { device, span } => format!(
-            "A CPU did it: on {} with {} it is {}, and the claim implies {}.",
+            "It ran on a CPU: on {} with {} it is {}, and the claim implies {}.",
             device.name,
             n::published_bandwidth(device.bandwidth.value),
             time(span, above),
@@ -184,7 +184,7 @@ pub fn explanation(found: &Explanation, answer: &Check) -> String {
             time(span, above)
         ),
         Explanation::Bandwidth { expected, needed } => format!(
-            "Less bandwidth, of a lower memory clock, heat or another program: {} reached instead of {}.",
+            "Less bandwidth, because of a lower memory clock, heat or another program: {} reached instead of {}.",
             n::bandwidth(*needed),
             n::bandwidth(*expected)
         ),
@@ -195,20 +195,20 @@ pub fn explanation(found: &Explanation, answer: &Check) -> String {
             n::time(*needed)
         ),
         Explanation::Clock { full, needed } => format!(
-            "A lower clock, of heat or a power limit: {} instead of {}.",
+            "A lower clock, because of heat or a power limit: {} instead of {}.",
             n::clock(*needed),
             n::clock(*full)
         ),
     }
 }
 
-/// Formats in few words: `FP8 E4M3 weights and activations (8 bits)`.
+/// Short name of formats: `FP8 E4M3 weights and activations (8 bits)`.
 fn stored(format: &QuantFormat, activations: Option<&QuantFormat>, bits: f64) -> String {
     let both = if activations.is_some() { " weights and activations" } else { "" };
     format!("{}{both} ({} bits)", format.short_name, n::short(bits, 4))
 }
 
-/// A time as it counts for the claim.
+/// Text of a time, ideal or expected, whichever the claim is compared with.
 fn time(span: &Span, above: bool) -> String {
     if above { format!("{} or more", n::time(span.ideal)) } else { expected(span) }
 }

@@ -1,4 +1,4 @@
-//! Whether a model fits, and how much memory there is for it.
+//! Sentences about fit and usable memory.
 
 use calc_core::device::{Device, MemoryPlatform, UsableMemory};
 use calc_core::footprint::{MemoryFootprint, MemoryVerdict};
@@ -6,7 +6,7 @@ use calc_core::units::Bytes;
 
 use crate::number_text as n;
 
-/// Whether a model fits on each of so many devices: `Does not fit: 40.5 GB short of 25.8 GB usable.`
+/// Whether a model fits on each of the devices: `Does not fit: 40.5 GB short of 25.8 GB usable.`
 pub fn fit(memory: &MemoryFootprint, devices: u64) -> String {
     let (needs, usable) = (memory.total(), memory.usable);
     let each = match devices {
@@ -21,30 +21,30 @@ pub fn fit(memory: &MemoryFootprint, devices: u64) -> String {
             format!("Does not fit: {}{each}.", shortage(missing, usable.bytes))
         }
         MemoryVerdict::Unknown { most } => format!(
-            "Needs {}{each}; how much memory is installed is not known, at most {} would be usable.",
+            "Needs {}{each}; the installed memory is unknown, at most {} would be usable.",
             n::bytes(needs),
             n::bytes(most)
         ),
     }
 }
 
-/// By how much memory is short: `40.5 GB short of 25.8 GB usable`.
+/// The missing memory: `40.5 GB short of 25.8 GB usable`.
 pub fn shortage(missing: Bytes, usable: Bytes) -> String {
     format!("{} short of {} usable", n::bytes(missing), n::bytes(usable))
 }
 
-/// The way to say how much memory is installed, where nobody knows; nothing where it is known.
+/// Advice to state the installed memory where it is unknown; `None` where it is known.
 pub fn unknown(device: &Device, usable: UsableMemory) -> Option<String> {
     (!usable.is_known).then(|| {
         format!(
-            "{} takes at most {}; how much is installed is not known, so nothing is said to fit: name it (--memory-gb), or what may be used of it (--memory-limit-gb)",
+            "{} takes at most {}; the installed memory is unknown, so it is open whether a model fits: give the installed memory (--memory-gb) or a limit on its use (--memory-limit-gb)",
             device.name,
             n::capacity(device.memory.value)
         )
     })
 }
 
-/// Where the usable memory comes from: `24 GiB × 2/3, Metal's limit up to 36 GiB`.
+/// Derivation of the usable memory: `24 GiB × 2/3, Metal's limit up to 36 GiB`.
 pub fn origin(device: &Device, usable: UsableMemory) -> String {
     let installed = device.memory.value;
     let capacity = n::capacity(installed);
@@ -57,11 +57,11 @@ pub fn origin(device: &Device, usable: UsableMemory) -> String {
         }
         MemoryPlatform::Metal => format!("{capacity} × {share}, Metal's limit above 36 GiB"),
         MemoryPlatform::Sockets => {
-            format!("at most {capacity} × {share}; how much is installed is not known")
+            format!("at most {capacity} × {share}; the installed memory is unknown")
         }
     };
     let is_capped = usable.bytes < device.usable_memory(None).bytes;
-    if is_capped { format!("the limit that was asked for; without it {all}") } else { all }
+    if is_capped { format!("the given limit; without it {all}") } else { all }
 }
 
 #[cfg(test)]
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_says_first_by_how_much_it_is_short() {
+    fn the_shortage_is_stated_first() {
         let device = catalog::device("rtx_4090").expect("catalog key");
         let usable = device.usable_memory(None);
         for (needs, devices, text) in [
@@ -100,7 +100,7 @@ mod tests {
         let usable = device.usable_memory(None);
         let text = fit(16.1, usable, 1);
         assert!(
-            text.starts_with("Needs 16.1\u{202f}GB; how much memory is installed is not known"),
+            text.starts_with("Needs 16.1\u{202f}GB; the installed memory is unknown"),
             "{text}"
         );
         assert!(unknown(device, usable).is_some_and(|text| text.contains("at most 6")));
@@ -120,7 +120,7 @@ mod tests {
             ("apple_m2", None, "24\u{202f}GiB × 2/3, Metal's limit up to 36 GiB"),
             ("apple_m4_max", None, "128\u{202f}GiB × 0.75, Metal's limit above 36 GiB"),
             ("gb10", None, "128\u{202f}GiB × 0.925, the rest is the system's"),
-            ("h100_sxm", Some(40.0), "the limit that was asked for; without it 80\u{202f}GiB"),
+            ("h100_sxm", Some(40.0), "the given limit; without it 80\u{202f}GiB"),
             ("h100_sxm", Some(400.0), "80\u{202f}GiB"),
         ] {
             assert_eq!(origin(key, limit), expected);

@@ -1,4 +1,4 @@
-//! What an answer should be read with: fallbacks, padding, unknowns, assumptions.
+//! Notes to answers: fallbacks, padding, unknown values, assumptions.
 
 use calc_core::analysis::{Analysis, Operator};
 use calc_core::calibration::Engine;
@@ -18,7 +18,7 @@ use crate::input::request::{AnalyzeInputs, EstimateInputs, UsualValue, power_mod
 use crate::number_text;
 use crate::output::verdict::badge;
 
-/// Notes to the answer of `analyze`.
+/// Notes to an analysis.
 pub fn analyze_notes(inputs: &AnalyzeInputs, answer: &Analysis) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(fallback("the product", answer.path));
@@ -37,15 +37,15 @@ pub fn analyze_notes(inputs: &AnalyzeInputs, answer: &Analysis) -> Vec<String> {
     notes
 }
 
-/// Notes to an answer of `analyze` on the command line: what of the request was not read comes first. The page offers
-/// nothing of that kind, and takes [`analyze_notes`].
+/// Notes to an analysis on the command line, unused fields of the request first. The page offers no unused fields and
+/// takes [`analyze_notes`].
 pub fn request_notes(inputs: &AnalyzeInputs, answer: &Analysis) -> Vec<String> {
     let unread = unread_formats(inputs, answer);
     let taken = inputs.taken.iter().cloned();
     unread.into_iter().chain(taken).chain(analyze_notes(inputs, answer)).collect()
 }
 
-/// Formats that a request names and that its operator does not use.
+/// Formats of a request that its operator does not use.
 fn unread_formats(inputs: &AnalyzeInputs, answer: &Analysis) -> Option<String> {
     let (given, used) = (&inputs.precision, &answer.precision);
     let gemm = matches!(
@@ -54,7 +54,7 @@ fn unread_formats(inputs: &AnalyzeInputs, answer: &Analysis) -> Option<String> {
     );
     let routed = matches!(inputs.operator, Operator::MixtureOfExperts(_));
     let cached = matches!(inputs.operator, Operator::Attention { .. } | Operator::KvAppend { .. });
-    // New keys and values are written in the format of the cache, and only by default that is the carrier.
+    // New keys and values are written in the cache's format, which is the carrier only by default.
     let carrier = !matches!(inputs.operator, Operator::KvAppend { .. }) || given.kv_cache.is_none();
     let carries = |format: &QuantFormat| gemm || carrier && format == used.carrier;
     let activations = given.activations.filter(|format| !carries(format));
@@ -76,20 +76,20 @@ fn unread_formats(inputs: &AnalyzeInputs, answer: &Analysis) -> Option<String> {
     (!list.is_empty()).then(|| format!("{op} does not read {}{instead}", list.join(", ")))
 }
 
-/// The usual values that were taken: "usual values stand in for what the request leaves out: batch 1, prompt 512".
+/// Defaults that were used: "defaults for fields that the request leaves out: batch 1, prompt 512".
 pub fn usual_values(usual: &[UsualValue]) -> Option<String> {
     let taken: Vec<String> =
         usual.iter().map(|UsualValue { key, value }| format!("{key} {value}")).collect();
     let taken = taken.join(", ");
-    let sentence = format!("usual values stand in for what the request leaves out: {taken}");
+    let sentence = format!("defaults for fields that the request leaves out: {taken}");
     (!usual.is_empty()).then_some(sentence)
 }
 
-/// Notes to the answer of `estimate`.
+/// Notes to an estimate.
 pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String> {
     let mut notes: Vec<String> = usual_values(&inputs.usual).into_iter().collect();
     let precision = &answer.precision;
-    // Early, because it can double every byte.
+    // Near the top, because it can double every byte.
     notes.extend(data_type(inputs));
     notes.extend(engine_formats(inputs));
     notes.extend(inputs.taken.iter().cloned());
@@ -115,7 +115,7 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     if let MemoryVerdict::DoesNotFit { missing } = answer.memory.verdict() {
         let short = super::memory::shortage(missing, answer.memory.usable.bytes);
         notes.push(format!(
-            "it does not fit: {short}; the times are those of a device with enough memory"
+            "it does not fit: {short}; the times assume a device with enough memory"
         ));
     }
     notes.extend(super::memory::unknown(&inputs.device, answer.memory.usable));
@@ -124,7 +124,7 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     notes.extend(split_notes(&inputs.workload.parallel));
     if answer.link_unknown {
         notes.push(
-            "nobody has published this device's link: what crosses it is unknown, and so are all expected times"
+            "the bandwidth of this device's link is not published: times on the link and all expected times are unknown"
                 .into(),
         );
     }
@@ -133,14 +133,14 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     notes
 }
 
-/// A context that the model is not made for.
+/// Note on a context beyond the model's limit.
 pub fn context_note(inputs: &EstimateInputs) -> Option<String> {
     let longest = inputs.workload.longest();
     let max = inputs.model.arch.max_context.filter(|max| longest > *max)?;
-    Some(format!("{longest} tokens exceed the {max} that the model is made for"))
+    Some(format!("{longest} tokens exceed the model's limit of {max}"))
 }
 
-/// Which numbers are those of one device of a group, and which those of all.
+/// Notes that tell numbers of one device of a group from numbers of the whole group.
 pub fn split_notes(parallel: &Parallel) -> Vec<String> {
     let (devices, sharing) = (parallel.devices(), parallel.tensor * parallel.expert);
     let mut notes = Vec::new();
@@ -158,7 +158,7 @@ pub fn split_notes(parallel: &Parallel) -> Vec<String> {
     notes
 }
 
-/// How the prompt is computed whose first token TTFT is about; nothing where one sequence computes it in one step.
+/// Schedule of the prefill behind TTFT; `None` where one sequence is prefilled in one step.
 ///
 /// `of one request: 8 chunks of 512 tokens, 31 sequences decode beside it`
 pub fn first_token(workload: &Workload, answer: &Estimate) -> Option<String> {
@@ -177,7 +177,7 @@ pub fn first_token(workload: &Workload, answer: &Estimate) -> Option<String> {
     (!said.is_empty()).then(|| format!("of one request, {}", said.join(", ")))
 }
 
-/// The chunk that TTFT rests on, and how sure it is.
+/// Note on the chunk size behind TTFT and its provenance.
 fn chunk(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
     let how = first_token(&inputs.workload, answer)?;
     if inputs.workload.static_batch {
@@ -185,9 +185,9 @@ fn chunk(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
     }
     let (engine, chunk) = (answer.basis.engine.key(), answer.chunk);
     let size = chunk.tokens.map_or_else(
-        || format!("{engine} computes a prompt whole"),
+        || format!("{engine} prefills a prompt in one step"),
         |tokens| {
-            format!("{engine} computes {} tokens of a prompt at a time", number_text::count(tokens))
+            format!("{engine} prefills {} tokens of a prompt per step", number_text::count(tokens))
         },
     );
     let sure = match chunk.provenance {
@@ -197,7 +197,7 @@ fn chunk(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
     Some(format!("TTFT is the time {how}: {size} ({}{sure})", chunk.source))
 }
 
-/// What runs on another peak than its formats ask for; parts that fall alike are said once.
+/// Notes on operators that run at another peak than their formats name; operators with the same fallback share a note.
 fn fallbacks(answer: &Estimate, moe: bool) -> Vec<String> {
     let paths = &answer.paths;
     let mut said: Vec<ComputePath> = Vec::new();
@@ -216,7 +216,7 @@ fn fallbacks(answer: &Estimate, moe: bool) -> Vec<String> {
     notes
 }
 
-/// One note for each number of inputs that fills its blocks only partly.
+/// Notes on numbers of inputs that do not fill whole blocks, one per number.
 fn paddings(model: &ModelArch, precision: &Precision) -> Vec<String> {
     let mut padded: Vec<(u64, &QuantFormat)> = Vec::new();
     let mut look = |k: u64, format: &'static QuantFormat| {
@@ -233,7 +233,7 @@ fn paddings(model: &ModelArch, precision: &Precision) -> Vec<String> {
 
 fn fallback(what: &str, path: ComputePath) -> Option<String> {
     let (wanted, class) = (path.wanted.key(), path.class.key());
-    // Engines run BF16 checkpoints in FP16 on such devices; the model takes formats by their word.
+    // Engines run BF16 checkpoints in FP16 on such devices; the model takes formats literally.
     let hint =
         if path.wanted == ComputeClass::Bf16 { "; name fp16 for what engines do here" } else { "" };
     (path.class != path.wanted).then(|| {
@@ -275,7 +275,7 @@ fn operator_paddings(operator: &Operator, weights: &QuantFormat) -> Vec<String> 
     both.into_iter().filter_map(|k| padding(weights, k)).collect()
 }
 
-/// Formats that the request leaves open, as the engine or the kind of file fills them.
+/// Formats that the request leaves open and that its engine or GGUF file sets.
 fn engine_formats(inputs: &EstimateInputs) -> Option<String> {
     let given = &inputs.precision;
     let mode = power_mode(&inputs.device, inputs.power_mode.as_deref()).ok()?;
@@ -297,7 +297,7 @@ fn engine_formats(inputs: &EstimateInputs) -> Option<String> {
     (!list.is_empty()).then(|| format!("{who}: {}", list.join(", ")))
 }
 
-/// An engine on a device of a vendor that no fitted measurement is about.
+/// Note on an engine and device for which no fitted measurements exist.
 fn engine(engine: Option<Engine>, provenance: Provenance) -> Option<String> {
     let engine = engine.filter(|_| provenance == Provenance::Assumed)?;
     Some(format!(
@@ -306,12 +306,12 @@ fn engine(engine: Option<Engine>, provenance: Provenance) -> Option<String> {
     ))
 }
 
-/// A model that does not say how it is stored, when the request does not either.
+/// Note on a model file without a data type, when the request names none either.
 fn data_type(inputs: &EstimateInputs) -> Option<String> {
     let field = data_type_field(&inputs.model.assumed)?;
     (inputs.precision.weights == inputs.model.stored.weights).then(|| {
         format!(
-            "the model file does not say in which format it is stored; what it does not quantize counts with {}",
+            "the model file does not name a data type; tensors that it does not quantize are counted with {}",
             assumed_text(field)
         )
     })

@@ -1,65 +1,63 @@
-//! A formula as a tree: it has a value, and it writes itself as MathML, with symbols or with values.
+//! Formulas as trees, which compute their value and write themselves as MathML, with symbols or with values.
 
 use crate::number_text;
 
-/// A formula.
+/// Node of a formula.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expr {
-    /// A number that belongs to the formula, such as the 2 of a multiply-add.
+    /// Constant of the formula, such as the 2 of a multiply-add.
     Number(f64),
-    /// A symbol with its value, and how people read the value.
+    /// Symbol with its value and the value as text.
     Symbol(&'static str, f64, String),
-    /// A sum.
     Sum(Vec<Expr>),
-    /// A product.
     Product(Vec<Expr>),
-    /// A quotient.
+    /// Numerator and denominator.
     Quotient(Box<Expr>, Box<Expr>),
-    /// One minus a part, to a power, of one: `1 - (1 - part)^exponent`.
+    /// Part and exponent of `1 - (1 - part)^exponent`.
     Touched(Box<Expr>, Box<Expr>),
-    /// The next whole number.
+    /// Rounded up to a whole number.
     Ceiling(Box<Expr>),
-    /// The largest.
+    /// Maximum.
     Max(Vec<Expr>),
 }
 
-/// A symbol.
+/// Builds a symbol.
 pub fn sym(name: &'static str, value: f64, text: String) -> Expr {
     Expr::Symbol(name, value, text)
 }
 
-/// A count.
+/// Builds a symbol for a count.
 pub fn count(name: &'static str, value: u64) -> Expr {
     Expr::Symbol(name, value as f64, number_text::count(value))
 }
 
-/// A product.
+/// Builds a product.
 pub fn times(factors: Vec<Expr>) -> Expr {
     Expr::Product(factors)
 }
 
-/// A sum.
+/// Builds a sum.
 pub fn plus(terms: Vec<Expr>) -> Expr {
     Expr::Sum(terms)
 }
 
-/// A quotient.
+/// Builds a quotient.
 pub fn over(above: Expr, below: Expr) -> Expr {
     Expr::Quotient(Box::new(above), Box::new(below))
 }
 
-/// The largest.
+/// Builds a maximum.
 pub fn max(of: Vec<Expr>) -> Expr {
     Expr::Max(of)
 }
 
-/// The next whole number.
+/// Builds a number rounded up to a whole one.
 pub fn ceiling(of: Expr) -> Expr {
     Expr::Ceiling(Box::new(of))
 }
 
 impl Expr {
-    /// What it gives.
+    /// Computes the value.
     pub fn value(&self) -> f64 {
         match self {
             Self::Number(value) | Self::Symbol(_, value, _) => *value,
@@ -74,12 +72,12 @@ impl Expr {
         }
     }
 
-    /// MathML with symbols.
+    /// Writes MathML with symbols.
     pub fn symbols(&self) -> String {
         self.written(false)
     }
 
-    /// MathML with values.
+    /// Writes MathML with values.
     pub fn values(&self) -> String {
         self.written(true)
     }
@@ -125,7 +123,7 @@ fn joined(parts: &[Expr], sign: &str, values: bool, in_brackets: impl Fn(&Expr) 
     format!("<mrow>{}</mrow>", parts.join(&format!("<mo>{sign}</mo>")))
 }
 
-/// A symbol, what follows an underscore as its index.
+/// MathML of a symbol; the text after an underscore is its index.
 pub fn name(symbol: &str) -> String {
     match symbol.split_once('_') {
         Some((base, index)) => format!("<msub><mi>{base}</mi><mi>{index}</mi></msub>"),
@@ -133,7 +131,7 @@ pub fn name(symbol: &str) -> String {
     }
 }
 
-/// A plain number, or one with its unit.
+/// MathML of a number, with or without a unit.
 fn quantity(text: &str) -> String {
     let is_plain =
         text.chars().all(|letter| letter.is_ascii_digit() || ".\u{202f}".contains(letter));
@@ -141,7 +139,7 @@ fn quantity(text: &str) -> String {
     format!("<{tag}>{}</{tag}>", escaped(text))
 }
 
-/// Text that may stand in MathML.
+/// Text escaped for MathML.
 pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

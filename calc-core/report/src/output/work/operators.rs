@@ -1,4 +1,4 @@
-//! Work and traffic of each operator as formulas: those of `calc_core::cost`, and a test holds the two together.
+//! Work and traffic of each operator as formulas, those of `calc_core::cost`; a test compares the two.
 
 use calc_core::analysis::{Analysis, FeedForwardShape, MoeShape, Operator};
 use calc_core::cost::attention::AttentionShape;
@@ -10,7 +10,7 @@ use super::expression::{Expr, ceiling, count, over, plus, sym, times};
 use super::{Step, product};
 use crate::number_text as text;
 
-/// FLOP, bytes by term, and all bytes.
+/// Steps for FLOP, bytes by term, and all bytes.
 pub(super) fn steps(operator: &Operator, answer: &Analysis) -> Vec<Step> {
     let p = &answer.precision;
     let traffic = &answer.cost.traffic;
@@ -63,7 +63,7 @@ pub(super) fn steps(operator: &Operator, answer: &Analysis) -> Vec<Step> {
     steps
 }
 
-/// Work, and traffic by role.
+/// FLOP of an operator, and its traffic by role.
 struct Terms {
     flops: Expr,
     weights: Option<Expr>,
@@ -71,13 +71,13 @@ struct Terms {
     activations: Option<Expr>,
 }
 
-/// Bytes of an element of an input, an output or a cache.
+/// Bytes per element of an input, an output or a cache.
 fn bits(name: &'static str, format: &QuantFormat) -> Expr {
     let bytes = format.row_bytes_per_element();
     sym(name, bytes, format!("{}{}B", text::short(bytes, 5), text::SPACE))
 }
 
-/// Bytes of a matrix as stored: whole blocks along K, channel and tensor scales, and a scale for every tile.
+/// Stored bytes of a matrix: whole blocks along K, channel and tensor scales, and a scale for every tile.
 fn stored(format: &QuantFormat, rows: Expr, cols: Expr) -> Expr {
     let bytes = |bits: f64| format!("{}{}B", text::short(bits / 8.0, 6), text::SPACE);
     let blocks = if format.block == 1 {
@@ -181,7 +181,7 @@ fn activation(rows: u64, width: u64, gated: bool, carrier: &QuantFormat) -> Term
     streaming(flops_each, touches, rows, "I", width, carrier)
 }
 
-/// Several kernels: terms are added role by role.
+/// Sum over several kernels; terms are added by role.
 fn sum(parts: Vec<Terms>) -> Terms {
     let (mut flops, mut weights, mut kv_cache, mut activations) = (vec![], vec![], vec![], vec![]);
     for part in parts {
@@ -238,7 +238,7 @@ fn router(shape: &MoeShape, carrier: &QuantFormat) -> Terms {
     }
 }
 
-/// One product of the chosen experts; D of the E experts are read.
+/// One product of the chosen experts, of which D of the E experts are read.
 fn experts_product(
     shape: &MoeShape,
     p: &Precision,

@@ -1,7 +1,7 @@
-//! Commands of llama.cpp: the file that is served, and the server with the split, context and KV cache of a request.
+//! llama.cpp commands: the file to serve, and the server with the split, context and KV cache of a request.
 //!
 //! Split modes: llama.cpp's `docs/multi-gpu.md`. Without a mode it splits by layers, which is a pipeline; `tensor` needs flash
-//! attention and a KV cache in 16 or 32 bits, and knows neither latent attention nor Mamba; it is made for CUDA and ROCm.
+//! attention and a KV cache in 16 or 32 bits, and supports neither latent attention nor Mamba; it is made for CUDA and ROCm.
 
 use calc_core::parallel::Parallel;
 use calc_core::quant_format::QuantFormat;
@@ -9,7 +9,8 @@ use calc_core::scheme::{Backend, Kernels, Method, Scheme, SchemeWeights, backend
 
 use super::{Deployment, short};
 
-/// One or two commands, or a line that says why llama.cpp does not do what was estimated; nothing where it does not run.
+/// One or two commands, or a line with the reason why llama.cpp cannot run the estimated configuration; `None` where it does not
+/// run.
 pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
     let file = file(scheme)?;
     let backend = backend(to.device);
@@ -29,7 +30,7 @@ pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
     }
 }
 
-/// The name of a file type in the name of a file.
+/// Name of a file type, as in file names.
 fn file(scheme: &Scheme) -> Option<&'static str> {
     match scheme.weights {
         SchemeWeights::Half => Some("f16"),
@@ -47,7 +48,7 @@ fn file(scheme: &Scheme) -> Option<&'static str> {
     }
 }
 
-/// Everything after the file, or why there is no command.
+/// Arguments after the file, or the reason why there is no command.
 fn flags(to: &Deployment<'_>, backend: Backend) -> Result<String, String> {
     let mut flags = String::new();
     if let (Some((_, workload)), Some(tokens)) = (to.served, to.tokens()) {
@@ -75,11 +76,11 @@ fn flags(to: &Deployment<'_>, backend: Backend) -> Result<String, String> {
     Ok(flags)
 }
 
-/// The split mode that does what was estimated; none on one device.
+/// Split mode of the estimated configuration; `None` on one device.
 fn split(to: &Deployment<'_>, backend: Backend) -> Result<Option<&'static str>, String> {
     let Some((arch, workload)) = to.served else { return Ok(None) };
     let Parallel { tensor, pipeline, expert } = workload.parallel;
-    let refuse = |what: &str| Err(format!("{what}: it does not run what was estimated"));
+    let refuse = |what: &str| Err(format!("{what}: it cannot run the estimated configuration"));
     if expert > 1 {
         return refuse("has no expert parallelism");
     }
@@ -106,7 +107,7 @@ fn split(to: &Deployment<'_>, backend: Backend) -> Result<Option<&'static str>, 
     }
 }
 
-/// What llama.cpp calls the format of a KV cache.
+/// Name of a KV-cache format in llama.cpp.
 fn cache(format: &QuantFormat) -> Result<&'static str, String> {
     match format.key {
         "fp32" => Ok("f32"),
@@ -114,6 +115,8 @@ fn cache(format: &QuantFormat) -> Result<&'static str, String> {
         "bf16" => Ok("bf16"),
         "gguf_q8_0" => Ok("q8_0"),
         "gguf_q4_0" => Ok("q4_0"),
-        _ => Err(format!("has no KV cache in {}; q8_0 and q4_0 are its narrow ones", format.name)),
+        _ => {
+            Err(format!("has no KV cache in {}; its narrow formats are q8_0 and q4_0", format.name))
+        }
     }
 }

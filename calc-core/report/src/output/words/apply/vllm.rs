@@ -1,4 +1,4 @@
-//! Commands of vLLM: where it has a backend, with the split, context and KV cache of a request.
+//! vLLM commands for devices with a backend, with the split, context and KV cache of a request.
 
 use calc_core::parallel::Parallel;
 use calc_core::quant_format::QuantFormat;
@@ -6,10 +6,10 @@ use calc_core::scheme::{Backend, Scheme, backend};
 
 use super::{Deployment, short};
 
-/// Compute capability times ten from which on vLLM has CUDA kernels.
+/// Oldest compute capability with CUDA kernels in vLLM, times ten.
 const OLDEST_CUDA: u32 = 70;
 
-/// A command, or a line that says why vLLM does not do what was estimated; nothing where it does not run.
+/// Command, or a line with the reason why vLLM cannot run the estimated configuration; `None` where it does not run.
 pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
     let build = build(to)?;
     let model = to.model;
@@ -35,7 +35,7 @@ pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
     })
 }
 
-/// The line that names the build a device needs, empty for the usual one; nothing where there is none.
+/// Line naming the build that a device needs, empty for the usual build; `None` for devices without a backend.
 fn build(to: &Deployment<'_>) -> Option<&'static str> {
     match backend(to.device) {
         Backend::Cuda { capability } if capability < OLDEST_CUDA => None,
@@ -47,13 +47,13 @@ fn build(to: &Deployment<'_>) -> Option<&'static str> {
     }
 }
 
-/// Everything after the model, or why there is no command.
+/// Arguments after the model, or the reason why there is no command.
 fn flags(to: &Deployment<'_>) -> Result<String, String> {
     let mut flags = String::new();
     if let (Some((_, workload)), Some(tokens)) = (to.served, to.tokens()) {
         let Parallel { tensor, pipeline, expert } = workload.parallel;
         if expert > 1 {
-            return Err("spreads experts only over devices that share every layer (--enable-expert-parallel): it does not run what was estimated".to_owned());
+            return Err("spreads experts only over devices that share every layer (--enable-expert-parallel): it cannot run the estimated configuration".to_owned());
         }
         flags += &format!(" --max-model-len {tokens} --max-num-seqs {}", workload.batch);
         for (flag, ways) in [("tensor", tensor), ("pipeline", pipeline)] {
@@ -68,7 +68,7 @@ fn flags(to: &Deployment<'_>) -> Result<String, String> {
     Ok(flags)
 }
 
-/// What vLLM calls the format of a KV cache.
+/// Name of a KV-cache format in vLLM.
 fn cache(format: &QuantFormat) -> Result<&'static str, String> {
     match format.key {
         "fp16" => Ok("auto"),
@@ -76,7 +76,7 @@ fn cache(format: &QuantFormat) -> Result<&'static str, String> {
         "fp8_e4m3" => Ok("fp8_e4m3"),
         "fp8_e5m2" => Ok("fp8_e5m2"),
         _ => Err(format!(
-            "has no KV cache in {}; fp8_e4m3 and fp8_e5m2 are its narrow ones",
+            "has no KV cache in {}; its narrow formats are fp8_e4m3 and fp8_e5m2",
             format.name
         )),
     }
