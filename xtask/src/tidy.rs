@@ -44,7 +44,7 @@ impl Display for Finding {
     }
 }
 
-/// Prints the tables of exceptions as they would have to be now, and the uses of each crate's modules.
+/// Prints the uses of each crate's modules, and the table of type names as it would have to be now.
 pub(crate) fn print_tables(places: &Places) -> anyhow::Result<()> {
     let sources = sources::read(places, &metadata(places)?, &files_of_the_project(places)?)?;
     for source in &sources {
@@ -52,8 +52,6 @@ pub(crate) fn print_tables(places: &Places) -> anyhow::Result<()> {
     }
     println!("\nxtask/src/tidy/type_names.rs");
     print_lines(sources.iter().map(sources::CrateSource::type_names));
-    println!("\nxtask/src/tidy/comments.rs");
-    print_lines(sources.iter().map(sources::CrateSource::comments));
     Ok(())
 }
 
@@ -107,6 +105,7 @@ fn check_documents(
 fn check_text(path: &str, text: &str) -> Vec<Finding> {
     let mut findings = tracked::check_text(path, text);
     findings.extend(source::check(path, text));
+    findings.extend(comments::check(path, text));
     findings.extend(leftovers::check(path, text));
     findings.extend(locks::check(path, text));
     findings.extend(workflows::check(path, text));

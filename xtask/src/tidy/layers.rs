@@ -7,7 +7,7 @@
 //! The web crate is not here yet: the page's modules are redesigned in the next issue.
 
 use super::Finding;
-use super::circles::{circles, reached};
+use super::circles::circles;
 use super::crate_modules::{CrateModules, Uses};
 
 /// Crate and its modules, from the ground up.
@@ -113,10 +113,6 @@ const LAYERS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Uses against these rules that stood when the rules came: crate, user, used. All are to go in issue 11, so a line that is
-/// no longer needed fails too, and nothing is added.
-const EXCEPTIONS: &[(&str, &str, &str)] = &[];
-
 /// The crates whose modules are checked.
 pub(super) fn covers(name: &str) -> bool {
     LAYERS.iter().any(|(listed, _)| *listed == name)
@@ -125,10 +121,8 @@ pub(super) fn covers(name: &str) -> bool {
 pub(super) fn check(name: &str, modules: &CrateModules) -> Vec<Finding> {
     let layers = LAYERS.iter().find(|(listed, _)| *listed == name);
     let order: Vec<&str> = layers.map_or("", |(_, order)| order).split_whitespace().collect();
-    let exceptions = EXCEPTIONS.iter().filter(|(of, _, _)| *of == name);
-    let exceptions: Vec<(&str, &str)> = exceptions.map(|(_, from, to)| (*from, *to)).collect();
     let mut findings = unlisted(&order, modules);
-    findings.extend(check_uses(&order, &exceptions, modules.uses()));
+    findings.extend(check_uses(&order, &modules.uses()));
     let complete =
         |finding: Finding| Finding::new(format!("{name} {}", finding.place), finding.what);
     findings.into_iter().map(complete).collect()
@@ -159,23 +153,9 @@ fn place(order: &[&str], module: &str) -> Option<usize> {
     }
 }
 
-fn check_uses(order: &[&str], exceptions: &[(&str, &str)], mut uses: Uses) -> Vec<Finding> {
+fn check_uses(order: &[&str], uses: &Uses) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (from, to) in exceptions {
-        if uses.remove(&((*from).to_owned(), (*to).to_owned())).is_none() {
-            findings.push(Finding::new(from, format!("no longer uses `{to}`; {SHRINK}")));
-        }
-    }
-    for (from, to) in exceptions {
-        if is_upward(order, from, to)
-            || reached(to, &uses).contains(from)
-            || findings.iter().any(|finding| finding.place == *from)
-        {
-            continue;
-        }
-        findings.push(Finding::new(from, format!("may use `{to}` by the rules; {SHRINK}")));
-    }
-    for ((from, to), names) in &uses {
+    for ((from, to), names) in uses {
         if is_upward(order, from, to) {
             let names = names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
             findings.push(Finding::new(
@@ -186,14 +166,12 @@ fn check_uses(order: &[&str], exceptions: &[(&str, &str)], mut uses: Uses) -> Ve
             ));
         }
     }
-    findings.extend(circles(&uses).into_iter().map(|circle| {
+    findings.extend(circles(uses).into_iter().map(|circle| {
         let names = circle.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
         Finding::new("modules", format!("use each other in a circle: {names}"))
     }));
     findings
 }
-
-const SHRINK: &str = "remove its exception from xtask/src/tidy/layers.rs";
 
 fn is_upward(order: &[&str], from: &str, to: &str) -> bool {
     match (place(order, from), place(order, to)) {
@@ -208,15 +186,12 @@ mod tests {
     use super::*;
 
     /// The findings on a crate of these files.
-    fn found(order: &[&str], exceptions: &[(&str, &str)], files: &[(&str, &str)]) -> Vec<String> {
+    fn found(order: &[&str], files: &[(&str, &str)]) -> Vec<String> {
         let read =
             |(path, text): &(&str, &str)| ((*path).to_owned(), RustFile::read(text).unwrap());
         let modules = CrateModules::new("some-crate", files.iter().map(read));
         let findings = unlisted(order, &modules).into_iter();
-        findings
-            .chain(check_uses(order, exceptions, modules.uses()))
-            .map(|f| f.to_string())
-            .collect()
+        findings.chain(check_uses(order, &modules.uses())).map(|f| f.to_string()).collect()
     }
 
     const UPWARD: &str = "a: uses B of `b`, which is listed after it in xtask/src/tidy/layers.rs";
@@ -239,8 +214,8 @@ mod tests {
                 ("a.rs", text),
                 ("b.rs", "pub struct B;"),
             ];
-            assert_eq!(found(&["a", "b"], &[], &files), [UPWARD], "{text}");
-            assert!(found(&["b", "a"], &[], &files).is_empty(), "{text}");
+            assert_eq!(found(&["a", "b"], &files), [UPWARD], "{text}");
+            assert!(found(&["b", "a"], &files).is_empty(), "{text}");
         }
     }
 
@@ -255,7 +230,7 @@ mod tests {
             "use other::b::B; fn f() { ::b::B::new(); }",
         ] {
             let files = [("lib.rs", ""), ("a.rs", text), ("b.rs", "pub struct B;")];
-            assert!(found(&["a", "b"], &[], &files).is_empty(), "{text}");
+            assert!(found(&["a", "b"], &files).is_empty(), "{text}");
         }
     }
 
@@ -268,32 +243,19 @@ mod tests {
             ("a/two.rs", "use super::one::f; pub struct T;"),
         ];
         let circle = "modules: use each other in a circle: a::one, a::two";
-        assert_eq!(found(&["a"], &[], &files), [circle]);
-        assert!(found(&["a"], &[("a::two", "a::one")], &files).is_empty());
+        assert_eq!(found(&["a"], &files), [circle]);
         assert!(
-            found(
-                &["a"],
-                &[],
-                &[files[0], files[1], ("a/one.rs", "use super::Shared; pub fn f() {}")]
-            )
-            .is_empty()
+            found(&["a"], &[files[0], files[1], ("a/one.rs", "use super::Shared; pub fn f() {}")])
+                .is_empty()
         );
-    }
-
-    #[test]
-    fn an_exception_that_is_not_needed_is_refused() {
-        let files = [("lib.rs", ""), ("a.rs", "use crate::b::B;"), ("b.rs", "pub struct B;")];
-        assert!(found(&["a", "b"], &[("a", "b")], &files).is_empty());
-        assert_eq!(found(&["b", "a"], &[("a", "b")], &files).len(), 1, "allowed by the order");
-        assert_eq!(found(&["b", "a"], &[("b", "a")], &files).len(), 1, "no such use");
     }
 
     #[test]
     fn every_module_has_one_place() {
         let files = [("lib.rs", ""), ("a.rs", ""), ("a/one.rs", ""), ("b.rs", "")];
-        assert!(found(&["a", "b"], &[], &files).is_empty());
-        assert!(found(&["a::one", "b", "a"], &[], &files).is_empty());
-        assert_eq!(found(&["a"], &[], &files).len(), 1);
-        assert_eq!(found(&["a", "b", "c"], &[], &files).len(), 1);
+        assert!(found(&["a", "b"], &files).is_empty());
+        assert!(found(&["a::one", "b", "a"], &files).is_empty());
+        assert_eq!(found(&["a"], &files).len(), 1);
+        assert_eq!(found(&["a", "b", "c"], &files).len(), 1);
     }
 }

@@ -10,17 +10,15 @@ use super::crate_modules::CrateModules;
 use super::documents::Member;
 use super::rust_file::RustFile;
 use super::source::is_rust;
-use super::{Finding, comments, docs, layers, type_names};
+use super::{Finding, docs, layers, type_names};
 use crate::places::Places;
 
-/// A crate, the modules in its `src`, and the comments of all its Rust files.
+/// A crate and the modules in its `src`.
 pub(super) struct CrateSource {
     name: String,
     /// In the checkout, with a slash at the end.
     folder: String,
     modules: CrateModules,
-    /// Comment lines that hide their subject.
-    refused_comments: usize,
 }
 
 /// Reads the crates that `cargo metadata --no-deps` lists; `paths` are the files of the project.
@@ -61,11 +59,9 @@ fn read_crate(
     folder: &str,
     files: &[&String],
 ) -> anyhow::Result<CrateSource> {
-    let mut refused_comments = 0;
     let mut code = Vec::new();
     for path in files {
         let text = fs::read_to_string(places.root.join(path)).with_context(|| (*path).clone())?;
-        refused_comments += comments::count(&text);
         if let Some(below) = path.strip_prefix(&format!("{folder}src/")) {
             let file = RustFile::read(&text).with_context(|| (*path).clone())?;
             code.push((below.to_owned(), file));
@@ -75,7 +71,6 @@ fn read_crate(
         name: name.to_owned(),
         folder: folder.to_owned(),
         modules: CrateModules::new(name, code),
-        refused_comments,
     })
 }
 
@@ -87,7 +82,6 @@ impl CrateSource {
         }
         findings.extend(docs::check(&self.name, &self.modules));
         findings.extend(type_names::check(&self.name, &self.modules));
-        findings.extend(comments::check(&self.name, self.refused_comments));
         findings
     }
 
@@ -98,11 +92,6 @@ impl CrateSource {
     /// This crate's line in the table of type names.
     pub(super) fn type_names(&self) -> String {
         type_names::table_line(&self.name, &self.modules)
-    }
-
-    /// This crate's line in the table of comments.
-    pub(super) fn comments(&self) -> String {
-        comments::table_line(&self.name, self.refused_comments)
     }
 
     pub(super) fn print_uses(&self) {
