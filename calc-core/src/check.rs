@@ -122,6 +122,8 @@ pub struct Check {
     pub pace: Pace,
     /// Memory of one device; `None` for an operator.
     pub memory: Option<MemoryFootprint>,
+    /// Number of devices that the memory is needed on; 1 for an operator.
+    pub devices: u64,
     /// Possible explanations; empty if no tried one explains the claim.
     pub explanations: Vec<Explanation>,
 }
@@ -162,8 +164,10 @@ pub fn check(request: &CheckRequest<'_>) -> Result<Check, Error> {
     let ceilings = Ceilings::sustained(&request.work)?;
     let class = own.path.class;
     let (ideal, expected) = (own.span.ideal, own.span.expected);
-    let share =
-        Shares { of_datasheet: ideal / time, of_sustained: ceilings.time(&request.work)? / time };
+    let share = Shares {
+        of_datasheet: ideal / time,
+        of_sustained: ceilings.time(&request.work, &own)? / time,
+    };
     let pace = pace(time, ideal, &expected);
     let datasheet = Roofline { peak: own.path.peak, bandwidth: own.roofs.bandwidth };
     Ok(Check {
@@ -186,6 +190,7 @@ pub fn check(request: &CheckRequest<'_>) -> Result<Check, Error> {
         verdict: verdict(time, ideal, share),
         pace,
         memory: own.memory,
+        devices: request.work.model().map_or(1, |model| model.workload.parallel.devices()),
         explanations: explain::explanations(request, &own, time, pace),
     })
 }

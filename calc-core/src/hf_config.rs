@@ -157,7 +157,7 @@ pub fn import(config: &HfConfig, unread: Unread) -> Result<Imported, ConfigError
     match unread {
         Unread::Refuse => unread::refuse(keys, name_of(&model_type, &architecture))?,
         Unread::UpperBound => {
-            reader.assumed.extend(unread::upper_bound(&mut arch, &keys, text));
+            reader.assumed.extend(unread::upper_bound(&mut arch, &keys, text)?);
         }
     }
     arch.check().map_err(ConfigError::Value)?;

@@ -169,7 +169,7 @@ fn regime(part: RankedPart, outcome: &Outcome) -> Regime {
     let is_prefill = match part {
         RankedPart::Prefill => true,
         RankedPart::Decode => false,
-        RankedPart::Whole => outcome.prefill.expected.time.get() * 2.0 > outcome.whole.time.get(),
+        RankedPart::Whole => outcome.ttft.time.get() * 2.0 > outcome.whole.time.get(),
     };
     let work = if is_prefill { &outcome.prefill } else { &outcome.decode };
     let traffic = &work.traffic;

@@ -15,7 +15,7 @@ use crate::roofline::Roofs;
 use crate::text::List;
 use crate::units::{BytesPerSec, FlopsPerSec, Seconds};
 
-use super::work::Work;
+use super::work::{Measure, Work};
 
 /// A matrix so large that fixed times are negligible: its stream is 2 GB in 16 bits.
 const STREAM: GemmShape = GemmShape { m: 1, n: 32_768, k: 32_768 };
@@ -64,15 +64,14 @@ impl Ceilings {
     }
 
     /// The time of some work at these ceilings instead of the datasheet's.
-    pub(super) fn time(&self, work: &Work<'_>) -> Result<Seconds, Error> {
-        let precision = work.precision().resolve(&Roofs::new(work.device(), work.mode())?);
+    pub(super) fn time(&self, work: &Work<'_>, own: &Measure) -> Result<Seconds, Error> {
         let device = Device {
             bandwidth: self.bandwidth,
             peaks: self.peaks,
             power_modes: List::Borrowed(&[]),
             ..work.device().clone()
         };
-        work.with_fixed(&precision).on(&device, None).span().map(|span| span.ideal)
+        work.with_fixed(&own.precision).on(&device, None).span().map(|span| span.ideal)
     }
 }
 

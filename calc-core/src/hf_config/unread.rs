@@ -11,7 +11,8 @@ use super::reader::Reader;
 use super::refusal::ConfigError;
 use super::stated::{Stated, StatedKind, UnreadKey, meaning, words};
 use super::{AssumedField, AssumedWhy};
-use crate::model_arch::{DenseLayers, ModelArch, Moe};
+use crate::error::Error;
+use crate::model_arch::{DenseLayers, MAX_WIDTH, ModelArch, Moe};
 use crate::text::Text;
 
 /// Handling of keys that look like geometry and are not understood.
@@ -104,9 +105,21 @@ pub(super) fn upper_bound(
     arch: &mut ModelArch,
     keys: &[UnreadKey],
     text: &HfConfig,
-) -> Vec<AssumedField> {
+) -> Result<Vec<AssumedField>, ConfigError> {
     if keys.is_empty() {
-        return Vec::new();
+        return Ok(Vec::new());
+    }
+    for key in keys {
+        if let Some(value) = key.largest.filter(|&value| value > MAX_WIDTH) {
+            let (min, max) = (0.0, MAX_WIDTH as f64);
+            let what = Text::Owned(key.name.clone());
+            return Err(ConfigError::Value(Error::OutOfRange {
+                what,
+                value: value as f64,
+                min,
+                max,
+            }));
+        }
     }
     let mut assumed: Vec<AssumedField> = Vec::new();
     let mut assume = |field: Text, value| {
@@ -128,7 +141,7 @@ pub(super) fn upper_bound(
         assume(Text::Borrowed("experts"), Count(moe.n_experts));
         assume(Text::Borrowed("width of an expert"), Count(moe.expert_width));
     }
-    assumed
+    Ok(assumed)
 }
 
 fn full_attention(arch: &mut ModelArch) {

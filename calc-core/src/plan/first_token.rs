@@ -61,7 +61,10 @@ impl Plan<'_> {
     /// The step of a workload that needs the most activation memory: a whole chunk, with the logits of all sequences.
     pub fn largest_step(&self, workload: &Workload) -> Step {
         let step = Chunks::of(workload, &self.chunk()).step(workload, 0);
-        Step { has_logits: true, ..step }
+        // With latent attention the last chunk projects all cached latents up, and so needs the most.
+        let before =
+            if self.model().mla.is_some() { workload.prompt.saturating_sub(step.new) } else { 0 };
+        Step { has_logits: true, cached: step.cached + before, ..step }
     }
 
     /// All work up to the first token of a request, with the time on links.

@@ -82,7 +82,9 @@ impl Plan<'_> {
         for (plan, new) in [(Some(self), drafted + 1), (draft, 1)] {
             for (_, window) in plan.iter().flat_map(|plan| plan.model().attention_kinds()) {
                 let window = window.unwrap_or(0);
-                for (place, kink) in place.by_ref().zip([window.saturating_sub(new), window]) {
+                for (kink, place) in
+                    [window.saturating_sub(new), window].into_iter().zip(place.by_ref())
+                {
                     *place = kink;
                 }
             }

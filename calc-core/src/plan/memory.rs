@@ -25,12 +25,11 @@ impl Plan<'_> {
         let place = (device, memory_limit);
         let largest = (self.largest_step(workload), self.weight_scale);
         let own = footprint(place, model, precision, workload, largest);
-        let draft = self.draft_request().map(|draft| {
-            let precision = draft.precision.resolve(&self.roofs);
+        let draft = self.draft_stored().map(|(model, precision, scale)| {
             let workload = alone(*workload);
-            let largest = (self.largest_step(&workload), 1.0);
+            let largest = (self.largest_step(&workload), scale);
             let MemoryFootprint { weights, kv_cache, activations, .. } =
-                footprint(place, draft.model, &precision, &workload, largest);
+                footprint(place, model, &precision, &workload, largest);
             DraftMemory { weights, kv_cache, activations }
         });
         MemoryFootprint { draft, ..own }
@@ -43,10 +42,20 @@ impl Plan<'_> {
         let (batch, tokens) = (workload.batch, workload.longest());
         let share = stage_share(self.model(), &workload.parallel);
         let own = kv_cache_bytes(self.model(), &self.precision, batch, tokens) * share;
-        let draft = self.draft_request().map_or(Bytes::ZERO, |draft| {
-            kv_cache_bytes(draft.model, &draft.precision.resolve(&self.roofs), batch, tokens)
+        let draft = self.draft_stored().map_or(Bytes::ZERO, |(model, precision, _)| {
+            kv_cache_bytes(model, &precision, batch, tokens)
         });
         own + draft
+    }
+
+    /// The draft model, its formats, and the factor on its weight bytes, as its own plan has them.
+    fn draft_stored(&self) -> Option<(&ModelArch, Precision, f64)> {
+        let EstimateRequest { model, engine, precision, .. } = self.draft_request()?;
+        let size = precision.file_size();
+        let precision = precision.of_engine(engine, model, &self.roofs).resolve(&self.roofs);
+        // The size of a format's file lies within the range of every stated size, so no scale is an error.
+        let scale = weight_scale(model, &precision, size).unwrap_or(1.0);
+        Some((model, precision, scale))
     }
 }
 

@@ -32,9 +32,9 @@ impl<'a> ModelRun<'a> {
     }
 
     fn prefill(&self) -> PhaseWork {
-        let Workload { batch, prompt, .. } = self.request.workload;
-        let totals = self.plan.timed_step(Step::prefill(batch, prompt));
-        step_work(&self.request, &totals, prompt)
+        let workload = &self.request.workload;
+        let totals = self.plan.timed_step(workload.prefill_step());
+        step_work(&self.request, &totals, workload.prompt)
     }
 
     fn decode(&self) -> PhaseWork {
@@ -79,6 +79,7 @@ pub(super) fn run_model(request: &EstimateRequest<'_>) -> Result<Outcome, Error>
         decode,
         ttft: run.ttft(),
         whole: run.ttft().then(generation),
+        batch_whole: prefill.expected.then(generation),
         whole_energy: whole_energy(&prefill, &decode, generation.time, &request.workload),
         memory: footprint.total(),
         usable: footprint.usable,
@@ -107,7 +108,11 @@ pub(super) fn probe_model(
             let generation = run.quick_generation();
             let energy = (aim.objective == Objective::Energy)
                 .then(|| whole_energy(&prefill, &decode, generation.time, &request.workload));
-            (ttft.then(generation), energy.flatten())
+            let first = match aim.objective {
+                Objective::Throughput => prefill.expected,
+                _ => *ttft,
+            };
+            (first.then(generation), energy.flatten())
         }
     };
     Ok(aim.place(&expected, energy, loss, memory))

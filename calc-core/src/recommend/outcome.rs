@@ -35,6 +35,9 @@ pub struct Outcome {
     pub ttft: Expected,
     /// Time from the request to its last token; for a shape, its own time.
     pub whole: Expected,
+    /// Time of a batch whose requests start together: the prompts of all of them and their tokens. Throughput is ranked by it,
+    /// because every request's prompt costs the device time.
+    pub batch_whole: Expected,
     /// Energy per generated token of the whole request; `None` if the power is unknown.
     pub whole_energy: Option<Joules>,
     /// Memory needed on one device.

@@ -94,7 +94,13 @@ impl Aim {
         let (expected, energy) = match self.part {
             RankedPart::Prefill => (outcome.prefill.expected, outcome.prefill.energy),
             RankedPart::Decode => (outcome.decode.expected, outcome.decode.energy),
-            RankedPart::Whole => (outcome.whole, outcome.whole_energy),
+            RankedPart::Whole => {
+                let whole = match self.objective {
+                    Objective::Throughput => outcome.batch_whole,
+                    _ => outcome.whole,
+                };
+                (whole, outcome.whole_energy)
+            }
         };
         self.place(&expected, energy, loss, (outcome.memory, outcome.usable))
     }

@@ -256,6 +256,7 @@ fn run_shape(task: &ShapeTask<'_>, roofs: &Roofs, scheme: &Scheme) -> Result<Out
         decode,
         ttft: prefill.expected,
         whole: own.expected,
+        batch_whole: own.expected,
         whole_energy: energy,
         memory: own.cost.traffic.total(),
         usable: task.device.usable_memory(task.memory_limit),

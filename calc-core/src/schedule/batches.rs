@@ -88,10 +88,12 @@ pub(super) fn best_at(
     least(&[best, last].into_iter().flatten().collect::<Vec<_>>())
 }
 
-/// True if the order of the batches does not depend on the context. The energy of a whole request uses the power of decode
-/// at the context, which is the same for all batches.
+/// True if the order of the batches does not depend on the context: only prefill reads none of it. The time to first token
+/// depends on it, because other requests decode beside the prompt.
 fn is_without_context(request: &ScheduleRequest<'_>) -> bool {
-    request.part != RankedPart::Decode && request.bounds.rate.is_none()
+    request.part == RankedPart::Prefill
+        && request.bounds.rate.is_none()
+        && request.bounds.ttft.is_none()
 }
 
 /// True if the smallest batch that meets the bounds is the best: a larger one is slower with the same quality loss.

@@ -24,6 +24,8 @@ pub(super) enum Figure {
     Share(f64),
     Word(&'static str),
     Flag(Option<bool>),
+    /// A value that needs a fact which nobody published.
+    Unknown,
 }
 
 impl Figure {
@@ -39,6 +41,7 @@ impl Figure {
             Self::Rate(value) | Self::Share(value) => json!(value),
             Self::Word(value) => json!(value),
             Self::Flag(value) => json!(value),
+            Self::Unknown => Value::Null,
         }
     }
 
@@ -55,7 +58,7 @@ impl Figure {
             Self::Share(value) => n::percent(value),
             Self::Word(value) => value.into(),
             Self::Flag(Some(value)) => if value { "yes" } else { "no" }.into(),
-            Self::Flag(None) => "unknown".into(),
+            Self::Flag(None) | Self::Unknown => "unknown".into(),
         }
     }
 }
@@ -131,8 +134,23 @@ pub(super) fn answer(
 ) -> Result<Vec<Figure>, RequestError> {
     Ok(match verb {
         Verb::Analyze => of(&ANALYZE, &AnalyzeInputs::parse(fields, library)?.analyze()?),
-        Verb::Estimate => of(&ESTIMATE, &EstimateInputs::parse(fields, library)?.estimate()?),
+        Verb::Estimate => {
+            let answer = EstimateInputs::parse(fields, library)?.estimate()?;
+            let figures = of(&ESTIMATE, &answer);
+            if answer.link_unknown { without_times(figures) } else { figures }
+        }
     })
+}
+
+/// The figures without those that need the bandwidth of the link.
+fn without_times(figures: Vec<Figure>) -> Vec<Figure> {
+    let known = |figure| match figure {
+        Figure::Time(_) | Figure::Tokens(_) | Figure::Share(_) | Figure::Energy(_) => {
+            Figure::Unknown
+        }
+        other => other,
+    };
+    figures.into_iter().map(known).collect()
 }
 
 /// The keys of a verb's figures, and whether tables show each.

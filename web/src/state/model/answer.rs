@@ -116,7 +116,8 @@ pub fn derive(inputs: &ModelInputs, place: Place<'_>) -> Result<ModelAnswer, Vec
         notes,
         weights: answer.precision.weights.short_name.to_owned(),
         rules: Role::ALL.map(|role| {
-            role.of(&question.without(role).resolve(&plan.roofs)).short_name.to_owned()
+            let open = question.without(role).of_engine(None, &question.arch, &plan.roofs);
+            role.of(&open.resolve(&plan.roofs)).short_name.to_owned()
         }),
         estimate: answer,
     })

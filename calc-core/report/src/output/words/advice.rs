@@ -83,7 +83,7 @@ pub fn quality(loss: &QualityLoss) -> String {
 pub fn regime(row: &Ranked, part: RankedPart, baseline: &Outcome) -> String {
     let is_prefill = part == RankedPart::Prefill
         || part == RankedPart::Whole
-            && row.outcome.prefill.expected.time.get() * 2.0 > row.outcome.whole.time.get();
+            && row.outcome.ttft.time.get() * 2.0 > row.outcome.whole.time.get();
     let (phase, work, base) = if is_prefill {
         ("Prefill", &row.outcome.prefill, &baseline.prefill)
     } else {

@@ -42,7 +42,10 @@ pub fn sentence(answer: &Check) -> String {
     let judged = format!("{}: {judged}{paced}", advice::capital(verdict(answer.verdict)));
     match answer.memory {
         Some(memory) if !memory.verdict().may_fit() => {
-            format!("{} Judged by the roofs alone: {judged}", super::memory::fit(&memory, 1))
+            format!(
+                "{} Judged by the roofs alone: {judged}",
+                super::memory::fit(&memory, answer.devices)
+            )
         }
         Some(_) | None => judged,
     }
