@@ -113,7 +113,7 @@ pageTest('the Model view saves its operators, its answer and the recommendation'
   const advice = await saved(page, 'JSON of the advice');
   assert.equal(advice.name, 'ridgepoint-h100_sxm-llama-3.1-8b.advice.json');
   const { ranked, goal } = JSON.parse(advice.content);
-  assert.equal(goal.phase, 'decode');
+  assert.equal(goal.phase, 'whole');
   assert.ok(ranked.length > 3);
 });
 

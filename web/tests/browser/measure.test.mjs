@@ -167,11 +167,11 @@ paired('a spot check of all precisions is shown on the roofline, beside the expe
   const { colors: before } = await canvasColors(page);
   await type(page, 'n', '2048');
   await press(page, 'Measure');
-  await ended(page).getByText('13 precisions, done').waitFor();
+  await ended(page).getByText('15 precisions, done').waitFor();
   const [spec] = daemon.jobs.map(({ spec }) => spec);
-  assert.deepEqual([spec.what, spec.shapes, spec.formats.length], ['gemv', [{ m: 1, n: 2048, k: 4096 }], 13]);
+  assert.deepEqual([spec.what, spec.shapes, spec.formats.length], ['gemv', [{ m: 1, n: 2048, k: 4096 }], 15]);
   const found = await rows(page);
-  assert.equal(found.length, 13);
+  assert.equal(found.length, 15);
   assert.match(plain(found[0][0]), /^FP32\s+1 × 2 048 × 4 096, cold/);
   assert.match(plain(found[0][1]), /^1\.00 ms\s+0\.950–1\.05 ms, 40 samples/);
   assert.match(plain(found[0][2]), /^[\d.]+ [µm]s \([\d.]+–[\d.]+ [µm]s\)\s+assumed$/);
@@ -272,7 +272,7 @@ test('a calibration changes the expected times, is labeled, and is in the addres
 paired('results are saved as JSON and CSV', { daemon: { run: measures } }, async (page) => {
   await press(page, 'Measure');
   await ended(page).getByText('done').waitFor();
-  for (const [ending, check] of [['JSON', (text) => JSON.parse(text).length === 13], ['CSV', (text) => text.trim().split('\n').length === 14]]) {
+  for (const [ending, check] of [['JSON', (text) => JSON.parse(text).length === 15], ['CSV', (text) => text.trim().split('\n').length === 16]]) {
     const download = page.waitForEvent('download');
     await press(page, `Save as ${ending}`);
     const file = await download;

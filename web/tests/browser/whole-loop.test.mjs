@@ -55,20 +55,20 @@ test('link, roofs, spot check, calibration, and kill -9 during a sweep: no resul
       await type(page, 'n', '512');
       await type(page, 'k', '512');
       await press(page, 'Measure');
-      await ended(page, '13 precisions, done');
+      await ended(page, '15 precisions, done');
       const before = await rows(page);
-      assert.equal(before.length, 13);
+      assert.equal(before.length, 15);
       for (const row of before) {
         assert.match(row[3], /%$/, row.join());
       }
       assert.ok((await colors(page)) > bare, 'points are drawn');
-      assert.match(await said(page), /Of 13 expected times half are off by at most/);
+      assert.match(await said(page), /Of 15 expected times half are off by at most/);
       assert.ok(!(await badges(page)).has('measured here'));
 
       await calibrate(page);
       await page.locator('.calibrate').getByText('Measured factors of').waitFor(patient);
-      await page.locator('#history button', { hasText: '13 precisions' }).first().click();
-      await page.waitForFunction(() => document.querySelectorAll('#measured tbody tr:not(.warned)').length === 13, null, patient);
+      await page.locator('#history button', { hasText: '15 precisions' }).first().click();
+      await page.waitForFunction(() => document.querySelectorAll('#measured tbody tr:not(.warned)').length === 15, null, patient);
       await page.getByText(/Median error of these points: .* before, .* with the calibration/).waitFor(patient);
       const after = await rows(page);
       assert.ok(after.every((row, at) => plain(row[1]) === plain(before[at][1])), 'what was measured stays');
@@ -85,7 +85,7 @@ test('link, roofs, spot check, calibration, and kill -9 during a sweep: no resul
       await page.getByText('Sweep of shapes').click();
       await page.locator('#shapes').fill(Array.from({ length: 20 }, (_, at) => `1 ${256 + at} 512`).join('\n'));
       await press(page, 'Sweep');
-      await page.locator('.running').getByText(/20 shapes, 13 precisions, \d+ of 260/).waitFor(patient);
+      await page.locator('.running').getByText(/20 shapes, 15 precisions, \d+ of 300/).waitFor(patient);
       await page.waitForFunction(() => document.querySelectorAll('#measured tbody tr:not(.warned)').length >= 3, null, patient);
       await server.stop('SIGKILL');
       await state(page, 'Connection lost');
