@@ -59,7 +59,7 @@ pageTest('the tiles of a matrix product are ranked, and follow its shape', {}, a
   await openTiles(page);
   assert.match(plain(await page.locator('.tiles p').innerText()), /^Best: \d+ × \d+ × \d+ with \d stages; stages need .* of shared memory/);
   const heads = await page.locator('.tiles th').allInnerTexts();
-  assert.deepEqual(heads, ['tile', 'stages', 'runs', 'tiles', 'waves', 'wave eff.', 'tile eff.', 'traffic from', 'to', 'wave in L2']);
+  assert.deepEqual(heads, ['tile', 'stages', 'runs', 'tiles', 'waves', 'time from', 'wave eff.', 'tile eff.', 'traffic from', 'to', 'wave in L2']);
   const rows = await tiles(page);
   assert.ok(rows.length > 5 && rows.every((row) => row.length === heads.length && !row.includes('unknown')), JSON.stringify(rows));
   const first = rows.findIndex((row) => row[2] !== 'yes');
