@@ -237,7 +237,7 @@ fn read_only_sessions_control_nothing() {
     );
     assert!(matches!(client.ask(ClientMessage::Ping {}), ServerMessage::Pong));
     owner.ask(ClientMessage::CancelJob { job: running });
-    // The same for a daemon that grants only reading.
+    // A daemon that grants only reading refuses the scope of a job, too.
     let daemon = Daemon::start(&Setup { flags: vec!["--read-only".into()], ..scripting() });
     let (mut client, _) = daemon.paired();
     assert_eq!(client.scopes, [Scope::Read]);

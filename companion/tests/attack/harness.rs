@@ -126,7 +126,7 @@ impl Daemon {
         Ok(daemon)
     }
 
-    /// The same daemon through another port, as `ssh -L` forwards it.
+    /// Reaches this daemon through another port, as `ssh -L` forwards it.
     pub(crate) fn through(mut self, port: u16) -> Self {
         self.port = port;
         self

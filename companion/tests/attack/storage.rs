@@ -68,7 +68,7 @@ fn kills_at_any_place_lose_nothing_acknowledged() {
         for job in &found {
             assert_eq!(job.state, JobState::Interrupted, "{row}: never run again by itself");
         }
-        // The same request again returns the existing job, or starts the first one.
+        // Sending the request again returns the existing job, or starts the first one.
         let mut client = daemon.connect(&key);
         let ServerMessage::Accepted(again) = client.start(request, spec) else { panic!("{row}") };
         assert_eq!(again.fresh, kept == 0, "{row}");

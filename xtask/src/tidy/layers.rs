@@ -1,4 +1,4 @@
-//! Which module of a crate may use which: an allow-list, so that a new direction is a decision and not an accident.
+//! Refuses a module that uses another one of its crate without an entry in the allow-list below.
 //!
 //! A module may use those listed before it. A name covers the modules below it that are not listed themselves; among these
 //! any use is allowed that makes no circle. The root of a crate may use everything. A child may use what its parent's file

@@ -32,7 +32,7 @@ impl Decimal {
         })
     }
 
-    /// The same value with this number of places, which must not be smaller than before.
+    /// The value as a count of 10^-places; `places` is at least its own number of places.
     pub(super) fn widened(self, places: u32) -> i128 {
         self.units * 10_i128.pow(places - self.places)
     }

@@ -36,7 +36,7 @@ fn median_s(client: &mut Client) -> f64 {
     record.expect("a result").time_s.median
 }
 
-/// The same median while clients read telemetry at 10 Hz.
+/// Median time per call while clients read telemetry at 10 Hz.
 fn watched_median_s(daemon: &Daemon, client: &mut Client, key: &Key) -> f64 {
     let stop = Arc::new(AtomicBool::new(false));
     let watcher = |_| watch(daemon.connect(key), stop.clone());

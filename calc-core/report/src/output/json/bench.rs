@@ -161,7 +161,7 @@ pub struct ConditionsJson {
     pub steal_share: Option<f64>,
     /// Temperature of the processor, else of the warmest sensor, before the measurement.
     pub temperature_before_c: Option<f64>,
-    /// The same temperature after the measurement.
+    /// Temperature after the measurement, of the same sensor [°C].
     pub temperature_after_c: Option<f64>,
     /// Chip or zone of the sensor.
     pub temperature_source: Option<String>,
