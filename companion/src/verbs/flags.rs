@@ -118,7 +118,7 @@ static FLAGS: &[Flag] = &[
     flag(
         "objective",
         Kind::Word,
-        "Goal of the ranking: latency (default), throughput, energy, memory, quality",
+        "Goal of the ranking: latency (default), throughput, energy, quality; of recommend also memory",
     ),
     flag("memory_limit_gb", Kind::Number, "Upper limit of the memory used, in GB (10^9 bytes)"),
     flag("max_quality_loss", Kind::Number, "Upper limit of the quality loss in percent; default 5"),
@@ -217,6 +217,8 @@ pub(super) const RECOMMEND: &[&str] = &[
     "weight_bits",
     "batch",
     "prompt",
+    "cached_prefix",
+    "inner_chunk",
     "context",
     "new_tokens",
     "tensor_parallel",
@@ -237,40 +239,18 @@ pub(super) const RECOMMEND: &[&str] = &[
     "min_tokens_per_s",
 ];
 
-/// Flags of `schedule`: those of `recommend` without the power mode, which is searched, and with two more.
-pub(super) const SCHEDULE: &[&str] = &[
-    "hardware",
-    "memory_gb",
-    "model",
-    "model_upper_bound",
-    "m",
-    "n",
-    "k",
-    "kv",
-    "embedding",
-    "batch",
-    "prompt",
-    "context",
-    "new_tokens",
-    "tensor_parallel",
-    "pipeline_parallel",
-    "expert_parallel",
-    "static_batch",
-    "draft_tokens",
-    "acceptance",
-    "draft_model",
-    "engine",
-    "calibration",
-    "phase",
-    "objective",
-    "memory_limit_gb",
-    "max_quality_loss",
-    "max_tpot_ms",
-    "max_ttft_ms",
-    "min_tokens_per_s",
-    "power_cap_w",
-    "max_batch",
-];
+/// Flags of `recommend` for what `schedule` searches.
+const SEARCHED: &[&str] =
+    &["power_mode", "weights", "activations", "experts", "weight_gb", "weight_bits", "batch"];
+
+/// Bounds of the search of `schedule`.
+const SEARCH: &[&str] = &["power_cap_w", "max_batch"];
+
+/// Flags of `schedule`: those of `recommend` without what is searched, and the bounds of the search.
+pub(super) fn schedule() -> Vec<&'static str> {
+    let kept = RECOMMEND.iter().filter(|key| !SEARCHED.contains(key));
+    kept.chain(SEARCH).copied().collect()
+}
 
 /// Flags of `check` in addition to those of `analyze` and `estimate`.
 const CLAIM: &[&str] = &["tokens_per_s", "per_user", "time_us", "seconds"];

@@ -17,11 +17,11 @@ pub(super) fn command() -> Command {
              ridgepoint schedule --hardware gb10 --model llama-3.1-8b --prompt 1024 --objective throughput --max-tpot-ms 50\n\n\
              Exit code 4: nothing meets all bounds.",
         );
-    requests::with_lines(flags::add(command, flags::SCHEDULE))
+    requests::with_lines(flags::add(command, &flags::schedule()))
 }
 
 pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    recommend::run_ranked(flags::SCHEDULE, matches, answer)
+    recommend::run_ranked(&flags::schedule(), matches, answer)
 }
 
 fn answer(fields: Fields, library: &Library<'_>) -> Result<Answer, RequestError> {

@@ -19,6 +19,7 @@ fn impossible_goals_are_refused_in_one_line() {
         (format!("schedule {shape} --objective memory"), "exclude each other"),
         (format!("schedule {shape} --power-cap-w 0"), "power_cap_w must be from"),
         (format!("schedule {shape} --max-batch 0"), "max_batch must be from 1"),
+        (format!("schedule {shape} --batch 8"), "--batch"),
         (
             "schedule --hardware tpu_v5e -m 1 -n 64 -k 64 --power-cap-w 50".into(),
             "power of tpu_v5e",
@@ -61,7 +62,8 @@ fn unmet_bounds_list_the_reasons_with_exit_code_4() {
     for request in [
         format!("recommend {model} --max-tpot-ms 0.001 -o json"),
         format!("recommend {model} --min-tokens-per-s 1e9"),
-        format!("schedule {model} --max-tpot-ms 0.001 -o json"),
+        "schedule --hardware h100 --model llama-3.1-8b --prompt 512 --max-tpot-ms 0.001 -o json"
+            .into(),
         "recommend --hardware any --model llama-3.1-8b --batch 1 --prompt 512 --max-tpot-ms 1e-5"
             .into(),
     ] {

@@ -115,19 +115,20 @@ fn every_key_of_the_json_is_a_column_of_the_csv() {
 fn defaults_fill_missing_values_and_are_named() {
     let model = "--hardware h100 --model llama-3.2-1b";
     let taken = "defaults for fields that the request leaves out: batch 1, prompt 512";
-    for (verb, said) in [
-        ("estimate", taken),
-        ("recommend", taken),
-        ("check --tokens-per-s 9", taken),
-        ("schedule", "defaults for fields that the request leaves out: prompt 512"),
+    let given = "--batch 1 --prompt 512";
+    let searched = "defaults for fields that the request leaves out: prompt 512";
+    for (verb, said, given) in [
+        ("estimate", taken, given),
+        ("recommend", taken, given),
+        ("check --tokens-per-s 9", taken, given),
+        ("schedule", searched, "--prompt 512"),
     ] {
         let words = format!("{verb} {model}");
         assert!(answer(&words).contains(said), "{words}");
         let json = |words: &str| -> Value {
             serde_json::from_str(&answer(&format!("{words} -o json"))).expect("JSON")
         };
-        let (mut short, mut long) =
-            (json(&words), json(&format!("{words} --batch 1 --prompt 512")));
+        let (mut short, mut long) = (json(&words), json(&format!("{words} {given}")));
         assert_eq!(short["notes"][0], said, "{words}");
         assert!(!long.to_string().contains("usual values"), "{words}");
         for answer in [&mut short, &mut long] {

@@ -55,7 +55,7 @@ fn every_flag_of_a_request_refuses_nonsense_by_name() {
         ("analyze", "hardware t4 m 1 n 64 k 64 weights fp16"),
         ("estimate", model),
         ("recommend", model),
-        ("schedule", model),
+        ("schedule", "hardware h100 model llama-3.2-1b prompt 64"),
         ("check", "hardware h100 model llama-3.2-1b batch 1 prompt 64 tokens_per_s 5"),
     ] {
         let flags: Vec<String> = flags(verb).into_iter().filter(|flag| flag != "output").collect();

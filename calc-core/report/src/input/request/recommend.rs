@@ -226,7 +226,7 @@ fn bounds(fields: &mut Fields) -> Result<Bounds, RequestError> {
 /// A request for a schedule with device, model, formats and files resolved.
 #[derive(Debug, Clone)]
 pub struct ScheduleInputs {
-    /// Fields shared with `recommend`; its batch and power mode are ignored.
+    /// Fields shared with `recommend`; its batch and power mode are searched.
     pub recommend: RecommendInputs,
     pub power_cap: Option<Watts>,
     /// Largest batch in the search.
@@ -241,7 +241,11 @@ impl ScheduleInputs {
     pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
         let power_cap = fields.real("power_cap_w")?.map(Watts::new);
         let max_batch = fields.count("max_batch")?.unwrap_or(USUAL_MAX_BATCH);
-        if fields.has("model") && !fields.has("batch") {
+        if fields.has("batch") {
+            // The batch is searched, from 1 to `max_batch`.
+            return Err(Error::Conflict { first: "batch", second: "schedule", needs: false }.into());
+        }
+        if fields.has("model") {
             fields.replace_text("batch", "1");
         }
         let recommend = RecommendInputs::parse(fields, library)?;
