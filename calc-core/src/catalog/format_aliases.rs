@@ -36,7 +36,7 @@ const M_FILE: &str = "the mean bits of the M file stand for it";
 const MARLIN: &str = "groups of 128 with one scale, as compressed-tensors and vLLM write it";
 
 /// All aliases, grouped by kind of format.
-pub static ALIASES: [FormatAlias; 46] = [
+pub static ALIASES: [FormatAlias; 47] = [
     same("float16", &f::FP16),
     same("f16", &f::FP16),
     same("half", &f::FP16),
@@ -53,6 +53,7 @@ pub static ALIASES: [FormatAlias; 46] = [
     of("gptq", &f::INT4_GPTQ_G128, "4 bits in groups of 128"),
     of("4bit", &f::INT4_G128, "groups of 128 with zero points; bitsandbytes' is nf4"),
     of("4_bit", &f::INT4_G128, "groups of 128 with zero points; bitsandbytes' is nf4"),
+    of("int4", &f::INT4_G128, "groups of 128 with zero points"),
     of("8bit", &f::INT8, "INT8 weights, one scale per channel"),
     of("8_bit", &f::INT8, "INT8 weights, one scale per channel"),
     same("bnb_4bit", &f::NF4),

@@ -1378,7 +1378,7 @@ pub(super) static DEVICES: [Device; 15] = [
     Device {
         key: text("jetson_t5000"),
         name: text("Jetson AGX Thor T5000"),
-        aliases: List::Borrowed(const { &[text("jetson_agx_thor")] }),
+        aliases: List::Borrowed(const { &[text("jetson_agx_thor"), text("jetson_thor")] }),
         vendor: text("NVIDIA"),
         architecture: text("Blackwell (Thor)"),
         compute_capability: Some(text("11.0")),

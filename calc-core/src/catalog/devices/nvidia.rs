@@ -591,7 +591,7 @@ pub(super) static DEVICES: [Device; 27] = [
     Device {
         key: text("rtx_pro_6000_blackwell"),
         name: text("RTX PRO 6000 Blackwell (Workstation)"),
-        aliases: List::Borrowed(&[]),
+        aliases: List::Borrowed(const { &[text("rtx_pro_6000")] }),
         vendor: text("NVIDIA"),
         architecture: text("Blackwell (GB202)"),
         compute_capability: Some(text("12.0")),

@@ -1,0 +1,150 @@
+//! Resolves the names that people write to catalog devices: `RTX 4090`, `Tesla V100-SXM2-16GB`, `M4 Max`, `A100 80 GB`.
+//! A name must say everything that tells two devices apart; `4060` is no RTX 4060 Ti.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{devices, same};
+use crate::device::Device;
+
+/// Words of vendors and product lines, which tell no two devices apart.
+const VENDORS: [&str; 17] = [
+    "amd", "apple", "arc", "aws", "card", "geforce", "google", "gpu", "graphics", "instinct",
+    "intel", "jetson", "nvidia", "radeon", "rtx", "rx", "tesla",
+];
+
+/// Maximum length of a name, in bytes.
+const MAX_NAME: usize = 80;
+
+/// Finds the device with this key, alias or written name.
+pub(super) fn find(name: &str) -> Option<&'static Device> {
+    let exact = |device: &&Device| keys(device).any(|key| same(key, name));
+    devices::all().find(exact).or_else(|| {
+        let asked = Words::of(name)?;
+        devices::all().find(|device| asked.mean(device))
+    })
+}
+
+fn keys(device: &Device) -> impl Iterator<Item = &str> {
+    core::iter::once(&*device.key).chain(device.aliases.iter().map(|alias| &**alias))
+}
+
+/// The words of a name that tell devices apart, sorted, and the memory size in GB if it states one.
+struct Words {
+    words: Vec<String>,
+    gigabytes: Option<u32>,
+}
+
+impl Words {
+    /// The words of a name; none for names of vendors only and for texts that are no name.
+    fn of(name: &str) -> Option<Self> {
+        if name.len() > MAX_NAME {
+            return None;
+        }
+        let name = name.to_ascii_lowercase();
+        let mut parts: Vec<&str> = name.split(|c: char| !c.is_alphanumeric() && c != '+').collect();
+        parts.retain(|part| !part.is_empty());
+        let mut found = Self { words: Vec::new(), gigabytes: None };
+        let mut at = 0;
+        while let Some(part) = parts.get(at) {
+            let is_unit_next = matches!(parts.get(at + 1), Some(&("gb" | "gib")));
+            let digits = part.strip_suffix("gb").or(is_unit_next.then_some(part));
+            at += 1;
+            if let Some(size) = digits.and_then(|digits| digits.parse().ok()) {
+                found.gigabytes = Some(size);
+                at += usize::from(is_unit_next);
+            } else if !VENDORS.contains(part) {
+                let is_number = |rest: &&str| rest.starts_with(|c: char| c.is_ascii_digit());
+                let number = ["rtx", "rx"].iter().find_map(|line| part.strip_prefix(line));
+                found.words.push(number.filter(is_number).unwrap_or(part).into());
+            }
+        }
+        found.words.sort_unstable();
+        (!found.words.is_empty()).then_some(found)
+    }
+
+    /// True if key, alias or displayed name has the same words, and the memory has the stated size.
+    fn mean(&self, device: &Device) -> bool {
+        let displayed = device.name.split(" (").next().unwrap_or_default();
+        let fits = |gigabytes| {
+            let installed = device.installed_memory();
+            installed.is_some_and(|installed| holds(installed.get() / f64::from(gigabytes)))
+        };
+        self.gigabytes.is_none_or(fits)
+            && keys(device).chain([displayed]).filter_map(Self::of).any(|own| {
+                let is_said = self.gigabytes.is_some() || own.gigabytes.is_none();
+                own.words == self.words && is_said
+            })
+    }
+}
+
+/// True for one GB or one GiB.
+fn holds(bytes: f64) -> bool {
+    (0.98e9..1.08e9).contains(&bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn written_names_mean_devices() {
+        for (name, key) in [
+            ("4090", "rtx_4090"),
+            ("rtx4090", "rtx_4090"),
+            ("NVIDIA GeForce RTX 4090", "rtx_4090"),
+            ("RTX 3090 24GB", "rtx_3090"),
+            ("3060", "rtx_3060_12gb"),
+            ("RTX 4060 Ti 16 GB", "rtx_4060_ti_16gb"),
+            ("rtx pro 6000", "rtx_pro_6000_blackwell"),
+            ("dgx spark", "gb10"),
+            ("DGX Spark 128 GB", "gb10"),
+            ("a100_80gb", "a100_80gb_sxm"),
+            ("NVIDIA A100-SXM4-80GB", "a100_80gb_sxm"),
+            ("Tesla V100-SXM2-16GB", "v100_sxm2_16gb"),
+            ("H100 PCIe", "h100_pcie"),
+            ("m4_max", "apple_m4_max"),
+            ("Apple M4", "apple_m4"),
+            ("thor", "jetson_t5000"),
+            ("AGX Orin 64GB", "jetson_agx_orin_64gb"),
+            ("Orin Nano 8GB Super", "jetson_orin_nano_8gb_super"),
+            ("orin nano super", "jetson_orin_nano_8gb_super"),
+            ("strix halo", "strix_halo"),
+            ("7900 XTX", "rx_7900_xtx"),
+        ] {
+            assert_eq!(find(name).map(|device| &*device.key), Some(key), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_leaves_the_device_open_means_none() {
+        for name in [
+            "4060",
+            "4070 Ti",
+            "RTX 4090 Laptop GPU",
+            "7900 XT",
+            "agx orin",
+            "orin nx",
+            "v100 16gb",
+            "a100 20gb",
+            "3060 8gb",
+            "rtx",
+            "nvidia",
+            "max",
+            "gb",
+            "8 gb",
+            "",
+            " ",
+        ] {
+            assert_eq!(find(name).map(|device| &*device.key), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_displayed_name_means_its_own_device_or_none() {
+        for device in devices::all() {
+            let found = find(&device.name).map(|found| &*found.key);
+            assert!(found.is_none_or(|key| *key == *device.key), "{}: {found:?}", device.name);
+        }
+    }
+}
