@@ -69,9 +69,7 @@ const VARIANTS: [&str; 29] = [
 /// assert_eq!(find("bartowski/Meta-Llama-3.1-8B-Instruct-GGUF").unwrap().model.key, "llama-3.1-8b");
 /// ```
 pub fn find(name: &str) -> Option<Published> {
-    let plain = ["https://", "huggingface.co/", "hf.co/"]
-        .iter()
-        .fold(name.trim(), |name, prefix| name.strip_prefix(prefix).unwrap_or(name));
+    let plain = without_host(name);
     if let Some(model) = models::all().find(|model| published_as(model).any(|own| same(own, plain)))
     {
         return Some(Published { model, format: tag_format(plain, model), exact: true });
@@ -84,6 +82,16 @@ pub fn find(name: &str) -> Option<Published> {
     let model = models::all().find(|model| published_as(model).any(is_meant))?;
     let format = asked.format(plain, model);
     Some(Published { model, format, exact: false })
+}
+
+/// The repository of a name that states one, with or without the address of the hub.
+pub fn repository(name: &str) -> Option<&str> {
+    Some(without_host(name)).filter(|name| name.contains('/'))
+}
+
+fn without_host(name: &str) -> &str {
+    let prefixes = ["https://", "huggingface.co/", "hf.co/"];
+    prefixes.iter().fold(name.trim(), |name, prefix| name.strip_prefix(prefix).unwrap_or(name))
 }
 
 /// True if a name has the form of a hub repository: `organization/name`.

@@ -109,3 +109,26 @@ fn common_format_names_are_known_and_gguf_names_mean_files() {
     assert!(fp8["notes"].to_string().contains("fp8 is taken as fp8_e4m3"), "{}", fp8["notes"]);
     assert!(answer("formats").contains("q4_k_m"));
 }
+
+#[test]
+fn a_context_beyond_the_model_stands_below_the_verdict() {
+    let long = "--hardware h100 --model qwen3-8b --prompt 50000 --new-tokens 1000";
+    for verb in ["estimate", "recommend"] {
+        let text = answer(&format!("{verb} {long}"));
+        let head = text.lines().take(4).collect::<String>();
+        let said = "The model does not serve this: 50999 tokens exceed the model's limit of 40960.";
+        assert!(head.contains(said), "{text}");
+    }
+    assert!(!answer(&format!("recommend {long}")).contains("vllm serve"));
+}
+
+#[test]
+fn a_quantized_copy_is_served_from_its_own_repository() {
+    let copy =
+        "recommend --hardware h100 --model hugging-quants/Meta-Llama-3.1-8B-Instruct-AWQ-INT4";
+    let text = answer(copy);
+    assert!(
+        text.contains("vllm serve hugging-quants/Meta-Llama-3.1-8B-Instruct-AWQ-INT4"),
+        "{text}"
+    );
+}

@@ -14,7 +14,7 @@ use calc_core::scheme::{Scheme, SchemeWeights};
 use calc_core::units::Seconds;
 use report::number_text as text;
 use report::output::verdict::explain::Explanation;
-use report::output::words::apply::{self, Deployment};
+use report::output::words::apply::{self, Deployment, Repositories};
 use report::output::words::{advice, core_error};
 
 use super::derived::Cell;
@@ -114,18 +114,14 @@ pub struct Way {
     pub text: String,
 }
 
-/// Names of the workload in generated commands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Called<'a> {
-    /// Id of the model on the Hugging Face hub, or a file name; `None` for a single product.
-    pub model: Option<&'a str>,
-}
-
 /// Asks the adviser and formats its answer.
 ///
 /// # Errors
 /// Returns the reason as a sentence if the task itself is invalid.
-pub fn advise(request: &RecommendRequest<'_>, called: Called<'_>) -> Result<Advice, String> {
+pub fn advise(
+    request: &RecommendRequest<'_>,
+    repositories: Repositories<'_>,
+) -> Result<Advice, String> {
     let answer = recommend(request).map_err(|error| core_error(&error))?;
     let ranked = answer.ranked.iter().map(|row| choice(request.part, row)).collect();
     let dropped = answer.dropped.iter().map(refusal).collect();
@@ -152,7 +148,7 @@ pub fn advise(request: &RecommendRequest<'_>, called: Called<'_>) -> Result<Advi
         flips: first.flips.iter().map(advice::flip).collect(),
         ranked,
         dropped,
-        ways: ways(first.scheme, request, called),
+        ways: ways(first, request, repositories),
         formats_taken: Some(Taken::of(first)),
     })
 }
@@ -284,7 +280,11 @@ fn refusal(row: &Dropped) -> Refusal {
     }
 }
 
-fn ways(scheme: &Scheme, request: &RecommendRequest<'_>, called: Called<'_>) -> Vec<Way> {
+fn ways(
+    first: &Ranked,
+    request: &RecommendRequest<'_>,
+    repositories: Repositories<'_>,
+) -> Vec<Way> {
     let (served, kv_cache) = match &request.task {
         Task::Shape(_) => (None, None),
         Task::Model(task) => {
@@ -292,9 +292,9 @@ fn ways(scheme: &Scheme, request: &RecommendRequest<'_>, called: Called<'_>) -> 
             (Some((*model, workload)), precision.kv_cache)
         }
     };
-    let model = called.model.unwrap_or("MODEL");
-    let to = Deployment { model, device: request.task.device(), served, kv_cache };
-    let apply = apply::apply(scheme, &to);
+    let (device, memory) = (request.task.device(), first.outcome.memory);
+    let to = Deployment { repositories, device, served, kv_cache, memory };
+    let apply = apply::apply(first.scheme, &to);
     let mut ways = Vec::new();
     let mut way = |tool: &str, text: Option<String>| {
         ways.extend(text.map(|text| Way { tool: tool.to_owned(), text }));
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn the_advice_names_what_it_brings_and_how_to_get_it() {
-        let advice = advise(&request(None), Called { model: None }).expect("advice");
+        let advice = advise(&request(None), Repositories::STAND_IN).expect("advice");
         assert_eq!(advice.title, "GGUF Q4_K_M");
         assert_eq!(advice.formats, "weights 4.894 bit, activations FP16");
         let names: Vec<&str> = advice.facts.iter().map(|fact| &*fact.name).collect();
@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn where_nothing_is_left_every_reason_stands() {
         let limit = Some(Bytes::from_gb(0.001));
-        let advice = advise(&request(limit), Called { model: None }).expect("advice");
+        let advice = advise(&request(limit), Repositories::STAND_IN).expect("advice");
         assert_eq!(advice.title, "Nothing meets the bounds");
         assert!(advice.ranked.is_empty() && advice.dropped.len() > 20 && advice.ways.is_empty());
     }

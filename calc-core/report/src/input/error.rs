@@ -103,6 +103,9 @@ impl fmt::Display for RequestError {
         let mut line = OneLine(f);
         match self {
             Self::Core(error) => line.write_str(&core_error(error)),
+            Self::Missing { key: "weights" } => {
+                line.write_str("weights is missing; name a format such as fp16, q4_k_m or awq")
+            }
             Self::Missing { key } => write!(line, "{key} is missing"),
             Self::Empty { key } => write!(line, "{key} is empty; give a value or leave it out"),
             Self::UnknownField { key, nearest } => {

@@ -18,8 +18,10 @@ use crate::input::model_file;
 pub struct NamedModel {
     /// Key of the catalog, or name of the file.
     pub key: String,
-    /// Repository on the Hugging Face hub, or name of the file.
+    /// Repository on the Hugging Face hub with the 16-bit weights, or folder of the file.
     pub hub_id: String,
+    /// Repository with the published formats: a quantized copy that the request names, or `hub_id`.
+    pub published_id: String,
     pub name: String,
     pub arch: Cow<'static, ModelArch>,
     pub stored: PrecisionChoice,
@@ -42,11 +44,13 @@ impl NamedModel {
     pub fn from_name(name: &str) -> Result<Self, RequestError> {
         let Some(found) = model_names::find(name) else { return Err(unknown(name)) };
         let format = found.format.map(|choice| Remark::FormatByName { format: choice.weights });
-        let hub_id = name.contains('/') && found.format.is_none();
+        let named = model_names::repository(name);
+        let original = found.model.hf_id;
         Ok(Self {
             stored: found.stored(),
             remarks: format.into_iter().collect(),
-            hub_id: if hub_id { name } else { found.model.hf_id }.into(),
+            hub_id: named.filter(|_| found.format.is_none()).unwrap_or(original).into(),
+            published_id: named.unwrap_or(original).into(),
             ..Self::from_catalog(found.model)
         })
     }
@@ -56,6 +60,7 @@ impl NamedModel {
         Self {
             key: model.key.into(),
             hub_id: model.hf_id.into(),
+            published_id: model.hf_id.into(),
             name: model.name.into(),
             arch: Cow::Borrowed(&model.arch),
             stored: model.stored.choice(),
@@ -77,7 +82,8 @@ impl NamedModel {
         })?;
         Ok(Self {
             key: path.into(),
-            hub_id: path.into(),
+            hub_id: folder(path).into(),
+            published_id: folder(path).into(),
             name: path.into(),
             arch: Cow::Owned(imported.arch),
             stored: imported.stored,
@@ -87,6 +93,13 @@ impl NamedModel {
             remarks: imported.remarks,
         })
     }
+}
+
+/// Folder of a model's config.json; `MODEL` for other files.
+pub fn folder(path: &str) -> &str {
+    let parent =
+        path.strip_suffix("config.json").map(|parent| parent.trim_end_matches(['/', '\\']));
+    parent.filter(|parent| !parent.is_empty()).unwrap_or("MODEL")
 }
 
 /// The error for a name that the catalog does not have.

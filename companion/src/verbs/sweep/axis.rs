@@ -114,8 +114,13 @@ fn one_number(item: &str, numbers: Numbers) -> Result<Segment, String> {
             "`{item}` looks like the end of a number with a comma, which separates items here; write it without the comma"
         ));
     }
-    let written = numbers.written(item).ok_or_else(|| format!("`{item}` is not a number"))?;
+    let written = numbers.written(item).ok_or_else(|| not_a_number(item))?;
     Ok(Segment::Values(vec![written]))
+}
+
+fn not_a_number(item: &str) -> String {
+    let range = if item.contains([':', '-']) { "; a range has two dots: 1k..4k+1k" } else { "" };
+    format!("`{item}` is not a number{range}")
 }
 
 impl Numbers {
@@ -253,6 +258,8 @@ mod tests {
             ("nan", "`nan` is not a number"),
             ("4,096", "write it without the comma"),
             ("8kB", "`8kB` is not a number"),
+            ("1k:4k:1k", "a range has two dots"),
+            ("1-8", "a range has two dots"),
             ("4..1", "its end is before its start"),
             ("1..4+0", "step must be positive"),
             ("1..4+-1", "step must be positive"),

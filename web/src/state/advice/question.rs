@@ -4,10 +4,11 @@ use calc_core::analysis::Operator;
 use calc_core::lowering::Phase;
 use calc_core::recommend::{ModelTask, RankedPart, RecommendRequest, ShapeTask, Task};
 use calc_core::units::Bytes;
+use report::output::words::apply::Repositories;
 
-use super::{Advice, Called, advise};
+use super::{Advice, advise};
 use crate::state::inputs::Inputs;
-use crate::state::model::inputs::{Base, ModelInputs};
+use crate::state::model::inputs::ModelInputs;
 use crate::state::model::question::Question;
 
 /// Smallest number of rows (M) at which a matrix product counts as prefill.
@@ -37,19 +38,18 @@ pub fn of_operator(inputs: &Inputs) -> Option<Result<Advice, String>> {
     });
     let bounds = inputs.goal.bounds()?;
     let request = RecommendRequest { task, objective: inputs.goal.objective, part, bounds };
-    Some(advise(&request, Called { model: None }))
+    Some(advise(&request, Repositories::STAND_IN))
 }
 
 /// Advice on the model; `None` while an input is invalid.
 pub fn of_model(inputs: &Inputs) -> Option<Result<Advice, String>> {
-    with_model(inputs, |request| advise(request, Called { model: Some(hub_name(&inputs.model)) }))
+    with_model(inputs, |request| advise(request, repositories(&inputs.model)))
 }
 
-fn hub_name(inputs: &ModelInputs) -> &str {
-    match &inputs.base {
-        Base::Catalog(model) => model.hf_id,
-        Base::File(model) => &model.name,
-    }
+fn repositories(inputs: &ModelInputs) -> Repositories<'_> {
+    let model = inputs.base.repository();
+    let stored = Some(inputs.base.stored().weights);
+    Repositories { model, published: model, stored, draft: inputs.drafter.map(|draft| draft.hf_id) }
 }
 
 /// Calls `ask` with a request about the model under the goal; `None` while an input is invalid.

@@ -10,7 +10,7 @@ use calc_core::precision::PrecisionChoice;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::QuantFormat;
 use report::input::model_file::lines::ModelLines;
-use report::input::named_model::NamedModel;
+use report::input::named_model::{NamedModel, folder};
 
 use super::fields::Field;
 use super::roles::{Formats, Role};
@@ -82,15 +82,25 @@ impl Base {
         }
     }
 
+    /// Repository on the Hugging Face hub, or folder of the file.
+    pub fn repository(&self) -> &str {
+        match self {
+            Self::Catalog(model) => model.hf_id,
+            Self::File(model) if model.name.ends_with(".json") => folder(&model.name),
+            Self::File(model) => &model.name,
+        }
+    }
+
     /// The model with a changed geometry, in the form that the command line uses.
     pub fn named(&self, arch: ModelArch) -> NamedModel {
-        let (key, hub_id) = match self {
-            Self::Catalog(model) => (model.key.to_owned(), model.hf_id.to_owned()),
-            Self::File(model) => (model.name.clone(), model.name.clone()),
+        let key = match self {
+            Self::Catalog(model) => model.key.to_owned(),
+            Self::File(model) => model.name.clone(),
         };
         NamedModel {
             key,
-            hub_id,
+            hub_id: self.repository().to_owned(),
+            published_id: self.repository().to_owned(),
             name: self.name().to_owned(),
             arch: Cow::Owned(arch),
             stored: self.stored(),

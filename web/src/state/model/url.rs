@@ -229,7 +229,7 @@ mod tests {
         for (key, value, says) in [
             ("model", "llama-3.1-9b", "llama-3.1-8b"),
             ("model", "", "no model"),
-            ("weights", "int4", "int4_g128"),
+            ("weights", "int4_g", "int4_g128"),
             ("acts", "nf4", "weights only"),
             ("geometry", "1.2.3", "no geometry"),
             ("stored", "bf17", "no formats"),

@@ -340,7 +340,7 @@ mod tests {
         {
             assert_eq!(read_geometry(wrong), None, "{wrong}");
         }
-        for wrong in ["", "~", "fp17", "bf16~fp17", "int4"] {
+        for wrong in ["", "~", "fp17", "bf16~fp17", "int4_g"] {
             assert_eq!(read_stored(wrong), None, "{wrong}");
         }
         assert_eq!(read("name\tx\n"), None);

@@ -131,7 +131,7 @@ fn ranked_row(
             "text": advice::regime(row, inputs.part, &answer.baseline),
         },
         "flips": flips,
-        "apply": apply_json(inputs, row.scheme),
+        "apply": apply_json(inputs, row),
     }))
 }
 
@@ -175,8 +175,8 @@ fn quality(loss: &QualityLoss) -> Value {
     })
 }
 
-fn apply_json(inputs: &RecommendInputs, scheme: &Scheme) -> Value {
-    let ways = apply::apply(scheme, &Deployment::of(inputs));
+fn apply_json(inputs: &RecommendInputs, row: &Ranked) -> Value {
+    let ways = apply::apply(row.scheme, &Deployment::of(inputs, row.outcome.memory));
     json!({
         "own": null, // published for a quantizer of our own
         "torchao": ways.torchao.map(|way| json!({

@@ -17,6 +17,9 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
     let mode = inputs.power_mode.as_ref().map_or(String::new(), |mode| format!(" in mode {mode}"));
     out.heading(format!("{} on {}{mode}", inputs.model.name, inputs.device.name));
     out.line(verdict(inputs, answer));
+    if let Some(sentence) = words::too_long(inputs) {
+        out.line(sentence);
+    }
     setup(&mut out, inputs, answer);
     out.table(phases(answer));
     memory(&mut out, inputs, answer);

@@ -8,8 +8,8 @@ use crate::input::request::{RecommendInputs, ScheduleInputs, Subject};
 use crate::number_text as n;
 use crate::output::json::recommend::{notes, schedule_notes, usual_notes};
 use crate::output::table::{Align, Table};
-use crate::output::words::advice;
 use crate::output::words::apply::{self, Deployment};
+use crate::output::words::{self, advice};
 
 /// Document of a recommendation.
 pub fn recommendation(
@@ -32,6 +32,11 @@ pub fn recommendation(
             }
         }
         None => out.line("No scheme meets all bounds."),
+    }
+    if let Subject::Model(model) = &inputs.subject
+        && let Some(sentence) = words::too_long(model)
+    {
+        out.line(sentence);
     }
     let by = advice::ranked_by(&request.task, inputs.objective.key(), inputs.part);
     out.heading(advice::capital(&by));
@@ -102,7 +107,7 @@ fn flips(out: &mut Document, answer: &Recommendation) {
 }
 
 fn ways(out: &mut Document, inputs: &RecommendInputs, first: &Ranked) {
-    let ways = apply::apply(first.scheme, &Deployment::of(inputs));
+    let ways = apply::apply(first.scheme, &Deployment::of(inputs, first.outcome.memory));
     out.heading(format!("Apply {}", advice::scheme_name(first.scheme)));
     if let Some(way) = ways.torchao {
         out.line(format!("torchao ≥ {}  {}", way.min_version, way.config));

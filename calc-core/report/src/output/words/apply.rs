@@ -1,7 +1,7 @@
 //! Commands and configurations that apply a scheme with the usual tools.
 //!
 //! Sources: torchao's classes and first versions from its wheels 0.4.0 to 0.18.0 on PyPI; options of llama.cpp and vLLM from
-//! their documentation, as of vLLM 0.33.0 and llama.cpp's `docs/multi-gpu.md`.
+//! their documentation, as of vLLM 0.33.0 and llama.cpp's `docs/multi-gpu.md` and `docs/speculative.md`.
 
 mod llama_cpp;
 mod vllm;
@@ -10,44 +10,95 @@ use calc_core::device::Device;
 use calc_core::model_arch::ModelArch;
 use calc_core::quant_format::QuantFormat;
 use calc_core::scheme::Scheme;
+use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 
+use crate::input::named_model::NamedModel;
 use crate::input::request::{RecommendInputs, Subject};
+use crate::number_text as text;
 
 /// Target of a scheme: model, device and workload.
 #[derive(Debug, Clone, Copy)]
 pub struct Deployment<'a> {
-    /// Name of the model on the Hugging Face hub, or a folder.
-    pub model: &'a str,
+    pub repositories: Repositories<'a>,
     pub device: &'a Device,
     /// Geometry and workload; `None` for a single product.
     pub served: Option<(&'a ModelArch, &'a Workload)>,
     /// Format of the KV cache; `None` for the default.
     pub kv_cache: Option<&'static QuantFormat>,
+    /// Memory that the scheme needs on each device.
+    pub memory: Bytes,
+}
+
+/// Names of the models in commands: repositories of the Hugging Face hub, or folders.
+#[derive(Debug, Clone, Copy)]
+pub struct Repositories<'a> {
+    /// The weights in 16 bits, which quantizers read.
+    pub model: &'a str,
+    /// The weights in the published format: the model itself, or a quantized copy that the request names.
+    pub published: &'a str,
+    /// Format of the published weights.
+    pub stored: Option<&'static QuantFormat>,
+    pub draft: Option<&'a str>,
+}
+
+impl Repositories<'static> {
+    /// A stand-in for the model that a single product is part of.
+    pub const STAND_IN: Self =
+        Self { model: "MODEL", published: "MODEL", stored: None, draft: None };
+}
+
+impl<'a> Repositories<'a> {
+    /// The repositories of a request.
+    pub fn of(model: &'a NamedModel, draft: Option<&'a NamedModel>) -> Self {
+        Self {
+            model: &model.hub_id,
+            published: &model.published_id,
+            stored: Some(model.stored.weights),
+            draft: draft.map(|draft| draft.published_id.as_str()),
+        }
+    }
 }
 
 impl<'a> Deployment<'a> {
-    /// The deployment of a request.
-    pub fn of(inputs: &'a RecommendInputs) -> Self {
+    /// The deployment of a ranked scheme of a request.
+    pub fn of(inputs: &'a RecommendInputs, memory: Bytes) -> Self {
+        let device = &*inputs.device;
         match &inputs.subject {
-            Subject::Shape { .. } => {
-                Self { model: "MODEL", device: &inputs.device, served: None, kv_cache: None }
-            }
+            Subject::Shape { .. } => Self {
+                repositories: Repositories::STAND_IN,
+                device,
+                served: None,
+                kv_cache: None,
+                memory,
+            },
             Subject::Model(model) => Self {
-                model: model.model.hub_id.as_str(),
-                device: &inputs.device,
+                repositories: Repositories::of(&model.model, model.draft.as_ref()),
+                device,
                 served: Some((&model.model.arch, &model.workload)),
                 kv_cache: model.precision.kv_cache,
+                memory,
             },
         }
     }
 
-    /// Largest number of tokens per sequence, within the model's limit.
+    /// Number of tokens per sequence.
     fn tokens(&self) -> Option<u64> {
-        self.served.map(|(arch, workload)| {
-            let longest = workload.longest() + 1;
-            arch.max_context.map_or(longest, |most| longest.min(most))
-        })
+        self.served.map(|(_, workload)| workload.longest() + 1)
+    }
+
+    /// The reason why no engine serves the workload: it is longer than the model's context.
+    fn too_long(&self) -> Option<String> {
+        let (arch, workload) = self.served?;
+        let most = arch.max_context.filter(|most| workload.longest() > *most)?;
+        let (asked, most) = (text::count(workload.longest()), text::count(most));
+        Some(format!("serves at most {most} tokens of this model, and {asked} are asked"))
+    }
+
+    /// The drafter and its number of tokens, where the workload has both.
+    fn drafts(&self) -> Option<(&'a str, u64)> {
+        let (_, workload) = self.served?;
+        Some((self.repositories.draft?, workload.speculation?.draft_tokens))
     }
 }
 
@@ -72,9 +123,8 @@ pub struct Apply {
     pub llama_cpp: Option<String>,
 }
 
-const INT4: &str =
-    "Int4WeightOnlyConfig(group_size=128) with torchao 0.9.0: INT4 instead, as the prototypes did";
-const INT8: &str = "Int8WeightOnlyConfig() with torchao 0.9.0: INT8 instead, as the prototypes did";
+const INT4: &str = "Int4WeightOnlyConfig(group_size=128) with torchao 0.9.0: INT4 weights instead";
+const INT8: &str = "Int8WeightOnlyConfig() with torchao 0.9.0: INT8 weights instead";
 const OLD_NVFP4: &str = "NVFP4InferenceConfig() with torchao 0.12.0 to 0.14.1; before that Int4WeightOnlyConfig(group_size=128), INT4 instead";
 const OLD_MXFP4: &str = "MXFPInferenceConfig() with torchao 0.12.0 to 0.14.1; before that Int4WeightOnlyConfig(group_size=128), INT4 instead";
 const OLD_INT4: &str = "int4_weight_only() with torchao 0.4.0 to 0.8.0";
@@ -155,15 +205,32 @@ mod tests {
     use calc_core::catalog::{self, schemes};
     use calc_core::parallel::Parallel;
     use calc_core::scheme::Kernels;
+    use calc_core::workload::Speculation;
+
+    const REPOSITORIES: Repositories<'_> = Repositories {
+        model: "org/Model-8B",
+        published: "org/Model-8B",
+        stored: None,
+        draft: Some("org/Model-1B"),
+    };
+
+    fn deployment<'a>(
+        device: &str,
+        workload: &'a Workload,
+        repositories: Repositories<'a>,
+    ) -> Deployment<'a> {
+        Deployment {
+            repositories,
+            device: catalog::device(device).expect("catalog key"),
+            served: Some((&catalog::model("qwen3-8b").expect("catalog key").arch, workload)),
+            kv_cache: None,
+            memory: Bytes::from_gb(20.0),
+        }
+    }
 
     fn ways(scheme: &str, device: &str, workload: &Workload, kv: Option<&str>) -> Apply {
-        let arch = &catalog::model("qwen3-8b").expect("catalog key").arch;
-        let to = Deployment {
-            model: "org/Model-8B",
-            device: catalog::device(device).expect("catalog key"),
-            served: Some((arch, workload)),
-            kv_cache: kv.map(|key| catalog::format(key).expect("catalog key")),
-        };
+        let kv_cache = kv.map(|key| catalog::format(key).expect("catalog key"));
+        let to = Deployment { kv_cache, ..deployment(device, workload, REPOSITORIES) };
         apply(schemes::scheme(scheme).expect("a scheme"), &to)
     }
 
@@ -197,11 +264,56 @@ mod tests {
     }
 
     #[test]
-    fn commands_stay_within_the_context_of_the_model() {
+    fn a_context_beyond_the_model_has_no_command() {
         let long = Workload { context: 131_072, ..Workload::new(2, 512) };
         let ways = ways("half", "h100_sxm", &long, None);
-        assert!(ways.llama_cpp.is_some_and(|text| text.contains("-c 81920 -np 2")));
-        assert!(ways.vllm.is_some_and(|text| text.contains("--max-model-len 40960")));
+        let reason = "at most 40\u{202f}960 tokens of this model, and 131\u{202f}072 are asked";
+        for text in [ways.llama_cpp.expect("text"), ways.vllm.expect("text")] {
+            assert!(text.starts_with('#') && text.contains(reason), "{text}");
+        }
+    }
+
+    #[test]
+    fn commands_name_the_draft_model() {
+        let speculation = Some(Speculation { draft_tokens: 4, acceptance: 0.7 });
+        let drafts = Workload { speculation, ..Workload::new(1, 512) };
+        let found = ways("half", "h100_sxm", &drafts, None);
+        let vllm = "--speculative-config '{\"model\": \"org/Model-1B\", \"num_speculative_tokens\": 4, \"method\": \"draft_model\"}'";
+        assert!(found.vllm.is_some_and(|text| text.contains(vllm)));
+        let llama_cpp = "-md Model-1B.gguf --spec-draft-n-max 4";
+        assert!(found.llama_cpp.is_some_and(|text| text.contains(llama_cpp)));
+        let without = ways("half", "h100_sxm", &Workload::new(1, 512), None);
+        assert!(without.vllm.is_some_and(|text| !text.contains("Model-1B")));
+    }
+
+    #[test]
+    fn published_formats_are_served_from_their_own_repository() {
+        let one = Workload::new(1, 512);
+        let published = |id, format| {
+            let stored = Some(catalog::format(format).expect("catalog key"));
+            let repositories = Repositories { published: id, stored, ..REPOSITORIES };
+            let to = deployment("h100_sxm", &one, repositories);
+            apply(schemes::scheme("as_published").expect("a scheme"), &to)
+        };
+        let awq = published("org/Model-8B-AWQ", "awq");
+        assert!(awq.vllm.is_some_and(|text| text.starts_with("vllm serve org/Model-8B-AWQ ")));
+        assert_eq!(awq.llama_cpp, None);
+        let gguf = published("org/Model-8B-GGUF", "q4_k_m");
+        let command = "llama-server -hf org/Model-8B-GGUF:Q4_K_M -c 513 ";
+        assert!(gguf.llama_cpp.is_some_and(|text| text.starts_with(command)));
+        assert_eq!(gguf.vllm, None);
+    }
+
+    #[test]
+    fn memory_above_the_default_share_of_vllm_is_asked_for() {
+        let one = Workload::new(1, 512);
+        let share = |gigabytes| {
+            let memory = Bytes::from_gb(gigabytes);
+            let to = Deployment { memory, ..deployment("rtx_4090", &one, REPOSITORIES) };
+            apply(schemes::scheme("half").expect("a scheme"), &to).vllm.expect("text")
+        };
+        assert!(!share(20.0).contains("--gpu-memory-utilization"));
+        assert!(share(23.5).contains("--gpu-memory-utilization 0.92"));
     }
 
     #[test]

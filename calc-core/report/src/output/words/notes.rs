@@ -133,6 +133,11 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     notes
 }
 
+/// Sentence below the verdict on a context beyond the model's limit.
+pub fn too_long(inputs: &EstimateInputs) -> Option<String> {
+    context_note(inputs).map(|note| format!("The model does not serve this: {note}."))
+}
+
 /// Note on a context beyond the model's limit.
 pub fn context_note(inputs: &EstimateInputs) -> Option<String> {
     let longest = inputs.workload.longest();

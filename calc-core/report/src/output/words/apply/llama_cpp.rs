@@ -12,7 +12,7 @@ use super::{Deployment, short};
 /// One or two commands, or a line with the reason why llama.cpp cannot run the estimated configuration; `None` where it does not
 /// run.
 pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
-    let file = file(scheme)?;
+    let source = source(scheme, to)?;
     let backend = backend(to.device);
     if backend == Backend::Plugin {
         return None;
@@ -21,35 +21,60 @@ pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
         Ok(flags) => flags,
         Err(reason) => return Some(format!("# llama.cpp {reason}")),
     };
-    let name = short(to.model);
-    let serve = format!("llama-server -m {name}-{file}.gguf{flags}");
-    if scheme.kernels == Kernels::LlamaCpp && scheme.method == Method::LlamaQuantize {
-        Some(format!("llama-quantize {name}-f16.gguf {name}-{file}.gguf {file}\n{serve}"))
-    } else {
-        Some(serve)
+    let name = short(to.repositories.model);
+    Some(match source {
+        Source::Repository { file } => {
+            format!("llama-server -hf {}:{file}{flags}", to.repositories.published)
+        }
+        Source::File { file } => {
+            let serve = format!("llama-server -m {name}-{file}.gguf{flags}");
+            if scheme.kernels == Kernels::LlamaCpp && scheme.method == Method::LlamaQuantize {
+                format!("llama-quantize {name}-f16.gguf {name}-{file}.gguf {file}\n{serve}")
+            } else {
+                serve
+            }
+        }
+    })
+}
+
+/// GGUF file to serve, by the file type in its name.
+enum Source {
+    /// A file that the user converts or quantizes.
+    File { file: &'static str },
+    /// A file of the published repository.
+    Repository { file: &'static str },
+}
+
+fn source(scheme: &Scheme, to: &Deployment<'_>) -> Option<Source> {
+    match scheme.weights {
+        SchemeWeights::Half => Some(Source::File { file: "f16" }),
+        SchemeWeights::Published => {
+            let file = file_type(to.repositories.stored?)?;
+            Some(Source::Repository { file })
+        }
+        SchemeWeights::Format(format) => Some(Source::File { file: file_type(format)? }),
     }
 }
 
-/// Name of a file type, as in file names.
-fn file(scheme: &Scheme) -> Option<&'static str> {
-    match scheme.weights {
-        SchemeWeights::Half => Some("f16"),
-        SchemeWeights::Published => None,
-        SchemeWeights::Format(format) => match format.key {
-            "gguf_q8_0" => Some("Q8_0"),
-            "gguf_q6_k" => Some("Q6_K"),
-            "gguf_q5_k" => Some("Q5_K_M"),
-            "gguf_q4_k" => Some("Q4_K_M"),
-            "gguf_q4_0" => Some("Q4_0"),
-            "gguf_q3_k" => Some("Q3_K_M"),
-            "gguf_q2_k" => Some("Q2_K"),
-            _ => None,
-        },
+/// File type of a format, as in file names.
+fn file_type(format: &QuantFormat) -> Option<&'static str> {
+    match format.key {
+        "gguf_q8_0" => Some("Q8_0"),
+        "gguf_q6_k" => Some("Q6_K"),
+        "gguf_q5_k" => Some("Q5_K_M"),
+        "gguf_q4_k" => Some("Q4_K_M"),
+        "gguf_q4_0" => Some("Q4_0"),
+        "gguf_q3_k" => Some("Q3_K_M"),
+        "gguf_q2_k" => Some("Q2_K"),
+        _ => None,
     }
 }
 
 /// Arguments after the file, or the reason why there is no command.
 fn flags(to: &Deployment<'_>, backend: Backend) -> Result<String, String> {
+    if let Some(reason) = to.too_long() {
+        return Err(reason);
+    }
     let mut flags = String::new();
     if let (Some((_, workload)), Some(tokens)) = (to.served, to.tokens()) {
         let cells = workload.batch.saturating_mul(tokens);
@@ -72,6 +97,9 @@ fn flags(to: &Deployment<'_>, backend: Backend) -> Result<String, String> {
     if let Some(kv) = kv {
         let flash = if is_quantized { " -fa on" } else { "" };
         flags += &format!("{flash} -ctk {kv} -ctv {kv}");
+    }
+    if let Some((draft, tokens)) = to.drafts() {
+        flags += &format!(" -md {}.gguf --spec-draft-n-max {tokens}", short(draft));
     }
     Ok(flags)
 }

@@ -4,7 +4,10 @@ use calc_core::parallel::Parallel;
 use calc_core::quant_format::QuantFormat;
 use calc_core::scheme::{Backend, Scheme, backend};
 
-use super::{Deployment, short};
+use super::{Deployment, Repositories, short};
+
+/// Share of a device's memory that vLLM takes by default (`gpu_memory_utilization` of its `CacheConfig`).
+const DEFAULT_SHARE: f64 = 0.9;
 
 /// Oldest compute capability with CUDA kernels in vLLM, times ten.
 const OLDEST_CUDA: u32 = 70;
@@ -12,13 +15,17 @@ const OLDEST_CUDA: u32 = 70;
 /// Command, or a line with the reason why vLLM cannot run the estimated configuration; `None` where it does not run.
 pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
     let build = build(to)?;
-    let model = to.model;
+    let Repositories { model, published, stored, .. } = to.repositories;
     let checkpoint = |suffix: &str| {
         let comment = "  # compressed-tensors, by llm-compressor";
         (format!("./{}-{suffix}", short(model)), "", comment)
     };
     let (served, quantization, comment) = match scheme.key {
-        "half" | "as_published" => (model.to_owned(), "", ""),
+        "half" => (model.to_owned(), "", ""),
+        "as_published" if stored.is_some_and(|stored| stored.key.starts_with("gguf_")) => {
+            return None;
+        }
+        "as_published" => (published.to_owned(), "", ""),
         "fp8_w8a8" => (model.to_owned(), " --quantization fp8", ""),
         "int8_w8a16" => checkpoint("W8A16"),
         "int8_w8a8" => checkpoint("W8A8"),
@@ -49,6 +56,9 @@ fn build(to: &Deployment<'_>) -> Option<&'static str> {
 
 /// Arguments after the model, or the reason why there is no command.
 fn flags(to: &Deployment<'_>) -> Result<String, String> {
+    if let Some(reason) = to.too_long() {
+        return Err(reason);
+    }
     let mut flags = String::new();
     if let (Some((_, workload)), Some(tokens)) = (to.served, to.tokens()) {
         let Parallel { tensor, pipeline, expert } = workload.parallel;
@@ -65,7 +75,21 @@ fn flags(to: &Deployment<'_>) -> Result<String, String> {
     if let Some(format) = to.kv_cache {
         flags += &format!(" --kv-cache-dtype {}", cache(format)?);
     }
+    if let Some((draft, tokens)) = to.drafts() {
+        flags += &format!(
+            " --speculative-config '{{\"model\": \"{draft}\", \"num_speculative_tokens\": {tokens}, \"method\": \"draft_model\"}}'"
+        );
+    }
+    if let Some(share) = memory_share(to) {
+        flags += &format!(" --gpu-memory-utilization {share:.2}");
+    }
     Ok(flags)
+}
+
+/// Share of the device's memory that the scheme needs, in whole percent; `None` where vLLM's default suffices.
+fn memory_share(to: &Deployment<'_>) -> Option<f64> {
+    let share = to.memory / to.device.installed_memory()?;
+    (share > DEFAULT_SHARE).then(|| (share * 100.0).ceil() / 100.0)
 }
 
 /// Name of a KV-cache format in vLLM.
