@@ -154,10 +154,10 @@ pub struct UnreadKey {
 const WORDS: [(Meaning, &[&str]); 5] = [
     (
         Meaning::Window,
-        &["window", "windows", "windowed", "sliding", "swa", "chunk", "chunks", "chunked"],
+        &["window", "windows", "windowed", "sliding", "swa", "span", "chunk", "chunks", "chunked"],
     ),
     (Meaning::LayerKinds, &["pattern"]),
-    (Meaning::Experts, &["expert", "experts", "moe"]),
+    (Meaning::Experts, &["expert", "experts", "moe", "routed"]),
     (Meaning::Heads, &["head", "heads", "nheads"]),
     (Meaning::Layers, &["layer", "layers", "nlayers"]),
 ];
@@ -242,11 +242,15 @@ pub(super) fn meaning(key: &str, kind: StatedKind) -> Option<Meaning> {
         return None;
     }
     let multi_query = words.windows(2).any(|two| two[0] == "multi" && two[1] == "query");
+    let groups = has("groups") && (has("kv") || has("query"));
+    let list = matches!(kind, StatedKind::List | StatedKind::Object);
+    let kinds = list && has("types") && (has("attention") || has("attn") || has("block"));
     let found = WORDS.iter().find(|(_, names)| names.iter().any(|name| has(name)));
     let found = match found {
         Some((Meaning::Layers, _)) if has("type") || has("types") => Some(Meaning::LayerKinds),
         Some((meaning, _)) => Some(*meaning),
-        None => multi_query.then_some(Meaning::Heads),
+        None if kinds => Some(Meaning::LayerKinds),
+        None => (multi_query || groups).then_some(Meaning::Heads),
     }?;
     let tells = match kind {
         StatedKind::Nothing => false,
@@ -301,6 +305,13 @@ mod tests {
             ("mlp_layer_types", StatedKind::List, Some(Meaning::LayerKinds)),
             ("global_attn_every_n_layers", StatedKind::Count, Some(Meaning::Layers)),
             ("use_moe", StatedKind::Flag, Some(Meaning::Experts)),
+            ("local_attn_span", StatedKind::Count, Some(Meaning::Window)),
+            ("num_routed", StatedKind::Count, Some(Meaning::Experts)),
+            ("n_kv_groups", StatedKind::Count, Some(Meaning::Heads)),
+            ("num_query_groups", StatedKind::Count, Some(Meaning::Heads)),
+            ("attention_types", StatedKind::List, Some(Meaning::LayerKinds)),
+            ("routed_scaling_factor", StatedKind::Count, None),
+            ("topk_group", StatedKind::Count, None),
             ("moe_use_aux_free", StatedKind::Flag, None),
             ("moe_capacity", StatedKind::List, None),
             ("moe_gate", StatedKind::Word, None),

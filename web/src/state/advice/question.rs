@@ -72,6 +72,7 @@ mod tests {
     use super::*;
     use crate::state::goal::Bound;
     use crate::state::model::fields::Field;
+    use crate::state::model::inputs::Base;
 
     #[test]
     fn both_views_get_advice_and_the_goal_counts() {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use calc_core::catalog;
+use calc_core::catalog::model_names::is_hub_id;
 use calc_core::catalog::models::CatalogModel;
 use calc_core::model_arch::ModelArch;
 use calc_core::precision::PrecisionChoice;
@@ -86,8 +87,8 @@ impl Base {
     pub fn repository(&self) -> &str {
         match self {
             Self::Catalog(model) => model.hf_id,
-            Self::File(model) if model.name.ends_with(".json") => folder(&model.name),
-            Self::File(model) => &model.name,
+            Self::File(model) if is_hub_id(&model.name) => &model.name,
+            Self::File(model) => folder(&model.name),
         }
     }
 
