@@ -129,9 +129,9 @@ pageTest('formats that the device cannot compute are refused with a message', {}
 });
 
 pageTest('invalid values in the address are named in notes, and invalid numbers are marked at their fields', {}, async (page) => {
-  await open(page, '&model=llama-9&weights=int4&acts=nf4&geometry=1.2&stored=x&tied=maybe&batch=0&q=1');
+  await open(page, '&model=llama-9&weights=int4_g&acts=nf4&geometry=1.2&stored=x&tied=maybe&batch=0&q=1');
   const notes = (await page.locator('.notes li span').allInnerTexts()).map(plain);
-  for (const pattern of [/model=llama-9.*no model/, /weights=int4.*int4_g128/, /acts=nf4.*weights only/, /geometry=1\.2/, /stored=x/, /tied=maybe/, /q=1/]) {
+  for (const pattern of [/model=llama-9.*no model/, /weights=int4_g.*int4_g128/, /acts=nf4.*weights only/, /geometry=1\.2/, /stored=x/, /tied=maybe/, /q=1/]) {
     assert.ok(notes.some((note) => pattern.test(note)), `${pattern} in ${notes}`);
   }
   assert.equal(await page.locator('#batch').getAttribute('aria-invalid'), 'true');
