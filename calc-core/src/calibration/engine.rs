@@ -46,6 +46,12 @@ impl Engine {
         ("ideal-kernels", Self::IdealKernels),
     ];
 
+    /// The engine with this key, ignoring case.
+    pub fn of(key: &str) -> Option<Self> {
+        let known = Self::ALL.iter().find(|(known, _)| known.eq_ignore_ascii_case(key));
+        known.map(|(_, engine)| *engine)
+    }
+
     /// The key in requests.
     pub fn key(self) -> &'static str {
         Self::ALL.iter().find(|(_, engine)| *engine == self).map_or("", |(key, _)| key)

@@ -37,8 +37,20 @@ pageTest('a model is found and chosen by keyboard alone', {}, async (page) => {
   assert.equal(await page.locator('#experts').isVisible(), false);
 });
 
+pageTest('the engine moves the expected rate and stands in the address', {}, async (page) => {
+  await open(page, '&d=rtx_4090&weights=int4_g128');
+  const usual = await verdict(page);
+  assert.match(await page.locator('#engine option').first().innerText(), /llama\.cpp, usual here/);
+  await page.locator('#engine').selectOption('exllamav2');
+  assert.match(await query(page), /engine=exllamav2/);
+  assert.notEqual(await verdict(page), usual);
+  await page.goBack();
+  assert.equal(await verdict(page), usual);
+  assert.equal(await page.locator('#engine').inputValue(), '');
+});
+
 const everything =
-  '?view=model&d=h100_sxm&model=deepseek-v3&batch=8&prompt=2048&context=3000&generate=64&tp=8&pp=2&ep=4&memory=70&wbits=6.5&draft=3&accept=0.6&dm=llama-3.2-1b' +
+  '?view=model&d=h100_sxm&model=deepseek-v3&batch=8&prompt=2048&context=3000&generate=64&tp=8&pp=2&ep=4&memory=70&wbits=6.5&draft=3&accept=0.6&dm=llama-3.2-1b&engine=vllm' +
   '&layers=40&hidden=7168&heads=64&ffn=16384&vocab=100000&nexperts=128&topk=4&expertsize=1024&window=2048&tied=1' +
   '&weights=fp8_e4m3&experts=int4_g128&acts=fp8_e4m3&kv=fp8_e4m3&emb=bf16&v=1';
 

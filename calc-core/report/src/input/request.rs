@@ -144,8 +144,7 @@ fn unread_field(fields: &mut Fields) -> Result<Unread, RequestError> {
 
 fn engine_field(fields: &mut Fields) -> Result<Option<Engine>, RequestError> {
     let Some(name) = fields.text("engine")? else { return Ok(None) };
-    let found = Engine::ALL.iter().find(|(key, _)| key.eq_ignore_ascii_case(&name));
-    found.map(|(_, engine)| Some(*engine)).ok_or_else(|| RequestError::NotOneOf {
+    Engine::of(&name).map(Some).ok_or_else(|| RequestError::NotOneOf {
         key: "engine",
         value: name,
         allowed: Engine::ALL.iter().map(|(key, _)| *key).collect(),

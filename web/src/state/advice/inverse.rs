@@ -109,7 +109,7 @@ pub fn devices_answer(request: &RecommendRequest<'_>) -> Answer {
                     text::capacity(choice.device.memory.value),
                     advice::scheme_name(choice.scheme),
                     text::time(choice.outcome.decode.expected.time),
-                    text::time(choice.outcome.prefill.expected.time),
+                    text::time(choice.outcome.ttft.time),
                 ]
             })
             .collect(),

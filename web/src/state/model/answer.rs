@@ -116,7 +116,8 @@ pub fn derive(inputs: &ModelInputs, place: Place<'_>) -> Result<ModelAnswer, Vec
         notes,
         weights: answer.precision.weights.short_name.to_owned(),
         rules: Role::ALL.map(|role| {
-            let open = question.without(role).of_engine(None, &question.arch, &plan.roofs);
+            let open =
+                question.without(role).of_engine(question.engine, &question.arch, &plan.roofs);
             role.of(&open.resolve(&plan.roofs)).short_name.to_owned()
         }),
         estimate: answer,
@@ -144,7 +145,7 @@ pub fn estimate_inputs(
         workload,
         weight_size: question.weight_size,
         draft: question.drafter.map(|model| Base::Catalog(model).named(model.arch.clone())),
-        engine: None,
+        engine: question.engine,
         calibration: question.place.own.map(|own| own.calibration.clone()),
         usual: Vec::new(),
     }

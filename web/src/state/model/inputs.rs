@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use calc_core::calibration::Engine;
 use calc_core::catalog;
 use calc_core::catalog::model_names::is_hub_id;
 use calc_core::catalog::models::CatalogModel;
@@ -124,6 +125,8 @@ pub struct ModelInputs {
     pub formats: Formats,
     /// Draft model; without one, drafts cost nothing.
     pub drafter: Option<&'static CatalogModel>,
+    /// Engine whose factors and defaults apply; `None`: the usual one of the device.
+    pub engine: Option<Engine>,
     /// Texts of the user's claim, by key; parsed in `check`.
     pub claim: [String; CLAIM.len()],
     /// Texts of the Trust view's filter, by key; parsed there.
@@ -138,6 +141,7 @@ impl Default for ModelInputs {
             tied: None,
             formats: Formats::default(),
             drafter: None,
+            engine: None,
             claim: Default::default(),
             filter: Default::default(),
         }

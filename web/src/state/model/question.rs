@@ -1,5 +1,6 @@
 //! Parsed inputs of the Model view: a model with workload and formats on a device.
 
+use calc_core::calibration::Engine;
 use calc_core::catalog::models::CatalogModel;
 use calc_core::error::Error;
 use calc_core::estimate::{Estimate, EstimateRequest, WeightSize, estimate};
@@ -36,6 +37,8 @@ pub struct Question<'a> {
     pub weight_size: Option<WeightSize>,
     /// Draft model; `None` without speculation.
     pub drafter: Option<&'static CatalogModel>,
+    /// Engine of the expected times; `None`: the usual one of the device.
+    pub engine: Option<Engine>,
     /// The user's limit on the usable memory.
     pub limit: Option<Bytes>,
 }
@@ -91,6 +94,7 @@ impl<'a> Question<'a> {
             },
             weight_size: bits.map(WeightSize::BitsPerWeight),
             drafter: inputs.drafter.filter(|_| speculation.is_some()),
+            engine: inputs.engine,
             limit: limit.map(Bytes::from_gb),
         })
     }
@@ -122,7 +126,7 @@ impl<'a> Question<'a> {
             workload,
             weight_size: self.weight_size,
             draft: self.drafter.map(|model| &model.arch),
-            engine: None,
+            engine: self.engine,
             calibration: self.place.calibration(),
         }
     }
