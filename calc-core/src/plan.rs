@@ -10,6 +10,7 @@ mod series;
 mod totals;
 
 pub use first_token::Chunks;
+pub use generation::MeanToken;
 pub use phase::{OpRow, PhaseEstimate};
 pub use request::EstimateRequest;
 pub use totals::{Span, StepTotals};

@@ -111,6 +111,11 @@ impl Workload {
         self.cached_prefix + self.prompt
     }
 
+    /// Number of cached tokens in the middle of the generation; of a single token, the stated context.
+    pub const fn middle(&self) -> u64 {
+        if self.new_tokens > 1 { self.filled() + (self.new_tokens - 2) / 2 } else { self.context }
+    }
+
     /// Longest sequence that the cache must hold, in tokens.
     pub fn longest(&self) -> u64 {
         self.context.max(self.filled() + self.new_tokens - 1)

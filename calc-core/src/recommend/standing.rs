@@ -85,7 +85,7 @@ impl Aim {
     /// Whether an outcome meets the bounds on memory and times.
     pub(super) fn admit(&self, batch: u64, outcome: &Outcome) -> Result<(), Drop> {
         self.admit_memory(outcome.memory, outcome.usable)?;
-        let (tpot, ttft) = (outcome.decode.expected.time, outcome.ttft.time);
+        let (tpot, ttft) = (outcome.slowest_token(), outcome.ttft.time);
         self.bounds.admit_times(batch, || tpot, || ttft)
     }
 

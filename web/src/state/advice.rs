@@ -123,7 +123,8 @@ pub fn advise(
     repositories: Repositories<'_>,
 ) -> Result<Advice, String> {
     let answer = recommend(request).map_err(|error| core_error(&error))?;
-    let ranked = answer.ranked.iter().map(|row| choice(request.part, row)).collect();
+    let ranked =
+        answer.ranked.iter().map(|row| choice(request.part, row, &answer.baseline)).collect();
     let dropped = answer.dropped.iter().map(refusal).collect();
     let Some(first) = answer.ranked.first() else {
         let nearest = answer.dropped.iter().map(refusal).next();
@@ -195,7 +196,7 @@ fn facts(
         Task::Model(_) => ("Decode".to_owned(), "Prefill".to_owned()),
     };
     let mut facts = vec![
-        speed(&decode, now.decode.expected.time, base.decode.expected.time),
+        speed(&decode, now.token.expected.time, base.token.expected.time),
         speed(&prefill, now.prefill.expected.time, base.prefill.expected.time),
         memory_fact(request, now, base),
     ];
@@ -246,7 +247,7 @@ fn loss(row: &Ranked) -> Cell {
 
 fn why(request: &RecommendRequest<'_>, answer: &Recommendation, first: &Ranked) -> Vec<String> {
     let mut why = vec![advice::regime(first, request.part, &answer.baseline)];
-    why.extend(advice::first_by(answer));
+    why.extend(advice::first_by(answer.first_by, &first.standing));
     let other = match request.part {
         RankedPart::Decode | RankedPart::Whole => {
             answer.best_prefill.map(|scheme| ("prefill", scheme))
@@ -259,15 +260,12 @@ fn why(request: &RecommendRequest<'_>, answer: &Recommendation, first: &Ranked) 
     why
 }
 
-fn choice(part: RankedPart, row: &Ranked) -> Choice {
-    let speedup = match part {
-        RankedPart::Prefill => row.speedup_prefill,
-        RankedPart::Decode | RankedPart::Whole => row.speedup_decode,
-    };
+fn choice(part: RankedPart, row: &Ranked, baseline: &Outcome) -> Choice {
+    let time = part_time(part, &row.outcome);
     Choice {
         name: advice::scheme_name(row.scheme),
-        time: text::time(part_time(part, &row.outcome)),
-        speedup: text::ratio(speedup),
+        time: text::time(time),
+        speedup: text::ratio(part_time(part, baseline) / time),
         memory: text::bytes(row.outcome.memory),
         loss: loss(row),
     }

@@ -44,7 +44,6 @@ pub fn origin(inputs: &Inputs, sure: Provenance) -> &'static str {
 pub fn figures(question: &Question<'_>, answer: &Estimate) -> Vec<Figure> {
     let batch = question.workload.batch as f64;
     let known = !answer.link_unknown;
-    let tpot = answer.tpot;
     let mut figures = vec![
         latency(question, answer, Latency::FirstToken),
         latency(question, answer, Latency::EachToken),
@@ -57,8 +56,8 @@ pub fn figures(question: &Question<'_>, answer: &Estimate) -> Vec<Figure> {
         "MBU",
         "bandwidth used in decode",
         "(weights + KV cache) ÷ bandwidth ÷ time",
-        answer.decode.mbu,
-        (answer.decode.totals.ideal, &answer.decode.totals.expected),
+        answer.mean_mbu,
+        (answer.mean.ideal, &answer.mean.expected),
         &answer.basis,
     ));
     figures.push(share(
@@ -72,7 +71,8 @@ pub fn figures(question: &Question<'_>, answer: &Estimate) -> Vec<Figure> {
     if !known {
         for figure in &mut figures {
             UNKNOWN.clone_into(&mut figure.expected.text);
-            figure.expected.explanation = unknown(figure.name, tpot.provenance, &answer.basis);
+            figure.expected.explanation =
+                unknown(figure.name, answer.tpot.provenance, &answer.basis);
             figure.interval.clear();
         }
     }
@@ -96,7 +96,9 @@ fn latency(question: &Question<'_>, answer: &Estimate, which: Latency) -> Figure
             ("First token", "TTFT", answer.ttft_ideal, &answer.ttft, &answer.prefill)
         }
         Latency::EachToken => {
-            ("Each token", "TPOT", answer.token_ideal, &answer.tpot, &answer.decode)
+            let meaning =
+                if question.workload.new_tokens > 1 { "mean TPOT of the answer" } else { "TPOT" };
+            ("Each token", meaning, answer.mean.ideal, &answer.mean.expected, &answer.middle)
         }
     };
     Figure {
@@ -179,9 +181,9 @@ fn rate(
     Figure {
         name,
         meaning,
-        ideal: cell(answer.token_ideal, Provenance::Derived),
-        expected: cell(answer.tpot.time, answer.tpot.provenance),
-        interval: range(&answer.tpot, |time| text::plain(at(time).get())),
+        ideal: cell(answer.mean.ideal, Provenance::Derived),
+        expected: cell(answer.mean.expected.time, answer.mean.expected.provenance),
+        interval: range(&answer.mean.expected, |time| text::plain(at(time).get())),
     }
 }
 
@@ -204,7 +206,7 @@ fn interval(from: &str, to: &str) -> String {
 
 /// Energy as the core computes it: idle power all the time, plus the rest of the budget during the time at the roof.
 fn energy(question: &Question<'_>, answer: &Estimate) -> Option<Figure> {
-    let energy = answer.energy?;
+    let (energy, mean) = (answer.mean.energy?, answer.mean);
     let budget: Watts = question.place.mode.and_then(|mode| mode.watts).or(question
         .place
         .device
@@ -214,7 +216,7 @@ fn energy(question: &Question<'_>, answer: &Estimate) -> Option<Figure> {
     let (devices, stages) = (parallel.devices() as f64, parallel.pipeline as f64);
     let batch = question.workload.batch as f64;
     let idle = budget * idle_share(question.place.device.class);
-    let busy = answer.token_ideal / stages;
+    let busy = mean.ideal / stages;
     let per_token =
         |time: Seconds| -> Joules { (idle * time + (budget - idle) * busy) * devices / batch };
     let ideal = budget * busy * devices / batch;
@@ -241,7 +243,7 @@ fn energy(question: &Question<'_>, answer: &Estimate) -> Option<Figure> {
                     "{} of {} × {}; idle is assumed to take {}",
                     text::power(energy.power.all),
                     text::power(budget * devices),
-                    text::time(answer.tpot.time),
+                    text::time(mean.expected.time),
                     text::percent(idle_share(question.place.device.class))
                 ),
                 Provenance::Assumed,
@@ -249,8 +251,8 @@ fn energy(question: &Question<'_>, answer: &Estimate) -> Option<Figure> {
             ),
         },
         interval: interval(
-            &text::energy(per_token(answer.tpot.low)),
-            &text::energy(per_token(answer.tpot.high)),
+            &text::energy(per_token(mean.expected.low)),
+            &text::energy(per_token(mean.expected.high)),
         ),
     })
 }
@@ -297,11 +299,11 @@ mod tests {
         let inputs = ModelInputs::default();
         let question = Question::read(&inputs, Place::of(device)).expect("valid");
         let answer = question.estimate().expect("valid");
-        let energy = answer.energy.expect("known power").per_token;
+        let energy = answer.mean.energy.expect("known power").per_token;
         let figure = energy_text(&question, &answer);
         assert_eq!(figure.expected.text, text::energy(energy));
         let mut slow = answer.clone();
-        slow.tpot.low = slow.tpot.time;
+        slow.mean.expected.low = slow.mean.expected.time;
         let number = text::energy(energy);
         let number = number.split(text::SPACE).next().expect("a number before its unit");
         let interval = energy_text(&question, &slow).interval;

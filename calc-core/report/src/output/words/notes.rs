@@ -182,6 +182,14 @@ pub fn first_token(workload: &Workload, answer: &Estimate) -> Option<String> {
     (!said.is_empty()).then(|| format!("of one request, {}", said.join(", ")))
 }
 
+/// Extent of a mean over an answer, behind a rate: ` over 128 new tokens`; empty for a single token.
+pub fn mean_over(workload: &Workload) -> String {
+    match workload.new_tokens {
+        1 => String::new(),
+        many => format!(" over {} new tokens", number_text::count(many)),
+    }
+}
+
 /// Note on the chunk size behind TTFT and its provenance.
 fn chunk(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
     let how = first_token(&inputs.workload, answer)?;
