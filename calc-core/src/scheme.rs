@@ -135,13 +135,6 @@ impl Scheme {
         }
     }
 
-    /// Bits per weight: the mean of the file that a GGUF name means, else those of the format; `None` if it depends on the
-    /// device or the model.
-    pub fn bits_per_weight(&self) -> Option<f64> {
-        let SchemeWeights::Format(format) = self.weights else { return None };
-        Some(format.file_bits.unwrap_or_else(|| format.bits_per_element()))
-    }
-
     /// Checks that kernels exist on this device.
     ///
     /// # Errors

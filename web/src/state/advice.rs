@@ -4,6 +4,7 @@ pub mod inverse;
 pub mod question;
 
 use calc_core::estimate::EstimateRequest;
+use calc_core::footprint::bits_per_weight;
 use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::QuantFormat;
@@ -146,7 +147,7 @@ pub fn advise(request: &RecommendRequest<'_>, called: Called<'_>) -> Result<Advi
     };
     Ok(Advice {
         title: advice::scheme_name(first.scheme),
-        formats: formats(&first.outcome.precision, first.scheme),
+        formats: formats(&first.outcome.precision, &request.task),
         facts: facts(request, &answer, first),
         why: why(request, &answer, first),
         flips: first.flips.iter().map(advice::flip).collect(),
@@ -157,8 +158,11 @@ pub fn advise(request: &RecommendRequest<'_>, called: Called<'_>) -> Result<Advi
     })
 }
 
-fn formats(precision: &Precision, scheme: &Scheme) -> String {
-    let bits = scheme.bits_per_weight().unwrap_or_else(|| precision.weights.bits_per_element());
+fn formats(precision: &Precision, task: &Task<'_>) -> String {
+    let bits = match (task, precision.weights.file) {
+        (Task::Model(task), Some(_)) => bits_per_weight(task.request.model, precision),
+        _ => precision.weights.bits_per_element(),
+    };
     let (bits, activations) = (text::short(bits, 4), precision.activations.short_name);
     format!("weights {bits} bit, activations {activations}")
 }

@@ -82,6 +82,7 @@ impl Formats {
             kv_cache: self.get(Role::KvCache).or(base.kv_cache),
             embedding: self.get(Role::Embedding).or(base.embedding),
             experts: self.get(Role::Experts).or(base.experts),
+            file: None,
         }
     }
 }

@@ -4,7 +4,7 @@
 //! attention and a KV cache in 16 or 32 bits, and supports neither latent attention nor Mamba; it is made for CUDA and ROCm.
 
 use calc_core::parallel::Parallel;
-use calc_core::quant_format::QuantFormat;
+use calc_core::quant_format::{GgufFile, QuantFormat};
 use calc_core::scheme::{Backend, Kernels, Method, Scheme, SchemeWeights, backend};
 
 use super::{Deployment, short};
@@ -30,21 +30,12 @@ pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
     }
 }
 
-/// Name of a file type, as in file names.
+/// Type of the file, as in file names.
 fn file(scheme: &Scheme) -> Option<&'static str> {
     match scheme.weights {
         SchemeWeights::Half => Some("f16"),
         SchemeWeights::Published => None,
-        SchemeWeights::Format(format) => match format.key {
-            "gguf_q8_0" => Some("Q8_0"),
-            "gguf_q6_k" => Some("Q6_K"),
-            "gguf_q5_k" => Some("Q5_K_M"),
-            "gguf_q4_k" => Some("Q4_K_M"),
-            "gguf_q4_0" => Some("Q4_0"),
-            "gguf_q3_k" => Some("Q3_K_M"),
-            "gguf_q2_k" => Some("Q2_K"),
-            _ => None,
-        },
+        SchemeWeights::Format(format) => format.file.map(GgufFile::name),
     }
 }
 
