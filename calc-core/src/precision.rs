@@ -47,6 +47,19 @@ impl PrecisionChoice {
         }
     }
 
+    /// These formats, with those of `base` for open roles.
+    #[must_use]
+    pub fn over(&self, base: &Self) -> Self {
+        Self {
+            weights: self.weights,
+            activations: self.activations.or(base.activations),
+            kv_cache: self.kv_cache.or(base.kv_cache),
+            embedding: self.embedding.or(base.embedding),
+            experts: self.experts.or(base.experts),
+            file: None,
+        }
+    }
+
     /// Takes the name of a GGUF format as the file that llama.cpp writes: its layers are a mixture, and embedding, LM head and
     /// vectors have their own formats unless the request names one for the embedding. Other formats are unchanged.
     ///

@@ -108,7 +108,8 @@ pub struct BadShape {
 }
 
 impl Scheme {
-    /// The formats of the scheme on a device. The user's choice for KV cache and embeddings is kept.
+    /// The formats of the scheme on a device. The user's choice for KV cache and embeddings is kept; those of the published
+    /// model belong to the published weights alone.
     pub fn choice(
         &self,
         roofs: &Roofs,
@@ -129,7 +130,7 @@ impl Scheme {
         };
         PrecisionChoice {
             activations: self.activations.or(stated.activations),
-            kv_cache: user.kv_cache,
+            kv_cache: user.kv_cache.or(stated.kv_cache),
             embedding: user.embedding.or(stated.embedding),
             ..stated
         }

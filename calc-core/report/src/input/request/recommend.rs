@@ -142,7 +142,7 @@ impl RecommendInputs {
                     mode,
                     memory_limit: inputs.memory_limit,
                     model: &inputs.model.arch,
-                    precision: inputs.precision,
+                    precision: inputs.named,
                     workload: inputs.workload,
                     weight_size: None,
                     draft: inputs.draft.as_ref().map(|draft| &*draft.arch),
