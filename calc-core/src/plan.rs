@@ -76,12 +76,12 @@ impl<'a> Plan<'a> {
         let paths = Paths {
             layer: roofs.compute_path(precision.weights, precision.activations)?,
             expert: roofs.compute_path(precision.experts, precision.activations)?,
-            lm_head: roofs.compute_path(precision.embedding, precision.carrier)?,
+            lm_head: roofs.compute_path(precision.lm_head, precision.carrier)?,
             carrier,
         };
         let link = device.link.filter(|_| workload.parallel.exchanges()).map(|link| link.value);
         let part = (workload.parallel.tensor > 1).then(|| model.shard(workload.parallel.tensor));
-        let weight_scale = weight_scale(model, &precision, request.size())?;
+        let weight_scale = weight_scale(model, &precision, request.weight_size)?;
         let tuned = request.calibration.tuned(device, mode, request.engine);
         let mut plan = Self { request, roofs, precision, paths, weight_scale, part, link, tuned };
         if let Some(WeightSize::Streamed(bytes)) = request.weight_size {

@@ -2,10 +2,10 @@
 
 use crate::calibration::Engine;
 use crate::catalog::formats as f;
+use crate::gguf_file::{self, Mixture};
 use crate::model_arch::ModelArch;
 use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::Roofs;
-use crate::weight_size::WeightSize;
 
 /// Formats chosen by the user; `None` leaves a role to the rules of [`PrecisionChoice::resolve`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,38 +19,91 @@ pub struct PrecisionChoice {
     pub embedding: Option<&'static QuantFormat>,
     /// Expert matrices; default: the layer weights' format.
     pub experts: Option<&'static QuantFormat>,
+    /// The rest of a GGUF file, see [`PrecisionChoice::of_file`]; no request sets it.
+    pub file: Option<FileFormats>,
+}
+
+/// The formats of a GGUF file that are no role of their own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FileFormats {
+    /// LM head; `None` where it is stored as the embedding.
+    pub lm_head: Option<&'static QuantFormat>,
+    /// Norms, biases and routers; `None` for the carrier.
+    pub vectors: Option<&'static QuantFormat>,
+    /// Matrices of the layers.
+    pub mixture: Mixture,
 }
 
 impl PrecisionChoice {
     /// Chooses one weight format and leaves every other role open.
     pub const fn weights(weights: &'static QuantFormat) -> Self {
-        Self { weights, activations: None, kv_cache: None, embedding: None, experts: None }
+        Self {
+            weights,
+            activations: None,
+            kv_cache: None,
+            embedding: None,
+            experts: None,
+            file: None,
+        }
     }
 
-    /// Fills open roles as an engine does for files with such weights. Without a named engine only the embedding of a
-    /// GGUF file is filled, because the name of its format means a file.
+    /// These formats, with those of `base` for open roles.
+    #[must_use]
+    pub fn over(&self, base: &Self) -> Self {
+        Self {
+            weights: self.weights,
+            activations: self.activations.or(base.activations),
+            kv_cache: self.kv_cache.or(base.kv_cache),
+            embedding: self.embedding.or(base.embedding),
+            experts: self.experts.or(base.experts),
+            file: None,
+        }
+    }
+
+    /// Takes the name of a GGUF format as the file that llama.cpp writes: its layers are a mixture, and embedding, LM head and
+    /// vectors have their own formats unless the request names one for the embedding. Other formats are unchanged.
     ///
-    /// - In a mixture of experts, MXFP4 stores the experts alone; everything else is BF16, or Q8_0 in a GGUF file (from memory:
-    ///   vLLM leaves other layers unchanged, and llama.cpp calls its type `MXFP4_MOE`).
-    /// - A GGUF file stores embedding and LM head in Q6_K, or in Q8_0 where the weights are Q8_0 or MXFP4.
+    /// An MXFP4 file stores the experts alone in MXFP4, and everything else in Q8_0.
+    #[must_use]
+    pub fn of_file(mut self, model: &ModelArch) -> Self {
+        let experts = self.experts.unwrap_or(self.weights);
+        if self.file.is_some() || (self.weights.file.is_none() && experts.file.is_none()) {
+            return self;
+        }
+        let mut rest = FileFormats { lm_head: None, vectors: None, mixture: Mixture::UNIFORM };
+        if let Some(file) = self.weights.file.filter(|_| self.embedding.is_none()) {
+            self.embedding = Some(gguf_file::embedding(file, model));
+            rest.lm_head = Some(gguf_file::lm_head(file, model));
+            rest.vectors = Some(&f::FP32);
+        }
+        if self.weights == &f::GGUF_MXFP4 && model.moe.is_some() && self.experts.is_none() {
+            self.experts = Some(self.weights);
+            self.weights = &f::GGUF_Q8_0;
+        }
+        rest.mixture = Mixture::of(self.weights, self.experts.unwrap_or(self.weights), model);
+        self.file = Some(rest);
+        self
+    }
+
+    /// Fills open roles as an engine does for files with such weights. Without a named engine only the roles of a GGUF file are
+    /// filled, because the name of its format means a file.
+    ///
+    /// - In a mixture of experts, MXFP4 stores the experts alone; everything else is BF16 (from memory: vLLM leaves other layers
+    ///   unchanged).
     /// - Matmuls with GGUF weights read their input in INT8 where the device supports INT8.
     /// - Engines on NVIDIA GPUs compute NVFP4 and MXFP4 in FP4 where the device supports it; with experts in MXFP4, TensorRT-LLM
     ///   reads MXFP8 inputs and the others 16-bit ones.
     #[must_use]
-    pub fn of_engine(mut self, engine: Option<Engine>, model: &ModelArch, roofs: &Roofs) -> Self {
+    pub fn of_engine(self, engine: Option<Engine>, model: &ModelArch, roofs: &Roofs) -> Self {
         let asked = self.weights;
-        self.embedding = self.embedding.or_else(|| embedding_of_file(asked));
-        let Some(engine) = engine else { return self };
-        let only_experts = model.moe.is_some() && self.experts.is_none();
-        let layers = [(&f::MXFP4, &f::BF16), (&f::GGUF_MXFP4, &f::GGUF_Q8_0)];
-        if let Some((_, layers)) =
-            layers.iter().find(|(weights, _)| only_experts && *weights == asked)
-        {
-            self.experts = Some(asked);
-            self.weights = layers;
+        let mut filled = self.of_file(model);
+        let Some(engine) = engine else { return filled };
+        if model.moe.is_some() && filled.experts.is_none() && asked == &f::MXFP4 {
+            filled.experts = Some(asked);
+            filled.weights = &f::BF16;
         }
-        self.activations = self.activations.or_else(|| self.input_of(engine, asked, roofs));
-        self
+        filled.activations = filled.activations.or_else(|| filled.input_of(engine, asked, roofs));
+        filled
     }
 
     /// Input format of an engine's matmuls with such weights, where it is narrower than 16 bits.
@@ -71,7 +124,7 @@ impl PrecisionChoice {
             | Engine::IdealKernels => false,
         };
         let experts_alone = self.experts == Some(asked) && self.weights != asked;
-        if asked.key.starts_with("gguf") {
+        if asked.file.is_some() {
             has(ComputeClass::Int8).then_some(&f::INT8)
         } else if !native || !has(ComputeClass::Fp4) {
             None
@@ -82,28 +135,24 @@ impl PrecisionChoice {
         }
     }
 
-    /// File size implied by the name of the weights: a GGUF name is a mixture with a mean number of bits per weight, embeddings
-    /// included. `None` for other formats, and where embedding or experts have their own format.
-    pub fn file_size(&self) -> Option<WeightSize> {
-        let is_one =
-            |role: Option<&QuantFormat>| role.is_none_or(|own| own.key == self.weights.key);
-        let bits = self.weights.file_bits.filter(|_| self.embedding.is_none());
-        bits.filter(|_| is_one(self.experts)).map(WeightSize::BitsPerWeight)
-    }
-
     /// Fills the open roles by the default rules on a device.
     pub fn resolve(&self, roofs: &Roofs) -> Precision {
         let carries = self.weights.class.is_some_and(crate::quant_format::ComputeClass::is_carrier);
         let activations =
             self.activations.unwrap_or_else(|| if carries { self.weights } else { roofs.half() });
         let carrier = roofs.carrier(activations);
+        let embedding = self.embedding.unwrap_or(carrier);
+        let file = self.file.as_ref();
         Precision {
             weights: self.weights,
             activations,
             kv_cache: self.kv_cache.unwrap_or(carrier),
-            embedding: self.embedding.unwrap_or(carrier),
+            embedding,
+            lm_head: file.and_then(|file| file.lm_head).unwrap_or(embedding),
             experts: self.experts.unwrap_or(self.weights),
             carrier,
+            vectors: file.and_then(|file| file.vectors).unwrap_or(carrier),
+            mixture: file.map_or(Mixture::UNIFORM, |file| file.mixture),
         }
     }
 }
@@ -115,18 +164,16 @@ pub struct Precision {
     /// Format in which matmuls with weights read their input.
     pub activations: &'static QuantFormat,
     pub kv_cache: &'static QuantFormat,
-    /// Embedding and LM head.
     pub embedding: &'static QuantFormat,
+    pub lm_head: &'static QuantFormat,
     /// Expert matrices of a mixture of experts.
     pub experts: &'static QuantFormat,
     /// Everything between matmuls: floats of 16 bits or more.
     pub carrier: &'static QuantFormat,
-}
-
-/// Format of embedding and LM head in a GGUF file of such weights.
-fn embedding_of_file(weights: &'static QuantFormat) -> Option<&'static QuantFormat> {
-    let wide = weights == &f::GGUF_Q8_0 || weights == &f::GGUF_MXFP4;
-    weights.key.starts_with("gguf").then_some(if wide { &f::GGUF_Q8_0 } else { &f::GGUF_Q6_K })
+    /// Norms, biases and routers as stored.
+    pub vectors: &'static QuantFormat,
+    /// Bytes of the layers' matrices relative to `weights` and `experts`: a GGUF file mixes formats.
+    pub mixture: Mixture,
 }
 
 #[cfg(test)]
@@ -148,8 +195,8 @@ mod tests {
     fn an_engine_fills_what_the_request_leaves_open() {
         let (llama, gpt) = ("llama-3.1-8b", "gpt-oss-120b");
         for (engine, weights, model, device, roles) in [
-            ("llama.cpp", "gguf_q4_k", llama, "t4", ["gguf_q4_k", "", "int8", "gguf_q6_k"]),
-            ("llama.cpp", "gguf_q4_k", llama, "v100_sxm2_16gb", ["gguf_q4_k", "", "", "gguf_q6_k"]),
+            ("llama.cpp", "gguf_q4_k", llama, "t4", ["gguf_q4_k", "", "int8", "gguf_q4_k"]),
+            ("llama.cpp", "gguf_q4_k", llama, "v100_sxm2_16gb", ["gguf_q4_k", "", "", "gguf_q4_k"]),
             ("ollama", "gguf_q8_0", llama, "gb10", ["gguf_q8_0", "", "int8", "gguf_q8_0"]),
             ("ollama", "gguf_mxfp4", gpt, "gb10", ["gguf_q8_0", "gguf_mxfp4", "int8", "gguf_q8_0"]),
             ("tensorrt-llm", "mxfp4", gpt, "b200", ["bf16", "mxfp4", "mxfp8", ""]),
@@ -168,10 +215,12 @@ mod tests {
             ];
             assert_eq!(found, roles, "{engine} {weights} {device}");
         }
-        for (weights, embedding) in [(&f::GGUF_Q4_0, Some(&f::GGUF_Q6_K)), (&f::INT8, None)] {
-            let open = PrecisionChoice { embedding, ..PrecisionChoice::weights(weights) };
-            assert_eq!(filled(None, weights.key, llama, "t4"), open, "nobody named an engine");
-        }
+        // Nobody named an engine: a GGUF file has its own embedding and LM head all the same.
+        let file = filled(None, "gguf_q4_0", llama, "t4");
+        let rest = file.file.expect("a file");
+        assert_eq!((file.embedding, rest.lm_head), (Some(&f::GGUF_Q4_0), Some(&f::GGUF_Q6_K)));
+        assert_eq!((file.activations, rest.mixture), (None, Mixture::UNIFORM));
+        assert_eq!(filled(None, "int8", llama, "t4"), PrecisionChoice::weights(&f::INT8));
     }
 
     #[test]
@@ -185,7 +234,10 @@ mod tests {
             kv_cache: None,
             embedding: Some(&f::GGUF_Q4_0),
             experts: Some(&f::GGUF_MXFP4),
+            file: None,
         };
-        assert_eq!(stated.of_engine(Some(Engine::LlamaCpp), model, &roofs), stated);
+        let filled = stated.of_engine(Some(Engine::LlamaCpp), model, &roofs);
+        let rest = FileFormats { lm_head: None, vectors: None, mixture: Mixture::UNIFORM };
+        assert_eq!(filled, PrecisionChoice { file: Some(rest), ..stated });
     }
 }

@@ -108,7 +108,8 @@ pub struct BadShape {
 }
 
 impl Scheme {
-    /// The formats of the scheme on a device. The user's choice for KV cache and embeddings is kept.
+    /// The formats of the scheme on a device. The user's choice for KV cache and embeddings is kept; those of the published
+    /// model belong to the published weights alone.
     pub fn choice(
         &self,
         roofs: &Roofs,
@@ -129,17 +130,10 @@ impl Scheme {
         };
         PrecisionChoice {
             activations: self.activations.or(stated.activations),
-            kv_cache: user.kv_cache,
+            kv_cache: user.kv_cache.or(stated.kv_cache),
             embedding: user.embedding.or(stated.embedding),
             ..stated
         }
-    }
-
-    /// Bits per weight: the mean of the file that a GGUF name means, else those of the format; `None` if it depends on the
-    /// device or the model.
-    pub fn bits_per_weight(&self) -> Option<f64> {
-        let SchemeWeights::Format(format) = self.weights else { return None };
-        Some(format.file_bits.unwrap_or_else(|| format.bits_per_element()))
     }
 
     /// Checks that kernels exist on this device.

@@ -98,7 +98,11 @@ fn recommend_ranks_and_shows_the_same_request() {
 
 #[test]
 fn the_columns_of_a_schedule_are_means_and_it_says_what_is_uncertain() {
-    let inputs = ScheduleInputs::parse(fields("llama-3.1-8b"), &Library::CATALOGS);
+    let request = json!({
+        "hardware": "h100_sxm", "model": "llama-3.1-8b", "prompt": 512, "new_tokens": NEW_TOKENS,
+    });
+    let fields = Fields::from_line(&request.to_string()).expect("an object");
+    let inputs = ScheduleInputs::parse(fields, &Library::CATALOGS);
     let inputs = inputs.expect("a request");
     let answer = inputs.schedule().expect("a schedule");
     let json = advice::schedule(&inputs, &answer);

@@ -1,7 +1,7 @@
 //! Fit: the same memory in every verb, with the numbers of answers that were wrong before.
 
 use report::input::request::{
-    CheckInputs, EstimateInputs, Fields, Library, RecommendInputs, ScheduleInputs,
+    CheckInputs, EstimateInputs, Fields, Library, RecommendInputs, SEARCHED, ScheduleInputs,
 };
 use report::output::json::check::CheckJson;
 use report::output::json::estimate::EstimateJson;
@@ -87,7 +87,9 @@ fn installed_memory_and_a_limit_hold_in_every_verb() {
         assert!(ranked.iter().all(|row| needs(row) <= usable && row["fits"] == true), "{request}");
 
         let mut searched = request.clone();
-        searched.as_object_mut().expect("an object").remove("batch");
+        for key in SEARCHED {
+            searched.as_object_mut().expect("an object").remove(key);
+        }
         let schedule =
             ScheduleInputs::parse(fields(&searched), &Library::CATALOGS).expect("a request");
         let slots = schedule.schedule().expect("a schedule").ranked;

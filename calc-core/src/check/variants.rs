@@ -6,7 +6,8 @@ use crate::analysis::Operator;
 use crate::catalog::formats as f;
 use crate::catalog::schemes::SCHEMES;
 use crate::device::{Device, Peaks, PowerMode};
-use crate::estimate::{EstimateRequest, WeightSize};
+use crate::estimate::EstimateRequest;
+use crate::footprint::bits_per_weight;
 use crate::op::OpKind;
 use crate::precision::PrecisionChoice;
 use crate::quant_format::{ComputeClass, QuantFormat};
@@ -102,18 +103,27 @@ fn of_scheme<'a>(work: &Work<'a>, own: &Measure, scheme: &Scheme) -> Option<Stor
     }
     let asked = work.precision();
     let choice = scheme.choice(&own.roofs, &asked, &asked);
-    let bits = match choice.file_size().filter(|_| work.model().is_some()) {
-        Some(WeightSize::BitsPerWeight(bits)) => bits,
-        Some(WeightSize::Total(_) | WeightSize::Streamed(_)) | None => format.bits_per_element(),
+    let bits = match (work.model(), format.file) {
+        (Some(EstimateRequest { model, engine, .. }), Some(_)) => bits_per_weight(
+            model,
+            &choice.of_engine(*engine, model, &own.roofs).resolve(&own.roofs),
+        ),
+        _ => format.bits_per_element(),
     };
     let work = work.stored(choice, None);
     Some(StoredWork { format, activations: scheme.activations, bits, work })
 }
 
-/// Whether the formats differ from those of the work itself.
+/// Whether the formats or the stated size differ from those of the work itself.
 fn differs(other: &Work<'_>, work: &Work<'_>, own: &Measure) -> bool {
-    let size = |work: &Work<'_>| work.model().and_then(EstimateRequest::size);
-    other.precision().resolve(&own.roofs) != own.precision || size(other) != size(work)
+    let size = |work: &Work<'_>| work.model().and_then(|request| request.weight_size);
+    let choice = match other.model() {
+        Some(EstimateRequest { model, engine, precision, .. }) => {
+            precision.of_engine(*engine, model, &own.roofs)
+        }
+        None => other.precision(),
+    };
+    choice.resolve(&own.roofs) != own.precision || size(other) != size(work)
 }
 
 /// The other power modes with known clocks, and the device's own peaks if a mode was named.

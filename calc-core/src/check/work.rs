@@ -11,7 +11,7 @@ use crate::footprint::MemoryFootprint;
 use crate::lowering::Step;
 use crate::op::OpCost;
 use crate::plan::{Plan, Span, StepTotals};
-use crate::precision::{Precision, PrecisionChoice};
+use crate::precision::{FileFormats, Precision, PrecisionChoice};
 use crate::roofline::{ComputePath, KernelTime, Roofs};
 use crate::units::Seconds;
 use crate::workload::Speculation;
@@ -118,8 +118,13 @@ impl<'a> Work<'a> {
             kv_cache: Some(precision.kv_cache),
             embedding: Some(precision.embedding),
             experts: Some(precision.experts),
+            file: Some(FileFormats {
+                lm_head: Some(precision.lm_head),
+                vectors: Some(precision.vectors),
+                mixture: precision.mixture,
+            }),
         };
-        self.stored(choice, self.model().and_then(EstimateRequest::size))
+        self.stored(choice, self.model().and_then(|request| request.weight_size))
     }
 
     /// The engine whose factors apply.

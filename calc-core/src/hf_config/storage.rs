@@ -64,6 +64,7 @@ fn all_layers(
         kv_cache: scheme.kv_cache,
         embedding: Some(unquantized),
         experts: None,
+        file: None,
     }
 }
 
@@ -85,6 +86,7 @@ fn experts_only(
         kv_cache: scheme.kv_cache,
         embedding: Some(unquantized),
         experts: Some(scheme.weights),
+        file: None,
     }
 }
 

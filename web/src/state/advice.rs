@@ -4,13 +4,14 @@ pub mod inverse;
 pub mod question;
 
 use calc_core::estimate::EstimateRequest;
+use calc_core::footprint::bits_per_weight;
 use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::QuantFormat;
 use calc_core::recommend::{
     Dropped, Outcome, Ranked, RankedPart, RecommendRequest, Recommendation, Task, recommend,
 };
-use calc_core::scheme::{Scheme, SchemeWeights};
+use calc_core::scheme::SchemeWeights;
 use calc_core::units::Seconds;
 use report::number_text as text;
 use report::output::verdict::explain::Explanation;
@@ -143,7 +144,7 @@ pub fn advise(
     };
     Ok(Advice {
         title: advice::scheme_name(first.scheme),
-        formats: formats(&first.outcome.precision, first.scheme),
+        formats: formats(&first.outcome.precision, &request.task),
         facts: facts(request, &answer, first),
         why: why(request, &answer, first),
         flips: first.flips.iter().map(advice::flip).collect(),
@@ -154,8 +155,11 @@ pub fn advise(
     })
 }
 
-fn formats(precision: &Precision, scheme: &Scheme) -> String {
-    let bits = scheme.bits_per_weight().unwrap_or_else(|| precision.weights.bits_per_element());
+fn formats(precision: &Precision, task: &Task<'_>) -> String {
+    let bits = match (task, precision.weights.file) {
+        (Task::Model(task), Some(_)) => bits_per_weight(task.request.model, precision),
+        _ => precision.weights.bits_per_element(),
+    };
     let (bits, activations) = (text::short(bits, 4), precision.activations.short_name);
     format!("weights {bits} bit, activations {activations}")
 }

@@ -19,7 +19,7 @@ const LAYERS: &[(&str, &str)] = &[
          error op
          catalog::formats device model_arch
          catalog::devices::measured
-         calibration::coefficients calibration::engine roofline
+         calibration::coefficients calibration::engine gguf_file roofline
          calibration::machine precision
          calibration cost hf_config
          expected lowering

@@ -142,6 +142,7 @@ pub fn estimate_inputs(
         memory_limit: question.limit,
         model: inputs.base.named(question.arch.clone()),
         precision: question.precision,
+        named: question.named(),
         workload,
         weight_size: question.weight_size,
         draft: question.drafter.map(|model| Base::Catalog(model).named(model.arch.clone())),

@@ -108,6 +108,11 @@ impl<'a> Question<'a> {
         self.precision = self.formats.over(&self.stored);
     }
 
+    /// The formats that the form names, without those that the model is stored in.
+    pub fn named(&self) -> PrecisionChoice {
+        self.formats.named(self.stored.weights)
+    }
+
     /// The formats with a role reset to its default.
     pub fn without(&self, role: Role) -> PrecisionChoice {
         let mut formats = self.formats;

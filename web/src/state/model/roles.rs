@@ -76,12 +76,17 @@ impl Formats {
     /// rule.
     pub fn over(&self, stored: &PrecisionChoice) -> PrecisionChoice {
         let base = self.get(Role::Weights).map_or(*stored, PrecisionChoice::weights);
+        self.named(base.weights).over(&base)
+    }
+
+    /// The choices alone, with these weights where none are chosen.
+    pub fn named(&self, weights: &'static QuantFormat) -> PrecisionChoice {
         PrecisionChoice {
-            weights: base.weights,
-            activations: self.get(Role::Activations).or(base.activations),
-            kv_cache: self.get(Role::KvCache).or(base.kv_cache),
-            embedding: self.get(Role::Embedding).or(base.embedding),
-            experts: self.get(Role::Experts).or(base.experts),
+            activations: self.get(Role::Activations),
+            kv_cache: self.get(Role::KvCache),
+            embedding: self.get(Role::Embedding),
+            experts: self.get(Role::Experts),
+            ..PrecisionChoice::weights(self.get(Role::Weights).unwrap_or(weights))
         }
     }
 }

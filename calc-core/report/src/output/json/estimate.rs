@@ -67,7 +67,7 @@ impl PrecisionJson {
             activations: precision.activations.key,
             kv: precision.kv_cache.key,
             embedding: precision.embedding.key,
-            lm_head: precision.embedding.key,
+            lm_head: precision.lm_head.key,
             experts: moe.then_some(precision.experts.key),
             compute,
         }

@@ -254,8 +254,8 @@ pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
             model.workload.context
         ));
     }
-    if answer.ranked.iter().any(|row| row.outcome.precision.weights.file_bits.is_some()) {
-        notes.push("GGUF rows take the bits per weight of the mixed file that llama.cpp writes, embeddings included".into());
+    if answer.ranked.iter().any(|row| row.outcome.precision.weights.file.is_some()) {
+        notes.push("GGUF rows are the files that llama.cpp writes, most of them mixtures of formats, embeddings included".into());
     }
     notes
 }

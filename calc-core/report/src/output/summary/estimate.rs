@@ -3,6 +3,7 @@
 use calc_core::estimate::{Estimate, PhaseEstimate};
 use calc_core::parallel::Parallel;
 use calc_core::plan::OpRow;
+use calc_core::precision::Precision;
 use calc_core::workload::Workload;
 
 use super::Document;
@@ -56,6 +57,16 @@ fn verdict(inputs: &EstimateInputs, answer: &Estimate) -> String {
     )
 }
 
+/// Formats of embedding and LM head: `embedding and LM head FP16`, `embedding GGUF Q4_K, LM head GGUF Q6_K`.
+fn embedding_and_head(precision: &Precision) -> String {
+    let Precision { embedding, lm_head, .. } = precision;
+    if embedding == lm_head {
+        format!("embedding and LM head {}", embedding.name)
+    } else {
+        format!("embedding {}, LM head {}", embedding.name, lm_head.name)
+    }
+}
+
 fn setup(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     let (p, w, arch) = (&answer.precision, &inputs.workload, &inputs.model.arch);
     let (all, active) = (arch.n_params(), arch.n_active_params());
@@ -76,8 +87,10 @@ fn setup(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         ));
     }
     out.line(format!(
-        "activations {}; KV cache {}; embedding and LM head {}",
-        p.activations.name, p.kv_cache.name, p.embedding.name
+        "activations {}; KV cache {}; {}",
+        p.activations.name,
+        p.kv_cache.name,
+        embedding_and_head(p)
     ));
     out.line(format!(
         "roofs       {} DRAM, {} {} dense",

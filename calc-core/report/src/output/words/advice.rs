@@ -22,13 +22,13 @@ pub fn scheme_name(scheme: &Scheme) -> String {
         };
         return name.into();
     };
+    if let Some(file) = format.file {
+        return format!("GGUF {}", file.name());
+    }
     let name = match format.key {
         "fp8_e4m3" => "FP8",
         "int4_g128_sym" => "INT4 g128",
         "nf4_dq" => "NF4, double quantized",
-        "gguf_q4_k" => "GGUF Q4_K_M",
-        "gguf_q5_k" => "GGUF Q5_K_M",
-        "gguf_q3_k" => "GGUF Q3_K_M",
         _ => format.short_name,
     };
     if scheme.activations.is_some() {

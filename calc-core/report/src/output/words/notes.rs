@@ -2,8 +2,8 @@
 
 use calc_core::analysis::{Analysis, Operator};
 use calc_core::calibration::Engine;
-use calc_core::estimate::{Estimate, WeightSize};
-use calc_core::footprint::MemoryVerdict;
+use calc_core::estimate::Estimate;
+use calc_core::footprint::{MemoryVerdict, bits_per_weight};
 use calc_core::model_arch::ModelArch;
 use calc_core::parallel::Parallel;
 use calc_core::plan::Chunks;
@@ -99,12 +99,13 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
         notes.extend(weight_only(precision.experts, answer.paths.expert));
     }
     notes.extend(paddings(&inputs.model.arch.shard(inputs.workload.parallel.tensor), precision));
-    if inputs.weight_size.is_none()
-        && let Some(WeightSize::BitsPerWeight(bits)) = inputs.precision.file_size()
-    {
-        let (key, bits) = (precision.weights.key, number_text::short(bits, 4));
+    let file = inputs.precision.weights.file;
+    if let (Some(file), None) = (file, inputs.weight_size) {
+        let bits = number_text::short(bits_per_weight(&inputs.model.arch, precision), 4);
         notes.push(format!(
-            "{key} is the file that llama.cpp writes: {bits} bits per weight on average, embeddings included"
+            "{} is the {} file that llama.cpp writes: {bits} bits per weight on average, embeddings included",
+            inputs.precision.weights.key,
+            file.name()
         ));
     } else if (answer.weight_scale - 1.0).abs() > 1e-12 {
         let ratio = number_text::ratio(answer.weight_scale);
@@ -299,6 +300,7 @@ fn engine_formats(inputs: &EstimateInputs) -> Option<String> {
         ("experts", given.experts, filled.experts),
         ("activations", given.activations, filled.activations),
         ("embedding", given.embedding, filled.embedding),
+        ("LM head", None, filled.file.and_then(|file| file.lm_head)),
     ]
     .into_iter()
     .filter(|(_, given, filled)| given != filled)

@@ -1,0 +1,47 @@
+//! The formats that a model file or a published name states, and their effect on advice.
+
+use calc_core::recommend::Recommendation;
+use report::input::request::{Fields, Files, Library, RecommendInputs};
+use serde_json::{Value, json};
+
+/// Llama-3.1-8B in a published quantization.
+fn config(quantization: &Value) -> String {
+    json!({
+        "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096,
+        "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
+        "intermediate_size": 14336, "vocab_size": 128256, "tie_word_embeddings": false,
+        "max_position_embeddings": 131_072, "torch_dtype": "bfloat16",
+        "quantization_config": quantization
+    })
+    .to_string()
+}
+
+fn recommend(quantization: &Value, more: &[(&str, &str)]) -> Recommendation {
+    let read = |_: &str| Ok(config(quantization));
+    let files = Files::new(&read);
+    let own = [("hardware", "b200"), ("model", "config.json"), ("batch", "4"), ("prompt", "512")];
+    let fields = Fields::from_texts(own.into_iter().chain(more.iter().copied()));
+    let inputs = RecommendInputs::parse(fields, &Library::with_files(&files)).expect("a request");
+    inputs.recommend().expect("a recommendation")
+}
+
+/// KV cache and embedding of a row.
+fn roles(answer: &Recommendation, key: &str) -> [&'static str; 2] {
+    let row = answer.ranked.iter().find(|row| row.scheme.key == key);
+    let precision = row.unwrap_or_else(|| panic!("{key}: {:?}", answer.dropped)).outcome.precision;
+    [precision.kv_cache.key, precision.embedding.key]
+}
+
+#[test]
+fn stored_formats_belong_to_the_row_as_published_alone() {
+    let stored = json!({"quant_algo": "NVFP4", "kv_cache_quant_algo": "FP8"});
+    let answer = recommend(&stored, &[]);
+    assert_eq!(roles(&answer, "as_published"), ["fp8_e4m3", "bf16"]);
+    assert_eq!(roles(&answer, "half"), ["fp16", "fp16"]);
+    assert_eq!(roles(&answer, "gguf_q4_k"), ["fp16", "gguf_q4_k"]);
+    // A role that the request names is kept in every row.
+    let answer = recommend(&stored, &[("kv", "int8"), ("embedding", "fp8_e4m3")]);
+    for key in ["as_published", "half", "gguf_q4_k"] {
+        assert_eq!(roles(&answer, key), ["int8", "fp8_e4m3"], "{key}");
+    }
+}
