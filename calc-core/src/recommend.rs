@@ -89,6 +89,8 @@ pub struct Dropped {
     /// Quality loss at the size of the model.
     pub quality: QualityLoss,
     pub reason: Drop,
+    /// Times and memory on a device that met the bounds; `None` where no kernel takes the scheme.
+    pub outcome: Option<Outcome>,
 }
 
 /// The ranking of all schemes.
@@ -155,7 +157,11 @@ pub fn recommend(request: &RecommendRequest<'_>) -> Result<Recommendation, Error
         });
         match row {
             Ok(row) => ranked.push(row),
-            Err(reason) => dropped.push(Dropped { scheme, quality, reason }),
+            Err(reason) => {
+                let takes = !matches!(reason, Drop::Kernel(_) | Drop::Shape(_));
+                let outcome = takes.then(|| chooser.run(&request.task, scheme).ok()).flatten();
+                dropped.push(Dropped { scheme, quality, reason, outcome });
+            }
         }
     }
     let first_by = order(&mut ranked, |row| row.standing);

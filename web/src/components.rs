@@ -28,6 +28,7 @@ pub mod format_table;
 pub mod mark_icon;
 pub mod own_measurements;
 pub mod own_points;
+pub mod plan;
 pub mod roofline_chart;
 pub mod verdict;
 

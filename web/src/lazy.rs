@@ -18,6 +18,7 @@ use crate::components::limits::LimitsBody;
 use crate::components::measure::view::MeasureView;
 use crate::components::model::view::ModelView;
 use crate::components::own_points::OwnPoints;
+use crate::components::plan::view::PlanView;
 use crate::components::trust::view::TrustView;
 use crate::state::files;
 use crate::state::take_over::Ready;
@@ -137,6 +138,29 @@ pub fn model_view() -> impl Future<Output = Result<MakeView, Refusal>> {
 
 fn make_model_view() -> AnyView {
     view! { <ModelView/> }.into_any()
+}
+
+/// Returns the builder of the Plan view, in the chunk of the Model view.
+///
+/// # Errors
+/// The chunk could not be fetched.
+#[cfg(feature = "lazy")]
+#[wasm_split(model, wasm_split_path = leptos::wasm_split, fallible)]
+pub fn plan_view() -> Result<MakeView, Refusal> {
+    Ok(make_plan_view)
+}
+
+/// Returns the builder of the Plan view.
+///
+/// # Errors
+/// Never fails: the code is already loaded.
+#[cfg(not(feature = "lazy"))]
+pub fn plan_view() -> impl Future<Output = Result<MakeView, Refusal>> {
+    std::future::ready(Ok(make_plan_view as MakeView))
+}
+
+fn make_plan_view() -> AnyView {
+    view! { <PlanView/> }.into_any()
 }
 
 /// Returns the builder of the Trust view.

@@ -11,8 +11,8 @@ use calc_core::quant_format::QuantFormat;
 use calc_core::recommend::{
     Dropped, Outcome, Ranked, RankedPart, RecommendRequest, Recommendation, Task, recommend,
 };
-use calc_core::scheme::SchemeWeights;
-use calc_core::units::Seconds;
+use calc_core::scheme::{Scheme, SchemeWeights};
+use calc_core::units::{Bytes, Seconds};
 use report::number_text as text;
 use report::output::verdict::explain::Explanation;
 use report::output::words::apply::{self, Deployment, Repositories};
@@ -56,12 +56,10 @@ pub struct Taken {
 }
 
 impl Taken {
-    fn of(row: &Ranked) -> Self {
-        let published = matches!(row.scheme.weights, SchemeWeights::Published);
-        Self {
-            weights: (!published).then_some(row.outcome.precision.weights),
-            activations: row.scheme.activations,
-        }
+    /// The formats of a scheme, as resolved on the device.
+    pub(super) fn of(scheme: &Scheme, precision: &Precision) -> Self {
+        let published = matches!(scheme.weights, SchemeWeights::Published);
+        Self { weights: (!published).then_some(precision.weights), activations: scheme.activations }
     }
 
     /// Sets these formats in the Model view. KV cache and embedding stay unchanged.
@@ -150,8 +148,8 @@ pub fn advise(
         flips: first.flips.iter().map(advice::flip).collect(),
         ranked,
         dropped,
-        ways: ways(first, request, repositories),
-        formats_taken: Some(Taken::of(first)),
+        ways: ways(first.scheme, first.outcome.memory, request, repositories),
+        formats_taken: Some(Taken::of(first.scheme, &first.outcome.precision)),
     })
 }
 
@@ -282,8 +280,10 @@ fn refusal(row: &Dropped) -> Refusal {
     }
 }
 
-fn ways(
-    first: &Ranked,
+/// Ways to apply a scheme that needs this memory on each device.
+pub(super) fn ways(
+    scheme: &Scheme,
+    memory: Bytes,
     request: &RecommendRequest<'_>,
     repositories: Repositories<'_>,
 ) -> Vec<Way> {
@@ -294,9 +294,9 @@ fn ways(
             (Some((*model, workload)), precision.kv_cache)
         }
     };
-    let (device, memory) = (request.task.device(), first.outcome.memory);
+    let device = request.task.device();
     let to = Deployment { repositories, device, served, kv_cache, memory };
-    let apply = apply::apply(first.scheme, &to);
+    let apply = apply::apply(scheme, &to);
     let mut ways = Vec::new();
     let mut way = |tool: &str, text: Option<String>| {
         ways.extend(text.map(|text| Way { tool: tool.to_owned(), text }));

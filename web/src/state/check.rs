@@ -68,7 +68,7 @@ impl Unit {
 pub const fn number_of(view: View) -> &'static str {
     match view {
         View::Kernel | View::Trust | View::Measure => TIME,
-        View::Model => AMOUNT,
+        View::Plan | View::Model => AMOUNT,
     }
 }
 
@@ -131,7 +131,7 @@ pub fn judge(inputs: &Inputs) -> Option<Judged> {
             });
             Some(answer(&CheckRequest { work, claim: Claim::Time(Seconds::new(number * 1e-6)) }))
         }
-        View::Model => {
+        View::Plan | View::Model => {
             let unit = Unit::chosen(inputs);
             let mut judged = None;
             asked::with_request(inputs, &mut |request| {

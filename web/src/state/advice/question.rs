@@ -47,7 +47,8 @@ pub fn of_model(inputs: &Inputs) -> Option<Result<Advice, String>> {
     with_model(inputs, |request| advise(request, repositories(&inputs.model)))
 }
 
-fn repositories(inputs: &ModelInputs) -> Repositories<'_> {
+/// Repositories of the model and its draft, for commands.
+pub fn repositories(inputs: &ModelInputs) -> Repositories<'_> {
     let model = inputs.base.repository();
     let stored = Some(inputs.base.stored().weights);
     Repositories { model, published: model, stored, draft: inputs.drafter.map(|draft| draft.hf_id) }

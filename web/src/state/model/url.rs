@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use calc_core::calibration::Engine;
-use calc_core::catalog;
+use calc_core::catalog::{self, schemes};
 use calc_core::error::Error;
 use calc_core::provenance::Provenance;
 use report::input::model_file::lines::{self, ModelLines};
@@ -40,6 +40,7 @@ pub fn write(inputs: &ModelInputs, pairs: &mut Vec<(&'static str, String)>) {
         }
     }
     pairs.extend(inputs.engine.map(|engine| ("engine", engine.key().to_owned())));
+    pairs.extend(inputs.scheme.map(|scheme| ("scheme", scheme.key.to_owned())));
     pairs.extend(inputs.drafter.map(|model| ("dm", model.key.to_owned())));
     let claimed = CLAIM.into_iter().zip(&inputs.claim).filter(|(_, text)| !text.trim().is_empty());
     pairs.extend(claimed.map(|(key, text)| (key, text.trim().to_owned())));
@@ -95,6 +96,13 @@ pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> Option<Result<(
                 "which is no engine; there are {}. The page uses the usual one of the device.",
                 Engine::ALL.map(|(key, _)| key).join(", ")
             )),
+        },
+        "scheme" => match schemes::scheme(value) {
+            Some(scheme) => {
+                inputs.scheme = Some(scheme);
+                Ok(())
+            }
+            None => Err("which is no scheme. The page takes the recommended one.".to_owned()),
         },
         "file" => {
             value.clone_into(&mut file(inputs).name);
@@ -219,6 +227,7 @@ mod tests {
         let mut inputs = ModelInputs::default();
         inputs.tied = Some(true);
         inputs.engine = Some(Engine::Vllm);
+        inputs.scheme = schemes::scheme("half");
         inputs.claim = ["60", "50", "user"].map(str::to_owned);
         for (index, field) in Field::ALL.into_iter().enumerate() {
             inputs.set_text(field, (index + 3).to_string());
@@ -230,7 +239,7 @@ mod tests {
         }
         assert_eq!(
             round_trip(&inputs).split_whitespace().count(),
-            Field::ALL.len() + Role::ALL.len() + CLAIM.len() + 2
+            Field::ALL.len() + Role::ALL.len() + CLAIM.len() + 3
         );
         inputs.set_text(Field::Batch, "many".into());
         inputs.set_text(Field::Prompt, String::new());
@@ -243,6 +252,7 @@ mod tests {
             ("model", "llama-3.1-9b", "llama-3.1-8b"),
             ("model", "", "no model"),
             ("weights", "int4_g", "int4_g128"),
+            ("scheme", "int5", "no scheme"),
             ("engine", "vllm2", "tensorrt-llm, tensorrt-edge-llm, vllm"),
             ("acts", "nf4", "weights only"),
             ("geometry", "1.2.3", "no geometry"),
