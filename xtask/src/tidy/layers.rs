@@ -83,7 +83,8 @@ const LAYERS: &[(&str, &str)] = &[
          verbs::merge verbs::recommend
          verbs::api
          verbs
-         server::embedded server::refusal server::throttle server::host server::origin
+         server::coding server::freshness server::refusal server::throttle server::host server::origin
+         server::embedded server::kept server::negotiation
          server::static_files server::keyring server::places server::peer server::socket server::table
          server::daemon
          server::reply server::audit
