@@ -1,6 +1,7 @@
 //! A quantization scheme: weights, activations and method together, and the devices with kernels for it. The table is in
 //! `catalog::schemes`; the choice between schemes is in `recommend`.
 
+use crate::calibration::Engine;
 use crate::device::{Device, DeviceClass, MemoryPlatform};
 use crate::model_arch::ModelArch;
 use crate::op::OpKind;
@@ -51,6 +52,38 @@ pub enum Kernels {
     /// vLLM, torchao and similar engines.
     Torch,
     LlamaCpp,
+}
+
+impl Kernels {
+    /// The software with kernels for weights in a format.
+    pub fn of_format(weights: &QuantFormat) -> Self {
+        if weights.key.starts_with("gguf") {
+            Self::LlamaCpp
+        } else if weights.class.is_some_and(ComputeClass::is_carrier) {
+            Self::Plain
+        } else {
+            Self::Torch
+        }
+    }
+
+    /// Whether these kernels run on a device, for activations that are not quantized.
+    pub fn run_on(self, device: &Device) -> bool {
+        match self {
+            Self::Plain => true,
+            Self::Torch => torch_kernels(device, false).is_ok(),
+            Self::LlamaCpp => has_llama_cpp(device),
+        }
+    }
+
+    /// Whether an engine has these kernels.
+    pub const fn are_of(self, engine: Engine) -> bool {
+        match (self, engine) {
+            (Self::Plain, _) | (_, Engine::IdealKernels) => true,
+            (Self::LlamaCpp, Engine::LlamaCpp | Engine::Ollama) => true,
+            (Self::LlamaCpp, _) | (Self::Torch, Engine::LlamaCpp | Engine::Ollama) => false,
+            (Self::Torch, _) => true,
+        }
+    }
 }
 
 /// Format of a scheme's layer weights.
@@ -241,6 +274,47 @@ pub fn backend(device: &Device) -> Backend {
     }
 }
 
+/// Oldest compute capability with CUDA kernels in vLLM, times ten.
+const VLLM_CUDA: u32 = 70;
+
+/// Whether an engine has a build for a device.
+pub fn engine_runs(engine: Engine, device: &Device) -> bool {
+    let backend = backend(device);
+    let is_gpu = matches!(backend, Backend::Cuda { .. } | Backend::Rocm | Backend::Custom);
+    match engine {
+        Engine::LlamaCpp | Engine::Ollama => has_llama_cpp(device),
+        Engine::Vllm | Engine::Sglang => vllm_runs(device),
+        Engine::TensorRtLlm => matches!(backend, Backend::Cuda { .. }),
+        Engine::TensorRtEdgeLlm => {
+            matches!(backend, Backend::Cuda { .. }) && device.class == DeviceClass::UnifiedGpu
+        }
+        Engine::GptFast | Engine::ExLlamaV2 => is_gpu,
+        Engine::Mlc => is_gpu || matches!(backend, Backend::Metal | Backend::Xpu),
+        Engine::IdealKernels => true,
+    }
+}
+
+/// Whether vLLM has a build for a device, or a plugin.
+pub fn vllm_runs(device: &Device) -> bool {
+    match backend(device) {
+        Backend::Cuda { capability } => capability >= VLLM_CUDA,
+        Backend::Cpu => !is_single_board(device),
+        Backend::Rocm | Backend::Xpu | Backend::Plugin | Backend::Custom => true,
+        Backend::Metal => false,
+    }
+}
+
+fn is_single_board(device: &Device) -> bool {
+    device.form_factor == "SBC"
+}
+
+/// Whether a CPU may be the host of a device: it has a socket, and the device is a card or a module of a server. Other devices
+/// have a CPU of their own.
+pub fn is_host(cpu: &Device, device: &Device) -> bool {
+    let is_card = ["PCIe", "SXM", "OAM"].iter().any(|kind| device.form_factor.starts_with(kind));
+    cpu.class == DeviceClass::Cpu && !is_single_board(cpu) && is_card
+}
+
 /// Devices as far as software support differs.
 enum Vendor {
     /// CUDA, with the compute capability times ten.
@@ -304,6 +378,15 @@ mod tests {
             ("half", "jetson_nano", Ok(())),
         ] {
             assert_eq!(runs(scheme, device), expected, "{scheme} on {device}");
+        }
+    }
+
+    #[test]
+    fn the_kernels_of_a_scheme_are_those_of_its_format() {
+        for scheme in catalog::schemes::SCHEMES {
+            if let SchemeWeights::Format(format) = scheme.weights {
+                assert_eq!(Kernels::of_format(format), scheme.kernels, "{}", scheme.key);
+            }
         }
     }
 

@@ -100,6 +100,14 @@ impl Workload {
         Ok(())
     }
 
+    /// This workload with another prompt; a context that ends with the prompt still does.
+    #[must_use]
+    pub const fn with_prompt(self, prompt: u64) -> Self {
+        let context =
+            if self.context == self.filled() { self.cached_prefix + prompt } else { self.context };
+        Self { prompt, context, ..self }
+    }
+
     /// The step that computes the whole prompt after the cached prefix.
     pub const fn prefill_step(&self) -> Step {
         let whole = Step::prefill(self.batch, self.prompt);

@@ -36,6 +36,7 @@ pub mod advice;
 pub mod device_facts;
 pub mod limits;
 pub mod limits_panel;
+pub mod operator_advice;
 pub mod show_work;
 
 pub mod measure;

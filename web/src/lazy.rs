@@ -17,6 +17,7 @@ use crate::components::key_dialog::KeyDialog;
 use crate::components::limits::LimitsBody;
 use crate::components::measure::view::MeasureView;
 use crate::components::model::view::ModelView;
+use crate::components::operator_advice::OperatorAdvice;
 use crate::components::own_points::OwnPoints;
 use crate::components::plan::view::PlanView;
 use crate::components::trust::view::TrustView;
@@ -224,6 +225,8 @@ pub enum Part {
     KeyDialog,
     /// The limits of the chosen format, as bars.
     Limits,
+    /// The recommendation for the operator; fetched as soon as the page is drawn.
+    Advice,
 }
 
 /// Returns the builder of a hidden part.
@@ -251,6 +254,7 @@ fn maker(part: Part) -> MakeView {
         Part::Goal => || view! { <GoalFields/> }.into_any(),
         Part::Check => || view! { <CheckPanel/> }.into_any(),
         Part::ExportItems => || view! { <ExportItems/> }.into_any(),
+        Part::Advice => || view! { <OperatorAdvice/> }.into_any(),
         Part::Limits => || view! { <LimitsBody/> }.into_any(),
         Part::KeyDialog => || view! { <KeyDialog/> }.into_any(),
     }

@@ -254,3 +254,29 @@ fn a_pipeline_waits_at_idle_power() {
     let (one, two) = (watts(1), watts(2));
     assert!((two - 140.0 - (one - 140.0) / 2.0).abs() < 1e-9, "{one} {two}");
 }
+
+#[test]
+fn a_draft_model_takes_the_memory_of_its_own_estimate() {
+    for (weights, batch) in [("bf16", 1), ("gguf_q4_k", 1), ("fp8_e4m3", 16)] {
+        let more = [
+            ("weights", json!(weights)),
+            ("batch", json!(batch)),
+            ("prompt", json!(2048)),
+            ("new_tokens", json!(300)),
+        ];
+        let request = with(&on("h100_sxm", "llama-3.1-8b"), &more);
+        let drafted = with(
+            &request,
+            &[
+                ("draft_model", json!("llama-3.2-1b")),
+                ("draft_tokens", json!(4)),
+                ("acceptance", json!(0.7)),
+            ],
+        );
+        let draft = &estimate(&drafted)["memory"]["draft"];
+        let own = estimate(&with(&on("h100_sxm", "llama-3.2-1b"), &more))["memory"].clone();
+        for part in ["weights", "kv_cache", "activations"] {
+            assert_eq!(draft[part], own[part], "{part} in {weights}, batch {batch}");
+        }
+    }
+}

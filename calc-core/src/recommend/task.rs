@@ -82,7 +82,7 @@ pub enum Axis {
     Rows,
     /// Number of sequences of a model.
     Batch,
-    /// Prompt length per sequence, in tokens.
+    /// Prompt length per sequence, in tokens; a context that ends with the prompt moves with it.
     Prompt,
     /// Number of cached tokens.
     Context,
@@ -166,7 +166,9 @@ impl<'a> Task<'a> {
             (Self::Model(task), Axis::Batch | Axis::Rows) => {
                 task.request.workload.batch = value;
             }
-            (Self::Model(task), Axis::Prompt) => task.request.workload.prompt = value,
+            (Self::Model(task), Axis::Prompt) => {
+                task.request.workload = task.request.workload.with_prompt(value);
+            }
             (Self::Model(task), Axis::Context) => task.request.workload.context = value,
         }
         self
@@ -198,8 +200,8 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// The standing of a scheme with a quality loss [%], if it meets the bounds on memory and times: bit-identical to that of
-    /// [`Task::run`], without the parts that do not affect it.
+    /// The standing of a scheme with a quality loss [%], if it meets the bounds on memory and times: that of [`Task::run`],
+    /// without the parts that do not affect it. A generation is summed less finely, within 1e-9.
     pub(super) fn probe(
         &self,
         roofs: &Roofs,

@@ -136,23 +136,13 @@ fn whole(question: &Question<'_>, answer: &Estimate) -> Figure {
         ),
     };
     let (ideal, expected) = (answer.end_to_end_ideal, &answer.end_to_end);
-    let mut figure = Figure {
+    Figure {
         name,
         meaning: "first to last token",
         ideal: cell(answer.ttft_ideal, ideal, Provenance::Derived),
         expected: cell(answer.ttft.time, expected.time, expected.provenance),
         interval: text::time_range(expected.low, expected.high),
-    };
-    if !question.is_summed() {
-        let values = "the page adds up 8192 steps at most; the command line adds up all".to_owned();
-        for cell in [&mut figure.ideal, &mut figure.expected] {
-            text::NO_NUMBER.clone_into(&mut cell.text);
-            cell.explanation =
-                say::derived(name, "", values.clone(), Provenance::Derived, &answer.basis);
-        }
-        figure.interval.clear();
     }
-    figure
 }
 
 fn rate(
@@ -312,6 +302,30 @@ mod tests {
 
     fn energy_text(question: &Question<'_>, answer: &Estimate) -> Figure {
         energy(question, answer).expect("known power")
+    }
+
+    #[test]
+    fn the_longest_answers_are_summed() {
+        let device = catalog::device("h100_sxm").expect("catalog key");
+        let mut inputs = ModelInputs::default();
+        let mut of = |new_tokens: &str| {
+            inputs.set_text(crate::state::model::fields::Field::Generate, new_tokens.into());
+            let question = Question::read(&inputs, Place::of(device)).expect("valid");
+            let answer = question.estimate().expect("valid");
+            let figures = figures(&question, &answer);
+            let shown = |name: &str| {
+                let found = figures.iter().find(|figure| figure.name == name).expect("a figure");
+                found.expected.text.clone()
+            };
+            (shown("Whole answer"), shown("Each token"), shown("Energy per token"), answer)
+        };
+        for new_tokens in ["8193", "131072", "10000000"] {
+            let (whole, token, energy, answer) = of(new_tokens);
+            assert_eq!(whole, text::time(answer.end_to_end.time), "{new_tokens}");
+            assert_eq!(token, text::time(answer.mean.expected.time), "{new_tokens}");
+            let joule = answer.mean.energy.expect("known power").per_token;
+            assert_eq!(energy, text::energy(joule), "{new_tokens}");
+        }
     }
 
     #[test]

@@ -6,7 +6,6 @@ use calc_core::error::Error;
 use calc_core::estimate::{Estimate, EstimateRequest, WeightSize, estimate};
 use calc_core::model_arch::ModelArch;
 use calc_core::parallel::Parallel;
-use calc_core::plan::Plan;
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::QuantFormat;
 use calc_core::units::Bytes;
@@ -18,9 +17,6 @@ use super::geometry;
 use super::inputs::ModelInputs;
 use super::roles::{Formats, Role};
 use crate::state::place::Place;
-
-/// Most new tokens whose steps are summed on the page.
-const MOST_SUMMED: u64 = 8192;
 
 /// A question to the core.
 #[derive(Debug, Clone, PartialEq)]
@@ -136,23 +132,12 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// Whether the times of all new tokens are summed. A million tokens take a second, too long to repeat after each keystroke.
-    pub const fn is_summed(&self) -> bool {
-        self.workload.new_tokens <= MOST_SUMMED
-    }
-
-    /// The core's answer. Above [`MOST_SUMMED`] new tokens, its memory includes all of them and its times only the first.
+    /// The core's answer.
     ///
     /// # Errors
     /// Returns the core's error.
     pub fn estimate(&self) -> Result<Estimate, Error> {
-        self.workload.check()?;
-        let new_tokens = if self.is_summed() { self.workload.new_tokens } else { 1 };
-        let step = Workload { new_tokens, ..self.workload };
-        let mut answer = estimate(self.request(step))?;
-        let plan = Plan::new(self.request(step))?;
-        answer.memory = plan.footprint_of(&self.workload);
-        Ok(answer)
+        estimate(self.request(self.workload))
     }
 }
 
