@@ -1,6 +1,10 @@
 //! The formats that a model file or a published name states, and their effect on advice.
 
+use calc_core::catalog;
+use calc_core::precision::PrecisionChoice;
 use calc_core::recommend::Recommendation;
+use calc_core::scheme::SchemeWeights;
+use report::input::model_file;
 use report::input::request::{Fields, Files, Library, RecommendInputs};
 use serde_json::{Value, json};
 
@@ -14,6 +18,10 @@ fn config(quantization: &Value) -> String {
         "quantization_config": quantization
     })
     .to_string()
+}
+
+fn stored(quantization: &Value) -> PrecisionChoice {
+    model_file::parse(&config(quantization)).expect("a model file").stored
 }
 
 fn recommend(quantization: &Value, more: &[(&str, &str)]) -> Recommendation {
@@ -44,4 +52,16 @@ fn stored_formats_belong_to_the_row_as_published_alone() {
     for key in ["as_published", "half", "gguf_q4_k"] {
         assert_eq!(roles(&answer, key), ["int8", "fp8_e4m3"], "{key}");
     }
+}
+
+#[test]
+fn awq_is_one_format_by_alias_by_name_and_by_file() {
+    let awq = catalog::format("awq").expect("an alias");
+    assert!((awq.bits_per_element() - (4.0 + 20.0 / 128.0)).abs() < 1e-12, "{}", awq.key);
+    let file = json!({"quant_method": "awq", "bits": 4, "group_size": 128, "zero_point": true});
+    assert_eq!(stored(&file).weights.key, awq.key);
+    let named = catalog::model_names::find("Qwen/Qwen2.5-7B-Instruct-AWQ").expect("a model");
+    assert_eq!(named.stored().weights.key, awq.key);
+    let scheme = catalog::schemes::scheme("int4_g128_awq").expect("a scheme");
+    assert_eq!(scheme.weights, SchemeWeights::Format(awq));
 }

@@ -260,11 +260,11 @@ pub static INT4_G128_SYM: QuantFormat = QuantFormat {
     file: None,
 };
 
-/// GPTQ INT4 g128 (16-bit scale + packed 4-bit zero).
+/// INT4 group 128 of AWQ and GPTQ files (16-bit scale + packed 4-bit zero).
 pub static INT4_GPTQ_G128: QuantFormat = QuantFormat {
     key: "int4_gptq_g128",
-    name: "GPTQ INT4 g128 (16-bit scale + packed 4-bit zero)",
-    short_name: "GPTQ INT4 g128",
+    name: "INT4 group 128 of AWQ and GPTQ (16-bit scale + packed 4-bit zero)",
+    short_name: "AWQ/GPTQ INT4 g128",
     encoding: Encoding::Int,
     block: 128,
     block_bits: 532.0,

@@ -89,7 +89,7 @@ pub static SCHEMES: [&Scheme; 25] = [
     &any_shape("int8_w8a16", &f::INT8, q::INT8_WEIGHTS),
     &both("int8_w8a8", &f::INT8, Method::Rtn, q::INT8),
     &weight_only("int4_g128_rtn", &f::INT4_G128_SYM, Method::Rtn, q::INT4_RTN),
-    &weight_only("int4_g128_awq", &f::INT4_G128, Method::Awq, q::INT4_CALIBRATED),
+    &weight_only("int4_g128_awq", &f::INT4_GPTQ_G128, Method::Awq, q::INT4_CALIBRATED),
     &weight_only("int4_g128_gptq", &f::INT4_G128_SYM, Method::Gptq, q::INT4_CALIBRATED),
     &weight_only("int4_g32_rtn", &f::INT4_G32, Method::Rtn, q::INT4_G32),
     &weight_only("nvfp4_w4a16", &f::NVFP4, Method::Rtn, q::NVFP4),

@@ -26,7 +26,7 @@ pub fn scheme_name(scheme: &Scheme) -> String {
     }
     let name = match format.key {
         "fp8_e4m3" => "FP8",
-        "int4_g128_sym" => "INT4 g128",
+        "int4_g128_sym" | "int4_gptq_g128" => "INT4 g128",
         "nf4_dq" => "NF4, double quantized",
         _ => format.short_name,
     };
