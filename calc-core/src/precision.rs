@@ -47,6 +47,14 @@ impl PrecisionChoice {
         }
     }
 
+    /// One weight format for a model that is stored as `stored`. A GGUF file keeps experts that are published in MXFP4:
+    /// llama-quantize does not quantize them again.
+    pub fn of_weights(weights: &'static QuantFormat, stored: &Self) -> Self {
+        let is_mxfp4 = |format: &QuantFormat| format == &f::MXFP4 || format == &f::GGUF_MXFP4;
+        let keeps = weights.file.is_some() && stored.experts.is_some_and(is_mxfp4);
+        Self { experts: keeps.then_some(&f::GGUF_MXFP4), ..Self::weights(weights) }
+    }
+
     /// These formats, with those of `base` for open roles.
     #[must_use]
     pub fn over(&self, base: &Self) -> Self {

@@ -118,6 +118,10 @@ pub fn first_by(answer: &Recommendation) -> Option<String> {
             "Among the schemes within the uncertainty of the best, it loses the least quality."
                 .into(),
         ),
+        FirstBy::LessMemory => Some(
+            "A faster scheme within its uncertainty needs more memory and loses as much quality or more."
+                .into(),
+        ),
         FirstBy::Size => Some(format!(
             "With {} every byte counts: of those within 5{}% of the best it is the smallest.",
             n::bytes(first.standing.limit),
