@@ -5,7 +5,7 @@ use calc_core::precision::PrecisionChoice;
 use calc_core::recommend::Recommendation;
 use calc_core::scheme::SchemeWeights;
 use report::input::model_file;
-use report::input::request::{Fields, Files, Library, RecommendInputs};
+use report::input::request::{EstimateInputs, Fields, Files, Library, RecommendInputs};
 use serde_json::{Value, json};
 
 /// Llama-3.1-8B in a published quantization.
@@ -64,4 +64,22 @@ fn awq_is_one_format_by_alias_by_name_and_by_file() {
     assert_eq!(named.stored().weights.key, awq.key);
     let scheme = catalog::schemes::scheme("int4_g128_awq").expect("a scheme");
     assert_eq!(scheme.weights, SchemeWeights::Format(awq));
+}
+
+#[test]
+fn int4_in_symmetric_groups_of_32_is_no_gguf_format() {
+    let weights = json!({"num_bits": 4, "type": "int", "symmetric": true, "group_size": 32});
+    let group = json!({"weights": weights, "input_activations": null});
+    let found = json!({"quant_method": "compressed-tensors", "config_groups": {"group_0": group}});
+    let weights = stored(&found).weights;
+    assert_eq!((weights.key, weights.file), ("int4_g32_sym", None));
+    assert_eq!(weights.bits_per_element().to_bits(), 4.5_f64.to_bits());
+    // With vLLM, llama.cpp's rules for inputs and embedding do not apply.
+    let read = |_: &str| Ok(config(&found));
+    let files = Files::new(&read);
+    let own = [("hardware", "b200"), ("model", "config.json"), ("engine", "vllm")];
+    let inputs = EstimateInputs::parse(Fields::from_texts(own), &Library::with_files(&files))
+        .expect("a request");
+    let precision = inputs.estimate().expect("an estimate").precision;
+    assert_eq!([precision.activations.key, precision.embedding.key], ["fp16", "bf16"]);
 }

@@ -14,7 +14,7 @@ pub fn facts(format: &QuantFormat) -> &'static FormatFacts {
     &found.expect("every format of the catalog has its facts").1
 }
 
-static FACTS: [(&str, FormatFacts); 44] = [
+static FACTS: [(&str, FormatFacts); 45] = [
     (
         "fp64",
         FormatFacts {
@@ -323,6 +323,22 @@ static FACTS: [(&str, FormatFacts); 44] = [
             notes: "5.0 bits: a g32 zero-point format costs as much as Q4_1",
             source: "torchao 0.18.0 wheel (read)",
             provenance: Provenance::Read,
+        },
+    ),
+    (
+        "int4_g32_sym",
+        FormatFacts {
+            layout: "int4",
+            scale: "16 bits per 32",
+            method: "GPTQ sym / RTN (W4A16 in groups of 32)",
+            accuracy: "",
+            accuracy_source: "",
+            nvidia: &[],
+            other_native: &[],
+            torchao: "",
+            notes: "pack-quantized of compressed-tensors (Kimi K2 Thinking, recalled); the bits of Q4_0 in another layout",
+            source: "arithmetic",
+            provenance: Provenance::Derived,
         },
     ),
     (

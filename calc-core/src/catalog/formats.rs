@@ -290,6 +290,21 @@ pub static INT4_G32: QuantFormat = QuantFormat {
     file: None,
 };
 
+/// INT4 group 32 (symmetric, 16-bit scale).
+pub static INT4_G32_SYM: QuantFormat = QuantFormat {
+    key: "int4_g32_sym",
+    name: "INT4 group 32 (symmetric, 16-bit scale)",
+    short_name: "INT4 g32 symmetric",
+    encoding: Encoding::Int,
+    block: 32,
+    block_bits: 144.0,
+    channel_bits: 0.0,
+    tensor_bits: 0.0,
+    tile: None,
+    class: None,
+    file: None,
+};
+
 /// INT3 group 128.
 pub static INT3_G128: QuantFormat = QuantFormat {
     key: "int3_g128",
@@ -666,7 +681,7 @@ pub static BITNET_1_58: QuantFormat = QuantFormat {
 };
 
 /// All formats, grouped by kind.
-pub static FORMATS: [&QuantFormat; 44] = [
+pub static FORMATS: [&QuantFormat; 45] = [
     &FP64,
     &FP32,
     &TF32,
@@ -686,6 +701,7 @@ pub static FORMATS: [&QuantFormat; 44] = [
     &INT4_G128_SYM,
     &INT4_GPTQ_G128,
     &INT4_G32,
+    &INT4_G32_SYM,
     &INT3_G128,
     &INT2_G64,
     &NF4,
