@@ -13,7 +13,7 @@ fn config(quantization: &Value) -> String {
     json!({
         "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096,
         "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
-        "intermediate_size": 14336, "vocab_size": 128256, "tie_word_embeddings": false,
+        "intermediate_size": 14_336, "vocab_size": 128_256, "tie_word_embeddings": false,
         "max_position_embeddings": 131_072, "torch_dtype": "bfloat16",
         "quantization_config": quantization
     })

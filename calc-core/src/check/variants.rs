@@ -106,7 +106,7 @@ fn of_scheme<'a>(work: &Work<'a>, own: &Measure, scheme: &Scheme) -> Option<Stor
     let bits = match (work.model(), format.file) {
         (Some(EstimateRequest { model, engine, .. }), Some(_)) => bits_per_weight(
             model,
-            &choice.of_engine(*engine, model, &own.roofs).resolve(&own.roofs),
+            &choice.of_engine(*engine, model, &own.roofs).resolve_model(model, &own.roofs),
         ),
         _ => format.bits_per_element(),
     };
@@ -117,13 +117,13 @@ fn of_scheme<'a>(work: &Work<'a>, own: &Measure, scheme: &Scheme) -> Option<Stor
 /// Whether the formats or the stated size differ from those of the work itself.
 fn differs(other: &Work<'_>, work: &Work<'_>, own: &Measure) -> bool {
     let size = |work: &Work<'_>| work.model().and_then(|request| request.weight_size);
-    let choice = match other.model() {
+    let precision = match other.model() {
         Some(EstimateRequest { model, engine, precision, .. }) => {
-            precision.of_engine(*engine, model, &own.roofs)
+            precision.of_engine(*engine, model, &own.roofs).resolve_model(model, &own.roofs)
         }
-        None => other.precision(),
+        None => other.precision().resolve(&own.roofs),
     };
-    choice.resolve(&own.roofs) != own.precision || size(other) != size(work)
+    precision != own.precision || size(other) != size(work)
 }
 
 /// The other power modes with known clocks, and the device's own peaks if a mode was named.

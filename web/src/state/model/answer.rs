@@ -117,7 +117,7 @@ pub fn derive(inputs: &ModelInputs, place: Place<'_>) -> Result<ModelAnswer, Vec
         weights: answer.precision.weights.short_name.to_owned(),
         rules: Role::ALL.map(|role| {
             let open = question.without(role).of_engine(None, &question.arch, &plan.roofs);
-            role.of(&open.resolve(&plan.roofs)).short_name.to_owned()
+            role.of(&open.resolve_model(&question.arch, &plan.roofs)).short_name.to_owned()
         }),
         estimate: answer,
     })

@@ -286,16 +286,19 @@ fn engine_formats(inputs: &EstimateInputs) -> Option<String> {
     let given = &inputs.precision;
     let mode = power_mode(&inputs.device, inputs.power_mode.as_deref()).ok()?;
     let roofs = Roofs::new(&inputs.device, mode).ok()?;
-    let filled = given.of_engine(inputs.engine, &inputs.model.arch, &roofs);
+    let model = &*inputs.model.arch;
+    let filled = given.of_engine(inputs.engine, model, &roofs);
+    let is_file = filled.weights.file.is_some() && given.embedding.is_none();
+    let file = is_file.then(|| filled.resolve_model(model, &roofs));
     let list: Vec<String> = [
         ("weights", Some(given.weights), Some(filled.weights)),
         ("experts", given.experts, filled.experts),
         ("activations", given.activations, filled.activations),
-        ("embedding", given.embedding, filled.embedding),
-        ("LM head", None, filled.file.and_then(|file| file.lm_head)),
+        ("embedding", given.embedding, file.map(|file| file.embedding)),
+        ("LM head", None, file.map(|file| file.lm_head)),
     ]
     .into_iter()
-    .filter(|(_, given, filled)| given != filled)
+    .filter(|(_, given, filled)| filled.is_some() && given != filled)
     .filter_map(|(role, _, filled)| Some(format!("{role} {}", filled?.key)))
     .collect();
     let who = inputs.engine.map_or("as a GGUF file stores it".to_owned(), |engine| {
