@@ -61,19 +61,26 @@ const fn main_type(file: GgufFile) -> &'static QuantFormat {
     }
 }
 
-/// The format of a tensor with `cols` inputs: blocks of 256 that do not divide a row give way to blocks of 32.
+/// The format of a tensor with `cols` inputs: blocks of 256 that do not divide a row give way to blocks of 32. A row that no
+/// block of 32 divides either is in FP16, or padded where llama-quantize would refuse it.
 fn fitting(format: &'static QuantFormat, cols: u64) -> &'static QuantFormat {
+    use GgufFile::{IQ4XS, Q2K, Q3KL, Q3KM, Q3KS, Q4KM, Q4KS, Q5KM, Q5KS, Q6K, TQ1_0, TQ2_0};
     let other = match format.file {
-        _ if cols.is_multiple_of(format.block) => return format,
-        Some(GgufFile::Q2K | GgufFile::Q3KM | GgufFile::TQ1_0 | GgufFile::TQ2_0) => &f::GGUF_Q4_0,
-        Some(GgufFile::Q4KM) => &f::GGUF_Q5_0,
-        Some(GgufFile::Q5KM) => &f::GGUF_Q5_1,
-        Some(GgufFile::Q6K) => &f::GGUF_Q8_0,
-        Some(GgufFile::IQ4XS) => &f::GGUF_IQ4_NL,
-        // llama-quantize refuses such a tensor; it is counted with its last block padded.
+        _ if !format.pads(cols) => return format,
+        Some(Q2K | Q3KL | Q3KM | Q3KS | TQ1_0 | TQ2_0) => &f::GGUF_Q4_0,
+        Some(Q4KM | Q4KS) => &f::GGUF_Q5_0,
+        Some(Q5KM | Q5KS) => &f::GGUF_Q5_1,
+        Some(Q6K) => &f::GGUF_Q8_0,
+        Some(IQ4XS) => &f::GGUF_IQ4_NL,
         _ => return format,
     };
-    if cols.is_multiple_of(other.block) { other } else { &f::FP16 }
+    if other.pads(cols) { &f::FP16 } else { other }
+}
+
+/// The format in which rows of `cols` inputs are stored without padding: the format itself, or the one that steps in for it in
+/// a GGUF file. `None` if its blocks do not divide the row.
+pub fn row_format(format: &'static QuantFormat, cols: u64) -> Option<&'static QuantFormat> {
+    Some(fitting(format, cols)).filter(|stored| !stored.pads(cols))
 }
 
 /// The format of the LM head; of the embedding too, where both are one matrix.

@@ -71,7 +71,8 @@ impl<'a> Plan<'a> {
         model.check()?;
         workload.parallel.check(model)?;
         let roofs = Roofs::new(device, mode)?;
-        let precision = request.precision.of_engine(request.engine, model, &roofs).resolve(&roofs);
+        let precision =
+            request.precision.of_engine(request.engine, model, &roofs).resolve_model(model, &roofs);
         let carrier = roofs.compute_path(precision.carrier, precision.carrier)?;
         let paths = Paths {
             layer: roofs.compute_path(precision.weights, precision.activations)?,

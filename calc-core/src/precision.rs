@@ -19,32 +19,20 @@ pub struct PrecisionChoice {
     pub embedding: Option<&'static QuantFormat>,
     /// Expert matrices; default: the layer weights' format.
     pub experts: Option<&'static QuantFormat>,
-    /// The rest of a GGUF file, see [`PrecisionChoice::of_file`]; no request sets it.
-    pub file: Option<FileFormats>,
-}
-
-/// The formats of a GGUF file that are no role of their own.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FileFormats {
-    /// LM head; `None` where it is stored as the embedding.
-    pub lm_head: Option<&'static QuantFormat>,
-    /// Norms, biases and routers; `None` for the carrier.
-    pub vectors: Option<&'static QuantFormat>,
-    /// Matrices of the layers.
-    pub mixture: Mixture,
 }
 
 impl PrecisionChoice {
     /// Chooses one weight format and leaves every other role open.
     pub const fn weights(weights: &'static QuantFormat) -> Self {
-        Self {
-            weights,
-            activations: None,
-            kv_cache: None,
-            embedding: None,
-            experts: None,
-            file: None,
-        }
+        Self { weights, activations: None, kv_cache: None, embedding: None, experts: None }
+    }
+
+    /// One weight format for a model that is stored as `stored`. A GGUF file keeps experts that are published in MXFP4:
+    /// llama-quantize does not quantize them again.
+    pub fn of_weights(weights: &'static QuantFormat, stored: &Self) -> Self {
+        let is_mxfp4 = |format: &QuantFormat| format == &f::MXFP4 || format == &f::GGUF_MXFP4;
+        let keeps = weights.file.is_some() && stored.experts.is_some_and(is_mxfp4);
+        Self { experts: keeps.then_some(&f::GGUF_MXFP4), ..Self::weights(weights) }
     }
 
     /// These formats, with those of `base` for open roles.
@@ -56,54 +44,31 @@ impl PrecisionChoice {
             kv_cache: self.kv_cache.or(base.kv_cache),
             embedding: self.embedding.or(base.embedding),
             experts: self.experts.or(base.experts),
-            file: None,
         }
     }
 
-    /// Takes the name of a GGUF format as the file that llama.cpp writes: its layers are a mixture, and embedding, LM head and
-    /// vectors have their own formats unless the request names one for the embedding. Other formats are unchanged.
-    ///
-    /// An MXFP4 file stores the experts alone in MXFP4, and everything else in Q8_0.
-    #[must_use]
-    pub fn of_file(mut self, model: &ModelArch) -> Self {
-        let experts = self.experts.unwrap_or(self.weights);
-        if self.file.is_some() || (self.weights.file.is_none() && experts.file.is_none()) {
-            return self;
-        }
-        let mut rest = FileFormats { lm_head: None, vectors: None, mixture: Mixture::UNIFORM };
-        if let Some(file) = self.weights.file.filter(|_| self.embedding.is_none()) {
-            self.embedding = Some(gguf_file::embedding(file, model));
-            rest.lm_head = Some(gguf_file::lm_head(file, model));
-            rest.vectors = Some(&f::FP32);
-        }
-        if self.weights == &f::GGUF_MXFP4 && model.moe.is_some() && self.experts.is_none() {
-            self.experts = Some(self.weights);
-            self.weights = &f::GGUF_Q8_0;
-        }
-        rest.mixture = Mixture::of(self.weights, self.experts.unwrap_or(self.weights), model);
-        self.file = Some(rest);
-        self
-    }
-
-    /// Fills open roles as an engine does for files with such weights. Without a named engine only the roles of a GGUF file are
-    /// filled, because the name of its format means a file.
+    /// Fills open roles as an engine does for files with such weights.
     ///
     /// - In a mixture of experts, MXFP4 stores the experts alone; everything else is BF16 (from memory: vLLM leaves other layers
-    ///   unchanged).
+    ///   unchanged), or Q8_0 in a GGUF file, whatever the engine.
     /// - Matmuls with GGUF weights read their input in INT8 where the device supports INT8.
     /// - Engines on NVIDIA GPUs compute NVFP4 and MXFP4 in FP4 where the device supports it; with experts in MXFP4, TensorRT-LLM
     ///   reads MXFP8 inputs and the others 16-bit ones.
     #[must_use]
-    pub fn of_engine(self, engine: Option<Engine>, model: &ModelArch, roofs: &Roofs) -> Self {
+    pub fn of_engine(mut self, engine: Option<Engine>, model: &ModelArch, roofs: &Roofs) -> Self {
         let asked = self.weights;
-        let mut filled = self.of_file(model);
-        let Some(engine) = engine else { return filled };
-        if model.moe.is_some() && filled.experts.is_none() && asked == &f::MXFP4 {
-            filled.experts = Some(asked);
-            filled.weights = &f::BF16;
+        let layers = match engine {
+            _ if asked == &f::GGUF_MXFP4 => Some(&f::GGUF_Q8_0),
+            Some(_) if asked == &f::MXFP4 => Some(&f::BF16),
+            _ => None,
+        };
+        if let Some(layers) = layers.filter(|_| model.moe.is_some() && self.experts.is_none()) {
+            self.experts = Some(asked);
+            self.weights = layers;
         }
-        filled.activations = filled.activations.or_else(|| filled.input_of(engine, asked, roofs));
-        filled
+        let Some(engine) = engine else { return self };
+        self.activations = self.activations.or_else(|| self.input_of(engine, asked, roofs));
+        self
     }
 
     /// Input format of an engine's matmuls with such weights, where it is narrower than 16 bits.
@@ -142,18 +107,30 @@ impl PrecisionChoice {
             self.activations.unwrap_or_else(|| if carries { self.weights } else { roofs.half() });
         let carrier = roofs.carrier(activations);
         let embedding = self.embedding.unwrap_or(carrier);
-        let file = self.file.as_ref();
         Precision {
             weights: self.weights,
             activations,
             kv_cache: self.kv_cache.unwrap_or(carrier),
             embedding,
-            lm_head: file.and_then(|file| file.lm_head).unwrap_or(embedding),
+            lm_head: embedding,
             experts: self.experts.unwrap_or(self.weights),
             carrier,
-            vectors: file.and_then(|file| file.vectors).unwrap_or(carrier),
-            mixture: file.map_or(Mixture::UNIFORM, |file| file.mixture),
+            vectors: carrier,
+            mixture: Mixture::UNIFORM,
         }
+    }
+
+    /// Fills the open roles for a model. The name of a GGUF format means the file that llama.cpp writes: its layers are a
+    /// mixture, and embedding, LM head and vectors have formats of their own unless one is chosen for the embedding.
+    pub fn resolve_model(&self, model: &ModelArch, roofs: &Roofs) -> Precision {
+        let mut precision = self.resolve(roofs);
+        if let Some(file) = self.weights.file.filter(|_| self.embedding.is_none()) {
+            precision.embedding = gguf_file::embedding(file, model);
+            precision.lm_head = gguf_file::lm_head(file, model);
+            precision.vectors = &f::FP32;
+        }
+        precision.mixture = Mixture::of(precision.weights, precision.experts, model);
+        precision
     }
 }
 
@@ -195,10 +172,10 @@ mod tests {
     fn an_engine_fills_what_the_request_leaves_open() {
         let (llama, gpt) = ("llama-3.1-8b", "gpt-oss-120b");
         for (engine, weights, model, device, roles) in [
-            ("llama.cpp", "gguf_q4_k", llama, "t4", ["gguf_q4_k", "", "int8", "gguf_q4_k"]),
-            ("llama.cpp", "gguf_q4_k", llama, "v100_sxm2_16gb", ["gguf_q4_k", "", "", "gguf_q4_k"]),
-            ("ollama", "gguf_q8_0", llama, "gb10", ["gguf_q8_0", "", "int8", "gguf_q8_0"]),
-            ("ollama", "gguf_mxfp4", gpt, "gb10", ["gguf_q8_0", "gguf_mxfp4", "int8", "gguf_q8_0"]),
+            ("llama.cpp", "gguf_q4_k", llama, "t4", ["gguf_q4_k", "", "int8", ""]),
+            ("llama.cpp", "gguf_q4_k", llama, "v100_sxm2_16gb", ["gguf_q4_k", "", "", ""]),
+            ("ollama", "gguf_q8_0", llama, "gb10", ["gguf_q8_0", "", "int8", ""]),
+            ("ollama", "gguf_mxfp4", gpt, "gb10", ["gguf_q8_0", "gguf_mxfp4", "int8", ""]),
             ("tensorrt-llm", "mxfp4", gpt, "b200", ["bf16", "mxfp4", "mxfp8", ""]),
             ("vllm", "mxfp4", gpt, "b200", ["bf16", "mxfp4", "", ""]),
             ("vllm", "nvfp4", llama, "b200", ["nvfp4", "", "nvfp4", ""]),
@@ -215,11 +192,6 @@ mod tests {
             ];
             assert_eq!(found, roles, "{engine} {weights} {device}");
         }
-        // Nobody named an engine: a GGUF file has its own embedding and LM head all the same.
-        let file = filled(None, "gguf_q4_0", llama, "t4");
-        let rest = file.file.expect("a file");
-        assert_eq!((file.embedding, rest.lm_head), (Some(&f::GGUF_Q4_0), Some(&f::GGUF_Q6_K)));
-        assert_eq!((file.activations, rest.mixture), (None, Mixture::UNIFORM));
         assert_eq!(filled(None, "int8", llama, "t4"), PrecisionChoice::weights(&f::INT8));
     }
 
@@ -234,10 +206,7 @@ mod tests {
             kv_cache: None,
             embedding: Some(&f::GGUF_Q4_0),
             experts: Some(&f::GGUF_MXFP4),
-            file: None,
         };
-        let filled = stated.of_engine(Some(Engine::LlamaCpp), model, &roofs);
-        let rest = FileFormats { lm_head: None, vectors: None, mixture: Mixture::UNIFORM };
-        assert_eq!(filled, PrecisionChoice { file: Some(rest), ..stated });
+        assert_eq!(stated.of_engine(Some(Engine::LlamaCpp), model, &roofs), stated);
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::calibration::Engine;
 use crate::device::{Device, DeviceClass, MemoryPlatform};
+use crate::gguf_file::row_format;
 use crate::model_arch::ModelArch;
 use crate::op::OpKind;
 use crate::precision::PrecisionChoice;
@@ -107,6 +108,8 @@ pub struct Scheme {
     pub activations: Option<&'static QuantFormat>,
     pub method: Method,
     pub kernels: Kernels,
+    /// The groups or blocks of the weights must divide the inputs (K) of every matrix.
+    pub has_groups: bool,
     /// The inputs (K) of every matrix must be a multiple of this.
     pub input_multiple: u64,
     /// The outputs (N) of every matrix must be a multiple of this.
@@ -152,9 +155,9 @@ impl Scheme {
         let own = match self.weights {
             SchemeWeights::Half => PrecisionChoice::weights(roofs.half()),
             SchemeWeights::Published => *published,
-            SchemeWeights::Format(format) => PrecisionChoice::weights(format),
+            SchemeWeights::Format(format) => PrecisionChoice::of_weights(format, published),
         };
-        // The formats of a llama.cpp file are fixed by that engine's rules; other schemes leave nothing open.
+        // llama.cpp's rules fix the formats of its files; other schemes leave nothing open.
         let stated = match (self.weights, self.kernels) {
             (SchemeWeights::Format(format), Kernels::Plain | Kernels::Torch) => {
                 PrecisionChoice { activations: Some(roofs.half()), experts: Some(format), ..own }
@@ -192,12 +195,18 @@ impl Scheme {
     /// # Errors
     /// The side that is not a multiple of the required divisor.
     pub fn takes(&self, kind: OpKind, outputs: u64, inputs: u64) -> Result<(), BadShape> {
-        for (count, multiple, is_inputs) in
-            [(inputs, self.input_multiple, true), (outputs, self.output_multiple, false)]
+        let bad = |count, multiple, inputs| Err(BadShape { kind, inputs, count, multiple });
+        if let SchemeWeights::Format(format) = self.weights
+            && self.has_groups
+            && row_format(format, inputs).is_none()
         {
-            if !count.is_multiple_of(multiple) {
-                return Err(BadShape { kind, inputs: is_inputs, count, multiple });
-            }
+            return bad(inputs, format.block, true);
+        }
+        if !inputs.is_multiple_of(self.input_multiple) {
+            return bad(inputs, self.input_multiple, true);
+        }
+        if !outputs.is_multiple_of(self.output_multiple) {
+            return bad(outputs, self.output_multiple, false);
         }
         Ok(())
     }

@@ -55,7 +55,7 @@ pub const fn hue_of_class(class: ComputeClass) -> Hue {
     }
 }
 
-static MARKS: [(&str, Shape, Hue); 44] = [
+static MARKS: [(&str, Shape, Hue); 45] = [
     ("fp64", Shape::Hexagon, Hue::Gray),
     ("fp32", Shape::Circle, Hue::Gray),
     ("tf32", Shape::Diamond, Hue::Gray),
@@ -75,6 +75,7 @@ static MARKS: [(&str, Shape, Hue); 44] = [
     ("int4_g128_sym", Shape::Square, Hue::Blue),
     ("int4_gptq_g128", Shape::Star, Hue::Blue),
     ("int4_g32", Shape::Plus, Hue::Blue),
+    ("int4_g32_sym", Shape::Pentagon, Hue::Blue),
     ("int3_g128", Shape::Triangle, Hue::Blue),
     ("int2_g64", Shape::Wedge, Hue::Blue),
     ("nf4", Shape::Diamond, Hue::Rose),

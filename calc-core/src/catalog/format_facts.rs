@@ -14,7 +14,7 @@ pub fn facts(format: &QuantFormat) -> &'static FormatFacts {
     &found.expect("every format of the catalog has its facts").1
 }
 
-static FACTS: [(&str, FormatFacts); 44] = [
+static FACTS: [(&str, FormatFacts); 45] = [
     (
         "fp64",
         FormatFacts {
@@ -298,14 +298,14 @@ static FACTS: [(&str, FormatFacts); 44] = [
         FormatFacts {
             layout: "uint4",
             scale: "16 + 4 bits per 128",
-            method: "GPTQ",
-            accuracy: "PPL 5.69 (Llama-2-7B)",
+            method: "AWQ / GPTQ (W4A16)",
+            accuracy: "PPL of Llama-2-7B 5.47 -> GPTQ 5.69 / AWQ 5.60",
             accuracy_source: "recalled: AWQ paper table 4",
             nvidia: &[],
             other_native: &[],
             torchao: "",
-            notes: "",
-            source: "AutoGPTQ layout",
+            notes: "qzeros of AutoAWQ and AutoGPTQ: 8 zero points in an int32; 20 bits beside 128 x 4",
+            source: "AutoGPTQ and AutoAWQ layout",
             provenance: Provenance::Recalled,
         },
     ),
@@ -323,6 +323,22 @@ static FACTS: [(&str, FormatFacts); 44] = [
             notes: "5.0 bits: a g32 zero-point format costs as much as Q4_1",
             source: "torchao 0.18.0 wheel (read)",
             provenance: Provenance::Read,
+        },
+    ),
+    (
+        "int4_g32_sym",
+        FormatFacts {
+            layout: "int4",
+            scale: "16 bits per 32",
+            method: "GPTQ sym / RTN (W4A16 in groups of 32)",
+            accuracy: "",
+            accuracy_source: "",
+            nvidia: &[],
+            other_native: &[],
+            torchao: "",
+            notes: "pack-quantized of compressed-tensors (Kimi K2 Thinking, recalled); the bits of Q4_0 in another layout",
+            source: "arithmetic",
+            provenance: Provenance::Derived,
         },
     ),
     (

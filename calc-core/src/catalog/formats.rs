@@ -260,11 +260,11 @@ pub static INT4_G128_SYM: QuantFormat = QuantFormat {
     file: None,
 };
 
-/// GPTQ INT4 g128 (16-bit scale + packed 4-bit zero).
+/// INT4 group 128 of AWQ and GPTQ files (16-bit scale + packed 4-bit zero).
 pub static INT4_GPTQ_G128: QuantFormat = QuantFormat {
     key: "int4_gptq_g128",
-    name: "GPTQ INT4 g128 (16-bit scale + packed 4-bit zero)",
-    short_name: "GPTQ INT4 g128",
+    name: "INT4 group 128 of AWQ and GPTQ (16-bit scale + packed 4-bit zero)",
+    short_name: "AWQ/GPTQ INT4 g128",
     encoding: Encoding::Int,
     block: 128,
     block_bits: 532.0,
@@ -283,6 +283,21 @@ pub static INT4_G32: QuantFormat = QuantFormat {
     encoding: Encoding::Int,
     block: 32,
     block_bits: 160.0,
+    channel_bits: 0.0,
+    tensor_bits: 0.0,
+    tile: None,
+    class: None,
+    file: None,
+};
+
+/// INT4 group 32 (symmetric, 16-bit scale).
+pub static INT4_G32_SYM: QuantFormat = QuantFormat {
+    key: "int4_g32_sym",
+    name: "INT4 group 32 (symmetric, 16-bit scale)",
+    short_name: "INT4 g32 symmetric",
+    encoding: Encoding::Int,
+    block: 32,
+    block_bits: 144.0,
     channel_bits: 0.0,
     tensor_bits: 0.0,
     tile: None,
@@ -666,7 +681,7 @@ pub static BITNET_1_58: QuantFormat = QuantFormat {
 };
 
 /// All formats, grouped by kind.
-pub static FORMATS: [&QuantFormat; 44] = [
+pub static FORMATS: [&QuantFormat; 45] = [
     &FP64,
     &FP32,
     &TF32,
@@ -686,6 +701,7 @@ pub static FORMATS: [&QuantFormat; 44] = [
     &INT4_G128_SYM,
     &INT4_GPTQ_G128,
     &INT4_G32,
+    &INT4_G32_SYM,
     &INT3_G128,
     &INT2_G64,
     &NF4,

@@ -114,7 +114,7 @@ fn of_scheme<'a>(work: &Work<'a>, own: &Measure, scheme: &Scheme) -> Option<Stor
     let bits = match (work.model(), format.file) {
         (Some(EstimateRequest { model, engine, .. }), Some(_)) => bits_per_weight(
             model,
-            &choice.of_engine(*engine, model, &own.roofs).resolve(&own.roofs),
+            &choice.of_engine(*engine, model, &own.roofs).resolve_model(model, &own.roofs),
         ),
         _ => format.bits_per_element(),
     };

@@ -11,7 +11,7 @@ use crate::footprint::MemoryFootprint;
 use crate::lowering::Step;
 use crate::op::OpCost;
 use crate::plan::{Plan, Span, StepTotals};
-use crate::precision::{FileFormats, Precision, PrecisionChoice};
+use crate::precision::{Precision, PrecisionChoice};
 use crate::roofline::{ComputePath, KernelTime, Roofs};
 use crate::units::Seconds;
 use crate::workload::Speculation;
@@ -88,7 +88,8 @@ impl<'a> Work<'a> {
         match self {
             Self::Operator(request) => request.precision.resolve(roofs),
             Self::Token(request) | Self::Answer(request) => {
-                request.precision.of_engine(request.engine, request.model, roofs).resolve(roofs)
+                let choice = request.precision.of_engine(request.engine, request.model, roofs);
+                choice.resolve_model(request.model, roofs)
             }
         }
     }
@@ -136,13 +137,12 @@ impl<'a> Work<'a> {
             weights: precision.weights,
             activations: Some(precision.activations),
             kv_cache: Some(precision.kv_cache),
-            embedding: Some(precision.embedding),
+            // The formats of a GGUF file do not depend on the device.
+            embedding: match precision.weights.file {
+                Some(_) => self.precision().embedding,
+                None => Some(precision.embedding),
+            },
             experts: Some(precision.experts),
-            file: Some(FileFormats {
-                lm_head: Some(precision.lm_head),
-                vectors: Some(precision.vectors),
-                mixture: precision.mixture,
-            }),
         };
         self.stored(choice, self.model().and_then(|request| request.weight_size))
     }

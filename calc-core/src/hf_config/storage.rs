@@ -64,7 +64,6 @@ fn all_layers(
         kv_cache: scheme.kv_cache,
         embedding: Some(unquantized),
         experts: None,
-        file: None,
     }
 }
 
@@ -86,7 +85,6 @@ fn experts_only(
         kv_cache: scheme.kv_cache,
         embedding: Some(unquantized),
         experts: Some(scheme.weights),
-        file: None,
     }
 }
 

@@ -169,7 +169,8 @@ fn precision_fields(
     let aliases = ROLES.map(|key| fields.peek_text(key).and_then(format_aliases::alias));
     let weights = format_field(fields, "weights")?;
     let base = match (weights, stored) {
-        (Some(weights), _) => PrecisionChoice::weights(weights),
+        (Some(weights), Some(stored)) => PrecisionChoice::of_weights(weights, &stored),
+        (Some(weights), None) => PrecisionChoice::weights(weights),
         (None, Some(stored)) => stored,
         (None, None) => return Err(RequestError::Missing { key: "weights" }),
     };

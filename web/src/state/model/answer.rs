@@ -118,7 +118,7 @@ pub fn derive(inputs: &ModelInputs, place: Place<'_>) -> Result<ModelAnswer, Vec
         rules: Role::ALL.map(|role| {
             let open =
                 question.without(role).of_engine(question.engine, &question.arch, &plan.roofs);
-            role.of(&open.resolve(&plan.roofs)).short_name.to_owned()
+            role.of(&open.resolve_model(&question.arch, &plan.roofs)).short_name.to_owned()
         }),
         estimate: answer,
     })

@@ -75,7 +75,8 @@ impl Formats {
     /// Applies the choices to the stored formats. As on the command line, another weight format resets the other roles to the
     /// rule.
     pub fn over(&self, stored: &PrecisionChoice) -> PrecisionChoice {
-        let base = self.get(Role::Weights).map_or(*stored, PrecisionChoice::weights);
+        let chosen = self.get(Role::Weights);
+        let base = chosen.map_or(*stored, |format| PrecisionChoice::of_weights(format, stored));
         self.named(base.weights).over(&base)
     }
 

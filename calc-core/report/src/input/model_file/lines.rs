@@ -204,7 +204,6 @@ pub fn read_stored(text: &str) -> Option<PrecisionChoice> {
         kv_cache: next()?,
         embedding: next()?,
         experts: next()?,
-        file: None,
     })
 }
 

@@ -27,7 +27,7 @@ pub fn scheme_name(scheme: &Scheme) -> String {
     }
     let name = match format.key {
         "fp8_e4m3" => "FP8",
-        "int4_g128_sym" => "INT4 g128",
+        "int4_g128_sym" | "int4_gptq_g128" => "INT4 g128",
         "nf4_dq" => "NF4, double quantized",
         _ => format.short_name,
     };
@@ -114,6 +114,10 @@ pub fn first_by(reason: FirstBy, first: &Standing) -> Option<String> {
         FirstBy::Score => None,
         FirstBy::LessLoss => Some(
             "Among the schemes within the uncertainty of the best, it loses the least quality."
+                .into(),
+        ),
+        FirstBy::LessMemory => Some(
+            "A faster scheme within its uncertainty needs more memory and loses as much quality or more."
                 .into(),
         ),
         FirstBy::Size => Some(format!(

@@ -47,7 +47,7 @@ pub fn file_bits(format: &'static QuantFormat) -> Option<f64> {
     let model = &catalog::model(FILE_MODEL).ok()?.arch;
     // The bytes of a file are the same on every device.
     let roofs = Roofs::new(catalog::devices::all().next()?, None).ok()?;
-    let precision = PrecisionChoice::weights(format).of_file(model).resolve(&roofs);
+    let precision = PrecisionChoice::weights(format).resolve_model(model, &roofs);
     Some(bits_per_weight(model, &precision))
 }
 

@@ -4,6 +4,7 @@ use calc_core::analysis::{Analysis, Operator};
 use calc_core::calibration::Engine;
 use calc_core::estimate::Estimate;
 use calc_core::footprint::{MemoryVerdict, bits_per_weight};
+use calc_core::gguf_file::row_format;
 use calc_core::model_arch::ModelArch;
 use calc_core::parallel::Parallel;
 use calc_core::plan::Chunks;
@@ -232,7 +233,7 @@ fn fallbacks(answer: &Estimate, moe: bool) -> Vec<String> {
 
 /// Notes on numbers of inputs that do not fill whole blocks, one per number.
 fn paddings(model: &ModelArch, precision: &Precision) -> Vec<String> {
-    let mut padded: Vec<(u64, &QuantFormat)> = Vec::new();
+    let mut padded: Vec<(u64, &'static QuantFormat)> = Vec::new();
     let mut look = |k: u64, format: &'static QuantFormat| {
         if format.pads(k) && !padded.contains(&(k, format)) {
             padded.push((k, format));
@@ -267,14 +268,18 @@ fn weight_only(weights: &QuantFormat, path: ComputePath) -> Option<String> {
     })
 }
 
-fn padding(weights: &QuantFormat, k: u64) -> Option<String> {
-    weights.pads(k).then(|| {
-        format!("k = {k} is not a multiple of the block of {} ({}): the last block of a row is stored whole", weights.key, weights.block)
-    })
+fn padding(weights: &'static QuantFormat, k: u64) -> Option<String> {
+    let instead = match row_format(weights, k) {
+        None => "the last block of a row is stored whole".to_owned(),
+        Some(stored) if stored == weights => return None,
+        Some(stored) => format!("a GGUF file stores such rows in {}", stored.key),
+    };
+    let (key, block) = (weights.key, weights.block);
+    Some(format!("k = {k} is not a multiple of the block of {key} ({block}): {instead}"))
 }
 
 /// Padding of the matrices of a composite operator.
-fn operator_paddings(operator: &Operator, weights: &QuantFormat) -> Vec<String> {
+fn operator_paddings(operator: &Operator, weights: &'static QuantFormat) -> Vec<String> {
     let (hidden, width) = match operator {
         Operator::FeedForward(shape) => (shape.hidden, shape.intermediate),
         Operator::MixtureOfExperts(shape) => (shape.hidden, shape.expert_width),
@@ -294,16 +299,19 @@ fn engine_formats(inputs: &EstimateInputs) -> Option<String> {
     let given = &inputs.precision;
     let mode = power_mode(&inputs.device, inputs.power_mode.as_deref()).ok()?;
     let roofs = Roofs::new(&inputs.device, mode).ok()?;
-    let filled = given.of_engine(inputs.engine, &inputs.model.arch, &roofs);
+    let model = &*inputs.model.arch;
+    let filled = given.of_engine(inputs.engine, model, &roofs);
+    let is_file = filled.weights.file.is_some() && given.embedding.is_none();
+    let file = is_file.then(|| filled.resolve_model(model, &roofs));
     let list: Vec<String> = [
         ("weights", Some(given.weights), Some(filled.weights)),
         ("experts", given.experts, filled.experts),
         ("activations", given.activations, filled.activations),
-        ("embedding", given.embedding, filled.embedding),
-        ("LM head", None, filled.file.and_then(|file| file.lm_head)),
+        ("embedding", given.embedding, file.map(|file| file.embedding)),
+        ("LM head", None, file.map(|file| file.lm_head)),
     ]
     .into_iter()
-    .filter(|(_, given, filled)| given != filled)
+    .filter(|(_, given, filled)| filled.is_some() && given != filled)
     .filter_map(|(role, _, filled)| Some(format!("{role} {}", filled?.key)))
     .collect();
     let who = inputs.engine.map_or("as a GGUF file stores it".to_owned(), |engine| {
