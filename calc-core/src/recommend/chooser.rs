@@ -12,8 +12,9 @@ use crate::error::Error;
 use crate::plan::EstimateRequest;
 use crate::precision::PrecisionChoice;
 use crate::quality::QualityLoss;
+use crate::quant_format::QuantFormat;
 use crate::roofline::Roofs;
-use crate::scheme::{Scheme, SchemeWeights};
+use crate::scheme::{Method, Scheme, SchemeWeights};
 use crate::units::Bytes;
 
 /// A request with the values that are constant while it is answered.
@@ -57,10 +58,16 @@ impl<'a> Chooser<'a> {
         }
     }
 
+    /// Loss against the model in 16 bits. Published formats that only quantizers write lose what their scheme loses.
     pub(crate) fn quality(&self, scheme: &Scheme) -> QualityLoss {
+        let quantized = match (scheme.weights, &self.task) {
+            (SchemeWeights::Published, Task::Model(task)) => quantizer_of(task.published.weights),
+            _ => None,
+        };
+        let loss = quantized.unwrap_or(scheme).quality;
         match self.task.parameters() {
-            Some(parameters) => scheme.quality.at_size(parameters),
-            None => scheme.quality,
+            Some(parameters) => loss.at_size(parameters),
+            None => loss,
         }
     }
 
@@ -180,6 +187,21 @@ impl<'a> Chooser<'a> {
         other.aim.granted = Some(memory);
         other.winner(&self.task, &other.allowed())
     }
+}
+
+/// The scheme whose quantizer writes a format: AWQ, GPTQ, bitsandbytes or llama.cpp. The makers of models train in the
+/// other formats, or publish them.
+fn quantizer_of(format: &QuantFormat) -> Option<&'static Scheme> {
+    SCHEMES.into_iter().find(|scheme| {
+        let is_written =
+            matches!(scheme.weights, SchemeWeights::Format(own) if own.key == format.key);
+        let is_quantizer = match scheme.method {
+            Method::Awq | Method::Gptq | Method::LlamaQuantize => true,
+            Method::Rtn => format.key.starts_with("nf4"),
+            Method::None | Method::NativeFp8 | Method::NativeFp4 => false,
+        };
+        is_written && is_quantizer
+    })
 }
 
 fn is_quantized(published: &PrecisionChoice) -> bool {

@@ -124,11 +124,35 @@ fn a_context_beyond_the_model_stands_below_the_verdict() {
 
 #[test]
 fn a_quantized_copy_is_served_from_its_own_repository() {
-    let copy =
-        "recommend --hardware h100 --model hugging-quants/Meta-Llama-3.1-8B-Instruct-AWQ-INT4";
-    let text = answer(copy);
-    assert!(
-        text.contains("vllm serve hugging-quants/Meta-Llama-3.1-8B-Instruct-AWQ-INT4"),
-        "{text}"
-    );
+    let copy = "hugging-quants/Meta-Llama-3.1-8B-Instruct-AWQ-INT4";
+    let words = format!("recommend --hardware h100 --model {copy} -o json");
+    let found: serde_json::Value = serde_json::from_str(&answer(&words)).expect("JSON");
+    let rows = found["ranked"].as_array().expect("rows");
+    let command = |key: &str| {
+        let row = rows.iter().find(|row| row["scheme"]["key"] == key).expect("a row");
+        row["apply"]["vllm"].as_str().expect("a command").to_owned()
+    };
+    assert!(command("as_published").starts_with(&format!("vllm serve {copy} ")));
+    assert!(command("half").starts_with("vllm serve meta-llama/Llama-3.1-8B "));
+}
+
+#[test]
+fn a_quantized_copy_loses_what_its_quantizer_loses() {
+    for (model, loss) in [
+        ("bartowski/Meta-Llama-3.1-8B-Instruct-GGUF", Some("gguf_q4_k")),
+        ("hugging-quants/Meta-Llama-3.1-8B-Instruct-AWQ-INT4", Some("int4_g128_awq")),
+        ("openai/gpt-oss-20b", None),
+        ("deepseek-ai/DeepSeek-V3", None),
+    ] {
+        let words =
+            format!("recommend --hardware gb300 --tensor-parallel 4 --model {model} -o json");
+        let found: serde_json::Value = serde_json::from_str(&answer(&words)).expect("JSON");
+        let high = |key: &str| {
+            let rows = found["ranked"].as_array().expect("rows");
+            let row = rows.iter().find(|row| row["scheme"]["key"] == key);
+            row.and_then(|row| row["quality"]["high"].as_f64())
+        };
+        let published = high("as_published").unwrap_or_else(|| panic!("{model} is not ranked"));
+        assert_eq!(Some(published), loss.map_or(Some(0.0), high), "{model}");
+    }
 }
