@@ -1,8 +1,10 @@
 //! A quantization scheme: weights, activations and method together, and the devices with kernels for it. The table is in
 //! `catalog::schemes`; the choice between schemes is in `recommend`.
 
+mod software;
+
 use crate::calibration::Engine;
-use crate::device::{Device, DeviceClass, MemoryPlatform};
+use crate::device::Device;
 use crate::gguf_file::row_format;
 use crate::model_arch::ModelArch;
 use crate::op::OpKind;
@@ -10,6 +12,10 @@ use crate::precision::PrecisionChoice;
 use crate::quality::QualityLoss;
 use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::Roofs;
+
+pub use software::{Backend, backend, engine_runs, is_host, vllm_runs};
+
+use software::{has_llama_cpp, torch_kernels};
 
 /// Quantization method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,11 +84,12 @@ impl Kernels {
 
     /// Whether an engine has these kernels.
     pub const fn are_of(self, engine: Engine) -> bool {
-        match (self, engine) {
-            (Self::Plain, _) | (_, Engine::IdealKernels) => true,
-            (Self::LlamaCpp, Engine::LlamaCpp | Engine::Ollama) => true,
-            (Self::LlamaCpp, _) | (Self::Torch, Engine::LlamaCpp | Engine::Ollama) => false,
-            (Self::Torch, _) => true,
+        match self {
+            Self::Plain => true,
+            Self::LlamaCpp => {
+                matches!(engine, Engine::LlamaCpp | Engine::Ollama | Engine::IdealKernels)
+            }
+            Self::Torch => !matches!(engine, Engine::LlamaCpp | Engine::Ollama),
         }
     }
 }
@@ -224,138 +231,6 @@ impl Scheme {
         });
         verdict
     }
-}
-
-/// Checks for kernels in vLLM and torchao that dequantize in registers or multiply quantized activations.
-fn torch_kernels(device: &Device, activations_quantized: bool) -> Result<(), NoKernel> {
-    // Marlin, the kernel behind most weight-only formats, starts at compute capability 7.5.
-    const MARLIN: u32 = 75;
-    match vendor(device) {
-        // With a peak for the class, the matrix multiplication itself is native.
-        _ if activations_quantized => Ok(()),
-        Vendor::Nvidia(capability) if capability >= MARLIN => Ok(()),
-        Vendor::Nvidia(_) => Err(NoKernel::OldArchitecture),
-        Vendor::Instinct | Vendor::Custom => Ok(()),
-        Vendor::General | Vendor::Inference => Err(NoKernel::NoTorchKernels),
-    }
-}
-
-fn has_llama_cpp(device: &Device) -> bool {
-    match vendor(device) {
-        Vendor::Nvidia(_) | Vendor::Instinct | Vendor::Custom | Vendor::General => true,
-        Vendor::Inference => false,
-    }
-}
-
-/// Backend for which engines build their kernels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Backend {
-    /// NVIDIA.
-    Cuda {
-        /// Compute capability times ten: 87 for 8.7.
-        capability: u32,
-    },
-    /// AMD.
-    Rocm,
-    /// Apple.
-    Metal,
-    /// Intel GPUs.
-    Xpu,
-    /// Accelerators that an engine supports with a plugin.
-    Plugin,
-    Cpu,
-    /// A user's device; it is known only that it is not a CPU.
-    Custom,
-}
-
-/// The backend for which engines build their kernels on a device.
-pub fn backend(device: &Device) -> Backend {
-    let is_amd = device.compute_capability.as_deref().is_some_and(|name| name.starts_with("gfx"));
-    match vendor(device) {
-        _ if device.class == DeviceClass::Cpu => Backend::Cpu,
-        _ if device.memory_platform == MemoryPlatform::Metal => Backend::Metal,
-        Vendor::Nvidia(capability) => Backend::Cuda { capability },
-        Vendor::Instinct => Backend::Rocm,
-        Vendor::General if is_amd => Backend::Rocm,
-        Vendor::General => Backend::Xpu,
-        Vendor::Inference => Backend::Plugin,
-        Vendor::Custom => Backend::Custom,
-    }
-}
-
-/// Oldest compute capability with CUDA kernels in vLLM, times ten.
-const VLLM_CUDA: u32 = 70;
-
-/// Whether an engine has a build for a device.
-pub fn engine_runs(engine: Engine, device: &Device) -> bool {
-    let backend = backend(device);
-    let is_gpu = matches!(backend, Backend::Cuda { .. } | Backend::Rocm | Backend::Custom);
-    match engine {
-        Engine::LlamaCpp | Engine::Ollama => has_llama_cpp(device),
-        Engine::Vllm | Engine::Sglang => vllm_runs(device),
-        Engine::TensorRtLlm => matches!(backend, Backend::Cuda { .. }),
-        Engine::TensorRtEdgeLlm => {
-            matches!(backend, Backend::Cuda { .. }) && device.class == DeviceClass::UnifiedGpu
-        }
-        Engine::GptFast | Engine::ExLlamaV2 => is_gpu,
-        Engine::Mlc => is_gpu || matches!(backend, Backend::Metal | Backend::Xpu),
-        Engine::IdealKernels => true,
-    }
-}
-
-/// Whether vLLM has a build for a device, or a plugin.
-pub fn vllm_runs(device: &Device) -> bool {
-    match backend(device) {
-        Backend::Cuda { capability } => capability >= VLLM_CUDA,
-        Backend::Cpu => !is_single_board(device),
-        Backend::Rocm | Backend::Xpu | Backend::Plugin | Backend::Custom => true,
-        Backend::Metal => false,
-    }
-}
-
-fn is_single_board(device: &Device) -> bool {
-    device.form_factor == "SBC"
-}
-
-/// Whether a CPU may be the host of a device: it has a socket, and the device is a card or a module of a server. Other devices
-/// have a CPU of their own.
-pub fn is_host(cpu: &Device, device: &Device) -> bool {
-    let is_card = ["PCIe", "SXM", "OAM"].iter().any(|kind| device.form_factor.starts_with(kind));
-    cpu.class == DeviceClass::Cpu && !is_single_board(cpu) && is_card
-}
-
-/// Devices as far as software support differs.
-enum Vendor {
-    /// CUDA, with the compute capability times ten.
-    Nvidia(u32),
-    /// AMD data-center accelerators.
-    Instinct,
-    /// CPUs, Apple, other consumer GPUs.
-    General,
-    /// Accelerators with their own software stack.
-    Inference,
-    /// A user's device; only its peaks are known.
-    Custom,
-}
-
-fn vendor(device: &Device) -> Vendor {
-    let capability = device.compute_capability.as_deref();
-    match &*device.vendor {
-        "NVIDIA" => Vendor::Nvidia(capability.map_or(0, capability_number)),
-        "AMD" if capability.is_some_and(|name| name.starts_with("gfx9")) => Vendor::Instinct,
-        "AMD" | "Apple" | "Raspberry Pi" => Vendor::General,
-        "Intel" if device.class == DeviceClass::Cpu || device.key.starts_with("arc") => {
-            Vendor::General
-        }
-        "Intel" | "Google" | "AWS" => Vendor::Inference,
-        _ => Vendor::Custom,
-    }
-}
-
-/// Converts 8.7 to 87, 12.1 to 121.
-fn capability_number(capability: &str) -> u32 {
-    let digits = capability.bytes().filter(u8::is_ascii_digit);
-    digits.fold(0, |number, digit| number * 10 + u32::from(digit - b'0'))
 }
 
 #[cfg(test)]

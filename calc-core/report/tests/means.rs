@@ -138,7 +138,7 @@ fn a_bound_on_the_time_per_token_holds_for_what_is_shown() {
     let (_, json) = estimate("llama-3.1-8b");
     let (first, mean) = (number(&json["tpot_s"]), number(&json["mean"]["tpot"]["time_s"]));
     let mut fields = fields("llama-3.1-8b");
-    fields.replace_text("max_tpot_ms", &((first + mean) / 2.0 * 1e3).to_string());
+    fields.replace_text("max_tpot_ms", &(f64::midpoint(first, mean) * 1e3).to_string());
     let inputs = RecommendInputs::parse(fields, &Library::CATALOGS).expect("a request");
     let answer = inputs.recommend().expect("a recommendation");
     let is_same = |key: &str| key == "fp8_w8a16";

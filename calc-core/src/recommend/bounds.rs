@@ -112,6 +112,11 @@ impl Bounds {
         }
     }
 
+    /// Whether a time per token violates a bound on it or on the rate of its batch.
+    pub(super) fn refuses_token(&self, batch: u64, tpot: Seconds) -> bool {
+        self.admit_times(batch, || tpot, || Seconds::ZERO).is_err()
+    }
+
     /// Checks the times against the bounds; each time is computed only if a bound needs it.
     pub(super) fn admit_times(
         &self,

@@ -63,6 +63,13 @@ impl<'a> ModelRun<'a> {
         }
     }
 
+    /// Time of the last token, which has the longest context of the generation.
+    fn last_token(&self) -> Seconds {
+        let Workload { new_tokens, .. } = self.request.workload;
+        let last = self.request.workload.filled() + new_tokens.max(2) - 2;
+        self.plan.token(self.draft.as_ref(), last).expected.time
+    }
+
     fn mean_token(&self, decode: &PhaseWork, generation: Span) -> MeanToken {
         let token = Span { ideal: decode.ideal, expected: decode.expected };
         self.plan.mean_token(token, generation)
@@ -113,9 +120,19 @@ pub(super) fn probe_model(
     let (prefill, decode) = (LazyCell::new(|| run.prefill()), LazyCell::new(|| run.decode()));
     let ttft = LazyCell::new(|| run.ttft());
     let generation = LazyCell::new(|| run.quick_generation());
-    let slowest_token = || match request.workload.new_tokens - 1 {
-        0 => decode.expected.time,
-        steps => decode.expected.time.max(generation.time / steps as f64),
+    let slowest_token = || {
+        let first = decode.expected.time;
+        let Workload { batch, new_tokens, .. } = request.workload;
+        if new_tokens == 1 || aim.bounds.refuses_token(batch, first) {
+            return first;
+        }
+        // The mean is at most the time of the last token, which costs one step instead of a sum.
+        let last = first.max(run.last_token());
+        if aim.bounds.refuses_token(batch, last) {
+            first.max(generation.time / (new_tokens - 1) as f64)
+        } else {
+            last
+        }
     };
     aim.bounds.admit_times(request.workload.batch, slowest_token, || ttft.time)?;
     if aim.only_limits {
