@@ -343,7 +343,8 @@ mod tests {
     fn the_advice_names_what_it_brings_and_how_to_get_it() {
         let advice = advise(&request(None), Repositories::STAND_IN).expect("advice");
         assert_eq!(advice.title, "GGUF Q4_K_M");
-        assert_eq!(advice.formats, "weights 4.894 bit, activations FP16");
+        // A single product is in the block format, not in a file.
+        assert_eq!(advice.formats, "weights 4.5 bit, activations FP16");
         let names: Vec<&str> = advice.facts.iter().map(|fact| &*fact.name).collect();
         assert_eq!(names, ["M = 1", "M = 2048", "Memory", "Quality"]);
         assert!(advice.why[0].starts_with("Decode waits for weights"), "{:?}", advice.why);
