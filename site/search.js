@@ -1,4 +1,4 @@
-// Search over the headings and the text of all documents. The index is fetched when the field gets the focus for the first time.
+// Search over the headings and the text of the documents of a folder. The index is fetched when the field gets the focus for the first time.
 // Rows of the index: [address, title of the page, [[anchor, heading, text], …]].
 (() => {
   const box = document.querySelector(".search");
@@ -17,12 +17,12 @@
     return sections;
   };
 
-  // Every word must occur; a word counts more in a title or a heading, and most where a word begins with it.
+  // Every word must occur. It counts more in a title or a heading, more where a word begins with it, and more the oftener it occurs.
   const score = ({ low }, words) => words.reduce((sum, word) => {
     const points = low.map((part, place) => {
-      const at = part.indexOf(word);
-      const begins = at === 0 || part.includes(" " + word);
-      return at < 0 ? 0 : [6, 8, 1][place] * (begins ? 2 : 1);
+      const times = Math.min(part.split(word).length - 1, 6);
+      const begins = part.startsWith(word) || part.includes(" " + word);
+      return [12, 16, 1][place] * times * (begins ? 2 : 1);
     });
     const best = points.reduce((a, b) => a + b);
     return sum === 0 || best === 0 ? 0 : sum + best;
@@ -31,7 +31,8 @@
   const excerpt = ({ text, low }, words) => {
     const at = Math.max(0, Math.min(...words.map((word) => low[2].indexOf(word)).filter((at) => at >= 0), text.length));
     const start = at < 60 || at === text.length ? 0 : text.indexOf(" ", at - 50) + 1;
-    return (start ? "… " : "") + text.slice(start, start + 140) + (text.length > start + 140 ? " …" : "");
+    const end = text.length > start + 140 ? text.lastIndexOf(" ", start + 140) : text.length;
+    return (start ? "… " : "") + text.slice(start, Math.max(end, start)) + (end < text.length ? " …" : "");
   };
 
   const item = (section, words) => {

@@ -97,7 +97,8 @@ fn add_assets(
         colors: add("colors.js", squeeze(&text("site/colors.js")?)?.into_bytes())?,
         search: add("search.js", squeeze(&text("site/search.js")?)?.into_bytes())?,
         icon: add("icon.svg", text("web/assets/icon.svg")?.into_bytes())?,
-        index: add("search.json", search_index::json(documents).into_bytes())?,
+        learn_index: add("search.json", search_index::json(documents, true).into_bytes())?,
+        record_index: add("record.json", search_index::json(documents, false).into_bytes())?,
     })
 }
 

@@ -12,7 +12,10 @@ pub(super) struct Assets {
     pub(super) colors: String,
     pub(super) search: String,
     pub(super) icon: String,
-    pub(super) index: String,
+    /// The index of the pages for readers.
+    pub(super) learn_index: String,
+    /// The index of the record for developers.
+    pub(super) record_index: String,
 }
 
 pub(super) struct Shell<'a> {
@@ -62,7 +65,8 @@ impl Shell<'_> {
                 "colors" => to(&self.assets.colors),
                 "search" => to(&self.assets.search),
                 "icon" => to(&self.assets.icon),
-                "index" => to(&self.assets.index),
+                "index" if is_learn => to(&self.assets.learn_index),
+                "index" => to(&self.assets.record_index),
                 "learn-current" if is_learn => " aria-current=\"true\"".to_owned(),
                 "learn-current" => String::new(),
                 "contents" => self.contents(path),
