@@ -337,7 +337,7 @@ fn parts(
         let path = match kernel.path {
             Path::Layer => roofs.compute_path(p.weights, p.activations)?,
             Path::Expert => roofs.compute_path(p.experts, p.activations)?,
-            Path::LmHead => roofs.compute_path(p.embedding, p.carrier)?,
+            Path::LmHead => roofs.compute_path(p.lm_head, p.carrier)?,
             Path::Carrier => roofs.compute_path(p.carrier, p.carrier)?,
         };
         let roofline = Roofline { peak: path.peak, bandwidth: roofs.bandwidth };

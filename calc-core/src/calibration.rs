@@ -134,7 +134,7 @@ impl Calibration {
         mode: Option<&PowerMode>,
         engine: Option<Engine>,
     ) -> Tuned<'a> {
-        let known = device.measured.copy_of.unwrap_or(&device.key);
+        let known = device.catalog_key();
         let scale = self.scales.iter().find(|scale| scale.device == known);
         let is_named = engine.is_some();
         let engine = engine.unwrap_or_else(|| usual_engine(device));

@@ -160,6 +160,11 @@ pub struct Device {
 }
 
 impl Device {
+    /// The key in the catalog of this device, or of the one that it copies.
+    pub fn catalog_key(&self) -> &str {
+        self.measured.copy_of.unwrap_or(&self.key)
+    }
+
     /// Finds a power mode by name, ignoring case.
     ///
     /// # Errors

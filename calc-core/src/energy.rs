@@ -24,6 +24,17 @@ pub struct Energy {
     pub per_token: Joules,
 }
 
+impl Energy {
+    /// Energy of a step that gives each sequence of the batch a token.
+    ///
+    /// ```text
+    /// J/token = devices * P * TPOT / B
+    /// ```
+    pub fn of_token(power: Power, tpot: Seconds, batch: u64) -> Self {
+        Self { power, per_token: power.all * tpot / batch as f64 }
+    }
+}
+
 /// Idle power as a fraction of the thermal design power; assumed.
 pub const fn idle_share(class: DeviceClass) -> f64 {
     match class {

@@ -1,12 +1,12 @@
 //! Estimates a model on a device: prefill, decode, generation, memory, energy. The steps themselves are in `plan`.
 
 use crate::calibration::{Basis, Chunk};
-use crate::energy::{Energy, mean_power};
+use crate::energy::Energy;
 use crate::error::Error;
 use crate::expected::Expected;
 use crate::footprint::MemoryFootprint;
 use crate::lowering::Step;
-use crate::plan::{Chunks, Paths, Plan};
+use crate::plan::{Chunks, MeanToken, Paths, Plan};
 use crate::precision::Precision;
 use crate::units::{BytesPerSec, Seconds, TokensPerSec};
 use crate::workload::Workload;
@@ -26,6 +26,8 @@ pub struct Estimate {
     pub prefill: PhaseEstimate,
     /// The step at the stated context.
     pub decode: PhaseEstimate,
+    /// The step in the middle of the generation; of a single token, the step at the stated context.
+    pub middle: PhaseEstimate,
     /// The engine, fit and ceilings behind the expected times.
     pub basis: Basis,
     /// The division of the prompt into steps.
@@ -40,28 +42,25 @@ pub struct Estimate {
     pub tpot: Expected,
     /// Ideal time per output token.
     pub token_ideal: Seconds,
+    /// A token in the mean over the generation; of a single token, at the stated context.
+    pub mean: MeanToken,
+    /// Share of the bandwidth that weights and KV cache use in the mean over the generation.
+    pub mean_mbu: f64,
     /// Time of all new tokens after the first.
     pub generation: Expected,
     /// Time from the request to its last token.
     pub end_to_end: Expected,
     /// Ideal time from the request to its last token.
     pub end_to_end_ideal: Seconds,
-    /// Token rate over the batch.
+    /// Token rate over the batch at the stated context.
     pub throughput: TokensPerSec,
     /// Memory of the device that needs the most.
     pub memory: MemoryFootprint,
-    /// Energy over all devices; `None` if the power is unknown.
+    /// Energy over all devices at the stated context; `None` if the power is unknown.
     pub energy: Option<Energy>,
     /// The devices exchange data over a link of unknown bandwidth: the expected times are unknown then, and the values here
     /// leave the link out.
     pub link_unknown: bool,
-}
-
-impl Estimate {
-    /// Token rate over the batch if every operator ran at its roof.
-    pub fn ideal_throughput(&self) -> TokensPerSec {
-        self.throughput * (self.tpot.time / self.token_ideal)
-    }
 }
 
 /// Estimates a model on a device.
@@ -74,11 +73,13 @@ pub fn estimate(request: EstimateRequest<'_>) -> Result<Estimate, Error> {
     let Workload { batch, context, .. } = request.workload;
     let prefill = plan.phase(request.workload.prefill_step());
     let decode = plan.phase(Step::decode(batch, context));
+    let middle = plan.phase(Step::decode(batch, request.workload.middle()));
     let first = plan.first_token();
     let ttft = first.expected;
     let token = plan.token(draft.as_ref(), context);
     let (token_ideal, tpot) = (token.ideal, token.expected);
     let generation = plan.generation(draft.as_ref());
+    let mean = plan.mean_token(token, generation);
     Ok(Estimate {
         precision: plan.precision,
         paths: plan.paths,
@@ -91,25 +92,17 @@ pub fn estimate(request: EstimateRequest<'_>) -> Result<Estimate, Error> {
         ttft_ideal: first.ideal,
         tpot,
         token_ideal,
+        mean,
+        mean_mbu: plan.mean_streamed(draft.as_ref()) / plan.roofs.bandwidth / mean.expected.time,
         generation: generation.expected,
         end_to_end: ttft.then(generation.expected),
         end_to_end_ideal: first.ideal + generation.ideal,
         throughput: TokensPerSec::new(batch as f64 / tpot.time.get()),
         memory: plan.footprint(),
-        energy: decode_energy(&request, token_ideal, tpot.time),
+        energy: plan.token_energy(token),
         link_unknown: plan.link_unknown(),
         prefill,
         decode,
+        middle,
     })
-}
-
-/// Energy per token during decode.
-///
-/// ```text
-/// J/token = devices * P * TPOT / B
-/// ```
-fn decode_energy(request: &EstimateRequest<'_>, ideal: Seconds, tpot: Seconds) -> Option<Energy> {
-    let EstimateRequest { device, mode, workload, .. } = request;
-    let power = mean_power((device, *mode), &workload.parallel, ideal, tpot)?;
-    Some(Energy { power, per_token: power.all * tpot / workload.batch as f64 })
 }

@@ -21,6 +21,7 @@ pub struct ExploreRequest<'a> {
     pub bounds: Bounds,
     /// Batches to try, in ascending order.
     pub batches: &'a [u64],
+    /// Contexts to try, in ascending order: those of the decode step, and of the other sequences beside a prompt.
     pub contexts: &'a [u64],
 }
 
@@ -102,25 +103,34 @@ fn improve<'d>(
         }) else {
             continue;
         };
-        let is_late =
-            request.bounds.ttft.is_some_and(|bound| plan.first_token().expected.time > bound);
-        if plan.link_unknown() || is_late {
+        if plan.link_unknown() {
             continue;
         }
         let fixed = plan.footprint();
-        for &context in request.contexts {
+        for &context in in_time(request, &plan) {
             points += 1;
             let memory = fixed.total() - fixed.kv_caches() + plan.kv_caches_at(context);
             if !MemoryVerdict::of(memory, fixed.usable).may_fit() {
                 continue;
             }
             let tpot = plan.token(draft.as_ref(), context).expected.time;
-            if request.bounds.tpot.is_none_or(|bound| tpot <= bound) {
-                keep(found, Best { mode, context, scheme, batch, tpot, memory });
+            let best = Best { mode, context, scheme, batch, tpot, memory };
+            if request.bounds.tpot.is_none_or(|bound| tpot <= bound)
+                && request.bounds.rate.is_none_or(|bound| best.throughput() >= bound)
+            {
+                keep(found, best);
             }
         }
     }
     points
+}
+
+/// The contexts at which the first token is in time; the longer the others' contexts, the later it is.
+fn in_time<'a>(request: &ExploreRequest<'a>, plan: &Plan<'_>) -> &'a [u64] {
+    let contexts = request.contexts;
+    let Some(bound) = request.bounds.ttft else { return contexts };
+    let is_in_time = |context: &u64| plan.first_token_beside(*context).expected.time <= bound;
+    &contexts[..contexts.partition_point(is_in_time)]
 }
 
 /// Keeps the better of two results for the same mode and context.
@@ -141,7 +151,7 @@ mod tests {
     use crate::catalog;
     use crate::estimate::EstimateRequest;
     use crate::precision::PrecisionChoice;
-    use crate::recommend::{ModelTask, recommend};
+    use crate::recommend::{Axis, ModelTask, recommend};
     use crate::workload::Workload;
 
     #[test]
@@ -190,5 +200,57 @@ mod tests {
         let tpot = first.outcome.decode.expected.time;
         assert!((best.tpot / tpot - 1.0).abs() < 1e-12, "{:?} and {tpot:?}", best.tpot);
         assert_eq!(Some(first.outcome.memory), at(4096).map(|best| best.memory));
+    }
+
+    /// The other sequences decode beside the prompt, each at the context of the point.
+    #[test]
+    fn bounds_on_the_first_token_and_the_rate_hold_at_each_context() {
+        let model = catalog::model("llama-3.1-8b").expect("catalog key");
+        let device = catalog::device("h100_sxm").expect("catalog key");
+        let task = Task::Model(ModelTask::new(
+            EstimateRequest {
+                device,
+                mode: None,
+                memory_limit: None,
+                model: &model.arch,
+                precision: PrecisionChoice::weights(&catalog::formats::FP16),
+                workload: Workload::new(1, 512),
+                weight_size: None,
+                draft: None,
+                engine: None,
+                calibration: &Calibration::FITTED,
+            },
+            model.stored.choice(),
+        ));
+        let batches: &[u64] = &[1, 2, 4, 8, 16, 32, 64];
+        let contexts: &[u64] = &[512, 4096, 16_384, 65_536];
+        for bounds in [
+            Bounds { ttft: Some(Seconds::new(0.025)), ..Bounds::default() },
+            Bounds { rate: Some(TokensPerSec::new(1500.0)), ..Bounds::default() },
+        ] {
+            let found = explore(&ExploreRequest { task, bounds, batches, contexts }, device);
+            let found = found.expect("explored").best;
+            for &context in contexts {
+                let rates = batches.iter().flat_map(|&batch| {
+                    let task = task.at(Axis::Batch, batch).at(Axis::Context, context);
+                    let (objective, part) = (Objective::Throughput, RankedPart::Decode);
+                    let request = RecommendRequest { task, objective, part, bounds };
+                    let ranked = recommend(&request).expect("an answer").ranked;
+                    ranked
+                        .into_iter()
+                        .map(move |row| batch as f64 / row.outcome.decode.expected.time.get())
+                });
+                let best = rates.reduce(f64::max);
+                let own = found.iter().find(|best| best.mode.is_none() && best.context == context);
+                let own = own.map(|best| best.throughput().get());
+                match (own, best) {
+                    (None, None) => {}
+                    (Some(own), Some(best)) => {
+                        assert!((own / best - 1.0).abs() < 1e-12, "{context}: {own}, not {best}");
+                    }
+                    other => panic!("at {context} with {bounds:?}: {other:?}"),
+                }
+            }
+        }
     }
 }

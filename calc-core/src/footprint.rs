@@ -7,6 +7,7 @@ use crate::model_arch::ModelArch;
 use crate::op::OpKind;
 use crate::parallel::Parallel;
 use crate::precision::Precision;
+use crate::quant_format::QuantFormat;
 use crate::units::Bytes;
 use crate::workload::Workload;
 
@@ -143,10 +144,10 @@ pub(crate) fn footprint(
 ) -> MemoryFootprint {
     let split = &workload.parallel;
     let layers = stage_share(model, split);
+    let (embedding, lm_head) = embedding_weights(model, precision);
     // One of the two end stages holds the larger of embedding and LM head.
-    let ends = if split.pipeline > 1 { 1.0 } else { copies(model) };
-    let weights = layer_weights(model, precision, split.expert) * layers
-        + embedding_weights(model, precision) * ends;
+    let ends = if split.pipeline > 1 { embedding.max(lm_head) } else { embedding + lm_head };
+    let weights = layer_weights(model, precision, split.expert) * layers + ends;
     MemoryFootprint {
         weights: weights * scale,
         kv_cache: kv_cache_bytes(model, precision, workload.batch, workload.longest()) * layers,
@@ -164,28 +165,34 @@ pub fn stage_share(model: &ModelArch, split: &Parallel) -> f64 {
 
 /// Bytes of all weights of a whole model on one device.
 pub fn weight_bytes(model: &ModelArch, precision: &Precision) -> Bytes {
-    layer_weights(model, precision, 1) + embedding_weights(model, precision) * copies(model)
+    let (embedding, lm_head) = embedding_weights(model, precision);
+    layer_weights(model, precision, 1) + (embedding + lm_head)
 }
 
-fn copies(model: &ModelArch) -> f64 {
-    if model.tied_embeddings { 1.0 } else { 2.0 }
+/// Mean bits per weight of a whole model, embeddings included.
+pub fn bits_per_weight(model: &ModelArch, precision: &Precision) -> f64 {
+    weight_bytes(model, precision).get() * 8.0 / model.n_params() as f64
 }
 
-fn embedding_weights(model: &ModelArch, precision: &Precision) -> Bytes {
-    precision.embedding.stored_bytes(model.vocab_size, model.hidden_size)
+/// Bytes of the embedding and of the LM head; the latter are zero where both are one matrix.
+fn embedding_weights(model: &ModelArch, precision: &Precision) -> (Bytes, Bytes) {
+    let stored = |format: &QuantFormat| format.stored_bytes(model.vocab_size, model.hidden_size);
+    let lm_head = if model.tied_embeddings { Bytes::ZERO } else { stored(precision.lm_head) };
+    (stored(precision.embedding), lm_head)
 }
 
-/// Bytes of every layer matrix in its format, and of everything small in the carrier.
+/// Bytes of every layer matrix in its format, and of the vectors.
 fn layer_weights(model: &ModelArch, precision: &Precision, expert_parallel: u64) -> Bytes {
     let share = 1.0 / expert_parallel as f64;
     // Biases of experts are stored with their experts.
     let elsewhere = model.n_expert_biases() as f64 * (1.0 - share);
     let small = model.n_vector_params() as f64 - elsewhere;
-    let mut sum = Bytes::new(small * precision.carrier.bytes_per_element());
+    let mut sum = Bytes::new(small * precision.vectors.bytes_per_element());
     model.matrices(&mut |matrix| {
         let (format, share) =
             if matrix.expert { (precision.experts, share) } else { (precision.weights, 1.0) };
-        sum += format.stored_bytes(matrix.rows, matrix.cols) * (matrix.count as f64 * share);
+        let bytes = format.stored_bytes(matrix.rows, matrix.cols) * (matrix.count as f64 * share);
+        sum += bytes * precision.mixture.ratio(matrix.kind);
     });
     sum
 }

@@ -32,6 +32,7 @@ pub mod estimate;
 pub mod expected;
 pub mod explore;
 pub mod footprint;
+pub mod gguf_file;
 pub mod lowering;
 pub mod op;
 mod order;

@@ -72,15 +72,15 @@ impl Lowering<'_> {
             self.mlps(tokens, &mut emit);
         }
         let logits = step.logits();
-        let cost = lm_head(logits, model.vocab_size, hidden, p.embedding, p.carrier);
+        let cost = lm_head(logits, model.vocab_size, hidden, p.lm_head, p.carrier);
         let head = GemmShape { m: logits, n: model.vocab_size, k: hidden };
         emit(OpInstances {
             kind: OpKind::LmHead,
             count: u64::from(logits > 0),
             path: Path::LmHead,
             cost,
-            format: p.embedding,
-            shape: Shape::Product(head.product(p.embedding)),
+            format: p.lm_head,
+            shape: Shape::Product(head.product(p.lm_head)),
         });
     }
 
@@ -134,10 +134,16 @@ impl Lowering<'_> {
             kind,
             count,
             path: Path::Layer,
-            cost: gemm(shape, formats),
+            cost: self.mixed(kind, gemm(shape, formats)),
             format: p.weights,
             shape: Shape::Product(shape.product(p.weights)),
         }
+    }
+
+    /// The cost with the weights of a GGUF file, which mixes formats.
+    fn mixed(&self, kind: OpKind, mut cost: OpCost) -> OpCost {
+        cost.traffic.weights = cost.traffic.weights * self.precision.mixture.ratio(kind);
+        cost
     }
 
     fn projected_attention(&self, step: Step, emit: &mut impl FnMut(OpInstances)) {
@@ -194,7 +200,7 @@ impl Lowering<'_> {
             kind,
             count: if shape.tokens > 0 { layers } else { 0 },
             path: Path::Layer,
-            cost: absorbed(&shape, p),
+            cost: self.mixed(kind, absorbed(&shape, p)),
             format: p.weights,
             shape: Shape::Product(shape.product(p.weights)),
         };
@@ -274,7 +280,8 @@ impl Lowering<'_> {
                 kind,
                 count,
                 path: Path::Expert,
-                cost: expert_product(&product, p.experts, p.activations, p.carrier),
+                cost: self
+                    .mixed(kind, expert_product(&product, p.experts, p.activations, p.carrier)),
                 format: p.experts,
                 shape: product.shape(p.experts),
             }

@@ -10,6 +10,7 @@ mod series;
 mod totals;
 
 pub use first_token::Chunks;
+pub use generation::MeanToken;
 pub use phase::{OpRow, PhaseEstimate};
 pub use request::EstimateRequest;
 pub use totals::{Span, StepTotals};
@@ -70,17 +71,18 @@ impl<'a> Plan<'a> {
         model.check()?;
         workload.parallel.check(model)?;
         let roofs = Roofs::new(device, mode)?;
-        let precision = request.precision.of_engine(request.engine, model, &roofs).resolve(&roofs);
+        let precision =
+            request.precision.of_engine(request.engine, model, &roofs).resolve_model(model, &roofs);
         let carrier = roofs.compute_path(precision.carrier, precision.carrier)?;
         let paths = Paths {
             layer: roofs.compute_path(precision.weights, precision.activations)?,
             expert: roofs.compute_path(precision.experts, precision.activations)?,
-            lm_head: roofs.compute_path(precision.embedding, precision.carrier)?,
+            lm_head: roofs.compute_path(precision.lm_head, precision.carrier)?,
             carrier,
         };
         let link = device.link.filter(|_| workload.parallel.exchanges()).map(|link| link.value);
         let part = (workload.parallel.tensor > 1).then(|| model.shard(workload.parallel.tensor));
-        let weight_scale = weight_scale(model, &precision, request.size())?;
+        let weight_scale = weight_scale(model, &precision, request.weight_size)?;
         let tuned = request.calibration.tuned(device, mode, request.engine);
         let mut plan = Self { request, roofs, precision, paths, weight_scale, part, link, tuned };
         if let Some(WeightSize::Streamed(bytes)) = request.weight_size {

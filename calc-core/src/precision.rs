@@ -2,10 +2,10 @@
 
 use crate::calibration::Engine;
 use crate::catalog::formats as f;
+use crate::gguf_file::{self, Mixture};
 use crate::model_arch::ModelArch;
 use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::Roofs;
-use crate::weight_size::WeightSize;
 
 /// Formats chosen by the user; `None` leaves a role to the rules of [`PrecisionChoice::resolve`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,28 +27,46 @@ impl PrecisionChoice {
         Self { weights, activations: None, kv_cache: None, embedding: None, experts: None }
     }
 
-    /// Fills open roles as an engine does for files with such weights. Without a named engine only the embedding of a
-    /// GGUF file is filled, because the name of its format means a file.
+    /// One weight format for a model that is stored as `stored`. A GGUF file keeps experts that are published in MXFP4:
+    /// llama-quantize does not quantize them again.
+    pub fn of_weights(weights: &'static QuantFormat, stored: &Self) -> Self {
+        let is_mxfp4 = |format: &QuantFormat| format == &f::MXFP4 || format == &f::GGUF_MXFP4;
+        let keeps = weights.file.is_some() && stored.experts.is_some_and(is_mxfp4);
+        Self { experts: keeps.then_some(&f::GGUF_MXFP4), ..Self::weights(weights) }
+    }
+
+    /// These formats, with those of `base` for open roles.
+    #[must_use]
+    pub fn over(&self, base: &Self) -> Self {
+        Self {
+            weights: self.weights,
+            activations: self.activations.or(base.activations),
+            kv_cache: self.kv_cache.or(base.kv_cache),
+            embedding: self.embedding.or(base.embedding),
+            experts: self.experts.or(base.experts),
+        }
+    }
+
+    /// Fills open roles as an engine does for files with such weights.
     ///
-    /// - In a mixture of experts, MXFP4 stores the experts alone; everything else is BF16, or Q8_0 in a GGUF file (from memory:
-    ///   vLLM leaves other layers unchanged, and llama.cpp calls its type `MXFP4_MOE`).
-    /// - A GGUF file stores embedding and LM head in Q6_K, or in Q8_0 where the weights are Q8_0 or MXFP4.
+    /// - In a mixture of experts, MXFP4 stores the experts alone; everything else is BF16 (from memory: vLLM leaves other layers
+    ///   unchanged), or Q8_0 in a GGUF file, whatever the engine.
     /// - Matmuls with GGUF weights read their input in INT8 where the device supports INT8.
     /// - Engines on NVIDIA GPUs compute NVFP4 and MXFP4 in FP4 where the device supports it; with experts in MXFP4, TensorRT-LLM
     ///   reads MXFP8 inputs and the others 16-bit ones.
     #[must_use]
     pub fn of_engine(mut self, engine: Option<Engine>, model: &ModelArch, roofs: &Roofs) -> Self {
         let asked = self.weights;
-        self.embedding = self.embedding.or_else(|| embedding_of_file(asked));
-        let Some(engine) = engine else { return self };
-        let only_experts = model.moe.is_some() && self.experts.is_none();
-        let layers = [(&f::MXFP4, &f::BF16), (&f::GGUF_MXFP4, &f::GGUF_Q8_0)];
-        if let Some((_, layers)) =
-            layers.iter().find(|(weights, _)| only_experts && *weights == asked)
-        {
+        let layers = match engine {
+            _ if asked == &f::GGUF_MXFP4 => Some(&f::GGUF_Q8_0),
+            Some(_) if asked == &f::MXFP4 => Some(&f::BF16),
+            _ => None,
+        };
+        if let Some(layers) = layers.filter(|_| model.moe.is_some() && self.experts.is_none()) {
             self.experts = Some(asked);
             self.weights = layers;
         }
+        let Some(engine) = engine else { return self };
         self.activations = self.activations.or_else(|| self.input_of(engine, asked, roofs));
         self
     }
@@ -71,7 +89,7 @@ impl PrecisionChoice {
             | Engine::IdealKernels => false,
         };
         let experts_alone = self.experts == Some(asked) && self.weights != asked;
-        if asked.key.starts_with("gguf") {
+        if asked.file.is_some() {
             has(ComputeClass::Int8).then_some(&f::INT8)
         } else if !native || !has(ComputeClass::Fp4) {
             None
@@ -82,29 +100,37 @@ impl PrecisionChoice {
         }
     }
 
-    /// File size implied by the name of the weights: a GGUF name is a mixture with a mean number of bits per weight, embeddings
-    /// included. `None` for other formats, and where embedding or experts have their own format.
-    pub fn file_size(&self) -> Option<WeightSize> {
-        let is_one =
-            |role: Option<&QuantFormat>| role.is_none_or(|own| own.key == self.weights.key);
-        let bits = self.weights.file_bits.filter(|_| self.embedding.is_none());
-        bits.filter(|_| is_one(self.experts)).map(WeightSize::BitsPerWeight)
-    }
-
     /// Fills the open roles by the default rules on a device.
     pub fn resolve(&self, roofs: &Roofs) -> Precision {
         let carries = self.weights.class.is_some_and(crate::quant_format::ComputeClass::is_carrier);
         let activations =
             self.activations.unwrap_or_else(|| if carries { self.weights } else { roofs.half() });
         let carrier = roofs.carrier(activations);
+        let embedding = self.embedding.unwrap_or(carrier);
         Precision {
             weights: self.weights,
             activations,
             kv_cache: self.kv_cache.unwrap_or(carrier),
-            embedding: self.embedding.unwrap_or(carrier),
+            embedding,
+            lm_head: embedding,
             experts: self.experts.unwrap_or(self.weights),
             carrier,
+            vectors: carrier,
+            mixture: Mixture::UNIFORM,
         }
+    }
+
+    /// Fills the open roles for a model. The name of a GGUF format means the file that llama.cpp writes: its layers are a
+    /// mixture, and embedding, LM head and vectors have formats of their own unless one is chosen for the embedding.
+    pub fn resolve_model(&self, model: &ModelArch, roofs: &Roofs) -> Precision {
+        let mut precision = self.resolve(roofs);
+        if let Some(file) = self.weights.file.filter(|_| self.embedding.is_none()) {
+            precision.embedding = gguf_file::embedding(file, model);
+            precision.lm_head = gguf_file::lm_head(file, model);
+            precision.vectors = &f::FP32;
+        }
+        precision.mixture = Mixture::of(precision.weights, precision.experts, model);
+        precision
     }
 }
 
@@ -115,18 +141,16 @@ pub struct Precision {
     /// Format in which matmuls with weights read their input.
     pub activations: &'static QuantFormat,
     pub kv_cache: &'static QuantFormat,
-    /// Embedding and LM head.
     pub embedding: &'static QuantFormat,
+    pub lm_head: &'static QuantFormat,
     /// Expert matrices of a mixture of experts.
     pub experts: &'static QuantFormat,
     /// Everything between matmuls: floats of 16 bits or more.
     pub carrier: &'static QuantFormat,
-}
-
-/// Format of embedding and LM head in a GGUF file of such weights.
-fn embedding_of_file(weights: &'static QuantFormat) -> Option<&'static QuantFormat> {
-    let wide = weights == &f::GGUF_Q8_0 || weights == &f::GGUF_MXFP4;
-    weights.key.starts_with("gguf").then_some(if wide { &f::GGUF_Q8_0 } else { &f::GGUF_Q6_K })
+    /// Norms, biases and routers as stored.
+    pub vectors: &'static QuantFormat,
+    /// Bytes of the layers' matrices relative to `weights` and `experts`: a GGUF file mixes formats.
+    pub mixture: Mixture,
 }
 
 #[cfg(test)]
@@ -148,10 +172,10 @@ mod tests {
     fn an_engine_fills_what_the_request_leaves_open() {
         let (llama, gpt) = ("llama-3.1-8b", "gpt-oss-120b");
         for (engine, weights, model, device, roles) in [
-            ("llama.cpp", "gguf_q4_k", llama, "t4", ["gguf_q4_k", "", "int8", "gguf_q6_k"]),
-            ("llama.cpp", "gguf_q4_k", llama, "v100_sxm2_16gb", ["gguf_q4_k", "", "", "gguf_q6_k"]),
-            ("ollama", "gguf_q8_0", llama, "gb10", ["gguf_q8_0", "", "int8", "gguf_q8_0"]),
-            ("ollama", "gguf_mxfp4", gpt, "gb10", ["gguf_q8_0", "gguf_mxfp4", "int8", "gguf_q8_0"]),
+            ("llama.cpp", "gguf_q4_k", llama, "t4", ["gguf_q4_k", "", "int8", ""]),
+            ("llama.cpp", "gguf_q4_k", llama, "v100_sxm2_16gb", ["gguf_q4_k", "", "", ""]),
+            ("ollama", "gguf_q8_0", llama, "gb10", ["gguf_q8_0", "", "int8", ""]),
+            ("ollama", "gguf_mxfp4", gpt, "gb10", ["gguf_q8_0", "gguf_mxfp4", "int8", ""]),
             ("tensorrt-llm", "mxfp4", gpt, "b200", ["bf16", "mxfp4", "mxfp8", ""]),
             ("vllm", "mxfp4", gpt, "b200", ["bf16", "mxfp4", "", ""]),
             ("vllm", "nvfp4", llama, "b200", ["nvfp4", "", "nvfp4", ""]),
@@ -168,10 +192,7 @@ mod tests {
             ];
             assert_eq!(found, roles, "{engine} {weights} {device}");
         }
-        for (weights, embedding) in [(&f::GGUF_Q4_0, Some(&f::GGUF_Q6_K)), (&f::INT8, None)] {
-            let open = PrecisionChoice { embedding, ..PrecisionChoice::weights(weights) };
-            assert_eq!(filled(None, weights.key, llama, "t4"), open, "nobody named an engine");
-        }
+        assert_eq!(filled(None, "int8", llama, "t4"), PrecisionChoice::weights(&f::INT8));
     }
 
     #[test]

@@ -118,8 +118,62 @@ pub struct QuantFormat {
     pub tile: Option<TileScale>,
     /// Class it computes on; `None` for storage only (weights are dequantized, activations are refused).
     pub class: Option<ComputeClass>,
-    /// Mean bits per weight of a published file of this name, where it differs from the format's own.
-    pub file_bits: Option<f64>,
+    /// The file that the name of a GGUF format means; `None` for all other formats.
+    pub file: Option<GgufFile>,
+}
+
+/// File types of llama.cpp. Most are mixtures; `gguf_file` says which tensor gets which format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of llama-quantize")]
+pub enum GgufFile {
+    Q8_0,
+    Q6K,
+    Q5KM,
+    Q5KS,
+    Q5_0,
+    Q5_1,
+    Q4KM,
+    Q4KS,
+    Q4_0,
+    Q4_1,
+    Q3KL,
+    Q3KM,
+    Q3KS,
+    Q2K,
+    IQ4NL,
+    IQ4XS,
+    Mxfp4Moe,
+    Nvfp4,
+    TQ1_0,
+    TQ2_0,
+}
+
+impl GgufFile {
+    /// The name as llama-quantize takes it and as files end: `Q4_K_M`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Q8_0 => "Q8_0",
+            Self::Q6K => "Q6_K",
+            Self::Q5KM => "Q5_K_M",
+            Self::Q5KS => "Q5_K_S",
+            Self::Q5_0 => "Q5_0",
+            Self::Q5_1 => "Q5_1",
+            Self::Q4KM => "Q4_K_M",
+            Self::Q4KS => "Q4_K_S",
+            Self::Q4_0 => "Q4_0",
+            Self::Q4_1 => "Q4_1",
+            Self::Q3KL => "Q3_K_L",
+            Self::Q3KM => "Q3_K_M",
+            Self::Q3KS => "Q3_K_S",
+            Self::Q2K => "Q2_K",
+            Self::IQ4NL => "IQ4_NL",
+            Self::IQ4XS => "IQ4_XS",
+            Self::Mxfp4Moe => "MXFP4_MOE",
+            Self::Nvfp4 => "NVFP4",
+            Self::TQ1_0 => "TQ1_0",
+            Self::TQ2_0 => "TQ2_0",
+        }
+    }
 }
 
 /// A scale shared by a tile of a weight. Inputs and caches are quantized row by row, so there it covers `cols` elements.

@@ -71,8 +71,12 @@ pub struct Ranked {
     pub standing: Standing,
     /// Speedup over the baseline in prefill.
     pub speedup_prefill: f64,
-    /// Speedup over the baseline in decode.
+    /// Speedup over the baseline in the decode step at the stated context.
     pub speedup_decode: f64,
+    /// Speedup over the baseline in the mean over the generation.
+    pub speedup_token: f64,
+    /// Speedup over the baseline in the time to first token.
+    pub speedup_ttft: f64,
     pub regime: Regime,
     /// Changes that would put it first, or end its first place.
     pub flips: Vec<Flip>,
@@ -85,6 +89,8 @@ pub struct Dropped {
     /// Quality loss at the size of the model.
     pub quality: QualityLoss,
     pub reason: Drop,
+    /// Times and memory on a device that met the bounds; `None` where no kernel takes the scheme.
+    pub outcome: Option<Outcome>,
 }
 
 /// The ranking of all schemes.
@@ -131,7 +137,7 @@ pub struct Recommendation {
 ///
 /// # Errors
 /// Errors of the task itself, independent of the scheme; a bound out of range; the energy objective on a device whose power
-/// whose power is unknown.
+/// is unknown.
 pub fn recommend(request: &RecommendRequest<'_>) -> Result<Recommendation, Error> {
     let chooser = Chooser::new(request)?;
     let baseline = request.task.run(&chooser.roofs, &BASELINE)?;
@@ -151,7 +157,11 @@ pub fn recommend(request: &RecommendRequest<'_>) -> Result<Recommendation, Error
         });
         match row {
             Ok(row) => ranked.push(row),
-            Err(reason) => dropped.push(Dropped { scheme, quality, reason }),
+            Err(reason) => {
+                let takes = !matches!(reason, Drop::Kernel(_) | Drop::Shape(_));
+                let outcome = takes.then(|| chooser.run(&request.task, scheme).ok()).flatten();
+                dropped.push(Dropped { scheme, quality, reason, outcome });
+            }
         }
     }
     let first_by = order(&mut ranked, |row| row.standing);
@@ -166,12 +176,7 @@ pub fn recommend(request: &RecommendRequest<'_>) -> Result<Recommendation, Error
 
 /// The component that dominates the ranked part; for both parts together, that of the longer one.
 fn regime(part: RankedPart, outcome: &Outcome) -> Regime {
-    let is_prefill = match part {
-        RankedPart::Prefill => true,
-        RankedPart::Decode => false,
-        RankedPart::Whole => outcome.ttft.time.get() * 2.0 > outcome.whole.time.get(),
-    };
-    let work = if is_prefill { &outcome.prefill } else { &outcome.decode };
+    let work = outcome.step(part, outcome.longer_phase(part));
     let traffic = &work.traffic;
     if work.floors * 2.0 > work.expected.time {
         Regime::Overhead

@@ -10,7 +10,7 @@ use crate::device::{Device, PowerMode};
 use crate::error::{Error, in_range, real_in_range};
 use crate::quality::QualityLoss;
 use crate::recommend::{
-    Axis, Bounds, Chooser, Outcome, RankedPart, RecommendRequest, Standing, Task, order,
+    Axis, Bounds, Chooser, FirstBy, Outcome, RankedPart, RecommendRequest, Standing, Task, order,
 };
 use crate::roofline::Roofs;
 use crate::scheme::Scheme;
@@ -53,16 +53,25 @@ pub struct Slot {
     pub batch: u64,
     /// Times, memory and energy with this choice.
     pub outcome: Outcome,
-    /// Ranked value: seconds, seconds per sequence, joules or percent.
-    pub score: f64,
-    /// Mean power during decode; `None` if unknown.
+    /// The values that determine its rank: seconds, seconds per sequence, joules or percent.
+    pub standing: Standing,
+    /// Power of the decode step at the stated context; `None` if unknown.
     pub power: Option<Watts>,
 }
 
 impl Slot {
-    /// Token rate over the batch during decode.
+    /// Token rate over the batch at the stated context.
     pub fn throughput(&self) -> TokensPerSec {
-        TokensPerSec::new(self.batch as f64 / self.outcome.decode.expected.time.get())
+        self.rate(self.outcome.decode.expected.time)
+    }
+
+    /// Token rate over the batch in the mean over the generation.
+    pub fn mean_throughput(&self) -> TokensPerSec {
+        self.rate(self.outcome.token.expected.time)
+    }
+
+    fn rate(&self, time: Seconds) -> TokensPerSec {
+        TokensPerSec::new(self.batch as f64 / time.get())
     }
 }
 
@@ -71,6 +80,8 @@ impl Slot {
 pub struct Schedule {
     /// Best first; one row for each mode and scheme that meets the bounds.
     pub ranked: Vec<Slot>,
+    /// The reason for the first place.
+    pub first_by: FirstBy,
     /// Changes that would make another slot the best.
     pub flips: Vec<SlotFlip>,
     /// Modes whose clocks are not published.
@@ -86,14 +97,14 @@ pub fn schedule(request: &ScheduleRequest<'_>) -> Result<Schedule, Error> {
     check(request)?;
     let setups = setups(request)?;
     let pairs = pairs(request, &setups);
-    let placed = self::ranked(&pairs, request.power_cap, request.bounds.quality);
+    let (placed, first_by) = self::ranked(&pairs, request.power_cap, request.bounds.quality);
     let ranked: Vec<Slot> =
         placed.iter().filter_map(|placed| slot(placed, &request.task)).collect();
     let flips = ranked.first().map_or_else(Vec::new, |best| flips(request, &pairs, best));
     let unknown = |mode: &&PowerMode| Roofs::new(request.task.device(), Some(mode)).is_err();
     let modes = request.task.device().power_modes.iter();
     let unknown_modes = modes.filter(unknown).map(|mode| mode.name.clone()).collect();
-    Ok(Schedule { ranked, flips, unknown_modes })
+    Ok(Schedule { ranked, first_by, flips, unknown_modes })
 }
 
 fn check(request: &ScheduleRequest<'_>) -> Result<(), Error> {
@@ -196,16 +207,20 @@ fn pairs<'a>(request: &ScheduleRequest<'_>, setups: &'a [Setup<'a>]) -> Vec<Pair
     pairs
 }
 
-/// The pairs within a power cap and a quality loss, best first.
-fn ranked<'a>(pairs: &'a [Pair<'a>], cap: Option<Watts>, quality: f64) -> Vec<Placed<'a>> {
+/// The pairs within a power cap and a quality loss, best first, and the reason for the first place.
+fn ranked<'a>(
+    pairs: &'a [Pair<'a>],
+    cap: Option<Watts>,
+    quality: f64,
+) -> (Vec<Placed<'a>>, FirstBy) {
     let bounds = Bounds { quality, ..Bounds::default() };
     let within = |pair: &&Pair<'_>| {
         cap.is_none_or(|cap| pair.setup.budget.is_some_and(|budget| budget <= cap))
             && bounds.admit_quality(&pair.quality).is_ok()
     };
     let mut placed: Vec<Placed<'a>> = pairs.iter().filter(within).filter_map(Pair::best).collect();
-    order(&mut placed, |placed| placed.standing);
-    placed
+    let first_by = order(&mut placed, |placed| placed.standing);
+    (placed, first_by)
 }
 
 fn slot(placed: &Placed<'_>, task: &Task<'_>) -> Option<Slot> {
@@ -220,7 +235,7 @@ fn slot(placed: &Placed<'_>, task: &Task<'_>) -> Option<Slot> {
         scheme: pair.scheme,
         quality: pair.quality,
         batch,
-        score: standing.score,
+        standing,
         outcome,
         power: token.map(|token| token * batch as f64 / time),
     })

@@ -1,7 +1,9 @@
 //! A quantization scheme: weights, activations and method together, and the devices with kernels for it. The table is in
 //! `catalog::schemes`; the choice between schemes is in `recommend`.
 
+use crate::calibration::Engine;
 use crate::device::{Device, DeviceClass, MemoryPlatform};
+use crate::gguf_file::row_format;
 use crate::model_arch::ModelArch;
 use crate::op::OpKind;
 use crate::precision::PrecisionChoice;
@@ -53,6 +55,38 @@ pub enum Kernels {
     LlamaCpp,
 }
 
+impl Kernels {
+    /// The software with kernels for weights in a format.
+    pub fn of_format(weights: &QuantFormat) -> Self {
+        if weights.key.starts_with("gguf") {
+            Self::LlamaCpp
+        } else if weights.class.is_some_and(ComputeClass::is_carrier) {
+            Self::Plain
+        } else {
+            Self::Torch
+        }
+    }
+
+    /// Whether these kernels run on a device, for activations that are not quantized.
+    pub fn run_on(self, device: &Device) -> bool {
+        match self {
+            Self::Plain => true,
+            Self::Torch => torch_kernels(device, false).is_ok(),
+            Self::LlamaCpp => has_llama_cpp(device),
+        }
+    }
+
+    /// Whether an engine has these kernels.
+    pub const fn are_of(self, engine: Engine) -> bool {
+        match (self, engine) {
+            (Self::Plain, _) | (_, Engine::IdealKernels) => true,
+            (Self::LlamaCpp, Engine::LlamaCpp | Engine::Ollama) => true,
+            (Self::LlamaCpp, _) | (Self::Torch, Engine::LlamaCpp | Engine::Ollama) => false,
+            (Self::Torch, _) => true,
+        }
+    }
+}
+
 /// Format of a scheme's layer weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SchemeWeights {
@@ -74,6 +108,8 @@ pub struct Scheme {
     pub activations: Option<&'static QuantFormat>,
     pub method: Method,
     pub kernels: Kernels,
+    /// The groups or blocks of the weights must divide the inputs (K) of every matrix.
+    pub has_groups: bool,
     /// The inputs (K) of every matrix must be a multiple of this.
     pub input_multiple: u64,
     /// The outputs (N) of every matrix must be a multiple of this.
@@ -108,7 +144,8 @@ pub struct BadShape {
 }
 
 impl Scheme {
-    /// The formats of the scheme on a device. The user's choice for KV cache and embeddings is kept.
+    /// The formats of the scheme on a device. The user's choice for KV cache and embeddings is kept; those of the published
+    /// model belong to the published weights alone.
     pub fn choice(
         &self,
         roofs: &Roofs,
@@ -118,9 +155,9 @@ impl Scheme {
         let own = match self.weights {
             SchemeWeights::Half => PrecisionChoice::weights(roofs.half()),
             SchemeWeights::Published => *published,
-            SchemeWeights::Format(format) => PrecisionChoice::weights(format),
+            SchemeWeights::Format(format) => PrecisionChoice::of_weights(format, published),
         };
-        // The formats of a llama.cpp file are fixed by that engine's rules; other schemes leave nothing open.
+        // llama.cpp's rules fix the formats of its files; other schemes leave nothing open.
         let stated = match (self.weights, self.kernels) {
             (SchemeWeights::Format(format), Kernels::Plain | Kernels::Torch) => {
                 PrecisionChoice { activations: Some(roofs.half()), experts: Some(format), ..own }
@@ -129,17 +166,10 @@ impl Scheme {
         };
         PrecisionChoice {
             activations: self.activations.or(stated.activations),
-            kv_cache: user.kv_cache,
+            kv_cache: user.kv_cache.or(stated.kv_cache),
             embedding: user.embedding.or(stated.embedding),
             ..stated
         }
-    }
-
-    /// Bits per weight: the mean of the file that a GGUF name means, else those of the format; `None` if it depends on the
-    /// device or the model.
-    pub fn bits_per_weight(&self) -> Option<f64> {
-        let SchemeWeights::Format(format) = self.weights else { return None };
-        Some(format.file_bits.unwrap_or_else(|| format.bits_per_element()))
     }
 
     /// Checks that kernels exist on this device.
@@ -165,12 +195,18 @@ impl Scheme {
     /// # Errors
     /// The side that is not a multiple of the required divisor.
     pub fn takes(&self, kind: OpKind, outputs: u64, inputs: u64) -> Result<(), BadShape> {
-        for (count, multiple, is_inputs) in
-            [(inputs, self.input_multiple, true), (outputs, self.output_multiple, false)]
+        let bad = |count, multiple, inputs| Err(BadShape { kind, inputs, count, multiple });
+        if let SchemeWeights::Format(format) = self.weights
+            && self.has_groups
+            && row_format(format, inputs).is_none()
         {
-            if !count.is_multiple_of(multiple) {
-                return Err(BadShape { kind, inputs: is_inputs, count, multiple });
-            }
+            return bad(inputs, format.block, true);
+        }
+        if !inputs.is_multiple_of(self.input_multiple) {
+            return bad(inputs, self.input_multiple, true);
+        }
+        if !outputs.is_multiple_of(self.output_multiple) {
+            return bad(outputs, self.output_multiple, false);
         }
         Ok(())
     }
@@ -247,6 +283,47 @@ pub fn backend(device: &Device) -> Backend {
     }
 }
 
+/// Oldest compute capability with CUDA kernels in vLLM, times ten.
+const VLLM_CUDA: u32 = 70;
+
+/// Whether an engine has a build for a device.
+pub fn engine_runs(engine: Engine, device: &Device) -> bool {
+    let backend = backend(device);
+    let is_gpu = matches!(backend, Backend::Cuda { .. } | Backend::Rocm | Backend::Custom);
+    match engine {
+        Engine::LlamaCpp | Engine::Ollama => has_llama_cpp(device),
+        Engine::Vllm | Engine::Sglang => vllm_runs(device),
+        Engine::TensorRtLlm => matches!(backend, Backend::Cuda { .. }),
+        Engine::TensorRtEdgeLlm => {
+            matches!(backend, Backend::Cuda { .. }) && device.class == DeviceClass::UnifiedGpu
+        }
+        Engine::GptFast | Engine::ExLlamaV2 => is_gpu,
+        Engine::Mlc => is_gpu || matches!(backend, Backend::Metal | Backend::Xpu),
+        Engine::IdealKernels => true,
+    }
+}
+
+/// Whether vLLM has a build for a device, or a plugin.
+pub fn vllm_runs(device: &Device) -> bool {
+    match backend(device) {
+        Backend::Cuda { capability } => capability >= VLLM_CUDA,
+        Backend::Cpu => !is_single_board(device),
+        Backend::Rocm | Backend::Xpu | Backend::Plugin | Backend::Custom => true,
+        Backend::Metal => false,
+    }
+}
+
+fn is_single_board(device: &Device) -> bool {
+    device.form_factor == "SBC"
+}
+
+/// Whether a CPU may be the host of a device: it has a socket, and the device is a card or a module of a server. Other devices
+/// have a CPU of their own.
+pub fn is_host(cpu: &Device, device: &Device) -> bool {
+    let is_card = ["PCIe", "SXM", "OAM"].iter().any(|kind| device.form_factor.starts_with(kind));
+    cpu.class == DeviceClass::Cpu && !is_single_board(cpu) && is_card
+}
+
 /// Devices as far as software support differs.
 enum Vendor {
     /// CUDA, with the compute capability times ten.
@@ -310,6 +387,15 @@ mod tests {
             ("half", "jetson_nano", Ok(())),
         ] {
             assert_eq!(runs(scheme, device), expected, "{scheme} on {device}");
+        }
+    }
+
+    #[test]
+    fn the_kernels_of_a_scheme_are_those_of_its_format() {
+        for scheme in catalog::schemes::SCHEMES {
+            if let SchemeWeights::Format(format) = scheme.weights {
+                assert_eq!(Kernels::of_format(format), scheme.kernels, "{}", scheme.key);
+            }
         }
     }
 

@@ -100,6 +100,14 @@ impl Workload {
         Ok(())
     }
 
+    /// This workload with another prompt; a context that ends with the prompt still does.
+    #[must_use]
+    pub const fn with_prompt(self, prompt: u64) -> Self {
+        let context =
+            if self.context == self.filled() { self.cached_prefix + prompt } else { self.context };
+        Self { prompt, context, ..self }
+    }
+
     /// The step that computes the whole prompt after the cached prefix.
     pub const fn prefill_step(&self) -> Step {
         let whole = Step::prefill(self.batch, self.prompt);
@@ -109,6 +117,11 @@ impl Workload {
     /// Number of cached tokens per sequence after the prompt.
     pub const fn filled(&self) -> u64 {
         self.cached_prefix + self.prompt
+    }
+
+    /// Number of cached tokens in the middle of the generation; of a single token, the stated context.
+    pub const fn middle(&self) -> u64 {
+        if self.new_tokens > 1 { self.filled() + (self.new_tokens - 2) / 2 } else { self.context }
     }
 
     /// Longest sequence that the cache must hold, in tokens.

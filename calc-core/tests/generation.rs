@@ -4,10 +4,11 @@ mod random;
 
 use calc_core::calibration::{Calibration, Engine};
 use calc_core::catalog;
-use calc_core::estimate::EstimateRequest;
+use calc_core::estimate::{EstimateRequest, estimate};
+use calc_core::lowering::Step;
 use calc_core::plan::{Plan, Span};
 use calc_core::precision::PrecisionChoice;
-use calc_core::units::Seconds;
+use calc_core::units::{Joules, Seconds};
 use calc_core::workload::{Speculation, Workload};
 use random::Random;
 
@@ -71,4 +72,53 @@ fn a_long_answer_is_the_sum_of_its_steps() {
             assert!(error <= 1e-9, "case {cases}, {name}: off by {error:e}: {request:?}");
         }
     }
+}
+
+#[test]
+fn the_mean_token_is_the_mean_of_all_steps() {
+    let mut random = Random(9);
+    let mut cases = 0;
+    while cases < 60 {
+        let request = random_request(&mut random);
+        let Ok(answer) = estimate(request) else { continue };
+        let plan = Plan::new(request).expect("estimated");
+        let draft = plan.draft().expect("estimated");
+        cases += 1;
+        let (mut time, mut energy, mut bytes) = (0.0, 0.0, 0.0);
+        let steps = request.workload.new_tokens - 1;
+        for i in 0..steps {
+            let cached = request.workload.prompt + i;
+            let token = plan.token(draft.as_ref(), cached);
+            time += token.expected.time.get();
+            let joule = plan.token_energy(token).map(|energy| energy.per_token);
+            energy += joule.map_or(f64::NAN, Joules::get);
+            bytes += streamed(&plan, draft.as_ref(), &request.workload, cached);
+        }
+        let count = steps as f64;
+        let close = |found: f64, mean: f64, what: &str| {
+            assert!((found / mean - 1.0).abs() < 1e-9, "case {cases}, {what}: {found}, {mean}");
+        };
+        close(answer.mean.expected.time.get(), time / count, "time");
+        let rate = answer.mean.throughput().get();
+        close(rate, request.workload.batch as f64 * count / time, "rate");
+        close(answer.mean_mbu, bytes / time / answer.bandwidth.get(), "MBU");
+        if let Some(mean) = answer.mean.energy {
+            close(mean.per_token.get(), energy / count, "energy");
+        }
+    }
+}
+
+/// Bytes of weights and KV cache per token at a context.
+fn streamed(plan: &Plan<'_>, draft: Option<&Plan<'_>>, workload: &Workload, cached: u64) -> f64 {
+    let read = |plan: &Plan<'_>, step| {
+        let traffic = plan.step(step).cost.traffic;
+        (traffic.weights + traffic.kv_cache).get()
+    };
+    let Some(speculation) = workload.speculation else {
+        return read(plan, Step::decode(workload.batch, cached));
+    };
+    let n = speculation.draft_tokens;
+    let drafted = draft.map_or(0.0, |plan| read(plan, Step::decode(workload.batch, cached)));
+    let own = read(plan, Step::verify(workload.batch, n + 1, cached));
+    (own + n as f64 * drafted) / speculation.tokens_per_round()
 }

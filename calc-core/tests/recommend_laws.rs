@@ -170,3 +170,25 @@ fn room_is_the_last_value_that_meets_the_bounds() {
         }
     }
 }
+
+/// The sequences that decode beside a prompt are as long as it, unless a context is stated.
+#[test]
+fn another_prompt_is_the_question_with_that_prompt() {
+    let device = catalog::device("h100_sxm").expect("catalog key");
+    for (prompt, value) in [(512, 65_536), (32_768, 300)] {
+        let bounds = Bounds { ttft: Some(Seconds::new(2.0)), ..Bounds::default() };
+        let (objective, part) = (Objective::Latency, RankedPart::Whole);
+        let request = |workload: Workload| {
+            let task = model_task(device, "llama-3.1-8b", workload);
+            RecommendRequest { task, objective, part, bounds }
+        };
+        let workload = |prompt| Workload { new_tokens: 64, ..Workload::new(16, prompt) };
+        let asked = request(workload(prompt));
+        let moved = RecommendRequest { task: asked.task.at(Axis::Prompt, value), ..asked };
+        let (moved, fresh) = (recommend(&moved), recommend(&request(workload(value))));
+        assert_eq!(moved, fresh, "{prompt} to {value}");
+        let stated = Workload { context: 5000, ..workload(prompt) };
+        let moved = request(stated).task.at(Axis::Prompt, value);
+        assert_eq!(moved.get(Axis::Context), 5000);
+    }
+}

@@ -133,7 +133,7 @@ fn the_schedule_equals_exhaustive_search_in_a_thousand_random_cases() {
         cases += 1;
         let best = exhaustive(&request);
         // The first slot may lose less within the interval of the best one, but the best one is ranked.
-        let least = found.ranked.iter().map(|slot| slot.score).reduce(f64::min);
+        let least = found.ranked.iter().map(|slot| slot.standing.score).reduce(f64::min);
         match (least, best) {
             (None, None) => {}
             (Some(least), Some(best)) => {

@@ -134,7 +134,7 @@ fn experts_in_batches_stay_under_the_roof() {
         let workload = Workload::new(batch, 1024);
         let asked = request(device, None, &model.arch, model.stored.choice(), workload);
         let answer = estimate(asked).expect("valid");
-        assert!(answer.throughput <= answer.ideal_throughput(), "batch {batch}");
+        assert!(answer.mean.throughput() <= answer.mean.ideal_throughput(), "batch {batch}");
         assert_eq!(above(&asked, &answer), None, "batch {batch}");
     }
 }

@@ -2,14 +2,18 @@
 //! socket passes the handshake, then becomes a session.
 
 mod audit;
+mod coding;
 mod connections;
 mod daemon;
 pub(crate) mod embedded;
+mod freshness;
 mod guard;
 mod handshake;
 mod host;
+mod kept;
 mod keyring;
 mod metrics;
+mod negotiation;
 mod openapi;
 mod origin;
 mod peer;

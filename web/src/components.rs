@@ -28,6 +28,7 @@ pub mod format_table;
 pub mod mark_icon;
 pub mod own_measurements;
 pub mod own_points;
+pub mod plan;
 pub mod roofline_chart;
 pub mod verdict;
 
@@ -35,6 +36,7 @@ pub mod advice;
 pub mod device_facts;
 pub mod limits;
 pub mod limits_panel;
+pub mod operator_advice;
 pub mod show_work;
 
 pub mod measure;

@@ -17,7 +17,9 @@ use crate::components::key_dialog::KeyDialog;
 use crate::components::limits::LimitsBody;
 use crate::components::measure::view::MeasureView;
 use crate::components::model::view::ModelView;
+use crate::components::operator_advice::OperatorAdvice;
 use crate::components::own_points::OwnPoints;
+use crate::components::plan::view::PlanView;
 use crate::components::trust::view::TrustView;
 use crate::state::files;
 use crate::state::take_over::Ready;
@@ -139,6 +141,29 @@ fn make_model_view() -> AnyView {
     view! { <ModelView/> }.into_any()
 }
 
+/// Returns the builder of the Plan view, in the chunk of the Model view.
+///
+/// # Errors
+/// The chunk could not be fetched.
+#[cfg(feature = "lazy")]
+#[wasm_split(model, wasm_split_path = leptos::wasm_split, fallible)]
+pub fn plan_view() -> Result<MakeView, Refusal> {
+    Ok(make_plan_view)
+}
+
+/// Returns the builder of the Plan view.
+///
+/// # Errors
+/// Never fails: the code is already loaded.
+#[cfg(not(feature = "lazy"))]
+pub fn plan_view() -> impl Future<Output = Result<MakeView, Refusal>> {
+    std::future::ready(Ok(make_plan_view as MakeView))
+}
+
+fn make_plan_view() -> AnyView {
+    view! { <PlanView/> }.into_any()
+}
+
 /// Returns the builder of the Trust view.
 ///
 /// # Errors
@@ -200,6 +225,8 @@ pub enum Part {
     KeyDialog,
     /// The limits of the chosen format, as bars.
     Limits,
+    /// The recommendation for the operator; fetched as soon as the page is drawn.
+    Advice,
 }
 
 /// Returns the builder of a hidden part.
@@ -227,6 +254,7 @@ fn maker(part: Part) -> MakeView {
         Part::Goal => || view! { <GoalFields/> }.into_any(),
         Part::Check => || view! { <CheckPanel/> }.into_any(),
         Part::ExportItems => || view! { <ExportItems/> }.into_any(),
+        Part::Advice => || view! { <OperatorAdvice/> }.into_any(),
         Part::Limits => || view! { <LimitsBody/> }.into_any(),
         Part::KeyDialog => || view! { <KeyDialog/> }.into_any(),
     }

@@ -19,9 +19,11 @@ pub mod model;
 pub mod operator;
 pub mod picker;
 pub mod place;
+pub mod plan;
 pub mod points;
 pub mod presets;
 pub mod roving;
+pub mod scenario;
 #[cfg(test)]
 mod style_sheet;
 pub mod trust;

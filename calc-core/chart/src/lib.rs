@@ -20,6 +20,7 @@ pub mod curves;
 pub mod roofline;
 pub mod scatter;
 pub mod scene;
+pub mod schemes;
 
 pub mod draw;
 #[cfg(feature = "svg")]

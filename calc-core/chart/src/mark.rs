@@ -55,7 +55,7 @@ pub const fn hue_of_class(class: ComputeClass) -> Hue {
     }
 }
 
-static MARKS: [(&str, Shape, Hue); 40] = [
+static MARKS: [(&str, Shape, Hue); 45] = [
     ("fp64", Shape::Hexagon, Hue::Gray),
     ("fp32", Shape::Circle, Hue::Gray),
     ("tf32", Shape::Diamond, Hue::Gray),
@@ -75,6 +75,7 @@ static MARKS: [(&str, Shape, Hue); 40] = [
     ("int4_g128_sym", Shape::Square, Hue::Blue),
     ("int4_gptq_g128", Shape::Star, Hue::Blue),
     ("int4_g32", Shape::Plus, Hue::Blue),
+    ("int4_g32_sym", Shape::Pentagon, Hue::Blue),
     ("int3_g128", Shape::Triangle, Hue::Blue),
     ("int2_g64", Shape::Wedge, Hue::Blue),
     ("nf4", Shape::Diamond, Hue::Rose),
@@ -82,12 +83,16 @@ static MARKS: [(&str, Shape, Hue); 40] = [
     ("gguf_q8_0", Shape::Square, Hue::Brown),
     ("gguf_q6_k", Shape::Hexagon, Hue::Brown),
     ("gguf_q5_k", Shape::Pentagon, Hue::Brown),
+    ("gguf_q5_k_s", Shape::Pentagon, Hue::Rose),
     ("gguf_q5_0", Shape::Star, Hue::Brown),
     ("gguf_q5_1", Shape::Plus, Hue::Brown),
     ("gguf_q4_k", Shape::Diamond, Hue::Brown),
+    ("gguf_q4_k_s", Shape::Plus, Hue::Rose),
     ("gguf_q4_0", Shape::Circle, Hue::Brown),
     ("gguf_q4_1", Shape::Bar, Hue::Brown),
     ("gguf_q3_k", Shape::Triangle, Hue::Brown),
+    ("gguf_q3_k_s", Shape::Hexagon, Hue::Rose),
+    ("gguf_q3_k_l", Shape::Circle, Hue::Rose),
     ("gguf_q2_k", Shape::Wedge, Hue::Brown),
     ("gguf_iq4_nl", Shape::Square, Hue::Rose),
     ("gguf_iq4_xs", Shape::Bar, Hue::Rose),

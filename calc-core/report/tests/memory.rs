@@ -1,7 +1,7 @@
 //! Fit: the same memory in every verb, with the numbers of answers that were wrong before.
 
 use report::input::request::{
-    CheckInputs, EstimateInputs, Fields, Library, RecommendInputs, ScheduleInputs,
+    CheckInputs, EstimateInputs, Fields, Library, RecommendInputs, SEARCHED, ScheduleInputs,
 };
 use report::output::json::check::CheckJson;
 use report::output::json::estimate::EstimateJson;
@@ -87,7 +87,9 @@ fn installed_memory_and_a_limit_hold_in_every_verb() {
         assert!(ranked.iter().all(|row| needs(row) <= usable && row["fits"] == true), "{request}");
 
         let mut searched = request.clone();
-        searched.as_object_mut().expect("an object").remove("batch");
+        for key in SEARCHED {
+            searched.as_object_mut().expect("an object").remove(key);
+        }
         let schedule =
             ScheduleInputs::parse(fields(&searched), &Library::CATALOGS).expect("a request");
         let slots = schedule.schedule().expect("a schedule").ranked;
@@ -251,4 +253,30 @@ fn a_pipeline_waits_at_idle_power() {
     };
     let (one, two) = (watts(1), watts(2));
     assert!((two - 140.0 - (one - 140.0) / 2.0).abs() < 1e-9, "{one} {two}");
+}
+
+#[test]
+fn a_draft_model_takes_the_memory_of_its_own_estimate() {
+    for (weights, batch) in [("bf16", 1), ("gguf_q4_k", 1), ("fp8_e4m3", 16)] {
+        let more = [
+            ("weights", json!(weights)),
+            ("batch", json!(batch)),
+            ("prompt", json!(2048)),
+            ("new_tokens", json!(300)),
+        ];
+        let request = with(&on("h100_sxm", "llama-3.1-8b"), &more);
+        let drafted = with(
+            &request,
+            &[
+                ("draft_model", json!("llama-3.2-1b")),
+                ("draft_tokens", json!(4)),
+                ("acceptance", json!(0.7)),
+            ],
+        );
+        let draft = &estimate(&drafted)["memory"]["draft"];
+        let own = estimate(&with(&on("h100_sxm", "llama-3.2-1b"), &more))["memory"].clone();
+        for part in ["weights", "kv_cache", "activations"] {
+            assert_eq!(draft[part], own[part], "{part} in {weights}, batch {batch}");
+        }
+    }
 }

@@ -62,11 +62,12 @@ fn a_named_engine_fills_open_formats_with_a_note() {
     let inputs = parsed(r#", "weights": "gguf_q4_k", "engine": "llama.cpp""#);
     let answer = inputs.estimate().expect("an answer");
     let p = &answer.precision;
-    assert_eq!((p.activations.key, p.embedding.key), ("int8", "gguf_q6_k"));
+    let formats = (p.activations.key, p.embedding.key, p.lm_head.key);
+    assert_eq!(formats, ("int8", "gguf_q4_k", "gguf_q6_k"));
     let notes = estimate_notes(&inputs, &answer).join("\n");
     assert!(
         notes
-            .contains("as llama.cpp stores and computes it: activations int8, embedding gguf_q6_k"),
+            .contains("as llama.cpp stores and computes it: activations int8, embedding gguf_q4_k, LM head gguf_q6_k"),
         "{notes}"
     );
 }

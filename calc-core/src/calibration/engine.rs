@@ -46,6 +46,12 @@ impl Engine {
         ("ideal-kernels", Self::IdealKernels),
     ];
 
+    /// The engine with this key, ignoring case.
+    pub fn of(key: &str) -> Option<Self> {
+        let known = Self::ALL.iter().find(|(known, _)| known.eq_ignore_ascii_case(key));
+        known.map(|(_, engine)| *engine)
+    }
+
     /// The key in requests.
     pub fn key(self) -> &'static str {
         Self::ALL.iter().find(|(_, engine)| *engine == self).map_or("", |(key, _)| key)
@@ -102,7 +108,7 @@ impl Engine {
 
 /// vLLM keeps the small chunk on an A100 of any size.
 fn is_a100(device: &Device) -> bool {
-    device.key.starts_with("a100")
+    device.catalog_key().starts_with("a100")
 }
 
 /// The engine whose factors apply if the user names none: vLLM on devices with HBM, llama.cpp elsewhere.
@@ -110,5 +116,26 @@ pub fn usual_engine(device: &Device) -> Engine {
     match MemoryKind::of(device) {
         MemoryKind::Hbm => Engine::Vllm,
         MemoryKind::Unified | MemoryKind::Gddr => Engine::LlamaCpp,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
+    use crate::device::MeasuredRates;
+    use crate::text::Text;
+
+    #[test]
+    fn a_copy_has_the_chunks_of_its_original() {
+        for key in ["a100_80gb_sxm", "h100_sxm"] {
+            let original = catalog::device(key).expect("catalog key");
+            let copy = Device {
+                key: Text::Borrowed("mine"),
+                measured: MeasuredRates { copy_of: Some(key), ..original.measured },
+                ..original.clone()
+            };
+            assert_eq!(Engine::Vllm.chunk(&copy), Engine::Vllm.chunk(original), "{key}");
+        }
     }
 }

@@ -61,7 +61,10 @@ pub struct Machine<'a> {
     share: [f64; 3],
     /// Dense peaks of the device.
     peaks: [Option<FlopsPerSec>; 10],
+    /// Factor on the rate of unpacking kernels where the full rate needs newer instructions.
     old_instructions: f64,
+    /// The same for llama.cpp's integer kernels.
+    old_integer_instructions: f64,
     /// Matmuls are computed in tiles of at least 16 rows, one tile per SM: false on the vector units of a CPU.
     has_tiles: bool,
     sm: f64,
@@ -105,13 +108,21 @@ impl<'a> Machine<'a> {
             .and_then(|mode| mode.gpu_clock)
             .or(device.tensor_clock.map(|fact| fact.value))
             .map_or(1.5e9, Hertz::get);
+        let peaks = device.peaks.0.map(|peak| peak.map(|fact| fact.value));
+        let old_instructions =
+            if needs_new_instructions(device) { c.old_instructions } else { 1.0 };
         Self {
             constants,
             engine,
             read: known.read.unwrap_or(class_read) * scale.memory,
             share: share.map(|share| share * scale.compute),
-            peaks: device.peaks.0.map(|peak| peak.map(|fact| fact.value)),
-            old_instructions: if needs_new_instructions(device) { c.old_instructions } else { 1.0 },
+            peaks,
+            old_instructions,
+            old_integer_instructions: if is_int8_of_vector_units(&peaks) {
+                1.0
+            } else {
+                old_instructions
+            },
             has_tiles: device.class != DeviceClass::Cpu,
             sm,
             l2: device.l2.map_or(sm * 0.5e6, |fact| fact.value.get()),
@@ -278,6 +289,13 @@ fn unpacks(kernel: &Kernel<'_>, product: &Product) -> bool {
 /// True for an FP8 matmul whose weights have a scale per tile: vLLM launches these kernels from the host.
 fn is_block_scaled(kernel: &Kernel<'_>, product: &Product) -> bool {
     product.weights.tile.is_some() && width(kernel.path.class) == Width::Eight
+}
+
+/// True if the INT8 peak is below the FP16 peak. Tensor units that multiply INT8 do it at least as fast as FP16, so the peak is
+/// that of the dot products of the vector units (B300: 512 operations per clock and SM), and these are no newer instructions.
+fn is_int8_of_vector_units(peaks: &[Option<FlopsPerSec>; 10]) -> bool {
+    let peak = |class: ComputeClass| peaks[class.index()];
+    peak(ComputeClass::Int8).zip(peak(ComputeClass::Fp16)).is_some_and(|(int8, half)| int8 < half)
 }
 
 /// True for chips whose full rate needs instructions that kernels written for older chips do not use.

@@ -3,9 +3,12 @@
 use super::*;
 use crate::catalog::{self, formats};
 use crate::cost::gemm::{GemmFormats, GemmShape, gemm};
+use crate::estimate::{EstimateRequest, estimate};
 use crate::op::{Product, Shape};
+use crate::precision::PrecisionChoice;
 use crate::quant_format::ComputeClass;
 use crate::roofline::{Roofline, Roofs};
+use crate::workload::Workload;
 use alloc::vec;
 
 fn eta(calibration: &Calibration, device: &str, op: OpKind) -> f64 {
@@ -145,4 +148,33 @@ fn a_measured_ceiling_of_the_device_stands_in_for_its_class() {
     let reached = eta(&Calibration::FITTED, "jetson_orin_nano_8gb_super", OpKind::Gemm);
     let expected = known * scale.expect("in the fit").memory;
     assert!((reached / expected - 1.0).abs() < 0.02, "{reached} and {expected}");
+}
+
+/// B300 has the bandwidth of B200, and an INT8 peak of 153.5 TOP/s, which is that of its vector units.
+#[test]
+fn integer_kernels_do_not_limit_one_sequence_on_a_chip_without_int8_tensor_units() {
+    for (engine, model) in [
+        (Engine::Vllm, "llama-3.1-8b"),
+        (Engine::LlamaCpp, "llama-3.1-8b"),
+        (Engine::LlamaCpp, "llama-3.1-70b"),
+    ] {
+        let rate = |device| {
+            let request = EstimateRequest {
+                device: catalog::device(device).expect("catalog key"),
+                mode: None,
+                memory_limit: None,
+                model: &catalog::model(model).expect("catalog key").arch,
+                precision: PrecisionChoice::weights(&formats::GGUF_Q4_K),
+                workload: Workload::new(1, 512),
+                weight_size: None,
+                draft: None,
+                engine: Some(engine),
+                calibration: &Calibration::FITTED,
+            };
+            estimate(request).expect("an estimate").throughput
+        };
+        let (whole, cut) = (rate("b200"), rate("b300"));
+        let slower = whole / cut;
+        assert!(slower < 1.1, "{engine:?} {model}: {whole:?} on B200, {cut:?} on B300");
+    }
 }

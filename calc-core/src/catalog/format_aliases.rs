@@ -1,6 +1,6 @@
 //! Common names of formats, and the format that each one selects. The catalog's own keys are in `formats`.
 //!
-//! A GGUF file name selects the mixture of that file; without the size S or L it selects the M file, whose mean is known.
+//! A GGUF file name selects the mixture of that file; without a size it selects the M file.
 
 use super::formats as f;
 use crate::quant_format::QuantFormat;
@@ -32,11 +32,10 @@ const fn both(name: &'static str, format: &'static QuantFormat, why: &'static st
     FormatAlias { name, format, activations: Some(format), why }
 }
 
-const M_FILE: &str = "the mean bits of the M file stand for it";
 const MARLIN: &str = "groups of 128 with one scale, as compressed-tensors and vLLM write it";
 
 /// All aliases, grouped by kind of format.
-pub static ALIASES: [FormatAlias; 47] = [
+pub static ALIASES: [FormatAlias; 43] = [
     same("float16", &f::FP16),
     same("f16", &f::FP16),
     same("half", &f::FP16),
@@ -49,7 +48,7 @@ pub static ALIASES: [FormatAlias; 47] = [
     both("w8a8", &f::INT8, "INT8; with FP8 say fp8"),
     of("w8a16", &f::INT8, "INT8, one scale per channel"),
     of("w4a16", &f::INT4_G128_SYM, MARLIN),
-    of("awq", &f::INT4_G128, "groups of 128 with zero points"),
+    of("awq", &f::INT4_GPTQ_G128, "groups of 128, zero points packed in 4 bits"),
     of("gptq", &f::INT4_GPTQ_G128, "4 bits in groups of 128"),
     of("4bit", &f::INT4_G128, "groups of 128 with zero points; bitsandbytes' is nf4"),
     of("4_bit", &f::INT4_G128, "groups of 128 with zero points; bitsandbytes' is nf4"),
@@ -61,28 +60,24 @@ pub static ALIASES: [FormatAlias; 47] = [
     same("q6_k", &f::GGUF_Q6_K),
     same("q5_k", &f::GGUF_Q5_K),
     same("q5_k_m", &f::GGUF_Q5_K),
-    of("q5_k_s", &f::GGUF_Q5_K, M_FILE),
+    same("q5_k_s", &f::GGUF_Q5_K_S),
     same("q5_0", &f::GGUF_Q5_0),
     same("q5_1", &f::GGUF_Q5_1),
     same("q4_k", &f::GGUF_Q4_K),
     same("q4_k_m", &f::GGUF_Q4_K),
-    of("q4_k_s", &f::GGUF_Q4_K, M_FILE),
+    same("q4_k_s", &f::GGUF_Q4_K_S),
     same("q4_0", &f::GGUF_Q4_0),
     same("q4_1", &f::GGUF_Q4_1),
     same("q3_k", &f::GGUF_Q3_K),
     same("q3_k_m", &f::GGUF_Q3_K),
-    of("q3_k_s", &f::GGUF_Q3_K, M_FILE),
-    of("q3_k_l", &f::GGUF_Q3_K, M_FILE),
+    same("q3_k_s", &f::GGUF_Q3_K_S),
+    same("q3_k_l", &f::GGUF_Q3_K_L),
     same("q2_k", &f::GGUF_Q2_K),
     same("iq4_nl", &f::GGUF_IQ4_NL),
     same("iq4_xs", &f::GGUF_IQ4_XS),
     same("gguf_q5_k_m", &f::GGUF_Q5_K),
-    of("gguf_q5_k_s", &f::GGUF_Q5_K, M_FILE),
     same("gguf_q4_k_m", &f::GGUF_Q4_K),
-    of("gguf_q4_k_s", &f::GGUF_Q4_K, M_FILE),
     same("gguf_q3_k_m", &f::GGUF_Q3_K),
-    of("gguf_q3_k_s", &f::GGUF_Q3_K, M_FILE),
-    of("gguf_q3_k_l", &f::GGUF_Q3_K, M_FILE),
     same("tq1_0", &f::GGUF_TQ1_0),
 ];
 
@@ -104,10 +99,12 @@ mod tests {
     fn names_of_users_mean_formats() {
         for (name, key, activations) in [
             ("Q4_K_M", "gguf_q4_k", None),
-            ("q4-k-s", "gguf_q4_k", None),
+            ("q4-k-s", "gguf_q4_k_s", None),
+            ("Q3_K_M", "gguf_q3_k", None),
+            ("Q3_K_L", "gguf_q3_k_l", None),
             ("q4_0", "gguf_q4_0", None),
             ("q8_0", "gguf_q8_0", None),
-            ("awq", "int4_g128", None),
+            ("awq", "int4_gptq_g128", None),
             ("GPTQ", "int4_gptq_g128", None),
             ("w4a16", "int4_g128_sym", None),
             ("w8a8", "int8", Some("int8")),

@@ -3,7 +3,7 @@
 //! Sizes are exact fractions; other facts, and the source of each row, are in `format_facts`. One table, so one file.
 
 use crate::quant_format::ComputeClass as C;
-use crate::quant_format::{Encoding, QuantFormat, TileScale};
+use crate::quant_format::{Encoding, GgufFile, QuantFormat, TileScale};
 
 /// FP64.
 pub static FP64: QuantFormat = QuantFormat {
@@ -17,7 +17,7 @@ pub static FP64: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: Some(C::Fp64),
-    file_bits: None,
+    file: None,
 };
 
 /// FP32.
@@ -32,7 +32,7 @@ pub static FP32: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: Some(C::Fp32),
-    file_bits: None,
+    file: None,
 };
 
 /// TF32.
@@ -47,7 +47,7 @@ pub static TF32: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: Some(C::Tf32),
-    file_bits: None,
+    file: None,
 };
 
 /// FP16.
@@ -62,7 +62,7 @@ pub static FP16: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: Some(C::Fp16),
-    file_bits: None,
+    file: None,
 };
 
 /// BF16.
@@ -77,7 +77,7 @@ pub static BF16: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: Some(C::Bf16),
-    file_bits: None,
+    file: None,
 };
 
 /// FP8 E4M3 (OCP fn).
@@ -92,7 +92,7 @@ pub static FP8_E4M3: QuantFormat = QuantFormat {
     tensor_bits: 32.0,
     tile: None,
     class: Some(C::Fp8),
-    file_bits: None,
+    file: None,
 };
 
 /// FP8 E5M2.
@@ -107,7 +107,7 @@ pub static FP8_E5M2: QuantFormat = QuantFormat {
     tensor_bits: 32.0,
     tile: None,
     class: Some(C::Fp8),
-    file_bits: None,
+    file: None,
 };
 
 /// FP8 E4M3 with an FP32 scale per tile of 128 x 128 weights; inputs have one per 128 elements of a token.
@@ -122,7 +122,7 @@ pub static FP8_BLOCK128: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: Some(TileScale { rows: 128, cols: 128, bits: 32.0 }),
     class: Some(C::Fp8),
-    file_bits: None,
+    file: None,
 };
 
 /// MXFP8 (E4M3, OCP MX).
@@ -137,7 +137,7 @@ pub static MXFP8: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: Some(C::Fp8),
-    file_bits: None,
+    file: None,
 };
 
 /// MXFP6 E3M2.
@@ -152,7 +152,7 @@ pub static MXFP6_E3M2: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: Some(C::Fp6),
-    file_bits: None,
+    file: None,
 };
 
 /// MXFP6 E2M3.
@@ -167,7 +167,7 @@ pub static MXFP6_E2M3: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: Some(C::Fp6),
-    file_bits: None,
+    file: None,
 };
 
 /// MXFP4 (E2M1, OCP MX).
@@ -182,7 +182,7 @@ pub static MXFP4: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: Some(C::Fp4),
-    file_bits: None,
+    file: None,
 };
 
 /// NVFP4 (E2M1).
@@ -197,7 +197,7 @@ pub static NVFP4: QuantFormat = QuantFormat {
     tensor_bits: 32.0,
     tile: None,
     class: Some(C::Fp4),
-    file_bits: None,
+    file: None,
 };
 
 /// INT8 per-channel (symmetric).
@@ -212,7 +212,7 @@ pub static INT8: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: Some(C::Int8),
-    file_bits: None,
+    file: None,
 };
 
 /// INT8 group 128.
@@ -227,7 +227,7 @@ pub static INT8_G128: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: None,
-    file_bits: None,
+    file: None,
 };
 
 /// INT4 group 128 (asymmetric, 16-bit scale + 16-bit zero).
@@ -242,7 +242,7 @@ pub static INT4_G128: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: Some(C::Int4),
-    file_bits: None,
+    file: None,
 };
 
 /// INT4 group 128 (symmetric, 16-bit scale).
@@ -257,14 +257,14 @@ pub static INT4_G128_SYM: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: Some(C::Int4),
-    file_bits: None,
+    file: None,
 };
 
-/// GPTQ INT4 g128 (16-bit scale + packed 4-bit zero).
+/// INT4 group 128 of AWQ and GPTQ files (16-bit scale + packed 4-bit zero).
 pub static INT4_GPTQ_G128: QuantFormat = QuantFormat {
     key: "int4_gptq_g128",
-    name: "GPTQ INT4 g128 (16-bit scale + packed 4-bit zero)",
-    short_name: "GPTQ INT4 g128",
+    name: "INT4 group 128 of AWQ and GPTQ (16-bit scale + packed 4-bit zero)",
+    short_name: "AWQ/GPTQ INT4 g128",
     encoding: Encoding::Int,
     block: 128,
     block_bits: 532.0,
@@ -272,7 +272,7 @@ pub static INT4_GPTQ_G128: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: None,
-    file_bits: None,
+    file: None,
 };
 
 /// INT4 group 32 (16-bit scale + 16-bit zero).
@@ -287,7 +287,22 @@ pub static INT4_G32: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: None,
-    file_bits: None,
+    file: None,
+};
+
+/// INT4 group 32 (symmetric, 16-bit scale).
+pub static INT4_G32_SYM: QuantFormat = QuantFormat {
+    key: "int4_g32_sym",
+    name: "INT4 group 32 (symmetric, 16-bit scale)",
+    short_name: "INT4 g32 symmetric",
+    encoding: Encoding::Int,
+    block: 32,
+    block_bits: 144.0,
+    channel_bits: 0.0,
+    tensor_bits: 0.0,
+    tile: None,
+    class: None,
+    file: None,
 };
 
 /// INT3 group 128.
@@ -302,7 +317,7 @@ pub static INT3_G128: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: None,
-    file_bits: None,
+    file: None,
 };
 
 /// INT2 group 64.
@@ -317,7 +332,7 @@ pub static INT2_G64: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: None,
-    file_bits: None,
+    file: None,
 };
 
 /// NF4 (bitsandbytes, no double quant).
@@ -332,7 +347,7 @@ pub static NF4: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: None,
-    file_bits: None,
+    file: None,
 };
 
 /// NF4 with double quantization.
@@ -347,7 +362,7 @@ pub static NF4_DQ: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: None,
-    file_bits: None,
+    file: None,
 };
 
 /// GGUF Q8_0.
@@ -362,7 +377,7 @@ pub static GGUF_Q8_0: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: None,
-    file_bits: Some(8.5008),
+    file: Some(GgufFile::Q8_0),
 };
 
 /// GGUF Q6_K.
@@ -377,7 +392,7 @@ pub static GGUF_Q6_K: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: None,
-    file_bits: Some(6.5633),
+    file: Some(GgufFile::Q6K),
 };
 
 /// GGUF Q5_K.
@@ -392,7 +407,22 @@ pub static GGUF_Q5_K: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: None,
-    file_bits: Some(5.7036),
+    file: Some(GgufFile::Q5KM),
+};
+
+/// GGUF Q5_K, named for its small file.
+pub static GGUF_Q5_K_S: QuantFormat = QuantFormat {
+    key: "gguf_q5_k_s",
+    name: "GGUF Q5_K_S",
+    short_name: "GGUF Q5_K_S",
+    encoding: Encoding::Int,
+    block: 256,
+    block_bits: 1408.0,
+    channel_bits: 0.0,
+    tensor_bits: 0.0,
+    tile: None,
+    class: None,
+    file: Some(GgufFile::Q5KS),
 };
 
 /// GGUF Q5_0.
@@ -407,7 +437,7 @@ pub static GGUF_Q5_0: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: None,
-    file_bits: None,
+    file: Some(GgufFile::Q5_0),
 };
 
 /// GGUF Q5_1.
@@ -422,7 +452,7 @@ pub static GGUF_Q5_1: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: None,
-    file_bits: None,
+    file: Some(GgufFile::Q5_1),
 };
 
 /// GGUF Q4_K.
@@ -437,7 +467,22 @@ pub static GGUF_Q4_K: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: None,
-    file_bits: Some(4.8944),
+    file: Some(GgufFile::Q4KM),
+};
+
+/// GGUF Q4_K, named for its small file.
+pub static GGUF_Q4_K_S: QuantFormat = QuantFormat {
+    key: "gguf_q4_k_s",
+    name: "GGUF Q4_K_S",
+    short_name: "GGUF Q4_K_S",
+    encoding: Encoding::Int,
+    block: 256,
+    block_bits: 1152.0,
+    channel_bits: 0.0,
+    tensor_bits: 0.0,
+    tile: None,
+    class: None,
+    file: Some(GgufFile::Q4KS),
 };
 
 /// GGUF Q4_0.
@@ -452,7 +497,7 @@ pub static GGUF_Q4_0: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: None,
-    file_bits: None,
+    file: Some(GgufFile::Q4_0),
 };
 
 /// GGUF Q4_1.
@@ -467,7 +512,7 @@ pub static GGUF_Q4_1: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: None,
-    file_bits: None,
+    file: Some(GgufFile::Q4_1),
 };
 
 /// GGUF Q3_K.
@@ -482,7 +527,37 @@ pub static GGUF_Q3_K: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: None,
-    file_bits: Some(3.6429),
+    file: Some(GgufFile::Q3KM),
+};
+
+/// GGUF Q3_K, named for its small file.
+pub static GGUF_Q3_K_S: QuantFormat = QuantFormat {
+    key: "gguf_q3_k_s",
+    name: "GGUF Q3_K_S",
+    short_name: "GGUF Q3_K_S",
+    encoding: Encoding::Int,
+    block: 256,
+    block_bits: 880.0,
+    channel_bits: 0.0,
+    tensor_bits: 0.0,
+    tile: None,
+    class: None,
+    file: Some(GgufFile::Q3KS),
+};
+
+/// GGUF Q3_K, named for its large file.
+pub static GGUF_Q3_K_L: QuantFormat = QuantFormat {
+    key: "gguf_q3_k_l",
+    name: "GGUF Q3_K_L",
+    short_name: "GGUF Q3_K_L",
+    encoding: Encoding::Int,
+    block: 256,
+    block_bits: 880.0,
+    channel_bits: 0.0,
+    tensor_bits: 0.0,
+    tile: None,
+    class: None,
+    file: Some(GgufFile::Q3KL),
 };
 
 /// GGUF Q2_K.
@@ -497,7 +572,7 @@ pub static GGUF_Q2_K: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: None,
-    file_bits: Some(3.1593),
+    file: Some(GgufFile::Q2K),
 };
 
 /// GGUF IQ4_NL.
@@ -512,7 +587,7 @@ pub static GGUF_IQ4_NL: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: None,
-    file_bits: Some(4.6818),
+    file: Some(GgufFile::IQ4NL),
 };
 
 /// GGUF IQ4_XS.
@@ -527,7 +602,7 @@ pub static GGUF_IQ4_XS: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: None,
-    file_bits: Some(4.4597),
+    file: Some(GgufFile::IQ4XS),
 };
 
 /// GGUF MXFP4.
@@ -542,7 +617,7 @@ pub static GGUF_MXFP4: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: None,
-    file_bits: None,
+    file: Some(GgufFile::Mxfp4Moe),
 };
 
 /// GGUF NVFP4.
@@ -557,7 +632,7 @@ pub static GGUF_NVFP4: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: None,
-    file_bits: None,
+    file: Some(GgufFile::Nvfp4),
 };
 
 /// GGUF TQ1_0.
@@ -572,7 +647,7 @@ pub static GGUF_TQ1_0: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: None,
-    file_bits: None,
+    file: Some(GgufFile::TQ1_0),
 };
 
 /// GGUF TQ2_0.
@@ -587,7 +662,7 @@ pub static GGUF_TQ2_0: QuantFormat = QuantFormat {
     tensor_bits: 0.0,
     tile: None,
     class: None,
-    file_bits: None,
+    file: Some(GgufFile::TQ2_0),
 };
 
 /// BitNet b1.58 (information content).
@@ -602,11 +677,11 @@ pub static BITNET_1_58: QuantFormat = QuantFormat {
     tensor_bits: 32.0,
     tile: None,
     class: None,
-    file_bits: None,
+    file: None,
 };
 
 /// All formats, grouped by kind.
-pub static FORMATS: [&QuantFormat; 40] = [
+pub static FORMATS: [&QuantFormat; 45] = [
     &FP64,
     &FP32,
     &TF32,
@@ -626,6 +701,7 @@ pub static FORMATS: [&QuantFormat; 40] = [
     &INT4_G128_SYM,
     &INT4_GPTQ_G128,
     &INT4_G32,
+    &INT4_G32_SYM,
     &INT3_G128,
     &INT2_G64,
     &NF4,
@@ -633,12 +709,16 @@ pub static FORMATS: [&QuantFormat; 40] = [
     &GGUF_Q8_0,
     &GGUF_Q6_K,
     &GGUF_Q5_K,
+    &GGUF_Q5_K_S,
     &GGUF_Q5_0,
     &GGUF_Q5_1,
     &GGUF_Q4_K,
+    &GGUF_Q4_K_S,
     &GGUF_Q4_0,
     &GGUF_Q4_1,
     &GGUF_Q3_K,
+    &GGUF_Q3_K_S,
+    &GGUF_Q3_K_L,
     &GGUF_Q2_K,
     &GGUF_IQ4_NL,
     &GGUF_IQ4_XS,

@@ -201,7 +201,7 @@ impl Name {
         }
         match () {
             () if has("fp8") && model.stored.weights.bits_per_element() > 9.0 => {
-                both(&f::FP8_E4M3, &f::BF16)
+                both(fp8_of(name, model), &f::BF16)
             }
             () if has("nvfp4") || has("fp4") => both(&f::NVFP4, &f::BF16),
             () if has("mxfp4") && model.stored.experts.is_none() => Some(kept(&f::MXFP4, &f::BF16)),
@@ -212,6 +212,20 @@ impl Name {
             () if self.is_gguf => gguf(model, &f::GGUF_Q4_K),
             () => tag_format(name, model),
         }
+    }
+}
+
+/// FP8 as its publisher stores it. Qwen and DeepSeek scale blocks of 128 x 128 (`weight_block_size` of Qwen's official files, as
+/// the card of gsting/Qwen3.6-35B-A3B-abliterated-FP8 states it: read); llm-compressor's FP8 and FP8-dynamic, which RedHatAI
+/// and neuralmagic publish, scale tensors or channels (its scheme table: read). Without an owner the model's maker counts.
+fn fp8_of(name: &str, model: &CatalogModel) -> &'static QuantFormat {
+    const BLOCKS: [&str; 2] = ["qwen", "deepseek-ai"];
+    let own = name.split_once('/').or_else(|| model.hf_id.split_once('/'));
+    let publisher = own.map_or("", |(owner, _)| owner);
+    if BLOCKS.iter().any(|owner| owner.eq_ignore_ascii_case(publisher)) {
+        &f::FP8_BLOCK128
+    } else {
+        &f::FP8_E4M3
     }
 }
 
@@ -317,7 +331,10 @@ mod tests {
             ("Qwen/Qwen2.5-7B-Instruct-AWQ", "qwen2.5-7b", Some("int4_gptq_g128")),
             ("Qwen/Qwen2.5-7B-Instruct-GPTQ-Int4", "qwen2.5-7b", Some("int4_gptq_g128")),
             ("Qwen/Qwen2.5-7B-Instruct-GPTQ-Int8", "qwen2.5-7b", Some("int8_g128")),
-            ("Qwen/Qwen3-8B-FP8", "qwen3-8b", Some("fp8_e4m3")),
+            ("Qwen/Qwen3-8B-FP8", "qwen3-8b", Some("fp8_block128")),
+            ("qwen3-8b-fp8", "qwen3-8b", Some("fp8_block128")),
+            ("RedHatAI/Qwen3-8B-FP8-dynamic", "qwen3-8b", Some("fp8_e4m3")),
+            ("neuralmagic/Meta-Llama-3.1-8B-Instruct-FP8", "llama-3.1-8b", Some("fp8_e4m3")),
             (
                 "RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w4a16",
                 "llama-3.1-8b",

@@ -1,7 +1,8 @@
 //! The schemes that the recommendation ranks.
 //!
-//! Multiples: Marlin needs N a multiple of 64 and K of 128; FP8 and INT8 matmuls need multiples of 16; a block of a GGUF
-//! format must not cross the end of a row. Weights with one scale per channel, and NF4 with its flat blocks, have no limits.
+//! Groups and blocks must divide the inputs (K), see `gguf_file::row_format`. Kernels that unpack groups need outputs (N) in
+//! multiples of 64, FP8, INT8 and FP4 matmuls both in multiples of 16. Weights with one scale per channel, and NF4 with its
+//! flat blocks, have no limits.
 
 use super::formats as f;
 use super::quality as q;
@@ -22,7 +23,8 @@ const fn weight_only(
         activations: None,
         method,
         kernels: Kernels::Torch,
-        input_multiple: 128,
+        has_groups: true,
+        input_multiple: 1,
         output_multiple: 64,
         quality,
     }
@@ -35,7 +37,7 @@ const fn any_shape(
     quality: QualityLoss,
 ) -> Scheme {
     Scheme {
-        input_multiple: 1,
+        has_groups: false,
         output_multiple: 1,
         ..weight_only(key, format, Method::Rtn, quality)
     }
@@ -50,7 +52,7 @@ const fn both(
 ) -> Scheme {
     Scheme {
         activations: Some(format),
-        input_multiple: if format.block > 16 { format.block } else { 16 },
+        input_multiple: 16,
         output_multiple: 16,
         ..weight_only(key, format, method, quality)
     }
@@ -61,7 +63,6 @@ const fn gguf(key: &'static str, format: &'static QuantFormat, quality: QualityL
     Scheme {
         method: Method::LlamaQuantize,
         kernels: Kernels::LlamaCpp,
-        input_multiple: format.block,
         output_multiple: 1,
         ..weight_only(key, format, Method::LlamaQuantize, quality)
     }
@@ -71,7 +72,7 @@ const fn plain(key: &'static str, weights: SchemeWeights, quality: QualityLoss) 
     Scheme {
         weights,
         kernels: Kernels::Plain,
-        input_multiple: 1,
+        has_groups: false,
         output_multiple: 1,
         ..weight_only(key, &f::FP16, Method::None, quality)
     }
@@ -89,7 +90,7 @@ pub static SCHEMES: [&Scheme; 25] = [
     &any_shape("int8_w8a16", &f::INT8, q::INT8_WEIGHTS),
     &both("int8_w8a8", &f::INT8, Method::Rtn, q::INT8),
     &weight_only("int4_g128_rtn", &f::INT4_G128_SYM, Method::Rtn, q::INT4_RTN),
-    &weight_only("int4_g128_awq", &f::INT4_G128, Method::Awq, q::INT4_CALIBRATED),
+    &weight_only("int4_g128_awq", &f::INT4_GPTQ_G128, Method::Awq, q::INT4_CALIBRATED),
     &weight_only("int4_g128_gptq", &f::INT4_G128_SYM, Method::Gptq, q::INT4_CALIBRATED),
     &weight_only("int4_g32_rtn", &f::INT4_G32, Method::Rtn, q::INT4_G32),
     &weight_only("nvfp4_w4a16", &f::NVFP4, Method::Rtn, q::NVFP4),

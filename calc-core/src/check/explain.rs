@@ -116,6 +116,7 @@ impl<'a> Case<'_, 'a> {
         }
     }
 
+    /// A format of the same software if one explains the claim, otherwise of any.
     fn format(&self) -> Option<Explanation> {
         let mut best: Option<(StoredWork<'a>, Span)> = None;
         for other in stored(self.work(), self.own) {
@@ -123,7 +124,12 @@ impl<'a> Case<'_, 'a> {
             if !self.explains(&span) || !other.work.fits() {
                 continue;
             }
-            if best.as_ref().is_none_or(|best| self.is_better((&other, &span), best)) {
+            let is_first = best.as_ref().is_none_or(|best| match (other.is_kin, best.0.is_kin) {
+                (true, false) => true,
+                (false, true) => false,
+                _ => self.is_better((&other, &span), best),
+            });
+            if is_first {
                 best = Some((other, span));
             }
         }

@@ -6,12 +6,13 @@ use crate::analysis::Operator;
 use crate::catalog::formats as f;
 use crate::catalog::schemes::SCHEMES;
 use crate::device::{Device, Peaks, PowerMode};
-use crate::estimate::{EstimateRequest, WeightSize};
+use crate::estimate::EstimateRequest;
+use crate::footprint::bits_per_weight;
 use crate::op::OpKind;
 use crate::precision::PrecisionChoice;
 use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::Roofs;
-use crate::scheme::{Scheme, SchemeWeights};
+use crate::scheme::{Kernels, Scheme, SchemeWeights};
 
 use super::work::{Measure, Work};
 
@@ -27,10 +28,13 @@ pub(super) struct StoredWork<'a> {
     pub(super) activations: Option<&'static QuantFormat>,
     /// Bits per element, or per weight of a file that mixes formats.
     pub(super) bits: f64,
+    /// Whether the same software has kernels for it as for the formats of the work itself.
+    pub(super) is_kin: bool,
     pub(super) work: Work<'a>,
 }
 
-/// The work in every other possible format: those of the recommended schemes, and FP32.
+/// The work in every other possible format: those of the recommended schemes that the named engine runs; and FP32, if the
+/// weights are not quantized.
 pub(super) fn stored<'a>(work: &Work<'a>, own: &Measure) -> Vec<StoredWork<'a>> {
     let role = match work {
         Work::Token(_) | Work::Answer(_) => Role::Weights,
@@ -41,6 +45,7 @@ pub(super) fn stored<'a>(work: &Work<'a>, own: &Measure) -> Vec<StoredWork<'a>> 
         format,
         activations: None,
         bits: format.bits_per_element(),
+        is_kin: true,
         work: work.stored(choice, None),
     };
     let all: Vec<StoredWork<'a>> = match role {
@@ -58,7 +63,8 @@ pub(super) fn stored<'a>(work: &Work<'a>, own: &Measure) -> Vec<StoredWork<'a>> 
                 kv_cache: precision.kv_cache,
                 ..PrecisionChoice::weights(&f::FP32)
             };
-            schemes.chain([plain(&f::FP32, single)]).collect()
+            let is_plain = Kernels::of_format(precision.weights) == Kernels::Plain;
+            schemes.chain(is_plain.then(|| plain(&f::FP32, single))).collect()
         }
     };
     all.into_iter().filter(|other| differs(&other.work, work, own)).collect()
@@ -90,6 +96,9 @@ fn of_scheme<'a>(work: &Work<'a>, own: &Measure, scheme: &Scheme) -> Option<Stor
         SchemeWeights::Half => own.roofs.half(),
         SchemeWeights::Format(format) => format,
     };
+    if work.named_engine().is_some_and(|engine| !scheme.kernels.are_of(engine)) {
+        return None;
+    }
     scheme.runs_on(work.device(), &own.roofs).ok()?;
     match (work.model(), work) {
         (Some(request), _) => scheme.takes_model(request.model).ok()?,
@@ -102,18 +111,22 @@ fn of_scheme<'a>(work: &Work<'a>, own: &Measure, scheme: &Scheme) -> Option<Stor
     }
     let asked = work.precision();
     let choice = scheme.choice(&own.roofs, &asked, &asked);
-    let bits = match choice.file_size().filter(|_| work.model().is_some()) {
-        Some(WeightSize::BitsPerWeight(bits)) => bits,
-        Some(WeightSize::Total(_) | WeightSize::Streamed(_)) | None => format.bits_per_element(),
+    let bits = match (work.model(), format.file) {
+        (Some(EstimateRequest { model, engine, .. }), Some(_)) => bits_per_weight(
+            model,
+            &choice.of_engine(*engine, model, &own.roofs).resolve_model(model, &own.roofs),
+        ),
+        _ => format.bits_per_element(),
     };
+    let is_kin = scheme.kernels == Kernels::of_format(asked.weights);
     let work = work.stored(choice, None);
-    Some(StoredWork { format, activations: scheme.activations, bits, work })
+    Some(StoredWork { format, activations: scheme.activations, bits, is_kin, work })
 }
 
-/// Whether the formats differ from those of the work itself.
+/// Whether the formats or the stated size differ from those of the work itself.
 fn differs(other: &Work<'_>, work: &Work<'_>, own: &Measure) -> bool {
-    let size = |work: &Work<'_>| work.model().and_then(EstimateRequest::size);
-    other.precision().resolve(&own.roofs) != own.precision || size(other) != size(work)
+    let size = |work: &Work<'_>| work.model().and_then(|request| request.weight_size);
+    other.resolved(&own.roofs) != own.precision || size(other) != size(work)
 }
 
 /// The other power modes with known clocks, and the device's own peaks if a mode was named.
@@ -139,4 +152,42 @@ pub(super) fn without_units(device: &Device, class: ComputeClass) -> [Device; 2]
         }
     }
     [Device { peaks: narrower, ..device.clone() }, Device { peaks: wide, ..device.clone() }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibration::{Calibration, Engine};
+    use crate::catalog;
+    use crate::workload::Workload;
+
+    #[test]
+    fn a_variant_that_equals_the_work_through_the_defaults_of_its_engine_is_not_offered() {
+        for (engine, weights, device) in [
+            (Some(Engine::LlamaCpp), &f::GGUF_Q4_K, "rtx_4090"),
+            (None, &f::GGUF_Q4_K, "rtx_4090"),
+            (Some(Engine::Vllm), &f::NVFP4, "b200"),
+        ] {
+            let work = Work::Token(EstimateRequest {
+                device: catalog::device(device).expect("catalog key"),
+                mode: None,
+                memory_limit: None,
+                model: &catalog::model("llama-3.1-8b").expect("catalog key").arch,
+                precision: PrecisionChoice::weights(weights),
+                workload: Workload::new(1, 512),
+                weight_size: None,
+                draft: None,
+                engine,
+                calibration: &Calibration::FITTED,
+            });
+            let own = work.measure().expect("valid");
+            let others = stored(&work, &own);
+            assert!(!others.is_empty(), "{}", weights.key);
+            for other in others {
+                let found = other.work.measure().expect("valid");
+                let is_same = found.precision == own.precision && found.memory == own.memory;
+                assert!(!is_same, "{engine:?}: {} is offered as another format", other.format.key);
+            }
+        }
+    }
 }

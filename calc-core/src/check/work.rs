@@ -36,6 +36,8 @@ pub(super) struct Measure {
     pub(super) cost: OpCost,
     /// Ideal times of memory and arithmetic.
     pub(super) time: KernelTime,
+    /// Times of memory and arithmetic at the shares that kernels reach.
+    pub(super) reached: KernelTime,
     /// Peak of its matmuls.
     pub(super) path: ComputePath,
     pub(super) roofs: Roofs,
@@ -81,6 +83,25 @@ impl<'a> Work<'a> {
         }
     }
 
+    /// The formats as a plan or an analysis resolves them: with those that the engine sets where the request leaves them open.
+    pub(super) fn resolved(&self, roofs: &Roofs) -> Precision {
+        match self {
+            Self::Operator(request) => request.precision.resolve(roofs),
+            Self::Token(request) | Self::Answer(request) => {
+                let choice = request.precision.of_engine(request.engine, request.model, roofs);
+                choice.resolve_model(request.model, roofs)
+            }
+        }
+    }
+
+    /// The engine that the request names.
+    pub(super) const fn named_engine(&self) -> Option<Engine> {
+        match self {
+            Self::Operator(request) => request.engine,
+            Self::Token(request) | Self::Answer(request) => request.engine,
+        }
+    }
+
     /// This work on another device, or in another power mode.
     pub(super) fn on<'b>(&self, device: &'b Device, mode: Option<&'b PowerMode>) -> Work<'b>
     where
@@ -116,19 +137,19 @@ impl<'a> Work<'a> {
             weights: precision.weights,
             activations: Some(precision.activations),
             kv_cache: Some(precision.kv_cache),
-            embedding: Some(precision.embedding),
+            // The formats of a GGUF file do not depend on the device.
+            embedding: match precision.weights.file {
+                Some(_) => self.precision().embedding,
+                None => Some(precision.embedding),
+            },
             experts: Some(precision.experts),
         };
-        self.stored(choice, self.model().and_then(EstimateRequest::size))
+        self.stored(choice, self.model().and_then(|request| request.weight_size))
     }
 
     /// The engine whose factors apply.
     pub(super) fn engine(&self) -> Engine {
-        let (engine, device) = match self {
-            Self::Operator(request) => (request.engine, request.device),
-            Self::Token(request) | Self::Answer(request) => (request.engine, request.device),
-        };
-        engine.unwrap_or_else(|| usual_engine(device))
+        self.named_engine().unwrap_or_else(|| usual_engine(self.device()))
     }
 
     /// This work with another engine.
@@ -201,6 +222,7 @@ impl<'a> Work<'a> {
                     span: self.span()?,
                     cost: sums.cost,
                     time: sums.time,
+                    reached: sums.reached,
                     path: plan.paths.layer,
                     precision: plan.precision,
                     kernels: sums.kernels,
@@ -237,6 +259,7 @@ fn operator(request: &AnalyzeRequest<'_>) -> Result<Measure, Error> {
         span: Span { ideal: answer.ideal, expected: answer.expected },
         cost: answer.cost,
         time: answer.time,
+        reached: answer.reached(),
         path: answer.path,
         roofs: Roofs::new(request.device, request.mode)?,
         precision: answer.precision,
@@ -251,14 +274,15 @@ fn operator(request: &AnalyzeRequest<'_>) -> Result<Measure, Error> {
 struct Sums {
     cost: OpCost,
     time: KernelTime,
+    reached: KernelTime,
     kernels: f64,
     floors: Seconds,
 }
 
 impl Sums {
     fn of(totals: &StepTotals) -> Self {
-        let StepTotals { cost, time, kernels, floors, .. } = *totals;
-        Self { cost, time, kernels, floors }
+        let StepTotals { cost, time, reached, kernels, floors, .. } = *totals;
+        Self { cost, time, reached, kernels, floors }
     }
 
     fn of_step(plan: &Plan<'_>, step: Step) -> Self {
@@ -269,6 +293,7 @@ impl Sums {
         Self {
             cost: self.cost.times(count),
             time: self.time.times(count),
+            reached: self.reached.times(count),
             kernels: self.kernels * count,
             floors: self.floors * count,
         }
@@ -293,6 +318,7 @@ impl Add for Sums {
         Self {
             cost: self.cost.plus(&other.cost),
             time: self.time.plus(other.time),
+            reached: self.reached.plus(other.reached),
             kernels: self.kernels + other.kernels,
             floors: self.floors + other.floors,
         }

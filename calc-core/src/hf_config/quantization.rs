@@ -127,8 +127,7 @@ fn integers(stored: Grouped) -> Option<QuantizerFormats> {
         (4, Some(128), true) => (&formats::INT4_GPTQ_G128, true),
         (4, Some(128), false) => (&formats::INT4_G128_SYM, true),
         (4, Some(32), true) => (&formats::INT4_G32, false),
-        // 32 integers and one 16-bit scale: the block layout of Q4_0.
-        (4, Some(32), false) => (&formats::GGUF_Q4_0, false),
+        (4, Some(32), false) => (&formats::INT4_G32_SYM, true),
         (4, _, true) => (&formats::INT4_GPTQ_G128, false),
         (4, _, false) => (&formats::INT4_G128_SYM, false),
         (8, Some(128), _) => (&formats::INT8_G128, true),

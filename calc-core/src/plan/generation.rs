@@ -1,13 +1,44 @@
 //! Decode steps: one token at a context, and all tokens of an answer.
 
-use super::Plan;
 use super::series::{AGREED, AGREED_QUICKLY, DIRECT, KINKED, SMOOTH, Series};
 use super::totals::Span;
+use super::{EstimateRequest, Plan};
+use crate::energy::{Energy, mean_power};
 use crate::expected::Expected;
 use crate::lowering::{OpInstances, Step};
 use crate::op::OpKind;
-use crate::units::Seconds;
+use crate::units::{Bytes, Seconds, TokensPerSec};
 use crate::workload::Workload;
+
+/// An output token in the mean over the steps of the generation. A request for a single token has no such step: its token is
+/// that of the step at the stated context.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeanToken {
+    /// Number of sequences.
+    pub batch: u64,
+    /// Time per output token at the roof.
+    pub ideal: Seconds,
+    /// Time per output token.
+    pub expected: Expected,
+    /// Energy over all devices; `None` if the power is unknown.
+    pub energy: Option<Energy>,
+}
+
+impl MeanToken {
+    /// Token rate over the batch.
+    pub fn throughput(&self) -> TokensPerSec {
+        self.rate(self.expected.time)
+    }
+
+    /// Token rate over the batch if every operator ran at its roof.
+    pub fn ideal_throughput(&self) -> TokensPerSec {
+        self.rate(self.ideal)
+    }
+
+    fn rate(&self, time: Seconds) -> TokensPerSec {
+        TokensPerSec::new(self.batch as f64 / time.get())
+    }
+}
 
 /// The two parts of a decode step.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +82,68 @@ impl Plan<'_> {
         let provenance = smooth.then(kinked).expected.provenance;
         let expected = Expected { low: kinked.expected.low, provenance, ..smooth.expected };
         Span { ideal: kinked.ideal, expected }
+    }
+
+    /// The mean token of a generation; `token` is the one at the stated context.
+    ///
+    /// ```text
+    /// mean TPOT = generation of n tokens / (n - 1)        TPOT for n = 1
+    /// ```
+    pub fn mean_token(&self, token: Span, generation: Span) -> MeanToken {
+        let Workload { batch, new_tokens, .. } = self.request.workload;
+        let mean = match new_tokens - 1 {
+            0 => token,
+            steps => generation.times(1.0 / steps as f64),
+        };
+        let Span { ideal, expected } = mean;
+        MeanToken { batch, ideal, expected, energy: self.token_energy(mean) }
+    }
+
+    /// Energy of a token that takes the given time.
+    pub fn token_energy(&self, Span { ideal, expected }: Span) -> Option<Energy> {
+        let EstimateRequest { device, mode, workload, .. } = self.request;
+        let power = mean_power((device, mode), &workload.parallel, ideal, expected.time)?;
+        Some(Energy::of_token(power, expected.time, workload.batch))
+    }
+
+    /// Bytes of weights and KV cache that the steps of a token read, in the mean over the generation.
+    ///
+    /// Between the contexts that fill a window they are linear in the context, so a sum is the mean of its ends.
+    pub fn mean_streamed(&self, draft: Option<&Self>) -> Bytes {
+        let Workload { new_tokens, context, .. } = self.request.workload;
+        if new_tokens == 1 {
+            return self.streamed_at(draft, context);
+        }
+        let start = self.request.workload.filled();
+        let end = start + new_tokens - 1;
+        let mut from = start;
+        let mut sum = Bytes::ZERO;
+        while from < end {
+            let windows = [Some(self), draft].into_iter().flatten();
+            let windows = windows.flat_map(|plan| plan.model().attention_kinds());
+            let kinks = windows.filter_map(|(_, window)| window).filter(|window| *window > from);
+            let to = kinks.min().map_or(end, |kink| kink.min(end));
+            let ends = self.streamed_at(draft, from) + self.streamed_at(draft, to - 1);
+            sum += ends * ((to - from) as f64 / 2.0);
+            from = to;
+        }
+        sum / (new_tokens - 1) as f64
+    }
+
+    /// Bytes of weights and KV cache per token at a context.
+    fn streamed_at(&self, draft: Option<&Self>, cached: u64) -> Bytes {
+        let batch = self.request.workload.batch;
+        let read = |plan: &Self, step| {
+            let traffic = plan.step(step).cost.traffic;
+            traffic.weights + traffic.kv_cache
+        };
+        let Some(speculation) = self.request.workload.speculation else {
+            return read(self, Step::decode(batch, cached));
+        };
+        let n = speculation.draft_tokens;
+        let own = read(self, Step::verify(batch, n + 1, cached));
+        let drafted = draft.map_or(Bytes::ZERO, |plan| read(plan, Step::decode(batch, cached)));
+        (own + drafted * n as f64) / speculation.tokens_per_round()
     }
 
     /// The expected time of [`Plan::generation`] and its slow end within 1e-9, for searches. The fast end, which has a kink

@@ -25,9 +25,9 @@ impl Plan<'_> {
         let place = (device, memory_limit);
         let largest = (self.largest_step(workload), self.weight_scale);
         let own = footprint(place, model, precision, workload, largest);
-        let draft = self.draft_stored().map(|(model, precision, scale)| {
+        let draft = self.draft_stored().map(|(model, precision)| {
             let workload = alone(*workload);
-            let largest = (self.largest_step(&workload), scale);
+            let largest = (self.largest_step(&workload), 1.0);
             let MemoryFootprint { weights, kv_cache, activations, .. } =
                 footprint(place, model, &precision, &workload, largest);
             DraftMemory { weights, kv_cache, activations }
@@ -42,20 +42,18 @@ impl Plan<'_> {
         let (batch, tokens) = (workload.batch, workload.longest());
         let share = stage_share(self.model(), &workload.parallel);
         let own = kv_cache_bytes(self.model(), &self.precision, batch, tokens) * share;
-        let draft = self.draft_stored().map_or(Bytes::ZERO, |(model, precision, _)| {
+        let draft = self.draft_stored().map_or(Bytes::ZERO, |(model, precision)| {
             kv_cache_bytes(model, &precision, batch, tokens)
         });
         own + draft
     }
 
-    /// The draft model, its formats, and the factor on its weight bytes, as its own plan has them.
-    fn draft_stored(&self) -> Option<(&ModelArch, Precision, f64)> {
+    /// The draft model and its formats, as its own plan has them.
+    fn draft_stored(&self) -> Option<(&ModelArch, Precision)> {
         let EstimateRequest { model, engine, precision, .. } = self.draft_request()?;
-        let size = precision.file_size();
-        let precision = precision.of_engine(engine, model, &self.roofs).resolve(&self.roofs);
-        // The size of a format's file lies within the range of every stated size, so no scale is an error.
-        let scale = weight_scale(model, &precision, size).unwrap_or(1.0);
-        Some((model, precision, scale))
+        let precision =
+            precision.of_engine(engine, model, &self.roofs).resolve_model(model, &self.roofs);
+        Some((model, precision))
     }
 }
 

@@ -4,10 +4,10 @@ use alloc::vec::Vec;
 
 use super::Plan;
 use super::totals::StepTotals;
-use crate::expected::{Expected, reached};
+use crate::expected::Expected;
 use crate::lowering::Step;
 use crate::op::OpKind;
-use crate::roofline::{Bound, ComputePath, KernelTime, Roofline};
+use crate::roofline::{Bound, ComputePath, Roofline};
 use crate::units::{Flops, FlopsPerByte, FlopsPerSec, Seconds};
 
 /// Operators of one name, summed over their instances; or the time of a step outside its kernels.
@@ -56,13 +56,11 @@ impl Plan<'_> {
     pub fn phase(&self, step: Step) -> PhaseEstimate {
         let mut operators: Vec<OpRow> = Vec::with_capacity(24);
         let mut totals = StepTotals::nothing();
-        let mut kernels = KernelTime::ZERO;
         let mut half_bytes = Seconds::ZERO;
         let setting = step.setting();
         self.lowering().step(step, &mut |op| {
             let (times, count) = (self.times(&op, setting), op.count as f64);
             totals.add(&times, count);
-            kernels = kernels.plus(reached(times.time, &times.factors).times(count));
             half_bytes += Expected::with_half_the_bytes(times.time, &times.factors) * count;
             let row = operators.iter_mut().find(|row| row.kind == op.kind);
             if let Some(row) = row {
@@ -96,7 +94,7 @@ impl Plan<'_> {
         let streamed = totals.cost.traffic.weights + totals.cost.traffic.kv_cache;
         PhaseEstimate {
             bound: totals.time.bound(),
-            expected_bound: kernels.bound(),
+            expected_bound: totals.reached.bound(),
             half_bytes,
             ridge: roofline.ridge(),
             mfu: (totals.cost.flops / peak) / totals.expected.time,

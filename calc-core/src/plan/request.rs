@@ -19,18 +19,11 @@ pub struct EstimateRequest<'a> {
     pub model: &'a ModelArch,
     pub precision: PrecisionChoice,
     pub workload: Workload,
-    /// Known size of the weights; by default the size of the file that the formats name, if they name one.
+    /// Known size of the weights, which replaces the size computed from geometry and formats.
     pub weight_size: Option<WeightSize>,
     /// Draft model of speculative decoding; without one, drafts are free.
     pub draft: Option<&'a ModelArch>,
     /// Engine whose factors apply; `None` for the device's usual engine.
     pub engine: Option<Engine>,
     pub calibration: &'a Calibration,
-}
-
-impl EstimateRequest<'_> {
-    /// The given size of the weights, else that of the file which the formats name, if they name one.
-    pub fn size(&self) -> Option<WeightSize> {
-        self.weight_size.or_else(|| self.precision.file_size())
-    }
 }

@@ -1,7 +1,7 @@
 //! Sums over operators and over steps.
 
 use crate::calibration::Factors;
-use crate::expected::Expected;
+use crate::expected::{Expected, reached};
 use crate::op::OpCost;
 use crate::roofline::KernelTime;
 use crate::units::{Bytes, Seconds};
@@ -13,6 +13,8 @@ pub struct StepTotals {
     pub cost: OpCost,
     /// Sums of the operators' memory times and compute times.
     pub time: KernelTime,
+    /// The same sums at the shares that kernels reach.
+    pub reached: KernelTime,
     /// Sum of the operators' ideal times: they run one after another.
     pub ideal: Seconds,
     /// Sum of the operators' expected times.
@@ -28,6 +30,7 @@ impl StepTotals {
         Self {
             cost: OpCost::default(),
             time: KernelTime::ZERO,
+            reached: KernelTime::ZERO,
             ideal: Seconds::ZERO,
             expected: Expected::ZERO,
             floors: Seconds::ZERO,
@@ -43,6 +46,7 @@ impl StepTotals {
     pub(super) fn add(&mut self, op: &OpTimes, count: f64) {
         self.cost = self.cost.plus(&op.cost.times(count));
         self.time = self.time.plus(op.time.times(count));
+        self.reached = self.reached.plus(reached(op.time, &op.factors).times(count));
         self.ideal += op.time.ideal() * count;
         self.expected = self.expected.then(op.expected.times(count));
         self.floors += op.floor * count;
@@ -57,6 +61,7 @@ impl StepTotals {
         Self {
             cost: self.cost.plus(&next.cost),
             time: self.time.plus(next.time),
+            reached: self.reached.plus(next.reached),
             ideal: self.ideal + next.ideal,
             expected: self.expected.then(next.expected),
             floors: self.floors + next.floors,
@@ -70,6 +75,7 @@ impl StepTotals {
         Self {
             cost: self.cost.times(count),
             time: self.time.times(count),
+            reached: self.reached.times(count),
             ideal: self.ideal * count,
             expected: self.expected.times(count),
             floors: self.floors * count,

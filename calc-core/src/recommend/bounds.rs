@@ -10,11 +10,11 @@ use crate::units::{Bytes, Seconds, TokensPerSec};
 pub struct Bounds {
     /// Largest quality loss [%]; compared with the larger end of a scheme's range.
     pub quality: f64,
-    /// Longest time per output token.
+    /// Longest time per output token, both at the stated context and in the mean over the generation.
     pub tpot: Option<Seconds>,
     /// Longest time to first token.
     pub ttft: Option<Seconds>,
-    /// Lowest token rate over the batch.
+    /// Lowest token rate over the batch, at the slower of the two.
     pub rate: Option<TokensPerSec>,
 }
 

@@ -78,6 +78,8 @@ impl<'a> Chooser<'a> {
             standing,
             speedup_prefill: baseline.prefill.expected.time / outcome.prefill.expected.time,
             speedup_decode: baseline.decode.expected.time / outcome.decode.expected.time,
+            speedup_token: baseline.token.expected.time / outcome.token.expected.time,
+            speedup_ttft: baseline.ttft.time / outcome.ttft.time,
             regime: regime(self.aim.part, outcome),
             flips: Vec::new(),
         }

@@ -121,8 +121,10 @@ pub struct MemoryStep {
     /// Memory needed on one device.
     pub memory: Bytes,
     pub quality: QualityLoss,
-    /// Expected time per token.
+    /// Expected time per token at the stated context.
     pub tpot: Seconds,
+    /// Expected time per token in the mean over the generation.
+    pub mean_tpot: Seconds,
 }
 
 /// The quality cost of a memory limit: from the best quality down, each scheme that needs less memory than all better ones.
@@ -144,6 +146,7 @@ pub fn memory_steps(request: &RecommendRequest<'_>) -> Result<Vec<MemoryStep>, E
             memory: outcome.memory,
             quality: chooser.quality(scheme),
             tpot: outcome.decode.expected.time,
+            mean_tpot: outcome.token.expected.time,
         });
     }
     sort_short(&mut steps, |a, b| (a.quality.high, a.memory) < (b.quality.high, b.memory));

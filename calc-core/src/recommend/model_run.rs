@@ -10,7 +10,7 @@ use crate::energy::mean_power;
 use crate::error::Error;
 use crate::expected::Expected;
 use crate::lowering::Step;
-use crate::plan::{EstimateRequest, Plan, StepTotals};
+use crate::plan::{EstimateRequest, MeanToken, Plan, Span, StepTotals};
 use crate::units::{Joules, Seconds};
 use crate::workload::Workload;
 
@@ -38,9 +38,13 @@ impl<'a> ModelRun<'a> {
     }
 
     fn decode(&self) -> PhaseWork {
-        let Workload { batch, context, .. } = self.request.workload;
+        self.decode_at(self.request.workload.context)
+    }
+
+    fn decode_at(&self, context: u64) -> PhaseWork {
+        let Workload { batch, speculation, .. } = self.request.workload;
         let mut totals = self.plan.timed_step(Step::decode(batch, context));
-        if self.request.workload.speculation.is_some() {
+        if speculation.is_some() {
             let token = self.plan.token(self.draft.as_ref(), context);
             (totals.expected, totals.ideal) = (token.expected, token.ideal);
         }
@@ -51,12 +55,17 @@ impl<'a> ModelRun<'a> {
         self.plan.first_token().expected
     }
 
-    fn generation(&self) -> Expected {
+    fn generation(&self) -> Span {
         if self.request.workload.new_tokens > 1 {
-            self.plan.generation(self.draft.as_ref()).expected
+            self.plan.generation(self.draft.as_ref())
         } else {
-            Expected::ZERO
+            Span::ZERO
         }
+    }
+
+    fn mean_token(&self, decode: &PhaseWork, generation: Span) -> MeanToken {
+        let token = Span { ideal: decode.ideal, expected: decode.expected };
+        self.plan.mean_token(token, generation)
     }
 
     /// The generation time from few steps, see [`Plan::quick_generation`].
@@ -72,11 +81,17 @@ impl<'a> ModelRun<'a> {
 pub(super) fn run_model(request: &EstimateRequest<'_>) -> Result<Outcome, Error> {
     let run = ModelRun::new(request)?;
     let (prefill, decode, generation) = (run.prefill(), run.decode(), run.generation());
+    let Workload { new_tokens, .. } = request.workload;
+    let middle = if new_tokens > 1 { run.decode_at(request.workload.middle()) } else { decode };
+    let token = run.mean_token(&decode, generation);
+    let generation = generation.expected;
     let footprint = run.plan.footprint();
     Ok(Outcome {
         precision: run.plan.precision,
         prefill,
         decode,
+        middle,
+        token,
         ttft: run.ttft(),
         whole: run.ttft().then(generation),
         batch_whole: prefill.expected.then(generation),
@@ -97,7 +112,12 @@ pub(super) fn probe_model(
     aim.admit_memory(memory.0, memory.1)?;
     let (prefill, decode) = (LazyCell::new(|| run.prefill()), LazyCell::new(|| run.decode()));
     let ttft = LazyCell::new(|| run.ttft());
-    aim.bounds.admit_times(request.workload.batch, || decode.expected.time, || ttft.time)?;
+    let generation = LazyCell::new(|| run.quick_generation());
+    let slowest_token = || match request.workload.new_tokens - 1 {
+        0 => decode.expected.time,
+        steps => decode.expected.time.max(generation.time / steps as f64),
+    };
+    aim.bounds.admit_times(request.workload.batch, slowest_token, || ttft.time)?;
     if aim.only_limits {
         return Ok(aim.place(&Expected::ZERO, None, loss, memory));
     }
@@ -105,14 +125,13 @@ pub(super) fn probe_model(
         RankedPart::Prefill => (prefill.expected, prefill.energy),
         RankedPart::Decode => (decode.expected, decode.energy),
         RankedPart::Whole => {
-            let generation = run.quick_generation();
             let energy = (aim.objective == Objective::Energy)
                 .then(|| whole_energy(&prefill, &decode, generation.time, &request.workload));
             let first = match aim.objective {
                 Objective::Throughput => prefill.expected,
                 _ => *ttft,
             };
-            (first.then(generation), energy.flatten())
+            (first.then(*generation), energy.flatten())
         }
     };
     Ok(aim.place(&expected, energy, loss, memory))

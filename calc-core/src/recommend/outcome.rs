@@ -3,9 +3,13 @@
 use crate::device::UsableMemory;
 use crate::expected::Expected;
 use crate::footprint::MemoryVerdict;
+use crate::lowering::Phase;
 use crate::op::Traffic;
+use crate::plan::MeanToken;
 use crate::precision::Precision;
 use crate::units::{Bytes, Joules, Seconds};
+
+use super::objective::RankedPart;
 
 /// Times, traffic and energy of one phase.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,8 +32,12 @@ pub struct Outcome {
     pub precision: Precision,
     /// The prompt, or the shape with many rows.
     pub prefill: PhaseWork,
-    /// One token, or the shape with few rows.
+    /// One token at the stated context, or the shape with few rows.
     pub decode: PhaseWork,
+    /// One token in the middle of the generation; of a single token and of a shape, `decode`.
+    pub middle: PhaseWork,
+    /// A token in the mean over the generation; of a single token and of a shape, `decode`.
+    pub token: MeanToken,
     /// Time to first token of one request, see [`Plan::first_token`](crate::plan::Plan::first_token); for a shape, the time
     /// with many rows.
     pub ttft: Expected,
@@ -47,6 +55,29 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// The phase that takes most of the ranked part.
+    pub fn longer_phase(&self, part: RankedPart) -> Phase {
+        match part {
+            RankedPart::Prefill => Phase::Prefill,
+            RankedPart::Whole if self.ttft.time * 2.0 > self.whole.time => Phase::Prefill,
+            RankedPart::Whole | RankedPart::Decode => Phase::Decode,
+        }
+    }
+
+    /// The step that stands for a phase of the ranked part.
+    pub const fn step(&self, part: RankedPart, phase: Phase) -> &PhaseWork {
+        match (phase, part) {
+            (Phase::Prefill, _) => &self.prefill,
+            (Phase::Decode, RankedPart::Whole) => &self.middle,
+            (Phase::Decode, RankedPart::Prefill | RankedPart::Decode) => &self.decode,
+        }
+    }
+
+    /// Time per output token that a bound limits: at the stated context, and in the mean over the generation.
+    pub fn slowest_token(&self) -> Seconds {
+        self.decode.expected.time.max(self.token.expected.time)
+    }
+
     /// Whether it fits.
     pub fn verdict(&self) -> MemoryVerdict {
         MemoryVerdict::of(self.memory, self.usable)

@@ -46,6 +46,8 @@ pub enum FirstBy {
     Score,
     /// The interval of the best score contains its score, and its quality loss is smaller.
     LessLoss,
+    /// It is not distinguishable from a faster one that needs more memory and loses as much quality or more.
+    LessMemory,
     /// It is the smallest of those within 5 % of the best, on a device with little memory.
     Size,
 }
@@ -56,6 +58,7 @@ impl FirstBy {
         match self {
             Self::Score => "score",
             Self::LessLoss => "less_loss",
+            Self::LessMemory => "less_memory",
             Self::Size => "size",
         }
     }
@@ -85,7 +88,7 @@ impl Aim {
     /// Whether an outcome meets the bounds on memory and times.
     pub(super) fn admit(&self, batch: u64, outcome: &Outcome) -> Result<(), Drop> {
         self.admit_memory(outcome.memory, outcome.usable)?;
-        let (tpot, ttft) = (outcome.decode.expected.time, outcome.ttft.time);
+        let (tpot, ttft) = (outcome.slowest_token(), outcome.ttft.time);
         self.bounds.admit_times(batch, || tpot, || ttft)
     }
 
@@ -140,9 +143,17 @@ impl Standing {
         Self { score: self.score / count, interval, ..self }
     }
 
-    /// Largest score that may be ranked before this one.
-    pub(crate) const fn reach(&self) -> f64 {
-        self.interval[1].max(self.score * NEAR)
+    /// Largest score that may be ranked before this one: in the interval of one that is in the interval of this.
+    pub(crate) fn reach(&self) -> f64 {
+        let slow = self.interval[1];
+        (slow * (slow / self.score)).max(self.score * NEAR)
+    }
+
+    /// Whether this is as fast as another within the uncertainty, and no worse in memory and quality.
+    fn replaces(&self, other: &Self) -> bool {
+        let no_worse = self.loss <= other.loss && self.memory <= other.memory;
+        let better = self.loss < other.loss || self.memory < other.memory;
+        no_worse && better && self.is_like(other)
     }
 
     /// Whether each of two scores is within the interval of the other, so that they cannot be distinguished.
@@ -162,7 +173,8 @@ impl Standing {
 }
 
 /// Sorts best first and returns the reason for the first place. By score; up to 8 GB of memory, those within 5 % of the best
-/// smallest first; then those indistinguishable from the best, smaller quality loss first.
+/// smallest first; then those indistinguishable from the best, smaller quality loss first. Without small memory, a row that is
+/// indistinguishable from the first and no worse in loss and memory takes its place.
 pub(crate) fn order<T>(rows: &mut [T], standing: impl Fn(&T) -> Standing) -> FirstBy {
     sort_short(rows, |a, b| standing(a).by_score(&standing(b)).is_lt());
     let Some(best) = rows.first().map(&standing) else { return FirstBy::Score };
@@ -176,11 +188,31 @@ pub(crate) fn order<T>(rows: &mut [T], standing: impl Fn(&T) -> Standing) -> Fir
             (is_like, _) => is_like,
         }
     });
-    match rows.first().map(standing) {
+    match rows.first().map(&standing) {
+        _ if near == 0 && lighten(rows, &standing) => FirstBy::LessMemory,
         Some(first) if first == best => FirstBy::Score,
         _ if near > 0 => FirstBy::Size,
         _ => FirstBy::LessLoss,
     }
+}
+
+/// Puts the row with the least loss, then memory, of those that replace the first row before it. True if there is one.
+fn lighten<T>(rows: &mut [T], standing: &impl Fn(&T) -> Standing) -> bool {
+    let Some(first) = rows.first().map(standing) else { return false };
+    let better = |a: &Standing, b: &Standing| {
+        a.loss.total_cmp(&b.loss).then(a.memory.get().total_cmp(&b.memory.get())).is_lt()
+    };
+    let mut found: Option<(usize, Standing)> = None;
+    for (place, row) in rows.iter().enumerate() {
+        let own = standing(row);
+        if own.replaces(&first) && found.is_none_or(|(_, least)| better(&own, &least)) {
+            found = Some((place, own));
+        }
+    }
+    if let Some((place, _)) = found {
+        rows[..=place].rotate_right(1);
+    }
+    found.is_some()
 }
 
 #[cfg(test)]
@@ -204,6 +236,16 @@ mod tests {
         assert_eq!(order(&mut rows, |row| *row), FirstBy::LessLoss);
         // 1.0 is not within 1.17 to 1.95, though 1.3 is within 0.9 to 1.5.
         assert_eq!(losses(&rows), [0.1, 4.0, 0.0].map(f64::to_bits));
+    }
+
+    #[test]
+    fn a_row_of_twice_the_memory_and_no_less_loss_is_not_first() {
+        // The first by loss, 1.1, is in the interval of 1.0; 1.55 is not, but cannot be told from 1.1.
+        let mut rows =
+            [row(1.55, 0.0, 8.0, 80.0), row(1.0, 4.0, 4.0, 80.0), row(1.1, 0.1, 16.0, 80.0)];
+        rows[0].interval = [1.05, 2.0];
+        assert_eq!(order(&mut rows, |row| *row), FirstBy::LessMemory);
+        assert_eq!(losses(&rows), [0.0, 0.1, 4.0].map(f64::to_bits));
     }
 
     #[test]

@@ -8,16 +8,16 @@ use crate::analysis::{Analysis, AnalyzeRequest, Operator, analyze};
 use crate::calibration::{Calibration, Engine};
 use crate::cost::gemm::GemmShape;
 use crate::device::{Device, PowerMode};
-use crate::energy::mean_power;
+use crate::energy::{Energy, Power, mean_power};
 use crate::error::Error;
 use crate::lowering::Phase;
 use crate::op::OpKind;
 use crate::parallel::Parallel;
-use crate::plan::EstimateRequest;
+use crate::plan::{EstimateRequest, MeanToken};
 use crate::precision::PrecisionChoice;
 use crate::roofline::Roofs;
 use crate::scheme::{BadShape, Scheme};
-use crate::units::Bytes;
+use crate::units::{Bytes, Seconds};
 use crate::workload::{MAX_BATCH, MAX_TOKENS};
 
 /// Number of rows that represents the other phase of a single shape.
@@ -82,7 +82,7 @@ pub enum Axis {
     Rows,
     /// Number of sequences of a model.
     Batch,
-    /// Prompt length per sequence, in tokens.
+    /// Prompt length per sequence, in tokens; a context that ends with the prompt moves with it.
     Prompt,
     /// Number of cached tokens.
     Context,
@@ -166,7 +166,9 @@ impl<'a> Task<'a> {
             (Self::Model(task), Axis::Batch | Axis::Rows) => {
                 task.request.workload.batch = value;
             }
-            (Self::Model(task), Axis::Prompt) => task.request.workload.prompt = value,
+            (Self::Model(task), Axis::Prompt) => {
+                task.request.workload = task.request.workload.with_prompt(value);
+            }
             (Self::Model(task), Axis::Context) => task.request.workload.context = value,
         }
         self
@@ -198,8 +200,8 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// The standing of a scheme with a quality loss [%], if it meets the bounds on memory and times: bit-identical to that of
-    /// [`Task::run`], without the parts that do not affect it.
+    /// The standing of a scheme with a quality loss [%], if it meets the bounds on memory and times: that of [`Task::run`],
+    /// without the parts that do not affect it. A generation is summed less finely, within 1e-9.
     pub(super) fn probe(
         &self,
         roofs: &Roofs,
@@ -250,10 +252,19 @@ fn run_shape(task: &ShapeTask<'_>, roofs: &Roofs, scheme: &Scheme) -> Result<Out
         Phase::Decode => (work(&at(PREFILL_ROWS)?), work(&own)),
     };
     let energy = work(&own).energy;
+    let token = MeanToken {
+        batch: 1,
+        ideal: decode.ideal,
+        expected: decode.expected,
+        energy: product_power(task, decode.ideal, decode.expected.time)
+            .map(|power| Energy::of_token(power, decode.expected.time, 1)),
+    };
     Ok(Outcome {
         precision: own.precision,
         prefill,
         decode,
+        middle: decode,
+        token,
         ttft: prefill.expected,
         whole: own.expected,
         batch_whole: own.expected,
@@ -271,7 +282,10 @@ fn product_work(task: &ShapeTask<'_>, answer: &Analysis) -> PhaseWork {
         floors: answer.factors.floor,
         compute: answer.time.compute,
         traffic: answer.cost.traffic,
-        energy: mean_power((task.device, task.mode), &Parallel::default(), ideal, expected.time)
-            .map(|power| power.all * expected.time),
+        energy: product_power(task, ideal, expected.time).map(|power| power.all * expected.time),
     }
+}
+
+fn product_power(task: &ShapeTask<'_>, ideal: Seconds, expected: Seconds) -> Option<Power> {
+    mean_power((task.device, task.mode), &Parallel::default(), ideal, expected)
 }

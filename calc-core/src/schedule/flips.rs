@@ -32,7 +32,7 @@ pub(super) fn flips(
 ) -> Vec<SlotFlip> {
     let (task, cap, quality) = (&request.task, request.power_cap, request.bounds.quality);
     let other = |cap, quality| {
-        let first = ranked(pairs, cap, quality).into_iter().next();
+        let first = ranked(pairs, cap, quality).0.into_iter().next();
         first.filter(|first| !first.pair.is(best)).and_then(|first| slot(&first, task))
     };
     let mut flips = Vec::new();
@@ -51,7 +51,7 @@ pub(super) fn flips(
     if let Some(any) = other(cap, ANY_LOSS) {
         flips.push(SlotFlip::LossAllowed(any.quality.high, any));
     }
-    flips.extend(context_flip(request, &ranked(pairs, cap, quality), best));
+    flips.extend(context_flip(request, &ranked(pairs, cap, quality).0, best));
     flips
 }
 

@@ -149,7 +149,7 @@ fn site(named: Option<&PathBuf>) -> Result<Site, Failure> {
         };
     }
     if let Some(files) = PAGE {
-        return Ok(Site::Embedded(files));
+        return Ok(Site::embedded(files));
     }
     let folder = beside().ok_or_else(|| {
         Failure::bad("no page in this program and none beside it; build one with `cargo xtask site`, then `ridgepoint serve --site dist`")

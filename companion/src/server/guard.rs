@@ -134,13 +134,21 @@ fn set_headers(headers: &mut HeaderMap, host: Option<&str>, origin: Option<&str>
     if let Ok(policy) = HeaderValue::from_str(&policy(host)) {
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     }
-    headers.append(header::VARY, HeaderValue::from_static("Origin"));
+    if let Ok(vary) = HeaderValue::from_str(&vary(headers)) {
+        headers.insert(header::VARY, vary);
+    }
     // CORS never allows a wildcard and never credentials.
     if let Some(origin) = origin.and_then(|origin| HeaderValue::from_str(origin).ok()) {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         let shared = HeaderValue::from_static("cross-origin");
         headers.insert(HeaderName::from_static("cross-origin-resource-policy"), shared);
     }
+}
+
+/// The request headers on which an answer depends, in one line: what its route named, and the origin.
+fn vary(headers: &HeaderMap) -> String {
+    let named = headers.get(header::VARY).and_then(|named| named.to_str().ok());
+    named.map_or_else(|| "Origin".to_owned(), |named| format!("{named}, Origin"))
 }
 
 /// The content security policy. The page has the same one in a meta element except for `frame-ancestors`, which only a header can set,

@@ -34,7 +34,8 @@ pub(super) async fn answer(daemon: Arc<Daemon>, admitted: Admitted, request: Req
     if is_api(&path) {
         return reply::error(StatusCode::NOT_FOUND, "no such address; see /api/openapi.json");
     }
-    daemon.site.answer(request.method(), &path)
+    let (head, _) = request.into_parts();
+    daemon.site.answer(&head.method, &head.headers, &path).await
 }
 
 async fn answer_by(

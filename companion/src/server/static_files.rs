@@ -1,15 +1,20 @@
-//! The files of a page, from one folder or from inside this program: no listings, no path out of the folder, no
+//! The files of a page, from one folder or from inside this program, compressed: no listings, no path out of the folder, no
 //! method but GET and HEAD.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use axum::body::Body;
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::embedded::Files;
+use super::coding::{Coding, Effort, compressed, inflated};
+use super::embedded::File;
+use super::freshness::{cache_control, is_current};
+use super::kept::{FileForm, Kept, LARGEST};
+use super::negotiation::preferred;
 
 /// Media types of a built page, by extension.
 const TYPES: [(&str, &str); 14] = [
@@ -29,25 +34,35 @@ const TYPES: [(&str, &str); 14] = [
     ("xml", "application/xml"),
 ];
 
-/// The source of the served page.
+/// Fast enough for a client that waits: a tenth of a second per megabyte.
+const EFFORT: Effort = Effort { brotli: 5, gzip: 6 };
+
+/// A served page.
 #[derive(Clone)]
-pub(crate) enum Site {
+pub(crate) struct Site {
+    source: Source,
+    kept: Arc<Kept>,
+}
+
+/// The place of a page's files.
+#[derive(Clone)]
+enum Source {
     /// A folder, with its canonical path.
     Folder(PathBuf),
     /// Files inside this program.
-    Embedded(Files),
+    Embedded(&'static [File]),
 }
 
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Folder(folder) => fmt::Display::fmt(&folder.display(), f),
-            Self::Embedded(_) => f.write_str("the page inside this program"),
+        match &self.source {
+            Source::Folder(folder) => fmt::Display::fmt(&folder.display(), f),
+            Source::Embedded(_) => f.write_str("the page inside this program"),
         }
     }
 }
 
-/// Prints the names of the files without their bytes.
+/// Prints the place of the files without their bytes.
 impl fmt::Debug for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -60,39 +75,108 @@ impl Site {
     /// # Errors
     /// If the folder does not exist.
     pub(crate) fn of(folder: &Path) -> io::Result<Self> {
-        Ok(Self::Folder(folder.canonicalize()?))
+        Ok(Self { source: Source::Folder(folder.canonicalize()?), kept: Arc::default() })
     }
 
-    /// The answer to a request.
-    pub(crate) fn answer(&self, method: &Method, path: &str) -> Response {
+    /// The page inside the program.
+    pub(crate) fn embedded(files: &'static [File]) -> Self {
+        Self { source: Source::Embedded(files), kept: Arc::default() }
+    }
+
+    /// The answer to a request. A range of bytes is not served: `Range` is ignored, as a server may.
+    pub(crate) async fn answer(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+        path: &str,
+    ) -> Response {
         if method != Method::GET && method != Method::HEAD {
             let allow = [(header::ALLOW, HeaderValue::from_static("GET, HEAD"))];
             return (StatusCode::METHOD_NOT_ALLOWED, allow, "405: GET and HEAD only\n")
                 .into_response();
         }
         let Some(path) = plain_path(path) else { return not_found() };
-        let Some(body) = self.read(&path) else { return not_found() };
-        let headers =
-            [(header::CONTENT_TYPE, content_type(&path)), (header::CACHE_CONTROL, "no-cache")];
-        (headers, body).into_response()
+        let Some((coding, form)) = self.found(&path, headers).await else { return not_found() };
+        reply(headers, &path, coding, form)
     }
 
-    /// The content of a file, if it exists.
-    fn read(&self, path: &str) -> Option<Body> {
-        match self {
-            // Files are small and local, so each request reads its file, and a new build is served at once.
-            Self::Folder(root) => {
-                // A symbolic link inside the folder may point outside of it.
-                let file = root.join(path).canonicalize().ok()?;
-                let inside = file.starts_with(root) && file.is_file();
-                inside.then(|| std::fs::read(&file).ok())?.map(Body::from)
-            }
-            Self::Embedded(files) => {
-                let (_, content) = files.iter().find(|(name, _)| *name == path)?;
-                Some(Body::from(*content))
+    /// A file in the coding that the client prefers among those that it has.
+    async fn found(&self, path: &str, headers: &HeaderMap) -> Option<(Coding, FileForm)> {
+        let found = match &self.source {
+            // The tag of its content is the key of its forms, so a new build is served at once.
+            Source::Folder(root) => Found::Read(self.kept.shared(read(root, path)?)),
+            Source::Embedded(files) => Found::Stored(files.iter().find(|file| file.name == path)?),
+        };
+        for coding in preferred(headers) {
+            let form = match &found {
+                Found::Read(plain) => self.coded(coding, plain).await,
+                Found::Stored(file) => self.stored(coding, file).await,
+            };
+            if let Some(form) = form {
+                return Some((coding, form));
             }
         }
+        None
     }
+
+    /// A file of a folder in a coding, if that is smaller.
+    async fn coded(&self, coding: Coding, plain: &FileForm) -> Option<FileForm> {
+        if coding == Coding::Identity {
+            return Some(plain.clone());
+        }
+        let content = plain.bytes.clone();
+        let compress = move || compressed(coding, &content, EFFORT);
+        let is_small = plain.bytes.len() <= LARGEST;
+        let key = (plain.tag.clone(), coding);
+        if is_small { self.kept.found_or_made(key, compress).await } else { None }
+    }
+
+    /// A file of this program in a coding. Without a coding it is made from gzip, where gzip is smaller.
+    async fn stored(&self, coding: Coding, file: &File) -> Option<FileForm> {
+        if let Some(stored) = file.stored(coding) {
+            let bytes = Bytes::from_static(stored.bytes);
+            return Some(FileForm { bytes, tag: stored.tag.to_owned() });
+        }
+        let gzip = file.stored(Coding::Gzip).filter(|_| coding == Coding::Identity)?;
+        let inflate = || inflated(gzip.bytes).ok();
+        self.kept.found_or_made((file.tag.to_owned(), coding), inflate).await
+    }
+}
+
+/// A file that exists.
+enum Found {
+    /// The content of a file of a folder.
+    Read(FileForm),
+    /// A file of this program.
+    Stored(&'static File),
+}
+
+/// The content of a file of a folder, if it exists.
+fn read(root: &Path, path: &str) -> Option<Vec<u8>> {
+    // A symbolic link inside the folder may point outside of it.
+    let file = root.join(path).canonicalize().ok()?;
+    let inside = file.starts_with(root) && file.is_file();
+    inside.then(|| std::fs::read(&file).ok())?
+}
+
+/// The answer with a file, or 304 without it if the client has it.
+fn reply(asked: &HeaderMap, path: &str, coding: Coding, form: FileForm) -> Response {
+    let tag = form.tag;
+    let caching = [
+        (header::ETAG, format!("\"{tag}\"")),
+        (header::CACHE_CONTROL, cache_control(path).to_owned()),
+        (header::VARY, "Accept-Encoding".to_owned()),
+    ];
+    if is_current(asked, &tag) {
+        return (StatusCode::NOT_MODIFIED, caching).into_response();
+    }
+    let content_type = [(header::CONTENT_TYPE, content_type(path))];
+    let mut response = (caching, content_type, Body::from(form.bytes)).into_response();
+    if coding != Coding::Identity {
+        let token = HeaderValue::from_static(coding.token());
+        response.headers_mut().insert(header::CONTENT_ENCODING, token);
+    }
+    response
 }
 
 /// The relative path of the file that a path of a URL names; `None` if it could lead anywhere else.
@@ -143,6 +227,8 @@ fn not_found() -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::server::coding::tag;
+    use crate::server::embedded::Stored;
 
     #[test]
     fn escapes_are_decoded_once() {
@@ -167,38 +253,64 @@ mod tests {
         assert!(is_plain_name("web-0123abcd_bg.wasm") && is_plain_name("a b"));
     }
 
-    const FILES: Files = &[
+    const FILES: &[(&str, &[u8])] = &[
         ("a b.txt", b"blank"),
-        ("index.html", b"<!doctype html>page"),
+        ("index.html", b"<!doctype html>page page page page page page page page page"),
         ("odd.xyz", b"?"),
-        ("style.css", b"a{}"),
+        ("style-01234567.css", &[b'a'; 3000]),
         ("web_bg.wasm", b"\0asm"),
     ];
 
+    /// The files as the build script stores them, with the effort of a folder.
+    fn stored() -> &'static [File] {
+        let form = |coding, bytes: Vec<u8>| Stored {
+            coding,
+            tag: tag(&bytes).leak(),
+            bytes: bytes.leak(),
+        };
+        let file = |(name, content): &(&'static str, &'static [u8])| {
+            let coded = [Coding::Brotli, Coding::Gzip].into_iter();
+            let mut forms: Vec<Stored> = coded
+                .filter_map(|coding| Some(form(coding, compressed(coding, content, EFFORT)?)))
+                .collect();
+            if !forms.iter().any(|form| form.coding == Coding::Gzip) {
+                forms.push(form(Coding::Identity, content.to_vec()));
+            }
+            File { name, tag: tag(content).leak(), forms: forms.leak() }
+        };
+        FILES.iter().map(file).collect::<Vec<_>>().leak()
+    }
+
     /// The status, headers and body of an answer.
-    fn seen(site: &Site, method: &Method, path: &str) -> (StatusCode, String, Vec<u8>) {
-        let (head, body) = site.answer(method, path).into_parts();
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let body = runtime.block_on(axum::body::to_bytes(body, 1 << 20)).unwrap();
+    async fn seen(
+        site: &Site,
+        method: &Method,
+        path: &str,
+        accepted: &'static str,
+    ) -> (StatusCode, String, Vec<u8>) {
+        let accepted = HeaderValue::from_static(accepted);
+        let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, accepted)]);
+        let (head, body) = site.answer(method, &headers, path).await.into_parts();
+        let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
         (head.status, format!("{:?}", head.headers), body.to_vec())
     }
 
-    #[test]
-    fn a_page_inside_the_program_is_served_as_the_same_page_in_a_folder() {
+    #[tokio::test]
+    async fn a_page_inside_the_program_is_served_as_the_same_page_in_a_folder() {
         let name = format!("ridgepoint-site-{}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&folder).unwrap();
         for (name, content) in FILES {
             std::fs::write(folder.join(name), content).unwrap();
         }
-        let (outer, inner) = (Site::of(&folder).unwrap(), Site::Embedded(FILES));
+        let (outer, inner) = (Site::of(&folder).unwrap(), Site::embedded(stored()));
         let mut found = 0;
         for path in [
             "/",
             "/index.html",
             "/a%20b.txt",
             "/odd.xyz",
-            "/style.css",
+            "/style-01234567.css",
             "/web_bg.wasm",
             "/nothing",
             "/INDEX.HTML",
@@ -212,15 +324,50 @@ mod tests {
             "",
         ] {
             for method in [Method::GET, Method::HEAD, Method::POST] {
-                let (outer, inner) = (seen(&outer, &method, path), seen(&inner, &method, path));
-                assert_eq!(outer, inner, "{method} {path}");
-                found += usize::from(inner.0 == StatusCode::OK);
+                for accepted in ["", "gzip", "br, gzip", "br", "identity, gzip;q=0.5"] {
+                    let outer = seen(&outer, &method, path, accepted).await;
+                    let inner = seen(&inner, &method, path, accepted).await;
+                    assert_eq!(outer, inner, "{method} {path} {accepted}");
+                    found += usize::from(inner.0 == StatusCode::OK);
+                }
             }
         }
-        assert_eq!(found, 2 * 6, "six addresses name a file");
-        let (_, headers, body) = seen(&inner, &Method::GET, "/web_bg.wasm");
+        assert_eq!(found, 2 * 5 * 6, "six addresses name a file");
+        let (_, headers, body) = seen(&inner, &Method::GET, "/web_bg.wasm", "br").await;
         assert!(headers.contains("application/wasm") && headers.contains("no-cache"), "{headers}");
         assert_eq!(body, b"\0asm");
+        let (_, headers, body) = seen(&inner, &Method::GET, "/style-01234567.css", "br").await;
+        assert!(headers.contains("\"br\"") && headers.contains("immutable"), "{headers}");
+        assert!(body.len() < 100, "{}", body.len());
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_changed_file_is_served_at_once() {
+        let name = format!("ridgepoint-changed-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let site = Site::of(&folder).unwrap();
+        for letter in *b"abab" {
+            std::fs::write(folder.join("index.html"), [letter; 1000]).unwrap();
+            let (_, headers, body) = seen(&site, &Method::GET, "/", "gzip").await;
+            assert_eq!(inflated(&body).unwrap(), [letter; 1000], "{headers}");
+        }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_file_too_large_to_keep_is_served_as_it_is() {
+        let name = format!("ridgepoint-large-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("large.txt"), vec![b'a'; LARGEST + 1]).unwrap();
+        let site = Site::of(&folder).unwrap();
+        let headers =
+            HeaderMap::from_iter([(header::ACCEPT_ENCODING, "br, gzip".parse().unwrap())]);
+        let answer = site.answer(&Method::GET, &headers, "/large.txt").await;
+        assert_eq!(answer.headers().get(header::CONTENT_ENCODING), None);
+        assert!(answer.headers().contains_key(header::ETAG));
         std::fs::remove_dir_all(folder).unwrap();
     }
 }

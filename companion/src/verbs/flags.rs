@@ -5,6 +5,7 @@ use calc_core::catalog::{devices, formats, models};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::Error;
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
+use report::input::request::SEARCHED;
 use serde_json::{Map, Value};
 
 /// The type of a flag's value.
@@ -238,10 +239,6 @@ pub(super) const RECOMMEND: &[&str] = &[
     "max_ttft_ms",
     "min_tokens_per_s",
 ];
-
-/// Flags of `recommend` for what `schedule` searches.
-const SEARCHED: &[&str] =
-    &["power_mode", "weights", "activations", "experts", "weight_gb", "weight_bits", "batch"];
 
 /// Bounds of the search of `schedule`.
 const SEARCH: &[&str] = &["power_cap_w", "max_batch"];

@@ -1,5 +1,5 @@
 //! Attacks and faults against the real binary, as tables: every row states the required answer and the effects that must not
-//! occur. Rows have names: O are host names and origins, T proofs and tokens, R resources, C clients and networks, D the daemon
+//! occur. Rows have names: O are host names and origins, T proofs and tokens, R resources, F files of the page, C clients and networks, D the daemon
 //! and its storage, G workers.
 //!
 //! Slow and statistical rows are in `soak`, which `cargo xtask soak` runs: T13, silence beyond 45 s, the ten minutes of L1.
@@ -30,6 +30,7 @@ mod auth;
 #[path = "../binary/mod.rs"]
 mod binary;
 mod clients;
+mod files;
 mod floods;
 mod harness;
 mod keys;

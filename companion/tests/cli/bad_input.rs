@@ -63,7 +63,7 @@ fn unknown_keys_suggest_the_nearest() {
     for (words, expected) in [
         ("hardware h10", "unknown hardware `h10`; did you mean h100_"),
         ("models lama-3.1-8b", "did you mean llama-3.1-8b"),
-        ("formats int4", "did you mean int4_"),
+        ("formats int4_g", "did you mean int4_"),
         (
             "analyze --hardware t4 -m 1 -n 1 -k 1 --weights fp15",
             "unknown format `fp15`; did you mean",

@@ -20,3 +20,4 @@ mod lines;
 mod serve;
 mod sweep;
 mod validate;
+mod wire;

@@ -8,22 +8,22 @@ use std::time::Duration;
 use crate::run::{Ended, Ends, Folder, daemon, line};
 
 /// A running server.
-struct Server {
+pub(crate) struct Server {
     child: Ends,
     port: u16,
-    _folder: Folder,
+    pub(crate) folder: Folder,
 }
 
 /// An answer over HTTP.
 #[derive(Debug)]
-struct Answer {
-    status: u16,
-    head: String,
-    body: Vec<u8>,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Answer {
-    fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.head
             .lines()
             .find_map(|line| line.split_once(": ").filter(|(key, _)| *key == name))
@@ -54,12 +54,26 @@ fn site() -> Folder {
     folder
 }
 
-fn start(ports: &[&str]) -> Server {
-    let folder = site();
+pub(crate) fn start(ports: &[&str]) -> Server {
+    start_in(site(), ports)
+}
+
+/// Serves the folder `site` of a folder.
+pub(crate) fn start_in(folder: Folder, ports: &[&str]) -> Server {
+    let site = folder.path("site");
+    started(folder, &[&["--site", &site], ports].concat())
+}
+
+/// Serves the page inside the program.
+#[cfg(feature = "page")]
+pub(crate) fn start_embedded() -> Server {
+    started(Folder::new(), &["--port", "0"])
+}
+
+fn started(folder: Folder, arguments: &[&str]) -> Server {
     let mut child = Ends(
         daemon(&folder)
-            .args(["--site", &folder.path("site")])
-            .args(ports)
+            .args(arguments)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -74,12 +88,12 @@ fn start(ports: &[&str]) -> Server {
     let port = port
         .and_then(|port| port.parse().ok())
         .unwrap_or_else(|| panic!("{address:?} is no address"));
-    Server { child, port, _folder: folder }
+    Server { child, port, folder }
 }
 
 impl Server {
     /// Sends bytes unchanged.
-    fn raw(&self, request: &str) -> Answer {
+    pub(crate) fn raw(&self, request: &str) -> Answer {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("it listens");
         stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
         stream.write_all(request.as_bytes()).expect("it reads");
@@ -98,7 +112,7 @@ impl Server {
         ))
     }
 
-    fn get(&self, target: &str) -> Answer {
+    pub(crate) fn get(&self, target: &str) -> Answer {
         self.ask("GET", target, &format!("127.0.0.1:{}", self.port))
     }
 }
@@ -345,17 +359,7 @@ fn ctrl_c_ends_with_130() {
 #[cfg(feature = "page")]
 #[test]
 fn the_page_inside_the_program_is_served() {
-    let folder = Folder::new();
-    let mut command = daemon(&folder);
-    let spawned =
-        command.args(["--port", "0"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-    let mut child = Ends(spawned.expect("the binary starts"));
-    let mut address = String::new();
-    let stdout = child.0.stdout.take().expect("piped");
-    BufReader::new(stdout).read_line(&mut address).expect("it prints its address");
-    let port =
-        address.trim().trim_end_matches('/').rsplit(':').next().and_then(|it| it.parse().ok());
-    let server = Server { child, port: port.expect("a port"), _folder: folder };
+    let server = start_embedded();
     let page = server.get("/");
     assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
     assert!(page.body.starts_with(b"<!doctype html>"));

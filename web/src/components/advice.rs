@@ -114,7 +114,8 @@ fn fact((index, fact): (usize, AdviceFact)) -> impl IntoView {
     }
 }
 
-fn way(way: Way) -> impl IntoView {
+/// A command with a button that copies it.
+pub fn way(way: Way) -> impl IntoView {
     let copied = RwSignal::new(false);
     let command = StoredValue::new(way.text.clone());
     let copy = move |_| {

@@ -33,7 +33,8 @@ pub fn GoalFields() -> impl IntoView {
         let chosen = flag(move || goal().part == Some(part));
         view! { <option value=key prop:selected=chosen>{key}</option> }
     });
-    let is_model = move || session.inputs.with(|inputs| inputs.view == View::Model);
+    let is_model =
+        move || session.inputs.with(|inputs| matches!(inputs.view, View::Plan | View::Model));
     view! {
             <div class="twin">
                 <div class="field">

@@ -4,6 +4,7 @@ pub mod view;
 
 pub mod drafter;
 pub mod editor;
+pub mod engine;
 pub mod formats;
 pub mod import;
 pub mod inputs_panel;

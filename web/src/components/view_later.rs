@@ -5,7 +5,7 @@ use core::pin::Pin;
 use leptos::prelude::*;
 
 use crate::components::erased::{block, later};
-use crate::lazy::{MakeView, Refusal, measure_view, model_view, trust_view};
+use crate::lazy::{MakeView, Refusal, measure_view, model_view, plan_view, trust_view};
 use crate::state::inputs::View;
 
 /// Status line while the chunk loads, then the view, or a message when loading failed.
@@ -17,6 +17,7 @@ pub fn ViewLater(
     let made = RwSignal::new(None::<Result<MakeView, String>>);
     // Boxed to one type, because the code that awaits each future would be duplicated.
     let fetched: Pin<Box<dyn Future<Output = Result<MakeView, Refusal>>>> = match view {
+        View::Plan => Box::pin(plan_view()),
         View::Trust => Box::pin(trust_view()),
         View::Measure => Box::pin(measure_view()),
         View::Kernel | View::Model => Box::pin(model_view()),

@@ -4,6 +4,7 @@ pub mod inverse;
 pub mod question;
 
 use calc_core::estimate::EstimateRequest;
+use calc_core::footprint::bits_per_weight;
 use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::QuantFormat;
@@ -11,7 +12,7 @@ use calc_core::recommend::{
     Dropped, Outcome, Ranked, RankedPart, RecommendRequest, Recommendation, Task, recommend,
 };
 use calc_core::scheme::{Scheme, SchemeWeights};
-use calc_core::units::Seconds;
+use calc_core::units::{Bytes, Seconds};
 use report::number_text as text;
 use report::output::verdict::explain::Explanation;
 use report::output::words::apply::{self, Deployment, Repositories};
@@ -55,12 +56,10 @@ pub struct Taken {
 }
 
 impl Taken {
-    fn of(row: &Ranked) -> Self {
-        let published = matches!(row.scheme.weights, SchemeWeights::Published);
-        Self {
-            weights: (!published).then_some(row.outcome.precision.weights),
-            activations: row.scheme.activations,
-        }
+    /// The formats of a scheme, as resolved on the device.
+    pub(super) fn of(scheme: &Scheme, precision: &Precision) -> Self {
+        let published = matches!(scheme.weights, SchemeWeights::Published);
+        Self { weights: (!published).then_some(precision.weights), activations: scheme.activations }
     }
 
     /// Sets these formats in the Model view. KV cache and embedding stay unchanged.
@@ -123,7 +122,8 @@ pub fn advise(
     repositories: Repositories<'_>,
 ) -> Result<Advice, String> {
     let answer = recommend(request).map_err(|error| core_error(&error))?;
-    let ranked = answer.ranked.iter().map(|row| choice(request.part, row)).collect();
+    let ranked =
+        answer.ranked.iter().map(|row| choice(request.part, row, &answer.baseline)).collect();
     let dropped = answer.dropped.iter().map(refusal).collect();
     let Some(first) = answer.ranked.first() else {
         let nearest = answer.dropped.iter().map(refusal).next();
@@ -142,19 +142,22 @@ pub fn advise(
     };
     Ok(Advice {
         title: advice::scheme_name(first.scheme),
-        formats: formats(&first.outcome.precision, first.scheme),
+        formats: formats(&first.outcome.precision, &request.task),
         facts: facts(request, &answer, first),
         why: why(request, &answer, first),
         flips: first.flips.iter().map(advice::flip).collect(),
         ranked,
         dropped,
-        ways: ways(first, request, repositories),
-        formats_taken: Some(Taken::of(first)),
+        ways: ways(first.scheme, first.outcome.memory, request, repositories),
+        formats_taken: Some(Taken::of(first.scheme, &first.outcome.precision)),
     })
 }
 
-fn formats(precision: &Precision, scheme: &Scheme) -> String {
-    let bits = scheme.bits_per_weight().unwrap_or_else(|| precision.weights.bits_per_element());
+fn formats(precision: &Precision, task: &Task<'_>) -> String {
+    let bits = match (task, precision.weights.file) {
+        (Task::Model(task), Some(_)) => bits_per_weight(task.request.model, precision),
+        _ => precision.weights.bits_per_element(),
+    };
     let (bits, activations) = (text::short(bits, 4), precision.activations.short_name);
     format!("weights {bits} bit, activations {activations}")
 }
@@ -195,7 +198,7 @@ fn facts(
         Task::Model(_) => ("Decode".to_owned(), "Prefill".to_owned()),
     };
     let mut facts = vec![
-        speed(&decode, now.decode.expected.time, base.decode.expected.time),
+        speed(&decode, now.token.expected.time, base.token.expected.time),
         speed(&prefill, now.prefill.expected.time, base.prefill.expected.time),
         memory_fact(request, now, base),
     ];
@@ -246,7 +249,7 @@ fn loss(row: &Ranked) -> Cell {
 
 fn why(request: &RecommendRequest<'_>, answer: &Recommendation, first: &Ranked) -> Vec<String> {
     let mut why = vec![advice::regime(first, request.part, &answer.baseline)];
-    why.extend(advice::first_by(answer));
+    why.extend(advice::first_by(answer.first_by, &first.standing));
     let other = match request.part {
         RankedPart::Decode | RankedPart::Whole => {
             answer.best_prefill.map(|scheme| ("prefill", scheme))
@@ -259,15 +262,12 @@ fn why(request: &RecommendRequest<'_>, answer: &Recommendation, first: &Ranked) 
     why
 }
 
-fn choice(part: RankedPart, row: &Ranked) -> Choice {
-    let speedup = match part {
-        RankedPart::Prefill => row.speedup_prefill,
-        RankedPart::Decode | RankedPart::Whole => row.speedup_decode,
-    };
+fn choice(part: RankedPart, row: &Ranked, baseline: &Outcome) -> Choice {
+    let time = part_time(part, &row.outcome);
     Choice {
         name: advice::scheme_name(row.scheme),
-        time: text::time(part_time(part, &row.outcome)),
-        speedup: text::ratio(speedup),
+        time: text::time(time),
+        speedup: text::ratio(part_time(part, baseline) / time),
         memory: text::bytes(row.outcome.memory),
         loss: loss(row),
     }
@@ -280,8 +280,10 @@ fn refusal(row: &Dropped) -> Refusal {
     }
 }
 
-fn ways(
-    first: &Ranked,
+/// Ways to apply a scheme that needs this memory on each device.
+pub(super) fn ways(
+    scheme: &Scheme,
+    memory: Bytes,
     request: &RecommendRequest<'_>,
     repositories: Repositories<'_>,
 ) -> Vec<Way> {
@@ -292,9 +294,9 @@ fn ways(
             (Some((*model, workload)), precision.kv_cache)
         }
     };
-    let (device, memory) = (request.task.device(), first.outcome.memory);
+    let device = request.task.device();
     let to = Deployment { repositories, device, served, kv_cache, memory };
-    let apply = apply::apply(first.scheme, &to);
+    let apply = apply::apply(scheme, &to);
     let mut ways = Vec::new();
     let mut way = |tool: &str, text: Option<String>| {
         ways.extend(text.map(|text| Way { tool: tool.to_owned(), text }));

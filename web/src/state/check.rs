@@ -21,9 +21,6 @@ pub const UNIT: &str = "tk";
 /// All keys of claims.
 pub const CLAIM: [&str; 3] = [TIME, AMOUNT, UNIT];
 
-/// Most new tokens whose steps are summed on the page; more would block it.
-const MOST_SUMMED: u64 = 8192;
-
 /// Unit of a claim about a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
@@ -68,7 +65,7 @@ impl Unit {
 pub const fn number_of(view: View) -> &'static str {
     match view {
         View::Kernel | View::Trust | View::Measure => TIME,
-        View::Model => AMOUNT,
+        View::Plan | View::Model => AMOUNT,
     }
 }
 
@@ -131,7 +128,7 @@ pub fn judge(inputs: &Inputs) -> Option<Judged> {
             });
             Some(answer(&CheckRequest { work, claim: Claim::Time(Seconds::new(number * 1e-6)) }))
         }
-        View::Model => {
+        View::Plan | View::Model => {
             let unit = Unit::chosen(inputs);
             let mut judged = None;
             asked::with_request(inputs, &mut |request| {
@@ -147,11 +144,6 @@ fn of_model(request: &EstimateRequest<'_>, unit: Unit, number: f64) -> Judged {
     let (work, claim) = match unit {
         Unit::Total => (Work::Token(*request), Claim::Rate { rate, per_user: false }),
         Unit::User => (Work::Token(*request), Claim::Rate { rate, per_user: true }),
-        Unit::Seconds if request.workload.new_tokens > MOST_SUMMED => {
-            return Judged::Refused(format!(
-                "At most {MOST_SUMMED} new tokens are added up here; the command line adds up more."
-            ));
-        }
         Unit::Seconds => (Work::Answer(*request), Claim::Time(Seconds::new(number))),
     };
     answer(&CheckRequest { work, claim })
@@ -213,8 +205,10 @@ mod tests {
         let shares = Unit::ALL.map(|unit| sentence_of(&with(unit)));
         assert!(shares[0] != shares[1] && shares[1] != shares[2] && shares[0] != shares[2]);
         let mut long = with(Unit::Seconds);
-        long.model.set_text(Field::Generate, "9000".to_owned());
-        assert!(matches!(judge(&long), Some(Judged::Refused(text)) if text.contains("8192")));
+        long.model.set_text(Field::Generate, "131072".to_owned());
+        assert!(matches!(judge(&long), Some(Judged::Answer(_))));
+        long.model.set_text(Field::Generate, "131073".to_owned());
+        assert!(matches!(judge(&long), Some(Judged::Refused(text)) if text.contains("131072")));
     }
 
     #[test]

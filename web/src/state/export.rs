@@ -32,7 +32,7 @@ fn inputs(query: &str, carried: &str) -> Inputs {
 /// Content of an export; empty for an unknown kind. `dark` selects the theme of pictures.
 pub fn export(kind: &str, query: &str, carried: &str, dark: bool) -> String {
     let inputs = inputs(query, carried);
-    if inputs.view == View::Model {
+    if matches!(inputs.view, View::Plan | View::Model) {
         return model::export(&inputs, kind, dark).unwrap_or_default();
     }
     match kind {

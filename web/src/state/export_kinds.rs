@@ -16,7 +16,7 @@ const KINDS: [(&str, &str); 6] = [
 pub fn kinds(view: View) -> &'static [(&'static str, &'static str)] {
     match view {
         View::Kernel => &KINDS[..KINDS.len() - 1],
-        View::Model => &KINDS,
+        View::Plan | View::Model => &KINDS,
         View::Trust | View::Measure => &KINDS[..1],
     }
 }
@@ -25,7 +25,7 @@ pub fn kinds(view: View) -> &'static [(&'static str, &'static str)] {
 pub fn file_name(inputs: &Inputs, kind: &str) -> String {
     let what = match inputs.view {
         View::Kernel => inputs.op.key(),
-        View::Model => inputs.model.base.key(),
+        View::Plan | View::Model => inputs.model.base.key(),
         View::Trust | View::Measure => inputs.view.key(),
     };
     // A model from a file has no key.

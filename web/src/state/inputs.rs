@@ -20,6 +20,8 @@ use super::points::OwnPoint;
 /// A view of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum View {
+    /// The recommended scheme for a model on a device, beside all others.
+    Plan,
     /// One operator on a device.
     #[default]
     Kernel,
@@ -33,11 +35,12 @@ pub enum View {
 
 impl View {
     /// All views, in the order of the navigation.
-    pub const ALL: [Self; 4] = [Self::Kernel, Self::Model, Self::Trust, Self::Measure];
+    pub const ALL: [Self; 5] = [Self::Plan, Self::Kernel, Self::Model, Self::Trust, Self::Measure];
 
     /// Label in the navigation.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Plan => "Plan",
             Self::Kernel => "Kernel",
             Self::Model => "Model",
             Self::Trust => "Trust",
@@ -48,6 +51,7 @@ impl View {
     /// Key in the address.
     pub const fn key(self) -> &'static str {
         match self {
+            Self::Plan => "plan",
             Self::Kernel => "kernel",
             Self::Model => "model",
             Self::Trust => "trust",

@@ -218,7 +218,7 @@ mod tests {
         check_note("?m=0", &["m=0", "from 1 to 1"]);
         check_note("?n=-4", &["n=-4", "uses 4096"]);
         check_note("?k=1e30", &["k=1e30"]);
-        check_note("?w=int4", &["w=int4", "int4_g128"]);
+        check_note("?w=int4_g", &["w=int4_g", "int4_g128"]);
         check_note("?a=nf4", &["a=nf4", "weights only"]);
         check_note("?a=<script>", &["a=<script>", "no format"]);
         check_note("?v=0", &["v=0", "older"]);

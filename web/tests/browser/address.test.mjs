@@ -50,11 +50,11 @@ pageTest('a device alias in a link is resolved', {}, async (page) => {
 });
 
 pageTest('invalid values in every key are each named in a note, and notes can be dismissed', {}, async (page) => {
-  await openSite(page, '?d=h10&pm=turbo&m=0&n=-1&k=1e30&w=int4&a=nf4&v=zzz&q=%3Cb%3E');
+  await openSite(page, '?d=h10&pm=turbo&m=0&n=-1&k=1e30&w=int4_g&a=nf4&v=zzz&q=%3Cb%3E');
   assert.match(await verdict(page), /^Memory-bound/);
   assert.equal(await page.locator('#m').inputValue(), '1');
   const notes = (await page.locator('.notes li span').allInnerTexts()).map(plain);
-  const expected = [/d=h10.*h100_sxm/, /pm=turbo.*MAXN_SUPER/, /m=0.*from 1 to 1 000 000 000/, /n=-1/, /k=1e30/, /w=int4.*int4_g128/, /a=nf4.*weights only/, /v=zzz/, /q=<b>/];
+  const expected = [/d=h10.*h100_sxm/, /pm=turbo.*MAXN_SUPER/, /m=0.*from 1 to 1 000 000 000/, /n=-1/, /k=1e30/, /w=int4_g.*int4_g128/, /a=nf4.*weights only/, /v=zzz/, /q=<b>/];
   assert.equal(notes.length, expected.length);
   expected.forEach((pattern, index) => assert.match(notes[index], pattern));
   for (let left = notes.length; left > 0; left -= 1) {

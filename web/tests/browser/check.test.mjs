@@ -77,8 +77,8 @@ pageTest('a claim about a model is a rate of all users, a rate per user, or the 
   await page.locator('#tk').selectOption('s');
   await page.locator('#ts').fill('0.55');
   await says(page, /(Possible|Near the roof): .*As expected/);
-  await page.locator('#generate').fill('9000');
-  await says(page, /At most 8192 new tokens/);
+  await page.locator('#generate').fill('131073');
+  await says(page, /new_tokens must be from 1 to 131072/i);
   await page.locator('#generate').fill('64');
   await page.goBack();
   assert.equal(await page.locator('#tk').inputValue(), 'user');

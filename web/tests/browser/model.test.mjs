@@ -16,7 +16,7 @@ pageTest('the default model does not fit, and one click makes it fit', {}, async
   await open(page);
   assert.match(await verdict(page), /^Does not fit in BF16: .* GB short of .* GB usable\.$/);
   await page.getByRole('button', { name: 'Weights in INT4 g128' }).click();
-  assert.match(await verdict(page), /^Fits, and DRAM limits decode: .* token\/s expected\.$/);
+  assert.match(await verdict(page), /^Fits, and DRAM limits decode: .* token\/s expected over 128 new tokens\.$/);
   assert.match(await query(page), /weights=int4_g128/);
   assert.match(await memory(page), /There is room for a batch of/);
   await page.goBack();
@@ -37,8 +37,20 @@ pageTest('a model is found and chosen by keyboard alone', {}, async (page) => {
   assert.equal(await page.locator('#experts').isVisible(), false);
 });
 
+pageTest('the engine moves the expected rate and stands in the address', {}, async (page) => {
+  await open(page, '&d=rtx_4090&weights=int4_g128');
+  const usual = await verdict(page);
+  assert.match(await page.locator('#engine option').first().innerText(), /llama\.cpp, usual here/);
+  await page.locator('#engine').selectOption('exllamav2');
+  assert.match(await query(page), /engine=exllamav2/);
+  assert.notEqual(await verdict(page), usual);
+  await page.goBack();
+  assert.equal(await verdict(page), usual);
+  assert.equal(await page.locator('#engine').inputValue(), '');
+});
+
 const everything =
-  '?view=model&d=h100_sxm&model=deepseek-v3&batch=8&prompt=2048&context=3000&generate=64&tp=8&pp=2&ep=4&memory=70&wbits=6.5&draft=3&accept=0.6&dm=llama-3.2-1b' +
+  '?view=model&d=h100_sxm&model=deepseek-v3&batch=8&prompt=2048&context=3000&generate=64&tp=8&pp=2&ep=4&memory=70&wbits=6.5&draft=3&accept=0.6&dm=llama-3.2-1b&engine=vllm' +
   '&layers=40&hidden=7168&heads=64&ffn=16384&vocab=100000&nexperts=128&topk=4&expertsize=1024&window=2048&tied=1' +
   '&weights=fp8_e4m3&experts=int4_g128&acts=fp8_e4m3&kv=fp8_e4m3&emb=bf16&v=1';
 
@@ -129,9 +141,9 @@ pageTest('formats that the device cannot compute are refused with a message', {}
 });
 
 pageTest('invalid values in the address are named in notes, and invalid numbers are marked at their fields', {}, async (page) => {
-  await open(page, '&model=llama-9&weights=int4&acts=nf4&geometry=1.2&stored=x&tied=maybe&batch=0&q=1');
+  await open(page, '&model=llama-9&weights=int4_g&acts=nf4&geometry=1.2&stored=x&tied=maybe&batch=0&q=1');
   const notes = (await page.locator('.notes li span').allInnerTexts()).map(plain);
-  for (const pattern of [/model=llama-9.*no model/, /weights=int4.*int4_g128/, /acts=nf4.*weights only/, /geometry=1\.2/, /stored=x/, /tied=maybe/, /q=1/]) {
+  for (const pattern of [/model=llama-9.*no model/, /weights=int4_g.*int4_g128/, /acts=nf4.*weights only/, /geometry=1\.2/, /stored=x/, /tied=maybe/, /q=1/]) {
     assert.ok(notes.some((note) => pattern.test(note)), `${pattern} in ${notes}`);
   }
   assert.equal(await page.locator('#batch').getAttribute('aria-invalid'), 'true');

@@ -66,7 +66,9 @@ fn split_number(row: &str) -> anyhow::Result<(&str, Option<&str>)> {
     let tagged = row.strip_suffix('}').and_then(|row| row.rsplit_once("\\tag{"));
     let (row, number) =
         tagged.with_context(|| format!("a row ends in \\tag{{n}} or \\notag: {row}"))?;
-    ensure!(number.bytes().all(|digit| digit.is_ascii_digit()), "`{number}` is no number");
+    let digits = number.trim_end_matches(|letter: char| letter.is_ascii_lowercase());
+    let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    ensure!(is_number, "`{number}` is no number such as 6 or 6a");
     Ok((row, Some(number)))
 }
 
@@ -171,6 +173,7 @@ mod tests {
             "a &= {b \\tag{1}",
             "a &= b",
             "a &= b \\tag{x}",
+            "a &= b \\tag{}",
             "a &= b \\tag{1} \\\\",
             "a &= \\begin{cases} 1 \\tag{1}",
         ] {

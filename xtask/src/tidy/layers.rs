@@ -19,7 +19,7 @@ const LAYERS: &[(&str, &str)] = &[
          error op
          catalog::formats device model_arch
          catalog::devices::measured
-         calibration::coefficients calibration::engine roofline
+         calibration::coefficients calibration::engine gguf_file roofline
          calibration::machine precision
          calibration cost hf_config
          expected lowering
@@ -83,7 +83,8 @@ const LAYERS: &[(&str, &str)] = &[
          verbs::merge verbs::recommend
          verbs::api
          verbs
-         server::embedded server::refusal server::throttle server::host server::origin
+         server::coding server::freshness server::refusal server::throttle server::host server::origin
+         server::embedded server::kept server::negotiation
          server::static_files server::keyring server::places server::peer server::socket server::table
          server::daemon
          server::reply server::audit

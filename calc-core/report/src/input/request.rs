@@ -15,7 +15,7 @@ pub use check::{CheckInputs, Done};
 pub use estimate::{EstimateInputs, USUAL_VALUES, UsualValue};
 pub use fields::{Fields, check_count, is_count};
 pub use files::{Files, ReadFile};
-pub use recommend::{RecommendInputs, ScheduleInputs, Subject};
+pub use recommend::{RecommendInputs, SEARCHED, ScheduleInputs, Subject};
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -144,37 +144,50 @@ fn unread_field(fields: &mut Fields) -> Result<Unread, RequestError> {
 
 fn engine_field(fields: &mut Fields) -> Result<Option<Engine>, RequestError> {
     let Some(name) = fields.text("engine")? else { return Ok(None) };
-    let found = Engine::ALL.iter().find(|(key, _)| key.eq_ignore_ascii_case(&name));
-    found.map(|(_, engine)| Some(*engine)).ok_or_else(|| RequestError::NotOneOf {
+    Engine::of(&name).map(Some).ok_or_else(|| RequestError::NotOneOf {
         key: "engine",
         value: name,
         allowed: Engine::ALL.iter().map(|(key, _)| *key).collect(),
     })
 }
 
-/// The formats of a request, with defaults for the roles that it leaves open, and notes on ambiguous names.
+/// The formats of a request.
+struct PrecisionFields {
+    /// With the stored formats for the roles that the request leaves open.
+    choice: PrecisionChoice,
+    /// Only the roles that the request names.
+    named: PrecisionChoice,
+    /// Notes on ambiguous names.
+    taken: Vec<String>,
+}
+
 fn precision_fields(
     fields: &mut Fields,
     stored: Option<PrecisionChoice>,
-) -> Result<(PrecisionChoice, Vec<String>), RequestError> {
+) -> Result<PrecisionFields, RequestError> {
     const ROLES: [&str; 5] = ["weights", "activations", "kv", "embedding", "experts"];
     let aliases = ROLES.map(|key| fields.peek_text(key).and_then(format_aliases::alias));
     let weights = format_field(fields, "weights")?;
-    let mut choice = match (weights, stored) {
-        (Some(weights), _) => PrecisionChoice::weights(weights),
+    let base = match (weights, stored) {
+        (Some(weights), Some(stored)) => PrecisionChoice::of_weights(weights, &stored),
+        (Some(weights), None) => PrecisionChoice::weights(weights),
         (None, Some(stored)) => stored,
         (None, None) => return Err(RequestError::Missing { key: "weights" }),
     };
-    let named = aliases[0].and_then(|alias| alias.activations);
-    choice.activations = format_field(fields, "activations")?.or(named).or(choice.activations);
-    choice.kv_cache = format_field(fields, "kv")?.or(choice.kv_cache);
-    choice.embedding = format_field(fields, "embedding")?.or(choice.embedding);
-    choice.experts = format_field(fields, "experts")?.or(choice.experts);
+    let of_alias = aliases[0].and_then(|alias| alias.activations);
+    let named = PrecisionChoice {
+        activations: format_field(fields, "activations")?.or(of_alias),
+        kv_cache: format_field(fields, "kv")?,
+        embedding: format_field(fields, "embedding")?,
+        experts: format_field(fields, "experts")?,
+        ..PrecisionChoice::weights(base.weights)
+    };
+    let choice = named.over(&base);
     let taken = aliases.into_iter().flatten().filter(|alias| !alias.why.is_empty());
     let note = |alias: &FormatAlias| {
         format!("{} is taken as {}: {}", alias.name, alias.format.key, alias.why)
     };
-    Ok((choice, taken.map(note).collect()))
+    Ok(PrecisionFields { choice, named, taken: taken.map(note).collect() })
 }
 
 /// The calibration file that a request names.

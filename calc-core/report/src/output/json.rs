@@ -13,7 +13,9 @@ pub mod tiling;
 use calc_core::calibration::Basis;
 use calc_core::device::Device;
 use calc_core::expected::Expected;
+use calc_core::plan::MeanToken;
 use calc_core::provenance::Provenance;
+use calc_core::units::TokensPerSec;
 use serde::Serialize;
 
 use crate::output::words;
@@ -56,6 +58,33 @@ impl From<Expected> for ExpectedJson {
             low_s: expected.low.get(),
             high_s: expected.high.get(),
             basis: expected.provenance,
+        }
+    }
+}
+
+/// Means per output token over the generation; those of the step at the stated context if there is a single token.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct MeanJson {
+    tpot: ExpectedJson,
+    ideal_s: f64,
+    throughput_token_per_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mbu: Option<f64>,
+    /// Energy of all devices; `watt` likewise.
+    joule_per_token: Option<f64>,
+    watt: Option<f64>,
+}
+
+impl MeanJson {
+    /// Converts a mean; `mbu` where it is known.
+    pub fn new(token: &MeanToken, throughput: TokensPerSec, mbu: Option<f64>) -> Self {
+        Self {
+            tpot: token.expected.into(),
+            ideal_s: token.ideal.get(),
+            throughput_token_per_s: throughput.get(),
+            mbu,
+            joule_per_token: token.energy.map(|energy| energy.per_token.get()),
+            watt: token.energy.map(|energy| energy.power.all.get()),
         }
     }
 }

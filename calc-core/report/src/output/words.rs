@@ -13,8 +13,8 @@ pub use crate::refusal_text::{core_error, nearest_text};
 pub use basis::factors_source;
 pub use bench::{bench_flag, two_runs};
 pub use notes::{
-    analyze_notes, context_note, estimate_notes, first_token, request_notes, split_notes, too_long,
-    usual_values,
+    analyze_notes, context_note, estimate_notes, first_token, mean_over, request_notes,
+    split_notes, too_long, usual_values,
 };
 
 use calc_core::compare::Fit;

@@ -64,7 +64,7 @@ impl Machine<'_> {
                     (Some(int8), Some(own)) => (self.share[Width::Eight as usize], int8 / own),
                     _ => (self.share[width(path) as usize], 1.0),
                 };
-            (share * c.block_int8 * self.old_instructions * more).min(1.0)
+            (share * c.block_int8 * self.old_integer_instructions * more).min(1.0)
         } else {
             let share = self.share[width(kernel.path.class) as usize];
             let unpacked = unpacks(kernel, product);

@@ -178,7 +178,7 @@ const fn is_half(class: ComputeClass) -> bool {
 
 /// The catalog device whose measurements count for a device.
 fn original(device: &Device) -> Option<&'static Device> {
-    let key = device.measured.copy_of.unwrap_or(&device.key);
+    let key = device.catalog_key();
     catalog::devices::all().find(|known| known.key == key)
 }
 

@@ -2,9 +2,10 @@
 
 use crate::calibration::Engine;
 use crate::catalog::devices;
-use crate::device::{Device, DeviceClass};
+use crate::device::Device;
 use crate::plan::Span;
 use crate::roofline::Bound;
+use crate::scheme::{Kernels, engine_runs, is_host};
 
 use super::super::explanation::Explanation;
 use super::super::variants::without_units;
@@ -31,12 +32,9 @@ impl Case<'_, '_> {
     }
 
     pub(super) fn cpu(&self) -> Option<Explanation> {
-        if self.work().device().class != DeviceClass::DiscreteGpu {
-            return None; // a CPU that shares the memory has no row of its own
-        }
         let work = self.work().with_fixed(&self.own.precision);
         let mut best: Option<(&'static Device, Span)> = None;
-        for device in devices::all().filter(|device| device.class == DeviceClass::Cpu) {
+        for device in self.hosts() {
             let Ok(span) = work.on(device, None).span() else { continue };
             let nearer =
                 best.as_ref().is_none_or(|(_, old)| self.distance(&span) < self.distance(old));
@@ -47,11 +45,21 @@ impl Case<'_, '_> {
         best.map(|(device, span)| Explanation::Cpu { device, span })
     }
 
-    /// The engine, except ideal kernels, whose expected time matches the claim.
+    /// The CPUs of the catalog that may stand beside the device and have kernels for its formats. A CPU that shares the memory
+    /// has no row of its own.
+    fn hosts(&self) -> impl Iterator<Item = &'static Device> {
+        let beside = self.work().device();
+        let kernels = Kernels::of_format(self.work().precision().weights);
+        devices::all().filter(move |device| is_host(device, beside) && kernels.run_on(device))
+    }
+
+    /// The engine, except ideal kernels, whose expected time matches the claim, of those that run the formats on the device.
     pub(super) fn engine(&self) -> Option<Explanation> {
+        let kernels = Kernels::of_format(self.work().precision().weights);
         let mut best: Option<(Engine, Span)> = None;
         for (_, engine) in Engine::ALL {
-            if engine == Engine::IdealKernels || self.work().engine() == engine {
+            let is_other = engine != Engine::IdealKernels && engine != self.work().engine();
+            if !is_other || !engine_runs(engine, self.work().device()) || !kernels.are_of(engine) {
                 continue;
             }
             let Ok(span) = self.work().with_engine(engine).span() else { continue };
@@ -70,12 +78,10 @@ impl Case<'_, '_> {
     /// t = (1 - share) t_device + share t_cpu
     /// ```
     pub(super) fn offload(&self) -> Option<Explanation> {
-        if self.work().device().class != DeviceClass::DiscreteGpu || self.work().model().is_none() {
-            return None;
-        }
+        self.work().model()?;
         let work = self.work().with_fixed(&self.own.precision);
         let mut fastest: Option<(&'static Device, Span)> = None;
-        for device in devices::all().filter(|device| device.class == DeviceClass::Cpu) {
+        for device in self.hosts() {
             let Ok(span) = work.on(device, None).span() else { continue };
             let is_faster = |other: &Span| span.expected.time < other.expected.time;
             if span.expected.time > self.time && fastest.as_ref().is_none_or(|it| is_faster(&it.1))
@@ -107,7 +113,7 @@ impl Case<'_, '_> {
             None => work.device().tensor_clock?.value,
         };
         let share = self.own.span.expected.time / self.time;
-        let computes = self.own.time.bound() == Bound::Compute;
+        let computes = self.own.reached.bound() == Bound::Compute;
         (computes && share >= LEAST_CLOCK)
             .then(|| Explanation::Clock { full, needed: full * share })
     }
@@ -116,7 +122,7 @@ impl Case<'_, '_> {
     pub(super) fn bandwidth(&self) -> Option<Explanation> {
         let (own, bytes) = (self.own, self.own.cost.traffic.total());
         let (expected, fixed) = (own.span.expected.time, own.floors);
-        let streams = own.time.bound() == Bound::Memory && fixed < expected * DOMINATES;
+        let streams = own.reached.bound() == Bound::Memory && fixed < expected * DOMINATES;
         let share = (expected - fixed) / (self.time - fixed);
         (streams && share >= LEAST_CLOCK).then(|| Explanation::Bandwidth {
             expected: bytes / (expected - fixed),

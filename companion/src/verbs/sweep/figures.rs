@@ -97,14 +97,16 @@ pub(super) static ANALYZE: [Column<Analysis>; 10] = [
 ];
 
 /// The columns of a model.
-pub(super) static ESTIMATE: [Column<Estimate>; 16] = [
+pub(super) static ESTIMATE: [Column<Estimate>; 20] = [
     Column::shown("ttft_s", |e| Figure::Time(e.ttft.time)),
-    Column::shown("tpot_s", |e| Figure::Time(e.tpot.time)),
+    Column::more("tpot_s", |e| Figure::Time(e.tpot.time)),
     Column::more("tpot_low_s", |e| Figure::Time(e.tpot.low)),
     Column::more("tpot_high_s", |e| Figure::Time(e.tpot.high)),
     Column::more("generation_s", |e| Figure::Time(e.generation.time)),
     Column::more("end_to_end_s", |e| Figure::Time(e.end_to_end.time)),
-    Column::shown("throughput_token_per_s", |e| Figure::Tokens(e.throughput)),
+    Column::more("throughput_token_per_s", |e| Figure::Tokens(e.throughput)),
+    Column::shown("mean_tpot_s", |e| Figure::Time(e.mean.expected.time)),
+    Column::shown("mean_throughput_token_per_s", |e| Figure::Tokens(e.mean.throughput())),
     Column::more("prefill_ideal_s", |e| Figure::Time(e.prefill.totals.ideal)),
     Column::more("prefill_bound", |e| Figure::Word(words::bound(e.prefill.bound))),
     Column::more("decode_ideal_s", |e| Figure::Time(e.decode.totals.ideal)),
@@ -113,7 +115,11 @@ pub(super) static ESTIMATE: [Column<Estimate>; 16] = [
     Column::shown("memory_total_bytes", |e| Figure::Volume(e.memory.total())),
     Column::more("memory_usable_bytes", |e| Figure::Volume(e.memory.usable.bytes)),
     Column::shown("fits", |e| Figure::Flag(e.memory.verdict().fits())),
-    Column::shown("joule_per_token", |e| Figure::Energy(e.energy.map(|energy| energy.per_token))),
+    Column::more("joule_per_token", |e| Figure::Energy(e.energy.map(|energy| energy.per_token))),
+    Column::more("mean_mbu", |e| Figure::Share(e.mean_mbu)),
+    Column::shown("mean_joule_per_token", |e| {
+        Figure::Energy(e.mean.energy.map(|energy| energy.per_token))
+    }),
 ];
 
 /// The values of an answer, one per column.

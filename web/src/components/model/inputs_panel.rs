@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::drafter::Drafter;
 use super::editor::Editor;
+use super::engine::EngineField;
 use super::formats::FormatField;
 use super::import::Import;
 use super::model_field::ModelField;
@@ -54,6 +55,7 @@ pub fn ModelInputsPanel() -> impl IntoView {
                 <Editor/>
                 <DeviceField/>
                 <PowerModeField/>
+                <EngineField/>
                 <FormatField role=weights/>
                 <FormatField role=experts/>
                 <details class="more-fields">

@@ -82,7 +82,7 @@ pub fn memory_answer(request: &RecommendRequest<'_>) -> Answer {
                     advice::scheme_name(step.scheme),
                     text::bytes(step.memory),
                     advice::quality(&step.quality),
-                    text::time(step.tpot),
+                    text::time(step.mean_tpot),
                 ]
             })
             .collect(),
@@ -108,8 +108,8 @@ pub fn devices_answer(request: &RecommendRequest<'_>) -> Answer {
                     choice.device.name.to_string(),
                     text::capacity(choice.device.memory.value),
                     advice::scheme_name(choice.scheme),
-                    text::time(choice.outcome.decode.expected.time),
-                    text::time(choice.outcome.prefill.expected.time),
+                    text::time(choice.outcome.token.expected.time),
+                    text::time(choice.outcome.ttft.time),
                 ]
             })
             .collect(),
@@ -128,26 +128,29 @@ pub fn schedule_answer(
         Ok(answer) => answer,
         Err(error) => return Answer { sentence: core_error(&error), ..Answer::default() },
     };
-    let best = answer.ranked.first().map_or_else(
-        || "No power mode, scheme and batch meet the bounds.".to_owned(),
-        |best| format!("Use {}.", advice::slot_name(best)),
-    );
-    let flips: Vec<String> = answer.flips.iter().map(advice::slot_flip).collect();
+    let mut sentences = match answer.ranked.first() {
+        None => vec!["No power mode, scheme and batch meet the bounds.".to_owned()],
+        Some(best) => {
+            let reason = advice::first_by(answer.first_by, &best.standing);
+            [format!("Use {}.", advice::slot_name(best))].into_iter().chain(reason).collect()
+        }
+    };
+    sentences.extend(answer.flips.iter().map(advice::slot_flip));
     Answer {
-        sentence: format!("{best} {}", flips.join(" ")),
+        sentence: sentences.join(" "),
         columns: vec!["mode", "scheme", "batch", "per token", "rate", "energy per token"],
         rows: answer
             .ranked
             .iter()
             .take(MOST_SLOTS)
             .map(|slot| {
-                let energy = slot.outcome.decode.energy;
+                let energy = slot.outcome.token.energy.map(|energy| energy.per_token);
                 vec![
                     slot.mode.as_ref().map_or_else(|| "own peaks".to_owned(), ToString::to_string),
                     advice::scheme_name(slot.scheme),
                     text::count(slot.batch),
-                    text::time(slot.outcome.decode.expected.time),
-                    text::token_rate(slot.throughput()),
+                    text::time(slot.outcome.token.expected.time),
+                    text::token_rate(slot.mean_throughput()),
                     energy.map_or_else(|| "unknown".to_owned(), text::energy),
                 ]
             })

@@ -1,6 +1,7 @@
 //! Requests to the adviser, built from the inputs of either view and the goal.
 
 use calc_core::analysis::Operator;
+use calc_core::estimate::EstimateRequest;
 use calc_core::lowering::Phase;
 use calc_core::recommend::{ModelTask, RankedPart, RecommendRequest, ShapeTask, Task};
 use calc_core::units::Bytes;
@@ -46,7 +47,8 @@ pub fn of_model(inputs: &Inputs) -> Option<Result<Advice, String>> {
     with_model(inputs, |request| advise(request, repositories(&inputs.model)))
 }
 
-fn repositories(inputs: &ModelInputs) -> Repositories<'_> {
+/// Repositories of the model and its draft, for commands.
+pub fn repositories(inputs: &ModelInputs) -> Repositories<'_> {
     let model = inputs.base.repository();
     let stored = Some(inputs.base.stored().weights);
     Repositories { model, published: model, stored, draft: inputs.drafter.map(|draft| draft.hf_id) }
@@ -56,7 +58,8 @@ fn repositories(inputs: &ModelInputs) -> Repositories<'_> {
 pub fn with_model<R>(inputs: &Inputs, ask: impl FnOnce(&RecommendRequest<'_>) -> R) -> Option<R> {
     let question = Question::read(&inputs.model, inputs.place()).ok()?;
     let part = counted(inputs, &question);
-    let request = question.request(question.workload);
+    let request =
+        EstimateRequest { precision: question.named(), ..question.request(question.workload) };
     let task = Task::Model(ModelTask::new(request, inputs.model.base.stored()));
     let bounds = inputs.goal.bounds()?;
     Some(ask(&RecommendRequest { task, objective: inputs.goal.objective, part, bounds }))

@@ -116,8 +116,9 @@ pub fn derive(inputs: &ModelInputs, place: Place<'_>) -> Result<ModelAnswer, Vec
         notes,
         weights: answer.precision.weights.short_name.to_owned(),
         rules: Role::ALL.map(|role| {
-            let open = question.without(role).of_engine(None, &question.arch, &plan.roofs);
-            role.of(&open.resolve(&plan.roofs)).short_name.to_owned()
+            let open =
+                question.without(role).of_engine(question.engine, &question.arch, &plan.roofs);
+            role.of(&open.resolve_model(&question.arch, &plan.roofs)).short_name.to_owned()
         }),
         estimate: answer,
     })
@@ -141,10 +142,11 @@ pub fn estimate_inputs(
         memory_limit: question.limit,
         model: inputs.base.named(question.arch.clone()),
         precision: question.precision,
+        named: question.named(),
         workload,
         weight_size: question.weight_size,
         draft: question.drafter.map(|model| Base::Catalog(model).named(model.arch.clone())),
-        engine: None,
+        engine: question.engine,
         calibration: question.place.own.map(|own| own.calibration.clone()),
         usual: Vec::new(),
     }
@@ -318,7 +320,7 @@ mod tests {
             (&first.ideal.text, &first.expected.text)
         );
         inputs.set_text(Field::Generate, "100000".into());
-        assert_eq!(whole(&inputs).expected.text, text::NO_NUMBER);
-        assert!(whole(&inputs).expected.explanation.values.contains("command line"));
+        let long = whole(&inputs).expected;
+        assert!(long.explanation.values.contains(&text::count(99_999)), "{long:?}");
     }
 }

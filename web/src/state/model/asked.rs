@@ -20,7 +20,7 @@ use crate::state::url::Note;
 pub type Pair = (&'static str, String);
 
 /// Keys of the Model view and of the Trust view in the address.
-const KEYS: [&str; 42] = [
+const KEYS: [&str; 44] = [
     "model",
     "file",
     "geometry",
@@ -36,6 +36,8 @@ const KEYS: [&str; 42] = [
     "wbits",
     "draft",
     "dm",
+    "engine",
+    "scheme",
     "accept",
     "layers",
     "hidden",
@@ -262,7 +264,8 @@ mod tests {
 
     #[test]
     fn the_keys_are_those_that_are_understood() {
-        let mut others = vec!["model", "file", "geometry", "stored", "tied", "dm"];
+        let mut others =
+            vec!["model", "file", "geometry", "stored", "tied", "dm", "engine", "scheme"];
         others.extend(CLAIM);
         others.extend(filter::KEYS);
         others.extend(Field::ALL.map(|field| field.spec().id));

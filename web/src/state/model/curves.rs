@@ -178,7 +178,7 @@ fn sweep(question: &Question<'_>, against: Against, room: Room, known: bool) -> 
     Sweep {
         against,
         words: words(
-            (against, longest(question, against)),
+            (against, longest(question, against), w.context),
             rows.first().map(|row| row.bound),
             crossing,
             fits_up_to,
@@ -263,7 +263,8 @@ fn workload(question: &Question<'_>, against: Against, at: u64) -> Workload {
 fn row(question: &Question<'_>, against: Against, at: u64, fits_up_to: u64) -> Option<SweepRow> {
     let w = workload(question, against, at);
     let plan = Plan::new(question.request(w)).ok()?;
-    let Span { ideal, expected } = plan.token(None, w.context);
+    let draft = plan.draft().ok()?;
+    let Span { ideal, expected } = plan.token(draft.as_ref(), w.context);
     let rate = |time: Seconds| w.batch as f64 / time.get();
     Some(SweepRow {
         at,
@@ -294,7 +295,7 @@ fn longest(question: &Question<'_>, against: Against) -> Option<u64> {
 }
 
 fn words(
-    (against, longest): (Against, Option<u64>),
+    (against, longest, context): (Against, Option<u64>, u64),
     first: Option<Bound>,
     crossing: Option<(u64, Bound)>,
     fits_up_to: u64,
@@ -315,7 +316,10 @@ fn words(
         Some((at, Bound::Compute)) => format!("From {} on, compute limits.", text::count(at)),
         Some((at, Bound::Memory)) => format!("From {} on, DRAM limits.", text::count(at)),
     };
-    format!("{memory} {limit}")
+    match against {
+        Against::Batch => format!("Steps at context {}. {memory} {limit}", text::count(context)),
+        Against::Context => format!("{memory} {limit}"),
+    }
 }
 
 #[cfg(test)]

@@ -44,7 +44,6 @@ pub fn origin(inputs: &Inputs, sure: Provenance) -> &'static str {
 pub fn figures(question: &Question<'_>, answer: &Estimate) -> Vec<Figure> {
     let batch = question.workload.batch as f64;
     let known = !answer.link_unknown;
-    let tpot = answer.tpot;
     let mut figures = vec![
         latency(question, answer, Latency::FirstToken),
         latency(question, answer, Latency::EachToken),
@@ -57,8 +56,8 @@ pub fn figures(question: &Question<'_>, answer: &Estimate) -> Vec<Figure> {
         "MBU",
         "bandwidth used in decode",
         "(weights + KV cache) ÷ bandwidth ÷ time",
-        answer.decode.mbu,
-        (answer.decode.totals.ideal, &answer.decode.totals.expected),
+        answer.mean_mbu,
+        (answer.mean.ideal, &answer.mean.expected),
         &answer.basis,
     ));
     figures.push(share(
@@ -72,7 +71,8 @@ pub fn figures(question: &Question<'_>, answer: &Estimate) -> Vec<Figure> {
     if !known {
         for figure in &mut figures {
             UNKNOWN.clone_into(&mut figure.expected.text);
-            figure.expected.explanation = unknown(figure.name, tpot.provenance, &answer.basis);
+            figure.expected.explanation =
+                unknown(figure.name, answer.tpot.provenance, &answer.basis);
             figure.interval.clear();
         }
     }
@@ -96,7 +96,9 @@ fn latency(question: &Question<'_>, answer: &Estimate, which: Latency) -> Figure
             ("First token", "TTFT", answer.ttft_ideal, &answer.ttft, &answer.prefill)
         }
         Latency::EachToken => {
-            ("Each token", "TPOT", answer.token_ideal, &answer.tpot, &answer.decode)
+            let meaning =
+                if question.workload.new_tokens > 1 { "mean TPOT of the answer" } else { "TPOT" };
+            ("Each token", meaning, answer.mean.ideal, &answer.mean.expected, &answer.middle)
         }
     };
     Figure {
@@ -134,23 +136,13 @@ fn whole(question: &Question<'_>, answer: &Estimate) -> Figure {
         ),
     };
     let (ideal, expected) = (answer.end_to_end_ideal, &answer.end_to_end);
-    let mut figure = Figure {
+    Figure {
         name,
         meaning: "first to last token",
         ideal: cell(answer.ttft_ideal, ideal, Provenance::Derived),
         expected: cell(answer.ttft.time, expected.time, expected.provenance),
         interval: text::time_range(expected.low, expected.high),
-    };
-    if !question.is_summed() {
-        let values = "the page adds up 8192 steps at most; the command line adds up all".to_owned();
-        for cell in [&mut figure.ideal, &mut figure.expected] {
-            text::NO_NUMBER.clone_into(&mut cell.text);
-            cell.explanation =
-                say::derived(name, "", values.clone(), Provenance::Derived, &answer.basis);
-        }
-        figure.interval.clear();
     }
-    figure
 }
 
 fn rate(
@@ -179,9 +171,9 @@ fn rate(
     Figure {
         name,
         meaning,
-        ideal: cell(answer.token_ideal, Provenance::Derived),
-        expected: cell(answer.tpot.time, answer.tpot.provenance),
-        interval: range(&answer.tpot, |time| text::plain(at(time).get())),
+        ideal: cell(answer.mean.ideal, Provenance::Derived),
+        expected: cell(answer.mean.expected.time, answer.mean.expected.provenance),
+        interval: range(&answer.mean.expected, |time| text::plain(at(time).get())),
     }
 }
 
@@ -204,7 +196,7 @@ fn interval(from: &str, to: &str) -> String {
 
 /// Energy as the core computes it: idle power all the time, plus the rest of the budget during the time at the roof.
 fn energy(question: &Question<'_>, answer: &Estimate) -> Option<Figure> {
-    let energy = answer.energy?;
+    let (energy, mean) = (answer.mean.energy?, answer.mean);
     let budget: Watts = question.place.mode.and_then(|mode| mode.watts).or(question
         .place
         .device
@@ -214,7 +206,7 @@ fn energy(question: &Question<'_>, answer: &Estimate) -> Option<Figure> {
     let (devices, stages) = (parallel.devices() as f64, parallel.pipeline as f64);
     let batch = question.workload.batch as f64;
     let idle = budget * idle_share(question.place.device.class);
-    let busy = answer.token_ideal / stages;
+    let busy = mean.ideal / stages;
     let per_token =
         |time: Seconds| -> Joules { (idle * time + (budget - idle) * busy) * devices / batch };
     let ideal = budget * busy * devices / batch;
@@ -241,7 +233,7 @@ fn energy(question: &Question<'_>, answer: &Estimate) -> Option<Figure> {
                     "{} of {} × {}; idle is assumed to take {}",
                     text::power(energy.power.all),
                     text::power(budget * devices),
-                    text::time(answer.tpot.time),
+                    text::time(mean.expected.time),
                     text::percent(idle_share(question.place.device.class))
                 ),
                 Provenance::Assumed,
@@ -249,8 +241,8 @@ fn energy(question: &Question<'_>, answer: &Estimate) -> Option<Figure> {
             ),
         },
         interval: interval(
-            &text::energy(per_token(answer.tpot.low)),
-            &text::energy(per_token(answer.tpot.high)),
+            &text::energy(per_token(mean.expected.low)),
+            &text::energy(per_token(mean.expected.high)),
         ),
     })
 }
@@ -297,11 +289,11 @@ mod tests {
         let inputs = ModelInputs::default();
         let question = Question::read(&inputs, Place::of(device)).expect("valid");
         let answer = question.estimate().expect("valid");
-        let energy = answer.energy.expect("known power").per_token;
+        let energy = answer.mean.energy.expect("known power").per_token;
         let figure = energy_text(&question, &answer);
         assert_eq!(figure.expected.text, text::energy(energy));
         let mut slow = answer.clone();
-        slow.tpot.low = slow.tpot.time;
+        slow.mean.expected.low = slow.mean.expected.time;
         let number = text::energy(energy);
         let number = number.split(text::SPACE).next().expect("a number before its unit");
         let interval = energy_text(&question, &slow).interval;
@@ -310,6 +302,30 @@ mod tests {
 
     fn energy_text(question: &Question<'_>, answer: &Estimate) -> Figure {
         energy(question, answer).expect("known power")
+    }
+
+    #[test]
+    fn the_longest_answers_are_summed() {
+        let device = catalog::device("h100_sxm").expect("catalog key");
+        let mut inputs = ModelInputs::default();
+        let mut of = |new_tokens: &str| {
+            inputs.set_text(crate::state::model::fields::Field::Generate, new_tokens.into());
+            let question = Question::read(&inputs, Place::of(device)).expect("valid");
+            let answer = question.estimate().expect("valid");
+            let figures = figures(&question, &answer);
+            let shown = |name: &str| {
+                let found = figures.iter().find(|figure| figure.name == name).expect("a figure");
+                found.expected.text.clone()
+            };
+            (shown("Whole answer"), shown("Each token"), shown("Energy per token"), answer)
+        };
+        for new_tokens in ["8193", "131072", "10000000"] {
+            let (whole, token, energy, answer) = of(new_tokens);
+            assert_eq!(whole, text::time(answer.end_to_end.time), "{new_tokens}");
+            assert_eq!(token, text::time(answer.mean.expected.time), "{new_tokens}");
+            let joule = answer.mean.energy.expect("known power").per_token;
+            assert_eq!(energy, text::energy(joule), "{new_tokens}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use calc_core::calibration::Engine;
 use calc_core::catalog;
 use calc_core::catalog::model_names::is_hub_id;
 use calc_core::catalog::models::CatalogModel;
@@ -10,6 +11,7 @@ use calc_core::model_arch::ModelArch;
 use calc_core::precision::PrecisionChoice;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::QuantFormat;
+use calc_core::scheme::Scheme;
 use report::input::model_file::lines::ModelLines;
 use report::input::named_model::{NamedModel, folder};
 
@@ -124,6 +126,10 @@ pub struct ModelInputs {
     pub formats: Formats,
     /// Draft model; without one, drafts cost nothing.
     pub drafter: Option<&'static CatalogModel>,
+    /// Engine whose factors and defaults apply; `None`: the usual one of the device.
+    pub engine: Option<Engine>,
+    /// Scheme that the Plan view shows; `None`: the recommended one.
+    pub scheme: Option<&'static Scheme>,
     /// Texts of the user's claim, by key; parsed in `check`.
     pub claim: [String; CLAIM.len()],
     /// Texts of the Trust view's filter, by key; parsed there.
@@ -138,6 +144,8 @@ impl Default for ModelInputs {
             tied: None,
             formats: Formats::default(),
             drafter: None,
+            engine: None,
+            scheme: None,
             claim: Default::default(),
             filter: Default::default(),
         }

@@ -1,11 +1,11 @@
 //! Parsed inputs of the Model view: a model with workload and formats on a device.
 
+use calc_core::calibration::Engine;
 use calc_core::catalog::models::CatalogModel;
 use calc_core::error::Error;
 use calc_core::estimate::{Estimate, EstimateRequest, WeightSize, estimate};
 use calc_core::model_arch::ModelArch;
 use calc_core::parallel::Parallel;
-use calc_core::plan::Plan;
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::QuantFormat;
 use calc_core::units::Bytes;
@@ -17,9 +17,6 @@ use super::geometry;
 use super::inputs::ModelInputs;
 use super::roles::{Formats, Role};
 use crate::state::place::Place;
-
-/// Most new tokens whose steps are summed on the page.
-const MOST_SUMMED: u64 = 8192;
 
 /// A question to the core.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +33,8 @@ pub struct Question<'a> {
     pub weight_size: Option<WeightSize>,
     /// Draft model; `None` without speculation.
     pub drafter: Option<&'static CatalogModel>,
+    /// Engine of the expected times; `None`: the usual one of the device.
+    pub engine: Option<Engine>,
     /// The user's limit on the usable memory.
     pub limit: Option<Bytes>,
 }
@@ -91,6 +90,7 @@ impl<'a> Question<'a> {
             },
             weight_size: bits.map(WeightSize::BitsPerWeight),
             drafter: inputs.drafter.filter(|_| speculation.is_some()),
+            engine: inputs.engine,
             limit: limit.map(Bytes::from_gb),
         })
     }
@@ -102,6 +102,11 @@ impl<'a> Question<'a> {
             self.weight_size = None;
         }
         self.precision = self.formats.over(&self.stored);
+    }
+
+    /// The formats that the form names, without those that the model is stored in.
+    pub fn named(&self) -> PrecisionChoice {
+        self.formats.named(self.stored.weights)
     }
 
     /// The formats with a role reset to its default.
@@ -122,28 +127,17 @@ impl<'a> Question<'a> {
             workload,
             weight_size: self.weight_size,
             draft: self.drafter.map(|model| &model.arch),
-            engine: None,
+            engine: self.engine,
             calibration: self.place.calibration(),
         }
     }
 
-    /// Whether the times of all new tokens are summed. A million tokens take a second, too long to repeat after each keystroke.
-    pub const fn is_summed(&self) -> bool {
-        self.workload.new_tokens <= MOST_SUMMED
-    }
-
-    /// The core's answer. Above [`MOST_SUMMED`] new tokens, its memory includes all of them and its times only the first.
+    /// The core's answer.
     ///
     /// # Errors
     /// Returns the core's error.
     pub fn estimate(&self) -> Result<Estimate, Error> {
-        self.workload.check()?;
-        let new_tokens = if self.is_summed() { self.workload.new_tokens } else { 1 };
-        let step = Workload { new_tokens, ..self.workload };
-        let mut answer = estimate(self.request(step))?;
-        let plan = Plan::new(self.request(step))?;
-        answer.memory = plan.footprint_of(&self.workload);
-        Ok(answer)
+        estimate(self.request(self.workload))
     }
 }
 

@@ -75,13 +75,19 @@ impl Formats {
     /// Applies the choices to the stored formats. As on the command line, another weight format resets the other roles to the
     /// rule.
     pub fn over(&self, stored: &PrecisionChoice) -> PrecisionChoice {
-        let base = self.get(Role::Weights).map_or(*stored, PrecisionChoice::weights);
+        let chosen = self.get(Role::Weights);
+        let base = chosen.map_or(*stored, |format| PrecisionChoice::of_weights(format, stored));
+        self.named(base.weights).over(&base)
+    }
+
+    /// The choices alone, with these weights where none are chosen.
+    pub fn named(&self, weights: &'static QuantFormat) -> PrecisionChoice {
         PrecisionChoice {
-            weights: base.weights,
-            activations: self.get(Role::Activations).or(base.activations),
-            kv_cache: self.get(Role::KvCache).or(base.kv_cache),
-            embedding: self.get(Role::Embedding).or(base.embedding),
-            experts: self.get(Role::Experts).or(base.experts),
+            activations: self.get(Role::Activations),
+            kv_cache: self.get(Role::KvCache),
+            embedding: self.get(Role::Embedding),
+            experts: self.get(Role::Experts),
+            ..PrecisionChoice::weights(self.get(Role::Weights).unwrap_or(weights))
         }
     }
 }

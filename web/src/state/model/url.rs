@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use calc_core::catalog;
+use calc_core::calibration::Engine;
+use calc_core::catalog::{self, schemes};
 use calc_core::error::Error;
 use calc_core::provenance::Provenance;
 use report::input::model_file::lines::{self, ModelLines};
@@ -38,6 +39,8 @@ pub fn write(inputs: &ModelInputs, pairs: &mut Vec<(&'static str, String)>) {
             pairs.push((field.spec().id, text.to_owned()));
         }
     }
+    pairs.extend(inputs.engine.map(|engine| ("engine", engine.key().to_owned())));
+    pairs.extend(inputs.scheme.map(|scheme| ("scheme", scheme.key.to_owned())));
     pairs.extend(inputs.drafter.map(|model| ("dm", model.key.to_owned())));
     let claimed = CLAIM.into_iter().zip(&inputs.claim).filter(|(_, text)| !text.trim().is_empty());
     pairs.extend(claimed.map(|(key, text)| (key, text.trim().to_owned())));
@@ -83,6 +86,23 @@ pub fn read(inputs: &mut ModelInputs, key: &str, value: &str) -> Option<Result<(
                 "which is no model of the catalog{}. The page counts no draft model.",
                 nearest(&error)
             )),
+        },
+        "engine" => match Engine::of(value) {
+            Some(engine) => {
+                inputs.engine = Some(engine);
+                Ok(())
+            }
+            None => Err(format!(
+                "which is no engine; there are {}. The page uses the usual one of the device.",
+                Engine::ALL.map(|(key, _)| key).join(", ")
+            )),
+        },
+        "scheme" => match schemes::scheme(value) {
+            Some(scheme) => {
+                inputs.scheme = Some(scheme);
+                Ok(())
+            }
+            None => Err("which is no scheme. The page takes the recommended one.".to_owned()),
         },
         "file" => {
             value.clone_into(&mut file(inputs).name);
@@ -206,6 +226,8 @@ mod tests {
     fn every_field_role_and_wrong_text_comes_back() {
         let mut inputs = ModelInputs::default();
         inputs.tied = Some(true);
+        inputs.engine = Some(Engine::Vllm);
+        inputs.scheme = schemes::scheme("half");
         inputs.claim = ["60", "50", "user"].map(str::to_owned);
         for (index, field) in Field::ALL.into_iter().enumerate() {
             inputs.set_text(field, (index + 3).to_string());
@@ -217,7 +239,7 @@ mod tests {
         }
         assert_eq!(
             round_trip(&inputs).split_whitespace().count(),
-            Field::ALL.len() + Role::ALL.len() + CLAIM.len() + 1
+            Field::ALL.len() + Role::ALL.len() + CLAIM.len() + 3
         );
         inputs.set_text(Field::Batch, "many".into());
         inputs.set_text(Field::Prompt, String::new());
@@ -230,6 +252,8 @@ mod tests {
             ("model", "llama-3.1-9b", "llama-3.1-8b"),
             ("model", "", "no model"),
             ("weights", "int4_g", "int4_g128"),
+            ("scheme", "int5", "no scheme"),
+            ("engine", "vllm2", "tensorrt-llm, tensorrt-edge-llm, vllm"),
             ("acts", "nf4", "weights only"),
             ("geometry", "1.2.3", "no geometry"),
             ("stored", "bf17", "no formats"),

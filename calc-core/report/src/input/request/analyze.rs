@@ -15,8 +15,8 @@ use calc_core::precision::PrecisionChoice;
 use calc_core::roofline::Roofs;
 
 use super::{
-    Fields, Library, RequestError, calibration_field, engine_field, in_force, is_count, power_mode,
-    precision_fields,
+    Fields, Library, PrecisionFields, RequestError, calibration_field, engine_field, in_force,
+    is_count, power_mode, precision_fields,
 };
 
 /// Operator of a request, with its dimensions.
@@ -54,7 +54,7 @@ impl AnalyzeInputs {
         // Operators without weights run in half precision unless the request names a format.
         let half = PrecisionChoice::weights(Roofs::new(&device, mode)?.half());
         let weights_given = fields.has("weights");
-        let (mut precision, taken) =
+        let PrecisionFields { choice: mut precision, taken, .. } =
             precision_fields(&mut fields, (!needs_weights).then_some(half))?;
         if !weights_given {
             // Keeps a default for the weights from being taken for one that the request named.

@@ -15,8 +15,8 @@ use calc_core::units::Bytes;
 use calc_core::workload::{Speculation, Workload};
 
 use super::{
-    Fields, Library, NamedModel, RequestError, calibration_field, engine_field, in_force, memory,
-    power_mode, precision_fields, unread_field,
+    Fields, Library, NamedModel, PrecisionFields, RequestError, calibration_field, engine_field,
+    in_force, memory, power_mode, precision_fields, unread_field,
 };
 
 /// Default of a field that a request leaves out.
@@ -39,6 +39,8 @@ pub struct EstimateInputs {
     pub memory_limit: Option<Bytes>,
     pub model: NamedModel,
     pub precision: PrecisionChoice,
+    /// Only the roles that the request names, without the formats that the model is stored in.
+    pub named: PrecisionChoice,
     /// Batch, prompt, context and generated tokens.
     pub workload: Workload,
     /// Known size of the weights, which replaces the size computed from geometry and formats.
@@ -65,7 +67,8 @@ impl EstimateInputs {
         let mode = fields.text("power_mode")?;
         let unread = unread_field(&mut fields)?;
         let model = library.model(&fields.required_text("model")?, unread)?;
-        let (precision, taken) = precision_fields(&mut fields, Some(model.stored))?;
+        let PrecisionFields { choice: precision, named, taken } =
+            precision_fields(&mut fields, Some(model.stored))?;
         let weight_size = weight_size(&mut fields)?;
         let usual = USUAL_VALUES.into_iter().filter(|usual| !fields.has(usual.key)).collect();
         let workload = workload(&mut fields)?;
@@ -89,6 +92,7 @@ impl EstimateInputs {
             memory_limit,
             model,
             precision,
+            named,
             workload,
             weight_size,
             draft,

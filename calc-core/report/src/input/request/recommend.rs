@@ -32,6 +32,10 @@ const STAND_IN: &str = "h100_sxm";
 /// Largest batch of a schedule where the request sets none.
 const USUAL_MAX_BATCH: u64 = 256;
 
+/// Keys of `recommend` whose values `schedule` searches; the batch from 1 to `max_batch`.
+pub const SEARCHED: [&str; 7] =
+    ["power_mode", "weights", "activations", "experts", "weight_gb", "weight_bits", "batch"];
+
 /// Subject of a recommendation: a single matrix product or a model.
 #[derive(Debug, Clone)]
 pub enum Subject {
@@ -142,7 +146,7 @@ impl RecommendInputs {
                     mode,
                     memory_limit: inputs.memory_limit,
                     model: &inputs.model.arch,
-                    precision: inputs.precision,
+                    precision: inputs.named,
                     workload: inputs.workload,
                     weight_size: None,
                     draft: inputs.draft.as_ref().map(|draft| &*draft.arch),
@@ -241,9 +245,8 @@ impl ScheduleInputs {
     pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
         let power_cap = fields.real("power_cap_w")?.map(Watts::new);
         let max_batch = fields.count("max_batch")?.unwrap_or(USUAL_MAX_BATCH);
-        if fields.has("batch") {
-            // The batch is searched, from 1 to `max_batch`.
-            return Err(Error::Conflict { first: "batch", second: "schedule", needs: false }.into());
+        if let Some(first) = SEARCHED.into_iter().find(|key| fields.has(key)) {
+            return Err(Error::Conflict { first, second: "schedule", needs: false }.into());
         }
         if fields.has("model") {
             fields.replace_text("batch", "1");

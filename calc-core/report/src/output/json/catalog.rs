@@ -297,7 +297,7 @@ const fn norm(norm: NormKind) -> &'static str {
 }
 
 /// JSON of a format.
-pub fn format(format: &QuantFormat) -> Value {
+pub fn format(format: &'static QuantFormat) -> Value {
     let facts = format_facts::facts(format);
     let kind = facts.provenance;
     let accuracy_kind = if facts.accuracy_source.contains("read") {
@@ -308,6 +308,7 @@ pub fn format(format: &QuantFormat) -> Value {
     let accuracy = (!facts.accuracy.is_empty()).then_some((facts.accuracy, accuracy_kind));
     let tile =
         format.tile.map(|tile| json!({"rows": tile.rows, "cols": tile.cols, "bits": tile.bits}));
+    let file = words::catalog::file_bits(format);
     Row::new(facts.source)
         .plain("schema", SCHEMA)
         .plain("key", format.key)
@@ -328,7 +329,11 @@ pub fn format(format: &QuantFormat) -> Value {
         .sourced("nvidia_compute_capabilities", facts.nvidia, kind)
         .sourced("other_native", facts.other_native, kind)
         .sourced("torchao", facts.torchao, kind)
-        .sourced("file_bits_per_weight", format.file_bits, kind)
+        .sourced(
+            "file_bits_per_weight",
+            file,
+            if file.is_some() { Provenance::Derived } else { kind },
+        )
         .plain("source", facts.source)
         .plain("notes", facts.notes)
         .done()

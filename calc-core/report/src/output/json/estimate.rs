@@ -12,7 +12,7 @@ use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 use serde::Serialize;
 
-use super::{ExpectedJson, FactorsJson, HardwareJson, SCHEMA};
+use super::{ExpectedJson, FactorsJson, HardwareJson, MeanJson, SCHEMA};
 use crate::input::request::EstimateInputs;
 use crate::output::words;
 
@@ -32,6 +32,7 @@ pub struct EstimateJson {
     generation_s: Option<f64>,
     end_to_end_s: Option<f64>,
     throughput_token_per_s: Option<f64>,
+    mean: Option<MeanJson>,
     expected: Option<LatenciesJson>,
     factors: FactorsJson,
     memory: MemoryJson,
@@ -66,7 +67,7 @@ impl PrecisionJson {
             activations: precision.activations.key,
             kv: precision.kv_cache.key,
             embedding: precision.embedding.key,
-            lm_head: precision.embedding.key,
+            lm_head: precision.lm_head.key,
             experts: moe.then_some(precision.experts.key),
             compute,
         }
@@ -333,6 +334,9 @@ impl EstimateJson {
             generation_s: known.then_some(answer.generation.time.get()),
             end_to_end_s: known.then_some(answer.end_to_end.time.get()),
             throughput_token_per_s: known.then_some(answer.throughput.get()),
+            mean: known.then(|| {
+                MeanJson::new(&answer.mean, answer.mean.throughput(), Some(answer.mean_mbu))
+            }),
             expected: known.then(|| LatenciesJson {
                 ttft: answer.ttft.into(),
                 tpot: answer.tpot.into(),

@@ -12,7 +12,7 @@ use calc_core::schedule::{Schedule, Slot, SlotFlip};
 use calc_core::scheme::Scheme;
 use serde_json::{Value, json};
 
-use super::{ExpectedJson, HardwareJson, SCHEMA};
+use super::{ExpectedJson, HardwareJson, MeanJson, SCHEMA};
 use crate::input::request::{RecommendInputs, RequestError, ScheduleInputs, Subject};
 use crate::output::words::apply::{self, Deployment};
 use crate::output::words::{advice, context_note, memory, split_notes, usual_values};
@@ -52,6 +52,7 @@ pub fn recommendation(
             "scheme": scheme_precision(&calc_core::catalog::schemes::BASELINE, &baseline.precision),
             "ttft": ExpectedJson::from(baseline.ttft),
             "tpot": ExpectedJson::from(baseline.decode.expected),
+            "mean": mean(baseline),
             "memory_bytes": baseline.memory.get(),
             "fits": baseline.verdict().fits(),
         },
@@ -118,9 +119,13 @@ fn ranked_row(
     Ok(json!({
         "rank": index + 1,
         "scheme": scheme_precision(row.scheme, &row.outcome.precision),
-        "speedup": {"prefill": row.speedup_prefill, "decode": row.speedup_decode},
+        "speedup": {
+            "prefill": row.speedup_prefill, "decode": row.speedup_decode,
+            "ttft": row.speedup_ttft, "mean_tpot": row.speedup_token,
+        },
         "ttft": ExpectedJson::from(row.outcome.ttft),
         "tpot": ExpectedJson::from(row.outcome.decode.expected),
+        "mean": mean(&row.outcome),
         "joule_per_token": row.outcome.decode.energy.map(calc_core::units::Joules::get),
         "memory_bytes": row.outcome.memory.get(),
         "fits": row.outcome.verdict().fits(),
@@ -133,6 +138,10 @@ fn ranked_row(
         "flips": flips,
         "apply": apply_json(inputs, row),
     }))
+}
+
+fn mean(outcome: &Outcome) -> MeanJson {
+    MeanJson::new(&outcome.token, outcome.token.throughput(), None)
 }
 
 /// The largest batch and context, each with its limit: memory, a bound on time, or the model.
@@ -201,7 +210,7 @@ fn dropped_row(row: &Dropped) -> Value {
 fn memory_step(step: &MemoryStep) -> Value {
     json!({
         "scheme": step.scheme.key, "memory_bytes": step.memory.get(),
-        "quality": quality(&step.quality), "tpot_s": step.tpot.get(),
+        "quality": quality(&step.quality), "tpot_s": step.tpot.get(), "mean_tpot_s": step.mean_tpot.get(),
     })
 }
 
@@ -245,8 +254,8 @@ pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
             model.workload.context
         ));
     }
-    if answer.ranked.iter().any(|row| row.outcome.precision.weights.file_bits.is_some()) {
-        notes.push("GGUF rows take the bits per weight of the mixed file that llama.cpp writes, embeddings included".into());
+    if answer.ranked.iter().any(|row| row.outcome.precision.weights.file.is_some()) {
+        notes.push("GGUF rows are the files that llama.cpp writes, most of them mixtures of formats, embeddings included".into());
     }
     notes
 }
@@ -266,6 +275,7 @@ pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice]) -> Value {
             "fits": choice.outcome.verdict().fits(),
             "ttft_s": choice.outcome.ttft.time.get(),
             "tpot_s": choice.outcome.decode.expected.time.get(),
+            "mean_tpot_s": choice.outcome.token.expected.time.get(),
         })).collect::<Vec<_>>(),
         "notes": usual_notes(inputs),
     })
@@ -282,6 +292,7 @@ pub fn schedule(inputs: &ScheduleInputs, answer: &Schedule) -> Value {
         "hardware": HardwareJson::new(&recommend.device, None),
         "workload": workload(recommend),
         "goal": goal,
+        "first_by": answer.ranked.first().map(|_| answer.first_by.key()),
         "ranked": answer.ranked.iter().map(slot).collect::<Vec<_>>(),
         "flips": answer.flips.iter().map(slot_flip).collect::<Vec<_>>(),
         "notes": schedule_notes(inputs, answer),
@@ -311,7 +322,7 @@ fn subject_notes(subject: &Subject) -> Vec<String> {
 }
 
 fn slot(slot: &Slot) -> Value {
-    let Outcome { ttft, decode, memory, precision, .. } = &slot.outcome;
+    let Outcome { ttft, decode, token, memory, precision, .. } = &slot.outcome;
     json!({
         "power_mode": slot.mode,
         "budget_w": slot.budget.map(calc_core::units::Watts::get),
@@ -323,6 +334,7 @@ fn slot(slot: &Slot) -> Value {
         "throughput_token_per_s": slot.throughput().get(),
         "watt": slot.power.map(calc_core::units::Watts::get),
         "joule_per_token": decode.energy.map(calc_core::units::Joules::get),
+        "mean": MeanJson::new(token, slot.mean_throughput(), None),
         "memory_bytes": memory.get(),
         "fits": slot.outcome.verdict().fits(),
     })

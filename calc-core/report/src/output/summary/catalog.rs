@@ -294,7 +294,7 @@ fn also_called(format: &QuantFormat) -> String {
 }
 
 /// Document of one format.
-pub fn format(format: &QuantFormat) -> Document {
+pub fn format(format: &'static QuantFormat) -> Document {
     let facts = format_facts::facts(format);
     let mut out = Document::default();
     out.heading(format!("{} ({})", format.name, format.key));
@@ -315,11 +315,12 @@ pub fn format(format: &QuantFormat) -> Document {
     );
     let class = format.class.map_or("storage only: weights are dequantized", ComputeClass::key);
     let nvidia = if facts.nvidia.is_empty() { "none".into() } else { facts.nvidia.join(", ") };
-    let file = format.file_bits.map_or_else(String::new, |bits| n::short(bits, 5));
+    let file = words::file_bits(format)
+        .map_or_else(String::new, |bits| format!("{} of {}", n::short(bits, 5), words::FILE_MODEL));
     for (name, value, origin) in [
         ("also called", also_called(format), ""),
         ("bits per element", n::short(format.bits_per_element(), 6), "derived"),
-        ("bits per weight of a file", file, kind),
+        ("bits per weight of a file", file, "derived"),
         ("block", block, kind),
         ("further scales", extra, kind),
         ("computes as", class.into(), kind),

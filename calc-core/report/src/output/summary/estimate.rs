@@ -3,6 +3,8 @@
 use calc_core::estimate::{Estimate, PhaseEstimate};
 use calc_core::parallel::Parallel;
 use calc_core::plan::OpRow;
+use calc_core::precision::Precision;
+use calc_core::workload::Workload;
 
 use super::Document;
 use super::analyze::expected;
@@ -21,10 +23,11 @@ pub fn estimate(inputs: &EstimateInputs, answer: &Estimate) -> Document {
         out.line(sentence);
     }
     setup(&mut out, inputs, answer);
-    out.table(phases(answer));
+    out.table(phases(&inputs.workload, answer));
     memory(&mut out, inputs, answer);
     latency(&mut out, inputs, answer);
-    for (name, phase) in [("prefill", &answer.prefill), ("decode", &answer.decode)] {
+    let decode = decode_step(&inputs.workload, "decode");
+    for (name, phase) in [("prefill", &answer.prefill), (&*decode, &answer.decode)] {
         out.heading(format!("Operators of {name}, totals over their instances"));
         out.table(operators(phase));
     }
@@ -40,17 +43,28 @@ fn verdict(inputs: &EstimateInputs, answer: &Estimate) -> String {
     if !answer.memory.verdict().may_fit() {
         return fits;
     }
-    let (bound, roof) =
-        (words::bound(answer.decode.expected_bound), n::token_rate(answer.ideal_throughput()));
+    let bound = words::bound(answer.middle.expected_bound);
+    let roof = n::token_rate(answer.mean.ideal_throughput());
     if answer.link_unknown {
         return format!(
             "{fits} Decode is {bound}-bound: at most {roof}; the link between the devices is unknown."
         );
     }
-    let (rate, first) = (n::token_rate(answer.throughput), n::time(answer.ttft.time));
+    let (rate, first) = (n::token_rate(answer.mean.throughput()), n::time(answer.ttft.time));
+    let over = words::mean_over(&inputs.workload);
     format!(
-        "{fits} Decode is {bound}-bound: {rate} expected, {roof} at the roof. First token after {first}."
+        "{fits} Decode is {bound}-bound: {rate} expected{over}, {roof} at the roof. First token after {first}."
     )
+}
+
+/// Formats of embedding and LM head: `embedding and LM head FP16`, `embedding GGUF Q4_K, LM head GGUF Q6_K`.
+fn embedding_and_head(precision: &Precision) -> String {
+    let Precision { embedding, lm_head, .. } = precision;
+    if embedding == lm_head {
+        format!("embedding and LM head {}", embedding.name)
+    } else {
+        format!("embedding {}, LM head {}", embedding.name, lm_head.name)
+    }
 }
 
 fn setup(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
@@ -73,8 +87,10 @@ fn setup(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         ));
     }
     out.line(format!(
-        "activations {}; KV cache {}; embedding and LM head {}",
-        p.activations.name, p.kv_cache.name, p.embedding.name
+        "activations {}; KV cache {}; {}",
+        p.activations.name,
+        p.kv_cache.name,
+        embedding_and_head(p)
     ));
     out.line(format!(
         "roofs       {} DRAM, {} {} dense",
@@ -93,9 +109,19 @@ fn setup(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     }
 }
 
-fn phases(answer: &Estimate) -> Table {
+/// Name of the reported decode step; with several new tokens, with its context.
+fn decode_step(workload: &Workload, name: &str) -> String {
+    if workload.new_tokens > 1 {
+        format!("decode step at context {}", workload.context)
+    } else {
+        name.to_owned()
+    }
+}
+
+fn phases(workload: &Workload, answer: &Estimate) -> Table {
+    let step = decode_step(workload, "decode step");
     let mut table =
-        Table::new(&[("", Align::Left), ("prefill", Align::Right), ("decode step", Align::Right)]);
+        Table::new(&[("", Align::Left), ("prefill", Align::Right), (&step, Align::Right)]);
     let known = |text: String| if answer.link_unknown { "unknown".into() } else { text };
     let mut row = |name: &str, cell: &dyn Fn(&PhaseEstimate) -> String| {
         table.push(vec![name.into(), cell(&answer.prefill), cell(&answer.decode)]);
@@ -186,22 +212,13 @@ fn latency(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     out.line(format!("TPOT        {}{at}{how}", expected(&answer.tpot)));
     let provenance = answer.tpot.provenance;
     out.line(format!("factors     {}", words::factors_source(provenance, &answer.basis)));
-    out.line(format!(
-        "throughput  {} = batch {} / TPOT",
-        n::token_rate(answer.throughput),
-        w.batch
-    ));
     if w.new_tokens > 1 {
-        out.line(format!(
-            "generation  {}  {} decode steps, from {} to {} cached tokens",
-            n::time(answer.generation.time),
-            w.new_tokens - 1,
-            w.prompt,
-            w.prompt + w.new_tokens - 2
-        ));
-        out.line(format!("end to end  {} = TTFT + generation", n::time(answer.end_to_end.time)));
+        generation(out, w, answer);
+    } else {
+        let rate = n::token_rate(answer.throughput);
+        out.line(format!("throughput  {rate} = batch {} / TPOT", w.batch));
     }
-    match answer.energy {
+    match answer.mean.energy {
         Some(energy) => {
             let all = match energy.power.devices {
                 1 => String::new(),
@@ -216,6 +233,26 @@ fn latency(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
         }
         None => out.line("energy      unknown: the power of this device is not published"),
     }
+}
+
+/// The times of all tokens after the first, and their means.
+fn generation(out: &mut Document, w: &Workload, answer: &Estimate) {
+    let steps = w.new_tokens - 1;
+    out.line(format!(
+        "generation  {}  {} decode steps, from {} to {} cached tokens",
+        n::time(answer.generation.time),
+        steps,
+        w.filled(),
+        w.filled() + w.new_tokens - 2
+    ));
+    out.line(format!(
+        "mean TPOT   {} = generation / {steps}, at {} MBU",
+        expected(&answer.mean.expected),
+        n::percent(answer.mean_mbu)
+    ));
+    let rate = n::token_rate(answer.mean.throughput());
+    out.line(format!("throughput  {rate} = batch {} / mean TPOT", w.batch));
+    out.line(format!("end to end  {} = TTFT + generation", n::time(answer.end_to_end.time)));
 }
 
 fn operators(phase: &PhaseEstimate) -> Table {

@@ -27,7 +27,7 @@ pub fn recommendation(
             let name = advice::scheme_name(first.scheme);
             out.line(format!("Use {name}: {speed}, {}.", advice::quality(&first.quality)));
             out.line(advice::regime(first, inputs.part, &answer.baseline));
-            if let Some(reason) = advice::first_by(answer) {
+            if let Some(reason) = advice::first_by(answer.first_by, &first.standing) {
                 out.line(reason);
             }
         }
@@ -40,7 +40,7 @@ pub fn recommendation(
     }
     let by = advice::ranked_by(&request.task, inputs.objective.key(), inputs.part);
     out.heading(advice::capital(&by));
-    out.table(ranked(answer));
+    out.table(ranked(inputs, answer));
     flips(&mut out, answer);
     out.heading("Dropped");
     for row in &answer.dropped {
@@ -52,7 +52,7 @@ pub fn recommendation(
     }
     if matches!(inputs.subject, Subject::Model(_)) {
         out.heading("Cost of less memory");
-        out.table(memory(steps));
+        out.table(memory(inputs, steps));
     }
     out.notes(notes(inputs, answer));
     out
@@ -64,18 +64,40 @@ fn subject(inputs: &RecommendInputs) -> String {
         Subject::Model(model) => {
             let w = &model.workload;
             format!(
-                "{}, batch {}, prompt {}, context {},",
-                model.model.name, w.batch, w.prompt, w.context
+                "{}, batch {}, prompt {}, context {}{},",
+                model.model.name,
+                w.batch,
+                w.prompt,
+                w.context,
+                new_tokens(inputs)
             )
         }
     }
 }
 
-fn ranked(answer: &Recommendation) -> Table {
+/// Number of new tokens, if there are several.
+fn several_new_tokens(inputs: &RecommendInputs) -> Option<u64> {
+    match &inputs.subject {
+        Subject::Shape { .. } => None,
+        Subject::Model(model) => Some(model.workload.new_tokens).filter(|tokens| *tokens > 1),
+    }
+}
+
+/// The new tokens in a title: `, new tokens 128`; empty for a single one.
+fn new_tokens(inputs: &RecommendInputs) -> String {
+    several_new_tokens(inputs).map_or(String::new(), |tokens| format!(", new tokens {tokens}"))
+}
+
+/// Heading of the time per token: the mean over the generation, or one decode step.
+fn per_token(inputs: &RecommendInputs) -> &'static str {
+    if several_new_tokens(inputs).is_some() { "mean TPOT" } else { "decode" }
+}
+
+fn ranked(inputs: &RecommendInputs, answer: &Recommendation) -> Table {
     let mut table = Table::new(&[
         ("", Align::Right),
         ("scheme", Align::Left),
-        ("decode", Align::Right),
+        (per_token(inputs), Align::Right),
         ("vs 16 bit", Align::Right),
         ("TTFT", Align::Right),
         ("vs 16 bit", Align::Right),
@@ -87,10 +109,10 @@ fn ranked(answer: &Recommendation) -> Table {
         table.push(vec![
             (index + 1).to_string(),
             advice::scheme_name(row.scheme),
-            n::time(outcome.decode.expected.time),
-            n::ratio(row.speedup_decode),
+            n::time(outcome.token.expected.time),
+            n::ratio(row.speedup_token),
             n::time(outcome.ttft.time),
-            n::ratio(row.speedup_prefill),
+            n::ratio(row.speedup_ttft),
             n::bytes(outcome.memory),
             advice::quality(&row.quality),
         ]);
@@ -122,19 +144,19 @@ fn ways(out: &mut Document, inputs: &RecommendInputs, first: &Ranked) {
     }
 }
 
-fn memory(steps: &[MemoryStep]) -> Table {
+fn memory(inputs: &RecommendInputs, steps: &[MemoryStep]) -> Table {
     let mut table = Table::new(&[
         ("scheme", Align::Left),
         ("memory", Align::Right),
         ("loss", Align::Left),
-        ("decode", Align::Right),
+        (per_token(inputs), Align::Right),
     ]);
     for step in steps {
         table.push(vec![
             advice::scheme_name(step.scheme),
             n::bytes(step.memory),
             advice::quality(&step.quality),
-            n::time(step.tpot),
+            n::time(step.mean_tpot),
         ]);
     }
     table
@@ -153,7 +175,7 @@ pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice]) -> Document {
         ("TDP", Align::Right),
         ("scheme", Align::Left),
         ("needs", Align::Right),
-        ("decode", Align::Right),
+        (per_token(inputs), Align::Right),
         ("first token", Align::Right),
     ]);
     for choice in found {
@@ -167,7 +189,7 @@ pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice]) -> Document {
             watts,
             advice::scheme_name(choice.scheme),
             n::bytes(choice.outcome.memory),
-            n::time(choice.outcome.decode.expected.time),
+            n::time(choice.outcome.token.expected.time),
             n::time(choice.outcome.ttft.time),
         ]);
     }
@@ -182,14 +204,19 @@ pub fn schedule(inputs: &ScheduleInputs, answer: &Schedule) -> Document {
     let mut out = Document::default();
     out.heading(format!("{} on {}", schedule_subject(recommend), recommend.device.name));
     match answer.ranked.first() {
-        Some(best) => out.line(format!("Use {}.", advice::slot_name(best))),
+        Some(best) => {
+            out.line(format!("Use {}.", advice::slot_name(best)));
+            if let Some(reason) = advice::first_by(answer.first_by, &best.standing) {
+                out.line(reason);
+            }
+        }
         None => out.line("No power mode, scheme and batch meet all bounds."),
     }
     let cap = inputs
         .power_cap
         .map_or(String::new(), |cap| format!(" under {}{}W", n::short(cap.get(), 3), n::SPACE));
     out.heading(format!("Best {} of {}{cap}", recommend.objective.key(), recommend.part.key()));
-    out.table(slots(answer));
+    out.table(slots(recommend, answer));
     if !answer.flips.is_empty() {
         out.heading("Changes that would flip the order");
         for flip in &answer.flips {
@@ -205,21 +232,27 @@ fn schedule_subject(inputs: &RecommendInputs) -> String {
         Subject::Shape { .. } => subject(inputs),
         Subject::Model(model) => {
             let w = &model.workload;
-            format!("{}, prompt {}, context {},", model.model.name, w.prompt, w.context)
+            format!(
+                "{}, prompt {}, context {}{},",
+                model.model.name,
+                w.prompt,
+                w.context,
+                new_tokens(inputs)
+            )
         }
     }
 }
 
-fn slots(answer: &Schedule) -> Table {
+fn slots(inputs: &RecommendInputs, answer: &Schedule) -> Table {
     let mut table = Table::new(&[
         ("mode", Align::Left),
         ("budget", Align::Right),
         ("scheme", Align::Left),
         ("batch", Align::Right),
-        ("decode", Align::Right),
+        (per_token(inputs), Align::Right),
         ("first token", Align::Right),
         ("rate", Align::Right),
-        ("per token", Align::Right),
+        ("energy/token", Align::Right),
         ("memory", Align::Right),
     ]);
     for slot in &answer.ranked {
@@ -236,10 +269,10 @@ fn slot_row(slot: &Slot) -> Vec<String> {
         slot.budget.map_or_else(unknown, |w| format!("{}{}W", n::short(w.get(), 3), n::SPACE)),
         advice::scheme_name(slot.scheme),
         n::count(slot.batch),
-        n::time(outcome.decode.expected.time),
+        n::time(outcome.token.expected.time),
         n::time(outcome.ttft.time),
-        n::token_rate(slot.throughput()),
-        outcome.decode.energy.map_or_else(unknown, n::energy),
+        n::token_rate(slot.mean_throughput()),
+        outcome.token.energy.map_or_else(unknown, |energy| n::energy(energy.per_token)),
         n::bytes(outcome.memory),
     ]
 }

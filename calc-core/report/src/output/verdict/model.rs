@@ -33,21 +33,25 @@ pub fn sentence(answer: &Estimate, workload: &Workload) -> String {
         }
         MemoryVerdict::Fits { .. } | MemoryVerdict::DoesNotFit { .. } => "Fits".to_owned(),
     };
-    let limit = match answer.decode.expected_bound {
+    let limit = match answer.middle.expected_bound {
         Bound::Memory => "DRAM limits decode",
         Bound::Compute => "arithmetic limits decode",
     };
     if answer.link_unknown {
-        let roof = text::token_rate(answer.ideal_throughput());
+        let roof = text::token_rate(answer.mean.ideal_throughput());
         return format!("{fits}, and {limit}: at most {roof}; the link is unknown.");
     }
     let all = if workload.batch > 1 { " in all" } else { "" };
-    format!("{fits}, and {limit}: {} expected{all}.", text::token_rate(answer.throughput))
+    let over = words::mean_over(workload);
+    format!(
+        "{fits}, and {limit}: {} expected{all}{over}.",
+        text::token_rate(answer.mean.throughput())
+    )
 }
 
-/// Numbers behind the verdict, and remedies.
+/// Numbers behind the verdict, and remedies; those of the step in the middle of the generation.
 pub fn line(answer: &Estimate) -> String {
-    let decode = &answer.decode.totals;
+    let decode = &answer.middle.totals;
     let traffic = &decode.cost.traffic;
     let (largest, share, help) = largest_part(&[
         ("weights", traffic.weights, "Fewer bits per weight help most."),
@@ -55,13 +59,13 @@ pub fn line(answer: &Estimate) -> String {
         ("activations", traffic.activations, "Fusing operators helps most."),
     ]);
     let moved = text::bytes(traffic.total());
-    let saves = answer.decode.half_bytes_save();
+    let saves = answer.middle.half_bytes_save();
     let little = format!(
         "Faster arithmetic helps: half the bytes save {} of the expected time.",
         text::percent(saves)
     );
-    let help = match answer.decode.expected_bound {
-        _ if floor_share(&answer.decode) > FLOOR_LIMITS => {
+    let help = match answer.middle.expected_bound {
+        _ if floor_share(&answer.middle) > FLOOR_LIMITS => {
             "Most of the expected time is the fixed cost of kernels; a larger batch amortizes it."
         }
         _ if saves < LITTLE => &little,
@@ -291,8 +295,8 @@ mod tests {
     #[test]
     fn the_floor_is_the_limit_of_a_small_model_on_a_fast_device() {
         let mut request = answer("h100_sxm", "int4_g128", Workload::new(1, 16));
-        assert!(floor_share(&request.decode) < 1.0);
-        request.decode.totals.expected = Expected::assumed(Seconds::new(1e-4));
+        assert!(floor_share(&request.middle) < 1.0);
+        request.middle.totals.expected = Expected::assumed(Seconds::new(1e-4));
         assert!(line(&request).contains("fixed cost of kernels"), "{}", line(&request));
     }
 }

@@ -1,10 +1,11 @@
 //! Sentences of the adviser: names of schemes, reasons for rank and rejection, changes that would flip the order.
 
 use calc_core::expected::Expected;
+use calc_core::lowering::Phase;
 use calc_core::quality::{Metric, QualityLoss};
 use calc_core::recommend::{
     Axis, Cause, Change, Drop, End, FirstBy, Flip, Largest, Outcome, PhaseWork, Ranked, RankedPart,
-    Recommendation, Regime, Task,
+    Regime, Standing, Task,
 };
 use calc_core::schedule::{Slot, SlotFlip};
 use calc_core::scheme::{BadShape, Method, NoKernel, Scheme, SchemeWeights};
@@ -21,13 +22,13 @@ pub fn scheme_name(scheme: &Scheme) -> String {
         };
         return name.into();
     };
+    if let Some(file) = format.file {
+        return format!("GGUF {}", file.name());
+    }
     let name = match format.key {
         "fp8_e4m3" => "FP8",
-        "int4_g128_sym" => "INT4 g128",
+        "int4_g128_sym" | "int4_gptq_g128" => "INT4 g128",
         "nf4_dq" => "NF4, double quantized",
-        "gguf_q4_k" => "GGUF Q4_K_M",
-        "gguf_q5_k" => "GGUF Q5_K_M",
-        "gguf_q3_k" => "GGUF Q3_K_M",
         _ => format.short_name,
     };
     if scheme.activations.is_some() {
@@ -46,7 +47,7 @@ pub fn scheme_name(scheme: &Scheme) -> String {
     }
 }
 
-/// Speedup over 16 bits: `3.3 times as fast as 16 bits in decode and no faster in prefill`.
+/// Speedup over 16 bits, of a token in the mean and of the prompt: `3.3 times as fast as 16 bits in decode and no faster in prefill`.
 pub fn speedup(row: &Ranked) -> String {
     let times = |factor: f64| match factor {
         factor if factor > 1.05 => format!("{} times as fast as 16 bits", n::short(factor, 2)),
@@ -55,7 +56,7 @@ pub fn speedup(row: &Ranked) -> String {
         }
         _ => "no faster than 16 bits".to_owned(),
     };
-    format!("{} in decode, {} in prefill", times(row.speedup_decode), times(row.speedup_prefill))
+    format!("{} in decode, {} in prefill", times(row.speedup_token), times(row.speedup_prefill))
 }
 
 /// Interval of loss: `+2.4 to 2.8 % perplexity`.
@@ -81,13 +82,11 @@ pub fn quality(loss: &QualityLoss) -> String {
 
 /// Bound of a row's time, and the effect of fewer bits on it.
 pub fn regime(row: &Ranked, part: RankedPart, baseline: &Outcome) -> String {
-    let is_prefill = part == RankedPart::Prefill
-        || part == RankedPart::Whole
-            && row.outcome.ttft.time.get() * 2.0 > row.outcome.whole.time.get();
-    let (phase, work, base) = if is_prefill {
-        ("Prefill", &row.outcome.prefill, &baseline.prefill)
-    } else {
-        ("Decode", &row.outcome.decode, &baseline.decode)
+    let longer = row.outcome.longer_phase(part);
+    let (work, base) = (row.outcome.step(part, longer), baseline.step(part, longer));
+    let phase = match longer {
+        Phase::Prefill => "Prefill",
+        Phase::Decode => "Decode",
     };
     match row.regime {
         Regime::Weights => weights_text(phase, work, base),
@@ -110,17 +109,20 @@ pub fn regime(row: &Ranked, part: RankedPart, baseline: &Outcome) -> String {
 }
 
 /// Reason why the first row leads although another is better by the objective.
-pub fn first_by(answer: &Recommendation) -> Option<String> {
-    let first = answer.ranked.first()?;
-    match answer.first_by {
+pub fn first_by(reason: FirstBy, first: &Standing) -> Option<String> {
+    match reason {
         FirstBy::Score => None,
         FirstBy::LessLoss => Some(
             "Among the schemes within the uncertainty of the best, it loses the least quality."
                 .into(),
         ),
+        FirstBy::LessMemory => Some(
+            "A faster scheme within its uncertainty needs more memory and loses as much quality or more."
+                .into(),
+        ),
         FirstBy::Size => Some(format!(
             "With {} every byte counts: of those within 5{}% of the best it is the smallest.",
-            n::bytes(first.standing.limit),
+            n::bytes(first.limit),
             n::SPACE
         )),
     }
@@ -238,6 +240,9 @@ pub fn ranked_by(task: &Task<'_>, objective: &str, part: RankedPart) -> String {
     let part = match (task, part) {
         (Task::Shape(_), _) => "this product".to_owned(),
         (Task::Model(_), RankedPart::Whole) => "prompt and all new tokens".to_owned(),
+        (Task::Model(model), RankedPart::Decode) if model.request.workload.new_tokens > 1 => {
+            format!("a token at context {}", n::count(model.request.workload.context))
+        }
         (Task::Model(_), part) => part.key().to_owned(),
     };
     format!("ranked by expected {objective} of {part}")

@@ -1,7 +1,11 @@
-//! Names and units of published figures of a device.
+//! Names and units of published figures of a device; the size of a format's GGUF file.
 
+use calc_core::catalog;
 use calc_core::catalog::devices::measured::{Ceiling, OtherFigure};
-use calc_core::quant_format::ComputeClass;
+use calc_core::footprint::bits_per_weight;
+use calc_core::precision::PrecisionChoice;
+use calc_core::quant_format::{ComputeClass, GgufFile, QuantFormat};
+use calc_core::roofline::Roofs;
 
 use crate::output::verdict::class_name;
 
@@ -34,9 +38,45 @@ pub fn other_figure(row: &OtherFigure) -> String {
     format!("{}_{}", row.figure.key(), row.by)
 }
 
+/// Model of the catalog's file sizes: llama.cpp publishes those of the same files.
+pub const FILE_MODEL: &str = "llama-3.1-8b";
+
+/// Bits per weight of the file of [`FILE_MODEL`] that a GGUF name means. A dense model has no MXFP4 file.
+pub fn file_bits(format: &'static QuantFormat) -> Option<f64> {
+    format.file.filter(|file| *file != GgufFile::Mxfp4Moe)?;
+    let model = &catalog::model(FILE_MODEL).ok()?.arch;
+    // The bytes of a file are the same on every device.
+    let roofs = Roofs::new(catalog::devices::all().next()?, None).ok()?;
+    let precision = PrecisionChoice::weights(format).resolve_model(model, &roofs);
+    Some(bits_per_weight(model, &precision))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// llama.cpp tools/quantize/README.md at 311c2c9f (read), bits per weight of Llama-3.1-8B. It has no row for Q3_K_M:
+    /// 3.9960 follows from its rules by hand.
+    #[test]
+    fn gguf_files_have_the_published_bits_per_weight() {
+        for (name, bits) in [
+            ("q2_k", 3.1593),
+            ("q3_k_s", 3.6429),
+            ("q3_k_m", 3.9960),
+            ("q3_k_l", 4.2979),
+            ("q4_k_s", 4.6672),
+            ("q4_k_m", 4.8944),
+            ("q5_k_s", 5.5704),
+            ("q5_k_m", 5.7036),
+            ("q6_k", 6.5633),
+            ("q8_0", 8.5008),
+            ("iq4_xs", 4.4597),
+            ("iq4_nl", 4.6818),
+        ] {
+            let found = file_bits(catalog::format(name).expect("known")).expect("a file");
+            assert!((found - bits).abs() < 5e-5, "{name}: {found}, published {bits}");
+        }
+    }
     use calc_core::catalog::devices::measured::{MEASURED, other_figures};
 
     #[test]

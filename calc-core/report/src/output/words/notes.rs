@@ -2,8 +2,9 @@
 
 use calc_core::analysis::{Analysis, Operator};
 use calc_core::calibration::Engine;
-use calc_core::estimate::{Estimate, WeightSize};
-use calc_core::footprint::MemoryVerdict;
+use calc_core::estimate::Estimate;
+use calc_core::footprint::{MemoryVerdict, bits_per_weight};
+use calc_core::gguf_file::row_format;
 use calc_core::model_arch::ModelArch;
 use calc_core::parallel::Parallel;
 use calc_core::plan::Chunks;
@@ -99,12 +100,13 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
         notes.extend(weight_only(precision.experts, answer.paths.expert));
     }
     notes.extend(paddings(&inputs.model.arch.shard(inputs.workload.parallel.tensor), precision));
-    if inputs.weight_size.is_none()
-        && let Some(WeightSize::BitsPerWeight(bits)) = inputs.precision.file_size()
-    {
-        let (key, bits) = (precision.weights.key, number_text::short(bits, 4));
+    let file = inputs.precision.weights.file;
+    if let (Some(file), None) = (file, inputs.weight_size) {
+        let bits = number_text::short(bits_per_weight(&inputs.model.arch, precision), 4);
         notes.push(format!(
-            "{key} is the file that llama.cpp writes: {bits} bits per weight on average, embeddings included"
+            "{} is the {} file that llama.cpp writes: {bits} bits per weight on average, embeddings included",
+            inputs.precision.weights.key,
+            file.name()
         ));
     } else if (answer.weight_scale - 1.0).abs() > 1e-12 {
         let ratio = number_text::ratio(answer.weight_scale);
@@ -182,6 +184,14 @@ pub fn first_token(workload: &Workload, answer: &Estimate) -> Option<String> {
     (!said.is_empty()).then(|| format!("of one request, {}", said.join(", ")))
 }
 
+/// Extent of a mean over an answer, behind a rate: ` over 128 new tokens`; empty for a single token.
+pub fn mean_over(workload: &Workload) -> String {
+    match workload.new_tokens {
+        1 => String::new(),
+        many => format!(" over {} new tokens", number_text::count(many)),
+    }
+}
+
 /// Note on the chunk size behind TTFT and its provenance.
 fn chunk(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
     let how = first_token(&inputs.workload, answer)?;
@@ -223,7 +233,7 @@ fn fallbacks(answer: &Estimate, moe: bool) -> Vec<String> {
 
 /// Notes on numbers of inputs that do not fill whole blocks, one per number.
 fn paddings(model: &ModelArch, precision: &Precision) -> Vec<String> {
-    let mut padded: Vec<(u64, &QuantFormat)> = Vec::new();
+    let mut padded: Vec<(u64, &'static QuantFormat)> = Vec::new();
     let mut look = |k: u64, format: &'static QuantFormat| {
         if format.pads(k) && !padded.contains(&(k, format)) {
             padded.push((k, format));
@@ -258,14 +268,18 @@ fn weight_only(weights: &QuantFormat, path: ComputePath) -> Option<String> {
     })
 }
 
-fn padding(weights: &QuantFormat, k: u64) -> Option<String> {
-    weights.pads(k).then(|| {
-        format!("k = {k} is not a multiple of the block of {} ({}): the last block of a row is stored whole", weights.key, weights.block)
-    })
+fn padding(weights: &'static QuantFormat, k: u64) -> Option<String> {
+    let instead = match row_format(weights, k) {
+        None => "the last block of a row is stored whole".to_owned(),
+        Some(stored) if stored == weights => return None,
+        Some(stored) => format!("a GGUF file stores such rows in {}", stored.key),
+    };
+    let (key, block) = (weights.key, weights.block);
+    Some(format!("k = {k} is not a multiple of the block of {key} ({block}): {instead}"))
 }
 
 /// Padding of the matrices of a composite operator.
-fn operator_paddings(operator: &Operator, weights: &QuantFormat) -> Vec<String> {
+fn operator_paddings(operator: &Operator, weights: &'static QuantFormat) -> Vec<String> {
     let (hidden, width) = match operator {
         Operator::FeedForward(shape) => (shape.hidden, shape.intermediate),
         Operator::MixtureOfExperts(shape) => (shape.hidden, shape.expert_width),
@@ -285,15 +299,19 @@ fn engine_formats(inputs: &EstimateInputs) -> Option<String> {
     let given = &inputs.precision;
     let mode = power_mode(&inputs.device, inputs.power_mode.as_deref()).ok()?;
     let roofs = Roofs::new(&inputs.device, mode).ok()?;
-    let filled = given.of_engine(inputs.engine, &inputs.model.arch, &roofs);
+    let model = &*inputs.model.arch;
+    let filled = given.of_engine(inputs.engine, model, &roofs);
+    let is_file = filled.weights.file.is_some() && given.embedding.is_none();
+    let file = is_file.then(|| filled.resolve_model(model, &roofs));
     let list: Vec<String> = [
         ("weights", Some(given.weights), Some(filled.weights)),
         ("experts", given.experts, filled.experts),
         ("activations", given.activations, filled.activations),
-        ("embedding", given.embedding, filled.embedding),
+        ("embedding", given.embedding, file.map(|file| file.embedding)),
+        ("LM head", None, file.map(|file| file.lm_head)),
     ]
     .into_iter()
-    .filter(|(_, given, filled)| given != filled)
+    .filter(|(_, given, filled)| filled.is_some() && given != filled)
     .filter_map(|(role, _, filled)| Some(format!("{role} {}", filled?.key)))
     .collect();
     let who = inputs.engine.map_or("as a GGUF file stores it".to_owned(), |engine| {

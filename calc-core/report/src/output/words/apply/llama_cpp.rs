@@ -49,24 +49,10 @@ fn source(scheme: &Scheme, to: &Deployment<'_>) -> Option<Source> {
     match scheme.weights {
         SchemeWeights::Half => Some(Source::File { file: "f16" }),
         SchemeWeights::Published => {
-            let file = file_type(to.repositories.stored?)?;
+            let file = to.repositories.stored?.file?.name();
             Some(Source::Repository { file })
         }
-        SchemeWeights::Format(format) => Some(Source::File { file: file_type(format)? }),
-    }
-}
-
-/// File type of a format, as in file names.
-fn file_type(format: &QuantFormat) -> Option<&'static str> {
-    match format.key {
-        "gguf_q8_0" => Some("Q8_0"),
-        "gguf_q6_k" => Some("Q6_K"),
-        "gguf_q5_k" => Some("Q5_K_M"),
-        "gguf_q4_k" => Some("Q4_K_M"),
-        "gguf_q4_0" => Some("Q4_0"),
-        "gguf_q3_k" => Some("Q3_K_M"),
-        "gguf_q2_k" => Some("Q2_K"),
-        _ => None,
+        SchemeWeights::Format(format) => Some(Source::File { file: format.file?.name() }),
     }
 }
 

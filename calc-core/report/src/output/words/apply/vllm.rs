@@ -2,15 +2,12 @@
 
 use calc_core::parallel::Parallel;
 use calc_core::quant_format::QuantFormat;
-use calc_core::scheme::{Backend, Scheme, backend};
+use calc_core::scheme::{Backend, Scheme, backend, vllm_runs};
 
 use super::{Deployment, Repositories, short};
 
 /// Share of a device's memory that vLLM takes by default (`gpu_memory_utilization` of its `CacheConfig`).
 const DEFAULT_SHARE: f64 = 0.9;
-
-/// Oldest compute capability with CUDA kernels in vLLM, times ten.
-const OLDEST_CUDA: u32 = 70;
 
 /// Command, or a line with the reason why vLLM cannot run the estimated configuration; `None` where it does not run.
 pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
@@ -44,14 +41,12 @@ pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
 
 /// Line naming the build that a device needs, empty for the usual build; `None` for devices without a backend.
 fn build(to: &Deployment<'_>) -> Option<&'static str> {
-    match backend(to.device) {
-        Backend::Cuda { capability } if capability < OLDEST_CUDA => None,
-        Backend::Cuda { .. } | Backend::Rocm | Backend::Custom => Some(""),
-        Backend::Xpu => Some("# with vLLM's XPU build\n"),
-        Backend::Plugin => Some("# with vLLM's plugin for this accelerator\n"),
-        Backend::Cpu if to.device.form_factor != "SBC" => Some("# with vLLM's CPU build\n"),
-        Backend::Cpu | Backend::Metal => None,
-    }
+    vllm_runs(to.device).then(|| match backend(to.device) {
+        Backend::Cuda { .. } | Backend::Rocm | Backend::Custom | Backend::Metal => "",
+        Backend::Xpu => "# with vLLM's XPU build\n",
+        Backend::Plugin => "# with vLLM's plugin for this accelerator\n",
+        Backend::Cpu => "# with vLLM's CPU build\n",
+    })
 }
 
 /// Arguments after the model, or the reason why there is no command.

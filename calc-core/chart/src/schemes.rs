@@ -1,0 +1,335 @@
+//! Quantization schemes by expected time and loss of quality. The result is a `Scene`.
+
+use calc_core::math::{ceil, exp10, floor, log10};
+use report::number_text;
+
+use crate::axis::{LogAxis, Range};
+use crate::geometry::{Rect, Spot};
+use crate::label::{Anchor, Label, Placer, text_width};
+use crate::mark::Mark;
+use crate::scene::{Line, Scene, ScenePoint, Size};
+use crate::theme::{Hue, Ink};
+
+const FONT: f64 = 11.5;
+/// Room for the numbers and names of the axes.
+const LEFT: f64 = 58.0;
+const BELOW: f64 = 42.0;
+const MARGIN: f64 = 12.0;
+const RADIUS: f64 = 6.0;
+/// Least room for a number of an axis.
+const TICK: f64 = 56.0;
+/// Loss beyond the limit that is still drawn, as a multiple of the limit.
+const BEYOND: f64 = 1.6;
+
+/// A scheme on the chart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SchemePoint {
+    /// Identifies the scheme in the program.
+    pub key: String,
+    pub label: String,
+    pub mark: Mark,
+    /// Expected time [s], and the ends of its interval.
+    pub time: f64,
+    pub low: f64,
+    pub high: f64,
+    /// Loss of quality [%].
+    pub loss: f64,
+    /// True if the scheme does not meet the bounds; it is drawn grey.
+    pub refused: bool,
+}
+
+/// Schemes to compare.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Schemes {
+    /// Name of the x axis.
+    pub time_name: String,
+    pub points: Vec<SchemePoint>,
+    /// Largest loss that the user allows [%].
+    pub limit: Option<f64>,
+    /// Schemes that no other one beats in both time and loss, fastest first, by index.
+    pub front: Vec<usize>,
+}
+
+impl Schemes {
+    /// The schemes that are drawn: those beyond the limit only if they are near it.
+    fn drawn(&self) -> impl Iterator<Item = &SchemePoint> {
+        let most = self.limit.map_or(f64::INFINITY, |limit| limit * BEYOND);
+        self.points.iter().filter(move |point| point.loss <= most)
+    }
+}
+
+/// Lays the chart out in a picture. `focus` is the key of the selected scheme.
+pub fn scene(schemes: &Schemes, size: Size, focus: Option<&str>) -> Scene {
+    let plot = Rect {
+        left: LEFT,
+        top: MARGIN,
+        right: (size.width - MARGIN).max(LEFT + 1.0),
+        bottom: (size.height - BELOW).max(MARGIN + 1.0),
+    };
+    let frame = Frame {
+        plot,
+        x: Axis::over(
+            schemes.drawn().flat_map(|point| [point.low, point.time, point.high]),
+            (plot.left, plot.right),
+            false,
+        ),
+        y: Axis::over(
+            schemes.drawn().map(|point| point.loss).chain(schemes.limit).chain([1.0]),
+            (plot.bottom, plot.top),
+            true,
+        ),
+    };
+    let unused = LogAxis { range: Range { low: -1.0, high: 1.0 }, start: 0.0, end: size.width };
+    let points = frame.points(schemes, focus);
+    let mut scene = Scene {
+        size,
+        plot,
+        x: unused,
+        y: unused,
+        wash: Vec::new(),
+        lines: Vec::new(),
+        labels: Vec::new(),
+        points,
+    };
+    frame.grid(schemes, &mut scene);
+    frame.front(schemes, &mut scene);
+    frame.intervals(schemes, &mut scene);
+    frame.names(&mut scene);
+    scene
+}
+
+/// A linear axis that begins and ends at a tick.
+struct Axis {
+    low: f64,
+    step: f64,
+    steps: u32,
+    start: f64,
+    end: f64,
+}
+
+impl Axis {
+    fn over(values: impl Iterator<Item = f64>, (start, end): (f64, f64), from_zero: bool) -> Self {
+        let (low, high) = values
+            .filter(|value| value.is_finite())
+            .fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
+        let low = if from_zero || low > high { 0.0 } else { low };
+        let high = if high > low { high } else { low + 1.0 };
+        let most = floor((end - start).abs() / TICK).clamp(2.0, 8.0);
+        let step = nice((high - low) / most);
+        let low = floor(low / step) * step;
+        #[expect(clippy::cast_possible_truncation, reason = "at most 10 steps")]
+        #[expect(clippy::cast_sign_loss, reason = "a number of steps")]
+        let steps = ceil((high - low) / step).clamp(1.0, 10.0) as u32;
+        Self { low, step, steps, start, end }
+    }
+
+    fn at(&self, value: f64) -> f64 {
+        let share = (value - self.low) / (self.step * f64::from(self.steps));
+        self.start + share * (self.end - self.start)
+    }
+
+    fn ticks(&self) -> impl Iterator<Item = f64> {
+        (0..=self.steps).map(|tick| self.low + f64::from(tick) * self.step)
+    }
+}
+
+/// The next of 1, 2, 5, 10, … at or above a step.
+fn nice(step: f64) -> f64 {
+    let decade = exp10(floor(log10(step)));
+    [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|part| part * decade)
+        .find(|nice| *nice >= step * 0.999)
+        .unwrap_or(step)
+}
+
+struct Frame {
+    plot: Rect,
+    x: Axis,
+    y: Axis,
+}
+
+impl Frame {
+    fn at(&self, point: &SchemePoint) -> Spot {
+        Spot { x: self.x.at(point.time), y: self.y.at(point.loss) }
+    }
+
+    fn points(&self, schemes: &Schemes, focus: Option<&str>) -> Vec<ScenePoint> {
+        let point = |point: &SchemePoint| {
+            let at = self.at(point);
+            let focused = focus == Some(point.key.as_str());
+            let grey = Mark { shape: point.mark.shape, hue: Hue::Gray };
+            ScenePoint {
+                key: point.key.clone(),
+                label: point.label.clone(),
+                mark: if point.refused { grey } else { point.mark },
+                filled: !point.refused,
+                at,
+                shown: at,
+                radius: if focused { RADIUS + 1.0 } else { RADIUS },
+                focused,
+                ringed: true,
+            }
+        };
+        let mut points: Vec<ScenePoint> = schemes.drawn().map(point).collect();
+        if let Some(place) = points.iter().position(|point| point.focused) {
+            points[place..].rotate_left(1); // on top
+        }
+        points
+    }
+
+    fn grid(&self, schemes: &Schemes, scene: &mut Scene) {
+        let plot = self.plot;
+        let middle = Spot { x: f64::midpoint(plot.left, plot.right), y: plot.bottom + 33.0 };
+        let beside = Spot { x: 9.0, y: f64::midpoint(plot.top, plot.bottom) };
+        let name = Label::new(&schemes.time_name, middle, Anchor::Middle, Ink::Muted, FONT);
+        scene.labels.extend([name, Label::upright("loss of quality", beside, Ink::Muted, FONT)]);
+        for seconds in self.x.ticks() {
+            let text = number_text::time(calc_core::units::Seconds::new(seconds));
+            let half = text_width(&text, FONT) / 2.0;
+            let x = self.x.at(seconds).min(scene.size.width - half);
+            let at = Spot { x, y: plot.bottom + 16.0 };
+            scene.labels.push(Label::new(&text, at, Anchor::Middle, Ink::Muted, FONT));
+        }
+        for loss in self.y.ticks() {
+            let y = self.y.at(loss);
+            let path = vec![Spot { x: plot.left, y }, Spot { x: plot.right, y }];
+            scene.lines.push(Line { path, ink: Ink::Line, width: 1.0, dash: None });
+            let text = format!("{}{}%", number_text::short(loss, 2), number_text::SPACE);
+            let at = Spot { x: plot.left - 6.0, y };
+            scene.labels.push(Label::new(&text, at, Anchor::End, Ink::Muted, FONT));
+        }
+        if let Some(limit) = schemes.limit {
+            let y = self.y.at(limit);
+            let path = vec![Spot { x: plot.left, y }, Spot { x: plot.right, y }];
+            scene.lines.push(Line { path, ink: Ink::Muted, width: 1.0, dash: Some((5.0, 4.0)) });
+            let text =
+                format!("your limit: {}{}%", number_text::short(limit, 3), number_text::SPACE);
+            let at = Spot { x: plot.right - 4.0, y: y - 9.0 };
+            scene.labels.push(Label::new(&text, at, Anchor::End, Ink::Muted, FONT));
+        }
+    }
+
+    /// The line through the schemes that no other one beats.
+    fn front(&self, schemes: &Schemes, scene: &mut Scene) {
+        let path: Vec<Spot> = schemes
+            .front
+            .iter()
+            .filter_map(|&index| schemes.points.get(index))
+            .map(|point| self.at(point))
+            .collect();
+        if path.len() > 1 {
+            scene.lines.push(Line { path, ink: Ink::Hue(Hue::Green), width: 2.0, dash: None });
+        }
+    }
+
+    fn intervals(&self, schemes: &Schemes, scene: &mut Scene) {
+        for point in schemes.drawn().filter(|point| !point.refused) {
+            let y = self.y.at(point.loss);
+            let ends = [point.low, point.high].map(|time| Spot { x: self.x.at(time), y });
+            let ink = Ink::Hue(point.mark.hue);
+            scene.lines.push(Line { path: ends.to_vec(), ink, width: 1.0, dash: None });
+        }
+    }
+
+    fn names(&self, scene: &mut Scene) {
+        let taken = scene.points.iter().map(|point| Rect::around(point.shown, point.radius + 2.0));
+        let texts = scene.labels.iter().map(|label| label.bounds);
+        let mut placer =
+            Placer { bounds: self.plot, taken: taken.chain(texts).collect(), lines: Vec::new() };
+        // The selected one first, refused ones last: what finds no room has no name beside it.
+        let mut order: Vec<&ScenePoint> = scene.points.iter().collect();
+        order.sort_by_key(|point| (!point.focused, !point.filled));
+        let labels: Vec<Label> =
+            order.into_iter().filter_map(|point| placer.place(beside(point))).collect();
+        scene.labels.extend(labels);
+    }
+}
+
+/// Candidate places for the name of a scheme, the best first.
+fn beside(point: &ScenePoint) -> Vec<Label> {
+    let ink = if point.filled { Ink::Hue(point.mark.hue) } else { Ink::Muted };
+    let near = |x: f64, y: f64, anchor| {
+        Label::new(&point.label, point.shown.moved(x, y), anchor, ink, FONT)
+    };
+    let gap = point.radius + 5.0;
+    vec![
+        near(gap, -10.0, Anchor::Start),
+        near(0.0, -16.0, Anchor::Middle),
+        near(-gap, -10.0, Anchor::End),
+        near(gap, 11.0, Anchor::Start),
+        near(-gap, 11.0, Anchor::End),
+        near(gap, -24.0, Anchor::Start),
+        near(-gap, -24.0, Anchor::End),
+        near(0.0, -30.0, Anchor::Middle),
+        near(gap, -38.0, Anchor::Start),
+        near(-gap, -38.0, Anchor::End),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mark::Shape;
+
+    fn point(key: &str, time: f64, loss: f64, refused: bool) -> SchemePoint {
+        let mark = Mark { shape: Shape::Circle, hue: Hue::Orange };
+        let (low, high) = (time * 0.9, time * 1.2);
+        SchemePoint { key: key.into(), label: key.into(), mark, time, low, high, loss, refused }
+    }
+
+    fn some() -> Schemes {
+        Schemes {
+            time_name: "whole answer".into(),
+            points: vec![
+                point("fast", 16.4, 2.8, false),
+                point("good", 22.9, 0.3, false),
+                point("lossy", 15.0, 7.9, true),
+                point("far", 10.0, 500.0, true),
+            ],
+            limit: Some(5.0),
+            front: vec![0, 1],
+        }
+    }
+
+    const SIZE: Size = Size { width: 800.0, height: 320.0 };
+
+    #[test]
+    fn faster_is_left_and_less_loss_is_below() {
+        let scene = scene(&some(), SIZE, None);
+        let at =
+            |key: &str| scene.points.iter().find(|point| point.key == key).map(|point| point.at);
+        let (fast, good) = (at("fast").expect("drawn"), at("good").expect("drawn"));
+        assert!(fast.x < good.x && fast.y < good.y);
+        assert!(scene.points.iter().all(|point| scene.plot.contains(point.at)));
+        assert_eq!(at("far"), None, "it would flatten all others");
+        assert!(!scene.points.iter().any(|point| point.key == "lossy" && point.filled));
+    }
+
+    #[test]
+    fn marks_stay_and_names_do_not_cover_each_other() {
+        let mut schemes = some();
+        schemes.points.extend(
+            (0..12).map(|i| point(&format!("scheme {i}"), 16.0 + 0.1 * f64::from(i), 2.0, false)),
+        );
+        let scene = scene(&schemes, SIZE, Some("scheme 3"));
+        assert!(scene.points.iter().all(|point| point.at == point.shown));
+        assert_eq!(scene.points.last().map(|point| point.key.as_str()), Some("scheme 3"));
+        for (i, a) in scene.labels.iter().enumerate() {
+            for b in &scene.labels[i + 1..] {
+                assert!(!a.bounds.overlaps(&b.bounds), "{} and {}", a.text, b.text);
+            }
+        }
+    }
+
+    #[test]
+    fn one_scheme_or_none_is_drawn_too() {
+        for points in [Vec::new(), vec![point("only", 1e-5, 0.0, false)]] {
+            let schemes = Schemes { points, ..Schemes::default() };
+            let scene = scene(&schemes, Size { width: 60.0, height: 40.0 }, None);
+            let finite = |spot: &Spot| spot.x.is_finite() && spot.y.is_finite();
+            assert!(scene.lines.iter().flat_map(|line| &line.path).all(finite));
+            assert!(scene.points.iter().all(|point| finite(&point.at)));
+        }
+    }
+}

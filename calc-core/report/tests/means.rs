@@ -1,0 +1,148 @@
+//! Rates of long answers: means over the generation, in every verb, where they were those of the first token.
+
+use report::input::request::{EstimateInputs, Fields, Library, RecommendInputs, ScheduleInputs};
+use report::number_text as n;
+use report::output::json::estimate::EstimateJson;
+use report::output::json::recommend as advice;
+use report::output::summary;
+use serde_json::{Value, json};
+
+const NEW_TOKENS: f64 = 131_072.0;
+
+fn fields(model: &str) -> Fields {
+    let request = json!({
+        "hardware": "h100_sxm", "model": model, "weights": "fp8_e4m3", "prompt": 512, "batch": 1,
+        "new_tokens": NEW_TOKENS,
+    });
+    Fields::from_line(&request.to_string()).expect("an object")
+}
+
+fn estimate(model: &str) -> (String, Value) {
+    let inputs = EstimateInputs::parse(fields(model), &Library::CATALOGS).expect("a request");
+    let answer = inputs.estimate().expect("an estimate");
+    let text = summary::estimate(&inputs, &answer).to_text();
+    (text, json!(EstimateJson::new(&inputs, &answer)))
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().expect("a number")
+}
+
+/// Asserts that `mean` is the mean of `generation_s`, far from the step at the start.
+fn assert_is_mean(mean: &Value, first: f64, generation: f64) {
+    let tpot = number(&mean["tpot"]["time_s"]);
+    assert!((tpot * (NEW_TOKENS - 1.0) / generation - 1.0).abs() < 1e-9, "{mean}");
+    assert!(tpot > 1.5 * first, "{tpot} s in the mean, {first} s at the start");
+    let rate = number(&mean["throughput_token_per_s"]);
+    assert!((rate * tpot - 1.0).abs() < 1e-12, "{mean}");
+    let joule = number(&mean["watt"]) * tpot;
+    assert!((number(&mean["joule_per_token"]) / joule - 1.0).abs() < 1e-12, "{mean}");
+}
+
+#[test]
+fn the_headline_of_a_long_answer_is_its_mean_rate() {
+    let (text, json) = estimate("llama-3.1-8b");
+    let mean = &json["mean"];
+    assert_is_mean(mean, number(&json["tpot_s"]), number(&json["generation_s"]));
+    let rate =
+        n::token_rate(calc_core::units::TokensPerSec::new(number(&mean["throughput_token_per_s"])));
+    let count = n::count(131_072);
+    let headline = text.lines().nth(1).expect("a verdict");
+    assert!(headline.contains(&format!("{rate} expected over {count} new tokens")), "{headline}");
+    assert!(text.contains(&format!("throughput  {rate} = batch 1 / mean TPOT")), "{text}");
+    let energy = n::energy(calc_core::units::Joules::new(number(&mean["joule_per_token"])));
+    assert!(text.contains(&format!("energy      {energy} per token")), "{text}");
+    assert!(text.contains("decode step at context 512"), "the step is named: {text}");
+}
+
+#[test]
+fn the_keys_of_the_step_keep_their_meaning() {
+    let one = |new_tokens: u64| {
+        let mut fields = fields("llama-3.1-8b");
+        fields.replace_text("new_tokens", &new_tokens.to_string());
+        let inputs = EstimateInputs::parse(fields, &Library::CATALOGS).expect("a request");
+        json!(EstimateJson::new(&inputs, &inputs.estimate().expect("an estimate")))
+    };
+    let (single, long) = (one(1), one(131_072));
+    for key in ["tpot_s", "throughput_token_per_s", "energy", "decode"] {
+        assert_eq!(single[key], long[key], "{key}");
+    }
+    assert_eq!(single["mean"]["tpot"], single["expected"]["tpot"], "one token is its own mean");
+    assert_eq!(single["mean"]["mbu"], single["decode"]["mbu"]);
+    assert_eq!(single["mean"]["joule_per_token"], single["energy"]["joule_per_token"]);
+}
+
+#[test]
+fn recommend_ranks_and_shows_the_same_request() {
+    let inputs = RecommendInputs::parse(fields("llama-3.1-8b"), &Library::CATALOGS);
+    let inputs = inputs.expect("a request");
+    let request = inputs.request().expect("a request");
+    let answer = inputs.recommend().expect("a recommendation");
+    let json = advice::recommendation(&inputs, &request, &answer).expect("an answer");
+    let (_, estimated) = estimate("llama-3.1-8b");
+    let row = json["ranked"].as_array().expect("a list").iter();
+    let row = row.clone().find(|row| row["scheme"]["key"] == "fp8_w8a16").expect("ranked");
+    assert_is_mean(
+        &row["mean"],
+        number(&row["tpot"]["time_s"]),
+        number(&estimated["generation_s"]),
+    );
+    let text = summary::recommendation(&inputs, &request, &answer, &[]).to_text();
+    let shown = n::time(calc_core::units::Seconds::new(number(&row["mean"]["tpot"]["time_s"])));
+    let line = text.lines().find(|line| line.contains("FP8 weights  ")).expect("a row");
+    assert!(line.contains(&shown), "{shown} is not in {line}");
+    assert!(text.contains("mean TPOT") && text.contains("new tokens 131072"), "{text}");
+    let reason = row["reason"]["text"].as_str().expect("a sentence");
+    assert!(reason.contains("KV cache"), "at 66 thousand tokens: {reason}");
+}
+
+#[test]
+fn the_columns_of_a_schedule_are_means_and_it_says_what_is_uncertain() {
+    let request = json!({
+        "hardware": "h100_sxm", "model": "llama-3.1-8b", "prompt": 512, "new_tokens": NEW_TOKENS,
+    });
+    let fields = Fields::from_line(&request.to_string()).expect("an object");
+    let inputs = ScheduleInputs::parse(fields, &Library::CATALOGS);
+    let inputs = inputs.expect("a request");
+    let answer = inputs.schedule().expect("a schedule");
+    let json = advice::schedule(&inputs, &answer);
+    let text = summary::schedule(&inputs, &answer).to_text();
+    let best = &json["ranked"][0];
+    let tpot = number(&best["mean"]["tpot"]["time_s"]);
+    assert!(tpot > 1.5 * number(&best["tpot_s"]), "{best}");
+    let row = text.lines().find(|line| line.starts_with("own peaks")).expect("a row");
+    let rate = number(&best["mean"]["throughput_token_per_s"]);
+    for cell in [
+        n::time(calc_core::units::Seconds::new(tpot)),
+        n::token_rate(calc_core::units::TokensPerSec::new(rate)),
+        n::energy(calc_core::units::Joules::new(number(&best["mean"]["joule_per_token"]))),
+    ] {
+        assert!(row.contains(&cell), "{cell} is not in {row}");
+    }
+    let sentence =
+        "Among the schemes within the uncertainty of the best, it loses the least quality.";
+    assert_eq!(json["first_by"] == "less_loss", text.contains(sentence), "{text}");
+    let ranked = advice_of("llama-3.1-8b");
+    assert!(ranked.contains(sentence) && text.contains(sentence), "{ranked}\n{text}");
+}
+
+fn advice_of(model: &str) -> String {
+    let inputs = RecommendInputs::parse(fields(model), &Library::CATALOGS).expect("a request");
+    let request = inputs.request().expect("a request");
+    let answer = inputs.recommend().expect("a recommendation");
+    summary::recommendation(&inputs, &request, &answer, &[]).to_text()
+}
+
+#[test]
+fn a_bound_on_the_time_per_token_holds_for_what_is_shown() {
+    let (_, json) = estimate("llama-3.1-8b");
+    let (first, mean) = (number(&json["tpot_s"]), number(&json["mean"]["tpot"]["time_s"]));
+    let mut fields = fields("llama-3.1-8b");
+    fields.replace_text("max_tpot_ms", &((first + mean) / 2.0 * 1e3).to_string());
+    let inputs = RecommendInputs::parse(fields, &Library::CATALOGS).expect("a request");
+    let answer = inputs.recommend().expect("a recommendation");
+    let is_same = |key: &str| key == "fp8_w8a16";
+    assert!(answer.ranked.iter().all(|row| !is_same(row.scheme.key)));
+    let dropped = answer.dropped.iter().find(|row| is_same(row.scheme.key)).expect("dropped");
+    assert_eq!(dropped.reason.key(), "tpot");
+}

@@ -1,0 +1,311 @@
+//! The files that llama-quantize writes: which tensor is stored in which format, and what that makes of a model's bytes.
+//!
+//! Rules: llama.cpp `src/llama-quant.cpp` at 007dbbf3 (read), `llama_tensor_get_type_impl` and `tensor_type_fallback`, without
+//! an importance matrix (with one, IQ4 files are 1 % smaller). Left out are Falcon's own rules; Q, K and V count as three
+//! tensors, also where a family stores them as one. Derivation: `docs/theory/formats.md`.
+
+use crate::catalog::formats as f;
+use crate::model_arch::{Matrix, ModelArch};
+use crate::op::OpKind;
+use crate::quant_format::{GgufFile, QuantFormat};
+use crate::units::Bytes;
+
+/// A kind of tensor that the rules treat apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tensor {
+    AttentionK,
+    AttentionV,
+    AttentionOutput,
+    Down,
+    Other,
+}
+
+/// Position of a tensor among those of its kind.
+#[derive(Debug, Clone, Copy)]
+struct Layer {
+    index: u64,
+    count: u64,
+}
+
+impl Layer {
+    /// llama.cpp's `use_more_bits`: the first and the last eighth, and every third layer between them.
+    const fn gets_more_bits(self) -> bool {
+        let Self { index, count } = self;
+        index < count / 8 || index >= 7 * count / 8 || (index - count / 8) % 3 == 2
+    }
+
+    const fn is_in_first(self, part: u64) -> bool {
+        self.index < self.count / part
+    }
+}
+
+/// The format of most tensors of a file.
+const fn main_type(file: GgufFile) -> &'static QuantFormat {
+    match file {
+        GgufFile::Q8_0 => &f::GGUF_Q8_0,
+        GgufFile::Q6K => &f::GGUF_Q6_K,
+        GgufFile::Q5KM | GgufFile::Q5KS => &f::GGUF_Q5_K,
+        GgufFile::Q5_0 => &f::GGUF_Q5_0,
+        GgufFile::Q5_1 => &f::GGUF_Q5_1,
+        GgufFile::Q4KM | GgufFile::Q4KS => &f::GGUF_Q4_K,
+        GgufFile::Q4_0 => &f::GGUF_Q4_0,
+        GgufFile::Q4_1 => &f::GGUF_Q4_1,
+        GgufFile::Q3KL | GgufFile::Q3KM | GgufFile::Q3KS => &f::GGUF_Q3_K,
+        GgufFile::Q2K => &f::GGUF_Q2_K,
+        GgufFile::IQ4NL => &f::GGUF_IQ4_NL,
+        GgufFile::IQ4XS => &f::GGUF_IQ4_XS,
+        GgufFile::Mxfp4Moe => &f::GGUF_MXFP4,
+        GgufFile::Nvfp4 => &f::GGUF_NVFP4,
+        GgufFile::TQ1_0 => &f::GGUF_TQ1_0,
+        GgufFile::TQ2_0 => &f::GGUF_TQ2_0,
+    }
+}
+
+/// The format of a tensor with `cols` inputs: blocks of 256 that do not divide a row give way to blocks of 32. A row that no
+/// block of 32 divides either is in FP16, or padded where llama-quantize would refuse it.
+fn fitting(format: &'static QuantFormat, cols: u64) -> &'static QuantFormat {
+    use GgufFile::{IQ4XS, Q2K, Q3KL, Q3KM, Q3KS, Q4KM, Q4KS, Q5KM, Q5KS, Q6K, TQ1_0, TQ2_0};
+    let other = match format.file {
+        _ if !format.pads(cols) => return format,
+        Some(Q2K | Q3KL | Q3KM | Q3KS | TQ1_0 | TQ2_0) => &f::GGUF_Q4_0,
+        Some(Q4KM | Q4KS) => &f::GGUF_Q5_0,
+        Some(Q5KM | Q5KS) => &f::GGUF_Q5_1,
+        Some(Q6K) => &f::GGUF_Q8_0,
+        Some(IQ4XS) => &f::GGUF_IQ4_NL,
+        _ => return format,
+    };
+    if other.pads(cols) { &f::FP16 } else { other }
+}
+
+/// The format in which rows of `cols` inputs are stored without padding: the format itself, or the one that steps in for it in
+/// a GGUF file. `None` if its blocks do not divide the row.
+pub fn row_format(format: &'static QuantFormat, cols: u64) -> Option<&'static QuantFormat> {
+    Some(fitting(format, cols)).filter(|stored| !stored.pads(cols))
+}
+
+/// The format of the LM head; of the embedding too, where both are one matrix.
+pub(crate) fn lm_head(file: GgufFile, model: &ModelArch) -> &'static QuantFormat {
+    let main = main_type(file);
+    let is_wide = matches!(file, GgufFile::Q8_0 | GgufFile::Mxfp4Moe);
+    if is_wide || !model.hidden_size.is_multiple_of(main.block) {
+        &f::GGUF_Q8_0
+    } else {
+        fitting(&f::GGUF_Q6_K, model.hidden_size)
+    }
+}
+
+/// The format of the embedding table.
+pub(crate) fn embedding(file: GgufFile, model: &ModelArch) -> &'static QuantFormat {
+    let own = match file {
+        _ if model.tied_embeddings => return lm_head(file, model),
+        GgufFile::Mxfp4Moe => &f::GGUF_Q8_0,
+        GgufFile::TQ1_0 | GgufFile::TQ2_0 => &f::GGUF_Q4_K,
+        other => main_type(other),
+    };
+    fitting(own, model.hidden_size)
+}
+
+/// The format of a matrix of a layer.
+fn tensor_type(
+    file: GgufFile,
+    tensor: Tensor,
+    layer: Layer,
+    model: &ModelArch,
+) -> &'static QuantFormat {
+    let main = main_type(file);
+    let eight_experts = model.moe.is_some_and(|moe| moe.n_experts == 8);
+    match tensor {
+        Tensor::AttentionK | Tensor::AttentionV if eight_experts => &f::GGUF_Q8_0,
+        Tensor::AttentionV => attention_v(file, layer, model).unwrap_or(main),
+        Tensor::AttentionOutput => attention_output(file, eight_experts).unwrap_or(main),
+        Tensor::Down => down(file, layer).unwrap_or(main),
+        Tensor::AttentionK | Tensor::Other => main,
+    }
+}
+
+fn attention_v(file: GgufFile, layer: Layer, model: &ModelArch) -> Option<&'static QuantFormat> {
+    let heads = &model.attention;
+    let is_shared = heads.n_heads >= 4 * heads.n_kv_heads;
+    let own = match file {
+        GgufFile::Q2K if is_shared => Some(&f::GGUF_Q4_K),
+        GgufFile::Q2K => Some(&f::GGUF_Q3_K),
+        GgufFile::Q3KM if layer.index < 2 => Some(&f::GGUF_Q5_K),
+        GgufFile::Q3KM => Some(&f::GGUF_Q4_K),
+        GgufFile::Q3KL => Some(&f::GGUF_Q5_K),
+        GgufFile::IQ4NL | GgufFile::IQ4XS if is_shared => Some(&f::GGUF_Q5_K),
+        GgufFile::Q4KM | GgufFile::Q5KM if layer.gets_more_bits() => Some(&f::GGUF_Q6_K),
+        GgufFile::Q4KS if layer.index < 4 => Some(&f::GGUF_Q5_K),
+        _ => None,
+    };
+    // llama.cpp's type 70B: 80 layers with grouped heads.
+    let is_70b = model.n_layers == 80 && heads.n_heads != heads.n_kv_heads;
+    let is_narrow = |format| format == &f::GGUF_Q3_K || format == &f::GGUF_Q4_K;
+    if is_70b && is_narrow(own.unwrap_or(main_type(file))) { Some(&f::GGUF_Q5_K) } else { own }
+}
+
+const fn attention_output(file: GgufFile, eight_experts: bool) -> Option<&'static QuantFormat> {
+    match file {
+        GgufFile::Q2K
+        | GgufFile::Q3KS
+        | GgufFile::Q3KM
+        | GgufFile::Q4KS
+        | GgufFile::Q4KM
+        | GgufFile::IQ4NL
+        | GgufFile::IQ4XS
+            if eight_experts =>
+        {
+            Some(&f::GGUF_Q5_K)
+        }
+        _ if eight_experts => None,
+        GgufFile::Q2K => Some(&f::GGUF_Q3_K),
+        GgufFile::Q3KM => Some(&f::GGUF_Q4_K),
+        GgufFile::Q3KL => Some(&f::GGUF_Q5_K),
+        _ => None,
+    }
+}
+
+const fn down(file: GgufFile, layer: Layer) -> Option<&'static QuantFormat> {
+    match file {
+        GgufFile::Q2K => Some(&f::GGUF_Q3_K),
+        GgufFile::Q3KM if layer.is_in_first(16) => Some(&f::GGUF_Q5_K),
+        GgufFile::Q3KM => Some(&f::GGUF_Q4_K),
+        GgufFile::Q3KL => Some(&f::GGUF_Q5_K),
+        GgufFile::Q4KM | GgufFile::Q5KM if layer.gets_more_bits() => Some(&f::GGUF_Q6_K),
+        GgufFile::Q4KS | GgufFile::IQ4NL | GgufFile::IQ4XS if layer.is_in_first(8) => {
+            Some(&f::GGUF_Q5_K)
+        }
+        _ => None,
+    }
+}
+
+/// Number of operators whose matrices have a ratio of their own.
+const SLOTS: usize = 12;
+
+const fn slot(kind: OpKind) -> Option<usize> {
+    match kind {
+        OpKind::Qkv | OpKind::QkvA => Some(0),
+        OpKind::QB => Some(1),
+        OpKind::KvB => Some(2),
+        OpKind::WUk => Some(3),
+        OpKind::WUv => Some(4),
+        OpKind::OProj => Some(5),
+        OpKind::GateUp | OpKind::Up => Some(6),
+        OpKind::Down => Some(7),
+        OpKind::ExpertGateUp | OpKind::ExpertUp => Some(8),
+        OpKind::ExpertDown => Some(9),
+        OpKind::InProj => Some(10),
+        OpKind::OutProj => Some(11),
+        OpKind::Embedding
+        | OpKind::AddNorm
+        | OpKind::Norm
+        | OpKind::KvAppend
+        | OpKind::Attention
+        | OpKind::Activation
+        | OpKind::Router
+        | OpKind::Scan
+        | OpKind::LmHead
+        | OpKind::Gemm
+        | OpKind::FeedForward
+        | OpKind::MixtureOfExperts
+        | OpKind::Step
+        | OpKind::Links => None,
+    }
+}
+
+/// Bytes of the layers' matrices in a file, as ratios to the same matrices in the format that names the file.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mixture([f64; SLOTS]);
+
+impl Mixture {
+    /// All matrices in one format.
+    pub const UNIFORM: Self = Self([1.0; SLOTS]);
+
+    /// The ratio for an operator's matrices, as a mean over the layers.
+    pub fn ratio(&self, kind: OpKind) -> f64 {
+        slot(kind).map_or(1.0, |slot| self.0[slot])
+    }
+
+    /// The mixture of a model with layers and experts in these formats. Dense layers come first, those with experts last.
+    pub(crate) fn of(
+        weights: &'static QuantFormat,
+        experts: &'static QuantFormat,
+        model: &ModelArch,
+    ) -> Self {
+        if weights.file.is_none() && experts.file.is_none() {
+            return Self::UNIFORM;
+        }
+        let mut sums = Sums([(Bytes::ZERO, Bytes::ZERO); SLOTS]);
+        let mut dense = 0;
+        let with_experts =
+            model.moe.map_or(model.n_layers, |moe| model.n_layers.saturating_sub(moe.layers));
+        let dense_layers: u64 = model.dense.iter().map(|group| group.layers).sum();
+        model.matrices(&mut |matrix| {
+            let base = if matrix.expert { experts } else { weights };
+            let Some(file) = base.file else { return };
+            let first = match matrix.kind {
+                OpKind::Down if dense < dense_layers => {
+                    dense += matrix.count;
+                    dense - matrix.count
+                }
+                _ => with_experts,
+            };
+            sums.matrix(file, base, &matrix, first, model);
+        });
+        Self(sums.0.map(|(mixed, base)| if base > Bytes::ZERO { mixed / base } else { 1.0 }))
+    }
+}
+
+/// Bytes by operator: as mixed, and in the format that names the file.
+struct Sums([(Bytes, Bytes); SLOTS]);
+
+impl Sums {
+    fn matrix(
+        &mut self,
+        file: GgufFile,
+        base: &'static QuantFormat,
+        matrix: &Matrix,
+        first: u64,
+        model: &ModelArch,
+    ) {
+        let Matrix { kind, count, rows, cols, .. } = *matrix;
+        let a = &model.attention;
+        let per_layer = match (matrix.expert, &model.moe) {
+            (true, Some(moe)) => moe.n_experts,
+            _ => 1,
+        };
+        let layers = count / per_layer;
+        let mut add = |kind: OpKind, tensor, rows: u64, cols: u64| {
+            let Some(slot) = slot(kind) else { return };
+            let (first, count) =
+                if tensor == Tensor::Down { (first, model.n_layers) } else { (0, layers) };
+            let each = per_layer as f64;
+            for index in first..first + layers {
+                let format =
+                    fitting(tensor_type(file, tensor, Layer { index, count }, model), cols);
+                self.0[slot].0 += format.stored_bytes(rows, cols) * each;
+                self.0[slot].1 += base.stored_bytes(rows, cols) * each;
+            }
+        };
+        match (kind, &model.mla) {
+            (OpKind::Qkv, _) => {
+                let keys = a.n_kv_heads * a.head_dim;
+                add(kind, Tensor::Other, a.n_heads * a.head_dim, cols);
+                add(kind, Tensor::AttentionK, keys, cols);
+                add(kind, Tensor::AttentionV, keys, cols);
+            }
+            // Stored per head in two tensors: keys with `nope` inputs each, values with the rank.
+            (OpKind::KvB, Some(mla)) => {
+                let (keys, values) = (a.n_heads * cols, a.n_heads * mla.v_head_dim);
+                for kind in [OpKind::KvB, OpKind::WUk] {
+                    add(kind, Tensor::Other, keys, mla.nope_dim);
+                }
+                for kind in [OpKind::KvB, OpKind::WUv] {
+                    add(kind, Tensor::Other, values, cols);
+                }
+            }
+            (OpKind::OProj, _) => add(kind, Tensor::AttentionOutput, rows, cols),
+            (OpKind::Down | OpKind::ExpertDown, _) => add(kind, Tensor::Down, rows, cols),
+            _ => add(kind, Tensor::Other, rows, cols),
+        }
+    }
+}

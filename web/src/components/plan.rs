@@ -1,0 +1,9 @@
+//! Components of the Plan view.
+
+pub mod view;
+
+pub mod cards;
+pub mod inspector;
+pub mod scenario;
+pub mod scheme_chart;
+pub mod scheme_table;

@@ -1,0 +1,61 @@
+//! The three cards: memory, speed, quality.
+
+use leptos::prelude::*;
+
+use super::view::PlanContext;
+use crate::components::erased::{block, flag, memo, on};
+use crate::state::plan::Card;
+use crate::state::session::{Session, Step};
+
+/// Cards of the scheme that is shown, and the way back to the recommended one.
+#[component]
+pub fn Cards() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let PlanContext { shown, inspected, .. } = expect_context();
+    let cards = memo(move |_| shown.with(|shown| shown.answer.cards.clone()));
+    let card = move |card: Card| {
+        let Card { name, number, beside, lines } = card;
+        let explanation = StoredValue::new(number.explanation.clone());
+        view! {
+            <section class="card" aria-label=name>
+                <h2>{name}</h2>
+                <p class="number">
+                    <button
+                        type="button"
+                        class="explained"
+                        aria-controls="inspector"
+                        on:click=on(move |_| inspected.set(Some(explanation.get_value())))
+                    >
+                        {number.text}
+                    </button>
+                    " " <span>{beside}</span>
+                </p>
+                {lines.into_iter().map(|line| view! { <p>{line}</p> }).collect_view()}
+            </section>
+        }
+    };
+    let all = block(move || cards.get().into_iter().map(card).collect_view().into_any());
+    let recommended = memo(move |_| shown.with(|shown| shown.answer.recommended.clone()));
+    let back = block(move || {
+        match recommended.get() {
+        None => ().into_any(),
+        Some(name) => view! {
+            <p class="back">
+                "Recommended: " {name} ". "
+                <button
+                    type="button"
+                    class="chip"
+                    on:click=on(move |_| session.edit(Step::Choice, |inputs| inputs.model.scheme = None))
+                >
+                    "Show it"
+                </button>
+            </p>
+        }
+        .into_any(),
+    }
+    });
+    view! {
+        <div class="cards" hidden=flag(move || cards.with(Vec::is_empty))>{all}</div>
+        {back}
+    }
+}

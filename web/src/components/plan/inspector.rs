@@ -1,0 +1,62 @@
+//! The inspector: what was clicked explains itself here; below it what would change the answer, and how to apply it.
+
+use leptos::prelude::*;
+use report::output::verdict::badge;
+use report::output::verdict::explain::Explanation;
+
+use super::view::PlanContext;
+use crate::components::advice::way;
+use crate::components::device_facts::DeviceFacts;
+use crate::components::erased::{block, flag, memo};
+use crate::components::model::view::ModelContext;
+
+/// Right column of the Plan view.
+#[component]
+pub fn Inspector() -> impl IntoView {
+    let PlanContext { shown, inspected, .. } = expect_context();
+    let model = expect_context::<ModelContext>().shown;
+    let usual = memo(move |_| {
+        shown.with(|shown| {
+            let speed = shown.answer.cards.iter().find(|card| card.name == "Speed");
+            speed.or(shown.answer.cards.first()).map(|card| card.number.explanation.clone())
+        })
+    });
+    let explained = block(move || match inspected.get().or_else(|| usual.get()) {
+        None => ().into_any(),
+        Some(explanation) => explain(explanation).into_any(),
+    });
+    let flips = memo(move |_| shown.with(|shown| shown.answer.flips.clone()));
+    let ways = memo(move |_| shown.with(|shown| shown.answer.ways.clone()));
+    let notes = memo(move |_| model.with(|model| model.answer.notes.clone()));
+    let list = |items: Vec<String>| {
+        items.into_iter().map(|item| view! { <li>{item}</li> }).collect_view().into_any()
+    };
+    view! {
+        <aside class="inspector" id="inspector" aria-label="Explanation">
+            <div aria-live="polite">{explained}</div>
+            <div hidden=flag(move || flips.with(Vec::is_empty))>
+                <h2>"What would flip it"</h2>
+                <ul>{block(move || list(flips.get()))}</ul>
+            </div>
+            <div hidden=flag(move || ways.with(Vec::is_empty))>
+                <h2>"Do it"</h2>
+                {block(move || ways.get().into_iter().map(way).collect_view().into_any())}
+            </div>
+            <div hidden=flag(move || notes.with(Vec::is_empty))>
+                <h2>"Read with care"</h2>
+                <ul>{block(move || list(notes.get()))}</ul>
+            </div>
+            <DeviceFacts/>
+        </aside>
+    }
+}
+
+fn explain(explanation: Explanation) -> impl IntoView {
+    let Explanation { title, formula, values, provenance, source } = explanation;
+    view! {
+        <h2>{title} " " <span class="badge">{badge(provenance)}</span></h2>
+        <p class="formula">{formula}</p>
+        <p>{values}</p>
+        <p class="source">{source}</p>
+    }
+}

@@ -1,0 +1,97 @@
+//! Chart of all schemes by time and loss.
+
+use chart::geometry::Spot;
+use chart::scene::Size;
+use chart::schemes::scene as schemes_scene;
+use leptos::ev::KeyboardEvent;
+use leptos::prelude::*;
+
+use super::scheme_table::pick;
+use super::view::PlanContext;
+use crate::charts::canvas::{SceneCanvas, View};
+use crate::components::erased::{derived, memo, on, text};
+use crate::state::roving::turn;
+use crate::state::session::Session;
+
+/// A mark per scheme; refused ones are grey. Arrow keys go from mark to mark, Enter shows the scheme in the cards; the table
+/// below has the numbers.
+#[component]
+pub fn SchemeChart() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let PlanContext { shown, pointed, .. } = expect_context();
+    let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
+    let view = RwSignal::new(nothing);
+    let chart = memo(move |_| shown.with(|shown| shown.answer.chart.clone()));
+    let chosen = memo(move |_| shown.with(|shown| shown.answer.chosen.clone()));
+    let scene = memo(move |_| {
+        let focus = pointed.get().unwrap_or_else(|| chosen.get());
+        chart.with(|chart| schemes_scene(chart, view.get().size, Some(&focus)))
+    });
+    let hit = move |spot: Spot| {
+        scene.with_untracked(|scene| scene.hit(spot).map(|point| point.key.clone()))
+    };
+    let on_point = move |spot: Option<Spot>| {
+        let key = spot.and_then(hit);
+        if pointed.with_untracked(|pointed| *pointed != key) {
+            pointed.set(key);
+        }
+    };
+    let on_key = move |event: KeyboardEvent| {
+        let keys: Vec<String> = chart
+            .with_untracked(|chart| chart.points.iter().map(|point| point.key.clone()).collect());
+        let at = pointed
+            .with_untracked(|pointed| keys.iter().position(|key| Some(key) == pointed.as_ref()));
+        match event.key().as_str() {
+            "Escape" => pointed.set(None),
+            "Enter" => pick(session, pointed.get_untracked().as_deref()),
+            key => {
+                if let Some(next) = turn(at, keys.len(), key) {
+                    event.prevent_default();
+                    pointed.set(keys.get(next).cloned());
+                }
+            }
+        }
+    };
+    let said = text(move || {
+        let key = pointed.get();
+        shown.with(|shown| {
+            let row = shown.answer.rows.iter().find(|row| Some(row.key) == key.as_deref());
+            row.map_or_else(String::new, |row| match &row.refused {
+                Some(reason) => format!("{}: {reason}", row.name),
+                None => format!("{}: {}, {}, {}", row.name, row.whole, row.memory, row.loss),
+            })
+        })
+    });
+    let label = text(move || {
+        shown.with(|shown| {
+            format!(
+                "Schemes by expected time and loss of quality. {} The table below has the numbers.",
+                shown.answer.sentence
+            )
+        })
+    });
+    view! {
+        <div class="scheme-chart">
+            <h2>"Schemes" <small>"solid: expected · line: interval · hollow grey: refused"</small></h2>
+            <div
+                class="chart"
+                id="schemes"
+                tabindex="0"
+                role="group"
+                aria-label="Schemes on the chart; arrow keys go from one to the next, Enter shows it"
+                on:keydown=on(on_key)
+                on:blur=on(move |_| pointed.set(None))
+            >
+                <SceneCanvas
+                    scene=scene
+                    theme=derived(move || session.colors.theme())
+                    label=label
+                    view=view
+                    on_point=Callback::new(on_point)
+                    on_pick=Callback::new(move |spot| pick(session, hit(spot).as_deref()))
+                />
+                <p class="unseen" role="status">{said}</p>
+            </div>
+        </div>
+    }
+}

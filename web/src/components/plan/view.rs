@@ -1,0 +1,202 @@
+//! Root component of the Plan view, and the state that its components share.
+
+use leptos::ev::KeyboardEvent;
+use leptos::prelude::*;
+use report::output::verdict::explain::Explanation;
+
+use super::cards::Cards;
+use super::inspector::Inspector;
+use super::scenario::Scenario;
+use super::scheme_chart::SchemeChart;
+use super::scheme_table::SchemeTable;
+use crate::components::erased::{block, derived, flag, memo, on, text};
+use crate::components::explanation::ExplanationPopover;
+use crate::components::explore::Explore;
+use crate::components::fetched::Folded;
+use crate::components::inverse::Inverse;
+use crate::components::model::curves_chart::CurvesChart;
+use crate::components::model::figures::Figures;
+use crate::components::model::memory::Memory;
+use crate::components::model::operator_chart::OperatorChart;
+use crate::components::model::operator_table::OperatorTable;
+use crate::components::model::view::ModelContext;
+use crate::components::notes::Notes;
+use crate::lazy::Part;
+use crate::state::model::answer::{ModelShown, next as next_model};
+use crate::state::model::asked;
+use crate::state::model::curves::Against;
+use crate::state::plan::{self, PlanShown};
+use crate::state::roving::turn;
+use crate::state::session::Session;
+
+/// State shared by the components of this view.
+#[derive(Debug, Clone, Copy)]
+pub struct PlanContext {
+    pub shown: Memo<PlanShown>,
+    /// Key of the scheme at the pointer or the keyboard focus.
+    pub pointed: RwSignal<Option<String>>,
+    /// Explanation in the inspector; `None` shows that of the speed.
+    pub inspected: RwSignal<Option<Explanation>>,
+}
+
+/// A tab below the cards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tab {
+    Schemes,
+    Operators,
+    Memory,
+    Scale,
+    Questions,
+}
+
+impl Tab {
+    const ALL: [(Self, &'static str); 5] = [
+        (Self::Schemes, "Schemes"),
+        (Self::Operators, "Operators"),
+        (Self::Memory, "Memory"),
+        (Self::Scale, "Users and context"),
+        (Self::Questions, "Questions"),
+    ];
+}
+
+/// The recommended scheme for a scenario: verdict, cards, schemes, roofline, and what is behind them.
+#[component]
+pub fn PlanView() -> impl IntoView {
+    let session = expect_context::<Session>();
+    asked::arrive();
+    let wrong = session.inputs.with_untracked(|inputs| inputs.model.notes());
+    if !wrong.is_empty() {
+        session.notes.update(|notes| notes.extend(wrong));
+    }
+    let shown = memo(move |before| {
+        session.settled.track();
+        session.inputs.with_untracked(|inputs| plan::next(before, inputs))
+    });
+    // Faults are those of the fields as typed; numbers are those of the scheme in the cards.
+    let typed = memo(move |before| {
+        session.inputs.with(|inputs| next_model(before, &inputs.model, inputs.place()))
+    });
+    let model = memo(move |before| {
+        let answer =
+            shown.with(|shown| next_model(before, &shown.taken.model, shown.taken.place()).answer);
+        ModelShown { answer, faults: typed.with(|typed| typed.faults.clone()) }
+    });
+    provide_context(ModelContext { shown: model, pointed: RwSignal::new(None) });
+    provide_context(PlanContext {
+        shown,
+        pointed: RwSignal::new(None),
+        inspected: RwSignal::new(None),
+    });
+    let tab = RwSignal::new(Tab::Schemes);
+    let faults = block(move || {
+        let faults = typed.with(ModelShown::general_faults);
+        faults
+            .into_iter()
+            .map(|fault| view! { <p class="message">{fault}</p> })
+            .collect_view()
+            .into_any()
+    });
+    let body = block(move || match tab.get() {
+        Tab::Schemes => view! { <Schemes/> }.into_any(),
+        Tab::Operators => view! {
+            <Figures/>
+            <OperatorTable phase=0/>
+            <OperatorTable phase=1/>
+        }
+        .into_any(),
+        Tab::Memory => view! { <Memory/> }.into_any(),
+        Tab::Scale => Against::ALL
+            .map(|against| view! { <CurvesChart against=against/> })
+            .collect_view()
+            .into_any(),
+        Tab::Questions => view! {
+            <Inverse/>
+            <Explore/>
+            <Folded class="fold" title="Is this possible?" part=Part::Check open=true/>
+        }
+        .into_any(),
+    });
+    view! {
+        <main class="plan model">
+            <Scenario/>
+            <section class="answer" class:stale=flag(move || typed.with(ModelShown::is_stale)) aria-label="Answer">
+                <div class="said">
+                    <Notes/>
+                    <div role="alert">{faults}</div>
+                    <div class="verdict" aria-live="polite">
+                        <h1>{text(move || shown.with(|shown| shown.answer.sentence.clone()))}</h1>
+                        <p>{text(move || shown.with(|shown| shown.answer.line.clone()))}</p>
+                    </div>
+                </div>
+                <Cards/>
+                <Tabs tab=tab/>
+                <div class="tab-body" role="tabpanel" id="plan-tab" aria-label=derived(move || title(tab.get()).to_owned())>
+                    {body}
+                </div>
+            </section>
+            <Inspector/>
+            <ExplanationPopover/>
+        </main>
+    }
+}
+
+fn title(tab: Tab) -> &'static str {
+    Tab::ALL.iter().find(|(other, _)| *other == tab).map_or("", |(_, title)| title)
+}
+
+/// Tab list; arrow keys go from one tab to the next.
+#[component]
+fn Tabs(
+    /// The open tab.
+    tab: RwSignal<Tab>,
+) -> impl IntoView {
+    let on_key = move |event: KeyboardEvent| {
+        let at = Tab::ALL.iter().position(|(other, _)| *other == tab.get_untracked());
+        if let Some(next) = turn(at, Tab::ALL.len(), &event.key()) {
+            event.prevent_default();
+            tab.set(Tab::ALL[next].0);
+            focus(&format!("tab-{next}"));
+        }
+    };
+    let one = move |(place, (own, title)): (usize, (Tab, &'static str))| {
+        let is_open = move || tab.get() == own;
+        view! {
+            <button
+                type="button"
+                role="tab"
+                id=format!("tab-{place}")
+                aria-selected=text(move || is_open().to_string())
+                aria-controls="plan-tab"
+                tabindex=text(move || if is_open() { "0" } else { "-1" }.to_owned())
+                on:click=on(move |_| tab.set(own))
+            >
+                {title}
+            </button>
+        }
+    };
+    view! {
+        <div class="tabs" role="tablist" aria-label="What is behind the verdict" on:keydown=on(on_key)>
+            {Tab::ALL.into_iter().enumerate().map(one).collect_view()}
+        </div>
+    }
+}
+
+fn focus(id: &str) {
+    use wasm_bindgen::JsCast;
+    let found = document().get_element_by_id(id);
+    if let Some(found) = found.and_then(|found| found.dyn_into::<web_sys::HtmlElement>().ok()) {
+        drop(found.focus()); // an element that cannot take the focus keeps it where it was
+    }
+}
+
+/// Schemes by time and loss beside the roofline, and the table of all schemes.
+#[component]
+fn Schemes() -> impl IntoView {
+    view! {
+        <div class="charts">
+            <SchemeChart/>
+            <div class="roofline"><OperatorChart/></div>
+        </div>
+        <SchemeTable/>
+    }
+}

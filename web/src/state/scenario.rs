@@ -1,0 +1,96 @@
+//! The scenario of the Plan view in one line: model, devices, power mode, engine, users, tokens.
+
+use calc_core::calibration::usual_engine;
+use report::number_text as text;
+
+use super::goal::Bound;
+use super::inputs::Inputs;
+use super::model::fields::Field;
+
+/// A part of the line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece {
+    Model,
+    Device,
+    Mode,
+    Engine,
+    Users,
+    In,
+    Out,
+    Goal,
+}
+
+impl Piece {
+    /// Key in element ids.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Device => "device",
+            Self::Mode => "mode",
+            Self::Engine => "engine",
+            Self::Users => "users",
+            Self::In => "in",
+            Self::Out => "out",
+            Self::Goal => "goal",
+        }
+    }
+}
+
+/// The parts of the line, each with the text before it. A device without power modes has none.
+pub fn pieces(inputs: &Inputs) -> Vec<(Piece, &'static str, String)> {
+    let model = &inputs.model;
+    let number = |field: Field| shown(model.text(field));
+    let devices: u64 = [Field::Tensor, Field::Pipeline]
+        .iter()
+        .map(|field| model.text(*field).trim().parse().unwrap_or(1))
+        .product();
+    let engine = model.engine.unwrap_or_else(|| usual_engine(&inputs.device));
+    let users = number(Field::Batch);
+    let plural = if users == "1" { "" } else { "s" };
+    let mut pieces = vec![
+        (Piece::Model, "", model.name()),
+        (Piece::Device, " on ", format!("{devices} × {}", inputs.device.name)),
+    ];
+    if !inputs.device.power_modes.is_empty() {
+        let mode = inputs.mode.as_ref().map_or("its own peaks".to_owned(), ToString::to_string);
+        pieces.push((Piece::Mode, " at ", mode));
+    }
+    let loss = match inputs.goal.text(Bound::Loss).trim() {
+        "" => "5".to_owned(),
+        loss => shown(loss),
+    };
+    pieces.extend([
+        (Piece::Engine, " with ", engine.key().to_owned()),
+        (Piece::Users, " · ", format!("{users} user{plural}")),
+        (Piece::In, " · ", format!("{} tokens in", number(Field::Prompt))),
+        (Piece::Out, ", ", format!("{} out", number(Field::Generate))),
+        (Piece::Goal, " · ", format!("loss up to {loss}{}%", text::SPACE)),
+    ]);
+    pieces
+}
+
+/// A typed number with its digits grouped; what is no number stays as typed.
+fn shown(typed: &str) -> String {
+    let typed = typed.trim();
+    typed.parse().map_or_else(|_| typed.to_owned(), text::count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_says_the_whole_scenario() {
+        let mut inputs = Inputs::default();
+        inputs.model.set_text(Field::Tensor, "2".into());
+        inputs.model.set_text(Field::Prompt, "4096".into());
+        let line: String = pieces(&inputs)
+            .into_iter()
+            .map(|(_, before, said)| format!("{before}{said}"))
+            .collect();
+        assert_eq!(
+            line.replace(text::SPACE, " "),
+            "Llama-3.1 8B on 2 × Jetson Orin Nano 8GB Super (JetPack 6.2+) at its own peaks with llama.cpp · 1 user · 4 096 tokens in, 128 out · loss up to 5 %"
+        );
+    }
+}
