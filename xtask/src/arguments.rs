@@ -9,6 +9,7 @@ usage: cargo xtask JOB
 
   serve [--port N]   set up what is missing, build the page and the binary, serve the page on this machine
   site [--out DIR]   build the deployable static site (default: dist)
+  docs [--out DIR]   render the documents alone, in a second (default: dist-docs)
   release [--out DIR]  the binary with the page inside, packed with its guides, and its checksum (default: dist-release)
   test [--quick]     every check in stages; --quick leaves out the slow ones and says which
   soak               the property tests with many more cases, and the daemon under load
@@ -22,6 +23,7 @@ pub(crate) enum Job {
     Help,
     Serve { port: Option<u16> },
     Site { out: Option<PathBuf> },
+    Docs { out: Option<PathBuf> },
     Release { out: Option<PathBuf> },
     Test { quick: bool },
     Soak,
@@ -39,6 +41,8 @@ pub(crate) fn parse(words: &[String]) -> anyhow::Result<Job> {
         ["serve", "--port", port] => Job::Serve { port: Some(parse_port(port)?) },
         ["site"] => Job::Site { out: None },
         ["site", "--out", folder] => Job::Site { out: Some(std::path::absolute(folder)?) },
+        ["docs"] => Job::Docs { out: None },
+        ["docs", "--out", folder] => Job::Docs { out: Some(std::path::absolute(folder)?) },
         ["release"] => Job::Release { out: None },
         ["release", "--out", folder] => Job::Release { out: Some(std::path::absolute(folder)?) },
         ["test"] => Job::Test { quick: false },
@@ -70,6 +74,7 @@ mod tests {
         assert_eq!(parsed("").unwrap(), Job::Help);
         assert_eq!(parsed("serve --port 8123").unwrap(), Job::Serve { port: Some(8123) });
         assert_eq!(parsed("site --out /a/b").unwrap(), Job::Site { out: Some("/a/b".into()) });
+        assert_eq!(parsed("docs --out /a").unwrap(), Job::Docs { out: Some("/a".into()) });
         assert_eq!(parsed("release --out /a").unwrap(), Job::Release { out: Some("/a".into()) });
         assert_eq!(parsed("tidy --tables").unwrap(), Job::Tables);
         assert_eq!(parsed("test --quick").unwrap(), Job::Test { quick: true });

@@ -10,6 +10,7 @@ use arguments::Job;
 use places::Places;
 
 mod arguments;
+mod book;
 mod child;
 mod lock;
 mod page;
@@ -38,6 +39,11 @@ fn perform(job: Job) -> anyhow::Result<ExitCode> {
         Job::Serve { port } => return serve::serve(&places, port),
         Job::Site { out } => {
             page::publish(&places, &out.unwrap_or_else(|| places.root.join("dist")))?;
+        }
+        Job::Docs { out } => {
+            let out = out.unwrap_or_else(|| places.root.join("dist-docs"));
+            book::write(&book::render(&places.root)?, &out)?;
+            println!("the documents are in {}", out.join("learn/index.html").display());
         }
         Job::Release { out } => {
             release::pack(&places, &out.unwrap_or_else(|| places.root.join("dist-release")))?;

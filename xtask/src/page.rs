@@ -1,6 +1,6 @@
 //! The page, from Rust source to a folder that any plain HTTP server can serve.
 //!
-//! `compile` makes WebAssembly and its JavaScript, `chunks` takes out what is needed later, `markup` reads web/index.html, `site` puts a folder together
+//! The documents beside the page are rendered by `book`. `compile` makes WebAssembly and its JavaScript, `chunks` takes out what is needed later, `markup` reads web/index.html, `site` puts a folder together
 //! (`squeeze` leaves comments out), `wire_size` says what a visitor transfers.
 
 use std::path::Path;
@@ -9,14 +9,14 @@ use std::time::Instant;
 use anyhow::Context;
 
 use crate::places::Places;
-use crate::{lock::FolderLock, setup::toolchain};
+use crate::{book, lock::FolderLock, setup::toolchain};
 
 mod chunks;
 mod compile;
 mod markup;
 pub(crate) mod names;
 mod site;
-mod squeeze;
+pub(crate) mod squeeze;
 pub(crate) mod stand_in;
 mod strip;
 mod wire_size;
@@ -34,10 +34,11 @@ pub(crate) fn publish(places: &Places, out: &Path) -> anyhow::Result<()> {
 /// Builds the site into `out`. The caller holds the lock of the target folder.
 pub(crate) fn build(places: &Places, out: &Path) -> anyhow::Result<()> {
     let start = Instant::now();
+    let documents = book::render(&places.root)?;
     let compiled = compile::compile(places)?;
     let bound = places.target.join("bound");
     compile::bind(&compiled, &bound)?;
-    site::assemble(&places.root.join("web"), &bound, out)
+    site::assemble(&places.root.join("web"), &bound, &documents, out)
         .with_context(|| format!("the site in {}", out.display()))?;
     println!("page built in {:.1} s", start.elapsed().as_secs_f64());
     Ok(())

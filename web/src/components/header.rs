@@ -8,7 +8,7 @@ use super::export_menu::ExportMenu;
 use crate::state::inputs::View;
 use crate::state::session::{Session, Step};
 
-/// Name, links to the views, export menu, and buttons for the color scheme and the list of keys.
+/// Name, links to the views and to the rendered documents, export menu, and buttons for the color scheme and the list of keys.
 #[component]
 pub fn Header() -> impl IntoView {
     let session = expect_context::<Session>();
@@ -37,7 +37,10 @@ pub fn Header() -> impl IntoView {
     view! {
         <header class="top">
             <p class="brand">"Ridgepoint"</p>
-            <nav aria-label="Views">{View::ALL.into_iter().map(link).collect_view()}</nav>
+            <nav aria-label="Views">
+                {View::ALL.into_iter().map(link).collect_view()}
+                <a href="learn/">"Learn"</a>
+            </nav>
             <div class="tools">
                 <ExportMenu/>
                 <button type="button" class="tool" aria-label=other title=other on:click=on(move |_| colors.toggle())>

@@ -10,6 +10,7 @@ use super::chunks::LOADER;
 use super::markup::{self, Asset, Line};
 use super::names::with_fingerprint;
 use super::squeeze::{squeeze, squeeze_style};
+use crate::book;
 
 /// The content security policy. The page asks the one other host for a model, and a daemon on this machine, only on a click.
 /// The policy stands in the HTML because a plain server sets no headers; `frame-ancestors` would have no effect there.
@@ -36,10 +37,16 @@ const LINK: &str = include_str!("link.js");
 const WORKER: &str = include_str!("explore-worker.js");
 
 /// Builds the site beside `out` and swaps it in at the end, so that a server of `out` never sees half a site.
-pub(crate) fn assemble(web: &Path, bound: &Path, out: &Path) -> anyhow::Result<()> {
+pub(crate) fn assemble(
+    web: &Path,
+    bound: &Path,
+    documents: &[book::File],
+    out: &Path,
+) -> anyhow::Result<()> {
     refuse_foreign(out)?;
     let staging = beside(out, "new")?;
-    if let Err(error) = (Folder { path: &staging, web, bound }).fill() {
+    let filled = (Folder { path: &staging, web, bound }).fill();
+    if let Err(error) = filled.and_then(|()| book::write(documents, &staging)) {
         fs::remove_dir_all(&staging)?;
         return Err(error);
     }
@@ -54,14 +61,17 @@ pub(crate) fn assemble(web: &Path, bound: &Path, out: &Path) -> anyhow::Result<(
     Ok(())
 }
 
-/// `--out` replaces a folder as a whole, so it must be empty or a site of ours, which is marked and has no folders.
+/// `--out` replaces a folder as a whole, so it must be empty or a site of ours, which is marked and has no folders but those
+/// of the documents.
 fn refuse_foreign(out: &Path) -> anyhow::Result<()> {
     if !out.exists() {
         return Ok(());
     }
     let entries = fs::read_dir(out)?.collect::<Result<Vec<_>, _>>()?;
-    let has_folders = entries.iter().any(|entry| entry.path().is_dir());
-    if has_folders || (!entries.is_empty() && !out.join(MARK).exists()) {
+    let is_foreign = |entry: &fs::DirEntry| {
+        entry.path().is_dir() && !book::FOLDERS.iter().any(|ours| entry.file_name() == *ours)
+    };
+    if entries.iter().any(is_foreign) || (!entries.is_empty() && !out.join(MARK).exists()) {
         bail!("the folder holds something else than a site; name an empty or a new folder");
     }
     Ok(())
@@ -293,8 +303,12 @@ mod tests {
     fn the_site_is_relative_hashed_and_has_no_inline_script() {
         with_site("whole", |folder| {
             let out = folder.join("out");
-            assemble(folder, &folder.join("bound"), &out).unwrap();
-            assemble(folder, &folder.join("bound"), &out).unwrap(); // replaces itself
+            let document =
+                book::File { path: "learn/index.html".to_owned(), content: b"i".to_vec() };
+            let documents = [document];
+            assemble(folder, &folder.join("bound"), &documents, &out).unwrap();
+            assemble(folder, &folder.join("bound"), &documents, &out).unwrap(); // replaces itself
+            assert_eq!(fs::read_to_string(out.join("learn/index.html")).unwrap(), "i");
             let html = fs::read_to_string(out.join("index.html")).unwrap();
             let policy = html.find("Content-Security-Policy").unwrap();
             assert!(
@@ -311,8 +325,8 @@ mod tests {
             assert!(html.split("href=\"").skip(1).all(|link| link.starts_with("./")), "{html}");
             assert_eq!(
                 fs::read_dir(&out).unwrap().count(),
-                14,
-                "page, mark, style, copy, boot, tools, link, script, program, loader, one chunk and three of the worker"
+                15,
+                "documents, page, mark, style, copy, boot, tools, link, script, program, loader, one chunk and three of the worker"
             );
             assert_eq!(fs::read_dir(folder).unwrap().count(), 5, "nothing is left beside the site");
         });
@@ -322,7 +336,7 @@ mod tests {
     fn the_scripts_name_each_other_and_the_chunk_by_content() {
         with_site("scripts", |folder| {
             let out = folder.join("out");
-            assemble(folder, &folder.join("bound"), &out).unwrap();
+            assemble(folder, &folder.join("bound"), &[], &out).unwrap();
             let names = || fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path());
             let scripts: String = names()
                 .filter(|path| path.extension().is_some_and(|extension| extension == "js"))
@@ -353,7 +367,7 @@ mod tests {
     fn a_site_that_cannot_be_finished_leaves_nothing_behind() {
         with_site("unfinished", |folder| {
             fs::remove_file(folder.join("style.css")).unwrap();
-            assert!(assemble(folder, &folder.join("bound"), &folder.join("out")).is_err());
+            assert!(assemble(folder, &folder.join("bound"), &[], &folder.join("out")).is_err());
             assert_eq!(fs::read_dir(folder).unwrap().count(), 3, "page, copy and bound");
         });
     }
@@ -361,9 +375,9 @@ mod tests {
     #[test]
     fn a_folder_with_other_things_is_not_replaced() {
         with_site("foreign", |folder| {
-            assert!(assemble(folder, &folder.join("bound"), folder).is_err());
+            assert!(assemble(folder, &folder.join("bound"), &[], folder).is_err());
             fs::write(folder.join(MARK), "").unwrap(); // as in a checkout of published pages, which has more
-            assert!(assemble(folder, &folder.join("bound"), folder).is_err());
+            assert!(assemble(folder, &folder.join("bound"), &[], folder).is_err());
             assert!(folder.join("style.css").exists());
         });
     }

@@ -3,7 +3,7 @@
 use anyhow::ensure;
 
 /// The text without indentation, empty lines, and comments that begin a line.
-pub(super) fn squeeze(text: &str) -> anyhow::Result<String> {
+pub(crate) fn squeeze(text: &str) -> anyhow::Result<String> {
     let mut kept = Vec::new();
     let mut in_comment = false;
     for line in text.lines() {
@@ -28,7 +28,7 @@ pub(super) fn squeeze(text: &str) -> anyhow::Result<String> {
 
 /// A style sheet without what separates nothing: ends of lines, and blanks around braces and after colons, semicolons and
 /// commas.
-pub(super) fn squeeze_style(text: &str) -> anyhow::Result<String> {
+pub(crate) fn squeeze_style(text: &str) -> anyhow::Result<String> {
     let mut text = squeeze(text)?.replace('\n', " ");
     for (long, short) in [
         (" {", "{"),

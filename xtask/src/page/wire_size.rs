@@ -20,11 +20,22 @@ struct WireSize {
     brotli: usize,
 }
 
+impl WireSize {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            raw: self.raw + other.raw,
+            gzip: self.gzip + other.gzip,
+            brotli: self.brotli + other.brotli,
+        }
+    }
+}
+
 /// Prints the sizes of the files in `site` and fails if those that every visitor gets are over the limit together.
 pub(crate) fn report(site: &Path) -> anyhow::Result<()> {
     let mut paths =
         fs::read_dir(site)?.map(|entry| Ok(entry?.path())).collect::<anyhow::Result<Vec<_>>>()?;
     paths.sort();
+    let (folders, paths): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| path.is_dir());
     let page = fs::read_to_string(site.join("index.html"))?;
     let mut total = WireSize::default();
     println!("{:>9} {:>9} {:>9}  bytes", "raw", "gzip", "brotli");
@@ -35,15 +46,30 @@ pub(crate) fn report(site: &Path) -> anyhow::Result<()> {
             print_row(size, &format!("{name}, when it is needed"));
             continue;
         }
-        total = WireSize {
-            raw: total.raw + size.raw,
-            gzip: total.gzip + size.gzip,
-            brotli: total.brotli + size.brotli,
-        };
+        total = total.plus(size);
         print_row(size, &name);
     }
     print_row(total, "in all, for every visitor");
+    for folder in folders {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        print_row(size_of_folder(&folder)?, &format!("{name}/, page by page as it is read"));
+    }
     judge(total)
+}
+
+/// The sizes of all files below a folder together.
+fn size_of_folder(folder: &Path) -> anyhow::Result<WireSize> {
+    let mut total = WireSize::default();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let size = if path.is_dir() {
+            size_of_folder(&path)?
+        } else {
+            measure(&fs::read(&path).with_context(|| path.display().to_string())?)?
+        };
+        total = total.plus(size);
+    }
+    Ok(total)
 }
 
 /// Beginnings of the worker's files and of scripts that are fetched on first use.

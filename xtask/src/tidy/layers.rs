@@ -104,8 +104,8 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "xtask",
-        "arguments page::names tidy::locks
-         places
+        "arguments page::names page::squeeze tidy::locks
+         book places
          child lock
          setup tidy
          page
