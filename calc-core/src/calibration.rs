@@ -11,10 +11,12 @@ use crate::catalog::devices::measured::{MeasuredShares, shares};
 use crate::device::{Device, DeviceClass, MemoryKind, PowerMode};
 use crate::op::OpKind;
 use crate::provenance::Provenance;
+use crate::quant_format::QuantFormat;
+use crate::software::usual_engine;
 use crate::text::{List, Text};
 use crate::units::Seconds;
 
-pub use engine::{Chunk, Engine, usual_engine};
+pub use engine::{Chunk, Engine};
 pub use own::{FactorRow, Tokens};
 
 use coefficients::Coefficients;
@@ -127,17 +129,18 @@ impl Calibration {
         intervals: fitted::INTERVALS,
     };
 
-    /// The factors of a device in a power mode with an engine; without one, with the device's usual engine.
+    /// The factors of a device in a power mode with an engine; without one, with the usual engine for weights in a format.
     pub fn tuned<'a>(
         &'a self,
         device: &'a Device,
         mode: Option<&PowerMode>,
         engine: Option<Engine>,
+        weights: &QuantFormat,
     ) -> Tuned<'a> {
         let known = device.catalog_key();
         let scale = self.scales.iter().find(|scale| scale.device == known);
         let is_named = engine.is_some();
-        let engine = engine.unwrap_or_else(|| usual_engine(device));
+        let engine = engine.unwrap_or_else(|| usual_engine(device, weights));
         let machine = Machine::new(
             &self.constants,
             device,

@@ -44,6 +44,7 @@ pub mod recommend;
 pub mod roofline;
 pub mod schedule;
 pub mod scheme;
+pub mod software;
 pub mod tiling;
 pub mod weight_size;
 pub mod workload;

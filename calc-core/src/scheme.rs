@@ -1,21 +1,20 @@
 //! A quantization scheme: weights, activations and method together, and the devices with kernels for it. The table is in
 //! `catalog::schemes`; the choice between schemes is in `recommend`.
 
-mod software;
-
-use crate::calibration::Engine;
 use crate::device::Device;
 use crate::gguf_file::row_format;
 use crate::model_arch::ModelArch;
 use crate::op::OpKind;
 use crate::precision::PrecisionChoice;
 use crate::quality::QualityLoss;
-use crate::quant_format::{ComputeClass, QuantFormat};
+use crate::quant_format::QuantFormat;
 use crate::roofline::Roofs;
 
-pub use software::{Backend, backend, engine_runs, is_host, vllm_runs};
+pub use crate::software::{
+    Backend, Kernels, NoKernel, backend, engine_runs, is_host, usual_engine, vllm_runs,
+};
 
-use software::{has_llama_cpp, torch_kernels};
+use crate::software::{has_llama_cpp, torch_kernels};
 
 /// Quantization method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,49 +50,6 @@ impl Method {
     }
 }
 
-/// Software with kernels for a scheme.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kernels {
-    /// Any: plain matrix multiplications.
-    Plain,
-    /// vLLM, torchao and similar engines.
-    Torch,
-    LlamaCpp,
-}
-
-impl Kernels {
-    /// The software with kernels for weights in a format.
-    pub fn of_format(weights: &QuantFormat) -> Self {
-        if weights.key.starts_with("gguf") {
-            Self::LlamaCpp
-        } else if weights.class.is_some_and(ComputeClass::is_carrier) {
-            Self::Plain
-        } else {
-            Self::Torch
-        }
-    }
-
-    /// Whether these kernels run on a device, for activations that are not quantized.
-    pub fn run_on(self, device: &Device) -> bool {
-        match self {
-            Self::Plain => true,
-            Self::Torch => torch_kernels(device, false).is_ok(),
-            Self::LlamaCpp => has_llama_cpp(device),
-        }
-    }
-
-    /// Whether an engine has these kernels.
-    pub const fn are_of(self, engine: Engine) -> bool {
-        match self {
-            Self::Plain => true,
-            Self::LlamaCpp => {
-                matches!(engine, Engine::LlamaCpp | Engine::Ollama | Engine::IdealKernels)
-            }
-            Self::Torch => !matches!(engine, Engine::LlamaCpp | Engine::Ollama),
-        }
-    }
-}
-
 /// Format of a scheme's layer weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SchemeWeights {
@@ -123,19 +79,6 @@ pub struct Scheme {
     pub output_multiple: u64,
     /// Quality loss of a model of 8 billion parameters.
     pub quality: QualityLoss,
-}
-
-/// Reason why no kernel supports a scheme on a device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoKernel {
-    /// The device has no peak for this class.
-    NoPeak(ComputeClass),
-    /// Fused dequantization in vLLM and torchao starts at compute capability 7.5.
-    OldArchitecture,
-    /// vLLM and torchao have no fused kernels for this kind of device.
-    NoTorchKernels,
-    /// llama.cpp does not run on this device.
-    NoLlamaCpp,
 }
 
 /// A matrix with a shape that a scheme does not support.
@@ -237,6 +180,7 @@ impl Scheme {
 mod tests {
     use super::*;
     use crate::catalog;
+    use crate::quant_format::ComputeClass;
 
     fn runs(scheme: &str, device: &str) -> Result<(), NoKernel> {
         let device = catalog::device(device).expect("catalog key");

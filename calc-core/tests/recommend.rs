@@ -142,7 +142,7 @@ fn a_row_is_what_estimate_says() {
 
 #[test]
 fn the_whole_request_counts_and_less_loss_wins_among_equals() {
-    // Ranked by decode alone Q3_K_M is first, and its whole answer takes 6.9 s.
+    // Ranked by decode alone Q3_K_M is first, and its whole answer takes 5.3 s.
     let workload = Workload { new_tokens: 128, ..Workload::new(1, 4096) };
     assert_eq!(RankedPart::usual(&workload), RankedPart::Whole);
     let task = model_task(device("h100_sxm"), "llama-3.1-70b", workload);
@@ -150,7 +150,8 @@ fn the_whole_request_counts_and_less_loss_wins_among_equals() {
     let first = &answer.ranked[0];
     assert_eq!(first.scheme.key, "fp8_w8a8", "{:?}", answer.first_by);
     assert!(first.outcome.whole.time.get() < 5.0 && first.quality.high < 0.2);
-    assert!(ranked(&answer, "gguf_q3_k").outcome.whole.time.get() > 6.5);
+    let lossy = ranked(&answer, "gguf_q3_k").outcome.whole.time.get();
+    assert!(lossy > 5.2, "{lossy}");
     // A request for one token does not state the length of the answer.
     assert_eq!(RankedPart::usual(&Workload::new(1, 4096)), RankedPart::Decode);
 }

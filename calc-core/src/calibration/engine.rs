@@ -1,6 +1,6 @@
 //! Inference engines; their kernels reach different shares of the roofs.
 
-use crate::device::{Device, MemoryKind};
+use crate::device::Device;
 use crate::provenance::Provenance;
 use crate::units::Bytes;
 
@@ -109,14 +109,6 @@ impl Engine {
 /// vLLM keeps the small chunk on an A100 of any size.
 fn is_a100(device: &Device) -> bool {
     device.catalog_key().starts_with("a100")
-}
-
-/// The engine whose factors apply if the user names none: vLLM on devices with HBM, llama.cpp elsewhere.
-pub fn usual_engine(device: &Device) -> Engine {
-    match MemoryKind::of(device) {
-        MemoryKind::Hbm => Engine::Vllm,
-        MemoryKind::Unified | MemoryKind::Gddr => Engine::LlamaCpp,
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use core::ops::Add;
 
 use crate::analysis::{AnalyzeRequest, analyze};
-use crate::calibration::{Engine, usual_engine};
+use crate::calibration::Engine;
 use crate::device::{Device, PowerMode};
 use crate::error::{Error, in_range};
 use crate::estimate::{EstimateRequest, WeightSize};
@@ -13,6 +13,7 @@ use crate::op::OpCost;
 use crate::plan::{Plan, Span, StepTotals};
 use crate::precision::{Precision, PrecisionChoice};
 use crate::roofline::{ComputePath, KernelTime, Roofs};
+use crate::software::usual_engine;
 use crate::units::Seconds;
 use crate::workload::Speculation;
 
@@ -149,7 +150,7 @@ impl<'a> Work<'a> {
 
     /// The engine whose factors apply.
     pub(super) fn engine(&self) -> Engine {
-        self.named_engine().unwrap_or_else(|| usual_engine(self.device()))
+        self.named_engine().unwrap_or_else(|| usual_engine(self.device(), self.precision().weights))
     }
 
     /// This work with another engine.

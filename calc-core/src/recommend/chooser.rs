@@ -14,7 +14,7 @@ use crate::precision::PrecisionChoice;
 use crate::quality::QualityLoss;
 use crate::quant_format::QuantFormat;
 use crate::roofline::Roofs;
-use crate::scheme::{Method, Scheme, SchemeWeights};
+use crate::scheme::{Kernels, Method, NoKernel, Scheme, SchemeWeights};
 use crate::units::Bytes;
 
 /// A request with the values that are constant while it is answered.
@@ -102,8 +102,23 @@ impl<'a> Chooser<'a> {
         self.considers(scheme) && self.admit_matrices(scheme).is_ok()
     }
 
+    /// The software with kernels for a scheme.
+    fn kernels(&self, scheme: &Scheme) -> Kernels {
+        match (scheme.weights, &self.task) {
+            (SchemeWeights::Published, Task::Model(task)) => {
+                Kernels::of_format(task.published.weights)
+            }
+            _ => scheme.kernels,
+        }
+    }
+
     fn admit_matrices(&self, scheme: &Scheme) -> Result<(), Drop> {
         scheme.runs_on(self.task.device(), &self.roofs).map_err(Drop::Kernel)?;
+        if let Some(engine) =
+            self.task.engine().filter(|engine| !self.kernels(scheme).are_of(*engine))
+        {
+            return Err(Drop::Kernel(NoKernel::OtherEngine(engine)));
+        }
         self.task.shapes(scheme).map_err(Drop::Shape)
     }
 

@@ -99,6 +99,14 @@ impl Axis {
 }
 
 impl<'a> Task<'a> {
+    /// The engine that the request names.
+    pub const fn engine(&self) -> Option<Engine> {
+        match self {
+            Self::Shape(task) => task.engine,
+            Self::Model(task) => task.request.engine,
+        }
+    }
+
     /// The device of the task.
     pub const fn device(&self) -> &'a Device {
         match self {

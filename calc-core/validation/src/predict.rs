@@ -98,7 +98,8 @@ impl<'a> Prepared<'a> {
     /// Separates the kernels selected by `is_about` from the others.
     pub fn part(&self, calibration: &Calibration, is_about: &dyn Fn(&Counted) -> bool) -> Part {
         let row = self.row;
-        let tuned = calibration.tuned(&row.device, row.mode.as_ref(), row.engine);
+        let tuned =
+            calibration.tuned(&row.device, row.mode.as_ref(), row.engine, self.lowered.weights);
         let mut part = Part { memory: 0.0, compute: 0.0, count: 0.0, floors: 0.0, rest: 0.0 };
         for counted in &self.lowered.kernels {
             let factors = tuned.factors(counted.kind, &self.kernel(counted));
@@ -131,7 +132,8 @@ impl<'a> Prepared<'a> {
     /// The expected time under a calibration.
     pub fn expected(&self, calibration: &Calibration) -> Expected {
         let row = self.row;
-        let tuned = calibration.tuned(&row.device, row.mode.as_ref(), row.engine);
+        let tuned =
+            calibration.tuned(&row.device, row.mode.as_ref(), row.engine, self.lowered.weights);
         let mut sum = Expected::ZERO;
         for counted in &self.lowered.kernels {
             let kernel = self.kernel(counted);

@@ -156,3 +156,24 @@ fn a_quantized_copy_loses_what_its_quantizer_loses() {
         assert_eq!(Some(published), loss.map_or(Some(0.0), high), "{model}");
     }
 }
+
+#[test]
+fn each_scheme_is_timed_with_an_engine_that_has_its_kernels() {
+    let words = "recommend --hardware jetson_orin_nano_8gb_super --model llama-3.1-8b --prompt 4096 --new-tokens 128 -o json";
+    let rows = |engine: &str| {
+        let found = answer(&format!("{words}{engine}"));
+        let found: serde_json::Value = serde_json::from_str(&found).expect("JSON");
+        let rows = found["ranked"].as_array().expect("rows").clone();
+        let row = |row: &serde_json::Value| {
+            let key = row["scheme"]["key"].as_str().expect("a key").to_owned();
+            (key, row["mean"]["tpot"]["time_s"].as_f64())
+        };
+        rows.iter().map(row).collect::<Vec<_>>()
+    };
+    let (any, llama_cpp, vllm) = (rows(""), rows(" --engine llama.cpp"), rows(" --engine vllm"));
+    assert!(llama_cpp.iter().all(|(key, _)| key.starts_with("gguf") || key == "half"));
+    assert!(!vllm.is_empty() && vllm.iter().all(|(key, _)| !key.starts_with("gguf")));
+    for row in &any {
+        assert!(llama_cpp.contains(row) || vllm.contains(row), "{row:?}");
+    }
+}

@@ -9,7 +9,8 @@ use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::QuantFormat;
 use calc_core::recommend::{
-    Dropped, Outcome, Ranked, RankedPart, RecommendRequest, Recommendation, Task, recommend,
+    Dropped, Outcome, PREFILL_ROWS, Ranked, RankedPart, RecommendRequest, Recommendation, Task,
+    recommend,
 };
 use calc_core::scheme::{Scheme, SchemeWeights};
 use calc_core::units::{Bytes, Seconds};
@@ -192,7 +193,7 @@ fn facts(
     };
     let (decode, prefill) = match &request.task {
         Task::Shape(task) if request.part == RankedPart::Decode => {
-            (format!("M = {}", text::count(task.shape.m)), "M = 2048".to_owned())
+            (format!("M = {}", text::count(task.shape.m)), format!("M = {PREFILL_ROWS}"))
         }
         Task::Shape(task) => ("M = 1".to_owned(), format!("M = {}", text::count(task.shape.m))),
         Task::Model(_) => ("Decode".to_owned(), "Prefill".to_owned()),

@@ -1,6 +1,5 @@
 //! The scenario of the Plan view in one line: model, devices, power mode, engine, users, tokens.
 
-use calc_core::calibration::usual_engine;
 use report::number_text as text;
 
 use super::goal::Bound;
@@ -44,7 +43,7 @@ pub fn pieces(inputs: &Inputs) -> Vec<(Piece, &'static str, String)> {
         .iter()
         .map(|field| model.text(*field).trim().parse().unwrap_or(1))
         .product();
-    let engine = model.engine.unwrap_or_else(|| usual_engine(&inputs.device));
+    let engine = model.engine.map_or("any engine", |engine| engine.key());
     let users = number(Field::Batch);
     let plural = if users == "1" { "" } else { "s" };
     let mut pieces = vec![
@@ -60,7 +59,7 @@ pub fn pieces(inputs: &Inputs) -> Vec<(Piece, &'static str, String)> {
         loss => shown(loss),
     };
     pieces.extend([
-        (Piece::Engine, " with ", engine.key().to_owned()),
+        (Piece::Engine, " with ", engine.to_owned()),
         (Piece::Users, " · ", format!("{users} user{plural}")),
         (Piece::In, " · ", format!("{} tokens in", number(Field::Prompt))),
         (Piece::Out, ", ", format!("{} out", number(Field::Generate))),
@@ -90,7 +89,7 @@ mod tests {
             .collect();
         assert_eq!(
             line.replace(text::SPACE, " "),
-            "Llama-3.1 8B on 2 × Jetson Orin Nano 8GB Super (JetPack 6.2+) at its own peaks with llama.cpp · 1 user · 4 096 tokens in, 128 out · loss up to 5 %"
+            "Llama-3.1 8B on 2 × Jetson Orin Nano 8GB Super (JetPack 6.2+) at its own peaks with any engine · 1 user · 4 096 tokens in, 128 out · loss up to 5 %"
         );
     }
 }

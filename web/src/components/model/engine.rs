@@ -1,8 +1,10 @@
 //! Field for the engine that serves the model.
 
-use calc_core::calibration::{Engine, usual_engine};
+use calc_core::calibration::Engine;
+use calc_core::software::engine_runs;
 use leptos::prelude::*;
 
+use super::view::ModelContext;
 use crate::components::erased::{block, memo, on, text};
 use crate::state::session::{Session, Step};
 
@@ -11,17 +13,24 @@ use crate::state::session::{Session, Step};
 pub fn EngineField() -> impl IntoView {
     let session = expect_context::<Session>();
     let chosen = memo(move |_| session.inputs.with(|inputs| inputs.model.engine));
+    let shown = expect_context::<ModelContext>().shown;
     let usual = text(move || {
-        session.inputs.with(|inputs| format!("{}, usual here", usual_engine(&inputs.device).key()))
+        let engine = shown.with(|shown| shown.answer.estimate.basis.engine);
+        let named = chosen.get().is_some();
+        if named { "the usual one".to_owned() } else { format!("{}, usual here", engine.key()) }
     });
     let on_change = move |event| {
         let engine = Engine::of(&event_target_value(&event));
         session.edit(Step::Choice, |inputs| inputs.model.engine = engine);
     };
+    let runs = move |engine| session.inputs.with(|inputs| engine_runs(engine, &inputs.device));
     let option = move |(key, engine): (&'static str, Engine)| {
         view! { <option value=key selected=chosen.get() == Some(engine)>{key}</option> }
     };
-    let options = block(move || Engine::ALL.map(option).into_iter().collect_view().into_any());
+    let options = block(move || {
+        let able = Engine::ALL.into_iter().filter(|(_, engine)| runs(*engine));
+        able.map(option).collect_view().into_any()
+    });
     view! {
         <div class="field">
             <label for="engine">"Engine"</label>

@@ -1,6 +1,9 @@
 //! Answers of `recommend` and `schedule` for people.
 
-use calc_core::recommend::{DeviceChoice, MemoryStep, Ranked, RecommendRequest, Recommendation};
+use calc_core::lowering::Phase;
+use calc_core::recommend::{
+    DeviceChoice, MemoryStep, PREFILL_ROWS, Ranked, RecommendRequest, Recommendation,
+};
 use calc_core::schedule::{Schedule, Slot};
 
 use super::Document;
@@ -88,18 +91,29 @@ fn new_tokens(inputs: &RecommendInputs) -> String {
     several_new_tokens(inputs).map_or(String::new(), |tokens| format!(", new tokens {tokens}"))
 }
 
-/// Heading of the time per token: the mean over the generation, or one decode step.
-fn per_token(inputs: &RecommendInputs) -> &'static str {
-    if several_new_tokens(inputs).is_some() { "mean TPOT" } else { "decode" }
+/// Headings of the two times: a token in the mean over the generation or one decode step, and the first token; of a single
+/// product, its numbers of rows.
+fn time_columns(inputs: &RecommendInputs) -> [String; 2] {
+    match &inputs.subject {
+        Subject::Shape { shape, phase: Phase::Decode, .. } => {
+            [format!("M = {}", shape.m), format!("M = {PREFILL_ROWS}")]
+        }
+        Subject::Shape { shape, .. } => ["M = 1".to_owned(), format!("M = {}", shape.m)],
+        Subject::Model(_) if several_new_tokens(inputs).is_some() => {
+            ["mean TPOT".to_owned(), "TTFT".to_owned()]
+        }
+        Subject::Model(_) => ["decode".to_owned(), "TTFT".to_owned()],
+    }
 }
 
 fn ranked(inputs: &RecommendInputs, answer: &Recommendation) -> Table {
+    let [token, first] = time_columns(inputs);
     let mut table = Table::new(&[
         ("", Align::Right),
         ("scheme", Align::Left),
-        (per_token(inputs), Align::Right),
+        (&token, Align::Right),
         ("vs 16 bit", Align::Right),
-        ("TTFT", Align::Right),
+        (&first, Align::Right),
         ("vs 16 bit", Align::Right),
         ("memory", Align::Right),
         ("loss", Align::Left),
@@ -149,7 +163,7 @@ fn memory(inputs: &RecommendInputs, steps: &[MemoryStep]) -> Table {
         ("scheme", Align::Left),
         ("memory", Align::Right),
         ("loss", Align::Left),
-        (per_token(inputs), Align::Right),
+        (&time_columns(inputs)[0], Align::Right),
     ]);
     for step in steps {
         table.push(vec![
@@ -175,7 +189,7 @@ pub fn devices(inputs: &RecommendInputs, found: &[DeviceChoice]) -> Document {
         ("TDP", Align::Right),
         ("scheme", Align::Left),
         ("needs", Align::Right),
-        (per_token(inputs), Align::Right),
+        (&time_columns(inputs)[0], Align::Right),
         ("first token", Align::Right),
     ]);
     for choice in found {
@@ -249,7 +263,7 @@ fn slots(inputs: &RecommendInputs, answer: &Schedule) -> Table {
         ("budget", Align::Right),
         ("scheme", Align::Left),
         ("batch", Align::Right),
-        (per_token(inputs), Align::Right),
+        (&time_columns(inputs)[0], Align::Right),
         ("first token", Align::Right),
         ("rate", Align::Right),
         ("energy/token", Align::Right),

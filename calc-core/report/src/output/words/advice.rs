@@ -168,6 +168,9 @@ pub fn dropped(reason: &Drop, loss: &QualityLoss) -> String {
         Drop::Kernel(NoKernel::NoTorchKernels) => {
             "vLLM and torchao have no fused kernels for this kind of device".into()
         }
+        Drop::Kernel(NoKernel::OtherEngine(engine)) => {
+            format!("{} has no kernels for it", engine.key())
+        }
         Drop::Kernel(NoKernel::NoLlamaCpp) => "llama.cpp does not run on this device".into(),
         Drop::Shape(BadShape { kind, inputs, count, multiple }) => {
             let side = if *inputs { "K" } else { "N" };

@@ -1,11 +1,82 @@
 //! Which software runs on a device: kernels, engines, and the CPUs beside it.
 
-use super::NoKernel;
 use crate::calibration::Engine;
-use crate::device::{Device, DeviceClass, MemoryPlatform};
+use crate::device::{Device, DeviceClass, MemoryKind, MemoryPlatform};
+use crate::quant_format::{ComputeClass, QuantFormat};
+
+/// Software with kernels for a scheme.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kernels {
+    /// Any: plain matrix multiplications.
+    Plain,
+    /// vLLM, torchao and similar engines.
+    Torch,
+    LlamaCpp,
+}
+
+impl Kernels {
+    /// The software with kernels for weights in a format.
+    pub fn of_format(weights: &QuantFormat) -> Self {
+        if weights.key.starts_with("gguf") {
+            Self::LlamaCpp
+        } else if weights.class.is_some_and(ComputeClass::is_carrier) {
+            Self::Plain
+        } else {
+            Self::Torch
+        }
+    }
+
+    /// Whether these kernels run on a device, for activations that are not quantized.
+    pub fn run_on(self, device: &Device) -> bool {
+        match self {
+            Self::Plain => true,
+            Self::Torch => torch_kernels(device, false).is_ok(),
+            Self::LlamaCpp => has_llama_cpp(device),
+        }
+    }
+
+    /// Whether an engine has these kernels.
+    pub const fn are_of(self, engine: Engine) -> bool {
+        match self {
+            Self::Plain => true,
+            Self::LlamaCpp => {
+                matches!(engine, Engine::LlamaCpp | Engine::Ollama | Engine::IdealKernels)
+            }
+            Self::Torch => !matches!(engine, Engine::LlamaCpp | Engine::Ollama),
+        }
+    }
+}
+
+/// Reason why no kernel supports a scheme on a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoKernel {
+    /// The device has no peak for this class.
+    NoPeak(ComputeClass),
+    /// Fused dequantization in vLLM and torchao starts at compute capability 7.5.
+    OldArchitecture,
+    /// vLLM and torchao have no fused kernels for this kind of device.
+    NoTorchKernels,
+    /// llama.cpp does not run on this device.
+    NoLlamaCpp,
+    /// The engine that the request names has no kernels for the format.
+    OtherEngine(Engine),
+}
+
+/// The engine whose factors apply if the user names none: vLLM on devices with HBM and llama.cpp elsewhere, if it has kernels
+/// for the weights; otherwise the other one, if it runs on the device.
+pub fn usual_engine(device: &Device, weights: &QuantFormat) -> Engine {
+    let usual = match MemoryKind::of(device) {
+        MemoryKind::Hbm => Engine::Vllm,
+        MemoryKind::Unified | MemoryKind::Gddr => Engine::LlamaCpp,
+    };
+    let others = [usual, Engine::LlamaCpp, Engine::Vllm];
+    let kernels = Kernels::of_format(weights);
+    let serves = |engine: &Engine| kernels.are_of(*engine) && engine_runs(*engine, device);
+    others.into_iter().find(serves).unwrap_or(usual)
+}
 
 /// Checks for kernels in vLLM and torchao that dequantize in registers or multiply quantized activations.
-pub(super) fn torch_kernels(device: &Device, activations_quantized: bool) -> Result<(), NoKernel> {
+pub(crate) fn torch_kernels(device: &Device, activations_quantized: bool) -> Result<(), NoKernel> {
     // Marlin, the kernel behind most weight-only formats, starts at compute capability 7.5.
     const MARLIN: u32 = 75;
     match vendor(device) {
@@ -18,7 +89,7 @@ pub(super) fn torch_kernels(device: &Device, activations_quantized: bool) -> Res
     }
 }
 
-pub(super) fn has_llama_cpp(device: &Device) -> bool {
+pub(crate) fn has_llama_cpp(device: &Device) -> bool {
     match vendor(device) {
         Vendor::Nvidia(_) | Vendor::Instinct | Vendor::Custom | Vendor::General => true,
         Vendor::Inference => false,
