@@ -50,23 +50,35 @@ fn table(folder: &Path, forms: &Path) -> io::Result<String> {
     Ok(format!("Some(&[\n{rows}])"))
 }
 
-/// The names of the files: a built page has no folders, and hidden files are not served.
+/// The addresses of the files below a folder, with `/` between folders; hidden files are not served.
 fn names(folder: &Path) -> io::Result<Vec<String>> {
-    println!("cargo::rerun-if-changed={}", folder.display());
     let mut names = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        // A name that is not UTF-8 is in no address of a page.
-        let name = entry.file_name().into_string().unwrap_or_default();
-        if !name.is_empty() && !name.starts_with('.') && entry.file_type()?.is_file() {
-            names.push(name);
-        }
-    }
+    walk(folder, "", &mut names)?;
     names.sort();
     if !names.iter().any(|name| name == "index.html") {
         return Err(io::Error::other(format!("{} holds no page", folder.display())));
     }
     Ok(names)
+}
+
+/// Adds the files of a folder, which `before` leads to.
+fn walk(folder: &Path, before: &str, names: &mut Vec<String>) -> io::Result<()> {
+    println!("cargo::rerun-if-changed={}", folder.display());
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        // A name that is not UTF-8 is in no address of a page.
+        let name = entry.file_name().into_string().unwrap_or_default();
+        if name.is_empty() || name.starts_with('.') {
+            continue;
+        }
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            walk(&entry.path(), &format!("{before}{name}/"), names)?;
+        } else if kind.is_file() {
+            names.push(format!("{before}{name}"));
+        }
+    }
+    Ok(())
 }
 
 /// The row of a file. The content without a coding is stored only where gzip is not smaller; the program makes it from gzip.

@@ -17,6 +17,7 @@ use report::output::work;
 use super::derived::{self, RowState};
 use super::fragment::{self, Carried, understand};
 use super::inputs::{Inputs, View};
+use super::plan;
 use super::url;
 
 /// Size of an exported chart [px].
@@ -33,7 +34,7 @@ fn inputs(query: &str, carried: &str) -> Inputs {
 pub fn export(kind: &str, query: &str, carried: &str, dark: bool) -> String {
     let inputs = inputs(query, carried);
     if matches!(inputs.view, View::Plan | View::Model) {
-        return model::export(&inputs, kind, dark).unwrap_or_default();
+        return model::export(&plan::shown_inputs(&inputs), kind, dark).unwrap_or_default();
     }
     match kind {
         "csv" => csv(&inputs),

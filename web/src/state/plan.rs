@@ -1,32 +1,36 @@
 //! Answer of the Plan view: the recommended scheme in three cards, and all schemes by time and loss.
 
+mod cards;
+mod rows;
+
 use calc_core::quality::QualityLoss;
 use calc_core::recommend::{
-    Drop, Dropped, Outcome, Ranked, RankedPart, RecommendRequest, Recommendation, Task, recommend,
+    Drop, Dropped, Outcome, RecommendRequest, Recommendation, Task, recommend,
 };
-use calc_core::scheme::{Scheme, SchemeWeights};
-use calc_core::units::Seconds;
+use calc_core::scheme::Scheme;
+use calc_core::units::{Seconds, TokensPerSec};
 use calc_core::workload::Workload;
-use chart::mark::{Mark, mark};
-use chart::schemes::{SchemePoint, Schemes};
+use chart::schemes::Schemes;
 use report::number_text as text;
-use report::output::verdict::explain::Explanation;
-use report::output::words::{advice, core_error, memory};
+use report::output::words::{advice, core_error};
 
 use super::advice::question::{repositories, with_model};
 use super::advice::{Taken, Way, ways};
-use super::derived::Cell;
-use super::inputs::Inputs;
+use super::inputs::{Inputs, View};
+use super::model::answer::{ModelShown, next as next_model};
+
+pub use cards::Card;
+pub use rows::SchemeRow;
 
 /// The last valid answer, and the inputs with the formats of its scheme.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanShown {
     pub answer: PlanAnswer,
-    /// The inputs with the formats of the scheme in the cards; as they are without one.
-    pub taken: Inputs,
+    /// The model in the scheme of the cards; without one, in the formats of the inputs.
+    pub model: ModelShown,
 }
 
-/// What to run, how good it is, and what else there is.
+/// The verdict, the cards of one scheme, and all schemes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PlanAnswer {
     /// The verdict: "Take GGUF Q4_K_M: it fits, 19 token/s."
@@ -49,82 +53,79 @@ pub struct PlanAnswer {
     pub ways: Vec<Way>,
 }
 
-/// A card: one number, what it is compared with, and two lines.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Card {
-    pub name: &'static str,
-    pub number: Cell,
-    /// Text behind the number: its unit, interval or limit.
-    pub beside: String,
-    pub lines: Vec<String>,
-}
-
-/// A scheme in the table.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SchemeRow {
-    pub key: &'static str,
-    pub name: String,
-    pub mark: Mark,
-    /// Why one would take it: fastest, balanced, best quality.
-    pub picks: Vec<&'static str>,
-    pub whole: String,
-    pub interval: String,
-    pub first: String,
-    pub rate: String,
-    pub memory: String,
-    pub loss: String,
-    /// Reason why it is out of the question; its times are not shown then.
-    pub refused: Option<String>,
-    /// True if it can be put in the cards.
-    pub has_outcome: bool,
-}
-
 /// The next state to show: invalid inputs keep the last valid answer.
 pub fn next(before: Option<&PlanShown>, inputs: &Inputs) -> PlanShown {
-    match (with_model(inputs, |request| derive(request, inputs)), before) {
+    let earlier = before.map(|shown| &shown.model);
+    match (with_model(inputs, |request| derive(earlier, request, inputs)), before) {
         (Some(shown), _) => shown,
         (None, Some(before)) => before.clone(),
-        (None, None) => PlanShown { answer: PlanAnswer::default(), taken: inputs.clone() },
+        (None, None) => PlanShown {
+            answer: PlanAnswer::default(),
+            model: next_model(None, &inputs.model, inputs.place()),
+        },
     }
 }
 
-fn derive(request: &RecommendRequest<'_>, inputs: &Inputs) -> PlanShown {
-    let answer = match recommend(request) {
-        Ok(answer) => answer,
+/// The inputs of an export: in the Plan view with the formats of the scheme in the cards.
+pub fn shown_inputs(inputs: &Inputs) -> Inputs {
+    let mut taken = inputs.clone();
+    if inputs.view == View::Plan {
+        with_model(inputs, |request| {
+            if let Ok(found) = recommend(request)
+                && let Some(seen) = Seen::of(&found, inputs.model.scheme)
+            {
+                Taken::of(seen.scheme, &seen.outcome.precision).of_model(&mut taken);
+            }
+        });
+    }
+    taken
+}
+
+fn derive(
+    earlier: Option<&ModelShown>,
+    request: &RecommendRequest<'_>,
+    inputs: &Inputs,
+) -> PlanShown {
+    let model = |inputs: &Inputs| next_model(earlier, &inputs.model, inputs.place());
+    let found = match recommend(request) {
+        Ok(found) => found,
         Err(error) => {
             let sentence = format!("{}.", core_error(&error));
             let answer = PlanAnswer { sentence, ..PlanAnswer::default() };
-            return PlanShown { answer, taken: inputs.clone() };
+            return PlanShown { answer, model: model(inputs) };
         }
     };
-    let seen = Seen::of(&answer, inputs.model.scheme);
+    let seen = Seen::of(&found, inputs.model.scheme);
     let mut taken = inputs.clone();
     if let Some(seen) = &seen {
         Taken::of(seen.scheme, &seen.outcome.precision).of_model(&mut taken);
     }
-    let (sentence, line) = verdict(request, &answer, seen.as_ref());
-    let first = answer.ranked.first();
-    PlanShown {
-        answer: PlanAnswer {
-            sentence,
-            line,
-            cards: seen.as_ref().map_or_else(Vec::new, |seen| cards(request, &answer, seen)),
-            rows: rows(request, &answer),
-            chart: chart(request, &answer),
-            time_column: part_name(request.part),
-            chosen: seen.as_ref().map_or_else(String::new, |seen| seen.scheme.key.to_owned()),
-            recommended: first
-                .filter(|first| {
-                    seen.as_ref().is_some_and(|seen| seen.scheme.key != first.scheme.key)
-                })
-                .map(|first| advice::scheme_name(first.scheme)),
-            flips: first
-                .map_or_else(Vec::new, |first| first.flips.iter().map(advice::flip).collect()),
-            ways: seen.map_or_else(Vec::new, |seen| {
-                ways(seen.scheme, seen.outcome.memory, request, repositories(&inputs.model))
-            }),
-        },
-        taken,
+    let model = model(&taken);
+    PlanShown { answer: answer(request, &found, seen.as_ref(), (inputs, &model)), model }
+}
+
+fn answer(
+    request: &RecommendRequest<'_>,
+    found: &Recommendation,
+    seen: Option<&Seen<'_>>,
+    (inputs, model): (&Inputs, &ModelShown),
+) -> PlanAnswer {
+    let (sentence, line) = verdict(request, found, seen);
+    let first = found.ranked.first();
+    let other = first.filter(|first| seen.is_some_and(|seen| seen.scheme.key != first.scheme.key));
+    PlanAnswer {
+        sentence,
+        line,
+        cards: seen.map_or_else(Vec::new, |seen| cards::cards(request, found, seen, &model.answer)),
+        rows: rows::rows(request, found),
+        chart: rows::chart(request, found),
+        time_column: rows::part_name(request.part),
+        chosen: seen.map_or_else(String::new, |seen| seen.scheme.key.to_owned()),
+        recommended: other.map(|first| advice::scheme_name(first.scheme)),
+        flips: first.map_or_else(Vec::new, |first| first.flips.iter().map(advice::flip).collect()),
+        ways: seen.map_or_else(Vec::new, |seen| {
+            ways(seen.scheme, seen.outcome.memory, request, repositories(&inputs.model))
+        }),
     }
 }
 
@@ -182,7 +183,7 @@ fn batch(request: &RecommendRequest<'_>) -> f64 {
 
 /// Rate over the batch, from a time per token.
 fn rate(request: &RecommendRequest<'_>, token: Seconds) -> String {
-    text::token_rate(calc_core::units::TokensPerSec::new(batch(request) / token.get()))
+    text::token_rate(TokensPerSec::new(batch(request) / token.get()))
 }
 
 fn verdict(
@@ -231,248 +232,9 @@ fn nothing(answer: &Recommendation) -> (String, String) {
     ("Nothing meets the bounds.".to_owned(), line)
 }
 
-fn cards(request: &RecommendRequest<'_>, answer: &Recommendation, seen: &Seen<'_>) -> Vec<Card> {
-    let mut cards = vec![fits(seen)];
-    if seen.outcome.verdict().may_fit() {
-        cards.push(speed(request, seen));
-    }
-    cards.push(quality(answer, seen));
-    cards
-}
-
-fn fits(seen: &Seen<'_>) -> Card {
-    let Outcome { memory: needs, usable, .. } = *seen.outcome;
-    let most = if usable.is_known { "of" } else { "of at most" };
-    let left = if needs <= usable.bytes {
-        format!("{} left", text::bytes(usable.bytes - needs))
-    } else {
-        memory::shortage(needs - usable.bytes, usable.bytes)
-    };
-    let name = if seen.outcome.verdict().may_fit() { "Fits" } else { "Does not fit" };
-    Card {
-        name,
-        number: Cell {
-            text: text::bytes(needs),
-            explanation: Explanation {
-                title: "Memory".to_owned(),
-                formula: "weights + KV cache + activations + reserve".to_owned(),
-                values: format!("{} of {} usable", text::bytes(needs), text::bytes(usable.bytes)),
-                provenance: calc_core::provenance::Provenance::Derived,
-                source: "the formats and the shapes; the reserve is assumed".to_owned(),
-            },
-        },
-        beside: format!("{most} {}", text::bytes(usable.bytes)),
-        lines: vec![left],
-    }
-}
-
-fn speed(request: &RecommendRequest<'_>, seen: &Seen<'_>) -> Card {
-    let Outcome { token, ttft, whole, .. } = seen.outcome;
-    let rate = |time| rate(request, time);
-    let (low, high) = (rate(token.expected.high), rate(token.expected.low));
-    let energy =
-        token.energy.map(|energy| format!(" · {} per token", text::energy(energy.per_token)));
-    let tokens = workload(request).map_or(1, |workload| workload.new_tokens);
-    let whole = (tokens > 1).then(|| format!(" · whole answer {}", advice::expected(whole)));
-    Card {
-        name: "Speed",
-        number: Cell {
-            text: rate(token.expected.time),
-            explanation: Explanation {
-                title: "Tokens per second".to_owned(),
-                formula: "users ÷ time per token, in the mean over the answer".to_owned(),
-                values: format!(
-                    "{} ÷ {}",
-                    text::count(batch(request) as u64),
-                    advice::expected(&token.expected)
-                ),
-                provenance: token.expected.provenance,
-                source: "factors fitted on published measurements".to_owned(),
-            },
-        },
-        beside: format!("{low} to {high}"),
-        lines: vec![
-            format!("first token {}{}", advice::expected(ttft), whole.unwrap_or_default()),
-            format!("{} at the roof{}", rate(token.ideal), energy.unwrap_or_default()),
-        ],
-    }
-}
-
-fn quality(answer: &Recommendation, seen: &Seen<'_>) -> Card {
-    let base = &answer.baseline;
-    let half = match base.verdict() {
-        calc_core::footprint::MemoryVerdict::DoesNotFit { missing } => {
-            format!("16 bits would be {} short", text::bytes(missing))
-        }
-        _ => format!(
-            "{} as fast as 16 bits per token",
-            text::ratio(base.token.expected.time / seen.outcome.token.expected.time)
-        ),
-    };
-    let whole = advice::quality(seen.quality);
-    let (number, metric) = match whole.rsplit_once(&format!("{}% ", text::SPACE)) {
-        Some((number, metric)) => (format!("{number}{}%", text::SPACE), metric.to_owned()),
-        None => (whole, String::new()),
-    };
-    Card {
-        name: "Quality",
-        number: Cell {
-            text: number,
-            explanation: Explanation {
-                title: "Loss of quality".to_owned(),
-                formula: String::new(),
-                values: "a range for the size of the model; larger models lose less".to_owned(),
-                provenance: seen.quality.provenance,
-                source: seen.quality.source.to_owned(),
-            },
-        },
-        beside: metric,
-        lines: vec![half],
-    }
-}
-
-/// Name of the ranked time.
-const fn part_name(part: RankedPart) -> &'static str {
-    match part {
-        RankedPart::Whole => "Whole answer",
-        RankedPart::Prefill => "Prompt",
-        RankedPart::Decode => "Time per token",
-    }
-}
-
-fn part_time(part: RankedPart, outcome: &Outcome) -> calc_core::expected::Expected {
-    match part {
-        RankedPart::Whole => outcome.whole,
-        RankedPart::Prefill => outcome.prefill.expected,
-        RankedPart::Decode => outcome.decode.expected,
-    }
-}
-
-fn scheme_mark(scheme: &Scheme) -> Mark {
-    match scheme.weights {
-        SchemeWeights::Format(format) => mark(format.key),
-        SchemeWeights::Half | SchemeWeights::Published => mark("fp16"),
-    }
-}
-
-fn rows(request: &RecommendRequest<'_>, answer: &Recommendation) -> Vec<SchemeRow> {
-    let picks = picks(answer, request.part);
-    let ranked = answer.ranked.iter().map(|row| SchemeRow {
-        picks: picks
-            .iter()
-            .filter(|(key, _)| *key == row.scheme.key)
-            .map(|(_, pick)| *pick)
-            .collect(),
-        ..timed(request, row.scheme, &row.outcome, &row.quality)
-    });
-    let dropped = answer.dropped.iter().map(|row| {
-        let refused = Some(advice::dropped(&row.reason, &row.quality));
-        let has_outcome = row.outcome.is_some();
-        SchemeRow { refused, has_outcome, ..untimed(row.scheme, &row.quality) }
-    });
-    ranked.chain(dropped).collect()
-}
-
-fn untimed(scheme: &'static Scheme, loss: &QualityLoss) -> SchemeRow {
-    SchemeRow {
-        key: scheme.key,
-        name: advice::scheme_name(scheme),
-        mark: scheme_mark(scheme),
-        picks: Vec::new(),
-        whole: String::new(),
-        interval: String::new(),
-        first: String::new(),
-        rate: String::new(),
-        memory: String::new(),
-        loss: advice::quality(loss),
-        refused: None,
-        has_outcome: true,
-    }
-}
-
-fn timed(
-    request: &RecommendRequest<'_>,
-    scheme: &'static Scheme,
-    outcome: &Outcome,
-    loss: &QualityLoss,
-) -> SchemeRow {
-    let time = part_time(request.part, outcome);
-    SchemeRow {
-        whole: text::time(time.time),
-        interval: text::time_range(time.low, time.high),
-        first: text::time(outcome.ttft.time),
-        rate: rate(request, outcome.token.expected.time),
-        memory: text::bytes(outcome.memory),
-        ..untimed(scheme, loss)
-    }
-}
-
-/// Names of the picks by key of the scheme: the fastest, the recommended one, and the one that loses least.
-fn picks(answer: &Recommendation, part: RankedPart) -> Vec<(&'static str, &'static str)> {
-    let time = |row: &&Ranked| part_time(part, &row.outcome).time.get();
-    let least = |by: &dyn Fn(&&Ranked, &&Ranked) -> core::cmp::Ordering| {
-        answer.ranked.iter().min_by(|a, b| by(a, b)).map(|row| row.scheme.key)
-    };
-    let fastest = least(&|a, b| time(a).total_cmp(&time(b)));
-    let best =
-        least(&|a, b| a.quality.high.total_cmp(&b.quality.high).then(time(a).total_cmp(&time(b))));
-    let balanced = answer.ranked.first().map(|row| row.scheme.key);
-    [(balanced, "recommended"), (fastest, "fastest"), (best, "best quality")]
-        .into_iter()
-        .filter_map(|(key, pick)| Some((key?, pick)))
-        .collect()
-}
-
-fn chart(request: &RecommendRequest<'_>, answer: &Recommendation) -> Schemes {
-    let point = |scheme: &Scheme, outcome: &Outcome, loss: &QualityLoss, refused| {
-        let time = part_time(request.part, outcome);
-        SchemePoint {
-            key: scheme.key.to_owned(),
-            label: advice::scheme_name(scheme),
-            mark: scheme_mark(scheme),
-            time: time.time.get(),
-            low: time.low.get(),
-            high: time.high.get(),
-            loss: loss.high,
-            refused,
-        }
-    };
-    let ranked =
-        answer.ranked.iter().map(|row| point(row.scheme, &row.outcome, &row.quality, false));
-    let dropped = answer.dropped.iter().filter_map(|row| {
-        let outcome = row.outcome.as_ref()?;
-        Some(point(row.scheme, outcome, &row.quality, true))
-    });
-    let points: Vec<SchemePoint> = ranked.chain(dropped).collect();
-    Schemes {
-        time_name: format!("{}, expected (line: interval)", part_name(request.part)),
-        front: front(&points),
-        points,
-        limit: Some(request.bounds.quality),
-    }
-}
-
-/// Schemes that no other one beats in both time and loss, fastest first, by index.
-fn front(points: &[SchemePoint]) -> Vec<usize> {
-    let is_beaten = |point: &SchemePoint| {
-        points.iter().any(|other| {
-            !other.refused
-                && other.time <= point.time
-                && other.loss <= point.loss
-                && (other.time < point.time || other.loss < point.loss)
-        })
-    };
-    let mut front: Vec<usize> = (0..points.len())
-        .filter(|&index| points.get(index).is_some_and(|point| !point.refused && !is_beaten(point)))
-        .collect();
-    front.sort_by(|&a, &b| points[a].time.total_cmp(&points[b].time));
-    front
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::inputs::View;
     use crate::state::model::fields::Field;
     use crate::state::model::inputs::Base;
     use calc_core::catalog::{self, devices, models, schemes};
@@ -497,7 +259,10 @@ mod tests {
         assert_eq!(names, ["Fits", "Speed", "Quality"]);
         assert_eq!(answer.chosen, "gguf_q4_k");
         assert_eq!(answer.rows[0].picks[0], "recommended");
-        assert!(shown.taken.model.formats != inputs.model.formats);
+        let taken = shown.model.answer.estimate.precision.weights.key;
+        assert_eq!(taken, "gguf_q4_k");
+        let fits = &answer.cards[0].lines[1];
+        assert!(fits.starts_with("room for "), "{fits}");
         assert!(answer.ways.iter().any(|way| way.text.contains("llama-server")));
     }
 

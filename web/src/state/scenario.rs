@@ -48,7 +48,7 @@ pub fn pieces(inputs: &Inputs) -> Vec<(Piece, &'static str, String)> {
     let plural = if users == "1" { "" } else { "s" };
     let mut pieces = vec![
         (Piece::Model, "", model.name()),
-        (Piece::Device, " on ", format!("{devices} × {}", inputs.device.name)),
+        (Piece::Device, " on ", format!("{devices} × {}", brief(&inputs.device.name))),
     ];
     if !inputs.device.power_modes.is_empty() {
         let mode = inputs.mode.as_ref().map_or("its own peaks".to_owned(), ToString::to_string);
@@ -66,6 +66,11 @@ pub fn pieces(inputs: &Inputs) -> Vec<(Piece, &'static str, String)> {
         (Piece::Goal, " · ", format!("loss up to {loss}{}%", text::SPACE)),
     ]);
     pieces
+}
+
+/// A name without the remark in parentheses at its end.
+fn brief(name: &str) -> &str {
+    name.split(" (").next().unwrap_or(name)
 }
 
 /// A typed number with its digits grouped; what is no number stays as typed.
@@ -89,7 +94,7 @@ mod tests {
             .collect();
         assert_eq!(
             line.replace(text::SPACE, " "),
-            "Llama-3.1 8B on 2 × Jetson Orin Nano 8GB Super (JetPack 6.2+) at its own peaks with any engine · 1 user · 4 096 tokens in, 128 out · loss up to 5 %"
+            "Llama-3.1 8B on 2 × Jetson Orin Nano 8GB Super at its own peaks with any engine · 1 user · 4 096 tokens in, 128 out · loss up to 5 %"
         );
     }
 }

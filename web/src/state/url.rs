@@ -229,7 +229,7 @@ mod tests {
         check_note("?ak=fp7", &["ak=fp7", "no format"]);
         check_note("?ac=-1", &["ac=-1", "from 0 to"]);
         check_note("?pt=a~1", &["pt=a~1", "no points"]);
-        check_note("?view=table", &["view=table", "kernel, model, trust and measure"]);
+        check_note("?view=table", &["view=table", "plan, kernel, model, trust, measure"]);
         check_note("?m", &["m=,"]);
         check_note("?m=%ZZ", &["m=%ZZ"]);
     }

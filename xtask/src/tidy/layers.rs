@@ -20,7 +20,7 @@ const LAYERS: &[(&str, &str)] = &[
          catalog::formats device model_arch
          catalog::devices::measured
          calibration::coefficients calibration::engine gguf_file roofline
-         calibration::machine precision
+         calibration::machine precision software
          calibration cost hf_config
          expected lowering
          parallel
@@ -55,7 +55,7 @@ const LAYERS: &[(&str, &str)] = &[
          declutter label mark
          roofline
          scene
-         curves draw scatter
+         curves draw scatter schemes
          svg",
     ),
     (

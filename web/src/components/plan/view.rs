@@ -76,9 +76,8 @@ pub fn PlanView() -> impl IntoView {
     let typed = memo(move |before| {
         session.inputs.with(|inputs| next_model(before, &inputs.model, inputs.place()))
     });
-    let model = memo(move |before| {
-        let answer =
-            shown.with(|shown| next_model(before, &shown.taken.model, shown.taken.place()).answer);
+    let model = memo(move |_| {
+        let answer = shown.with(|shown| shown.model.answer.clone());
         ModelShown { answer, faults: typed.with(|typed| typed.faults.clone()) }
     });
     provide_context(ModelContext { shown: model, pointed: RwSignal::new(None) });

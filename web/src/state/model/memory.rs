@@ -37,12 +37,26 @@ pub struct MemoryBar {
     pub capacity: f64,
     /// Label of the capacity line.
     pub capacity_text: String,
+    /// Largest batch and largest number of tokens that fit.
+    pub room_left: Room,
     /// Room for a larger workload, or that no change makes it fit.
     pub room: String,
     /// Changes that each make it fit.
     pub changes: Vec<Change>,
     /// The workload that the changes start from.
     pub workload: Workload,
+}
+
+impl MemoryBar {
+    /// Room for a larger workload in a few words, or that there is none.
+    pub fn brief_room(&self) -> String {
+        let Room { batch, tokens } = self.room_left;
+        if self.fits {
+            format!("room for {} users, or {} tokens", text::count(batch), text::count(tokens))
+        } else {
+            "no room".to_owned()
+        }
+    }
 }
 
 /// Computes the bar.
@@ -101,6 +115,7 @@ pub fn bar(
         ],
         capacity: 100.0 * (memory.usable.bytes / whole),
         capacity_text: capacity_text(memory.usable),
+        room_left: room,
         room: room_text(fits, room, question.arch.max_context, &changes),
         changes,
         workload: question.workload,

@@ -31,9 +31,9 @@ impl Reader<'_> {
             inputs.view = view;
             return;
         }
-        let rest =
-            "which is no view; there are kernel, model, trust and measure. The page shows kernel.";
-        self.note("view", value, rest);
+        let keys = View::ALL.map(View::key).join(", ");
+        let rest = format!("which is no view; there are {keys}. The page shows kernel.");
+        self.note("view", value, &rest);
     }
 
     pub(super) fn device(&mut self, inputs: &mut Inputs, value: Option<&str>) {

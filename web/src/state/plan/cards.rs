@@ -1,0 +1,129 @@
+//! The three cards: memory, speed, quality.
+
+use calc_core::footprint::MemoryVerdict;
+use calc_core::provenance::Provenance;
+use calc_core::recommend::{Outcome, RecommendRequest, Recommendation};
+use report::number_text as text;
+use report::output::verdict::explain::Explanation;
+use report::output::words::{advice, factors_source, memory};
+
+use super::{Seen, batch, rate, workload};
+use crate::state::derived::Cell;
+use crate::state::model::answer::ModelAnswer;
+
+/// A card: one number, what it is compared with, and two lines.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Card {
+    pub name: &'static str,
+    pub number: Cell,
+    /// Text behind the number: its unit, interval or limit.
+    pub beside: String,
+    pub lines: Vec<String>,
+}
+
+/// Cards of a scheme; one that does not fit has no speed. `model` is the model in the scheme.
+pub(super) fn cards(
+    request: &RecommendRequest<'_>,
+    answer: &Recommendation,
+    seen: &Seen<'_>,
+    model: &ModelAnswer,
+) -> Vec<Card> {
+    let mut cards = vec![fits(seen, model)];
+    if seen.outcome.verdict().may_fit() {
+        cards.push(speed(request, seen, model));
+    }
+    cards.push(quality(answer, seen));
+    cards
+}
+
+fn fits(seen: &Seen<'_>, model: &ModelAnswer) -> Card {
+    let Outcome { memory: needs, usable, .. } = *seen.outcome;
+    let most = if usable.is_known { "of" } else { "of at most" };
+    let left = if needs <= usable.bytes {
+        format!("{} left", text::bytes(usable.bytes - needs))
+    } else {
+        memory::shortage(needs - usable.bytes, usable.bytes)
+    };
+    let name = if seen.outcome.verdict().may_fit() { "Fits" } else { "Does not fit" };
+    Card {
+        name,
+        number: Cell {
+            text: text::bytes(needs),
+            explanation: Explanation {
+                title: "Memory".to_owned(),
+                formula: "weights + KV cache + activations + reserve".to_owned(),
+                values: format!("{} of {} usable", text::bytes(needs), text::bytes(usable.bytes)),
+                provenance: Provenance::Derived,
+                source: "the formats and the shapes; the reserve is assumed".to_owned(),
+            },
+        },
+        beside: format!("{most} {}", text::bytes(usable.bytes)),
+        lines: vec![left, model.memory.brief_room()],
+    }
+}
+
+fn speed(request: &RecommendRequest<'_>, seen: &Seen<'_>, model: &ModelAnswer) -> Card {
+    let Outcome { token, ttft, whole, .. } = seen.outcome;
+    let rate = |time| rate(request, time);
+    let interval = [token.expected.high, token.expected.low]
+        .map(|time| text::short(batch(request) / time.get(), 3))
+        .join("–");
+    let energy =
+        token.energy.map(|energy| format!(" · {} per token", text::energy(energy.per_token)));
+    let tokens = workload(request).map_or(1, |workload| workload.new_tokens);
+    let whole = (tokens > 1).then(|| format!("whole answer {}", advice::expected(whole)));
+    let roof = format!("{} at the roof{}", rate(token.ideal), energy.unwrap_or_default());
+    let first = format!("first token {}", advice::expected(ttft));
+    Card {
+        name: "Speed",
+        number: Cell {
+            text: rate(token.expected.time),
+            explanation: Explanation {
+                title: "Tokens per second".to_owned(),
+                formula: "users ÷ time per token, in the mean over the answer".to_owned(),
+                values: format!(
+                    "{} ÷ {}",
+                    text::count(workload(request).map_or(1, |workload| workload.batch)),
+                    advice::expected(&token.expected)
+                ),
+                provenance: token.expected.provenance,
+                source: factors_source(token.expected.provenance, &model.estimate.basis),
+            },
+        },
+        beside: interval,
+        lines: [Some(first), whole, Some(roof)].into_iter().flatten().collect(),
+    }
+}
+
+fn quality(answer: &Recommendation, seen: &Seen<'_>) -> Card {
+    let base = &answer.baseline;
+    let half = match base.verdict() {
+        MemoryVerdict::DoesNotFit { missing } => {
+            format!("16 bits would be {} short", text::bytes(missing))
+        }
+        _ => format!(
+            "{} as fast as 16 bits per token",
+            text::ratio(base.token.expected.time / seen.outcome.token.expected.time)
+        ),
+    };
+    let whole = advice::quality(seen.quality);
+    let (number, metric) = match whole.rsplit_once(&format!("{}% ", text::SPACE)) {
+        Some((number, metric)) => (format!("{number}{}%", text::SPACE), metric.to_owned()),
+        None => (whole, String::new()),
+    };
+    Card {
+        name: "Quality",
+        number: Cell {
+            text: number,
+            explanation: Explanation {
+                title: "Loss of quality".to_owned(),
+                formula: String::new(),
+                values: "a range for the size of the model; larger models lose less".to_owned(),
+                provenance: seen.quality.provenance,
+                source: seen.quality.source.to_owned(),
+            },
+        },
+        beside: metric,
+        lines: vec![half],
+    }
+}
