@@ -40,9 +40,9 @@ pageTest('a model is found and chosen by keyboard alone', {}, async (page) => {
 pageTest('the engine moves the expected rate and stands in the address', {}, async (page) => {
   await open(page, '&d=rtx_4090&weights=int4_g128');
   const usual = await verdict(page);
-  assert.match(await page.locator('#engine option').first().innerText(), /llama\.cpp, usual here/);
-  await page.locator('#engine').selectOption('exllamav2');
-  assert.match(await query(page), /engine=exllamav2/);
+  assert.match(await page.locator('#engine option').first().innerText(), /vllm, usual here/);
+  await page.locator('#engine').selectOption('llama.cpp');
+  assert.match(await query(page), /engine=llama.cpp/);
   assert.notEqual(await verdict(page), usual);
   await page.goBack();
   assert.equal(await verdict(page), usual);

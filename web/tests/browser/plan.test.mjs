@@ -2,11 +2,16 @@
 import assert from 'node:assert/strict';
 import { assertAccessible, loadAxe } from './accessibility.mjs';
 import { openSite, pageTest } from './harness.mjs';
-import { pick, plain, query, type, verdict } from './page.mjs';
+import { pick, plain, query, type, verdict as shown } from './page.mjs';
 
 const phone = { width: 390, height: 844 };
 const open = (page, more = '') => openSite(page, `?view=plan&prompt=4096${more}`);
-const cards = (page) => page.locator('.card').evaluateAll((cards) => cards.map((card) => card.innerText));
+const cards = (page) => page.locator('.card').evaluateAll((cards) => cards.map((card) => card.innerText.replace(/\n+/g, '\n')));
+/** The verdict, which follows the inputs after the next frame. */
+const verdict = async (page) => {
+  await query(page);
+  return shown(page);
+};
 const line = async (page) => plain(await page.locator('.scenario .line').innerText());
 
 pageTest('the default scenario has a scheme that fits, with speed and loss', {}, async (page) => {
@@ -89,8 +94,8 @@ pageTest('a number in a card explains itself in the inspector', {}, async (page)
 for (const colorScheme of ['light', 'dark']) {
   for (const viewport of [{ width: 1440, height: 900 }, phone, { width: 320, height: 700 }]) {
     pageTest(`the plan has no axe finding and no sideways scrolling at ${viewport.width} px, ${colorScheme}`, { viewport, colorScheme }, async (page) => {
-      await open(page);
       await loadAxe(page);
+      await open(page);
       await assertAccessible(page);
       await page.locator('#part-device').click();
       await assertAccessible(page);

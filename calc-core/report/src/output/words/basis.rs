@@ -47,6 +47,6 @@ fn rest(basis: &Basis) -> String {
         (false, false) => "",
     };
     let engine = basis.engine.key();
-    let named = if basis.is_named { "" } else { ", the default there" };
+    let named = if basis.is_named { "" } else { ", the usual one here" };
     format!("{ceilings}; engine {engine}{named}")
 }
