@@ -51,7 +51,7 @@ pub fn pieces(inputs: &Inputs) -> Vec<(Piece, &'static str, String)> {
         (Piece::Device, " on ", format!("{devices} × {}", brief(&inputs.device.name))),
     ];
     if !inputs.device.power_modes.is_empty() {
-        let mode = inputs.mode.as_ref().map_or("its own peaks".to_owned(), ToString::to_string);
+        let mode = inputs.mode.as_ref().map_or("datasheet peaks".to_owned(), ToString::to_string);
         pieces.push((Piece::Mode, " at ", mode));
     }
     let loss = match inputs.goal.text(Bound::Loss).trim() {
@@ -94,7 +94,7 @@ mod tests {
             .collect();
         assert_eq!(
             line.replace(text::SPACE, " "),
-            "Llama-3.1 8B on 2 × Jetson Orin Nano 8GB Super at its own peaks with any engine · 1 user · 4 096 tokens in, 128 out · loss up to 5 %"
+            "Llama-3.1 8B on 2 × Jetson Orin Nano 8GB Super at datasheet peaks with any engine · 1 user · 4 096 tokens in, 128 out · loss up to 5 %"
         );
     }
 }
