@@ -181,6 +181,22 @@ mod tests {
         round_trip(&Inputs { points, ..Inputs::default() });
     }
 
+    /// Links that were published, each with the address that the page writes for it.
+    const LINKS: &str = include_str!("../../tests/links.txt");
+
+    #[test]
+    fn every_published_link_opens_as_before() {
+        let links: Vec<_> = LINKS.lines().filter(|line| !line.starts_with('#')).collect();
+        assert!(links.len() >= 30);
+        for line in links {
+            let (link, written) = line.split_once(' ').unwrap_or((line, ""));
+            let (inputs, notes) = read(link);
+            assert!(notes.is_empty(), "{link}: {notes:?}");
+            assert!(inputs.model.notes().is_empty(), "{link}: {:?}", inputs.model.notes());
+            assert_eq!(write(&inputs), written, "{link}");
+        }
+    }
+
     #[test]
     fn the_views_share_one_state() {
         let mut inputs = Inputs { view: View::Model, ..with(&[(Field::M, "64")]) };
