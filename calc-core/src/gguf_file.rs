@@ -20,6 +20,16 @@ enum Tensor {
     Other,
 }
 
+impl Tensor {
+    /// True if the type depends on the layer.
+    const fn varies(self) -> bool {
+        match self {
+            Self::AttentionV | Self::Down => true,
+            Self::AttentionK | Self::AttentionOutput | Self::Other => false,
+        }
+    }
+}
+
 /// Position of a tensor among those of its kind.
 #[derive(Debug, Clone, Copy)]
 struct Layer {
@@ -178,6 +188,9 @@ const fn down(file: GgufFile, layer: Layer) -> Option<&'static QuantFormat> {
     }
 }
 
+/// Layers that are looked at, one by one; of a deeper model as many, evenly spaced.
+const MOST_LAYERS: u64 = 1024;
+
 /// Number of operators whose matrices have a ratio of their own.
 const SLOTS: usize = 12;
 
@@ -274,38 +287,44 @@ impl Sums {
             _ => 1,
         };
         let layers = count / per_layer;
-        let mut add = |kind: OpKind, tensor, rows: u64, cols: u64| {
+        // `costed` is the shape whose bytes the ratio multiplies.
+        let mut add_as = |kind, tensor: Tensor, (rows, cols): (u64, u64), costed: (u64, u64)| {
             let Some(slot) = slot(kind) else { return };
             let (first, count) =
                 if tensor == Tensor::Down { (first, model.n_layers) } else { (0, layers) };
-            let each = per_layer as f64;
-            for index in first..first + layers {
+            let steps = if tensor.varies() { layers.min(MOST_LAYERS) } else { layers.min(1) };
+            let each = per_layer as f64 * layers as f64 / steps.max(1) as f64;
+            for step in 0..steps {
+                let index = first + step * layers / steps;
                 let format =
                     fitting(tensor_type(file, tensor, Layer { index, count }, model), cols);
                 self.0[slot].0 += format.stored_bytes(rows, cols) * each;
-                self.0[slot].1 += base.stored_bytes(rows, cols) * each;
+                self.0[slot].1 += base.stored_bytes(costed.0, costed.1) * each;
             }
         };
+        let mut add = |kind, tensor, shape| add_as(kind, tensor, shape, shape);
         match (kind, &model.mla) {
             (OpKind::Qkv, _) => {
                 let keys = a.n_kv_heads * a.head_dim;
-                add(kind, Tensor::Other, a.n_heads * a.head_dim, cols);
-                add(kind, Tensor::AttentionK, keys, cols);
-                add(kind, Tensor::AttentionV, keys, cols);
+                add(kind, Tensor::Other, (a.n_heads * a.head_dim, cols));
+                add(kind, Tensor::AttentionK, (keys, cols));
+                add(kind, Tensor::AttentionV, (keys, cols));
             }
-            // Stored per head in two tensors: keys with `nope` inputs each, values with the rank.
+            // Stored per head in two tensors: keys with `nope` inputs each, values with the rank. Both are costed with the rank
+            // as inputs.
             (OpKind::KvB, Some(mla)) => {
-                let (keys, values) = (a.n_heads * cols, a.n_heads * mla.v_head_dim);
-                for kind in [OpKind::KvB, OpKind::WUk] {
-                    add(kind, Tensor::Other, keys, mla.nope_dim);
-                }
+                let keys = (a.n_heads * cols, mla.nope_dim);
+                let values = (a.n_heads * mla.v_head_dim, cols);
                 for kind in [OpKind::KvB, OpKind::WUv] {
-                    add(kind, Tensor::Other, values, cols);
+                    add(kind, Tensor::Other, values);
+                }
+                for kind in [OpKind::KvB, OpKind::WUk] {
+                    add_as(kind, Tensor::Other, keys, (a.n_heads * mla.nope_dim, cols));
                 }
             }
-            (OpKind::OProj, _) => add(kind, Tensor::AttentionOutput, rows, cols),
-            (OpKind::Down | OpKind::ExpertDown, _) => add(kind, Tensor::Down, rows, cols),
-            _ => add(kind, Tensor::Other, rows, cols),
+            (OpKind::OProj, _) => add(kind, Tensor::AttentionOutput, (rows, cols)),
+            (OpKind::Down | OpKind::ExpertDown, _) => add(kind, Tensor::Down, (rows, cols)),
+            _ => add(kind, Tensor::Other, (rows, cols)),
         }
     }
 }

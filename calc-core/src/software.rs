@@ -28,10 +28,16 @@ impl Kernels {
 
     /// Whether these kernels run on a device, for activations that are not quantized.
     pub fn run_on(self, device: &Device) -> bool {
+        self.check(device).is_ok()
+    }
+
+    /// Checks that these kernels run on a device, for activations that are not quantized.
+    pub(crate) fn check(self, device: &Device) -> Result<(), NoKernel> {
         match self {
-            Self::Plain => true,
-            Self::Torch => torch_kernels(device, false).is_ok(),
-            Self::LlamaCpp => has_llama_cpp(device),
+            Self::Plain => Ok(()),
+            Self::Torch => torch_kernels(device, false),
+            Self::LlamaCpp if has_llama_cpp(device) => Ok(()),
+            Self::LlamaCpp => Err(NoKernel::NoLlamaCpp),
         }
     }
 
@@ -60,10 +66,12 @@ pub enum NoKernel {
     NoLlamaCpp,
     /// The engine that the request names has no kernels for the format.
     OtherEngine(Engine),
+    /// The engine that the request names has no build for this device.
+    NoBuild(Engine),
 }
 
 /// The engine whose factors apply if the user names none: vLLM on devices with HBM and llama.cpp elsewhere, if it has kernels
-/// for the weights; otherwise the other one, if it runs on the device.
+/// for the weights; otherwise the other one, if it runs on the device. Where neither has kernels, the first one stands for them.
 pub fn usual_engine(device: &Device, weights: &QuantFormat) -> Engine {
     let usual = match MemoryKind::of(device) {
         MemoryKind::Hbm => Engine::Vllm,
@@ -193,7 +201,7 @@ fn vendor(device: &Device) -> Vendor {
         "NVIDIA" => Vendor::Nvidia(capability.map_or(0, capability_number)),
         "AMD" if capability.is_some_and(|name| name.starts_with("gfx9")) => Vendor::Instinct,
         "AMD" | "Apple" | "Raspberry Pi" => Vendor::General,
-        "Intel" if device.class == DeviceClass::Cpu || device.key.starts_with("arc") => {
+        "Intel" if device.class == DeviceClass::Cpu || device.catalog_key().starts_with("arc") => {
             Vendor::General
         }
         "Intel" | "Google" | "AWS" => Vendor::Inference,
@@ -204,5 +212,7 @@ fn vendor(device: &Device) -> Vendor {
 /// Converts 8.7 to 87, 12.1 to 121.
 fn capability_number(capability: &str) -> u32 {
     let digits = capability.bytes().filter(u8::is_ascii_digit);
-    digits.fold(0, |number, digit| number * 10 + u32::from(digit - b'0'))
+    digits.fold(0, |number: u32, digit| {
+        number.saturating_mul(10).saturating_add(u32::from(digit - b'0'))
+    })
 }

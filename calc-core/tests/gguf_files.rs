@@ -6,6 +6,7 @@ use calc_core::estimate::{Estimate, EstimateRequest, estimate};
 use calc_core::footprint::bits_per_weight;
 use calc_core::op::OpKind;
 use calc_core::precision::PrecisionChoice;
+use calc_core::roofline::Roofs;
 use calc_core::workload::Workload;
 
 fn file(model: &str, weights: &str) -> Estimate {
@@ -83,4 +84,20 @@ fn a_mixture_follows_the_layers_of_the_model() {
     let kept = |kind| answer.precision.mixture.ratio(kind);
     assert!(kept(OpKind::Qkv) > 1.2 && kept(OpKind::OProj) > 1.2, "{:?}", answer.precision);
     assert_eq!(kept(OpKind::ExpertGateUp).to_bits(), 1.0_f64.to_bits());
+}
+
+#[test]
+fn up_projections_of_latent_attention_take_the_bytes_of_their_rows() {
+    // Keys are stored with 128 inputs each, which no block of 256 divides, so the file has them in a wider format.
+    let model = &catalog::model("deepseek-v3").expect("catalog key").arch;
+    let roofs = Roofs::new(catalog::device("h100_sxm").expect("catalog key"), None).expect("roofs");
+    let weights = catalog::format("q4_k_m").expect("known");
+    let mixture = PrecisionChoice::weights(weights).resolve_model(model, &roofs).mixture;
+    for (kind, ratio) in [(OpKind::WUk, 5.5 / 4.5), (OpKind::WUv, 1.0), (OpKind::KvB, 10.0 / 9.0)] {
+        assert!(
+            (mixture.ratio(kind) / ratio - 1.0).abs() < 1e-9,
+            "{kind:?}: {}",
+            mixture.ratio(kind)
+        );
+    }
 }

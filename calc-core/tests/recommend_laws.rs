@@ -83,6 +83,13 @@ fn every_scheme_is_ranked_within_the_bounds_or_dropped_for_a_reason() {
         let is_small = best.limit <= Bytes::from_gb(8.0);
         // A lighter row with less loss may take the place of a first row that it cannot be told from.
         let lightened = usize::from(answer.first_by == FirstBy::LessMemory);
+        if let ([first, second, ..], 1) = (&answer.ranked[..], lightened) {
+            let no_worse = first.quality.high <= second.quality.high
+                && first.outcome.memory <= second.outcome.memory;
+            let [low, high] = second.standing.interval;
+            let is_within = (low..=high).contains(&first.standing.score);
+            assert!(no_worse && is_within, "case {case}");
+        }
         for pair in answer.ranked[lightened..].windows(2) {
             let is_near = is_small && pair[0].standing.score <= best.score * 1.05;
             let is_ordered = pair[0].standing.score <= pair[1].standing.score;

@@ -34,7 +34,7 @@ pub struct SchemePoint {
     pub high: f64,
     /// Loss of quality [%].
     pub loss: f64,
-    /// True if the scheme does not meet the bounds; it is drawn grey.
+    /// True if the scheme does not meet the bounds; it is drawn in grey.
     pub refused: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct Schemes {
 
 impl Schemes {
     /// The schemes that are drawn: those beyond the limit only if they are near it.
-    fn drawn(&self) -> impl Iterator<Item = &SchemePoint> {
+    pub fn drawn(&self) -> impl Iterator<Item = &SchemePoint> {
         let most = self.limit.map_or(f64::INFINITY, |limit| limit * BEYOND);
         self.points.iter().filter(move |point| point.loss <= most)
     }
@@ -163,7 +163,7 @@ impl Frame {
                 key: point.key.clone(),
                 label: point.label.clone(),
                 mark: if point.refused { grey } else { point.mark },
-                filled: !point.refused,
+                filled: true,
                 at,
                 shown: at,
                 radius: if focused { RADIUS + 1.0 } else { RADIUS },
@@ -203,8 +203,7 @@ impl Frame {
             let y = self.y.at(limit);
             let path = vec![Spot { x: plot.left, y }, Spot { x: plot.right, y }];
             scene.lines.push(Line { path, ink: Ink::Muted, width: 1.0, dash: Some((5.0, 4.0)) });
-            let text =
-                format!("your limit: {}{}%", number_text::short(limit, 3), number_text::SPACE);
+            let text = format!("limit: {}{}%", number_text::short(limit, 3), number_text::SPACE);
             let at = Spot { x: plot.right - 4.0, y: y - 9.0 };
             scene.labels.push(Label::new(&text, at, Anchor::End, Ink::Muted, FONT));
         }
@@ -239,7 +238,7 @@ impl Frame {
             Placer { bounds: self.plot, taken: taken.chain(texts).collect(), lines: Vec::new() };
         // The selected one first, refused ones last: what finds no room has no name beside it.
         let mut order: Vec<&ScenePoint> = scene.points.iter().collect();
-        order.sort_by_key(|point| (!point.focused, !point.filled));
+        order.sort_by_key(|point| (!point.focused, point.mark.hue == Hue::Gray));
         let labels: Vec<Label> =
             order.into_iter().filter_map(|point| placer.place(beside(point))).collect();
         scene.labels.extend(labels);
@@ -248,7 +247,8 @@ impl Frame {
 
 /// Candidate places for the name of a scheme, the best first.
 fn beside(point: &ScenePoint) -> Vec<Label> {
-    let ink = if point.filled { Ink::Hue(point.mark.hue) } else { Ink::Muted };
+    let is_grey = point.mark.hue == Hue::Gray;
+    let ink = if is_grey { Ink::Muted } else { Ink::Hue(point.mark.hue) };
     let near = |x: f64, y: f64, anchor| {
         Label::new(&point.label, point.shown.moved(x, y), anchor, ink, FONT)
     };
@@ -303,7 +303,8 @@ mod tests {
         assert!(fast.x < good.x && fast.y < good.y);
         assert!(scene.points.iter().all(|point| scene.plot.contains(point.at)));
         assert_eq!(at("far"), None, "it would flatten all others");
-        assert!(!scene.points.iter().any(|point| point.key == "lossy" && point.filled));
+        let lossy = scene.points.iter().find(|point| point.key == "lossy");
+        assert!(lossy.is_some_and(|point| point.mark.hue == Hue::Gray));
     }
 
     #[test]

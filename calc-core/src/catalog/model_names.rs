@@ -80,7 +80,7 @@ pub fn find(name: &str) -> Option<Published> {
     let asked = Name::of(plain);
     let is_meant = |own: &str| !asked.words.is_empty() && Name::of(own).words == asked.words;
     let model = models::all().find(|model| published_as(model).any(is_meant))?;
-    let format = asked.format(plain, model);
+    let format = asked.format(plain, model).ok()?;
     Some(Published { model, format, exact: false })
 }
 
@@ -125,6 +125,10 @@ fn gguf(model: &CatalogModel, format: &'static QuantFormat) -> Option<PrecisionC
     model.stored.experts.is_none().then(|| PrecisionChoice::weights(format))
 }
 
+/// A name states a GGUF type whose size is not known.
+#[derive(Debug)]
+struct UnknownType;
+
 /// A name split into words.
 #[derive(Debug, Default)]
 struct Name {
@@ -134,6 +138,12 @@ struct Name {
     formats: Vec<String>,
     /// True if the name contains GGUF.
     is_gguf: bool,
+    /// True for Unsloth's dynamic files, `UD`.
+    is_dynamic: bool,
+    /// True for files trained with quantization, `qat`.
+    is_qat: bool,
+    /// 16 bits, if the name states them.
+    half: Option<&'static QuantFormat>,
 }
 
 impl Name {
@@ -143,6 +153,13 @@ impl Name {
         let mut in_quant = false;
         for part in parts(&name) {
             found.is_gguf |= part == "gguf";
+            found.is_dynamic |= part == "ud";
+            found.is_qat |= part == "qat";
+            match part {
+                "fp16" | "f16" => found.half = Some(&f::FP16),
+                "bf16" => found.half = Some(&f::BF16),
+                _ => {}
+            }
             in_quant = match kind(part, in_quant) {
                 Kind::Quant => {
                     found.formats.push(part.into());
@@ -180,14 +197,36 @@ impl Name {
         }
     }
 
-    fn format(&self, name: &str, model: &'static CatalogModel) -> Option<PrecisionChoice> {
+    /// The formats that the name states; `None` for the published ones.
+    ///
+    /// # Errors
+    /// A GGUF type whose size is not known.
+    fn format(
+        &self,
+        name: &str,
+        model: &'static CatalogModel,
+    ) -> Result<Option<PrecisionChoice>, UnknownType> {
+        if let Some(word) = self.formats.iter().find(|word| is_gguf_type(word)) {
+            let is_dynamic = self.is_dynamic && word.ends_with("xl");
+            let choice = gguf_choice(word).filter(|_| !is_dynamic).ok_or(UnknownType)?;
+            return Ok(Some(choice).filter(|_| model.stored.experts.is_none()));
+        }
+        let is_file = self.is_gguf || tag_format(name, model).is_some();
+        if let Some(half) = self.half.filter(|_| is_file && self.formats.is_empty()) {
+            return Ok(gguf(model, half));
+        }
+        if self.is_qat && is_file && self.formats.is_empty() {
+            return Ok(gguf(model, &f::GGUF_Q4_0)); // as Google publishes them
+        }
+        Ok(self.tensor_format(name, model))
+    }
+
+    /// The formats of names that state no GGUF type.
+    fn tensor_format(&self, name: &str, model: &'static CatalogModel) -> Option<PrecisionChoice> {
         let has = |word: &str| self.formats.iter().any(|other| other == word);
         let both = |format: &'static QuantFormat, rest: &'static QuantFormat| {
             Some(PrecisionChoice { activations: Some(format), ..kept(format, rest) })
         };
-        if let Some(format) = self.formats.iter().find_map(|word| gguf_format(word)) {
-            return gguf(model, format);
-        }
         let eight = has("int8") || has("8bit");
         if has("awq") || has("gptq") || has("w4a16") || has("w8a16") {
             let format = if eight || has("w8a16") {
@@ -285,12 +324,27 @@ fn kind(part: &str, in_quant: bool) -> Kind {
     }
 }
 
-/// The format of most weights in a GGUF file: `q4_k_m` is mostly `gguf_q4_k`.
-fn gguf_format(word: &str) -> Option<&'static QuantFormat> {
-    let own = |word: &str| {
-        f::FORMATS.iter().copied().find(|format| format.key.strip_prefix("gguf_") == Some(word))
+/// True for the form of a GGUF type: `q4_k_m`, `iq3_xxs`.
+fn is_gguf_type(word: &str) -> bool {
+    let bits = word.strip_prefix("iq").or_else(|| word.strip_prefix('q'));
+    bits.is_some_and(|bits| bits.starts_with(|first: char| first.is_ascii_digit()))
+}
+
+/// The formats of a GGUF type. Files with the suffix `L` beyond llama.cpp's own have embedding and LM head in Q8_0.
+fn gguf_choice(word: &str) -> Option<PrecisionChoice> {
+    let (word, wide) = match word {
+        "q2_k_l" => ("q2_k", true),
+        "q3_k_xl" => ("q3_k_l", true),
+        "q4_k_l" => ("q4_k_m", true),
+        "q5_k_l" => ("q5_k_m", true),
+        "q6_k_l" => ("q6_k", true),
+        word => (word, false),
     };
-    own(word).or_else(|| word.rsplit_once('_').and_then(|(format, _)| own(format)))
+    let named = |format: &&'static QuantFormat| format.key.strip_prefix("gguf_") == Some(word);
+    let own = f::FORMATS.iter().copied().find(named);
+    let format = own.or_else(|| super::format_aliases::alias(word).map(|alias| alias.format))?;
+    let embedding = wide.then_some(&f::GGUF_Q8_0);
+    Some(PrecisionChoice { embedding, ..PrecisionChoice::weights(format) })
 }
 
 #[cfg(test)]
@@ -354,6 +408,14 @@ mod tests {
             ("gemma2:9b", "gemma-2-9b", Some("gguf_q4_k")),
             ("gpt-oss:20b", "gpt-oss-20b", None),
             ("phi4", "phi-4", None),
+            ("llama3.1:8b-instruct-fp16", "llama-3.1-8b", Some("fp16")),
+            ("unsloth/Qwen3-8B-GGUF:BF16", "qwen3-8b", Some("bf16")),
+            ("bartowski/Qwen_Qwen3-8B-GGUF:Q4_K_L", "qwen3-8b", Some("gguf_q4_k")),
+            ("bartowski/Qwen_Qwen3-8B-GGUF:Q3_K_L", "qwen3-8b", Some("gguf_q3_k_l")),
+            ("gemma3:27b-it-qat", "gemma-3-27b", Some("gguf_q4_0")),
+            ("nvidia/Llama-3.1-8B-Instruct-NVFP4", "llama-3.1-8b", Some("nvfp4")),
+            ("nvidia/Llama-3.1-8B-Instruct-FP4", "llama-3.1-8b", Some("nvfp4")),
+            ("amd/Llama-3.1-8B-Instruct-MXFP4", "llama-3.1-8b", Some("mxfp4")),
         ] {
             let found = find(name).unwrap_or_else(|| panic!("{name}"));
             let weights = found.format.map(|choice| choice.weights.key);
@@ -362,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn models_of_another_geometry_are_not_taken_for_their_relatives() {
+    fn models_of_another_geometry_or_of_unknown_size_are_not_taken_for_their_relatives() {
         for name in [
             "deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B",
             "Qwen/Qwen2.5-7B-Instruct-1M",
@@ -375,6 +437,8 @@ mod tests {
             "",
             "/",
             "a/b/Llama-3.1-8B",
+            "bartowski/Llama-3.2-3B-Instruct-GGUF:IQ3_M",
+            "unsloth/Qwen3-8B-GGUF:UD-Q2_K_XL",
         ] {
             assert_eq!(find(name).map(|found| found.model.key), None, "{name}");
         }

@@ -14,7 +14,7 @@ use crate::precision::PrecisionChoice;
 use crate::quality::QualityLoss;
 use crate::quant_format::QuantFormat;
 use crate::roofline::Roofs;
-use crate::scheme::{Kernels, Method, NoKernel, Scheme, SchemeWeights};
+use crate::scheme::{Kernels, Method, NoKernel, Scheme, SchemeWeights, engine_runs};
 use crate::units::Bytes;
 
 /// A request with the values that are constant while it is answered.
@@ -114,10 +114,19 @@ impl<'a> Chooser<'a> {
 
     fn admit_matrices(&self, scheme: &Scheme) -> Result<(), Drop> {
         scheme.runs_on(self.task.device(), &self.roofs).map_err(Drop::Kernel)?;
-        if let Some(engine) =
-            self.task.engine().filter(|engine| !self.kernels(scheme).are_of(*engine))
+        let (device, kernels) = (self.task.device(), self.kernels(scheme));
+        if let (SchemeWeights::Published, Task::Model(task)) = (scheme.weights, &self.task)
+            && task.published.activations.is_none()
         {
-            return Err(Drop::Kernel(NoKernel::OtherEngine(engine)));
+            kernels.check(device).map_err(Drop::Kernel)?;
+        }
+        if let Some(engine) = self.task.engine() {
+            let refused = match () {
+                () if !engine_runs(engine, device) => Some(NoKernel::NoBuild(engine)),
+                () if !kernels.are_of(engine) => Some(NoKernel::OtherEngine(engine)),
+                () => None,
+            };
+            refused.map_or(Ok(()), |reason| Err(Drop::Kernel(reason)))?;
         }
         self.task.shapes(scheme).map_err(Drop::Shape)
     }

@@ -136,8 +136,7 @@ pub fn memory_steps(request: &RecommendRequest<'_>) -> Result<Vec<MemoryStep>, E
     let chooser = Chooser::new(request)?;
     let mut steps: Vec<MemoryStep> = Vec::new();
     for scheme in chooser.candidates() {
-        let runs = scheme.runs_on(request.task.device(), &chooser.roofs).map_err(Drop::Kernel);
-        if runs.and_then(|()| request.task.shapes(scheme).map_err(Drop::Shape)).is_err() {
+        if !chooser.takes(scheme) {
             continue;
         }
         let Ok(outcome) = request.task.run(&chooser.roofs, scheme) else { continue };

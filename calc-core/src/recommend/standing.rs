@@ -143,10 +143,20 @@ impl Standing {
         Self { score: self.score / count, interval, ..self }
     }
 
-    /// Largest score that may be ranked before this one: in the interval of one that is in the interval of this.
-    pub(crate) fn reach(&self) -> f64 {
-        let slow = self.interval[1];
-        (slow * (slow / self.score)).max(self.score * NEAR)
+    /// Largest score that may be ranked before this one: in the interval of one that is in the interval of this. `widest` is
+    /// the largest ratio of the slow end of an interval to its score.
+    pub(crate) fn reach(&self, widest: f64) -> f64 {
+        (self.interval[1] * widest).max(self.score * NEAR)
+    }
+
+    /// Ratio of the slow end of the interval to the score.
+    pub(crate) fn slow_ratio(&self) -> f64 {
+        self.interval[1] / self.score
+    }
+
+    /// True for scores with an interval: times and energies.
+    fn is_uncertain(&self) -> bool {
+        self.interval[0] < self.interval[1]
     }
 
     /// Whether this is as fast as another within the uncertainty, and no worse in memory and quality.
@@ -189,7 +199,7 @@ pub(crate) fn order<T>(rows: &mut [T], standing: impl Fn(&T) -> Standing) -> Fir
         }
     });
     match rows.first().map(&standing) {
-        _ if near == 0 && lighten(rows, &standing) => FirstBy::LessMemory,
+        _ if near == 0 && best.is_uncertain() && lighten(rows, &standing) => FirstBy::LessMemory,
         Some(first) if first == best => FirstBy::Score,
         _ if near > 0 => FirstBy::Size,
         _ => FirstBy::LessLoss,

@@ -7,6 +7,7 @@
 use alloc::vec::Vec;
 
 use super::{Pair, ScheduleRequest};
+use crate::order::sort_short;
 use crate::recommend::{Axis, Chooser, Objective, RankedPart, Standing, Task, largest};
 use crate::scheme::Scheme;
 
@@ -72,8 +73,11 @@ pub(super) fn best_at(
     let least = |tried: &[(u64, Standing)]| {
         tried.iter().min_by(|a, b| a.1.score.total_cmp(&b.1.score)).copied()
     };
-    if !is_without_context(request) {
+    if is_single(request) {
         return least(&batches(request, &task, (chooser, pair.scheme), most));
+    }
+    if !is_without_context(request) {
+        return least_known(request, &task, pair);
     }
     // Only the memory has changed: earlier results hold up to the largest batch that still fits.
     let fits = |batch| chooser.limits_of_batch(&task.at(Axis::Batch, batch), pair.scheme).is_none();
@@ -86,6 +90,38 @@ pub(super) fn best_at(
     let best = least(&pair.tried[..known]).and_then(|(batch, _)| now(batch));
     let last = if is_single(request) { None } else { now(most) };
     least(&[best, last].into_iter().flatten().collect::<Vec<_>>())
+}
+
+/// The best of the tried batches for a task with a larger context. Scores only rise with the context, so the earlier ones
+/// are lower bounds: the search goes by them and ends at the first that is not below the best one found.
+fn least_known(
+    request: &ScheduleRequest<'_>,
+    task: &Task<'_>,
+    pair: &Pair<'_>,
+) -> Option<(u64, Standing)> {
+    let chooser = &pair.setup.chooser;
+    let fits = |batch| chooser.limits_of_batch(&task.at(Axis::Batch, batch), pair.scheme).is_none();
+    let most = largest(pair.tried.last()?.0, fits)?;
+    let mut known: Vec<(u64, f64)> = Vec::with_capacity(pair.tried.len());
+    for (batch, standing) in pair.tried.iter().take_while(|(batch, _)| *batch <= most) {
+        known.push((*batch, standing.score));
+    }
+    if known.last().is_none_or(|(batch, _)| *batch < most) {
+        known.push((most, 0.0)); // the largest batch that fits now was not tried before
+    }
+    sort_short(&mut known, |a, b| (a.1, a.0) < (b.1, b.0));
+    let mut best: Option<(u64, Standing)> = None;
+    for (batch, bound) in known {
+        if best.is_some_and(|(_, best)| best.score < bound) {
+            break;
+        }
+        let now = standing(request, task, (chooser, pair.scheme), batch);
+        let is_better = |now: &Standing| {
+            best.is_none_or(|(other, best)| (now.score, batch) < (best.score, other))
+        };
+        best = now.filter(is_better).map(|now| (batch, now)).or(best);
+    }
+    best
 }
 
 /// True if the order of the batches does not depend on the context: only prefill reads none of it. The time to first token

@@ -103,12 +103,13 @@ fn first_at(
 ) -> Option<(usize, u64)> {
     let mut found: Vec<(usize, u64, Standing)> = Vec::new();
     let mut reach = f64::INFINITY;
+    let widest = hopeful.iter().map(|placed| placed.standing.slow_ratio()).fold(1.0, f64::max);
     for (place, placed) in hopeful.iter().enumerate() {
         if placed.standing.score > reach {
             break;
         }
         let Some((batch, standing)) = best_at(request, placed.pair, context) else { continue };
-        reach = reach.min(standing.reach());
+        reach = reach.min(standing.reach(widest));
         found.push((place, batch, standing));
     }
     order(&mut found, |(.., standing)| *standing);

@@ -12,7 +12,7 @@ use calc_core::recommend::{
     Dropped, Outcome, PREFILL_ROWS, Ranked, RankedPart, RecommendRequest, Recommendation, Task,
     recommend,
 };
-use calc_core::scheme::{Scheme, SchemeWeights};
+use calc_core::scheme::{Kernels, Scheme, SchemeWeights};
 use calc_core::units::{Bytes, Seconds};
 use report::number_text as text;
 use report::output::verdict::explain::Explanation;
@@ -54,20 +54,28 @@ pub struct Taken {
     pub weights: Option<&'static QuantFormat>,
     /// `None`: the default rule chooses.
     pub activations: Option<&'static QuantFormat>,
+    /// `None`: as the weights, or as published.
+    pub experts: Option<&'static QuantFormat>,
 }
 
 impl Taken {
-    /// The formats of a scheme, as resolved on the device.
+    /// The formats of a scheme, as resolved on the device. A GGUF file fixes the others by itself.
     pub(super) fn of(scheme: &Scheme, precision: &Precision) -> Self {
         let published = matches!(scheme.weights, SchemeWeights::Published);
-        Self { weights: (!published).then_some(precision.weights), activations: scheme.activations }
+        let is_fixed = !published && scheme.kernels != Kernels::LlamaCpp;
+        Self {
+            weights: (!published).then_some(precision.weights),
+            activations: is_fixed.then_some(precision.activations),
+            experts: is_fixed.then_some(precision.experts),
+        }
     }
 
     /// Sets these formats in the Model view. KV cache and embedding stay unchanged.
     pub fn of_model(&self, inputs: &mut Inputs) {
         let model = &mut *inputs.model;
         model.set_format(Role::Weights, self.weights);
-        model.set_format(Role::Experts, None);
+        let has_experts = model.base.arch().moe.is_some();
+        model.set_format(Role::Experts, self.experts.filter(|_| has_experts));
         model.set_format(Role::Activations, self.activations);
         model.set_text(Field::WeightBits, String::new());
     }

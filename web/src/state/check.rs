@@ -10,6 +10,7 @@ use report::output::words::core_error;
 use super::decimal::decimal;
 use super::inputs::{Inputs, View};
 use super::model::asked;
+use super::plan;
 
 /// Key of the claimed time of the operator [µs].
 pub const TIME: &str = "us";
@@ -131,7 +132,8 @@ pub fn judge(inputs: &Inputs) -> Option<Judged> {
         View::Plan | View::Model => {
             let unit = Unit::chosen(inputs);
             let mut judged = None;
-            asked::with_request(inputs, &mut |request| {
+            let shown = plan::shown_inputs(inputs);
+            asked::with_request(&shown, &mut |request| {
                 judged = Some(of_model(request, unit, number));
             });
             judged

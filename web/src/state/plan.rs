@@ -26,6 +26,8 @@ pub use rows::SchemeRow;
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanShown {
     pub answer: PlanAnswer,
+    /// The inputs with the formats of the scheme in the cards; as they are without one.
+    pub taken: Inputs,
     /// The model in the scheme of the cards; without one, in the formats of the inputs.
     pub model: ModelShown,
 }
@@ -62,6 +64,7 @@ pub fn next(before: Option<&PlanShown>, inputs: &Inputs) -> PlanShown {
         (None, None) => PlanShown {
             answer: PlanAnswer::default(),
             model: next_model(None, &inputs.model, inputs.place()),
+            taken: inputs.clone(),
         },
     }
 }
@@ -92,7 +95,7 @@ fn derive(
         Err(error) => {
             let sentence = format!("{}.", core_error(&error));
             let answer = PlanAnswer { sentence, ..PlanAnswer::default() };
-            return PlanShown { answer, model: model(inputs) };
+            return PlanShown { answer, model: model(inputs), taken: inputs.clone() };
         }
     };
     let seen = Seen::of(&found, inputs.model.scheme);
@@ -101,7 +104,8 @@ fn derive(
         Taken::of(seen.scheme, &seen.outcome.precision).of_model(&mut taken);
     }
     let model = model(&taken);
-    PlanShown { answer: answer(request, &found, seen.as_ref(), (inputs, &model)), model }
+    let answer = answer(request, &found, seen.as_ref(), (inputs, &model));
+    PlanShown { answer, taken, model }
 }
 
 fn answer(
@@ -137,6 +141,8 @@ struct Seen<'a> {
     /// Reason why it is out of the question.
     refused: Option<String>,
     is_first: bool,
+    /// Sentence on a picked scheme that the device cannot run, where this one stands for it.
+    instead: Option<String>,
 }
 
 impl<'a> Seen<'a> {
@@ -153,11 +159,17 @@ impl<'a> Seen<'a> {
                 quality: &row.quality,
                 refused,
                 is_first: false,
+                instead: None,
             })
         });
         refused.or_else(|| {
             let (place, row) = ranked.or_else(|| answer.ranked.iter().enumerate().next())?;
+            let instead = dropped.map(|dropped| {
+                let reason = advice::dropped(&dropped.reason, &dropped.quality);
+                format!("{} is left out: {reason}.", advice::scheme_name(dropped.scheme))
+            });
             Some(Self {
+                instead,
                 scheme: row.scheme,
                 outcome: &row.outcome,
                 quality: &row.quality,
@@ -200,7 +212,7 @@ fn verdict(
     let all = if batch(request) > 1.0 { " in all" } else { "" };
     let take = if seen.is_first { "Take" } else { "With" };
     let sentence = format!("{take} {name}: it fits, {speed}{all}.");
-    let mut line = Vec::new();
+    let mut line: Vec<String> = seen.instead.iter().cloned().collect();
     if let Some(row) = answer.ranked.iter().find(|row| row.scheme.key == seen.scheme.key) {
         line.push(advice::regime(row, request.part, &answer.baseline));
         if seen.is_first {

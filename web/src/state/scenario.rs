@@ -1,5 +1,6 @@
 //! The scenario of the Plan view in one line: model, devices, power mode, engine, users, tokens.
 
+use calc_core::recommend::USUAL_QUALITY;
 use report::number_text as text;
 
 use super::goal::Bound;
@@ -39,11 +40,12 @@ impl Piece {
 pub fn pieces(inputs: &Inputs) -> Vec<(Piece, &'static str, String)> {
     let model = &inputs.model;
     let number = |field: Field| shown(model.text(field));
-    let devices: u64 = [Field::Tensor, Field::Pipeline]
-        .iter()
-        .map(|field| model.text(*field).trim().parse().unwrap_or(1))
-        .product();
-    let engine = model.engine.map_or("any engine", |engine| engine.key());
+    // Invalid numbers are shown beside their fields.
+    let ways = |field: Field| model.text(field).trim().parse::<u64>().unwrap_or(1);
+    let devices = [Field::Tensor, Field::Pipeline, Field::Expert]
+        .into_iter()
+        .fold(1, |devices: u64, field| devices.saturating_mul(ways(field)));
+    let engine = model.engine.map_or("the usual engine", |engine| engine.key());
     let users = number(Field::Batch);
     let plural = if users == "1" { "" } else { "s" };
     let mut pieces = vec![
@@ -55,7 +57,7 @@ pub fn pieces(inputs: &Inputs) -> Vec<(Piece, &'static str, String)> {
         pieces.push((Piece::Mode, " at ", mode));
     }
     let loss = match inputs.goal.text(Bound::Loss).trim() {
-        "" => "5".to_owned(),
+        "" => text::short(USUAL_QUALITY, 3),
         loss => shown(loss),
     };
     pieces.extend([
@@ -94,7 +96,7 @@ mod tests {
             .collect();
         assert_eq!(
             line.replace(text::SPACE, " "),
-            "Llama-3.1 8B on 2 × Jetson Orin Nano 8GB Super at datasheet peaks with any engine · 1 user · 4 096 tokens in, 128 out · loss up to 5 %"
+            "Llama-3.1 8B on 2 × Jetson Orin Nano 8GB Super at datasheet peaks with the usual engine · 1 user · 4 096 tokens in, 128 out · loss up to 5 %"
         );
     }
 }

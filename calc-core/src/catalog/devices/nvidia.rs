@@ -64,7 +64,7 @@ pub(super) static DEVICES: [Device; 27] = [
         form_factor: text("PCIe"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2018),
-        memory: Fact::recalled(Bytes::from_gib(16.0)),
+        memory: Fact::recalled(Bytes::from_mib(15_360.0)),
         memory_type: text("GDDR6 256-bit"),
         memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(320.0)),
@@ -89,7 +89,7 @@ pub(super) static DEVICES: [Device; 27] = [
         power_modes: List::Borrowed(&[]),
         source: text("hmc-tech/sysrqmts (read)"),
         notes: text(
-            "the Mar-2019 datasheet PDF prints 300 GB/s, the product page 320+ (both read, public source). No BF16/TF32/FP8. 70 W cap: sustained clocks far below 1590",
+            "memory as nvidia-smi shows it (recalled); the Mar-2019 datasheet PDF prints 300 GB/s, the product page 320+ (both read, public source). No BF16/TF32/FP8. 70 W cap: sustained clocks far below 1590",
         ),
     },
     Device {
@@ -207,7 +207,7 @@ pub(super) static DEVICES: [Device; 27] = [
         form_factor: text("PCIe"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2021),
-        memory: Fact::recalled(Bytes::from_gib(24.0)),
+        memory: Fact::recalled(Bytes::from_mib(23_028.0)),
         memory_type: text("GDDR6"),
         memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(600.0)),
@@ -233,7 +233,9 @@ pub(super) static DEVICES: [Device; 27] = [
         link: Some(pcie(25.0)),
         power_modes: List::Borrowed(&[]),
         source: text("llm-analysis gpu_configs (read)"),
-        notes: text("A10G (AWS) is half: 70 FP16 with FP32 acc"),
+        notes: text(
+            "memory as nvidia-smi shows it (recalled); A10G (AWS) is half: 70 FP16 with FP32 acc",
+        ),
     },
     Device {
         key: text("a30"),
@@ -440,7 +442,7 @@ pub(super) static DEVICES: [Device; 27] = [
         form_factor: text("PCIe"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2020),
-        memory: Fact::recalled(Bytes::from_gib(48.0)),
+        memory: Fact::recalled(Bytes::from_mib(46_068.0)),
         memory_type: text("GDDR6"),
         memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(696.0)),
@@ -466,7 +468,7 @@ pub(super) static DEVICES: [Device; 27] = [
         link: Some(both_directions(112.5)),
         power_modes: List::Borrowed(&[]),
         source: text("hmc-tech (read)"),
-        notes: text(""),
+        notes: text("memory as nvidia-smi shows it (recalled); "),
     },
     Device {
         key: text("rtx_a6000"),
@@ -516,7 +518,7 @@ pub(super) static DEVICES: [Device; 27] = [
         form_factor: text("PCIe"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2023),
-        memory: Fact::recalled(Bytes::from_gib(24.0)),
+        memory: Fact::recalled(Bytes::from_mib(23_034.0)),
         memory_type: text("GDDR6"),
         memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(300.0)),
@@ -544,7 +546,7 @@ pub(super) static DEVICES: [Device; 27] = [
         power_modes: List::Borrowed(&[]),
         source: text("aiconfigurator l4.yaml (read)"),
         notes: text(
-            "INT4 not in the datasheet; ratio 2x INT8. Measured on a real L4: FP16 85-87, FP8 188, INT8 165 (72 W cap; public source, read)",
+            "memory as nvidia-smi shows it (recalled); INT4 not in the datasheet; ratio 2x INT8. Measured on a real L4: FP16 85-87, FP8 188, INT8 165 (72 W cap; public source, read)",
         ),
     },
     Device {
@@ -557,7 +559,7 @@ pub(super) static DEVICES: [Device; 27] = [
         form_factor: text("PCIe"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2023),
-        memory: Fact::recalled(Bytes::from_gib(48.0)),
+        memory: Fact::recalled(Bytes::from_mib(46_068.0)),
         memory_type: text("GDDR6"),
         memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(864.0)),
@@ -585,7 +587,7 @@ pub(super) static DEVICES: [Device; 27] = [
         power_modes: List::Borrowed(&[]),
         source: text("stas00/ml-engineering; aiconfigurator l40s.yaml (read)"),
         notes: text(
-            "datasheet prints INT4 733 | 1466 (recalled); silicon ratio would give 1466 dense",
+            "memory as nvidia-smi shows it (recalled); datasheet prints INT4 733 | 1466 (recalled); silicon ratio would give 1466 dense",
         ),
     },
     Device {
@@ -1017,7 +1019,7 @@ pub(super) static DEVICES: [Device; 27] = [
         form_factor: text("SXM"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2025),
-        memory: Fact::recalled(Bytes::from_gib(288.0)),
+        memory: Fact::recalled(Bytes::from_mib(275_040.0)),
         memory_type: text("HBM3e"),
         memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(8000.0)),
@@ -1049,7 +1051,7 @@ pub(super) static DEVICES: [Device; 27] = [
             "aiconfigurator b300_sxm.yaml from the Blackwell Ultra datasheet: INT8 307 sparse, FP4 18 sparse|14 dense (read); HGX B300 FP64 10 TF/8 (read)",
         ),
         notes: text(
-            "INT8 conflict: ml-engineering and OpCompass print 4500, NVIDIA's datasheet gives 307 sparse -> 153.5. FP4 dense conflict: 12.6 / 13.1 / 13.5 / 14 / 15 PF in different NVIDIA documents. SM count conflict: playbook says 132, full chip 160, 148 recalled",
+            "memory as nvidia-smi shows it (recalled); INT8 conflict: ml-engineering and OpCompass print 4500, NVIDIA's datasheet gives 307 sparse -> 153.5. FP4 dense conflict: 12.6 / 13.1 / 13.5 / 14 / 15 PF in different NVIDIA documents. SM count conflict: playbook says 132, full chip 160, 148 recalled",
         ),
     },
     Device {
@@ -1062,7 +1064,7 @@ pub(super) static DEVICES: [Device; 27] = [
         form_factor: text("superchip"),
         class: DeviceClass::DiscreteGpu,
         release_year: Some(2025),
-        memory: Fact::recalled(Bytes::from_gib(288.0)),
+        memory: Fact::recalled(Bytes::from_mib(284_208.0)),
         memory_type: text("HBM3e"),
         memory_platform: MemoryPlatform::Dedicated,
         bandwidth: Fact::read(BytesPerSec::from_gb(8000.0)),
@@ -1091,6 +1093,6 @@ pub(super) static DEVICES: [Device; 27] = [
         link: Some(both_directions(1800.0)),
         power_modes: List::Borrowed(&[]),
         source: text("aiconfigurator gb300.yaml (read)"),
-        notes: text(""),
+        notes: text("memory as nvidia-smi shows it (recalled); "),
     },
 ];

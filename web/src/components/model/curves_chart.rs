@@ -6,6 +6,7 @@ use chart::scene::Size;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
+use super::view::ModelContext;
 use crate::charts::canvas::{SceneCanvas, View};
 use crate::components::erased::{block, derived, memo, on, text};
 use crate::state::model::curves::{Against, Sweep, SweepRow, next};
@@ -19,10 +20,12 @@ pub fn CurvesChart(
     against: Against,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
+    let inputs = expect_context::<ModelContext>().inputs;
     // Updated one frame after the inputs, so that the answer above is drawn first.
     let sweep = memo(move |before| {
         session.settled.track();
-        session.inputs.with_untracked(|inputs| next(before, &inputs.model, inputs.place(), against))
+        let inputs = inputs.get_untracked();
+        next(before, &inputs.model, inputs.place(), against)
     });
     let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
     let view = RwSignal::new(nothing);

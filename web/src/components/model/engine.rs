@@ -25,10 +25,12 @@ pub fn EngineField() -> impl IntoView {
     };
     let runs = move |engine| session.inputs.with(|inputs| engine_runs(engine, &inputs.device));
     let option = move |(key, engine): (&'static str, Engine)| {
-        view! { <option value=key selected=chosen.get() == Some(engine)>{key}</option> }
+        let remark = if runs(engine) { "" } else { ", no build for this device" };
+        view! { <option value=key selected=chosen.get() == Some(engine)>{key} {remark}</option> }
     };
     let options = block(move || {
-        let able = Engine::ALL.into_iter().filter(|(_, engine)| runs(*engine));
+        let is_kept = |engine| runs(engine) || chosen.get() == Some(engine);
+        let able = Engine::ALL.into_iter().filter(|(_, engine)| is_kept(*engine));
         able.map(option).collect_view().into_any()
     });
     view! {

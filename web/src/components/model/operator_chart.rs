@@ -17,7 +17,7 @@ use crate::state::session::Session;
 #[component]
 pub fn OperatorChart() -> impl IntoView {
     let session = expect_context::<Session>();
-    let ModelContext { shown, pointed } = expect_context();
+    let ModelContext { shown, pointed, .. } = expect_context();
     let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
     let view = RwSignal::new(nothing);
     let chart = memo(move |_| shown.with(|shown| shown.answer.chart.clone()));

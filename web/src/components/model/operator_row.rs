@@ -24,7 +24,7 @@ pub fn OperatorTableRow(
     /// Color family of the peak that it runs on.
     hue: Hue,
 ) -> impl IntoView {
-    let ModelContext { shown, pointed } = expect_context();
+    let ModelContext { shown, pointed, .. } = expect_context();
     let id = key.clone();
     let key = StoredValue::new(key);
     let row = memo(move |_| {

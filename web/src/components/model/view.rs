@@ -9,9 +9,10 @@ use super::inputs_panel::ModelInputsPanel;
 use super::memory::Memory;
 use super::operator_chart::OperatorChart;
 use super::operator_table::OperatorTable;
-use crate::components::erased::{block, flag, memo, text};
+use crate::components::erased::{block, derived, flag, memo, text};
 use crate::components::explanation::ExplanationPopover;
 use crate::components::notes::Notes;
+use crate::state::inputs::Inputs;
 use crate::state::model::answer::{ModelShown, next};
 use crate::state::model::asked;
 use crate::state::model::curves::Against;
@@ -20,6 +21,8 @@ use crate::state::session::Session;
 /// State shared by the components of this view.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelContext {
+    /// Inputs of the answer: in the Plan view with the formats of the scheme that it shows.
+    pub inputs: Signal<Inputs>,
     /// Answer derived from the inputs.
     pub shown: Memo<ModelShown>,
     /// Key of the operator at the pointer or the keyboard focus.
@@ -38,7 +41,8 @@ pub fn ModelView() -> impl IntoView {
     let shown = memo(move |before| {
         session.inputs.with(|inputs| next(before, &inputs.model, inputs.place()))
     });
-    provide_context(ModelContext { shown, pointed: RwSignal::new(None) });
+    let inputs = derived(move || session.inputs.get());
+    provide_context(ModelContext { inputs, shown, pointed: RwSignal::new(None) });
     let sentence = text(move || shown.with(|shown| shown.answer.sentence.clone()));
     let line = text(move || shown.with(|shown| shown.answer.line.clone()));
     let faults = block(move || {

@@ -15,7 +15,6 @@ pub fn Cards() -> impl IntoView {
     let cards = memo(move |_| shown.with(|shown| shown.answer.cards.clone()));
     let card = move |card: Card| {
         let Card { name, number, beside, lines } = card;
-        let explanation = StoredValue::new(number.explanation.clone());
         view! {
             <section class="card" aria-label=name>
                 <h2>{name}</h2>
@@ -24,7 +23,7 @@ pub fn Cards() -> impl IntoView {
                         type="button"
                         class="explained"
                         aria-controls="inspector"
-                        on:click=on(move |_| inspected.set(Some(explanation.get_value())))
+                        on:click=on(move |_| inspected.set(Some(name)))
                     >
                         {number.text}
                     </button>

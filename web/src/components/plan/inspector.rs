@@ -15,13 +15,14 @@ use crate::components::model::view::ModelContext;
 pub fn Inspector() -> impl IntoView {
     let PlanContext { shown, inspected, .. } = expect_context();
     let model = expect_context::<ModelContext>().shown;
-    let usual = memo(move |_| {
+    let explanation = memo(move |_| {
+        let name = inspected.get().unwrap_or("Speed");
         shown.with(|shown| {
-            let speed = shown.answer.cards.iter().find(|card| card.name == "Speed");
-            speed.or(shown.answer.cards.first()).map(|card| card.number.explanation.clone())
+            let card = shown.answer.cards.iter().find(|card| card.name == name);
+            card.or(shown.answer.cards.first()).map(|card| card.number.explanation.clone())
         })
     });
-    let explained = block(move || match inspected.get().or_else(|| usual.get()) {
+    let explained = block(move || match explanation.get() {
         None => ().into_any(),
         Some(explanation) => explain(explanation).into_any(),
     });

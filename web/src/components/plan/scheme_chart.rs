@@ -37,8 +37,8 @@ pub fn SchemeChart() -> impl IntoView {
         }
     };
     let on_key = move |event: KeyboardEvent| {
-        let keys: Vec<String> = chart
-            .with_untracked(|chart| chart.points.iter().map(|point| point.key.clone()).collect());
+        let keys: Vec<String> =
+            chart.with_untracked(|chart| chart.drawn().map(|point| point.key.clone()).collect());
         let at = pointed
             .with_untracked(|pointed| keys.iter().position(|key| Some(key) == pointed.as_ref()));
         match event.key().as_str() {
@@ -72,7 +72,7 @@ pub fn SchemeChart() -> impl IntoView {
     });
     view! {
         <div class="scheme-chart">
-            <h2>"Schemes" <small>"solid: expected · line: interval · hollow grey: refused"</small></h2>
+            <h2>"Schemes" <small>"mark: expected · line: interval · grey: refused"</small></h2>
             <div
                 class="chart"
                 id="schemes"

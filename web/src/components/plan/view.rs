@@ -2,7 +2,6 @@
 
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
-use report::output::verdict::explain::Explanation;
 
 use super::cards::Cards;
 use super::inspector::Inspector;
@@ -35,8 +34,8 @@ pub struct PlanContext {
     pub shown: Memo<PlanShown>,
     /// Key of the scheme at the pointer or the keyboard focus.
     pub pointed: RwSignal<Option<String>>,
-    /// Explanation in the inspector; `None` shows that of the speed.
-    pub inspected: RwSignal<Option<Explanation>>,
+    /// Name of the card that the inspector explains; `None` for the speed.
+    pub inspected: RwSignal<Option<&'static str>>,
 }
 
 /// A tab below the cards.
@@ -80,7 +79,8 @@ pub fn PlanView() -> impl IntoView {
         let answer = shown.with(|shown| shown.model.answer.clone());
         ModelShown { answer, faults: typed.with(|typed| typed.faults.clone()) }
     });
-    provide_context(ModelContext { shown: model, pointed: RwSignal::new(None) });
+    let inputs = derived(move || shown.with(|shown| shown.taken.clone()));
+    provide_context(ModelContext { inputs, shown: model, pointed: RwSignal::new(None) });
     provide_context(PlanContext {
         shown,
         pointed: RwSignal::new(None),

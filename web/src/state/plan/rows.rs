@@ -17,7 +17,7 @@ pub struct SchemeRow {
     pub key: &'static str,
     pub name: String,
     pub mark: Mark,
-    /// Why one would take it: fastest, balanced, best quality.
+    /// Why one would take it: recommended, fastest, best quality.
     pub picks: Vec<&'static str>,
     pub whole: String,
     pub interval: String,

@@ -117,7 +117,7 @@ pub fn first_by(reason: FirstBy, first: &Standing) -> Option<String> {
                 .into(),
         ),
         FirstBy::LessMemory => Some(
-            "A faster scheme within its uncertainty needs more memory and loses as much quality or more."
+            "Within the uncertainty it is as fast as the next scheme, and it needs no more memory and loses no more quality."
                 .into(),
         ),
         FirstBy::Size => Some(format!(
@@ -167,6 +167,9 @@ pub fn dropped(reason: &Drop, loss: &QualityLoss) -> String {
         }
         Drop::Kernel(NoKernel::NoTorchKernels) => {
             "vLLM and torchao have no fused kernels for this kind of device".into()
+        }
+        Drop::Kernel(NoKernel::NoBuild(engine)) => {
+            format!("{} has no build for this device", engine.key())
         }
         Drop::Kernel(NoKernel::OtherEngine(engine)) => {
             format!("{} has no kernels for it", engine.key())

@@ -107,7 +107,15 @@ pub fn notes(inputs: &CheckInputs, answer: &Check) -> Vec<String> {
     let usable = answer.memory.map(|memory| memory.usable);
     let unknown = usable.and_then(|usable| super::memory::unknown(&model.device, usable));
     let usual = super::usual_values(&model.usual);
-    usual.into_iter().chain(context_note(model)).chain(unknown).collect()
+    let workload = &model.workload;
+    let is_rate = matches!(inputs.done, Done::Token(_)) && workload.new_tokens > 1;
+    let first = is_rate.then(|| {
+        format!(
+            "the rate is judged at a context of {} tokens, where the answer begins; a claim in seconds is judged over the whole answer",
+            n::count(workload.context)
+        )
+    });
+    usual.into_iter().chain(first).chain(context_note(model)).chain(unknown).collect()
 }
 
 /// Explanation with its numbers.

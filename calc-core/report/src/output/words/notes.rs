@@ -12,6 +12,7 @@ use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::{ComputeClass, QuantFormat};
 use calc_core::roofline::{ComputePath, Roofs};
+use calc_core::scheme::{Kernels, engine_runs};
 use calc_core::workload::Workload;
 
 use crate::input::model_file::{assumed_text, data_type_field, import_notes};
@@ -93,6 +94,7 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     // Near the top, because it can double every byte.
     notes.extend(data_type(inputs));
     notes.extend(engine_formats(inputs));
+    notes.extend(no_build(inputs, precision.weights));
     notes.extend(inputs.taken.iter().cloned());
     notes.extend(fallbacks(answer, inputs.model.arch.moe.is_some()));
     notes.extend(weight_only(precision.weights, answer.paths.layer));
@@ -133,6 +135,16 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     notes.extend(import_notes(&inputs.model.assumed, &inputs.model.remarks));
     notes.extend(engine(inputs.engine, answer.decode.totals.expected.provenance));
     notes
+}
+
+/// Note on an engine that does not run on the device, or has no kernels for the weights.
+fn no_build(inputs: &EstimateInputs, weights: &QuantFormat) -> Option<String> {
+    let engine = inputs.engine?;
+    if !engine_runs(engine, &inputs.device) {
+        return Some(format!("{} has no build for this device", engine.key()));
+    }
+    let has_kernels = Kernels::of_format(weights).are_of(engine);
+    (!has_kernels).then(|| format!("{} has no kernels for {}", engine.key(), weights.key))
 }
 
 /// Sentence below the verdict on a context beyond the model's limit.

@@ -5,9 +5,9 @@
 
 use calc_core::parallel::Parallel;
 use calc_core::quant_format::QuantFormat;
-use calc_core::scheme::{Backend, Kernels, Method, Scheme, SchemeWeights, backend};
+use calc_core::scheme::{Backend, Kernels, Scheme, SchemeWeights, backend};
 
-use super::{Deployment, short};
+use super::{Deployment, argument, short};
 
 /// One or two commands, or a line with the reason why llama.cpp cannot run the estimated configuration; `None` where it does not
 /// run.
@@ -24,12 +24,14 @@ pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
     let name = short(to.repositories.model);
     Some(match source {
         Source::Repository { file } => {
-            format!("llama-server -hf {}:{file}{flags}", to.repositories.published)
+            let named = argument(&format!("{}:{file}", to.repositories.published));
+            format!("llama-server -hf {named}{flags}")
         }
         Source::File { file } => {
-            let serve = format!("llama-server -m {name}-{file}.gguf{flags}");
-            if scheme.kernels == Kernels::LlamaCpp && scheme.method == Method::LlamaQuantize {
-                format!("llama-quantize {name}-f16.gguf {name}-{file}.gguf {file}\n{serve}")
+            let gguf = |file: &str| argument(&format!("{name}-{file}.gguf"));
+            let serve = format!("llama-server -m {}{flags}", gguf(file));
+            if scheme.kernels == Kernels::LlamaCpp {
+                format!("llama-quantize {} {} {file}\n{serve}", gguf("f16"), gguf(file))
             } else {
                 serve
             }
@@ -85,7 +87,8 @@ fn flags(to: &Deployment<'_>, backend: Backend) -> Result<String, String> {
         flags += &format!("{flash} -ctk {kv} -ctv {kv}");
     }
     if let Some((draft, tokens)) = to.drafts() {
-        flags += &format!(" -md {}.gguf --spec-draft-n-max {tokens}", short(draft));
+        let file = argument(&format!("{}.gguf", short(draft)));
+        flags += &format!(" -md {file} --spec-draft-n-max {tokens}");
     }
     Ok(flags)
 }

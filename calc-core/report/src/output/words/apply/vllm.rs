@@ -4,10 +4,13 @@ use calc_core::parallel::Parallel;
 use calc_core::quant_format::QuantFormat;
 use calc_core::scheme::{Backend, Scheme, backend, vllm_runs};
 
-use super::{Deployment, Repositories, short};
+use super::{Deployment, Repositories, argument, short};
 
 /// Share of a device's memory that vLLM takes by default (`gpu_memory_utilization` of its `CacheConfig`).
 const DEFAULT_SHARE: f64 = 0.9;
+
+/// Largest share that leaves room for the driver; the assumed reserve of an estimate covers the rest.
+const MOST_SHARE: f64 = 0.97;
 
 /// Command, or a line with the reason why vLLM cannot run the estimated configuration; `None` where it does not run.
 pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
@@ -15,15 +18,15 @@ pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
     let Repositories { model, published, stored, .. } = to.repositories;
     let checkpoint = |suffix: &str| {
         let comment = "  # compressed-tensors, by llm-compressor";
-        (format!("./{}-{suffix}", short(model)), "", comment)
+        (argument(&format!("./{}-{suffix}", short(model))), "", comment)
     };
     let (served, quantization, comment) = match scheme.key {
-        "half" => (model.to_owned(), "", ""),
+        "half" => (argument(model), "", ""),
         "as_published" if stored.is_some_and(|stored| stored.key.starts_with("gguf_")) => {
             return None;
         }
-        "as_published" => (published.to_owned(), "", ""),
-        "fp8_w8a8" => (model.to_owned(), " --quantization fp8", ""),
+        "as_published" => (argument(published), "", ""),
+        "fp8_w8a8" => (argument(model), " --quantization fp8", ""),
         "int8_w8a16" => checkpoint("W8A16"),
         "int8_w8a8" => checkpoint("W8A8"),
         "int4_g128_rtn" | "int4_g128_awq" | "int4_g128_gptq" => checkpoint("W4A16"),
@@ -71,9 +74,11 @@ fn flags(to: &Deployment<'_>) -> Result<String, String> {
         flags += &format!(" --kv-cache-dtype {}", cache(format)?);
     }
     if let Some((draft, tokens)) = to.drafts() {
-        flags += &format!(
-            " --speculative-config '{{\"model\": \"{draft}\", \"num_speculative_tokens\": {tokens}, \"method\": \"draft_model\"}}'"
+        let config = format!(
+            r#"{{"model": "{}", "num_speculative_tokens": {tokens}, "method": "draft_model"}}"#,
+            draft.replace(['"', '\\'], "")
         );
+        flags += &format!(" --speculative-config {}", argument(&config));
     }
     if let Some(share) = memory_share(to) {
         flags += &format!(" --gpu-memory-utilization {share:.2}");
@@ -84,7 +89,7 @@ fn flags(to: &Deployment<'_>) -> Result<String, String> {
 /// Share of the device's memory that the scheme needs, in whole percent; `None` where vLLM's default suffices.
 fn memory_share(to: &Deployment<'_>) -> Option<f64> {
     let share = to.memory / to.device.installed_memory()?;
-    (share > DEFAULT_SHARE).then(|| (share * 100.0).ceil() / 100.0)
+    (share > DEFAULT_SHARE).then(|| ((share * 100.0).ceil() / 100.0).min(MOST_SHARE))
 }
 
 /// Name of a KV-cache format in vLLM.
