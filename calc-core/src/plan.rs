@@ -173,9 +173,7 @@ impl<'a> Plan<'a> {
 
     /// Sums over the operators of a step, with the time on links. Does not allocate.
     pub fn timed_step(&self, step: Step) -> StepTotals {
-        let mut totals = self.step(step);
-        totals.expected = totals.expected.then(self.link_expected(step));
-        totals
+        self.step(step).then(&StepTotals::on_links(self.link_expected(step)))
     }
 
     /// The time of a step on the links.

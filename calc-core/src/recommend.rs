@@ -57,6 +57,8 @@ pub enum Regime {
     Compute,
     /// Fixed time of the operators, independent of their size.
     Overhead,
+    /// The links between devices.
+    Links,
 }
 
 /// A scheme that meets the bounds.
@@ -178,8 +180,8 @@ pub fn recommend(request: &RecommendRequest<'_>) -> Result<Recommendation, Error
 fn regime(part: RankedPart, outcome: &Outcome) -> Regime {
     let work = outcome.step(part, outcome.longer_phase(part));
     let traffic = &work.traffic;
-    if work.floors * 2.0 > work.expected.time {
-        Regime::Overhead
+    if (work.floors + work.links) * 2.0 > work.expected.time {
+        if work.links > work.floors { Regime::Links } else { Regime::Overhead }
     } else if work.compute * 2.0 > work.ideal {
         Regime::Compute
     } else if traffic.weights >= traffic.kv_cache.max(traffic.activations) {

@@ -8,6 +8,7 @@ use calc_core::catalog::devices::measured;
 use calc_core::cost::gemm::GemmShape;
 use calc_core::math::pow;
 use calc_core::precision::PrecisionChoice;
+use calc_core::roofline::Bound;
 
 const DEVICE: &str = "a100_80gb_sxm";
 const DOCS: &str = include_str!("../../docs/theory/expected.md");
@@ -95,5 +96,25 @@ fn the_docs_have_the_figures_of_the_example() {
                 0.51 / pow(10.0, number.split_once('.').map_or(0, |(_, rest)| rest.len()) as f64);
             assert!((written - value).abs() <= half, "{start}: {written}, and {value} by hand");
         }
+    }
+}
+
+#[test]
+fn vectors_on_vector_units_wait_for_their_bytes() {
+    // FP32, and INT8 where its peak is cut, run on vector units: one row is not padded to the tile of a tensor unit.
+    for (device, key) in [("h200_sxm", "fp32"), ("b300", "int8"), ("gb300", "int8")] {
+        let format = catalog::format(key).expect("catalog key");
+        let choice =
+            PrecisionChoice { activations: Some(format), ..PrecisionChoice::weights(format) };
+        let request = AnalyzeRequest {
+            device: catalog::device(device).expect("catalog key"),
+            mode: None,
+            operator: Operator::Gemm(GemmShape { m: 1, n: 14_336, k: 4096 }),
+            precision: choice,
+            engine: None,
+            calibration: &Calibration::FITTED,
+        };
+        let answer = analyze(&request).expect("valid");
+        assert_eq!(answer.reached().bound(), Bound::Memory, "{device} {key}");
     }
 }

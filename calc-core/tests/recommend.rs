@@ -9,10 +9,11 @@ use calc_core::catalog;
 use calc_core::device::Device;
 use calc_core::estimate::{EstimateRequest, estimate};
 use calc_core::lowering::Phase;
+use calc_core::parallel::Parallel;
 use calc_core::precision::PrecisionChoice;
 use calc_core::recommend::{
     Axis, Bounds, Change, Drop, End, Largest, ModelTask, Objective, Ranked, RankedPart,
-    RecommendRequest, Recommendation, Task, devices, memory_steps, recommend, room,
+    RecommendRequest, Recommendation, Regime, Task, devices, memory_steps, recommend, room,
 };
 use calc_core::units::{Seconds, TokensPerSec};
 use calc_core::workload::Workload;
@@ -275,4 +276,13 @@ fn a_gguf_name_means_the_file_in_every_question() {
     let own = PrecisionChoice { embedding: Some(&catalog::formats::FP16), ..q4 };
     let own = estimate(EstimateRequest { precision: own, ..request }).expect("an estimate");
     assert_eq!(own.weight_scale.to_bits(), 1.0_f64.to_bits());
+}
+
+#[test]
+fn what_waits_for_links_says_so() {
+    let parallel = Parallel { tensor: 8, pipeline: 1, expert: 1 };
+    let workload = Workload { new_tokens: 128, parallel, ..Workload::new(1, 512) };
+    let task = model_task(device("h200_sxm"), "deepseek-v3", workload);
+    let answer = answer(&task, RankedPart::Decode);
+    assert_eq!(answer.ranked[0].regime, Regime::Links);
 }

@@ -78,10 +78,7 @@ impl Plan<'_> {
             }
         });
         let overhead = StepTotals::outside_kernels(self.overhead(setting));
-        let links = StepTotals {
-            floors: Seconds::ZERO,
-            ..StepTotals::outside_kernels(self.link_expected(step))
-        };
+        let links = StepTotals::on_links(self.link_expected(step));
         for (kind, outside) in [(OpKind::Step, overhead), (OpKind::Links, links)] {
             totals = totals.then(&outside);
             half_bytes += outside.expected.time;

@@ -21,6 +21,8 @@ pub struct StepTotals {
     pub expected: Expected,
     /// Part of `expected` that each operator costs even without work.
     pub floors: Seconds,
+    /// Part of `expected` on the links between devices.
+    pub links: Seconds,
     /// Number of kernels: operator instances that move bytes.
     pub kernels: f64,
 }
@@ -34,6 +36,7 @@ impl StepTotals {
             ideal: Seconds::ZERO,
             expected: Expected::ZERO,
             floors: Seconds::ZERO,
+            links: Seconds::ZERO,
             kernels: 0.0,
         }
     }
@@ -41,6 +44,11 @@ impl StepTotals {
     /// A time in which nothing is computed or moved.
     pub(super) fn outside_kernels(expected: Expected) -> Self {
         Self { expected, floors: expected.time, ..Self::nothing() }
+    }
+
+    /// The time that devices exchange data.
+    pub(super) fn on_links(expected: Expected) -> Self {
+        Self { expected, links: expected.time, ..Self::nothing() }
     }
 
     pub(super) fn add(&mut self, op: &OpTimes, count: f64) {
@@ -65,6 +73,7 @@ impl StepTotals {
             ideal: self.ideal + next.ideal,
             expected: self.expected.then(next.expected),
             floors: self.floors + next.floors,
+            links: self.links + next.links,
             kernels: self.kernels + next.kernels,
         }
     }
@@ -79,6 +88,7 @@ impl StepTotals {
             ideal: self.ideal * count,
             expected: self.expected.times(count),
             floors: self.floors * count,
+            links: self.links * count,
             kernels: self.kernels * count,
         }
     }

@@ -161,6 +161,7 @@ fn step_work(request: &EstimateRequest<'_>, totals: &StepTotals, tokens: u64) ->
         expected: totals.expected,
         ideal: totals.ideal,
         floors: totals.floors,
+        links: totals.links,
         compute: totals.time.compute,
         traffic: totals.cost.traffic,
         energy: mean_power(

@@ -19,6 +19,8 @@ pub struct PhaseWork {
     pub ideal: Seconds,
     /// Part of the expected time that operators cost independent of their size.
     pub floors: Seconds,
+    /// Part of the expected time on the links between devices.
+    pub links: Seconds,
     /// Ideal time of the arithmetic.
     pub compute: Seconds,
     pub traffic: Traffic,

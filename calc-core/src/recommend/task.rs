@@ -288,6 +288,7 @@ fn product_work(task: &ShapeTask<'_>, answer: &Analysis) -> PhaseWork {
         expected,
         ideal,
         floors: answer.factors.floor,
+        links: Seconds::ZERO,
         compute: answer.time.compute,
         traffic: answer.cost.traffic,
         energy: product_power(task, ideal, expected.time).map(|power| power.all * expected.time),

@@ -4,7 +4,10 @@ use crate::math;
 use crate::op::{Product, Shape};
 use crate::quant_format::ComputeClass;
 
-use super::{Kernel, Machine, TILE, Width, unpacks, width};
+use super::{Kernel, Machine, TILE, Width, is_int8_of_vector_units, unpacks, width};
+
+/// Rows up to which products run as kernels of vectors where no tensor units compute them.
+const VECTOR_ROWS: f64 = 8.0;
 
 impl Machine<'_> {
     /// Time of the arithmetic, including padding and unfilled waves.
@@ -17,7 +20,8 @@ impl Machine<'_> {
         let share = self.share[width(kernel.path.class) as usize];
         match kernel.shape {
             Shape::Product(product) => {
-                let padded = if !self.has_tiles {
+                let is_vector = product.rows <= VECTOR_ROWS && self.is_vector(kernel.path.class);
+                let padded = if !self.has_tiles || is_vector {
                     product.rows
                 } else if Self::is_block_int8(product) {
                     integer_rows(product.rows)
@@ -25,7 +29,8 @@ impl Machine<'_> {
                     math::ceil(product.rows / 16.0) * 16.0
                 };
                 let rate = self.rate(kernel, product) * self.engine_compute(kernel);
-                ideal * (padded / product.rows) * self.unfilled(product, padded, 1.0) / rate
+                let unfilled = if is_vector { 1.0 } else { self.unfilled(product, padded, 1.0) };
+                ideal * (padded / product.rows) * unfilled / rate
             }
             Shape::Experts { product, distinct } => {
                 let (rows, distinct) = (product.rows / distinct, *distinct);
@@ -50,6 +55,21 @@ impl Machine<'_> {
             }
             Shape::Scan => ideal / (share * c.scan),
             Shape::Stream => 0.0,
+        }
+    }
+
+    /// True for classes that run on vector units: wide floats, and INT8 where its peak is below that of FP16.
+    fn is_vector(&self, class: ComputeClass) -> bool {
+        match class {
+            ComputeClass::Fp64 | ComputeClass::Fp32 => true,
+            ComputeClass::Int8 => is_int8_of_vector_units(&self.peaks),
+            ComputeClass::Tf32
+            | ComputeClass::Fp16
+            | ComputeClass::Bf16
+            | ComputeClass::Fp8
+            | ComputeClass::Fp6
+            | ComputeClass::Fp4
+            | ComputeClass::Int4 => false,
         }
     }
 

@@ -163,6 +163,7 @@ fn regime_key(row: &Ranked) -> &'static str {
         Regime::Activations => "activations",
         Regime::Compute => "compute",
         Regime::Overhead => "overhead",
+        Regime::Links => "links",
     }
 }
 

@@ -11,6 +11,7 @@ use super::analyze::expected;
 use crate::input::request::EstimateInputs;
 use crate::number_text as n;
 use crate::output::table::{Align, Table};
+use crate::output::verdict::model::waits_for_links;
 use crate::output::words;
 
 /// Document of an estimate.
@@ -43,17 +44,21 @@ fn verdict(inputs: &EstimateInputs, answer: &Estimate) -> String {
     if !answer.memory.verdict().may_fit() {
         return fits;
     }
-    let bound = words::bound(answer.middle.expected_bound);
+    let bound = if waits_for_links(&answer.middle) {
+        "waits for the links between devices".to_owned()
+    } else {
+        format!("is {}-bound", words::bound(answer.middle.expected_bound))
+    };
     let roof = n::token_rate(answer.mean.ideal_throughput());
     if answer.link_unknown {
         return format!(
-            "{fits} Decode is {bound}-bound: at most {roof}; the link between the devices is unknown."
+            "{fits} Decode {bound}: at most {roof}; the link between the devices is unknown."
         );
     }
     let (rate, first) = (n::token_rate(answer.mean.throughput()), n::time(answer.ttft.time));
     let over = words::mean_over(&inputs.workload);
     format!(
-        "{fits} Decode is {bound}-bound: {rate} expected{over}, {roof} at the roof. First token after {first}."
+        "{fits} Decode {bound}: {rate} expected{over}, {roof} at the roof. First token after {first}."
     )
 }
 

@@ -34,6 +34,7 @@ pub fn sentence(answer: &Estimate, workload: &Workload) -> String {
         MemoryVerdict::Fits { .. } | MemoryVerdict::DoesNotFit { .. } => "Fits".to_owned(),
     };
     let limit = match answer.middle.expected_bound {
+        _ if waits_for_links(&answer.middle) => "the links between devices limit decode",
         Bound::Memory => "DRAM limits decode",
         Bound::Compute => "arithmetic limits decode",
     };
@@ -65,6 +66,9 @@ pub fn line(answer: &Estimate) -> String {
         text::percent(saves)
     );
     let help = match answer.middle.expected_bound {
+        _ if waits_for_links(&answer.middle) => {
+            "Most of the expected time is on the links between devices; fewer devices or faster links help."
+        }
         _ if floor_share(&answer.middle) > FLOOR_LIMITS => {
             "Most of the expected time is the fixed cost of kernels; a larger batch amortizes it."
         }
@@ -73,6 +77,11 @@ pub fn line(answer: &Estimate) -> String {
         Bound::Compute => "Faster arithmetic helps; fewer bytes do less.",
     };
     format!("A step moves {moved}, {} of it {largest}. {help}", text::percent(share))
+}
+
+/// True if the links between devices take more than half of the expected time of a step.
+pub fn waits_for_links(phase: &PhaseEstimate) -> bool {
+    phase.totals.links * 2.0 > phase.totals.expected.time
 }
 
 /// Share of the fixed cost of kernels in the expected time of a step.

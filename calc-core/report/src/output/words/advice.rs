@@ -101,6 +101,10 @@ pub fn regime(row: &Ranked, part: RankedPart, baseline: &Outcome) -> String {
             n::bytes(work.traffic.total())
         ),
         Regime::Compute => compute_text(phase, row, work, base),
+        Regime::Links => format!(
+            "{phase} waits for the links between devices: {} of its time.",
+            n::percent(work.links / work.expected.time)
+        ),
         Regime::Overhead => format!(
             "{phase} is so short that launching its operators takes {} of its time.",
             n::percent(work.floors / work.expected.time)
