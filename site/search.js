@@ -84,7 +84,8 @@
     event.preventDefault();
   });
   addEventListener("keydown", (event) => {
-    if (event.key === "/" && !event.ctrlKey && !event.metaKey && document.activeElement !== input) { event.preventDefault(); input.focus(); }
+    if (event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey && document.activeElement !== input) { event.preventDefault(); input.focus(); }
   });
+  list.addEventListener("click", () => show([], ""));
   document.addEventListener("click", (event) => box.contains(event.target) || show([], ""));
 })();

@@ -264,7 +264,7 @@ impl<'a> Writer<'a> {
 
     /// The address of a link on the page; notes what does not work.
     fn address(&mut self, link: &str) -> String {
-        if link.contains("://") || link.starts_with("mailto:") {
+        if ["https://", "http://", "mailto:"].iter().any(|scheme| link.starts_with(scheme)) {
             return link.to_owned();
         }
         self.inner_address(link).unwrap_or_else(|| {
