@@ -5,7 +5,7 @@ use calc_core::software::engine_runs;
 use leptos::prelude::*;
 
 use super::view::ModelContext;
-use crate::components::erased::{block, memo, on, text};
+use crate::components::erased::{block, flag, memo, on, text};
 use crate::state::session::{Session, Step};
 
 /// Selects the engine whose kernels, defaults and factors the expected times take.
@@ -26,7 +26,7 @@ pub fn EngineField() -> impl IntoView {
     let runs = move |engine| session.inputs.with(|inputs| engine_runs(engine, &inputs.device));
     let option = move |(key, engine): (&'static str, Engine)| {
         let remark = if runs(engine) { "" } else { ", no build for this device" };
-        view! { <option value=key selected=chosen.get() == Some(engine)>{key} {remark}</option> }
+        view! { <option value=key prop:selected=chosen.get() == Some(engine)>{key} {remark}</option> }
     };
     let options = block(move || {
         let is_kept = |engine| runs(engine) || chosen.get() == Some(engine);
@@ -37,7 +37,7 @@ pub fn EngineField() -> impl IntoView {
         <div class="field">
             <label for="engine">"Engine"</label>
             <select id="engine" on:change=on(on_change)>
-                <option value="">{usual}</option>
+                <option value="" prop:selected=flag(move || chosen.get().is_none())>{usual}</option>
                 {options}
             </select>
         </div>
