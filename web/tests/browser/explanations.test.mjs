@@ -19,6 +19,7 @@ pageTest('hover shows formula, values, provenance and source', {}, async (page) 
 
 pageTest('every number on the page has an explanation inside the window', {}, async (page) => {
   await openSite(page);
+  await page.locator('.advice .explained').first().waitFor(); // the adviser comes with a chunk
   const numbers = page.locator('.explained');
   const count = await numbers.count();
   assert.ok(count > 40, `only ${count} numbers`);
