@@ -210,6 +210,29 @@ fn make_measure_view() -> AnyView {
     view! { <MeasureView/> }.into_any()
 }
 
+/// Returns the builder of the recommendation for an operator, which is fetched as soon as the page is drawn.
+///
+/// # Errors
+/// The chunk could not be fetched.
+#[cfg(feature = "lazy")]
+#[wasm_split(advice, wasm_split_path = leptos::wasm_split, fallible)]
+pub fn operator_advice() -> Result<MakeView, Refusal> {
+    Ok(make_operator_advice)
+}
+
+/// Returns the builder of the recommendation for an operator.
+///
+/// # Errors
+/// Never fails: the code is already loaded.
+#[cfg(not(feature = "lazy"))]
+pub fn operator_advice() -> impl Future<Output = Result<MakeView, Refusal>> {
+    std::future::ready(Ok(make_operator_advice as MakeView))
+}
+
+fn make_operator_advice() -> AnyView {
+    view! { <OperatorAdvice/> }.into_any()
+}
+
 /// A part of the page that is hidden until the user clicks; all parts share one chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
@@ -225,8 +248,6 @@ pub enum Part {
     KeyDialog,
     /// The limits of the chosen format, as bars.
     Limits,
-    /// The recommendation for the operator; fetched as soon as the page is drawn.
-    Advice,
 }
 
 /// Returns the builder of a hidden part.
@@ -254,7 +275,6 @@ fn maker(part: Part) -> MakeView {
         Part::Goal => || view! { <GoalFields/> }.into_any(),
         Part::Check => || view! { <CheckPanel/> }.into_any(),
         Part::ExportItems => || view! { <ExportItems/> }.into_any(),
-        Part::Advice => || view! { <OperatorAdvice/> }.into_any(),
         Part::Limits => || view! { <LimitsBody/> }.into_any(),
         Part::KeyDialog => || view! { <KeyDialog/> }.into_any(),
     }

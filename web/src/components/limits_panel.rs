@@ -15,11 +15,13 @@ pub fn LimitsPanel() -> impl IntoView {
     let session = expect_context::<Session>();
     let runs = move || session.shown.with(|shown| shown.kernel.runs);
     let stale = move || session.shown.with(crate::state::derived::Shown::is_stale);
-    let advice = Fetched::new(Part::Advice);
+    let advice = Fetched::advice();
     let advised = memo(move |_| session.inputs.with(|inputs: &Inputs| inputs.op == Op::Gemm));
     let name = text(move || session.inputs.with(|inputs| inputs.format().short_name.to_owned()));
     let limits = Fetched::new(Part::Limits);
+    // After a failed load each change of the inputs tries again.
     Effect::new(move || {
+        session.settled.track();
         if advised.get() {
             request_animation_frame(move || advice.ask()); // after the first drawing
         }
