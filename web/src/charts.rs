@@ -1,3 +1,4 @@
 //! Drawing of scenes on the browser's canvas.
 
 pub mod canvas;
+pub mod frame;

@@ -5,8 +5,9 @@ use chart::scene::{Scene, Size};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
-use super::erased::{derived, memo, on, text};
-use crate::charts::canvas::{SceneCanvas, View};
+use super::erased::{memo, text};
+use crate::charts::canvas::View;
+use crate::charts::frame::ChartFrame;
 use crate::state::derived::{chart_summary, focus_key, point_keys, point_text};
 use crate::state::roving::turn;
 use crate::state::session::{Session, Step};
@@ -68,24 +69,17 @@ pub fn RooflineChart() -> impl IntoView {
         })
     });
     view! {
-        <div
-            class="chart"
+        <ChartFrame
             id="chart"
-            tabindex="0"
-            role="group"
-            aria-label="Points of the chart; arrow keys go from one to the next, Enter chooses"
-            on:keydown=on(on_key)
-            on:blur=on(move |_| session.pointed.set(None))
-        >
-            <SceneCanvas
-                scene=scene
-                theme=derived(move || session.colors.theme())
-                label=label
-                view=view
-                on_point=Callback::new(on_point)
-                on_pick=Callback::new(move |spot| { if let Some(key) = hit(spot) { choose(key); } })
-            />
-            <p class="unseen" role="status">{said}</p>
-        </div>
+            name="Points of the chart; arrow keys go from one to the next, Enter chooses"
+            scene=scene
+            label=label
+            view=view
+            on_point=Callback::new(on_point)
+            on_pick=Callback::new(move |spot| { if let Some(key) = hit(spot) { choose(key); } })
+            on_key=Callback::new(on_key)
+            on_leave=Callback::new(move |()| session.pointed.set(None))
+            said=said
+        />
     }
 }

@@ -6,8 +6,9 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 use super::view::MeasureContext;
-use crate::charts::canvas::{SceneCanvas, View};
-use crate::components::erased::{derived, memo, on, text};
+use crate::charts::canvas::View;
+use crate::charts::frame::ChartFrame;
+use crate::components::erased::{memo, text};
 use crate::state::measure::answer::Row;
 use crate::state::measure::crowd::chart;
 use crate::state::roving::turn;
@@ -71,25 +72,18 @@ pub fn ResultChart() -> impl IntoView {
         )
     });
     view! {
-        <div
-            class="chart"
+        <ChartFrame
             id="chart"
-            tabindex="0"
-            role="group"
-            aria-label="Measured points on the chart; arrow keys go from one to the next"
-            on:keydown=on(on_key)
-            on:blur=on(move |_| pointed.set(None))
-        >
-            <SceneCanvas
-                scene=scene
-                theme=derived(move || session.colors.theme())
-                label=label
-                view=view
-                on_point=Callback::new(move |spot: Option<Spot>| point_at(spot.and_then(hit)))
-                on_pick=Callback::new(move |spot| point_at(hit(spot)))
-            />
-            <p class="unseen" role="status">{said}</p>
-        </div>
+            name="Measured points on the chart; arrow keys go from one to the next"
+            scene=scene
+            label=label
+            view=view
+            on_point=Callback::new(move |spot: Option<Spot>| point_at(spot.and_then(hit)))
+            on_pick=Callback::new(move |spot| point_at(hit(spot)))
+            on_key=Callback::new(on_key)
+            on_leave=Callback::new(move |()| pointed.set(None))
+            said=said
+        />
     }
 }
 

@@ -7,8 +7,9 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 use super::view::ModelContext;
-use crate::charts::canvas::{SceneCanvas, View};
-use crate::components::erased::{block, derived, memo, on, text};
+use crate::charts::canvas::View;
+use crate::charts::frame::ChartFrame;
+use crate::components::erased::{block, memo, on, text};
 use crate::state::model::curves::{Against, Sweep, SweepRow, next};
 use crate::state::roving::turn;
 use crate::state::session::Session;
@@ -79,29 +80,23 @@ pub fn CurvesChart(
         if unfolded.get() { sweep.with(|sweep| table(sweep).into_any()) } else { ().into_any() }
     });
     view! {
-        <h2>{against.title()} <small>{words}</small></h2>
-        <div
-            class="chart curves"
-            id=against.id()
-            tabindex="0"
-            role="group"
-            aria-label=format!("Values {}; arrow keys go from one to the next", against.title().to_ascii_lowercase())
-            on:keydown=on(on_key)
-            on:blur=on(move |_| pointed.set(None))
-        >
-            <SceneCanvas
+            <h2>{against.title()} <small>{words}</small></h2>
+            <ChartFrame
+                id=against.id()
+                class="chart curves"
+    name=format!("Values {}; arrow keys go from one to the next", against.title().to_ascii_lowercase())
                 scene=scene
-                theme=derived(move || session.colors.theme())
                 label=label
                 view=view
                 on_point=Callback::new(on_point)
                 on_pick=Callback::new(move |spot| pointed.set(hit(spot)))
+                on_key=Callback::new(on_key)
+                on_leave=Callback::new(move |()| pointed.set(None))
+                said=said
             />
-            <p class="unseen" role="status">{said}</p>
-        </div>
-        <details class="numbers" on:toggle=on(move |_| unfolded.update(|unfolded| *unfolded = !*unfolded))>
-            <summary>"The same in numbers"</summary>
-            <div class="scroll" tabindex="0" role="group" aria-label=against.title()>{numbers}</div>
-        </details>
-    }
+            <details class="numbers" on:toggle=on(move |_| unfolded.update(|unfolded| *unfolded = !*unfolded))>
+                <summary>"The same in numbers"</summary>
+                <div class="scroll" tabindex="0" role="group" aria-label=against.title()>{numbers}</div>
+            </details>
+        }
 }

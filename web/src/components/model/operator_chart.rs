@@ -6,17 +6,16 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 use super::view::ModelContext;
-use crate::charts::canvas::{SceneCanvas, View};
-use crate::components::erased::{derived, memo, on, text};
+use crate::charts::canvas::View;
+use crate::charts::frame::ChartFrame;
+use crate::components::erased::{derived, memo, text};
 use crate::state::model::operators::spoken;
 use crate::state::roving::turn;
-use crate::state::session::Session;
 
 /// A point for each operator, its area the share of the time: filled in prefill, hollow in decode. Arrow keys move from
 /// point to point; the tables below have the same values as text.
 #[component]
 pub fn OperatorChart() -> impl IntoView {
-    let session = expect_context::<Session>();
     let ModelContext { shown, pointed, .. } = expect_context();
     let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
     let view = RwSignal::new(nothing);
@@ -63,24 +62,17 @@ pub fn OperatorChart() -> impl IntoView {
     });
     view! {
         <h2>"Operators on the roofline" <small>"filled: prefill · hollow: decode · area: share of the time"</small></h2>
-        <div
-            class="chart"
+        <ChartFrame
             id="chart"
-            tabindex="0"
-            role="group"
-            aria-label="Operators on the chart; arrow keys go from one to the next"
-            on:keydown=on(on_key)
-            on:blur=on(move |_| pointed.set(None))
-        >
-            <SceneCanvas
-                scene=drawn
-                theme=derived(move || session.colors.theme())
-                label=label
-                view=view
-                on_point=Callback::new(on_point)
-                on_pick=Callback::new(move |spot| pointed.set(hit(spot)))
-            />
-            <p class="unseen" role="status">{said}</p>
-        </div>
+            name="Operators on the chart; arrow keys go from one to the next"
+            scene=drawn
+            label=label
+            view=view
+            on_point=Callback::new(on_point)
+            on_pick=Callback::new(move |spot| pointed.set(hit(spot)))
+            on_key=Callback::new(on_key)
+            on_leave=Callback::new(move |()| pointed.set(None))
+            said=said
+        />
     }
 }

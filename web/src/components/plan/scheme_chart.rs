@@ -8,8 +8,9 @@ use leptos::prelude::*;
 
 use super::scheme_table::pick;
 use super::view::PlanContext;
-use crate::charts::canvas::{SceneCanvas, View};
-use crate::components::erased::{derived, memo, on, text};
+use crate::charts::canvas::View;
+use crate::charts::frame::ChartFrame;
+use crate::components::erased::{memo, text};
 use crate::state::roving::turn;
 use crate::state::session::Session;
 
@@ -73,25 +74,18 @@ pub fn SchemeChart() -> impl IntoView {
     view! {
         <div class="scheme-chart">
             <h2>"Schemes" <small>"mark: expected · line: interval · grey: refused"</small></h2>
-            <div
-                class="chart"
-                id="schemes"
-                tabindex="0"
-                role="group"
-                aria-label="Schemes on the chart; arrow keys go from one to the next, Enter shows it"
-                on:keydown=on(on_key)
-                on:blur=on(move |_| pointed.set(None))
-            >
-                <SceneCanvas
-                    scene=scene
-                    theme=derived(move || session.colors.theme())
-                    label=label
-                    view=view
-                    on_point=Callback::new(on_point)
-                    on_pick=Callback::new(move |spot| pick(session, hit(spot).as_deref()))
-                />
-                <p class="unseen" role="status">{said}</p>
-            </div>
+            <ChartFrame
+            id="schemes"
+            name="Schemes on the chart; arrow keys go from one to the next, Enter shows it"
+            scene=scene
+            label=label
+            view=view
+            on_point=Callback::new(on_point)
+            on_pick=Callback::new(move |spot| pick(session, hit(spot).as_deref()))
+            on_key=Callback::new(on_key)
+            on_leave=Callback::new(move |()| pointed.set(None))
+            said=said
+        />
         </div>
     }
 }

@@ -7,17 +7,16 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 use super::view::TrustContext;
-use crate::charts::canvas::{SceneCanvas, View};
-use crate::components::erased::{derived, memo, on, text};
+use crate::charts::canvas::View;
+use crate::charts::frame::ChartFrame;
+use crate::components::erased::{memo, text};
 use crate::state::roving::turn;
-use crate::state::session::Session;
 use crate::state::trust::rows::rows;
 use crate::state::trust::words::spoken;
 
 /// Scatter chart, and a text about the row at the pointer or the keyboard focus. The tables below have the numbers.
 #[component]
 pub fn ScatterChart() -> impl IntoView {
-    let session = expect_context::<Session>();
     let TrustContext { answer, pointed, .. } = expect_context();
     let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
     let view = RwSignal::new(nothing);
@@ -71,24 +70,18 @@ pub fn ScatterChart() -> impl IntoView {
     let region = text(move || answer.with(|answer| answer.region.clone()));
     view! {
         <h2>"Expected against measured" <small>{region}</small></h2>
-        <div
-            class="chart"
+        <ChartFrame
             id="chart"
-            tabindex="0"
-            role="group"
-            aria-label="Rows on the chart; arrow keys go from one to the next, Enter opens its source"
-            on:keydown=on(on_key)
-            on:blur=on(move |_| pointed.set(None))
-        >
-            <SceneCanvas
-                scene=scene
-                theme=derived(move || session.colors.theme())
-                label=label
-                view=view
-                on_point=Callback::new(on_point)
-                on_pick=Callback::new(on_pick)
-            />
-        </div>
+            name="Rows on the chart; arrow keys go from one to the next, Enter opens its source"
+            scene=scene
+            label=label
+            view=view
+            on_point=Callback::new(on_point)
+            on_pick=Callback::new(on_pick)
+            on_key=Callback::new(on_key)
+            on_leave=Callback::new(move |()| pointed.set(None))
+
+        />
         <p class="brief" role="status">{said}</p>
     }
 }

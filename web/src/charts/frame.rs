@@ -1,0 +1,64 @@
+//! Frame of a chart: the canvas in a group that takes the focus, and the point in words for screen readers.
+
+use chart::geometry::Spot;
+use chart::scene::Scene;
+use leptos::ev::KeyboardEvent;
+use leptos::prelude::*;
+
+use super::canvas::{SceneCanvas, View};
+use crate::components::erased::{derived, on};
+use crate::state::session::Session;
+
+/// A chart whose points the pointer and the arrow keys reach.
+#[component]
+pub fn ChartFrame(
+    /// `id` of the group.
+    id: &'static str,
+    /// CSS classes of the group.
+    #[prop(default = "chart")]
+    class: &'static str,
+    /// Name of the group, with its keys.
+    #[prop(into)]
+    name: String,
+    /// Scene, laid out for the size in `view`.
+    #[prop(into)]
+    scene: Signal<Scene>,
+    /// Text alternative of the picture.
+    label: Signal<String>,
+    /// Set to the displayed size and the pixel ratio.
+    view: RwSignal<View>,
+    /// Called with the pointer's position in CSS pixels; `None` when it leaves the canvas.
+    on_point: Callback<Option<Spot>>,
+    /// Called with the position of a click or tap, in CSS pixels.
+    on_pick: Callback<Spot>,
+    /// Called with each key.
+    on_key: Callback<KeyboardEvent>,
+    /// Called when the group loses the focus.
+    on_leave: Callback<()>,
+    /// The selected point in words; `None` where the chart's own component shows it.
+    #[prop(optional)]
+    said: Option<Signal<String>>,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    view! {
+        <div
+            class=class
+            id=id
+            tabindex="0"
+            role="group"
+            aria-label=name
+            on:keydown=on(move |event| on_key.run(event))
+            on:blur=on(move |_| on_leave.run(()))
+        >
+            <SceneCanvas
+                scene=scene
+                theme=derived(move || session.colors.theme())
+                label=label
+                view=view
+                on_point=on_point
+                on_pick=on_pick
+            />
+            {said.map(|said| view! { <p class="unseen" role="status">{said}</p> })}
+        </div>
+    }
+}
