@@ -92,8 +92,9 @@ fn add_assets(
         Ok(path)
     };
     let text = |path: &str| read_text(&root.join(path));
+    let sheet = text("web/assets/colors.css")? + &text("site/document.css")?;
     Ok(Assets {
-        style: add("document.css", squeeze_style(&text("site/document.css")?)?.into_bytes())?,
+        style: add("document.css", squeeze_style(&sheet)?.into_bytes())?,
         colors: add("colors.js", squeeze(&text("site/colors.js")?)?.into_bytes())?,
         search: add("search.js", squeeze(&text("site/search.js")?)?.into_bytes())?,
         icon: add("icon.svg", text("web/assets/icon.svg")?.into_bytes())?,

@@ -4,7 +4,7 @@
 mod tests {
     use chart::theme::{Color, DARK, Hue, LIGHT, Theme};
 
-    const SHEET: &str = include_str!("../../assets/style.css");
+    const SHEET: &str = include_str!("../../assets/colors.css");
 
     fn check(block: &str, theme: &Theme) {
         let hex = |Color(red, green, blue): Color| format!("#{red:02x}{green:02x}{blue:02x}");
