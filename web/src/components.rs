@@ -5,6 +5,7 @@ pub mod explore;
 pub mod export_items;
 pub mod export_menu;
 pub mod fetched;
+pub mod focus;
 pub mod goal_fields;
 pub mod header;
 pub mod inverse;

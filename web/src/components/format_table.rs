@@ -2,9 +2,9 @@
 
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
-use wasm_bindgen::JsCast;
 
 use super::erased::{block, memo, on, text};
+use super::focus::focus;
 use super::format_row::FormatRow;
 use crate::state::derived::COLUMNS;
 use crate::state::roving::{Cell, step};
@@ -61,11 +61,5 @@ pub fn cell_id((row, column): Cell) -> String {
 
 /// Moves the focus to a cell.
 pub fn focus_cell(cell: Cell) {
-    let element = document().get_element_by_id(&cell_id(cell));
-    if let Some(button) =
-        element.and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok())
-    {
-        // A cell that a small screen hides cannot be focused; the previous one keeps the focus.
-        drop(button.focus());
-    }
+    focus(&cell_id(cell));
 }

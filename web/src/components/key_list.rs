@@ -6,6 +6,7 @@ use wasm_bindgen::JsCast;
 
 use super::erased::block;
 use super::fetched::Fetched;
+use super::focus::focus;
 use crate::lazy::Part;
 use crate::state::session::Session;
 
@@ -22,7 +23,7 @@ pub fn KeyList() -> impl IntoView {
             "?" => session.help.set(true),
             "/" => {
                 event.prevent_default();
-                focus("device");
+                focus_field("device");
             }
             _ => {}
         }
@@ -44,14 +45,12 @@ fn is_typing(event: &KeyboardEvent) -> bool {
     })
 }
 
-fn focus(id: &str) {
-    let element = document().get_element_by_id(id);
-    if let Some(element) =
-        element.and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok())
+/// Moves the focus to a field and selects its text, which typing then replaces.
+fn focus_field(id: &str) {
+    focus(id);
+    let field = document().get_element_by_id(id);
+    if let Some(field) = field.and_then(|field| field.dyn_into::<web_sys::HtmlInputElement>().ok())
     {
-        drop(element.focus()); // a hidden element cannot be focused
-        if let Some(field) = element.dyn_ref::<web_sys::HtmlInputElement>() {
-            field.select(); // typing then replaces the present text
-        }
+        field.select();
     }
 }

@@ -29,15 +29,34 @@ pub struct ModelContext {
     pub pointed: RwSignal<Option<String>>,
 }
 
-/// A model on a device: inputs, answer and recommendation.
-#[component]
-pub fn ModelView() -> impl IntoView {
-    let session = expect_context::<Session>();
+/// Registers the functions of the model's chunk, and shows notes on invalid values of the address.
+pub fn begin(session: Session) {
     asked::arrive();
     let wrong = session.inputs.with_untracked(|inputs| inputs.model.notes());
     if !wrong.is_empty() {
         session.notes.update(|notes| notes.extend(wrong));
     }
+}
+
+/// Errors that concern no single field.
+#[component]
+pub fn GeneralFaults(
+    /// State with the errors.
+    shown: Memo<ModelShown>,
+) -> impl IntoView {
+    let faults = block(move || {
+        let faults = shown.with(ModelShown::general_faults);
+        let line = |fault| view! { <p class="message">{fault}</p> };
+        faults.into_iter().map(line).collect_view().into_any()
+    });
+    view! { <div role="alert">{faults}</div> }
+}
+
+/// A model on a device: inputs, answer and recommendation.
+#[component]
+pub fn ModelView() -> impl IntoView {
+    let session = expect_context::<Session>();
+    begin(session);
     let shown = memo(move |before| {
         session.inputs.with(|inputs| next(before, &inputs.model, inputs.place()))
     });
@@ -45,21 +64,13 @@ pub fn ModelView() -> impl IntoView {
     provide_context(ModelContext { inputs, shown, pointed: RwSignal::new(None) });
     let sentence = text(move || shown.with(|shown| shown.answer.sentence.clone()));
     let line = text(move || shown.with(|shown| shown.answer.line.clone()));
-    let faults = block(move || {
-        let faults = shown.with(ModelShown::general_faults);
-        faults
-            .into_iter()
-            .map(|fault| view! { <p class="message">{fault}</p> })
-            .collect_view()
-            .into_any()
-    });
     view! {
         <main class="kernel model">
             <ModelInputsPanel/>
             <section class="answer" class:stale=flag(move || shown.with(ModelShown::is_stale)) aria-label="Answer">
                 <div class="said">
                     <Notes/>
-                    <div role="alert">{faults}</div>
+                    <GeneralFaults shown=shown/>
                     <div class="verdict" aria-live="polite">
                         <h1>{sentence}</h1>
                         <p>{line}</p>

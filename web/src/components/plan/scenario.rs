@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use crate::components::device_field::DeviceField;
 use crate::components::erased::{block, memo, on, text};
 use crate::components::fetched::Fetched;
+use crate::components::focus::{focus, focus_first};
 use crate::components::model::drafter::Drafter;
 use crate::components::model::editor::Editor;
 use crate::components::model::engine::EngineField;
@@ -30,7 +31,7 @@ pub fn Scenario() -> impl IntoView {
         let is_open = move || open.get() == Some(piece);
         let on_click = move |_| {
             open.update(|open| *open = if *open == Some(piece) { None } else { Some(piece) });
-            request_animation_frame(focus_first);
+            request_animation_frame(|| focus_first("#part-fields :is(input, select)"));
         };
         view! {
             {before}
@@ -94,21 +95,5 @@ fn fields(piece: Piece) -> AnyView {
             }
             .into_any()
         }
-    }
-}
-
-/// Moves the focus to the first field of the open part.
-fn focus_first() {
-    let selector = "#part-fields input, #part-fields select";
-    if let Some(found) = document().query_selector(selector).ok().flatten() {
-        focus(&found.id());
-    }
-}
-
-fn focus(id: &str) {
-    use wasm_bindgen::JsCast;
-    let found = document().get_element_by_id(id);
-    if let Some(found) = found.and_then(|found| found.dyn_into::<web_sys::HtmlElement>().ok()) {
-        drop(found.focus()); // an element that cannot take the focus keeps it where it was
     }
 }

@@ -12,17 +12,17 @@ use crate::components::erased::{block, derived, flag, memo, on, text};
 use crate::components::explanation::ExplanationPopover;
 use crate::components::explore::Explore;
 use crate::components::fetched::Folded;
+use crate::components::focus::focus;
 use crate::components::inverse::Inverse;
 use crate::components::model::curves_chart::CurvesChart;
 use crate::components::model::figures::Figures;
 use crate::components::model::memory::Memory;
 use crate::components::model::operator_chart::OperatorChart;
 use crate::components::model::operator_table::OperatorTable;
-use crate::components::model::view::ModelContext;
+use crate::components::model::view::{GeneralFaults, ModelContext, begin};
 use crate::components::notes::Notes;
 use crate::lazy::Part;
 use crate::state::model::answer::{ModelShown, next as next_model};
-use crate::state::model::asked;
 use crate::state::model::curves::Against;
 use crate::state::plan::{self, PlanShown};
 use crate::state::roving::turn;
@@ -62,11 +62,7 @@ impl Tab {
 #[component]
 pub fn PlanView() -> impl IntoView {
     let session = expect_context::<Session>();
-    asked::arrive();
-    let wrong = session.inputs.with_untracked(|inputs| inputs.model.notes());
-    if !wrong.is_empty() {
-        session.notes.update(|notes| notes.extend(wrong));
-    }
+    begin(session);
     let shown = memo(move |before| {
         session.settled.track();
         session.inputs.with_untracked(|inputs| plan::next(before, inputs))
@@ -87,14 +83,6 @@ pub fn PlanView() -> impl IntoView {
         inspected: RwSignal::new(None),
     });
     let tab = RwSignal::new(Tab::Schemes);
-    let faults = block(move || {
-        let faults = typed.with(ModelShown::general_faults);
-        faults
-            .into_iter()
-            .map(|fault| view! { <p class="message">{fault}</p> })
-            .collect_view()
-            .into_any()
-    });
     let body = block(move || match tab.get() {
         Tab::Schemes => view! { <Schemes/> }.into_any(),
         Tab::Operators => view! {
@@ -121,7 +109,7 @@ pub fn PlanView() -> impl IntoView {
             <section class="answer" class:stale=flag(move || typed.with(ModelShown::is_stale)) aria-label="Answer">
                 <div class="said">
                     <Notes/>
-                    <div role="alert">{faults}</div>
+                    <GeneralFaults shown=typed/>
                     <div class="verdict" aria-live="polite">
                         <h1>{text(move || shown.with(|shown| shown.answer.sentence.clone()))}</h1>
                         <p>{text(move || shown.with(|shown| shown.answer.line.clone()))}</p>
@@ -177,14 +165,6 @@ fn Tabs(
         <div class="tabs" role="tablist" aria-label="What is behind the verdict" on:keydown=on(on_key)>
             {Tab::ALL.into_iter().enumerate().map(one).collect_view()}
         </div>
-    }
-}
-
-fn focus(id: &str) {
-    use wasm_bindgen::JsCast;
-    let found = document().get_element_by_id(id);
-    if let Some(found) = found.and_then(|found| found.dyn_into::<web_sys::HtmlElement>().ok()) {
-        drop(found.focus()); // an element that cannot take the focus keeps it where it was
     }
 }
 
