@@ -1,0 +1,88 @@
+//! Tests of names that people write for models: each means one row, with the format that the name says.
+
+use super::*;
+
+#[test]
+fn every_name_means_one_row() {
+    for model in models::all() {
+        for name in published_as(model) {
+            let found = find(name).unwrap_or_else(|| panic!("{name}"));
+            assert_eq!((found.model.key, found.exact), (model.key, true), "{name}");
+        }
+        let words = Name::of(model.key).words;
+        for other in models::all().filter(|other| other.key != model.key) {
+            assert!(published_as(other).all(|name| Name::of(name).words != words), "{}", model.key);
+        }
+    }
+}
+
+#[test]
+fn published_names_resolve_to_their_row_and_format() {
+    for (name, key, format) in [
+        ("meta-llama/Llama-3.1-8B-Instruct", "llama-3.1-8b", None),
+        ("Qwen/Qwen2.5-7B-Instruct", "qwen2.5-7b", None),
+        ("mistralai/Mistral-7B-Instruct-v0.3", "mistral-7b-v0.3", None),
+        ("openai/gpt-oss-120b", "gpt-oss-120b", None),
+        ("google/gemma-2-9b-it", "gemma-2-9b", None),
+        ("microsoft/phi-4", "phi-4", None),
+        ("deepseek-ai/DeepSeek-V3", "deepseek-v3", None),
+        ("deepseek-ai/DeepSeek-R1", "deepseek-v3", None),
+        ("meta-llama/Llama-3.3-70B-Instruct", "llama-3.1-70b", None),
+        ("https://huggingface.co/Qwen/Qwen3-8B", "qwen3-8b", None),
+        ("Qwen/Qwen2.5-7B-Instruct-AWQ", "qwen2.5-7b", Some("int4_gptq_g128")),
+        ("Qwen/Qwen2.5-7B-Instruct-GPTQ-Int4", "qwen2.5-7b", Some("int4_gptq_g128")),
+        ("Qwen/Qwen2.5-7B-Instruct-GPTQ-Int8", "qwen2.5-7b", Some("int8_g128")),
+        ("Qwen/Qwen3-8B-FP8", "qwen3-8b", Some("fp8_block128")),
+        ("qwen3-8b-fp8", "qwen3-8b", Some("fp8_block128")),
+        ("RedHatAI/Qwen3-8B-FP8-dynamic", "qwen3-8b", Some("fp8_e4m3")),
+        ("neuralmagic/Meta-Llama-3.1-8B-Instruct-FP8", "llama-3.1-8b", Some("fp8_e4m3")),
+        (
+            "RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w4a16",
+            "llama-3.1-8b",
+            Some("int4_g128_sym"),
+        ),
+        ("unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit", "llama-3.1-8b", Some("nf4")),
+        ("unsloth/Qwen3-30B-A3B-GGUF", "qwen3-30b-a3b", Some("gguf_q4_k")),
+        ("unsloth/gpt-oss-20b-GGUF", "gpt-oss-20b", None),
+        ("hf.co/bartowski/Llama-3.2-3B-Instruct-GGUF:Q6_K_L", "llama-3.2-3b", Some("gguf_q6_k")),
+        ("bartowski/Qwen_Qwen3-8B-GGUF:IQ4_XS", "qwen3-8b", Some("gguf_iq4_xs")),
+        ("llama3.1:8b", "llama-3.1-8b", Some("gguf_q4_k")),
+        ("llama3.1:8b-instruct-q8_0", "llama-3.1-8b", Some("gguf_q8_0")),
+        ("gemma2:9b", "gemma-2-9b", Some("gguf_q4_k")),
+        ("gpt-oss:20b", "gpt-oss-20b", None),
+        ("phi4", "phi-4", None),
+        ("llama3.1:8b-instruct-fp16", "llama-3.1-8b", Some("fp16")),
+        ("unsloth/Qwen3-8B-GGUF:BF16", "qwen3-8b", Some("bf16")),
+        ("bartowski/Qwen_Qwen3-8B-GGUF:Q4_K_L", "qwen3-8b", Some("gguf_q4_k")),
+        ("bartowski/Qwen_Qwen3-8B-GGUF:Q3_K_L", "qwen3-8b", Some("gguf_q3_k_l")),
+        ("gemma3:27b-it-qat", "gemma-3-27b", Some("gguf_q4_0")),
+        ("nvidia/Llama-3.1-8B-Instruct-NVFP4", "llama-3.1-8b", Some("nvfp4")),
+        ("nvidia/Llama-3.1-8B-Instruct-FP4", "llama-3.1-8b", Some("nvfp4")),
+        ("amd/Llama-3.1-8B-Instruct-MXFP4", "llama-3.1-8b", Some("mxfp4")),
+    ] {
+        let found = find(name).unwrap_or_else(|| panic!("{name}"));
+        let weights = found.format.map(|choice| choice.weights.key);
+        assert_eq!((found.model.key, weights), (key, format), "{name}");
+    }
+}
+
+#[test]
+fn models_of_another_geometry_or_of_unknown_size_are_not_taken_for_their_relatives() {
+    for name in [
+        "deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B",
+        "Qwen/Qwen2.5-7B-Instruct-1M",
+        "Qwen/Qwen2.5-VL-7B-Instruct",
+        "mistralai/Mistral-7B-Instruct-v0.2",
+        "mistralai/Mistral-Nemo-Instruct-2407",
+        "meta-llama/Llama-3.1-9B",
+        "mine/Llama-3.1-8B-pruned",
+        "GGUF",
+        "",
+        "/",
+        "a/b/Llama-3.1-8B",
+        "bartowski/Llama-3.2-3B-Instruct-GGUF:IQ3_M",
+        "unsloth/Qwen3-8B-GGUF:UD-Q2_K_XL",
+    ] {
+        assert_eq!(find(name).map(|found| found.model.key), None, "{name}");
+    }
+}
