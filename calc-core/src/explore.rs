@@ -154,11 +154,9 @@ mod tests {
     use crate::recommend::{Axis, ModelTask, recommend};
     use crate::workload::Workload;
 
-    #[test]
-    fn the_best_of_a_device_is_that_of_the_adviser_at_its_batch() {
+    fn llama_at_batch_1(device: &'static Device) -> Task<'static> {
         let model = catalog::model("llama-3.1-8b").expect("catalog key");
-        let device = catalog::device("jetson_orin_nano_8gb_super").expect("catalog key");
-        let task = Task::Model(ModelTask::new(
+        Task::Model(ModelTask::new(
             EstimateRequest {
                 device,
                 mode: None,
@@ -172,7 +170,13 @@ mod tests {
                 calibration: &Calibration::FITTED,
             },
             model.stored.choice(),
-        ));
+        ))
+    }
+
+    #[test]
+    fn the_best_of_a_device_is_that_of_the_adviser_at_its_batch() {
+        let device = catalog::device("jetson_orin_nano_8gb_super").expect("catalog key");
+        let task = llama_at_batch_1(device);
         let bounds = Bounds::default();
         let request = ExploreRequest {
             task,
@@ -205,23 +209,8 @@ mod tests {
     /// The other sequences decode beside the prompt, each at the context of the point.
     #[test]
     fn bounds_on_the_first_token_and_the_rate_hold_at_each_context() {
-        let model = catalog::model("llama-3.1-8b").expect("catalog key");
         let device = catalog::device("h100_sxm").expect("catalog key");
-        let task = Task::Model(ModelTask::new(
-            EstimateRequest {
-                device,
-                mode: None,
-                memory_limit: None,
-                model: &model.arch,
-                precision: PrecisionChoice::weights(&catalog::formats::FP16),
-                workload: Workload::new(1, 512),
-                weight_size: None,
-                draft: None,
-                engine: None,
-                calibration: &Calibration::FITTED,
-            },
-            model.stored.choice(),
-        ));
+        let task = llama_at_batch_1(device);
         let batches: &[u64] = &[1, 2, 4, 8, 16, 32, 64];
         let contexts: &[u64] = &[512, 4096, 16_384, 65_536];
         for bounds in [
