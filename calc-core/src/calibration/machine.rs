@@ -63,7 +63,7 @@ pub struct Machine<'a> {
     peaks: [Option<FlopsPerSec>; 10],
     /// Factor on the rate of unpacking kernels where the full rate needs newer instructions.
     old_instructions: f64,
-    /// The same for llama.cpp's integer kernels.
+    /// Factor on the rate of llama.cpp's integer kernels where the full rate needs newer instructions.
     old_integer_instructions: f64,
     /// Matmuls are computed in tiles of at least 16 rows, one tile per SM: false on the vector units of a CPU.
     has_tiles: bool,

@@ -13,7 +13,7 @@ pub struct StepTotals {
     pub cost: OpCost,
     /// Sums of the operators' memory times and compute times.
     pub time: KernelTime,
-    /// The same sums at the shares that kernels reach.
+    /// Sums of the operators' memory times and compute times at the shares of the peaks that kernels reach.
     pub reached: KernelTime,
     /// Sum of the operators' ideal times: they run one after another.
     pub ideal: Seconds,

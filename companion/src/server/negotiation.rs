@@ -1,4 +1,4 @@
-//! Which content coding a client prefers (RFC 9110, 12.5.3).
+//! Choice of the content coding that a client prefers (RFC 9110, 12.5.3).
 
 use axum::http::{HeaderMap, header};
 
