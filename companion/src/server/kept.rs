@@ -81,8 +81,7 @@ impl Kept {
     }
 
     /// The one copy of a content that all its readers share, unless it is too large to be kept.
-    pub(super) fn shared(&self, content: Vec<u8>) -> FileForm {
-        let form = FileForm::of(content);
+    pub(super) fn shared(&self, form: FileForm) -> FileForm {
         if form.bytes.len() > LARGEST {
             return form;
         }
@@ -170,7 +169,7 @@ mod tests {
     #[test]
     fn equal_contents_are_one_copy() {
         let kept = Kept::default();
-        let [first, second] = [(); 2].map(|()| kept.shared(vec![7; 1000]));
+        let [first, second] = [(); 2].map(|()| kept.shared(FileForm::of(vec![7; 1000])));
         assert_eq!(first.bytes.as_ptr(), second.bytes.as_ptr());
         assert_eq!(kept.lock().all.len(), 1);
     }

@@ -95,16 +95,19 @@ impl Site {
             return (StatusCode::METHOD_NOT_ALLOWED, allow, "405: GET and HEAD only\n")
                 .into_response();
         }
-        let Some(path) = plain_path(path) else { return not_found() };
-        let Some((coding, form)) = self.found(&path, headers).await else { return not_found() };
-        reply(headers, &path, coding, form)
+        let Some(file) = plain_path(path) else { return not_found() };
+        if let Some((coding, form)) = self.found(&file, headers).await {
+            return reply(headers, &file, coding, form);
+        }
+        let is_folder = self.found(&format!("{file}/index.html"), headers).await.is_some();
+        if is_folder { moved_to_folder(path) } else { not_found() }
     }
 
     /// A file in the coding that the client prefers among those that it has.
     async fn found(&self, path: &str, headers: &HeaderMap) -> Option<(Coding, FileForm)> {
         let found = match &self.source {
             // The tag of its content is the key of its forms, so a new build is served at once.
-            Source::Folder(root) => Found::Read(self.kept.shared(read(root, path)?)),
+            Source::Folder(root) => Found::Read(self.kept.shared(read(root, path).await?)),
             Source::Embedded(files) => Found::Stored(files.iter().find(|file| file.name == path)?),
         };
         for coding in preferred(headers) {
@@ -151,12 +154,24 @@ enum Found {
     Stored(&'static File),
 }
 
-/// The content of a file of a folder, if it exists.
-fn read(root: &Path, path: &str) -> Option<Vec<u8>> {
-    // A symbolic link inside the folder may point outside of it.
-    let file = root.join(path).canonicalize().ok()?;
-    let inside = file.starts_with(root) && file.is_file();
-    inside.then(|| std::fs::read(&file).ok())?
+/// The content of a file of a folder with its tag, if it exists. A slow disk holds up this request alone.
+async fn read(root: &Path, path: &str) -> Option<FileForm> {
+    let (root, file) = (root.to_owned(), root.join(path));
+    let read = move || {
+        // A symbolic link inside the folder may point outside of it.
+        let file = file.canonicalize().ok()?;
+        let inside = file.starts_with(root) && file.is_file();
+        inside.then(|| std::fs::read(&file).ok())?.map(FileForm::of)
+    };
+    tokio::task::spawn_blocking(read).await.ok()?
+}
+
+/// Sends a reader of `learn` to `learn/`, where the relative links of its `index.html` are right. `path` is as in the request, so
+/// it needs no escapes; a relative address holds behind a proxy's prefix, too.
+fn moved_to_folder(path: &str) -> Response {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let Ok(folder) = HeaderValue::try_from(format!("{name}/")) else { return not_found() };
+    (StatusCode::PERMANENT_REDIRECT, [(header::LOCATION, folder)]).into_response()
 }
 
 /// The answer with a file, or 304 without it if the client has it.
@@ -256,6 +271,7 @@ mod tests {
     const FILES: &[(&str, &[u8])] = &[
         ("a b.txt", b"blank"),
         ("index.html", b"<!doctype html>page page page page page page page page page"),
+        ("learn b/index.html", b"<!doctype html>lesson"),
         ("odd.xyz", b"?"),
         ("style-01234567.css", &[b'a'; 3000]),
         ("web_bg.wasm", b"\0asm"),
@@ -299,7 +315,7 @@ mod tests {
     async fn a_page_inside_the_program_is_served_as_the_same_page_in_a_folder() {
         let name = format!("ridgepoint-site-{}", std::process::id());
         let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::create_dir_all(folder.join("learn b")).unwrap();
         for (name, content) in FILES {
             std::fs::write(folder.join(name), content).unwrap();
         }
@@ -312,6 +328,9 @@ mod tests {
             "/odd.xyz",
             "/style-01234567.css",
             "/web_bg.wasm",
+            "/learn%20b/",
+            "/learn%20b/index.html",
+            "/learn%20b",
             "/nothing",
             "/INDEX.HTML",
             "//index.html",
@@ -332,13 +351,21 @@ mod tests {
                 }
             }
         }
-        assert_eq!(found, 2 * 5 * 6, "six addresses name a file");
+        assert_eq!(found, 2 * 5 * 8, "eight addresses name a file");
         let (_, headers, body) = seen(&inner, &Method::GET, "/web_bg.wasm", "br").await;
         assert!(headers.contains("application/wasm") && headers.contains("no-cache"), "{headers}");
         assert_eq!(body, b"\0asm");
         let (_, headers, body) = seen(&inner, &Method::GET, "/style-01234567.css", "br").await;
         assert!(headers.contains("\"br\"") && headers.contains("immutable"), "{headers}");
         assert!(body.len() < 100, "{}", body.len());
+        for site in [&inner, &outer] {
+            let (status, headers, _) = seen(site, &Method::GET, "/learn%20b", "").await;
+            assert_eq!(status, StatusCode::PERMANENT_REDIRECT);
+            assert!(headers.contains("\"learn%20b/\""), "{headers}");
+            for path in ["//learn%20b", "/learn%20b/index.html/", "/learn%20b/x"] {
+                assert_eq!(seen(site, &Method::GET, path, "").await.0, StatusCode::NOT_FOUND);
+            }
+        }
         std::fs::remove_dir_all(folder).unwrap();
     }
 
