@@ -74,7 +74,7 @@
     stops[(stops.indexOf(document.activeElement) + by + stops.length) % stops.length].focus();
   };
 
-  input.addEventListener("focus", () => load().catch(() => {}));
+  input.addEventListener("focus", () => (input.value ? list.hidden && answer() : load().catch(() => {})));
   input.addEventListener("input", answer);
   box.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") step(event.key === "ArrowDown" ? 1 : -1);
@@ -88,4 +88,5 @@
   });
   list.addEventListener("click", () => show([], ""));
   document.addEventListener("click", (event) => box.contains(event.target) || show([], ""));
+  box.addEventListener("focusout", ({ relatedTarget: next }) => { if (next && !box.contains(next)) show([], ""); });
 })();

@@ -76,6 +76,10 @@ pageTest('the search is used by keyboard alone', {}, async (page) => {
   await page.keyboard.press('ArrowUp');
   await page.keyboard.press('ArrowUp');
   assert.equal(await page.evaluate(() => document.activeElement.id), 'search');
+  for (let stop = 0; stop <= await results.count(); stop += 1) await page.keyboard.press('Tab');
+  await page.locator('.results').waitFor({ state: 'hidden' });
+  await page.keyboard.press('Shift+Tab');
+  await results.first().waitFor();
   await page.keyboard.press('Escape');
   await page.locator('.results').waitFor({ state: 'hidden' });
   await page.keyboard.type('tiles and waves');
