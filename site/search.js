@@ -48,8 +48,8 @@
 
   const show = (rows, message) => {
     list.replaceChildren(...rows);
-    list.hidden = rows.length === 0 && !message;
-    if (message && rows.length === 0) list.append(Object.assign(document.createElement("li"), { textContent: message }));
+    list.hidden = !message;
+    if (message && !rows.length) list.append(Object.assign(document.createElement("li"), { textContent: message }));
     status.textContent = message;
   };
 
@@ -61,7 +61,7 @@
     try {
       all = await load();
     } catch {
-      return show([], "The index of the search could not be loaded.");
+      return show([], "The search could not be loaded.");
     }
     if (asked !== input.value) return;
     const found = all.map((section) => [score(section, words), section]).filter(([points]) => points > 0).sort(([a], [b]) => b - a);
@@ -74,7 +74,7 @@
     stops[(stops.indexOf(document.activeElement) + by + stops.length) % stops.length].focus();
   };
 
-  input.addEventListener("focus", () => (input.value ? list.hidden && answer() : load().catch(() => {})));
+  input.addEventListener("focus", () => (load().catch(() => {}), answer()));
   input.addEventListener("input", answer);
   box.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") step(event.key === "ArrowDown" ? 1 : -1);

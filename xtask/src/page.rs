@@ -1,7 +1,7 @@
 //! The page, from Rust source to a folder that any plain HTTP server can serve.
 //!
-//! The documents beside the page are rendered by `book`. `compile` makes WebAssembly and its JavaScript, `chunks` takes out what is needed later, `markup` reads web/index.html, `site` puts a folder together
-//! (`squeeze` leaves comments out), `wire_size` says what a visitor transfers.
+//! The documents beside the page are rendered by `book`. `compile` makes WebAssembly and its JavaScript,
+//! `chunks` takes out what is needed later, `loader` fetches that, `offline` keeps the site in a browser, `markup` reads web/index.html, `site` puts a folder together (`squeeze` leaves comments out), `wire_size` says what a visitor transfers.
 
 use std::path::Path;
 use std::time::Instant;
@@ -13,8 +13,10 @@ use crate::{book, lock::FolderLock, setup::toolchain};
 
 mod chunks;
 mod compile;
+mod loader;
 mod markup;
 pub(crate) mod names;
+mod offline;
 mod site;
 pub(crate) mod squeeze;
 pub(crate) mod stand_in;

@@ -1,9 +1,40 @@
 // Loads the page's program. The file names are filled in when the site is built.
-import start from "./SCRIPT";
+
+const note = (role, text, button) => {
+  const paragraph = document.createElement("p");
+  paragraph.className = "version";
+  paragraph.setAttribute("role", role);
+  paragraph.append(text);
+  if (button) {
+    const reload = document.createElement("button");
+    reload.textContent = button;
+    reload.onclick = () => location.reload();
+    paragraph.append(" ", reload);
+  }
+  document.querySelector(".version")?.remove();
+  document.body.append(paragraph);
+};
+
+// The name of this build, and of the one that the server has now.
+const buildOf = (page) => page.querySelector("meta[name=build]")?.content;
+const published = async () => buildOf(new DOMParser().parseFromString(await (await fetch("./", { cache: "no-store" })).text(), "text/html"));
+
+// Offers a newer version, which the reader takes when it suits; true if there is one.
+const offerNewer = async () => {
+  const newer = await published().catch(() => undefined);
+  const isNewer = newer !== undefined && newer !== buildOf(document);
+  if (isNewer) note("status", "A newer version of Ridgepoint was published.", "Load it");
+  return isNewer;
+};
+addEventListener("ridgepoint-missing", offerNewer);
 
 // Rarely used functions are in a script of their own, fetched on first use; if that fails, the promise is rejected with null.
+const tools = () => import("./TOOLS").catch(() => {
+  offerNewer();
+  throw null;
+});
 for (const name of ["Fetch", "Save", "SavePicture", "Explore", "Pack", "Unpack", "Link"]) {
-  globalThis["ridgepoint" + name] = async (...values) => (await import("./TOOLS").catch(() => { throw null; }))[name](...values);
+  globalThis["ridgepoint" + name] = async (...values) => (await tools())[name](...values);
 }
 
 // Copying is not in that script: a browser may no longer count the click as recent once a script is fetched.
@@ -21,11 +52,24 @@ if (location.hash.startsWith("#s=")) {
 }
 
 try {
-  await start({ module_or_path: new URL("./PROGRAM", import.meta.url) });
+  const program = fetch(new URL("./PROGRAM", import.meta.url), { credentials: "same-origin" });
+  const { default: start } = await import("./SCRIPT");
+  const found = await program;
+  if (!found.ok) throw new Error("its program is missing on the server (" + found.status + ")");
+  await start({ module_or_path: found });
 } catch (error) {
-  const message = document.createElement("p");
-  message.setAttribute("role", "alert");
-  message.textContent = "Ridgepoint could not start in this browser: " + error;
-  document.body.append(message);
+  if (!(await offerNewer())) note("alert", "Ridgepoint could not start in this browser: " + error, "Try again");
   throw error;
+}
+
+// A service worker keeps the page for visits without a network. A daemon's page on this machine needs none.
+const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
+if (navigator.serviceWorker && !isHere) {
+  const workers = navigator.serviceWorker;
+  workers.addEventListener("controllerchange", offerNewer);
+  const registered = await workers.register("./service-worker.js", { updateViaCache: "none" }).catch(() => undefined);
+  if (registered && !navigator.connection?.saveData) {
+    const { active } = await workers.ready;
+    (globalThis.requestIdleCallback ?? setTimeout)(() => active.postMessage("rest"));
+  }
 }

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 use super::chunks::LOADER;
+use super::loader::Loader;
 use super::markup::{self, Asset, Line};
 use super::names::with_fingerprint;
+use super::offline;
 use super::squeeze::{squeeze, squeeze_style};
 use crate::book;
 
@@ -23,6 +25,9 @@ const MARK: &str = ".nojekyll";
 /// The files that wasm-bindgen writes for the page.
 const PROGRAM: &str = "web_bg.wasm";
 const SCRIPT: &str = "web.js";
+
+/// The file of all small chunks.
+const PACK: &str = "chunks.bin";
 
 /// The files that wasm-bindgen writes for the worker that compares devices.
 const EXPLORER: &str = "explorer_bg.wasm";
@@ -45,7 +50,7 @@ pub(crate) fn assemble(
 ) -> anyhow::Result<()> {
     refuse_foreign(out)?;
     let staging = beside(out, "new")?;
-    let filled = (Folder { path: &staging, web, bound }).fill();
+    let filled = (Folder { path: &staging, web, bound }).fill(documents);
     if let Err(error) = filled.and_then(|()| book::write(documents, &staging)) {
         fs::remove_dir_all(&staging)?;
         return Err(error);
@@ -91,7 +96,7 @@ struct Folder<'a> {
 }
 
 impl Folder<'_> {
-    fn fill(&self) -> anyhow::Result<()> {
+    fn fill(&self, documents: &[book::File]) -> anyhow::Result<()> {
         fs::create_dir_all(self.path)?;
         self.add(MARK, b"")?;
         let source = self.web.join("index.html");
@@ -107,6 +112,7 @@ impl Folder<'_> {
             page += &self.replacement(line, &mut styles)?;
             page.push('\n');
         }
+        let page = offline::add(self.path, &page, documents)?;
         self.add("index.html", page.as_bytes())
     }
 
@@ -122,8 +128,9 @@ impl Folder<'_> {
                 format!("    <link rel=\"stylesheet\" href=\"./{name}\">")
             }
             Line::Asset(Asset::Icon(path)) => format!(
-                "    <link rel=\"icon\" href=\"./{}\">",
-                self.add_named_by_content(&self.web.join(path))?
+                "    <link rel=\"icon\" href=\"./{}\">\n{}",
+                self.add_named_by_content(&self.web.join(path))?,
+                offline::MANIFEST_LINK
             ),
             Line::Asset(Asset::Copy(path)) => self.add_copy(&self.web.join(path))?,
         })
@@ -179,7 +186,7 @@ impl Folder<'_> {
     /// The program's script and the loader of chunks. Each imports the other, so both names follow from both contents.
     fn add_scripts(&self) -> anyhow::Result<(String, String)> {
         let script = self.read_bound(SCRIPT)?;
-        let loader = self.add_chunks(self.read_bound(LOADER)?)?;
+        let loader = self.add_chunks(&self.read_bound(LOADER)?)?;
         let both = format!("{script}{loader}");
         let script_name = with_fingerprint(Path::new(SCRIPT), both.as_bytes())?;
         let loader_name = with_fingerprint(Path::new(LOADER), both.as_bytes())?;
@@ -189,21 +196,27 @@ impl Folder<'_> {
     }
 
     /// Adds every chunk that `loader` names, and returns the loader with their new names.
-    fn add_chunks(&self, loader: String) -> anyhow::Result<String> {
-        let mut loader = loader;
-        for entry in fs::read_dir(self.bound)? {
-            let path = entry?.path();
+    fn add_chunks(&self, loader: &str) -> anyhow::Result<String> {
+        let mut loader = Loader::read(loader)?;
+        let mut paths = fs::read_dir(self.bound)?
+            .map(|entry| Ok(entry?.path()))
+            .collect::<anyhow::Result<Vec<_>>>()?;
+        paths.sort();
+        for path in paths {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            // A chunk that turned out empty is written, but never fetched.
-            if ![PROGRAM, EXPLORER].contains(&name)
-                && is_wasm(&path)
-                && loader.contains(&quoted(name))
-            {
-                let new_name = self.add_named_by_content(&path)?;
-                loader = rename(&loader, "new URL(", name, &new_name)?;
+            if !loader.has(name) {
+                continue;
+            }
+            let content = fs::read(&path).with_context(|| path.display().to_string())?;
+            if Loader::is_small(name, &content) {
+                loader.add_to_pack(name, &content);
+            } else {
+                loader.rename(name, &self.add_named_by_content(&path)?);
             }
         }
-        Ok(loader)
+        let pack = with_fingerprint(Path::new(PACK), &loader.pack)?;
+        self.add(&pack, &loader.pack)?;
+        loader.script(&pack)
     }
 
     fn read_bound(&self, name: &str) -> anyhow::Result<String> {
@@ -250,10 +263,6 @@ fn style_of(line: &Line) -> Option<&PathBuf> {
     }
 }
 
-fn is_wasm(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "wasm")
-}
-
 /// How a script names a file beside it.
 fn quoted(name: &str) -> String {
     format!("\"./{name}\"")
@@ -274,7 +283,12 @@ mod tests {
     use super::*;
 
     const HTML: &str = "<head>\n    <meta charset=\"utf-8\">\n    <link data-trunk rel=\"rust\" href=\"Cargo.toml\">\n    \
-                        <link data-trunk rel=\"css\" href=\"style.css\">\n    <link data-trunk rel=\"copy-file\" href=\"sw.js\">\n</head>";
+                        <link data-trunk rel=\"css\" href=\"style.css\">\n    <link data-trunk rel=\"copy-file\" href=\"sw.js\">\n    \
+                        <link data-trunk rel=\"icon\" href=\"icon.svg\">\n  </head>";
+
+    const LOADER_TEXT: &str = "import {a} from \"./web.js\";
+        src = fetch(new URL(\"./split_a.wasm\", import.meta.url)); WebAssembly.instantiateStreaming(src, imports);
+        src = fetch(new URL(\"./chunk_1.wasm\", import.meta.url)); WebAssembly.instantiateStreaming(src, imports);";
 
     /// A small site in a folder of its own; `body` gets the folder.
     fn with_site(name: &str, body: impl FnOnce(&Path)) {
@@ -284,8 +298,10 @@ mod tests {
             ("index.html", HTML),
             ("style.css", "a"),
             ("sw.js", "b"),
+            ("icon.svg", "i"),
             ("bound/web.js", "import * as a from \"./loader.js\"; b({\"./loader.js\": a})"),
-            ("bound/loader.js", "import {a} from \"./web.js\"; new URL(\"./split_a.wasm\", b)"),
+            ("bound/loader.js", LOADER_TEXT),
+            ("bound/chunk_1.wasm", "c"),
             ("bound/web_bg.wasm", "d"),
             ("bound/split_a.wasm", "e"),
             ("bound/explorer.js", "g"),
@@ -303,9 +319,8 @@ mod tests {
     fn the_site_is_relative_hashed_and_has_no_inline_script() {
         with_site("whole", |folder| {
             let out = folder.join("out");
-            let document =
-                book::File { path: "learn/index.html".to_owned(), content: b"i".to_vec() };
-            let documents = [document];
+            let path = "learn/index.html".to_owned();
+            let documents = [book::File { path, content: b"i".to_vec() }];
             assemble(folder, &folder.join("bound"), &documents, &out).unwrap();
             assemble(folder, &folder.join("bound"), &documents, &out).unwrap(); // replaces itself
             assert_eq!(fs::read_to_string(out.join("learn/index.html")).unwrap(), "i");
@@ -325,10 +340,10 @@ mod tests {
             assert!(html.split("href=\"").skip(1).all(|link| link.starts_with("./")), "{html}");
             assert_eq!(
                 fs::read_dir(&out).unwrap().count(),
-                15,
-                "documents, page, mark, style, copy, boot, tools, link, script, program, loader, one chunk and three of the worker"
+                19,
+                "documents, page, mark, icon, manifest, service worker, style, copy, boot, tools, link, script, program, loader, one chunk, the small ones and three of the worker"
             );
-            assert_eq!(fs::read_dir(folder).unwrap().count(), 5, "nothing is left beside the site");
+            assert_eq!(fs::read_dir(folder).unwrap().count(), 6, "nothing is left beside the site");
         });
     }
 
@@ -343,6 +358,7 @@ mod tests {
                 .map(|path| fs::read_to_string(path).unwrap())
                 .collect();
             for start in [
+                "chunks-",
                 "web-",
                 "loader-",
                 "split_a-",
@@ -368,7 +384,7 @@ mod tests {
         with_site("unfinished", |folder| {
             fs::remove_file(folder.join("style.css")).unwrap();
             assert!(assemble(folder, &folder.join("bound"), &[], &folder.join("out")).is_err());
-            assert_eq!(fs::read_dir(folder).unwrap().count(), 3, "page, copy and bound");
+            assert_eq!(fs::read_dir(folder).unwrap().count(), 4, "page, copy, icon and bound");
         });
     }
 

@@ -8,6 +8,8 @@ use anyhow::{Context, bail};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use super::offline;
+
 /// The most that every visitor may have to fetch, in bytes after brotli. It is the project's own promise, not a limit of any server.
 const LIMIT: usize = 250_000;
 
@@ -70,8 +72,8 @@ fn size_of_folder(folder: &Path) -> anyhow::Result<WireSize> {
     Ok(total)
 }
 
-/// Beginnings of the worker's files and of scripts that are fetched on first use.
-const LATER: [&str; 3] = ["explore", "tools-", "link-"];
+/// Beginnings of files that nobody waits for: the worker's, scripts of a click, small chunks, and what keeps the site.
+const LATER: [&str; 5] = ["explore", "tools-", "link-", "chunks-", offline::WORKER_NAME];
 
 /// Whether a file is a chunk, the worker's, or a script of a click: WebAssembly that the page itself does not ask for.
 fn is_later(name: &str, page: &str) -> bool {
@@ -125,6 +127,8 @@ mod tests {
             ("explorer-1.js", true),
             ("tools-1.js", true),
             ("link-1.js", true),
+            ("chunks-1.bin", true),
+            ("service-worker.js", true),
         ];
         for (name, later) in cases {
             assert_eq!(is_later(name, page), later, "{name}");

@@ -1,0 +1,30 @@
+// Fetches chunks for the loader: many small ones are one file, PACK, and a server may send any media type.
+const fetched = async (name) => {
+  const answer = await fetch(new URL(name, import.meta.url));
+  if (!answer.ok) {
+    dispatchEvent(new CustomEvent("ridgepoint-missing", { detail: answer.status }));
+    throw new Error(name + ": " + answer.status);
+  }
+  return answer;
+};
+
+const file = async (name) => {
+  const answer = await fetched(name);
+  return answer.headers.get("Content-Type")?.startsWith("application/wasm") ? answer : answer.arrayBuffer();
+};
+
+let pack;
+const part = async (start, end) => {
+  pack ??= fetched("./PACK").then((answer) => answer.arrayBuffer());
+  try {
+    return (await pack).slice(start, end);
+  } catch (error) {
+    pack = undefined;
+    throw error;
+  }
+};
+
+const instantiated = async (source, imports) => {
+  const content = await source;
+  return content instanceof Response ? WebAssembly.instantiateStreaming(content, imports) : WebAssembly.instantiate(content, imports);
+};

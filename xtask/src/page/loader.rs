@@ -1,0 +1,120 @@
+//! The script that loads chunks. `wasm_split` writes it with a file for each chunk, of which most have 2 kB; here the small ones
+//! become one file, and `fetching.js` fetches them all.
+
+use anyhow::bail;
+
+use super::squeeze::squeeze;
+
+const FETCHING: &str = include_str!("fetching.js");
+
+/// Largest chunk that goes into the common file, in bytes.
+const SMALL: usize = 16_384;
+
+/// `wasm_split`'s way to compile the chunk that it fetches, and ours.
+const COMPILED: [&str; 2] =
+    ["WebAssembly.instantiateStreaming(src, imports)", "instantiated(src, imports)"];
+
+/// The loader while its chunks are named.
+#[derive(Debug)]
+pub(super) struct Loader {
+    text: String,
+    /// The small chunks, one after the other.
+    pub(super) pack: Vec<u8>,
+}
+
+impl Loader {
+    /// Reads the loader that `wasm_split` wrote.
+    ///
+    /// # Errors
+    /// If it does not compile its chunks as expected.
+    pub(super) fn read(text: &str) -> anyhow::Result<Self> {
+        let [theirs, ours] = COMPILED;
+        if text.matches("fetch(").count() != text.matches(theirs).count() {
+            bail!("the loader of chunks does not call {theirs} once for each file");
+        }
+        Ok(Self { text: text.replace(theirs, ours), pack: Vec::new() })
+    }
+
+    /// True if the loader fetches a file. A chunk that turned out empty is written, but never fetched.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.text.contains(&fetch_of(name))
+    }
+
+    /// True for a chunk that goes into the common file. The beginning of a chunk, `split_NAME`, is a file of its own.
+    pub(super) fn is_small(name: &str, content: &[u8]) -> bool {
+        name.starts_with("chunk_") && content.len() <= SMALL
+    }
+
+    /// Takes a small chunk into the common file.
+    pub(super) fn add_to_pack(&mut self, name: &str, content: &[u8]) {
+        let start = self.pack.len();
+        self.pack.extend_from_slice(content);
+        let part = format!("part({start}, {})", self.pack.len());
+        self.text = self.text.replace(&fetch_of(name), &part);
+    }
+
+    /// Fetches a chunk by its new name.
+    pub(super) fn rename(&mut self, name: &str, new_name: &str) {
+        self.text = self.text.replace(&fetch_of(name), &format!("file(\"./{new_name}\")"));
+    }
+
+    /// The script, with the name of the common file.
+    ///
+    /// # Errors
+    /// If a chunk was neither renamed nor packed.
+    pub(super) fn script(self, pack_name: &str) -> anyhow::Result<String> {
+        if self.text.contains("fetch(") {
+            bail!("the loader fetches a chunk that does not exist");
+        }
+        // Imports come first, where every module has them.
+        Ok(format!("{}\n{}", self.text, squeeze(FETCHING)?.replace("PACK", pack_name)))
+    }
+}
+
+/// How `wasm_split` fetches a file.
+fn fetch_of(name: &str) -> String {
+    format!("fetch(new URL(\"./{name}\", import.meta.url))")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "import {a} from \"./web.js\";
+const src = fetch(new URL(\"./chunk_1.wasm\", import.meta.url)); WebAssembly.instantiateStreaming(src, imports)
+const src = fetch(new URL(\"./chunk_2.wasm\", import.meta.url)); WebAssembly.instantiateStreaming(src, imports)
+const src = fetch(new URL(\"./split_a.wasm\", import.meta.url)); WebAssembly.instantiateStreaming(src, imports)";
+
+    #[test]
+    fn small_chunks_are_parts_of_one_file() {
+        let mut loader = Loader::read(TEXT).unwrap();
+        assert!(loader.has("chunk_1.wasm") && !loader.has("chunk_3.wasm"));
+        loader.add_to_pack("chunk_1.wasm", b"abc");
+        loader.add_to_pack("chunk_2.wasm", b"de");
+        loader.rename("split_a.wasm", "split_a-0.wasm");
+        assert_eq!(loader.pack, b"abcde");
+        let script = loader.script("pack-1.bin").unwrap();
+        for text in [
+            "src = part(0, 3)",
+            "src = part(3, 5)",
+            "src = file(\"./split_a-0.wasm\")",
+            "\"./pack-1.bin\"",
+        ] {
+            assert!(script.contains(text), "{text}: {script}");
+        }
+        assert!(script.starts_with("import"), "{script}");
+    }
+
+    #[test]
+    fn only_shared_code_is_packed() {
+        assert!(Loader::is_small("chunk_1.wasm", &vec![0; SMALL]));
+        assert!(!Loader::is_small("chunk_1.wasm", &vec![0; SMALL + 1]));
+        assert!(!Loader::is_small("split_a.wasm", &[0; 1]));
+    }
+
+    #[test]
+    fn a_loader_of_another_form_is_refused() {
+        assert!(Loader::read("fetch(new URL(\"./a.wasm\", import.meta.url))").is_err());
+        assert!(Loader::read(TEXT).unwrap().script("pack-1.bin").is_err(), "no chunk was named");
+    }
+}
