@@ -13,6 +13,7 @@ usage: cargo xtask JOB
   release [--out DIR]  the binary with the page inside, packed with its guides, and its checksum (default: dist-release)
   test [--quick]     every check in stages; --quick leaves out the slow ones and says which
   soak               the property tests with many more cases, and the daemon under load
+  lighthouse         build the page and print Lighthouse's medians of five runs for every place
   fit                fit the constants of expected times to the published measurements, and score them
   bench              the benchmarks, which print figures and judge nothing
   tidy [--tables]    edges of crates and modules, docs, names, sizes, leftovers;
@@ -28,6 +29,7 @@ pub(crate) enum Job {
     Test { quick: bool },
     Soak,
     Bench,
+    Lighthouse,
     Fit,
     Tidy,
     Tables,
@@ -49,6 +51,7 @@ pub(crate) fn parse(words: &[String]) -> anyhow::Result<Job> {
         ["test", "--quick"] => Job::Test { quick: true },
         ["soak"] => Job::Soak,
         ["bench"] => Job::Bench,
+        ["lighthouse"] => Job::Lighthouse,
         ["fit"] => Job::Fit,
         ["tidy"] => Job::Tidy,
         ["tidy", "--tables"] => Job::Tables,

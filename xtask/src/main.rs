@@ -51,6 +51,7 @@ fn perform(job: Job) -> anyhow::Result<ExitCode> {
         Job::Test { quick } => return test::run_stages(&places, quick),
         Job::Soak => test::soak(&places)?,
         Job::Bench => test::bench(&places)?,
+        Job::Lighthouse => test::browser::lighthouse(&places)?,
         Job::Fit => test::fit(&places)?,
         Job::Tidy => tidy::check_tree(&places)?,
         Job::Tables => tidy::print_tables(&places)?,

@@ -9,7 +9,7 @@ use crate::child::{cargo, run};
 use crate::lock::FolderLock;
 use crate::places::Places;
 
-mod browser;
+pub(crate) mod browser;
 mod counts;
 mod deny;
 mod examples;

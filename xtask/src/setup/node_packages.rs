@@ -1,4 +1,4 @@
-//! The npm packages of the browser tests, installed into the cache and never into the checkout.
+//! The npm packages of the browser tests and of Lighthouse, installed into the cache and never into the checkout.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use crate::child::{find_program, run};
 use crate::page::names::fingerprint;
 use crate::places::Places;
 
-/// The `node_modules` folder that holds exactly what the lock file says.
-pub(crate) fn install(places: &Places) -> anyhow::Result<PathBuf> {
-    let wanted = places.root.join("web/tests/browser");
-    let lock = fs::read(wanted.join("package-lock.json"))
-        .context("web/tests/browser/package-lock.json")?;
+/// The `node_modules` folder that holds exactly what the lock file in a folder of `web/tests` says.
+pub(crate) fn install(places: &Places, tests: &str) -> anyhow::Result<PathBuf> {
+    let wanted = places.root.join("web/tests").join(tests);
+    let lock_file = wanted.join("package-lock.json");
+    let lock = fs::read(&lock_file).with_context(|| lock_file.display().to_string())?;
     let folder = places.cache.join("node").join(fingerprint(&lock));
     if !folder.exists() {
         install_into(&folder, &wanted)?;
@@ -26,14 +26,14 @@ pub(crate) fn install(places: &Places) -> anyhow::Result<PathBuf> {
 fn install_into(folder: &Path, wanted: &Path) -> anyhow::Result<()> {
     if find_program(&["node"]).is_none() || find_program(&["npm", "npm.cmd"]).is_none() {
         bail!(
-            "the browser tests need Node.js 20 or later with npm: install it from https://nodejs.org or your system's packages"
+            "what runs in a browser needs Node.js 20 or later with npm: install it from https://nodejs.org or your system's packages"
         );
     }
     let unfinished = folder.with_extension(std::process::id().to_string());
     fs::create_dir_all(&unfinished)?;
     for name in ["package.json", "package-lock.json", ".npmrc"] {
         fs::copy(wanted.join(name), unfinished.join(name))
-            .with_context(|| format!("web/tests/browser/{name}"))?;
+            .with_context(|| wanted.join(name).display().to_string())?;
     }
     run(Command::new("npm")
         .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])

@@ -7,9 +7,10 @@ use std::process::Command;
 use super::{Outcome, Run};
 use crate::child::{cargo, run};
 use crate::lock::FolderLock;
+use crate::page;
 use crate::places::Places;
 use crate::serve::put_in_place;
-use crate::setup::{chromium, node_packages};
+use crate::setup::{chromium, node_packages, toolchain};
 
 /// Not the folder that `cargo xtask serve` uses, which may change while the tests run.
 pub(super) fn site_under_test(places: &Places) -> PathBuf {
@@ -17,14 +18,28 @@ pub(super) fn site_under_test(places: &Places) -> PathBuf {
 }
 
 pub(super) fn run_all(job: &Run) -> anyhow::Result<Outcome> {
-    let mut command = Command::new("node");
-    command.arg("web/tests/browser/run.mjs").current_dir(&job.places.root);
-    command.env("CHROMIUM", chromium::find_or_install()?);
-    command.env("RIDGEPOINT_NODE_MODULES", node_packages::install(job.places)?);
-    command.env("RIDGEPOINT_BIN", ridgepoint_under_test(job.places)?);
-    command.env("RIDGEPOINT_SITE", site_under_test(job.places));
-    run(&mut command)?;
+    run(&mut node(job.places, "browser")?)?;
     Ok(Outcome::Passed)
+}
+
+/// Builds the page and prints what Lighthouse says about every place of it. It judges nothing: scores follow the machine.
+pub(crate) fn lighthouse(places: &Places) -> anyhow::Result<()> {
+    toolchain::ensure_target(toolchain::BROWSER)?;
+    let lock = FolderLock::of_target(places)?;
+    page::build(places, &site_under_test(places))?;
+    drop(lock);
+    run(&mut node(places, "lighthouse")?)
+}
+
+/// The command that runs `run.mjs` of a folder of `web/tests` on the site and the program under test.
+fn node(places: &Places, tests: &str) -> anyhow::Result<Command> {
+    let mut command = Command::new("node");
+    command.arg(format!("web/tests/{tests}/run.mjs")).current_dir(&places.root);
+    command.env("CHROMIUM", chromium::find_or_install()?);
+    command.env("RIDGEPOINT_NODE_MODULES", node_packages::install(places, tests)?);
+    command.env("RIDGEPOINT_BIN", ridgepoint_under_test(places)?);
+    command.env("RIDGEPOINT_SITE", site_under_test(places));
+    Ok(command)
 }
 
 /// The binary as the other tests built it, copied so that the next build cannot change it.

@@ -32,7 +32,7 @@ fn set_up(job: &Run) -> anyhow::Result<Outcome> {
     if !job.quick {
         toolchain::ensure_target(toolchain::WASI)?;
         chromium::find_or_install()?;
-        node_packages::install(job.places)?;
+        node_packages::install(job.places, "browser")?;
     }
     Ok(Outcome::Passed)
 }
