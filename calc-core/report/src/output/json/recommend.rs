@@ -1,5 +1,6 @@
 //! JSON answers of `recommend` and `schedule`.
 
+use calc_core::calibration::Engine;
 use calc_core::error::Error;
 use calc_core::footprint::MemoryVerdict;
 use calc_core::precision::Precision;
@@ -192,8 +193,12 @@ fn apply_json(inputs: &RecommendInputs, row: &Ranked) -> Value {
         "torchao": ways.torchao.map(|way| json!({
             "config": way.config, "min_version": way.min_version, "fallback": way.fallback,
         })),
-        "vllm": ways.vllm,
-        "llama_cpp": ways.llama_cpp,
+        "timed_engine": ways.timed.key(),
+        "serve": ways.serve.iter().map(|way| json!({
+            "engine": way.engine.key(), "text": way.text,
+        })).collect::<Vec<_>>(),
+        "vllm": ways.of(Engine::Vllm),
+        "llama_cpp": ways.of(Engine::LlamaCpp),
     })
 }
 
