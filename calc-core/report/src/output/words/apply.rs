@@ -17,7 +17,8 @@ use calc_core::catalog::formats;
 use calc_core::device::Device;
 use calc_core::footprint::reserve;
 use calc_core::model_arch::ModelArch;
-use calc_core::quant_format::QuantFormat;
+use calc_core::precision::PrecisionChoice;
+use calc_core::quant_format::{ComputeClass, QuantFormat};
 use calc_core::scheme::{Scheme, SchemeWeights, engine_runs, usual_engine};
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
@@ -52,13 +53,21 @@ pub struct Repositories<'a> {
     pub published: &'a str,
     /// Format of the published weights.
     pub stored: Option<&'static QuantFormat>,
+    /// False where `model` has quantized weights, too: no tool makes another scheme from them.
+    pub has_half: bool,
     pub draft: Option<&'a str>,
 }
 
 impl Repositories<'static> {
     /// A stand-in for the model that a single product is part of.
     pub const STAND_IN: Self =
-        Self { model: "MODEL", published: "MODEL", stored: None, draft: None };
+        Self { model: "MODEL", published: "MODEL", stored: None, has_half: true, draft: None };
+
+    /// Whether a model that is published in these formats is published in 16 bits.
+    pub fn is_half(stored: &PrecisionChoice) -> bool {
+        let is_carrier = |format: &QuantFormat| format.class.is_some_and(ComputeClass::is_carrier);
+        is_carrier(stored.weights) && stored.experts.is_none_or(is_carrier)
+    }
 }
 
 impl<'a> Repositories<'a> {
@@ -68,6 +77,7 @@ impl<'a> Repositories<'a> {
             model: &model.hub_id,
             published: &model.published_id,
             stored: Some(model.stored.weights),
+            has_half: model.hub_id != model.published_id || Repositories::is_half(&model.stored),
             draft: draft.map(|draft| draft.published_id.as_str()),
         }
     }

@@ -1,36 +1,46 @@
 //! ExLlamaV2 commands, by its server TabbyAPI. Its options are the keys of `config_sample.yml` (`common/args.py`); the branch
 //! `exl2-checkpoint` is the last one with ExLlamaV2.
 
+use calc_core::catalog::model_names::is_hub_id;
 use calc_core::scheme::Scheme;
 
-use super::{Deployment, argument, make};
+use super::{Deployment, Repositories, argument, make};
 
 /// Commands, or a line with the reason why there are none.
 pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> String {
-    let stored = to.repositories.stored.map(|stored| stored.key);
-    let model = match scheme.key {
-        "half" => to.repositories.model,
+    let Repositories { model, published, stored, has_half, .. } = to.repositories;
+    let stored = stored.map(|stored| stored.key);
+    let (made_by, name) = match scheme.key {
+        "half" if has_half => download(model),
         "as_published" if matches!(stored, Some("fp16" | "bf16" | "int4_gptq_g128")) => {
-            to.repositories.published
+            download(published)
         }
+        "int4_g128_gptq" if has_half => make::gptq(model),
         _ => {
             return "# ExLlamaV2 reads 16 bits, GPTQ and its own EXL2: no command is known that makes this scheme for it".to_owned();
         }
     };
     match flags(to) {
-        Ok(flags) => {
-            let name = make::file_name(model);
-            let folder = argument(&format!("models/{name}"));
-            format!(
-                "hf download {} --local-dir {folder}\n\
-                 # in TabbyAPI, branch exl2-checkpoint\n\
-                 python main.py --model-dir models --model-name {}{flags}",
-                argument(model),
-                argument(&name)
-            )
-        }
+        Ok(flags) => format!(
+            "{made_by}# in TabbyAPI, branch exl2-checkpoint\n\
+             python main.py --model-dir models --model-name {}{flags}",
+            argument(&name)
+        ),
         Err(reason) => format!("# ExLlamaV2 {reason}"),
     }
+}
+
+/// The line that puts a repository or folder into TabbyAPI's folder of models, and its name there.
+fn download(model: &str) -> (String, String) {
+    let name = make::file_name(model);
+    let folder = argument(&format!("models/{name}"));
+    let from = argument(model);
+    let line = if is_hub_id(model) {
+        format!("hf download {from} --local-dir {folder}\n")
+    } else {
+        format!("cp -r {from} {folder}\n")
+    };
+    (line, name)
 }
 
 /// Arguments after the model, or the reason why there is no command.

@@ -43,7 +43,7 @@ pub(super) enum Source {
 
 pub(super) fn source(scheme: &Scheme, to: &Deployment<'_>) -> Option<Source> {
     match scheme.weights {
-        SchemeWeights::Half => Some(Source::File { file: "f16" }),
+        SchemeWeights::Half => to.repositories.has_half.then_some(Source::File { file: "f16" }),
         SchemeWeights::Published => {
             let file = to.repositories.stored?.file?.name();
             Some(Source::Repository { file })

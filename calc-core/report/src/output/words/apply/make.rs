@@ -1,7 +1,7 @@
 //! Lines that make the files of a scheme from the 16-bit weights, and the names of those files.
 //!
 //! Sources: llm-compressor's `oneshot`, its modifiers as of 0.13 and the preset schemes of compressed-tensors; llama.cpp's
-//! `convert_hf_to_gguf.py --help`; `examples/hf_ptq` of NVIDIA ModelOpt.
+//! `convert_hf_to_gguf.py --help`; `examples/hf_ptq` of NVIDIA ModelOpt; the page on GPTQ of transformers.
 
 use calc_core::catalog::model_names::is_hub_id;
 use calc_core::scheme::Scheme;
@@ -35,8 +35,9 @@ pub(super) fn published(to: &Deployment<'_>) -> Option<Checkpoint> {
 /// Checkpoint for engines that read compressed-tensors; `None` for schemes that the format does not have.
 pub(super) fn checkpoint(scheme: &Scheme, to: &Deployment<'_>) -> Option<Checkpoint> {
     match scheme.key {
-        "half" => return Some(Checkpoint::of(to.repositories.model)),
         "as_published" => return published(to),
+        _ if !to.repositories.has_half => return None,
+        "half" => return Some(Checkpoint::of(to.repositories.model)),
         "fp8_w8a8" if to.half_that_does_not_fit().is_none() => {
             let half = Checkpoint::of(to.repositories.model);
             return Some(Checkpoint { quantization: Some("fp8"), ..half });
@@ -165,8 +166,9 @@ fn convert(model: &str) -> String {
 /// Checkpoint that ModelOpt writes for TensorRT-LLM; `None` for schemes without a format of its script.
 pub(super) fn modelopt(scheme: &Scheme, to: &Deployment<'_>) -> Option<Checkpoint> {
     let (suffix, format) = match scheme.key {
-        "half" => return Some(Checkpoint::of(to.repositories.model)),
         "as_published" => return published(to),
+        _ if !to.repositories.has_half => return None,
+        "half" => return Some(Checkpoint::of(to.repositories.model)),
         "fp8_w8a8" => ("FP8", "fp8"),
         "int4_g128_awq" => ("INT4-AWQ", "int4_awq"),
         "nvfp4_w4a4" => ("NVFP4", "nvfp4"),
@@ -180,6 +182,16 @@ pub(super) fn modelopt(scheme: &Scheme, to: &Deployment<'_>) -> Option<Checkpoin
         argument(model)
     );
     Some(Checkpoint { made_by, path, quantization: None })
+}
+
+/// The line that makes a GPTQ checkpoint in 4 bits and groups of 128 below `models`, and its folder's name.
+pub(super) fn gptq(model: &str) -> (String, String) {
+    let name = format!("{}-GPTQ", file_name(model));
+    let (model, folder) = (literal(model), literal(&format!("models/{name}")));
+    let script = format!(
+        r#"from transformers import AutoModelForCausalLM, AutoTokenizer, GPTQConfig; tokenizer = AutoTokenizer.from_pretrained({model}); config = GPTQConfig(bits=4, group_size=128, dataset="c4", tokenizer=tokenizer); model = AutoModelForCausalLM.from_pretrained({model}, device_map="auto", quantization_config=config); model.save_pretrained({folder}); tokenizer.save_pretrained({folder})"#
+    );
+    (format!("python -c {}\n", argument(&script)), name)
 }
 
 /// Last component of a model's name, as part of a file name.

@@ -12,6 +12,7 @@ const REPOSITORIES: Repositories<'_> = Repositories {
     model: "org/Model-8B",
     published: "org/Model-8B",
     stored: None,
+    has_half: true,
     draft: Some("org/Model-1B"),
 };
 

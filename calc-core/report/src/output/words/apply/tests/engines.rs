@@ -82,8 +82,14 @@ fn check_made(text: &str) -> usize {
     let files = words.iter().copied().filter(|word| is_local(word)).chain(model);
     let mut found = 0;
     for file in files {
-        let outputs =
-            ["--outfile ", "-f16.gguf ", "--export_path ", "--local-dir models/", "output_dir=\""];
+        let outputs = [
+            "--outfile ",
+            "-f16.gguf ",
+            "--export_path ",
+            "--local-dir models/",
+            "output_dir=\"",
+            "save_pretrained(\"models/",
+        ];
         let is_output =
             |line: &&str| outputs.iter().any(|output| line.contains(&format!("{output}{file}")));
         assert!(before.iter().any(is_output), "{file} is made by no line:\n{text}");
@@ -101,6 +107,27 @@ fn text(scheme: &str, engine: Engine, model: &str, workload: &Workload) -> Strin
     };
     let found = super::super::apply(schemes::scheme(scheme).expect("a scheme"), &to);
     found.of(engine).expect("text").to_owned()
+}
+
+#[test]
+fn quantized_weights_are_not_served_as_another_scheme() {
+    let one = Workload::new(1, 512);
+    let repositories = Repositories { has_half: false, ..REPOSITORIES };
+    for scheme in schemes::SCHEMES.iter().filter(|scheme| scheme.key != "as_published") {
+        for engine in Engine::ALL.map(|(_, engine)| Some(engine)).into_iter().chain([None]) {
+            let to = Deployment { engine, ..deployment("h100_sxm", &one, repositories) };
+            for serve in super::super::apply(scheme, &to).serve {
+                let is_gguf = serve.text.contains("llama-quantize");
+                assert!(is_gguf || is_reason(&serve.text), "{}: {serve:?}", scheme.key);
+            }
+        }
+    }
+    for (model, expected) in
+        [("gpt-oss-20b", false), ("deepseek-v3", false), ("llama-3.1-8b", true)]
+    {
+        let model = catalog::model(model).expect("catalog key");
+        assert_eq!(Repositories::is_half(&model.stored.choice()), expected, "{}", model.key);
+    }
 }
 
 #[test]
@@ -125,6 +152,7 @@ fn other_engines_have_their_own_options() {
     let line = "--max-seq-len 513 --cache-size 4352 --max-batch-size 8 --tensor-parallel true";
     assert!(tabby.ends_with(line), "{tabby}");
     assert!(is_reason(&found("fp8_w8a8", Engine::ExLlamaV2)));
+    assert!(found("int4_g128_gptq", Engine::ExLlamaV2).contains("--model-name Model-8B-GPTQ "));
     assert!(is_reason(&found("gguf_q4_k", Engine::Ollama)), "Ollama splits as it likes");
     let one = Workload::new(4, 512);
     assert_eq!(
