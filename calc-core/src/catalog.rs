@@ -17,6 +17,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::order::sort_short;
 use crate::quant_format::QuantFormat;
+use crate::units::Bytes;
 use models::CatalogModel;
 
 /// Changes whenever a published value changes; links contain it, so that an old link can report that numbers have changed.
@@ -31,8 +32,19 @@ pub const VERSION: u32 = 1;
 /// # Errors
 /// [`Error::UnknownKey`] with the nearest keys.
 pub fn device(key: &str) -> Result<&'static Device, Error> {
-    device_names::find(key)
-        .ok_or_else(|| unknown("hardware", key, devices::all().map(|device| &*device.key)))
+    device_names::find(key).ok_or_else(|| {
+        let near = |name: &str| nearest(name, devices::all().map(|device| &*device.key));
+        let written = near(key);
+        // The words that tell devices apart are few in a name such as `NVIDIA Jetson AGX Orin Developer Kit`.
+        let nearest = if written.is_empty() { near(&device_names::plain(key)) } else { written };
+        Error::UnknownKey { catalog: "hardware", key: clipped(key), nearest }
+    })
+}
+
+/// The other catalog device of the same name whose installed memory is this size; a chip that is sold in two versions, one of
+/// them with this memory only.
+pub fn version_with(device: &Device, installed: Bytes) -> Option<&'static Device> {
+    device_names::version_with(device, installed)
 }
 
 /// Finds the model with this key, Hugging Face id or another published name.
@@ -55,7 +67,22 @@ pub fn format(key: &str) -> Result<&'static QuantFormat, Error> {
         .copied()
         .find(|format| same(format.key, key))
         .or_else(|| format_aliases::alias(key).map(|alias| alias.format))
-        .ok_or_else(|| unknown("format", key, formats::FORMATS.iter().map(|format| format.key)))
+        .ok_or_else(|| {
+            let keys = nearest(key, formats::FORMATS.iter().map(|format| format.key));
+            let nearest = if keys.is_empty() { spelled_alike(key) } else { keys };
+            Error::UnknownKey { catalog: "format", key: clipped(key), nearest }
+        })
+}
+
+/// Names of formats that differ from this one only in case and in separators: `q4_k_m` for `q4km`.
+fn spelled_alike(name: &str) -> Vec<String> {
+    let letters = |text: &str| -> Vec<u8> {
+        let bytes = text.bytes().filter(u8::is_ascii_alphanumeric);
+        bytes.map(|byte| byte.to_ascii_lowercase()).collect()
+    };
+    let asked = letters(name);
+    let alike = format_aliases::ALIASES.iter().filter(|alias| letters(alias.name) == asked);
+    alike.map(|alias| String::from(alias.name)).collect()
 }
 
 /// True for texts that differ only in case and in `-` or `_`.
@@ -134,6 +161,13 @@ mod tests {
             other => panic!("{key} is no key: {other:?}"),
         };
         assert_eq!(near("h10")[0], "h100_sxm");
+        let boards = ["jetson_agx_orin_32gb", "jetson_agx_orin_64gb"];
+        assert_eq!(near("NVIDIA Jetson AGX Orin Developer Kit"), boards);
+        assert_eq!(near("RTX 4090 48GB")[0], "rtx_4090");
+        // Laptops have other chips than the desktop cards of their name.
+        assert!(near("NVIDIA GeForce RTX 4090 Laptop GPU").is_empty());
+        let file = format("q4km").expect_err("no such name");
+        assert!(matches!(file, Error::UnknownKey { nearest, .. } if nearest[0] == "q4_k_m"));
         assert!(near("jetson_orin_nan").contains(&"jetson_orin_nano_4gb".into()));
         let orin = near("orin_nan");
         for board in ["4gb", "8gb", "4gb_super", "8gb_super"] {

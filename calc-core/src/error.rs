@@ -54,11 +54,11 @@ pub enum Error {
         /// Value of that count in the model.
         count: u64,
     },
-    /// This kind of model does not support the split.
+    /// This kind of model does not support the split, or has no such part.
     UnsupportedSplit {
-        /// Kind of parallelism.
+        /// Kind of parallelism, or the input for the part.
         parallel: &'static str,
-        /// Part of the model that cannot be split.
+        /// Part of the model that cannot be split, or the model without it.
         part: &'static str,
     },
     /// Two inputs exclude each other, or one requires the other.

@@ -20,6 +20,7 @@ use crate::calibration::machine::{Kernel, Setting};
 use crate::device::Link;
 use crate::error::{Error, real_in_range};
 use crate::expected::Expected;
+use crate::footprint::weight_bytes;
 use crate::lowering::{Lowering, OpInstances, Step};
 use crate::model_arch::ModelArch;
 use crate::op::{OpKind, Path};
@@ -27,7 +28,7 @@ use crate::parallel::{Parallel, link_time};
 use crate::precision::Precision;
 use crate::roofline::{ComputePath, KernelTime, Roofline, Roofs};
 use crate::units::{Bytes, Seconds};
-use crate::weight_size::WeightSize;
+use crate::weight_size::{WEIGHT_GB, WeightSize};
 use crate::workload::Workload;
 
 use memory::weight_scale;
@@ -86,7 +87,8 @@ impl<'a> Plan<'a> {
         let tuned = request.calibration.tuned(device, mode, request.engine, precision.weights);
         let mut plan = Self { request, roofs, precision, paths, weight_scale, part, link, tuned };
         if let Some(WeightSize::Streamed(bytes)) = request.weight_size {
-            let gb = real_in_range("streamed_gb", bytes.get() / 1e9, 1e-6, 1e6)?;
+            let all = weight_bytes(plan.model(), &plan.precision).get() / 1e9;
+            let gb = real_in_range("streamed_gb", bytes.get() / 1e9, WEIGHT_GB.0, all)?;
             plan.weight_scale = Bytes::from_gb(gb) / plan.streamed();
         }
         Ok(plan)

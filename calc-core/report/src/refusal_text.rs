@@ -37,6 +37,12 @@ pub fn core_error(error: &Error) -> String {
         Error::UnknownKey { catalog: "power mode", key, nearest } => {
             format!("unknown power mode `{key}`; this device has {}", nearest.join(", "))
         }
+        Error::UnknownKey { catalog: "hardware", key, nearest } if nearest.is_empty() => {
+            format!(
+                "unknown hardware `{key}`; a device file describes one that is not in the catalog, and {} names all keys",
+                list_of("hardware")
+            )
+        }
         Error::UnknownKey { catalog, key, nearest } if nearest.is_empty() => {
             format!("unknown {catalog} `{key}`; {} names all keys", list_of(catalog))
         }
@@ -101,8 +107,8 @@ mod tests {
             (core_error(&catalog::model("foo").expect_err("no such key")), "models"),
             (core_error(&catalog::format("foo").expect_err("no such key")), "formats"),
         ] {
-            let ending = format!("`foo`; the list of {list} (`ridgepoint {list}`) names all keys");
-            assert!(unknown.ends_with(&ending), "{unknown}");
+            let ending = format!("the list of {list} (`ridgepoint {list}`) names all keys");
+            assert!(unknown.contains("`foo`; ") && unknown.ends_with(&ending), "{unknown}");
         }
         let range = Error::OutOfRange { what: "m".into(), value: 1e30, min: 1.0, max: 1e9 };
         assert_eq!(core_error(&range), "m must be from 1 to 1000000000; got 1e30");

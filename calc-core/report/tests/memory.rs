@@ -280,3 +280,45 @@ fn a_draft_model_takes_the_memory_of_its_own_estimate() {
         }
     }
 }
+
+fn small() -> Value {
+    json!({"hardware": "jetson_orin_nano_8gb_super", "model": "llama-3.1-8b", "weights": "int4_g128"})
+}
+
+#[test]
+fn amounts_of_memory_may_have_their_unit() {
+    let memory = |key: &str, value: Value| {
+        let inputs = inputs(&with(&small(), &[(key, value)]));
+        (inputs.device.memory.value, inputs.memory_limit, inputs.weight_size)
+    };
+    for (key, number, texts) in [
+        ("memory_gb", json!(16), ["16GB", "16 GiB"]),
+        ("memory_limit_gb", json!(4.294_967_296), ["4.294967296G", "4GiB"]),
+        ("weight_gb", json!(4.294_967_296), ["4.294967296 GB", "4 gib"]),
+    ] {
+        for text in texts {
+            assert_eq!(memory(key, number.clone()), memory(key, json!(text)), "{key} {text}");
+        }
+    }
+}
+
+#[test]
+fn sizes_that_the_model_cannot_have_are_refused_with_the_limit() {
+    let refused = |more: &[(&str, Value)]| {
+        let parsed = EstimateInputs::parse(fields(&with(&small(), more)), &Library::CATALOGS);
+        let answer = parsed.and_then(|inputs| inputs.estimate());
+        answer.err().map_or_else(String::new, |error| error.to_string())
+    };
+    for (key, value, expected) in [
+        ("weight_gb", json!(100), "weight_gb must be from 1e-6 to 64.2"),
+        ("streamed_gb", json!(100), "streamed_gb must be from 1e-6 to 5.80964352; got 100"),
+        ("memory_gb", json!("24 ms"), "such as 24, 24GB or 24GiB"),
+    ] {
+        let error = refused(&[(key, value)]);
+        assert!(error.contains(expected), "{key}: {error}");
+    }
+    let prefix =
+        |context: u64| refused(&[("cached_prefix", json!(4096)), ("context", json!(context))]);
+    assert_eq!(prefix(4095), "cached_prefix must be from 0 to 4095; got 4096");
+    assert_eq!(prefix(4096), "");
+}

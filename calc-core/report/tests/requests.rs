@@ -103,6 +103,7 @@ fn wrong_workloads_are_refused_with_the_allowed_range() {
         ("new_tokens", json!(0), "new_tokens must be from 1"),
         ("tensor_parallel", json!(3), "tensor_parallel 3 does not divide attention heads (32)"),
         ("expert_parallel", json!(2), "does not apply to a model without experts"),
+        ("experts", json!("int4"), "experts does not apply to a model without experts"),
         ("draft_tokens", json!(4), "draft_tokens needs acceptance"),
         ("acceptance", json!(0.5), "acceptance needs draft_tokens"),
         ("draft_model", json!("llama-3.2-1b"), "draft_model needs draft_tokens"),

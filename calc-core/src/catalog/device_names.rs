@@ -1,4 +1,5 @@
-//! Resolves the names that people write to catalog devices: `RTX 4090`, `Tesla V100-SXM2-16GB`, `M4 Max`, `A100 80 GB`.
+//! Resolves the names that people and `nvidia-smi` write to catalog devices: `RTX 4090`, `Tesla V100-SXM2-16GB`, `M4 Max`,
+//! `A100 80 GB`, `NVIDIA H100 80GB HBM3`.
 //! A name must say everything that tells two devices apart; `4060` is no RTX 4060 Ti.
 
 use alloc::string::String;
@@ -6,12 +7,45 @@ use alloc::vec::Vec;
 
 use super::{devices, same};
 use crate::device::Device;
+use crate::units::Bytes;
 
-/// Words of vendors and product lines, which tell no two devices apart.
-const VENDORS: [&str; 17] = [
-    "amd", "apple", "arc", "aws", "card", "geforce", "google", "gpu", "graphics", "instinct",
-    "intel", "jetson", "nvidia", "radeon", "rtx", "rx", "tesla",
+/// Words of vendors, product lines, memory types and packages, which tell no two devices apart.
+const VENDORS: [&str; 31] = [
+    "amd",
+    "apple",
+    "arc",
+    "aws",
+    "card",
+    "dev",
+    "developer",
+    "devkit",
+    "edition",
+    "engineering",
+    "geforce",
+    "generation",
+    "google",
+    "gpu",
+    "graphics",
+    "hbm2",
+    "hbm2e",
+    "hbm3",
+    "hbm3e",
+    "instinct",
+    "intel",
+    "jetson",
+    "kit",
+    "nvgpu",
+    "nvidia",
+    "radeon",
+    "reference",
+    "rtx",
+    "rx",
+    "tesla",
+    "workstation",
 ];
+
+/// Computers in which Apple sells its chips; `pro` alone would be a part of the chip's name.
+const MACS: [&str; 6] = ["macbook pro", "macbook air", "mac studio", "mac mini", "mac pro", "imac"];
 
 /// Maximum length of a name, in bytes.
 const MAX_NAME: usize = 80;
@@ -29,7 +63,7 @@ fn keys(device: &Device) -> impl Iterator<Item = &str> {
     core::iter::once(&*device.key).chain(device.aliases.iter().map(|alias| &**alias))
 }
 
-/// The words of a name that tell devices apart, sorted, and the memory size in GB if it states one.
+/// The words of a name that tell devices apart, and the memory size in GB if it states one.
 struct Words {
     words: Vec<String>,
     gigabytes: Option<u32>,
@@ -41,14 +75,19 @@ impl Words {
         if name.len() > MAX_NAME {
             return None;
         }
-        let name = name.to_ascii_lowercase();
+        let mut name = name.to_ascii_lowercase();
+        for mac in MACS {
+            name = name.replace(mac, " ");
+        }
         let mut parts: Vec<&str> = name.split(|c: char| !c.is_alphanumeric() && c != '+').collect();
         parts.retain(|part| !part.is_empty());
         let mut found = Self { words: Vec::new(), gigabytes: None };
         let mut at = 0;
         while let Some(part) = parts.get(at) {
             let is_unit_next = matches!(parts.get(at + 1), Some(&("gb" | "gib")));
-            let digits = part.strip_suffix("gb").or(is_unit_next.then_some(part));
+            // `nvidia-smi` writes 144G of a GH200.
+            let sized = ["gib", "gb", "g"].iter().find_map(|unit| part.strip_suffix(unit));
+            let digits = sized.or(is_unit_next.then_some(part));
             at += 1;
             if let Some(size) = digits.and_then(|digits| digits.parse().ok()) {
                 found.gigabytes = Some(size);
@@ -59,23 +98,54 @@ impl Words {
                 found.words.push(number.filter(is_number).unwrap_or(part).into());
             }
         }
-        found.words.sort_unstable();
         (!found.words.is_empty()).then_some(found)
     }
 
-    /// True if key, alias or displayed name has the same words, and the memory has the stated size.
+    /// True for the same words in any order.
+    fn same(&self, other: &Self) -> bool {
+        let sorted = |words: &[String]| {
+            let mut words = words.to_vec();
+            words.sort_unstable();
+            words
+        };
+        self.words.len() == other.words.len() && sorted(&self.words) == sorted(&other.words)
+    }
+
+    /// True if key, alias or displayed name has the same words, and the memory or the name has the stated size.
     fn mean(&self, device: &Device) -> bool {
-        let displayed = device.name.split(" (").next().unwrap_or_default();
         let fits = |gigabytes| {
             let installed = device.installed_memory();
             installed.is_some_and(|installed| holds(installed.get() / f64::from(gigabytes)))
         };
-        self.gigabytes.is_none_or(fits)
-            && keys(device).chain([displayed]).filter_map(Self::of).any(|own| {
-                let is_said = self.gigabytes.is_some() || own.gigabytes.is_none();
-                own.words == self.words && is_said
-            })
+        let fits = self.gigabytes.is_none_or(fits);
+        let displayed = [short_name(device), &*device.name];
+        keys(device).chain(displayed).filter_map(Self::of).any(|own| {
+            let is_said = self.gigabytes.is_some() || own.gigabytes.is_none();
+            // A GH200 is named by the memory of its processor: 480GB.
+            let is_size = fits || own.gigabytes == self.gigabytes;
+            own.same(self) && is_said && is_size
+        })
     }
+}
+
+/// The displayed name without its addition: `Apple M4 Max` of `Apple M4 Max (40-core)`.
+fn short_name(device: &Device) -> &str {
+    device.name.split(" (").next().unwrap_or_default()
+}
+
+/// The other device of this name whose installed memory is this size: a chip that is sold in two versions.
+pub(super) fn version_with(device: &Device, installed: Bytes) -> Option<&'static Device> {
+    let is_other = |other: &&Device| {
+        *other.key != *device.catalog_key()
+            && short_name(other) == short_name(device)
+            && other.installed_memory() == Some(installed)
+    };
+    devices::all().find(is_other)
+}
+
+/// The name without vendors and sizes, in the form of keys; messages suggest keys near it.
+pub(super) fn plain(name: &str) -> String {
+    Words::of(name).map_or_else(String::new, |found| found.words.join("_"))
 }
 
 /// True for one GB or one GiB.
@@ -111,6 +181,23 @@ mod tests {
             ("orin nano super", "jetson_orin_nano_8gb_super"),
             ("strix halo", "strix_halo"),
             ("7900 XTX", "rx_7900_xtx"),
+            ("NVIDIA H100 80GB HBM3", "h100_sxm"),
+            ("H100 80GB HBM3", "h100_sxm"),
+            ("H100 SXM5", "h100_sxm"),
+            ("NVIDIA H200", "h200_sxm"),
+            ("NVIDIA GB10", "gb10"),
+            ("NVIDIA A100-PCIE-40GB", "a100_40gb_pcie"),
+            ("NVIDIA L40S", "l40s"),
+            ("Tesla T4", "t4"),
+            ("NVIDIA GH200 480GB", "gh200_96gb"),
+            ("NVIDIA GH200 144G HBM3e", "gh200_144gb"),
+            ("NVIDIA Jetson AGX Thor Developer Kit", "jetson_t5000"),
+            ("NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "rtx_pro_6000_blackwell"),
+            ("M4 Max 36GB", "apple_m4_max_32core"),
+            ("MacBook Pro M4 Max 128GB", "apple_m4_max"),
+            ("M4 Max (32-core GPU)", "apple_m4_max_32core"),
+            ("M4 Max 40-core", "apple_m4_max"),
+            ("Mac Studio M2 Ultra", "apple_m2_ultra"),
         ] {
             assert_eq!(find(name).map(|device| &*device.key), Some(key), "{name}");
         }
@@ -122,6 +209,12 @@ mod tests {
             "4060",
             "4070 Ti",
             "RTX 4090 Laptop GPU",
+            "NVIDIA GeForce RTX 4090 Laptop GPU",
+            "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition",
+            "NVIDIA H100 96GB HBM3",
+            "NVIDIA Jetson AGX Orin Developer Kit",
+            "M4 Max 64GB",
+            "Orin (nvgpu)",
             "7900 XT",
             "agx orin",
             "orin nx",

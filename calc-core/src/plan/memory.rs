@@ -68,7 +68,9 @@ pub(super) fn weight_scale(
         // `Plan::new` scales by the streamed bytes, because that needs the kernels of a step.
         None | Some(WeightSize::Streamed(_)) => return Ok(1.0),
         Some(WeightSize::Total(bytes)) => {
-            Bytes::from_gb(real_in_range("weight_gb", bytes.get() / 1e9, WEIGHT_GB.0, WEIGHT_GB.1)?)
+            // The same largest mean width as of `weight_bits`.
+            let widest = Bytes::from_bits(WEIGHT_BITS.1 * model.n_params() as f64).get() / 1e9;
+            Bytes::from_gb(real_in_range("weight_gb", bytes.get() / 1e9, WEIGHT_GB.0, widest)?)
         }
         Some(WeightSize::BitsPerWeight(bits)) => Bytes::from_bits(
             real_in_range("weight_bits", bits, WEIGHT_BITS.0, WEIGHT_BITS.1)?

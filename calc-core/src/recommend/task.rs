@@ -107,6 +107,14 @@ impl<'a> Task<'a> {
         }
     }
 
+    /// Upper limit of the memory in use; `None` leaves the limit to the device.
+    pub const fn memory_limit(&self) -> Option<Bytes> {
+        match self {
+            Self::Shape(task) => task.memory_limit,
+            Self::Model(task) => task.request.memory_limit,
+        }
+    }
+
     /// The device of the task.
     pub const fn device(&self) -> &'a Device {
         match self {

@@ -50,6 +50,37 @@ fn named_weights_are_found_in_the_ranking() {
 }
 
 #[test]
+fn a_size_of_the_weights_that_no_scheme_takes_is_said() {
+    let words = "recommend --hardware h100 --model llama-3.1-8b";
+    let said = "the given size of the weights is that of one file";
+    assert!(answer(&format!("{words} --weight-gb 5GB")).contains(said));
+    assert!(!answer(words).contains(said));
+}
+
+#[test]
+fn commands_are_of_the_named_engine() {
+    let words = "recommend --hardware h100 --model llama-3.1-70b --tensor-parallel 4 --engine";
+    for (engine, key, program) in [
+        ("sglang", "sglang", "python -m sglang.launch_server "),
+        ("tensorrt-llm", "tensorrt-llm", "trtllm-serve "),
+        ("vllm", "vllm", "vllm serve "),
+    ] {
+        let found = answer(&format!("{words} {engine} -o json"));
+        let found: serde_json::Value = serde_json::from_str(&found).expect("JSON");
+        for row in found["ranked"].as_array().expect("rows") {
+            let apply = &row["apply"];
+            assert_eq!(apply["serve"][0]["engine"], key);
+            assert_eq!(apply["timed_engine"], key);
+            assert_eq!(apply["serve"].as_array().map(Vec::len), Some(1), "{apply}");
+            assert!(apply["vllm"].is_null() || key == "vllm", "{apply}");
+            let text = apply["serve"][0]["text"].as_str().expect("text");
+            assert!(text.contains(program) || text.starts_with("# "), "{text}");
+        }
+        assert!(found.to_string().contains(program), "{engine}");
+    }
+}
+
+#[test]
 fn csv_has_a_line_for_each_ranked_scheme() {
     let csv = answer("recommend --hardware gb10 -m 1 -n 4096 -k 4096 -o csv");
     assert!(csv.lines().count() > 8, "{csv}");

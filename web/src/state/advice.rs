@@ -16,7 +16,7 @@ use calc_core::scheme::{Kernels, Scheme, SchemeWeights};
 use calc_core::units::{Bytes, Seconds};
 use report::number_text as text;
 use report::output::verdict::explain::Explanation;
-use report::output::words::apply::{self, Deployment, Repositories};
+use report::output::words::apply::{self, Deployment, Repositories, Serve};
 use report::output::words::{advice, core_error};
 
 use super::derived::Cell;
@@ -304,18 +304,16 @@ pub(super) fn ways(
         }
     };
     let device = request.task.device();
-    let to = Deployment { repositories, device, served, kv_cache, memory };
+    let (limit, engine) = (request.task.memory_limit(), request.task.engine());
+    let to = Deployment { repositories, device, served, kv_cache, memory, limit, engine };
     let apply = apply::apply(scheme, &to);
-    let mut ways = Vec::new();
-    let mut way = |tool: &str, text: Option<String>| {
-        ways.extend(text.map(|text| Way { tool: tool.to_owned(), text }));
-    };
-    way("llama.cpp", apply.llama_cpp);
-    way("vLLM", apply.vllm);
+    let way = |tool: &str, text: &str| Way { tool: tool.to_owned(), text: text.to_owned() };
+    let served = |serve: &Serve| way(apply::engine_name(serve.engine), &serve.text);
+    let mut ways: Vec<Way> = apply.serve.iter().map(served).collect();
     if let Some(torchao) = apply.torchao {
-        way(&format!("torchao {} or later", torchao.min_version), Some(torchao.config.to_owned()));
+        ways.push(way(&format!("torchao {} or later", torchao.min_version), torchao.config));
         if !torchao.fallback.is_empty() {
-            way("Older torchao", Some(torchao.fallback.to_owned()));
+            ways.push(way("Older torchao", torchao.fallback));
         }
     }
     ways

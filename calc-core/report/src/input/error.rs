@@ -120,7 +120,9 @@ impl fmt::Display for RequestError {
             }
             Self::NotANumber { key, value } => {
                 write!(line, "{key} must be a number; got `{value}`")?;
-                if value.starts_with(|first: char| first.is_ascii_digit()) {
+                if key.ends_with("_gb") {
+                    line.write_str("; write it alone or with GB or GiB, such as 24, 24GB or 24GiB")
+                } else if value.starts_with(|first: char| first.is_ascii_digit()) {
                     line.write_str("; write the number alone, such as 4096, 8k or 1e6")
                 } else {
                     Ok(())

@@ -1,7 +1,8 @@
 //! Numbers typed by people, the same on the command line, in JSON texts and on the page: `4096`, `4,096`, `4_096`, `1e6`, `8k`.
 //!
 //! In counts (tokens, rows, bytes) k is 1,024 and M is 1,048,576, because an 8k context has 8,192 tokens; in other quantities
-//! they are 1,000 and 1,000,000. Any other unit is refused.
+//! they are 1,000 and 1,000,000. Amounts of memory may have a unit: `24GB` is the bare number of its field, `24GiB` is 24 times
+//! 2^30 bytes. Any other unit is refused.
 
 /// Parses a count; `None` for other texts and for numbers beyond `u64`.
 pub fn count(typed: &str) -> Option<u64> {
@@ -39,6 +40,19 @@ pub fn quantity(typed: &str) -> Option<String> {
 /// Parses a quantity; a value beyond the range of `f64` is infinite.
 pub fn real(typed: &str) -> Option<f64> {
     quantity(typed)?.parse().ok()
+}
+
+/// Parses an amount of memory as a number of `unit` [B], the unit of a bare number: `24`, `24G`, `24 GB`, and `24GiB` in 2^30
+/// bytes.
+pub fn memory(typed: &str, unit: f64) -> Option<f64> {
+    const GIB: f64 = 1_073_741_824.0;
+    let typed = typed.trim().to_ascii_lowercase();
+    let binary = ["gib", "gi"].iter().find_map(|name| typed.strip_suffix(name));
+    if let Some(number) = binary {
+        return real(number).map(|number| number * GIB / unit);
+    }
+    let plain = ["gb", "g"].iter().find_map(|name| typed.strip_suffix(name));
+    real(plain.unwrap_or(&typed))
 }
 
 /// The text, if it has only digits, a point, a sign and an exponent.
@@ -162,6 +176,26 @@ mod tests {
         }
         assert_eq!(count_as_real("0.5k"), Some(512.0));
         assert_eq!(count_as_real("1e30"), Some(1e30));
+    }
+
+    #[test]
+    fn memory_may_have_its_unit() {
+        let gib = 1_073_741_824.0;
+        for (typed, decimal, as_sold) in [
+            ("24", 24.0, 24.0),
+            ("24GB", 24.0, 24.0),
+            ("24 gb", 24.0, 24.0),
+            ("24G", 24.0, 24.0),
+            ("24GiB", 24.0 * gib / 1e9, 24.0),
+            ("24 GiB", 24.0 * gib / 1e9, 24.0),
+            ("1.5 Gi", 1.5 * gib / 1e9, 1.5),
+        ] {
+            assert_eq!(memory(typed, 1e9), Some(decimal), "{typed}");
+            assert_eq!(memory(typed, gib), Some(as_sold), "{typed}");
+        }
+        for typed in ["", "GB", "24 GBs", "24 ms", "24GiBGB", "24 B"] {
+            assert_eq!(memory(typed, 1e9), None, "{typed}");
+        }
     }
 
     #[test]

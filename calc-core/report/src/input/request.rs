@@ -13,7 +13,7 @@ pub use super::error::RequestError;
 pub use analyze::{AnalyzeInputs, Shape};
 pub use check::{CheckInputs, Done};
 pub use estimate::{EstimateInputs, USUAL_VALUES, UsualValue};
-pub use fields::{Fields, check_count, is_count};
+pub use fields::{Fields, check_count, is_count, memory_unit};
 pub use files::{Files, ReadFile};
 pub use recommend::{RecommendInputs, SEARCHED, ScheduleInputs, Subject};
 

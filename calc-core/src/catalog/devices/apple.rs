@@ -9,7 +9,7 @@ use crate::quant_format::ComputeClass as C;
 use crate::text::{List, text};
 use crate::units::{Bytes, BytesPerSec, Watts};
 
-pub(super) static DEVICES: [Device; 15] = [
+pub(super) static DEVICES: [Device; 16] = [
     Device {
         key: text("apple_m1"),
         name: text("Apple M1"),
@@ -575,6 +575,44 @@ pub(super) static DEVICES: [Device; 15] = [
         power_modes: List::Borrowed(&[]),
         source: text(
             "bandwidth: llama.cpp#1642, Ars/wccftech; FP32: huggingface.js#1044, hmc-tech",
+        ),
+        notes: text(
+            "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",
+        ),
+    },
+    Device {
+        key: text("apple_m4_max_32core"),
+        name: text("Apple M4 Max (32-core)"),
+        aliases: List::Borrowed(&[]),
+        vendor: text("Apple"),
+        architecture: text("Apple GPU"),
+        compute_capability: None,
+        form_factor: text("SoC"),
+        class: DeviceClass::UnifiedGpu,
+        release_year: Some(2024),
+        memory: Fact::read(Bytes::from_gib(36.0)),
+        memory_type: text("LPDDR5/5X"),
+        memory_platform: MemoryPlatform::Metal,
+        bandwidth: Fact::read(BytesPerSec::from_gb(410.0)),
+        peaks: Peaks::NONE
+            .with(C::Fp32, Fact::derived(tera(14.72)))
+            .with(C::Fp16, Fact::derived(tera(14.72))),
+        fp16_accumulate_fp16: None,
+        fp8_accumulate_fp16: None,
+        sparse_multiplier: 1.0,
+        sm_count: Some(Fact::read(32)),
+        boost_clock: Some(Fact::recalled(mhz(1800.0))),
+        tensor_clock: Some(Fact::recalled(mhz(1800.0))),
+        l2: None,
+        measured: MeasuredRates::UNKNOWN,
+        shared_memory_per_sm: None,
+        registers_per_sm: None,
+        tdp: Some(Fact::recalled(Watts::new(70.0))),
+        interconnect: text(""),
+        link: None,
+        power_modes: List::Borrowed(&[]),
+        source: text(
+            "bandwidth, memory, cores: sellers' specifications of the MacBook Pro and Mac Studio with the 14-core CPU and 32-core GPU; FP32: 32/40 of the 40-core chip",
         ),
         notes: text(
             "FP16 ALU rate equals FP32 (hmc-tech and metal-benchmarks); some pages print 2x. sm_count = GPU cores (256 FLOP/clk each). Marketing rounds 400/800. No INT8/INT4 matrix hardware on the GPU before M5",

@@ -635,7 +635,7 @@ pub(super) static DEVICES: [Device; 27] = [
     Device {
         key: text("h100_sxm"),
         name: text("H100 SXM5 80GB"),
-        aliases: List::Borrowed(const { &[text("h100")] }),
+        aliases: List::Borrowed(const { &[text("h100"), text("h100_sxm5")] }),
         vendor: text("NVIDIA"),
         architecture: text("Hopper (GH100)"),
         compute_capability: Some(text("9.0")),
@@ -801,7 +801,7 @@ pub(super) static DEVICES: [Device; 27] = [
     Device {
         key: text("gh200_96gb"),
         name: text("GH200 96GB (HBM3)"),
-        aliases: List::Borrowed(const { &[text("gh200")] }),
+        aliases: List::Borrowed(const { &[text("gh200"), text("gh200_480gb")] }),
         vendor: text("NVIDIA"),
         architecture: text("Hopper (GH100)"),
         compute_capability: Some(text("9.0")),

@@ -1,5 +1,6 @@
 //! The values of one flag: a list, each item of which may be a range. Values are computed on demand.
 
+use calc_core::units::Bytes;
 use report::input::number_input;
 use report::number_text;
 
@@ -10,11 +11,13 @@ pub(super) const MAX_POINTS: u64 = 100_000_000;
 /// Largest number of steps of a multiplicative range.
 const MAX_MULTIPLES: usize = 10_000;
 
-/// How the numbers of a flag are read: the kinds differ in the meaning of the suffixes k and M.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How the numbers of a flag are read: the kinds differ in the meaning of the suffixes.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Numbers {
     Counts,
     Quantities,
+    /// Amounts of memory, in this unit where a number has none.
+    Memory(Bytes),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,6 +135,7 @@ impl Numbers {
                 None => number_input::count_as_real(item).map(|_| item.to_owned()),
             },
             Self::Quantities => number_input::real(item).map(number_text::typed),
+            Self::Memory(unit) => number_input::memory(item, unit.get()).map(number_text::typed),
         }
     }
 }

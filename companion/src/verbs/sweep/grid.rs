@@ -14,7 +14,9 @@ use super::axis::{Axis, MAX_POINTS, Numbers};
 use super::figures;
 use crate::verbs::flags::{self, Flag, Kind};
 use crate::verbs::requests::Verb;
-use report::input::request::{Fields, USUAL_VALUES, UsualValue, check_count, is_count};
+use report::input::request::{
+    Fields, USUAL_VALUES, UsualValue, check_count, is_count, memory_unit,
+};
 
 #[derive(Debug)]
 pub(super) struct Grid {
@@ -138,7 +140,10 @@ fn axis(flag: &Flag, given: &Value) -> Result<Axis, Failure> {
     let text = given.as_str().unwrap_or("true");
     let axis = match flag.kind {
         Kind::Number if is_count(flag.key) => Axis::of_numbers(text, Numbers::Counts),
-        Kind::Number => Axis::of_numbers(text, Numbers::Quantities),
+        Kind::Number => {
+            let numbers = memory_unit(flag.key).map_or(Numbers::Quantities, Numbers::Memory);
+            Axis::of_numbers(text, numbers)
+        }
         Kind::File => Ok(Axis::of_name(text)),
         Kind::Hardware | Kind::Model | Kind::Format | Kind::Engine | Kind::Word | Kind::Switch => {
             Axis::of_names(text)

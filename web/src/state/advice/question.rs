@@ -50,8 +50,14 @@ pub fn of_model(inputs: &Inputs) -> Option<Result<Advice, String>> {
 /// Repositories of the model and its draft, for commands.
 pub fn repositories(inputs: &ModelInputs) -> Repositories<'_> {
     let model = inputs.base.repository();
-    let stored = Some(inputs.base.stored().weights);
-    Repositories { model, published: model, stored, draft: inputs.drafter.map(|draft| draft.hf_id) }
+    let formats = inputs.base.stored();
+    Repositories {
+        model,
+        published: model,
+        stored: Some(formats.weights),
+        has_half: Repositories::is_half(&formats),
+        draft: inputs.drafter.map(|draft| draft.hf_id),
+    }
 }
 
 /// Calls `ask` with a request about the model under the goal; `None` while an input is invalid.

@@ -8,10 +8,10 @@ use std::sync::OnceLock;
 
 use calc_core::estimate::EstimateRequest;
 
+use super::fields;
 use super::inputs::ModelInputs;
 use super::question::Question;
 use super::url;
-use crate::state::decimal::decimal;
 use crate::state::files::OpenedModel;
 use crate::state::inputs::Inputs;
 use crate::state::url::Note;
@@ -147,7 +147,7 @@ impl Asked {
         if typed.is_empty() {
             return Some(0.0);
         }
-        decimal(typed).filter(|limit| (0.0..=MOST_MEMORY).contains(limit))
+        fields::memory(typed).filter(|limit| (0.0..=MOST_MEMORY).contains(limit))
     }
 
     /// Notes on invalid pairs; empty if they were parsed before.
@@ -314,7 +314,14 @@ mod tests {
 
     #[test]
     fn the_memory_limit_is_read_without_the_rest() {
-        for (typed, limit) in [("", Some(0.0)), ("6.5", Some(6.5)), ("x", None), ("1e7", None)] {
+        for (typed, limit) in [
+            ("", Some(0.0)),
+            ("6.5", Some(6.5)),
+            ("24 GB", Some(24.0)),
+            ("24GiB", Some(25.769_803_776)),
+            ("x", None),
+            ("1e7", None),
+        ] {
             let mut asked = Asked::default();
             assert!(asked.take("memory", typed));
             assert_eq!(asked.memory_limit(), limit, "{typed}");

@@ -184,10 +184,19 @@ pub fn real(field: Field, typed: &str) -> Result<Option<f64>, Fault> {
         return Ok(None);
     }
     let spec = field.spec();
-    decimal(typed)
+    let written = match field {
+        Field::Memory => memory(typed),
+        _ => decimal(typed),
+    };
+    written
         .filter(|value| (spec.min as f64..=spec.max as f64).contains(value))
         .map(Some)
         .ok_or_else(|| refusal(field))
+}
+
+/// Parses a memory limit in GB, or with its unit: `24GiB`.
+pub fn memory(typed: &str) -> Option<f64> {
+    decimal(typed).or_else(|| number_input::memory(typed, 1e9))
 }
 
 fn may_be_empty(field: Field) -> bool {

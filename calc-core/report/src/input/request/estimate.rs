@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use calc_core::calibration::{Calibration, Engine};
 use calc_core::device::Device;
-use calc_core::error::{Error, real_in_range};
+use calc_core::error::{Error, in_range, real_in_range};
 use calc_core::estimate::{
     Estimate, EstimateRequest, WEIGHT_BITS, WEIGHT_GB, WeightSize, estimate,
 };
@@ -69,6 +69,10 @@ impl EstimateInputs {
         let model = library.model(&fields.required_text("model")?, unread)?;
         let PrecisionFields { choice: precision, named, taken } =
             precision_fields(&mut fields, Some(model.stored))?;
+        if named.experts.is_some() && model.arch.moe.is_none() {
+            let part = "a model without experts";
+            return Err(Error::UnsupportedSplit { parallel: "experts", part }.into());
+        }
         let weight_size = weight_size(&mut fields)?;
         let usual = USUAL_VALUES.into_iter().filter(|usual| !fields.has(usual.key)).collect();
         let workload = workload(&mut fields)?;
@@ -137,7 +141,11 @@ fn workload(fields: &mut Fields) -> Result<Workload, RequestError> {
     let prompt = fields.count(prompt.key)?.unwrap_or(prompt.value);
     let cached_prefix = fields.count("cached_prefix")?.unwrap_or(0);
     let inner_chunk = fields.flag("inner_chunk")?;
-    let context = fields.count("context")?.unwrap_or(prompt.saturating_add(cached_prefix));
+    let context = fields.count("context")?;
+    if let Some(context) = context {
+        in_range("cached_prefix", cached_prefix, 0, context)?;
+    }
+    let context = context.unwrap_or(prompt.saturating_add(cached_prefix));
     let new_tokens = fields.count("new_tokens")?.unwrap_or(1);
     let parallel = Parallel {
         tensor: fields.count("tensor_parallel")?.unwrap_or(1),

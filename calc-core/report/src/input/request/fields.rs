@@ -3,6 +3,7 @@
 use calc_core::analysis::{MAX_DIMENSION, MAX_EXPERTS};
 use calc_core::catalog::nearest;
 use calc_core::error::{Error, in_range};
+use calc_core::units::Bytes;
 use calc_core::workload::{MAX_BATCH, MAX_DRAFT, MAX_NEW_TOKENS, MAX_TOKENS};
 use serde_json::{Map, Value};
 
@@ -122,7 +123,10 @@ impl Fields {
         let Some(value) = self.take(key) else { return Ok(None) };
         let number = match &value {
             Value::Number(number) => number.as_f64(),
-            Value::String(text) => number_input::real(text),
+            Value::String(text) => match memory_unit(key) {
+                Some(unit) => number_input::memory(text, unit.get()),
+                None => number_input::real(text),
+            },
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
         };
         number
@@ -178,6 +182,17 @@ impl Fields {
 /// True for fields that hold a count, where `k` means 1,024.
 pub fn is_count(key: &str) -> bool {
     range(key).is_some()
+}
+
+/// Unit of a bare number in a field that holds an amount of memory; `None` for other fields.
+///
+/// Installed memory is in the GB in which it is sold, 2^30 bytes; sizes and limits are in 10^9 bytes.
+pub fn memory_unit(key: &str) -> Option<Bytes> {
+    match key {
+        "memory_gb" => Some(Bytes::from_gib(1.0)),
+        "memory_limit_gb" | "weight_gb" | "streamed_gb" => Some(Bytes::from_gb(1.0)),
+        _ => None,
+    }
 }
 
 /// Refuses a text that is not a count in the range of this field; fields that hold no count pass.

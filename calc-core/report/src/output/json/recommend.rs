@@ -1,5 +1,6 @@
 //! JSON answers of `recommend` and `schedule`.
 
+use calc_core::calibration::Engine;
 use calc_core::error::Error;
 use calc_core::footprint::MemoryVerdict;
 use calc_core::precision::Precision;
@@ -192,8 +193,12 @@ fn apply_json(inputs: &RecommendInputs, row: &Ranked) -> Value {
         "torchao": ways.torchao.map(|way| json!({
             "config": way.config, "min_version": way.min_version, "fallback": way.fallback,
         })),
-        "vllm": ways.vllm,
-        "llama_cpp": ways.llama_cpp,
+        "timed_engine": ways.timed.key(),
+        "serve": ways.serve.iter().map(|way| json!({
+            "engine": way.engine.key(), "text": way.text,
+        })).collect::<Vec<_>>(),
+        "vllm": ways.of(Engine::Vllm),
+        "llama_cpp": ways.of(Engine::LlamaCpp),
     })
 }
 
@@ -226,13 +231,18 @@ pub fn usual_notes(inputs: &RecommendInputs) -> Vec<String> {
 /// Notes to a recommendation.
 pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
     let mut notes = usual_notes(inputs);
-    notes.extend(memory::unknown(&inputs.device, answer.baseline.usable));
+    notes.extend(memory::notes(&inputs.device, answer.baseline.usable));
     notes.extend(subject_notes(&inputs.subject));
     if let MemoryVerdict::DoesNotFit { missing } = answer.baseline.verdict() {
         let short = memory::shortage(missing, answer.baseline.usable.bytes);
         notes.push(format!(
             "16 bits do not fit, {short}: speedups are against a device with enough memory"
         ));
+    }
+    if let Subject::Model(model) = &inputs.subject
+        && model.weight_size.is_some()
+    {
+        notes.push("the given size of the weights is that of one file; every ranked scheme has the size of its own formats".to_owned());
     }
     if answer.ranked.is_empty() {
         notes.push("no scheme meets all bounds; every one is listed with its reason".to_owned());
@@ -303,13 +313,12 @@ pub fn schedule(inputs: &ScheduleInputs, answer: &Schedule) -> Value {
 /// Notes to a schedule.
 pub fn schedule_notes(inputs: &ScheduleInputs, answer: &Schedule) -> Vec<String> {
     let best = answer.ranked.first();
-    let unknown =
-        best.and_then(|slot| memory::unknown(&inputs.recommend.device, slot.outcome.usable));
+    let installed = best.map(|slot| memory::notes(&inputs.recommend.device, slot.outcome.usable));
     let modes = answer.unknown_modes.iter();
     let modes = modes.map(|mode| format!("the clocks of mode {mode} are unknown: it is left out"));
     let subject = subject_notes(&inputs.recommend.subject);
     let usual = usual_notes(&inputs.recommend).into_iter();
-    usual.chain(unknown).chain(subject).chain(modes).collect()
+    usual.chain(installed.unwrap_or_default()).chain(subject).chain(modes).collect()
 }
 
 /// Notes on a context beyond the model's limit, and on numbers that hold for one device of a group.

@@ -151,8 +151,9 @@ fn ways(out: &mut Document, inputs: &RecommendInputs, first: &Ranked) {
             out.line(format!("older torchao   {}", way.fallback));
         }
     }
-    for (tool, commands) in [("vLLM", ways.vllm), ("llama.cpp", ways.llama_cpp)] {
-        for command in commands.iter().flat_map(|commands| commands.lines()) {
+    for way in &ways.serve {
+        let tool = apply::engine_name(way.engine);
+        for command in way.text.lines() {
             out.line(format!("{tool:<15} {command}"));
         }
     }

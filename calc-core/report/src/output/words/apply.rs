@@ -1,15 +1,25 @@
 //! Commands and configurations that apply a scheme with the usual tools.
 //!
 //! Sources: torchao's classes and first versions from its wheels 0.4.0 to 0.18.0 on PyPI; options of llama.cpp and vLLM from
-//! their documentation, as of vLLM 0.33.0 and llama.cpp's `docs/multi-gpu.md` and `docs/speculative.md`.
+//! their documentation, as of vLLM 0.33.0 and llama.cpp's `docs/multi-gpu.md` and `docs/speculative.md`; those of the other
+//! engines are named in their modules.
 
+mod exllamav2;
 mod llama_cpp;
+mod make;
+mod ollama;
+mod sglang;
+mod tensorrt_llm;
 mod vllm;
 
+use calc_core::calibration::Engine;
+use calc_core::catalog::formats;
 use calc_core::device::Device;
+use calc_core::footprint::reserve;
 use calc_core::model_arch::ModelArch;
-use calc_core::quant_format::QuantFormat;
-use calc_core::scheme::Scheme;
+use calc_core::precision::PrecisionChoice;
+use calc_core::quant_format::{ComputeClass, QuantFormat};
+use calc_core::scheme::{Scheme, SchemeWeights, engine_runs, usual_engine};
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 
@@ -28,6 +38,10 @@ pub struct Deployment<'a> {
     pub kv_cache: Option<&'static QuantFormat>,
     /// Memory that the scheme needs on each device.
     pub memory: Bytes,
+    /// Upper limit of the memory in use; `None` leaves the limit to the device.
+    pub limit: Option<Bytes>,
+    /// The engine that the request names: no command of another one is given.
+    pub engine: Option<Engine>,
 }
 
 /// Names of the models in commands: repositories of the Hugging Face hub, or folders.
@@ -39,13 +53,21 @@ pub struct Repositories<'a> {
     pub published: &'a str,
     /// Format of the published weights.
     pub stored: Option<&'static QuantFormat>,
+    /// False where `model` has quantized weights, too: no tool makes another scheme from them.
+    pub has_half: bool,
     pub draft: Option<&'a str>,
 }
 
 impl Repositories<'static> {
     /// A stand-in for the model that a single product is part of.
     pub const STAND_IN: Self =
-        Self { model: "MODEL", published: "MODEL", stored: None, draft: None };
+        Self { model: "MODEL", published: "MODEL", stored: None, has_half: true, draft: None };
+
+    /// Whether a model that is published in these formats is published in 16 bits.
+    pub fn is_half(stored: &PrecisionChoice) -> bool {
+        let is_carrier = |format: &QuantFormat| format.class.is_some_and(ComputeClass::is_carrier);
+        is_carrier(stored.weights) && stored.experts.is_none_or(is_carrier)
+    }
 }
 
 impl<'a> Repositories<'a> {
@@ -55,6 +77,7 @@ impl<'a> Repositories<'a> {
             model: &model.hub_id,
             published: &model.published_id,
             stored: Some(model.stored.weights),
+            has_half: model.hub_id != model.published_id || Repositories::is_half(&model.stored),
             draft: draft.map(|draft| draft.published_id.as_str()),
         }
     }
@@ -63,14 +86,16 @@ impl<'a> Repositories<'a> {
 impl<'a> Deployment<'a> {
     /// The deployment of a ranked scheme of a request.
     pub fn of(inputs: &'a RecommendInputs, memory: Bytes) -> Self {
-        let device = &*inputs.device;
+        let (device, limit) = (&*inputs.device, inputs.memory_limit());
         match &inputs.subject {
-            Subject::Shape { .. } => Self {
+            Subject::Shape { engine, .. } => Self {
                 repositories: Repositories::STAND_IN,
                 device,
                 served: None,
                 kv_cache: None,
                 memory,
+                limit,
+                engine: *engine,
             },
             Subject::Model(model) => Self {
                 repositories: Repositories::of(&model.model, model.draft.as_ref()),
@@ -78,8 +103,31 @@ impl<'a> Deployment<'a> {
                 served: Some((&model.model.arch, &model.workload)),
                 kv_cache: model.precision.kv_cache,
                 memory,
+                limit,
+                engine: model.engine,
             },
         }
+    }
+
+    /// The engine whose kernels the expected times of a scheme are of.
+    fn timed(&self, scheme: &Scheme) -> Engine {
+        let weights = match scheme.weights {
+            SchemeWeights::Half => &formats::FP16,
+            SchemeWeights::Published => self.repositories.stored.unwrap_or(&formats::FP16),
+            SchemeWeights::Format(format) => format,
+        };
+        self.engine.unwrap_or_else(|| usual_engine(self.device, weights))
+    }
+
+    /// Bytes of the 16-bit weights on each device, where a device cannot hold them: engines that quantize while they load
+    /// keep them in its memory first.
+    fn half_that_does_not_fit(&self) -> Option<Bytes> {
+        let (arch, workload) = self.served?;
+        let split = &workload.parallel;
+        let devices = (split.tensor * split.pipeline) as f64;
+        let half = Bytes::new(2.0 * arch.n_params() as f64 / devices);
+        let usable = self.device.usable_memory(self.limit).bytes;
+        (half + reserve(self.device.class) > usable).then_some(half)
     }
 
     /// Number of tokens per sequence.
@@ -116,14 +164,46 @@ pub struct Torchao {
     pub fallback: &'static str,
 }
 
-/// Ways to apply a scheme; `None` for tools that cannot.
+/// Commands of one engine: lines that make its files, then the line that serves them; or one line with the reason why there
+/// is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Serve {
+    pub engine: Engine,
+    pub text: String,
+}
+
+/// Ways to apply a scheme.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Apply {
+    /// The engine whose kernels the expected times of the scheme are of.
+    pub timed: Engine,
+    /// `None` where torchao has no such configuration, or where the engine does not read its files.
     pub torchao: Option<Torchao>,
-    /// One or two commands.
-    pub vllm: Option<String>,
-    /// One or two commands.
-    pub llama_cpp: Option<String>,
+    /// The engine of the request alone; without one, each that can, the timed one first.
+    pub serve: Vec<Serve>,
+}
+
+impl Apply {
+    /// Commands of an engine.
+    pub fn of(&self, engine: Engine) -> Option<&str> {
+        self.serve.iter().find(|serve| serve.engine == engine).map(|serve| serve.text.as_str())
+    }
+}
+
+/// Name of an engine as its project writes it.
+pub const fn engine_name(engine: Engine) -> &'static str {
+    match engine {
+        Engine::LlamaCpp => "llama.cpp",
+        Engine::TensorRtLlm => "TensorRT-LLM",
+        Engine::TensorRtEdgeLlm => "TensorRT Edge-LLM",
+        Engine::Vllm => "vLLM",
+        Engine::Sglang => "SGLang",
+        Engine::GptFast => "gpt-fast",
+        Engine::ExLlamaV2 => "ExLlamaV2",
+        Engine::Mlc => "MLC LLM",
+        Engine::Ollama => "Ollama",
+        Engine::IdealKernels => "ideal-kernels",
+    }
 }
 
 const INT4: &str = "Int4WeightOnlyConfig(group_size=128) with torchao 0.9.0: INT4 weights instead";
@@ -190,10 +270,52 @@ fn torchao(scheme: &Scheme) -> Option<Torchao> {
 
 /// Ways to apply a scheme to a deployment.
 pub fn apply(scheme: &Scheme, to: &Deployment<'_>) -> Apply {
-    Apply {
-        torchao: torchao(scheme),
-        vllm: vllm::command(scheme, to),
-        llama_cpp: llama_cpp::command(scheme, to),
+    let timed = to.timed(scheme);
+    let reads_torchao = matches!(to.engine, None | Some(Engine::Vllm | Engine::Sglang));
+    let serve = match to.engine {
+        Some(engine) => vec![Serve { engine, text: named(engine, scheme, to) }],
+        None => [timed, Engine::Vllm, Engine::LlamaCpp]
+            .into_iter()
+            .enumerate()
+            .filter(|(place, engine)| *place == 0 || *engine != timed)
+            .filter_map(|(_, engine)| Some(Serve { engine, text: command(engine, scheme, to)? }))
+            .collect(),
+    };
+    Apply { timed, torchao: torchao(scheme).filter(|_| reads_torchao), serve }
+}
+
+/// Commands of the engine that a request names, or the reason why there are none.
+fn named(engine: Engine, scheme: &Scheme, to: &Deployment<'_>) -> String {
+    let name = engine_name(engine);
+    if !engine_runs(engine, to.device) {
+        return format!("# {name} has no build for this device");
+    }
+    command(engine, scheme, to)
+        .unwrap_or_else(|| format!("# {name}: no command is known that serves this scheme"))
+}
+
+/// Commands of an engine, or the reason why it cannot run the estimated configuration; `None` where none is known.
+fn command(engine: Engine, scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
+    let reason = |text: &str| Some(format!("# {} {text}", engine_name(engine)));
+    match engine {
+        Engine::LlamaCpp => llama_cpp::command(scheme, to),
+        Engine::Vllm => vllm::command(scheme, to),
+        Engine::Sglang => sglang::command(scheme, to),
+        Engine::TensorRtLlm => tensorrt_llm::command(scheme, to),
+        Engine::ExLlamaV2 => Some(exllamav2::command(scheme, to)),
+        Engine::Ollama => ollama::command(scheme, to),
+        Engine::TensorRtEdgeLlm => reason(
+            "has no server: a model is exported to ONNX on another machine and built into an engine for this one, as its documentation says",
+        ),
+        Engine::GptFast => reason(
+            "has no server: its generate.py answers one prompt, for the models that it lists",
+        ),
+        Engine::Mlc => reason(
+            "compiles a model with a chat template that is chosen by hand (mlc_llm gen_config), so no command is given",
+        ),
+        Engine::IdealKernels => {
+            reason("are the ideal times; no program serves a model at this speed")
+        }
     }
 }
 

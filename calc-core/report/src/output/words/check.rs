@@ -105,7 +105,7 @@ fn not_computed(answer: &Check) -> Option<String> {
 pub fn notes(inputs: &CheckInputs, answer: &Check) -> Vec<String> {
     let (Done::Token(model) | Done::Answer(model)) = &inputs.done else { return Vec::new() };
     let usable = answer.memory.map(|memory| memory.usable);
-    let unknown = usable.and_then(|usable| super::memory::unknown(&model.device, usable));
+    let installed = usable.map(|usable| super::memory::notes(&model.device, usable));
     let usual = super::usual_values(&model.usual);
     let workload = &model.workload;
     let is_rate = matches!(inputs.done, Done::Token(_)) && workload.new_tokens > 1;
@@ -115,7 +115,12 @@ pub fn notes(inputs: &CheckInputs, answer: &Check) -> Vec<String> {
             n::count(workload.context)
         )
     });
-    usual.into_iter().chain(first).chain(context_note(model)).chain(unknown).collect()
+    usual
+        .into_iter()
+        .chain(first)
+        .chain(context_note(model))
+        .chain(installed.unwrap_or_default())
+        .collect()
 }
 
 /// Explanation with its numbers.

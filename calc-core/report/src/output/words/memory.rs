@@ -1,5 +1,6 @@
 //! Sentences about fit and usable memory.
 
+use calc_core::catalog;
 use calc_core::device::{Device, MemoryPlatform, UsableMemory};
 use calc_core::footprint::{MemoryFootprint, MemoryVerdict};
 use calc_core::units::Bytes;
@@ -33,8 +34,26 @@ pub fn shortage(missing: Bytes, usable: Bytes) -> String {
     format!("{} short of {} usable", n::bytes(missing), n::bytes(usable))
 }
 
+/// Notes on the installed memory: unknown, or that of another version of the chip.
+pub fn notes(device: &Device, usable: UsableMemory) -> Vec<String> {
+    unknown(device, usable).into_iter().chain(other_version(device)).collect()
+}
+
+/// Note on a memory that is that of another version of the chip, with another bandwidth.
+fn other_version(device: &Device) -> Option<String> {
+    let installed = device.installed_memory()?;
+    let other = catalog::version_with(device, installed)?;
+    Some(format!(
+        "{} is the memory of {}, which has {} and not {}: name it with --hardware if it is the one",
+        n::capacity(installed),
+        other.name,
+        n::bandwidth(other.bandwidth.value),
+        n::bandwidth(device.bandwidth.value)
+    ))
+}
+
 /// Advice to state the installed memory where it is unknown; `None` where it is known.
-pub fn unknown(device: &Device, usable: UsableMemory) -> Option<String> {
+fn unknown(device: &Device, usable: UsableMemory) -> Option<String> {
     (!usable.is_known).then(|| {
         format!(
             "{} takes at most {}; the installed memory is unknown, so it is open whether a model fits: give the installed memory (--memory-gb) or a limit on its use (--memory-limit-gb)",
@@ -67,7 +86,6 @@ pub fn origin(device: &Device, usable: UsableMemory) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use calc_core::catalog;
 
     fn fit(gb: f64, usable: UsableMemory, devices: u64) -> String {
         let weights = Bytes::from_gb(gb);
@@ -107,6 +125,24 @@ mod tests {
         let told = device.clone().with_memory(Bytes::from_gib(64.0));
         assert!(fit(16.1, told.usable_memory(None), 1).starts_with("Fits with"));
         assert_eq!(unknown(&told, told.usable_memory(None)), None);
+    }
+
+    #[test]
+    fn the_memory_of_another_version_of_a_chip_is_said() {
+        let notes = |key: &str, gib: f64| {
+            let device = catalog::device(key).expect("catalog key").clone();
+            let device = device.with_memory(Bytes::from_gib(gib));
+            super::notes(&device, device.usable_memory(None))
+        };
+        assert_eq!(
+            notes("apple_m4_max", 36.0),
+            [
+                "36\u{202f}GiB is the memory of Apple M4 Max (32-core), which has 410\u{202f}GB/s and not 546\u{202f}GB/s: name it with --hardware if it is the one"
+            ]
+        );
+        for (key, gib) in [("apple_m4_max", 64.0), ("apple_m4_max_32core", 36.0), ("h100", 94.0)] {
+            assert!(notes(key, gib).is_empty(), "{key}");
+        }
     }
 
     #[test]

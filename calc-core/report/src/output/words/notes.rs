@@ -122,7 +122,7 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
             "it does not fit: {short}; the times assume a device with enough memory"
         ));
     }
-    notes.extend(super::memory::unknown(&inputs.device, answer.memory.usable));
+    notes.extend(super::memory::notes(&inputs.device, answer.memory.usable));
     notes.extend(context_note(inputs));
     notes.extend(chunk(inputs, answer));
     notes.extend(split_notes(&inputs.workload.parallel));

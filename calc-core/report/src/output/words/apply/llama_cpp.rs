@@ -5,11 +5,11 @@
 
 use calc_core::parallel::Parallel;
 use calc_core::quant_format::QuantFormat;
-use calc_core::scheme::{Backend, Kernels, Scheme, SchemeWeights, backend};
+use calc_core::scheme::{Backend, Scheme, SchemeWeights, backend};
 
-use super::{Deployment, argument, short};
+use super::{Deployment, argument, make};
 
-/// One or two commands, or a line with the reason why llama.cpp cannot run the estimated configuration; `None` where it does not
+/// Commands, or a line with the reason why llama.cpp cannot run the estimated configuration; `None` where it does not
 /// run.
 pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
     let source = source(scheme, to)?;
@@ -21,35 +21,29 @@ pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
         Ok(flags) => flags,
         Err(reason) => return Some(format!("# llama.cpp {reason}")),
     };
-    let name = short(to.repositories.model);
     Some(match source {
         Source::Repository { file } => {
             let named = argument(&format!("{}:{file}", to.repositories.published));
-            format!("llama-server -hf {named}{flags}")
+            format!("{}llama-server -hf {named}{flags}", make::draft(to))
         }
         Source::File { file } => {
-            let gguf = |file: &str| argument(&format!("{name}-{file}.gguf"));
-            let serve = format!("llama-server -m {}{flags}", gguf(file));
-            if scheme.kernels == Kernels::LlamaCpp {
-                format!("llama-quantize {} {} {file}\n{serve}", gguf("f16"), gguf(file))
-            } else {
-                serve
-            }
+            let (made_by, path) = make::gguf(file, to);
+            format!("{made_by}{}llama-server -m {path}{flags}", make::draft(to))
         }
     })
 }
 
 /// GGUF file to serve, by the file type in its name.
-enum Source {
+pub(super) enum Source {
     /// A file that the user converts or quantizes.
     File { file: &'static str },
     /// A file of the published repository.
     Repository { file: &'static str },
 }
 
-fn source(scheme: &Scheme, to: &Deployment<'_>) -> Option<Source> {
+pub(super) fn source(scheme: &Scheme, to: &Deployment<'_>) -> Option<Source> {
     match scheme.weights {
-        SchemeWeights::Half => Some(Source::File { file: "f16" }),
+        SchemeWeights::Half => to.repositories.has_half.then_some(Source::File { file: "f16" }),
         SchemeWeights::Published => {
             let file = to.repositories.stored?.file?.name();
             Some(Source::Repository { file })
@@ -87,8 +81,7 @@ fn flags(to: &Deployment<'_>, backend: Backend) -> Result<String, String> {
         flags += &format!("{flash} -ctk {kv} -ctv {kv}");
     }
     if let Some((draft, tokens)) = to.drafts() {
-        let file = argument(&format!("{}.gguf", short(draft)));
-        flags += &format!(" -md {file} --spec-draft-n-max {tokens}");
+        flags += &format!(" -md {} --spec-draft-n-max {tokens}", make::gguf_path(draft, "f16"));
     }
     Ok(flags)
 }
@@ -125,7 +118,7 @@ fn split(to: &Deployment<'_>, backend: Backend) -> Result<Option<&'static str>, 
 }
 
 /// Name of a KV-cache format in llama.cpp.
-fn cache(format: &QuantFormat) -> Result<&'static str, String> {
+pub(super) fn cache(format: &QuantFormat) -> Result<&'static str, String> {
     match format.key {
         "fp32" => Ok("f32"),
         "fp16" => Ok("f16"),

@@ -1,5 +1,7 @@
 //! Commands for schemes, devices, splits and names.
 
+mod engines;
+
 use super::*;
 use calc_core::catalog::{self, schemes};
 use calc_core::parallel::Parallel;
@@ -10,6 +12,7 @@ const REPOSITORIES: Repositories<'_> = Repositories {
     model: "org/Model-8B",
     published: "org/Model-8B",
     stored: None,
+    has_half: true,
     draft: Some("org/Model-1B"),
 };
 
@@ -24,10 +27,25 @@ fn deployment<'a>(
         served: Some((&catalog::model("qwen3-8b").expect("catalog key").arch, workload)),
         kv_cache: None,
         memory: Bytes::from_gb(20.0),
+        limit: None,
+        engine: None,
     }
 }
 
-fn ways(scheme: &str, device: &str, workload: &Workload, kv: Option<&str>) -> Apply {
+/// Commands of the two engines that a request without an engine is answered for.
+struct Ways {
+    torchao: Option<Torchao>,
+    vllm: Option<String>,
+    llama_cpp: Option<String>,
+}
+
+fn apply(scheme: &Scheme, to: &Deployment<'_>) -> Ways {
+    let found = super::apply(scheme, to);
+    let text = |engine| found.of(engine).map(str::to_owned);
+    Ways { torchao: found.torchao, vllm: text(Engine::Vllm), llama_cpp: text(Engine::LlamaCpp) }
+}
+
+fn ways(scheme: &str, device: &str, workload: &Workload, kv: Option<&str>) -> Ways {
     let kv_cache = kv.map(|key| catalog::format(key).expect("catalog key"));
     let to = Deployment { kv_cache, ..deployment(device, workload, REPOSITORIES) };
     apply(schemes::scheme(scheme).expect("a scheme"), &to)
@@ -55,7 +73,8 @@ fn commands_carry_the_workload() {
     let text = ways("gguf_q4_k", "h100_sxm", &four, None).llama_cpp.expect("text");
     assert_eq!(
         text,
-        "llama-quantize Model-8B-f16.gguf Model-8B-Q4_K_M.gguf Q4_K_M\n\
+        "python convert_hf_to_gguf.py --remote org/Model-8B --outtype f16 --outfile Model-8B-f16.gguf\n\
+         llama-quantize Model-8B-f16.gguf Model-8B-Q4_K_M.gguf Q4_K_M\n\
          llama-server -m Model-8B-Q4_K_M.gguf -c 2052 -np 4 -ngl 99"
     );
     let text = ways("fp8_w8a8", "h100_sxm", &four, None).vllm.expect("text");
@@ -111,7 +130,7 @@ fn commands_name_the_draft_model() {
     let found = ways("half", "h100_sxm", &drafts, None);
     let vllm = "--speculative-config '{\"model\": \"org/Model-1B\", \"num_speculative_tokens\": 4, \"method\": \"draft_model\"}'";
     assert!(found.vllm.is_some_and(|text| text.contains(vllm)));
-    let llama_cpp = "-md Model-1B.gguf --spec-draft-n-max 4";
+    let llama_cpp = "-md Model-1B-f16.gguf --spec-draft-n-max 4";
     assert!(found.llama_cpp.is_some_and(|text| text.contains(llama_cpp)));
     let without = ways("half", "h100_sxm", &Workload::new(1, 512), None);
     assert!(without.vllm.is_some_and(|text| !text.contains("Model-1B")));

@@ -4,7 +4,8 @@ use calc_core::parallel::Parallel;
 use calc_core::quant_format::QuantFormat;
 use calc_core::scheme::{Backend, Scheme, backend, vllm_runs};
 
-use super::{Deployment, Repositories, argument, short};
+use super::make::{self, Checkpoint};
+use super::{Deployment, argument};
 
 /// Share of a device's memory that vLLM takes by default (`gpu_memory_utilization` of its `CacheConfig`).
 const DEFAULT_SHARE: f64 = 0.9;
@@ -12,32 +13,13 @@ const DEFAULT_SHARE: f64 = 0.9;
 /// Largest share that leaves room for the driver; the assumed reserve of an estimate covers the rest.
 const MOST_SHARE: f64 = 0.97;
 
-/// Command, or a line with the reason why vLLM cannot run the estimated configuration; `None` where it does not run.
+/// Commands, or a line with the reason why vLLM cannot run the estimated configuration; `None` where it does not run.
 pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
     let build = build(to)?;
-    let Repositories { model, published, stored, .. } = to.repositories;
-    let checkpoint = |suffix: &str| {
-        let comment = "  # compressed-tensors, by llm-compressor";
-        (argument(&format!("./{}-{suffix}", short(model))), "", comment)
-    };
-    let (served, quantization, comment) = match scheme.key {
-        "half" => (argument(model), "", ""),
-        "as_published" if stored.is_some_and(|stored| stored.key.starts_with("gguf_")) => {
-            return None;
-        }
-        "as_published" => (argument(published), "", ""),
-        "fp8_w8a8" => (argument(model), " --quantization fp8", ""),
-        "int8_w8a16" => checkpoint("W8A16"),
-        "int8_w8a8" => checkpoint("W8A8"),
-        "int4_g128_rtn" | "int4_g128_awq" | "int4_g128_gptq" => checkpoint("W4A16"),
-        "int4_g32_rtn" => checkpoint("W4A16-G32"),
-        "nvfp4_w4a16" => checkpoint("NVFP4A16"),
-        "nvfp4_w4a4" => checkpoint("NVFP4"),
-        "mxfp4_w4a16" => checkpoint("MXFP4A16"),
-        _ => return None,
-    };
+    let Checkpoint { made_by, path, quantization } = make::checkpoint(scheme, to)?;
+    let quantization = quantization.map(|to| format!(" --quantization {to}")).unwrap_or_default();
     Some(match flags(to) {
-        Ok(flags) => format!("{build}vllm serve {served}{quantization}{flags}{comment}"),
+        Ok(flags) => format!("{build}{made_by}vllm serve {path}{quantization}{flags}"),
         Err(reason) => format!("# vLLM {reason}"),
     })
 }
@@ -86,14 +68,14 @@ fn flags(to: &Deployment<'_>) -> Result<String, String> {
     Ok(flags)
 }
 
-/// Share of the device's memory that the scheme needs, in whole percent; `None` where vLLM's default suffices.
-fn memory_share(to: &Deployment<'_>) -> Option<f64> {
+/// Share of the device's memory that the scheme needs, in whole percent; `None` where the default suffices.
+pub(super) fn memory_share(to: &Deployment<'_>) -> Option<f64> {
     let share = to.memory / to.device.installed_memory()?;
     (share > DEFAULT_SHARE).then(|| ((share * 100.0).ceil() / 100.0).min(MOST_SHARE))
 }
 
-/// Name of a KV-cache format in vLLM.
-fn cache(format: &QuantFormat) -> Result<&'static str, String> {
+/// Name of a KV-cache format in vLLM, and in SGLang.
+pub(super) fn cache(format: &QuantFormat) -> Result<&'static str, String> {
     match format.key {
         "fp16" => Ok("auto"),
         "bf16" => Ok("bfloat16"),

@@ -1,0 +1,63 @@
+//! SGLang commands. Options: SGLang's page "Server Arguments"; its drafter is the algorithm STANDALONE of "Speculative Decoding".
+
+use calc_core::parallel::Parallel;
+use calc_core::scheme::{Backend, Scheme, backend, vllm_runs};
+
+use super::make::{self, Checkpoint};
+use super::{Deployment, argument, vllm};
+
+/// Commands, or a line with the reason why SGLang cannot run the estimated configuration; `None` where it does not run.
+pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
+    // SGLang lists compressed-tensors with FP4 weights for FP4 arithmetic only.
+    if !vllm_runs(to.device) || matches!(scheme.key, "nvfp4_w4a16" | "mxfp4_w4a16") {
+        return None;
+    }
+    let device = match backend(to.device) {
+        Backend::Cuda { .. } | Backend::Rocm | Backend::Custom => "",
+        Backend::Cpu => " --device cpu",
+        Backend::Xpu => " --device xpu",
+        Backend::Plugin | Backend::Metal => return None,
+    };
+    let Checkpoint { made_by, path, quantization } = make::checkpoint(scheme, to)?;
+    let quantization = quantization.map(|to| format!(" --quantization {to}")).unwrap_or_default();
+    Some(match flags(to) {
+        Ok(flags) => format!(
+            "{made_by}python -m sglang.launch_server --model-path {path}{quantization}{flags}{device}"
+        ),
+        Err(reason) => format!("# SGLang {reason}"),
+    })
+}
+
+/// Arguments after the model, or the reason why there is no command.
+fn flags(to: &Deployment<'_>) -> Result<String, String> {
+    if let Some(reason) = to.too_long() {
+        return Err(reason);
+    }
+    let mut flags = String::new();
+    if let (Some((_, workload)), Some(tokens)) = (to.served, to.tokens()) {
+        let Parallel { tensor, pipeline, expert } = workload.parallel;
+        if expert > 1 {
+            return Err("spreads experts only over devices that share every layer (--ep-size): it cannot run the estimated configuration".to_owned());
+        }
+        flags += &format!(" --context-length {tokens} --max-running-requests {}", workload.batch);
+        for (flag, ways) in [("tp", tensor), ("pp-size", pipeline)] {
+            if ways > 1 {
+                flags += &format!(" --{flag} {ways}");
+            }
+        }
+    }
+    if let Some(format) = to.kv_cache {
+        flags += &format!(" --kv-cache-dtype {}", vllm::cache(format)?);
+    }
+    if let Some((draft, tokens)) = to.drafts() {
+        flags += &format!(
+            " --speculative-algorithm STANDALONE --speculative-draft-model-path {} --speculative-num-steps {tokens} --speculative-eagle-topk 1 --speculative-num-draft-tokens {}",
+            argument(draft),
+            tokens.saturating_add(1)
+        );
+    }
+    if let Some(share) = vllm::memory_share(to) {
+        flags += &format!(" --mem-fraction-static {share:.2}");
+    }
+    Ok(flags)
+}

@@ -1,0 +1,197 @@
+//! Every command is of the engine that its scheme is timed with, and serves what a line before it made.
+
+use super::*;
+use calc_core::catalog::devices;
+
+/// Program in the serve command of each engine that has one.
+const PROGRAMS: [(Engine, &str); 6] = [
+    (Engine::Vllm, "vllm serve "),
+    (Engine::Sglang, "python -m sglang.launch_server --model-path "),
+    (Engine::TensorRtLlm, "trtllm-serve "),
+    (Engine::ExLlamaV2, "python main.py --model-dir models --model-name "),
+    (Engine::LlamaCpp, "llama-server "),
+    (Engine::Ollama, "ollama run "),
+];
+
+fn program(engine: Engine) -> Option<&'static str> {
+    PROGRAMS.iter().find(|(other, _)| *other == engine).map(|(_, program)| *program)
+}
+
+fn is_reason(text: &str) -> bool {
+    text.starts_with("# ") && !text.contains('\n')
+}
+
+#[test]
+fn commands_are_of_the_engine_that_is_timed() {
+    let workload = Workload::new(4, 512);
+    for device in devices::all() {
+        for scheme in schemes::SCHEMES {
+            let engines = Engine::ALL.iter().map(|(_, engine)| Some(*engine));
+            for engine in engines.chain([None]) {
+                let to = Deployment { engine, ..deployment(&device.key, &workload, REPOSITORIES) };
+                let found = super::super::apply(scheme, &to);
+                let case = format!("{} {} {engine:?}: {found:?}", device.key, scheme.key);
+                assert!(engine.is_none_or(|engine| found.timed == engine), "{case}");
+                assert!(engine.is_none() || found.serve.len() == 1, "{case}");
+                let is_timed = found.serve.iter().position(|serve| serve.engine == found.timed);
+                assert!(is_timed.is_none_or(|place| place == 0), "{case}");
+                for serve in &found.serve {
+                    assert!(engine.is_none_or(|engine| serve.engine == engine), "{case}");
+                    let own = program(serve.engine);
+                    let last = serve.text.lines().last().unwrap_or_default();
+                    let is_served = own.is_some_and(|own| last.starts_with(own));
+                    assert!(is_served || is_reason(&serve.text), "{case}");
+                    for (_, other) in PROGRAMS.iter().filter(|(other, _)| *other != serve.engine) {
+                        assert!(!serve.text.contains(other), "{case}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_command_serves_from_disk_was_made_by_a_line_before_it() {
+    let speculation = Some(Speculation { draft_tokens: 4, acceptance: 0.7 });
+    let drafts = Workload { speculation, ..Workload::new(1, 512) };
+    let mut made = 0;
+    for device in ["h100_sxm", "rtx_4090", "gb10", "apple_m4_max", "epyc_9654"] {
+        for (scheme, workload) in schemes::SCHEMES
+            .iter()
+            .flat_map(|scheme| [(scheme, Workload::new(4, 512)), (scheme, drafts)])
+        {
+            let engines = Engine::ALL.iter().map(|(_, engine)| Some(*engine));
+            for engine in engines.chain([None]) {
+                let to = Deployment { engine, ..deployment(device, &workload, REPOSITORIES) };
+                for serve in super::super::apply(scheme, &to).serve {
+                    made += check_made(&serve.text);
+                }
+            }
+        }
+    }
+    assert!(made > 100, "{made}");
+}
+
+/// Number of local files in the last line of commands, each of which an earlier line must name as its output.
+fn check_made(text: &str) -> usize {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    let Some((serve, before)) = lines.split_last() else { return 0 };
+    let words: Vec<&str> = serve.split(' ').collect();
+    let is_local = |word: &str| word.starts_with("./") || word.contains(".gguf");
+    let model = words.iter().position(|word| *word == "--model-name").map(|at| words[at + 1]);
+    let files = words.iter().copied().filter(|word| is_local(word)).chain(model);
+    let mut found = 0;
+    for file in files {
+        let outputs = [
+            "--outfile ",
+            "-f16.gguf ",
+            "--export_path ",
+            "--local-dir models/",
+            "output_dir=\"",
+            "save_pretrained(\"models/",
+        ];
+        let is_output =
+            |line: &&str| outputs.iter().any(|output| line.contains(&format!("{output}{file}")));
+        assert!(before.iter().any(is_output), "{file} is made by no line:\n{text}");
+        found += 1;
+    }
+    found
+}
+
+fn text(scheme: &str, engine: Engine, model: &str, workload: &Workload) -> String {
+    let arch = &catalog::model(model).expect("catalog key").arch;
+    let to = Deployment {
+        served: Some((arch, workload)),
+        engine: Some(engine),
+        ..deployment("h100_sxm", workload, REPOSITORIES)
+    };
+    let found = super::super::apply(schemes::scheme(scheme).expect("a scheme"), &to);
+    found.of(engine).expect("text").to_owned()
+}
+
+#[test]
+fn quantized_weights_are_not_served_as_another_scheme() {
+    let one = Workload::new(1, 512);
+    let repositories = Repositories { has_half: false, ..REPOSITORIES };
+    for scheme in schemes::SCHEMES.iter().filter(|scheme| scheme.key != "as_published") {
+        for engine in Engine::ALL.map(|(_, engine)| Some(engine)).into_iter().chain([None]) {
+            let to = Deployment { engine, ..deployment("h100_sxm", &one, repositories) };
+            for serve in super::super::apply(scheme, &to).serve {
+                let is_gguf = serve.text.contains("llama-quantize");
+                assert!(is_gguf || is_reason(&serve.text), "{}: {serve:?}", scheme.key);
+            }
+        }
+    }
+    for (model, expected) in
+        [("gpt-oss-20b", false), ("deepseek-v3", false), ("llama-3.1-8b", true)]
+    {
+        let model = catalog::model(model).expect("catalog key");
+        assert_eq!(Repositories::is_half(&model.stored.choice()), expected, "{}", model.key);
+    }
+}
+
+#[test]
+fn other_engines_have_their_own_options() {
+    let two = Workload {
+        parallel: Parallel { tensor: 2, pipeline: 1, expert: 1 },
+        ..Workload::new(8, 512)
+    };
+    let found = |scheme, engine| text(scheme, engine, "qwen3-8b", &two);
+    assert_eq!(
+        found("fp8_w8a8", Engine::Sglang),
+        "python -m sglang.launch_server --model-path org/Model-8B --quantization fp8 --context-length 513 --max-running-requests 8 --tp 2"
+    );
+    assert_eq!(
+        found("half", Engine::TensorRtLlm),
+        "trtllm-serve org/Model-8B --max_seq_len 513 --max_batch_size 8 --tp_size 2"
+    );
+    let quantized = found("nvfp4_w4a4", Engine::TensorRtLlm);
+    let line = "\npython hf_ptq.py --pyt_ckpt_path org/Model-8B --qformat nvfp4 --kv_cache_qformat none --export_path ./Model-8B-NVFP4\ntrtllm-serve ./Model-8B-NVFP4 ";
+    assert!(quantized.contains(line), "{quantized}");
+    let tabby = found("half", Engine::ExLlamaV2);
+    let line = "--max-seq-len 513 --cache-size 4352 --max-batch-size 8 --tensor-parallel true";
+    assert!(tabby.ends_with(line), "{tabby}");
+    assert!(is_reason(&found("fp8_w8a8", Engine::ExLlamaV2)));
+    assert!(found("int4_g128_gptq", Engine::ExLlamaV2).contains("--model-name Model-8B-GPTQ "));
+    assert!(is_reason(&found("gguf_q4_k", Engine::Ollama)), "Ollama splits as it likes");
+    let one = Workload::new(4, 512);
+    assert_eq!(
+        text("gguf_q4_k", Engine::Ollama, "qwen3-8b", &one),
+        "python convert_hf_to_gguf.py --remote org/Model-8B --outtype f16 --outfile Model-8B-f16.gguf\n\
+         llama-quantize Model-8B-f16.gguf Model-8B-Q4_K_M.gguf Q4_K_M\n\
+         echo 'FROM ./Model-8B-Q4_K_M.gguf' > Modelfile\n\
+         OLLAMA_CONTEXT_LENGTH=513 OLLAMA_NUM_PARALLEL=4 ollama serve &\n\
+         ollama create model-8b-q4_k_m -f Modelfile\n\
+         ollama run model-8b-q4_k_m"
+    );
+    for engine in [Engine::TensorRtEdgeLlm, Engine::GptFast, Engine::Mlc, Engine::IdealKernels] {
+        assert!(is_reason(&text("half", engine, "qwen3-8b", &one)), "{engine:?}");
+    }
+}
+
+#[test]
+fn weights_that_do_not_fit_in_16_bits_are_quantized_before_they_are_served() {
+    let split = |tensor| Workload {
+        parallel: Parallel { tensor, pipeline: 1, expert: 1 },
+        ..Workload::new(1, 512)
+    };
+    for engine in [Engine::Vllm, Engine::Sglang] {
+        let one = text("fp8_w8a8", engine, "llama-3.1-70b", &split(1));
+        assert!(!one.contains("--quantization"), "{one}");
+        assert!(
+            one.starts_with("# the 16-bit weights (141\u{202f}GB) do not fit on this device"),
+            "{one}"
+        );
+        assert!(
+            one.contains(r#"scheme="FP8_DYNAMIC""#) && one.contains(" ./Model-8B-FP8-Dynamic "),
+            "{one}"
+        );
+        let four = text("fp8_w8a8", engine, "llama-3.1-70b", &split(4));
+        assert!(
+            four.contains(" org/Model-8B --quantization fp8 ") && !four.contains('#'),
+            "{four}"
+        );
+    }
+    let small = text("fp8_w8a8", Engine::Vllm, "llama-3.1-8b", &split(1));
+    assert!(small.starts_with("vllm serve org/Model-8B --quantization fp8 "), "{small}");
+}
