@@ -16,7 +16,7 @@ use crate::parallel::Parallel;
 use crate::plan::{EstimateRequest, MeanToken};
 use crate::precision::PrecisionChoice;
 use crate::roofline::Roofs;
-use crate::scheme::{BadShape, Scheme};
+use crate::scheme::{BadShape, Scheme, usual_engine};
 use crate::units::{Bytes, Seconds};
 use crate::workload::{MAX_BATCH, MAX_TOKENS};
 
@@ -221,7 +221,10 @@ impl<'a> Task<'a> {
             Self::Shape(task) => {
                 let outcome = run_shape(task, roofs, scheme).map_err(Drop::Refused)?;
                 aim.admit(task.shape.m, &outcome)?;
-                Ok(aim.standing(&outcome, loss))
+                let weights = outcome.precision.weights;
+                let engine = task.engine.unwrap_or_else(|| usual_engine(task.device, weights));
+                let pairs = &task.calibration.intervals.pairs;
+                Ok(aim.standing(&outcome, loss, (engine, pairs)))
             }
             Self::Model(task) => (task.probe)(&task.with_scheme(roofs, scheme), aim, loss),
         }
