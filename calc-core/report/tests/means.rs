@@ -146,3 +146,17 @@ fn a_bound_on_the_time_per_token_holds_for_what_is_shown() {
     let dropped = answer.dropped.iter().find(|row| is_same(row.scheme.key)).expect("dropped");
     assert_eq!(dropped.reason.key(), "tpot");
 }
+
+#[test]
+fn an_answer_says_what_its_losses_are_relative_to() {
+    let notes = |model: &str| {
+        let inputs = RecommendInputs::parse(fields(model), &Library::CATALOGS).expect("a request");
+        let request = inputs.request().expect("a request");
+        let answer = inputs.recommend().expect("a recommendation");
+        advice::recommendation(&inputs, &request, &answer).expect("an answer")["notes"].to_string()
+    };
+    let note = "losses are relative to the model as published, in ";
+    assert!(notes("gpt-oss-20b").contains(&format!("{note}bf16, experts in mxfp4")));
+    assert!(notes("deepseek-v3").contains(&format!("{note}fp8_block128")));
+    assert!(!notes("llama-3.1-8b").contains(note));
+}

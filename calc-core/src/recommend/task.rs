@@ -123,14 +123,6 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Number of parameters by which the quality loss is scaled; `None` for a single shape.
-    pub fn parameters(&self) -> Option<u64> {
-        match self {
-            Self::Shape(_) => None,
-            Self::Model(task) => Some(task.request.model.n_params()),
-        }
-    }
-
     /// This task on another device.
     #[must_use]
     pub const fn on(mut self, device: &'a Device, mode: Option<&'a PowerMode>) -> Self {

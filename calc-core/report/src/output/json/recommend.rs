@@ -2,14 +2,14 @@
 
 use calc_core::error::Error;
 use calc_core::footprint::MemoryVerdict;
-use calc_core::precision::Precision;
+use calc_core::precision::{Precision, PrecisionChoice};
 use calc_core::quality::QualityLoss;
 use calc_core::recommend::{
     DeviceChoice, Dropped, MemoryStep, Outcome, Ranked, RankedPart, RecommendRequest,
     Recommendation, Room, memory_steps, recommend, room,
 };
 use calc_core::schedule::{Schedule, Slot, SlotFlip};
-use calc_core::scheme::Scheme;
+use calc_core::scheme::{Scheme, SchemeWeights};
 use serde_json::{Value, json};
 
 use super::{ExpectedJson, HardwareJson, MeanJson, SCHEMA};
@@ -223,11 +223,26 @@ pub fn usual_notes(inputs: &RecommendInputs) -> Vec<String> {
     }
 }
 
+/// The formats that losses of quality are relative to, for a model that is published in fewer than 16 bits.
+fn loss_basis(inputs: &RecommendInputs, answer: &Recommendation) -> Option<String> {
+    let Subject::Model(model) = &inputs.subject else { return None };
+    let ranked = answer.ranked.iter().map(|row| (row.scheme, row.quality));
+    let dropped = answer.dropped.iter().map(|row| (row.scheme, row.quality));
+    let (_, own) =
+        ranked.chain(dropped).find(|(scheme, _)| scheme.weights == SchemeWeights::Published)?;
+    let PrecisionChoice { weights, experts, .. } = model.model.stored;
+    let experts = experts.map_or(String::new(), |format| format!(", experts in {}", format.key));
+    (own.high <= 0.0).then(|| {
+        format!("losses are relative to the model as published, in {}{experts}", weights.key)
+    })
+}
+
 /// Notes to a recommendation.
 pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
     let mut notes = usual_notes(inputs);
     notes.extend(memory::unknown(&inputs.device, answer.baseline.usable));
     notes.extend(subject_notes(&inputs.subject));
+    notes.extend(loss_basis(inputs, answer));
     if let MemoryVerdict::DoesNotFit { missing } = answer.baseline.verdict() {
         let short = memory::shortage(missing, answer.baseline.usable.bytes);
         notes.push(format!(
