@@ -309,7 +309,7 @@ pub fn schedule(inputs: &ScheduleInputs, answer: &Schedule) -> Value {
         "workload": workload(recommend),
         "goal": goal,
         "first_by": answer.ranked.first().map(|_| answer.first_by.key()),
-        "ranked": answer.ranked.iter().map(slot).collect::<Vec<_>>(),
+        "ranked": answer.ranked.iter().map(|row| slot(recommend, row)).collect::<Vec<_>>(),
         "flips": answer.flips.iter().map(slot_flip).collect::<Vec<_>>(),
         "notes": schedule_notes(inputs, answer),
     })
@@ -337,7 +337,7 @@ fn subject_notes(subject: &Subject) -> Vec<String> {
     }
 }
 
-fn slot(slot: &Slot) -> Value {
+fn slot(inputs: &RecommendInputs, slot: &Slot) -> Value {
     let Outcome { ttft, decode, token, memory, precision, .. } = &slot.outcome;
     json!({
         "power_mode": slot.mode,
@@ -348,6 +348,7 @@ fn slot(slot: &Slot) -> Value {
         "tpot_s": decode.expected.time.get(),
         "ttft_s": ttft.time.get(),
         "throughput_token_per_s": slot.throughput().get(),
+        "ranked_token_per_s": advice::ranked_rate(inputs, slot).map(calc_core::units::TokensPerSec::get),
         "watt": slot.power.map(calc_core::units::Watts::get),
         "joule_per_token": decode.energy.map(calc_core::units::Joules::get),
         "mean": MeanJson::new(token, slot.mean_throughput(), None),
