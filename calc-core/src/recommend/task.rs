@@ -293,3 +293,33 @@ fn product_work(task: &ShapeTask<'_>, answer: &Analysis) -> PhaseWork {
 fn product_power(task: &ShapeTask<'_>, ideal: Seconds, expected: Seconds) -> Option<Power> {
     mean_power((task.device, task.mode), &Parallel::default(), ideal, expected)
 }
+
+/// A task that counts the standings it computes.
+#[cfg(test)]
+pub(crate) mod counted {
+    extern crate std;
+
+    use core::cell::Cell;
+
+    use super::{Aim, Drop, EstimateRequest, ModelTask, Standing, probe_model};
+
+    std::thread_local! {
+        static STANDINGS: Cell<usize> = const { Cell::new(0) };
+    }
+
+    fn probe(request: &EstimateRequest<'_>, aim: &Aim, loss: f64) -> Result<Standing, Drop> {
+        if !aim.only_limits {
+            STANDINGS.set(STANDINGS.get() + 1);
+        }
+        probe_model(request, aim, loss)
+    }
+
+    pub(crate) fn counted(task: ModelTask<'_>) -> ModelTask<'_> {
+        ModelTask { probe, ..task }
+    }
+
+    /// The standings computed on this thread since the last call.
+    pub(crate) fn taken() -> usize {
+        STANDINGS.take()
+    }
+}
