@@ -314,8 +314,8 @@ pub(crate) mod counted {
         probe_model(request, aim, loss)
     }
 
-    pub(crate) fn counted(task: ModelTask<'_>) -> ModelTask<'_> {
-        ModelTask { probe, ..task }
+    pub(crate) fn counted<'a>(task: &ModelTask<'a>) -> ModelTask<'a> {
+        ModelTask { probe, ..*task }
     }
 
     /// The standings computed on this thread since the last call.

@@ -174,7 +174,7 @@ mod tests {
             model.stored.choice(),
         );
         let found = schedule(&ScheduleRequest {
-            task: Task::Model(counted::counted(task)),
+            task: Task::Model(counted::counted(&task)),
             objective: Objective::Energy,
             part: RankedPart::Whole,
             bounds: Bounds::default(),

@@ -93,7 +93,9 @@ fn intervals(rows: &[Prepared<'_>], known: &[f64], unseen: &[f64]) -> Intervals 
         batched: pair(&|set| set == Set::DecodeMany),
         prefill: pair(&|set| matches!(set, Set::Prefill | Set::PrefillC)),
         alone: pair(&Set::is_alone),
-        pairs: pair_ratios(rows.iter().map(|row| row.row).zip(unseen.iter().copied())),
+        pairs: pair_ratios(
+            &rows.iter().map(|row| row.row).zip(unseen.iter().copied()).collect::<Vec<_>>(),
+        ),
     }
 }
 

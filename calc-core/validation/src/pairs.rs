@@ -7,8 +7,8 @@ use calc_core::lowering::Phase;
 use crate::row::{Row, Work};
 use crate::score::percentile;
 
-/// Share of the pairs whose ratio is predicted within a [`PairRatios`], so that 1 in 20 scheme that is predicted slower by more
-/// is faster.
+/// Share of the pairs whose ratio is predicted within a [`PairRatios`]. Of two schemes that are predicted to be further apart,
+/// 1 in 20 is in the wrong order.
 const INSIDE: f64 = 0.9;
 /// Rows above which a product is one of those that prefill consists of.
 const MANY_ROWS: u64 = 256;
@@ -50,10 +50,10 @@ impl Timed {
 }
 
 /// The factors within which 90 % of the pairs' ratios are predicted, from rows with their predicted times [s].
-pub fn pair_ratios<'a>(rows: impl Iterator<Item = (&'a Row, f64)> + Clone) -> PairRatios {
+pub fn pair_ratios(rows: &[(&Row, f64)]) -> PairRatios {
     let within = |keep: fn(&Row) -> bool| {
-        let kept = rows.clone().filter(|(row, _)| keep(row));
-        let timed: Vec<Timed> = kept.map(|(row, time)| Timed::new(row, time)).collect();
+        let kept = rows.iter().filter(|(row, _)| keep(row));
+        let timed: Vec<Timed> = kept.map(|(row, time)| Timed::new(row, *time)).collect();
         let mut off: Vec<f64> = Vec::new();
         for (at, one) in timed.iter().enumerate() {
             off.extend(timed[at + 1..].iter().filter_map(|other| one.off(other)));

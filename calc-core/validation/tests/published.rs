@@ -45,8 +45,8 @@ fn the_ratios_of_pairs_are_those_of_the_rows() {
         let cell = line.and_then(|line| line.split(',').next_back()).expect("a predicted row");
         cell.parse().expect("seconds")
     };
-    let times: Vec<f64> = file.rows.iter().map(|row| unseen(&row.id)).collect();
-    let found = pair_ratios(file.rows.iter().zip(times));
+    let rows: Vec<(&Row, f64)> = file.rows.iter().map(|row| (row, unseen(&row.id))).collect();
+    let found = pair_ratios(&rows);
     let committed = Calibration::FITTED.intervals.pairs;
     for (a, b) in [
         (found.decode, committed.decode),
