@@ -106,6 +106,20 @@ pub struct Intervals {
     pub prefill: [Interval; 2],
     /// A kernel timed alone.
     pub alone: [Interval; 2],
+    pub pairs: PairRatios,
+}
+
+/// Largest error of a predicted ratio of two formats' times, the other inputs equal, as a factor: about 90 % of the measured
+/// pairs are off by no more. What the two share (device, bandwidth, engine) cancels, so it holds for devices without
+/// measurements, too: each pair was predicted by a fit without its device.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairRatios {
+    /// Decode steps.
+    pub decode: f64,
+    /// Prefill steps, and products of more than 256 rows, of which prefill consists.
+    pub prefill: f64,
+    /// Operators timed alone.
+    pub alone: f64,
 }
 
 /// All correction factors: user measurements, and the fitted model where there are none.

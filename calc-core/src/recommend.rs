@@ -30,6 +30,8 @@ pub use objective::{Objective, RankedPart};
 pub use outcome::{Outcome, PhaseWork};
 pub(crate) use standing::order;
 pub use standing::{FirstBy, Standing};
+#[cfg(test)]
+pub(crate) use task::counted;
 pub use task::{Axis, ModelTask, PREFILL_ROWS, ShapeTask, Task};
 
 /// The inputs of a recommendation.

@@ -146,3 +146,64 @@ fn a_bound_on_the_time_per_token_holds_for_what_is_shown() {
     let dropped = answer.dropped.iter().find(|row| is_same(row.scheme.key)).expect("dropped");
     assert_eq!(dropped.reason.key(), "tpot");
 }
+
+/// The only rate shown was that of decode, in another order than the rows.
+#[test]
+fn a_schedule_by_throughput_shows_the_rate_that_ranks() {
+    let at_context = format!("rate at context {}", n::count(4096));
+    for (phase, tokens, name) in [
+        ("whole", 64.0, "rate with prompts"),
+        ("prefill", 4096.0, "prompt rate"),
+        ("decode", 1.0, &at_context),
+    ] {
+        let request = json!({
+            "hardware": "h100_sxm", "model": "llama-3.1-8b", "prompt": 4096, "new_tokens": 64,
+            "objective": "throughput", "phase": phase, "max_batch": 16,
+        });
+        let fields = Fields::from_line(&request.to_string()).expect("an object");
+        let inputs = ScheduleInputs::parse(fields, &Library::CATALOGS).expect("a request");
+        let answer = inputs.schedule().expect("a schedule");
+        let json = advice::schedule(&inputs, &answer);
+        let text = summary::schedule(&inputs, &answer).to_text();
+        assert!(text.contains(name) && text.contains("decode rate"), "{text}");
+        for (slot, row) in answer.ranked.iter().zip(json["ranked"].as_array().expect("rows")) {
+            let rate = number(&row["ranked_token_per_s"]);
+            let outcome = &slot.outcome;
+            let time = match phase {
+                "whole" => outcome.batch_whole.time,
+                "prefill" => outcome.prefill.expected.time,
+                _ => outcome.decode.expected.time,
+            };
+            let expected = tokens * slot.batch as f64 / time.get();
+            assert!((rate / expected - 1.0).abs() < 1e-6, "{rate} {expected}");
+            assert!(text.contains(&n::token_rate(calc_core::units::TokensPerSec::new(rate))));
+        }
+    }
+    let columns = |objective: &str, new_tokens: u64| {
+        let request = json!({
+            "hardware": "h100_sxm", "model": "llama-3.1-8b", "prompt": 4096, "max_batch": 4,
+            "objective": objective, "new_tokens": new_tokens,
+        });
+        let fields = Fields::from_line(&request.to_string()).expect("an object");
+        let inputs = ScheduleInputs::parse(fields, &Library::CATALOGS).expect("a request");
+        let answer = inputs.schedule().expect("a schedule");
+        assert!(advice::schedule(&inputs, &answer)["ranked"][0]["ranked_token_per_s"].is_null());
+        summary::schedule(&inputs, &answer).to_text()
+    };
+    assert!(!columns("latency", 64).contains("decode rate"));
+    assert!(!columns("throughput", 1).contains("decode rate"), "one rate is both");
+}
+
+#[test]
+fn an_answer_says_what_its_losses_are_relative_to() {
+    let notes = |model: &str| {
+        let inputs = RecommendInputs::parse(fields(model), &Library::CATALOGS).expect("a request");
+        let request = inputs.request().expect("a request");
+        let answer = inputs.recommend().expect("a recommendation");
+        advice::recommendation(&inputs, &request, &answer).expect("an answer")["notes"].to_string()
+    };
+    let note = "losses are relative to the model as published, in ";
+    assert!(notes("gpt-oss-20b").contains(&format!("{note}bf16, experts in mxfp4")));
+    assert!(notes("deepseek-v3").contains(&format!("{note}fp8_block128")));
+    assert!(!notes("llama-3.1-8b").contains(note));
+}

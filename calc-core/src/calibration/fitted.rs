@@ -1,7 +1,7 @@
 //! Written by `cargo xtask fit` from the published measurements in `calc-core/validation/data`; not by hand.
 
 use super::coefficients::Coefficients;
-use super::{DeviceScale, Interval, Intervals};
+use super::{DeviceScale, Interval, Intervals, PairRatios};
 use crate::text::Text;
 
 /// The constants.
@@ -128,4 +128,5 @@ pub const INTERVALS: Intervals = Intervals {
     batched: [Interval { low: 0.7355, high: 1.11 }, Interval { low: 0.7367, high: 1.116 }],
     prefill: [Interval { low: 0.8678, high: 1.58 }, Interval { low: 0.9128, high: 1.803 }],
     alone: [Interval { low: 0.8782, high: 1.185 }, Interval { low: 0.8228, high: 1.272 }],
+    pairs: PairRatios { decode: 1.194, prefill: 1.507, alone: 1.658 },
 };

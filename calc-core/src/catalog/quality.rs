@@ -126,6 +126,13 @@ pub const FP8: QualityLoss = perplexity(
     Provenance::Assumed,
     "prior for 8B models; FP8 is effectively lossless in arXiv 2411.02355",
 );
+/// FP8 weights of a model that is published in FP8, in another layout of scales. Its activations are FP8 as published.
+pub const FP8_AGAIN: QualityLoss = perplexity(
+    0.0,
+    FP8.low,
+    Provenance::Assumed,
+    "none where the scales differ by powers of 2; else the published weights are rounded once more, at most as FP8 loses from 16 bits",
+);
 /// INT8 weights only, with 16-bit activations.
 pub const INT8_WEIGHTS: QualityLoss = perplexity(
     0.05,

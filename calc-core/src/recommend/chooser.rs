@@ -7,12 +7,13 @@ use super::outcome::Outcome;
 use super::standing::{Aim, Standing, order};
 use super::task::{Axis, Task};
 use super::{Ranked, RecommendRequest, regime};
+use crate::catalog::quality::FP8_AGAIN;
 use crate::catalog::schemes::SCHEMES;
 use crate::error::Error;
 use crate::plan::EstimateRequest;
 use crate::precision::PrecisionChoice;
 use crate::quality::QualityLoss;
-use crate::quant_format::QuantFormat;
+use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::Roofs;
 use crate::scheme::{Kernels, Method, NoKernel, Scheme, SchemeWeights, engine_runs};
 use crate::units::Bytes;
@@ -58,16 +59,13 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    /// Loss against the model in 16 bits. Published formats that only quantizers write lose what their scheme loses.
+    /// Loss against the model as its makers publish it. Formats that only quantizers write lose what their scheme loses.
     pub(crate) fn quality(&self, scheme: &Scheme) -> QualityLoss {
-        let quantized = match (scheme.weights, &self.task) {
-            (SchemeWeights::Published, Task::Model(task)) => quantizer_of(task.published.weights),
-            _ => None,
-        };
-        let loss = quantized.unwrap_or(scheme).quality;
-        match self.task.parameters() {
-            Some(parameters) => loss.at_size(parameters),
-            None => loss,
+        match &self.task {
+            Task::Shape(_) => scheme.quality,
+            Task::Model(task) => {
+                loss_from(&task.published, scheme).at_size(task.request.model.n_params())
+            }
         }
     }
 
@@ -210,6 +208,16 @@ impl<'a> Chooser<'a> {
         let mut other = self.clone();
         other.aim.granted = Some(memory);
         other.winner(&self.task, &other.allowed())
+    }
+}
+
+/// Loss of a scheme for a model of 8 billion parameters that is published in the given formats.
+fn loss_from(published: &PrecisionChoice, scheme: &Scheme) -> QualityLoss {
+    let is_fp8 = |format: &QuantFormat| format.class == Some(ComputeClass::Fp8);
+    match scheme.weights {
+        SchemeWeights::Published => quantizer_of(published.weights).unwrap_or(scheme).quality,
+        SchemeWeights::Format(format) if is_fp8(format) && is_fp8(published.weights) => FP8_AGAIN,
+        SchemeWeights::Half | SchemeWeights::Format(_) => scheme.quality,
     }
 }
 

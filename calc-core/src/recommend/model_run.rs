@@ -5,7 +5,7 @@ use core::cell::LazyCell;
 use super::bounds::Drop;
 use super::objective::{Objective, RankedPart};
 use super::outcome::{Outcome, PhaseWork};
-use super::standing::{Aim, Standing};
+use super::standing::{Aim, RankedTime, Standing};
 use crate::energy::mean_power;
 use crate::error::Error;
 use crate::expected::Expected;
@@ -135,12 +135,14 @@ pub(super) fn probe_model(
         }
     };
     aim.bounds.admit_times(request.workload.batch, slowest_token, || ttft.time)?;
+    let (engine, pairs) = (run.plan.tuned.engine, &request.calibration.intervals.pairs);
+    let timed = |expected, pair_ratio| RankedTime { expected, engine, pair_ratio };
     if aim.only_limits {
-        return Ok(aim.place(&Expected::ZERO, None, loss, memory));
+        return Ok(aim.place(&timed(Expected::ZERO, 1.0), None, loss, memory));
     }
-    let (expected, energy) = match aim.part {
-        RankedPart::Prefill => (prefill.expected, prefill.energy),
-        RankedPart::Decode => (decode.expected, decode.energy),
+    let (time, energy) = match aim.part {
+        RankedPart::Prefill => (timed(prefill.expected, pairs.prefill), prefill.energy),
+        RankedPart::Decode => (timed(decode.expected, pairs.decode), decode.energy),
         RankedPart::Whole => {
             let energy = (aim.objective == Objective::Energy)
                 .then(|| whole_energy(&prefill, &decode, generation.time, &request.workload));
@@ -148,10 +150,10 @@ pub(super) fn probe_model(
                 Objective::Throughput => prefill.expected,
                 _ => *ttft,
             };
-            (first.then(*generation), energy.flatten())
+            (RankedTime::whole(engine, pairs, first, *generation), energy.flatten())
         }
     };
-    Ok(aim.place(&expected, energy, loss, memory))
+    Ok(aim.place(&time, energy, loss, memory))
 }
 
 fn step_work(request: &EstimateRequest<'_>, totals: &StepTotals, tokens: u64) -> PhaseWork {

@@ -61,6 +61,15 @@ impl RankedPart {
         if workload.new_tokens > 1 { Self::Whole } else { Self::Decode }
     }
 
+    /// Tokens that a sequence computes in the part: of the prompt in prefill, new ones otherwise.
+    pub const fn tokens(self, workload: &Workload) -> u64 {
+        match self {
+            Self::Prefill => workload.prompt,
+            Self::Decode => 1,
+            Self::Whole => workload.new_tokens,
+        }
+    }
+
     /// The key in requests.
     pub const fn key(self) -> &'static str {
         match self {

@@ -1,11 +1,13 @@
 //! The order of schemes: one ranking rule for `recommend`, `schedule` and every search.
 //! Derivation: `docs/theory/recommendation.md`.
 
+use alloc::vec::Vec;
 use core::cmp::Ordering;
 
 use super::bounds::{Bounds, Drop};
 use super::objective::{Objective, RankedPart};
 use super::outcome::Outcome;
+use crate::calibration::{Engine, PairRatios};
 use crate::device::UsableMemory;
 use crate::expected::Expected;
 use crate::order::sort_short;
@@ -30,6 +32,10 @@ pub struct Standing {
     pub score: f64,
     /// The score at the ends of the expected time's interval, the fast end first.
     pub interval: [f64; 2],
+    /// Engine that runs the scheme.
+    pub engine: Engine,
+    /// Largest ratio of two scores that the prediction cannot tell from 1 on one engine, where what both share cancels.
+    pub pair_ratio: f64,
     /// Larger end of the quality loss [%].
     pub loss: f64,
     /// Expected time of the ranked part.
@@ -38,6 +44,28 @@ pub struct Standing {
     pub memory: Bytes,
     /// Memory that a model may use on the device.
     pub limit: Bytes,
+}
+
+/// The ranked time of a scheme with what its uncertainty depends on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RankedTime {
+    pub(super) expected: Expected,
+    pub(super) engine: Engine,
+    pub(super) pair_ratio: f64,
+}
+
+impl RankedTime {
+    /// The time of prefill and generation together; the ratio of each counts by its share of the time.
+    pub(super) fn whole(
+        engine: Engine,
+        pairs: &PairRatios,
+        first: Expected,
+        generation: Expected,
+    ) -> Self {
+        let expected = first.then(generation);
+        let sum = first.time * pairs.prefill + generation.time * pairs.decode;
+        Self { expected, engine, pair_ratio: sum / expected.time }
+    }
 }
 
 /// The reason why the first row is first.
@@ -92,8 +120,13 @@ impl Aim {
         self.bounds.admit_times(batch, || tpot, || ttft)
     }
 
-    /// The standing of an outcome with a quality loss [%].
-    pub(crate) fn standing(&self, outcome: &Outcome, loss: f64) -> Standing {
+    /// The standing of a shape's outcome on an engine with a quality loss [%].
+    pub(super) fn standing(
+        &self,
+        outcome: &Outcome,
+        loss: f64,
+        (engine, pairs): (Engine, &PairRatios),
+    ) -> Standing {
         let (expected, energy) = match self.part {
             RankedPart::Prefill => (outcome.prefill.expected, outcome.prefill.energy),
             RankedPart::Decode => (outcome.decode.expected, outcome.decode.energy),
@@ -105,19 +138,21 @@ impl Aim {
                 (whole, outcome.whole_energy)
             }
         };
-        self.place(&expected, energy, loss, (outcome.memory, outcome.usable))
+        let time = RankedTime { expected, engine, pair_ratio: pairs.alone };
+        self.place(&time, energy, loss, (outcome.memory, outcome.usable))
     }
 
     /// The standing of a scheme from the ranked time, the energy and the memory. Unknown energy ranks below every known
     /// energy. The interval of an energy is that of the time it is computed from.
     pub(super) fn place(
         &self,
-        expected: &Expected,
+        ranked: &RankedTime,
         energy: Option<Joules>,
         loss: f64,
         (memory, usable): (Bytes, UsableMemory),
     ) -> Standing {
-        let Expected { time, low, high, .. } = *expected;
+        let RankedTime { expected, engine, pair_ratio } = *ranked;
+        let Expected { time, low, high, .. } = expected;
         let score = match self.objective {
             Objective::Latency | Objective::Throughput => time.get(),
             Objective::Energy => energy.map_or(f64::INFINITY, Joules::get),
@@ -130,7 +165,8 @@ impl Aim {
             }
             Objective::Memory | Objective::Quality => [score; 2],
         };
-        Standing { score, interval, loss, time, memory, limit: self.limit(usable) }
+        let limit = self.limit(usable);
+        Standing { score, interval, engine, pair_ratio, loss, time, memory, limit }
     }
 }
 
@@ -166,10 +202,15 @@ impl Standing {
         no_worse && better && self.is_like(other)
     }
 
-    /// Whether each of two scores is within the interval of the other, so that they cannot be distinguished.
-    fn is_like(&self, other: &Self) -> bool {
+    /// Whether two scores cannot be distinguished: each is within the interval of the other, and on one engine their ratio is
+    /// no larger than what the predicted ratios of measured pairs are off by.
+    pub fn is_like(&self, other: &Self) -> bool {
         let within = |score: f64, [low, high]: [f64; 2]| low <= score && score <= high;
-        within(self.score, other.interval) && within(other.score, self.interval)
+        let largest = self.pair_ratio.min(other.pair_ratio);
+        let (slow, fast) = (self.score.max(other.score), self.score.min(other.score));
+        within(self.score, other.interval)
+            && within(other.score, self.interval)
+            && (self.engine != other.engine || slow <= fast * largest)
     }
 
     /// By score, then by quality loss, then by time, then by memory.
@@ -183,17 +224,27 @@ impl Standing {
 }
 
 /// Sorts best first and returns the reason for the first place. By score; up to 8 GB of memory, those within 5 % of the best
-/// smallest first; then those indistinguishable from the best, smaller quality loss first. Without small memory, a row that is
-/// indistinguishable from the first and no worse in loss and memory takes its place.
+/// smallest first; then those indistinguishable from the best and from the best of their engine, smaller quality loss first.
+/// Without small memory, a row that is indistinguishable from the first and no worse in loss and memory takes its place.
 pub(crate) fn order<T>(rows: &mut [T], standing: impl Fn(&T) -> Standing) -> FirstBy {
     sort_short(rows, |a, b| standing(a).by_score(&standing(b)).is_lt());
     let Some(best) = rows.first().map(&standing) else { return FirstBy::Score };
     let is_small = best.limit <= SMALL_MEMORY;
+    let mut leaders: Vec<Standing> = Vec::new();
+    for own in rows.iter().map(&standing) {
+        if leaders.iter().all(|leader| leader.engine != own.engine) {
+            leaders.push(own);
+        }
+    }
+    let is_like_the_best = |own: &Standing| {
+        let is_led = |leader: &Standing| leader.engine != own.engine || own.is_like(leader);
+        own.is_like(&best) && leaders.iter().all(is_led)
+    };
     let near = rows.partition_point(|row| is_small && standing(row).score <= best.score * NEAR);
     sort_short(&mut rows[..near], |a, b| standing(a).memory < standing(b).memory);
     sort_short(&mut rows[near..], |a, b| {
         let (a, b) = (standing(a), standing(b));
-        match (a.is_like(&best), b.is_like(&best)) {
+        match (is_like_the_best(&a), is_like_the_best(&b)) {
             (true, true) => a.loss < b.loss,
             (is_like, _) => is_like,
         }
@@ -232,7 +283,8 @@ mod tests {
     fn row(score: f64, loss: f64, gigabytes: f64, limit: f64) -> Standing {
         let (memory, limit) = (Bytes::from_gb(gigabytes), Bytes::from_gb(limit));
         let time = Seconds::new(score);
-        Standing { score, interval: [score * 0.9, score * 1.5], loss, time, memory, limit }
+        let (interval, engine, pair_ratio) = ([score * 0.9, score * 1.5], Engine::Vllm, 1.5);
+        Standing { score, interval, engine, pair_ratio, loss, time, memory, limit }
     }
 
     fn losses(rows: &[Standing; 3]) -> [u64; 3] {
@@ -246,6 +298,24 @@ mod tests {
         assert_eq!(order(&mut rows, |row| *row), FirstBy::LessLoss);
         // 1.0 is not within 1.17 to 1.95, though 1.3 is within 0.9 to 1.5.
         assert_eq!(losses(&rows), [0.1, 4.0, 0.0].map(f64::to_bits));
+    }
+
+    /// A row with the interval of a device without measurements.
+    fn wide(score: f64, loss: f64, engine: Engine) -> Standing {
+        let interval = [score * 0.6, score * 1.6];
+        Standing { interval, engine, pair_ratio: 1.2, ..row(score, loss, 8.0, 80.0) }
+    }
+
+    #[test]
+    fn on_one_engine_the_ratio_decides_and_not_the_shared_error() {
+        use Engine::{LlamaCpp, Vllm};
+        let mut rows = [wide(1.5, 0.0, Vllm), wide(1.0, 0.1, Vllm), wide(1.1, 0.05, Vllm)];
+        assert_eq!(order(&mut rows, |row| *row), FirstBy::LessLoss);
+        assert_eq!(losses(&rows), [0.05, 0.1, 0.0].map(f64::to_bits));
+        // Another engine's error is its own; there, too, 1.5 is slower than 1.2.
+        let mut rows = [wide(1.5, 0.0, Vllm), wide(1.0, 0.1, LlamaCpp), wide(1.2, 0.05, Vllm)];
+        assert_eq!(order(&mut rows, |row| *row), FirstBy::LessLoss);
+        assert_eq!(losses(&rows), [0.05, 0.1, 0.0].map(f64::to_bits));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::parallel::Parallel;
 use crate::plan::{EstimateRequest, MeanToken};
 use crate::precision::PrecisionChoice;
 use crate::roofline::Roofs;
-use crate::scheme::{BadShape, Scheme};
+use crate::scheme::{BadShape, Scheme, usual_engine};
 use crate::units::{Bytes, Seconds};
 use crate::workload::{MAX_BATCH, MAX_TOKENS};
 
@@ -131,14 +131,6 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Number of parameters by which the quality loss is scaled; `None` for a single shape.
-    pub fn parameters(&self) -> Option<u64> {
-        match self {
-            Self::Shape(_) => None,
-            Self::Model(task) => Some(task.request.model.n_params()),
-        }
-    }
-
     /// This task on another device.
     #[must_use]
     pub const fn on(mut self, device: &'a Device, mode: Option<&'a PowerMode>) -> Self {
@@ -229,7 +221,10 @@ impl<'a> Task<'a> {
             Self::Shape(task) => {
                 let outcome = run_shape(task, roofs, scheme).map_err(Drop::Refused)?;
                 aim.admit(task.shape.m, &outcome)?;
-                Ok(aim.standing(&outcome, loss))
+                let weights = outcome.precision.weights;
+                let engine = task.engine.unwrap_or_else(|| usual_engine(task.device, weights));
+                let pairs = &task.calibration.intervals.pairs;
+                Ok(aim.standing(&outcome, loss, (engine, pairs)))
             }
             Self::Model(task) => (task.probe)(&task.with_scheme(roofs, scheme), aim, loss),
         }
@@ -305,4 +300,34 @@ fn product_work(task: &ShapeTask<'_>, answer: &Analysis) -> PhaseWork {
 
 fn product_power(task: &ShapeTask<'_>, ideal: Seconds, expected: Seconds) -> Option<Power> {
     mean_power((task.device, task.mode), &Parallel::default(), ideal, expected)
+}
+
+/// A task that counts the standings it computes.
+#[cfg(test)]
+pub(crate) mod counted {
+    extern crate std;
+
+    use core::cell::Cell;
+
+    use super::{Aim, Drop, EstimateRequest, ModelTask, Standing, probe_model};
+
+    std::thread_local! {
+        static STANDINGS: Cell<usize> = const { Cell::new(0) };
+    }
+
+    fn probe(request: &EstimateRequest<'_>, aim: &Aim, loss: f64) -> Result<Standing, Drop> {
+        if !aim.only_limits {
+            STANDINGS.set(STANDINGS.get() + 1);
+        }
+        probe_model(request, aim, loss)
+    }
+
+    pub(crate) fn counted<'a>(task: &ModelTask<'a>) -> ModelTask<'a> {
+        ModelTask { probe, ..*task }
+    }
+
+    /// The standings computed on this thread since the last call.
+    pub(crate) fn taken() -> usize {
+        STANDINGS.take()
+    }
 }

@@ -61,11 +61,51 @@ fn standing(
     })
 }
 
-/// The best batch of a pair at a larger context.
+/// Largest relative error of a score; a generation is summed within 1e-9.
+const SCORE_ERROR: f64 = 1e-6;
+
+/// Bounds on a pair from a context on: scores only rise with the context, and the largest batch that fits only falls.
+#[derive(Clone)]
+pub(super) struct Known {
+    /// Largest batch that may fit.
+    most: u64,
+    /// Batches with lower bounds of their scores, the least first.
+    scores: Vec<(u64, f64)>,
+}
+
+impl Known {
+    /// The bounds at the context of the request.
+    pub(super) fn of(pair: &Pair<'_>) -> Self {
+        let scores = pair.tried.iter().map(|(batch, standing)| (*batch, standing.score));
+        let most = pair.tried.last().map_or(1, |(batch, _)| *batch);
+        let mut known = Self { most, scores: scores.collect() };
+        known.sort();
+        known
+    }
+
+    fn sort(&mut self) {
+        sort_short(&mut self.scores, |a, b| (a.1, a.0) < (b.1, b.0));
+    }
+
+    /// Lowers the largest batch to what fits; `None` if nothing does.
+    fn shrink(&mut self, fits: impl Fn(u64) -> bool) -> Option<()> {
+        if !fits(self.most) {
+            self.most = largest(self.most.checked_sub(1).filter(|most| *most > 0)?, fits)?;
+            self.scores.retain(|(batch, _)| *batch <= self.most);
+        }
+        if self.scores.iter().all(|(batch, _)| *batch != self.most) {
+            self.scores.insert(0, (self.most, 0.0)); // it was not tried before
+        }
+        Some(())
+    }
+}
+
+/// The best batch of a pair at a larger context than that of `known`, which becomes what is known at this one.
 pub(super) fn best_at(
     request: &ScheduleRequest<'_>,
     pair: &Pair<'_>,
     context: u64,
+    known: &mut Known,
 ) -> Option<(u64, Standing)> {
     let chooser = &pair.setup.chooser;
     let task = chooser.task().at(Axis::Context, context);
@@ -76,51 +116,40 @@ pub(super) fn best_at(
     if is_single(request) {
         return least(&batches(request, &task, (chooser, pair.scheme), most));
     }
+    let fits = |batch| chooser.limits_of_batch(&task.at(Axis::Batch, batch), pair.scheme).is_none();
+    let now = |batch| standing(request, &task, (chooser, pair.scheme), batch);
     if !is_without_context(request) {
-        return least_known(request, &task, pair);
+        known.shrink(fits)?;
+        return least_known(known, now);
     }
     // Only the memory has changed: earlier results hold up to the largest batch that still fits.
-    let fits = |batch| chooser.limits_of_batch(&task.at(Axis::Batch, batch), pair.scheme).is_none();
     let most = largest(most, fits)?;
-    let known = pair.tried.partition_point(|(batch, _)| *batch <= most);
-    let now = |batch| {
-        let standing = standing(request, &task, (chooser, pair.scheme), batch)?;
-        Some((batch, standing))
-    };
-    let best = least(&pair.tried[..known]).and_then(|(batch, _)| now(batch));
-    let last = if is_single(request) { None } else { now(most) };
-    least(&[best, last].into_iter().flatten().collect::<Vec<_>>())
+    let tried = pair.tried.partition_point(|(batch, _)| *batch <= most);
+    let with_batch = |batch| now(batch).map(|standing| (batch, standing));
+    let best = least(&pair.tried[..tried]).and_then(|(batch, _)| with_batch(batch));
+    least(&[best, with_batch(most)].into_iter().flatten().collect::<Vec<_>>())
 }
 
-/// The best of the tried batches for a task with a larger context. Scores only rise with the context, so the earlier ones
-/// are lower bounds: the search goes by them and ends at the first that is not below the best one found.
+/// The best of the known batches by their standings now, which replace the bounds: the search goes by these and ends at the
+/// first that is not below the best one found.
 fn least_known(
-    request: &ScheduleRequest<'_>,
-    task: &Task<'_>,
-    pair: &Pair<'_>,
+    known: &mut Known,
+    now: impl Fn(u64) -> Option<Standing>,
 ) -> Option<(u64, Standing)> {
-    let chooser = &pair.setup.chooser;
-    let fits = |batch| chooser.limits_of_batch(&task.at(Axis::Batch, batch), pair.scheme).is_none();
-    let most = largest(pair.tried.last()?.0, fits)?;
-    let mut known: Vec<(u64, f64)> = Vec::with_capacity(pair.tried.len());
-    for (batch, standing) in pair.tried.iter().take_while(|(batch, _)| *batch <= most) {
-        known.push((*batch, standing.score));
-    }
-    if known.last().is_none_or(|(batch, _)| *batch < most) {
-        known.push((most, 0.0)); // the largest batch that fits now was not tried before
-    }
-    sort_short(&mut known, |a, b| (a.1, a.0) < (b.1, b.0));
     let mut best: Option<(u64, Standing)> = None;
-    for (batch, bound) in known {
-        if best.is_some_and(|(_, best)| best.score < bound) {
+    for (batch, bound) in &mut known.scores {
+        if best.is_some_and(|(_, best)| best.score < *bound * (1.0 - SCORE_ERROR)) {
             break;
         }
-        let now = standing(request, task, (chooser, pair.scheme), batch);
+        let standing = now(*batch);
+        // What violates a bound on times does so at every larger context.
+        *bound = standing.map_or(f64::INFINITY, |standing| standing.score);
         let is_better = |now: &Standing| {
-            best.is_none_or(|(other, best)| (now.score, batch) < (best.score, other))
+            best.is_none_or(|(other, best)| (now.score, *batch) < (best.score, other))
         };
-        best = now.filter(is_better).map(|now| (batch, now)).or(best);
+        best = standing.filter(is_better).map(|now| (*batch, now)).or(best);
     }
+    known.sort();
     best
 }
 

@@ -2,10 +2,10 @@
 
 use alloc::vec::Vec;
 
-use super::batches::best_at;
+use super::batches::{Known, best_at};
 use super::{Pair, Placed, ScheduleRequest, Slot, budget, modes, ranked, slot};
 use crate::order::sort_short;
-use crate::recommend::{Axis, Standing, Task, order};
+use crate::recommend::{Axis, Task, order};
 use crate::units::Watts;
 
 /// A limit on the quality loss that admits every scheme [%].
@@ -64,54 +64,148 @@ fn context_flip(
     const MOST: u64 = 1 << 20;
     let Task::Model(_) = request.task else { return None };
     let longest = request.task.most(Axis::Context);
-    let mut hopeful: Vec<Placed<'_>> = ranked.to_vec();
-    sort_short(&mut hopeful, |a, b| a.standing.score < b.standing.score);
-    let first = |context| first_at(request, &hopeful, context);
-    let holds = |placed: Option<(usize, u64)>| {
-        placed.is_some_and(|(place, _)| hopeful[place].pair.is(best))
-    };
+    let mut search = Search::new(request, ranked, best);
     let mut good = request.task.get(Axis::Context).max(1);
-    let mut bad = good;
-    while bad < MOST.min(longest) && holds(first(bad)) {
-        good = bad;
-        bad = (bad * 2).min(longest);
-    }
-    if holds(first(bad)) {
-        return None;
-    }
+    let (mut bad, mut first) = loop {
+        if good >= MOST.min(longest) {
+            return None;
+        }
+        let next = (good * 2).min(longest);
+        match search.first_at(next) {
+            First::Best => good = next,
+            First::Other(first) => break (next, first),
+        }
+    };
     while bad - good > 1 {
         let middle = good + (bad - good) / 2;
-        if holds(first(middle)) {
-            good = middle;
-        } else {
-            bad = middle;
+        match search.first_at(middle) {
+            First::Best => good = middle,
+            First::Other(other) => (bad, first) = (middle, other),
         }
     }
-    let then = first(bad).and_then(|(place, batch)| {
-        let task = request.task.at(Axis::Context, bad);
-        slot(&Placed { batch, ..hopeful[place] }, &task)
-    });
+    let then = first.and_then(|placed| slot(&placed, &request.task.at(Axis::Context, bad)));
     Some(SlotFlip::Context(bad, then))
 }
 
-/// The first-ranked pair at a larger context: its index in `hopeful`, and its batch. Scores only rise with the context, so
-/// the search ends at the first pair that was too far behind before.
-fn first_at(
-    request: &ScheduleRequest<'_>,
-    hopeful: &[Placed<'_>],
-    context: u64,
-) -> Option<(usize, u64)> {
-    let mut found: Vec<(usize, u64, Standing)> = Vec::new();
-    let mut reach = f64::INFINITY;
-    let widest = hopeful.iter().map(|placed| placed.standing.slow_ratio()).fold(1.0, f64::max);
-    for (place, placed) in hopeful.iter().enumerate() {
-        if placed.standing.score > reach {
-            break;
-        }
-        let Some((batch, standing)) = best_at(request, placed.pair, context) else { continue };
-        reach = reach.min(standing.reach(widest));
-        found.push((place, batch, standing));
+/// A search for the context at which another pair than the best one is first.
+struct Search<'a> {
+    request: &'a ScheduleRequest<'a>,
+    best: &'a Slot,
+    /// The pairs by score.
+    hopeful: Vec<Placed<'a>>,
+    /// Bounds on each pair at the largest context at which the best one was first.
+    known: Vec<Known>,
+}
+
+/// The pair that is first at a context.
+enum First<'a> {
+    /// The same as at the request's own context.
+    Best,
+    /// Another one with its batch; `None` if none meets the bounds.
+    Other(Option<Placed<'a>>),
+}
+
+impl<'a> Search<'a> {
+    fn new(request: &'a ScheduleRequest<'a>, ranked: &[Placed<'a>], best: &'a Slot) -> Self {
+        let mut hopeful = ranked.to_vec();
+        sort_short(&mut hopeful, |a, b| a.standing.score < b.standing.score);
+        let known = hopeful.iter().map(|placed| Known::of(placed.pair)).collect();
+        Self { request, best, hopeful, known }
     }
-    order(&mut found, |(.., standing)| *standing);
-    found.first().map(|(place, batch, _)| (*place, *batch))
+
+    /// The first-ranked pair at a context that is larger than those at which the best one was first. Scores only rise with
+    /// the context, so the search ends at the first pair that was too far behind before.
+    fn first_at(&mut self, context: u64) -> First<'a> {
+        let mut known = self.known.clone();
+        let mut found: Vec<Placed<'a>> = Vec::new();
+        let mut reach = f64::INFINITY;
+        let slow_ratios = self.hopeful.iter().map(|placed| placed.standing.slow_ratio());
+        let widest = slow_ratios.fold(1.0, f64::max);
+        for (placed, known) in self.hopeful.iter().zip(&mut known) {
+            if placed.standing.score > reach {
+                break;
+            }
+            let best = best_at(self.request, placed.pair, context, known);
+            let Some((batch, standing)) = best else { continue };
+            reach = reach.min(standing.reach(widest));
+            found.push(Placed { batch, standing, ..*placed });
+        }
+        order(&mut found, |placed| placed.standing);
+        match found.first() {
+            Some(first) if first.pair.is(self.best) => {
+                self.known = known;
+                First::Best
+            }
+            first => First::Other(first.copied()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::calibration::Calibration;
+    use crate::catalog;
+    use crate::device::Device;
+    use crate::plan::EstimateRequest;
+    use crate::precision::PrecisionChoice;
+    use crate::recommend::{Bounds, ModelTask, Objective, RankedPart, Task, counted};
+    use crate::schedule::{ScheduleRequest, SlotFlip, schedule};
+    use crate::units::Bytes;
+    use crate::workload::{Speculation, Workload};
+
+    /// The standings computed for a schedule by energy of 131,072 new tokens, and the context at which the best slot changes.
+    fn standings(device: &Device, model: &str, workload: Workload) -> (usize, Option<u64>) {
+        let model = catalog::model(model).expect("catalog key");
+        let draft = workload.speculation.map(|_| "llama-3.2-1b");
+        let draft = draft.map(|key| &catalog::model(key).expect("catalog key").arch);
+        let task = ModelTask::new(
+            EstimateRequest {
+                device,
+                mode: None,
+                memory_limit: None,
+                model: &model.arch,
+                precision: PrecisionChoice::weights(&catalog::formats::FP16),
+                workload,
+                weight_size: None,
+                draft,
+                engine: None,
+                calibration: &Calibration::FITTED,
+            },
+            model.stored.choice(),
+        );
+        let found = schedule(&ScheduleRequest {
+            task: Task::Model(counted::counted(&task)),
+            objective: Objective::Energy,
+            part: RankedPart::Whole,
+            bounds: Bounds::default(),
+            power_cap: None,
+            max_batch: 1_000_000,
+        });
+        let context = found.expect("a schedule").flips.iter().find_map(|flip| match flip {
+            SlotFlip::Context(context, _) => Some(*context),
+            SlotFlip::Cap(..) | SlotFlip::LossAllowed(..) | SlotFlip::LossBelow(..) => None,
+        });
+        (counted::taken(), context)
+    }
+
+    /// The search for the context computed 3,860, 1,581 and 16,011 standings with the bounds of the request's own context.
+    #[test]
+    fn the_search_for_a_context_keeps_what_it_learned() {
+        let device = |key: &str| catalog::device(key).expect("catalog key");
+        let plain = Workload { new_tokens: 131_072, ..Workload::new(1, 512) };
+        let mut drafted = plain;
+        drafted.parallel.tensor = 8;
+        drafted.speculation = Some(Speculation { draft_tokens: 4, acceptance: 0.7 });
+        let mut large = device("h100_sxm").clone();
+        large.memory.value = Bytes::from_gb(1e6);
+        for (device, model, workload, most, context) in [
+            (device("gb300"), "deepseek-v3", drafted, 1300, 61_692),
+            (device("mi300x"), "llama-3.2-3b", plain, 900, 6560),
+            (&large, "llama-3.1-8b", plain, 4700, 3273),
+        ] {
+            let (standings, found) = standings(device, model, workload);
+            assert!(standings <= most, "{model}: {standings} standings");
+            assert_eq!(found, Some(context), "{model}");
+        }
+    }
 }

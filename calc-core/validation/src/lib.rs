@@ -4,6 +4,7 @@
 pub mod fit;
 pub mod folds;
 pub mod own;
+pub mod pairs;
 pub mod predict;
 pub mod read;
 pub mod row;

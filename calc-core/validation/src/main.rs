@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use calc_core::calibration::{Calibration, Interval, Intervals};
 use validation::fit::fit;
 use validation::folds::LeaveOut;
+use validation::pairs::pair_ratios;
 use validation::predict::Prepared;
 use validation::row::Set;
 use validation::score::{Scored, percentile};
@@ -92,6 +93,9 @@ fn intervals(rows: &[Prepared<'_>], known: &[f64], unseen: &[f64]) -> Intervals 
         batched: pair(&|set| set == Set::DecodeMany),
         prefill: pair(&|set| matches!(set, Set::Prefill | Set::PrefillC)),
         alone: pair(&Set::is_alone),
+        pairs: pair_ratios(
+            &rows.iter().map(|row| row.row).zip(unseen.iter().copied()).collect::<Vec<_>>(),
+        ),
     }
 }
 

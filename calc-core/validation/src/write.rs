@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use calc_core::calibration::coefficients::Coefficients;
-use calc_core::calibration::{Calibration, DeviceScale, Interval, Intervals};
+use calc_core::calibration::{Calibration, DeviceScale, Interval, Intervals, PairRatios};
 use calc_core::text::List;
 use validation::predict::Prepared;
 use validation::row::Set;
@@ -44,6 +44,11 @@ pub(crate) fn rounded_intervals(intervals: &Intervals) -> Intervals {
         batched: pair(intervals.batched),
         prefill: pair(intervals.prefill),
         alone: pair(intervals.alone),
+        pairs: PairRatios {
+            decode: round(intervals.pairs.decode),
+            prefill: round(intervals.pairs.prefill),
+            alone: round(intervals.pairs.alone),
+        },
     }
 }
 
@@ -69,7 +74,7 @@ pub(crate) fn all(
 fn constants(fitted: &Calibration, rows: &[Prepared<'_>]) -> String {
     let mut text = String::from(
         "//! Written by `cargo xtask fit` from the published measurements in `calc-core/validation/data`; not by hand.\n\n\
-         use super::coefficients::Coefficients;\nuse super::{DeviceScale, Interval, Intervals};\nuse crate::text::Text;\n\n\
+         use super::coefficients::Coefficients;\nuse super::{DeviceScale, Interval, Intervals, PairRatios};\nuse crate::text::Text;\n\n\
          /// The constants.\npub const CONSTANTS: Coefficients = Coefficients {\n",
     );
     for (prior, value) in Coefficients::PRIORS.iter().zip(fitted.constants.values()) {
@@ -114,6 +119,11 @@ fn constants(fitted: &Calibration, rows: &[Prepared<'_>]) -> String {
             pair.map(|one| format!("Interval {{ low: {:?}, high: {:?} }}", one.low, one.high));
         let _ = writeln!(text, "    {name}: [{known}, {unseen}],");
     }
+    let PairRatios { decode, prefill, alone } = i.pairs;
+    let _ = writeln!(
+        text,
+        "    pairs: PairRatios {{ decode: {decode:?}, prefill: {prefill:?}, alone: {alone:?} }},"
+    );
     text.push_str("};\n");
     text
 }

@@ -8,6 +8,7 @@ use calc_core::catalog;
 use calc_core::cost::gemm::GemmShape;
 use calc_core::precision::PrecisionChoice;
 use validation::fit::fit;
+use validation::pairs::pair_ratios;
 use validation::predict::Prepared;
 use validation::read::read;
 use validation::row::{Row, Set};
@@ -31,6 +32,28 @@ fn the_fit_gives_the_committed_constants() {
     for (a, b) in found.scales.iter().zip(committed.scales.iter()) {
         assert_eq!(a.device, b.device);
         assert!(close(a.memory, b.memory) && close(a.compute, b.compute), "{}", a.device);
+    }
+}
+
+/// The committed ratios follow from the committed predictions, which have four digits.
+#[test]
+fn the_ratios_of_pairs_are_those_of_the_rows() {
+    let file = published().expect("our files");
+    let left_out = include_str!("../data/left-out.csv");
+    let unseen = |id: &str| -> f64 {
+        let line = left_out.lines().find(|line| line.split(',').next() == Some(id));
+        let cell = line.and_then(|line| line.split(',').next_back()).expect("a predicted row");
+        cell.parse().expect("seconds")
+    };
+    let rows: Vec<(&Row, f64)> = file.rows.iter().map(|row| (row, unseen(&row.id))).collect();
+    let found = pair_ratios(&rows);
+    let committed = Calibration::FITTED.intervals.pairs;
+    for (a, b) in [
+        (found.decode, committed.decode),
+        (found.prefill, committed.prefill),
+        (found.alone, committed.alone),
+    ] {
+        assert!(close(a, b), "{a} is committed as {b}");
     }
 }
 

@@ -3,14 +3,14 @@
 use calc_core::calibration::Engine;
 use calc_core::error::Error;
 use calc_core::footprint::MemoryVerdict;
-use calc_core::precision::Precision;
+use calc_core::precision::{Precision, PrecisionChoice};
 use calc_core::quality::QualityLoss;
 use calc_core::recommend::{
     DeviceChoice, Dropped, MemoryStep, Outcome, Ranked, RankedPart, RecommendRequest,
     Recommendation, Room, memory_steps, recommend, room,
 };
 use calc_core::schedule::{Schedule, Slot, SlotFlip};
-use calc_core::scheme::Scheme;
+use calc_core::scheme::{Scheme, SchemeWeights};
 use serde_json::{Value, json};
 
 use super::{ExpectedJson, HardwareJson, MeanJson, SCHEMA};
@@ -228,11 +228,26 @@ pub fn usual_notes(inputs: &RecommendInputs) -> Vec<String> {
     }
 }
 
+/// The formats that losses of quality are relative to, for a model that is published in fewer than 16 bits.
+fn loss_basis(inputs: &RecommendInputs, answer: &Recommendation) -> Option<String> {
+    let Subject::Model(model) = &inputs.subject else { return None };
+    let ranked = answer.ranked.iter().map(|row| (row.scheme, row.quality));
+    let dropped = answer.dropped.iter().map(|row| (row.scheme, row.quality));
+    let (_, own) =
+        ranked.chain(dropped).find(|(scheme, _)| scheme.weights == SchemeWeights::Published)?;
+    let PrecisionChoice { weights, experts, .. } = model.model.stored;
+    let experts = experts.map_or(String::new(), |format| format!(", experts in {}", format.key));
+    (own.high <= 0.0).then(|| {
+        format!("losses are relative to the model as published, in {}{experts}", weights.key)
+    })
+}
+
 /// Notes to a recommendation.
 pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
     let mut notes = usual_notes(inputs);
     notes.extend(memory::notes(&inputs.device, answer.baseline.usable));
     notes.extend(subject_notes(&inputs.subject));
+    notes.extend(loss_basis(inputs, answer));
     if let MemoryVerdict::DoesNotFit { missing } = answer.baseline.verdict() {
         let short = memory::shortage(missing, answer.baseline.usable.bytes);
         notes.push(format!(
@@ -304,7 +319,7 @@ pub fn schedule(inputs: &ScheduleInputs, answer: &Schedule) -> Value {
         "workload": workload(recommend),
         "goal": goal,
         "first_by": answer.ranked.first().map(|_| answer.first_by.key()),
-        "ranked": answer.ranked.iter().map(slot).collect::<Vec<_>>(),
+        "ranked": answer.ranked.iter().map(|row| slot(recommend, row)).collect::<Vec<_>>(),
         "flips": answer.flips.iter().map(slot_flip).collect::<Vec<_>>(),
         "notes": schedule_notes(inputs, answer),
     })
@@ -331,7 +346,7 @@ fn subject_notes(subject: &Subject) -> Vec<String> {
     }
 }
 
-fn slot(slot: &Slot) -> Value {
+fn slot(inputs: &RecommendInputs, slot: &Slot) -> Value {
     let Outcome { ttft, decode, token, memory, precision, .. } = &slot.outcome;
     json!({
         "power_mode": slot.mode,
@@ -342,6 +357,7 @@ fn slot(slot: &Slot) -> Value {
         "tpot_s": decode.expected.time.get(),
         "ttft_s": ttft.time.get(),
         "throughput_token_per_s": slot.throughput().get(),
+        "ranked_token_per_s": advice::ranked_rate(inputs, slot).map(calc_core::units::TokensPerSec::get),
         "watt": slot.power.map(calc_core::units::Watts::get),
         "joule_per_token": decode.energy.map(calc_core::units::Joules::get),
         "mean": MeanJson::new(token, slot.mean_throughput(), None),

@@ -259,27 +259,36 @@ fn schedule_subject(inputs: &RecommendInputs) -> String {
 }
 
 fn slots(inputs: &RecommendInputs, answer: &Schedule) -> Table {
-    let mut table = Table::new(&[
+    let [token, _] = time_columns(inputs);
+    let ranked = advice::ranked_rate_name(inputs);
+    let mut heads = vec![
         ("mode", Align::Left),
         ("budget", Align::Right),
         ("scheme", Align::Left),
         ("batch", Align::Right),
-        (&time_columns(inputs)[0], Align::Right),
+        (&token, Align::Right),
         ("first token", Align::Right),
-        ("rate", Align::Right),
+        (if ranked.is_some() { "decode rate" } else { "rate" }, Align::Right),
         ("energy/token", Align::Right),
         ("memory", Align::Right),
-    ]);
+    ];
+    if let Some(name) = &ranked {
+        heads.insert(RANKED_COLUMN, (name, Align::Right));
+    }
+    let mut table = Table::new(&heads);
     for slot in &answer.ranked {
-        table.push(slot_row(slot));
+        table.push(slot_row(inputs, slot));
     }
     table
 }
 
-fn slot_row(slot: &Slot) -> Vec<String> {
+/// Place of the rate that ranks by throughput: behind the batch.
+const RANKED_COLUMN: usize = 4;
+
+fn slot_row(inputs: &RecommendInputs, slot: &Slot) -> Vec<String> {
     let outcome = &slot.outcome;
     let unknown = || "unknown".to_owned();
-    vec![
+    let mut cells = vec![
         slot.mode.as_ref().map_or_else(|| "own peaks".into(), ToString::to_string),
         slot.budget.map_or_else(unknown, |w| format!("{}{}W", n::short(w.get(), 3), n::SPACE)),
         advice::scheme_name(slot.scheme),
@@ -289,5 +298,9 @@ fn slot_row(slot: &Slot) -> Vec<String> {
         n::token_rate(slot.mean_throughput()),
         outcome.token.energy.map_or_else(unknown, |energy| n::energy(energy.per_token)),
         n::bytes(outcome.memory),
-    ]
+    ];
+    if let Some(rate) = advice::ranked_rate(inputs, slot) {
+        cells.insert(RANKED_COLUMN, n::token_rate(rate));
+    }
+    cells
 }

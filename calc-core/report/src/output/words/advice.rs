@@ -4,12 +4,15 @@ use calc_core::expected::Expected;
 use calc_core::lowering::Phase;
 use calc_core::quality::{Metric, QualityLoss};
 use calc_core::recommend::{
-    Axis, Cause, Change, Drop, End, FirstBy, Flip, Largest, Outcome, PhaseWork, Ranked, RankedPart,
-    Regime, Standing, Task,
+    Axis, Cause, Change, Drop, End, FirstBy, Flip, Largest, Objective, Outcome, PhaseWork, Ranked,
+    RankedPart, Regime, Standing, Task,
 };
 use calc_core::schedule::{Slot, SlotFlip};
 use calc_core::scheme::{BadShape, Method, NoKernel, Scheme, SchemeWeights};
+use calc_core::units::TokensPerSec;
+use calc_core::workload::Workload;
 
+use crate::input::request::{RecommendInputs, Subject};
 use crate::number_text as n;
 use crate::refusal_text::core_error;
 
@@ -273,6 +276,26 @@ pub fn capital(text: &str) -> String {
 pub fn slot_name(slot: &Slot) -> String {
     let mode = slot.mode.as_ref().map_or(String::new(), |mode| format!("{mode}, "));
     format!("{mode}{}, batch {}", scheme_name(slot.scheme), n::count(slot.batch))
+}
+
+/// Name of the rate by which throughput ranks, where it is not the mean rate of decode.
+pub fn ranked_rate_name(inputs: &RecommendInputs) -> Option<String> {
+    let Subject::Model(model) = &inputs.subject else { return None };
+    let Workload { context, new_tokens, .. } = model.workload;
+    let name = match inputs.part {
+        RankedPart::Prefill => "prompt rate".to_owned(),
+        RankedPart::Whole => "rate with prompts".to_owned(),
+        RankedPart::Decode if new_tokens > 1 => format!("rate at context {}", n::count(context)),
+        RankedPart::Decode => return None,
+    };
+    (inputs.objective == Objective::Throughput).then_some(name)
+}
+
+/// The rate by which throughput ranks, where it is not the mean rate of decode: tokens of the ranked part over the batch.
+pub fn ranked_rate(inputs: &RecommendInputs, slot: &Slot) -> Option<TokensPerSec> {
+    let Subject::Model(model) = &inputs.subject else { return None };
+    let tokens = inputs.part.tokens(&model.workload) as f64;
+    ranked_rate_name(inputs).map(|_| TokensPerSec::new(tokens / slot.standing.score))
 }
 
 /// Threshold from which another slot is best: `power cap ≥ 15 W`.
