@@ -281,7 +281,7 @@ pub fn analyze(request: &AnalyzeRequest<'_>) -> Result<Analysis, Error> {
     let roofline = Roofline { peak: path.peak, bandwidth: roofs.bandwidth };
     let kernels = request.operator.kernels(&precision);
     let tuned =
-        request.calibration.tuned(request.device, request.mode, request.engine, precision.weights);
+        request.calibration.tuned(request.device, request.mode, request.engine, precision.stored());
     let parts = parts(&tuned, &roofs, &precision, &kernels)?;
     let (cost, time, ideal, expected, factors) = if parts.is_empty() {
         let cost = request.operator.cost(&precision);

@@ -143,18 +143,19 @@ impl Calibration {
         intervals: fitted::INTERVALS,
     };
 
-    /// The factors of a device in a power mode with an engine; without one, with the usual engine for weights in a format.
+    /// The factors of a device in a power mode with an engine; without one, with the usual engine for weights and experts in
+    /// these formats.
     pub fn tuned<'a>(
         &'a self,
         device: &'a Device,
         mode: Option<&PowerMode>,
         engine: Option<Engine>,
-        weights: &QuantFormat,
+        (weights, experts): (&QuantFormat, &QuantFormat),
     ) -> Tuned<'a> {
         let known = device.catalog_key();
         let scale = self.scales.iter().find(|scale| scale.device == known);
         let is_named = engine.is_some();
-        let engine = engine.unwrap_or_else(|| usual_engine(device, weights));
+        let engine = engine.unwrap_or_else(|| usual_engine(device, weights, experts));
         let machine = Machine::new(
             &self.constants,
             device,

@@ -1,11 +1,12 @@
 //! The files that llama-quantize writes: which tensor is stored in which format, and what that makes of a model's bytes.
 //!
 //! Rules: llama.cpp `src/llama-quant.cpp` at 007dbbf3 (read), `llama_tensor_get_type_impl` and `tensor_type_fallback`, without
-//! an importance matrix (with one, IQ4 files are 1 % smaller). Left out are Falcon's own rules; Q, K and V count as three
-//! tensors, also where a family stores them as one. Derivation: `docs/theory/formats.md`.
+//! an importance matrix (with one, IQ4 files are 1 % smaller). One tensor of Q, K and V has the formats of its own branch there,
+//! as published files have; since tensors have categories (2026), new files take those of V. Derivation:
+//! `docs/theory/formats.md`.
 
 use crate::catalog::formats as f;
-use crate::model_arch::{Matrix, ModelArch};
+use crate::model_arch::{GgufLayout, Matrix, ModelArch};
 use crate::op::OpKind;
 use crate::quant_format::{GgufFile, QuantFormat};
 use crate::units::Bytes;
@@ -15,6 +16,8 @@ use crate::units::Bytes;
 enum Tensor {
     AttentionK,
     AttentionV,
+    /// Queries, keys and values in one.
+    AttentionQkv,
     AttentionOutput,
     Down,
     Other,
@@ -25,7 +28,7 @@ impl Tensor {
     const fn varies(self) -> bool {
         match self {
             Self::AttentionV | Self::Down => true,
-            Self::AttentionK | Self::AttentionOutput | Self::Other => false,
+            Self::AttentionK | Self::AttentionQkv | Self::AttentionOutput | Self::Other => false,
         }
     }
 }
@@ -97,7 +100,8 @@ pub fn row_format(format: &'static QuantFormat, cols: u64) -> Option<&'static Qu
 pub(crate) fn lm_head(file: GgufFile, model: &ModelArch) -> &'static QuantFormat {
     let main = main_type(file);
     let is_wide = matches!(file, GgufFile::Q8_0 | GgufFile::Mxfp4Moe);
-    if is_wide || !model.hidden_size.is_multiple_of(main.block) {
+    let is_falcon = model.gguf == GgufLayout::Falcon;
+    if is_wide || is_falcon || !model.hidden_size.is_multiple_of(main.block) {
         &f::GGUF_Q8_0
     } else {
         fitting(&f::GGUF_Q6_K, model.hidden_size)
@@ -127,7 +131,15 @@ fn tensor_type(
     match tensor {
         Tensor::AttentionK | Tensor::AttentionV if eight_experts => &f::GGUF_Q8_0,
         Tensor::AttentionV => attention_v(file, layer, model).unwrap_or(main),
+        Tensor::AttentionQkv => attention_qkv(file).unwrap_or(main),
+        Tensor::AttentionOutput if model.gguf == GgufLayout::Falcon => match file {
+            GgufFile::Q3KL => &f::GGUF_Q4_K,
+            _ => main,
+        },
         Tensor::AttentionOutput => attention_output(file, eight_experts).unwrap_or(main),
+        Tensor::Down if model.gguf == GgufLayout::Falcon => {
+            falcon_down(file, layer).unwrap_or(main)
+        }
         Tensor::Down => down(file, layer).unwrap_or(main),
         Tensor::AttentionK | Tensor::Other => main,
     }
@@ -151,6 +163,15 @@ fn attention_v(file: GgufFile, layer: Layer, model: &ModelArch) -> Option<&'stat
     let is_70b = model.n_layers == 80 && heads.n_heads != heads.n_kv_heads;
     let is_narrow = |format| format == &f::GGUF_Q3_K || format == &f::GGUF_Q4_K;
     if is_70b && is_narrow(own.unwrap_or(main_type(file))) { Some(&f::GGUF_Q5_K) } else { own }
+}
+
+const fn attention_qkv(file: GgufFile) -> Option<&'static QuantFormat> {
+    match file {
+        GgufFile::Q3KM | GgufFile::Q3KL => Some(&f::GGUF_Q4_K),
+        GgufFile::Q4KM => Some(&f::GGUF_Q5_K),
+        GgufFile::Q5KM => Some(&f::GGUF_Q6_K),
+        _ => None,
+    }
 }
 
 const fn attention_output(file: GgufFile, eight_experts: bool) -> Option<&'static QuantFormat> {
@@ -185,6 +206,18 @@ const fn down(file: GgufFile, layer: Layer) -> Option<&'static QuantFormat> {
             Some(&f::GGUF_Q5_K)
         }
         _ => None,
+    }
+}
+
+const fn falcon_down(file: GgufFile, layer: Layer) -> Option<&'static QuantFormat> {
+    match file {
+        GgufFile::Q3KM if layer.is_in_first(16) => Some(&f::GGUF_Q5_K),
+        GgufFile::Q3KM if layer.gets_more_bits() => Some(&f::GGUF_Q4_K),
+        GgufFile::Q3KL => Some(&f::GGUF_Q4_K),
+        GgufFile::Q4KM if layer.is_in_first(16) => Some(&f::GGUF_Q6_K),
+        GgufFile::Q4KM if layer.gets_more_bits() => Some(&f::GGUF_Q5_K),
+        GgufFile::Q3KM | GgufFile::Q4KM | GgufFile::Q4KS => None,
+        other => down(other, layer),
     }
 }
 
@@ -304,6 +337,9 @@ impl Sums {
         };
         let mut add = |kind, tensor, shape| add_as(kind, tensor, shape, shape);
         match (kind, &model.mla) {
+            (OpKind::Qkv, _) if model.gguf != GgufLayout::Split => {
+                add(kind, Tensor::AttentionQkv, (rows, cols));
+            }
             (OpKind::Qkv, _) => {
                 let keys = a.n_kv_heads * a.head_dim;
                 add(kind, Tensor::Other, (a.n_heads * a.head_dim, cols));
@@ -326,5 +362,34 @@ impl Sums {
             (OpKind::Down | OpKind::ExpertDown, _) => add(kind, Tensor::Down, (rows, cols)),
             _ => add(kind, Tensor::Other, (rows, cols)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
+
+    #[test]
+    fn falcon_has_rules_of_its_own() {
+        use GgufFile::{Q3KL, Q3KM, Q4KM, Q4KS};
+        let llama = &catalog::model("llama-3.1-8b").expect("catalog key").arch;
+        let falcon = ModelArch { gguf: GgufLayout::Falcon, ..llama.clone() };
+        let key = |file, tensor, index| {
+            tensor_type(file, tensor, Layer { index, count: 32 }, &falcon).key
+        };
+        for (file, tensor, index, expected) in [
+            (Q4KM, Tensor::Down, 1, "gguf_q6_k"),
+            (Q4KM, Tensor::Down, 31, "gguf_q5_k"),
+            (Q4KM, Tensor::Down, 5, "gguf_q4_k"),
+            (Q4KS, Tensor::Down, 0, "gguf_q4_k"),
+            (Q3KM, Tensor::Down, 5, "gguf_q3_k"),
+            (Q3KL, Tensor::AttentionOutput, 0, "gguf_q4_k"),
+            (Q3KM, Tensor::AttentionOutput, 0, "gguf_q3_k"),
+            (Q4KM, Tensor::AttentionQkv, 0, "gguf_q5_k"),
+        ] {
+            assert_eq!(key(file, tensor, index), expected, "{file:?} {tensor:?} {index}");
+        }
+        assert_eq!(lm_head(Q4KM, &falcon).key, "gguf_q8_0");
     }
 }

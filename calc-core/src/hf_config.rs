@@ -259,6 +259,7 @@ fn geometry(reader: &mut Reader<'_>, rules: &Rules) -> Result<ModelArch, ConfigE
         final_norm: norms.last,
         position_rows: rules.position_rows.map_or(0, |extra| max_context.unwrap_or(0) + extra),
         lm_head_bias: rules.lm_head_bias,
+        gguf: rules.gguf,
         max_context,
     })
 }

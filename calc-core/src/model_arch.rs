@@ -172,6 +172,17 @@ impl NormKind {
     }
 }
 
+/// Tensors of a GGUF file that llama-quantize treats apart from those of other models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GgufLayout {
+    /// Queries, keys and values are three tensors.
+    Split,
+    /// Queries, keys and values are one tensor, `attn_qkv`.
+    FusedQkv,
+    /// As [`Self::FusedQkv`], with rules for `ffn_down`, `attn_output` and the LM head.
+    Falcon,
+}
+
 /// The geometry of a model. Layers of one kind are counted, not listed: their order does not affect any sum.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(
@@ -207,6 +218,7 @@ pub struct ModelArch {
     /// Number of rows of learned positions; 0 if there are none.
     pub position_rows: u64,
     pub lm_head_bias: bool,
+    pub gguf: GgufLayout,
     /// Longest context that the model supports; `None` if unknown.
     pub max_context: Option<u64>,
 }

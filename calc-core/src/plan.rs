@@ -72,8 +72,10 @@ impl<'a> Plan<'a> {
         model.check()?;
         workload.parallel.check(model)?;
         let roofs = Roofs::new(device, mode)?;
-        let precision =
-            request.precision.of_engine(request.engine, model, &roofs).resolve_model(model, &roofs);
+        let precision = request
+            .precision
+            .filled(request.engine, device, model, &roofs)
+            .resolve_model(model, &roofs);
         let carrier = roofs.compute_path(precision.carrier, precision.carrier)?;
         let paths = Paths {
             layer: roofs.compute_path(precision.weights, precision.activations)?,
@@ -84,7 +86,7 @@ impl<'a> Plan<'a> {
         let link = device.link.filter(|_| workload.parallel.exchanges()).map(|link| link.value);
         let part = (workload.parallel.tensor > 1).then(|| model.shard(workload.parallel.tensor));
         let weight_scale = weight_scale(model, &precision, request.weight_size)?;
-        let tuned = request.calibration.tuned(device, mode, request.engine, precision.weights);
+        let tuned = request.calibration.tuned(device, mode, request.engine, precision.stored());
         let mut plan = Self { request, roofs, precision, paths, weight_scale, part, link, tuned };
         if let Some(WeightSize::Streamed(bytes)) = request.weight_size {
             let all = weight_bytes(plan.model(), &plan.precision).get() / 1e9;

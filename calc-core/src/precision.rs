@@ -2,10 +2,12 @@
 
 use crate::calibration::Engine;
 use crate::catalog::formats as f;
+use crate::device::Device;
 use crate::gguf_file::{self, Mixture};
 use crate::model_arch::ModelArch;
 use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::Roofs;
+use crate::software::{FormatFamily, usual_engine};
 
 /// Formats chosen by the user; `None` leaves a role to the rules of [`PrecisionChoice::resolve`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,57 +49,81 @@ impl PrecisionChoice {
         }
     }
 
-    /// Fills open roles as an engine does for files with such weights.
+    /// Fills open roles as the engine does that serves the model: the named one, or the usual one of the device for these
+    /// formats. Both are the same answer where the named engine is the usual one.
     ///
-    /// - In a mixture of experts, MXFP4 stores the experts alone; everything else is BF16 (from memory: vLLM leaves other layers
-    ///   unchanged), or Q8_0 in a GGUF file, whatever the engine.
+    /// - MXFP4 weights of a mixture of experts are those of the experts; everything else is in BF16, or in Q8_0 in a GGUF file.
+    /// - llama.cpp and Ollama serve such a model as a GGUF file.
     /// - Matmuls with GGUF weights read their input in INT8 where the device supports INT8.
-    /// - Engines on NVIDIA GPUs compute NVFP4 and MXFP4 in FP4 where the device supports it; with experts in MXFP4, TensorRT-LLM
-    ///   reads MXFP8 inputs and the others 16-bit ones.
+    /// - vLLM, SGLang and TensorRT-LLM read the input of MXFP4 experts in MXFP8 where the device supports FP4. In vLLM this is a
+    ///   choice (`--moe-backend flashinfer_trtllm_afp8`); its default is BF16.
     #[must_use]
-    pub fn of_engine(mut self, engine: Option<Engine>, model: &ModelArch, roofs: &Roofs) -> Self {
+    pub fn filled(
+        self,
+        engine: Option<Engine>,
+        device: &Device,
+        model: &ModelArch,
+        roofs: &Roofs,
+    ) -> Self {
+        let choice = self.of_model(model);
+        let engine = engine.unwrap_or_else(|| choice.usual_engine(device));
+        choice.of_engine(engine, roofs)
+    }
+
+    /// These formats with MXFP4 weights of a mixture of experts as those of its experts.
+    pub(crate) fn of_model(mut self, model: &ModelArch) -> Self {
         let asked = self.weights;
-        let layers = match engine {
-            _ if asked == &f::GGUF_MXFP4 => Some(&f::GGUF_Q8_0),
-            Some(_) if asked == &f::MXFP4 => Some(&f::BF16),
-            _ => None,
+        let layers = match asked {
+            _ if model.moe.is_none() || self.experts.is_some() => return self,
+            _ if asked == &f::GGUF_MXFP4 => &f::GGUF_Q8_0,
+            _ if asked == &f::MXFP4 => &f::BF16,
+            _ => return self,
         };
-        if let Some(layers) = layers.filter(|_| model.moe.is_some() && self.experts.is_none()) {
-            self.experts = Some(asked);
-            self.weights = layers;
-        }
-        let Some(engine) = engine else { return self };
-        self.activations = self.activations.or_else(|| self.input_of(engine, asked, roofs));
+        self.experts = Some(asked);
+        self.weights = layers;
         self
     }
 
-    /// Input format of an engine's matmuls with such weights, where it is narrower than 16 bits.
-    fn input_of(
-        &self,
-        engine: Engine,
-        asked: &'static QuantFormat,
-        roofs: &Roofs,
-    ) -> Option<&'static QuantFormat> {
+    /// The usual engine of a device for these formats.
+    pub(crate) fn usual_engine(&self, device: &Device) -> Engine {
+        usual_engine(device, self.weights, self.experts.unwrap_or(self.weights))
+    }
+
+    /// The family of these formats in the table of kernels.
+    pub(crate) fn family(&self) -> FormatFamily {
+        FormatFamily::of(self.weights, self.experts.unwrap_or(self.weights))
+    }
+
+    fn of_engine(mut self, engine: Engine, roofs: &Roofs) -> Self {
+        let has_mxfp4_experts = self.family() == FormatFamily::Mxfp4Experts;
         let has = |class| roofs.peak(class).is_some();
-        let native = match engine {
-            Engine::Vllm | Engine::Sglang | Engine::TensorRtLlm | Engine::TensorRtEdgeLlm => true,
+        match engine {
+            Engine::LlamaCpp | Engine::Ollama if has_mxfp4_experts => {
+                // The embedding is stored like the layers, unless the request names another format.
+                self.embedding = self.embedding.filter(|format| *format != self.weights);
+                self.weights = &f::GGUF_Q8_0;
+                self.experts = Some(&f::GGUF_MXFP4);
+            }
+            Engine::Vllm | Engine::Sglang | Engine::TensorRtLlm
+                if has_mxfp4_experts && has(ComputeClass::Fp4) =>
+            {
+                self.activations = self.activations.or(Some(&f::MXFP8));
+            }
             Engine::LlamaCpp
             | Engine::Ollama
+            | Engine::Vllm
+            | Engine::Sglang
+            | Engine::TensorRtLlm
+            | Engine::TensorRtEdgeLlm
             | Engine::GptFast
             | Engine::ExLlamaV2
             | Engine::Mlc
-            | Engine::IdealKernels => false,
-        };
-        let experts_alone = self.experts == Some(asked) && self.weights != asked;
-        if asked.file.is_some() {
-            has(ComputeClass::Int8).then_some(&f::INT8)
-        } else if !native || !has(ComputeClass::Fp4) {
-            None
-        } else if experts_alone {
-            (engine == Engine::TensorRtLlm).then_some(&f::MXFP8)
-        } else {
-            [&f::NVFP4, &f::MXFP4].into_iter().find(|format| *format == asked)
+            | Engine::IdealKernels => {}
         }
+        if self.family() == FormatFamily::Gguf && has(ComputeClass::Int8) {
+            self.activations = self.activations.or(Some(&f::INT8));
+        }
+        self
     }
 
     /// Fills the open roles by the default rules on a device.
@@ -153,53 +179,92 @@ pub struct Precision {
     pub mixture: Mixture,
 }
 
+impl Precision {
+    /// Formats of layers and experts.
+    pub const fn stored(&self) -> (&'static QuantFormat, &'static QuantFormat) {
+        (self.weights, self.experts)
+    }
+
+    /// Whether embedding and vectors are those of a GGUF file: norms are in 32 bits there.
+    pub(crate) fn is_file(&self) -> bool {
+        self.weights.file.is_some() && self.vectors == &f::FP32
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::catalog;
 
     fn filled(engine: Option<&str>, weights: &str, model: &str, device: &str) -> PrecisionChoice {
-        let device = catalog::device(device).expect("catalog key");
         let weights = catalog::format(weights).expect("catalog key");
-        let engine = engine
-            .map(|key| Engine::ALL.iter().find(|(name, _)| *name == key).expect("an engine").1);
+        choose(engine, PrecisionChoice::weights(weights), model, device)
+    }
+
+    fn choose(
+        engine: Option<&str>,
+        choice: PrecisionChoice,
+        model: &str,
+        device: &str,
+    ) -> PrecisionChoice {
+        let device = catalog::device(device).expect("catalog key");
+        let engine = engine.map(|key| Engine::of(key).expect("an engine"));
         let roofs = Roofs::new(device, None).expect("no mode");
         let model = &catalog::model(model).expect("catalog key").arch;
-        PrecisionChoice::weights(weights).of_engine(engine, model, &roofs)
+        choice.filled(engine, device, model, &roofs)
+    }
+
+    fn roles(found: &PrecisionChoice) -> [&'static str; 3] {
+        let key = |format: Option<&'static QuantFormat>| format.map_or("", |format| format.key);
+        [found.weights.key, key(found.experts), key(found.activations)]
     }
 
     #[test]
-    fn an_engine_fills_what_the_request_leaves_open() {
+    fn the_engine_fills_what_the_request_leaves_open() {
         let (llama, gpt) = ("llama-3.1-8b", "gpt-oss-120b");
-        for (engine, weights, model, device, roles) in [
-            ("llama.cpp", "gguf_q4_k", llama, "t4", ["gguf_q4_k", "", "int8", ""]),
-            ("llama.cpp", "gguf_q4_k", llama, "v100_sxm2_16gb", ["gguf_q4_k", "", "", ""]),
-            ("ollama", "gguf_q8_0", llama, "gb10", ["gguf_q8_0", "", "int8", ""]),
-            ("ollama", "gguf_mxfp4", gpt, "gb10", ["gguf_q8_0", "gguf_mxfp4", "int8", ""]),
-            ("tensorrt-llm", "mxfp4", gpt, "b200", ["bf16", "mxfp4", "mxfp8", ""]),
-            ("vllm", "mxfp4", gpt, "b200", ["bf16", "mxfp4", "", ""]),
-            ("vllm", "nvfp4", llama, "b200", ["nvfp4", "", "nvfp4", ""]),
-            ("vllm", "nvfp4", llama, "h100_sxm", ["nvfp4", "", "", ""]),
-            ("gpt-fast", "nvfp4", llama, "b200", ["nvfp4", "", "", ""]),
+        for (engine, weights, model, device, expected) in [
+            (Some("llama.cpp"), "gguf_q4_k", llama, "t4", ["gguf_q4_k", "", "int8"]),
+            (None, "gguf_q4_k", llama, "rtx_4090", ["gguf_q4_k", "", "int8"]),
+            (None, "gguf_q4_k", llama, "h100_sxm", ["gguf_q4_k", "", "int8"]),
+            (Some("llama.cpp"), "gguf_q4_k", llama, "v100_sxm2_16gb", ["gguf_q4_k", "", ""]),
+            (Some("ollama"), "gguf_q8_0", llama, "gb10", ["gguf_q8_0", "", "int8"]),
+            (Some("ollama"), "gguf_mxfp4", gpt, "gb10", ["gguf_q8_0", "gguf_mxfp4", "int8"]),
+            (Some("llama.cpp"), "mxfp4", gpt, "gb10", ["gguf_q8_0", "gguf_mxfp4", "int8"]),
+            (None, "mxfp4", gpt, "gb10", ["gguf_q8_0", "gguf_mxfp4", "int8"]),
+            (Some("tensorrt-llm"), "mxfp4", gpt, "b200", ["bf16", "mxfp4", "mxfp8"]),
+            (Some("vllm"), "mxfp4", gpt, "b200", ["bf16", "mxfp4", "mxfp8"]),
+            (None, "mxfp4", gpt, "b200", ["bf16", "mxfp4", "mxfp8"]),
+            (Some("vllm"), "mxfp4", gpt, "h100_sxm", ["bf16", "mxfp4", ""]),
+            (Some("vllm"), "nvfp4", llama, "b200", ["nvfp4", "", ""]),
+            (None, "nvfp4", llama, "b200", ["nvfp4", "", ""]),
+            (None, "int8", llama, "t4", ["int8", "", ""]),
         ] {
-            let found = filled(Some(engine), weights, model, device);
-            let key = |format: Option<&QuantFormat>| format.map_or("", |format| format.key);
-            let found = [
-                found.weights.key,
-                key(found.experts),
-                key(found.activations),
-                key(found.embedding),
-            ];
-            assert_eq!(found, roles, "{engine} {weights} {device}");
+            let found = filled(engine, weights, model, device);
+            assert_eq!(roles(&found), expected, "{engine:?} {weights} {device}");
+            assert_eq!(found.embedding, None, "{engine:?} {weights} {device}");
         }
-        assert_eq!(filled(None, "int8", llama, "t4"), PrecisionChoice::weights(&f::INT8));
+    }
+
+    #[test]
+    fn gpt_oss_as_published_is_a_gguf_file_in_llama_cpp() {
+        let published = catalog::model("gpt-oss-120b").expect("catalog key").stored.choice();
+        let file = PrecisionChoice { embedding: Some(&f::BF16), ..published };
+        for (engine, expected) in [
+            (None, ["gguf_q8_0", "gguf_mxfp4", "int8"]),
+            (Some("llama.cpp"), ["gguf_q8_0", "gguf_mxfp4", "int8"]),
+            (Some("vllm"), ["bf16", "mxfp4", "mxfp8"]),
+        ] {
+            for choice in [published, file] {
+                let found = choose(engine, choice, "gpt-oss-120b", "gb10");
+                assert_eq!(roles(&found), expected, "{engine:?}");
+            }
+        }
+        let found = choose(None, file, "gpt-oss-120b", "gb10");
+        assert_eq!(found.embedding, None, "the file's own");
     }
 
     #[test]
     fn what_the_request_states_stays() {
-        let device = catalog::device("gb10").expect("catalog key");
-        let roofs = Roofs::new(device, None).expect("no mode");
-        let model = &catalog::model("gpt-oss-20b").expect("catalog key").arch;
         let stated = PrecisionChoice {
             weights: &f::GGUF_MXFP4,
             activations: Some(&f::FP16),
@@ -207,6 +272,6 @@ mod tests {
             embedding: Some(&f::GGUF_Q4_0),
             experts: Some(&f::GGUF_MXFP4),
         };
-        assert_eq!(stated.of_engine(Some(Engine::LlamaCpp), model, &roofs), stated);
+        assert_eq!(choose(Some("llama.cpp"), stated, "gpt-oss-20b", "gb10"), stated);
     }
 }

@@ -11,10 +11,9 @@ use crate::quant_format::QuantFormat;
 use crate::roofline::Roofs;
 
 pub use crate::software::{
-    Backend, Kernels, NoKernel, backend, engine_runs, is_host, usual_engine, vllm_runs,
+    Backend, FormatFamily, Kernels, NoKernel, backend, engine_runs, is_host, usual_engine,
+    vllm_runs,
 };
-
-use crate::software::{has_llama_cpp, torch_kernels};
 
 /// Quantization method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,11 +131,15 @@ impl Scheme {
         {
             return Err(NoKernel::NoPeak(class));
         }
-        match self.kernels {
-            Kernels::Plain => Ok(()),
-            Kernels::LlamaCpp if has_llama_cpp(device) => Ok(()),
-            Kernels::LlamaCpp => Err(NoKernel::NoLlamaCpp),
-            Kernels::Torch => torch_kernels(device, self.activations.is_some()),
+        self.family().check(device, self.activations.is_some())
+    }
+
+    /// The family of its format in the table of kernels; published formats have one of their own.
+    pub fn family(&self) -> FormatFamily {
+        match self.weights {
+            SchemeWeights::Half | SchemeWeights::Published => FormatFamily::Plain,
+            SchemeWeights::Format(_) if self.method == Method::Awq => FormatFamily::Awq,
+            SchemeWeights::Format(format) => FormatFamily::of_format(format),
         }
     }
 
@@ -195,6 +198,9 @@ mod tests {
             ("fp8_w8a8", "jetson_orin_nano_8gb_super", Err(NoKernel::NoPeak(Fp8))),
             ("nvfp4_w4a4", "h100_sxm", Err(NoKernel::NoPeak(Fp4))),
             ("nvfp4_w4a4", "gb10", Ok(())),
+            ("nvfp4_w4a16", "mi300x", Err(NoKernel::OtherVendor)),
+            ("nvfp4_w4a4", "mi355x", Err(NoKernel::OtherVendor)),
+            ("mxfp4_w4a4", "mi355x", Ok(())),
             ("nvfp4_w4a16", "jetson_orin_nano_8gb_super", Ok(())),
             ("int8_w8a8", "v100_sxm2_16gb", Err(NoKernel::NoPeak(Int8))),
             ("int4_g128_awq", "v100_sxm2_16gb", Err(NoKernel::OldArchitecture)),
@@ -213,7 +219,12 @@ mod tests {
     fn the_kernels_of_a_scheme_are_those_of_its_format() {
         for scheme in catalog::schemes::SCHEMES {
             if let SchemeWeights::Format(format) = scheme.weights {
-                assert_eq!(Kernels::of_format(format), scheme.kernels, "{}", scheme.key);
+                assert_eq!(
+                    FormatFamily::of_format(format).kernels(),
+                    scheme.kernels,
+                    "{}",
+                    scheme.key
+                );
             }
         }
     }

@@ -4,54 +4,9 @@ use crate::calibration::Engine;
 use crate::device::{Device, DeviceClass, MemoryKind, MemoryPlatform};
 use crate::quant_format::{ComputeClass, QuantFormat};
 
-/// Software with kernels for a scheme.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kernels {
-    /// Any: plain matrix multiplications.
-    Plain,
-    /// vLLM, torchao and similar engines.
-    Torch,
-    LlamaCpp,
-}
+mod kernels;
 
-impl Kernels {
-    /// The software with kernels for weights in a format.
-    pub fn of_format(weights: &QuantFormat) -> Self {
-        if weights.key.starts_with("gguf") {
-            Self::LlamaCpp
-        } else if weights.class.is_some_and(ComputeClass::is_carrier) {
-            Self::Plain
-        } else {
-            Self::Torch
-        }
-    }
-
-    /// Whether these kernels run on a device, for activations that are not quantized.
-    pub fn run_on(self, device: &Device) -> bool {
-        self.check(device).is_ok()
-    }
-
-    /// Checks that these kernels run on a device, for activations that are not quantized.
-    pub(crate) fn check(self, device: &Device) -> Result<(), NoKernel> {
-        match self {
-            Self::Plain => Ok(()),
-            Self::Torch => torch_kernels(device, false),
-            Self::LlamaCpp if has_llama_cpp(device) => Ok(()),
-            Self::LlamaCpp => Err(NoKernel::NoLlamaCpp),
-        }
-    }
-
-    /// Whether an engine has these kernels.
-    pub const fn are_of(self, engine: Engine) -> bool {
-        match self {
-            Self::Plain => true,
-            Self::LlamaCpp => {
-                matches!(engine, Engine::LlamaCpp | Engine::Ollama | Engine::IdealKernels)
-            }
-            Self::Torch => !matches!(engine, Engine::LlamaCpp | Engine::Ollama),
-        }
-    }
-}
+pub use kernels::{FormatFamily, Kernels};
 
 /// Reason why no kernel supports a scheme on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +17,8 @@ pub enum NoKernel {
     OldArchitecture,
     /// vLLM and torchao have no fused kernels for this kind of device.
     NoTorchKernels,
+    /// No software has kernels for the format on devices of this vendor.
+    OtherVendor,
     /// llama.cpp does not run on this device.
     NoLlamaCpp,
     /// The engine that the request names has no kernels for the format.
@@ -70,16 +27,17 @@ pub enum NoKernel {
     NoBuild(Engine),
 }
 
-/// The engine whose factors apply if the user names none: vLLM on devices with HBM and llama.cpp elsewhere, if it has kernels
-/// for the weights; otherwise the other one, if it runs on the device. Where neither has kernels, the first one stands for them.
-pub fn usual_engine(device: &Device, weights: &QuantFormat) -> Engine {
+/// The engine that serves a model with weights and experts in these formats if the user names none: vLLM on devices with HBM
+/// and llama.cpp elsewhere, if it has kernels for the formats; otherwise the other one, if it runs on the device. Where neither
+/// has kernels, the first one stands for them.
+pub fn usual_engine(device: &Device, weights: &QuantFormat, experts: &QuantFormat) -> Engine {
     let usual = match MemoryKind::of(device) {
         MemoryKind::Hbm => Engine::Vllm,
         MemoryKind::Unified | MemoryKind::Gddr => Engine::LlamaCpp,
     };
     let others = [usual, Engine::LlamaCpp, Engine::Vllm];
-    let kernels = Kernels::of_format(weights);
-    let serves = |engine: &Engine| kernels.are_of(*engine) && engine_runs(*engine, device);
+    let family = FormatFamily::of(weights, experts);
+    let serves = |engine: &Engine| family.is_of(*engine) && engine_runs(*engine, device);
     others.into_iter().find(serves).unwrap_or(usual)
 }
 

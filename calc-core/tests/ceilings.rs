@@ -36,7 +36,10 @@ fn close(a: f64, b: f64) -> bool {
 #[test]
 fn check_states_the_ceiling_that_expected_times_use() {
     for device in devices::all() {
-        let used = Calibration::FITTED.tuned(device, None, None, &formats::FP16).basis.ceilings;
+        let used = Calibration::FITTED
+            .tuned(device, None, None, (&formats::FP16, &formats::FP16))
+            .basis
+            .ceilings;
         for format in [&formats::FP16, &formats::BF16, &formats::FP8_E4M3, &formats::NVFP4] {
             let Some((stated, class)) = stated(device, format) else { continue };
             let of_datasheet = stated.bandwidth.value / device.bandwidth.value;

@@ -10,7 +10,7 @@ use calc_core::device::PowerMode;
 use calc_core::recommend::{Axis, Bounds, ModelTask, Outcome, RankedPart, Task};
 use calc_core::roofline::Roofs;
 use calc_core::schedule::{Objective, ScheduleRequest, SlotFlip, schedule};
-use calc_core::scheme::SchemeWeights;
+use calc_core::scheme::{FormatFamily, SchemeWeights};
 use calc_core::units::{Bytes, Joules, Seconds, Watts};
 use calc_core::workload::Workload;
 use limit::limited;
@@ -95,12 +95,15 @@ fn scores(request: &ScheduleRequest<'_>, task: &Task<'_>, batch: u64) -> Vec<f64
     let narrow = |bits: f64| bits < 16.0;
     let is_published = narrow(published.weights.bits_per_element())
         || published.experts.is_some_and(|format| narrow(format.bits_per_element()));
+    let experts = published.experts.unwrap_or(published.weights);
+    let has_kernels = published.activations.is_some()
+        || FormatFamily::of(published.weights, experts).runs_on(task.device());
     let mut found = Vec::new();
     for scheme in catalog::schemes::SCHEMES {
         let quality = scheme.quality.at_size(model.model.n_params());
         let runs = scheme.runs_on(task.device(), &roofs).is_ok()
             && scheme.takes_model(model.model).is_ok()
-            && (scheme.weights != SchemeWeights::Published || is_published)
+            && (scheme.weights != SchemeWeights::Published || is_published && has_kernels)
             && quality.high <= request.bounds.quality * (1.0 + 1e-9);
         let Some(outcome) = runs.then(|| task.run(&roofs, scheme).ok()).flatten() else { continue };
         if outcome.memory <= outcome.usable.bytes

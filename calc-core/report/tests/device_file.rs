@@ -41,12 +41,12 @@ fn the_smallest_file_gets_the_defaults_of_its_class() {
 
 #[test]
 fn a_copy_of_a_catalog_device_keeps_its_measurements() {
+    const HALF: &calc_core::quant_format::QuantFormat = &catalog::formats::FP16;
     let mut copy = minimal();
     copy["copy_of"] = json!("gb10");
     let copy = parse(&copy.to_string()).expect("a device");
     let original = catalog::device("gb10").expect("catalog key");
-    let basis =
-        |device| Calibration::FITTED.tuned(device, None, None, &catalog::formats::FP16).basis;
+    let basis = |device| Calibration::FITTED.tuned(device, None, None, (HALF, HALF)).basis;
     let (own, known) = (basis(&copy), basis(original));
     assert_eq!((own.ceilings, own.in_fit), (known.ceilings, true));
     let new = parse(&minimal().to_string()).expect("a device");

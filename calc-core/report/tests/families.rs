@@ -14,7 +14,7 @@ mod variants;
 
 use calc_core::hf_config::Imported;
 use calc_core::model_arch::{
-    Attention, AttentionBias, DenseLayers, MlpKind, ModelArch, NormKind, QkNorm,
+    Attention, AttentionBias, DenseLayers, GgufLayout, MlpKind, ModelArch, NormKind, QkNorm,
 };
 use report::input::model_file::{ModelFileError, parse};
 use serde_json::{Map, Value};
@@ -53,6 +53,7 @@ fn llama_like(sizes: Sizes, context: u64) -> ModelArch {
         final_norm: true,
         position_rows: 0,
         lm_head_bias: false,
+        gguf: GgufLayout::Split,
         max_context: Some(context),
     }
 }

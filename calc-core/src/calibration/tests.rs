@@ -43,7 +43,7 @@ fn factors_of(
         format: half,
         setting,
     };
-    calibration.tuned(device, None, None, &formats::FP16).factors(op, &kernel)
+    calibration.tuned(device, None, None, (&formats::FP16, &formats::FP16)).factors(op, &kernel)
 }
 
 #[test]

@@ -35,7 +35,7 @@ const fn both(name: &'static str, format: &'static QuantFormat, why: &'static st
 const MARLIN: &str = "groups of 128 with one scale, as compressed-tensors and vLLM write it";
 
 /// All aliases, grouped by kind of format.
-pub static ALIASES: [FormatAlias; 43] = [
+pub static ALIASES: [FormatAlias; 44] = [
     same("float16", &f::FP16),
     same("f16", &f::FP16),
     same("half", &f::FP16),
@@ -46,6 +46,7 @@ pub static ALIASES: [FormatAlias; 43] = [
     same("e5m2", &f::FP8_E5M2),
     both("fp8", &f::FP8_E4M3, "weights and activations, as vLLM's fp8"),
     both("w8a8", &f::INT8, "INT8; with FP8 say fp8"),
+    both("w4a4", &f::NVFP4, "NVFP4; with MXFP4 say mxfp4 and its activations"),
     of("w8a16", &f::INT8, "INT8, one scale per channel"),
     of("w4a16", &f::INT4_G128_SYM, MARLIN),
     of("awq", &f::INT4_GPTQ_G128, "groups of 128, zero points packed in 4 bits"),

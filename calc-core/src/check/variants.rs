@@ -12,7 +12,7 @@ use crate::op::OpKind;
 use crate::precision::PrecisionChoice;
 use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::Roofs;
-use crate::scheme::{Kernels, Scheme, SchemeWeights};
+use crate::scheme::{FormatFamily, Scheme, SchemeWeights};
 
 use super::work::{Measure, Work};
 
@@ -63,7 +63,7 @@ pub(super) fn stored<'a>(work: &Work<'a>, own: &Measure) -> Vec<StoredWork<'a>> 
                 kv_cache: precision.kv_cache,
                 ..PrecisionChoice::weights(&f::FP32)
             };
-            let is_plain = Kernels::of_format(precision.weights) == Kernels::Plain;
+            let is_plain = precision.family() == FormatFamily::Plain;
             schemes.chain(is_plain.then(|| plain(&f::FP32, single))).collect()
         }
     };
@@ -96,7 +96,7 @@ fn of_scheme<'a>(work: &Work<'a>, own: &Measure, scheme: &Scheme) -> Option<Stor
         SchemeWeights::Half => own.roofs.half(),
         SchemeWeights::Format(format) => format,
     };
-    if work.named_engine().is_some_and(|engine| !scheme.kernels.are_of(engine)) {
+    if work.named_engine().is_some_and(|engine| !scheme.family().is_of(engine)) {
         return None;
     }
     scheme.runs_on(work.device(), &own.roofs).ok()?;
@@ -112,13 +112,13 @@ fn of_scheme<'a>(work: &Work<'a>, own: &Measure, scheme: &Scheme) -> Option<Stor
     let asked = work.precision();
     let choice = scheme.choice(&own.roofs, &asked, &asked);
     let bits = match (work.model(), format.file) {
-        (Some(EstimateRequest { model, engine, .. }), Some(_)) => bits_per_weight(
-            model,
-            &choice.of_engine(*engine, model, &own.roofs).resolve_model(model, &own.roofs),
-        ),
+        (Some(EstimateRequest { device, model, engine, .. }), Some(_)) => {
+            let filled = choice.filled(*engine, device, model, &own.roofs);
+            bits_per_weight(model, &filled.resolve_model(model, &own.roofs))
+        }
         _ => format.bits_per_element(),
     };
-    let is_kin = scheme.kernels == Kernels::of_format(asked.weights);
+    let is_kin = scheme.kernels == asked.family().kernels();
     let work = work.stored(choice, None);
     Some(StoredWork { format, activations: scheme.activations, bits, is_kin, work })
 }

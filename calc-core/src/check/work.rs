@@ -13,7 +13,6 @@ use crate::op::OpCost;
 use crate::plan::{Plan, Span, StepTotals};
 use crate::precision::{Precision, PrecisionChoice};
 use crate::roofline::{ComputePath, KernelTime, Roofs};
-use crate::software::usual_engine;
 use crate::units::Seconds;
 use crate::workload::Speculation;
 
@@ -89,8 +88,8 @@ impl<'a> Work<'a> {
         match self {
             Self::Operator(request) => request.precision.resolve(roofs),
             Self::Token(request) | Self::Answer(request) => {
-                let choice = request.precision.of_engine(request.engine, request.model, roofs);
-                choice.resolve_model(request.model, roofs)
+                let EstimateRequest { device, engine, model, precision, .. } = *request;
+                precision.filled(engine, device, model, roofs).resolve_model(model, roofs)
             }
         }
     }
@@ -138,11 +137,8 @@ impl<'a> Work<'a> {
             weights: precision.weights,
             activations: Some(precision.activations),
             kv_cache: Some(precision.kv_cache),
-            // The formats of a GGUF file do not depend on the device.
-            embedding: match precision.weights.file {
-                Some(_) => self.precision().embedding,
-                None => Some(precision.embedding),
-            },
+            // The rules of a GGUF file give its embedding on any device.
+            embedding: (!precision.is_file()).then_some(precision.embedding),
             experts: Some(precision.experts),
         };
         self.stored(choice, self.model().and_then(|request| request.weight_size))
@@ -150,7 +146,16 @@ impl<'a> Work<'a> {
 
     /// The engine whose factors apply.
     pub(super) fn engine(&self) -> Engine {
-        self.named_engine().unwrap_or_else(|| usual_engine(self.device(), self.precision().weights))
+        let usual = || {
+            let choice = match self {
+                Self::Operator(request) => request.precision,
+                Self::Token(request) | Self::Answer(request) => {
+                    request.precision.of_model(request.model)
+                }
+            };
+            choice.usual_engine(self.device())
+        };
+        self.named_engine().unwrap_or_else(usual)
     }
 
     /// This work with another engine.

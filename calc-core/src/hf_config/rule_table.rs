@@ -2,7 +2,7 @@
 //! Numbers are the defaults of absent fields.
 
 use super::rules::{DenseWhere, Experts, KvHeads, Norms, Rules, Shared, Sizes, Switch, Windows};
-use crate::model_arch::{AttentionBias, MlpKind, NormKind, QkNorm};
+use crate::model_arch::{AttentionBias, GgufLayout, MlpKind, NormKind, QkNorm};
 
 macro_rules! field {
     ($name:ident) => {
@@ -30,6 +30,7 @@ pub(super) const LLAMA: Rules = Rules {
     position_rows: None,
     context: None,
     lm_head_bias: false,
+    gguf: GgufLayout::Split,
     sizes: Some(Sizes {
         vocab_size: 32_000,
         hidden_size: 4096,
@@ -179,6 +180,7 @@ pub(super) const GPT2: Rules = Rules {
     position_rows: Some(0),
     context: Some(1024),
     sizes: None,
+    gguf: GgufLayout::FusedQkv,
     ..LLAMA
 };
 
@@ -190,6 +192,7 @@ pub(super) const OPT: Rules = Rules {
     norms: Norms::Opt,
     position_rows: Some(2),
     context: Some(2048),
+    gguf: GgufLayout::Split,
     ..GPT2
 };
 
@@ -214,6 +217,7 @@ pub(super) const PHI3: Rules = Rules {
         n_layers: 32,
         n_heads: 32,
     }),
+    gguf: GgufLayout::FusedQkv,
     ..LLAMA
 };
 
@@ -224,6 +228,7 @@ pub(super) const FALCON: Rules = Rules {
     norms: Norms::Falcon(false),
     position_rows: None,
     context: Some(2048),
+    gguf: GgufLayout::Falcon,
     ..GPT2
 };
 
@@ -261,6 +266,7 @@ pub(super) const STARCODER2: Rules = Rules {
     four_times: false,
     position_rows: None,
     context: None,
+    gguf: GgufLayout::Split,
     ..GPT2
 };
 

@@ -1,7 +1,7 @@
 //! Vocabulary of `rule_table`: the ways in which a family derives its structure from the fields.
 
 use super::fields::{HfConfig, Named};
-use crate::model_arch::{AttentionBias, MlpKind, NormKind, QkNorm};
+use crate::model_arch::{AttentionBias, GgufLayout, MlpKind, NormKind, QkNorm};
 
 /// A bias that is always present, never, or by a field of the file.
 #[derive(Debug, Clone, Copy)]
@@ -141,5 +141,6 @@ pub(super) struct Rules {
     /// Default context length in tokens.
     pub(super) context: Option<u64>,
     pub(super) lm_head_bias: bool,
+    pub(super) gguf: GgufLayout,
     pub(super) sizes: Option<Sizes>,
 }

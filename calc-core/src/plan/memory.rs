@@ -50,9 +50,9 @@ impl Plan<'_> {
 
     /// The draft model and its formats, as its own plan has them.
     fn draft_stored(&self) -> Option<(&ModelArch, Precision)> {
-        let EstimateRequest { model, engine, precision, .. } = self.draft_request()?;
-        let precision =
-            precision.of_engine(engine, model, &self.roofs).resolve_model(model, &self.roofs);
+        let EstimateRequest { device, model, engine, precision, .. } = self.draft_request()?;
+        let filled = precision.filled(engine, device, model, &self.roofs);
+        let precision = filled.resolve_model(model, &self.roofs);
         Some((model, precision))
     }
 }

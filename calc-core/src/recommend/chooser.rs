@@ -15,7 +15,7 @@ use crate::precision::PrecisionChoice;
 use crate::quality::QualityLoss;
 use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::Roofs;
-use crate::scheme::{Kernels, Method, NoKernel, Scheme, SchemeWeights, engine_runs};
+use crate::scheme::{FormatFamily, Method, NoKernel, Scheme, SchemeWeights, engine_runs};
 use crate::units::Bytes;
 
 /// A request with the values that are constant while it is answered.
@@ -100,28 +100,25 @@ impl<'a> Chooser<'a> {
         self.considers(scheme) && self.admit_matrices(scheme).is_ok()
     }
 
-    /// The software with kernels for a scheme.
-    fn kernels(&self, scheme: &Scheme) -> Kernels {
+    /// The family of a scheme's formats in the table of kernels.
+    fn family(&self, scheme: &Scheme) -> FormatFamily {
         match (scheme.weights, &self.task) {
-            (SchemeWeights::Published, Task::Model(task)) => {
-                Kernels::of_format(task.published.weights)
-            }
-            _ => scheme.kernels,
+            (SchemeWeights::Published, Task::Model(task)) => task.published.family(),
+            _ => scheme.family(),
         }
     }
 
     fn admit_matrices(&self, scheme: &Scheme) -> Result<(), Drop> {
         scheme.runs_on(self.task.device(), &self.roofs).map_err(Drop::Kernel)?;
-        let (device, kernels) = (self.task.device(), self.kernels(scheme));
-        if let (SchemeWeights::Published, Task::Model(task)) = (scheme.weights, &self.task)
-            && task.published.activations.is_none()
-        {
-            kernels.check(device).map_err(Drop::Kernel)?;
+        let (device, family) = (self.task.device(), self.family(scheme));
+        if let (SchemeWeights::Published, Task::Model(task)) = (scheme.weights, &self.task) {
+            let quantized = task.published.activations.is_some();
+            family.check(device, quantized).map_err(Drop::Kernel)?;
         }
         if let Some(engine) = self.task.engine() {
             let refused = match () {
                 () if !engine_runs(engine, device) => Some(NoKernel::NoBuild(engine)),
-                () if !kernels.are_of(engine) => Some(NoKernel::OtherEngine(engine)),
+                () if !family.is_of(engine) => Some(NoKernel::OtherEngine(engine)),
                 () => None,
             };
             refused.map_or(Ok(()), |reason| Err(Drop::Kernel(reason)))?;

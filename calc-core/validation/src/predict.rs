@@ -28,8 +28,8 @@ pub struct Prepared<'a> {
 struct Lowered {
     kernels: Vec<Counted>,
     setting: Setting,
-    /// Format of the layers, or of the data that an operator streams.
-    weights: &'static QuantFormat,
+    /// Formats of layers and experts, or of the data that an operator streams.
+    stored: (&'static QuantFormat, &'static QuantFormat),
 }
 
 /// Kernels of one kind.
@@ -92,14 +92,14 @@ impl<'a> Prepared<'a> {
 
     /// Key of the format of the layers, or of the data that an operator streams.
     pub const fn weights(&self) -> &'static str {
-        self.lowered.weights.key
+        self.lowered.stored.0.key
     }
 
     /// Separates the kernels selected by `is_about` from the others.
     pub fn part(&self, calibration: &Calibration, is_about: &dyn Fn(&Counted) -> bool) -> Part {
         let row = self.row;
         let tuned =
-            calibration.tuned(&row.device, row.mode.as_ref(), row.engine, self.lowered.weights);
+            calibration.tuned(&row.device, row.mode.as_ref(), row.engine, self.lowered.stored);
         let mut part = Part { memory: 0.0, compute: 0.0, count: 0.0, floors: 0.0, rest: 0.0 };
         for counted in &self.lowered.kernels {
             let factors = tuned.factors(counted.kind, &self.kernel(counted));
@@ -133,7 +133,7 @@ impl<'a> Prepared<'a> {
     pub fn expected(&self, calibration: &Calibration) -> Expected {
         let row = self.row;
         let tuned =
-            calibration.tuned(&row.device, row.mode.as_ref(), row.engine, self.lowered.weights);
+            calibration.tuned(&row.device, row.mode.as_ref(), row.engine, self.lowered.stored);
         let mut sum = Expected::ZERO;
         for counted in &self.lowered.kernels {
             let kernel = self.kernel(counted);
@@ -167,7 +167,7 @@ fn step_kernels(work: &StepWork) -> Result<Lowered, RequestError> {
             format: op.format,
         });
     });
-    Ok(Lowered { kernels, setting: step.setting(), weights: plan.precision.weights })
+    Ok(Lowered { kernels, setting: step.setting(), stored: plan.precision.stored() })
 }
 
 fn operator_kernels(work: &OperatorWork) -> Result<Lowered, RequestError> {
@@ -182,5 +182,5 @@ fn operator_kernels(work: &OperatorWork) -> Result<Lowered, RequestError> {
         time: answer.time,
         format,
     };
-    Ok(Lowered { kernels: vec![kernel], setting: Setting::Alone, weights: format })
+    Ok(Lowered { kernels: vec![kernel], setting: Setting::Alone, stored: (format, format) })
 }

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use calc_core::calibration::Engine;
-use calc_core::catalog;
+use calc_core::catalog::{self, formats};
 use calc_core::device::{Device, PowerMode};
 use calc_core::lowering::Phase;
-use calc_core::quant_format::QuantFormat;
+use calc_core::quant_format::{ComputeClass, QuantFormat};
 use calc_core::units::{BytesPerSec, Seconds};
 use report::input::request::{AnalyzeInputs, EstimateInputs, Fields, Library, RequestError};
 use report::output::words::core_error;
@@ -247,6 +247,14 @@ fn step(cells: &Cells<'_>) -> Result<Row, String> {
         ("activations", "activation_format"),
         ("embedding", "embedding_format"),
     ]);
+    // Published NVFP4 checkpoints quantize their activations; engines compute in FP4 where the device does.
+    if format == formats::NVFP4.key
+        && cells.text("activation_format").is_empty()
+        && engine(cells.text("engine")).is_some()
+        && cells.device()?.peaks.get(ComputeClass::Fp4).is_some()
+    {
+        fields.push(("activations", format.clone()));
+    }
     fields.push(("batch", cells.required("batch")?.to_string()));
     match phase {
         Phase::Prefill => {

@@ -20,7 +20,7 @@ const LAYERS: &[(&str, &str)] = &[
          catalog::formats device model_arch
          catalog::devices::measured
          calibration::coefficients calibration::engine gguf_file roofline
-         calibration::machine precision software
+         calibration::machine software precision
          calibration cost hf_config
          expected lowering
          parallel

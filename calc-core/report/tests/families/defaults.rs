@@ -1,6 +1,6 @@
 //! The default configuration of each class, field by field, and the model built from it.
 
-use calc_core::model_arch::{AttentionBias, ModelArch, NormKind, QkNorm};
+use calc_core::model_arch::{AttentionBias, GgufLayout, ModelArch, NormKind, QkNorm};
 use serde_json::{Value, json};
 
 use super::{difference, fields, gpt_like, llama_like, parse};
@@ -36,7 +36,10 @@ pub(super) fn gpt_neox() -> Default {
         "intermediate_size": 24576, "hidden_act": "gelu", "max_position_embeddings": 2048, "layer_norm_eps": 1e-5,
         "rotary_pct": 0.25, "tie_word_embeddings": false, "use_parallel_residual": true, "attention_bias": true,
     });
-    let arch = gpt_like([6144, 44, 50_432, 64, 64, 96, 24_576], 2048);
+    let arch = ModelArch {
+        gguf: GgufLayout::FusedQkv,
+        ..gpt_like([6144, 44, 50_432, 64, 64, 96, 24_576], 2048)
+    };
     Default { file, arch, params: 20_554_567_680 }
 }
 
@@ -124,7 +127,10 @@ pub(super) fn phi() -> Default {
         "max_position_embeddings": 2048, "layer_norm_eps": 1e-5, "tie_word_embeddings": false, "qk_layernorm": false,
         "partial_rotary_factor": 0.5,
     });
-    let arch = gpt_like([2048, 24, 51_200, 32, 32, 64, 8192], 2048);
+    let arch = ModelArch {
+        gguf: GgufLayout::FusedQkv,
+        ..gpt_like([2048, 24, 51_200, 32, 32, 64, 8192], 2048)
+    };
     let arch = ModelArch { add_norms: 24, lm_head_bias: true, ..arch };
     Default { file, arch, params: 1_418_270_720 }
 }
@@ -138,7 +144,10 @@ pub(super) fn falcon() -> Default {
         "new_decoder_architecture": false, "multi_query": true, "parallel_attn": true, "bias": false,
         "max_position_embeddings": 2048, "ffn_hidden_size": 18176, "activation": "gelu", "tie_word_embeddings": true,
     });
-    let mut arch = gpt_like([4544, 32, 65_024, 71, 1, 64, 18_176], 2048);
+    let mut arch = ModelArch {
+        gguf: GgufLayout::Falcon,
+        ..gpt_like([4544, 32, 65_024, 71, 1, 64, 18_176], 2048)
+    };
     arch.attention.bias = AttentionBias::None;
     let arch = ModelArch { add_norms: 32, mlp_bias: false, tied_embeddings: true, ..arch };
     Default { file, arch, params: 6_921_720_704 }
@@ -164,7 +173,10 @@ pub(super) fn gpt2() -> Default {
         "vocab_size": 50257, "n_positions": 1024, "n_embd": 768, "n_layer": 12, "n_head": 12, "n_inner": null,
         "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5, "tie_word_embeddings": true,
     });
-    let arch = gpt_like([768, 12, 50_257, 12, 12, 64, 3072], 1024);
+    let arch = ModelArch {
+        gguf: GgufLayout::FusedQkv,
+        ..gpt_like([768, 12, 50_257, 12, 12, 64, 3072], 1024)
+    };
     let arch = ModelArch { tied_embeddings: true, position_rows: 1024, ..arch };
     Default { file, arch, params: 124_439_808 }
 }

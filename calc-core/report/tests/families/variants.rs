@@ -1,6 +1,6 @@
 //! Fields that change the built model, each against the parameter count of torch, and fields that change nothing.
 
-use calc_core::model_arch::{AttentionBias, DenseLayers, ModelArch, NormKind, QkNorm};
+use calc_core::model_arch::{AttentionBias, DenseLayers, GgufLayout, ModelArch, NormKind, QkNorm};
 use serde_json::{Value, json};
 
 use super::defaults::{self, Default};
@@ -171,7 +171,13 @@ fn phi_rotates_part_of_a_head_without_parameters_and_biases_everything() {
 /// The newer architecture at another size: heads in groups of eight, one norm per layer.
 fn grouped_falcon() -> ModelArch {
     let arch = gpt_like([4096, 32, 65_024, 64, 8, 64, 16_384], 2048);
-    let arch = ModelArch { add_norms: 32, mlp_bias: false, tied_embeddings: true, ..arch };
+    let arch = ModelArch {
+        gguf: GgufLayout::Falcon,
+        add_norms: 32,
+        mlp_bias: false,
+        tied_embeddings: true,
+        ..arch
+    };
     with_bias(AttentionBias::None, arch)
 }
 

@@ -3,7 +3,7 @@
 use super::{CatalogModel, PublishedFormats};
 use crate::catalog::formats;
 use crate::model_arch::{
-    Attention, AttentionBias, DenseLayers, MlpKind, ModelArch, NormKind, QkNorm,
+    Attention, AttentionBias, DenseLayers, GgufLayout, MlpKind, ModelArch, NormKind, QkNorm,
 };
 use crate::provenance::Provenance;
 use crate::text::List;
@@ -45,6 +45,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
             final_norm: true,
             position_rows: 0,
             lm_head_bias: false,
+            gguf: GgufLayout::Split,
             max_context: Some(8192),
         },
         stored: PublishedFormats { weights: &formats::BF16, experts: None },
@@ -90,6 +91,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
             final_norm: true,
             position_rows: 0,
             lm_head_bias: false,
+            gguf: GgufLayout::Split,
             max_context: Some(8192),
         },
         stored: PublishedFormats { weights: &formats::BF16, experts: None },
@@ -135,6 +137,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
             final_norm: true,
             position_rows: 0,
             lm_head_bias: false,
+            gguf: GgufLayout::Split,
             max_context: Some(8192),
         },
         stored: PublishedFormats { weights: &formats::BF16, experts: None },
@@ -180,6 +183,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
             final_norm: true,
             position_rows: 0,
             lm_head_bias: false,
+            gguf: GgufLayout::Split,
             max_context: Some(32_768),
         },
         stored: PublishedFormats { weights: &formats::BF16, experts: None },
@@ -225,6 +229,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
             final_norm: true,
             position_rows: 0,
             lm_head_bias: false,
+            gguf: GgufLayout::Split,
             max_context: Some(131_072),
         },
         stored: PublishedFormats { weights: &formats::BF16, experts: None },
@@ -270,6 +275,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
             final_norm: true,
             position_rows: 0,
             lm_head_bias: false,
+            gguf: GgufLayout::Split,
             max_context: Some(131_072),
         },
         stored: PublishedFormats { weights: &formats::BF16, experts: None },
@@ -315,6 +321,7 @@ pub(super) static MODELS: [CatalogModel; 7] = [
             final_norm: true,
             position_rows: 0,
             lm_head_bias: false,
+            gguf: GgufLayout::Split,
             max_context: Some(131_072),
         },
         stored: PublishedFormats { weights: &formats::BF16, experts: None },

@@ -5,7 +5,7 @@ use crate::catalog::devices;
 use crate::device::Device;
 use crate::plan::Span;
 use crate::roofline::Bound;
-use crate::scheme::{Kernels, engine_runs, is_host};
+use crate::scheme::{engine_runs, is_host};
 
 use super::super::explanation::Explanation;
 use super::super::variants::without_units;
@@ -49,17 +49,17 @@ impl Case<'_, '_> {
     /// has no row of its own.
     fn hosts(&self) -> impl Iterator<Item = &'static Device> {
         let beside = self.work().device();
-        let kernels = Kernels::of_format(self.work().precision().weights);
-        devices::all().filter(move |device| is_host(device, beside) && kernels.run_on(device))
+        let family = self.work().precision().family();
+        devices::all().filter(move |device| is_host(device, beside) && family.runs_on(device))
     }
 
     /// The engine, except ideal kernels, whose expected time matches the claim, of those that run the formats on the device.
     pub(super) fn engine(&self) -> Option<Explanation> {
-        let kernels = Kernels::of_format(self.work().precision().weights);
+        let family = self.work().precision().family();
         let mut best: Option<(Engine, Span)> = None;
         for (_, engine) in Engine::ALL {
             let is_other = engine != Engine::IdealKernels && engine != self.work().engine();
-            if !is_other || !engine_runs(engine, self.work().device()) || !kernels.are_of(engine) {
+            if !is_other || !engine_runs(engine, self.work().device()) || !family.is_of(engine) {
                 continue;
             }
             let Ok(span) = self.work().with_engine(engine).span() else { continue };

@@ -116,8 +116,9 @@ pub fn derive(inputs: &ModelInputs, place: Place<'_>) -> Result<ModelAnswer, Vec
         notes,
         weights: answer.precision.weights.short_name.to_owned(),
         rules: Role::ALL.map(|role| {
-            let open =
-                question.without(role).of_engine(question.engine, &question.arch, &plan.roofs);
+            let device = &*question.place.device;
+            let without = question.without(role);
+            let open = without.filled(question.engine, device, &question.arch, &plan.roofs);
             role.of(&open.resolve_model(&question.arch, &plan.roofs)).short_name.to_owned()
         }),
         estimate: answer,

@@ -3,7 +3,8 @@
 
 use calc_core::catalog;
 use calc_core::model_arch::{
-    Attention, AttentionBias, DenseLayers, Mamba, Mla, MlpKind, ModelArch, Moe, NormKind, QkNorm,
+    Attention, AttentionBias, DenseLayers, GgufLayout, Mamba, Mla, MlpKind, ModelArch, Moe,
+    NormKind, QkNorm,
 };
 use calc_core::precision::PrecisionChoice;
 use calc_core::provenance::Provenance;
@@ -75,7 +76,7 @@ pub fn read(lines: &str) -> Option<ModelLines> {
 /// Writes a geometry as one word of letters, digits, dots and hyphens.
 pub fn geometry(arch: &ModelArch) -> String {
     let a = &arch.attention;
-    let kinds = [
+    let mut kinds = vec![
         u64::from(arch.tied_embeddings),
         a.bias as u64,
         a.qk_norm as u64,
@@ -86,6 +87,10 @@ pub fn geometry(arch: &ModelArch) -> String {
         u64::from(arch.final_norm),
         u64::from(arch.lm_head_bias),
     ];
+    // Words that were written before this number existed lack it.
+    if arch.gguf != GgufLayout::Split {
+        kinds.push(arch.gguf as u64);
+    }
     let mla = arch.mla.map_or_else(Vec::new, |m| {
         vec![m.q_lora_rank.unwrap_or(0), m.kv_lora_rank, m.rope_dim, m.nope_dim, m.v_head_dim]
     });
@@ -130,8 +135,25 @@ pub fn read_geometry(text: &str) -> Option<ModelArch> {
         return None;
     };
     let [add_norms, post_norms, position_rows] = *norms else { return None };
-    let [tied, bias, qk_norm, sinks, mlp, mlp_bias, norm, final_norm, lm_head_bias] = *kinds else {
+    let [
+        tied,
+        bias,
+        qk_norm,
+        sinks,
+        mlp,
+        mlp_bias,
+        norm,
+        final_norm,
+        lm_head_bias,
+        ref layout @ ..,
+    ] = *kinds
+    else {
         return None;
+    };
+    let layout = match *layout {
+        [] => 0,
+        [layout] => layout,
+        _ => return None,
     };
     let arch = ModelArch {
         hidden_size,
@@ -166,6 +188,7 @@ pub fn read_geometry(text: &str) -> Option<ModelArch> {
         final_norm: flag(final_norm)?,
         position_rows,
         lm_head_bias: flag(lm_head_bias)?,
+        gguf: nth(&[GgufLayout::Split, GgufLayout::FusedQkv, GgufLayout::Falcon], layout)?,
         max_context: match *max_context {
             [] => None,
             [max] => Some(max),

@@ -175,6 +175,9 @@ pub fn dropped(reason: &Drop, loss: &QualityLoss) -> String {
         Drop::Kernel(NoKernel::NoTorchKernels) => {
             "vLLM and torchao have no fused kernels for this kind of device".into()
         }
+        Drop::Kernel(NoKernel::OtherVendor) => {
+            "no software has kernels for it on this vendor's devices".into()
+        }
         Drop::Kernel(NoKernel::NoBuild(engine)) => {
             format!("{} has no build for this device", engine.key())
         }

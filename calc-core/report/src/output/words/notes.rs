@@ -1,7 +1,8 @@
 //! Notes to answers: fallbacks, padding, unknown values, assumptions.
 
 use calc_core::analysis::{Analysis, Operator};
-use calc_core::calibration::Engine;
+use calc_core::calibration::{Basis, Engine};
+use calc_core::catalog::formats;
 use calc_core::estimate::Estimate;
 use calc_core::footprint::{MemoryVerdict, bits_per_weight};
 use calc_core::gguf_file::row_format;
@@ -12,7 +13,7 @@ use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::{ComputeClass, QuantFormat};
 use calc_core::roofline::{ComputePath, Roofs};
-use calc_core::scheme::{Kernels, engine_runs};
+use calc_core::scheme::{FormatFamily, engine_runs};
 use calc_core::workload::Workload;
 
 use crate::input::model_file::{assumed_text, data_type_field, import_notes};
@@ -93,8 +94,9 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     let precision = &answer.precision;
     // Near the top, because it can double every byte.
     notes.extend(data_type(inputs));
-    notes.extend(engine_formats(inputs));
-    notes.extend(no_build(inputs, precision.weights));
+    notes.extend(engine_formats(inputs, answer.basis));
+    notes.extend(fp4_inputs(inputs, answer));
+    notes.extend(no_build(inputs, precision));
     notes.extend(inputs.taken.iter().cloned());
     notes.extend(fallbacks(answer, inputs.model.arch.moe.is_some()));
     notes.extend(weight_only(precision.weights, answer.paths.layer));
@@ -138,13 +140,16 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
 }
 
 /// Note on an engine that does not run on the device, or has no kernels for the weights.
-fn no_build(inputs: &EstimateInputs, weights: &QuantFormat) -> Option<String> {
+fn no_build(inputs: &EstimateInputs, precision: &Precision) -> Option<String> {
     let engine = inputs.engine?;
     if !engine_runs(engine, &inputs.device) {
         return Some(format!("{} has no build for this device", engine.key()));
     }
-    let has_kernels = Kernels::of_format(weights).are_of(engine);
-    (!has_kernels).then(|| format!("{} has no kernels for {}", engine.key(), weights.key))
+    let (weights, experts) = precision.stored();
+    let has_kernels = FormatFamily::of(weights, experts).is_of(engine);
+    let lacked =
+        if FormatFamily::of_format(weights) == FormatFamily::Plain { experts } else { weights };
+    (!has_kernels).then(|| format!("{} has no kernels for {}", engine.key(), lacked.key))
 }
 
 /// Sentence below the verdict on a context beyond the model's limit.
@@ -307,12 +312,12 @@ fn operator_paddings(operator: &Operator, weights: &'static QuantFormat) -> Vec<
 }
 
 /// Formats that the request leaves open and that its engine or GGUF file sets.
-fn engine_formats(inputs: &EstimateInputs) -> Option<String> {
+fn engine_formats(inputs: &EstimateInputs, engine: Basis) -> Option<String> {
     let given = &inputs.precision;
     let mode = power_mode(&inputs.device, inputs.power_mode.as_deref()).ok()?;
     let roofs = Roofs::new(&inputs.device, mode).ok()?;
     let model = &*inputs.model.arch;
-    let filled = given.of_engine(inputs.engine, model, &roofs);
+    let filled = given.filled(inputs.engine, &inputs.device, model, &roofs);
     let is_file = filled.weights.file.is_some() && given.embedding.is_none();
     let file = is_file.then(|| filled.resolve_model(model, &roofs));
     let list: Vec<String> = [
@@ -326,10 +331,32 @@ fn engine_formats(inputs: &EstimateInputs) -> Option<String> {
     .filter(|(_, given, filled)| filled.is_some() && given != filled)
     .filter_map(|(role, _, filled)| Some(format!("{role} {}", filled?.key)))
     .collect();
-    let who = inputs.engine.map_or("as a GGUF file stores it".to_owned(), |engine| {
-        format!("as {} stores and computes it", engine.key())
-    });
+    let usual = if engine.is_named { "" } else { ", the usual engine here," };
+    let who = format!("as {}{usual} stores and computes it", engine.engine.key());
     (!list.is_empty()).then(|| format!("{who}: {}", list.join(", ")))
+}
+
+/// Note on the input format of matmuls with FP4 weights, where the device and its engines have more than one.
+fn fp4_inputs(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
+    let mode = power_mode(&inputs.device, inputs.power_mode.as_deref()).ok()?;
+    let roofs = Roofs::new(&inputs.device, mode).ok()?;
+    roofs.peak(ComputeClass::Fp4)?;
+    let Precision { weights, experts, activations, .. } = answer.precision;
+    if inputs.precision.activations.is_some() {
+        return None;
+    }
+    if answer.basis.engine == Engine::Vllm && activations == &formats::MXFP8 {
+        return Some(format!(
+            "vLLM reads inputs of {} experts in MXFP8 with --moe-backend flashinfer_trtllm_afp8, and in 16 bits without it",
+            experts.short_name
+        ));
+    }
+    let fp4 = [weights, experts].into_iter().find(|format| format.class == Some(ComputeClass::Fp4));
+    let is_wide = activations.class.is_some_and(ComputeClass::is_carrier);
+    fp4.filter(|_| is_wide).map(|format| {
+        let key = format.key;
+        format!("{key} is the format of weights: matmuls read inputs in {}; a checkpoint that quantizes them too has activations {key}", activations.key)
+    })
 }
 
 /// Note on an engine and device for which no fitted measurements exist.

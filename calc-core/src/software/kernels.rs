@@ -1,0 +1,224 @@
+//! The table of kernels: which engine reads which family of formats, and on which vendor's devices.
+//!
+//! Engines: their lists of quantization methods as of 2026, recalled, except where a comment names what was read.
+
+use super::{NoKernel, Vendor, has_llama_cpp, torch_kernels, vendor};
+use crate::calibration::Engine;
+use crate::catalog::formats as f;
+use crate::device::Device;
+use crate::quant_format::{ComputeClass, QuantFormat};
+
+/// Software that applies a scheme.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kernels {
+    /// Any: plain matrix multiplications.
+    Plain,
+    /// vLLM, torchao and similar engines.
+    Torch,
+    LlamaCpp,
+}
+
+/// Formats for which engines have kernels or have none together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FormatFamily {
+    /// Floats of 16 bits and more.
+    Plain,
+    /// FP8 with any scales.
+    Fp8,
+    /// FP6 of the OCP Microscaling Formats.
+    Mxfp6,
+    /// INT8 with any scales.
+    Int8,
+    /// INT4 in groups: GPTQ and compressed-tensors.
+    Int4,
+    /// Files of the AWQ quantizer.
+    Awq,
+    /// Integers of fewer than 4 bits.
+    Narrow,
+    /// NF4 of bitsandbytes.
+    Nf4,
+    Nvfp4,
+    Mxfp4,
+    /// MXFP4 experts in a model of 16 bits, as gpt-oss is published.
+    Mxfp4Experts,
+    /// Files of llama.cpp.
+    Gguf,
+}
+
+impl FormatFamily {
+    /// The family of a format that all layers share.
+    pub fn of_format(format: &QuantFormat) -> Self {
+        match format.class {
+            _ if format.file.is_some() => Self::Gguf,
+            _ if format == &f::NVFP4 => Self::Nvfp4,
+            _ if format == &f::MXFP4 => Self::Mxfp4,
+            _ if format == &f::NF4 || format == &f::NF4_DQ => Self::Nf4,
+            _ if format == &f::INT8_G128 => Self::Int8,
+            _ if format.bits_per_element() < 4.0 => Self::Narrow,
+            Some(class) if class.is_carrier() => Self::Plain,
+            Some(ComputeClass::Fp8) => Self::Fp8,
+            Some(ComputeClass::Fp6) => Self::Mxfp6,
+            Some(ComputeClass::Int8) => Self::Int8,
+            _ => Self::Int4,
+        }
+    }
+
+    /// The family of a model with layers and experts in these formats: quantized experts decide where the layers are not.
+    pub fn of(weights: &QuantFormat, experts: &QuantFormat) -> Self {
+        match (Self::of_format(weights), Self::of_format(experts)) {
+            (Self::Plain, Self::Mxfp4) => Self::Mxfp4Experts,
+            (Self::Plain, experts) => experts,
+            (weights, _) => weights,
+        }
+    }
+
+    /// The software that applies such formats.
+    pub const fn kernels(self) -> Kernels {
+        match self {
+            Self::Plain => Kernels::Plain,
+            Self::Gguf => Kernels::LlamaCpp,
+            Self::Fp8
+            | Self::Mxfp6
+            | Self::Int8
+            | Self::Int4
+            | Self::Awq
+            | Self::Narrow
+            | Self::Nf4
+            | Self::Nvfp4
+            | Self::Mxfp4
+            | Self::Mxfp4Experts => Kernels::Torch,
+        }
+    }
+
+    /// Whether an engine has kernels for such formats, on a device for which it has any.
+    pub const fn is_of(self, engine: Engine) -> bool {
+        match engine {
+            Engine::IdealKernels => true,
+            // Experts in MXFP4 are read as a GGUF file that holds the same blocks.
+            Engine::LlamaCpp | Engine::Ollama => {
+                matches!(self, Self::Plain | Self::Gguf | Self::Mxfp4Experts)
+            }
+            Engine::Vllm | Engine::Sglang => !matches!(self, Self::Gguf),
+            Engine::TensorRtLlm => {
+                !matches!(self, Self::Gguf | Self::Nf4 | Self::Narrow | Self::Mxfp6)
+            }
+            Engine::TensorRtEdgeLlm => matches!(
+                self,
+                Self::Plain | Self::Fp8 | Self::Int8 | Self::Int4 | Self::Awq | Self::Nvfp4
+            ),
+            Engine::GptFast => matches!(self, Self::Plain | Self::Int8 | Self::Int4),
+            // GPTQ and its own EXL2.
+            Engine::ExLlamaV2 => matches!(self, Self::Plain | Self::Int4 | Self::Narrow),
+            Engine::Mlc => {
+                matches!(self, Self::Plain | Self::Fp8 | Self::Int4 | Self::Awq | Self::Narrow)
+            }
+        }
+    }
+
+    /// Whether such formats have kernels on a device, for activations that are not quantized.
+    pub fn runs_on(self, device: &Device) -> bool {
+        self.check(device, false).is_ok()
+    }
+
+    /// Checks that kernels for such formats exist on a device.
+    pub(crate) fn check(
+        self,
+        device: &Device,
+        activations_quantized: bool,
+    ) -> Result<(), NoKernel> {
+        match self {
+            Self::Plain => Ok(()),
+            Self::Gguf | Self::Mxfp4Experts if has_llama_cpp(device) => Ok(()),
+            Self::Gguf => Err(NoKernel::NoLlamaCpp),
+            // Both of AMD's FP4 generations multiply MXFP4 alone.
+            Self::Nvfp4 if matches!(vendor(device), Vendor::Instinct) => Err(NoKernel::OtherVendor),
+            Self::Fp8
+            | Self::Mxfp6
+            | Self::Int8
+            | Self::Int4
+            | Self::Awq
+            | Self::Narrow
+            | Self::Nf4
+            | Self::Nvfp4
+            | Self::Mxfp4
+            | Self::Mxfp4Experts => torch_kernels(device, activations_quantized),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
+
+    #[test]
+    fn engines_read_the_formats_of_their_own_quantizers() {
+        use Engine::{ExLlamaV2, GptFast, LlamaCpp, Mlc, TensorRtLlm, Vllm};
+        for (engine, has, lacks) in [
+            (
+                ExLlamaV2,
+                [FormatFamily::Int4, FormatFamily::Narrow],
+                [FormatFamily::Awq, FormatFamily::Nvfp4],
+            ),
+            (
+                LlamaCpp,
+                [FormatFamily::Gguf, FormatFamily::Mxfp4Experts],
+                [FormatFamily::Int4, FormatFamily::Mxfp4],
+            ),
+            (
+                Vllm,
+                [FormatFamily::Awq, FormatFamily::Nvfp4],
+                [FormatFamily::Gguf, FormatFamily::Gguf],
+            ),
+            (
+                TensorRtLlm,
+                [FormatFamily::Awq, FormatFamily::Mxfp4Experts],
+                [FormatFamily::Nf4, FormatFamily::Gguf],
+            ),
+            (
+                GptFast,
+                [FormatFamily::Int8, FormatFamily::Int4],
+                [FormatFamily::Nvfp4, FormatFamily::Nf4],
+            ),
+            (
+                Mlc,
+                [FormatFamily::Int4, FormatFamily::Awq],
+                [FormatFamily::Nf4, FormatFamily::Nvfp4],
+            ),
+        ] {
+            assert!(has.iter().all(|family| family.is_of(engine)), "{engine:?}: {has:?}");
+            assert!(!lacks.iter().any(|family| family.is_of(engine)), "{engine:?}: {lacks:?}");
+        }
+    }
+
+    #[test]
+    fn quantized_experts_decide_the_family_of_a_model_in_16_bits() {
+        for (weights, experts, family) in [
+            ("bf16", "bf16", FormatFamily::Plain),
+            ("bf16", "int4_g128_sym", FormatFamily::Int4),
+            ("bf16", "mxfp4", FormatFamily::Mxfp4Experts),
+            ("mxfp4", "mxfp4", FormatFamily::Mxfp4),
+            ("gguf_q8_0", "gguf_mxfp4", FormatFamily::Gguf),
+            ("bf16", "gguf_mxfp4", FormatFamily::Gguf),
+            ("fp8_block128", "fp8_block128", FormatFamily::Fp8),
+            ("bitnet_1.58", "bitnet_1.58", FormatFamily::Narrow),
+            ("int4_g32", "int4_g32", FormatFamily::Int4),
+        ] {
+            let format = |key| catalog::format(key).expect("catalog key");
+            assert_eq!(
+                FormatFamily::of(format(weights), format(experts)),
+                family,
+                "{weights} {experts}"
+            );
+        }
+    }
+
+    #[test]
+    fn nvfp4_has_kernels_on_nvidia_alone() {
+        for (device, runs) in [("b200", true), ("h100_sxm", true), ("mi300x", false)] {
+            let device = catalog::device(device).expect("catalog key");
+            assert_eq!(FormatFamily::Nvfp4.runs_on(device), runs, "{}", device.key);
+            assert!(FormatFamily::Mxfp4.runs_on(device), "{}", device.key);
+        }
+    }
+}
