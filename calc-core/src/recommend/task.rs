@@ -222,7 +222,8 @@ impl<'a> Task<'a> {
                 let outcome = run_shape(task, roofs, scheme).map_err(Drop::Refused)?;
                 aim.admit(task.shape.m, &outcome)?;
                 let weights = outcome.precision.weights;
-                let engine = task.engine.unwrap_or_else(|| usual_engine(task.device, weights));
+                let engine =
+                    task.engine.unwrap_or_else(|| usual_engine(task.device, weights, weights));
                 let pairs = &task.calibration.intervals.pairs;
                 Ok(aim.standing(&outcome, loss, (engine, pairs)))
             }

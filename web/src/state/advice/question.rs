@@ -54,7 +54,7 @@ pub fn repositories(inputs: &ModelInputs) -> Repositories<'_> {
     Repositories {
         model,
         published: model,
-        stored: Some(formats.weights),
+        stored: Some(formats),
         has_half: Repositories::is_half(&formats),
         draft: inputs.drafter.map(|draft| draft.hf_id),
     }

@@ -52,7 +52,7 @@ pub struct Repositories<'a> {
     /// The weights in the published format: the model itself, or a quantized copy that the request names.
     pub published: &'a str,
     /// Format of the published weights.
-    pub stored: Option<&'static QuantFormat>,
+    pub stored: Option<PrecisionChoice>,
     /// False where `model` has quantized weights, too: no tool makes another scheme from them.
     pub has_half: bool,
     pub draft: Option<&'a str>,
@@ -76,7 +76,7 @@ impl<'a> Repositories<'a> {
         Self {
             model: &model.hub_id,
             published: &model.published_id,
-            stored: Some(model.stored.weights),
+            stored: Some(model.stored),
             has_half: model.hub_id != model.published_id || Repositories::is_half(&model.stored),
             draft: draft.map(|draft| draft.published_id.as_str()),
         }
@@ -111,12 +111,14 @@ impl<'a> Deployment<'a> {
 
     /// The engine whose kernels the expected times of a scheme are of.
     fn timed(&self, scheme: &Scheme) -> Engine {
-        let weights = match scheme.weights {
-            SchemeWeights::Half => &formats::FP16,
-            SchemeWeights::Published => self.repositories.stored.unwrap_or(&formats::FP16),
-            SchemeWeights::Format(format) => format,
+        let half = PrecisionChoice::weights(&formats::FP16);
+        let choice = match scheme.weights {
+            SchemeWeights::Half => half,
+            SchemeWeights::Published => self.repositories.stored.unwrap_or(half),
+            SchemeWeights::Format(format) => PrecisionChoice::weights(format),
         };
-        self.engine.unwrap_or_else(|| usual_engine(self.device, weights))
+        let experts = choice.experts.unwrap_or(choice.weights);
+        self.engine.unwrap_or_else(|| usual_engine(self.device, choice.weights, experts))
     }
 
     /// Bytes of the 16-bit weights on each device, where a device cannot hold them: engines that quantize while they load

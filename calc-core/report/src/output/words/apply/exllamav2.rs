@@ -9,7 +9,7 @@ use super::{Deployment, Repositories, argument, make};
 /// Commands, or a line with the reason why there are none.
 pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> String {
     let Repositories { model, published, stored, has_half, .. } = to.repositories;
-    let stored = stored.map(|stored| stored.key);
+    let stored = stored.map(|stored| stored.weights.key);
     let (made_by, name) = match scheme.key {
         "half" if has_half => download(model),
         "as_published" if matches!(stored, Some("fp16" | "bf16" | "int4_gptq_g128")) => {

@@ -3,6 +3,7 @@
 //! Split modes: llama.cpp's `docs/multi-gpu.md`. Without a mode it splits by layers, which is a pipeline; `tensor` needs flash
 //! attention and a KV cache in 16 or 32 bits, and supports neither latent attention nor Mamba; it is made for CUDA and ROCm.
 
+use calc_core::catalog::formats;
 use calc_core::parallel::Parallel;
 use calc_core::quant_format::QuantFormat;
 use calc_core::scheme::{Backend, Scheme, SchemeWeights, backend};
@@ -45,8 +46,11 @@ pub(super) fn source(scheme: &Scheme, to: &Deployment<'_>) -> Option<Source> {
     match scheme.weights {
         SchemeWeights::Half => to.repositories.has_half.then_some(Source::File { file: "f16" }),
         SchemeWeights::Published => {
-            let file = to.repositories.stored?.file?.name();
-            Some(Source::Repository { file })
+            let stored = to.repositories.stored?;
+            if stored.experts == Some(&formats::MXFP4) {
+                return Some(Source::File { file: formats::GGUF_MXFP4.file?.name() });
+            }
+            Some(Source::Repository { file: stored.weights.file?.name() })
         }
         SchemeWeights::Format(format) => Some(Source::File { file: format.file?.name() }),
     }

@@ -28,7 +28,8 @@ impl Checkpoint {
 
 /// The weights that a request names as published, unless they are a GGUF file.
 pub(super) fn published(to: &Deployment<'_>) -> Option<Checkpoint> {
-    let is_gguf = to.repositories.stored.is_some_and(|stored| stored.key.starts_with("gguf_"));
+    let is_gguf =
+        to.repositories.stored.is_some_and(|stored| stored.weights.key.starts_with("gguf_"));
     (!is_gguf).then(|| Checkpoint::of(to.repositories.published))
 }
 

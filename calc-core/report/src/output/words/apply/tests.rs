@@ -141,7 +141,11 @@ fn published_formats_are_served_from_their_own_repository() {
     let one = Workload::new(1, 512);
     let published = |id, format| {
         let stored = Some(catalog::format(format).expect("catalog key"));
-        let repositories = Repositories { published: id, stored, ..REPOSITORIES };
+        let repositories = Repositories {
+            published: id,
+            stored: stored.map(PrecisionChoice::weights),
+            ..REPOSITORIES
+        };
         let to = deployment("h100_sxm", &one, repositories);
         apply(schemes::scheme("as_published").expect("a scheme"), &to)
     };
@@ -152,6 +156,33 @@ fn published_formats_are_served_from_their_own_repository() {
     let command = "llama-server -hf org/Model-8B-GGUF:Q4_K_M -c 513 ";
     assert!(gguf.llama_cpp.is_some_and(|text| text.starts_with(command)));
     assert_eq!(gguf.vllm, None);
+}
+
+/// vLLM reads the inputs of MXFP4 experts in 16 bits unless it is asked for MXFP8, of which the times are.
+#[test]
+fn mxfp4_experts_are_served_by_the_kernels_that_are_timed() {
+    let gpt_oss = catalog::model("gpt-oss-120b").expect("catalog key");
+    let one = Workload::new(1, 512);
+    let served = |device| {
+        let stored = Some(gpt_oss.stored.choice());
+        let id = gpt_oss.hf_id;
+        let repositories =
+            Repositories { model: id, published: id, stored, has_half: false, draft: None };
+        apply(
+            schemes::scheme("as_published").expect("a scheme"),
+            &deployment(device, &one, repositories),
+        )
+    };
+    let flag = " --moe-backend flashinfer_trtllm_afp8";
+    assert!(served("b200").vllm.is_some_and(|text| text.ends_with(flag)));
+    assert!(served("h100_sxm").vllm.is_some_and(|text| !text.contains("moe-backend")));
+    let small = served("gb10");
+    assert!(small.vllm.is_some_and(|text| text.contains("CUTLASS") && !text.contains(flag)));
+    let file = "gpt-oss-120b-MXFP4_MOE.gguf";
+    let made = format!("{file} MXFP4_MOE\n");
+    assert!(small.llama_cpp.is_some_and(|text| {
+        text.contains(&made) && text.contains(&format!("llama-server -m {file}"))
+    }));
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! vLLM commands for devices with a backend, with the split, context and KV cache of a request.
 
+use calc_core::catalog::formats;
 use calc_core::parallel::Parallel;
-use calc_core::quant_format::QuantFormat;
-use calc_core::scheme::{Backend, Scheme, backend, vllm_runs};
+use calc_core::quant_format::{ComputeClass, QuantFormat};
+use calc_core::roofline::Roofs;
+use calc_core::scheme::{Backend, Scheme, SchemeWeights, backend, vllm_runs};
 
 use super::make::{self, Checkpoint};
 use super::{Deployment, argument};
@@ -19,9 +21,30 @@ pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
     let Checkpoint { made_by, path, quantization } = make::checkpoint(scheme, to)?;
     let quantization = quantization.map(|to| format!(" --quantization {to}")).unwrap_or_default();
     Some(match flags(to) {
-        Ok(flags) => format!("{build}{made_by}vllm serve {path}{quantization}{flags}"),
+        Ok(flags) => {
+            let (remark, experts) = expert_kernels(scheme, to);
+            format!("{build}{made_by}{remark}vllm serve {path}{quantization}{flags}{experts}")
+        }
         Err(reason) => format!("# vLLM {reason}"),
     })
+}
+
+/// Remark before the command and flag of the kernels that read MXFP4 experts with MXFP8 inputs, which vLLM must be asked for.
+fn expert_kernels(scheme: &Scheme, to: &Deployment<'_>) -> (&'static str, &'static str) {
+    let stored = to.repositories.stored.filter(|_| scheme.weights == SchemeWeights::Published);
+    let has_fp4 =
+        Roofs::new(to.device, None).is_ok_and(|roofs| roofs.peak(ComputeClass::Fp4).is_some());
+    let is_mxfp4 = stored.is_some_and(|stored| stored.experts == Some(&formats::MXFP4));
+    if !(is_mxfp4 && has_fp4) {
+        return ("", "");
+    }
+    match to.device.compute_capability.as_deref() {
+        Some("10.0" | "10.3") => ("", " --moe-backend flashinfer_trtllm_afp8"),
+        _ => (
+            "# the times are of MXFP8 inputs, which need vLLM's CUTLASS kernels for MXFP4 on this device; its default reads 16 bits\n",
+            "",
+        ),
+    }
 }
 
 /// Line naming the build that a device needs, empty for the usual build; `None` for devices without a backend.
