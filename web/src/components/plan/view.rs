@@ -10,22 +10,16 @@ use super::scheme_chart::SchemeChart;
 use super::scheme_table::SchemeTable;
 use crate::components::erased::{block, derived, flag, memo, on, text};
 use crate::components::explanation::ExplanationPopover;
-use crate::components::explore::Explore;
-use crate::components::fetched::Folded;
+use crate::components::fetched::Fetched;
 use crate::components::focus::focus;
-use crate::components::inverse::Inverse;
-use crate::components::model::curves_chart::CurvesChart;
-use crate::components::model::figures::Figures;
-use crate::components::model::memory::Memory;
 use crate::components::model::operator_chart::OperatorChart;
-use crate::components::model::operator_table::OperatorTable;
 use crate::components::model::view::{GeneralFaults, ModelContext, begin};
 use crate::components::notes::Notes;
 use crate::lazy::Part;
 use crate::state::model::answer::{ModelShown, next as next_model};
-use crate::state::model::curves::Against;
 use crate::state::plan::{self, PlanShown};
 use crate::state::roving::turn;
+use crate::state::scenario::Piece;
 use crate::state::session::Session;
 
 /// State shared by the components of this view.
@@ -34,6 +28,8 @@ pub struct PlanContext {
     pub shown: Memo<PlanShown>,
     /// Key of the scheme at the pointer or the keyboard focus.
     pub pointed: RwSignal<Option<String>>,
+    /// The part of the scenario line whose fields are open.
+    pub open: RwSignal<Option<Piece>>,
     /// Name of the card that the inspector explains; `None` for the speed.
     pub inspected: RwSignal<Option<&'static str>>,
 }
@@ -80,28 +76,16 @@ pub fn PlanView() -> impl IntoView {
     provide_context(PlanContext {
         shown,
         pointed: RwSignal::new(None),
+        open: RwSignal::new(None),
         inspected: RwSignal::new(None),
     });
     let tab = RwSignal::new(Tab::Schemes);
     let body = block(move || match tab.get() {
         Tab::Schemes => view! { <Schemes/> }.into_any(),
-        Tab::Operators => view! {
-            <Figures/>
-            <OperatorTable phase=0/>
-            <OperatorTable phase=1/>
-        }
-        .into_any(),
-        Tab::Memory => view! { <Memory/> }.into_any(),
-        Tab::Scale => Against::ALL
-            .map(|against| view! { <CurvesChart against=against/> })
-            .collect_view()
-            .into_any(),
-        Tab::Questions => view! {
-            <Inverse/>
-            <Explore/>
-            <Folded class="fold" title="Is this possible?" part=Part::Check open=true/>
-        }
-        .into_any(),
+        Tab::Operators => later(Part::Operators),
+        Tab::Memory => later(Part::Memory),
+        Tab::Scale => later(Part::Scale),
+        Tab::Questions => later(Part::Questions),
     });
     view! {
         <main class="plan model">
@@ -125,6 +109,13 @@ pub fn PlanView() -> impl IntoView {
             <ExplanationPopover/>
         </main>
     }
+}
+
+/// The body of a tab that is fetched when it is first opened.
+fn later(part: Part) -> AnyView {
+    let body = Fetched::new(part);
+    body.ask();
+    block(move || body.show()).into_any()
 }
 
 fn title(tab: Tab) -> &'static str {
