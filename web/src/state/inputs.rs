@@ -20,10 +20,10 @@ use super::points::OwnPoint;
 /// A view of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum View {
-    /// The recommended scheme for a model on a device, beside all others.
+    /// The recommended scheme for a model on a device, beside all others. The bare address opens it.
+    #[default]
     Plan,
     /// One operator on a device.
-    #[default]
     Kernel,
     /// A whole model on a device.
     Model,

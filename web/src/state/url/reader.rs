@@ -7,7 +7,7 @@ use calc_core::catalog;
 use calc_core::error::Error;
 use report::input::device_file::lines;
 
-use super::{LONGEST_QUOTE, Note};
+use super::{LONGEST_QUOTE, Note, view_without_key};
 use crate::state::fragment::{self, Carried};
 use crate::state::inputs::{Inputs, View};
 use crate::state::model::asked;
@@ -25,14 +25,17 @@ impl Reader<'_> {
         self.notes.push(Note::on(key, value, rest));
     }
 
-    pub(super) fn view(&mut self, inputs: &mut Inputs, value: Option<&str>) {
-        let Some(value) = value else { return };
+    pub(super) fn view(&mut self, inputs: &mut Inputs, value: Option<&str>, no_pairs: bool) {
+        let Some(value) = value else {
+            inputs.view = view_without_key(no_pairs && *self.carried == Carried::Nothing);
+            return;
+        };
         if let Some(view) = View::ALL.into_iter().find(|view| view.key() == value) {
             inputs.view = view;
             return;
         }
         let keys = View::ALL.map(View::key).join(", ");
-        let rest = format!("which is no view; there are {keys}. The page shows kernel.");
+        let rest = format!("which is no view; there are {keys}. The page shows plan.");
         self.note("view", value, &rest);
     }
 
