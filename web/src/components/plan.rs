@@ -7,5 +7,6 @@ pub mod fields;
 pub mod inspector;
 pub mod scenario;
 pub mod scheme_chart;
+pub mod scheme_field;
 pub mod scheme_table;
 pub mod tabs;

@@ -47,6 +47,7 @@ pub fn read_beside(query: &str, carried: &Carried) -> (Inputs, Vec<Note>) {
     let pairs = pairs(query);
     let value = |key: &str| pairs.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str());
     reader.view(&mut inputs, value("view"), pairs.is_empty());
+    reader.tab(&mut inputs, value("tab"));
     reader.device(&mut inputs, value("d"));
     reader.own(&mut inputs);
     reader.mode(&mut inputs, value("pm"));
@@ -82,6 +83,9 @@ const fn view_without_key(is_bare: bool) -> View {
 pub fn write(inputs: &Inputs) -> String {
     let usual = Inputs::default();
     let mut pairs: Vec<(&str, String)> = Vec::new();
+    if inputs.tab != usual.tab {
+        pairs.push(("tab", inputs.tab.key().to_owned()));
+    }
     if inputs.device != usual.device {
         pairs.push(("d", inputs.device.key.to_string()));
     }
@@ -125,6 +129,7 @@ pub fn write(inputs: &Inputs) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::inputs::Tab;
     use crate::state::operator::Op;
     use calc_core::catalog::devices;
     use std::borrow::Cow;
@@ -161,6 +166,15 @@ mod tests {
         assert_eq!(write(&kernel), "?view=kernel&v=1");
         assert_eq!(write(&with_m), "?m=64&v=1");
         assert_eq!(write(&Inputs { view: View::Plan, ..with_m }), "?view=plan&m=64&v=1");
+    }
+
+    #[test]
+    fn the_open_tab_comes_back() {
+        for tab in Tab::ALL {
+            round_trip(&Inputs { tab, ..Inputs::default() });
+        }
+        let inputs = Inputs { tab: Tab::Memory, ..Inputs::default() };
+        assert_eq!(write(&inputs), "?view=plan&tab=memory&v=1");
     }
 
     #[test]
@@ -285,7 +299,8 @@ mod tests {
         check_note("?ak=fp7", &["ak=fp7", "no format"]);
         check_note("?ac=-1", &["ac=-1", "from 0 to"]);
         check_note("?pt=a~1", &["pt=a~1", "no points"]);
-        check_note("?view=table", &["view=table", "plan, kernel, model, trust, measure"]);
+        check_note("?view=table", &["view=table", "plan, kernel, model, measure, trust"]);
+        check_note("?tab=all", &["tab=all", "schemes, operators"]);
         check_note("?m", &["m=,"]);
         check_note("?m=%ZZ", &["m=%ZZ"]);
     }

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::scheme_field::SchemeField;
 use super::view::PlanContext;
 use crate::components::device_field::DeviceField;
 use crate::components::erased::block;
@@ -49,11 +50,12 @@ fn fields(piece: Piece) -> AnyView {
             <Drafter/>
         }
         .into_any(),
-        Piece::Goal => view! {
-            <GoalFields/>
+        Piece::Scheme => view! {
+            <SchemeField/>
             <FormatField role=Role::KvCache/>
             <FormatField role=Role::Embedding/>
         }
         .into_any(),
+        Piece::Goal => view! { <GoalFields/> }.into_any(),
     }
 }

@@ -16,11 +16,12 @@ use crate::components::model::operator_chart::OperatorChart;
 use crate::components::model::view::{GeneralFaults, ModelContext, begin};
 use crate::components::notes::Notes;
 use crate::lazy::Part;
+use crate::state::inputs::Tab;
 use crate::state::model::answer::{ModelShown, next as next_model};
 use crate::state::plan::{self, PlanShown};
 use crate::state::roving::turn;
 use crate::state::scenario::Piece;
-use crate::state::session::Session;
+use crate::state::session::{Session, Step};
 
 /// State shared by the components of this view.
 #[derive(Debug, Clone, Copy)]
@@ -32,26 +33,6 @@ pub struct PlanContext {
     pub open: RwSignal<Option<Piece>>,
     /// Name of the card that the inspector explains; `None` for the speed.
     pub inspected: RwSignal<Option<&'static str>>,
-}
-
-/// A tab below the cards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Tab {
-    Schemes,
-    Operators,
-    Memory,
-    Scale,
-    Questions,
-}
-
-impl Tab {
-    const ALL: [(Self, &'static str); 5] = [
-        (Self::Schemes, "Schemes"),
-        (Self::Operators, "Operators"),
-        (Self::Memory, "Memory"),
-        (Self::Scale, "Users and context"),
-        (Self::Questions, "Questions"),
-    ];
 }
 
 /// The recommended scheme for a scenario: verdict, cards, schemes, roofline, and what is behind them.
@@ -79,7 +60,7 @@ pub fn PlanView() -> impl IntoView {
         open: RwSignal::new(None),
         inspected: RwSignal::new(None),
     });
-    let tab = RwSignal::new(Tab::Schemes);
+    let tab = memo(move |_| session.inputs.with(|inputs| inputs.tab));
     let body = block(move || match tab.get() {
         Tab::Schemes => view! { <Schemes/> }.into_any(),
         Tab::Operators => later(Part::Operators),
@@ -100,8 +81,8 @@ pub fn PlanView() -> impl IntoView {
                     </div>
                 </div>
                 <Cards/>
-                <Tabs tab=tab/>
-                <div class="tab-body" role="tabpanel" id="plan-tab" aria-label=derived(move || title(tab.get()).to_owned())>
+                <Tabs/>
+                <div class="tab-body" role="tabpanel" id="plan-tab" aria-label=text(move || tab.get().name().to_owned())>
                     {body}
                 </div>
             </section>
@@ -118,25 +99,21 @@ fn later(part: Part) -> AnyView {
     block(move || body.show()).into_any()
 }
 
-fn title(tab: Tab) -> &'static str {
-    Tab::ALL.iter().find(|(other, _)| *other == tab).map_or("", |(_, title)| title)
-}
-
 /// Tab list; arrow keys go from one tab to the next.
 #[component]
-fn Tabs(
-    /// The open tab.
-    tab: RwSignal<Tab>,
-) -> impl IntoView {
+fn Tabs() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let tab = memo(move |_| session.inputs.with(|inputs| inputs.tab));
+    let open = move |tab: Tab| session.edit(Step::Choice, |inputs| inputs.tab = tab);
     let on_key = move |event: KeyboardEvent| {
-        let at = Tab::ALL.iter().position(|(other, _)| *other == tab.get_untracked());
+        let at = Tab::ALL.iter().position(|other| *other == tab.get_untracked());
         if let Some(next) = turn(at, Tab::ALL.len(), &event.key()) {
             event.prevent_default();
-            tab.set(Tab::ALL[next].0);
+            open(Tab::ALL[next]);
             focus(&format!("tab-{next}"));
         }
     };
-    let one = move |(place, (own, title)): (usize, (Tab, &'static str))| {
+    let one = move |(place, own): (usize, Tab)| {
         let is_open = move || tab.get() == own;
         view! {
             <button
@@ -146,9 +123,9 @@ fn Tabs(
                 aria-selected=text(move || is_open().to_string())
                 aria-controls="plan-tab"
                 tabindex=text(move || if is_open() { "0" } else { "-1" }.to_owned())
-                on:click=on(move |_| tab.set(own))
+                on:click=on(move |_| open(own))
             >
-                {title}
+                {own.name()}
             </button>
         }
     };
@@ -159,13 +136,22 @@ fn Tabs(
     }
 }
 
-/// Schemes by time and loss beside the roofline, and the table of all schemes.
+/// Schemes by time and loss beside the roofline, and the table of all schemes. What does not run is on no roofline.
 #[component]
 fn Schemes() -> impl IntoView {
+    let shown = expect_context::<PlanContext>().shown;
+    let runs = memo(move |_| shown.with(|shown| shown.answer.no_speed.is_none()));
+    let roofline = block(move || {
+        if runs.get() {
+            view! { <div class="roofline"><OperatorChart/></div> }.into_any()
+        } else {
+            ().into_any()
+        }
+    });
     view! {
         <div class="charts">
             <SchemeChart/>
-            <div class="roofline"><OperatorChart/></div>
+            {roofline}
         </div>
         <SchemeTable/>
     }

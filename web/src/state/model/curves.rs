@@ -96,8 +96,13 @@ pub struct SweepRow {
 }
 
 impl SweepRow {
-    /// The cells of the table.
+    /// The cells of the table. What does not fit has no speed.
     pub fn cells(&self) -> [String; 7] {
+        if !self.fits {
+            let none = "–";
+            return [&*text::count(self.at), none, none, none, none, none, "does not fit"]
+                .map(str::to_owned);
+        }
         let bound = match self.bound {
             Bound::Memory => "DRAM",
             Bound::Compute => "compute",
@@ -109,7 +114,7 @@ impl SweepRow {
             text::time(self.latency[0]),
             text::time(self.latency[1]),
             text::time_range(self.interval[0], self.interval[1]),
-            if self.fits { bound.to_owned() } else { format!("{bound}, does not fit") },
+            bound.to_owned(),
         ]
     }
 }
@@ -130,6 +135,9 @@ impl Sweep {
     pub fn spoken(&self, place: Option<usize>) -> String {
         let Some(row) = place.and_then(|place| self.rows.get(place)) else { return String::new() };
         let name = self.against.name();
+        if !row.fits {
+            return format!("{name} {}: does not fit", text::count(row.at));
+        }
         let [at, _, rate, ideal, time, _, limit] = row.cells();
         format!("{name} {at}: {rate} token/s, {time} per token, ideal {ideal}, limited by {limit}")
     }

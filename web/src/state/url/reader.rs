@@ -9,7 +9,7 @@ use report::input::device_file::lines;
 
 use super::{LONGEST_QUOTE, Note, view_without_key};
 use crate::state::fragment::{self, Carried};
-use crate::state::inputs::{Inputs, View};
+use crate::state::inputs::{Inputs, Tab, View};
 use crate::state::model::asked;
 use crate::state::operator::{self, Field, Op};
 use crate::state::points;
@@ -37,6 +37,17 @@ impl Reader<'_> {
         let keys = View::ALL.map(View::key).join(", ");
         let rest = format!("which is no view; there are {keys}. The page shows plan.");
         self.note("view", value, &rest);
+    }
+
+    pub(super) fn tab(&mut self, inputs: &mut Inputs, value: Option<&str>) {
+        let Some(value) = value else { return };
+        if let Some(tab) = Tab::ALL.into_iter().find(|tab| tab.key() == value) {
+            inputs.tab = tab;
+            return;
+        }
+        let keys = Tab::ALL.map(Tab::key).join(", ");
+        let rest = format!("which is no tab; there are {keys}. The page shows schemes.");
+        self.note("tab", value, &rest);
     }
 
     pub(super) fn device(&mut self, inputs: &mut Inputs, value: Option<&str>) {
@@ -236,7 +247,8 @@ impl Reader<'_> {
 
     /// Reads the keys of the other views and notes unknown ones.
     pub(super) fn other_keys(&mut self, inputs: &mut Inputs, pairs: &[(String, String)]) {
-        const KNOWN: [&str; 11] = ["view", "d", "pm", "op", "uf", "pl", "w", "a", "ak", "pt", "v"];
+        const KNOWN: [&str; 12] =
+            ["view", "tab", "d", "pm", "op", "uf", "pl", "w", "a", "ak", "pt", "v"];
         let is_field = |key: &str| Field::ALL.iter().any(|field| field.id() == key);
         let is_other = |key: &str| !KNOWN.contains(&key) && !is_field(key);
         for (key, value) in pairs.iter().filter(|(key, _)| is_other(key)) {
