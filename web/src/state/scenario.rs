@@ -70,7 +70,7 @@ pub fn pieces(inputs: &Inputs) -> Vec<(Piece, &'static str, String)> {
         (Piece::Users, " · ", format!("{users} user{plural}")),
         (Piece::In, " · ", format!("{} tokens in", number(Field::Prompt))),
         (Piece::Out, ", ", format!("{} out", number(Field::Generate))),
-        (Piece::Goal, " · ", format!("loss up to {loss}{}%", text::SPACE)),
+        (Piece::Goal, " · ", format!("loss ≤ {loss}{}%", text::SPACE)),
     ]);
     pieces
 }
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(said, "the best scheme, KV cache FP8 E4M3");
         assert_eq!(
             line.replace(text::SPACE, " "),
-            "Llama-3.1 8B on 2 × Jetson Orin Nano 8GB Super at datasheet peaks with the usual engine in the best scheme · 1 user · 4 096 tokens in, 128 out · loss up to 5 %"
+            "Llama-3.1 8B on 2 × Jetson Orin Nano 8GB Super at datasheet peaks with the usual engine in the best scheme · 1 user · 4 096 tokens in, 128 out · loss ≤ 5 %"
         );
     }
 }

@@ -25,7 +25,7 @@ async function says(page, pattern) {
 
 pageTest('a claimed time of an operator is judged, explained, and in the address', {}, async (page) => {
   await loadAxe(page);
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await unfold(page, 'us');
   await says(page, /measured or claimed for this operator/);
   await page.locator('#us').fill('60');

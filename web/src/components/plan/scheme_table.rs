@@ -62,7 +62,7 @@ fn Row(
             <td class="wide">{row.first}</td>
             <td class="wide">{row.rate}</td>
             <td>{row.memory}</td>
-            <td>{row.loss} <span class="wide">{row.metric}</span></td>
+            <td>{row.loss} <span class="wide">" " {row.metric}</span></td>
         }
         .into_any(),
     };
