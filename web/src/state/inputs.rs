@@ -12,7 +12,7 @@ use calc_core::roofline::Roofs;
 use calc_core::text::Text;
 
 use super::goal::Goal;
-use super::model::asked::Asked;
+use super::model::inputs::ModelInputs;
 use super::operator::{Fault, Op, Typed};
 use super::place::{Own, Place};
 use super::points::OwnPoint;
@@ -127,7 +127,7 @@ pub struct Inputs {
     pub points: Vec<OwnPoint>,
     pub goal: Goal,
     /// Inputs of the Model view and the filter of the Trust view.
-    pub model: Asked,
+    pub model: ModelInputs,
 }
 
 impl Default for Inputs {
@@ -152,7 +152,7 @@ impl Default for Inputs {
             kv: None,
             points: Vec::new(),
             goal: Goal::default(),
-            model: Asked::default(),
+            model: ModelInputs::default(),
         }
     }
 }

@@ -10,7 +10,6 @@ use super::colors::Colors;
 use super::files::OpenedModel;
 use super::fragment::{self, Carried};
 use super::inputs::{Inputs, View};
-use super::model::asked;
 use super::program;
 use super::url::{self, Note};
 use report::output::verdict::explain::Explanation;
@@ -180,10 +179,12 @@ impl Session {
             });
             return;
         };
-        let (mut inputs, mut notes) = url::read_beside(&query(), &carried);
-        notes.extend(
-            self.model.with_untracked(|opened| asked::take_over(&mut inputs, opened.as_ref())),
-        );
+        let (mut inputs, notes) = url::read_beside(&query(), &carried);
+        self.model.with_untracked(|opened| {
+            if let Some(opened) = opened {
+                inputs.model.remember(&opened.model);
+            }
+        });
         self.inputs.set(inputs);
         self.settle();
         self.notes.set(notes);

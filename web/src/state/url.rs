@@ -8,7 +8,7 @@ use calc_core::catalog;
 
 use super::fragment::Carried;
 use super::inputs::{Inputs, View};
-use super::model::asked;
+use super::model::url as model_url;
 use super::operator::Field;
 use super::points;
 use percent::{encoded, pairs};
@@ -110,8 +110,9 @@ pub fn write(inputs: &Inputs) -> String {
     pairs.extend(inputs.kv.map(|format| ("ak", format.key.to_owned())));
     pairs.extend(points::write(&inputs.points).map(|points| ("pt", points)));
     inputs.goal.write(&mut pairs);
-    let (carried, of_model): (Vec<_>, Vec<_>) =
-        inputs.model.pairs().into_iter().partition(|(key, _)| asked::is_carried(key));
+    let (carried, of_model): (Vec<_>, Vec<_>) = model_url::pairs(&inputs.model)
+        .into_iter()
+        .partition(|(key, _)| model_url::is_carried(key));
     pairs.extend(of_model);
     let has_fragment = inputs.has_own_device() || inputs.own.is_some() || !carried.is_empty();
     if inputs.view != view_without_key(pairs.is_empty() && !has_fragment) {
@@ -182,7 +183,7 @@ mod tests {
         let carried = Carried::Parts(vec![("model".into(), "file\tx".into())]);
         assert_eq!(read_beside("", &carried).0.view, View::Kernel);
         let mut inputs = Inputs::default();
-        assert!(inputs.model.take("file", "x"));
+        model_url::put(&mut inputs.model, "file", "x");
         assert_eq!(write(&inputs), "?view=plan&v=1");
         inputs.view = View::Kernel;
         assert_eq!(write(&inputs), "");
@@ -237,7 +238,6 @@ mod tests {
             let (link, written) = line.split_once(' ').unwrap_or((line, ""));
             let (inputs, notes) = read(if link == "/" { "" } else { link });
             assert!(notes.is_empty(), "{link}: {notes:?}");
-            assert!(inputs.model.notes().is_empty(), "{link}: {:?}", inputs.model.notes());
             assert_eq!(write(&inputs), written, "{link}");
             assert_eq!(read(written).0, inputs, "{link}");
             let views = ["view=", "="].map(|key| link.contains(key));
@@ -300,6 +300,8 @@ mod tests {
         check_note("?ac=-1", &["ac=-1", "from 0 to"]);
         check_note("?pt=a~1", &["pt=a~1", "no points"]);
         check_note("?view=table", &["view=table", "plan, kernel, model, measure, trust"]);
+        check_note("?model=llama-3.1-9b", &["model=llama-3.1-9b", "llama-3.1-8b"]);
+        check_note("?engine=fast", &["engine=fast", "llama.cpp"]);
         check_note("?tab=all", &["tab=all", "schemes, operators"]);
         check_note("?m", &["m=,"]);
         check_note("?m=%ZZ", &["m=%ZZ"]);

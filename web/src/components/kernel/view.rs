@@ -15,10 +15,10 @@ use crate::components::explanation::ExplanationPopover;
 use crate::components::fetched::Folded;
 use crate::components::notes::Notes;
 use crate::lazy::Part;
-use crate::state::check::TIME;
+use crate::state::check::{TIME, typed};
 use crate::state::derived::{Shown, next};
 use crate::state::inputs::Inputs;
-use crate::state::model::asked::Asked;
+use crate::state::model::inputs::ModelInputs;
 use crate::state::session::Session;
 
 /// One operator on a device: inputs, answer, limits and facts.
@@ -27,12 +27,12 @@ pub fn KernelView() -> impl IntoView {
     let session = expect_context::<Session>();
     // Inputs of other views only do not trigger this view's computation.
     let asked = memo(move |_| {
-        session.inputs.with(|inputs| Inputs { model: Asked::default(), ..inputs.clone() })
+        session.inputs.with(|inputs| Inputs { model: ModelInputs::default(), ..inputs.clone() })
     });
     let shown = memo(move |before| asked.with(|inputs| next(before, inputs)));
     provide_context(KernelContext { shown, pointed: RwSignal::new(None) });
     let stale = flag(move || shown.with(Shown::is_stale));
-    let claimed = session.inputs.with_untracked(|inputs| inputs.model.has(TIME));
+    let claimed = session.inputs.with_untracked(|inputs| !typed(inputs, TIME).is_empty());
     view! {
         <main class="kernel">
             <InputsPanel/>

@@ -1,5 +1,7 @@
 //! Root component of the Plan view, and the state that its components share.
 
+use core::time::Duration;
+
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
@@ -8,20 +10,23 @@ use super::inspector::Inspector;
 use super::scenario::Scenario;
 use super::scheme_chart::SchemeChart;
 use super::scheme_table::SchemeTable;
-use crate::components::erased::{block, derived, flag, memo, on, text};
+use crate::components::erased::{block, derived, flag, later, memo, on, text};
 use crate::components::explanation::ExplanationPopover;
 use crate::components::fetched::Fetched;
 use crate::components::focus::focus;
 use crate::components::model::operator_chart::OperatorChart;
-use crate::components::model::view::{GeneralFaults, ModelContext, begin};
+use crate::components::model::view::{GeneralFaults, ModelContext};
 use crate::components::notes::Notes;
-use crate::lazy::Part;
+use crate::lazy::{Part, more};
 use crate::state::inputs::Tab;
 use crate::state::model::answer::{ModelShown, next as next_model};
 use crate::state::plan::{self, PlanShown};
 use crate::state::roving::turn;
 use crate::state::scenario::Piece;
 use crate::state::session::{Session, Step};
+
+/// Time after which the parts behind a click are fetched.
+const FETCH_AFTER: Duration = Duration::from_secs(1);
 
 /// State shared by the components of this view.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +44,8 @@ pub struct PlanContext {
 #[component]
 pub fn PlanView() -> impl IntoView {
     let session = expect_context::<Session>();
-    begin(session);
+    // What a click shows is there before the first click; a failure is said with the click.
+    set_timeout(|| later(async { drop(more(Part::Fields).await) }), FETCH_AFTER);
     let shown = memo(move |before| {
         session.settled.track();
         session.inputs.with_untracked(|inputs| plan::next(before, inputs))
@@ -63,10 +69,10 @@ pub fn PlanView() -> impl IntoView {
     let tab = memo(move |_| session.inputs.with(|inputs| inputs.tab));
     let body = block(move || match tab.get() {
         Tab::Schemes => view! { <Schemes/> }.into_any(),
-        Tab::Operators => later(Part::Operators),
-        Tab::Memory => later(Part::Memory),
-        Tab::Scale => later(Part::Scale),
-        Tab::Questions => later(Part::Questions),
+        Tab::Operators => fetched_tab(Part::Operators),
+        Tab::Memory => fetched_tab(Part::Memory),
+        Tab::Scale => fetched_tab(Part::Scale),
+        Tab::Questions => fetched_tab(Part::Questions),
     });
     view! {
         <main class="plan model">
@@ -93,7 +99,7 @@ pub fn PlanView() -> impl IntoView {
 }
 
 /// The body of a tab that is fetched when it is first opened.
-fn later(part: Part) -> AnyView {
+fn fetched_tab(part: Part) -> AnyView {
     let body = Fetched::new(part);
     body.ask();
     block(move || body.show()).into_any()

@@ -10,7 +10,7 @@ use report::input::device_file::lines;
 use super::{LONGEST_QUOTE, Note, view_without_key};
 use crate::state::fragment::{self, Carried};
 use crate::state::inputs::{Inputs, Tab, View};
-use crate::state::model::asked;
+use crate::state::model::url as model_url;
 use crate::state::operator::{self, Field, Op};
 use crate::state::points;
 
@@ -241,7 +241,11 @@ impl Reader<'_> {
         let part = self.carried.part("model").unwrap_or_default();
         for (key, value) in part.lines().filter_map(|line| line.split_once('\t')) {
             // The fragment has only keys of a custom model; others are ignored.
-            let _known = asked::is_carried(key) && inputs.model.take(key, value);
+            if model_url::is_carried(key)
+                && let Some(Err(rest)) = model_url::read(&mut inputs.model, key, value)
+            {
+                self.note(key, value, &rest);
+            }
         }
     }
 
@@ -258,7 +262,14 @@ impl Reader<'_> {
                     self.note(key, value, &rest);
                     continue;
                 }
-                None if inputs.model.take(key, value) => continue,
+                None => {}
+            }
+            match model_url::read(&mut inputs.model, key, value) {
+                Some(Ok(())) => continue,
+                Some(Err(rest)) => {
+                    self.note(key, value, &rest);
+                    continue;
+                }
                 None => {}
             }
             let key: String = key.chars().take(LONGEST_QUOTE).collect();
