@@ -40,7 +40,7 @@ pub struct PlanAnswer {
     /// The reason, and the nearest change that would alter it.
     pub line: String,
     pub cards: Vec<Card>,
-    /// Why there is no speed: nothing runs, or the picked scheme does not fit.
+    /// Why there is no speed: nothing meets the bounds, or the picked scheme does not fit.
     pub no_speed: Option<String>,
     /// All schemes, ranked ones first.
     pub rows: Vec<SchemeRow>,
@@ -140,7 +140,8 @@ fn answer(
 /// Why the scheme in the cards has no speed; `None` if it runs.
 fn no_speed(seen: Option<&Seen<'_>>) -> Option<String> {
     let Some(seen) = seen else {
-        return Some("No scheme runs here, so there is no speed to show.".to_owned());
+        let reason = "Nothing meets the bounds, so there is no speed to show. A scheme of the table that fits has its own.";
+        return Some(reason.to_owned());
     };
     let fits = seen.outcome.verdict().may_fit();
     let name = || advice::scheme_name(seen.scheme);
