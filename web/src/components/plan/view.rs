@@ -44,7 +44,7 @@ pub struct PlanContext {
 #[component]
 pub fn PlanView() -> impl IntoView {
     let session = expect_context::<Session>();
-    // What a click shows is there before the first click; a failure is said with the click.
+    // The fields are there before the first click; a failure is said with the click.
     set_timeout(|| later(async { drop(more(Part::Fields).await) }), FETCH_AFTER);
     let shown = memo(move |before| {
         session.settled.track();

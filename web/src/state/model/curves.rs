@@ -99,9 +99,8 @@ impl SweepRow {
     /// The cells of the table. What does not fit has no speed.
     pub fn cells(&self) -> [String; 7] {
         if !self.fits {
-            let none = "–";
-            return [&*text::count(self.at), none, none, none, none, none, "does not fit"]
-                .map(str::to_owned);
+            let at = text::count(self.at);
+            return [&*at, "–", "–", "–", "–", "–", "does not fit"].map(str::to_owned);
         }
         let bound = match self.bound {
             Bound::Memory => "DRAM",
@@ -135,10 +134,10 @@ impl Sweep {
     pub fn spoken(&self, place: Option<usize>) -> String {
         let Some(row) = place.and_then(|place| self.rows.get(place)) else { return String::new() };
         let name = self.against.name();
-        if !row.fits {
-            return format!("{name} {}: does not fit", text::count(row.at));
-        }
         let [at, _, rate, ideal, time, _, limit] = row.cells();
+        if !row.fits {
+            return format!("{name} {at}: {limit}");
+        }
         format!("{name} {at}: {rate} token/s, {time} per token, ideal {ideal}, limited by {limit}")
     }
 }
@@ -396,6 +395,6 @@ mod tests {
         }
         let end = by_batch.curves.limit.expect("KV caches fill the memory").at;
         assert!(by_batch.rows.iter().all(|row| row.fits == (row.at as f64 <= end)));
-        assert!(by_batch.rows.iter().any(|row| !row.fits));
+        assert!(by_batch.rows.iter().any(|row| !row.fits && row.cells()[2] == "–"));
     }
 }
