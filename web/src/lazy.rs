@@ -13,13 +13,16 @@ use crate::components::check::CheckPanel;
 use crate::components::device_editor::DeviceEditor;
 use crate::components::export_items::ExportItems;
 use crate::components::goal_fields::GoalFields;
+use crate::components::kernel::limits::LimitsBody;
+use crate::components::kernel::operator_advice::OperatorAdvice;
+use crate::components::kernel::own_points::OwnPoints;
+use crate::components::kernel::view::KernelView;
 use crate::components::key_dialog::KeyDialog;
-use crate::components::limits::LimitsBody;
 use crate::components::measure::view::MeasureView;
+use crate::components::model::memory::Memory;
 use crate::components::model::view::ModelView;
-use crate::components::operator_advice::OperatorAdvice;
-use crate::components::own_points::OwnPoints;
-use crate::components::plan::view::PlanView;
+use crate::components::plan::fields::PartFields;
+use crate::components::plan::tabs::{Operators, Questions, Scale};
 use crate::components::trust::view::TrustView;
 use crate::state::files;
 use crate::state::take_over::Ready;
@@ -141,27 +144,27 @@ fn make_model_view() -> AnyView {
     view! { <ModelView/> }.into_any()
 }
 
-/// Returns the builder of the Plan view, in the chunk of the Model view.
+/// Returns the builder of the Kernel view.
 ///
 /// # Errors
 /// The chunk could not be fetched.
 #[cfg(feature = "lazy")]
-#[wasm_split(model, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn plan_view() -> Result<MakeView, Refusal> {
-    Ok(make_plan_view)
+#[wasm_split(kernel, wasm_split_path = leptos::wasm_split, fallible)]
+pub fn kernel_view() -> Result<MakeView, Refusal> {
+    Ok(make_kernel_view)
 }
 
-/// Returns the builder of the Plan view.
+/// Returns the builder of the Kernel view.
 ///
 /// # Errors
 /// Never fails: the code is already loaded.
 #[cfg(not(feature = "lazy"))]
-pub fn plan_view() -> impl Future<Output = Result<MakeView, Refusal>> {
-    std::future::ready(Ok(make_plan_view as MakeView))
+pub fn kernel_view() -> impl Future<Output = Result<MakeView, Refusal>> {
+    std::future::ready(Ok(make_kernel_view as MakeView))
 }
 
-fn make_plan_view() -> AnyView {
-    view! { <PlanView/> }.into_any()
+fn make_kernel_view() -> AnyView {
+    view! { <KernelView/> }.into_any()
 }
 
 /// Returns the builder of the Trust view.
@@ -210,12 +213,12 @@ fn make_measure_view() -> AnyView {
     view! { <MeasureView/> }.into_any()
 }
 
-/// Returns the builder of the recommendation for an operator, which is fetched as soon as the page is drawn.
+/// Returns the builder of the recommendation for an operator, in the chunk of the Kernel view.
 ///
 /// # Errors
 /// The chunk could not be fetched.
 #[cfg(feature = "lazy")]
-#[wasm_split(advice, wasm_split_path = leptos::wasm_split, fallible)]
+#[wasm_split(kernel, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn operator_advice() -> Result<MakeView, Refusal> {
     Ok(make_operator_advice)
 }
@@ -248,6 +251,13 @@ pub enum Part {
     KeyDialog,
     /// The limits of the chosen format, as bars.
     Limits,
+    /// The fields of a part of the scenario.
+    Fields,
+    /// The tabs of the Plan view other than the schemes.
+    Operators,
+    Memory,
+    Scale,
+    Questions,
 }
 
 /// Returns the builder of a hidden part.
@@ -276,6 +286,11 @@ fn maker(part: Part) -> MakeView {
         Part::Check => || view! { <CheckPanel/> }.into_any(),
         Part::ExportItems => || view! { <ExportItems/> }.into_any(),
         Part::Limits => || view! { <LimitsBody/> }.into_any(),
+        Part::Fields => || view! { <PartFields/> }.into_any(),
+        Part::Operators => || view! { <Operators/> }.into_any(),
+        Part::Memory => || view! { <Memory/> }.into_any(),
+        Part::Scale => || view! { <Scale/> }.into_any(),
+        Part::Questions => || view! { <Questions/> }.into_any(),
         Part::KeyDialog => || view! { <KeyDialog/> }.into_any(),
     }
 }

@@ -86,8 +86,6 @@ pub fn scene(curves: &Curves, size: Size, focus: Option<usize>) -> Scene {
     let mut scene = Scene {
         size,
         plot: first,
-        x: frames[0].0.x,
-        y: frames[0].0.y,
         wash: Vec::new(),
         lines: Vec::new(),
         points: Vec::new(),

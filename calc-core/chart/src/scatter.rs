@@ -67,8 +67,6 @@ pub fn scene(scatter: &Scatter, size: Size, focus: Option<usize>) -> Scene {
     let mut scene = Scene {
         size,
         plot,
-        x: frame.x,
-        y: frame.y,
         wash: frame.wash(scatter.shared),
         lines: Vec::new(),
         points: frame.points(&scatter.dots, focus),
@@ -255,10 +253,12 @@ mod tests {
         let scene = scene(&scatter(&TIMES), Size { width: 500.0, height: 500.0 }, None);
         let upper = scene.wash[0];
         // On the upper edge the measurement is 0.9 of the prediction.
+        let range = Range::around(TIMES.iter().flat_map(|&(x, y)| [x, y]), AIR);
         let log = |spot: Spot| {
-            let range = scene.x.range;
-            let share = |at: f64, axis: &LogAxis| (at - axis.start) / (axis.end - axis.start);
-            (range.high - range.low) * (share(spot.x, &scene.x) - share(spot.y, &scene.y))
+            let plot = scene.plot;
+            let x = (spot.x - plot.left) / (plot.right - plot.left);
+            let y = (plot.bottom - spot.y) / (plot.bottom - plot.top);
+            (range.high - range.low) * (x - y)
         };
         assert!((exp10(log(upper)) - 0.9).abs() < 1e-6, "{}", exp10(log(upper)));
     }

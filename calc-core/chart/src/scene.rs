@@ -77,16 +77,12 @@ pub struct ScenePoint {
     pub ringed: bool,
 }
 
-/// A roofline chart, ready to be drawn.
+/// A chart, ready to be drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scene {
     pub size: Size,
     /// The area inside the axes.
     pub plot: Rect,
-    /// Arithmetic intensity [FLOP/B].
-    pub x: LogAxis,
-    /// Compute rate [FLOP/s].
-    pub y: LogAxis,
     /// Corners of the region under the roof.
     pub wash: Vec<Spot>,
     /// Grid, roofs, drop lines and leaders, in the order of drawing.
@@ -109,27 +105,15 @@ impl Scene {
         lines.extend(frame.leaders(&points));
         let mut labels = frame.axis_labels();
         labels.extend(frame.inner_labels(chart, &points, &roofs));
-        Self {
-            size,
-            plot: frame.plot,
-            x: frame.x,
-            y: frame.y,
-            wash: frame.wash(chart),
-            lines,
-            points,
-            labels,
-        }
+        Self { size, plot: frame.plot, wash: frame.wash(chart), lines, points, labels }
     }
 
     /// An empty picture.
     pub fn empty(size: Size) -> Self {
         let plot = Rect { left: 0.0, top: 0.0, right: size.width, bottom: size.height };
-        let axis = LogAxis { range: Range { low: -1.0, high: 1.0 }, start: 0.0, end: size.width };
         Self {
             size,
             plot,
-            x: axis,
-            y: axis,
             wash: Vec::new(),
             lines: Vec::new(),
             points: Vec::new(),

@@ -3,7 +3,6 @@
 use calc_core::math::{ceil, exp10, floor, log10};
 use report::number_text;
 
-use crate::axis::{LogAxis, Range};
 use crate::geometry::{Rect, Spot};
 use crate::label::{Anchor, Label, Placer, text_width};
 use crate::mark::Mark;
@@ -79,18 +78,9 @@ pub fn scene(schemes: &Schemes, size: Size, focus: Option<&str>) -> Scene {
             true,
         ),
     };
-    let unused = LogAxis { range: Range { low: -1.0, high: 1.0 }, start: 0.0, end: size.width };
     let points = frame.points(schemes, focus);
-    let mut scene = Scene {
-        size,
-        plot,
-        x: unused,
-        y: unused,
-        wash: Vec::new(),
-        lines: Vec::new(),
-        labels: Vec::new(),
-        points,
-    };
+    let mut scene =
+        Scene { size, plot, wash: Vec::new(), lines: Vec::new(), labels: Vec::new(), points };
     frame.grid(schemes, &mut scene);
     frame.front(schemes, &mut scene);
     frame.intervals(schemes, &mut scene);

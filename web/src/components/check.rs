@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::erased::{block, flag, maybe, memo, on, text};
 use crate::state::check::{self, Judged, Judgment, UNIT, Unit};
 use crate::state::inputs::View;
+use crate::state::model::url;
 use crate::state::session::{Session, Step};
 
 /// Fields for a claim about the current view, and the verdict on it.
@@ -94,7 +95,7 @@ fn ClaimField(
     };
     let on_input = move |event| {
         let text = event_target_value(&event);
-        session.edit(Step::Typing, |inputs| inputs.model.put(id, &text));
+        session.edit(Step::Typing, |inputs| url::put(&mut inputs.model, id, &text));
     };
     view! {
         <div class="field number" class:wrong=is_wrong>
@@ -121,7 +122,7 @@ fn UnitField() -> impl IntoView {
     let session = expect_context::<Session>();
     let on_change = move |event| {
         let key = event_target_value(&event);
-        session.edit(Step::Choice, |inputs| inputs.model.put(UNIT, &key));
+        session.edit(Step::Choice, |inputs| url::put(&mut inputs.model, UNIT, &key));
     };
     let options = Unit::ALL.map(|unit| {
         let chosen = flag(move || session.inputs.with(Unit::chosen) == unit);

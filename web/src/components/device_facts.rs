@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::erased::{block, memo, text};
 use super::explained::Explained;
-use crate::state::derived::DeviceFact;
+use crate::state::derived::{DeviceFact, facts};
 use crate::state::editor::{FACT_ID, fact_badge};
 use crate::state::session::Session;
 
@@ -12,7 +12,7 @@ use crate::state::session::Session;
 #[component]
 pub fn DeviceFacts() -> impl IntoView {
     let session = expect_context::<Session>();
-    let facts = memo(move |_| session.shown.with(|shown| shown.kernel.facts.clone()));
+    let facts = memo(move |_| session.inputs.with(facts));
     let name = text(move || session.inputs.with(|inputs| inputs.device.name.to_string()));
     let source = text(move || session.inputs.with(|inputs| inputs.device.source.trim().to_owned()));
     let remarks = text(move || session.inputs.with(|inputs| inputs.device.notes.trim().to_owned()));

@@ -9,7 +9,7 @@ use super::erased::{block, derived, memo, text};
 use super::explained::Explained;
 use super::own_measurements::OwnMeasurementsLine;
 use super::picker::Picker;
-use crate::state::derived::{DeviceFact, weakest};
+use crate::state::derived::{DeviceFact, facts, weakest};
 use crate::state::editor::{BRIEF_ID, fact_badge};
 use crate::state::picker::all_devices;
 use crate::state::session::{Session, Step};
@@ -24,9 +24,8 @@ pub fn DeviceField() -> impl IntoView {
         }
     };
     let brief = memo(move |_| {
-        session.shown.with(|shown| {
-            shown.kernel.facts.iter().filter(|fact| fact.in_brief).cloned().collect::<Vec<_>>()
-        })
+        let facts = session.inputs.with(facts);
+        facts.into_iter().filter(|fact| fact.in_brief).collect::<Vec<_>>()
     });
     let fact = move |(index, fact): (usize, DeviceFact)| {
         let before = match index {

@@ -10,7 +10,8 @@ use crate::state::explore::{CELL, COLUMNS, ORDERS};
 use crate::state::fragment;
 use crate::state::goal::Goal;
 use crate::state::inputs::Inputs;
-use crate::state::model::asked::Asked;
+use crate::state::model::inputs::ModelInputs;
+use crate::state::model::url as model_url;
 use crate::state::program;
 use crate::state::session::Session;
 use crate::state::url;
@@ -36,7 +37,7 @@ struct Comparison {
     /// Key of the table's sort order.
     order: RwSignal<&'static str>,
     /// Model and goal of the last comparison; `None` before the first.
-    asked: RwSignal<Option<(Asked, Goal)>>,
+    asked: RwSignal<Option<(ModelInputs, Goal)>>,
 }
 
 impl Comparison {
@@ -103,10 +104,10 @@ impl Comparison {
 }
 
 /// Inputs of a comparison: the model without the user's claim, and the goal.
-fn compared(inputs: &Inputs) -> (Asked, Goal) {
+fn compared(inputs: &Inputs) -> (ModelInputs, Goal) {
     let mut model = inputs.model.clone();
     for key in CLAIM {
-        model.put(key, "");
+        model_url::put(&mut model, key, "");
     }
     (model, inputs.goal.clone())
 }

@@ -10,8 +10,8 @@ const KEYS: [(&str, &str); 7] = [
     ("?", "this list"),
     ("/", "search a device"),
     ("Tab", "next field, chart, table"),
-    ("Arrow keys", "from point to point in the chart, from cell to cell in the table"),
-    ("Enter", "choose the format of the point or row"),
+    ("Arrow keys", "from point to point in a chart, from cell to cell in a table, from tab to tab"),
+    ("Enter", "choose the format or scheme of the point or row"),
     ("Esc", "close what is open"),
     ("Alt ←", "undo the last choice"),
 ];

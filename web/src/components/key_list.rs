@@ -23,7 +23,7 @@ pub fn KeyList() -> impl IntoView {
             "?" => session.help.set(true),
             "/" => {
                 event.prevent_default();
-                focus_field("device");
+                search_device();
             }
             _ => {}
         }
@@ -43,6 +43,15 @@ fn is_typing(event: &KeyboardEvent) -> bool {
     target.is_some_and(|element| {
         matches!(element.tag_name().as_str(), "INPUT" | "SELECT" | "TEXTAREA")
     })
+}
+
+/// Goes to the device field. In the Plan view a click on the scenario's device opens it.
+fn search_device() {
+    let part = document().get_element_by_id("part-device");
+    match part.and_then(|part| part.dyn_into::<web_sys::HtmlElement>().ok()) {
+        Some(part) if document().get_element_by_id("device").is_none() => part.click(),
+        _ => focus_field("device"),
+    }
 }
 
 /// Moves the focus to a field and selects its text, which typing then replaces.

@@ -3,7 +3,10 @@
 pub mod view;
 
 pub mod cards;
+pub mod fields;
 pub mod inspector;
 pub mod scenario;
 pub mod scheme_chart;
+pub mod scheme_field;
 pub mod scheme_table;
+pub mod tabs;

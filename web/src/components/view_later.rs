@@ -5,22 +5,22 @@ use core::pin::Pin;
 use leptos::prelude::*;
 
 use crate::components::erased::{block, later};
-use crate::lazy::{MakeView, Refusal, measure_view, model_view, plan_view, trust_view};
+use crate::lazy::{MakeView, Refusal, kernel_view, measure_view, model_view, trust_view};
 use crate::state::inputs::View;
 
 /// Status line while the chunk loads, then the view, or a message when loading failed.
 #[component]
 pub fn ViewLater(
-    /// View to load; the Kernel view is part of the main program and needs no loading.
+    /// View to load; the Plan view is part of the main program and needs no loading.
     view: View,
 ) -> impl IntoView {
     let made = RwSignal::new(None::<Result<MakeView, String>>);
     // Boxed to one type, because the code that awaits each future would be duplicated.
     let fetched: Pin<Box<dyn Future<Output = Result<MakeView, Refusal>>>> = match view {
-        View::Plan => Box::pin(plan_view()),
+        View::Kernel => Box::pin(kernel_view()),
         View::Trust => Box::pin(trust_view()),
         View::Measure => Box::pin(measure_view()),
-        View::Kernel | View::Model => Box::pin(model_view()),
+        View::Plan | View::Model => Box::pin(model_view()),
     };
     later(async move {
         let found = fetched.await;

@@ -72,7 +72,7 @@ impl Taken {
 
     /// Sets these formats in the Model view. KV cache and embedding stay unchanged.
     pub fn of_model(&self, inputs: &mut Inputs) {
-        let model = &mut *inputs.model;
+        let model = &mut inputs.model;
         model.set_format(Role::Weights, self.weights);
         let has_experts = model.base.arch().moe.is_some();
         model.set_format(Role::Experts, self.experts.filter(|_| has_experts));

@@ -9,7 +9,7 @@ use report::output::words::core_error;
 
 use super::decimal::decimal;
 use super::inputs::{Inputs, View};
-use super::model::asked;
+use super::model::question::Question;
 use super::plan;
 
 /// Key of the claimed time of the operator [µs].
@@ -72,8 +72,11 @@ pub const fn number_of(view: View) -> &'static str {
 
 /// The text that was typed under a key.
 pub fn typed(inputs: &Inputs, key: &str) -> String {
-    let pairs = inputs.model.pairs();
-    pairs.into_iter().find(|(other, _)| *other == key).map_or_else(String::new, |(_, typed)| typed)
+    let claims = CLAIM.iter().zip(&inputs.model.claim);
+    claims
+        .into_iter()
+        .find(|(other, _)| **other == key)
+        .map_or_else(String::new, |(_, typed)| typed.clone())
 }
 
 /// The claimed number of the current view; `None` for an empty field.
@@ -131,12 +134,9 @@ pub fn judge(inputs: &Inputs) -> Option<Judged> {
         }
         View::Plan | View::Model => {
             let unit = Unit::chosen(inputs);
-            let mut judged = None;
             let shown = plan::shown_inputs(inputs);
-            asked::with_request(&shown, &mut |request| {
-                judged = Some(of_model(request, unit, number));
-            });
-            judged
+            let question = Question::read(&shown.model, shown.place()).ok()?;
+            Some(of_model(&question.request(question.workload), unit, number))
         }
     }
 }
@@ -166,12 +166,12 @@ fn answer(request: &CheckRequest<'_>) -> Judged {
 mod tests {
     use super::*;
     use crate::state::model::fields::Field;
+    use crate::state::model::url;
 
     fn claimed(view: View, pairs: &[(&'static str, &str)]) -> Inputs {
-        asked::arrive();
         let mut inputs = Inputs { view, ..Inputs::default() };
         for (key, value) in pairs {
-            inputs.model.put(key, value);
+            url::put(&mut inputs.model, key, value);
         }
         inputs
     }

@@ -29,7 +29,7 @@ pub use captions::{
     ModeChoice, chart_summary, focus_key, inputs_summary, mode_choices, point_keys, point_text,
     rule_name,
 };
-pub use panel::{Bar, DeviceFact, Limits, weakest};
+pub use panel::{Bar, DeviceFact, Limits, facts, weakest};
 pub use rows::{COLUMNS, Row, RowState};
 
 /// A formatted number with its explanation.
@@ -57,8 +57,6 @@ pub struct Kernel {
     pub runs: bool,
     /// The user's own points.
     pub own_points: Vec<PointRow>,
-    /// Facts of the device, for its panel.
-    pub facts: Vec<DeviceFact>,
 }
 
 impl Kernel {
@@ -142,7 +140,6 @@ pub fn derive(inputs: &Inputs) -> Result<Kernel, Vec<Fault>> {
             .collect(),
         baseline: half.short_name.to_owned(),
         runs,
-        facts: panel::facts(&question),
     })
 }
 
@@ -325,7 +322,7 @@ mod tests {
                     inputs.set_device(Cow::Borrowed(device));
                     let kernel = derive(&inputs).expect("valid fields");
                     assert_eq!(kernel.rows.iter().filter(|row| row.chosen).count(), 1);
-                    assert!(!kernel.sentence.is_empty() && !kernel.facts.is_empty());
+                    assert!(!kernel.sentence.is_empty() && !facts(&inputs).is_empty());
                     for row in &kernel.rows {
                         if let RowState::Refused { reason } = &row.state {
                             assert!(reason.len() > 20, "{reason}");

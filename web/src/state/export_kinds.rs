@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn a_name_says_device_and_operator_or_model() {
-        let mut inputs = Inputs::default();
+        let mut inputs = Inputs { view: View::Kernel, ..Inputs::default() };
         assert_eq!(file_name(&inputs, "csv"), "ridgepoint-jetson_orin_nano_8gb_super-gemm.csv");
         inputs.view = View::Model;
         let name = file_name(&inputs, "advice.json");

@@ -7,7 +7,7 @@ use calc_core::device::Device;
 use report::input::device_file::lines;
 
 use super::inputs::Inputs;
-use super::model::asked;
+use super::model::url;
 use super::place::Own;
 
 /// Prefix of the fragment in the address.
@@ -43,7 +43,7 @@ pub fn text(inputs: &Inputs) -> String {
     if let Some(own) = &inputs.own {
         parts.push(("calibration".to_owned(), own.lines.clone()));
     }
-    let own = inputs.model.pairs().into_iter().filter(|(key, _)| asked::is_carried(key));
+    let own = url::pairs(&inputs.model).into_iter().filter(|(key, _)| url::is_carried(key));
     let model: String = own.map(|(key, value)| format!("{key}\t{value}\n")).collect();
     if !model.is_empty() {
         parts.push(("model".to_owned(), model));

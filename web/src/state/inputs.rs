@@ -12,7 +12,7 @@ use calc_core::roofline::Roofs;
 use calc_core::text::Text;
 
 use super::goal::Goal;
-use super::model::asked::Asked;
+use super::model::inputs::ModelInputs;
 use super::operator::{Fault, Op, Typed};
 use super::place::{Own, Place};
 use super::points::OwnPoint;
@@ -20,10 +20,10 @@ use super::points::OwnPoint;
 /// A view of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum View {
-    /// The recommended scheme for a model on a device, beside all others.
+    /// The recommended scheme for a model on a device, beside all others. The bare address opens it.
+    #[default]
     Plan,
     /// One operator on a device.
-    #[default]
     Kernel,
     /// A whole model on a device.
     Model,
@@ -35,7 +35,7 @@ pub enum View {
 
 impl View {
     /// All views, in the order of the navigation.
-    pub const ALL: [Self; 5] = [Self::Plan, Self::Kernel, Self::Model, Self::Trust, Self::Measure];
+    pub const ALL: [Self; 5] = [Self::Plan, Self::Kernel, Self::Model, Self::Measure, Self::Trust];
 
     /// Label in the navigation.
     pub const fn name(self) -> &'static str {
@@ -44,7 +44,7 @@ impl View {
             Self::Kernel => "Kernel",
             Self::Model => "Model",
             Self::Trust => "Trust",
-            Self::Measure => "Measure",
+            Self::Measure => "Device",
         }
     }
 
@@ -60,10 +60,52 @@ impl View {
     }
 }
 
+/// A tab of the Plan view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tab {
+    #[default]
+    Schemes,
+    Operators,
+    Memory,
+    /// Speed over users and over context.
+    Scale,
+    Questions,
+}
+
+impl Tab {
+    /// All tabs, in the order of the tab list.
+    pub const ALL: [Self; 5] =
+        [Self::Schemes, Self::Operators, Self::Memory, Self::Scale, Self::Questions];
+
+    /// Text on the tab.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Schemes => "Schemes",
+            Self::Operators => "Operators",
+            Self::Memory => "Memory",
+            Self::Scale => "Users and context",
+            Self::Questions => "Questions",
+        }
+    }
+
+    /// Key in the address.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Schemes => "schemes",
+            Self::Operators => "operators",
+            Self::Memory => "memory",
+            Self::Scale => "scale",
+            Self::Questions => "questions",
+        }
+    }
+}
+
 /// All inputs that determine the page's content. A custom device is owned, one of the catalog borrowed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inputs {
     pub view: View,
+    /// The open tab of the Plan view.
+    pub tab: Tab,
     pub device: Cow<'static, Device>,
     /// Catalog device that a custom device was copied from.
     pub copy_of: Option<&'static Device>,
@@ -85,7 +127,7 @@ pub struct Inputs {
     pub points: Vec<OwnPoint>,
     pub goal: Goal,
     /// Inputs of the Model view and the filter of the Trust view.
-    pub model: Asked,
+    pub model: ModelInputs,
 }
 
 impl Default for Inputs {
@@ -98,6 +140,7 @@ impl Default for Inputs {
         };
         Self {
             view: View::default(),
+            tab: Tab::default(),
             device: Cow::Borrowed(device),
             copy_of: None,
             mode: None,
@@ -109,7 +152,7 @@ impl Default for Inputs {
             kv: None,
             points: Vec::new(),
             goal: Goal::default(),
-            model: Asked::default(),
+            model: ModelInputs::default(),
         }
     }
 }

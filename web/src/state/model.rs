@@ -1,6 +1,5 @@
 //! State of the Model view: its inputs (`asked`, `inputs`, `url`) and its results (`answer`). All modules are plain functions.
 
-pub mod asked;
 pub mod fields;
 pub mod geometry;
 pub mod hub;

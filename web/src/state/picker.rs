@@ -1,10 +1,11 @@
 //! A searchable list: groups of options, and filtering while the user types.
 
 use calc_core::catalog::models::CatalogModel;
-use calc_core::catalog::{devices, formats, models};
+use calc_core::catalog::{devices, formats, models, schemes};
 use calc_core::device::Device;
 use calc_core::quant_format::{Encoding, QuantFormat};
 use report::number_text;
+use report::output::words::advice::scheme_name;
 
 use super::inputs::Inputs;
 use super::model::answer::parameters;
@@ -79,6 +80,24 @@ pub fn numbered(groups: Vec<Group>) -> Vec<(String, Vec<(usize, Choice)>)> {
         .into_iter()
         .map(|group| (group.title, group.choices.into_iter().map(&mut number).collect()))
         .collect()
+}
+
+/// All schemes, and the choice of the recommended one.
+pub fn scheme_groups() -> Vec<Group> {
+    let choice = |key: &str, name: String| Choice {
+        key: key.to_owned(),
+        haystack: format!("{name} {key}").to_ascii_lowercase(),
+        name,
+        detail: String::new(),
+    };
+    let all = schemes::SCHEMES.iter().map(|scheme| choice(scheme.key, scheme_name(scheme)));
+    vec![
+        Group {
+            title: "Recommended".to_owned(),
+            choices: vec![choice("", "the best scheme".to_owned())],
+        },
+        Group { title: "One of your choice".to_owned(), choices: all.collect() },
+    ]
 }
 
 /// All devices, including the custom one while it is chosen.

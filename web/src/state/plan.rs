@@ -40,6 +40,8 @@ pub struct PlanAnswer {
     /// The reason, and the nearest change that would alter it.
     pub line: String,
     pub cards: Vec<Card>,
+    /// Why there is no speed: nothing meets the bounds, or the picked scheme does not fit.
+    pub no_speed: Option<String>,
     /// All schemes, ranked ones first.
     pub rows: Vec<SchemeRow>,
     pub chart: Schemes,
@@ -94,7 +96,8 @@ fn derive(
         Ok(found) => found,
         Err(error) => {
             let sentence = format!("{}.", core_error(&error));
-            let answer = PlanAnswer { sentence, ..PlanAnswer::default() };
+            let no_speed = no_speed(None);
+            let answer = PlanAnswer { sentence, no_speed, ..PlanAnswer::default() };
             return PlanShown { answer, model: model(inputs), taken: inputs.clone() };
         }
     };
@@ -120,6 +123,7 @@ fn answer(
     PlanAnswer {
         sentence,
         line,
+        no_speed: no_speed(seen),
         cards: seen.map_or_else(Vec::new, |seen| cards::cards(request, found, seen, &model.answer)),
         rows: rows::rows(request, found),
         chart: rows::chart(request, found),
@@ -130,6 +134,26 @@ fn answer(
         ways: seen.map_or_else(Vec::new, |seen| {
             ways(seen.scheme, seen.outcome.memory, request, repositories(&inputs.model))
         }),
+    }
+}
+
+/// Why the scheme in the cards has no speed; `None` if it runs.
+fn no_speed(seen: Option<&Seen<'_>>) -> Option<String> {
+    let Some(seen) = seen else {
+        let reason = "Nothing meets the bounds, so there is no speed to show. A scheme of the table that fits has its own.";
+        return Some(reason.to_owned());
+    };
+    let fits = seen.outcome.verdict().may_fit();
+    let name = || advice::scheme_name(seen.scheme);
+    (!fits).then(|| format!("{} does not fit, so there is no speed to show.", name()))
+}
+
+/// A loss of quality: the number, and the name of what is lost; empty without a loss.
+fn loss_parts(loss: &QualityLoss) -> (String, String) {
+    let whole = advice::quality(loss);
+    match whole.rsplit_once(&format!("{}% ", text::SPACE)) {
+        Some((number, metric)) => (format!("{number}{}%", text::SPACE), metric.to_owned()),
+        None => (whole, String::new()),
     }
 }
 
@@ -288,6 +312,7 @@ mod tests {
         inputs.model.scheme = schemes::scheme("int2_g64_rtn");
         let refused = next(None, &inputs).answer;
         assert!(refused.sentence.contains("out of the question"), "{}", refused.sentence);
+        assert_eq!(refused.no_speed, None, "it loses too much, but it runs");
     }
 
     #[test]
@@ -296,7 +321,17 @@ mod tests {
         let answer = shown.answer;
         assert_eq!(answer.sentence, "Nothing meets the bounds.");
         assert!(answer.cards.is_empty() && answer.line.contains("short of"), "{}", answer.line);
+        assert!(answer.no_speed.is_some());
         assert!(answer.rows.iter().all(|row| row.rate.is_empty() && row.refused.is_some()));
+    }
+
+    #[test]
+    fn a_picked_scheme_that_does_not_fit_has_no_speed() {
+        let mut inputs = inputs("jetson_orin_nano_8gb_super", "llama-3.1-8b");
+        inputs.model.scheme = schemes::scheme("half");
+        let answer = next(None, &inputs).answer;
+        assert!(answer.cards.iter().all(|card| card.name != "Speed"), "{:?}", answer.cards);
+        assert!(answer.no_speed.is_some_and(|reason| reason.contains("does not fit")));
     }
 
     #[test]

@@ -2,10 +2,12 @@
 
 use calc_core::recommend::USUAL_QUALITY;
 use report::number_text as text;
+use report::output::words::advice::scheme_name;
 
 use super::goal::Bound;
 use super::inputs::Inputs;
 use super::model::fields::Field;
+use super::model::roles::Role;
 
 /// A part of the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +16,7 @@ pub enum Piece {
     Device,
     Mode,
     Engine,
+    Scheme,
     Users,
     In,
     Out,
@@ -28,6 +31,7 @@ impl Piece {
             Self::Device => "device",
             Self::Mode => "mode",
             Self::Engine => "engine",
+            Self::Scheme => "scheme",
             Self::Users => "users",
             Self::In => "in",
             Self::Out => "out",
@@ -62,12 +66,25 @@ pub fn pieces(inputs: &Inputs) -> Vec<(Piece, &'static str, String)> {
     };
     pieces.extend([
         (Piece::Engine, " with ", engine.to_owned()),
+        (Piece::Scheme, " in ", formats(inputs)),
         (Piece::Users, " · ", format!("{users} user{plural}")),
         (Piece::In, " · ", format!("{} tokens in", number(Field::Prompt))),
         (Piece::Out, ", ", format!("{} out", number(Field::Generate))),
-        (Piece::Goal, " · ", format!("loss up to {loss}{}%", text::SPACE)),
+        (Piece::Goal, " · ", format!("loss ≤ {loss}{}%", text::SPACE)),
     ]);
     pieces
+}
+
+/// The scheme, and the formats that the reader set beside it.
+fn formats(inputs: &Inputs) -> String {
+    let model = &inputs.model;
+    let mut said = model.scheme.map_or_else(|| "the best scheme".to_owned(), scheme_name);
+    for (role, name) in [(Role::KvCache, "KV cache"), (Role::Embedding, "embedding")] {
+        if let Some(format) = model.formats.get(role) {
+            said += &format!(", {name} {}", format.short_name);
+        }
+    }
+    said
 }
 
 /// A name without the remark in parentheses at its end.
@@ -94,9 +111,12 @@ mod tests {
             .into_iter()
             .map(|(_, before, said)| format!("{before}{said}"))
             .collect();
+        inputs.model.set_format(Role::KvCache, calc_core::catalog::format("fp8_e4m3").ok());
+        let said = formats(&inputs);
+        assert_eq!(said, "the best scheme, KV cache FP8 E4M3");
         assert_eq!(
             line.replace(text::SPACE, " "),
-            "Llama-3.1 8B on 2 × Jetson Orin Nano 8GB Super at datasheet peaks with the usual engine · 1 user · 4 096 tokens in, 128 out · loss up to 5 %"
+            "Llama-3.1 8B on 2 × Jetson Orin Nano 8GB Super at datasheet peaks with the usual engine in the best scheme · 1 user · 4 096 tokens in, 128 out · loss ≤ 5 %"
         );
     }
 }

@@ -2,16 +2,14 @@
 
 use leptos::prelude::*;
 
-use crate::components::erased::{later, memo};
+use crate::components::erased::later;
 use crate::lazy::own_devices;
 use wasm_bindgen::JsValue;
 
 use super::colors::Colors;
-use super::derived::{self, Shown};
 use super::files::OpenedModel;
 use super::fragment::{self, Carried};
 use super::inputs::{Inputs, View};
-use super::model::asked::{self, Asked};
 use super::program;
 use super::url::{self, Note};
 use report::output::verdict::explain::Explanation;
@@ -39,16 +37,12 @@ pub struct Popover {
 #[derive(Debug, Clone, Copy)]
 pub struct Session {
     pub inputs: RwSignal<Inputs>,
-    /// Results of the Kernel view.
-    pub shown: Memo<Shown>,
     /// Packed fragments of the address seen so far, each with its text; empty text for an invalid one.
     fragments: StoredValue<Vec<(String, String)>>,
     /// The model that was opened from a file.
     pub model: RwSignal<Option<OpenedModel>>,
     /// Notes on invalid or unusable values of the address or of a file.
     pub notes: RwSignal<Vec<Note>>,
-    /// Key of the format under the pointer or the keyboard focus.
-    pub pointed: RwSignal<Option<String>>,
     pub popover: RwSignal<Option<Popover>>,
     /// The list of keyboard shortcuts is open.
     pub help: RwSignal<bool>,
@@ -73,18 +67,11 @@ impl Session {
         }
         let (inputs, notes) = url::read_beside(&query(), &carried(fragments).unwrap_or_default());
         let inputs = RwSignal::new(inputs);
-        // Inputs of other views only do not trigger this view's computation.
-        let asked = memo(move |_| {
-            inputs.with(|inputs| Inputs { model: Asked::default(), ..inputs.clone() })
-        });
-        let shown = memo(move |before| asked.with(|inputs| derived::next(before, inputs)));
         let session = Self {
             inputs,
-            shown,
             fragments,
             model: RwSignal::new(None),
             notes: RwSignal::new(notes),
-            pointed: RwSignal::new(None),
             popover: RwSignal::new(None),
             help: RwSignal::new(false),
             editing: RwSignal::new(false),
@@ -192,10 +179,12 @@ impl Session {
             });
             return;
         };
-        let (mut inputs, mut notes) = url::read_beside(&query(), &carried);
-        notes.extend(
-            self.model.with_untracked(|opened| asked::take_over(&mut inputs, opened.as_ref())),
-        );
+        let (mut inputs, notes) = url::read_beside(&query(), &carried);
+        self.model.with_untracked(|opened| {
+            if let Some(opened) = opened {
+                inputs.model.remember(&opened.model);
+            }
+        });
         self.inputs.set(inputs);
         self.settle();
         self.notes.set(notes);

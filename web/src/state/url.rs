@@ -7,8 +7,8 @@ mod reader;
 use calc_core::catalog;
 
 use super::fragment::Carried;
-use super::inputs::Inputs;
-use super::model::asked;
+use super::inputs::{Inputs, View};
+use super::model::url as model_url;
 use super::operator::Field;
 use super::points;
 use percent::{encoded, pairs};
@@ -46,7 +46,8 @@ pub fn read_beside(query: &str, carried: &Carried) -> (Inputs, Vec<Note>) {
     let mut reader = Reader { notes: Vec::new(), carried };
     let pairs = pairs(query);
     let value = |key: &str| pairs.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str());
-    reader.view(&mut inputs, value("view"));
+    reader.view(&mut inputs, value("view"), pairs.is_empty());
+    reader.tab(&mut inputs, value("tab"));
     reader.device(&mut inputs, value("d"));
     reader.own(&mut inputs);
     reader.mode(&mut inputs, value("pm"));
@@ -72,12 +73,18 @@ pub fn is_readable(inputs: &Inputs) -> bool {
     inputs.operator().is_ok()
 }
 
+/// The view of an address without the key `view`: the landing if the address is bare. Links from before the landing was Plan
+/// have no key for Kernel.
+const fn view_without_key(is_bare: bool) -> View {
+    if is_bare { View::Plan } else { View::Kernel }
+}
+
 /// The query for these inputs, with its question mark; empty for the defaults. Invalid fields are left out.
 pub fn write(inputs: &Inputs) -> String {
     let usual = Inputs::default();
     let mut pairs: Vec<(&str, String)> = Vec::new();
-    if inputs.view != usual.view {
-        pairs.push(("view", inputs.view.key().to_owned()));
+    if inputs.tab != usual.tab {
+        pairs.push(("tab", inputs.tab.key().to_owned()));
     }
     if inputs.device != usual.device {
         pairs.push(("d", inputs.device.key.to_string()));
@@ -103,8 +110,14 @@ pub fn write(inputs: &Inputs) -> String {
     pairs.extend(inputs.kv.map(|format| ("ak", format.key.to_owned())));
     pairs.extend(points::write(&inputs.points).map(|points| ("pt", points)));
     inputs.goal.write(&mut pairs);
-    let of_model = inputs.model.pairs();
-    pairs.extend(of_model.into_iter().filter(|(key, _)| !asked::is_carried(key)));
+    let (carried, of_model): (Vec<_>, Vec<_>) = model_url::pairs(&inputs.model)
+        .into_iter()
+        .partition(|(key, _)| model_url::is_carried(key));
+    pairs.extend(of_model);
+    let has_fragment = inputs.has_own_device() || inputs.own.is_some() || !carried.is_empty();
+    if inputs.view != view_without_key(pairs.is_empty() && !has_fragment) {
+        pairs.insert(0, ("view", inputs.view.key().to_owned()));
+    }
     if pairs.is_empty() {
         return String::new();
     }
@@ -117,13 +130,13 @@ pub fn write(inputs: &Inputs) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::inputs::View;
+    use crate::state::inputs::Tab;
     use crate::state::operator::Op;
     use calc_core::catalog::devices;
     use std::borrow::Cow;
 
     fn with(numbers: &[(Field, &str)]) -> Inputs {
-        let mut inputs = Inputs::default();
+        let mut inputs = Inputs { view: View::Kernel, ..Inputs::default() };
         for (field, text) in numbers {
             inputs.typed.set(*field, (*text).to_owned());
         }
@@ -141,6 +154,39 @@ mod tests {
         assert_eq!(write(&Inputs::default()), "");
         assert_eq!(read(""), (Inputs::default(), Vec::new()));
         assert_eq!(read("?"), (Inputs::default(), Vec::new()));
+    }
+
+    #[test]
+    fn the_view_is_in_the_address_where_the_rest_does_not_say_it() {
+        let with_m = with(&[(Field::M, "64")]);
+        for view in View::ALL {
+            round_trip(&Inputs { view, ..Inputs::default() });
+            round_trip(&Inputs { view, ..with_m.clone() });
+        }
+        let kernel = Inputs { view: View::Kernel, ..Inputs::default() };
+        assert_eq!(write(&kernel), "?view=kernel&v=1");
+        assert_eq!(write(&with_m), "?m=64&v=1");
+        assert_eq!(write(&Inputs { view: View::Plan, ..with_m }), "?view=plan&m=64&v=1");
+    }
+
+    #[test]
+    fn the_open_tab_comes_back() {
+        for tab in Tab::ALL {
+            round_trip(&Inputs { tab, ..Inputs::default() });
+        }
+        let inputs = Inputs { tab: Tab::Memory, ..Inputs::default() };
+        assert_eq!(write(&inputs), "?view=plan&tab=memory&v=1");
+    }
+
+    #[test]
+    fn a_fragment_opens_the_view_that_wrote_it() {
+        let carried = Carried::Parts(vec![("model".into(), "file\tx".into())]);
+        assert_eq!(read_beside("", &carried).0.view, View::Kernel);
+        let mut inputs = Inputs::default();
+        model_url::put(&mut inputs.model, "file", "x");
+        assert_eq!(write(&inputs), "?view=plan&v=1");
+        inputs.view = View::Kernel;
+        assert_eq!(write(&inputs), "");
     }
 
     #[test]
@@ -190,10 +236,17 @@ mod tests {
         assert!(links.len() >= 30);
         for line in links {
             let (link, written) = line.split_once(' ').unwrap_or((line, ""));
-            let (inputs, notes) = read(link);
+            let (inputs, notes) = read(if link == "/" { "" } else { link });
             assert!(notes.is_empty(), "{link}: {notes:?}");
-            assert!(inputs.model.notes().is_empty(), "{link}: {:?}", inputs.model.notes());
             assert_eq!(write(&inputs), written, "{link}");
+            assert_eq!(read(written).0, inputs, "{link}");
+            let views = ["view=", "="].map(|key| link.contains(key));
+            let view = match views {
+                [true, _] => inputs.view, // its key is in what is written
+                [false, true] => View::Kernel,
+                [false, false] => View::Plan,
+            };
+            assert_eq!(inputs.view, view, "{link}");
         }
     }
 
@@ -216,7 +269,8 @@ mod tests {
 
     fn check_note(query: &str, parts: &[&str]) {
         let (inputs, notes) = read(query);
-        assert_eq!(inputs, Inputs::default(), "{query}");
+        let view = if query.contains("view=") { View::Plan } else { View::Kernel };
+        assert_eq!(inputs, Inputs { view, ..Inputs::default() }, "{query}");
         assert_eq!(notes.len(), 1, "{query}: {notes:?}");
         for part in parts {
             assert!(notes[0].text.contains(part), "{query}: {:?} lacks {part}", notes[0].text);
@@ -245,7 +299,10 @@ mod tests {
         check_note("?ak=fp7", &["ak=fp7", "no format"]);
         check_note("?ac=-1", &["ac=-1", "from 0 to"]);
         check_note("?pt=a~1", &["pt=a~1", "no points"]);
-        check_note("?view=table", &["view=table", "plan, kernel, model, trust, measure"]);
+        check_note("?view=table", &["view=table", "plan, kernel, model, measure, trust"]);
+        check_note("?model=llama-3.1-9b", &["model=llama-3.1-9b", "llama-3.1-8b"]);
+        check_note("?engine=fast", &["engine=fast", "llama.cpp"]);
+        check_note("?tab=all", &["tab=all", "schemes, operators"]);
         check_note("?m", &["m=,"]);
         check_note("?m=%ZZ", &["m=%ZZ"]);
     }

@@ -3,13 +3,15 @@ import assert from 'node:assert/strict';
 import { openSite, pageTest } from './harness.mjs';
 import { chosenRow, pick, plain, query, readTable, type, verdict } from './page.mjs';
 
-pageTest('the default state has an empty address', {}, async (page) => {
+pageTest('the bare address opens Plan and stays bare', {}, async (page) => {
   await openSite(page);
+  await page.locator('main.plan').waitFor();
+  assert.match(await verdict(page), /^Take /);
   assert.equal(await query(page), '');
 });
 
 pageTest('choices add history entries, typing does not, and a reload restores the state', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await type(page, 'm', '64');
   assert.equal(await query(page), '?m=64&v=1');
   await pick(page, 'device', 'h100_sxm');

@@ -67,7 +67,7 @@ pageTest('a goal changes the recommendation, is in the address, and shows the al
 });
 
 pageTest('every recommended figure shows its origin', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await page.locator('#advice-3').focus();
   assert.match(await page.locator('#explanation').innerText(), /llama\.cpp/);
   await pick(page, 'device', 'h100_sxm');

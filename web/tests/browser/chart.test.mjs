@@ -9,7 +9,7 @@ const dark = { background: '#141517', FP16: '#f39a4a', INT4: '#78a6ff', INT8: '#
 for (const [colorScheme, theme] of Object.entries({ light, dark })) {
   for (const deviceScaleFactor of [1, 2]) {
     pageTest(`all marks are on the canvas in ${colorScheme} colors at a pixel ratio of ${deviceScaleFactor}`, { colorScheme, deviceScaleFactor }, async (page) => {
-      await openSite(page);
+      await openSite(page, '?view=kernel');
       const { width, height, colors } = await canvasColors(page);
       const box = await page.locator('canvas').boundingBox();
       assert.deepEqual([width, height], [box.width, box.height].map((length) => Math.round(length * deviceScaleFactor)));
@@ -22,7 +22,7 @@ for (const [colorScheme, theme] of Object.entries({ light, dark })) {
 }
 
 pageTest('points move right and up when M grows', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   const before = (await canvasColors(page)).colors;
   await type(page, 'm', '8');
   const after = (await canvasColors(page)).colors;
@@ -32,7 +32,7 @@ pageTest('points move right and up when M grows', {}, async (page) => {
 });
 
 pageTest('the chart follows the size of the window and the color button', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await page.setViewportSize({ width: 1000, height: 800 });
   await page.waitForFunction(() => {
     const canvas = document.querySelector('canvas');
@@ -46,14 +46,14 @@ pageTest('the chart follows the size of the window and the color button', {}, as
 });
 
 pageTest('the chart follows a change of the system colors', { colorScheme: 'light' }, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.waitForFunction(() => getComputedStyle(document.body).backgroundColor === 'rgb(20, 21, 23)');
   assert.ok((await canvasColors(page)).colors[dark.background].pixels > 1000);
 });
 
 pageTest('a point under the pointer highlights its row, and a click selects it', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   const { colors } = await canvasColors(page);
   const box = await page.locator('canvas').boundingBox();
   const { x, y } = colors[light.NVFP4];
@@ -67,7 +67,7 @@ pageTest('the page works when storage is blocked', {}, async (page) => {
   await page.addInitScript(() => {
     Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('forbidden', 'SecurityError'); } });
   });
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await page.getByRole('button', { name: 'Dark colors' }).click();
   assert.ok((await canvasColors(page)).colors[dark.background].pixels > 1000);
 });

@@ -25,7 +25,7 @@ async function says(page, pattern) {
 
 pageTest('a claimed time of an operator is judged, explained, and in the address', {}, async (page) => {
   await loadAxe(page);
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await unfold(page, 'us');
   await says(page, /measured or claimed for this operator/);
   await page.locator('#us').fill('60');
@@ -56,7 +56,7 @@ pageTest('an invalid time has a message at its field, and the last answer stays'
   await page.locator('#us').fill('');
   await says(page, /measured or claimed for this operator/);
   assert.equal(await page.locator('#us-message').innerText(), '');
-  assert.equal(await query(page), '');
+  assert.equal(await query(page), '?view=kernel&v=1');
 });
 
 pageTest('a claim about a model is a rate of all users, a rate per user, or the duration of an answer', {}, async (page) => {

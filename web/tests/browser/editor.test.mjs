@@ -77,7 +77,7 @@ pageTest('the command line loads the saved file and gives the same answer', {}, 
   const { cells } = (await readTable(page)).FP16;
   assert.ok(Math.abs(number(cells[2]) / answer.ideal_s - 1) < 0.0051);
   await page.getByRole('button', { name: 'Close' }).click();
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await page.locator('#file').setInputFiles(path);
   await page.waitForURL(/#s=/);
   assert.deepEqual((await readTable(page)).FP16.cells, cells, 'the page opens what it saved');
@@ -85,7 +85,7 @@ pageTest('the command line loads the saved file and gives the same answer', {}, 
 
 pageTest('the form fits on a phone and closes by keyboard', { viewport: { width: 390, height: 844 } }, async (page) => {
   await loadAxe(page);
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await page.locator('.summary').click();
   await open(page);
   await assertAccessible(page);

@@ -4,7 +4,7 @@ import { openSite, pageTest } from './harness.mjs';
 import { plain } from './page.mjs';
 
 pageTest('hover shows formula, values, provenance and source', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await page.locator('tr.chosen .explained').nth(3).hover();
   const text = plain(await page.locator('#explanation').innerText());
   assert.match(text, /Expected time/);
@@ -18,7 +18,7 @@ pageTest('hover shows formula, values, provenance and source', {}, async (page) 
 });
 
 pageTest('every number on the page has an explanation inside the window', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await page.locator('.advice .explained').first().waitFor(); // the adviser comes with a chunk
   const numbers = page.locator('.explained');
   const count = await numbers.count();
@@ -34,7 +34,7 @@ pageTest('every number on the page has an explanation inside the window', {}, as
 });
 
 pageTest('Escape closes an explanation, and a tap opens it', { hasTouch: true, viewport: { width: 390, height: 844 } }, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await page.locator('tr.chosen .explained:visible').first().tap();
   await page.locator('#explanation').waitFor();
   const box = await page.locator('#explanation').boundingBox();

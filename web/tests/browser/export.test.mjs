@@ -17,7 +17,7 @@ async function saved(page, kind) {
 pageTest('the program that writes files is fetched for the first file', {}, async (page) => {
   const fetched = [];
   page.on('request', (request) => fetched.push(new URL(request.url()).pathname));
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await open(page);
   assert.ok(!fetched.some((path) => path.includes('reader')));
   await page.keyboard.press('Escape');
@@ -65,7 +65,7 @@ pageTest('a note appears when the browser denies copying', {}, async (page) => {
   await page.addInitScript(() => {
     Object.defineProperty(navigator, 'clipboard', { value: { writeText: () => Promise.reject(new Error('forbidden')) } });
   });
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await open(page);
   await page.getByRole('button', { name: 'Copy link' }).click();
   await page.getByText('the address of the window is the link').waitFor();
@@ -74,7 +74,7 @@ pageTest('a note appears when the browser denies copying', {}, async (page) => {
 for (const viewport of [{ width: 1440, height: 900 }, { width: 320, height: 700 }]) {
   pageTest(`the menu works by keyboard and fits a window of ${viewport.width}`, { viewport }, async (page) => {
     await loadAxe(page);
-    await openSite(page);
+    await openSite(page, '?view=kernel');
     await page.getByRole('button', { name: 'Export' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Copy link' }).waitFor();
@@ -87,7 +87,7 @@ for (const viewport of [{ width: 1440, height: 900 }, { width: 320, height: 700 
 }
 
 pageTest('the print has no buttons and shows everything', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await page.emulateMedia({ media: 'print' });
   for (const selector of ['.tools', '.presets', '.open-file']) {
     assert.equal(await page.locator(selector).isVisible(), false, selector);

@@ -15,7 +15,7 @@ const notes = (page) => page.locator('.notes').innerText();
 pageTest('a custom device is selected, named in the address, and restored by the back button', {}, async (page) => {
   const fetched = [];
   page.on('request', (request) => fetched.push(new URL(request.url()).pathname));
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   const table = await readTable(page);
   assert.ok(!fetched.some((path) => path.includes('split_reader')), 'the chunk that reads files is fetched only when it is needed');
   await page.locator('#file').setInputFiles(device);
@@ -36,7 +36,7 @@ pageTest('a custom device is selected, named in the address, and restored by the
 });
 
 pageTest('a device left before its fragment was packed is restored by the back button, and is in the address', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   const before = await readTable(page);
   await page.evaluate(() => {
     const pack = globalThis.ridgepointPack;
@@ -100,7 +100,7 @@ pageTest('own measurements apply in the Model view, too', {}, async (page) => {
 });
 
 pageTest('measurements of an unknown device are refused with a message', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   const text = readFileSync(measurements, 'utf8').replace('jetson_orin_nano_8gb_super', 'my_own_chip');
   await page.locator('#file').setInputFiles({ name: 'mine.json', mimeType: 'application/json', buffer: Buffer.from(text) });
   await page.locator('.notes li').waitFor();
@@ -109,7 +109,7 @@ pageTest('measurements of an unknown device are refused with a message', {}, asy
 
 /** Opens the custom device and returns the link to it. */
 async function linkToOwn(page) {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await page.locator('#file').setInputFiles(device);
   await page.waitForURL(/#s=/);
   await page.waitForLoadState('networkidle'); // the icon is loaded last
@@ -147,7 +147,7 @@ pageTest('a pasted fragment is applied while the page is open', {}, async (page)
 
 test('a chunk that fails to load shows a message, and loads on the next try', { timeout: 60_000 }, async () => {
   await withPage({}, async (page) => {
-    await openSite(page);
+    await openSite(page, '?view=kernel');
     await page.route('**/split_reader*', (route) => route.abort());
     await page.locator('#file').setInputFiles(device);
     await page.locator('.notes li').waitFor();
@@ -159,7 +159,7 @@ test('a chunk that fails to load shows a message, and loads on the next try', { 
 });
 
 pageTest('a config.json gives the shapes of its model', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await page.locator('#file').setInputFiles(file('docs/examples/custom-model.json'));
   const shape = page.getByRole('button', { name: 'gate_up' });
   await shape.click();
@@ -178,7 +178,7 @@ for (const [name, content, says] of [
   ['large.json', 'x'.repeat(16_000_001), /large\.json: at most 16 MB are read/],
 ]) {
   pageTest(`${name} is refused with a message, and the answer stays`, {}, async (page) => {
-    await openSite(page);
+    await openSite(page, '?view=kernel');
     await pick(page, 'device', 'T4');
     const row = await chosenRow(page);
     const table = await readTable(page);

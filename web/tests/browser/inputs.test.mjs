@@ -5,7 +5,7 @@ import { chosenRow, pick, plain, query, readTable, type, verdict } from './page.
 
 for (const wrong of ['0', '-1', '1.5', '1e30', '4kB', 'abc', '1000000001', '99999999999999999999999999']) {
   pageTest(`M = ${wrong} is refused in the field`, {}, async (page) => {
-    await openSite(page);
+    await openSite(page, '?view=kernel');
     await type(page, 'n', '1024');
     const table = await readTable(page);
     await page.locator('#m').fill(wrong);
@@ -22,13 +22,13 @@ for (const wrong of ['0', '-1', '1.5', '1e30', '4kB', 'abc', '1000000001', '9999
 }
 
 pageTest('an empty field is invalid input too', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await page.locator('#k').fill('');
   assert.match(await page.locator('#k-message').innerText(), /^K must be/);
 });
 
 pageTest('presets fill in a shape', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await page.getByRole('button', { name: 'prefill 2048' }).click();
   assert.equal(await page.locator('#m').inputValue(), '2048');
   assert.match(await verdict(page), /^Compute-bound/);
@@ -36,7 +36,7 @@ pageTest('presets fill in a shape', {}, async (page) => {
 });
 
 pageTest('a search without matches shows a message, and Escape restores the choice', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   const device = page.locator('#device');
   const name = await device.inputValue();
   await device.click();
@@ -44,11 +44,11 @@ pageTest('a search without matches shows a message, and Escape restores the choi
   await page.locator('.picker.open').getByText('Nothing has that name.').waitFor();
   await device.press('Escape');
   assert.equal(await device.inputValue(), name);
-  assert.equal(await query(page), '');
+  assert.equal(await query(page), '?view=kernel');
 });
 
 pageTest('a format that the device cannot compute is listed with the reason', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await pick(page, 'weights', 'fp64');
   const table = await readTable(page);
   assert.match(table.FP64.refused, /no fp64 peak/);
@@ -57,7 +57,7 @@ pageTest('a format that the device cannot compute is listed with the reason', {}
 });
 
 pageTest('a selected format is added to the table', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await pick(page, 'weights', 'q2_k');
   assert.match(await chosenRow(page), /^GGUF Q2_K/);
   assert.match(await query(page), /w=gguf_q2_k/);

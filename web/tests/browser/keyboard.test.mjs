@@ -19,7 +19,7 @@ async function tabTo(page, id) {
 }
 
 pageTest('the whole page works without a pointer', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await tabTo(page, 'device');
   await page.keyboard.press('ArrowDown');
   assert.equal(await page.locator('#device').getAttribute('aria-expanded'), 'true');
@@ -57,12 +57,12 @@ pageTest('the whole page works without a pointer', {}, async (page) => {
 });
 
 pageTest('the table is one tab stop', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   assert.equal(await page.locator('table.formats [tabindex="0"]').count(), 1);
 });
 
 pageTest('a question mark lists the keys, and a slash focuses the device field', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await page.keyboard.press('?');
   await page.getByRole('dialog').waitFor();
   assert.match(await page.getByRole('dialog').innerText(), /Arrow keys/);

@@ -8,7 +8,7 @@ const wide = { width: 1440, height: 900 };
 const phone = { width: 390, height: 844 };
 
 pageTest('at 1440 × 900 the page needs no scrolling', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   const hidden = await page.evaluate(() =>
     [document.documentElement, ...document.querySelectorAll('.inputs, .answer, .limits')]
       .filter((element) => element.scrollHeight > element.clientHeight + 1 || element.scrollWidth > element.clientWidth + 1)
@@ -18,13 +18,13 @@ pageTest('at 1440 × 900 the page needs no scrolling', {}, async (page) => {
 
 for (const width of [320, 390, 768, 1024, 1200, 1920]) {
   pageTest(`nothing is wider than a window of ${width}`, { viewport: { width, height: 844 } }, async (page) => {
-    await openSite(page);
+    await openSite(page, '?view=kernel');
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width);
   });
 }
 
 pageTest('on a phone a summary line opens the inputs, and a selected row shows its other numbers', { viewport: phone }, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   assert.equal(await page.locator('#device').isVisible(), false);
   await page.locator('.summary').click();
   assert.equal(await page.locator('#device').isVisible(), true);
@@ -68,7 +68,7 @@ for (const colorScheme of ['light', 'dark']) {
 }
 
 pageTest('the canvas has a text alternative', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   const label = await page.locator('canvas').getAttribute('aria-label');
   assert.match(label, /Roofline of Jetson Orin Nano/);
   assert.ok(label.includes(await page.locator('h1').innerText()));

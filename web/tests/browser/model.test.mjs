@@ -196,7 +196,9 @@ pageTest('a curve has its values by keyboard and in a table', {}, async (page) =
   await open(page, '&d=h100_sxm');
   await page.locator('#by-batch').focus();
   await page.keyboard.press('End');
-  assert.match(plain(await page.locator('#by-batch [role=status]').innerText()), /^Batch 1 024: .* token\/s/);
+  assert.equal(plain(await page.locator('#by-batch [role=status]').innerText()), 'Batch 1 024: does not fit');
+  await page.keyboard.press('Home');
+  assert.match(plain(await page.locator('#by-batch [role=status]').innerText()), /^Batch 1: .* token\/s/);
   const numbers = page.locator('summary', { hasText: 'The same in numbers' });
   assert.equal(await page.locator('table.sweep').count(), 0);
   await numbers.first().click();

@@ -73,7 +73,7 @@ for (const [device, shape] of shapes) {
 }
 
 pageTest('another device changes every time in the table', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   const before = await readTable(page);
   await pick(page, 'device', 'Tesla T4');
   const after = await readTable(page);
@@ -84,7 +84,7 @@ pageTest('another device changes every time in the table', {}, async (page) => {
 });
 
 pageTest('a power mode slows the device down', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await page.locator('#mode').selectOption('7W');
   const table = await readTable(page);
   assertClose(table.FP16.cells[2], (2 * 4096 * 4096 + 4 * 4096) / 68.3e9, 'ideal time at 68.3 GB/s');

@@ -29,7 +29,7 @@ const byHand = {
 
 for (const [operator, parts] of Object.entries(byHand)) {
   pageTest(`${operator} matches the numbers computed by hand, and a reload keeps it`, {}, async (page) => {
-    await openSite(page);
+    await openSite(page, '?view=kernel');
     await page.locator('#operator').selectOption(operator);
     const { cells } = (await readTable(page)).FP16;
     close(cells[0], parts.reduce((sum, [, bytes]) => sum + bytes, 0), 'bytes');
@@ -94,7 +94,7 @@ for (const [address, id, wrong, says] of [
 
 for (const [typed, value] of [['1e3', 1000], ['4,096', 4096], ['4 096', 4096], ['1.5e3', 1500]]) {
   pageTest(`${typed} is read as ${value}`, {}, async (page) => {
-    await openSite(page);
+    await openSite(page, '?view=kernel');
     await page.locator('#m').fill(typed);
     assert.equal(await page.locator('#m').getAttribute('aria-invalid'), 'false');
     assert.equal(await query(page), `?m=${value}&v=1`);
@@ -102,7 +102,7 @@ for (const [typed, value] of [['1e3', 1000], ['4,096', 4096], ['4 096', 4096], [
 }
 
 pageTest('nine digits of M fit their field at 1280 pixels', { viewport: { width: 1280, height: 900 } }, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await page.locator('#m').fill('123456789');
   const [needed, there] = await page.locator('#m').evaluate((input) => [input.scrollWidth, input.clientWidth]);
   assert.ok(needed <= there, `${needed} in ${there}`);

@@ -21,7 +21,7 @@ pageTest('the default scenario has a scheme that fits, with speed and loss', {},
   assert.match(fits, /^Fits\s.* GB of .* GB\s.* GB left\sroom for \d+ users, or .* tokens$/);
   assert.match(speed, /^Speed\s.* token\/s .*–.*\sfirst token .*\swhole answer .*\s.* at the roof · .* per token$/);
   assert.match(quality, /^Quality\s\+.*% perplexity\s16 bits would be .* GB short$/);
-  assert.match(await line(page), /^Llama-3\.1 8B on 1 × Jetson Orin Nano 8GB Super at .* with the usual engine · 1 user · 4 096 tokens in, 128 out/);
+  assert.match(await line(page), /^Llama-3\.1 8B on 1 × Jetson Orin Nano 8GB Super at .* with the usual engine in the best scheme · 1 user · 4 096 tokens in, 128 out/);
 });
 
 pageTest('each part of the scenario opens its fields, by mouse and by keyboard', {}, async (page) => {
@@ -65,6 +65,13 @@ pageTest('what does not fit promises no speed', {}, async (page) => {
   assert.equal(await verdict(page), 'Nothing meets the bounds.');
   assert.match(plain(await page.locator('.verdict p').innerText()), /^The smallest, .* short of .* usable\.$/);
   assert.deepEqual(await cards(page), []);
+  assert.equal(await page.locator('.roofline').count(), 0);
+  for (const name of ['Operators', 'Users and context']) {
+    await page.getByRole('tab', { name }).click();
+    await page.locator('.no-speed').waitFor();
+    assert.doesNotMatch(plain(await page.locator('#plan-tab').innerText()), /\d (token\/s|s|ms|µs)\b/, name);
+  }
+  await page.getByRole('tab', { name: 'Schemes' }).click();
   assert.doesNotMatch(plain(await page.locator('table.schemes').innerText()), /token\/s/);
 });
 
@@ -79,8 +86,43 @@ pageTest('the chart of schemes and the tabs work by keyboard', {}, async (page) 
   for (const name of ['Operators', 'Memory', 'Users and context', 'Questions']) {
     await page.keyboard.press('ArrowRight');
     assert.equal(await page.locator('[role="tab"][aria-selected="true"]').innerText(), name);
-    assert.ok((await page.locator('#plan-tab').innerText()).length > 40, name);
+    await page.waitForFunction(() => document.querySelector('#plan-tab').innerText.length > 40); // fetched with the first tab
   }
+  assert.match(await query(page), /tab=questions/);
+  await page.goBack();
+  assert.equal(await page.locator('[role="tab"][aria-selected="true"]').innerText(), 'Users and context');
+  await page.reload();
+  await page.locator('main.plan').waitFor();
+  assert.equal(await page.locator('[role="tab"][aria-selected="true"]').innerText(), 'Users and context');
+});
+
+pageTest('the scheme part has the scheme and the formats of KV cache and embedding', {}, async (page) => {
+  await open(page);
+  await page.locator('#part-scheme').click();
+  await page.locator('#scheme').waitFor();
+  await pick(page, 'kv', 'q8_0');
+  assert.match(await line(page), /in the best scheme, KV cache /);
+  await pick(page, 'scheme', 'q6_k');
+  assert.match(await line(page), /in GGUF Q6_K, KV cache /);
+  assert.match(await query(page), /scheme=gguf_q6_k.*kv=gguf_q8_0/);
+});
+
+pageTest('a slash opens the device of the scenario', {}, async (page) => {
+  await open(page);
+  await page.keyboard.press('/');
+  await page.waitForFunction(() => document.activeElement.id === 'device');
+});
+
+pageTest('on a phone the places are at the bottom, and a row has name, time, memory and loss', { viewport: phone }, async (page) => {
+  await open(page);
+  for (const name of ['Plan', 'Kernel', 'Model', 'Device', 'Trust', 'Learn']) {
+    const box = await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name }).boundingBox();
+    assert.ok(box.y > 780 && box.x >= 0 && box.x + box.width <= 390 && box.y + box.height <= 844, `${name} ${JSON.stringify(box)}`);
+  }
+  const table = page.locator('.plan .scroll', { has: page.locator('table.schemes') });
+  assert.equal(await table.evaluate((box) => box.scrollWidth - box.clientWidth), 0);
+  const row = plain(await page.locator('table.schemes tbody tr').first().innerText());
+  assert.match(row, /s\s.* GB\s.* %/);
 });
 
 pageTest('a number in a card explains itself in the inspector', {}, async (page) => {

@@ -23,7 +23,7 @@ async function add(page, text) {
 
 pageTest('points are added, kept by a reload, and removed', {}, async (page) => {
   await loadAxe(page);
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await add(page, 'mine, 3.8, 0.3\npasted\t100\t9.5');
   assert.equal(await rows(page).count(), 2);
   assert.equal(await query(page), '?pt=mine~3.8~0.3~pasted~100~9.5&v=1');
@@ -50,7 +50,7 @@ pageTest('a point above the roof has a warning, which the chart gives by keyboar
 });
 
 pageTest('invalid lines stay in the field, with a message on the expected form', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await add(page, 'good,1,0.01\nbad,0,1\nworse');
   assert.equal(await rows(page).count(), 1);
   assert.equal(await page.locator('#points').inputValue(), 'bad,0,1\nworse');
@@ -88,7 +88,7 @@ pageTest('points and goal of an address apply before their sections are opened',
 // This is not a `pageTest`, because the browser reports the failed fetch.
 test('offline, a part that is not loaded shows a message, and loads on the next try', async () => {
   await withPage({}, async (page) => {
-    await openSite(page);
+    await openSite(page, '?view=kernel');
     await page.route('**/*split_more*', (route) => route.abort());
     await page.getByRole('button', { name: 'Export' }).click();
     await page.locator('#export-menu').getByText('could not be fetched').waitFor();

@@ -51,7 +51,7 @@ pageTest('the page works from a sub-path of a plain server', {}, async (page) =>
   await cp(process.env.RIDGEPOINT_SITE, join(folder, 'some/where'), { recursive: true });
   const server = await startPlain(folder);
   try {
-    await openSite(page, '', `${server.url}some/where/`);
+    await openSite(page, '?view=kernel', `${server.url}some/where/`);
     await page.locator('#file').setInputFiles(customDevice); // read by a chunk, which is stored beside the page
     await page.waitForURL(/d=example_edge_asic/);
     await page.waitForLoadState('networkidle'); // the icon is loaded last, and the server must still run

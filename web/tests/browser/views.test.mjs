@@ -6,7 +6,7 @@ import { pick, query, readTable, type } from './page.mjs';
 const link = (page, name) => page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name });
 
 pageTest('the views share device and mode, and the back button returns to the first view', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await pick(page, 'device', 'agx orin 64');
   await page.locator('#mode').selectOption('MAXN');
   await type(page, 'm', '16');
@@ -40,11 +40,11 @@ pageTest('a link to a view has the complete state and can be opened elsewhere', 
 pageTest('an unknown view is named in a note', {}, async (page) => {
   await openSite(page, '?view=table');
   assert.match(await page.locator('.notes').innerText(), /view=table/);
-  await page.locator('main.kernel').waitFor();
+  await page.locator('main.plan').waitFor();
 });
 
 pageTest('switching views keeps the invalid text of a field', {}, async (page) => {
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await page.locator('#m').fill('12x');
   await link(page, 'Model').click();
   await link(page, 'Kernel').click();

@@ -12,7 +12,7 @@ const said = async (page) => plain((await page.locator('.work > div').textConten
 
 pageTest('the formulas have the values of the inputs and follow them', {}, async (page) => {
   await loadAxe(page);
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await open(page);
   const titles = (await page.locator('.work h3').allTextContents()).map(plain);
   assert.deepEqual(titles, ['FLOP', 'Weights', 'Activations', 'Bytes', 'Arithmetic intensity', 'Ridge', 'Time for DRAM', 'Time for arithmetic', 'Ideal time', 'Expected time']);
@@ -78,7 +78,7 @@ pageTest('unpublished facts of a device are unknown in its tiles', {}, async (pa
 pageTest('an operator that is no matrix product has no tiles', { viewport: { width: 390, height: 844 } }, async (page) => {
   await openSite(page, '?op=attention');
   assert.equal(await page.locator('.tiles').isVisible(), false);
-  await openSite(page);
+  await openSite(page, '?view=kernel');
   await openTiles(page);
   assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390);
 });

@@ -29,16 +29,7 @@ impl Scene {
         lines.extend(roofs.iter().cloned());
         let mut labels = frame.axis_labels();
         labels.extend(frame.inner_labels(chart, &points, &roofs));
-        Self {
-            size,
-            plot: frame.plot,
-            x: frame.x,
-            y: frame.y,
-            wash: frame.wash(chart),
-            lines,
-            points,
-            labels,
-        }
+        Self { size, plot: frame.plot, wash: frame.wash(chart), lines, points, labels }
     }
 }
 

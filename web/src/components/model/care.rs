@@ -12,7 +12,7 @@ use crate::components::inverse::Inverse;
 use crate::lazy::Part;
 use crate::state::advice::Taken;
 use crate::state::advice::question::of_model;
-use crate::state::check::AMOUNT;
+use crate::state::check::{AMOUNT, typed};
 use crate::state::model::answer::ModelShown;
 use crate::state::session::Session;
 
@@ -22,7 +22,7 @@ pub fn Care() -> impl IntoView {
     let session = expect_context::<Session>();
     let shown = expect_context::<ModelContext>().shown;
     let stale = flag(move || shown.with(ModelShown::is_stale));
-    let claimed = session.inputs.with_untracked(|inputs| inputs.model.has(AMOUNT));
+    let claimed = session.inputs.with_untracked(|inputs| !typed(inputs, AMOUNT).is_empty());
     let advice = advice_of(session, of_model);
     let notes = memo(move |_| shown.with(|shown| shown.answer.notes.clone()));
     let list = block(move || {

@@ -14,7 +14,6 @@ use crate::components::explanation::ExplanationPopover;
 use crate::components::notes::Notes;
 use crate::state::inputs::Inputs;
 use crate::state::model::answer::{ModelShown, next};
-use crate::state::model::asked;
 use crate::state::model::curves::Against;
 use crate::state::session::Session;
 
@@ -27,15 +26,6 @@ pub struct ModelContext {
     pub shown: Memo<ModelShown>,
     /// Key of the operator at the pointer or the keyboard focus.
     pub pointed: RwSignal<Option<String>>,
-}
-
-/// Registers the functions of the model's chunk, and shows notes on invalid values of the address.
-pub fn begin(session: Session) {
-    asked::arrive();
-    let wrong = session.inputs.with_untracked(|inputs| inputs.model.notes());
-    if !wrong.is_empty() {
-        session.notes.update(|notes| notes.extend(wrong));
-    }
 }
 
 /// Errors that concern no single field.
@@ -56,7 +46,6 @@ pub fn GeneralFaults(
 #[component]
 pub fn ModelView() -> impl IntoView {
     let session = expect_context::<Session>();
-    begin(session);
     let shown = memo(move |before| {
         session.inputs.with(|inputs| next(before, &inputs.model, inputs.place()))
     });

@@ -28,7 +28,13 @@ pub fn Inspector() -> impl IntoView {
     });
     let flips = memo(move |_| shown.with(|shown| shown.answer.flips.clone()));
     let ways = memo(move |_| shown.with(|shown| shown.answer.ways.clone()));
-    let notes = memo(move |_| model.with(|model| model.answer.notes.clone()));
+    // The notes are about times.
+    let notes = memo(move |_| {
+        if shown.with(|shown| shown.answer.no_speed.is_some()) {
+            return Vec::new();
+        }
+        model.with(|model| model.answer.notes.clone())
+    });
     let list = |items: Vec<String>| {
         items.into_iter().map(|item| view! { <li>{item}</li> }).collect_view().into_any()
     };

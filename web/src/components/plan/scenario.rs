@@ -3,21 +3,11 @@
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
-use crate::components::device_field::DeviceField;
+use super::view::PlanContext;
 use crate::components::erased::{block, memo, on, text};
 use crate::components::fetched::Fetched;
-use crate::components::focus::{focus, focus_first};
-use crate::components::model::drafter::Drafter;
-use crate::components::model::editor::Editor;
-use crate::components::model::engine::EngineField;
-use crate::components::model::formats::FormatField;
-use crate::components::model::import::Import;
-use crate::components::model::model_field::ModelField;
-use crate::components::model::number::ModelNumber;
-use crate::components::power_mode_field::PowerModeField;
+use crate::components::focus::focus;
 use crate::lazy::Part;
-use crate::state::model::fields::Field;
-use crate::state::model::roles::Role;
 use crate::state::scenario::{Piece, pieces};
 use crate::state::session::Session;
 
@@ -25,13 +15,14 @@ use crate::state::session::Session;
 #[component]
 pub fn Scenario() -> impl IntoView {
     let session = expect_context::<Session>();
-    let open = RwSignal::new(None::<Piece>);
+    let open = expect_context::<PlanContext>().open;
+    let fields = Fetched::new(Part::Fields);
     let line = memo(move |_| session.inputs.with(pieces));
     let button = move |(piece, before, said): (Piece, &'static str, String)| {
         let is_open = move || open.get() == Some(piece);
         let on_click = move |_| {
             open.update(|open| *open = if *open == Some(piece) { None } else { Some(piece) });
-            request_animation_frame(|| focus_first("#part-fields :is(input, select)"));
+            fields.ask();
         };
         view! {
             {before}
@@ -57,43 +48,10 @@ pub fn Scenario() -> impl IntoView {
             focus(&format!("part-{}", piece.key()));
         }
     };
-    let body = block(move || open.get().map_or_else(|| ().into_any(), fields));
     view! {
         <section class="scenario" aria-label="Scenario" on:keydown=on(on_key)>
             <p class="line">{buttons}</p>
-            <div class="part-fields" id="part-fields">{body}</div>
+            <div class="part-fields" id="part-fields">{block(move || fields.show())}</div>
         </section>
-    }
-}
-
-/// The fields of a part.
-fn fields(piece: Piece) -> AnyView {
-    let number = |field: Field| view! { <ModelNumber field=field/> };
-    match piece {
-        Piece::Model => view! { <ModelField/> <Import/> <Editor/> }.into_any(),
-        Piece::Device => view! {
-            <DeviceField/>
-            {[Field::Tensor, Field::Pipeline, Field::Expert, Field::Memory].map(number).collect_view()}
-        }
-        .into_any(),
-        Piece::Mode => view! { <PowerModeField/> }.into_any(),
-        Piece::Engine => view! { <EngineField/> }.into_any(),
-        Piece::Users => number(Field::Batch).into_any(),
-        Piece::In => [Field::Prompt, Field::Context].map(number).collect_view().into_any(),
-        Piece::Out => view! {
-            {[Field::Generate, Field::Draft, Field::Acceptance].map(number).collect_view()}
-            <Drafter/>
-        }
-        .into_any(),
-        Piece::Goal => {
-            let goal = Fetched::new(Part::Goal);
-            goal.ask();
-            view! {
-                {block(move || goal.show())}
-                <FormatField role=Role::KvCache/>
-                <FormatField role=Role::Embedding/>
-            }
-            .into_any()
-        }
     }
 }

@@ -33,8 +33,8 @@ pub fn SchemeTable() -> impl IntoView {
                         <th scope="col">"Scheme"</th>
                         <th scope="col">{move || head.get()}</th>
                         <th scope="col" class="wide">"First token"</th>
-                        <th scope="col">"Rate"</th>
-                        <th scope="col" class="wide">"Memory"</th>
+                        <th scope="col" class="wide">"Rate"</th>
+                        <th scope="col">"Memory"</th>
                         <th scope="col">"Loss"</th>
                     </tr>
                 </thead>
@@ -60,9 +60,9 @@ fn Row(
         None => view! {
             <td>{row.whole} <small class="interval">{row.interval}</small></td>
             <td class="wide">{row.first}</td>
-            <td>{row.rate}</td>
-            <td class="wide">{row.memory}</td>
-            <td>{row.loss}</td>
+            <td class="wide">{row.rate}</td>
+            <td>{row.memory}</td>
+            <td>{row.loss} <span class="wide">" " {row.metric}</span></td>
         }
         .into_any(),
     };

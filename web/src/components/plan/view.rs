@@ -1,5 +1,7 @@
 //! Root component of the Plan view, and the state that its components share.
 
+use core::time::Duration;
+
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
@@ -8,25 +10,23 @@ use super::inspector::Inspector;
 use super::scenario::Scenario;
 use super::scheme_chart::SchemeChart;
 use super::scheme_table::SchemeTable;
-use crate::components::erased::{block, derived, flag, memo, on, text};
+use crate::components::erased::{block, derived, flag, later, memo, on, text};
 use crate::components::explanation::ExplanationPopover;
-use crate::components::explore::Explore;
-use crate::components::fetched::Folded;
+use crate::components::fetched::Fetched;
 use crate::components::focus::focus;
-use crate::components::inverse::Inverse;
-use crate::components::model::curves_chart::CurvesChart;
-use crate::components::model::figures::Figures;
-use crate::components::model::memory::Memory;
 use crate::components::model::operator_chart::OperatorChart;
-use crate::components::model::operator_table::OperatorTable;
-use crate::components::model::view::{GeneralFaults, ModelContext, begin};
+use crate::components::model::view::{GeneralFaults, ModelContext};
 use crate::components::notes::Notes;
-use crate::lazy::Part;
+use crate::lazy::{Part, more};
+use crate::state::inputs::Tab;
 use crate::state::model::answer::{ModelShown, next as next_model};
-use crate::state::model::curves::Against;
 use crate::state::plan::{self, PlanShown};
 use crate::state::roving::turn;
-use crate::state::session::Session;
+use crate::state::scenario::Piece;
+use crate::state::session::{Session, Step};
+
+/// Time after which the parts behind a click are fetched.
+const FETCH_AFTER: Duration = Duration::from_secs(1);
 
 /// State shared by the components of this view.
 #[derive(Debug, Clone, Copy)]
@@ -34,35 +34,18 @@ pub struct PlanContext {
     pub shown: Memo<PlanShown>,
     /// Key of the scheme at the pointer or the keyboard focus.
     pub pointed: RwSignal<Option<String>>,
+    /// The part of the scenario line whose fields are open.
+    pub open: RwSignal<Option<Piece>>,
     /// Name of the card that the inspector explains; `None` for the speed.
     pub inspected: RwSignal<Option<&'static str>>,
-}
-
-/// A tab below the cards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Tab {
-    Schemes,
-    Operators,
-    Memory,
-    Scale,
-    Questions,
-}
-
-impl Tab {
-    const ALL: [(Self, &'static str); 5] = [
-        (Self::Schemes, "Schemes"),
-        (Self::Operators, "Operators"),
-        (Self::Memory, "Memory"),
-        (Self::Scale, "Users and context"),
-        (Self::Questions, "Questions"),
-    ];
 }
 
 /// The recommended scheme for a scenario: verdict, cards, schemes, roofline, and what is behind them.
 #[component]
 pub fn PlanView() -> impl IntoView {
     let session = expect_context::<Session>();
-    begin(session);
+    // The fields are there before the first click; a failure is said with the click.
+    set_timeout(|| later(async { drop(more(Part::Fields).await) }), FETCH_AFTER);
     let shown = memo(move |before| {
         session.settled.track();
         session.inputs.with_untracked(|inputs| plan::next(before, inputs))
@@ -80,28 +63,16 @@ pub fn PlanView() -> impl IntoView {
     provide_context(PlanContext {
         shown,
         pointed: RwSignal::new(None),
+        open: RwSignal::new(None),
         inspected: RwSignal::new(None),
     });
-    let tab = RwSignal::new(Tab::Schemes);
+    let tab = memo(move |_| session.inputs.with(|inputs| inputs.tab));
     let body = block(move || match tab.get() {
         Tab::Schemes => view! { <Schemes/> }.into_any(),
-        Tab::Operators => view! {
-            <Figures/>
-            <OperatorTable phase=0/>
-            <OperatorTable phase=1/>
-        }
-        .into_any(),
-        Tab::Memory => view! { <Memory/> }.into_any(),
-        Tab::Scale => Against::ALL
-            .map(|against| view! { <CurvesChart against=against/> })
-            .collect_view()
-            .into_any(),
-        Tab::Questions => view! {
-            <Inverse/>
-            <Explore/>
-            <Folded class="fold" title="Is this possible?" part=Part::Check open=true/>
-        }
-        .into_any(),
+        Tab::Operators => fetched_tab(Part::Operators),
+        Tab::Memory => fetched_tab(Part::Memory),
+        Tab::Scale => fetched_tab(Part::Scale),
+        Tab::Questions => fetched_tab(Part::Questions),
     });
     view! {
         <main class="plan model">
@@ -116,8 +87,8 @@ pub fn PlanView() -> impl IntoView {
                     </div>
                 </div>
                 <Cards/>
-                <Tabs tab=tab/>
-                <div class="tab-body" role="tabpanel" id="plan-tab" aria-label=derived(move || title(tab.get()).to_owned())>
+                <Tabs/>
+                <div class="tab-body" role="tabpanel" id="plan-tab" aria-label=text(move || tab.get().name().to_owned())>
                     {body}
                 </div>
             </section>
@@ -127,25 +98,28 @@ pub fn PlanView() -> impl IntoView {
     }
 }
 
-fn title(tab: Tab) -> &'static str {
-    Tab::ALL.iter().find(|(other, _)| *other == tab).map_or("", |(_, title)| title)
+/// The body of a tab that is fetched when it is first opened.
+fn fetched_tab(part: Part) -> AnyView {
+    let body = Fetched::new(part);
+    body.ask();
+    block(move || body.show()).into_any()
 }
 
 /// Tab list; arrow keys go from one tab to the next.
 #[component]
-fn Tabs(
-    /// The open tab.
-    tab: RwSignal<Tab>,
-) -> impl IntoView {
+fn Tabs() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let tab = memo(move |_| session.inputs.with(|inputs| inputs.tab));
+    let open = move |tab: Tab| session.edit(Step::Choice, |inputs| inputs.tab = tab);
     let on_key = move |event: KeyboardEvent| {
-        let at = Tab::ALL.iter().position(|(other, _)| *other == tab.get_untracked());
+        let at = Tab::ALL.iter().position(|other| *other == tab.get_untracked());
         if let Some(next) = turn(at, Tab::ALL.len(), &event.key()) {
             event.prevent_default();
-            tab.set(Tab::ALL[next].0);
+            open(Tab::ALL[next]);
             focus(&format!("tab-{next}"));
         }
     };
-    let one = move |(place, (own, title)): (usize, (Tab, &'static str))| {
+    let one = move |(place, own): (usize, Tab)| {
         let is_open = move || tab.get() == own;
         view! {
             <button
@@ -155,9 +129,9 @@ fn Tabs(
                 aria-selected=text(move || is_open().to_string())
                 aria-controls="plan-tab"
                 tabindex=text(move || if is_open() { "0" } else { "-1" }.to_owned())
-                on:click=on(move |_| tab.set(own))
+                on:click=on(move |_| open(own))
             >
-                {title}
+                {own.name()}
             </button>
         }
     };
@@ -168,13 +142,22 @@ fn Tabs(
     }
 }
 
-/// Schemes by time and loss beside the roofline, and the table of all schemes.
+/// Schemes by time and loss beside the roofline, and the table of all schemes. What does not run is on no roofline.
 #[component]
 fn Schemes() -> impl IntoView {
+    let shown = expect_context::<PlanContext>().shown;
+    let runs = memo(move |_| shown.with(|shown| shown.answer.no_speed.is_none()));
+    let roofline = block(move || {
+        if runs.get() {
+            view! { <div class="roofline"><OperatorChart/></div> }.into_any()
+        } else {
+            ().into_any()
+        }
+    });
     view! {
         <div class="charts">
             <SchemeChart/>
-            <div class="roofline"><OperatorChart/></div>
+            {roofline}
         </div>
         <SchemeTable/>
     }

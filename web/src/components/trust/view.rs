@@ -9,7 +9,7 @@ use super::scatter_chart::ScatterChart;
 use super::wrong::Wrong;
 use crate::components::erased::{memo, text};
 use crate::components::notes::Notes;
-use crate::state::model::asked::Pair;
+use crate::state::model::url::Pair;
 use crate::state::session::Session;
 use crate::state::trust::answer::Answer;
 use crate::state::trust::filter;

@@ -3,13 +3,14 @@
 use calc_core::analysis::{Analysis, OperatorPart};
 use calc_core::provenance::{Fact, Provenance};
 use calc_core::quant_format::ComputeClass;
+use calc_core::roofline::Roofs;
 use report::input::request::AnalyzeInputs;
 use report::number_text as text;
 use report::output::verdict::{self, class_name, explain};
 use report::output::words;
 
 use super::{Cell, Question, flips};
-use crate::state::inputs::Role;
+use crate::state::inputs::{Inputs, Role};
 
 /// Limits of the chosen format.
 #[derive(Debug, Clone, PartialEq)]
@@ -142,9 +143,9 @@ fn part_bars(answer: &Analysis) -> Vec<Bar> {
 }
 
 /// Facts of the device in its power mode.
-pub(super) fn facts(question: &Question<'_>) -> Vec<DeviceFact> {
-    let (device, mode) = (&*question.inputs.device, question.inputs.power_mode());
-    let Ok(roofs) = question.roofs() else { return Vec::new() };
+pub fn facts(inputs: &Inputs) -> Vec<DeviceFact> {
+    let (device, mode) = (&*inputs.device, inputs.power_mode());
+    let Ok(roofs) = Roofs::new(device, mode) else { return Vec::new() };
     let fact = |name: String, text: String, explanation, in_brief| DeviceFact {
         name,
         value: Cell { text, explanation },
@@ -165,7 +166,7 @@ pub(super) fn facts(question: &Question<'_>) -> Vec<DeviceFact> {
             true,
         ),
     ];
-    let half = question.inputs.half().class;
+    let half = inputs.half().class;
     for class in ComputeClass::ALL {
         let (Some(own), Some(peak)) = (device.peaks.get(class), roofs.peak(class)) else {
             continue;
@@ -210,26 +211,26 @@ pub fn weakest(facts: &[DeviceFact]) -> Provenance {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Inputs, derive, limits};
+    use super::super::{Inputs, limits};
+    use super::facts;
     use report::number_text::SPACE;
 
     #[test]
     fn facts_are_those_of_the_power_mode() {
-        let facts = |mode: Option<&'static str>| {
+        let said = |mode: Option<&'static str>| {
             let inputs = Inputs { mode: mode.map(Into::into), ..Inputs::default() };
-            let facts = derive(&inputs).expect("valid").facts;
-            facts
+            facts(&inputs)
                 .iter()
                 .map(|it| format!("{} {}", it.name, it.value.text).replace(SPACE, " "))
                 .collect::<Vec<_>>()
         };
-        let own = facts(None);
+        let own = said(None);
         assert!(
             own.contains(&"DRAM 102.4 GB/s".to_owned())
                 && own.contains(&"FP16, BF16 16.7 TFLOP/s".to_owned()),
             "{own:?}"
         );
-        let low = facts(Some("7W"));
+        let low = said(Some("7W"));
         assert!(
             low.contains(&"DRAM 68.3 GB/s".to_owned()) && low.contains(&"Power 7 W".to_owned()),
             "{low:?}"

@@ -96,8 +96,12 @@ pub struct SweepRow {
 }
 
 impl SweepRow {
-    /// The cells of the table.
+    /// The cells of the table. What does not fit has no speed.
     pub fn cells(&self) -> [String; 7] {
+        if !self.fits {
+            let at = text::count(self.at);
+            return [&*at, "–", "–", "–", "–", "–", "does not fit"].map(str::to_owned);
+        }
         let bound = match self.bound {
             Bound::Memory => "DRAM",
             Bound::Compute => "compute",
@@ -109,7 +113,7 @@ impl SweepRow {
             text::time(self.latency[0]),
             text::time(self.latency[1]),
             text::time_range(self.interval[0], self.interval[1]),
-            if self.fits { bound.to_owned() } else { format!("{bound}, does not fit") },
+            bound.to_owned(),
         ]
     }
 }
@@ -131,6 +135,9 @@ impl Sweep {
         let Some(row) = place.and_then(|place| self.rows.get(place)) else { return String::new() };
         let name = self.against.name();
         let [at, _, rate, ideal, time, _, limit] = row.cells();
+        if !row.fits {
+            return format!("{name} {at}: {limit}");
+        }
         format!("{name} {at}: {rate} token/s, {time} per token, ideal {ideal}, limited by {limit}")
     }
 }
@@ -388,6 +395,6 @@ mod tests {
         }
         let end = by_batch.curves.limit.expect("KV caches fill the memory").at;
         assert!(by_batch.rows.iter().all(|row| row.fits == (row.at as f64 <= end)));
-        assert!(by_batch.rows.iter().any(|row| !row.fits));
+        assert!(by_batch.rows.iter().any(|row| !row.fits && row.cells()[2] == "–"));
     }
 }

@@ -195,7 +195,7 @@ pub fn real(field: Field, typed: &str) -> Result<Option<f64>, Fault> {
 }
 
 /// Parses a memory limit in GB, or with its unit: `24GiB`.
-pub fn memory(typed: &str) -> Option<f64> {
+fn memory(typed: &str) -> Option<f64> {
     decimal(typed).or_else(|| number_input::memory(typed, 1e9))
 }
 

@@ -15,7 +15,7 @@ use calc_core::scheme::Scheme;
 use report::input::model_file::lines::ModelLines;
 use report::input::named_model::{NamedModel, folder};
 
-use super::fields::Field;
+use super::fields::{Field, real};
 use super::roles::{Formats, Role};
 use crate::state::check::CLAIM;
 use crate::state::trust::filter;
@@ -197,6 +197,12 @@ impl ModelInputs {
         self.tied.is_some() || Field::geometry().any(|field| !self.text(field).trim().is_empty())
     }
 
+    /// The memory limit [GB]; 0 without one, `None` if it is invalid.
+    pub fn memory_limit(&self) -> Option<f64> {
+        let limit = real(Field::Memory, self.text(Field::Memory)).ok()?;
+        Some(limit.unwrap_or(0.0))
+    }
+
     /// Display name.
     pub fn name(&self) -> String {
         let name = self.base.name();
@@ -210,6 +216,27 @@ impl ModelInputs {
             && model.stored == opened.stored
         {
             self.base = Base::File(opened.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_limit_is_a_number_nothing_or_wrong() {
+        for (typed, limit) in [
+            ("", Some(0.0)),
+            ("6.5", Some(6.5)),
+            ("24 GB", Some(24.0)),
+            ("24GiB", Some(25.769_803_776)),
+            ("x", None),
+            ("1e7", None),
+        ] {
+            let mut inputs = ModelInputs::default();
+            inputs.set_text(Field::Memory, typed.to_owned());
+            assert_eq!(inputs.memory_limit(), limit, "{typed}");
         }
     }
 }

@@ -19,8 +19,30 @@ const LONGEST_NAME: usize = 60;
 /// Source of a geometry that was read from an address.
 const SOURCE: &str = "the address of this page";
 
-/// Adds the pairs that differ from the default.
-pub fn write(inputs: &ModelInputs, pairs: &mut Vec<(&'static str, String)>) {
+/// A key of the address with its value.
+pub type Pair = (&'static str, String);
+
+/// Keys of a custom model, which are in the fragment and not in the query.
+const CARRIED: [&str; 3] = ["file", "geometry", "stored"];
+
+/// Whether a key belongs to a custom model.
+pub fn is_carried(key: &str) -> bool {
+    CARRIED.contains(&key)
+}
+
+/// The pairs that differ from the default.
+pub fn pairs(inputs: &ModelInputs) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    write(inputs, &mut pairs);
+    pairs
+}
+
+/// Sets the value of a key; an invalid one is shown by its field.
+pub fn put(inputs: &mut ModelInputs, key: &str, value: &str) {
+    let _known = read(inputs, key, value);
+}
+
+fn write(inputs: &ModelInputs, pairs: &mut Vec<Pair>) {
     let usual = ModelInputs::default();
     match &inputs.base {
         Base::Catalog(model) if inputs.base != usual.base => {

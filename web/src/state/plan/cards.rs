@@ -7,7 +7,7 @@ use report::number_text as text;
 use report::output::verdict::explain::Explanation;
 use report::output::words::{advice, factors_source, memory};
 
-use super::{Seen, batch, rate, workload};
+use super::{Seen, batch, loss_parts, rate, workload};
 use crate::state::derived::Cell;
 use crate::state::model::answer::ModelAnswer;
 
@@ -106,11 +106,7 @@ fn quality(answer: &Recommendation, seen: &Seen<'_>) -> Card {
             text::ratio(base.token.expected.time / seen.outcome.token.expected.time)
         ),
     };
-    let whole = advice::quality(seen.quality);
-    let (number, metric) = match whole.rsplit_once(&format!("{}% ", text::SPACE)) {
-        Some((number, metric)) => (format!("{number}{}%", text::SPACE), metric.to_owned()),
-        None => (whole, String::new()),
-    };
+    let (number, metric) = loss_parts(seen.quality);
     Card {
         name: "Quality",
         number: Cell {

@@ -9,7 +9,7 @@ use chart::schemes::{SchemePoint, Schemes};
 use report::number_text as text;
 use report::output::words::advice;
 
-use super::rate;
+use super::{loss_parts, rate};
 
 /// A scheme in the table.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +25,8 @@ pub struct SchemeRow {
     pub rate: String,
     pub memory: String,
     pub loss: String,
+    /// Name of what is lost; empty without a loss.
+    pub metric: String,
     /// Reason why it is out of the question; its times are not shown then.
     pub refused: Option<String>,
     /// True if it can be put in the cards.
@@ -75,6 +77,7 @@ pub(super) fn rows(request: &RecommendRequest<'_>, answer: &Recommendation) -> V
 }
 
 fn untimed(scheme: &'static Scheme, loss: &QualityLoss) -> SchemeRow {
+    let (loss, metric) = loss_parts(loss);
     SchemeRow {
         key: scheme.key,
         name: advice::scheme_name(scheme),
@@ -85,7 +88,8 @@ fn untimed(scheme: &'static Scheme, loss: &QualityLoss) -> SchemeRow {
         first: String::new(),
         rate: String::new(),
         memory: String::new(),
-        loss: advice::quality(loss),
+        loss,
+        metric,
         refused: None,
         has_outcome: true,
     }

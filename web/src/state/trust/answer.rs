@@ -9,7 +9,7 @@ use report::output::accuracy::{Errors, Pair as Judged, errors};
 use super::filter::{Filter, Part, chosen, device_name};
 use super::rows::{Row, rows};
 use super::words::{signed, too};
-use crate::state::model::asked::Pair;
+use crate::state::model::url::Pair;
 
 /// Most groups in the list of large errors.
 const WORST: usize = 8;

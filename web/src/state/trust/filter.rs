@@ -4,7 +4,7 @@ use calc_core::catalog;
 
 use super::rows::{Row, rows};
 use crate::state::inputs::Inputs;
-use crate::state::model::asked::Pair;
+use crate::state::model::url::{self, Pair};
 use crate::state::url::Note;
 
 /// Keys in the address: set, device, engine, format, tier, left-out group.
@@ -103,12 +103,12 @@ pub fn chosen(pairs: &[Pair], part: Part) -> &str {
 
 /// Sets the value of a part; an empty value clears it.
 pub fn choose(inputs: &mut Inputs, part: Part, value: &str) {
-    inputs.model.put(part.key(), value);
+    url::put(&mut inputs.model, part.key(), value);
 }
 
 /// The pairs of the filter, without the Model view's.
 pub fn pairs(inputs: &Inputs) -> Vec<Pair> {
-    inputs.model.pairs().into_iter().filter(|(key, _)| KEYS.contains(key)).collect()
+    url::pairs(&inputs.model).into_iter().filter(|(key, _)| KEYS.contains(key)).collect()
 }
 
 /// Notes on filter values of the address that match no row.

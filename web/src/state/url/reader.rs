@@ -7,10 +7,10 @@ use calc_core::catalog;
 use calc_core::error::Error;
 use report::input::device_file::lines;
 
-use super::{LONGEST_QUOTE, Note};
+use super::{LONGEST_QUOTE, Note, view_without_key};
 use crate::state::fragment::{self, Carried};
-use crate::state::inputs::{Inputs, View};
-use crate::state::model::asked;
+use crate::state::inputs::{Inputs, Tab, View};
+use crate::state::model::url as model_url;
 use crate::state::operator::{self, Field, Op};
 use crate::state::points;
 
@@ -25,15 +25,29 @@ impl Reader<'_> {
         self.notes.push(Note::on(key, value, rest));
     }
 
-    pub(super) fn view(&mut self, inputs: &mut Inputs, value: Option<&str>) {
-        let Some(value) = value else { return };
+    pub(super) fn view(&mut self, inputs: &mut Inputs, value: Option<&str>, no_pairs: bool) {
+        let Some(value) = value else {
+            inputs.view = view_without_key(no_pairs && *self.carried == Carried::Nothing);
+            return;
+        };
         if let Some(view) = View::ALL.into_iter().find(|view| view.key() == value) {
             inputs.view = view;
             return;
         }
         let keys = View::ALL.map(View::key).join(", ");
-        let rest = format!("which is no view; there are {keys}. The page shows kernel.");
+        let rest = format!("which is no view; there are {keys}. The page shows plan.");
         self.note("view", value, &rest);
+    }
+
+    pub(super) fn tab(&mut self, inputs: &mut Inputs, value: Option<&str>) {
+        let Some(value) = value else { return };
+        if let Some(tab) = Tab::ALL.into_iter().find(|tab| tab.key() == value) {
+            inputs.tab = tab;
+            return;
+        }
+        let keys = Tab::ALL.map(Tab::key).join(", ");
+        let rest = format!("which is no tab; there are {keys}. The page shows schemes.");
+        self.note("tab", value, &rest);
     }
 
     pub(super) fn device(&mut self, inputs: &mut Inputs, value: Option<&str>) {
@@ -227,13 +241,18 @@ impl Reader<'_> {
         let part = self.carried.part("model").unwrap_or_default();
         for (key, value) in part.lines().filter_map(|line| line.split_once('\t')) {
             // The fragment has only keys of a custom model; others are ignored.
-            let _known = asked::is_carried(key) && inputs.model.take(key, value);
+            if model_url::is_carried(key)
+                && let Some(Err(rest)) = model_url::read(&mut inputs.model, key, value)
+            {
+                self.note(key, value, &rest);
+            }
         }
     }
 
     /// Reads the keys of the other views and notes unknown ones.
     pub(super) fn other_keys(&mut self, inputs: &mut Inputs, pairs: &[(String, String)]) {
-        const KNOWN: [&str; 11] = ["view", "d", "pm", "op", "uf", "pl", "w", "a", "ak", "pt", "v"];
+        const KNOWN: [&str; 12] =
+            ["view", "tab", "d", "pm", "op", "uf", "pl", "w", "a", "ak", "pt", "v"];
         let is_field = |key: &str| Field::ALL.iter().any(|field| field.id() == key);
         let is_other = |key: &str| !KNOWN.contains(&key) && !is_field(key);
         for (key, value) in pairs.iter().filter(|(key, _)| is_other(key)) {
@@ -243,7 +262,14 @@ impl Reader<'_> {
                     self.note(key, value, &rest);
                     continue;
                 }
-                None if inputs.model.take(key, value) => continue,
+                None => {}
+            }
+            match model_url::read(&mut inputs.model, key, value) {
+                Some(Ok(())) => continue,
+                Some(Err(rest)) => {
+                    self.note(key, value, &rest);
+                    continue;
+                }
                 None => {}
             }
             let key: String = key.chars().take(LONGEST_QUOTE).collect();

@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
-use super::erased::{block, memo, on};
-use super::number_field::NumberField;
-use super::switch_field::SwitchField;
+use crate::components::erased::{block, memo, on};
+use crate::components::number_field::NumberField;
+use crate::components::switch_field::SwitchField;
 use crate::state::derived::operator_form::{OperatorForm, choose_operator, choose_phase, form};
 use crate::state::session::{Session, Step};
 

@@ -2,8 +2,9 @@
 
 use leptos::prelude::*;
 
-use super::erased::{block, memo, on, text};
-use super::mark_icon::MarkIcon;
+use super::KernelContext;
+use crate::components::erased::{block, memo, on, text};
+use crate::components::mark_icon::MarkIcon;
 use crate::state::points::{self, PointRow};
 use crate::state::session::{Session, Step};
 
@@ -11,9 +12,10 @@ use crate::state::session::{Session, Step};
 #[component]
 pub fn OwnPoints() -> impl IntoView {
     let session = expect_context::<Session>();
+    let kernel = expect_context::<KernelContext>();
     let typed = RwSignal::new(String::new());
     let refused = RwSignal::new(false);
-    let rows = memo(move |_| session.shown.with(|shown| shown.kernel.own_points.clone()));
+    let rows = memo(move |_| kernel.shown.with(|shown| shown.kernel.own_points.clone()));
     let on_add = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         let free = points::MOST - session.inputs.with_untracked(|inputs| inputs.points.len());

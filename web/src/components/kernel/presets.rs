@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::erased::{block, on, text};
+use crate::components::erased::{block, on, text};
 use crate::state::presets::{Preset, presets};
 use crate::state::session::{Session, Step};
 

@@ -3,25 +3,24 @@
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
-use super::erased::{block, memo, on, text};
-use super::focus::focus;
+use super::KernelContext;
 use super::format_row::FormatRow;
+use crate::components::erased::{block, memo, on, text};
+use crate::components::focus::focus;
 use crate::state::derived::COLUMNS;
 use crate::state::roving::{Cell, step};
-use crate::state::session::Session;
 
 /// One row per format. The table is one tab stop; arrow keys move from cell to cell.
 #[component]
 pub fn FormatTable() -> impl IntoView {
-    let session = expect_context::<Session>();
+    let kernel = expect_context::<KernelContext>();
     let keys = memo(move |_| {
-        session
+        kernel
             .shown
             .with(|shown| shown.kernel.rows.iter().map(|row| row.key.clone()).collect::<Vec<_>>())
     });
     let active = RwSignal::new((0, 0));
-    let baseline =
-        text(move || session.shown.with(|shown| format!("vs {}", shown.kernel.baseline)));
+    let baseline = text(move || kernel.shown.with(|shown| format!("vs {}", shown.kernel.baseline)));
     let on_key = move |event: KeyboardEvent| {
         let size = (keys.with_untracked(Vec::len), COLUMNS + 1);
         if let Some(next) = step(active.get_untracked(), size, &event.key()) {

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 use report::number_text::typed;
 
-use super::erased::{block, memo};
-use super::explained::Explained;
+use crate::components::erased::{block, memo};
+use crate::components::explained::Explained;
 use crate::state::derived::{Bar, Limits, limits};
 use crate::state::session::Session;
 

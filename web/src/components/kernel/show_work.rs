@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use super::erased::{flag, later, memo, on};
+use crate::components::erased::{flag, later, memo, on};
 use crate::lazy::{self, Refusal};
 use crate::state::fragment;
 use crate::state::operator::Op;

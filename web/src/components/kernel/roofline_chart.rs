@@ -5,9 +5,10 @@ use chart::scene::{Scene, Size};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
-use super::erased::{memo, text};
+use super::KernelContext;
 use crate::charts::canvas::View;
 use crate::charts::frame::ChartFrame;
+use crate::components::erased::{memo, text};
 use crate::state::derived::{chart_summary, focus_key, point_keys, point_text};
 use crate::state::roving::turn;
 use crate::state::session::{Session, Step};
@@ -16,18 +17,19 @@ use crate::state::session::{Session, Step};
 #[component]
 pub fn RooflineChart() -> impl IntoView {
     let session = expect_context::<Session>();
+    let kernel = expect_context::<KernelContext>();
     let nothing = View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 };
     let view = RwSignal::new(nothing);
     let focus = memo(move |_| {
-        session.shown.with(|shown| focus_key(&shown.kernel, session.pointed.get().as_deref()))
+        kernel.shown.with(|shown| focus_key(&shown.kernel, kernel.pointed.get().as_deref()))
     });
     let scene = memo(move |_| {
-        session.shown.with(|shown| {
+        kernel.shown.with(|shown| {
             Scene::build(&shown.kernel.chart, view.get().size, focus.get().as_deref())
         })
     });
     let label = text(move || {
-        session
+        kernel
             .shown
             .with(|shown| session.inputs.with(|inputs| chart_summary(inputs, &shown.kernel)))
     });
@@ -36,8 +38,8 @@ pub fn RooflineChart() -> impl IntoView {
     };
     let on_point = move |spot: Option<Spot>| {
         let key = spot.and_then(hit);
-        if session.pointed.with_untracked(|pointed| *pointed != key) {
-            session.pointed.set(key);
+        if kernel.pointed.with_untracked(|pointed| *pointed != key) {
+            kernel.pointed.set(key);
         }
     };
     let choose = move |key: String| {
@@ -49,23 +51,23 @@ pub fn RooflineChart() -> impl IntoView {
         });
     };
     let on_key = move |event: KeyboardEvent| {
-        let keys = session.shown.with_untracked(|shown| point_keys(&shown.kernel));
-        let pointed = session.pointed.get_untracked();
+        let keys = kernel.shown.with_untracked(|shown| point_keys(&shown.kernel));
+        let pointed = kernel.pointed.get_untracked();
         let at = pointed.as_ref().and_then(|key| keys.iter().position(|other| other == key));
         match (event.key().as_str(), pointed) {
-            ("Escape", Some(_)) => session.pointed.set(None),
+            ("Escape", Some(_)) => kernel.pointed.set(None),
             ("Enter", Some(key)) => choose(key),
             (key, _) => {
                 if let Some(next) = turn(at, keys.len(), key) {
                     event.prevent_default();
-                    session.pointed.set(keys.get(next).cloned());
+                    kernel.pointed.set(keys.get(next).cloned());
                 }
             }
         }
     };
     let said = text(move || {
-        session.shown.with(|shown| {
-            session.pointed.with(|pointed| point_text(&shown.kernel, pointed.as_deref()))
+        kernel.shown.with(|shown| {
+            kernel.pointed.with(|pointed| point_text(&shown.kernel, pointed.as_deref()))
         })
     });
     view! {
@@ -78,7 +80,7 @@ pub fn RooflineChart() -> impl IntoView {
             on_point=Callback::new(on_point)
             on_pick=Callback::new(move |spot| { if let Some(key) = hit(spot) { choose(key); } })
             on_key=Callback::new(on_key)
-            on_leave=Callback::new(move |()| session.pointed.set(None))
+            on_leave=Callback::new(move |()| kernel.pointed.set(None))
             said=said
         />
     }

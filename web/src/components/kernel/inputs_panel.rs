@@ -2,14 +2,15 @@
 
 use leptos::prelude::*;
 
-use super::device_field::DeviceField;
-use super::erased::{block, derived, flag, memo, on, text};
-use super::fetched::Folded;
-use super::open_file::OpenFile;
+use super::KernelContext;
 use super::operator_field::OperatorField;
-use super::picker::Picker;
-use super::power_mode_field::PowerModeField;
 use super::presets::Presets;
+use crate::components::device_field::DeviceField;
+use crate::components::erased::{block, derived, flag, memo, on, text};
+use crate::components::fetched::Folded;
+use crate::components::open_file::OpenFile;
+use crate::components::picker::Picker;
+use crate::components::power_mode_field::PowerModeField;
 use crate::lazy::Part;
 use crate::state::derived::{Shown, inputs_summary, rule_name};
 use crate::state::inputs::{Inputs, Role};
@@ -20,9 +21,10 @@ use crate::state::session::{Session, Step};
 #[component]
 pub fn InputsPanel() -> impl IntoView {
     let session = expect_context::<Session>();
+    let kernel = expect_context::<KernelContext>();
     let inputs = session.inputs;
     // Invalid values of the address are visible from the start.
-    let unfolded = RwSignal::new(session.shown.with_untracked(Shown::is_stale));
+    let unfolded = RwSignal::new(kernel.shown.with_untracked(Shown::is_stale));
     let activations = derived(move || activation_groups(&inputs.with(rule_name)));
     let on_weights = move |key: String| {
         let format = calc_core::catalog::format(&key);

@@ -4,10 +4,11 @@ use calc_core::provenance::Provenance;
 use leptos::prelude::*;
 use report::output::verdict::badge;
 
-use super::erased::{block, flag, memo, on, text};
-use super::explained::Explained;
+use super::KernelContext;
 use super::format_table::{cell_id, focus_cell};
-use super::mark_icon::MarkIcon;
+use crate::components::erased::{block, flag, memo, on, text};
+use crate::components::explained::Explained;
+use crate::components::mark_icon::MarkIcon;
 use crate::state::derived::{Cell, RowState};
 use crate::state::session::{Session, Step};
 
@@ -22,13 +23,14 @@ pub fn FormatRow(
     active: RwSignal<(usize, usize)>,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
+    let kernel = expect_context::<KernelContext>();
     let key = StoredValue::new(key);
     let row = memo(move |_| {
-        session.shown.with(|shown| key.with_value(|key| shown.kernel.row(key).cloned()))
+        kernel.shown.with(|shown| key.with_value(|key| shown.kernel.row(key).cloned()))
     });
     let is_chosen = flag(move || row.with(|row| row.as_ref().is_some_and(|row| row.chosen)));
     let is_pointed = flag(move || {
-        session.pointed.with(|pointed| key.with_value(|key| pointed.as_ref() == Some(key)))
+        kernel.pointed.with(|pointed| key.with_value(|key| pointed.as_ref() == Some(key)))
     });
     let tab_index = move |column: usize| {
         text(move || if active.get() == (index, column) { "0" } else { "-1" }.to_owned())
@@ -43,7 +45,7 @@ pub fn FormatRow(
         });
         request_animation_frame(move || focus_cell(active.get_untracked())); // the row may have been rebuilt
     };
-    let on_enter = move |_| session.pointed.set(Some(key.get_value()));
+    let on_enter = move |_| kernel.pointed.set(Some(key.get_value()));
     let number = move |column: usize, cell: Cell| {
         view! {
             <Explained
@@ -88,7 +90,7 @@ pub fn FormatRow(
             class:pointed=is_pointed
             aria-selected=text(move || is_chosen.get().to_string())
             on:pointerenter=on(on_enter)
-            on:pointerleave=on(move |_| session.pointed.set(None))
+            on:pointerleave=on(move |_| kernel.pointed.set(None))
         >
             <th scope="row">
                 <button

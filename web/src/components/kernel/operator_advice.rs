@@ -2,8 +2,9 @@
 
 use leptos::prelude::*;
 
-use super::advice::{AdvicePanel, advice_of};
-use super::erased::flag;
+use super::KernelContext;
+use crate::components::advice::{AdvicePanel, advice_of};
+use crate::components::erased::flag;
 use crate::state::advice::Taken;
 use crate::state::advice::question::of_operator;
 use crate::state::session::Session;
@@ -12,7 +13,8 @@ use crate::state::session::Session;
 #[component]
 pub fn OperatorAdvice() -> impl IntoView {
     let session = expect_context::<Session>();
-    let stale = flag(move || session.shown.with(crate::state::derived::Shown::is_stale));
+    let kernel = expect_context::<KernelContext>();
+    let stale = flag(move || kernel.shown.with(crate::state::derived::Shown::is_stale));
     let advice = advice_of(session, of_operator);
     view! { <AdvicePanel advice=advice stale=stale take=Taken::of_operator/> }
 }

@@ -2,8 +2,9 @@
 
 use leptos::prelude::*;
 
-use super::erased::{block, flag, memo, on, text};
-use super::fetched::Fetched;
+use super::KernelContext;
+use crate::components::erased::{block, flag, memo, on, text};
+use crate::components::fetched::Fetched;
 use crate::lazy::Part;
 use crate::state::inputs::Inputs;
 use crate::state::operator::Op;
@@ -13,8 +14,9 @@ use crate::state::session::Session;
 #[component]
 pub fn LimitsPanel() -> impl IntoView {
     let session = expect_context::<Session>();
-    let runs = move || session.shown.with(|shown| shown.kernel.runs);
-    let stale = move || session.shown.with(crate::state::derived::Shown::is_stale);
+    let kernel = expect_context::<KernelContext>();
+    let runs = move || kernel.shown.with(|shown| shown.kernel.runs);
+    let stale = move || kernel.shown.with(crate::state::derived::Shown::is_stale);
     let advice = Fetched::advice();
     let advised = memo(move |_| session.inputs.with(|inputs: &Inputs| inputs.op == Op::Gemm));
     let name = text(move || session.inputs.with(|inputs| inputs.format().short_name.to_owned()));

@@ -1,0 +1,56 @@
+//! Root component of the Kernel view.
+
+use leptos::prelude::*;
+
+use super::KernelContext;
+use super::format_table::FormatTable;
+use super::inputs_panel::InputsPanel;
+use super::limits_panel::LimitsPanel;
+use super::roofline_chart::RooflineChart;
+use super::show_work::ShowWork;
+use super::verdict::Verdict;
+use crate::components::device_facts::DeviceFacts;
+use crate::components::erased::{flag, memo};
+use crate::components::explanation::ExplanationPopover;
+use crate::components::fetched::Folded;
+use crate::components::notes::Notes;
+use crate::lazy::Part;
+use crate::state::check::{TIME, typed};
+use crate::state::derived::{Shown, next};
+use crate::state::inputs::Inputs;
+use crate::state::model::inputs::ModelInputs;
+use crate::state::session::Session;
+
+/// One operator on a device: inputs, answer, limits and facts.
+#[component]
+pub fn KernelView() -> impl IntoView {
+    let session = expect_context::<Session>();
+    // Inputs of other views only do not trigger this view's computation.
+    let asked = memo(move |_| {
+        session.inputs.with(|inputs| Inputs { model: ModelInputs::default(), ..inputs.clone() })
+    });
+    let shown = memo(move |before| asked.with(|inputs| next(before, inputs)));
+    provide_context(KernelContext { shown, pointed: RwSignal::new(None) });
+    let stale = flag(move || shown.with(Shown::is_stale));
+    let claimed = session.inputs.with_untracked(|inputs| !typed(inputs, TIME).is_empty());
+    view! {
+        <main class="kernel">
+            <InputsPanel/>
+            <section class="answer" class:stale=stale aria-label="Answer">
+                <Notes/>
+                <Verdict/>
+                <RooflineChart/>
+                <FormatTable/>
+                <Folded class="own-points" title="Your own points" part=Part::OwnPoints open=false/>
+            </section>
+            // The right column, most important panel first.
+            <aside class="limits" aria-label="Limits and facts">
+                <LimitsPanel/>
+                <Folded class="fold" title="Is this possible?" part=Part::Check open=claimed/>
+                <ShowWork/>
+                <DeviceFacts/>
+            </aside>
+            <ExplanationPopover/>
+        </main>
+    }
+}

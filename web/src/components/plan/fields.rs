@@ -1,0 +1,61 @@
+//! The fields of the open part of the scenario. Loaded with the first click on a part.
+
+use leptos::prelude::*;
+
+use super::scheme_field::SchemeField;
+use super::view::PlanContext;
+use crate::components::device_field::DeviceField;
+use crate::components::erased::block;
+use crate::components::focus::focus_first;
+use crate::components::goal_fields::GoalFields;
+use crate::components::model::drafter::Drafter;
+use crate::components::model::editor::Editor;
+use crate::components::model::engine::EngineField;
+use crate::components::model::formats::FormatField;
+use crate::components::model::import::Import;
+use crate::components::model::model_field::ModelField;
+use crate::components::model::number::ModelNumber;
+use crate::components::power_mode_field::PowerModeField;
+use crate::state::model::fields::Field;
+use crate::state::model::roles::Role;
+use crate::state::scenario::Piece;
+
+/// The fields of the open part, the first of which gets the focus.
+#[component]
+pub fn PartFields() -> impl IntoView {
+    let open = expect_context::<PlanContext>().open;
+    block(move || {
+        let Some(piece) = open.get() else { return ().into_any() };
+        request_animation_frame(|| focus_first("#part-fields :is(input, select)"));
+        fields(piece)
+    })
+}
+
+/// The fields of a part.
+fn fields(piece: Piece) -> AnyView {
+    let number = |field: Field| view! { <ModelNumber field=field/> };
+    match piece {
+        Piece::Model => view! { <ModelField/> <Import/> <Editor/> }.into_any(),
+        Piece::Device => view! {
+            <DeviceField/>
+            {[Field::Tensor, Field::Pipeline, Field::Expert, Field::Memory].map(number).collect_view()}
+        }
+        .into_any(),
+        Piece::Mode => view! { <PowerModeField/> }.into_any(),
+        Piece::Engine => view! { <EngineField/> }.into_any(),
+        Piece::Users => number(Field::Batch).into_any(),
+        Piece::In => [Field::Prompt, Field::Context].map(number).collect_view().into_any(),
+        Piece::Out => view! {
+            {[Field::Generate, Field::Draft, Field::Acceptance].map(number).collect_view()}
+            <Drafter/>
+        }
+        .into_any(),
+        Piece::Scheme => view! {
+            <SchemeField/>
+            <FormatField role=Role::KvCache/>
+            <FormatField role=Role::Embedding/>
+        }
+        .into_any(),
+        Piece::Goal => view! { <GoalFields/> }.into_any(),
+    }
+}
