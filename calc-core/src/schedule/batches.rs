@@ -142,7 +142,7 @@ fn least_known(
             break;
         }
         let standing = now(*batch);
-        // What violates a bound on times does so at every larger context.
+        // A bound on times that is violated stays so at every larger context.
         *bound = standing.map_or(f64::INFINITY, |standing| standing.score);
         let is_better = |now: &Standing| {
             best.is_none_or(|(other, best)| (now.score, *batch) < (best.score, other))

@@ -62,6 +62,7 @@ const LAYERS: &[(&str, &str)] = &[
         "validation",
         "row
          predict read score
+         pairs
          fit folds own page
          write main",
     ),
