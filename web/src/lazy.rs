@@ -22,6 +22,7 @@ use crate::components::measure::view::MeasureView;
 use crate::components::model::memory::Memory;
 use crate::components::model::view::ModelView;
 use crate::components::plan::fields::PartFields;
+use crate::components::plan::inspector::Inspector;
 use crate::components::plan::tabs::{Operators, Questions, Scale};
 use crate::components::trust::view::TrustView;
 use crate::state::files;
@@ -251,6 +252,8 @@ pub enum Part {
     KeyDialog,
     /// The limits of the chosen format, as bars.
     Limits,
+    /// The right column of the Plan view.
+    Inspector,
     /// The fields of a part of the scenario.
     Fields,
     /// The tabs of the Plan view other than the schemes.
@@ -286,6 +289,7 @@ fn maker(part: Part) -> MakeView {
         Part::Check => || view! { <CheckPanel/> }.into_any(),
         Part::ExportItems => || view! { <ExportItems/> }.into_any(),
         Part::Limits => || view! { <LimitsBody/> }.into_any(),
+        Part::Inspector => || view! { <Inspector/> }.into_any(),
         Part::Fields => || view! { <PartFields/> }.into_any(),
         Part::Operators => || view! { <Operators/> }.into_any(),
         Part::Memory => || view! { <Memory/> }.into_any(),

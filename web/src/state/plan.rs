@@ -3,12 +3,13 @@
 mod cards;
 mod rows;
 
+use calc_core::catalog::schemes::scheme;
 use calc_core::quality::QualityLoss;
 use calc_core::recommend::{
     Drop, Dropped, Outcome, RecommendRequest, Recommendation, Task, recommend,
 };
 use calc_core::scheme::Scheme;
-use calc_core::units::{Seconds, TokensPerSec};
+use calc_core::units::{Bytes, Seconds, TokensPerSec};
 use calc_core::workload::Workload;
 use chart::schemes::Schemes;
 use report::number_text as text;
@@ -53,8 +54,8 @@ pub struct PlanAnswer {
     pub recommended: Option<String>,
     /// Changes that would put another scheme first, one sentence each.
     pub flips: Vec<String>,
-    /// Ways to apply the scheme in the cards.
-    pub ways: Vec<Way>,
+    /// Memory of the scheme in the cards.
+    memory: Option<Bytes>,
 }
 
 /// The next state to show: invalid inputs keep the last valid answer.
@@ -107,7 +108,7 @@ fn derive(
         Taken::of(seen.scheme, &seen.outcome.precision).of_model(&mut taken);
     }
     let model = model(&taken);
-    let answer = answer(request, &found, seen.as_ref(), (inputs, &model));
+    let answer = answer(request, &found, seen.as_ref(), &model);
     PlanShown { answer, taken, model }
 }
 
@@ -115,7 +116,7 @@ fn answer(
     request: &RecommendRequest<'_>,
     found: &Recommendation,
     seen: Option<&Seen<'_>>,
-    (inputs, model): (&Inputs, &ModelShown),
+    model: &ModelShown,
 ) -> PlanAnswer {
     let (sentence, line) = verdict(request, found, seen);
     let first = found.ranked.first();
@@ -131,10 +132,18 @@ fn answer(
         chosen: seen.map_or_else(String::new, |seen| seen.scheme.key.to_owned()),
         recommended: other.map(|first| advice::scheme_name(first.scheme)),
         flips: first.map_or_else(Vec::new, |first| first.flips.iter().map(advice::flip).collect()),
-        ways: seen.map_or_else(Vec::new, |seen| {
-            ways(seen.scheme, seen.outcome.memory, request, repositories(&inputs.model))
-        }),
+        memory: seen.map(|seen| seen.outcome.memory),
     }
+}
+
+/// Ways to apply the scheme in the cards. The inspector computes them: its chunk has their words.
+pub fn ways_of(shown: &PlanShown, inputs: &Inputs) -> Vec<Way> {
+    let PlanAnswer { chosen, memory, .. } = &shown.answer;
+    let found = scheme(chosen).zip(*memory).and_then(|(scheme, memory)| {
+        let own = repositories(&inputs.model);
+        with_model(inputs, |request| ways(scheme, memory, request, own))
+    });
+    found.unwrap_or_default()
 }
 
 /// Why the scheme in the cards has no speed; `None` if it runs.
@@ -299,7 +308,7 @@ mod tests {
         assert_eq!(taken, "gguf_q4_k");
         let fits = &answer.cards[0].lines[1];
         assert!(fits.starts_with("room for "), "{fits}");
-        assert!(answer.ways.iter().any(|way| way.text.contains("llama-server")));
+        assert!(ways_of(&shown, &inputs).iter().any(|way| way.text.contains("llama-server")));
     }
 
     #[test]

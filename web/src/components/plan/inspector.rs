@@ -9,10 +9,13 @@ use crate::components::advice::way;
 use crate::components::device_facts::DeviceFacts;
 use crate::components::erased::{block, flag, memo};
 use crate::components::model::view::ModelContext;
+use crate::state::plan::ways_of;
+use crate::state::session::Session;
 
-/// Right column of the Plan view.
+/// Content of the right column of the Plan view.
 #[component]
 pub fn Inspector() -> impl IntoView {
+    let session = expect_context::<Session>();
     let PlanContext { shown, inspected, .. } = expect_context();
     let model = expect_context::<ModelContext>().shown;
     let explanation = memo(move |_| {
@@ -27,7 +30,9 @@ pub fn Inspector() -> impl IntoView {
         Some(explanation) => explain(explanation).into_any(),
     });
     let flips = memo(move |_| shown.with(|shown| shown.answer.flips.clone()));
-    let ways = memo(move |_| shown.with(|shown| shown.answer.ways.clone()));
+    let ways = memo(move |_| {
+        shown.with(|shown| session.inputs.with_untracked(|inputs| ways_of(shown, inputs)))
+    });
     // The notes are about times.
     let notes = memo(move |_| {
         if shown.with(|shown| shown.answer.no_speed.is_some()) {
@@ -39,7 +44,6 @@ pub fn Inspector() -> impl IntoView {
         items.into_iter().map(|item| view! { <li>{item}</li> }).collect_view().into_any()
     };
     view! {
-        <aside class="inspector" id="inspector" aria-label="Explanation">
             <div aria-live="polite">{explained}</div>
             <div hidden=flag(move || flips.with(Vec::is_empty))>
                 <h2>"What would flip it"</h2>
@@ -54,7 +58,6 @@ pub fn Inspector() -> impl IntoView {
                 <ul>{block(move || list(notes.get()))}</ul>
             </div>
             <DeviceFacts/>
-        </aside>
     }
 }
 

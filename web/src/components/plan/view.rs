@@ -1,32 +1,26 @@
 //! Root component of the Plan view, and the state that its components share.
 
-use core::time::Duration;
-
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 use super::cards::Cards;
-use super::inspector::Inspector;
 use super::scenario::Scenario;
 use super::scheme_chart::SchemeChart;
 use super::scheme_table::SchemeTable;
-use crate::components::erased::{block, derived, flag, later, memo, on, text};
+use crate::components::erased::{block, derived, flag, memo, on, text};
 use crate::components::explanation::ExplanationPopover;
 use crate::components::fetched::Fetched;
 use crate::components::focus::focus;
 use crate::components::model::operator_chart::OperatorChart;
 use crate::components::model::view::{GeneralFaults, ModelContext};
 use crate::components::notes::Notes;
-use crate::lazy::{Part, more};
+use crate::lazy::Part;
 use crate::state::inputs::Tab;
 use crate::state::model::answer::{ModelShown, next as next_model};
 use crate::state::plan::{self, PlanShown};
 use crate::state::roving::turn;
 use crate::state::scenario::Piece;
 use crate::state::session::{Session, Step};
-
-/// Time after which the parts behind a click are fetched.
-const FETCH_AFTER: Duration = Duration::from_secs(1);
 
 /// State shared by the components of this view.
 #[derive(Debug, Clone, Copy)]
@@ -44,8 +38,9 @@ pub struct PlanContext {
 #[component]
 pub fn PlanView() -> impl IntoView {
     let session = expect_context::<Session>();
-    // The fields are there before the first click; a failure is said with the click.
-    set_timeout(|| later(async { drop(more(Part::Fields).await) }), FETCH_AFTER);
+    // With the inspector come the fields and tabs of the first click.
+    let inspector = Fetched::new(Part::Inspector);
+    inspector.ask();
     let shown = memo(move |before| {
         session.settled.track();
         session.inputs.with_untracked(|inputs| plan::next(before, inputs))
@@ -92,7 +87,7 @@ pub fn PlanView() -> impl IntoView {
                     {body}
                 </div>
             </section>
-            <Inspector/>
+            <aside class="inspector" id="inspector" aria-label="Explanation">{block(move || inspector.show())}</aside>
             <ExplanationPopover/>
         </main>
     }
