@@ -9,8 +9,11 @@ use super::{devices, same};
 use crate::device::Device;
 use crate::units::Bytes;
 
-/// Words of vendors, product lines, memory types and packages, which tell no two devices apart.
-const VENDORS: [&str; 31] = [
+/// Types of memory that two versions of a device may differ in.
+const MEMORY_TYPES: [&str; 4] = ["hbm2", "hbm2e", "hbm3", "hbm3e"];
+
+/// Words of vendors, product lines and packages, which tell no two devices apart.
+const VENDORS: [&str; 27] = [
     "amd",
     "apple",
     "arc",
@@ -26,10 +29,6 @@ const VENDORS: [&str; 31] = [
     "google",
     "gpu",
     "graphics",
-    "hbm2",
-    "hbm2e",
-    "hbm3",
-    "hbm3e",
     "instinct",
     "intel",
     "jetson",
@@ -63,10 +62,11 @@ fn keys(device: &Device) -> impl Iterator<Item = &str> {
     core::iter::once(&*device.key).chain(device.aliases.iter().map(|alias| &**alias))
 }
 
-/// The words of a name that tell devices apart, and the memory size in GB if it states one.
+/// The words of a name that tell devices apart, and size [GB] and type of the memory if it states them.
 struct Words {
     words: Vec<String>,
     gigabytes: Option<u32>,
+    memory_type: Option<&'static str>,
 }
 
 impl Words {
@@ -81,7 +81,7 @@ impl Words {
         }
         let mut parts: Vec<&str> = name.split(|c: char| !c.is_alphanumeric() && c != '+').collect();
         parts.retain(|part| !part.is_empty());
-        let mut found = Self { words: Vec::new(), gigabytes: None };
+        let mut found = Self { words: Vec::new(), gigabytes: None, memory_type: None };
         let mut at = 0;
         while let Some(part) = parts.get(at) {
             let is_unit_next = matches!(parts.get(at + 1), Some(&("gb" | "gib")));
@@ -92,6 +92,8 @@ impl Words {
             if let Some(size) = digits.and_then(|digits| digits.parse().ok()) {
                 found.gigabytes = Some(size);
                 at += usize::from(is_unit_next);
+            } else if let Some(memory) = MEMORY_TYPES.iter().find(|memory| *memory == part) {
+                found.memory_type = Some(memory);
             } else if !VENDORS.contains(part) {
                 let is_number = |rest: &&str| rest.starts_with(|c: char| c.is_ascii_digit());
                 let number = ["rtx", "rx"].iter().find_map(|line| part.strip_prefix(line));
@@ -118,6 +120,9 @@ impl Words {
             installed.is_some_and(|installed| holds(installed.get() / f64::from(gigabytes)))
         };
         let fits = self.gigabytes.is_none_or(fits);
+        if self.memory_type.is_some_and(|memory| !device.memory_type.eq_ignore_ascii_case(memory)) {
+            return false;
+        }
         let displayed = [short_name(device), &*device.name];
         keys(device).chain(displayed).filter_map(Self::of).any(|own| {
             let is_said = self.gigabytes.is_some() || own.gigabytes.is_none();

@@ -42,6 +42,10 @@ pub fn notes(device: &Device, usable: UsableMemory) -> Vec<String> {
 /// Note on a memory that is that of another version of the chip, with another bandwidth.
 fn other_version(device: &Device) -> Option<String> {
     let installed = device.installed_memory()?;
+    let own = catalog::device(device.catalog_key()).ok()?;
+    if own.installed_memory() == Some(installed) {
+        return None;
+    }
     let other = catalog::version_with(device, installed)?;
     Some(format!(
         "{} is the memory of {}, which has {} and not {}: name it with --hardware if it is the one",
@@ -142,6 +146,10 @@ mod tests {
         );
         for (key, gib) in [("apple_m4_max", 64.0), ("apple_m4_max_32core", 36.0), ("h100", 94.0)] {
             assert!(notes(key, gib).is_empty(), "{key}");
+        }
+        for device in catalog::devices().filter(|device| device.installed_memory().is_some()) {
+            let notes = super::notes(device, device.usable_memory(None));
+            assert!(notes.is_empty(), "{}: {notes:?}", device.key);
         }
     }
 
