@@ -89,6 +89,37 @@ pub fn repository(name: &str) -> Option<&str> {
     Some(without_host(name)).filter(|name| name.contains('/'))
 }
 
+/// The repository of a row with the weights that a name means: by its words, then by its variant, chat or base. A tag of Ollama
+/// is a chat model.
+pub fn original(name: &str, model: &'static CatalogModel) -> &'static str {
+    let name = without_host(name);
+    if same(name, model.key) {
+        return model.hf_id;
+    }
+    let asked = Name::of(name).words;
+    let wants_chat = is_chat(name) || is_tag(name);
+    let shared = |own: &str| {
+        let own = Name::of(own).words;
+        if asked.starts_with(&own) { own.len() } else { 0 }
+    };
+    let own = published_as(model).filter(|own| own.contains('/') && shared(own) > 0);
+    own.reduce(|best, own| {
+        let rank = |own: &str| (shared(own), is_chat(own) == wants_chat);
+        if rank(own) > rank(best) { own } else { best }
+    })
+    .unwrap_or(model.hf_id)
+}
+
+/// True for names of models that follow instructions.
+fn is_chat(name: &str) -> bool {
+    parts(&name.to_ascii_lowercase()).any(|part| matches!(part, "chat" | "instruct" | "it"))
+}
+
+/// True for the form of an Ollama tag: `llama3.1:8b`.
+pub fn is_tag(name: &str) -> bool {
+    name.contains(':') && !name.contains('/')
+}
+
 fn without_host(name: &str) -> &str {
     let prefixes = ["https://", "huggingface.co/", "hf.co/"];
     prefixes.iter().fold(name.trim(), |name, prefix| name.strip_prefix(prefix).unwrap_or(name))
@@ -117,12 +148,17 @@ fn published_as(model: &'static CatalogModel) -> impl Iterator<Item = &'static s
 
 /// An Ollama tag without a format is a GGUF file of Q4_K_M; a repository or key means the published format.
 fn tag_format(name: &str, model: &'static CatalogModel) -> Option<PrecisionChoice> {
-    (name.contains(':') && !name.contains('/')).then(|| gguf(model, &f::GGUF_Q4_K)).flatten()
+    is_tag(name).then(|| PrecisionChoice::weights(file_format(model, &f::GGUF_Q4_K)))
 }
 
-/// A GGUF file; experts with their own format keep it.
+/// The format of a model's GGUF file; experts in MXFP4 keep it, whatever the name says.
+fn file_format(model: &CatalogModel, format: &'static QuantFormat) -> &'static QuantFormat {
+    let has_mxfp4 = model.stored.experts.is_some_and(|experts| experts.key == f::MXFP4.key);
+    if has_mxfp4 { &f::GGUF_MXFP4 } else { format }
+}
+
 fn gguf(model: &CatalogModel, format: &'static QuantFormat) -> Option<PrecisionChoice> {
-    model.stored.experts.is_none().then(|| PrecisionChoice::weights(format))
+    Some(PrecisionChoice::weights(file_format(model, format)))
 }
 
 /// A name states a GGUF type whose size is not known.
@@ -209,7 +245,8 @@ impl Name {
         if let Some(word) = self.formats.iter().find(|word| is_gguf_type(word)) {
             let is_dynamic = self.is_dynamic && word.ends_with("xl");
             let choice = gguf_choice(word).filter(|_| !is_dynamic).ok_or(UnknownType)?;
-            return Ok(Some(choice).filter(|_| model.stored.experts.is_none()));
+            let weights = file_format(model, choice.weights);
+            return Ok(Some(PrecisionChoice { weights, ..choice }));
         }
         let is_file = self.is_gguf || tag_format(name, model).is_some();
         if let Some(half) = self.half.filter(|_| is_file && self.formats.is_empty()) {

@@ -9,6 +9,7 @@ use calc_core::hf_config::{AssumedField, Remark, Unread};
 use calc_core::model_arch::ModelArch;
 use calc_core::precision::PrecisionChoice;
 use calc_core::provenance::Provenance;
+use calc_core::quant_format::{ComputeClass, QuantFormat};
 
 use crate::input::error::RequestError;
 use crate::input::model_file;
@@ -22,6 +23,10 @@ pub struct NamedModel {
     pub hub_id: String,
     /// Repository with the published formats: a quantized copy that the request names, or `hub_id`.
     pub published_id: String,
+    /// Tag of Ollama, if the request names the model by one.
+    pub tag: Option<String>,
+    /// True if the weights of `hub_id` have 16 bits.
+    pub has_half: bool,
     pub name: String,
     pub arch: Cow<'static, ModelArch>,
     pub stored: PrecisionChoice,
@@ -45,12 +50,13 @@ impl NamedModel {
         let Some(found) = model_names::find(name) else { return Err(unknown(name)) };
         let format = found.format.map(|choice| Remark::FormatByName { format: choice.weights });
         let named = model_names::repository(name);
-        let original = found.model.hf_id;
+        let original = model_names::original(name, found.model);
         Ok(Self {
             stored: found.stored(),
             remarks: format.into_iter().collect(),
             hub_id: named.filter(|_| found.format.is_none()).unwrap_or(original).into(),
             published_id: named.unwrap_or(original).into(),
+            tag: model_names::is_tag(name).then(|| name.into()),
             ..Self::from_catalog(found.model)
         })
     }
@@ -61,6 +67,8 @@ impl NamedModel {
             key: model.key.into(),
             hub_id: model.hf_id.into(),
             published_id: model.hf_id.into(),
+            tag: None,
+            has_half: is_half(&model.stored.choice()),
             name: model.name.into(),
             arch: Cow::Borrowed(&model.arch),
             stored: model.stored.choice(),
@@ -84,6 +92,8 @@ impl NamedModel {
             key: path.into(),
             hub_id: folder(path).into(),
             published_id: folder(path).into(),
+            tag: None,
+            has_half: is_half(&imported.stored),
             name: path.into(),
             arch: Cow::Owned(imported.arch),
             stored: imported.stored,
@@ -93,6 +103,12 @@ impl NamedModel {
             remarks: imported.remarks,
         })
     }
+}
+
+/// True for weights in 16 or more bits.
+pub fn is_half(stored: &PrecisionChoice) -> bool {
+    let is_carrier = |format: &QuantFormat| format.class.is_some_and(ComputeClass::is_carrier);
+    is_carrier(stored.weights) && stored.experts.is_none_or(is_carrier)
 }
 
 /// Folder of a model's config.json; `MODEL` for other files.

@@ -43,13 +43,14 @@ fn published_names_resolve_to_their_row_and_format() {
         ),
         ("unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit", "llama-3.1-8b", Some("nf4")),
         ("unsloth/Qwen3-30B-A3B-GGUF", "qwen3-30b-a3b", Some("gguf_q4_k")),
-        ("unsloth/gpt-oss-20b-GGUF", "gpt-oss-20b", None),
+        ("unsloth/gpt-oss-20b-GGUF", "gpt-oss-20b", Some("gguf_mxfp4")),
         ("hf.co/bartowski/Llama-3.2-3B-Instruct-GGUF:Q6_K_L", "llama-3.2-3b", Some("gguf_q6_k")),
         ("bartowski/Qwen_Qwen3-8B-GGUF:IQ4_XS", "qwen3-8b", Some("gguf_iq4_xs")),
         ("llama3.1:8b", "llama-3.1-8b", Some("gguf_q4_k")),
         ("llama3.1:8b-instruct-q8_0", "llama-3.1-8b", Some("gguf_q8_0")),
         ("gemma2:9b", "gemma-2-9b", Some("gguf_q4_k")),
-        ("gpt-oss:20b", "gpt-oss-20b", None),
+        ("gpt-oss:20b", "gpt-oss-20b", Some("gguf_mxfp4")),
+        ("unsloth/gpt-oss-20b-GGUF:Q8_0", "gpt-oss-20b", Some("gguf_mxfp4")),
         ("phi4", "phi-4", None),
         ("llama3.1:8b-instruct-fp16", "llama-3.1-8b", Some("fp16")),
         ("unsloth/Qwen3-8B-GGUF:BF16", "qwen3-8b", Some("bf16")),
@@ -84,5 +85,27 @@ fn models_of_another_geometry_or_of_unknown_size_are_not_taken_for_their_relativ
         "unsloth/Qwen3-8B-GGUF:UD-Q2_K_XL",
     ] {
         assert_eq!(find(name).map(|found| found.model.key), None, "{name}");
+    }
+}
+
+#[test]
+fn a_name_means_weights_of_its_own_variant() {
+    for (name, original_id) in [
+        ("llama-3.1-8b", "meta-llama/Llama-3.1-8B"),
+        ("llama3.1:8b", "meta-llama/Llama-3.1-8B-Instruct"),
+        ("bartowski/Meta-Llama-3.1-8B-Instruct-GGUF:Q6_K", "meta-llama/Llama-3.1-8B-Instruct"),
+        ("TheBloke/Llama-2-13B-chat-AWQ", "meta-llama/Llama-2-13b-chat-hf"),
+        ("deepseek-r1", "deepseek-ai/DeepSeek-R1"),
+        ("deepseek-r1:671b", "deepseek-ai/DeepSeek-R1"),
+        ("deepseek-v3", "deepseek-ai/DeepSeek-V3"),
+        ("gemma3:12b", "google/gemma-3-12b-it"),
+        ("openai/gpt-oss-20b", "openai/gpt-oss-20b"),
+    ] {
+        let found = find(name).unwrap_or_else(|| panic!("{name}"));
+        assert_eq!(original(name, found.model), original_id, "{name}");
+    }
+    for model in models::all() {
+        assert_eq!(original(model.key, model), model.hf_id);
+        assert_eq!(original(model.hf_id, model), model.hf_id);
     }
 }

@@ -5,6 +5,7 @@ use calc_core::estimate::EstimateRequest;
 use calc_core::lowering::Phase;
 use calc_core::recommend::{ModelTask, RankedPart, RecommendRequest, ShapeTask, Task};
 use calc_core::units::Bytes;
+use report::input::named_model::is_half;
 use report::output::words::apply::Repositories;
 
 use super::{Advice, advise};
@@ -55,7 +56,8 @@ pub fn repositories(inputs: &ModelInputs) -> Repositories<'_> {
         model,
         published: model,
         stored: Some(formats),
-        has_half: Repositories::is_half(&formats),
+        has_half: is_half(&formats),
+        tag: None,
         draft: inputs.drafter.map(|draft| draft.hf_id),
     }
 }

@@ -13,7 +13,7 @@ use calc_core::provenance::Provenance;
 use calc_core::quant_format::QuantFormat;
 use calc_core::scheme::Scheme;
 use report::input::model_file::lines::ModelLines;
-use report::input::named_model::{NamedModel, folder};
+use report::input::named_model::{NamedModel, folder, is_half};
 
 use super::fields::{Field, real};
 use super::roles::{Formats, Role};
@@ -104,6 +104,8 @@ impl Base {
             key,
             hub_id: self.repository().to_owned(),
             published_id: self.repository().to_owned(),
+            tag: None,
+            has_half: is_half(&self.stored()),
             name: self.name().to_owned(),
             arch: Cow::Owned(arch),
             stored: self.stored(),

@@ -18,7 +18,7 @@ use calc_core::device::Device;
 use calc_core::footprint::reserve;
 use calc_core::model_arch::ModelArch;
 use calc_core::precision::PrecisionChoice;
-use calc_core::quant_format::{ComputeClass, QuantFormat};
+use calc_core::quant_format::QuantFormat;
 use calc_core::scheme::{Scheme, SchemeWeights, engine_runs, usual_engine};
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
@@ -53,6 +53,8 @@ pub struct Repositories<'a> {
     pub published: &'a str,
     /// Format of the published weights.
     pub stored: Option<PrecisionChoice>,
+    /// Tag of Ollama that the request names.
+    pub tag: Option<&'a str>,
     /// False where `model` has quantized weights, too: no tool makes another scheme from them.
     pub has_half: bool,
     pub draft: Option<&'a str>,
@@ -60,14 +62,14 @@ pub struct Repositories<'a> {
 
 impl Repositories<'static> {
     /// A stand-in for the model that a single product is part of.
-    pub const STAND_IN: Self =
-        Self { model: "MODEL", published: "MODEL", stored: None, has_half: true, draft: None };
-
-    /// Whether a model that is published in these formats is published in 16 bits.
-    pub fn is_half(stored: &PrecisionChoice) -> bool {
-        let is_carrier = |format: &QuantFormat| format.class.is_some_and(ComputeClass::is_carrier);
-        is_carrier(stored.weights) && stored.experts.is_none_or(is_carrier)
-    }
+    pub const STAND_IN: Self = Self {
+        model: "MODEL",
+        published: "MODEL",
+        stored: None,
+        has_half: true,
+        draft: None,
+        tag: None,
+    };
 }
 
 impl<'a> Repositories<'a> {
@@ -77,7 +79,8 @@ impl<'a> Repositories<'a> {
             model: &model.hub_id,
             published: &model.published_id,
             stored: Some(model.stored),
-            has_half: model.hub_id != model.published_id || Repositories::is_half(&model.stored),
+            has_half: model.has_half,
+            tag: model.tag.as_deref(),
             draft: draft.map(|draft| draft.published_id.as_str()),
         }
     }
@@ -274,7 +277,7 @@ fn torchao(scheme: &Scheme) -> Option<Torchao> {
 pub fn apply(scheme: &Scheme, to: &Deployment<'_>) -> Apply {
     let timed = to.timed(scheme);
     let reads_torchao = matches!(to.engine, None | Some(Engine::Vllm | Engine::Sglang));
-    let serve = match to.engine {
+    let mut serve: Vec<Serve> = match to.engine {
         Some(engine) => vec![Serve { engine, text: named(engine, scheme, to) }],
         None => [timed, Engine::Vllm, Engine::LlamaCpp]
             .into_iter()
@@ -283,7 +286,11 @@ pub fn apply(scheme: &Scheme, to: &Deployment<'_>) -> Apply {
             .filter_map(|(_, engine)| Some(Serve { engine, text: command(engine, scheme, to)? }))
             .collect(),
     };
-    Apply { timed, torchao: torchao(scheme).filter(|_| reads_torchao), serve }
+    if serve.is_empty() {
+        serve.push(Serve { engine: timed, text: named(timed, scheme, to) });
+    }
+    let is_made = to.repositories.has_half && reads_torchao;
+    Apply { timed, torchao: torchao(scheme).filter(|_| is_made), serve }
 }
 
 /// Commands of the engine that a request names, or the reason why there are none.
@@ -292,8 +299,13 @@ fn named(engine: Engine, scheme: &Scheme, to: &Deployment<'_>) -> String {
     if !engine_runs(engine, to.device) {
         return format!("# {name} has no build for this device");
     }
-    command(engine, scheme, to)
-        .unwrap_or_else(|| format!("# {name}: no command is known that serves this scheme"))
+    let is_made_from_half = scheme.weights != SchemeWeights::Published;
+    command(engine, scheme, to).unwrap_or_else(|| {
+        if is_made_from_half && !to.repositories.has_half {
+            return format!("# {name}: the model is published in quantized weights, and no tool is known that makes this scheme from them");
+        }
+        format!("# {name}: no command is known that serves this scheme")
+    })
 }
 
 /// Commands of an engine, or the reason why it cannot run the estimated configuration; `None` where none is known.

@@ -147,7 +147,7 @@ mod tests {
         for (key, gib) in [("apple_m4_max", 64.0), ("apple_m4_max_32core", 36.0), ("h100", 94.0)] {
             assert!(notes(key, gib).is_empty(), "{key}");
         }
-        for device in catalog::devices().filter(|device| device.installed_memory().is_some()) {
+        for device in catalog::devices::all().filter(|device| device.installed_memory().is_some()) {
             let notes = super::notes(device, device.usable_memory(None));
             assert!(notes.is_empty(), "{}: {notes:?}", device.key);
         }

@@ -5,7 +5,7 @@
 
 use calc_core::catalog::formats;
 use calc_core::parallel::Parallel;
-use calc_core::quant_format::QuantFormat;
+use calc_core::quant_format::{GgufFile, QuantFormat};
 use calc_core::scheme::{Backend, Scheme, SchemeWeights, backend};
 
 use super::{Deployment, argument, make};
@@ -24,7 +24,7 @@ pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
     };
     Some(match source {
         Source::Repository { file } => {
-            let named = argument(&format!("{}:{file}", to.repositories.published));
+            let named = argument(&repository(to, file));
             format!("{}llama-server -hf {named}{flags}", make::draft(to))
         }
         Source::File { file } => {
@@ -39,7 +39,7 @@ pub(super) enum Source {
     /// A file that the user converts or quantizes.
     File { file: &'static str },
     /// A file of the published repository.
-    Repository { file: &'static str },
+    Repository { file: GgufFile },
 }
 
 pub(super) fn source(scheme: &Scheme, to: &Deployment<'_>) -> Option<Source> {
@@ -50,9 +50,22 @@ pub(super) fn source(scheme: &Scheme, to: &Deployment<'_>) -> Option<Source> {
             if stored.experts == Some(&formats::MXFP4) {
                 return Some(Source::File { file: formats::GGUF_MXFP4.file?.name() });
             }
-            Some(Source::Repository { file: stored.weights.file?.name() })
+            let file = stored.weights.file?;
+            // Ollama's registry is no repository of the hub.
+            Some(match to.repositories.tag {
+                Some(_) => Source::File { file: file.name() },
+                None => Source::Repository { file },
+            })
         }
         SchemeWeights::Format(format) => Some(Source::File { file: format.file?.name() }),
+    }
+}
+
+/// The published repository with the type of a file; one of MXFP4 experts has no other type.
+pub(super) fn repository(to: &Deployment<'_>, file: GgufFile) -> String {
+    match file {
+        GgufFile::Mxfp4Moe => to.repositories.published.to_owned(),
+        _ => format!("{}:{}", to.repositories.published, file.name()),
     }
 }
 

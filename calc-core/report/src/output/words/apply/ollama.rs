@@ -1,7 +1,7 @@
 //! Ollama commands. Variables of its server: the FAQ of its documentation; it no longer quantizes on import, so llama.cpp's
 //! tools make the file.
 
-use calc_core::scheme::Scheme;
+use calc_core::scheme::{Scheme, SchemeWeights};
 
 use super::llama_cpp::{self, Source};
 use super::{Deployment, argument, make};
@@ -14,10 +14,12 @@ pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
         Ok(variables) => variables,
         Err(reason) => return Some(format!("# Ollama {reason}")),
     };
+    let tag = to.repositories.tag.filter(|_| scheme.weights == SchemeWeights::Published);
     let serve = format!("{variables}ollama serve &");
     Some(match source {
+        _ if tag.is_some() => format!("{serve}\nollama run {}", argument(tag.unwrap_or_default())),
         Source::Repository { file } => {
-            let named = argument(&format!("hf.co/{}:{file}", to.repositories.published));
+            let named = argument(&format!("hf.co/{}", llama_cpp::repository(to, file)));
             format!("{serve}\nollama run {named}")
         }
         Source::File { file } => {

@@ -9,6 +9,7 @@ use calc_core::scheme::Kernels;
 use calc_core::workload::Speculation;
 
 const REPOSITORIES: Repositories<'_> = Repositories {
+    tag: None,
     model: "org/Model-8B",
     published: "org/Model-8B",
     stored: None,
@@ -26,7 +27,7 @@ fn deployment<'a>(
         device: catalog::device(device).expect("catalog key"),
         served: Some((&catalog::model("qwen3-8b").expect("catalog key").arch, workload)),
         kv_cache: None,
-        memory: Bytes::from_gb(20.0),
+        memory: Bytes::from_gb(3.0),
         limit: None,
         engine: None,
     }
@@ -166,8 +167,14 @@ fn mxfp4_experts_are_served_by_the_kernels_that_are_timed() {
     let served = |device| {
         let stored = Some(gpt_oss.stored.choice());
         let id = gpt_oss.hf_id;
-        let repositories =
-            Repositories { model: id, published: id, stored, has_half: false, draft: None };
+        let repositories = Repositories {
+            model: id,
+            published: id,
+            stored,
+            has_half: false,
+            draft: None,
+            tag: None,
+        };
         apply(
             schemes::scheme("as_published").expect("a scheme"),
             &deployment(device, &one, repositories),

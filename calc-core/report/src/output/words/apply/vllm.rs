@@ -1,6 +1,7 @@
 //! vLLM commands for devices with a backend, with the split, context and KV cache of a request.
 
 use calc_core::catalog::formats;
+use calc_core::footprint::reserve;
 use calc_core::parallel::Parallel;
 use calc_core::quant_format::{ComputeClass, QuantFormat};
 use calc_core::roofline::Roofs;
@@ -85,6 +86,12 @@ fn flags(to: &Deployment<'_>) -> Result<String, String> {
         );
         flags += &format!(" --speculative-config {}", argument(&config));
     }
+    if needs_too_much(to) {
+        let most = MOST_SHARE * 100.0;
+        return Err(format!(
+            "takes at most {most:.0} % of a device's memory (--gpu-memory-utilization), and this configuration needs more: choose a shorter context, fewer sequences or fewer bits"
+        ));
+    }
     if let Some(share) = memory_share(to) {
         flags += &format!(" --gpu-memory-utilization {share:.2}");
     }
@@ -95,6 +102,12 @@ fn flags(to: &Deployment<'_>) -> Result<String, String> {
 pub(super) fn memory_share(to: &Deployment<'_>) -> Option<f64> {
     let share = to.memory / to.device.installed_memory()?;
     (share > DEFAULT_SHARE).then(|| ((share * 100.0).ceil() / 100.0).min(MOST_SHARE))
+}
+
+/// True where weights, KV cache and activations do not fit into the largest share; the reserve is outside of it.
+pub(super) fn needs_too_much(to: &Deployment<'_>) -> bool {
+    let own = to.memory - reserve(to.device.class);
+    to.device.installed_memory().is_some_and(|installed| own / installed > MOST_SHARE)
 }
 
 /// Name of a KV-cache format in vLLM, and in SGLang.

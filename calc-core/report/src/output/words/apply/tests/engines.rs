@@ -1,6 +1,7 @@
 //! Every command is of the engine that its scheme is timed with, and serves what a line before it made.
 
 use super::*;
+use crate::input::named_model::{NamedModel, is_half};
 use calc_core::catalog::devices;
 
 /// Program in the serve command of each engine that has one.
@@ -126,7 +127,7 @@ fn quantized_weights_are_not_served_as_another_scheme() {
         [("gpt-oss-20b", false), ("deepseek-v3", false), ("llama-3.1-8b", true)]
     {
         let model = catalog::model(model).expect("catalog key");
-        assert_eq!(Repositories::is_half(&model.stored.choice()), expected, "{}", model.key);
+        assert_eq!(is_half(&model.stored.choice()), expected, "{}", model.key);
     }
 }
 
@@ -194,4 +195,56 @@ fn weights_that_do_not_fit_in_16_bits_are_quantized_before_they_are_served() {
     }
     let small = text("fp8_w8a8", Engine::Vllm, "llama-3.1-8b", &split(1));
     assert!(small.starts_with("vllm serve org/Model-8B --quantization fp8 "), "{small}");
+}
+
+/// The ways of a scheme for a model by its name, with the named engine.
+fn by_name(name: &str, scheme: &str, engine: Option<Engine>) -> Apply {
+    let model = NamedModel::from_name(name).expect("a known name");
+    let one = Workload::new(1, 512);
+    let to = Deployment { engine, ..deployment("h100_sxm", &one, Repositories::of(&model, None)) };
+    super::super::apply(schemes::scheme(scheme).expect("a scheme"), &to)
+}
+
+#[test]
+fn a_tag_of_ollama_is_run_by_ollama_and_made_for_others() {
+    let text = |scheme, engine| by_name("llama3.1:8b", scheme, Some(engine)).serve[0].text.clone();
+    assert!(text("as_published", Engine::Ollama).ends_with("\nollama run llama3.1:8b"));
+    let made = text("as_published", Engine::LlamaCpp);
+    assert!(made.contains("--remote meta-llama/Llama-3.1-8B-Instruct "), "{made}");
+    assert!(made.contains("llama-server -m Llama-3.1-8B-Instruct-Q4_K_M.gguf"), "{made}");
+    let fp8 = text("fp8_w8a8", Engine::Vllm);
+    assert!(
+        fp8.starts_with("vllm serve meta-llama/Llama-3.1-8B-Instruct --quantization fp8"),
+        "{fp8}"
+    );
+}
+
+#[test]
+fn a_gguf_repository_of_mxfp4_experts_is_served_by_llama_cpp_alone() {
+    let served = by_name("ggml-org/gpt-oss-20b-GGUF", "as_published", None).serve;
+    assert_eq!(served.len(), 1, "{served:?}");
+    assert!(
+        served[0].text.starts_with("llama-server -hf ggml-org/gpt-oss-20b-GGUF -c "),
+        "{served:?}"
+    );
+}
+
+#[test]
+fn a_scheme_that_no_tool_makes_from_quantized_weights_says_so() {
+    let ways = by_name("gpt-oss-20b", "nvfp4_w4a4", Some(Engine::Vllm));
+    assert!(ways.serve[0].text.contains("no tool is known that makes"), "{ways:?}");
+    assert_eq!(ways.torchao, None);
+    let nothing = by_name("gpt-oss-20b", "half", None);
+    assert!(!nothing.serve.is_empty());
+}
+
+#[test]
+fn vllm_is_not_asked_for_more_than_a_device_has() {
+    let one = Workload::new(1, 512);
+    let memory = Bytes::from_gb(85.8);
+    let to = Deployment { memory, ..deployment("h100_sxm", &one, REPOSITORIES) };
+    let ways = super::super::apply(schemes::scheme("half").expect("a scheme"), &to);
+    assert!(
+        ways.of(Engine::Vllm).is_some_and(|text| text.starts_with("# vLLM takes at most 97 %"))
+    );
 }
