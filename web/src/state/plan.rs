@@ -40,6 +40,8 @@ pub struct PlanAnswer {
     /// The reason, and the nearest change that would alter it.
     pub line: String,
     pub cards: Vec<Card>,
+    /// The numbers behind the cards; `None` if there are no cards.
+    pub in_cards: Option<InCards>,
     /// Why there is no speed: nothing meets the bounds, or the picked scheme does not fit.
     pub no_speed: Option<String>,
     /// All schemes, ranked ones first.
@@ -55,6 +57,18 @@ pub struct PlanAnswer {
     pub flips: Vec<String>,
     /// Ways to apply the scheme in the cards.
     pub ways: Vec<Way>,
+}
+
+/// The scheme in the cards with its numbers, for what compares scenarios.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct InCards {
+    pub scheme: &'static Scheme,
+    pub outcome: Outcome,
+    pub quality: QualityLoss,
+    /// Number of sequences.
+    pub users: u64,
+    /// The reader picked the scheme.
+    pub is_picked: bool,
 }
 
 /// The next state to show: invalid inputs keep the last valid answer.
@@ -123,6 +137,7 @@ fn answer(
     PlanAnswer {
         sentence,
         line,
+        in_cards: seen.map(|seen| in_cards(request, seen, inputs.model.scheme)),
         no_speed: no_speed(seen),
         cards: seen.map_or_else(Vec::new, |seen| cards::cards(request, found, seen, &model.answer)),
         rows: rows::rows(request, found),
@@ -134,6 +149,20 @@ fn answer(
         ways: seen.map_or_else(Vec::new, |seen| {
             ways(seen.scheme, seen.outcome.memory, request, repositories(&inputs.model))
         }),
+    }
+}
+
+fn in_cards(
+    request: &RecommendRequest<'_>,
+    seen: &Seen<'_>,
+    picked: Option<&'static Scheme>,
+) -> InCards {
+    InCards {
+        scheme: seen.scheme,
+        outcome: *seen.outcome,
+        quality: *seen.quality,
+        users: workload(request).map_or(1, |workload| workload.batch),
+        is_picked: picked.is_some_and(|picked| picked.key == seen.scheme.key),
     }
 }
 
