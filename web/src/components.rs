@@ -1,6 +1,7 @@
 //! Components of the page, one per file. They hold no formulas: they show values that `state` derives.
 
 pub mod check;
+pub mod compare;
 pub mod explore;
 pub mod export_items;
 pub mod export_menu;

@@ -10,6 +10,9 @@ use leptos::wasm_split::{SplitLoaderError, wasm_split};
 use leptos::prelude::*;
 
 use crate::components::check::CheckPanel;
+use crate::components::compare::bar::CompareBar;
+use crate::components::compare::choices::OtherDevicePicker;
+use crate::components::compare::view::CompareView;
 use crate::components::device_editor::DeviceEditor;
 use crate::components::export_items::ExportItems;
 use crate::components::goal_fields::GoalFields;
@@ -261,6 +264,10 @@ pub enum Part {
     Memory,
     Scale,
     Questions,
+    /// The Compare view, the choices that open it, and its picker of another device.
+    Compare,
+    CompareBar,
+    OtherDevice,
 }
 
 /// Returns the builder of a hidden part.
@@ -295,6 +302,9 @@ fn maker(part: Part) -> MakeView {
         Part::Memory => || view! { <Memory/> }.into_any(),
         Part::Scale => || view! { <Scale/> }.into_any(),
         Part::Questions => || view! { <Questions/> }.into_any(),
+        Part::Compare => || view! { <CompareView/> }.into_any(),
+        Part::CompareBar => || view! { <CompareBar/> }.into_any(),
+        Part::OtherDevice => || view! { <OtherDevicePicker/> }.into_any(),
         Part::KeyDialog => || view! { <KeyDialog/> }.into_any(),
     }
 }

@@ -3,6 +3,7 @@
 
 pub mod advice;
 pub mod check;
+pub mod compare;
 pub mod decimal;
 pub mod derived;
 pub mod editor;
@@ -18,7 +19,9 @@ pub mod marks;
 pub mod measure;
 pub mod model;
 pub mod operator;
+pub mod percent;
 pub mod picker;
+pub mod pins;
 pub mod place;
 pub mod plan;
 pub mod points;

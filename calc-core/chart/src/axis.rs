@@ -1,6 +1,6 @@
-//! Logarithmic axes: ranges that follow the content in half decades, and ticks at whole decades.
+//! Logarithmic axes: ranges that follow the content in half decades, and ticks at whole decades. And linear ones.
 
-use calc_core::math::{ceil, floor, log10};
+use calc_core::math::{ceil, exp10, floor, log10};
 use report::number_text;
 
 /// Ranges end at half decades.
@@ -9,6 +9,9 @@ const STEP: f64 = 0.5;
 pub const AIR: f64 = 0.5;
 /// Margin above a roof, enough for its label.
 pub const AIR_ABOVE_ROOF: f64 = 0.3;
+
+/// Least room for a number of a linear axis.
+const TICK: f64 = 56.0;
 
 /// A range between two powers of ten.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -87,6 +90,56 @@ pub fn decade_text(exponent: i32) -> String {
         Some((_, power)) => power.trim_start_matches(number_text::SPACE).to_owned(),
         None => text,
     }
+}
+
+/// A linear axis that begins and ends at a tick.
+pub(crate) struct LinearAxis {
+    low: f64,
+    step: f64,
+    steps: u32,
+    start: f64,
+    end: f64,
+}
+
+impl LinearAxis {
+    /// An axis over all finite values, from zero or from the smallest.
+    pub(crate) fn over(
+        values: impl Iterator<Item = f64>,
+        (start, end): (f64, f64),
+        from_zero: bool,
+    ) -> Self {
+        let (low, high) = values
+            .filter(|value| value.is_finite())
+            .fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
+        let low = if from_zero || low > high { 0.0 } else { low };
+        let high = if high > low { high } else { low + 1.0 };
+        let most = floor((end - start).abs() / TICK).clamp(2.0, 8.0);
+        let step = nice((high - low) / most);
+        let low = floor(low / step) * step;
+        #[expect(clippy::cast_possible_truncation, reason = "at most 10 steps")]
+        #[expect(clippy::cast_sign_loss, reason = "a number of steps")]
+        let steps = ceil((high - low) / step).clamp(1.0, 10.0) as u32;
+        Self { low, step, steps, start, end }
+    }
+
+    pub(crate) fn at(&self, value: f64) -> f64 {
+        let share = (value - self.low) / (self.step * f64::from(self.steps));
+        self.start + share * (self.end - self.start)
+    }
+
+    pub(crate) fn ticks(&self) -> impl Iterator<Item = f64> {
+        (0..=self.steps).map(|tick| self.low + f64::from(tick) * self.step)
+    }
+}
+
+/// The next of 1, 2, 5, 10, … at or above a step.
+fn nice(step: f64) -> f64 {
+    let decade = exp10(floor(log10(step)));
+    [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|part| part * decade)
+        .find(|nice| *nice >= step * 0.999)
+        .unwrap_or(step)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Quantization schemes by expected time and loss of quality. The result is a `Scene`.
 
-use calc_core::math::{ceil, exp10, floor, log10};
 use report::number_text;
 
+use crate::axis::LinearAxis;
 use crate::geometry::{Rect, Spot};
 use crate::label::{Anchor, Label, Placer, text_width};
 use crate::mark::Mark;
@@ -15,8 +15,6 @@ const LEFT: f64 = 58.0;
 const BELOW: f64 = 42.0;
 const MARGIN: f64 = 12.0;
 const RADIUS: f64 = 6.0;
-/// Least room for a number of an axis.
-const TICK: f64 = 56.0;
 /// Loss beyond the limit that is still drawn, as a multiple of the limit.
 const BEYOND: f64 = 1.6;
 
@@ -67,12 +65,12 @@ pub fn scene(schemes: &Schemes, size: Size, focus: Option<&str>) -> Scene {
     };
     let frame = Frame {
         plot,
-        x: Axis::over(
+        x: LinearAxis::over(
             schemes.drawn().flat_map(|point| [point.low, point.time, point.high]),
             (plot.left, plot.right),
             false,
         ),
-        y: Axis::over(
+        y: LinearAxis::over(
             schemes.drawn().map(|point| point.loss).chain(schemes.limit).chain([1.0]),
             (plot.bottom, plot.top),
             true,
@@ -88,55 +86,10 @@ pub fn scene(schemes: &Schemes, size: Size, focus: Option<&str>) -> Scene {
     scene
 }
 
-/// A linear axis that begins and ends at a tick.
-struct Axis {
-    low: f64,
-    step: f64,
-    steps: u32,
-    start: f64,
-    end: f64,
-}
-
-impl Axis {
-    fn over(values: impl Iterator<Item = f64>, (start, end): (f64, f64), from_zero: bool) -> Self {
-        let (low, high) = values
-            .filter(|value| value.is_finite())
-            .fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
-        let low = if from_zero || low > high { 0.0 } else { low };
-        let high = if high > low { high } else { low + 1.0 };
-        let most = floor((end - start).abs() / TICK).clamp(2.0, 8.0);
-        let step = nice((high - low) / most);
-        let low = floor(low / step) * step;
-        #[expect(clippy::cast_possible_truncation, reason = "at most 10 steps")]
-        #[expect(clippy::cast_sign_loss, reason = "a number of steps")]
-        let steps = ceil((high - low) / step).clamp(1.0, 10.0) as u32;
-        Self { low, step, steps, start, end }
-    }
-
-    fn at(&self, value: f64) -> f64 {
-        let share = (value - self.low) / (self.step * f64::from(self.steps));
-        self.start + share * (self.end - self.start)
-    }
-
-    fn ticks(&self) -> impl Iterator<Item = f64> {
-        (0..=self.steps).map(|tick| self.low + f64::from(tick) * self.step)
-    }
-}
-
-/// The next of 1, 2, 5, 10, … at or above a step.
-fn nice(step: f64) -> f64 {
-    let decade = exp10(floor(log10(step)));
-    [1.0, 2.0, 5.0, 10.0]
-        .into_iter()
-        .map(|part| part * decade)
-        .find(|nice| *nice >= step * 0.999)
-        .unwrap_or(step)
-}
-
 struct Frame {
     plot: Rect,
-    x: Axis,
-    y: Axis,
+    x: LinearAxis,
+    y: LinearAxis,
 }
 
 impl Frame {

@@ -5,7 +5,9 @@ use core::pin::Pin;
 use leptos::prelude::*;
 
 use crate::components::erased::{block, later};
-use crate::lazy::{MakeView, Refusal, kernel_view, measure_view, model_view, trust_view};
+use crate::lazy::{
+    MakeView, Part, Refusal, kernel_view, measure_view, model_view, more, trust_view,
+};
 use crate::state::inputs::View;
 
 /// Status line while the chunk loads, then the view, or a message when loading failed.
@@ -17,6 +19,7 @@ pub fn ViewLater(
     let made = RwSignal::new(None::<Result<MakeView, String>>);
     // Boxed to one type, because the code that awaits each future would be duplicated.
     let fetched: Pin<Box<dyn Future<Output = Result<MakeView, Refusal>>>> = match view {
+        View::Compare => Box::pin(more(Part::Compare)),
         View::Kernel => Box::pin(kernel_view()),
         View::Trust => Box::pin(trust_view()),
         View::Measure => Box::pin(measure_view()),

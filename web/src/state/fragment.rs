@@ -6,8 +6,9 @@ use std::sync::OnceLock;
 use calc_core::device::Device;
 use report::input::device_file::lines;
 
-use super::inputs::Inputs;
+use super::inputs::{Inputs, View};
 use super::model::url;
+use super::pins;
 use super::place::Own;
 
 /// Prefix of the fragment in the address.
@@ -34,8 +35,36 @@ impl Carried {
     }
 }
 
+/// Start of the names of parts that belong to pinned scenarios.
+const PINNED: &str = "pinned-";
+
 /// All inputs that are in no catalog, as text; empty if there are none.
 pub fn text(inputs: &Inputs) -> String {
+    let mut parts = if follows_first(inputs) { Vec::new() } else { parts(inputs) };
+    let pinned = inputs.pins.carried.iter();
+    parts.extend(pinned.map(|(name, part)| (format!("{PINNED}{name}"), part.clone())));
+    join(&parts)
+}
+
+/// Whether the scenario of the inputs is the first one of the comparison that is open, so that the address need not repeat it.
+pub fn follows_first(inputs: &Inputs) -> bool {
+    inputs.view == View::Compare
+        && inputs.pins.list.first() == Some(&pins::text(inputs))
+        && parts(inputs).iter().all(|part| inputs.pins.carried.contains(part))
+}
+
+/// The parts of the pinned scenarios, without the start of their names. A fragment without such parts lends its own.
+pub fn of_pins(carried: &Carried) -> Vec<Part> {
+    let Carried::Parts(parts) = carried else { return Vec::new() };
+    let pinned: Vec<Part> = parts
+        .iter()
+        .filter_map(|(name, part)| Some((name.strip_prefix(PINNED)?.to_owned(), part.clone())))
+        .collect();
+    if pinned.is_empty() { parts.clone() } else { pinned }
+}
+
+/// The inputs that are in no catalog and belong to the scenario, as parts.
+pub fn parts(inputs: &Inputs) -> Vec<Part> {
     let mut parts = Vec::new();
     if inputs.has_own_device() {
         parts.push(("device".to_owned(), device(inputs)));
@@ -48,7 +77,11 @@ pub fn text(inputs: &Inputs) -> String {
     if !model.is_empty() {
         parts.push(("model".to_owned(), model));
     }
-    join(&parts)
+    // As they are read back: without the end of the last line.
+    for (_, part) in &mut parts {
+        part.truncate(part.trim_end_matches('\n').len());
+    }
+    parts
 }
 
 /// The custom device of the inputs, as lines.

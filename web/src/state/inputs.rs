@@ -23,6 +23,8 @@ pub enum View {
     /// The recommended scheme for a model on a device, beside all others. The bare address opens it.
     #[default]
     Plan,
+    /// Two to four scenarios side by side.
+    Compare,
     /// One operator on a device.
     Kernel,
     /// A whole model on a device.
@@ -35,12 +37,14 @@ pub enum View {
 
 impl View {
     /// All views, in the order of the navigation.
-    pub const ALL: [Self; 5] = [Self::Plan, Self::Kernel, Self::Model, Self::Measure, Self::Trust];
+    pub const ALL: [Self; 6] =
+        [Self::Plan, Self::Compare, Self::Kernel, Self::Model, Self::Measure, Self::Trust];
 
     /// Label in the navigation.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Plan => "Plan",
+            Self::Compare => "Compare",
             Self::Kernel => "Kernel",
             Self::Model => "Model",
             Self::Trust => "Trust",
@@ -52,6 +56,7 @@ impl View {
     pub const fn key(self) -> &'static str {
         match self {
             Self::Plan => "plan",
+            Self::Compare => "compare",
             Self::Kernel => "kernel",
             Self::Model => "model",
             Self::Trust => "trust",
@@ -100,6 +105,22 @@ impl Tab {
     }
 }
 
+/// Scenarios that were pinned for a comparison.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Pins {
+    /// Each scenario as it stands in the address, in the order of the columns.
+    pub list: Vec<String>,
+    /// Device, measurements and model of the user's own that the scenarios name, as parts of the fragment.
+    pub carried: Vec<(String, String)>,
+    /// Rows that are equal in all columns are shown, too.
+    pub all_rows: bool,
+}
+
+impl Pins {
+    /// Most scenarios of a comparison.
+    pub const MOST: usize = 4;
+}
+
 /// All inputs that determine the page's content. A custom device is owned, one of the catalog borrowed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inputs {
@@ -126,6 +147,7 @@ pub struct Inputs {
     /// The user's own points.
     pub points: Vec<OwnPoint>,
     pub goal: Goal,
+    pub pins: Pins,
     /// Inputs of the Model view and the filter of the Trust view.
     pub model: ModelInputs,
 }
@@ -152,6 +174,7 @@ impl Default for Inputs {
             kv: None,
             points: Vec::new(),
             goal: Goal::default(),
+            pins: Pins::default(),
             model: ModelInputs::default(),
         }
     }
@@ -168,6 +191,16 @@ impl Inputs {
             self.copy_of = None;
             self.mode = None;
         }
+    }
+
+    /// Takes the scenario of other inputs: device, power mode, measurements, goal, model and workload.
+    pub fn take_scenario(&mut self, other: Self) {
+        self.device = other.device;
+        self.copy_of = other.copy_of;
+        self.mode = other.mode;
+        self.own = other.own;
+        self.goal = other.goal;
+        self.model = other.model;
     }
 
     /// Whether the device is custom, so in no catalog.

@@ -3,13 +3,12 @@
 mod cards;
 mod rows;
 
-use calc_core::catalog::schemes::scheme;
 use calc_core::quality::QualityLoss;
 use calc_core::recommend::{
     Drop, Dropped, Outcome, RecommendRequest, Recommendation, Task, recommend,
 };
 use calc_core::scheme::Scheme;
-use calc_core::units::{Bytes, Seconds, TokensPerSec};
+use calc_core::units::{Seconds, TokensPerSec};
 use calc_core::workload::Workload;
 use chart::schemes::Schemes;
 use report::number_text as text;
@@ -41,6 +40,8 @@ pub struct PlanAnswer {
     /// The reason, and the nearest change that would alter it.
     pub line: String,
     pub cards: Vec<Card>,
+    /// The numbers behind the cards; `None` if there are no cards.
+    pub in_cards: Option<InCards>,
     /// Why there is no speed: nothing meets the bounds, or the picked scheme does not fit.
     pub no_speed: Option<String>,
     /// All schemes, ranked ones first.
@@ -54,8 +55,18 @@ pub struct PlanAnswer {
     pub recommended: Option<String>,
     /// Changes that would put another scheme first, one sentence each.
     pub flips: Vec<String>,
-    /// Memory of the scheme in the cards.
-    memory: Option<Bytes>,
+}
+
+/// The scheme in the cards with its numbers, for what compares scenarios.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct InCards {
+    pub scheme: &'static Scheme,
+    pub outcome: Outcome,
+    pub quality: QualityLoss,
+    /// Number of sequences.
+    pub users: u64,
+    /// The reader picked the scheme.
+    pub is_picked: bool,
 }
 
 /// The next state to show: invalid inputs keep the last valid answer.
@@ -108,7 +119,7 @@ fn derive(
         Taken::of(seen.scheme, &seen.outcome.precision).of_model(&mut taken);
     }
     let model = model(&taken);
-    let answer = answer(request, &found, seen.as_ref(), &model);
+    let answer = answer(request, &found, seen.as_ref(), (&model, inputs.model.scheme));
     PlanShown { answer, taken, model }
 }
 
@@ -116,7 +127,7 @@ fn answer(
     request: &RecommendRequest<'_>,
     found: &Recommendation,
     seen: Option<&Seen<'_>>,
-    model: &ModelShown,
+    (model, picked): (&ModelShown, Option<&'static Scheme>),
 ) -> PlanAnswer {
     let (sentence, line) = verdict(request, found, seen);
     let first = found.ranked.first();
@@ -124,6 +135,7 @@ fn answer(
     PlanAnswer {
         sentence,
         line,
+        in_cards: seen.map(|seen| in_cards(request, seen, picked)),
         no_speed: no_speed(seen),
         cards: seen.map_or_else(Vec::new, |seen| cards::cards(request, found, seen, &model.answer)),
         rows: rows::rows(request, found),
@@ -132,16 +144,28 @@ fn answer(
         chosen: seen.map_or_else(String::new, |seen| seen.scheme.key.to_owned()),
         recommended: other.map(|first| advice::scheme_name(first.scheme)),
         flips: first.map_or_else(Vec::new, |first| first.flips.iter().map(advice::flip).collect()),
-        memory: seen.map(|seen| seen.outcome.memory),
+    }
+}
+
+fn in_cards(
+    request: &RecommendRequest<'_>,
+    seen: &Seen<'_>,
+    picked: Option<&'static Scheme>,
+) -> InCards {
+    InCards {
+        scheme: seen.scheme,
+        outcome: *seen.outcome,
+        quality: *seen.quality,
+        users: workload(request).map_or(1, |workload| workload.batch),
+        is_picked: picked.is_some_and(|picked| picked.key == seen.scheme.key),
     }
 }
 
 /// Ways to apply the scheme in the cards. The inspector computes them: its chunk has their words.
 pub fn ways_of(shown: &PlanShown, inputs: &Inputs) -> Vec<Way> {
-    let PlanAnswer { chosen, memory, .. } = &shown.answer;
-    let found = scheme(chosen).zip(*memory).and_then(|(scheme, memory)| {
+    let found = shown.answer.in_cards.and_then(|InCards { scheme, outcome, .. }| {
         let own = repositories(&inputs.model);
-        with_model(inputs, |request| ways(scheme, memory, request, own))
+        with_model(inputs, |request| ways(scheme, outcome.memory, request, own))
     });
     found.unwrap_or_default()
 }

@@ -9,6 +9,11 @@ use super::inputs::Inputs;
 use super::model::fields::Field;
 use super::model::roles::Role;
 
+/// Text of the power mode where none is chosen.
+pub const PEAKS: &str = "datasheet peaks";
+/// Text of the scheme where none is picked.
+pub const BEST: &str = "the best scheme";
+
 /// A part of the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece {
@@ -57,7 +62,7 @@ pub fn pieces(inputs: &Inputs) -> Vec<(Piece, &'static str, String)> {
         (Piece::Device, " on ", format!("{devices} × {}", brief(&inputs.device.name))),
     ];
     if !inputs.device.power_modes.is_empty() {
-        let mode = inputs.mode.as_ref().map_or("datasheet peaks".to_owned(), ToString::to_string);
+        let mode = inputs.mode.as_ref().map_or(PEAKS.to_owned(), ToString::to_string);
         pieces.push((Piece::Mode, " at ", mode));
     }
     let loss = match inputs.goal.text(Bound::Loss).trim() {
@@ -78,7 +83,7 @@ pub fn pieces(inputs: &Inputs) -> Vec<(Piece, &'static str, String)> {
 /// The scheme, and the formats that the reader set beside it.
 fn formats(inputs: &Inputs) -> String {
     let model = &inputs.model;
-    let mut said = model.scheme.map_or_else(|| "the best scheme".to_owned(), scheme_name);
+    let mut said = model.scheme.map_or_else(|| BEST.to_owned(), scheme_name);
     for (role, name) in [(Role::KvCache, "KV cache"), (Role::Embedding, "embedding")] {
         if let Some(format) = model.formats.get(role) {
             said += &format!(", {name} {}", format.short_name);

@@ -1,18 +1,19 @@
 //! The address as state: `?d=h100_sxm&m=64&v=1`. It has only values that differ from the default, in short, hand-chosen keys.
 //! The browser's history is handled in `session`.
 
-mod percent;
+mod pinned;
 mod reader;
 
 use calc_core::catalog;
 
-use super::fragment::Carried;
+use super::fragment::{Carried, follows_first};
 use super::inputs::{Inputs, View};
-use super::model::url as model_url;
 use super::operator::Field;
-use super::points;
-use percent::{encoded, pairs};
+use super::percent::pairs;
+use super::{fragment, pins, points};
 use reader::Reader;
+
+pub use pinned::scenario;
 
 /// Longest value that a note quotes, in characters.
 const LONGEST_QUOTE: usize = 40;
@@ -42,9 +43,12 @@ pub fn read(query: &str) -> (Inputs, Vec<Note>) {
 
 /// Reads a query together with the contents of the fragment.
 pub fn read_beside(query: &str, carried: &Carried) -> (Inputs, Vec<Note>) {
+    read_pairs(&pairs(query), carried)
+}
+
+fn read_pairs(pairs: &[(String, String)], carried: &Carried) -> (Inputs, Vec<Note>) {
     let mut inputs = Inputs::default();
     let mut reader = Reader { notes: Vec::new(), carried };
-    let pairs = pairs(query);
     let value = |key: &str| pairs.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str());
     reader.view(&mut inputs, value("view"), pairs.is_empty());
     reader.tab(&mut inputs, value("tab"));
@@ -62,8 +66,9 @@ pub fn read_beside(query: &str, carried: &Carried) -> (Inputs, Vec<Note>) {
     reader.kv_cache(&mut inputs, value("ak"));
     reader.points(&mut inputs, value("pt"));
     reader.version(value("v"));
-    reader.other_keys(&mut inputs, &pairs);
+    reader.other_keys(&mut inputs, pairs);
     reader.model(&mut inputs);
+    reader.pins(&mut inputs, pairs);
     reader.notes.truncate(MOST_NOTES);
     (inputs, reader.notes)
 }
@@ -86,10 +91,10 @@ pub fn write(inputs: &Inputs) -> String {
     if inputs.tab != usual.tab {
         pairs.push(("tab", inputs.tab.key().to_owned()));
     }
-    if inputs.device != usual.device {
-        pairs.push(("d", inputs.device.key.to_string()));
+    let follows = follows_first(inputs);
+    if !follows {
+        pairs.extend(pins::place(inputs));
     }
-    pairs.extend(inputs.mode.as_ref().map(|mode| ("pm", mode.to_string())));
     if inputs.op != usual.op {
         pairs.push(("op", inputs.op.key().to_owned()));
     }
@@ -109,12 +114,11 @@ pub fn write(inputs: &Inputs) -> String {
     pairs.extend(inputs.activations.map(|format| ("a", format.key.to_owned())));
     pairs.extend(inputs.kv.map(|format| ("ak", format.key.to_owned())));
     pairs.extend(points::write(&inputs.points).map(|points| ("pt", points)));
-    inputs.goal.write(&mut pairs);
-    let (carried, of_model): (Vec<_>, Vec<_>) = model_url::pairs(&inputs.model)
-        .into_iter()
-        .partition(|(key, _)| model_url::is_carried(key));
-    pairs.extend(of_model);
-    let has_fragment = inputs.has_own_device() || inputs.own.is_some() || !carried.is_empty();
+    if !follows {
+        pairs.extend(pins::question(inputs));
+    }
+    pinned::write(inputs, follows, &mut pairs);
+    let has_fragment = !fragment::text(inputs).is_empty();
     if inputs.view != view_without_key(pairs.is_empty() && !has_fragment) {
         pairs.insert(0, ("view", inputs.view.key().to_owned()));
     }
@@ -123,7 +127,7 @@ pub fn write(inputs: &Inputs) -> String {
     }
     pairs.push(("v", catalog::VERSION.to_string()));
     let encoded: Vec<String> =
-        pairs.iter().map(|(key, value)| format!("{key}={}", encoded(value))).collect();
+        pairs.iter().map(|(key, value)| format!("{key}={}", pinned::encoded(key, value))).collect();
     format!("?{}", encoded.join("&"))
 }
 
@@ -183,7 +187,7 @@ mod tests {
         let carried = Carried::Parts(vec![("model".into(), "file\tx".into())]);
         assert_eq!(read_beside("", &carried).0.view, View::Kernel);
         let mut inputs = Inputs::default();
-        model_url::put(&mut inputs.model, "file", "x");
+        crate::state::model::url::put(&mut inputs.model, "file", "x");
         assert_eq!(write(&inputs), "?view=plan&v=1");
         inputs.view = View::Kernel;
         assert_eq!(write(&inputs), "");
@@ -299,7 +303,7 @@ mod tests {
         check_note("?ak=fp7", &["ak=fp7", "no format"]);
         check_note("?ac=-1", &["ac=-1", "from 0 to"]);
         check_note("?pt=a~1", &["pt=a~1", "no points"]);
-        check_note("?view=table", &["view=table", "plan, kernel, model, measure, trust"]);
+        check_note("?view=table", &["view=table", "plan, compare, kernel, model, measure, trust"]);
         check_note("?model=llama-3.1-9b", &["model=llama-3.1-9b", "llama-3.1-8b"]);
         check_note("?engine=fast", &["engine=fast", "llama.cpp"]);
         check_note("?tab=all", &["tab=all", "schemes, operators"]);

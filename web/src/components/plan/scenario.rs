@@ -4,6 +4,7 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 use super::view::PlanContext;
+use crate::components::compare::bar::CompareLater;
 use crate::components::erased::{block, memo, on, text};
 use crate::components::fetched::Fetched;
 use crate::components::focus::focus;
@@ -51,6 +52,7 @@ pub fn Scenario() -> impl IntoView {
     view! {
         <section class="scenario" aria-label="Scenario" on:keydown=on(on_key)>
             <p class="line">{buttons}</p>
+            <CompareLater/>
             <div class="part-fields" id="part-fields">{block(move || fields.show())}</div>
         </section>
     }

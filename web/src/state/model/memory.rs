@@ -20,6 +20,7 @@ pub struct Part {
     pub key: &'static str,
     pub name: &'static str,
     pub size: Cell,
+    pub bytes: Bytes,
     /// Share of the whole bar [%].
     pub percent: f64,
 }
@@ -72,6 +73,7 @@ pub fn bar(
     let part = |key, name, value, formula: &str, provenance| Part {
         key,
         name,
+        bytes: value,
         size: Cell {
             text: text::bytes(value),
             explanation: say::memory_part(name, formula, value, provenance),

@@ -21,7 +21,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn note(&mut self, key: &str, value: &str, rest: &str) {
+    pub(super) fn note(&mut self, key: &str, value: &str, rest: &str) {
         self.notes.push(Note::on(key, value, rest));
     }
 
@@ -251,8 +251,8 @@ impl Reader<'_> {
 
     /// Reads the keys of the other views and notes unknown ones.
     pub(super) fn other_keys(&mut self, inputs: &mut Inputs, pairs: &[(String, String)]) {
-        const KNOWN: [&str; 12] =
-            ["view", "tab", "d", "pm", "op", "uf", "pl", "w", "a", "ak", "pt", "v"];
+        const KNOWN: [&str; 14] =
+            ["view", "tab", "d", "pm", "op", "uf", "pl", "w", "a", "ak", "pt", "v", "c", "rows"];
         let is_field = |key: &str| Field::ALL.iter().any(|field| field.id() == key);
         let is_other = |key: &str| !KNOWN.contains(&key) && !is_field(key);
         for (key, value) in pairs.iter().filter(|(key, _)| is_other(key)) {

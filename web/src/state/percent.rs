@@ -1,7 +1,7 @@
 //! Parses and encodes queries: pairs of texts with percent encoding and plus signs.
 
 /// The pairs of a query, with or without its question mark.
-pub(super) fn pairs(query: &str) -> Vec<(String, String)> {
+pub fn pairs(query: &str) -> Vec<(String, String)> {
     let query = query.strip_prefix('?').unwrap_or(query);
     query
         .split('&')
@@ -33,10 +33,15 @@ fn decoded(text: &str) -> String {
 }
 
 /// Percent-encodes everything except letters, digits and `-_.~`.
-pub(super) fn encoded(text: &str) -> String {
+pub fn encoded(text: &str) -> String {
+    encoded_but(text, b"-_.~")
+}
+
+/// Percent-encodes everything except letters, digits and these bytes.
+pub fn encoded_but(text: &str, kept: &[u8]) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+        if byte.is_ascii_alphanumeric() || kept.contains(&byte) {
             out.push(char::from(byte));
         } else {
             out.push('%');

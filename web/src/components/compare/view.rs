@@ -1,0 +1,79 @@
+//! Root component of the Compare view, and the state that its components share.
+
+use leptos::prelude::*;
+
+use super::chart::CompareChart;
+use super::choices::Choices;
+use super::table::CompareTable;
+use crate::components::erased::{block, derived, flag, memo, text};
+use crate::components::notes::Notes;
+use crate::state::compare::pinning::add;
+use crate::state::compare::{self, CompareShown};
+use crate::state::inputs::{Inputs, Pins};
+use crate::state::session::{Session, Step};
+
+/// State shared by the components of this view.
+#[derive(Debug, Clone, Copy)]
+pub struct CompareContext {
+    pub shown: Memo<CompareShown>,
+    /// Column at the pointer or the keyboard focus, by its key on the chart.
+    pub pointed: RwSignal<Option<String>>,
+}
+
+/// Two to four scenarios side by side: the verdict, one chart, and the rows that differ.
+#[component]
+pub fn CompareView() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let shown = memo(move |before| {
+        session.settled.track();
+        session.inputs.with_untracked(|inputs| compare::next(before, inputs))
+    });
+    provide_context(CompareContext { shown, pointed: RwSignal::new(None) });
+    let faults = block(move || {
+        let faults = shown.with(|shown| shown.faults.clone());
+        let line = |fault| view! { <p class="message">{fault}</p> };
+        faults.into_iter().map(line).collect_view().into_any()
+    });
+    let title = text(move || {
+        shown.with(|shown| match shown.sentence.as_str() {
+            "" => "Compare scenarios".to_owned(),
+            sentence => sentence.to_owned(),
+        })
+    });
+    view! {
+        <main class="compare">
+            <Notes/>
+            <p class="common">{text(move || shown.with(|shown| shown.common.clone()))}</p>
+            <div class="verdict" aria-live="polite">
+                <h1>{title}</h1>
+                <p>{text(move || shown.with(|shown| shown.line.clone()))}</p>
+            </div>
+            <div role="alert">{faults}</div>
+            <Add/>
+            <CompareChart/>
+            <CompareTable/>
+        </main>
+    }
+}
+
+/// Choices for another column, which differ from the first one; hidden while there is no room for one.
+#[component]
+fn Add() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let CompareContext { shown, .. } = expect_context();
+    let is_full = flag(move || shown.with(|shown| shown.columns.len() >= Pins::MOST));
+    let scenario = derived(move || {
+        let pins = session.inputs.with(|inputs| inputs.pins.clone());
+        let first = shown.with(|shown| shown.first().cloned()).unwrap_or_default();
+        Inputs { pins, ..first }
+    });
+    let on_add = move |pin: String| {
+        // There is room: the choices are hidden otherwise.
+        session.edit(Step::Choice, |inputs| drop(add(inputs, pin)));
+    };
+    view! {
+        <div class="compare-bar" role="group" aria-label="Add a column" hidden=is_full>
+            <Choices scenario=scenario title="Add a column:" on_choose=Callback::new(on_add)/>
+        </div>
+    }
+}

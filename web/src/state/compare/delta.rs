@@ -1,0 +1,150 @@
+//! The difference of a number from the one in the first column, in words.
+
+use report::number_text as text;
+
+/// Relative difference below which two numbers count as equal.
+const EQUAL: f64 = 0.005;
+
+/// A number of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Number {
+    pub value: f64,
+    /// Ends of its interval, the smaller one first; equal to the value where there is none.
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Number {
+    /// A number without an interval.
+    pub const fn exact(value: f64) -> Self {
+        Self { value, low: value, high: value }
+    }
+
+    fn overlaps(&self, other: &Self) -> bool {
+        let both_exact = self.low >= self.high && other.low >= other.high;
+        !both_exact && self.low <= other.high && other.low <= self.high
+    }
+}
+
+/// Quantity of a row, which says how its differences are worded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantity {
+    /// A duration: shorter is faster.
+    Time,
+    /// A rate: higher is faster.
+    Rate,
+    /// An amount of which less is better, such as memory or energy.
+    Cost,
+    /// An amount of which more is better, such as bandwidth.
+    Supply,
+    /// A loss in percent.
+    Loss,
+}
+
+/// Whether a difference is for the better; never shown by color alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    Better,
+    Worse,
+    /// The intervals overlap.
+    Unclear,
+}
+
+/// A difference in words: `1.9 × faster`, `38 % less, better`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delta {
+    pub text: String,
+    pub tone: Tone,
+}
+
+/// The difference from the first column; `None` where the numbers are equal or cannot be divided.
+pub fn delta(quantity: Quantity, first: &Number, this: &Number) -> Option<Delta> {
+    let ratio = this.value / first.value;
+    let is_equal = (this.value - first.value).abs() <= EQUAL * first.value.abs();
+    if is_equal || !this.value.is_finite() || !first.value.is_finite() {
+        return None;
+    }
+    let is_better = match quantity {
+        Quantity::Time | Quantity::Cost | Quantity::Loss => this.value < first.value,
+        Quantity::Rate | Quantity::Supply => this.value > first.value,
+    };
+    let words = match quantity {
+        Quantity::Loss => points(this.value - first.value),
+        _ if !(ratio.is_finite() && ratio > 0.0) => return None,
+        Quantity::Time | Quantity::Rate => speed(ratio, is_better),
+        Quantity::Cost | Quantity::Supply => amount(ratio),
+    };
+    if first.overlaps(this) {
+        let text = format!("no clear difference: {words}, within the intervals");
+        return Some(Delta { text, tone: Tone::Unclear });
+    }
+    let says_it = matches!(quantity, Quantity::Time | Quantity::Rate);
+    let (tone, word) = if is_better { (Tone::Better, "better") } else { (Tone::Worse, "worse") };
+    let text = if says_it { words } else { format!("{words}, {word}") };
+    Some(Delta { text, tone })
+}
+
+/// How many times as fast, whichever way the ratio stands: `1.9 × faster`.
+pub fn speed(ratio: f64, is_better: bool) -> String {
+    let word = if is_better { "faster" } else { "slower" };
+    format!("{} {word}", times(ratio.max(1.0 / ratio)))
+}
+
+/// A factor: `1.9 ×`.
+pub fn times(factor: f64) -> String {
+    let digits = if (1.0..1.1).contains(&factor) || factor >= 10.0 { 3 } else { 2 };
+    format!("{}{}×", text::short(factor, digits), text::SPACE)
+}
+
+fn amount(ratio: f64) -> String {
+    if !(0.4..2.0).contains(&ratio) {
+        return format!("{} as much", times(ratio));
+    }
+    let word = if ratio < 1.0 { "less" } else { "more" };
+    format!("{} {word}", text::percent((ratio - 1.0).abs()))
+}
+
+fn points(difference: f64) -> String {
+    let word = if difference < 0.0 { "less" } else { "more" };
+    format!("{} points {word}", text::short(difference.abs(), 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(quantity: Quantity, first: f64, this: f64) -> String {
+        let found = delta(quantity, &Number::exact(first), &Number::exact(this));
+        found.map_or_else(String::new, |delta| delta.text.replace(text::SPACE, " "))
+    }
+
+    #[test]
+    fn differences_say_better_or_worse() {
+        for (quantity, first, this, words) in [
+            (Quantity::Time, 19.0, 10.0, "1.9 × faster"),
+            (Quantity::Time, 10.0, 19.0, "1.9 × slower"),
+            (Quantity::Rate, 10.0, 105.0, "10.5 × faster"),
+            (Quantity::Time, 1.0, 1.04, "1.04 × slower"),
+            (Quantity::Cost, 10.0, 6.2, "38 % less, better"),
+            (Quantity::Cost, 10.0, 24.0, "2.4 × as much, worse"),
+            (Quantity::Supply, 102.4, 204.8, "2 × as much, better"),
+            (Quantity::Supply, 204.8, 102.4, "50 % less, worse"),
+            (Quantity::Supply, 10.0, 3.33, "0.33 × as much, worse"),
+            (Quantity::Loss, 0.0, 2.8, "2.8 points more, worse"),
+            (Quantity::Cost, 10.0, 10.0, ""),
+            (Quantity::Rate, 0.0, 10.0, ""),
+            (Quantity::Time, f64::NAN, 10.0, ""),
+        ] {
+            assert_eq!(said(quantity, first, this), words, "{quantity:?} {first} {this}");
+        }
+    }
+
+    #[test]
+    fn overlapping_intervals_are_no_clear_difference() {
+        let number = |value: f64| Number { value, low: value * 0.9, high: value * 1.1 };
+        let near = delta(Quantity::Time, &number(10.0), &number(11.0)).expect("a difference");
+        assert!(near.tone == Tone::Unclear && near.text.starts_with("no clear difference"));
+        let far = delta(Quantity::Time, &number(10.0), &number(15.0)).expect("a difference");
+        assert_eq!(far.tone, Tone::Worse);
+    }
+}

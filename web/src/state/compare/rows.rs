@@ -1,0 +1,244 @@
+//! The rows of the comparison: texts of each column, and their differences from the first.
+
+use calc_core::estimate::PhaseEstimate;
+use calc_core::expected::Expected;
+use calc_core::roofline::Bound;
+use calc_core::units::{Seconds, TokensPerSec};
+use chart::mark::Mark;
+use report::number_text as text;
+use report::output::verdict::model::{floor_share, waits_for_links};
+use report::output::words::advice;
+
+use super::super::plan::{InCards, ways_of};
+use super::delta::{Delta, Number, Quantity, delta};
+use super::{Column, ScenarioAnswer};
+
+/// Name of the row that the chart reads out, too.
+pub(super) const RATE: &str = "Decode rate";
+
+/// Share of the expected time from which launching kernels is what a step waits for.
+const LAUNCHES: f64 = 0.5;
+
+/// A cell: a text, what stands below it, and the difference from the first column.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CompareCell {
+    /// Empty where the column has no such number.
+    pub text: String,
+    /// Interval or remark.
+    pub beside: String,
+    pub delta: Option<Delta>,
+    /// Mark of the scheme, in the row of schemes.
+    pub mark: Option<Mark>,
+    number: Option<Number>,
+}
+
+impl CompareCell {
+    fn of(text: String) -> Self {
+        Self { text, ..Self::default() }
+    }
+
+    fn number(text: String, beside: String, number: Number) -> Self {
+        Self { text, beside, number: Some(number), ..Self::default() }
+    }
+}
+
+/// A row of the comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CompareRow {
+    pub name: &'static str,
+    /// A cell for each column.
+    pub cells: Vec<CompareCell>,
+    /// The columns that can be read differ.
+    pub differs: bool,
+    /// Commands, which are set in a fixed width.
+    pub is_code: bool,
+}
+
+/// All rows, the most asked first.
+pub(super) fn rows(columns: &[Column]) -> Vec<CompareRow> {
+    let row = |name,
+               quantity: Option<Quantity>,
+               cell: &dyn Fn(&ScenarioAnswer) -> Option<CompareCell>| {
+        build(name, columns, quantity, cell)
+    };
+    let is_crowd = columns
+        .iter()
+        .filter_map(|column| column.answered.as_ref().ok()?.in_cards())
+        .any(|found| found.users > 1);
+    let mut rows = vec![
+        row("Scheme", None, &|answered| Some(scheme(answered))),
+        row("Fits", Some(Quantity::Cost), &fits),
+        row(RATE, Some(Quantity::Rate), &|answered| rate(answered, 1.0)),
+        row("Rate of each user", Some(Quantity::Rate), &|answered| {
+            rate(answered, answered.in_cards()?.users as f64).filter(|_| is_crowd)
+        }),
+        row("First token", Some(Quantity::Time), &|answered| {
+            Some(time(&answered.running()?.outcome.ttft))
+        }),
+        row("Whole answer", Some(Quantity::Time), &|answered| {
+            let running = answered.running()?;
+            (new_tokens(answered) > 1).then(|| time(&running.outcome.whole))
+        }),
+        row("Energy", Some(Quantity::Cost), &energy),
+        row("Quality", Some(Quantity::Loss), &quality),
+        row("Decode waits for", None, &|answered| {
+            answered.running()?;
+            Some(CompareCell::of(waits(&answered.shown.model.answer.estimate.middle)))
+        }),
+        row("Prompt waits for", None, &|answered| {
+            answered.running()?;
+            Some(CompareCell::of(waits(&answered.shown.model.answer.estimate.prefill)))
+        }),
+        row("Bandwidth", Some(Quantity::Supply), &bandwidth),
+        row("Peak", Some(Quantity::Supply), &peak),
+    ];
+    rows.extend(
+        ["Weights", "KV cache", "Activations", "Reserve"]
+            .map(|name| row(name, Some(Quantity::Cost), &|answered| memory_part(answered, name))),
+    );
+    let command = row("Command", None, &command);
+    rows.push(CompareRow { is_code: true, ..command });
+    rows.retain(|row| row.cells.iter().any(|cell| !cell.text.is_empty()));
+    rows
+}
+
+fn build(
+    name: &'static str,
+    columns: &[Column],
+    quantity: Option<Quantity>,
+    cell: &dyn Fn(&ScenarioAnswer) -> Option<CompareCell>,
+) -> CompareRow {
+    let of = |column: &Column| column.answered.as_ref().ok().and_then(|found| cell(found));
+    let mut cells: Vec<CompareCell> =
+        columns.iter().map(|column| of(column).unwrap_or_default()).collect();
+    let first = cells.first().and_then(|cell| cell.number.clone());
+    if let (Some(quantity), Some(first)) = (quantity, first) {
+        for cell in cells.iter_mut().skip(1) {
+            cell.delta = cell.number.as_ref().and_then(|number| delta(quantity, &first, number));
+        }
+    }
+    let mut read = columns.iter().zip(&cells).filter(|(column, _)| column.answered.is_ok());
+    let said = |cell: &CompareCell| (cell.text.clone(), cell.beside.clone());
+    let own = read.next().map(|(_, cell)| said(cell));
+    let differs = read.any(|(_, cell)| Some(said(cell)) != own);
+    CompareRow { name, cells, differs, is_code: false }
+}
+
+/// Number of new tokens of a scenario.
+pub(super) fn new_tokens(answered: &ScenarioAnswer) -> u64 {
+    answered.shown.model.answer.memory.workload.new_tokens
+}
+
+fn scheme(answered: &ScenarioAnswer) -> CompareCell {
+    let answer = &answered.shown.answer;
+    let Some(InCards { scheme, is_picked, .. }) = answered.in_cards() else {
+        return CompareCell {
+            beside: answer.line.clone(),
+            ..CompareCell::of(answer.sentence.clone())
+        };
+    };
+    // The row on memory says what does not fit.
+    let refused =
+        answer.rows.iter().find(|row| row.key == answer.chosen && answer.no_speed.is_none());
+    let beside = match refused.and_then(|row| row.refused.clone()) {
+        Some(reason) => reason,
+        None if *is_picked => "picked".to_owned(),
+        None => "recommended".to_owned(),
+    };
+    CompareCell { mark: answered.mark(), beside, ..CompareCell::of(advice::scheme_name(scheme)) }
+}
+
+/// The card on memory: what is needed of what is usable, and what is left or short.
+fn fits(answered: &ScenarioAnswer) -> Option<CompareCell> {
+    let card = answered.shown.answer.cards.first()?;
+    let verdict = if card.name == "Fits" { String::new() } else { format!("{}: ", card.name) };
+    let text = format!("{verdict}{} {}", card.number.text, card.beside);
+    let beside = card.lines.first().cloned().unwrap_or_default();
+    let needs = Number::exact(answered.in_cards()?.outcome.memory.get());
+    Some(CompareCell::number(text, beside, needs))
+}
+
+/// Tokens per second of all users, divided among `users`.
+fn rate(answered: &ScenarioAnswer, users: f64) -> Option<CompareCell> {
+    let running = answered.running()?;
+    let Expected { time, low, high, .. } = running.outcome.token.expected;
+    let rate = |time: Seconds| running.users as f64 / users / time.get();
+    let number = Number { value: rate(time), low: rate(high), high: rate(low) };
+    let shown = text::token_rate(TokensPerSec::new(number.value));
+    let interval = format!("{}–{}", text::short(number.low, 3), text::short(number.high, 3));
+    Some(CompareCell::number(shown, interval, number))
+}
+
+fn time(expected: &Expected) -> CompareCell {
+    let Expected { time, low, high, .. } = *expected;
+    let number = Number { value: time.get(), low: low.get(), high: high.get() };
+    CompareCell::number(text::time(time), text::time_range(low, high), number)
+}
+
+fn energy(answered: &ScenarioAnswer) -> Option<CompareCell> {
+    let energy = answered.running()?.outcome.token.energy?.per_token;
+    let text = format!("{} per token", text::energy(energy));
+    Some(CompareCell::number(text, String::new(), Number::exact(energy.get())))
+}
+
+fn quality(answered: &ScenarioAnswer) -> Option<CompareCell> {
+    let loss = answered.in_cards()?.quality;
+    let number = Number { value: loss.high, low: loss.low, high: loss.high };
+    Some(CompareCell::number(advice::quality(&loss), String::new(), number))
+}
+
+/// The resource that a step waits for in the expected time.
+fn waits(phase: &PhaseEstimate) -> String {
+    let traffic = &phase.totals.cost.traffic;
+    let parts = [
+        ("weights", traffic.weights),
+        ("KV cache", traffic.kv_cache),
+        ("activations", traffic.activations),
+    ];
+    let [first, others @ ..] = parts;
+    let largest =
+        others.into_iter().fold(first, |best, part| if part.1 > best.1 { part } else { best });
+    match phase.expected_bound {
+        _ if waits_for_links(phase) => "links between devices".to_owned(),
+        _ if floor_share(phase) > LAUNCHES => "launching of kernels".to_owned(),
+        Bound::Memory => {
+            format!("memory, {} {}", text::percent(largest.1 / traffic.total()), largest.0)
+        }
+        Bound::Compute => "arithmetic".to_owned(),
+    }
+}
+
+fn bandwidth(answered: &ScenarioAnswer) -> Option<CompareCell> {
+    let bandwidth = answered.shown.model.answer.estimate.bandwidth;
+    answered.in_cards()?;
+    Some(CompareCell::number(
+        text::published_bandwidth(bandwidth),
+        String::new(),
+        Number::exact(bandwidth.get()),
+    ))
+}
+
+/// The peak that the matrix products of the layers run on.
+fn peak(answered: &ScenarioAnswer) -> Option<CompareCell> {
+    answered.in_cards()?;
+    let path = answered.shown.model.answer.estimate.paths.layer;
+    Some(CompareCell::number(
+        text::published_rate(path.peak, path.class),
+        path.class.key().to_uppercase(),
+        Number::exact(path.peak.get()),
+    ))
+}
+
+fn memory_part(answered: &ScenarioAnswer, name: &str) -> Option<CompareCell> {
+    answered.in_cards()?;
+    let parts = &answered.shown.model.answer.memory.parts;
+    let part = parts.iter().find(|part| part.name == name)?;
+    let number = Number::exact(part.bytes.get());
+    Some(CompareCell::number(part.size.text.clone(), String::new(), number))
+}
+
+fn command(answered: &ScenarioAnswer) -> Option<CompareCell> {
+    answered.running()?;
+    let way = ways_of(&answered.shown, &answered.inputs).into_iter().next()?;
+    Some(CompareCell { beside: way.tool, ..CompareCell::of(way.text) })
+}
