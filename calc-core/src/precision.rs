@@ -7,7 +7,7 @@ use crate::gguf_file::{self, Mixture};
 use crate::model_arch::ModelArch;
 use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::Roofs;
-use crate::software::{FormatFamily, usual_engine};
+use crate::software::{FormatFamily, expert_kernels, usual_engine};
 
 /// Formats chosen by the user; `None` leaves a role to the rules of [`PrecisionChoice::resolve`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,8 +55,7 @@ impl PrecisionChoice {
     /// - MXFP4 weights of a mixture of experts are those of the experts; everything else is in BF16, or in Q8_0 in a GGUF file.
     /// - llama.cpp and Ollama serve such a model as a GGUF file.
     /// - Matmuls with GGUF weights read their input in INT8 where the device supports INT8.
-    /// - vLLM, SGLang and TensorRT-LLM read the input of MXFP4 experts in MXFP8 where the device supports FP4. In vLLM this is a
-    ///   choice (`--moe-backend flashinfer_trtllm_afp8`); its default is BF16.
+    /// - Matmuls with MXFP4 experts read the input of [`expert_kernels`].
     #[must_use]
     pub fn filled(
         self,
@@ -67,7 +66,7 @@ impl PrecisionChoice {
     ) -> Self {
         let choice = self.of_model(model);
         let engine = engine.unwrap_or_else(|| choice.usual_engine(device));
-        choice.of_engine(engine, roofs)
+        choice.of_engine(engine, device, roofs)
     }
 
     /// These formats with MXFP4 weights of a mixture of experts as those of its experts.
@@ -94,31 +93,16 @@ impl PrecisionChoice {
         FormatFamily::of(self.weights, self.experts.unwrap_or(self.weights))
     }
 
-    fn of_engine(mut self, engine: Engine, roofs: &Roofs) -> Self {
+    fn of_engine(mut self, engine: Engine, device: &Device, roofs: &Roofs) -> Self {
         let has_mxfp4_experts = self.family() == FormatFamily::Mxfp4Experts;
         let has = |class| roofs.peak(class).is_some();
-        match engine {
-            Engine::LlamaCpp | Engine::Ollama if has_mxfp4_experts => {
-                // The embedding is stored like the layers, unless the request names another format.
-                self.embedding = self.embedding.filter(|format| *format != self.weights);
-                self.weights = &f::GGUF_Q8_0;
-                self.experts = Some(&f::GGUF_MXFP4);
-            }
-            Engine::Vllm | Engine::Sglang | Engine::TensorRtLlm
-                if has_mxfp4_experts && has(ComputeClass::Fp4) =>
-            {
-                self.activations = self.activations.or(Some(&f::MXFP8));
-            }
-            Engine::LlamaCpp
-            | Engine::Ollama
-            | Engine::Vllm
-            | Engine::Sglang
-            | Engine::TensorRtLlm
-            | Engine::TensorRtEdgeLlm
-            | Engine::GptFast
-            | Engine::ExLlamaV2
-            | Engine::Mlc
-            | Engine::IdealKernels => {}
+        if has_mxfp4_experts && matches!(engine, Engine::LlamaCpp | Engine::Ollama) {
+            // The embedding is stored like the layers, unless the request names another format.
+            self.embedding = self.embedding.filter(|format| *format != self.weights);
+            self.weights = &f::GGUF_Q8_0;
+            self.experts = Some(&f::GGUF_MXFP4);
+        } else if let Some(kernels) = expert_kernels(engine, device).filter(|_| has_mxfp4_experts) {
+            self.activations = self.activations.or(Some(kernels.inputs));
         }
         if self.family() == FormatFamily::Gguf && has(ComputeClass::Int8) {
             self.activations = self.activations.or(Some(&f::INT8));
@@ -235,6 +219,8 @@ mod tests {
             (Some("vllm"), "mxfp4", gpt, "b200", ["bf16", "mxfp4", "mxfp8"]),
             (None, "mxfp4", gpt, "b200", ["bf16", "mxfp4", "mxfp8"]),
             (Some("vllm"), "mxfp4", gpt, "h100_sxm", ["bf16", "mxfp4", ""]),
+            (Some("vllm"), "mxfp4", gpt, "mi355x", ["bf16", "mxfp4", ""]),
+            (Some("sglang"), "mxfp4", gpt, "b200", ["bf16", "mxfp4", ""]),
             (Some("vllm"), "nvfp4", llama, "b200", ["nvfp4", "", ""]),
             (None, "nvfp4", llama, "b200", ["nvfp4", "", ""]),
             (None, "int8", llama, "t4", ["int8", "", ""]),

@@ -4,8 +4,10 @@ use crate::calibration::Engine;
 use crate::device::{Device, DeviceClass, MemoryKind, MemoryPlatform};
 use crate::quant_format::{ComputeClass, QuantFormat};
 
+mod experts;
 mod kernels;
 
+pub use experts::{ExpertKernels, KernelRequest, expert_kernels};
 pub use kernels::{FormatFamily, Kernels};
 
 /// Reason why no kernel supports a scheme on a device.

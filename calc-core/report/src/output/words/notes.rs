@@ -2,7 +2,6 @@
 
 use calc_core::analysis::{Analysis, Operator};
 use calc_core::calibration::{Basis, Engine};
-use calc_core::catalog::formats;
 use calc_core::estimate::Estimate;
 use calc_core::footprint::{MemoryVerdict, bits_per_weight};
 use calc_core::gguf_file::row_format;
@@ -13,7 +12,7 @@ use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::{ComputeClass, QuantFormat};
 use calc_core::roofline::{ComputePath, Roofs};
-use calc_core::scheme::{FormatFamily, engine_runs};
+use calc_core::scheme::{ExpertKernels, FormatFamily, KernelRequest, engine_runs, expert_kernels};
 use calc_core::workload::Workload;
 
 use crate::input::model_file::{assumed_text, data_type_field, import_notes};
@@ -345,11 +344,19 @@ fn fp4_inputs(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
     if inputs.precision.activations.is_some() {
         return None;
     }
-    if answer.basis.engine == Engine::Vllm && activations == &formats::MXFP8 {
-        return Some(format!(
-            "vLLM reads inputs of {} experts in MXFP8 with --moe-backend flashinfer_trtllm_afp8, and in 16 bits without it",
-            experts.short_name
-        ));
+    let is_mxfp4 = FormatFamily::of(weights, experts) == FormatFamily::Mxfp4Experts;
+    let kernels = expert_kernels(answer.basis.engine, &inputs.device).filter(|_| is_mxfp4);
+    if let Some(ExpertKernels { inputs, request }) = kernels {
+        let (experts, inputs) = (experts.short_name, inputs.short_name);
+        return match request {
+            KernelRequest::Default => None,
+            KernelRequest::Flag(flag) => Some(format!(
+                "vLLM reads inputs of {experts} experts in {inputs} with {flag}, and in 16 bits without it"
+            )),
+            KernelRequest::NoFlag => Some(format!(
+                "vLLM reads inputs of {experts} experts in {inputs} with its CUTLASS kernels for MXFP4 on this device, and in 16 bits by default"
+            )),
+        };
     }
     let fp4 = [weights, experts].into_iter().find(|format| format.class == Some(ComputeClass::Fp4));
     let is_wide = activations.class.is_some_and(ComputeClass::is_carrier);
