@@ -53,7 +53,7 @@ impl PrecisionChoice {
     /// formats. Both are the same answer where the named engine is the usual one.
     ///
     /// - MXFP4 weights of a mixture of experts are those of the experts; everything else is in BF16, or in Q8_0 in a GGUF file.
-    /// - llama.cpp and Ollama serve such a model as a GGUF file.
+    /// - llama.cpp and Ollama serve such a model as a GGUF file; layers in another format than BF16 stay as stated.
     /// - Matmuls with GGUF weights read their input in INT8 where the device supports INT8.
     /// - Matmuls with MXFP4 experts read the input of [`expert_kernels`].
     #[must_use]
@@ -96,7 +96,9 @@ impl PrecisionChoice {
     fn of_engine(mut self, engine: Engine, device: &Device, roofs: &Roofs) -> Self {
         let has_mxfp4_experts = self.family() == FormatFamily::Mxfp4Experts;
         let has = |class| roofs.peak(class).is_some();
-        if has_mxfp4_experts && matches!(engine, Engine::LlamaCpp | Engine::Ollama) {
+        // Models with MXFP4 experts are published with layers in BF16; others are stated in the request.
+        let is_published = has_mxfp4_experts && self.weights == &f::BF16;
+        if is_published && matches!(engine, Engine::LlamaCpp | Engine::Ollama) {
             // The embedding is stored like the layers, unless the request names another format.
             self.embedding = self.embedding.filter(|format| *format != self.weights);
             self.weights = &f::GGUF_Q8_0;
@@ -259,5 +261,21 @@ mod tests {
             experts: Some(&f::GGUF_MXFP4),
         };
         assert_eq!(choose(Some("llama.cpp"), stated, "gpt-oss-20b", "gb10"), stated);
+    }
+
+    #[test]
+    fn layers_and_embedding_that_the_request_states_are_no_gguf_file() {
+        let stated = PrecisionChoice {
+            experts: Some(&f::MXFP4),
+            embedding: Some(&f::FP16),
+            ..PrecisionChoice::weights(&f::FP16)
+        };
+        for engine in [None, Some("llama.cpp")] {
+            assert_eq!(choose(engine, stated, "gpt-oss-20b", "gb10"), stated, "{engine:?}");
+        }
+        let file = PrecisionChoice { weights: &f::BF16, ..stated };
+        let found = choose(None, file, "gpt-oss-20b", "gb10");
+        assert_eq!(roles(&found), ["gguf_q8_0", "gguf_mxfp4", "int8"]);
+        assert_eq!(found.embedding, Some(&f::FP16), "stated");
     }
 }
