@@ -11,12 +11,12 @@ use calc_core::plan::Chunks;
 use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::{ComputeClass, QuantFormat};
-use calc_core::roofline::{ComputePath, Roofs};
+use calc_core::roofline::ComputePath;
 use calc_core::scheme::{ExpertKernels, FormatFamily, KernelRequest, engine_runs, expert_kernels};
 use calc_core::workload::Workload;
 
 use crate::input::model_file::{assumed_text, data_type_field, import_notes};
-use crate::input::request::{AnalyzeInputs, EstimateInputs, UsualValue, power_mode};
+use crate::input::request::{AnalyzeInputs, EstimateInputs, UsualValue};
 use crate::number_text;
 use crate::output::verdict::badge;
 
@@ -313,10 +313,8 @@ fn operator_paddings(operator: &Operator, weights: &'static QuantFormat) -> Vec<
 /// Formats that the request leaves open and that its engine or GGUF file sets.
 fn engine_formats(inputs: &EstimateInputs, engine: Basis) -> Option<String> {
     let given = &inputs.precision;
-    let mode = power_mode(&inputs.device, inputs.power_mode.as_deref()).ok()?;
-    let roofs = Roofs::new(&inputs.device, mode).ok()?;
+    let (filled, roofs) = inputs.filled().ok()?;
     let model = &*inputs.model.arch;
-    let filled = given.filled(inputs.engine, &inputs.device, model, &roofs);
     let is_file = filled.weights.file.is_some() && given.embedding.is_none();
     let file = is_file.then(|| filled.resolve_model(model, &roofs));
     let list: Vec<String> = [
@@ -337,9 +335,7 @@ fn engine_formats(inputs: &EstimateInputs, engine: Basis) -> Option<String> {
 
 /// Note on the input format of matmuls with FP4 weights, where the device and its engines have more than one.
 fn fp4_inputs(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
-    let mode = power_mode(&inputs.device, inputs.power_mode.as_deref()).ok()?;
-    let roofs = Roofs::new(&inputs.device, mode).ok()?;
-    roofs.peak(ComputeClass::Fp4)?;
+    inputs.device.peaks.get(ComputeClass::Fp4)?;
     let Precision { weights, experts, activations, .. } = answer.precision;
     if inputs.precision.activations.is_some() {
         return None;
