@@ -54,7 +54,7 @@ impl PrecisionChoice {
     ///
     /// - MXFP4 weights of a mixture of experts are those of the experts; everything else is in BF16, or in Q8_0 in a GGUF file.
     /// - llama.cpp and Ollama serve such a model as a GGUF file; layers in another format than BF16 stay as stated.
-    /// - Matmuls with GGUF weights read their input in INT8 where the device supports INT8.
+    /// - Matmuls read their input in INT8 where layers and experts are GGUF and the device supports INT8.
     /// - Matmuls with MXFP4 experts read the input of [`expert_kernels`].
     #[must_use]
     pub fn filled(
@@ -95,7 +95,6 @@ impl PrecisionChoice {
 
     fn of_engine(mut self, engine: Engine, device: &Device, roofs: &Roofs) -> Self {
         let has_mxfp4_experts = self.family() == FormatFamily::Mxfp4Experts;
-        let has = |class| roofs.peak(class).is_some();
         // Models with MXFP4 experts are published with layers in BF16; others are stated in the request.
         let is_published = has_mxfp4_experts && self.weights == &f::BF16;
         if is_published && matches!(engine, Engine::LlamaCpp | Engine::Ollama) {
@@ -106,7 +105,10 @@ impl PrecisionChoice {
         } else if let Some(kernels) = expert_kernels(engine, device).filter(|_| has_mxfp4_experts) {
             self.activations = self.activations.or(Some(kernels.inputs));
         }
-        if self.family() == FormatFamily::Gguf && has(ComputeClass::Int8) {
+        // Activations are one role: beside layers or experts in other formats they stay open.
+        let is_file = |format: &QuantFormat| format.file.is_some();
+        let all_files = is_file(self.weights) && self.experts.is_none_or(is_file);
+        if all_files && roofs.peak(ComputeClass::Int8).is_some() {
             self.activations = self.activations.or(Some(&f::INT8));
         }
         self
@@ -261,6 +263,15 @@ mod tests {
             experts: Some(&f::GGUF_MXFP4),
         };
         assert_eq!(choose(Some("llama.cpp"), stated, "gpt-oss-20b", "gb10"), stated);
+    }
+
+    #[test]
+    fn experts_of_a_gguf_file_leave_the_inputs_of_other_layers_open() {
+        let mixed =
+            PrecisionChoice { experts: Some(&f::GGUF_Q4_K), ..PrecisionChoice::weights(&f::BF16) };
+        for engine in [None, Some("llama.cpp")] {
+            assert_eq!(choose(engine, mixed, "qwen3-30b-a3b", "gb10"), mixed, "{engine:?}");
+        }
     }
 
     #[test]

@@ -100,6 +100,30 @@ fn inputs_of_mxfp4_experts_are_those_of_the_engine_and_the_device() {
 }
 
 #[test]
+fn a_named_engine_without_kernels_on_the_device_has_a_note() {
+    for (device, engine, weights, note) in [
+        ("mi300x", "vllm", "nvfp4", Some("vllm has no kernels for nvfp4 on this device")),
+        ("v100_sxm2_32gb", "vllm", "awq", Some("on this device")),
+        ("gb10", "vllm", "nvfp4", None),
+        ("h100_sxm", "vllm", "awq", None),
+        ("apple_m4", "llama.cpp", "q4_k_m", None),
+        ("gb10", "vllm", "q4_k_m", Some("vllm has no kernels for gguf_q4_k")),
+        ("apple_m4", "vllm", "bf16", Some("vllm has no build for this device")),
+    ] {
+        let line = format!(
+            r#"{{"hardware": "{device}", "model": "llama-3.1-8b", "engine": "{engine}", "weights": "{weights}"}}"#
+        );
+        let fields = Fields::from_line(&line).expect("JSON");
+        let inputs = EstimateInputs::parse(fields, &Library::CATALOGS).expect("a request");
+        let answer = inputs.estimate().expect("an answer");
+        let notes = estimate_notes(&inputs, &answer).join("\n");
+        let lacks = notes.contains("has no kernels for") || notes.contains("has no build");
+        assert_eq!(lacks, note.is_some(), "{device} {weights}: {notes}");
+        assert!(note.is_none_or(|note| notes.contains(note)), "{device} {weights}: {notes}");
+    }
+}
+
+#[test]
 fn block_scaled_fp8_can_be_chosen_and_waits_for_the_host() {
     let time = |weights: &str, engine: &str| {
         let line = format!(

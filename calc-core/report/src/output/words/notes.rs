@@ -12,7 +12,7 @@ use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::{ComputeClass, QuantFormat};
 use calc_core::roofline::ComputePath;
-use calc_core::scheme::{ExpertKernels, FormatFamily, KernelRequest, engine_runs, expert_kernels};
+use calc_core::scheme::{ExpertKernels, FormatFamily, KernelRequest, NoKernel, expert_kernels};
 use calc_core::workload::Workload;
 
 use crate::input::model_file::{assumed_text, data_type_field, import_notes};
@@ -138,17 +138,28 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     notes
 }
 
-/// Note on an engine that does not run on the device, or has no kernels for the weights.
+/// Note on an engine that does not run on the device, or has no kernels for the weights there.
 fn no_build(inputs: &EstimateInputs, precision: &Precision) -> Option<String> {
     let engine = inputs.engine?;
-    if !engine_runs(engine, &inputs.device) {
-        return Some(format!("{} has no build for this device", engine.key()));
-    }
     let (weights, experts) = precision.stored();
-    let has_kernels = FormatFamily::of(weights, experts).is_of(engine);
+    let multiplies =
+        |class: ComputeClass| !class.is_carrier() && inputs.device.peaks.get(class).is_some();
+    let quantized = precision.activations.class.is_some_and(multiplies);
     let lacked =
         if FormatFamily::of_format(weights) == FormatFamily::Plain { experts } else { weights };
-    (!has_kernels).then(|| format!("{} has no kernels for {}", engine.key(), lacked.key))
+    let (engine_key, format) = (engine.key(), lacked.key);
+    let family = FormatFamily::of(weights, experts);
+    Some(match family.served_by(engine, &inputs.device, quantized).err()? {
+        NoKernel::NoBuild(_) => format!("{engine_key} has no build for this device"),
+        NoKernel::OtherEngine(_) => format!("{engine_key} has no kernels for {format}"),
+        NoKernel::NoPeak(_)
+        | NoKernel::OldArchitecture
+        | NoKernel::NoTorchKernels
+        | NoKernel::OtherVendor
+        | NoKernel::NoLlamaCpp => {
+            format!("{engine_key} has no kernels for {format} on this device")
+        }
+    })
 }
 
 /// Sentence below the verdict on a context beyond the model's limit.
