@@ -117,6 +117,7 @@ fn a_named_engine_without_kernels_on_the_device_has_a_note() {
         let inputs = EstimateInputs::parse(fields, &Library::CATALOGS).expect("a request");
         let answer = inputs.estimate().expect("an answer");
         let notes = estimate_notes(&inputs, &answer).join("\n");
+        assert!(note.is_none() || !notes.contains("stores and computes"), "{device}: {notes}");
         let lacks = notes.contains("has no kernels for") || notes.contains("has no build");
         assert_eq!(lacks, note.is_some(), "{device} {weights}: {notes}");
         assert!(note.is_none_or(|note| notes.contains(note)), "{device} {weights}: {notes}");

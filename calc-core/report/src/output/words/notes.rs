@@ -93,9 +93,12 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     let precision = &answer.precision;
     // Near the top, because it can double every byte.
     notes.extend(data_type(inputs));
-    notes.extend(engine_formats(inputs, answer.basis));
+    let missing = no_build(inputs, precision);
+    if missing.is_none() {
+        notes.extend(engine_formats(inputs, answer.basis));
+    }
     notes.extend(fp4_inputs(inputs, answer));
-    notes.extend(no_build(inputs, precision));
+    notes.extend(missing);
     notes.extend(inputs.taken.iter().cloned());
     notes.extend(fallbacks(answer, inputs.model.arch.moe.is_some()));
     notes.extend(weight_only(precision.weights, answer.paths.layer));
