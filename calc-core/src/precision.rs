@@ -7,7 +7,7 @@ use crate::gguf_file::{self, Mixture};
 use crate::model_arch::ModelArch;
 use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::Roofs;
-use crate::software::{FormatFamily, usual_engine};
+use crate::software::{FormatFamily, expert_kernels, usual_engine};
 
 /// Formats chosen by the user; `None` leaves a role to the rules of [`PrecisionChoice::resolve`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -53,10 +53,9 @@ impl PrecisionChoice {
     /// formats. Both are the same answer where the named engine is the usual one.
     ///
     /// - MXFP4 weights of a mixture of experts are those of the experts; everything else is in BF16, or in Q8_0 in a GGUF file.
-    /// - llama.cpp and Ollama serve such a model as a GGUF file.
-    /// - Matmuls with GGUF weights read their input in INT8 where the device supports INT8.
-    /// - vLLM, SGLang and TensorRT-LLM read the input of MXFP4 experts in MXFP8 where the device supports FP4. In vLLM this is a
-    ///   choice (`--moe-backend flashinfer_trtllm_afp8`); its default is BF16.
+    /// - llama.cpp and Ollama serve such a model as a GGUF file; layers in another format than BF16 stay as stated.
+    /// - Matmuls read their input in INT8 where layers and experts are GGUF and the device supports INT8.
+    /// - Matmuls with MXFP4 experts read the input of [`expert_kernels`].
     #[must_use]
     pub fn filled(
         self,
@@ -67,7 +66,7 @@ impl PrecisionChoice {
     ) -> Self {
         let choice = self.of_model(model);
         let engine = engine.unwrap_or_else(|| choice.usual_engine(device));
-        choice.of_engine(engine, roofs)
+        choice.of_engine(engine, device, roofs)
     }
 
     /// These formats with MXFP4 weights of a mixture of experts as those of its experts.
@@ -94,33 +93,22 @@ impl PrecisionChoice {
         FormatFamily::of(self.weights, self.experts.unwrap_or(self.weights))
     }
 
-    fn of_engine(mut self, engine: Engine, roofs: &Roofs) -> Self {
+    fn of_engine(mut self, engine: Engine, device: &Device, roofs: &Roofs) -> Self {
         let has_mxfp4_experts = self.family() == FormatFamily::Mxfp4Experts;
-        let has = |class| roofs.peak(class).is_some();
-        match engine {
-            Engine::LlamaCpp | Engine::Ollama if has_mxfp4_experts => {
-                // The embedding is stored like the layers, unless the request names another format.
-                self.embedding = self.embedding.filter(|format| *format != self.weights);
-                self.weights = &f::GGUF_Q8_0;
-                self.experts = Some(&f::GGUF_MXFP4);
-            }
-            Engine::Vllm | Engine::Sglang | Engine::TensorRtLlm
-                if has_mxfp4_experts && has(ComputeClass::Fp4) =>
-            {
-                self.activations = self.activations.or(Some(&f::MXFP8));
-            }
-            Engine::LlamaCpp
-            | Engine::Ollama
-            | Engine::Vllm
-            | Engine::Sglang
-            | Engine::TensorRtLlm
-            | Engine::TensorRtEdgeLlm
-            | Engine::GptFast
-            | Engine::ExLlamaV2
-            | Engine::Mlc
-            | Engine::IdealKernels => {}
+        // Models with MXFP4 experts are published with layers in BF16; others are stated in the request.
+        let is_published = has_mxfp4_experts && self.weights == &f::BF16;
+        if is_published && matches!(engine, Engine::LlamaCpp | Engine::Ollama) {
+            // The embedding is stored like the layers, unless the request names another format.
+            self.embedding = self.embedding.filter(|format| *format != self.weights);
+            self.weights = &f::GGUF_Q8_0;
+            self.experts = Some(&f::GGUF_MXFP4);
+        } else if let Some(kernels) = expert_kernels(engine, device).filter(|_| has_mxfp4_experts) {
+            self.activations = self.activations.or(Some(kernels.inputs));
         }
-        if self.family() == FormatFamily::Gguf && has(ComputeClass::Int8) {
+        // Activations are one role: beside layers or experts in other formats they stay open.
+        let is_file = |format: &QuantFormat| format.file.is_some();
+        let all_files = is_file(self.weights) && self.experts.is_none_or(is_file);
+        if all_files && roofs.peak(ComputeClass::Int8).is_some() {
             self.activations = self.activations.or(Some(&f::INT8));
         }
         self
@@ -235,6 +223,8 @@ mod tests {
             (Some("vllm"), "mxfp4", gpt, "b200", ["bf16", "mxfp4", "mxfp8"]),
             (None, "mxfp4", gpt, "b200", ["bf16", "mxfp4", "mxfp8"]),
             (Some("vllm"), "mxfp4", gpt, "h100_sxm", ["bf16", "mxfp4", ""]),
+            (Some("vllm"), "mxfp4", gpt, "mi355x", ["bf16", "mxfp4", ""]),
+            (Some("sglang"), "mxfp4", gpt, "b200", ["bf16", "mxfp4", ""]),
             (Some("vllm"), "nvfp4", llama, "b200", ["nvfp4", "", ""]),
             (None, "nvfp4", llama, "b200", ["nvfp4", "", ""]),
             (None, "int8", llama, "t4", ["int8", "", ""]),
@@ -273,5 +263,30 @@ mod tests {
             experts: Some(&f::GGUF_MXFP4),
         };
         assert_eq!(choose(Some("llama.cpp"), stated, "gpt-oss-20b", "gb10"), stated);
+    }
+
+    #[test]
+    fn experts_of_a_gguf_file_leave_the_inputs_of_other_layers_open() {
+        let mixed =
+            PrecisionChoice { experts: Some(&f::GGUF_Q4_K), ..PrecisionChoice::weights(&f::BF16) };
+        for engine in [None, Some("llama.cpp")] {
+            assert_eq!(choose(engine, mixed, "qwen3-30b-a3b", "gb10"), mixed, "{engine:?}");
+        }
+    }
+
+    #[test]
+    fn layers_and_embedding_that_the_request_states_are_no_gguf_file() {
+        let stated = PrecisionChoice {
+            experts: Some(&f::MXFP4),
+            embedding: Some(&f::FP16),
+            ..PrecisionChoice::weights(&f::FP16)
+        };
+        for engine in [None, Some("llama.cpp")] {
+            assert_eq!(choose(engine, stated, "gpt-oss-20b", "gb10"), stated, "{engine:?}");
+        }
+        let file = PrecisionChoice { weights: &f::BF16, ..stated };
+        let found = choose(None, file, "gpt-oss-20b", "gb10");
+        assert_eq!(roles(&found), ["gguf_q8_0", "gguf_mxfp4", "int8"]);
+        assert_eq!(found.embedding, Some(&f::FP16), "stated");
     }
 }

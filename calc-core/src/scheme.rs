@@ -11,8 +11,8 @@ use crate::quant_format::QuantFormat;
 use crate::roofline::Roofs;
 
 pub use crate::software::{
-    Backend, FormatFamily, Kernels, NoKernel, backend, engine_runs, is_host, usual_engine,
-    vllm_runs,
+    Backend, ExpertKernels, FormatFamily, KernelRequest, Kernels, NoKernel, backend, engine_runs,
+    expert_kernels, is_host, usual_engine, vllm_runs,
 };
 
 /// Quantization method.

@@ -4,8 +4,10 @@ use crate::calibration::Engine;
 use crate::device::{Device, DeviceClass, MemoryKind, MemoryPlatform};
 use crate::quant_format::{ComputeClass, QuantFormat};
 
+mod experts;
 mod kernels;
 
+pub use experts::{ExpertKernels, KernelRequest, expert_kernels};
 pub use kernels::{FormatFamily, Kernels};
 
 /// Reason why no kernel supports a scheme on a device.
@@ -28,8 +30,8 @@ pub enum NoKernel {
 }
 
 /// The engine that serves a model with weights and experts in these formats if the user names none: vLLM on devices with HBM
-/// and llama.cpp elsewhere, if it has kernels for the formats; otherwise the other one, if it runs on the device. Where neither
-/// has kernels, the first one stands for them.
+/// and llama.cpp elsewhere, if it has kernels for the formats on the device; otherwise the other one, if it has. Where neither
+/// has kernels, the first one that reads the formats stands for them.
 pub fn usual_engine(device: &Device, weights: &QuantFormat, experts: &QuantFormat) -> Engine {
     let usual = match MemoryKind::of(device) {
         MemoryKind::Hbm => Engine::Vllm,
@@ -37,8 +39,10 @@ pub fn usual_engine(device: &Device, weights: &QuantFormat, experts: &QuantForma
     };
     let others = [usual, Engine::LlamaCpp, Engine::Vllm];
     let family = FormatFamily::of(weights, experts);
-    let serves = |engine: &Engine| family.is_of(*engine) && engine_runs(*engine, device);
-    others.into_iter().find(serves).unwrap_or(usual)
+    let has_kernels = |engine: &Engine| family.served_by(*engine, device, false).is_ok();
+    let reads = |engine: &Engine| family.is_of(*engine) && engine_runs(*engine, device);
+    let found = others.into_iter().find(has_kernels);
+    found.or_else(|| others.into_iter().find(reads)).unwrap_or(usual)
 }
 
 /// Checks for kernels in vLLM and torchao that dequantize in registers or multiply quantized activations.

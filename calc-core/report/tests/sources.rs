@@ -1,6 +1,7 @@
 //! Conditions that sources of measurements state in some rows: a cached prefix, an inner chunk, streamed bytes, block-scaled FP8.
 
 use calc_core::estimate::Estimate;
+use calc_core::quant_format::ComputeClass;
 use report::input::request::{AnalyzeInputs, EstimateInputs, Fields, Library};
 use report::output::words::estimate_notes;
 
@@ -70,6 +71,57 @@ fn a_named_engine_fills_open_formats_with_a_note() {
             .contains("as llama.cpp stores and computes it: activations int8, embedding gguf_q4_k, LM head gguf_q6_k"),
         "{notes}"
     );
+}
+
+#[test]
+fn inputs_of_mxfp4_experts_are_those_of_the_engine_and_the_device() {
+    let flag = "--moe-backend flashinfer_trtllm_afp8";
+    for (device, engine, activations, note) in [
+        ("b200", "vllm", "mxfp8", Some(flag)),
+        ("gb10", "vllm", "mxfp8", Some("CUTLASS kernels")),
+        ("rtx_5090", "vllm", "mxfp8", Some("CUTLASS kernels")),
+        ("mi355x", "vllm", "bf16", None),
+        ("b200", "sglang", "bf16", None),
+        ("b200", "tensorrt-llm", "mxfp8", None),
+    ] {
+        let line =
+            format!(r#"{{"hardware": "{device}", "model": "gpt-oss-20b", "engine": "{engine}"}}"#);
+        let fields = Fields::from_line(&line).expect("JSON");
+        let inputs = EstimateInputs::parse(fields, &Library::CATALOGS).expect("a request");
+        let answer = inputs.estimate().expect("an answer");
+        let class = answer.precision.activations.class;
+        let is_half = class.is_some_and(ComputeClass::is_carrier);
+        let key = if is_half { "bf16" } else { answer.precision.activations.key };
+        assert_eq!(key, activations, "{device} {engine}");
+        let notes = estimate_notes(&inputs, &answer).join("\n");
+        assert_eq!(notes.contains(flag), note == Some(flag), "{device} {engine}: {notes}");
+        assert!(note.is_none_or(|note| notes.contains(note)), "{device} {engine}: {notes}");
+    }
+}
+
+#[test]
+fn a_named_engine_without_kernels_on_the_device_has_a_note() {
+    for (device, engine, weights, note) in [
+        ("mi300x", "vllm", "nvfp4", Some("vllm has no kernels for nvfp4 on this device")),
+        ("v100_sxm2_32gb", "vllm", "awq", Some("on this device")),
+        ("gb10", "vllm", "nvfp4", None),
+        ("h100_sxm", "vllm", "awq", None),
+        ("apple_m4", "llama.cpp", "q4_k_m", None),
+        ("gb10", "vllm", "q4_k_m", Some("vllm has no kernels for gguf_q4_k")),
+        ("apple_m4", "vllm", "bf16", Some("vllm has no build for this device")),
+    ] {
+        let line = format!(
+            r#"{{"hardware": "{device}", "model": "llama-3.1-8b", "engine": "{engine}", "weights": "{weights}"}}"#
+        );
+        let fields = Fields::from_line(&line).expect("JSON");
+        let inputs = EstimateInputs::parse(fields, &Library::CATALOGS).expect("a request");
+        let answer = inputs.estimate().expect("an answer");
+        let notes = estimate_notes(&inputs, &answer).join("\n");
+        assert!(note.is_none() || !notes.contains("stores and computes"), "{device}: {notes}");
+        let lacks = notes.contains("has no kernels for") || notes.contains("has no build");
+        assert_eq!(lacks, note.is_some(), "{device} {weights}: {notes}");
+        assert!(note.is_none_or(|note| notes.contains(note)), "{device} {weights}: {notes}");
+    }
 }
 
 #[test]

@@ -53,7 +53,7 @@ const MAX_NAME: usize = 80;
 pub(super) fn find(name: &str) -> Option<&'static Device> {
     let exact = |device: &&Device| keys(device).any(|key| same(key, name));
     devices::all().find(exact).or_else(|| {
-        let asked = Words::of(name)?;
+        let asked = WrittenName::of(name)?;
         devices::all().find(|device| asked.mean(device))
     })
 }
@@ -63,13 +63,13 @@ fn keys(device: &Device) -> impl Iterator<Item = &str> {
 }
 
 /// The words of a name that tell devices apart, and size [GB] and type of the memory if it states them.
-struct Words {
+struct WrittenName {
     words: Vec<String>,
     gigabytes: Option<u32>,
     memory_type: Option<&'static str>,
 }
 
-impl Words {
+impl WrittenName {
     /// The words of a name; none for names of vendors only and for texts that are no name.
     fn of(name: &str) -> Option<Self> {
         if name.len() > MAX_NAME {
@@ -150,7 +150,7 @@ pub(super) fn version_with(device: &Device, installed: Bytes) -> Option<&'static
 
 /// The name without vendors and sizes, in the form of keys; messages suggest keys near it.
 pub(super) fn plain(name: &str) -> String {
-    Words::of(name).map_or_else(String::new, |found| found.words.join("_"))
+    WrittenName::of(name).map_or_else(String::new, |found| found.words.join("_"))
 }
 
 /// True for one GB or one GiB.

@@ -148,7 +148,7 @@ fn published_as(model: &'static CatalogModel) -> impl Iterator<Item = &'static s
 
 /// An Ollama tag without a format is a GGUF file of Q4_K_M; a repository or key means the published format.
 fn tag_format(name: &str, model: &'static CatalogModel) -> Option<PrecisionChoice> {
-    is_tag(name).then(|| PrecisionChoice::weights(file_format(model, &f::GGUF_Q4_K)))
+    is_tag(name).then(|| gguf(model, &f::GGUF_Q4_K))
 }
 
 /// The format of a model's GGUF file; experts in MXFP4 keep it, whatever the name says.
@@ -157,8 +157,9 @@ fn file_format(model: &CatalogModel, format: &'static QuantFormat) -> &'static Q
     if has_mxfp4 { &f::GGUF_MXFP4 } else { format }
 }
 
-fn gguf(model: &CatalogModel, format: &'static QuantFormat) -> Option<PrecisionChoice> {
-    Some(PrecisionChoice::weights(file_format(model, format)))
+/// The formats of a GGUF file of a model.
+fn gguf(model: &CatalogModel, format: &'static QuantFormat) -> PrecisionChoice {
+    PrecisionChoice::weights(file_format(model, format))
 }
 
 /// A name states a GGUF type whose size is not known.
@@ -250,10 +251,10 @@ impl Name {
         }
         let is_file = self.is_gguf || tag_format(name, model).is_some();
         if let Some(half) = self.half.filter(|_| is_file && self.formats.is_empty()) {
-            return Ok(gguf(model, half));
+            return Ok(Some(gguf(model, half)));
         }
         if self.is_qat && is_file && self.formats.is_empty() {
-            return Ok(gguf(model, &f::GGUF_Q4_0)); // as Google publishes them
+            return Ok(Some(gguf(model, &f::GGUF_Q4_0))); // as Google publishes them
         }
         Ok(self.tensor_format(name, model))
     }
@@ -285,7 +286,7 @@ impl Name {
             () if has("w8a8") || (has("bnb") && eight) => both(&f::INT8, &f::FP16),
             () if eight => Some(kept(&f::INT8_G128, &f::BF16)),
             () if has("4bit") || has("int4") => Some(kept(&f::INT4_G128, &f::BF16)),
-            () if self.is_gguf => gguf(model, &f::GGUF_Q4_K),
+            () if self.is_gguf => Some(gguf(model, &f::GGUF_Q4_K)),
             () => tag_format(name, model),
         }
     }

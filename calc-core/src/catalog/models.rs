@@ -42,7 +42,7 @@ pub struct CatalogModel {
     /// Other names with the same geometry: official repositories (instruct, base, distilled) and tags of Ollama. Copies in other
     /// formats need no entry here: `catalog::model_names` finds them. Recalled, not read.
     pub other_names: &'static [&'static str],
-    /// FormatFamily, such as `llama` or `qwen`.
+    /// Family, such as `llama` or `qwen`.
     pub family: &'static str,
     /// `architectures` entry of its config.json.
     pub architecture: &'static str,

@@ -2,7 +2,7 @@
 //!
 //! Engines: their lists of quantization methods as of 2026, recalled, except where a comment names what was read.
 
-use super::{NoKernel, Vendor, has_llama_cpp, torch_kernels, vendor};
+use super::{NoKernel, Vendor, engine_runs, has_llama_cpp, torch_kernels, vendor};
 use crate::calibration::Engine;
 use crate::catalog::formats as f;
 use crate::device::Device;
@@ -115,21 +115,65 @@ impl FormatFamily {
         }
     }
 
+    /// Checks that an engine has a build for a device, and kernels for such formats on it.
+    ///
+    /// # Errors
+    /// Reason why the engine does not serve them.
+    pub fn served_by(
+        self,
+        engine: Engine,
+        device: &Device,
+        activations_quantized: bool,
+    ) -> Result<(), NoKernel> {
+        match engine {
+            _ if !engine_runs(engine, device) => Err(NoKernel::NoBuild(engine)),
+            _ if !self.is_of(engine) => Err(NoKernel::OtherEngine(engine)),
+            // With its build, llama.cpp has kernels for all that it reads.
+            Engine::LlamaCpp | Engine::Ollama | Engine::IdealKernels => {
+                self.check(device, activations_quantized)
+            }
+            Engine::Vllm
+            | Engine::Sglang
+            | Engine::TensorRtLlm
+            | Engine::TensorRtEdgeLlm
+            | Engine::GptFast
+            | Engine::ExLlamaV2
+            | Engine::Mlc => self.torch_check(device, activations_quantized),
+        }
+    }
+
     /// Whether such formats have kernels on a device, for activations that are not quantized.
     pub fn runs_on(self, device: &Device) -> bool {
         self.check(device, false).is_ok()
     }
 
-    /// Checks that kernels for such formats exist on a device.
+    /// Checks that any software has kernels for such formats on a device.
     pub(crate) fn check(
         self,
         device: &Device,
         activations_quantized: bool,
     ) -> Result<(), NoKernel> {
         match self {
-            Self::Plain => Ok(()),
             Self::Gguf | Self::Mxfp4Experts if has_llama_cpp(device) => Ok(()),
             Self::Gguf => Err(NoKernel::NoLlamaCpp),
+            Self::Plain
+            | Self::Fp8
+            | Self::Mxfp6
+            | Self::Int8
+            | Self::Int4
+            | Self::Awq
+            | Self::Narrow
+            | Self::Nf4
+            | Self::Nvfp4
+            | Self::Mxfp4
+            | Self::Mxfp4Experts => self.torch_check(device, activations_quantized),
+        }
+    }
+
+    /// Checks that software other than llama.cpp has kernels for such formats on a device.
+    fn torch_check(self, device: &Device, activations_quantized: bool) -> Result<(), NoKernel> {
+        match self {
+            Self::Plain => Ok(()),
             // Both of AMD's FP4 generations multiply MXFP4 alone.
             Self::Nvfp4 if matches!(vendor(device), Vendor::Instinct) => Err(NoKernel::OtherVendor),
             Self::Fp8
@@ -141,7 +185,8 @@ impl FormatFamily {
             | Self::Nf4
             | Self::Nvfp4
             | Self::Mxfp4
-            | Self::Mxfp4Experts => torch_kernels(device, activations_quantized),
+            | Self::Mxfp4Experts
+            | Self::Gguf => torch_kernels(device, activations_quantized),
         }
     }
 }
@@ -219,6 +264,58 @@ mod tests {
             let device = catalog::device(device).expect("catalog key");
             assert_eq!(FormatFamily::Nvfp4.runs_on(device), runs, "{}", device.key);
             assert!(FormatFamily::Mxfp4.runs_on(device), "{}", device.key);
+        }
+    }
+
+    #[test]
+    fn an_engine_serves_formats_by_its_own_kernels_on_a_device() {
+        use FormatFamily as F;
+        let families = [
+            F::Plain,
+            F::Fp8,
+            F::Mxfp6,
+            F::Int8,
+            F::Int4,
+            F::Awq,
+            F::Narrow,
+            F::Nf4,
+            F::Nvfp4,
+            F::Mxfp4,
+            F::Mxfp4Experts,
+            F::Gguf,
+        ];
+        for device in catalog::devices::all() {
+            for (_, engine) in Engine::ALL {
+                for family in families {
+                    let is_torch = match engine {
+                        Engine::LlamaCpp | Engine::Ollama => false,
+                        Engine::IdealKernels => !family.runs_on(device),
+                        _ => family != F::Plain,
+                    };
+                    let is_other = family == F::Nvfp4 && matches!(vendor(device), Vendor::Instinct);
+                    let has = engine_runs(engine, device)
+                        && family.is_of(engine)
+                        && (!is_torch || torch_kernels(device, false).is_ok() && !is_other);
+                    let found = family.served_by(engine, device, false);
+                    assert_eq!(found.is_ok(), has, "{family:?} {engine:?} {}", device.key);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn kernels_of_llama_cpp_are_not_those_of_vllm() {
+        for (device, reason) in [
+            ("v100_sxm2_32gb", NoKernel::OldArchitecture),
+            ("rx_7900_xtx", NoKernel::NoTorchKernels),
+            ("epyc_9654", NoKernel::NoTorchKernels),
+        ] {
+            let device = catalog::device(device).expect("catalog key");
+            let served = |engine| FormatFamily::Mxfp4Experts.served_by(engine, device, false);
+            assert_eq!(served(Engine::Vllm), Err(reason), "{}", device.key);
+            assert_eq!(served(Engine::LlamaCpp), Ok(()), "{}", device.key);
+            let usual = crate::software::usual_engine(device, &f::BF16, &f::MXFP4);
+            assert_eq!(usual, Engine::LlamaCpp, "{}", device.key);
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::catalog::devices;
 use crate::device::Device;
 use crate::plan::Span;
 use crate::roofline::Bound;
-use crate::scheme::{engine_runs, is_host};
+use crate::scheme::is_host;
 
 use super::super::explanation::Explanation;
 use super::super::variants::without_units;
@@ -55,11 +55,12 @@ impl Case<'_, '_> {
 
     /// The engine, except ideal kernels, whose expected time matches the claim, of those that run the formats on the device.
     pub(super) fn engine(&self) -> Option<Explanation> {
-        let family = self.work().precision().family();
+        let (precision, device) = (self.work().precision(), self.work().device());
+        let (family, quantized) = (precision.family(), precision.activations.is_some());
         let mut best: Option<(Engine, Span)> = None;
         for (_, engine) in Engine::ALL {
             let is_other = engine != Engine::IdealKernels && engine != self.work().engine();
-            if !is_other || !engine_runs(engine, self.work().device()) || !family.is_of(engine) {
+            if !is_other || family.served_by(engine, device, quantized).is_err() {
                 continue;
             }
             let Ok(span) = self.work().with_engine(engine).span() else { continue };

@@ -11,6 +11,7 @@ use calc_core::estimate::{
 };
 use calc_core::parallel::Parallel;
 use calc_core::precision::PrecisionChoice;
+use calc_core::roofline::Roofs;
 use calc_core::units::Bytes;
 use calc_core::workload::{Speculation, Workload};
 
@@ -124,6 +125,17 @@ impl EstimateInputs {
             engine: self.engine,
             calibration: in_force(self.calibration.as_ref()),
         })
+    }
+
+    /// The formats with those that the engine sets for open roles, and the roofs of the power mode.
+    ///
+    /// # Errors
+    /// A power mode that the device does not have, or one with unknown clocks.
+    pub fn filled(&self) -> Result<(PrecisionChoice, Roofs), RequestError> {
+        let mode = power_mode(&self.device, self.power_mode.as_deref())?;
+        let roofs = Roofs::new(&self.device, mode)?;
+        let filled = self.precision.filled(self.engine, &self.device, &self.model.arch, &roofs);
+        Ok((filled, roofs))
     }
 
     /// Computes the estimate.

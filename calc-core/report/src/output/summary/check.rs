@@ -60,7 +60,7 @@ fn what(inputs: &CheckInputs) -> String {
 }
 
 fn model(inputs: &EstimateInputs) -> String {
-    let precision = &inputs.precision;
+    let precision = inputs.filled().map_or(inputs.precision, |(filled, _)| filled);
     let experts = precision.experts.filter(|_| inputs.model.arch.moe.is_some());
     let experts =
         experts.map_or(String::new(), |format| format!(" with experts in {}", format.short_name));
@@ -76,6 +76,27 @@ fn claimed(inputs: &CheckInputs, answer: &Check) -> String {
         Claim::Rate { rate, per_user } => {
             let of = if per_user { "for each user" } else { "in all" };
             format!("{time}  = {} {of}", n::token_rate(rate))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::request::{Fields, Library};
+
+    #[test]
+    fn a_claim_about_a_model_names_the_formats_that_its_engine_computes() {
+        for (engine, formats) in [
+            ("", "in GGUF Q8_0 with experts in GGUF MXFP4"),
+            (r#", "engine": "vllm""#, "in BF16 with experts in MXFP4"),
+        ] {
+            let line = format!(
+                r#"{{"hardware": "gb10", "model": "gpt-oss-120b", "tokens_per_s": 55{engine}}}"#
+            );
+            let fields = Fields::from_line(&line).expect("JSON");
+            let inputs = CheckInputs::parse(fields, &Library::CATALOGS).expect("a request");
+            assert!(what(&inputs).contains(formats), "{}", what(&inputs));
         }
     }
 }

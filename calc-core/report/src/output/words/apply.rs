@@ -19,7 +19,7 @@ use calc_core::footprint::reserve;
 use calc_core::model_arch::ModelArch;
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::QuantFormat;
-use calc_core::scheme::{Scheme, SchemeWeights, engine_runs, usual_engine};
+use calc_core::scheme::{FormatFamily, Scheme, SchemeWeights, engine_runs, usual_engine};
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
 
@@ -112,14 +112,32 @@ impl<'a> Deployment<'a> {
         }
     }
 
-    /// The engine whose kernels the expected times of a scheme are of.
-    fn timed(&self, scheme: &Scheme) -> Engine {
+    /// Whether an engine has kernels for a scheme on the device.
+    fn has_kernels(&self, engine: Engine, scheme: &Scheme) -> bool {
+        let choice = self.stored(scheme);
+        let family = match scheme.weights {
+            SchemeWeights::Published => {
+                FormatFamily::of(choice.weights, choice.experts.unwrap_or(choice.weights))
+            }
+            SchemeWeights::Half | SchemeWeights::Format(_) => scheme.family(),
+        };
+        let activations = scheme.activations.or(choice.activations);
+        family.served_by(engine, self.device, activations.is_some()).is_ok()
+    }
+
+    /// The formats that a scheme stores.
+    fn stored(&self, scheme: &Scheme) -> PrecisionChoice {
         let half = PrecisionChoice::weights(&formats::FP16);
-        let choice = match scheme.weights {
+        match scheme.weights {
             SchemeWeights::Half => half,
             SchemeWeights::Published => self.repositories.stored.unwrap_or(half),
             SchemeWeights::Format(format) => PrecisionChoice::weights(format),
-        };
+        }
+    }
+
+    /// The engine whose kernels the expected times of a scheme are of.
+    fn timed(&self, scheme: &Scheme) -> Engine {
+        let choice = self.stored(scheme);
         let experts = choice.experts.unwrap_or(choice.weights);
         self.engine.unwrap_or_else(|| usual_engine(self.device, choice.weights, experts))
     }
@@ -283,6 +301,7 @@ pub fn apply(scheme: &Scheme, to: &Deployment<'_>) -> Apply {
             .into_iter()
             .enumerate()
             .filter(|(place, engine)| *place == 0 || *engine != timed)
+            .filter(|(_, engine)| to.has_kernels(*engine, scheme))
             .filter_map(|(_, engine)| Some(Serve { engine, text: command(engine, scheme, to)? }))
             .collect(),
     };
@@ -298,6 +317,9 @@ fn named(engine: Engine, scheme: &Scheme, to: &Deployment<'_>) -> String {
     let name = engine_name(engine);
     if !engine_runs(engine, to.device) {
         return format!("# {name} has no build for this device");
+    }
+    if !to.has_kernels(engine, scheme) {
+        return format!("# {name} has no kernels for these formats on this device");
     }
     let is_made_from_half = scheme.weights != SchemeWeights::Published;
     command(engine, scheme, to).unwrap_or_else(|| {

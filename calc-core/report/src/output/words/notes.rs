@@ -2,7 +2,6 @@
 
 use calc_core::analysis::{Analysis, Operator};
 use calc_core::calibration::{Basis, Engine};
-use calc_core::catalog::formats;
 use calc_core::estimate::Estimate;
 use calc_core::footprint::{MemoryVerdict, bits_per_weight};
 use calc_core::gguf_file::row_format;
@@ -12,12 +11,12 @@ use calc_core::plan::Chunks;
 use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::{ComputeClass, QuantFormat};
-use calc_core::roofline::{ComputePath, Roofs};
-use calc_core::scheme::{FormatFamily, engine_runs};
+use calc_core::roofline::ComputePath;
+use calc_core::scheme::{ExpertKernels, FormatFamily, KernelRequest, NoKernel, expert_kernels};
 use calc_core::workload::Workload;
 
 use crate::input::model_file::{assumed_text, data_type_field, import_notes};
-use crate::input::request::{AnalyzeInputs, EstimateInputs, UsualValue, power_mode};
+use crate::input::request::{AnalyzeInputs, EstimateInputs, UsualValue};
 use crate::number_text;
 use crate::output::verdict::badge;
 
@@ -94,9 +93,12 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     let precision = &answer.precision;
     // Near the top, because it can double every byte.
     notes.extend(data_type(inputs));
-    notes.extend(engine_formats(inputs, answer.basis));
+    let missing = no_build(inputs, precision);
+    if missing.is_none() {
+        notes.extend(engine_formats(inputs, answer.basis));
+    }
     notes.extend(fp4_inputs(inputs, answer));
-    notes.extend(no_build(inputs, precision));
+    notes.extend(missing);
     notes.extend(inputs.taken.iter().cloned());
     notes.extend(fallbacks(answer, inputs.model.arch.moe.is_some()));
     notes.extend(weight_only(precision.weights, answer.paths.layer));
@@ -139,17 +141,28 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     notes
 }
 
-/// Note on an engine that does not run on the device, or has no kernels for the weights.
+/// Note on an engine that does not run on the device, or has no kernels for the weights there.
 fn no_build(inputs: &EstimateInputs, precision: &Precision) -> Option<String> {
     let engine = inputs.engine?;
-    if !engine_runs(engine, &inputs.device) {
-        return Some(format!("{} has no build for this device", engine.key()));
-    }
     let (weights, experts) = precision.stored();
-    let has_kernels = FormatFamily::of(weights, experts).is_of(engine);
+    let multiplies =
+        |class: ComputeClass| !class.is_carrier() && inputs.device.peaks.get(class).is_some();
+    let quantized = precision.activations.class.is_some_and(multiplies);
     let lacked =
         if FormatFamily::of_format(weights) == FormatFamily::Plain { experts } else { weights };
-    (!has_kernels).then(|| format!("{} has no kernels for {}", engine.key(), lacked.key))
+    let (engine_key, format) = (engine.key(), lacked.key);
+    let family = FormatFamily::of(weights, experts);
+    Some(match family.served_by(engine, &inputs.device, quantized).err()? {
+        NoKernel::NoBuild(_) => format!("{engine_key} has no build for this device"),
+        NoKernel::OtherEngine(_) => format!("{engine_key} has no kernels for {format}"),
+        NoKernel::NoPeak(_)
+        | NoKernel::OldArchitecture
+        | NoKernel::NoTorchKernels
+        | NoKernel::OtherVendor
+        | NoKernel::NoLlamaCpp => {
+            format!("{engine_key} has no kernels for {format} on this device")
+        }
+    })
 }
 
 /// Sentence below the verdict on a context beyond the model's limit.
@@ -314,10 +327,8 @@ fn operator_paddings(operator: &Operator, weights: &'static QuantFormat) -> Vec<
 /// Formats that the request leaves open and that its engine or GGUF file sets.
 fn engine_formats(inputs: &EstimateInputs, engine: Basis) -> Option<String> {
     let given = &inputs.precision;
-    let mode = power_mode(&inputs.device, inputs.power_mode.as_deref()).ok()?;
-    let roofs = Roofs::new(&inputs.device, mode).ok()?;
+    let (filled, roofs) = inputs.filled().ok()?;
     let model = &*inputs.model.arch;
-    let filled = given.filled(inputs.engine, &inputs.device, model, &roofs);
     let is_file = filled.weights.file.is_some() && given.embedding.is_none();
     let file = is_file.then(|| filled.resolve_model(model, &roofs));
     let list: Vec<String> = [
@@ -338,18 +349,24 @@ fn engine_formats(inputs: &EstimateInputs, engine: Basis) -> Option<String> {
 
 /// Note on the input format of matmuls with FP4 weights, where the device and its engines have more than one.
 fn fp4_inputs(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
-    let mode = power_mode(&inputs.device, inputs.power_mode.as_deref()).ok()?;
-    let roofs = Roofs::new(&inputs.device, mode).ok()?;
-    roofs.peak(ComputeClass::Fp4)?;
+    inputs.device.peaks.get(ComputeClass::Fp4)?;
     let Precision { weights, experts, activations, .. } = answer.precision;
     if inputs.precision.activations.is_some() {
         return None;
     }
-    if answer.basis.engine == Engine::Vllm && activations == &formats::MXFP8 {
-        return Some(format!(
-            "vLLM reads inputs of {} experts in MXFP8 with --moe-backend flashinfer_trtllm_afp8, and in 16 bits without it",
-            experts.short_name
-        ));
+    let is_mxfp4 = FormatFamily::of(weights, experts) == FormatFamily::Mxfp4Experts;
+    let kernels = expert_kernels(answer.basis.engine, &inputs.device).filter(|_| is_mxfp4);
+    if let Some(ExpertKernels { inputs, request }) = kernels {
+        let (experts, inputs) = (experts.short_name, inputs.short_name);
+        return match request {
+            KernelRequest::Default => None,
+            KernelRequest::Flag(flag) => Some(format!(
+                "vLLM reads inputs of {experts} experts in {inputs} with {flag}, and in 16 bits without it"
+            )),
+            KernelRequest::NoFlag => Some(format!(
+                "vLLM reads inputs of {experts} experts in {inputs} with its CUTLASS kernels for MXFP4 on this device, and in 16 bits by default"
+            )),
+        };
     }
     let fp4 = [weights, experts].into_iter().find(|format| format.class == Some(ComputeClass::Fp4));
     let is_wide = activations.class.is_some_and(ComputeClass::is_carrier);

@@ -183,6 +183,10 @@ fn mxfp4_experts_are_served_by_the_kernels_that_are_timed() {
     let flag = " --moe-backend flashinfer_trtllm_afp8";
     assert!(served("b200").vllm.is_some_and(|text| text.ends_with(flag)));
     assert!(served("h100_sxm").vllm.is_some_and(|text| !text.contains("moe-backend")));
+    for device in ["v100_sxm2_32gb", "rx_7900_xtx", "epyc_9654"] {
+        let found = served(device);
+        assert!(found.vllm.is_none() && found.llama_cpp.is_some(), "{device}: {:?}", found.vllm);
+    }
     let small = served("gb10");
     assert!(small.vllm.is_some_and(|text| text.contains("CUTLASS") && !text.contains(flag)));
     let file = "gpt-oss-120b-MXFP4_MOE.gguf";

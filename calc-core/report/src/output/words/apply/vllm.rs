@@ -1,11 +1,13 @@
 //! vLLM commands for devices with a backend, with the split, context and KV cache of a request.
 
+use calc_core::calibration::Engine;
 use calc_core::catalog::formats;
 use calc_core::footprint::reserve;
 use calc_core::parallel::Parallel;
-use calc_core::quant_format::{ComputeClass, QuantFormat};
-use calc_core::roofline::Roofs;
-use calc_core::scheme::{Backend, Scheme, SchemeWeights, backend, vllm_runs};
+use calc_core::quant_format::QuantFormat;
+use calc_core::scheme::{
+    self, Backend, ExpertKernels, KernelRequest, Scheme, SchemeWeights, backend, vllm_runs,
+};
 
 use super::make::{self, Checkpoint};
 use super::{Deployment, argument};
@@ -30,21 +32,24 @@ pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
     })
 }
 
-/// Remark before the command and flag of the kernels that read MXFP4 experts with MXFP8 inputs, which vLLM must be asked for.
-fn expert_kernels(scheme: &Scheme, to: &Deployment<'_>) -> (&'static str, &'static str) {
+/// Remark before the command, and flag after it, for the kernels that read quantized inputs of MXFP4 experts.
+fn expert_kernels(scheme: &Scheme, to: &Deployment<'_>) -> (String, String) {
     let stored = to.repositories.stored.filter(|_| scheme.weights == SchemeWeights::Published);
-    let has_fp4 =
-        Roofs::new(to.device, None).is_ok_and(|roofs| roofs.peak(ComputeClass::Fp4).is_some());
     let is_mxfp4 = stored.is_some_and(|stored| stored.experts == Some(&formats::MXFP4));
-    if !(is_mxfp4 && has_fp4) {
-        return ("", "");
-    }
-    match to.device.compute_capability.as_deref() {
-        Some("10.0" | "10.3") => ("", " --moe-backend flashinfer_trtllm_afp8"),
-        _ => (
-            "# the times are of MXFP8 inputs, which need vLLM's CUTLASS kernels for MXFP4 on this device; its default reads 16 bits\n",
-            "",
-        ),
+    let kernels = scheme::expert_kernels(Engine::Vllm, to.device).filter(|_| is_mxfp4);
+    let Some(ExpertKernels { inputs, request }) = kernels else {
+        return (String::new(), String::new());
+    };
+    match request {
+        KernelRequest::Default => (String::new(), String::new()),
+        KernelRequest::Flag(flag) => (String::new(), format!(" {flag}")),
+        KernelRequest::NoFlag => {
+            let name = inputs.short_name;
+            let remark = format!(
+                "# the times are of {name} inputs, which need vLLM's CUTLASS kernels for MXFP4 on this device; its default reads 16 bits\n"
+            );
+            (remark, String::new())
+        }
     }
 }
 
