@@ -8,6 +8,7 @@ use crate::components::key_list::KeyList;
 use crate::components::plan::view::PlanView;
 use crate::components::view_later::ViewLater;
 use crate::lazy::own_devices;
+use crate::state::first_answer;
 use crate::state::inputs::View;
 use crate::state::session::{Session, carries};
 
@@ -15,13 +16,21 @@ use crate::state::session::{Session, carries};
 pub fn start() {
     console_error_panic_hook::set_once();
     if !carries() {
-        leptos::mount::mount_to_body(App);
+        mount();
         return;
     }
     wasm_bindgen_futures::spawn_local(async {
         drop(own_devices().await); // a note reports a failed fetch
-        leptos::mount::mount_to_body(App);
+        mount();
     });
+}
+
+/// Puts the page in the place of the text that index.html has before the program runs.
+fn mount() {
+    if let Some(text) = document().get_element_by_id(first_answer::ID) {
+        text.remove();
+    }
+    leptos::mount::mount_to_body(App);
 }
 
 /// The page: header and the view that the address selects.

@@ -10,6 +10,7 @@ pub mod explore;
 pub mod export;
 pub mod export_kinds;
 pub mod files;
+pub mod first_answer;
 pub mod fragment;
 pub mod goal;
 pub mod inputs;

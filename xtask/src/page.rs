@@ -1,8 +1,9 @@
 //! The page, from Rust source to a folder that any plain HTTP server can serve.
 //!
 //! The documents beside the page are rendered by `book`. `compile` makes WebAssembly and its JavaScript,
-//! `chunks` takes out what is needed later, `loader` fetches that, `offline` keeps the site in a browser, `markup` reads web/index.html, `site` puts a folder together (`squeeze` leaves comments out), `wire_size` says what a visitor transfers.
+//! `chunks` takes out what is needed later, `loader` fetches that, `first_answer` writes the text that needs no program, `offline` keeps the site in a browser, `markup` reads web/index.html, `site` puts a folder together (`squeeze` leaves comments out), `wire_size` says what a visitor transfers.
 
+use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
@@ -13,12 +14,14 @@ use crate::{book, lock::FolderLock, setup::toolchain};
 
 mod chunks;
 mod compile;
+mod first_answer;
 mod loader;
 mod markup;
 pub(crate) mod names;
 mod offline;
 mod site;
 pub(crate) mod squeeze;
+mod staging;
 pub(crate) mod stand_in;
 mod strip;
 mod wire_size;
@@ -40,6 +43,7 @@ pub(crate) fn build(places: &Places, out: &Path) -> anyhow::Result<()> {
     let compiled = compile::compile(places)?;
     let bound = places.target.join("bound");
     compile::bind(&compiled, &bound)?;
+    fs::write(bound.join(first_answer::FILE), first_answer::compute(places)?)?;
     site::assemble(&places.root.join("web"), &bound, &documents, out)
         .with_context(|| format!("the site in {}", out.display()))?;
     println!("page built in {:.1} s", start.elapsed().as_secs_f64());

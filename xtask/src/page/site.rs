@@ -1,26 +1,24 @@
 //! Puts the site's folder together: named by content, relative addresses, a strict content security policy, no inline script.
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
 use super::chunks::LOADER;
+use super::first_answer;
 use super::loader::Loader;
 use super::markup::{self, Asset, Line};
 use super::names::with_fingerprint;
 use super::offline;
 use super::squeeze::{squeeze, squeeze_style};
+use super::staging::{MARK, replace_folder};
 use crate::book;
 
 /// The content security policy. The page asks the one other host for a model, and a daemon on this machine, only on a click.
 /// The policy stands in the HTML because a plain server sets no headers; `frame-ancestors` would have no effect there.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self' https://huggingface.co ws://127.0.0.1:* ws://localhost:*; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'";
-
-/// Tells GitHub Pages to serve the files as they are. We also know our own folders by it.
-const MARK: &str = ".nojekyll";
 
 /// The files that wasm-bindgen writes for the page.
 const PROGRAM: &str = "web_bg.wasm";
@@ -41,52 +39,17 @@ const LINK: &str = include_str!("link.js");
 /// The script of the worker that compares devices.
 const WORKER: &str = include_str!("explore-worker.js");
 
-/// Builds the site beside `out` and swaps it in at the end, so that a server of `out` never sees half a site.
+/// Builds the site and puts it at `out`.
 pub(crate) fn assemble(
     web: &Path,
     bound: &Path,
     documents: &[book::File],
     out: &Path,
 ) -> anyhow::Result<()> {
-    refuse_foreign(out)?;
-    let staging = beside(out, "new")?;
-    let filled = (Folder { path: &staging, web, bound }).fill(documents);
-    if let Err(error) = filled.and_then(|()| book::write(documents, &staging)) {
-        fs::remove_dir_all(&staging)?;
-        return Err(error);
-    }
-    let old = beside(out, "old")?;
-    if out.exists() {
-        fs::rename(out, &old)?;
-    }
-    fs::rename(&staging, out)?;
-    if old.exists() {
-        fs::remove_dir_all(&old)?;
-    }
-    Ok(())
-}
-
-/// `--out` replaces a folder as a whole, so it must be empty or a site of ours, which is marked and has no folders but those
-/// of the documents.
-fn refuse_foreign(out: &Path) -> anyhow::Result<()> {
-    if !out.exists() {
-        return Ok(());
-    }
-    let entries = fs::read_dir(out)?.collect::<Result<Vec<_>, _>>()?;
-    let is_foreign = |entry: &fs::DirEntry| {
-        entry.path().is_dir() && !book::FOLDERS.iter().any(|ours| entry.file_name() == *ours)
-    };
-    if entries.iter().any(is_foreign) || (!entries.is_empty() && !out.join(MARK).exists()) {
-        bail!("the folder holds something else than a site; name an empty or a new folder");
-    }
-    Ok(())
-}
-
-fn beside(out: &Path, suffix: &str) -> anyhow::Result<PathBuf> {
-    let mut name = OsString::from(".");
-    name.push(out.file_name().context("is not a folder that can be replaced")?);
-    name.push(format!(".{suffix}.{}", std::process::id()));
-    Ok(out.with_file_name(name))
+    replace_folder(out, |path| {
+        (Folder { path, web, bound }).fill(documents)?;
+        book::write(documents, path)
+    })
 }
 
 struct Folder<'a> {
@@ -112,6 +75,9 @@ impl Folder<'_> {
             page += &self.replacement(line, &mut styles)?;
             page.push('\n');
         }
+        let text = self.bound.join(first_answer::FILE);
+        let text = fs::read_to_string(&text).with_context(|| text.display().to_string())?;
+        let page = first_answer::add(self.path, &page, &text)?;
         let page = offline::add(self.path, &page, documents)?;
         self.add("index.html", page.as_bytes())
     }
@@ -282,9 +248,9 @@ fn rename(script: &str, before: &str, old: &str, new: &str) -> anyhow::Result<St
 mod tests {
     use super::*;
 
-    const HTML: &str = "<head>\n    <meta charset=\"utf-8\">\n    <link data-trunk rel=\"rust\" href=\"Cargo.toml\">\n    \
+    const HTML: &str = "<head>\n    <title></title>\n    <meta charset=\"utf-8\">\n    <link data-trunk rel=\"rust\" href=\"Cargo.toml\">\n    \
                         <link data-trunk rel=\"css\" href=\"style.css\">\n    <link data-trunk rel=\"copy-file\" href=\"sw.js\">\n    \
-                        <link data-trunk rel=\"icon\" href=\"icon.svg\">\n  </head>";
+                        <link data-trunk rel=\"icon\" href=\"icon.svg\">\n  </head>\n<body>";
 
     const LOADER_TEXT: &str = "import {a} from \"./web.js\";
         src = fetch(new URL(\"./split_a.wasm\", import.meta.url)); WebAssembly.instantiateStreaming(src, imports);
@@ -302,6 +268,7 @@ mod tests {
             ("bound/web.js", "import * as a from \"./loader.js\"; b({\"./loader.js\": a})"),
             ("bound/loader.js", LOADER_TEXT),
             ("bound/chunk_1.wasm", "c"),
+            ("bound/first-answer.html", "<main></main>"),
             ("bound/web_bg.wasm", "d"),
             ("bound/split_a.wasm", "e"),
             ("bound/explorer.js", "g"),
@@ -340,8 +307,8 @@ mod tests {
             assert!(html.split("href=\"").skip(1).all(|link| link.starts_with("./")), "{html}");
             assert_eq!(
                 fs::read_dir(&out).unwrap().count(),
-                19,
-                "documents, page, mark, icon, manifest, service worker, style, copy, boot, tools, link, script, program, loader, one chunk, the small ones and three of the worker"
+                20,
+                "documents, page, colors, mark, icon, manifest, service worker, style, copy, boot, tools, link, script, program, loader, one chunk, the small ones and three of the worker"
             );
             assert_eq!(fs::read_dir(folder).unwrap().count(), 6, "nothing is left beside the site");
         });
