@@ -18,17 +18,17 @@ const HISTORY: u32 = 50;
 #[derive(Debug, Clone, PartialEq)]
 struct Start {
     id: Option<u32>,
-    start: StartJob,
+    order: StartJob,
     /// The ended job that it continues.
     continues: Option<JobId>,
 }
 
 impl Start {
     fn message(&self) -> ClientMessage {
-        let StartJob { request, .. } = self.start;
+        let StartJob { request, .. } = self.order;
         match self.continues {
             Some(job) => ClientMessage::ContinueJob(ContinueJob { request, job }),
-            None => ClientMessage::StartJob(self.start.clone()),
+            None => ClientMessage::StartJob(self.order.clone()),
         }
     }
 }
@@ -161,7 +161,7 @@ impl Client {
         let Some(place) = self.starts.iter().position(|it| it.id == id && id.is_some()) else {
             return Vec::new();
         };
-        let StartJob { request, job: spec } = self.starts.remove(place).start;
+        let StartJob { request, job: spec } = self.starts.remove(place).order;
         let state = JobState::Queued;
         let summary = JobSummary { job, request, spec, state, created_ms: 0, last_seq: 0 };
         self.book.accepted(summary);
@@ -171,7 +171,7 @@ impl Client {
 
     /// Starts a job exactly once, even if the connection is lost meanwhile.
     pub fn start(&mut self, request: RequestId, job: JobSpec) -> Vec<Do> {
-        self.ask_start(Start { id: None, start: StartJob { request, job }, continues: None })
+        self.ask_start(Start { id: None, order: StartJob { request, job }, continues: None })
     }
 
     /// Starts a job, exactly once, that measures what a canceled or interrupted one did not.
@@ -179,8 +179,8 @@ impl Client {
         let Some(job) = self.book.job(ended).filter(|job| job.can_continue()) else {
             return Vec::new();
         };
-        let start = StartJob { request, job: job.summary.spec.clone() };
-        self.ask_start(Start { id: None, start, continues: Some(ended) })
+        let order = StartJob { request, job: job.summary.spec.clone() };
+        self.ask_start(Start { id: None, order, continues: Some(ended) })
     }
 
     fn ask_start(&mut self, start: Start) -> Vec<Do> {
@@ -216,7 +216,7 @@ impl Client {
             ClientMessage::ContinueJob(order) => Some(order.request),
             _ => None,
         };
-        let known = self.starts.iter_mut().find(|it| Some(it.start.request) == request);
+        let known = self.starts.iter_mut().find(|it| Some(it.order.request) == request);
         if let Some(known) = known {
             known.id = Some(id);
         }
