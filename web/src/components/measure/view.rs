@@ -15,6 +15,7 @@ use crate::components::explanation::ExplanationPopover;
 use crate::components::notes::Notes;
 use crate::components::power_mode_field::PowerModeField;
 use crate::link::client::Client;
+use crate::link::connection::State;
 use crate::link::live::Live;
 use crate::state::inputs::Inputs;
 use crate::state::measure::answer::{Answer, answer};
@@ -45,6 +46,12 @@ pub fn MeasureView() -> impl IntoView {
     let live = Live::of_page();
     let client = RwSignal::from(live.client.clone());
     let why_not = text(move || client.with(words::why_not));
+    let machine = memo(move |_| {
+        client.with(|client| match &client.connection.state {
+            State::Up(up) => up.machine.clone(),
+            _ => String::new(),
+        })
+    });
     let shown = memo(move |_| {
         client.with(|client| client.shown().map(|job| job.records.clone()).unwrap_or_default())
     });
@@ -57,8 +64,10 @@ pub fn MeasureView() -> impl IntoView {
             ..Inputs::default()
         })
     });
-    let answer =
-        memo(move |_| place.with(|inputs| shown.with(|records| answer(records, inputs.place()))));
+    let answer = memo(move |_| {
+        let machine = machine.get();
+        place.with(|inputs| shown.with(|records| answer(records, inputs.place(), &machine)))
+    });
     let live = StoredValue::new(live);
     let pointed = RwSignal::new(None);
     let precision = RwSignal::new(String::new());
