@@ -154,7 +154,7 @@ pub fn about(inputs: &Inputs) -> String {
     if device.bandwidth.provenance == Provenance::Measured {
         return "The roofs are those of this machine. Expected times still rest on factors of other machines; a calibration, two to three minutes, measures those, too.".to_owned();
     }
-    "Expected times are those of the chosen device. Half a minute measures the roofs of this machine, which then is the device; a calibration, two to three minutes, also its factors.".to_owned()
+    "The chosen device has the roofs of its datasheet. Half a minute measures the roofs of this machine, which then is the device; a calibration, two to three minutes, also its factors.".to_owned()
 }
 
 #[cfg(test)]

@@ -148,7 +148,7 @@ fn fitted_shapes_do_not_test_their_calibration() {
     let fitted = record("int8", 0.001);
     let mut other = record("int8", 0.001);
     other.shape = Some(Shape { m: 1, n: 4096, k: 14_336 });
-    let said = answer(&[fitted.clone()], place, "").expect("roofs").sentence;
+    let said = answer(std::slice::from_ref(&fitted), place, "").expect("roofs").sentence;
     assert!(said.contains("do not test it"), "{said}");
     let said = answer(&[fitted.clone(), fitted, other], place, "").expect("roofs").sentence;
     assert!(said.starts_with("The expected time that took no part"), "{said}");
