@@ -16,7 +16,7 @@ use std::time::Duration;
 use protocol::job::JobSpec;
 
 use crate::hooks::Hooks;
-use crate::jobs::message::WorkerMessage;
+use crate::jobs::message::{Order, WorkerMessage};
 
 /// Time between a stop request and the forced exit.
 const EXIT_GRACE: Duration = Duration::from_millis(900);
@@ -53,7 +53,7 @@ pub(crate) fn run(hooks: &Hooks) -> Result<(), String> {
     let mut stdin = io::stdin().lock().take(MAX_JOB_BYTES);
     stdin.read_line(&mut job).map_err(|error| format!("cannot read the job: {error}"))?;
     drop(stdin);
-    let spec: JobSpec = serde_json::from_str(&job).map_err(|error| {
+    let Order { job: spec, done } = serde_json::from_str(&job).map_err(|error| {
         format!("this command is for the daemon; stdin has no valid job: {error}")
     })?;
     let stop = Arc::new(AtomicBool::new(false));
@@ -63,12 +63,12 @@ pub(crate) fn run(hooks: &Hooks) -> Result<(), String> {
         if script.act != script::Act::IgnoreCancel {
             stop_when_stdin_ends(stop);
         }
-        scripted::run(script, &channel);
+        scripted::run(script, done, &channel);
         return Ok(());
     }
     stop_when_stdin_ends(stop);
     let ended = match &spec {
-        JobSpec::Bench(spec) => bench::run(spec, &channel, hooks),
+        JobSpec::Bench(spec) => bench::run(spec, done, &channel, hooks),
         JobSpec::Calibrate(spec) => calibrate::run(spec, &channel, hooks),
     };
     channel.send(&match ended {

@@ -87,6 +87,23 @@ pub struct Shape {
     pub k: u64,
 }
 
+impl Shape {
+    /// N and K of the GEMV points from which a calibration is fitted: 4 to 64 million weights.
+    pub const FITTED_VECTORS: [(u64, u64); 3] = [(2048, 2048), (4096, 4096), (16_384, 4096)];
+    /// M, N and K of the GEMM points from which a calibration is fitted.
+    pub const FITTED_MATRICES: [(u64, u64, u64); 3] =
+        [(16, 4096, 4096), (96, 2048, 4096), (512, 2048, 2048)];
+
+    /// Whether calibrations are fitted to this shape, so that its error does not test them.
+    pub fn is_fitted(self) -> bool {
+        if self.m == 1 {
+            Self::FITTED_VECTORS.contains(&(self.n, self.k))
+        } else {
+            Self::FITTED_MATRICES.contains(&(self.m, self.n, self.k))
+        }
+    }
+}
+
 /// One measured point, with the keys of `ridgepoint bench`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BenchRecord {

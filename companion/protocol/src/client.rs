@@ -27,6 +27,8 @@ pub enum ClientMessage {
     Pair(Pair),
     /// Starts a job; the same request id never starts a second one.
     StartJob(StartJob),
+    /// Starts a job that measures what a canceled or interrupted one did not; the results of that one are its first events.
+    ContinueJob(ContinueJob),
     /// Cancels a job; an ended job is left as it is.
     CancelJob { job: JobId },
     /// Lists jobs, the latest first.
@@ -92,4 +94,14 @@ pub struct StartJob {
     /// Random; a repeated id gives the job that it started before.
     pub request: RequestId,
     pub job: JobSpec,
+}
+
+/// The order to continue a canceled or interrupted job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ContinueJob {
+    /// Random; a repeated id gives the job that it started before.
+    pub request: RequestId,
+    /// The job to continue.
+    pub job: JobId,
 }

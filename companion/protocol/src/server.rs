@@ -91,6 +91,9 @@ pub struct Identified {
     pub session: u64,
     /// Random at each start of the daemon.
     pub epoch: Hex<8>,
+    /// Name of the processor, as in the daemon's records; empty if it is unknown or the daemon is older.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub machine: String,
 }
 
 /// A new key. Only its id is sent: both sides derive the secret from the code, see [`crate::proof::pair_key`].
@@ -105,6 +108,9 @@ pub struct Paired {
     pub session: u64,
     /// Random at each start of the daemon.
     pub epoch: Hex<8>,
+    /// Name of the processor, as in the daemon's records; empty if it is unknown or the daemon is older.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub machine: String,
 }
 
 /// The answer to the start of a job, sent once the job is on the disk.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use protocol::bench::{
     BenchKind, BenchRecord, BenchSpec, Check, Condition, Precision, Shape, Time,
 };
-use protocol::client::{Ask, ClientMessage, Identify, Pair, StartJob};
+use protocol::client::{Ask, ClientMessage, ContinueJob, Identify, Pair, StartJob};
 use protocol::fault::{Fault, FaultCode};
 use protocol::hex::Hex;
 use protocol::job::{CalibrateSpec, JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEvent};
@@ -85,6 +85,10 @@ fn asks() -> Vec<(&'static str, ClientMessage)> {
                 job: JobSpec::Calibrate(CalibrateSpec { backend: None }),
             }),
         ),
+        (
+            "continue_job",
+            ClientMessage::ContinueJob(ContinueJob { request: REQUEST, job: JobId(7) }),
+        ),
         ("cancel_job", ClientMessage::CancelJob { job: JobId(7) }),
         ("list_jobs", ClientMessage::ListJobs { limit: 20 }),
         ("subscribe_job", ClientMessage::SubscribeJob { job: JobId(7), after: 41 }),
@@ -101,6 +105,7 @@ fn ask_kind(message: &ClientMessage) -> &'static str {
         ClientMessage::Identify(_) => "identify",
         ClientMessage::Pair(_) => "pair",
         ClientMessage::StartJob(_) => "start_job",
+        ClientMessage::ContinueJob(_) => "continue_job",
         ClientMessage::CancelJob { .. } => "cancel_job",
         ClientMessage::ListJobs { .. } => "list_jobs",
         ClientMessage::SubscribeJob { .. } => "subscribe_job",
@@ -110,7 +115,7 @@ fn ask_kind(message: &ClientMessage) -> &'static str {
         ClientMessage::Ping {} => "ping",
     }
 }
-const ASK_KINDS: usize = 10;
+const ASK_KINDS: usize = 11;
 
 fn record() -> BenchRecord {
     BenchRecord {
@@ -209,6 +214,17 @@ fn says() -> Vec<(&'static str, ServerMessage)> {
                 scopes: scopes.clone(),
                 session: 3,
                 epoch: Hex([7; 8]),
+                machine: String::new(),
+            }),
+        ),
+        (
+            "identified_machine",
+            ServerMessage::Identified(Identified {
+                proof: Hex([6; 32]),
+                scopes: scopes.clone(),
+                session: 3,
+                epoch: Hex([7; 8]),
+                machine: "a processor".into(),
             }),
         ),
         (
@@ -219,6 +235,7 @@ fn says() -> Vec<(&'static str, ServerMessage)> {
                 scopes,
                 session: 3,
                 epoch: Hex([7; 8]),
+                machine: String::new(),
             }),
         ),
         ("accepted", ServerMessage::Accepted(Accepted { job: JobId(7), fresh: true })),

@@ -4,14 +4,13 @@ use std::io;
 use std::process::Stdio;
 use std::time::Duration;
 
-use protocol::job::JobSpec;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::message::WorkerMessage;
+use super::message::{Order, WorkerMessage};
 use crate::hooks::Hooks;
 use crate::reason::Reason;
 
@@ -40,7 +39,7 @@ pub(super) enum Next {
 
 impl Worker {
     /// Starts the worker of a job: this program, with an empty environment, in its own process group.
-    pub(super) async fn start(spec: &JobSpec) -> io::Result<Self> {
+    pub(super) async fn start(order: &Order) -> io::Result<Self> {
         let mut command = Command::new(program()?);
         command.arg("worker").env_clear().current_dir("/").process_group(0).kill_on_drop(true);
         if let Some((name, value)) = Hooks::variable() {
@@ -53,7 +52,7 @@ impl Worker {
         else {
             return Err(io::Error::other("a worker without pipes"));
         };
-        let mut order = serde_json::to_vec(spec)?;
+        let mut order = serde_json::to_vec(order)?;
         order.push(b'\n');
         stdin.write_all(&order).await?;
         Ok(Self {

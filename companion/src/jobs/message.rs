@@ -1,9 +1,19 @@
-//! The messages of a worker on its stdout, one JSON object per line. The daemon checks each of them.
+//! The order of a worker on its stdin, and its messages on its stdout, one JSON object per line. The daemon checks each of them.
 
 use protocol::bench::BenchRecord;
+use protocol::job::JobSpec;
 use report::input::calibration_file;
 use report::input::device_file;
 use serde::{Deserialize, Serialize};
+
+/// The order of a worker, in one line on its stdin.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Order {
+    pub(crate) job: JobSpec,
+    /// First points of the job that are left out, because a job that this one continues measured them.
+    pub(crate) done: u32,
+}
 
 /// A message of a worker.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 use super::child::{Next, Worker};
-use super::message::{WorkerMessage, contradiction, unreadable};
+use super::message::{Order, WorkerMessage, contradiction, unreadable};
 use super::store::{OPEN, Store};
 use super::{has_room, is_possible, memory};
 use crate::hooks::Hooks;
@@ -80,12 +80,42 @@ impl Jobs {
         spec: &JobSpec,
         logged: impl FnOnce(&str) -> bool + Send + 'static,
     ) -> Result<(JobId, bool), Fault> {
+        self.enqueue(request, owner, spec, None, logged).await
+    }
+
+    /// Stores a job that continues a canceled or interrupted one: with its order and its results. Otherwise like [`Self::start`].
+    pub(crate) async fn start_rest(
+        &self,
+        request: RequestId,
+        owner: String,
+        ended: JobId,
+        logged: impl FnOnce(&str) -> bool + Send + 'static,
+    ) -> Result<(JobId, bool), Fault> {
+        let known = self.store.get(ended).await?;
+        let known = known.ok_or_else(|| Reason::NoJob.with(&[&ended.0]))?;
+        if !matches!(known.state, JobState::Canceled | JobState::Interrupted) {
+            return Err(Reason::NotCut.with(&[&ended.0, &known.state.key()]));
+        }
+        if matches!(known.spec, JobSpec::Calibrate(_)) {
+            return Err(Reason::CalibrationCut.fault());
+        }
+        self.enqueue(request, owner, &known.spec, Some(ended), logged).await
+    }
+
+    async fn enqueue(
+        &self,
+        request: RequestId,
+        owner: String,
+        spec: &JobSpec,
+        continues: Option<JobId>,
+        logged: impl FnOnce(&str) -> bool + Send + 'static,
+    ) -> Result<(JobId, bool), Fault> {
         is_possible(spec)?;
         let room = has_room(spec, &self.hooks, self.held.load(Ordering::Relaxed));
         // A known request id is answered as before, even if memory is short now.
         let is_kept = room.is_ok();
-        let started =
-            self.store.create(request, owner, spec, move |text| is_kept && logged(text)).await;
+        let logged = move |text: &str| is_kept && logged(text);
+        let started = self.store.create(request, owner, spec, continues, logged).await;
         let started = started.map_err(|fault| room.err().unwrap_or(fault))?;
         self.waiting.notify_one();
         Ok(started)
@@ -144,10 +174,10 @@ impl Jobs {
         self.held.store(0, Ordering::Relaxed);
         while !self.is_ending() {
             match self.store.claim().await {
-                Ok(Some((job, spec))) => {
+                Ok(Some((job, spec, done))) => {
                     *self.running() = Some(job);
                     self.held.store(memory::needed(&spec), Ordering::Relaxed);
-                    self.run_one(job, &spec).await;
+                    self.run_one(job, &Order { job: spec, done }).await;
                     self.held.store(0, Ordering::Relaxed);
                 }
                 Ok(None) => self.waiting.notified().await,
@@ -157,8 +187,8 @@ impl Jobs {
         }
     }
 
-    async fn run_one(&self, job: JobId, spec: &JobSpec) {
-        let ended = match Worker::start(spec).await {
+    async fn run_one(&self, job: JobId, order: &Order) {
+        let ended = match Worker::start(order).await {
             Ok(worker) => {
                 self.hooks.pass("after_spawn");
                 let first = !self.has_panicked.swap(true, Ordering::Relaxed);

@@ -102,19 +102,20 @@ impl Store {
         answered.await.map_err(|_closed| lost())?
     }
 
-    /// Stores a job; returns its number and whether it is new.
+    /// Stores a job, with the results of the job that it continues; returns its number and whether it is new.
     pub(crate) async fn create(
         &self,
         request: RequestId,
         owner: String,
         spec: &JobSpec,
+        continues: Option<JobId>,
         logged: impl FnOnce(&str) -> bool + Send + 'static,
     ) -> Result<(JobId, bool), Fault> {
         let text = serde_json::to_string(spec).map_err(|_unwritable| lost())?;
-        self.ask(move |keeper| keeper.create(request, &owner, &text, logged)).await
+        self.ask(move |keeper| keeper.create(request, &owner, &text, continues, logged)).await
     }
 
-    pub(super) async fn claim(&self) -> Result<Option<(JobId, JobSpec)>, Fault> {
+    pub(super) async fn claim(&self) -> Result<Option<(JobId, JobSpec, u32)>, Fault> {
         self.ask(|keeper| keeper.write(|keeper| tables::claim(&mut keeper.db))).await
     }
 
@@ -177,12 +178,13 @@ impl Keeper {
         request: RequestId,
         owner: &str,
         spec: &str,
+        continues: Option<JobId>,
         logged: impl FnOnce(&str) -> bool,
     ) -> Result<(JobId, bool), Fault> {
         let made = self.write(|keeper| {
             let now = keeper.clock.now();
             let (queued, per_owner) = (LIMITS.queued_jobs, LIMITS.jobs_per_key);
-            let new = New { request, owner, spec, now, queued, per_owner };
+            let new = New { request, owner, spec, continues, now, queued, per_owner };
             let hooks = &keeper.hooks;
             tables::create(&mut keeper.db, &new, || {
                 hooks.pass("before_create");

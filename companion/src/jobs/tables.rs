@@ -51,6 +51,8 @@ pub(super) struct New<'a> {
     pub(super) request: RequestId,
     pub(super) owner: &'a str,
     pub(super) spec: &'a str,
+    /// The ended job whose results are copied.
+    pub(super) continues: Option<JobId>,
     pub(super) now: Millis,
     pub(super) queued: u32,
     pub(super) per_owner: u32,
@@ -91,6 +93,9 @@ pub(super) fn create(
         params![new.request.to_string(), new.owner, new.spec, signed(new.now)],
     )?;
     let job = JobId(tx.last_insert_rowid().unsigned_abs());
+    if let Some(ended) = new.continues {
+        copy_results(&tx, ended, job)?;
+    }
     let event = add(&tx, job, new.now, JobEvent::Queued)?;
     if !logged() {
         return Ok(Made::Full(Reason::Unlogged));
@@ -99,17 +104,30 @@ pub(super) fn create(
     Ok(Made::Fresh(event))
 }
 
-/// Takes the oldest waiting job and marks it as running.
-pub(super) fn claim(db: &mut Connection) -> Result<Option<(JobId, JobSpec)>> {
+/// Copies the results of a job, with their times, as the first events of another.
+fn copy_results(tx: &Transaction<'_>, from: JobId, to: JobId) -> Result<usize> {
+    let copied = tx.execute(
+        "INSERT INTO events (job, seq, at_ms, event)
+         SELECT ?2, row_number() OVER (ORDER BY seq), at_ms, event FROM events
+         WHERE job = ?1 AND json_extract(event, '$.type') = 'result'",
+        [signed(from.0), signed(to.0)],
+    )?;
+    tx.execute("UPDATE jobs SET last_seq = ?2 WHERE job = ?1", params![signed(to.0), copied])
+}
+
+/// Takes the oldest waiting job and marks it as running; also returns the number of results that it starts with.
+pub(super) fn claim(db: &mut Connection) -> Result<Option<(JobId, JobSpec, u32)>> {
     let tx = begin(db)?;
     let next = tx
         .query_row(
-            "SELECT job, spec FROM jobs WHERE state = 'queued' ORDER BY job LIMIT 1",
+            "SELECT job, spec, (SELECT count(*) FROM events WHERE events.job = jobs.job
+             AND json_extract(event, '$.type') = 'result')
+             FROM jobs WHERE state = 'queued' ORDER BY job LIMIT 1",
             [],
-            |row| Ok((JobId(row.get(0)?), from_json(row, 1)?)),
+            |row| Ok((JobId(row.get(0)?), from_json(row, 1)?, row.get(2)?)),
         )
         .optional()?;
-    if let Some((job, _)) = &next {
+    if let Some((job, ..)) = &next {
         set_state(&tx, *job, JobState::Running)?;
         tx.commit()?;
     }

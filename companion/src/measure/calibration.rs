@@ -13,6 +13,7 @@ use kernels::cpu::gemm::ELEMENTS;
 use kernels::measure::{Plan, StopRule, WarmUp};
 use kernels::pack::Layout;
 use kernels::stats::median;
+use protocol::bench::Shape;
 use report::input::calibration_file::{OwnMeasurements, OwnRow};
 use report::output::json::bench::BenchJson;
 use validation::own::{Fit, Point};
@@ -35,12 +36,12 @@ const LAYOUTS: [Layout; 11] = [
     Layout::GgufQ8_0,
     Layout::GgufQ4_0,
 ];
-/// N and K of the fitted GEMV points: 4 to 64 million weights.
-const SHAPES: [(u64, u64); 3] = [(2048, 2048), (4096, 4096), (16_384, 4096)];
+/// N and K of the fitted GEMV points.
+const SHAPES: [(u64, u64); 3] = Shape::FITTED_VECTORS;
 /// Held-out GEMV points, one per format in rotation: a size in between, another aspect ratio, and a smaller size.
 const HELD_OUT: [(u64, u64); 3] = [(5120, 5120), (4096, 14_336), (1024, 4096)];
 /// M, N and K of the fitted GEMM points, and of the held-out one.
-const MATRICES: [(u64, u64, u64); 3] = [(16, 4096, 4096), (96, 2048, 4096), (512, 2048, 2048)];
+const MATRICES: [(u64, u64, u64); 3] = Shape::FITTED_MATRICES;
 const MATRICES_HELD_OUT: (u64, u64, u64) = (48, 4096, 2048);
 
 /// Shorter than the standard plan: about sixty points in three minutes.

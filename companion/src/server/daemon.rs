@@ -47,6 +47,8 @@ pub(super) struct Daemon {
     pub(super) bench: bool,
     pub(super) server: Hex<16>,
     pub(super) epoch: Hex<8>,
+    /// Name of the processor.
+    pub(super) machine: String,
     pub(super) keys: Keyring,
     pub(super) throttle: Mutex<Throttle>,
     pub(super) places: Places,
@@ -85,6 +87,7 @@ impl Daemon {
             bench: config.bench,
             server: keys.book().server,
             epoch: Hex(random()),
+            machine: kernels::cpu::device::name(),
             keys,
             throttle: Mutex::default(),
             places: Places::new(),

@@ -143,6 +143,7 @@ fn identify(
         scopes: session.scopes.clone(),
         session: session.who.session.unwrap_or_default(),
         epoch: daemon.epoch,
+        machine: daemon.machine.clone(),
     };
     Ok((session, ServerMessage::Identified(identified)))
 }
@@ -194,6 +195,7 @@ async fn pair(
         scopes: session.scopes.clone(),
         session: session.who.session.unwrap_or_default(),
         epoch: daemon.epoch,
+        machine: daemon.machine.clone(),
     };
     Ok((session, ServerMessage::Paired(paired)))
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use axum::body::Bytes;
 use axum::extract::ws::Message;
 use futures_util::StreamExt;
-use protocol::client::{Ask, ClientMessage};
+use protocol::client::{Ask, ClientMessage, ContinueJob};
 use protocol::close;
 use protocol::fault::Fault;
 use protocol::job::JobId;
@@ -154,7 +154,7 @@ impl<'a> Running<'a> {
             }
         };
         let action = match ask {
-            ClientMessage::StartJob(_) => Action::StartJob,
+            ClientMessage::StartJob(_) | ClientMessage::ContinueJob(_) => Action::StartJob,
             ClientMessage::CancelJob { .. } => Action::CancelJob,
             _ => Action::Session,
         };
@@ -170,12 +170,15 @@ impl<'a> Running<'a> {
         match ask {
             ClientMessage::Identify(_) | ClientMessage::Pair(_) => Err(Reason::Proved.fault()),
             ClientMessage::StartJob(start) => {
-                let owner = self.session.key.to_string();
-                let (who, log) = (self.session.who.clone(), self.daemon.log.clone());
-                let logged =
-                    move |spec: &str| write(&log, &Entry::done(who, Action::StartJob, spec), true);
-                let jobs = &self.daemon.jobs;
+                let (owner, jobs) = (self.session.key.to_string(), &self.daemon.jobs);
+                let logged = self.logged_start();
                 let (job, fresh) = jobs.start(start.request, owner, &start.job, logged).await?;
+                Ok(ServerMessage::Accepted(Accepted { job, fresh }))
+            }
+            ClientMessage::ContinueJob(ContinueJob { request, job }) => {
+                let (owner, jobs) = (self.session.key.to_string(), &self.daemon.jobs);
+                let (job, fresh) =
+                    jobs.start_rest(request, owner, job, self.logged_start()).await?;
                 Ok(ServerMessage::Accepted(Accepted { job, fresh }))
             }
             ClientMessage::CancelJob { job } => {
@@ -207,6 +210,12 @@ impl<'a> Running<'a> {
         }
     }
 
+    /// Writes the start of a job, given its order, to the audit log; returns whether that succeeded.
+    fn logged_start(&self) -> impl FnOnce(&str) -> bool + Send + use<> {
+        let (who, log) = (self.session.who.clone(), self.daemon.log.clone());
+        move |spec| write(&log, &Entry::done(who, Action::StartJob, spec), true)
+    }
+
     /// Counts a refusal for the audit log.
     fn note(&self, action: Action, fault: &Fault) {
         self.daemon.note_refusal(|| self.session.who.clone(), action, fault.code.key());
@@ -215,7 +224,9 @@ impl<'a> Running<'a> {
     /// Refuses a message that needs another scope.
     fn may(&self, ask: &ClientMessage) -> Result<(), Fault> {
         let needed = match ask {
-            ClientMessage::StartJob(_) | ClientMessage::CancelJob { .. } => Scope::Bench,
+            ClientMessage::StartJob(_)
+            | ClientMessage::ContinueJob(_)
+            | ClientMessage::CancelJob { .. } => Scope::Bench,
             ClientMessage::ListJobs { .. }
             | ClientMessage::SubscribeJob { .. }
             | ClientMessage::UnsubscribeJob { .. }

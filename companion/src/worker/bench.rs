@@ -34,9 +34,10 @@ const WARM_UP: Duration = Duration::from_secs(1);
 /// Seed of the data of every job.
 pub(super) const SEED: u64 = 1;
 
-/// Measures all points. Returns false if the daemon stopped it.
+/// Measures all points but the first `done`. Returns false if the daemon stopped it.
 pub(super) fn run(
     spec: &BenchSpec,
+    done: u32,
     channel: &WorkerChannel,
     hooks: &Hooks,
 ) -> Result<bool, String> {
@@ -44,22 +45,25 @@ pub(super) fn run(
     let points = points(spec, &cpu)?;
     let plan = quick_plan(plan(spec), hooks);
     let point_s = POINT_S + spec.iterations.map_or(0.0, |n| f64::from(n) * SAMPLE_S);
-    Ok(measure(&mut cpu, &points, &plan, point_s, channel)?.is_some())
+    Ok(measure(&mut cpu, &points, done, &plan, point_s, channel)?.is_some())
 }
 
-/// Measures the points in order and sends each record; `None` if the daemon stopped it. A point takes about `point_s` seconds.
+/// Measures the points in order, without the first `skipped`, and sends each record; `None` if the daemon stopped it. A point takes
+/// about `point_s` seconds.
 pub(super) fn measure(
     cpu: &mut Cpu,
     points: &[(String, Work)],
+    skipped: u32,
     plan: &Plan,
     point_s: f64,
     channel: &WorkerChannel,
 ) -> Result<Option<Vec<BenchJson>>, String> {
-    channel.send(&WorkerMessage::Plan { predicted_s: Some(point_s * points.len() as f64) });
+    let left = points.len().saturating_sub(skipped as usize);
+    channel.send(&WorkerMessage::Plan { predicted_s: Some(point_s * left as f64) });
     let heartbeat = Heartbeat::start(channel);
     let total = u32::try_from(points.len()).unwrap_or(u32::MAX);
     let mut records = Vec::new();
-    for (done, (name, work)) in (0..).zip(points) {
+    for (done, (name, work)) in (0..).zip(points).skip(skipped as usize) {
         channel.send(&WorkerMessage::Progress { done, total, note: name.clone() });
         let mut go_on = |_stage| {
             heartbeat.note_progress();

@@ -31,7 +31,7 @@ pub(super) fn run(
     }
     let plan = quick_plan(PLAN, hooks);
     let points: Vec<(String, Work)> = points.into_iter().map(named).collect();
-    let Some(records) = measure(&mut cpu, &points, &plan, POINT_S, channel)? else {
+    let Some(records) = measure(&mut cpu, &points, 0, &plan, POINT_S, channel)? else {
         return Ok(false);
     };
     let calibrated = Calibrated::new(&records)?;

@@ -11,10 +11,10 @@ use super::WorkerChannel;
 use super::script::{Act, Script};
 use crate::jobs::message::WorkerMessage;
 
-/// Runs the script.
-pub(super) fn run(script: Script, channel: &WorkerChannel) {
+/// Runs the script after its first `done` steps.
+pub(super) fn run(script: Script, done: u32, channel: &WorkerChannel) {
     channel.send(&WorkerMessage::Plan { predicted_s: script.predicted_ms.map(|ms| ms / 1e3) });
-    for step in 1..=script.steps {
+    for step in done + 1..=script.steps {
         sleep(Duration::from_millis(script.step_ms.into()));
         if channel.stopped() {
             return channel.send(&WorkerMessage::Stopped {});

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use protocol::client::{Ask, ClientMessage, Identify, Pair, StartJob};
+use protocol::client::{Ask, ClientMessage, ContinueJob, Identify, Pair, StartJob};
 use protocol::fault::FaultCode;
 use protocol::job::{JobId, JobState};
 use protocol::proof::{self, Handshake};
@@ -36,7 +36,9 @@ fn schema() -> Vec<ClientMessage> {
 /// Whether a message starts or ends a job. A new message needs its line here before this compiles.
 fn controls(ask: &ClientMessage) -> bool {
     match ask {
-        ClientMessage::StartJob(_) | ClientMessage::CancelJob { .. } => true,
+        ClientMessage::StartJob(_)
+        | ClientMessage::ContinueJob(_)
+        | ClientMessage::CancelJob { .. } => true,
         ClientMessage::Identify(_)
         | ClientMessage::Pair(_)
         | ClientMessage::ListJobs { .. }
@@ -52,6 +54,7 @@ fn controls(ask: &ClientMessage) -> bool {
 fn others() -> Vec<ClientMessage> {
     vec![
         start_job(),
+        ClientMessage::ContinueJob(ContinueJob { request: random(), job: JobId(1) }),
         ClientMessage::CancelJob { job: JobId(1) },
         ClientMessage::ListJobs { limit: 1 },
         ClientMessage::SubscribeJob { job: JobId(1), after: 0 },

@@ -4,9 +4,9 @@
 use std::time::{Duration, Instant};
 
 use protocol::bench::{BenchKind, BenchSpec, Shape};
-use protocol::client::{ClientMessage, StartJob};
+use protocol::client::{ClientMessage, ContinueJob, StartJob};
 use protocol::fault::FaultCode;
-use protocol::job::{JobEvent, JobId, JobSpec, JobState};
+use protocol::job::{JobEvent, JobId, JobSpec, JobState, NumberedEvent};
 use protocol::server::ServerMessage;
 
 use crate::harness::{Daemon, Setup, children_of, scripting};
@@ -89,6 +89,45 @@ fn a_canceled_job_ends_within_two_seconds() {
     assert_eq!(client.end_of(first).0, JobState::Canceled);
     let unknown = ClientMessage::CancelJob { job: JobId(u64::MAX) };
     assert_eq!(client.fault(unknown), FaultCode::NotFound);
+}
+
+/// A canceled job is continued by a job that has its results and measures the rest, once per request.
+#[test]
+fn a_canceled_job_is_continued_after_its_last_result() {
+    let daemon = Daemon::start(&scripting());
+    let (mut client, key) = daemon.paired();
+    let bytes = |events: &[NumberedEvent]| -> Vec<f64> {
+        let result = |event: &NumberedEvent| match &event.event {
+            JobEvent::Result { record } => Some(record.bytes),
+            _ => None,
+        };
+        events.iter().filter_map(result).collect()
+    };
+    let first = client.scripted(6, 200, Act::Finish);
+    let mut watcher = daemon.connect(&key);
+    watcher.follow_some(first, 0, 6);
+    client.ask(ClientMessage::CancelJob { job: first });
+    let events = client.follow(first, 0);
+    let had = bytes(&events);
+    assert!((1..6).contains(&had.len()), "{had:?}");
+    let order = ContinueJob { request: random(), job: first };
+    let ServerMessage::Accepted(rest) = client.ask(ClientMessage::ContinueJob(order)) else {
+        panic!("not accepted")
+    };
+    let again = client.ask(ClientMessage::ContinueJob(order));
+    assert!(matches!(again, ServerMessage::Accepted(it) if it.job == rest.job && !it.fresh));
+    let all = client.follow(rest.job, 0);
+    assert_eq!(bytes(&all), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "each point once and in order");
+    let times = |events: &[NumberedEvent]| -> Vec<u64> {
+        let is_result = |event: &&NumberedEvent| matches!(event.event, JobEvent::Result { .. });
+        events.iter().filter(is_result).map(|event| event.at_ms).collect()
+    };
+    assert_eq!(times(&all)[..had.len()], times(&events), "each with the time of its measurement");
+    assert_eq!(client.end_of(rest.job), (JobState::Done, None));
+    let done = ClientMessage::ContinueJob(ContinueJob { request: random(), job: rest.job });
+    assert_eq!(client.fault(done), FaultCode::Conflict);
+    let unknown = ContinueJob { request: random(), job: JobId(u64::MAX) };
+    assert_eq!(client.fault(ClientMessage::ContinueJob(unknown)), FaultCode::NotFound);
 }
 
 /// A prediction shortens the time limit of a job, but never raises it above the maximum.

@@ -2,7 +2,7 @@
 
 use protocol::bench::BenchRecord;
 use protocol::fault::Fault;
-use protocol::job::{JobEvent, JobId, JobState, JobSummary, NumberedEvent};
+use protocol::job::{JobEvent, JobId, JobSpec, JobState, JobSummary, NumberedEvent};
 use protocol::limits::LIMITS;
 
 /// Most jobs that the page subscribes to at once: half of a session's limit, so that a second list of jobs has room.
@@ -39,6 +39,8 @@ pub struct Job {
     pub started_ms: Option<u64>,
     /// Wall-clock time of its last event, in ms.
     pub last_ms: u64,
+    /// Points that the job which it continues had measured.
+    pub before: u32,
     /// Measurements received so far.
     pub records: Vec<BenchRecord>,
     /// Text of the calibration file, and text of the device file if there is one.
@@ -59,6 +61,7 @@ impl Job {
             predicted_s: None,
             started_ms: None,
             last_ms: 0,
+            before: 0,
             records: Vec::new(),
             calibration: None,
             fault: None,
@@ -70,12 +73,19 @@ impl Job {
         !self.summary.state.is_final()
     }
 
+    /// Whether a new job can measure what is left. A calibration is measured in one run.
+    pub const fn can_continue(&self) -> bool {
+        let is_cut = matches!(self.summary.state, JobState::Canceled | JobState::Interrupted);
+        is_cut && matches!(self.summary.spec, JobSpec::Bench(_))
+    }
+
     /// Remaining time, in s, from the share that is done, else from the predicted duration; `None` when neither is known.
     pub fn seconds_left(&self) -> Option<f64> {
         let passed = self.last_ms.saturating_sub(self.started_ms?) as f64 / 1000.0;
         match &self.progress {
-            Some((done, total, _)) if *done > 0 => {
-                Some(passed / f64::from(*done) * f64::from(total.saturating_sub(*done)))
+            Some((done, total, _)) if *done > self.before => {
+                let done_now = f64::from(*done - self.before);
+                Some(passed / done_now * f64::from(total.saturating_sub(*done)))
             }
             _ => self.predicted_s.map(|predicted| (predicted - passed).max(0.0)),
         }
@@ -88,6 +98,7 @@ impl Job {
                 self.summary.state = JobState::Running;
                 self.predicted_s = predicted_s;
                 self.started_ms = Some(at_ms);
+                self.before = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
             }
             JobEvent::Progress { done, total, note } => self.progress = Some((done, total, note)),
             JobEvent::Result { record } => self.records.push(*record),

@@ -1,7 +1,7 @@
 //! The page's model of one daemon: connection, jobs, telemetry, and the requests to send. Requests without an answer are sent
 //! again after a reconnect with the same request id, so that nothing runs twice.
 
-use protocol::client::{Ask, ClientMessage, StartJob};
+use protocol::client::{Ask, ClientMessage, ContinueJob, StartJob};
 use protocol::job::{JobId, JobSpec, JobState, JobSummary, RequestId};
 use protocol::server::ServerMessage;
 use protocol::telemetry::Telemetry;
@@ -18,7 +18,19 @@ const HISTORY: u32 = 50;
 #[derive(Debug, Clone, PartialEq)]
 struct Start {
     id: Option<u32>,
-    start: StartJob,
+    order: StartJob,
+    /// The ended job that it continues.
+    continues: Option<JobId>,
+}
+
+impl Start {
+    fn message(&self) -> ClientMessage {
+        let StartJob { request, .. } = self.order;
+        match self.continues {
+            Some(job) => ClientMessage::ContinueJob(ContinueJob { request, job }),
+            None => ClientMessage::StartJob(self.order.clone()),
+        }
+    }
 }
 
 /// A daemon as this page knows it.
@@ -69,9 +81,7 @@ impl Client {
                 self.welcome();
                 all.push(Do::Say(ClientMessage::SubscribeTelemetry { hz: HZ }));
                 all.push(Do::Say(ClientMessage::ListJobs { limit: HISTORY }));
-                all.extend(
-                    self.starts.iter().map(|it| Do::Say(ClientMessage::StartJob(it.start.clone()))),
-                );
+                all.extend(self.starts.iter().map(|it| Do::Say(it.message())));
                 all.extend(self.follow());
             } else {
                 all.push(one);
@@ -151,7 +161,7 @@ impl Client {
         let Some(place) = self.starts.iter().position(|it| it.id == id && id.is_some()) else {
             return Vec::new();
         };
-        let StartJob { request, job: spec } = self.starts.remove(place).start;
+        let StartJob { request, job: spec } = self.starts.remove(place).order;
         let state = JobState::Queued;
         let summary = JobSummary { job, request, spec, state, created_ms: 0, last_seq: 0 };
         self.book.accepted(summary);
@@ -161,10 +171,23 @@ impl Client {
 
     /// Starts a job exactly once, even if the connection is lost meanwhile.
     pub fn start(&mut self, request: RequestId, job: JobSpec) -> Vec<Do> {
+        self.ask_start(Start { id: None, order: StartJob { request, job }, continues: None })
+    }
+
+    /// Starts a job, exactly once, that measures what a canceled or interrupted one did not.
+    pub fn start_rest(&mut self, request: RequestId, ended: JobId) -> Vec<Do> {
+        let Some(job) = self.book.job(ended).filter(|job| job.can_continue()) else {
+            return Vec::new();
+        };
+        let order = StartJob { request, job: job.summary.spec.clone() };
+        self.ask_start(Start { id: None, order, continues: Some(ended) })
+    }
+
+    fn ask_start(&mut self, start: Start) -> Vec<Do> {
         self.refusal.clear();
-        let start = StartJob { request, job };
-        self.starts.push(Start { id: None, start: start.clone() });
-        if self.is_up() { vec![Do::Say(ClientMessage::StartJob(start))] } else { Vec::new() }
+        let message = start.message();
+        self.starts.push(start);
+        if self.is_up() { vec![Do::Say(message)] } else { Vec::new() }
     }
 
     /// Whether a job start is not confirmed yet.
@@ -188,9 +211,13 @@ impl Client {
     pub fn numbered(&mut self, ask: ClientMessage) -> String {
         self.last_id = self.last_id.wrapping_add(1);
         let id = self.last_id;
-        if let ClientMessage::StartJob(start) = &ask
-            && let Some(known) = self.starts.iter_mut().find(|it| it.start.request == start.request)
-        {
+        let request = match &ask {
+            ClientMessage::StartJob(start) => Some(start.request),
+            ClientMessage::ContinueJob(order) => Some(order.request),
+            _ => None,
+        };
+        let known = self.starts.iter_mut().find(|it| Some(it.order.request) == request);
+        if let Some(known) = known {
             known.id = Some(id);
         }
         serde_json::to_string(&Ask { id, ask }).unwrap_or_default()
@@ -198,151 +225,4 @@ impl Client {
 }
 
 #[cfg(test)]
-mod tests {
-    use protocol::fault::{Fault, FaultCode};
-    use protocol::hex::Hex;
-    use protocol::job::{CalibrateSpec, JobEvent, NumberedEvent};
-    use protocol::server::Accepted;
-
-    use super::*;
-    use crate::link::book::Find;
-    use crate::link::connection::Up;
-
-    const REQUEST: RequestId = Hex([3; 16]);
-
-    fn spec() -> JobSpec {
-        JobSpec::Calibrate(CalibrateSpec { backend: None })
-    }
-
-    fn up() -> Client {
-        let mut client = Client::default();
-        let up = Up { scopes: Vec::new(), epoch: Hex([0; 8]), version: String::new() };
-        client.connection.state = State::Up(up);
-        client.connection.server = Some(Hex([1; 16]));
-        client
-    }
-
-    /// Serializes the messages among the actions and returns them with their numbers.
-    fn said(client: &mut Client, todo: Vec<Do>) -> Vec<(u32, ClientMessage)> {
-        let say = |one| match one {
-            Do::Say(ask) => {
-                let text = client.numbered(ask);
-                let Ask { id, ask } = serde_json::from_str(&text).expect("a message");
-                Some((id, ask))
-            }
-            _ => None,
-        };
-        todo.into_iter().filter_map(say).collect()
-    }
-
-    fn event(seq: u64, event: JobEvent) -> ServerMessage {
-        ServerMessage::Event(NumberedEvent { job: JobId(4), seq, at_ms: 0, event })
-    }
-
-    #[test]
-    fn a_job_that_was_not_answered_is_asked_again_and_shown_once() {
-        let mut client = up();
-        let todo = client.start(REQUEST, spec());
-        let first = said(&mut client, todo);
-        assert!(matches!(&first[..], [(_, ClientMessage::StartJob(it))] if it.request == REQUEST));
-        client.on(Event::Closed { code: 1006, denied: false });
-        assert!(client.is_starting());
-        let before = up().connection.state;
-        client.connection.state = before;
-        let todo = client.resumed(vec![Do::Resume]);
-        let again = said(&mut client, todo);
-        let (id, _) = again
-            .iter()
-            .find(|(_, ask)| matches!(ask, ClientMessage::StartJob(it) if it.request == REQUEST))
-            .expect("asked again");
-        let accepted = ServerMessage::Accepted(Accepted { job: JobId(4), fresh: false });
-        assert_eq!(client.hear(Some(first[0].0), accepted.clone()), [], "an answer from before");
-        let todo = client.hear(Some(*id), accepted);
-        assert_eq!(todo, [Do::Say(ClientMessage::SubscribeJob { job: JobId(4), after: 0 })]);
-        assert!(
-            !client.is_starting() && client.shown().is_some_and(|job| job.find == Find::Awaited)
-        );
-    }
-
-    #[test]
-    fn a_refused_job_is_not_asked_again() {
-        let mut client = up();
-        let todo = client.start(REQUEST, spec());
-        let asked = said(&mut client, todo);
-        let fault = Fault::new(FaultCode::QueueFull, "32 jobs wait already");
-        client.hear(Some(asked[0].0), ServerMessage::Fault(fault));
-        assert_eq!((client.is_starting(), &*client.refusal), (false, "32 jobs wait already"));
-        client.start(REQUEST, spec());
-        assert_eq!(client.refusal, "");
-    }
-
-    #[test]
-    fn a_lost_connection_resumes_after_the_last_event() {
-        let mut client = up();
-        client.server = client.connection.server;
-        let todo = client.start(REQUEST, spec());
-        let asked = said(&mut client, todo);
-        client.hear(
-            Some(asked[0].0),
-            ServerMessage::Accepted(Accepted { job: JobId(4), fresh: true }),
-        );
-        client.hear(None, event(1, JobEvent::Queued));
-        client.hear(None, event(2, JobEvent::Started { predicted_s: None }));
-        assert_eq!(
-            client.hear(None, event(4, JobEvent::Queued)),
-            [Do::Say(ClientMessage::SubscribeJob { job: JobId(4), after: 2 })]
-        );
-        client.on(Event::Closed { code: 1006, denied: false });
-        client.connection.state = up().connection.state;
-        let todo = client.resumed(vec![Do::Resume]);
-        let resumed = Do::Say(ClientMessage::SubscribeJob { job: JobId(4), after: 2 });
-        assert!(todo.contains(&resumed), "{todo:?}");
-        let ended = JobEvent::Ended { state: JobState::Done, fault: None };
-        assert_eq!(
-            client.hear(None, event(3, ended)),
-            [Do::Say(ClientMessage::UnsubscribeJob { job: JobId(4) })]
-        );
-    }
-
-    #[test]
-    fn an_old_job_is_followed_to_its_last_event() {
-        let mut client = up();
-        let summary = JobSummary {
-            job: JobId(4),
-            request: REQUEST,
-            spec: spec(),
-            state: JobState::Interrupted,
-            created_ms: 0,
-            last_seq: 3,
-        };
-        let asked = client.hear(None, ServerMessage::Jobs { jobs: vec![summary.clone()] });
-        assert_eq!(asked, [Do::Say(ClientMessage::SubscribeJob { job: JobId(4), after: 0 })]);
-        client.hear(None, ServerMessage::Snapshot { job: summary, after: 0 });
-        for seq in 1..=2 {
-            assert_eq!(client.hear(None, event(seq, JobEvent::Queued)), [], "{seq}");
-        }
-        let fault = Some(Fault::new(FaultCode::Interrupted, "the daemon ended"));
-        let ended = JobEvent::Ended { state: JobState::Interrupted, fault };
-        let left = [Do::Say(ClientMessage::UnsubscribeJob { job: JobId(4) })];
-        assert_eq!(client.hear(None, event(3, ended)), left);
-        assert!(client.shown().is_some_and(|job| job.fault.is_some()));
-    }
-
-    #[test]
-    fn another_daemon_has_other_jobs() {
-        let mut client = up();
-        client.resumed(vec![Do::Resume]);
-        client.start(REQUEST, spec());
-        client.connection.server = Some(Hex([2; 16]));
-        client.resumed(vec![Do::Resume]);
-        assert!(!client.is_starting() && client.is_up());
-    }
-
-    #[test]
-    fn nothing_is_heard_before_both_sides_proved_themselves() {
-        let mut client = Client::default();
-        client.connection.state = State::Opening;
-        client.hear(None, ServerMessage::Telemetry(Telemetry { at_ms: 1, readings: Vec::new() }));
-        assert_eq!(client.telemetry, None);
-    }
-}
+mod tests;

@@ -43,6 +43,8 @@ pub struct Up {
     /// Changes when the daemon restarts.
     pub epoch: Hex<8>,
     pub version: String,
+    /// Name of the daemon's processor; empty if it is unknown.
+    pub machine: String,
 }
 
 impl Up {
@@ -195,11 +197,11 @@ impl Connection {
     fn hear(&mut self, message: ServerMessage) -> Vec<Do> {
         match message {
             ServerMessage::Hello(hello) if self.greeting.is_none() => self.greet(hello),
-            ServerMessage::Identified(Identified { proof, scopes, epoch, .. }) => {
-                self.check(proof, scopes, epoch, None)
+            ServerMessage::Identified(Identified { proof, scopes, epoch, machine, .. }) => {
+                self.check(proof, Up { scopes, epoch, version: String::new(), machine }, None)
             }
-            ServerMessage::Paired(Paired { key, proof, scopes, epoch, .. }) => {
-                self.check(proof, scopes, epoch, Some(key))
+            ServerMessage::Paired(Paired { key, proof, scopes, epoch, machine, .. }) => {
+                self.check(proof, Up { scopes, epoch, version: String::new(), machine }, Some(key))
             }
             ServerMessage::Bye(fault) => {
                 self.farewell = fault.message;
@@ -261,13 +263,8 @@ impl Connection {
         }
     }
 
-    fn check(
-        &mut self,
-        theirs: Hex<32>,
-        scopes: Vec<Scope>,
-        epoch: Hex<8>,
-        pair: Option<Hex<8>>,
-    ) -> Vec<Do> {
+    /// Checks the daemon's proof; `up` is the session but for the version, which the hello named.
+    fn check(&mut self, theirs: Hex<32>, up: Up, pair: Option<Hex<8>>) -> Vec<Do> {
         let (Some(greeting), Some(nonce)) = (&mut self.greeting, self.nonce) else {
             return Vec::new();
         };
@@ -280,7 +277,7 @@ impl Connection {
             None => proof::identified(&handshake),
         };
         let server = greeting.hello.server;
-        let up = Up { scopes, epoch, version: greeting.hello.version.clone() };
+        let up = Up { version: greeting.hello.version.clone(), ..up };
         greeting.step = Step::Checking { theirs, up, pair };
         vec![Do::Sign { server, code: self.code.clone(), text }]
     }

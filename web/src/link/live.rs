@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use js_sys::{Array, Function};
 use leptos::prelude::*;
 use protocol::hex::Hex;
-use protocol::job::{JobId, JobSpec};
+use protocol::job::{JobId, JobSpec, RequestId};
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 
@@ -105,12 +105,22 @@ impl Live {
 
     /// Starts a job.
     pub fn start(&self, job: JobSpec) {
+        self.act_with_request(move |client, request| client.start(request, job));
+    }
+
+    /// Starts a job that measures what a canceled or interrupted one did not.
+    pub fn start_rest(&self, ended: JobId) {
+        self.act_with_request(move |client, request| client.start_rest(request, ended));
+    }
+
+    /// Draws a random request id, then acts with it.
+    fn act_with_request(&self, act: impl FnOnce(&mut Client, RequestId) -> Vec<Do> + 'static) {
         let this = self.clone();
         later(async move {
             let random = program::link("random", &[]).await.ok();
             let request = random.and_then(|it| it.as_string()).and_then(|it| Hex::parse(&it));
             if let Some(request) = request {
-                this.act(|client| client.start(request, job));
+                this.act(|client| act(client, request));
             }
         });
     }

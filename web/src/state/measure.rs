@@ -5,6 +5,7 @@ pub mod crowd;
 pub mod errors;
 pub mod export;
 pub mod form;
+pub mod grade;
 pub mod machine;
 pub mod predict;
 pub mod sensors;

@@ -7,11 +7,14 @@ const hex = (buffer) => Buffer.from(buffer).toString('hex');
 const hmac = (key, parts) => createHmac('sha256', key).update(Buffer.concat(parts)).digest();
 const limits = { message_bytes: 262144, sessions: 64, messages_per_s: 20, subscriptions: 32, telemetry_hz: 20, queued_jobs: 32, jobs_per_key: 8, points: 4096, dimension: 65536, job_s: 3600 };
 
+/** Processor of the scripted daemon, which the catalog has as epyc_9654. */
+export const machine = 'AMD EPYC 9654 96-Core Processor';
+
 /** A job's record of one point; `seconds` is its median time in s. */
 export function record(weights, seconds, { m, n, k } = { m: 1, n: 4096, k: 4096 }, more = {}) {
   const [bytes, flops] = [n * k, 2 * m * n * k];
   return {
-    schema: 1, kernel: 'gemv', route: 'avx2', backend: 'cpu', device: 'a processor', shape: { m, n, k }, precision: { weights, activations: 'fp32' }, cache: 'cold',
+    schema: 1, kernel: 'gemv', route: 'avx2', backend: 'cpu', device: machine, shape: { m, n, k }, precision: { weights, activations: 'fp32' }, cache: 'cold',
     bytes, flops, time_s: { median: seconds, low: seconds * 0.95, high: seconds * 1.05, n: 40 }, byte_per_s: bytes / seconds, flop_per_s: flops / seconds,
     energy_j: null, check: { worst_error: 1e-6, tolerance: 1e-4, passed: true }, flags: [], conditions: {}, ...more,
   };
@@ -91,12 +94,12 @@ export async function startDaemon({ versions = { min: 1, max: 1 }, scopes = ['re
         const key = randomBytes(8);
         keys.set(hex(key), hmac(code, text('pair key', [key], [])));
         proved = true;
-        return session.say({ type: 'paired', key: hex(key), proof: hex(hmac(code, text('paired', [key]))), scopes, session: 1, epoch: '0000000000000001' }, id);
+        return session.say({ type: 'paired', key: hex(key), proof: hex(hmac(code, text('paired', [key]))), scopes, session: 1, epoch: '0000000000000001', machine }, id);
       }
       const secret = keys.get(ask.key);
       if (!secret || hex(hmac(secret, text('identify'))) !== ask.proof) return part(4401, 'unauthenticated', 'this key is unknown to the daemon');
       proved = true;
-      session.say({ type: 'identified', proof: hex(hmac(secret, text('identified'))), scopes, session: 1, epoch: '0000000000000001' }, id);
+      session.say({ type: 'identified', proof: hex(hmac(secret, text('identified'))), scopes, session: 1, epoch: '0000000000000001', machine }, id);
     };
 
     const answers = {
@@ -109,6 +112,15 @@ export async function startDaemon({ versions = { min: 1, max: 1 }, scopes = ['re
           setTimeout(() => run(job, daemon), 20);
         }
         return { type: 'accepted', job: job.job, fresh: !known };
+      },
+      continue_job: ({ request, job: ended }) => {
+        const { spec, events } = jobs[ended - 1];
+        const job = { job: jobs.length + 1, request, spec, state: 'queued', events: [] };
+        jobs.push(job);
+        for (const { event } of events.filter(({ event }) => event.type === 'result')) daemon.emit(job, event);
+        daemon.emit(job, { type: 'queued' });
+        setTimeout(() => run(job, daemon), 20);
+        return { type: 'accepted', job: job.job, fresh: true };
       },
       cancel_job: ({ job }) => (daemon.emit(jobs[job - 1], { type: 'ended', state: 'canceled' }), { type: 'ok' }),
       list_jobs: () => ({ type: 'jobs', jobs: jobs.toReversed().map(summary) }),

@@ -10,7 +10,7 @@ const site = process.env.RIDGEPOINT_SITE;
 const hooks = { scripted: true };
 const state = (page, title) => page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor({ timeout: 20_000 });
 const press = (page, name) => page.getByRole('button', { name, exact: true }).click();
-const rows = (page) => page.locator('#measured tbody tr:not(.warned)').count();
+const rows = (page) => page.locator('#measured tbody tr').count();
 
 /** Replaces every measurement that the page requests by a scripted job. */
 const scripted = (page, steps, stepMs) => page.addInitScript(([steps, stepMs]) => {
@@ -37,7 +37,7 @@ test('the printed link pairs, a job is kept as interrupted after kill -9, and no
       assert.equal(new URL(page.url()).hash, '');
       await page.locator('#sensors div').first().waitFor();
       await press(page, 'Measure');
-      await page.locator('#measured tbody tr:not(.warned)').nth(2).waitFor();
+      await page.locator('#measured tbody tr').nth(2).waitFor();
       await server.stop('SIGKILL');
       await state(page, 'Connection lost');
       const seen = await rows(page);
@@ -49,9 +49,17 @@ test('the printed link pairs, a job is kept as interrupted after kill -9, and no
 
       await page.reload();
       await state(page, 'Connected');
-      await page.waitForFunction((seen) => document.querySelectorAll('#measured tbody tr:not(.warned)').length >= seen, seen);
+      await page.waitForFunction((seen) => document.querySelectorAll('#measured tbody tr').length >= seen, seen);
       await press(page, 'Measure');
       await page.locator('.running').getByText(/ of 200: step/).waitFor();
+      await press(page, 'Cancel');
+      await page.locator('.ended').getByText('canceled').waitFor();
+      const cut = await rows(page);
+      await press(page, 'Continue');
+      await page.locator('.running').getByText(/ of 200: step/).waitFor();
+      const [, next] = /(\d+) of 200: step/.exec(await page.locator('.running').innerText());
+      assert.ok(Number(next) > cut, `it continues after ${cut}, at ${next}`);
+      assert.ok((await rows(page)) >= cut, 'what was found is there');
       await press(page, 'Cancel');
       await page.locator('.ended').getByText('canceled').waitFor();
 

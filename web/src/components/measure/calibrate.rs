@@ -1,7 +1,7 @@
 //! This machine as a device: jobs that measure its roofs and its factors, and how the page applies their results.
 
 use leptos::prelude::*;
-use protocol::job::{CalibrateSpec, JobId, JobSpec};
+use protocol::job::{JobId, JobSpec};
 
 use super::view::MeasureContext;
 use crate::components::erased::{block, flag, later, memo, on, text};
@@ -17,12 +17,12 @@ use crate::state::url::Note;
 #[component]
 pub fn Calibrate() -> impl IntoView {
     let session = expect_context::<Session>();
-    let MeasureContext { live, client, may_start, .. } = expect_context();
+    let MeasureContext { live, client, why_not, .. } = expect_context();
     let found =
         memo(move |_| client.with(|client| brings(client.shown()?, client.telemetry.as_ref())));
     let start =
         move |job: fn() -> JobSpec| on(move |_| live.with_value(|live: &Live| live.start(job())));
-    let busy = flag(move || !may_start.get() || client.with(Client::is_starting));
+    let busy = flag(move || !why_not.with(String::is_empty));
     let about = text(move || session.inputs.with(machine::about));
     let again = block(move || match found.get() {
         None => ().into_any(),
@@ -41,22 +41,19 @@ pub fn Calibrate() -> impl IntoView {
             <h2>"This machine as the device"</h2>
             <p class="formats-line" role="status">{about}</p>
             <p>
-                <button type="button" class="tool" disabled=busy on:click=start(machine::roofs_job)>
+                <button type="button" class="tool" disabled=busy aria-describedby="why-calibrate" on:click=start(machine::roofs_job)>
                     "Measure this machine's roofs"
                 </button>
             </p>
             <p>
-                <button type="button" class="tool" disabled=busy on:click=start(calibration)>
+                <button type="button" class="tool" disabled=busy aria-describedby="why-calibrate" on:click=start(machine::calibration_job)>
                     "Calibrate this machine"
                 </button>
             </p>
+            <p class="brief" id="why-calibrate">{why_not}</p>
             <p>{again}</p>
         </div>
     }
-}
-
-const fn calibration() -> JobSpec {
-    JobSpec::Calibrate(CalibrateSpec { backend: None })
 }
 
 /// Applies the result of a job of this page once: when it arrives, or when the view is opened again.

@@ -88,9 +88,10 @@ pub fn ResultChart() -> impl IntoView {
 }
 
 fn spoken(row: &Row) -> String {
+    let grade = row.grade.name();
     let expected = match &row.expected {
         Ok(text) => format!("expected {text}, error {}", row.error),
         Err(why) => format!("nothing is expected: {why}"),
     };
-    format!("{}, {}: measured {}, {expected}.", row.format, row.work, row.measured)
+    format!("{}, {}: measured {}, {grade}, {expected}.", row.format, row.work, row.measured)
 }

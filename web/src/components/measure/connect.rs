@@ -38,7 +38,9 @@ pub fn Connect() -> impl IntoView {
     let is_up = flag(move || client.with(crate::link::client::Client::is_up));
     let waiting = text(move || {
         let has_code = !code.with(String::is_empty) && !is_on.get();
-        if has_code {
+        if unready.get() {
+            "The page still reads its own address.".to_owned()
+        } else if has_code {
             "A link brought a pairing code; it is used when you connect.".to_owned()
         } else {
             String::new()
@@ -85,7 +87,7 @@ pub fn Connect() -> impl IntoView {
                     on:input=on(move |event| typed.set(event_target_value(&event)))
                 />
             </div>
-            <button type="submit" class="tool" hidden=is_on disabled=unready>"Connect"</button>
+            <button type="submit" class="tool" hidden=is_on disabled=unready aria-describedby="connect-wait">"Connect"</button>
             <p class="leave">
             <button
                 type="button"
@@ -105,7 +107,7 @@ pub fn Connect() -> impl IntoView {
                 "Forget this pairing"
             </button>
             </p>
-            <p class="brief">{waiting}</p>
+            <p class="brief" id="connect-wait">{waiting}</p>
             <p class="message" id="daemon-message" role="alert">{message}</p>
         </form></div>
     }

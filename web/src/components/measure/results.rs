@@ -1,16 +1,21 @@
 //! Measured results: on the roofline, and in a table beside the prediction with the error.
 
+use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
 use super::chart::ResultChart;
 use super::view::MeasureContext;
 use crate::components::erased::{block, flag, later, memo, on, text};
+use crate::components::explained::Explained;
+use crate::components::focus::focus;
 use crate::components::mark_icon::MarkIcon;
+use crate::link::live::Live;
 use crate::state::measure::answer::Row;
 use crate::state::measure::crowd::{Choice, choices, shown};
-use crate::state::measure::export;
+use crate::state::measure::{export, machine};
 use crate::state::program;
+use crate::state::roving::turn;
 use crate::state::session::Session;
 use crate::state::url::Note;
 
@@ -19,12 +24,22 @@ use crate::state::url::Note;
 pub fn Results() -> impl IntoView {
     let MeasureContext { answer, .. } = expect_context();
     let sentence = text(move || {
-        answer.with(|answer| {
-            let answer = answer.as_ref();
-            answer.map_or_else(String::new, |answer| {
-                [answer.sentence.as_str(), answer.device_note.as_str()].join(" ").trim().to_owned()
-            })
-        })
+        answer.with(|answer| answer.as_ref().map(|it| it.sentence.clone()).unwrap_or_default())
+    });
+    let is_here = memo(move |_| {
+        answer.with(|answer| answer.as_ref().is_some_and(|it| it.elsewhere.is_empty()))
+    });
+    let chart = block(move || {
+        if is_here.get() {
+            view! { <Crowd/><ResultChart/> }.into_any()
+        } else {
+            view! { <NoRoofs/> }.into_any()
+        }
+    });
+    let warnings = block(move || {
+        let found = answer.with(|answer| answer.as_ref().map(|it| it.warnings.clone()));
+        let line = |line: String| view! { <p class="warning">{line}</p> };
+        found.unwrap_or_default().into_iter().map(line).collect_view().into_any()
     });
     let rows = memo(move |_| {
         answer.with(|answer| answer.as_ref().map(|it| it.rows.clone()).unwrap_or_default())
@@ -33,14 +48,39 @@ pub fn Results() -> impl IntoView {
     view! {
         <h2>"Measured against expected"</h2>
         <p class="brief" role="status">{sentence}</p>
-        <Crowd/>
-        <ResultChart/>
-        <p class="brief" hidden=flag(move || !none.get())>
+        {chart}
+        <p class="brief" hidden=flag(move || !none.get() || !is_here.get())>
             "Nothing is measured yet. A spot check of all precisions takes about a minute; its points land under the roof."
         </p>
         <div class="asked" hidden=none>
+            <div class="warnings" role="status">{warnings}</div>
             <Table rows=rows/>
             <Save/>
+        </div>
+    }
+}
+
+/// In place of the chart, where the chosen device is not the measured machine: the reason, and the measurement that makes it so.
+#[component]
+fn NoRoofs() -> impl IntoView {
+    let MeasureContext { live, answer, why_not, .. } = expect_context();
+    let reason = text(move || {
+        answer.with(|answer| answer.as_ref().map(|it| it.elsewhere.clone()).unwrap_or_default())
+    });
+    let busy = flag(move || !why_not.with(String::is_empty));
+    let start = on(move |_| {
+        live.with_value(|live: &Live| live.start(machine::calibration_job()));
+    });
+    view! {
+        <div class="no-roofs">
+            <p>{reason}</p>
+            <p>
+                <button type="button" class="tool" disabled=busy aria-describedby="why-roofs" on:click=start>
+                    {machine::MEASURE_ALL}
+                </button>
+                " "
+                <span class="brief" id="why-roofs">{why_not}</span>
+            </p>
         </div>
     }
 }
@@ -78,14 +118,34 @@ fn Table(
     rows: Memo<Vec<Row>>,
 ) -> impl IntoView {
     let MeasureContext { pointed, .. } = expect_context();
+    // The grades are one tab stop; arrow keys go from one to the next.
+    let stop = move || {
+        rows.with(|rows| {
+            let known = pointed.get().filter(|key| rows.iter().any(|row| row.key == *key));
+            known.or_else(|| rows.first().map(|row| row.key.clone()))
+        })
+    };
+    let on_key = move |event: KeyboardEvent| {
+        let keys =
+            rows.with_untracked(|rows| rows.iter().map(|it| it.key.clone()).collect::<Vec<_>>());
+        let now = pointed.get_untracked();
+        let at = now.and_then(|key| keys.iter().position(|other| *other == key));
+        if let Some(key) = turn(at, keys.len(), &event.key()).and_then(|next| keys.get(next)) {
+            event.prevent_default();
+            focus(&grade_id(key));
+        }
+    };
     let row = move |row: Row| {
         let (key, again) = (row.key.clone(), row.key.clone());
-        let flags = row.flags.into_iter().map(|it| view! { " " <span class="badge">{it}</span> });
-        let warnings = row.warnings.join(" ");
-        let warning = (!warnings.is_empty())
-            .then(|| view! { <tr class="warned"><td colspan="6"><p class="warning">{warnings}</p></td></tr> });
+        let grade = Signal::stored(row.graded());
+        let class = format!("grade {}", row.grade.name().replace(' ', "-"));
+        let id = grade_id(&key);
+        let own = row.key.clone();
+        let tab_index =
+            text(move || if stop().as_ref() == Some(&own) { "0" } else { "-1" }.to_owned());
         let (expected, is_refused) = match row.expected {
             Ok(text) => (text, false),
+            Err(why) if why.is_empty() => ("\u{2013}".to_owned(), true),
             Err(why) => (why, true),
         };
         let (origin, meaning) = row.origin;
@@ -95,14 +155,14 @@ fn Table(
                 on:pointerleave=on(move |_| pointed.set(None))
                 on:focusin=on(move |_| pointed.set(Some(again.clone())))
             >
-                <th scope="row"><MarkIcon mark=row.mark/> {row.format}<br/><small>{row.work}</small>{flags.collect_view()}</th>
+                <th scope="row"><MarkIcon mark=row.mark/> {row.format}<br/><small>{row.work}</small></th>
+                <td class=class><Explained id=id cell=grade tab_index=tab_index/></td>
                 <td>{row.measured}<br/><small>{row.interval}</small></td>
                 <td class:refused=is_refused>{expected} <br/><span class="badge" title=meaning hidden=origin.is_empty()>{origin}</span></td>
                 <td>{row.error}</td>
                 <td>{row.ideal}</td>
                 <td>{row.rates}</td>
             </tr>
-            {warning}
         }
     };
     let body = block(move || rows.get().into_iter().map(row).collect_view().into_any());
@@ -112,6 +172,7 @@ fn Table(
                 <thead>
                     <tr>
                         <th scope="col">"precision, shape"</th>
+                        <th scope="col">"grade"</th>
                         <th scope="col">"measured"</th>
                         <th scope="col">"expected"</th>
                         <th scope="col">"error"</th>
@@ -119,10 +180,14 @@ fn Table(
                         <th scope="col">"rates"</th>
                     </tr>
                 </thead>
-                <tbody>{body}</tbody>
+                <tbody on:keydown=on(on_key)>{body}</tbody>
             </table>
         </div>
     }
+}
+
+fn grade_id(row: &str) -> String {
+    format!("grade-{row}")
 }
 
 /// Buttons that save the records of the shown job as JSON or CSV.

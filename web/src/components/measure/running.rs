@@ -4,15 +4,16 @@ use leptos::prelude::*;
 use protocol::job::JobId;
 
 use super::view::MeasureContext;
-use crate::components::erased::{block, maybe, memo, on, text};
+use crate::components::erased::{block, flag, maybe, memo, on, text};
 use crate::link::book::Job;
 use crate::link::live::Live;
 use crate::state::measure::words;
 
-/// Progress of the open job with a bar, empty while there is none; below it the outcome of the shown job.
+/// Progress of the open job with a bar, empty while there is none; below it the outcome of the shown job, and a button that measures
+/// what is left of it.
 #[component]
 pub fn Running() -> impl IntoView {
-    let MeasureContext { live, client, .. } = expect_context();
+    let MeasureContext { live, client, why_not, .. } = expect_context();
     let id = memo(move |_| client.with(|client| client.running().map(|job| job.summary.job)));
     let of_job = move |say: fn(&Job) -> String| {
         text(move || client.with(|client| client.running().map(say).unwrap_or_default()))
@@ -39,8 +40,27 @@ pub fn Running() -> impl IntoView {
     });
     let ended =
         text(move || client.with(|client| client.shown().map(words::end).unwrap_or_default()));
+    let cut = memo(move |_| {
+        client.with(|client| Some(client.shown().filter(|job| job.can_continue())?.summary.job))
+    });
+    let rest = block(move || {
+        let Some(job) = cut.get() else { return ().into_any() };
+        let go_on = on(move |_| live.with_value(|live: &Live| live.start_rest(job)));
+        let busy = flag(move || !why_not.with(String::is_empty));
+        view! {
+            <p class="brief">
+                <button type="button" class="tool" disabled=busy aria-describedby="why-continue" on:click=go_on>
+                    "Continue"
+                </button>
+                " "
+                <span id="why-continue">{why_not}</span>
+            </p>
+        }
+        .into_any()
+    });
     view! {
         {body}
         <p class="brief ended" role="status">{ended}</p>
+        {rest}
     }
 }

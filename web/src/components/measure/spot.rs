@@ -16,12 +16,11 @@ use crate::state::session::{Session, Step};
 #[component]
 pub fn Spot() -> impl IntoView {
     let session = expect_context::<Session>();
-    let MeasureContext { live, client, may_start, .. } = expect_context();
+    let MeasureContext { live, why_not, .. } = expect_context();
     let format = RwSignal::new(String::new());
     let refused = RwSignal::new(String::new());
     let lines = RwSignal::new(SWEEP.to_owned());
-    let busy =
-        flag(move || !may_start.get() || client.with(crate::link::client::Client::is_starting));
+    let busy = flag(move || !why_not.with(String::is_empty));
     let begin = move |shapes: Result<Vec<Shape>, String>| {
         let jobs = shapes.and_then(|shapes| form::jobs(&shapes, &format.get_untracked()));
         refused.set(jobs.as_ref().err().cloned().unwrap_or_default());
@@ -46,12 +45,6 @@ pub fn Spot() -> impl IntoView {
     let option = |format: &'static calc_core::quant_format::QuantFormat| {
         view! { <option value=format.key>{format.short_name}</option> }
     };
-    let why =
-        text(
-            move || {
-                if may_start.get() { String::new() } else { "Connect a daemon first.".to_owned() }
-            },
-        );
     view! {
         <form class="spot" on:submit=on(on_check)>
             <h2>"Spot check"</h2>
@@ -64,8 +57,8 @@ pub fn Spot() -> impl IntoView {
                     {form::formats().map(option).collect_view()}
                 </select>
             </div>
-            <button type="submit" class="tool" disabled=busy>"Measure"</button>
-            <p class="brief">{why}</p>
+            <button type="submit" class="tool" disabled=busy aria-describedby="why-measure">"Measure"</button>
+            <p class="brief" id="why-measure">{why_not}</p>
             <p class="message" role="alert">{text(move || refused.get())}</p>
         </form>
         <details class="more-fields">
@@ -82,7 +75,7 @@ pub fn Spot() -> impl IntoView {
                         on:input=on(move |event| lines.set(event_target_value(&event)))
                     ></textarea>
                 </div>
-                <button type="submit" class="tool" disabled=busy>"Sweep"</button>
+                <button type="submit" class="tool" disabled=busy aria-describedby="why-measure">"Sweep"</button>
             </form>
         </details>
     }

@@ -19,6 +19,7 @@ use crate::link::connection::State;
 use crate::link::live::Live;
 use crate::state::inputs::Inputs;
 use crate::state::measure::answer::{Answer, answer};
+use crate::state::measure::words;
 use crate::state::session::Session;
 
 /// State shared by the components of this view.
@@ -28,8 +29,8 @@ pub struct MeasureContext {
     pub live: StoredValue<Live>,
     /// Connection state, jobs and sensor readings of the daemon.
     pub client: RwSignal<Client>,
-    /// Whether measurements can be started.
-    pub may_start: Signal<bool>,
+    /// Reason why no measurement can be started; empty if one can.
+    pub why_not: Signal<String>,
     /// Results of the shown job beside their predictions; `None` if the device has no roofline.
     pub answer: Memo<Option<Answer>>,
     /// Key of the precision that the chart shows where the points of all have no room; empty for the first.
@@ -44,10 +45,11 @@ pub fn MeasureView() -> impl IntoView {
     let session = expect_context::<Session>();
     let live = Live::of_page();
     let client = RwSignal::from(live.client.clone());
-    let may_start = flag(move || {
+    let why_not = text(move || client.with(words::why_not));
+    let machine = memo(move |_| {
         client.with(|client| match &client.connection.state {
-            State::Up(up) => up.may_measure(),
-            _ => false,
+            State::Up(up) => up.machine.clone(),
+            _ => String::new(),
         })
     });
     let shown = memo(move |_| {
@@ -62,12 +64,14 @@ pub fn MeasureView() -> impl IntoView {
             ..Inputs::default()
         })
     });
-    let answer =
-        memo(move |_| place.with(|inputs| shown.with(|records| answer(records, inputs.place()))));
+    let answer = memo(move |_| {
+        let machine = machine.get();
+        place.with(|inputs| shown.with(|records| answer(records, inputs.place(), &machine)))
+    });
     let live = StoredValue::new(live);
     let pointed = RwSignal::new(None);
     let precision = RwSignal::new(String::new());
-    provide_context(MeasureContext { live, client, may_start, answer, precision, pointed });
+    provide_context(MeasureContext { live, client, why_not, answer, precision, pointed });
     take_over();
     let unfolded = RwSignal::new(false);
     let summary = text(move || {

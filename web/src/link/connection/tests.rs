@@ -42,6 +42,7 @@ fn identified() -> Event {
         scopes: vec![Scope::Read, Scope::Bench],
         session: 1,
         epoch: EPOCH,
+        machine: "a processor".into(),
     }))
 }
 
@@ -75,7 +76,7 @@ fn closed(code: u16) -> Event {
 fn a_kept_key_opens_a_session_after_both_sides_proved_it() {
     let connection = up();
     let State::Up(up) = &connection.state else { panic!("{:?}", connection.state) };
-    assert!(up.may_measure() && up.version == "9.9.9");
+    assert!(up.may_measure() && up.version == "9.9.9" && up.machine == "a processor");
 }
 
 #[test]
@@ -83,8 +84,14 @@ fn a_code_becomes_a_key_and_is_forgotten() {
     let mut connection = connect("SECRET");
     assert!(matches!(&connection.on(hello(1))[..], [Do::Sign { code, .. }] if code == "SECRET"));
     assert!(matches!(&connection.on(signed(None))[..], [Do::Say(ClientMessage::Pair(_))]));
-    let paired =
-        Paired { key: KEY, proof: PROOF, scopes: vec![Scope::Read], session: 1, epoch: EPOCH };
+    let paired = Paired {
+        key: KEY,
+        proof: PROOF,
+        scopes: vec![Scope::Read],
+        session: 1,
+        epoch: EPOCH,
+        machine: String::new(),
+    };
     connection.on(Event::Said(ServerMessage::Paired(paired)));
     let done = connection.on(signed(None));
     assert!(matches!(&done[..], [Do::Keep { key: KEY, code, .. }, Do::Resume] if code == "SECRET"));

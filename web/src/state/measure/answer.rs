@@ -1,16 +1,20 @@
 //! Records of a daemon beside the core's expectation for the same operator and formats on the chosen device.
 
 use calc_core::catalog;
+use calc_core::provenance::Provenance;
 use calc_core::quant_format::ComputeClass;
 use calc_core::units::{BytesPerSec, FlopsPerByte, FlopsPerSec, Seconds};
 use chart::mark::{Mark, mark};
 use chart::roofline::{PointInput, Roofline};
-use protocol::bench::BenchRecord;
+use protocol::bench::{BenchRecord, Shape};
 use report::number_text::{self, time, time_range};
-use report::output::verdict;
+use report::output::verdict::explain::Explanation;
 
 use super::errors::{Errors, roof_sentence};
+use super::grade::{Grade, grade, warnings};
+use super::machine;
 use super::predict::{self, Expected};
+use crate::state::derived::Cell;
 use crate::state::place::Place;
 use crate::state::trust::words::signed;
 
@@ -49,10 +53,26 @@ pub struct Row {
     pub error: String,
     /// Ideal time; empty without an expectation.
     pub ideal: String,
-    /// Disturbances of the measurement, a word or two each.
-    pub flags: Vec<String>,
-    /// Signs that the measurement is wrong, one sentence each.
-    pub warnings: Vec<String>,
+    pub grade: Grade,
+    /// Reasons of the grade, one sentence each.
+    pub reasons: Vec<String>,
+}
+
+impl Row {
+    /// The grade as a word that explains itself.
+    pub fn graded(&self) -> Cell {
+        let reasons = self.reasons.join(" ");
+        Cell {
+            text: self.grade.name().to_owned(),
+            explanation: Explanation {
+                title: format!("{}: {}", self.format, self.grade.name()),
+                formula: reasons,
+                values: self.grade.meaning().to_owned(),
+                provenance: Provenance::Measured,
+                source: "docs/guides/measuring.md".to_owned(),
+            },
+        }
+    }
 }
 
 /// The records of a job beside their expectations.
@@ -61,42 +81,60 @@ pub struct Answer {
     pub chart: Roofline,
     /// Rows in the order of the records.
     pub rows: Vec<Row>,
-    /// Errors of the expectations, and their median before a calibration; empty without expectations.
+    /// Errors of the expectations of points that took no part in a calibration, and their median before it; empty without
+    /// expectations.
     pub sentence: String,
-    /// Note that the measured device is not the chosen one; empty if it is.
-    pub device_note: String,
+    /// Warnings of the table, each once.
+    pub warnings: Vec<String>,
+    /// Reason why nothing is compared or drawn: the chosen device is another machine. Empty if it is the measured one.
+    pub elsewhere: String,
 }
 
-/// Compares the records with their expectations.
-pub fn answer(records: &[BenchRecord], place: Place<'_>) -> Option<Answer> {
+/// Compares the records with their expectations, if the chosen device is the machine that they were measured on. Without records,
+/// that is the machine with the name `connected`, which is empty if none is connected.
+pub fn answer(records: &[BenchRecord], place: Place<'_>, connected: &str) -> Option<Answer> {
+    let measured_on = records.first().map_or(connected, |record| record.device.as_str());
+    let elsewhere = machine::elsewhere(place.device, measured_on);
+    let is_here = elsewhere.is_empty();
     let chart = Roofline::of_device(place.device, place.mode, &ROOFS)
         .or_else(|_| Roofline::of_device(place.device, None, &ROOFS));
     let mut chart = chart.ok()?;
     let mut rows = Vec::new();
     let [mut errors, mut before, mut roofs] = [const { Errors::new() }; 3];
+    let mut fitted = 0;
+    let mut all = Vec::new();
     for (index, record) in records.iter().enumerate() {
-        let found = predict::expected(record, place);
-        chart.points.extend(point(index, record, found.as_ref().ok()));
-        if let Ok(found) = &found {
-            let kind = if found.factors.is_some() { &mut errors } else { &mut roofs };
-            kind.push(found.error(record));
-            before.extend(predict::before(record, place).map(|found| found.error(record)));
+        // Times of one machine say nothing about the roofs of another.
+        let found = if is_here { predict::expected(record, place) } else { Err(String::new()) };
+        if is_here {
+            chart.points.extend(point(index, record, found.as_ref().ok()));
         }
+        match &found {
+            Ok(_) if took_part(record, place) => fitted += 1,
+            Ok(found) => {
+                let kind = if found.factors.is_some() { &mut errors } else { &mut roofs };
+                kind.push(found.error(record));
+                before.extend(predict::before(record, place).map(|found| found.error(record)));
+            }
+            Err(_) => {}
+        }
+        all.push(found.as_ref().ok().copied());
         rows.push(row(index, record, found));
     }
-    let sentence = if errors.is_empty() { roof_sentence(&roofs) } else { errors.sentence(&before) };
-    let measured_on = records.first().map_or("", |record| record.device.as_str());
-    // The name of a device that is made of measurements starts with the name of the measured one.
-    let is_other = !place.device.name.starts_with(measured_on);
-    let device_note = if is_other {
-        format!(
-            "Measured on {measured_on}; expected of {}, which is the chosen device.",
-            place.device.name
-        )
+    let sentence = if errors.is_empty() && !roofs.is_empty() && fitted == 0 {
+        roof_sentence(&roofs)
     } else {
-        String::new()
+        errors.sentence(&before, fitted)
     };
-    Some(Answer { chart, rows, sentence, device_note })
+    let graded = records.iter().zip(&all).zip(&rows);
+    let warnings =
+        warnings(graded.map(|((record, found), row)| (record, found.as_ref(), &*row.format)));
+    Some(Answer { chart, rows, sentence, warnings, elsewhere })
+}
+
+/// Whether the place's own factors were fitted to this shape, so that its error does not test them.
+fn took_part(record: &BenchRecord, place: Place<'_>) -> bool {
+    place.own.is_some() && record.shape.is_some_and(Shape::is_fitted)
 }
 
 /// Key of the weight format; empty for a kernel without formats.
@@ -148,6 +186,7 @@ fn point(index: usize, record: &BenchRecord, found: Option<&Expected>) -> Option
 fn row(index: usize, record: &BenchRecord, found: Result<Expected, String>) -> Row {
     let Time { measured, interval } = times(record);
     let known = found.as_ref().ok();
+    let (grade, reasons) = grade(record, known);
     let text_of = |say: &dyn Fn(&Expected) -> String| known.map(say).unwrap_or_default();
     Row {
         key: key(index),
@@ -161,8 +200,8 @@ fn row(index: usize, record: &BenchRecord, found: Result<Expected, String>) -> R
         origin: known.map(Expected::badge).unwrap_or_default(),
         error: text_of(&|it| signed(it.error(record))),
         ideal: text_of(&|it| time(it.ideal)),
-        flags: record.flags.iter().map(|flag| flag.replace('_', " ")).collect(),
-        warnings: warnings(record, known),
+        grade,
+        reasons,
         expected: found.map(|it| match it.range {
             Some((low, high)) => format!("{} ({})", time(it.time), time_range(low, high)),
             None => time(it.time),
@@ -203,143 +242,5 @@ fn work(record: &BenchRecord) -> String {
     format!("{}{}", shape.unwrap_or_default(), record.cache)
 }
 
-fn warnings(record: &BenchRecord, found: Option<&Expected>) -> Vec<String> {
-    let mut warnings = Vec::new();
-    let check = record.check;
-    if !check.passed {
-        let error =
-            check.worst_error.map_or_else(|| "more than any number".to_owned(), number_text::plain);
-        warnings.push(format!(
-            "The result is wrong by {error}, and {} is allowed.",
-            number_text::plain(check.tolerance)
-        ));
-    }
-    // Measured roofs may exceed those of the chosen device; a product above its own roof indicates an error.
-    let found = found.filter(|it| it.factors.is_some());
-    warnings
-        .extend(found.and_then(|it| verdict::above_roof(it.ideal.get() / record.time_s.median)));
-    warnings
-}
-
 #[cfg(test)]
-pub(super) mod tests {
-    use protocol::bench::{Check, Precision, Shape, Time};
-    use report::number_text::percent;
-
-    use super::*;
-
-    /// A record of a matrix product.
-    pub(in crate::state::measure) fn record(weights: &str, seconds: f64) -> BenchRecord {
-        let (bytes, flops) = (16_809_984.0, 33_554_432.0);
-        BenchRecord {
-            schema: 1,
-            kernel: "gemv".into(),
-            route: "avx2".into(),
-            backend: "cpu".into(),
-            device: "a processor".into(),
-            shape: Some(Shape { m: 1, n: 4096, k: 4096 }),
-            precision: Some(Precision { weights: weights.into(), activations: "fp32".into() }),
-            cache: "cold".into(),
-            bytes,
-            flops,
-            accounting: String::new(),
-            footprint_bytes: bytes,
-            time_s: Time {
-                median: seconds,
-                low: seconds * 0.9,
-                high: seconds * 1.1,
-                n: 40,
-                mad: 0.0,
-                p5: seconds,
-                p95: seconds,
-                min: seconds,
-            },
-            byte_per_s: Some(bytes / seconds),
-            flop_per_s: Some(flops / seconds),
-            energy_j: None,
-            check: Check { worst_error: Some(0.0), tolerance: 1e-4, passed: true },
-            flags: Vec::new(),
-            stop_rule: std::collections::BTreeMap::new(),
-            calls_per_window: 1,
-            samples_s: Vec::new(),
-            conditions: std::collections::BTreeMap::new(),
-        }
-    }
-
-    /// A record of a kernel without a shape.
-    pub(in crate::state::measure) fn bare(
-        kernel: &str,
-        bytes: f64,
-        flops: f64,
-        seconds: f64,
-    ) -> BenchRecord {
-        BenchRecord {
-            kernel: kernel.into(),
-            shape: None,
-            precision: None,
-            bytes,
-            flops,
-            ..record("", seconds)
-        }
-    }
-
-    fn place() -> Place<'static> {
-        Place::of(catalog::device("epyc_9654").expect("catalog key"))
-    }
-
-    #[test]
-    fn a_record_stands_beside_the_expectation_of_its_own_formats() {
-        let found = answer(&[record("int8", 0.001)], place()).expect("roofs");
-        let expected = predict::expected(&record("int8", 0.001), place()).expect("it runs");
-        let row = &found.rows[0];
-        assert_eq!(row.measured.replace('\u{202f}', " "), "1.00 ms");
-        assert!(row.expected.as_ref().is_ok_and(|text| text.contains(&time(expected.time))));
-        let error = expected.time.get() / 0.001 - 1.0;
-        assert_eq!(row.error, signed(error));
-        assert!(found.sentence.contains(&percent(error.abs())), "{}", found.sentence);
-        assert!(found.device_note.contains("a processor") && found.device_note.contains("EPYC"));
-        let point = &found.chart.points[0];
-        assert!(!point.filled && (point.attained.get() / 33_554_432_000.0 - 1.0).abs() < 1e-12);
-        assert!(point.expected.is_some());
-    }
-
-    #[test]
-    fn what_cannot_be_expected_says_why_and_keeps_its_row() {
-        let mut without = record("int8", 0.001);
-        without.shape = None;
-        let strange = record("int9", 0.001);
-        let found = answer(&[without, strange], place()).expect("roofs");
-        assert_eq!(found.rows[0].expected, Err("it has no shape".to_owned()));
-        assert!(found.rows[1].expected.as_ref().is_err_and(|why| why.contains("int9")));
-        assert_eq!((found.sentence.as_str(), found.chart.points.len()), ("", 2));
-    }
-
-    #[test]
-    fn a_measurement_that_cannot_be_is_warned_about() {
-        let mut fast = record("int8", 1e-6);
-        fast.check = Check { worst_error: Some(1.0), tolerance: 1e-4, passed: false };
-        fast.flags = vec!["throttled".into()];
-        let found = answer(&[fast], place()).expect("roofs");
-        let all = found.rows[0].warnings.join(" ");
-        assert!(all.contains("is wrong by") && all.contains("roof"), "{all}");
-        assert_eq!(found.rows[0].flags, ["throttled"]);
-    }
-
-    #[test]
-    fn what_moves_nothing_has_no_place_on_logarithmic_axes() {
-        let mut nothing = record("int8", 1.0);
-        nothing.flops = 0.0;
-        assert!(answer(&[nothing], place()).expect("roofs").chart.points.is_empty());
-    }
-
-    #[test]
-    fn roofs_are_beside_roofs_and_a_measured_device_is_not_another() {
-        let mut device = place().device.clone();
-        device.name = "a processor (measured here)".into();
-        let found = answer(&[bare("read", 1e9, 0.0, 0.01)], Place::of(&device)).expect("roofs");
-        let row = &found.rows[0];
-        assert_eq!((row.format.as_str(), row.work.as_str()), ("Reading", "cold"));
-        assert_eq!((row.origin.0, found.device_note.as_str()), ("roof", ""));
-        assert!(!row.error.is_empty() && found.sentence.contains("roof"), "{found:?}");
-    }
-}
+pub(super) mod tests;

@@ -61,8 +61,9 @@ mod tests {
 
     fn of(formats: &[&str]) -> Answer {
         let records: Vec<_> = formats.iter().map(|format| record(format, 0.001)).collect();
-        let device = catalog::device("epyc_9654").expect("catalog key");
-        answer(&records, Place::of(device)).expect("roofs")
+        let mut device = catalog::device("epyc_9654").expect("catalog key").clone();
+        device.name = "a processor (measured here)".into();
+        answer(&records, Place::of(&device), "").expect("roofs")
     }
 
     #[test]

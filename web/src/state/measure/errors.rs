@@ -42,13 +42,18 @@ impl Errors {
         self.0.iter().copied().find(is_median)
     }
 
-    /// The median, the worst, and the median before a calibration; empty without errors.
-    pub fn sentence(&self, before: &Self) -> String {
-        let Some(median) = self.median() else { return String::new() };
+    /// The median, the worst, and the median before a calibration; empty without errors. `fitted` is the number of further points,
+    /// to whose shapes the calibration was fitted.
+    pub fn sentence(&self, before: &Self, fitted: usize) -> String {
+        let part = match fitted {
+            0 => "",
+            _ => " that took no part in the calibration",
+        };
+        let Some(median) = self.median() else { return none_left(fitted) };
         let now = match self.0.len() {
-            1 => format!("The expected time is off by {}.", percent(median)),
+            1 => format!("The expected time{part} is off by {}.", percent(median)),
             many => format!(
-                "Of {many} expected times half are off by at most {}, the worst by {}.",
+                "Of {many} expected times{part} half are off by at most {}, the worst by {}.",
                 percent(median),
                 percent(self.worst())
             ),
@@ -62,6 +67,14 @@ impl Errors {
             None => now,
         }
     }
+}
+
+/// All points are of shapes to which the calibration was fitted; empty without such points.
+fn none_left(fitted: usize) -> String {
+    if fitted == 0 {
+        return String::new();
+    }
+    "The calibration was fitted to these shapes, so they do not test it; a spot check of another shape does.".to_owned()
 }
 
 /// Largest difference between measured roofs and those of the chosen device; empty without roofs.
@@ -89,15 +102,15 @@ mod tests {
 
     #[test]
     fn the_median_is_that_of_the_sizes() {
-        assert_eq!(of(&[]).sentence(&of(&[])), "");
-        let said = of(&[-0.5, 0.1, 0.02, 0.1]).sentence(&of(&[]));
+        assert_eq!(of(&[]).sentence(&of(&[]), 0), "");
+        let said = of(&[-0.5, 0.1, 0.02, 0.1]).sentence(&of(&[]), 0);
         assert!(said.contains(&percent(0.1)) && said.contains(&percent(0.5)), "{said}");
         assert!(!said.contains("before"), "{said}");
     }
 
     #[test]
     fn a_calibration_says_what_the_median_was_before() {
-        let said = of(&[0.05, -0.04, 0.06]).sentence(&of(&[0.31, 0.3, 0.6]));
+        let said = of(&[0.05, -0.04, 0.06]).sentence(&of(&[0.31, 0.3, 0.6]), 0);
         let (before, after) = (percent(0.31), percent(0.05));
         assert!(
             said.ends_with(&format!(
@@ -105,6 +118,13 @@ mod tests {
             )),
             "{said}"
         );
+    }
+
+    #[test]
+    fn the_headline_is_of_points_that_took_no_part() {
+        let said = of(&[0.05, 0.2]).sentence(&of(&[]), 33);
+        assert!(said.starts_with("Of 2 expected times that took no part in the"), "{said}");
+        assert!(of(&[]).sentence(&of(&[]), 33).contains("do not test it"));
     }
 
     #[test]

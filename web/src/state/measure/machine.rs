@@ -1,8 +1,9 @@
 //! The measured machine as a device: a device file from its roofs, and the results of a job that the page applies.
 
+use calc_core::device::Device;
 use calc_core::provenance::Provenance;
 use protocol::bench::{BenchKind, BenchRecord, BenchSpec};
-use protocol::job::{JobSpec, JobState};
+use protocol::job::{CalibrateSpec, JobSpec, JobState};
 use protocol::telemetry::Telemetry;
 use serde_json::{Value, json};
 
@@ -109,6 +110,37 @@ fn rounded(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
 
+/// The order of a calibration, which measures the roofs and the factors.
+pub const fn calibration_job() -> JobSpec {
+    JobSpec::Calibrate(CalibrateSpec { backend: None })
+}
+
+/// Label of the button that measures everything that the page needs of a machine.
+pub const MEASURE_ALL: &str = "Measure and calibrate (2.5 min)";
+
+/// Reason why a device is not the machine with this name, which is empty if none is connected; empty if it is that machine.
+pub fn elsewhere(device: &Device, machine: &str) -> String {
+    if machine.is_empty() {
+        return if device.key == KEY {
+            String::new()
+        } else {
+            format!(
+                "No machine is connected, and {} was not measured here. Points are drawn under the roofs of their own machine only: connect its daemon, then measure it.",
+                device.name
+            )
+        };
+    }
+    // A device made of measurements is named after its machine; the catalog names a processor without its maker.
+    let model = device.name.split(" (").next().unwrap_or_default();
+    if device.name.starts_with(machine) || (!model.is_empty() && machine.contains(model)) {
+        return String::new();
+    }
+    format!(
+        "The connected machine is {machine}, and the chosen device is {}: its roofs are not those of this machine, so no points are drawn and nothing is expected of them. Measure this machine's own roofs; it then is the chosen device.",
+        device.name
+    )
+}
+
 /// Basis of this view's expected times, and how to improve it.
 pub fn about(inputs: &Inputs) -> String {
     let device = &inputs.device;
@@ -122,7 +154,7 @@ pub fn about(inputs: &Inputs) -> String {
     if device.bandwidth.provenance == Provenance::Measured {
         return "The roofs are those of this machine. Expected times still rest on factors of other machines; a calibration, two to three minutes, measures those, too.".to_owned();
     }
-    "Expected times are those of the chosen device. Half a minute measures the roofs of this machine, which then is the device; a calibration, two to three minutes, also its factors.".to_owned()
+    "The chosen device has the roofs of its datasheet. Half a minute measures the roofs of this machine, which then is the device; a calibration, two to three minutes, also its factors.".to_owned()
 }
 
 #[cfg(test)]
@@ -186,6 +218,23 @@ mod tests {
         assert!(about(&inputs).contains("chosen device"));
         inputs.set_device(Cow::Owned(*device));
         assert!(about(&inputs).contains("roofs are those of this machine"));
+    }
+
+    #[test]
+    fn a_machine_is_recognized_by_its_name() {
+        let device = |key| calc_core::catalog::device(key).expect("catalog key").clone();
+        let epyc = device("epyc_9654");
+        let named = |name: &'static str| Device { name: name.into(), ..epyc.clone() };
+        for (device, machine, is_here) in [
+            (epyc.clone(), "AMD EPYC 9654 96-Core Processor", true),
+            (epyc.clone(), "AMD EPYC 9754 128-Core Processor", false),
+            (named("A chip (measured here)"), "A chip", true),
+            (named("A chip (measured here)"), "Another chip", false),
+            (Device { key: KEY.into(), ..named("A chip (measured here)") }, "", true),
+            (epyc.clone(), "", false),
+        ] {
+            assert_eq!(elsewhere(&device, machine).is_empty(), is_here, "{machine}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use report::number_text;
 
 use crate::link::address;
 use crate::link::book::Job;
+use crate::link::client::Client;
 use crate::link::connection::State;
 
 /// A state of the connection in words.
@@ -24,6 +25,11 @@ pub fn said(state: &State, address: &str, own: &str, origin: &str) -> Said {
     let pair = || vec!["ridgepoint pair".to_owned()];
     let plain = |title, text: &str| Said { title, text: text.to_owned(), commands: Vec::new() };
     match state {
+        State::Idle if address::is_local(own) => Said {
+            title: "Not connected",
+            text: format!("This page comes from this machine, {own}. If a daemon serves it, this browser is not paired with it yet: run this command, and open the link that it prints. If none runs, ridgepoint serve starts one and prints a link, too."),
+            commands: pair(),
+        },
         State::Idle => Said {
             title: "Not connected",
             text: "A daemon on the machine that is measured runs the kernels; this page talks to it and to nobody else. Start it, and open the link that it prints.".to_owned(),
@@ -43,7 +49,7 @@ pub fn said(state: &State, address: &str, own: &str, origin: &str) -> Said {
             let may = if up.may_measure() { "" } else { " This session may look, and start nothing; pair again for more." };
             Said {
                 title: "Connected",
-                text: format!("{address}, ridgepoint {}.{may}", up.version),
+                text: format!("{}{address}, ridgepoint {}.{may}", on_machine(&up.machine), up.version),
                 commands: if up.may_measure() { Vec::new() } else { pair() },
             }
         }
@@ -76,6 +82,23 @@ pub fn said(state: &State, address: &str, own: &str, origin: &str) -> Said {
         }
         State::Refused(why) => plain("Refused", why),
     }
+}
+
+fn on_machine(name: &str) -> String {
+    if name.is_empty() { String::new() } else { format!("{name}, at ") }
+}
+
+/// Reason why no measurement can be started; empty if one can.
+pub fn why_not(client: &Client) -> String {
+    let reason = match &client.connection.state {
+        State::Up(up) if !up.may_measure() => {
+            "This session may only look; pair again with the command above."
+        }
+        State::Up(_) if client.is_starting() => "The daemon has not confirmed the last order yet.",
+        State::Up(_) => "",
+        _ => "Connect a daemon first.",
+    };
+    reason.to_owned()
 }
 
 /// A way to start or reach a daemon.
@@ -233,12 +256,23 @@ mod tests {
 
     #[test]
     fn every_state_says_what_to_do() {
-        let up = |scopes| State::Up(Up { scopes, epoch: Hex([0; 8]), version: "1.2.3".into() });
+        let up = |scopes| {
+            State::Up(Up {
+                scopes,
+                epoch: Hex([0; 8]),
+                version: "1.2.3".into(),
+                machine: "a processor".into(),
+            })
+        };
         let cases: [(State, &str, &str); 11] = [
             (State::Idle, "Not connected", "ridgepoint serve"),
             (State::NoCrypto, "Not possible here", "ssh -L 8000:localhost:8000 pages.test"),
             (State::Opening, "Connecting", "allow it"),
-            (up(vec![Scope::Read, Scope::Bench]), "Connected", "1.2.3"),
+            (
+                up(vec![Scope::Read, Scope::Bench]),
+                "Connected",
+                "a processor, at 127.0.0.1:8000, ridgepoint 1.2.3",
+            ),
             (up(vec![Scope::Read]), "Connected", "ridgepoint pair"),
             (State::Unpaired(String::new()), "Not paired", "ridgepoint pair"),
             (State::Unpaired("this code is used".into()), "Not paired", "this code is used"),
@@ -254,6 +288,23 @@ mod tests {
         }
         let own = said(&State::Away, OWN, OWN, ORIGIN);
         assert_eq!(own.commands, ["ridgepoint serve"], "its own daemon needs no permission");
+        let served = said(&State::Idle, "", "localhost:8000", "http://localhost:8000");
+        assert_eq!(served.commands, ["ridgepoint pair"], "a daemon serves this page already");
+    }
+
+    #[test]
+    fn a_disabled_button_has_a_reason() {
+        let mut client = Client::default();
+        assert!(why_not(&client).contains("Connect"));
+        for (scopes, reason) in
+            [(vec![Scope::Read], "pair again"), (vec![Scope::Read, Scope::Bench], "")]
+        {
+            let epoch = Hex([0; 8]);
+            let (version, machine) = (String::new(), String::new());
+            client.connection.state = State::Up(Up { scopes, epoch, version, machine });
+            assert!(why_not(&client).contains(reason), "{}", why_not(&client));
+        }
+        assert_eq!(why_not(&client), "");
     }
 
     #[test]

@@ -1,0 +1,155 @@
+//! Tests records beside their expectations, on their own machine and on another.
+
+use protocol::bench::{Check, Precision, Time};
+use report::number_text::percent;
+
+use super::*;
+
+/// A record of a matrix product.
+pub(in crate::state::measure) fn record(weights: &str, seconds: f64) -> BenchRecord {
+    let (bytes, flops) = (16_809_984.0, 33_554_432.0);
+    BenchRecord {
+        schema: 1,
+        kernel: "gemv".into(),
+        route: "avx2".into(),
+        backend: "cpu".into(),
+        device: "a processor".into(),
+        shape: Some(Shape { m: 1, n: 4096, k: 4096 }),
+        precision: Some(Precision { weights: weights.into(), activations: "fp32".into() }),
+        cache: "cold".into(),
+        bytes,
+        flops,
+        accounting: String::new(),
+        footprint_bytes: bytes,
+        time_s: Time {
+            median: seconds,
+            low: seconds * 0.9,
+            high: seconds * 1.1,
+            n: 40,
+            mad: 0.0,
+            p5: seconds,
+            p95: seconds,
+            min: seconds,
+        },
+        byte_per_s: Some(bytes / seconds),
+        flop_per_s: Some(flops / seconds),
+        energy_j: None,
+        check: Check { worst_error: Some(0.0), tolerance: 1e-4, passed: true },
+        flags: Vec::new(),
+        stop_rule: std::collections::BTreeMap::new(),
+        calls_per_window: 1,
+        samples_s: Vec::new(),
+        conditions: std::collections::BTreeMap::new(),
+    }
+}
+
+/// A record of a kernel without a shape.
+pub(in crate::state::measure) fn bare(
+    kernel: &str,
+    bytes: f64,
+    flops: f64,
+    seconds: f64,
+) -> BenchRecord {
+    BenchRecord {
+        kernel: kernel.into(),
+        shape: None,
+        precision: None,
+        bytes,
+        flops,
+        ..record("", seconds)
+    }
+}
+
+/// The machine of the records as a device.
+fn here() -> calc_core::device::Device {
+    let device = catalog::device("epyc_9654").expect("catalog key");
+    calc_core::device::Device { name: "a processor (measured here)".into(), ..device.clone() }
+}
+
+#[test]
+fn a_record_stands_beside_the_expectation_of_its_own_formats() {
+    let device = here();
+    let found = answer(&[record("int8", 0.001)], Place::of(&device), "").expect("roofs");
+    let expected = predict::expected(&record("int8", 0.001), Place::of(&device)).expect("it runs");
+    let row = &found.rows[0];
+    assert_eq!(row.measured.replace('\u{202f}', " "), "1.00 ms");
+    assert!(row.expected.as_ref().is_ok_and(|text| text.contains(&time(expected.time))));
+    let error = expected.time.get() / 0.001 - 1.0;
+    assert_eq!(row.error, signed(error));
+    assert!(found.sentence.contains(&percent(error.abs())), "{}", found.sentence);
+    assert_eq!(found.elsewhere, "");
+    let point = &found.chart.points[0];
+    assert!(!point.filled && (point.attained.get() / 33_554_432_000.0 - 1.0).abs() < 1e-12);
+    assert!(point.expected.is_some());
+}
+
+#[test]
+fn what_cannot_be_expected_says_why_and_keeps_its_row() {
+    let mut without = record("int8", 0.001);
+    without.shape = None;
+    let strange = record("int9", 0.001);
+    let found = answer(&[without, strange], Place::of(&here()), "").expect("roofs");
+    assert_eq!(found.rows[0].expected, Err("it has no shape".to_owned()));
+    assert!(found.rows[1].expected.as_ref().is_err_and(|why| why.contains("int9")));
+    assert_eq!((found.sentence.as_str(), found.chart.points.len()), ("", 2));
+}
+
+#[test]
+fn a_measurement_that_cannot_be_is_warned_about() {
+    let mut fast = record("int8", 1e-6);
+    fast.check = Check { worst_error: Some(1.0), tolerance: 1e-4, passed: false };
+    fast.flags = vec!["throttled".into()];
+    let found = answer(&[fast], Place::of(&here()), "").expect("roofs");
+    let row = &found.rows[0];
+    assert_eq!((row.grade, row.reasons.len()), (Grade::Unusable, 3), "{:?}", row.reasons);
+    let cell = row.graded();
+    assert!(cell.text == "do not use" && cell.explanation.formula.contains("wrong by"));
+    assert_eq!(found.warnings.len(), 2, "{:?}", found.warnings);
+}
+
+#[test]
+fn what_moves_nothing_has_no_place_on_logarithmic_axes() {
+    let mut nothing = record("int8", 1.0);
+    nothing.flops = 0.0;
+    assert!(answer(&[nothing], Place::of(&here()), "").expect("roofs").chart.points.is_empty());
+}
+
+#[test]
+fn roofs_are_beside_roofs_and_a_measured_device_is_not_another() {
+    let device = here();
+    let found = answer(&[bare("read", 1e9, 0.0, 0.01)], Place::of(&device), "").expect("roofs");
+    let row = &found.rows[0];
+    assert_eq!((row.format.as_str(), row.work.as_str()), ("Reading", "cold"));
+    assert_eq!((row.origin.0, found.elsewhere.as_str()), ("roof", ""));
+    assert!(!row.error.is_empty() && found.sentence.contains("roof"), "{found:?}");
+}
+
+#[test]
+fn points_of_a_machine_are_never_under_the_roof_of_another() {
+    let orin = catalog::device("jetson_orin_nano_8gb").expect("catalog key");
+    let found = answer(&[record("int8", 0.001)], Place::of(orin), "").expect("roofs");
+    assert!(found.chart.points.is_empty() && found.sentence.is_empty(), "{found:?}");
+    assert_eq!((found.rows.len(), &found.rows[0].expected), (1, &Err(String::new())));
+    assert!(found.elsewhere.contains("a processor") && found.elsewhere.contains("Orin"));
+    assert!(!answer(&[], Place::of(orin), "").expect("roofs").elsewhere.is_empty());
+    let here = here();
+    assert_eq!(answer(&[], Place::of(&here), "a processor").expect("roofs").elsewhere, "");
+    assert_ne!(answer(&[], Place::of(&here), "another").expect("roofs").elsewhere, "");
+}
+
+#[test]
+fn fitted_shapes_do_not_test_their_calibration() {
+    let text = r#"{"device":"epyc_9654","about":"a test","rows":[{"measured":"kernel","op":"gemm","eta_memory":0.5,"eta_compute":0.5,"floor_us":1.5,"low":0.9,"high":1.1,"points":40}]}"#;
+    let measured = report::input::calibration_file::parse(text).expect("a calibration");
+    let lines = report::input::calibration_file::lines::write(&measured);
+    let own = crate::state::place::Own::read(&lines).expect("own factors");
+    let device = here();
+    let place = Place { own: Some(&own), ..Place::of(&device) };
+    let fitted = record("int8", 0.001);
+    let mut other = record("int8", 0.001);
+    other.shape = Some(Shape { m: 1, n: 4096, k: 14_336 });
+    let said = answer(std::slice::from_ref(&fitted), place, "").expect("roofs").sentence;
+    assert!(said.contains("do not test it"), "{said}");
+    let said = answer(&[fitted.clone(), fitted, other], place, "").expect("roofs").sentence;
+    assert!(said.starts_with("The expected time that took no part"), "{said}");
+}
