@@ -244,6 +244,24 @@ fn experts_as_published_are_not_charged_16_bit_arithmetic_where_4_bits_are_not()
 }
 
 #[test]
+fn mxfp4_experts_are_dropped_where_the_named_engine_has_no_kernels_for_them() {
+    for (key, engine, is_dropped) in [
+        ("rx_7900_xtx", Engine::Vllm, true),
+        ("epyc_9654", Engine::Vllm, true),
+        ("rx_7900_xtx", Engine::LlamaCpp, false),
+        ("h100_sxm", Engine::Vllm, false),
+    ] {
+        let mut task = model_task(device(key), "gpt-oss-20b", Workload::new(1, 512));
+        if let Task::Model(task) = &mut task {
+            task.request.engine = Some(engine);
+        }
+        let answer = answer(&task, RankedPart::Decode);
+        let has = answer.ranked.iter().any(|row| row.scheme.key == "as_published");
+        assert_eq!(!has, is_dropped, "{key} {engine:?}");
+    }
+}
+
+#[test]
 fn schemes_without_kernels_in_the_engine_or_for_the_vendor_are_dropped() {
     let workload = Workload::new(1, 512);
     for (key, engine, scheme, reason) in [

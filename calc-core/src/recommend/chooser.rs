@@ -15,7 +15,7 @@ use crate::precision::PrecisionChoice;
 use crate::quality::QualityLoss;
 use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::Roofs;
-use crate::scheme::{FormatFamily, Method, NoKernel, Scheme, SchemeWeights, engine_runs};
+use crate::scheme::{FormatFamily, Method, Scheme, SchemeWeights};
 use crate::units::Bytes;
 
 /// A request with the values that are constant while it is answered.
@@ -111,17 +111,13 @@ impl<'a> Chooser<'a> {
     fn admit_matrices(&self, scheme: &Scheme) -> Result<(), Drop> {
         scheme.runs_on(self.task.device(), &self.roofs).map_err(Drop::Kernel)?;
         let (device, family) = (self.task.device(), self.family(scheme));
-        if let (SchemeWeights::Published, Task::Model(task)) = (scheme.weights, &self.task) {
-            let quantized = task.published.activations.is_some();
-            family.check(device, quantized).map_err(Drop::Kernel)?;
-        }
+        let quantized = match (scheme.weights, &self.task) {
+            (SchemeWeights::Published, Task::Model(task)) => task.published.activations.is_some(),
+            _ => scheme.activations.is_some(),
+        };
+        family.check(device, quantized).map_err(Drop::Kernel)?;
         if let Some(engine) = self.task.engine() {
-            let refused = match () {
-                () if !engine_runs(engine, device) => Some(NoKernel::NoBuild(engine)),
-                () if !family.is_of(engine) => Some(NoKernel::OtherEngine(engine)),
-                () => None,
-            };
-            refused.map_or(Ok(()), |reason| Err(Drop::Kernel(reason)))?;
+            family.served_by(engine, device, quantized).map_err(Drop::Kernel)?;
         }
         self.task.shapes(scheme).map_err(Drop::Shape)
     }

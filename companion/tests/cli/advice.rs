@@ -164,7 +164,7 @@ fn a_quantized_copy_is_served_from_its_own_repository() {
         row["apply"]["vllm"].as_str().expect("a command").to_owned()
     };
     assert!(command("as_published").starts_with(&format!("vllm serve {copy} ")));
-    assert!(command("half").starts_with("vllm serve meta-llama/Llama-3.1-8B "));
+    assert!(command("half").starts_with("vllm serve meta-llama/Llama-3.1-8B-Instruct "));
 }
 
 #[test]
