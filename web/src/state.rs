@@ -13,6 +13,7 @@ pub mod files;
 pub mod first_answer;
 pub mod fragment;
 pub mod goal;
+pub mod history;
 pub mod inputs;
 pub mod marks;
 pub mod measure;
@@ -25,6 +26,7 @@ pub mod points;
 pub mod presets;
 pub mod roving;
 pub mod scenario;
+pub mod slider;
 #[cfg(test)]
 mod style_sheet;
 pub mod trust;
