@@ -18,6 +18,12 @@ pub fn focus_unfolded(id: &str) {
     focus_on(Some(element));
 }
 
+/// Shows the message of a field in which the user types, once the frame with it is there; an empty message is hidden and moves
+/// nothing.
+pub fn reveal_message(field: &'static str) {
+    request_animation_frame(move || reveal_element(&format!("{field}-message")));
+}
+
 /// Scrolls as far as needed to show the element with an id.
 pub fn reveal_element(id: &str) {
     let Some(element) = document().get_element_by_id(id) else { return };

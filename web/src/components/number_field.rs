@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::erased::{derived, flag, maybe, memo, on, text};
+use super::focus::reveal_message;
 use super::slider::Slider;
 use crate::state::operator::Field;
 use crate::state::session::{Session, Step};
@@ -27,6 +28,7 @@ pub fn NumberField(
     let on_input = move |event| {
         let text = event_target_value(&event);
         session.edit(Step::Typing, |inputs| inputs.typed.set(field, text));
+        reveal_message(id);
     };
     view! {
         <div class="field number" class:wrong=is_wrong>

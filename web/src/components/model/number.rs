@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::view::ModelContext;
 use crate::components::erased::{derived, flag, maybe, memo, on, text};
+use crate::components::focus::reveal_message;
 use crate::components::slider::Slider;
 use crate::state::model::fields::{Field, Spec};
 use crate::state::model::geometry::value;
@@ -41,6 +42,7 @@ pub fn ModelNumber(
     let on_input = move |event| {
         let text = event_target_value(&event);
         session.edit(Step::Typing, |inputs| inputs.model.set_text(field, text));
+        reveal_message(id);
     };
     view! {
         <div class="field number" class:wrong=is_wrong node_ref=place>
