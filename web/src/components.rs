@@ -20,6 +20,7 @@ pub mod open_file;
 pub mod picker;
 pub mod picker_list;
 pub mod power_mode_field;
+pub mod slider;
 pub mod switch_field;
 
 pub mod mark_icon;

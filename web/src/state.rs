@@ -14,6 +14,7 @@ pub mod files;
 pub mod first_answer;
 pub mod fragment;
 pub mod goal;
+pub mod history;
 pub mod inputs;
 pub mod marks;
 pub mod measure;
@@ -28,6 +29,7 @@ pub mod points;
 pub mod presets;
 pub mod roving;
 pub mod scenario;
+pub mod slider;
 #[cfg(test)]
 mod style_sheet;
 pub mod trust;

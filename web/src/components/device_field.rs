@@ -11,7 +11,7 @@ use super::own_measurements::OwnMeasurementsLine;
 use super::picker::Picker;
 use crate::state::derived::{DeviceFact, facts, weakest};
 use crate::state::editor::{BRIEF_ID, fact_badge};
-use crate::state::picker::all_devices;
+use crate::state::picker::{Names, all_devices};
 use crate::state::session::{Session, Step};
 
 /// Selects the device; below it are its main facts, the edit button and the line about own measurements.
@@ -53,6 +53,7 @@ pub fn DeviceField() -> impl IntoView {
             id="device"
             label="Device"
             groups=derived(move || session.inputs.with(all_devices))
+            names=Names::Devices
             chosen=text(move || session.inputs.with(|inputs| inputs.device.key.to_string()))
             detail=text(String::new)
             on_choose=Callback::new(on_choose)

@@ -1,4 +1,4 @@
-//! Moves the keyboard focus.
+//! Moves the keyboard focus, and the page to an element.
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -7,6 +7,29 @@ use web_sys::HtmlElement;
 /// Moves the focus to the element with an id. One that is hidden or gone leaves the focus where it is.
 pub fn focus(id: &str) {
     focus_on(document().get_element_by_id(id));
+}
+
+/// Opens the section around an element and moves the focus to it.
+pub fn focus_unfolded(id: &str) {
+    let Some(element) = document().get_element_by_id(id) else { return };
+    if let Some(section) = element.closest("details").ok().flatten() {
+        drop(section.set_attribute("open", "")); // fails only for an invalid attribute name
+    }
+    focus_on(Some(element));
+}
+
+/// Shows the message of a field in which the user types, once the frame with it is there; an empty message is hidden and moves
+/// nothing.
+pub fn reveal_message(field: &'static str) {
+    request_animation_frame(move || reveal_element(&format!("{field}-message")));
+}
+
+/// Scrolls as far as needed to show the element with an id.
+pub fn reveal_element(id: &str) {
+    let Some(element) = document().get_element_by_id(id) else { return };
+    let nearest = web_sys::ScrollIntoViewOptions::new();
+    nearest.set_block(web_sys::ScrollLogicalPosition::Nearest);
+    element.scroll_into_view_with_scroll_into_view_options(&nearest);
 }
 
 /// Moves the focus to the first element that a selector finds.

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::erased::{flag, maybe, memo, on, text};
+use super::focus::reveal_message;
 use crate::state::goal::Bound;
 use crate::state::inputs::View;
 use crate::state::session::{Session, Step};
@@ -74,6 +75,7 @@ fn GoalNumber(
     let on_input = move |event| {
         let text = event_target_value(&event);
         session.edit(Step::Typing, |inputs| inputs.goal.set_text(bound, text));
+        reveal_message(id);
     };
     view! {
         <div class="field number" class:wrong=is_wrong>

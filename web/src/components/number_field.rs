@@ -2,9 +2,12 @@
 
 use leptos::prelude::*;
 
-use super::erased::{flag, maybe, on, text};
+use super::erased::{derived, flag, maybe, memo, on, text};
+use super::focus::reveal_message;
+use super::slider::Slider;
 use crate::state::operator::Field;
 use crate::state::session::{Session, Step};
+use crate::state::slider::{Stops, beside_kernel, most_in_kernel, slides_in_kernel};
 
 /// Number field of the operator. Invalid text is marked, with a message that gives the allowed range.
 #[component]
@@ -25,6 +28,7 @@ pub fn NumberField(
     let on_input = move |event| {
         let text = event_target_value(&event);
         session.edit(Step::Typing, |inputs| inputs.typed.set(field, text));
+        reveal_message(id);
     };
     view! {
         <div class="field number" class:wrong=is_wrong>
@@ -42,9 +46,29 @@ pub fn NumberField(
                 aria-describedby=described_by
                 on:input=on(on_input)
             />
+            {slides_in_kernel(field).then(|| view! { <OperatorSlider field=field/> })}
         </div>
         <p class="message" id=message_id role="alert">
             {text(move || fault.get().unwrap_or_default())}
         </p>
     }
+}
+
+/// Slider of a number of the operator, up to what the device's memory holds.
+#[component]
+fn OperatorSlider(
+    /// Number of the operator to edit; a count without a unit.
+    field: Field,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let beside = memo(move |_| session.inputs.with(|inputs| beside_kernel(inputs, field)));
+    let most = memo(move |before: Option<&u64>| {
+        beside.with(|inputs| most_in_kernel(inputs, field)).or(before.copied()).unwrap_or_default()
+    });
+    let stops = move || {
+        session.inputs.with(|inputs| Stops::of_numbers(most.get(), inputs.typed.text(field)))
+    };
+    let on_move =
+        move |text: String| session.edit(Step::Drag, |inputs| inputs.typed.set(field, text));
+    view! { <Slider id=field.id() label=field.name() stops=derived(stops) on_move=Callback::new(on_move)/> }
 }

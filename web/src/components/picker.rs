@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::erased::{derived, flag, maybe, on, text};
 use super::picker_list::{PickerList, option_id, reveal};
-use crate::state::picker::{Group, choice_at, count, filtered, name_of, position};
+use crate::state::picker::{Group, Names, choice_at, count, found, name_of, position};
 use crate::state::roving::turn;
 
 /// Selects one of many options by name. Arrow keys move, Enter selects, Escape closes the list without a change.
@@ -17,6 +17,8 @@ pub fn Picker(
     label: &'static str,
     /// All options, in groups.
     groups: Signal<Vec<Group>>,
+    /// Catalog whose published names the search understands.
+    names: Names,
     /// Key of the chosen option.
     chosen: Signal<String>,
     /// Short text about the chosen option, at the right of the field; may be empty.
@@ -27,7 +29,7 @@ pub fn Picker(
     let open = RwSignal::new(false);
     let query = RwSignal::new(String::new());
     let active = RwSignal::new(None::<usize>);
-    let list = derived(move || filtered(&groups.get(), &query.get()));
+    let list = derived(move || found(&groups.get(), &query.get(), names));
     let chosen_name = text(move || groups.with(|groups| name_of(groups, &chosen.get())));
     let show = move || {
         if !open.get_untracked() {

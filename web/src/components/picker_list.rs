@@ -4,7 +4,8 @@ use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
 use super::erased::{block, flag, on};
-use crate::state::picker::{Choice, Group, numbered};
+use super::focus::reveal_element;
+use crate::state::picker::{Choice, Group, NOTHING, numbered};
 
 /// Grouped options, built when the list opens.
 #[component]
@@ -59,7 +60,7 @@ pub fn PickerList(
         }
         let groups = numbered(list.get());
         if groups.is_empty() {
-            return view! { <div role="option" aria-disabled="true" aria-selected="false">"Nothing has that name."</div> }
+            return view! { <div role="option" aria-disabled="true" aria-selected="false">{NOTHING}</div> }
                 .into_any();
         }
         groups.into_iter().enumerate().map(group).collect_view().into_any()
@@ -78,10 +79,7 @@ pub fn option_id(id: &str, place: usize) -> String {
 
 /// Scrolls the active option into view.
 pub fn reveal(id: &str, active: RwSignal<Option<usize>>) {
-    let active_id = active.get_untracked().map(|place| option_id(id, place));
-    if let Some(element) = active_id.and_then(|id| document().get_element_by_id(&id)) {
-        let nearest = web_sys::ScrollIntoViewOptions::new();
-        nearest.set_block(web_sys::ScrollLogicalPosition::Nearest);
-        element.scroll_into_view_with_scroll_into_view_options(&nearest);
+    if let Some(place) = active.get_untracked() {
+        reveal_element(&option_id(id, place));
     }
 }

@@ -2,20 +2,22 @@
 
 use leptos::prelude::*;
 
-use super::erased::{block, flag, memo, on};
+use super::erased::{block, derived, flag, memo, on};
+use super::slider::Slider;
 use crate::state::derived::{ModeChoice, mode_choices};
 use crate::state::session::{Session, Step};
+use crate::state::slider::Stops;
 
-/// Selects the power mode; hidden for devices without power modes.
+/// Selects the power mode from a list or by a slider; hidden for devices without power modes.
 #[component]
 pub fn PowerModeField() -> impl IntoView {
     let session = expect_context::<Session>();
     let choices = memo(move |_| session.inputs.with(mode_choices));
-    let on_change = move |event| {
-        let name = event_target_value(&event);
+    let set = move |step: Step, name: String| {
         let mode = (!name.is_empty()).then(|| name.into());
-        session.edit(Step::Choice, |inputs| inputs.mode = mode);
+        session.edit(step, |inputs| inputs.mode = mode);
     };
+    let on_change = move |event| set(Step::Choice, event_target_value(&event));
     let option = |ModeChoice { name, text, unknown, chosen }: ModeChoice| {
         view! { <option value=name disabled=unknown selected=chosen>{text}</option> }
     };
@@ -24,6 +26,12 @@ pub fn PowerModeField() -> impl IntoView {
         <div class="field" hidden=flag(move || choices.with(|choices| choices.len() < 2))>
             <label for="mode">"Power mode"</label>
             <select id="mode" on:change=on(on_change)>{options}</select>
+            <Slider
+                id="mode"
+                label="Power mode"
+                stops=derived(move || session.inputs.with(Stops::of_modes))
+                on_move=Callback::new(move |name| set(Step::Drag, name))
+            />
         </div>
     }
 }

@@ -1,4 +1,6 @@
-//! A searchable list: groups of options, and filtering while the user types.
+//! Searchable lists: groups of options.
+
+mod search;
 
 use calc_core::catalog::models::CatalogModel;
 use calc_core::catalog::{devices, formats, models, schemes};
@@ -11,6 +13,8 @@ use super::inputs::Inputs;
 use super::model::answer::parameters;
 use super::model::inputs::Base;
 use super::model::roles::Role;
+
+pub use search::{NOTHING, Names, OPEN, PASTE, found};
 
 /// One option.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,26 +33,6 @@ pub struct Choice {
 pub struct Group {
     pub title: String,
     pub choices: Vec<Choice>,
-}
-
-/// Filters to the options that contain every word of the query and drops empty groups. Options with the query as a whole word
-/// come first: `t4` finds the T4 before the T4000.
-pub fn filtered(groups: &[Group], query: &str) -> Vec<Group> {
-    let query = query.to_ascii_lowercase();
-    let words: Vec<&str> = query.split_whitespace().collect();
-    let matches = |choice: &&Choice| words.iter().all(|word| choice.haystack.contains(word));
-    let is_exact = |choice: &Choice| choice.haystack.split_whitespace().any(|word| word == query);
-    let remaining = |group: &Group| {
-        let found = group.choices.iter().filter(matches).cloned();
-        let (mut choices, others): (Vec<_>, Vec<_>) = found.partition(is_exact);
-        choices.extend(others);
-        Group { title: group.title.clone(), choices }
-    };
-    let found = groups.iter().map(remaining).filter(|group| !group.choices.is_empty());
-    let (mut first, others): (Vec<_>, Vec<_>) =
-        found.partition(|group| group.choices.iter().any(is_exact));
-    first.extend(others);
-    first
 }
 
 /// Index of an option in the whole list.
@@ -283,9 +267,10 @@ pub fn bits(format: &QuantFormat) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::search::filtered;
     use super::*;
 
-    fn found(groups: &[Group], query: &str) -> Vec<String> {
+    fn keys_of(groups: &[Group], query: &str) -> Vec<String> {
         filtered(groups, query)
             .into_iter()
             .flat_map(|group| group.choices)
@@ -303,24 +288,16 @@ mod tests {
     #[test]
     fn a_search_needs_every_word_in_any_order_and_case() {
         let groups = device_groups();
-        assert_eq!(found(&groups, "nano SUPER 8gb"), ["jetson_orin_nano_8gb_super"]);
-        assert!(found(&groups, "b10").contains(&"gb10".to_owned()), "by its alias");
-        assert!(found(&groups, "h100 nonsense").is_empty());
-        assert_eq!(found(&groups, "  ").len(), devices::all().count());
-        assert!(found(&weight_groups(), "q4_k").contains(&"gguf_q4_k".to_owned()));
-    }
-
-    #[test]
-    fn a_whole_word_comes_before_a_part_of_one() {
-        for (query, expected) in [("t4", "t4"), ("l4", "l4"), ("h100", "h100_sxm")] {
-            let found = filtered(&device_groups(), query);
-            assert_eq!(choice_at(&found, 0).expect("a device").key, expected, "{query}");
-        }
+        assert_eq!(keys_of(&groups, "nano SUPER 8gb"), ["jetson_orin_nano_8gb_super"]);
+        assert!(keys_of(&groups, "b10").contains(&"gb10".to_owned()), "by its alias");
+        assert!(keys_of(&groups, "h100 nonsense").is_empty());
+        assert_eq!(keys_of(&groups, "  ").len(), devices::all().count());
+        assert!(keys_of(&weight_groups(), "q4_k").contains(&"gguf_q4_k".to_owned()));
     }
 
     #[test]
     fn storage_only_formats_are_no_activations() {
-        let keys = found(&activation_groups("FP16"), "");
+        let keys = keys_of(&activation_groups("FP16"), "");
         assert!(keys.contains(&"fp8_e4m3".to_owned()) && keys[0].is_empty());
         assert!(!keys.iter().any(|key| key.starts_with("gguf") || key == "nf4"));
     }

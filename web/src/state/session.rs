@@ -9,19 +9,13 @@ use wasm_bindgen::JsValue;
 use super::colors::Colors;
 use super::files::OpenedModel;
 use super::fragment::{self, Carried};
+use super::history::{Burst, Entry};
 use super::inputs::{Inputs, View};
 use super::program;
 use super::url::{self, Note};
 use report::output::verdict::explain::Explanation;
 
-/// Whether the back button undoes a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// A choice: adds an entry to the history.
-    Choice,
-    /// Typing: replaces the current entry.
-    Typing,
-}
+pub use super::history::Step;
 
 /// An open explanation.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,8 +45,8 @@ pub struct Session {
     /// Counts the changes of the inputs that were drawn: computations longer than a frame depend on this signal.
     pub settled: RwSignal<u32>,
     settling: StoredValue<bool>,
-    /// Typed text is not yet in the address.
-    unwritten: StoredValue<bool>,
+    /// The edits that share an entry of the history.
+    burst: StoredValue<Burst>,
     /// Color theme.
     pub colors: Colors,
 }
@@ -77,10 +71,13 @@ impl Session {
             editing: RwSignal::new(false),
             settled: RwSignal::new(0),
             settling: StoredValue::new(false),
-            unwritten: StoredValue::new(false),
+            burst: StoredValue::new(Burst::default()),
             colors: Colors::begin(),
         };
         let _forever = window_event_listener(leptos::ev::popstate, move |_| session.reread());
+        // A released slider and a left field report a change.
+        let _forever = window_event_listener(leptos::ev::change, move |_| session.write_waiting());
+        let _forever = window_event_listener(leptos::ev::focusin, move |_| session.end_burst());
         session
     }
 
@@ -88,22 +85,47 @@ impl Session {
     pub fn edit(self, step: Step, change: impl FnOnce(&mut Inputs)) {
         self.popover.set(None);
         if step == Step::Choice {
-            self.write_typed(); // the back button returns to the text typed before
+            self.end_burst(); // the back button returns to the text typed before
         }
         self.inputs.update(change);
         self.settle();
         if step == Step::Choice {
-            self.remember(step);
+            self.write_burst();
         } else {
-            self.unwritten.set_value(true);
+            self.burst.update_value(|burst| burst.edited(step));
+        }
+    }
+
+    /// Writes the edits that wait, and starts a new entry with the next one.
+    pub fn end_burst(self) {
+        self.write_waiting();
+        self.burst.update_value(Burst::end);
+    }
+
+    /// Writes the edits that wait, also those of a drag.
+    fn write_waiting(self) {
+        if self.burst.try_update_value(Burst::take_waiting) == Some(true) {
+            self.write_readable();
         }
     }
 
     /// Writes typed text to the address. Called after the frame, because it can take milliseconds.
-    fn write_typed(self) {
-        let was_unwritten = self.unwritten.try_update_value(core::mem::take) == Some(true);
-        if was_unwritten && self.inputs.with_untracked(url::is_readable) {
-            self.remember(Step::Typing);
+    fn write_due(self) {
+        if self.burst.try_update_value(Burst::take_due) == Some(true) {
+            self.write_readable();
+        }
+    }
+
+    fn write_readable(self) {
+        if self.inputs.with_untracked(url::is_readable) {
+            self.write_burst();
+        }
+    }
+
+    /// Writes the inputs to the entry of the burst.
+    fn write_burst(self) {
+        if self.remember(self.burst.get_value().entry()) {
+            self.burst.update_value(Burst::written);
         }
     }
 
@@ -116,7 +138,7 @@ impl Session {
         request_animation_frame(move || {
             let told = move || {
                 self.settling.set_value(false);
-                self.write_typed();
+                self.write_due();
                 self.settled.update(|count| *count += 1);
             };
             set_timeout(told, core::time::Duration::ZERO);
@@ -131,24 +153,24 @@ impl Session {
         format!("{}{fragment}", if query.is_empty() { "?" } else { &query })
     }
 
-    /// Writes the address. Until the fragment is packed, the history entry stores its text.
-    fn remember(self, step: Step) {
+    /// Writes the address, and returns whether it changed. Until the fragment is packed, the history entry stores its text.
+    fn remember(self, entry: Entry) -> bool {
         let (text, query) =
             self.inputs.with_untracked(|inputs| (fragment::text(inputs), url::write(inputs)));
         if let Some(fragment) = self.fragment(&text) {
-            write(&format!("{query}{fragment}"), "", step);
-            return;
+            return write(&format!("{query}{fragment}"), "", entry);
         }
-        write(&query, &text, step);
+        let is_new = write(&query, &text, entry);
         later(async move {
             let Some(code) = program::pack(&text).await else { return };
             self.fragments.update_value(|known| known.push((code, text.clone())));
             let (now, query) =
                 self.inputs.with_untracked(|inputs| (fragment::text(inputs), url::write(inputs)));
             if let Some(fragment) = self.fragment(&text).filter(|_| now == text) {
-                write(&format!("{query}{fragment}"), "", Step::Typing);
+                write(&format!("{query}{fragment}"), "", Entry::Current);
             }
         });
+        is_new
     }
 
     /// The packed fragment of a text, if it is known.
@@ -168,7 +190,7 @@ impl Session {
 
     /// Applies the address. A fragment that is not known yet is unpacked first.
     fn reread(self) {
-        self.unwritten.set_value(false);
+        self.burst.update_value(Burst::end);
         let Some(carried) = carried(self.fragments) else {
             later(async move {
                 let code = code().unwrap_or_default();
@@ -190,7 +212,7 @@ impl Session {
         self.notes.set(notes);
         self.popover.set(None);
         if !kept().is_empty() {
-            self.remember(Step::Typing); // the user left the entry before its fragment was packed
+            self.remember(Entry::Current); // the user left the entry before its fragment was packed
         }
     }
 }
@@ -227,20 +249,21 @@ fn kept() -> String {
     state.ok().and_then(|state| state.as_string()).unwrap_or_default()
 }
 
-/// Writes query and fragment to the address, and the text of a fragment that is not packed yet to the history entry.
-fn write(address: &str, keep: &str, step: Step) {
+/// Writes query and fragment to the address, and the text of a fragment that is not packed yet to the history entry. Returns
+/// whether anything changed.
+fn write(address: &str, keep: &str, entry: Entry) -> bool {
     let location = window().location();
     let now = query() + &location.hash().unwrap_or_default();
     if address == now && keep == kept() {
-        return;
+        return false;
     }
     let target = location.pathname().unwrap_or_default() + address;
-    let Ok(history) = window().history() else { return };
+    let Ok(history) = window().history() else { return false };
     let keep = JsValue::from_str(keep);
-    let written = match step {
-        Step::Choice => history.push_state_with_url(&keep, "", Some(&target)),
-        Step::Typing => history.replace_state_with_url(&keep, "", Some(&target)),
+    let written = match entry {
+        Entry::New => history.push_state_with_url(&keep, "", Some(&target)),
+        Entry::Current => history.replace_state_with_url(&keep, "", Some(&target)),
     };
     // A browser that limits the rate of address changes skips one; the next change writes it.
-    drop(written);
+    written.is_ok()
 }

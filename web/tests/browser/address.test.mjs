@@ -10,7 +10,7 @@ pageTest('the bare address opens Plan and stays bare', {}, async (page) => {
   assert.equal(await query(page), '');
 });
 
-pageTest('choices add history entries, typing does not, and a reload restores the state', {}, async (page) => {
+pageTest('choices and typing add history entries, and a reload restores the state', {}, async (page) => {
   await openSite(page, '?view=kernel');
   await type(page, 'm', '64');
   assert.equal(await query(page), '?m=64&v=1');
@@ -31,6 +31,10 @@ pageTest('choices add history entries, typing does not, and a reload restores th
   await page.goBack();
   assert.equal(await query(page), '?m=64&v=1');
   assert.match(await page.locator('#device').inputValue(), /Orin Nano/);
+  await page.goBack();
+  assert.equal(await query(page), '?view=kernel');
+  assert.equal(await page.locator('#m').inputValue(), '1');
+  await page.goForward();
   await page.goForward();
   await page.goForward();
   assert.deepEqual([await verdict(page), await readTable(page)], [sentence, table]);

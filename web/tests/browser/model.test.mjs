@@ -75,7 +75,7 @@ pageTest('a link with every key sets every input, and is written back unchanged'
   assert.deepEqual(await figures(page), before);
 });
 
-pageTest('choices add history entries, typing does not', {}, async (page) => {
+pageTest('choices and typing add history entries', {}, async (page) => {
   await open(page);
   await type(page, 'batch', '16');
   await pick(page, 'model', 'llama-3.1-70b');

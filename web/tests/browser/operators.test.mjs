@@ -61,6 +61,8 @@ pageTest('a phase sets the lengths that define it', {}, async (page) => {
   await page.locator('#an').fill('64');
   assert.equal(await page.locator('#phase').inputValue(), '');
   await page.goBack();
+  assert.equal(await page.locator('#an').inputValue(), '2048');
+  await page.goBack();
   assert.equal(await page.locator('#an').inputValue(), '1');
 });
 

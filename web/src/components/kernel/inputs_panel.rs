@@ -14,7 +14,7 @@ use crate::components::power_mode_field::PowerModeField;
 use crate::lazy::Part;
 use crate::state::derived::{Shown, inputs_summary, rule_name};
 use crate::state::inputs::{Inputs, Role};
-use crate::state::picker::{activation_groups, bits, cache_groups, weight_groups};
+use crate::state::picker::{Names, activation_groups, bits, cache_groups, weight_groups};
 use crate::state::session::{Session, Step};
 
 /// Input fields; on a small screen they are behind a summary line that opens them.
@@ -44,6 +44,7 @@ pub fn InputsPanel() -> impl IntoView {
                 id="weights"
                 label="Weights"
                 groups=Signal::stored(weight_groups())
+                names=Names::Formats
                 chosen=text(move || inputs.with(|inputs| inputs.weights.key.to_owned()))
                 detail=text(move || inputs.with(|inputs| bits(inputs.weights)))
                 on_choose=Callback::new(on_weights)
@@ -56,6 +57,7 @@ pub fn InputsPanel() -> impl IntoView {
                 id="activations"
                 label="Activations"
                 groups=activations
+                names=Names::Formats
                 chosen=text(move || inputs.with(|inputs| inputs.activations.map_or("", |format| format.key).to_owned()))
                 detail=text(String::new)
                 on_choose=Callback::new(on_activations)
@@ -68,6 +70,7 @@ pub fn InputsPanel() -> impl IntoView {
                 id="kv"
                 label="KV cache"
                 groups=derived(move || cache_groups(inputs.with(Inputs::carrier).short_name))
+                names=Names::Formats
                 chosen=text(move || inputs.with(|inputs| inputs.kv.map_or("", |format| format.key).to_owned()))
                 detail=text(move || inputs.with(|inputs| bits(inputs.format())))
                 on_choose=Callback::new(on_kv)

@@ -8,6 +8,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{File, HtmlInputElement};
 
 use crate::components::erased::{later, on, text};
+use crate::components::focus::reveal_element;
 use crate::components::open_file::{read_file, read_text};
 use crate::state::model::hub;
 use crate::state::program;
@@ -24,12 +25,16 @@ pub fn Import() -> impl IntoView {
     let refusal = RwSignal::new(String::new());
     let id = RwSignal::new(String::new());
     let pasted = NodeRef::<Textarea>::new();
+    let refuse = move |text: String| {
+        refusal.set(text);
+        request_animation_frame(|| reveal_element("import-message"));
+    };
     let take = move |reply: Result<Ready, String>| match reply {
         Ok(ready) => {
             refusal.set(String::new());
             ready.take(session, Step::Choice);
         }
-        Err(text) => refusal.set(text),
+        Err(text) => refuse(text),
     };
     let open = move |file: File| later(async move { take(read_file(&file).await) });
     let on_file = move |event: Event| {
@@ -47,13 +52,13 @@ pub fn Import() -> impl IntoView {
         later(async move { take(read_text(PASTED, &text).await) });
     };
     let on_fetch = move |_| match hub::address(&id.get_untracked()) {
-        Err(text) => refusal.set(text),
+        Err(text) => refuse(text),
         Ok(address) => {
             let name = id.get_untracked().trim().to_owned();
             later(async move {
                 match fetch(&address).await {
                     Ok(content) => take(read_text(&name, &content).await),
-                    Err(status) => refusal.set(hub::refusal_of(status)),
+                    Err(status) => refuse(hub::refusal_of(status)),
                 }
             });
         }

@@ -4,11 +4,12 @@ use leptos::prelude::*;
 use report::output::verdict::{badge, badge_meaning};
 
 use crate::components::erased::{block, derived, memo, text};
+use crate::components::focus::focus_unfolded;
 use crate::components::picker::Picker;
 use crate::state::model::answer::parameters;
 use crate::state::model::geometry::changed;
 use crate::state::model::inputs::Base;
-use crate::state::picker::{Group, model_groups};
+use crate::state::picker::{Group, Names, OPEN, PASTE, model_groups};
 use crate::state::session::{Session, Step};
 
 /// Selects the model, and shows its number of parameters and its provenance.
@@ -18,7 +19,9 @@ pub fn ModelField() -> impl IntoView {
     let base = memo(move |_| session.inputs.with(|inputs| inputs.model.base.clone()));
     let groups = derived(move || -> Vec<Group> { base.with(model_groups) });
     let on_choose = move |key: String| {
-        if let Ok(model) = calc_core::catalog::model(&key) {
+        if key == PASTE || key == OPEN {
+            focus_unfolded(key.trim_start_matches('#'));
+        } else if let Ok(model) = calc_core::catalog::model(&key) {
             session.edit(Step::Choice, |inputs| inputs.model.set_base(Base::Catalog(model)));
         }
     };
@@ -37,6 +40,7 @@ pub fn ModelField() -> impl IntoView {
             id="model"
             label="Model"
             groups=groups
+            names=Names::Models
             chosen=text(move || base.with(|base| base.key().to_owned()))
             detail=text(String::new)
             on_choose=Callback::new(on_choose)

@@ -3,10 +3,13 @@
 use leptos::prelude::*;
 
 use super::view::ModelContext;
-use crate::components::erased::{flag, maybe, memo, on, text};
-use crate::state::model::fields::Field;
+use crate::components::erased::{derived, flag, maybe, memo, on, text};
+use crate::components::focus::reveal_message;
+use crate::components::slider::Slider;
+use crate::state::model::fields::{Field, Spec};
 use crate::state::model::geometry::value;
 use crate::state::session::{Session, Step};
+use crate::state::slider::{Stops, beside_model, most_in_model, slides_in_model, typed_of};
 
 /// Number field. Invalid text is marked, with a message that gives the allowed range; an empty field shows its default.
 #[component]
@@ -39,6 +42,7 @@ pub fn ModelNumber(
     let on_input = move |event| {
         let text = event_target_value(&event);
         session.edit(Step::Typing, |inputs| inputs.model.set_text(field, text));
+        reveal_message(id);
     };
     view! {
         <div class="field number" class:wrong=is_wrong node_ref=place>
@@ -58,8 +62,32 @@ pub fn ModelNumber(
                 on:input=on(on_input)
             />
             <p class="message" id=message_id role="alert">{text(move || fault.get().unwrap_or_default())}</p>
+            {slides_in_model(field).then(|| view! { <ModelSlider field=field/> })}
         </div>
     }
+}
+
+/// Slider of a number of the workload, up to what fits.
+#[component]
+fn ModelSlider(
+    /// Number to edit; its unit is `field.spec().unit`.
+    field: Field,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let beside = memo(move |_| {
+        session.settled.track();
+        session.inputs.with_untracked(|inputs| beside_model(inputs, field))
+    });
+    let most = memo(move |before: Option<&u64>| {
+        beside.with(|inputs| most_in_model(inputs, field)).or(before.copied()).unwrap_or_default()
+    });
+    let stops = move || {
+        session.inputs.with(|inputs| Stops::of_numbers(most.get(), typed_of(inputs, field)))
+    };
+    let on_move =
+        move |text: String| session.edit(Step::Drag, |inputs| inputs.model.set_text(field, text));
+    let Spec { id, name, .. } = *field.spec();
+    view! { <Slider id=id label=name stops=derived(stops) on_move=Callback::new(on_move)/> }
 }
 
 /// Opens the section of a field, where a message would be hidden: an address can set any field to an invalid value.

@@ -81,18 +81,18 @@ fn with_tokens(workload: &Workload, tokens: u64) -> Workload {
 /// The largest batch and the longest sequence that fit.
 pub fn room(question: &Question<'_>, plan: &Plan<'_>) -> Room {
     let w = question.workload;
-    let fits = |workload: Workload| is_fit(plan, &workload);
+    let holds = |workload: Workload| fits(plan, &workload);
     Room {
-        batch: largest(MAX_BATCH, |batch| fits(Workload { batch, ..w })),
+        batch: largest(MAX_BATCH, |batch| holds(Workload { batch, ..w })),
         tokens: largest(MAX_TOKENS, |tokens| {
-            fits(Workload { context: tokens, ..with_tokens(&w, tokens) })
+            holds(Workload { context: tokens, ..with_tokens(&w, tokens) })
         }),
     }
 }
 
 /// Changes that each make the model fit on their own; empty if it fits or none helps.
 pub fn changes(question: &Question<'_>, plan: &Plan<'_>, room: Room) -> Vec<Change> {
-    if is_fit(plan, &question.workload) {
+    if fits(plan, &question.workload) {
         return Vec::new();
     }
     let mut changes = Vec::new();
@@ -108,7 +108,8 @@ pub fn changes(question: &Question<'_>, plan: &Plan<'_>, room: Room) -> Vec<Chan
     changes
 }
 
-fn is_fit(plan: &Plan<'_>, workload: &Workload) -> bool {
+/// Whether a workload fits in memory.
+pub fn fits(plan: &Plan<'_>, workload: &Workload) -> bool {
     plan.footprint_of(workload).verdict().may_fit()
 }
 
@@ -118,7 +119,7 @@ fn narrower(question: &Question<'_>, plan: &Plan<'_>, role: Role, keys: &[&str])
     let fits = |format: &&'static QuantFormat| {
         let mut other = question.clone();
         other.choose(role, format);
-        Plan::new(other.request(other.workload)).is_ok_and(|plan| is_fit(&plan, &other.workload))
+        Plan::new(other.request(other.workload)).is_ok_and(|plan| fits(&plan, &other.workload))
     };
     keys.iter()
         .filter_map(|key| catalog::format(key).ok())
@@ -132,7 +133,7 @@ fn devices(question: &Question<'_>) -> Option<Change> {
     let fits = |ways: &u64| {
         let mut other = question.clone();
         other.workload.parallel.tensor = *ways;
-        Plan::new(other.request(other.workload)).is_ok_and(|plan| is_fit(&plan, &other.workload))
+        Plan::new(other.request(other.workload)).is_ok_and(|plan| fits(&plan, &other.workload))
     };
     let more = |ways: &u64| *ways > question.workload.parallel.tensor;
     DEVICES.into_iter().filter(more).find(fits).map(Change::Devices)
@@ -187,13 +188,13 @@ mod tests {
             let plan = Plan::new(question.request(question.workload)).expect("valid");
             let Room { batch, tokens } = room(&question, &plan);
             let w = question.workload;
-            for (workload, fits) in [
+            for (workload, expected) in [
                 (Workload { batch, ..w }, true),
                 (Workload { batch: batch + 1, ..w }, false),
                 (Workload { context: tokens, ..w }, true),
                 (Workload { context: tokens + 1, ..w }, false),
             ] {
-                assert_eq!(is_fit(&plan, &workload), fits, "{model} {workload:?}");
+                assert_eq!(fits(&plan, &workload), expected, "{model} {workload:?}");
             }
         }
     }
@@ -217,7 +218,7 @@ mod tests {
                 change.apply(&mut changed, &question.workload);
                 let question = Question::read(&changed, Place::of(device)).expect("valid");
                 let plan = Plan::new(question.request(question.workload)).expect("valid");
-                assert!(is_fit(&plan, &question.workload), "{model}: {}", change.text());
+                assert!(fits(&plan, &question.workload), "{model}: {}", change.text());
             }
         }
     }

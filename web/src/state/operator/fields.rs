@@ -41,7 +41,7 @@ macro_rules! fields {
             }
 
             /// Smallest and largest value.
-            const fn range(self) -> (u64, u64) {
+            pub const fn range(self) -> (u64, u64) {
                 match self { $(Self::$field => $range,)* }
             }
         }

@@ -1,0 +1,195 @@
+//! Search of a list: by the words of an option, and by the names that the catalogs know.
+
+use calc_core::catalog;
+use calc_core::error::Error;
+
+use super::{Choice, Group};
+
+/// The catalog whose published names a search understands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Names {
+    Devices,
+    /// Models; one of the user's own can be pasted or opened.
+    Models,
+    /// Models that can draft.
+    Drafters,
+    Formats,
+    /// Schemes have no names beside those in the list.
+    Schemes,
+}
+
+/// Key of the choice to paste a model.
+pub const PASTE: &str = "#paste";
+/// Key of the choice to open a model's file.
+pub const OPEN: &str = "#file";
+/// Title above the nearest names, and the message where none is near.
+pub const NOTHING: &str = "Nothing has that name.";
+
+impl Names {
+    /// Key of the entry that a published or written name means, else the keys near it.
+    fn resolve(self, typed: &str) -> Result<String, Vec<String>> {
+        let unknown = |error: Error| match error {
+            Error::UnknownKey { nearest, .. } => nearest,
+            _ => Vec::new(),
+        };
+        match self {
+            Self::Devices => catalog::device(typed).map(|found| found.key.to_string()),
+            Self::Models | Self::Drafters => {
+                catalog::model(typed).map(|found| found.key.to_owned())
+            }
+            Self::Formats => catalog::format(typed).map(|found| found.key.to_owned()),
+            Self::Schemes => return Err(Vec::new()),
+        }
+        .map_err(unknown)
+    }
+}
+
+/// The options that a typed name means or whose texts contain its words; without any, those with the nearest names.
+pub fn found(groups: &[Group], typed: &str, names: Names) -> Vec<Group> {
+    let mut found = filtered(groups, typed);
+    if typed.trim().is_empty() {
+        return found;
+    }
+    let key = match names.resolve(typed.trim()) {
+        Ok(key) => key,
+        Err(nearest) if found.is_empty() => return near(groups, &nearest, names),
+        Err(_) => return found,
+    };
+    let Some((title, meant)) = groups.iter().find_map(|group| {
+        let meant = group.choices.iter().find(|choice| choice.key == key)?;
+        Some((&group.title, meant))
+    }) else {
+        return found;
+    };
+    // The meant option comes first, before the others of its group.
+    let mut first = Group { title: title.clone(), choices: vec![meant.clone()] };
+    for group in &mut found {
+        group.choices.retain(|choice| choice.key != key);
+        if group.title == first.title {
+            first.choices.append(&mut group.choices);
+        }
+    }
+    found.retain(|group| !group.choices.is_empty());
+    found.insert(0, first);
+    found
+}
+
+/// The options with these keys, and the ways to bring a model that no list has.
+fn near(groups: &[Group], keys: &[String], names: Names) -> Vec<Group> {
+    let all = || groups.iter().flat_map(|group| &group.choices);
+    let choices: Vec<Choice> =
+        keys.iter().filter_map(|key| all().find(|choice| choice.key == *key)).cloned().collect();
+    let nearest = Group { title: format!("{NOTHING} The nearest:"), choices };
+    let own = |key: &str, name: &str| Choice {
+        key: key.to_owned(),
+        name: name.to_owned(),
+        detail: String::new(),
+        haystack: String::new(),
+    };
+    let own = (names == Names::Models).then(|| Group {
+        title: if nearest.choices.is_empty() { NOTHING } else { "A model of your own" }.to_owned(),
+        choices: vec![own(PASTE, "Paste its config.json"), own(OPEN, "Open its config.json")],
+    });
+    core::iter::once(nearest).filter(|near| !near.choices.is_empty()).chain(own).collect()
+}
+
+/// Filters to the options that contain every word of the query and drops empty groups. Options with the query as a whole word
+/// come first: `t4` finds the T4 before the T4000.
+pub(super) fn filtered(groups: &[Group], query: &str) -> Vec<Group> {
+    let query = query.to_ascii_lowercase();
+    let words: Vec<&str> = query.split_whitespace().collect();
+    let matches = |choice: &&Choice| words.iter().all(|word| choice.haystack.contains(word));
+    let is_exact = |choice: &Choice| choice.haystack.split_whitespace().any(|word| word == query);
+    let remaining = |group: &Group| {
+        let found = group.choices.iter().filter(matches).cloned();
+        let (mut choices, others): (Vec<_>, Vec<_>) = found.partition(is_exact);
+        choices.extend(others);
+        Group { title: group.title.clone(), choices }
+    };
+    let found = groups.iter().map(remaining).filter(|group| !group.choices.is_empty());
+    let (mut first, others): (Vec<_>, Vec<_>) =
+        found.partition(|group| group.choices.iter().any(is_exact));
+    first.extend(others);
+    first
+}
+
+#[cfg(test)]
+mod tests {
+    use calc_core::catalog::models;
+
+    use super::*;
+    use crate::state::model::inputs::Base;
+    use crate::state::picker::{
+        choice_at, device_groups, drafter_groups, model_groups, weight_groups,
+    };
+
+    #[test]
+    fn what_people_type_is_the_first_choice() {
+        let models = model_groups(&Base::Catalog(models::all().next().expect("a model")));
+        for (groups, names, typed, key) in [
+            (&models, Names::Models, "llama3.1:8b", "llama-3.1-8b"),
+            (&models, Names::Models, "llama3.1", "llama-3.1-8b"),
+            (&models, Names::Models, "Llama 3.1 8B Instruct", "llama-3.1-8b"),
+            (&models, Names::Models, "llama-3.1-8b-instruct", "llama-3.1-8b"),
+            (&models, Names::Models, "meta-llama/Meta-Llama-3.1-8B-Instruct", "llama-3.1-8b"),
+            (&models, Names::Models, "bartowski/Meta-Llama-3.1-8B-Instruct-GGUF", "llama-3.1-8b"),
+            (&models, Names::Models, "Qwen3-30B-A3B", "qwen3-30b-a3b"),
+            (&models, Names::Models, "qwen3:30b-a3b", "qwen3-30b-a3b"),
+            (&models, Names::Models, "Qwen/Qwen2.5-7B-Instruct-AWQ", "qwen2.5-7b"),
+            (&models, Names::Models, "deepseek v3", "deepseek-v3"),
+            (&device_groups(), Names::Devices, "Orin Nano Super", "jetson_orin_nano_8gb_super"),
+            (&device_groups(), Names::Devices, "4090", "rtx_4090"),
+            (&device_groups(), Names::Devices, "RTX 4090", "rtx_4090"),
+            (&device_groups(), Names::Devices, "rtx4090", "rtx_4090"),
+            (&device_groups(), Names::Devices, "dgx spark", "gb10"),
+            (&device_groups(), Names::Devices, "NVIDIA H100 80GB HBM3", "h100_sxm"),
+            (&device_groups(), Names::Devices, "M4 Max", "apple_m4_max"),
+            (&device_groups(), Names::Devices, "Tesla T4", "t4"),
+            (&weight_groups(), Names::Formats, "Q4_K_M", "gguf_q4_k"),
+        ] {
+            let first = choice_at(&found(groups, typed, names), 0);
+            assert_eq!(first.map(|choice| choice.key).as_deref(), Some(key), "{typed}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_offers_the_nearest_and_ways_to_bring_a_model() {
+        let keys = |groups: &[Group]| -> Vec<String> {
+            groups.iter().flat_map(|group| &group.choices).map(|each| each.key.clone()).collect()
+        };
+        let models = model_groups(&Base::Catalog(models::all().next().expect("a model")));
+        let near = found(&models, "lama 3.1 8x", Names::Models);
+        assert!(near[0].title.starts_with(NOTHING), "{near:?}");
+        assert_eq!(keys(&near)[0], "llama-3.1-8b", "{near:?}");
+        assert!(keys(&near).ends_with(&[PASTE.to_owned(), OPEN.to_owned()]));
+        assert_eq!(keys(&found(&models, "§§§§", Names::Models)), [PASTE, OPEN]);
+        let near = found(&device_groups(), "h10o sxm", Names::Devices);
+        assert_eq!(keys(&near)[0], "h100_sxm", "{near:?}");
+        assert!(found(&device_groups(), "§§§§", Names::Devices).is_empty());
+        assert!(
+            !keys(&found(&drafter_groups(), "lama 3.1 8x", Names::Drafters))
+                .contains(&PASTE.to_owned())
+        );
+    }
+
+    #[test]
+    fn every_name_of_the_list_is_found_first_under_itself() {
+        let models = model_groups(&Base::Catalog(models::all().next().expect("a model")));
+        for (groups, names) in [(device_groups(), Names::Devices), (models, Names::Models)] {
+            for choice in groups.iter().flat_map(|group| &group.choices) {
+                for typed in [&choice.key, &choice.name] {
+                    let first = choice_at(&found(&groups, typed, names), 0);
+                    assert_eq!(first.as_ref(), Some(choice), "{typed}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_whole_word_comes_before_a_part_of_one() {
+        for (query, expected) in [("t4", "t4"), ("l4", "l4"), ("h100", "h100_sxm")] {
+            let found = filtered(&device_groups(), query);
+            assert_eq!(choice_at(&found, 0).expect("a device").key, expected, "{query}");
+        }
+    }
+}
