@@ -185,6 +185,18 @@ fn as_published_is_not_beaten_by_a_requantization_of_the_same_speed() {
     assert_eq!(published.activations.map(|format| format.key), Some("fp8_e4m3"));
 }
 
+/// The best of all, NVFP4 on vLLM, decided with whom as published was compared: not with the GGUF file that came first.
+#[test]
+fn as_published_is_not_beaten_by_another_file_of_its_engine_of_the_same_speed() {
+    for prompt in [32, 512, 2048] {
+        let workload = Workload { new_tokens: 128, ..Workload::new(1, prompt) };
+        let task = model_task(device("gb10"), "gpt-oss-120b", workload);
+        let answer = answer(&task, RankedPart::Whole);
+        let first = &answer.ranked[0];
+        assert_eq!(first.scheme.key, "as_published", "{prompt}: {:?}", answer.first_by);
+    }
+}
+
 /// All intervals of a device outside the fit overlap, because they hold the error that its schemes share.
 #[test]
 fn schemes_on_one_device_and_engine_are_compared_by_the_ratio_of_their_times() {

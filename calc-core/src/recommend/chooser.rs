@@ -164,7 +164,9 @@ impl<'a> Chooser<'a> {
 
     /// The standing of an allowed scheme for a task, if it meets the bounds.
     pub(crate) fn probe(&self, task: &Task<'_>, scheme: &Scheme) -> Result<Standing, Drop> {
-        task.probe(&self.roofs, scheme, &self.aim, self.quality(scheme).high)
+        let standing = task.probe(&self.roofs, scheme, &self.aim, self.quality(scheme).high)?;
+        let is_published = matches!(scheme.weights, SchemeWeights::Published);
+        Ok(Standing { is_published, ..standing })
     }
 
     /// The outcome of a scheme for a task.
