@@ -197,6 +197,21 @@ fn as_published_is_not_beaten_by_another_file_of_its_engine_of_the_same_speed() 
     }
 }
 
+/// llama.cpp's file of gpt-oss keeps the experts in MXFP4 and has the rest in Q8_0: the file as published.
+#[test]
+fn one_file_has_one_loss_and_on_one_engine_one_row() {
+    let workload = Workload { new_tokens: 256, ..Workload::new(1, 2048) };
+    for (key, rows) in [("gb10", 1), ("h100_sxm", 2)] {
+        let answer = answer(&model_task(device(key), "gpt-oss-120b", workload), RankedPart::Whole);
+        let is_file = |row: &&Ranked| ["as_published", "gguf_q8_0"].contains(&row.scheme.key);
+        let files: Vec<_> = answer.ranked.iter().filter(is_file).collect();
+        let engines: Vec<_> = files.iter().map(|row| row.standing.engine).collect();
+        assert_eq!(files.len(), rows, "{key}: {engines:?}");
+        assert!(files.iter().all(|row| row.quality.high <= 0.0), "{key}");
+        assert!(is_file(&&answer.ranked[0]), "{key}: {}", answer.ranked[0].scheme.key);
+    }
+}
+
 /// All intervals of a device outside the fit overlap, because they hold the error that its schemes share.
 #[test]
 fn schemes_on_one_device_and_engine_are_compared_by_the_ratio_of_their_times() {
