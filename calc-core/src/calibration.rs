@@ -109,8 +109,8 @@ pub struct Intervals {
     pub pairs: PairRatios,
 }
 
-/// Largest error of a predicted ratio of two formats' times, the other inputs equal, as a factor: about 90 % of the measured
-/// pairs are off by no more. What the two share (device, bandwidth, engine) cancels, so it holds for devices without
+/// 90th percentile of the error of a predicted ratio of two formats' times, the other inputs equal, as a factor: 9 of 10
+/// measured pairs are off by no more. What the two share (device, bandwidth, engine) cancels, so it holds for devices without
 /// measurements, too: each pair was predicted by a fit without its device.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairRatios {
