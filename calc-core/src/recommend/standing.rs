@@ -370,7 +370,6 @@ mod tests {
         // The best is another engine's; the interval of 1.25 leaves it out, though 1.1 cannot be told from either.
         let mut rows = [wide(1.25, 0.0, LlamaCpp), wide(1.0, 4.0, Vllm), wide(1.1, 0.4, LlamaCpp)];
         rows[0].interval = [1.05, 2.0];
-        rows[0].memory = Bytes::from_gb(8.1);
         let larger = |memory: f64| {
             let mut rows = rows;
             rows[0].memory = Bytes::from_gb(memory);
