@@ -109,8 +109,8 @@ pub struct Intervals {
     pub pairs: PairRatios,
 }
 
-/// Largest error of a predicted ratio of two formats' times, the other inputs equal, as a factor: about 90 % of the measured
-/// pairs are off by no more. What the two share (device, bandwidth, engine) cancels, so it holds for devices without
+/// 90th percentile of the error of a predicted ratio of two formats' times, the other inputs equal, as a factor: 9 of 10
+/// measured pairs are off by no more. What the two share (device, bandwidth, engine) cancels, so it holds for devices without
 /// measurements, too: each pair was predicted by a fit without its device.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairRatios {
@@ -192,6 +192,11 @@ pub struct Basis {
 /// The vendor of all devices in the fit.
 const COVERED: &str = "NVIDIA";
 
+/// True for GPUs of the vendor whose GPUs are in the fit.
+fn is_covered(device: &Device) -> bool {
+    device.vendor.eq_ignore_ascii_case(COVERED) && device.class != DeviceClass::Cpu
+}
+
 /// The factors of a device with an engine.
 #[derive(Debug, Clone, Copy)]
 pub struct Tuned<'a> {
@@ -230,9 +235,7 @@ impl Tuned<'_> {
 
     /// True if devices like it are in the fit: NVIDIA GPUs. For others the constants are extrapolated.
     fn is_covered(&self) -> bool {
-        self.basis.in_fit
-            || (self.device.vendor.eq_ignore_ascii_case(COVERED)
-                && self.device.class != DeviceClass::Cpu)
+        self.basis.in_fit || is_covered(self.device)
     }
 
     fn interval(&self, setting: Setting) -> Interval {

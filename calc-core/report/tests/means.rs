@@ -134,6 +134,28 @@ fn advice_of(model: &str) -> String {
 }
 
 #[test]
+fn a_ranking_of_several_engines_names_them() {
+    let table = |engine: Option<&str>| {
+        let mut request = json!({ "hardware": "gb10", "model": "gpt-oss-120b", "prompt": 512 });
+        if let Some(engine) = engine {
+            request["engine"] = json!(engine);
+        }
+        let fields = Fields::from_line(&request.to_string()).expect("an object");
+        let inputs = RecommendInputs::parse(fields, &Library::CATALOGS).expect("a request");
+        let request = inputs.request().expect("a request");
+        let answer = inputs.recommend().expect("a recommendation");
+        let text = summary::recommendation(&inputs, &request, &answer, &[]).to_text();
+        let cells = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let head = text.lines().find(|line| line.contains("vs 16 bit")).map(cells).expect("a head");
+        let names = |name: &str| text.lines().any(|line| line.contains(name) && line.contains("×"));
+        (head, names("llama.cpp") && names("vLLM"))
+    };
+    let (head, is_named) = table(None);
+    assert!(head[1] == "engine" && is_named, "{head:?}");
+    assert!(table(Some("llama.cpp")).0.iter().all(|cell| cell != "engine"), "one engine");
+}
+
+#[test]
 fn a_bound_on_the_time_per_token_holds_for_what_is_shown() {
     let (_, json) = estimate("llama-3.1-8b");
     let (first, mean) = (number(&json["tpot_s"]), number(&json["mean"]["tpot"]["time_s"]));

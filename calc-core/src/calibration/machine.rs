@@ -13,7 +13,7 @@ use crate::roofline::{ComputePath, KernelTime};
 use crate::units::{FlopsPerSec, Hertz, Seconds};
 
 use super::coefficients::Coefficients;
-use super::{DeviceScale, Engine, Factors};
+use super::{DeviceScale, Engine, Factors, is_covered};
 
 /// Rows and outputs of a tile of a matrix multiplication.
 const TILE: f64 = 128.0;
@@ -67,6 +67,8 @@ pub struct Machine<'a> {
     old_integer_instructions: f64,
     /// Matmuls are computed in tiles of at least 16 rows, one tile per SM: false on the vector units of a CPU.
     has_tiles: bool,
+    /// The constants of the products of experts were measured on such devices.
+    is_covered: bool,
     sm: f64,
     l2: f64,
     /// Factor on fixed times, relative to the clock at which they are stated.
@@ -124,6 +126,7 @@ impl<'a> Machine<'a> {
                 old_instructions
             },
             has_tiles: device.class != DeviceClass::Cpu,
+            is_covered: is_covered(device),
             sm,
             l2: device.l2.map_or(sm * 0.5e6, |fact| fact.value.get()),
             clock: FLOOR_CLOCK / clock,

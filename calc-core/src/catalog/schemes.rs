@@ -81,10 +81,13 @@ const fn plain(key: &'static str, weights: SchemeWeights, quality: QualityLoss) 
 /// The baseline of all comparisons: 16 bits.
 pub static BASELINE: Scheme = plain("half", SchemeWeights::Half, q::NONE);
 
+/// The model in the formats in which its makers publish it.
+pub static AS_PUBLISHED: Scheme = plain("as_published", SchemeWeights::Published, q::AS_PUBLISHED);
+
 /// All schemes, the baseline first.
 pub static SCHEMES: [&Scheme; 25] = [
     &BASELINE,
-    &plain("as_published", SchemeWeights::Published, q::AS_PUBLISHED),
+    &AS_PUBLISHED,
     &both("fp8_w8a8", &f::FP8_E4M3, Method::NativeFp8, q::FP8),
     &any_shape("fp8_w8a16", &f::FP8_E4M3, q::FP8),
     &any_shape("int8_w8a16", &f::INT8, q::INT8_WEIGHTS),

@@ -7,15 +7,16 @@ use super::outcome::Outcome;
 use super::standing::{Aim, Standing, order};
 use super::task::{Axis, Task};
 use super::{Ranked, RecommendRequest, regime};
+use crate::calibration::Engine;
 use crate::catalog::quality::FP8_AGAIN;
-use crate::catalog::schemes::SCHEMES;
+use crate::catalog::schemes::{AS_PUBLISHED, SCHEMES};
 use crate::error::Error;
 use crate::plan::EstimateRequest;
-use crate::precision::PrecisionChoice;
+use crate::precision::{Precision, PrecisionChoice};
 use crate::quality::QualityLoss;
 use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::Roofs;
-use crate::scheme::{FormatFamily, Method, Scheme, SchemeWeights};
+use crate::scheme::{FormatFamily, Method, Scheme, SchemeWeights, usual_engine};
 use crate::units::Bytes;
 
 /// A request with the values that are constant while it is answered.
@@ -45,7 +46,7 @@ impl<'a> Chooser<'a> {
         &self.task
     }
 
-    /// All candidate schemes; the published formats only if they differ from 16 bits.
+    /// All candidate schemes; the published formats only if they differ from 16 bits, and no other name of the same formats.
     pub(super) fn candidates(&self) -> impl Iterator<Item = &'static Scheme> {
         SCHEMES.into_iter().filter(|scheme| self.considers(scheme))
     }
@@ -53,10 +54,37 @@ impl<'a> Chooser<'a> {
     /// Whether a scheme is a candidate for the task.
     fn considers(&self, scheme: &Scheme) -> bool {
         match (scheme.weights, &self.task) {
-            (SchemeWeights::Half | SchemeWeights::Format(_), _) => true,
+            (SchemeWeights::Half, _) | (SchemeWeights::Format(_), Task::Shape(_)) => true,
             (SchemeWeights::Published, Task::Shape(_)) => false,
             (SchemeWeights::Published, Task::Model(task)) => is_quantized(&task.published),
+            (SchemeWeights::Format(_), Task::Model(_)) => {
+                self.engine_as_published(scheme).is_none()
+                    || self.engine_as_published(scheme) != self.engine_as_published(&AS_PUBLISHED)
+            }
         }
+    }
+
+    /// The engine of a scheme, if the model as published is in the same formats there: a GGUF file of gpt-oss keeps the
+    /// experts, and Q8_0 is the format of the rest in its published one.
+    fn engine_as_published(&self, scheme: &Scheme) -> Option<Engine> {
+        let Task::Model(task) = &self.task else { return None };
+        if !is_quantized(&task.published) {
+            return None;
+        }
+        let own = self.task.estimate_request(&self.roofs, scheme)?;
+        let (engine, formats) = self.formats(&own);
+        let published = self.task.estimate_request(&self.roofs, &AS_PUBLISHED)?;
+        let (_, same) = self.formats(&EstimateRequest { engine: Some(engine), ..published });
+        (formats == same).then_some(engine)
+    }
+
+    /// Engine and formats of a request, as `Plan` resolves them.
+    fn formats(&self, request: &EstimateRequest<'_>) -> (Engine, Precision) {
+        let EstimateRequest { device, model, engine, precision, .. } = *request;
+        let filled = precision.filled(engine, device, model, &self.roofs);
+        let formats = filled.resolve_model(model, &self.roofs);
+        let usual = || usual_engine(device, formats.weights, formats.experts);
+        (engine.unwrap_or_else(usual), formats)
     }
 
     /// Loss against the model as its makers publish it. Formats that only quantizers write lose what their scheme loses.
@@ -64,6 +92,8 @@ impl<'a> Chooser<'a> {
         match &self.task {
             Task::Shape(_) => scheme.quality,
             Task::Model(task) => {
+                let is_published = self.engine_as_published(scheme).is_some();
+                let scheme = if is_published { &AS_PUBLISHED } else { scheme };
                 loss_from(&task.published, scheme).at_size(task.request.model.n_params())
             }
         }
@@ -160,7 +190,9 @@ impl<'a> Chooser<'a> {
 
     /// The standing of an allowed scheme for a task, if it meets the bounds.
     pub(crate) fn probe(&self, task: &Task<'_>, scheme: &Scheme) -> Result<Standing, Drop> {
-        task.probe(&self.roofs, scheme, &self.aim, self.quality(scheme).high)
+        let standing = task.probe(&self.roofs, scheme, &self.aim, self.quality(scheme).high)?;
+        let is_published = matches!(scheme.weights, SchemeWeights::Published);
+        Ok(Standing { is_published, ..standing })
     }
 
     /// The outcome of a scheme for a task.

@@ -44,6 +44,8 @@ pub struct Standing {
     pub memory: Bytes,
     /// Memory that a model may use on the device.
     pub limit: Bytes,
+    /// True for the formats in which the model is published.
+    pub is_published: bool,
 }
 
 /// The ranked time of a scheme with what its uncertainty depends on.
@@ -72,10 +74,12 @@ impl RankedTime {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FirstBy {
     Score,
-    /// The interval of the best score contains its score, and its quality loss is smaller.
+    /// It is not distinguishable from the best, or from the first of those on its engine, and its quality loss is smaller.
     LessLoss,
     /// It is not distinguishable from a faster one that needs more memory and loses as much quality or more.
     LessMemory,
+    /// It is the model as published, not distinguishable from a requantization that loses as much and is not much smaller.
+    Published,
     /// It is the smallest of those within 5 % of the best, on a device with little memory.
     Size,
 }
@@ -87,6 +91,7 @@ impl FirstBy {
             Self::Score => "score",
             Self::LessLoss => "less_loss",
             Self::LessMemory => "less_memory",
+            Self::Published => "as_published",
             Self::Size => "size",
         }
     }
@@ -94,8 +99,10 @@ impl FirstBy {
 
 /// Up to this memory limit, schemes near the best are ranked smallest first.
 const SMALL_MEMORY: Bytes = Bytes::from_gb(8.0);
-/// Largest ratio to the best score that counts as near.
+/// Largest ratio to the best score, or of two needs for memory, that counts as near.
 const NEAR: f64 = 1.05;
+/// Up to this ratio of their memory, a requantization that loses as much is not worth writing: a judgment.
+const WORTH_WRITING: f64 = 1.25;
 
 impl Aim {
     pub(super) const fn new(objective: Objective, part: RankedPart, bounds: Bounds) -> Self {
@@ -166,7 +173,8 @@ impl Aim {
             Objective::Memory | Objective::Quality => [score; 2],
         };
         let limit = self.limit(usable);
-        Standing { score, interval, engine, pair_ratio, loss, time, memory, limit }
+        let is_published = false;
+        Standing { score, interval, engine, pair_ratio, loss, time, memory, limit, is_published }
     }
 }
 
@@ -195,11 +203,31 @@ impl Standing {
         self.interval[0] < self.interval[1]
     }
 
-    /// Whether this is as fast as another within the uncertainty, and no worse in memory and quality.
+    /// Whether this is as fast as another within the uncertainty and loses less, or as much and needs less memory. Where it
+    /// loses less, it may need a little more memory than a scheme of its engine: GGUF files of one model with the same
+    /// experts differ by 1 %.
     fn replaces(&self, other: &Self) -> bool {
-        let no_worse = self.loss <= other.loss && self.memory <= other.memory;
-        let better = self.loss < other.loss || self.memory < other.memory;
-        no_worse && better && self.is_like(other)
+        let better = if self.loss < other.loss {
+            self.memory <= other.memory || self.is_about_as_small(other)
+        } else {
+            self.loss <= other.loss && self.memory < other.memory
+        };
+        better && self.is_like(other)
+    }
+
+    /// Whether this is on the engine of another and needs no more than 5 % more memory.
+    fn is_about_as_small(&self, other: &Self) -> bool {
+        self.engine == other.engine && self.memory <= other.memory * NEAR
+    }
+
+    /// Whether this is the published model and another one a requantization that loses as much and is neither faster beyond
+    /// the uncertainty nor much smaller.
+    fn spares(&self, other: &Self) -> bool {
+        self.is_published
+            && !other.is_published
+            && self.loss <= other.loss
+            && self.memory <= other.memory * WORTH_WRITING
+            && self.is_like(other)
     }
 
     /// Whether two scores cannot be distinguished: each is within the interval of the other, and on one engine their ratio is
@@ -225,7 +253,8 @@ impl Standing {
 
 /// Sorts best first and returns the reason for the first place. By score; up to 8 GB of memory, those within 5 % of the best
 /// smallest first; then those indistinguishable from the best and from the best of their engine, smaller quality loss first.
-/// Without small memory, a row that is indistinguishable from the first and no worse in loss and memory takes its place.
+/// Without small memory, a row that is indistinguishable from the first and better in loss or memory takes its place, and the
+/// published model takes that of a requantization that is not better.
 pub(crate) fn order<T>(rows: &mut [T], standing: impl Fn(&T) -> Standing) -> FirstBy {
     sort_short(rows, |a, b| standing(a).by_score(&standing(b)).is_lt());
     let Some(best) = rows.first().map(&standing) else { return FirstBy::Score };
@@ -249,31 +278,37 @@ pub(crate) fn order<T>(rows: &mut [T], standing: impl Fn(&T) -> Standing) -> Fir
             (is_like, _) => is_like,
         }
     });
+    let moved = if near == 0 && best.is_uncertain() { lighten(rows, &standing) } else { None };
     match rows.first().map(&standing) {
-        _ if near == 0 && best.is_uncertain() && lighten(rows, &standing) => FirstBy::LessMemory,
         Some(first) if first == best => FirstBy::Score,
         _ if near > 0 => FirstBy::Size,
-        _ => FirstBy::LessLoss,
+        _ => moved.unwrap_or(FirstBy::LessLoss),
     }
 }
 
-/// Puts the row with the least loss, then memory, of those that replace the first row before it. True if there is one.
-fn lighten<T>(rows: &mut [T], standing: &impl Fn(&T) -> Standing) -> bool {
-    let Some(first) = rows.first().map(standing) else { return false };
+/// Puts before the first row the one with the least loss, then memory, of those that replace it, or the published model that
+/// spares it or that one. Returns the reason if the first row changed.
+fn lighten<T>(rows: &mut [T], standing: &impl Fn(&T) -> Standing) -> Option<FirstBy> {
+    let first = rows.first().map(standing)?;
     let better = |a: &Standing, b: &Standing| {
         a.loss.total_cmp(&b.loss).then(a.memory.get().total_cmp(&b.memory.get())).is_lt()
     };
-    let mut found: Option<(usize, Standing)> = None;
-    for (place, row) in rows.iter().enumerate() {
+    let (mut place, mut least) = (0, first);
+    for (at, row) in rows.iter().enumerate() {
         let own = standing(row);
-        if own.replaces(&first) && found.is_none_or(|(_, least)| better(&own, &least)) {
-            found = Some((place, own));
+        if own.replaces(&first) && (place == 0 || better(&own, &least)) {
+            (place, least) = (at, own);
         }
     }
-    if let Some((place, _)) = found {
-        rows[..=place].rotate_right(1);
+    let mut reason =
+        if least.memory < first.memory { FirstBy::LessMemory } else { FirstBy::LessLoss };
+    let spares = |own: &Standing| own.spares(&least) && (*own == first || own.is_like(&first));
+    if let Some(at) = rows.iter().position(|row| spares(&standing(row))) {
+        place = at;
+        reason = FirstBy::Published;
     }
-    found.is_some()
+    rows[..=place].rotate_right(1);
+    (place > 0).then_some(reason)
 }
 
 #[cfg(test)]
@@ -284,7 +319,8 @@ mod tests {
         let (memory, limit) = (Bytes::from_gb(gigabytes), Bytes::from_gb(limit));
         let time = Seconds::new(score);
         let (interval, engine, pair_ratio) = ([score * 0.9, score * 1.5], Engine::Vllm, 1.5);
-        Standing { score, interval, engine, pair_ratio, loss, time, memory, limit }
+        let is_published = false;
+        Standing { score, interval, engine, pair_ratio, loss, time, memory, limit, is_published }
     }
 
     fn losses(rows: &[Standing; 3]) -> [u64; 3] {
@@ -326,6 +362,32 @@ mod tests {
         rows[0].interval = [1.05, 2.0];
         assert_eq!(order(&mut rows, |row| *row), FirstBy::LessMemory);
         assert_eq!(losses(&rows), [0.0, 0.1, 4.0].map(f64::to_bits));
+    }
+
+    #[test]
+    fn a_row_of_the_same_engine_with_less_loss_is_first_though_a_little_larger() {
+        use Engine::{LlamaCpp, Vllm};
+        // The best is another engine's; the interval of 1.25 leaves it out, though 1.1 cannot be told from either.
+        let mut rows = [wide(1.25, 0.0, LlamaCpp), wide(1.0, 4.0, Vllm), wide(1.1, 0.4, LlamaCpp)];
+        rows[0].interval = [1.05, 2.0];
+        let larger = |memory: f64| {
+            let mut rows = rows;
+            rows[0].memory = Bytes::from_gb(memory);
+            (order(&mut rows, |row| *row), losses(&rows))
+        };
+        assert_eq!(larger(8.1), (FirstBy::LessLoss, [0.0, 0.4, 4.0].map(f64::to_bits)));
+        assert_eq!(larger(9.0).1, [0.4, 4.0, 0.0].map(f64::to_bits));
+    }
+
+    #[test]
+    fn as_published_is_before_a_requantization_that_is_no_better() {
+        let published = Standing { is_published: true, ..row(1.01, 1.0, 8.1, 80.0) };
+        let mut rows = [row(1.0, 1.0, 8.0, 80.0), published, row(1.02, 1.0, 7.9, 80.0)];
+        assert_eq!(order(&mut rows, |row| *row), FirstBy::Published);
+        assert!(rows[0].is_published);
+        let mut rows = [row(1.0, 0.5, 8.0, 80.0), published, row(1.02, 1.0, 7.9, 80.0)];
+        order(&mut rows, |row| *row);
+        assert!(!rows[0].is_published, "it loses more");
     }
 
     #[test]

@@ -175,16 +175,20 @@ fn a_quantized_copy_loses_what_its_quantizer_loses() {
         ("openai/gpt-oss-20b", None),
         ("deepseek-ai/DeepSeek-V3", None),
     ] {
-        let words =
-            format!("recommend --hardware gb300 --tensor-parallel 4 --model {model} -o json");
-        let found: serde_json::Value = serde_json::from_str(&answer(&words)).expect("JSON");
-        let high = |key: &str| {
+        let high = |model: &str, key: &str| {
+            let words =
+                format!("recommend --hardware gb300 --tensor-parallel 4 --model {model} -o json");
+            let found: serde_json::Value = serde_json::from_str(&answer(&words)).expect("JSON");
             let rows = found["ranked"].as_array().expect("rows");
             let row = rows.iter().find(|row| row["scheme"]["key"] == key);
             row.and_then(|row| row["quality"]["high"].as_f64())
         };
-        let published = high("as_published").unwrap_or_else(|| panic!("{model} is not ranked"));
-        assert_eq!(Some(published), loss.map_or(Some(0.0), high), "{model}");
+        let published = high(model, "as_published");
+        assert!(published.is_some(), "{model} is not ranked");
+        let same = loss.map_or(Some(0.0), |key| high("llama-3.1-8b", key));
+        assert_eq!(published, same, "{model}");
+        // The quantizer's scheme is the copy itself, so it has no row of its own.
+        assert!(loss.is_none_or(|key| high(model, key).is_none()), "{model}");
     }
 }
 

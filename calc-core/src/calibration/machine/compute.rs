@@ -6,7 +6,8 @@ use crate::quant_format::ComputeClass;
 
 use super::{Kernel, Machine, TILE, Width, is_int8_of_vector_units, unpacks, width};
 
-/// Rows up to which products run as kernels of vectors where no tensor units compute them.
+/// Rows up to which products run as kernels of vectors: where no tensor units compute them, and experts of GGUF files on
+/// devices outside the fit.
 const VECTOR_ROWS: f64 = 8.0;
 
 impl Machine<'_> {
@@ -34,10 +35,20 @@ impl Machine<'_> {
             }
             Shape::Experts { product, distinct } => {
                 let (rows, distinct) = (product.rows / distinct, *distinct);
-                let padding = if self.has_tiles { rows.clamp(16.0, 64.0) / 2.0 } else { 0.0 };
+                let is_block = Self::is_block_int8(product);
+                // The padding is that of NVIDIA's tiles. Elsewhere llama.cpp multiplies few rows per expert by the kernels of
+                // vectors with which it multiplies a dense matrix, at the same time per byte.
+                let is_dense = is_block && !self.is_covered && rows <= VECTOR_ROWS;
+                let padding = match rows.clamp(16.0, 64.0) / 2.0 {
+                    padding if self.has_tiles && !is_dense => padding,
+                    _ => 0.0,
+                };
                 let padded = rows + padding;
-                let experts =
-                    if Self::is_block_int8(product) { c.experts_block_int8 } else { c.experts };
+                let experts = match is_block {
+                    true if is_dense => 1.0,
+                    true => c.experts_block_int8,
+                    false => c.experts,
+                };
                 let rate = self.rate(kernel, product) * experts * self.engine_compute(kernel);
                 ideal * (padded / rows) * self.unfilled(product, padded, distinct) / rate
             }

@@ -106,21 +106,30 @@ fn time_columns(inputs: &RecommendInputs) -> [String; 2] {
     }
 }
 
+/// Place of the engine in a table whose rows are of several: behind the scheme.
+const ENGINE_COLUMN: usize = 2;
+
 fn ranked(inputs: &RecommendInputs, answer: &Recommendation) -> Table {
     let [token, first] = time_columns(inputs);
-    let mut table = Table::new(&[
+    let mut heads = vec![
         ("", Align::Right),
         ("scheme", Align::Left),
-        (&token, Align::Right),
+        (&*token, Align::Right),
         ("vs 16 bit", Align::Right),
-        (&first, Align::Right),
+        (&*first, Align::Right),
         ("vs 16 bit", Align::Right),
         ("memory", Align::Right),
         ("loss", Align::Left),
-    ]);
+    ];
+    let engine = |row: &Ranked| row.standing.engine;
+    let differ = answer.ranked.windows(2).any(|pair| engine(&pair[0]) != engine(&pair[1]));
+    if differ {
+        heads.insert(ENGINE_COLUMN, ("engine", Align::Left));
+    }
+    let mut table = Table::new(&heads);
     for (index, row) in answer.ranked.iter().enumerate() {
         let outcome = &row.outcome;
-        table.push(vec![
+        let mut cells = vec![
             (index + 1).to_string(),
             advice::scheme_name(row.scheme),
             n::time(outcome.token.expected.time),
@@ -129,7 +138,11 @@ fn ranked(inputs: &RecommendInputs, answer: &Recommendation) -> Table {
             n::ratio(row.speedup_ttft),
             n::bytes(outcome.memory),
             advice::quality(&row.quality),
-        ]);
+        ];
+        if differ {
+            cells.insert(ENGINE_COLUMN, apply::engine_name(engine(row)).to_owned());
+        }
+        table.push(cells);
     }
     table
 }

@@ -127,6 +127,10 @@ pub fn first_by(reason: FirstBy, first: &Standing) -> Option<String> {
             "Within the uncertainty it is as fast as the next scheme, and it needs no more memory and loses no more quality."
                 .into(),
         ),
+        FirstBy::Published => Some(
+            "Within the uncertainty it is as fast as the best requantization, which loses as much and is not much smaller."
+                .into(),
+        ),
         FirstBy::Size => Some(format!(
             "With {} every byte counts: of those within 5{}% of the best it is the smallest.",
             n::bytes(first.limit),
