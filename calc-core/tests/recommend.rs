@@ -1,5 +1,4 @@
-//! The adviser: the four scenarios that the prototypes stated, and answers to single questions. Laws for random requests are
-//! in `recommend_laws`.
+//! The adviser: the four scenarios that the prototypes stated, and answers to single questions.
 
 #[path = "tasks/shape.rs"]
 mod shape;

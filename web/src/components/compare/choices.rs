@@ -9,7 +9,7 @@ use crate::components::picker::Picker;
 use crate::lazy::Part;
 use crate::state::compare::offers::{Offer, offers, on_device};
 use crate::state::inputs::Inputs;
-use crate::state::picker::device_groups;
+use crate::state::picker::{Names, device_groups};
 
 /// State that the device picker shares with the choices.
 #[derive(Debug, Clone, Copy)]
@@ -77,6 +77,7 @@ pub fn OtherDevicePicker() -> impl IntoView {
             id="other-device"
             label="Compare with"
             groups=derived(device_groups)
+            names=Names::Devices
             chosen=text(String::new)
             detail=text(String::new)
             on_choose=Callback::new(choose)
