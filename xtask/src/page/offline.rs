@@ -54,7 +54,8 @@ pub(super) fn add(folder: &Path, page: &str, documents: &[book::File]) -> anyhow
 /// The files beside the page that its HTML names.
 fn named_by(page: &str) -> Vec<String> {
     let names = page.split("\"./").skip(1).filter_map(|rest| rest.split_once('"'));
-    names.map(|(name, _)| name.to_owned()).filter(|name| !name.is_empty()).collect()
+    let is_file = |name: &&str| !name.is_empty() && !name.contains('?') && !name.ends_with('/');
+    names.map(|(name, _)| name).filter(is_file).map(str::to_owned).collect()
 }
 
 fn is_svg(name: &str) -> bool {
@@ -98,7 +99,7 @@ fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
 mod tests {
     use super::*;
 
-    const PAGE: &str = "<head>\n    <link rel=\"icon\" href=\"./icon-1.svg\">\n    <script src=\"./boot-2.js\"></script>\n  </head>";
+    const PAGE: &str = "<head>\n    <link rel=\"icon\" href=\"./icon-1.svg\">\n    <script src=\"./boot-2.js\"></script>\n  </head>\n<a href=\"./?view=plan\"></a><a href=\"./learn/\"></a>";
 
     #[test]
     fn the_worker_keeps_every_file_once() {

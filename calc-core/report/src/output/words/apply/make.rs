@@ -130,7 +130,8 @@ fn recipe(scheme: &Scheme, to: &Deployment<'_>) -> Option<Recipe> {
 pub(super) fn gguf(file: &str, to: &Deployment<'_>) -> (String, String) {
     let model = to.repositories.model;
     let (half, path) = (gguf_path(model, "f16"), gguf_path(model, file));
-    let converted = convert(model);
+    // A single product stands for no model that could be converted.
+    let converted = to.served.map_or(String::new(), |_| convert(model));
     let is_half = file == "f16";
     let made_by = if is_half {
         converted
