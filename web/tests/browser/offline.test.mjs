@@ -36,7 +36,8 @@ async function kept(page) {
     const builds = await Promise.all((await caches.keys()).map((name) => caches.open(name)));
     return (await Promise.all(builds.map((build) => build.keys()))).flat().length;
   });
-  while (await count() < named) await new Promise((resolve) => setTimeout(resolve, 200));
+  for (let polls = 0; polls < 300 && await count() < named; polls += 1) await new Promise((resolve) => setTimeout(resolve, 200));
+  assert.equal(await count(), named, 'files that are kept');
 }
 
 /** Makes another build of a site in place: another name of the build, and another name of its boot script. */
