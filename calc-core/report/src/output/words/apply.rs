@@ -8,6 +8,7 @@ mod exllamav2;
 mod llama_cpp;
 mod make;
 mod ollama;
+mod server_flags;
 mod sglang;
 mod tensorrt_llm;
 mod vllm;

@@ -1,10 +1,18 @@
 //! SGLang commands. Options: SGLang's page "Server Arguments"; its drafter is the algorithm STANDALONE of "Speculative Decoding".
 
-use calc_core::parallel::Parallel;
 use calc_core::scheme::{Backend, Scheme, backend, vllm_runs};
 
 use super::make::{self, Checkpoint};
+use super::server_flags::{self, Names};
 use super::{Deployment, argument, vllm};
+
+const NAMES: Names = Names {
+    tokens: "--context-length",
+    sequences: "--max-running-requests",
+    tensor: "--tp",
+    pipeline: "--pp-size",
+    expert: "--ep-size",
+};
 
 /// Commands, or a line with the reason why SGLang cannot run the estimated configuration; `None` where it does not run.
 pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
@@ -30,22 +38,7 @@ pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
 
 /// Arguments after the model, or the reason why there is no command.
 fn flags(to: &Deployment<'_>) -> Result<String, String> {
-    if let Some(reason) = to.too_long() {
-        return Err(reason);
-    }
-    let mut flags = String::new();
-    if let (Some((_, workload)), Some(tokens)) = (to.served, to.tokens()) {
-        let Parallel { tensor, pipeline, expert } = workload.parallel;
-        if expert > 1 {
-            return Err("spreads experts only over devices that share every layer (--ep-size): it cannot run the estimated configuration".to_owned());
-        }
-        flags += &format!(" --context-length {tokens} --max-running-requests {}", workload.batch);
-        for (flag, ways) in [("tp", tensor), ("pp-size", pipeline)] {
-            if ways > 1 {
-                flags += &format!(" --{flag} {ways}");
-            }
-        }
-    }
+    let mut flags = server_flags::workload(to, &NAMES)?;
     if let Some(format) = to.kv_cache {
         flags += &format!(" --kv-cache-dtype {}", vllm::cache(format)?);
     }
@@ -56,8 +49,6 @@ fn flags(to: &Deployment<'_>) -> Result<String, String> {
             tokens.saturating_add(1)
         );
     }
-    if let Some(share) = vllm::memory_share(to) {
-        flags += &format!(" --mem-fraction-static {share:.2}");
-    }
+    flags += &server_flags::memory(to, "--mem-fraction-static")?;
     Ok(flags)
 }

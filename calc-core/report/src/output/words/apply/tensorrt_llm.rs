@@ -1,10 +1,18 @@
 //! TensorRT-LLM commands. Options: `trtllm-serve` of its documentation.
 
-use calc_core::parallel::Parallel;
 use calc_core::scheme::{Backend, Scheme, backend};
 
 use super::Deployment;
 use super::make::{self, Checkpoint};
+use super::server_flags::{self, Names};
+
+const NAMES: Names = Names {
+    tokens: "--max_seq_len",
+    sequences: "--max_batch_size",
+    tensor: "--tp_size",
+    pipeline: "--pp_size",
+    expert: "--ep_size",
+};
 
 /// Commands, or a line with the reason why TensorRT-LLM cannot run the estimated configuration; `None` where it does not run.
 pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
@@ -20,24 +28,9 @@ pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
 
 /// Arguments after the model, or the reason why there is no command.
 fn flags(to: &Deployment<'_>) -> Result<String, String> {
-    if let Some(reason) = to.too_long() {
-        return Err(reason);
-    }
+    let mut flags = server_flags::workload(to, &NAMES)?;
     if to.drafts().is_some() {
         return Err("takes a draft model from a file (--config) only".to_owned());
-    }
-    let mut flags = String::new();
-    if let (Some((_, workload)), Some(tokens)) = (to.served, to.tokens()) {
-        let Parallel { tensor, pipeline, expert } = workload.parallel;
-        if expert > 1 {
-            return Err("spreads experts only over devices that share every layer (--ep_size): it cannot run the estimated configuration".to_owned());
-        }
-        flags += &format!(" --max_seq_len {tokens} --max_batch_size {}", workload.batch);
-        for (flag, ways) in [("tp_size", tensor), ("pp_size", pipeline)] {
-            if ways > 1 {
-                flags += &format!(" --{flag} {ways}");
-            }
-        }
     }
     match to.kv_cache.map(|format| (format.key, format.name)) {
         None | Some(("fp16" | "bf16", _)) => {}

@@ -2,21 +2,22 @@
 
 use calc_core::calibration::Engine;
 use calc_core::catalog::formats;
-use calc_core::footprint::reserve;
-use calc_core::parallel::Parallel;
 use calc_core::quant_format::QuantFormat;
 use calc_core::scheme::{
     self, Backend, ExpertKernels, KernelRequest, Scheme, SchemeWeights, backend, vllm_runs,
 };
 
 use super::make::{self, Checkpoint};
+use super::server_flags::{self, Names};
 use super::{Deployment, argument};
 
-/// Share of a device's memory that vLLM takes by default (`gpu_memory_utilization` of its `CacheConfig`).
-const DEFAULT_SHARE: f64 = 0.9;
-
-/// Largest share that leaves room for the driver; the assumed reserve of an estimate covers the rest.
-const MOST_SHARE: f64 = 0.97;
+const NAMES: Names = Names {
+    tokens: "--max-model-len",
+    sequences: "--max-num-seqs",
+    tensor: "--tensor-parallel-size",
+    pipeline: "--pipeline-parallel-size",
+    expert: "--enable-expert-parallel",
+};
 
 /// Commands, or a line with the reason why vLLM cannot run the estimated configuration; `None` where it does not run.
 pub(super) fn command(scheme: &Scheme, to: &Deployment<'_>) -> Option<String> {
@@ -65,22 +66,7 @@ fn build(to: &Deployment<'_>) -> Option<&'static str> {
 
 /// Arguments after the model, or the reason why there is no command.
 fn flags(to: &Deployment<'_>) -> Result<String, String> {
-    if let Some(reason) = to.too_long() {
-        return Err(reason);
-    }
-    let mut flags = String::new();
-    if let (Some((_, workload)), Some(tokens)) = (to.served, to.tokens()) {
-        let Parallel { tensor, pipeline, expert } = workload.parallel;
-        if expert > 1 {
-            return Err("spreads experts only over devices that share every layer (--enable-expert-parallel): it cannot run the estimated configuration".to_owned());
-        }
-        flags += &format!(" --max-model-len {tokens} --max-num-seqs {}", workload.batch);
-        for (flag, ways) in [("tensor", tensor), ("pipeline", pipeline)] {
-            if ways > 1 {
-                flags += &format!(" --{flag}-parallel-size {ways}");
-            }
-        }
-    }
+    let mut flags = server_flags::workload(to, &NAMES)?;
     if let Some(format) = to.kv_cache {
         flags += &format!(" --kv-cache-dtype {}", cache(format)?);
     }
@@ -91,28 +77,8 @@ fn flags(to: &Deployment<'_>) -> Result<String, String> {
         );
         flags += &format!(" --speculative-config {}", argument(&config));
     }
-    if needs_too_much(to) {
-        let most = MOST_SHARE * 100.0;
-        return Err(format!(
-            "takes at most {most:.0} % of a device's memory (--gpu-memory-utilization), and this configuration needs more: choose a shorter context, fewer sequences or fewer bits"
-        ));
-    }
-    if let Some(share) = memory_share(to) {
-        flags += &format!(" --gpu-memory-utilization {share:.2}");
-    }
+    flags += &server_flags::memory(to, "--gpu-memory-utilization")?;
     Ok(flags)
-}
-
-/// Share of the device's memory that the scheme needs, in whole percent; `None` where the default suffices.
-pub(super) fn memory_share(to: &Deployment<'_>) -> Option<f64> {
-    let share = to.memory / to.device.installed_memory()?;
-    (share > DEFAULT_SHARE).then(|| ((share * 100.0).ceil() / 100.0).min(MOST_SHARE))
-}
-
-/// True where weights, KV cache and activations do not fit into the largest share; the reserve is outside of it.
-pub(super) fn needs_too_much(to: &Deployment<'_>) -> bool {
-    let own = to.memory - reserve(to.device.class);
-    to.device.installed_memory().is_some_and(|installed| own / installed > MOST_SHARE)
 }
 
 /// Name of a KV-cache format in vLLM, and in SGLang.
