@@ -1,16 +1,14 @@
 //! Chart of the comparison: one mark for each column on one axis of time.
 
-use chart::geometry::Spot;
 use chart::scene::Size;
 use chart::spans::scene as spans_scene;
-use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 use super::view::CompareContext;
 use crate::charts::canvas::View;
 use crate::charts::frame::ChartFrame;
+use crate::charts::selection::selection;
 use crate::components::erased::{memo, text};
-use crate::state::roving::turn;
 
 /// Whole answers of all columns. Arrow keys go from one to the next; the table below has the numbers.
 #[component]
@@ -23,27 +21,15 @@ pub fn CompareChart() -> impl IntoView {
         let focus = pointed.get();
         chart.with(|chart| spans_scene(chart, view.get().size, focus.as_deref()))
     });
-    let hit = move |spot: Spot| {
-        scene.with_untracked(|scene| scene.hit(spot).map(|point| point.key.clone()))
-    };
-    let on_point = move |spot: Option<Spot>| {
-        let key = spot.and_then(hit);
-        if pointed.with_untracked(|pointed| *pointed != key) {
-            pointed.set(key);
-        }
-    };
-    let on_key = move |event: KeyboardEvent| {
-        let keys: Vec<String> =
-            chart.with_untracked(|chart| chart.rows.iter().map(|row| row.key.clone()).collect());
-        let at = pointed
-            .with_untracked(|pointed| keys.iter().position(|key| Some(key) == pointed.as_ref()));
-        if event.key() == "Escape" {
-            pointed.set(None);
-        } else if let Some(next) = turn(at, keys.len(), &event.key()) {
-            event.prevent_default();
-            pointed.set(keys.get(next).cloned());
-        }
-    };
+    let marks = selection(
+        pointed,
+        Callback::new(move |spot| {
+            scene.with_untracked(|scene| scene.hit(spot).map(|point| point.key.clone()))
+        }),
+        Callback::new(move |()| {
+            chart.with_untracked(|chart| chart.rows.iter().map(|row| row.key.clone()).collect())
+        }),
+    );
     let class =
         text(move || format!("compare-chart columns-{}", chart.with(|chart| chart.rows.len())));
     let said = text(move || shown.with(|shown| shown.spoken(pointed.get().as_deref())));
@@ -65,10 +51,10 @@ pub fn CompareChart() -> impl IntoView {
                 scene=scene
                 label=label
                 view=view
-                on_point=Callback::new(on_point)
-                on_pick=Callback::new(move |spot| pointed.set(hit(spot)))
-                on_key=Callback::new(on_key)
-                on_leave=Callback::new(move |()| pointed.set(None))
+                on_point=marks.on_point
+                on_pick=marks.on_pick
+                on_key=marks.on_key
+                on_leave=marks.on_leave
                 said=said
             />
         </div>

@@ -1,16 +1,14 @@
 //! Roofline with the operators of prefill and decode.
 
-use chart::geometry::Spot;
 use chart::scene::{Scene, Size};
-use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 use super::view::ModelContext;
 use crate::charts::canvas::View;
 use crate::charts::frame::ChartFrame;
+use crate::charts::selection::selection;
 use crate::components::erased::{derived, memo, text};
 use crate::state::model::operators::spoken;
-use crate::state::roving::turn;
 
 /// A point for each operator, its area the share of the time: filled in prefill, hollow in decode. Arrow keys move from
 /// point to point; the tables below have the same values as text.
@@ -29,29 +27,18 @@ pub fn OperatorChart() -> impl IntoView {
     });
     let empty = move || Scene::empty(view.get_untracked().size);
     let drawn = derived(move || scene.get().unwrap_or_else(empty));
-    let hit = move |spot: Spot| {
-        scene.with_untracked(|scene| scene.as_ref()?.hit(spot).map(|point| point.key.clone()))
-    };
-    let on_point = move |spot: Option<Spot>| {
-        let key = spot.and_then(hit);
-        if pointed.with_untracked(|pointed| *pointed != key) {
-            pointed.set(key);
-        }
-    };
-    let on_key = move |event: KeyboardEvent| {
-        let keys: Vec<String> = chart.with_untracked(|chart| {
-            let points = chart.iter().flat_map(|(chart, _)| &chart.points);
-            points.map(|point| point.key.clone()).collect()
-        });
-        let at = pointed
-            .with_untracked(|pointed| keys.iter().position(|key| Some(key) == pointed.as_ref()));
-        if event.key() == "Escape" {
-            pointed.set(None);
-        } else if let Some(next) = turn(at, keys.len(), &event.key()) {
-            event.prevent_default();
-            pointed.set(keys.get(next).cloned());
-        }
-    };
+    let marks = selection(
+        pointed,
+        Callback::new(move |spot| {
+            scene.with_untracked(|scene| scene.as_ref()?.hit(spot).map(|point| point.key.clone()))
+        }),
+        Callback::new(move |()| {
+            chart.with_untracked(|chart| {
+                let points = chart.iter().flat_map(|(chart, _)| &chart.points);
+                points.map(|point| point.key.clone()).collect()
+            })
+        }),
+    );
     let said = text(move || {
         shown.with(|shown| pointed.with(|pointed| spoken(&shown.answer.tables, pointed.as_deref())))
     });
@@ -68,10 +55,10 @@ pub fn OperatorChart() -> impl IntoView {
             scene=drawn
             label=label
             view=view
-            on_point=Callback::new(on_point)
-            on_pick=Callback::new(move |spot| pointed.set(hit(spot)))
-            on_key=Callback::new(on_key)
-            on_leave=Callback::new(move |()| pointed.set(None))
+            on_point=marks.on_point
+            on_pick=marks.on_pick
+            on_key=marks.on_key
+            on_leave=marks.on_leave
             said=said
         />
     }

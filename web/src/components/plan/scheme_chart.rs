@@ -1,6 +1,5 @@
 //! Chart of all schemes by time and loss.
 
-use chart::geometry::Spot;
 use chart::scene::Size;
 use chart::schemes::scene as schemes_scene;
 use leptos::ev::KeyboardEvent;
@@ -10,8 +9,8 @@ use super::scheme_table::pick;
 use super::view::PlanContext;
 use crate::charts::canvas::View;
 use crate::charts::frame::ChartFrame;
+use crate::charts::selection::selection;
 use crate::components::erased::{memo, text};
-use crate::state::roving::turn;
 use crate::state::session::Session;
 
 /// A mark per scheme; refused ones are grey. Arrow keys go from mark to mark, Enter shows the scheme in the cards; the table
@@ -28,30 +27,18 @@ pub fn SchemeChart() -> impl IntoView {
         let focus = pointed.get().unwrap_or_else(|| chosen.get());
         chart.with(|chart| schemes_scene(chart, view.get().size, Some(&focus)))
     });
-    let hit = move |spot: Spot| {
-        scene.with_untracked(|scene| scene.hit(spot).map(|point| point.key.clone()))
-    };
-    let on_point = move |spot: Option<Spot>| {
-        let key = spot.and_then(hit);
-        if pointed.with_untracked(|pointed| *pointed != key) {
-            pointed.set(key);
-        }
-    };
-    let on_key = move |event: KeyboardEvent| {
-        let keys: Vec<String> =
-            chart.with_untracked(|chart| chart.drawn().map(|point| point.key.clone()).collect());
-        let at = pointed
-            .with_untracked(|pointed| keys.iter().position(|key| Some(key) == pointed.as_ref()));
-        match event.key().as_str() {
-            "Escape" => pointed.set(None),
-            "Enter" => pick(session, pointed.get_untracked().as_deref()),
-            key => {
-                if let Some(next) = turn(at, keys.len(), key) {
-                    event.prevent_default();
-                    pointed.set(keys.get(next).cloned());
-                }
-            }
-        }
+    let marks = selection(
+        pointed,
+        Callback::new(move |spot| {
+            scene.with_untracked(|scene| scene.hit(spot).map(|point| point.key.clone()))
+        }),
+        Callback::new(move |()| {
+            chart.with_untracked(|chart| chart.drawn().map(|point| point.key.clone()).collect())
+        }),
+    );
+    let on_key = move |event: KeyboardEvent| match event.key().as_str() {
+        "Enter" => pick(session, pointed.get_untracked().as_deref()),
+        _ => marks.on_key.run(event),
     };
     let said = text(move || {
         let key = pointed.get();
@@ -75,17 +62,17 @@ pub fn SchemeChart() -> impl IntoView {
         <div class="scheme-chart">
             <h2>"Schemes" <small>"mark: expected · line: interval · grey: refused"</small></h2>
             <ChartFrame
-            id="schemes"
-            name="Schemes on the chart; arrow keys go from one to the next, Enter shows it"
-            scene=scene
-            label=label
-            view=view
-            on_point=Callback::new(on_point)
-            on_pick=Callback::new(move |spot| pick(session, hit(spot).as_deref()))
-            on_key=Callback::new(on_key)
-            on_leave=Callback::new(move |()| pointed.set(None))
-            said=said
-        />
+                id="schemes"
+                name="Schemes on the chart; arrow keys go from one to the next, Enter shows it"
+                scene=scene
+                label=label
+                view=view
+                on_point=marks.on_point
+                on_pick=Callback::new(move |spot| pick(session, marks.hit.run(spot).as_deref()))
+                on_key=Callback::new(on_key)
+                on_leave=marks.on_leave
+                said=said
+            />
         </div>
     }
 }
