@@ -30,7 +30,7 @@ fn request<'a>(
     }
 }
 
-/// The same answer apart from the word that says who named the engine.
+/// An answer without the flag `is_named`, in which requests with and without a named engine differ.
 fn unnamed(answer: Estimate) -> Estimate {
     let mut answer = answer;
     answer.basis.is_named = false;

@@ -68,7 +68,7 @@ pub(super) fn weight_scale(
         // `Plan::new` scales by the streamed bytes, because that needs the kernels of a step.
         None | Some(WeightSize::Streamed(_)) => return Ok(1.0),
         Some(WeightSize::Total(bytes)) => {
-            // The same largest mean width as of `weight_bits`.
+            // A file may have at most as many bits per weight as `weight_bits` allows.
             let widest = Bytes::from_bits(WEIGHT_BITS.1 * model.n_params() as f64).get() / 1e9;
             Bytes::from_gb(real_in_range("weight_gb", bytes.get() / 1e9, WEIGHT_GB.0, widest)?)
         }

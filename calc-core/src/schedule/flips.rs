@@ -99,7 +99,7 @@ struct Search<'a> {
 
 /// The pair that is first at a context.
 enum First<'a> {
-    /// The same as at the request's own context.
+    /// The pair that is first at the context of the request.
     Best,
     /// Another one with its batch; `None` if none meets the bounds.
     Other(Option<Placed<'a>>),

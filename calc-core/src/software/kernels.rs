@@ -199,37 +199,14 @@ mod tests {
     #[test]
     fn engines_read_the_formats_of_their_own_quantizers() {
         use Engine::{ExLlamaV2, GptFast, LlamaCpp, Mlc, TensorRtLlm, Vllm};
+        use FormatFamily::{Awq, Gguf, Int4, Int8, Mxfp4, Mxfp4Experts, Narrow, Nf4, Nvfp4};
         for (engine, has, lacks) in [
-            (
-                ExLlamaV2,
-                [FormatFamily::Int4, FormatFamily::Narrow],
-                [FormatFamily::Awq, FormatFamily::Nvfp4],
-            ),
-            (
-                LlamaCpp,
-                [FormatFamily::Gguf, FormatFamily::Mxfp4Experts],
-                [FormatFamily::Int4, FormatFamily::Mxfp4],
-            ),
-            (
-                Vllm,
-                [FormatFamily::Awq, FormatFamily::Nvfp4],
-                [FormatFamily::Gguf, FormatFamily::Gguf],
-            ),
-            (
-                TensorRtLlm,
-                [FormatFamily::Awq, FormatFamily::Mxfp4Experts],
-                [FormatFamily::Nf4, FormatFamily::Gguf],
-            ),
-            (
-                GptFast,
-                [FormatFamily::Int8, FormatFamily::Int4],
-                [FormatFamily::Nvfp4, FormatFamily::Nf4],
-            ),
-            (
-                Mlc,
-                [FormatFamily::Int4, FormatFamily::Awq],
-                [FormatFamily::Nf4, FormatFamily::Nvfp4],
-            ),
+            (ExLlamaV2, [Int4, Narrow], &[Awq, Nvfp4][..]),
+            (LlamaCpp, [Gguf, Mxfp4Experts], &[Int4, Mxfp4]),
+            (Vllm, [Awq, Nvfp4], &[Gguf]),
+            (TensorRtLlm, [Awq, Mxfp4Experts], &[Nf4, Gguf]),
+            (GptFast, [Int8, Int4], &[Nvfp4, Nf4]),
+            (Mlc, [Int4, Awq], &[Nf4, Nvfp4]),
         ] {
             assert!(has.iter().all(|family| family.is_of(engine)), "{engine:?}: {has:?}");
             assert!(!lacks.iter().any(|family| family.is_of(engine)), "{engine:?}: {lacks:?}");

@@ -77,7 +77,7 @@ pub fn parts(inputs: &Inputs) -> Vec<Part> {
     if !model.is_empty() {
         parts.push(("model".to_owned(), model));
     }
-    // As they are read back: without the end of the last line.
+    // Reading drops the line break at the end of a part, so writing leaves it out.
     for (_, part) in &mut parts {
         part.truncate(part.trim_end_matches('\n').len());
     }

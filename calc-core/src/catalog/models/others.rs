@@ -1,4 +1,6 @@
 //! All other families.
+//!
+//! Long, and one file all the same: rows of one table, which change for one reason, a better source.
 
 use super::{CatalogModel, PublishedFormats};
 use crate::catalog::formats;

@@ -1,4 +1,6 @@
 //! Qwen 2, 2.5 and 3.
+//!
+//! Long, and one file all the same: rows of one table, which change for one reason, a better source.
 
 use super::{CatalogModel, PublishedFormats};
 use crate::catalog::formats;
