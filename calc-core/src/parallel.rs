@@ -1,6 +1,10 @@
 //! A model split over several devices: the shard of one device, and the traffic on the links.
 //! Derivation: `docs/theory/parallel.md`.
 
+mod split;
+
+pub use split::{NoSplit, check_split};
+
 use crate::device::Link;
 use crate::error::{Error, in_range};
 use crate::lowering::Step;

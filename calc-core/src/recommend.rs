@@ -162,7 +162,7 @@ pub fn recommend(request: &RecommendRequest<'_>) -> Result<Recommendation, Error
         match row {
             Ok(row) => ranked.push(row),
             Err(reason) => {
-                let takes = !matches!(reason, Drop::Kernel(_) | Drop::Shape(_));
+                let takes = !matches!(reason, Drop::Kernel(_) | Drop::Split(..) | Drop::Shape(_));
                 let outcome = takes.then(|| chooser.run(&request.task, scheme).ok()).flatten();
                 dropped.push(Dropped { scheme, quality, reason, outcome });
             }

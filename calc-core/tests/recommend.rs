@@ -15,7 +15,6 @@ use calc_core::recommend::{
     Axis, Bounds, Change, Drop, End, Largest, ModelTask, Objective, Ranked, RankedPart,
     RecommendRequest, Recommendation, Regime, Task, devices, memory_steps, recommend, room,
 };
-use calc_core::scheme::NoKernel;
 use calc_core::units::{Seconds, TokensPerSec};
 use calc_core::workload::Workload;
 use shape::shape_task;
@@ -258,34 +257,6 @@ fn mxfp4_experts_are_dropped_where_the_named_engine_has_no_kernels_for_them() {
         let has = answer.ranked.iter().any(|row| row.scheme.key == "as_published");
         assert_eq!(!has, is_dropped, "{key} {engine:?}");
     }
-}
-
-#[test]
-fn schemes_without_kernels_in_the_engine_or_for_the_vendor_are_dropped() {
-    let workload = Workload::new(1, 512);
-    for (key, engine, scheme, reason) in [
-        (
-            "rtx_4090",
-            Some(Engine::ExLlamaV2),
-            "int4_g128_awq",
-            NoKernel::OtherEngine(Engine::ExLlamaV2),
-        ),
-        ("mi300x", None, "nvfp4_w4a16", NoKernel::OtherVendor),
-    ] {
-        let mut task = model_task(device(key), "llama-3.1-8b", workload);
-        if let Task::Model(task) = &mut task {
-            task.request.engine = engine;
-        }
-        let answer = answer(&task, RankedPart::Decode);
-        let dropped = answer.dropped.iter().find(|row| row.scheme.key == scheme);
-        let found = dropped.map(|row| row.reason.clone());
-        assert_eq!(found, Some(Drop::Kernel(reason)), "{key}");
-    }
-    let mut task = model_task(device("rtx_4090"), "llama-3.1-8b", workload);
-    if let Task::Model(task) = &mut task {
-        task.request.engine = Some(Engine::ExLlamaV2);
-    }
-    ranked(&answer(&task, RankedPart::Decode), "int4_g128_gptq");
 }
 
 #[test]

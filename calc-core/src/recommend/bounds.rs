@@ -1,6 +1,8 @@
 //! Bounds that a scheme must meet, and the reasons for dropping one.
 
+use crate::calibration::Engine;
 use crate::error::{Error, real_in_range};
+use crate::parallel::NoSplit;
 use crate::quality::QualityLoss;
 use crate::scheme::{BadShape, NoKernel};
 use crate::units::{Bytes, Seconds, TokensPerSec};
@@ -32,6 +34,8 @@ impl Default for Bounds {
 pub enum Drop {
     /// No kernel supports the scheme on this device.
     Kernel(NoKernel),
+    /// The engine that runs the scheme does not split a model in the way of the request.
+    Split(Engine, NoSplit),
     /// A matrix has a shape that the scheme does not support.
     Shape(BadShape),
     /// The quality loss may exceed the bound.
@@ -72,6 +76,7 @@ impl Drop {
     pub const fn key(&self) -> &'static str {
         match self {
             Self::Kernel(_) => "kernel",
+            Self::Split(..) => "split",
             Self::Shape(_) => "shape",
             Self::Quality { .. } => "quality",
             Self::Memory { .. } => "memory",

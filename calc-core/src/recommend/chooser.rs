@@ -11,6 +11,7 @@ use crate::calibration::Engine;
 use crate::catalog::quality::FP8_AGAIN;
 use crate::catalog::schemes::{AS_PUBLISHED, SCHEMES};
 use crate::error::Error;
+use crate::parallel::check_split;
 use crate::plan::EstimateRequest;
 use crate::precision::{Precision, PrecisionChoice};
 use crate::quality::QualityLoss;
@@ -149,7 +150,17 @@ impl<'a> Chooser<'a> {
         if let Some(engine) = self.task.engine() {
             family.served_by(engine, device, quantized).map_err(Drop::Kernel)?;
         }
+        self.admit_split(scheme)?;
         self.task.shapes(scheme).map_err(Drop::Shape)
+    }
+
+    /// Checks that the engine of a scheme splits the model in the way of the request.
+    fn admit_split(&self, scheme: &Scheme) -> Result<(), Drop> {
+        let Some(request) = self.task.estimate_request(&self.roofs, scheme) else { return Ok(()) };
+        let (engine, formats) = self.formats(&request);
+        let split = (request.model, &request.workload.parallel);
+        check_split(engine, request.device, split, formats.kv_cache)
+            .map_err(|reason| Drop::Split(engine, reason))
     }
 
     /// Checks kernels, shapes and quality, which do not depend on the number of tokens.

@@ -162,10 +162,14 @@ fn bounds(chooser: &Chooser<'_>, first: &Ranked, dropped: &[Dropped], flips: &mu
     let mut holder = first.scheme;
     for loss in losses {
         let Some(winner) = chooser.winner_at_quality(loss) else { continue };
-        if winner.key != holder.key {
+        if winner.key == holder.key {
+            continue;
+        }
+        holder = winner;
+        // A scheme that another one makes room for meets the bound already, so the bound is not what it waits for.
+        if chooser.quality(winner).high > chooser.aim.bounds.quality {
             let when = Change::LossAllowed(loss);
             flips.push(Flip { when, cause: Cause::Admitted, to: Some(winner) });
-            holder = winner;
         }
     }
     let loss = first.quality.high;

@@ -58,9 +58,11 @@ impl End {
         match drop {
             Drop::Memory { .. } => Self::Memory,
             Drop::Tpot { .. } | Drop::Ttft { .. } | Drop::Rate { .. } => Self::Time,
-            Drop::Kernel(_) | Drop::Shape(_) | Drop::Quality { .. } | Drop::Refused(_) => {
-                Self::Range
-            }
+            Drop::Kernel(_)
+            | Drop::Split(..)
+            | Drop::Shape(_)
+            | Drop::Quality { .. }
+            | Drop::Refused(_) => Self::Range,
         }
     }
 }

@@ -76,6 +76,9 @@ pub enum FirstBy {
     Score,
     /// It is not distinguishable from the best, or from the first of those on its engine, and its quality loss is smaller.
     LessLoss,
+    /// It is not distinguishable from the best and runs on the same engine; another engine's scheme loses less, but by less
+    /// than is worth a change of engine.
+    SameEngine,
     /// It is not distinguishable from a faster one that needs more memory and loses as much quality or more.
     LessMemory,
     /// It is the model as published, not distinguishable from a requantization that loses as much and is not much smaller.
@@ -90,6 +93,7 @@ impl FirstBy {
         match self {
             Self::Score => "score",
             Self::LessLoss => "less_loss",
+            Self::SameEngine => "same_engine",
             Self::LessMemory => "less_memory",
             Self::Published => "as_published",
             Self::Size => "size",
@@ -101,6 +105,8 @@ impl FirstBy {
 const SMALL_MEMORY: Bytes = Bytes::from_gb(8.0);
 /// Largest ratio to the best score, or of two needs for memory, that counts as near.
 const NEAR: f64 = 1.05;
+/// Loss of quality [%] up to which a scheme of another engine is not worth the change: a judgment.
+const WORTH_ANOTHER_ENGINE: f64 = 0.5;
 /// Up to this ratio of their memory, a requantization that loses as much is not worth writing: a judgment.
 const WORTH_WRITING: f64 = 1.25;
 
@@ -173,8 +179,17 @@ impl Aim {
             Objective::Memory | Objective::Quality => [score; 2],
         };
         let limit = self.limit(usable);
-        let is_published = false;
-        Standing { score, interval, engine, pair_ratio, loss, time, memory, limit, is_published }
+        Standing {
+            score,
+            interval,
+            engine,
+            pair_ratio,
+            loss,
+            time,
+            memory,
+            limit,
+            is_published: false,
+        }
     }
 }
 
@@ -203,14 +218,20 @@ impl Standing {
         self.interval[0] < self.interval[1]
     }
 
+    /// The loss by which this is compared with schemes of an engine [%].
+    fn loss_beside(&self, engine: Engine) -> f64 {
+        if self.engine == engine { self.loss } else { self.loss + WORTH_ANOTHER_ENGINE }
+    }
+
     /// Whether this is as fast as another within the uncertainty and loses less, or as much and needs less memory. Where it
     /// loses less, it may need a little more memory than a scheme of its engine: GGUF files of one model with the same
     /// experts differ by 1 %.
     fn replaces(&self, other: &Self) -> bool {
-        let better = if self.loss < other.loss {
+        let own = self.loss_beside(other.engine);
+        let better = if own < other.loss {
             self.memory <= other.memory || self.is_about_as_small(other)
         } else {
-            self.loss <= other.loss && self.memory < other.memory
+            own <= other.loss && self.memory < other.memory
         };
         better && self.is_like(other)
     }
@@ -225,7 +246,7 @@ impl Standing {
     fn spares(&self, other: &Self) -> bool {
         self.is_published
             && !other.is_published
-            && self.loss <= other.loss
+            && self.loss_beside(other.engine) <= other.loss
             && self.memory <= other.memory * WORTH_WRITING
             && self.is_like(other)
     }
@@ -274,7 +295,7 @@ pub(crate) fn order<T>(rows: &mut [T], standing: impl Fn(&T) -> Standing) -> Fir
     sort_short(&mut rows[near..], |a, b| {
         let (a, b) = (standing(a), standing(b));
         match (is_like_the_best(&a), is_like_the_best(&b)) {
-            (true, true) => a.loss < b.loss,
+            (true, true) => a.loss_beside(best.engine) < b.loss_beside(best.engine),
             (is_like, _) => is_like,
         }
     });
@@ -282,7 +303,12 @@ pub(crate) fn order<T>(rows: &mut [T], standing: impl Fn(&T) -> Standing) -> Fir
     match rows.first().map(&standing) {
         Some(first) if first == best => FirstBy::Score,
         _ if near > 0 => FirstBy::Size,
-        _ => moved.unwrap_or(FirstBy::LessLoss),
+        Some(first) => moved.unwrap_or_else(|| {
+            let loses_less =
+                |row| standing(row).loss < first.loss && is_like_the_best(&standing(row));
+            if rows.iter().any(loses_less) { FirstBy::SameEngine } else { FirstBy::LessLoss }
+        }),
+        None => FirstBy::Score,
     }
 }
 
@@ -291,7 +317,8 @@ pub(crate) fn order<T>(rows: &mut [T], standing: impl Fn(&T) -> Standing) -> Fir
 fn lighten<T>(rows: &mut [T], standing: &impl Fn(&T) -> Standing) -> Option<FirstBy> {
     let first = rows.first().map(standing)?;
     let better = |a: &Standing, b: &Standing| {
-        a.loss.total_cmp(&b.loss).then(a.memory.get().total_cmp(&b.memory.get())).is_lt()
+        let losses = a.loss_beside(first.engine).total_cmp(&b.loss_beside(first.engine));
+        losses.then(a.memory.get().total_cmp(&b.memory.get())).is_lt()
     };
     let (mut place, mut least) = (0, first);
     for (at, row) in rows.iter().enumerate() {
@@ -312,88 +339,4 @@ fn lighten<T>(rows: &mut [T], standing: &impl Fn(&T) -> Standing) -> Option<Firs
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn row(score: f64, loss: f64, gigabytes: f64, limit: f64) -> Standing {
-        let (memory, limit) = (Bytes::from_gb(gigabytes), Bytes::from_gb(limit));
-        let time = Seconds::new(score);
-        let (interval, engine, pair_ratio) = ([score * 0.9, score * 1.5], Engine::Vllm, 1.5);
-        let is_published = false;
-        Standing { score, interval, engine, pair_ratio, loss, time, memory, limit, is_published }
-    }
-
-    fn losses(rows: &[Standing; 3]) -> [u64; 3] {
-        rows.map(|row| row.loss.to_bits())
-    }
-
-    #[test]
-    fn within_the_interval_of_the_best_less_loss_is_first() {
-        let mut rows =
-            [row(1.3, 0.0, 16.0, 80.0), row(1.0, 4.0, 4.0, 80.0), row(1.1, 0.1, 8.0, 80.0)];
-        assert_eq!(order(&mut rows, |row| *row), FirstBy::LessLoss);
-        // 1.0 is not within 1.17 to 1.95, though 1.3 is within 0.9 to 1.5.
-        assert_eq!(losses(&rows), [0.1, 4.0, 0.0].map(f64::to_bits));
-    }
-
-    /// A row with the interval of a device without measurements.
-    fn wide(score: f64, loss: f64, engine: Engine) -> Standing {
-        let interval = [score * 0.6, score * 1.6];
-        Standing { interval, engine, pair_ratio: 1.2, ..row(score, loss, 8.0, 80.0) }
-    }
-
-    #[test]
-    fn on_one_engine_the_ratio_decides_and_not_the_shared_error() {
-        use Engine::{LlamaCpp, Vllm};
-        let mut rows = [wide(1.5, 0.0, Vllm), wide(1.0, 0.1, Vllm), wide(1.1, 0.05, Vllm)];
-        assert_eq!(order(&mut rows, |row| *row), FirstBy::LessLoss);
-        assert_eq!(losses(&rows), [0.05, 0.1, 0.0].map(f64::to_bits));
-        // Another engine's error is its own; there, too, 1.5 is slower than 1.2.
-        let mut rows = [wide(1.5, 0.0, Vllm), wide(1.0, 0.1, LlamaCpp), wide(1.2, 0.05, Vllm)];
-        assert_eq!(order(&mut rows, |row| *row), FirstBy::LessLoss);
-        assert_eq!(losses(&rows), [0.05, 0.1, 0.0].map(f64::to_bits));
-    }
-
-    #[test]
-    fn a_row_of_twice_the_memory_and_no_less_loss_is_not_first() {
-        // The first by loss, 1.1, is in the interval of 1.0; 1.55 is not, but cannot be told from 1.1.
-        let mut rows =
-            [row(1.55, 0.0, 8.0, 80.0), row(1.0, 4.0, 4.0, 80.0), row(1.1, 0.1, 16.0, 80.0)];
-        rows[0].interval = [1.05, 2.0];
-        assert_eq!(order(&mut rows, |row| *row), FirstBy::LessMemory);
-        assert_eq!(losses(&rows), [0.0, 0.1, 4.0].map(f64::to_bits));
-    }
-
-    #[test]
-    fn a_row_of_the_same_engine_with_less_loss_is_first_though_a_little_larger() {
-        use Engine::{LlamaCpp, Vllm};
-        // The best is another engine's; the interval of 1.25 leaves it out, though 1.1 cannot be told from either.
-        let mut rows = [wide(1.25, 0.0, LlamaCpp), wide(1.0, 4.0, Vllm), wide(1.1, 0.4, LlamaCpp)];
-        rows[0].interval = [1.05, 2.0];
-        let larger = |memory: f64| {
-            let mut rows = rows;
-            rows[0].memory = Bytes::from_gb(memory);
-            (order(&mut rows, |row| *row), losses(&rows))
-        };
-        assert_eq!(larger(8.1), (FirstBy::LessLoss, [0.0, 0.4, 4.0].map(f64::to_bits)));
-        assert_eq!(larger(9.0).1, [0.4, 4.0, 0.0].map(f64::to_bits));
-    }
-
-    #[test]
-    fn as_published_is_before_a_requantization_that_is_no_better() {
-        let published = Standing { is_published: true, ..row(1.01, 1.0, 8.1, 80.0) };
-        let mut rows = [row(1.0, 1.0, 8.0, 80.0), published, row(1.02, 1.0, 7.9, 80.0)];
-        assert_eq!(order(&mut rows, |row| *row), FirstBy::Published);
-        assert!(rows[0].is_published);
-        let mut rows = [row(1.0, 0.5, 8.0, 80.0), published, row(1.02, 1.0, 7.9, 80.0)];
-        order(&mut rows, |row| *row);
-        assert!(!rows[0].is_published, "it loses more");
-    }
-
-    #[test]
-    fn on_a_small_device_the_smallest_near_the_best_is_first() {
-        let mut rows = [row(1.1, 0.0, 7.0, 8.0), row(1.0, 0.1, 5.0, 8.0), row(1.04, 4.0, 4.0, 8.0)];
-        assert_eq!(order(&mut rows, |row| *row), FirstBy::Size);
-        assert_eq!(losses(&rows), [4.0, 0.1, 0.0].map(f64::to_bits));
-    }
-}
+mod tests;

@@ -276,7 +276,7 @@ pub fn notes(inputs: &RecommendInputs, answer: &Recommendation) -> Vec<String> {
         && model.workload.new_tokens == 1
     {
         notes.push(format!(
-            "no answer length is given, so schemes are ranked by the time per token at context {}; with more new tokens, by the whole request",
+            "no answer length is given, so schemes are ranked by the time per token at context {}, and the commands have room for one new token; with more new tokens, schemes are ranked by the whole request",
             model.workload.context
         ));
     }

@@ -123,6 +123,10 @@ pub fn first_by(reason: FirstBy, first: &Standing) -> Option<String> {
             "Among the schemes within the uncertainty of the best, it loses the least quality."
                 .into(),
         ),
+        FirstBy::SameEngine => Some(format!(
+            "It runs on {}, as the best does, and within the uncertainty it is as fast; no scheme of another engine loses so much less that a change pays.",
+            first.engine.key()
+        )),
         FirstBy::LessMemory => Some(
             "Within the uncertainty it is as fast as the next scheme, and it needs no more memory and loses no more quality."
                 .into(),
@@ -189,6 +193,9 @@ pub fn dropped(reason: &Drop, loss: &QualityLoss) -> String {
             format!("{} has no kernels for it", engine.key())
         }
         Drop::Kernel(NoKernel::NoLlamaCpp) => "llama.cpp does not run on this device".into(),
+        Drop::Split(engine, reason) => {
+            format!("{} {}", super::apply::engine_name(*engine), super::apply::no_split(*reason))
+        }
         Drop::Shape(BadShape { kind, inputs, count, multiple }) => {
             let side = if *inputs { "K" } else { "N" };
             format!("{side} = {count} of {} is not a multiple of {multiple}", kind.key())

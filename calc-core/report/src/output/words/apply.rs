@@ -1,6 +1,6 @@
 //! Commands and configurations that apply a scheme with the usual tools.
 //!
-//! Sources: torchao's classes and first versions from its wheels 0.4.0 to 0.18.0 on PyPI; options of llama.cpp and vLLM from
+//! Sources: options of llama.cpp and vLLM from
 //! their documentation, as of vLLM 0.33.0 and llama.cpp's `docs/multi-gpu.md` and `docs/speculative.md`; those of the other
 //! engines are named in their modules.
 
@@ -11,6 +11,7 @@ mod ollama;
 mod server_flags;
 mod sglang;
 mod tensorrt_llm;
+mod torchao;
 mod vllm;
 
 use calc_core::calibration::Engine;
@@ -18,11 +19,14 @@ use calc_core::catalog::formats;
 use calc_core::device::Device;
 use calc_core::footprint::reserve;
 use calc_core::model_arch::ModelArch;
+use calc_core::parallel::{NoSplit, check_split};
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::QuantFormat;
 use calc_core::scheme::{FormatFamily, Scheme, SchemeWeights, engine_runs, usual_engine};
 use calc_core::units::Bytes;
 use calc_core::workload::Workload;
+
+pub use torchao::Torchao;
 
 use crate::input::named_model::NamedModel;
 use crate::input::request::{RecommendInputs, Subject};
@@ -170,22 +174,20 @@ impl<'a> Deployment<'a> {
         Some(format!("serves at most {most} tokens of this model, and {asked} are asked"))
     }
 
+    /// Checks that an engine can split the model as estimated; the reason is the rest of a sentence about it.
+    fn check_split(&self, engine: Engine) -> Result<(), String> {
+        let Some((arch, workload)) = self.served else { return Ok(()) };
+        let cache = self.kv_cache.unwrap_or(&formats::FP16);
+        check_split(engine, self.device, (arch, &workload.parallel), cache).map_err(|reason| {
+            format!("{}: it cannot run the estimated configuration", no_split(reason))
+        })
+    }
+
     /// The drafter and its number of tokens, where the workload has both.
     fn drafts(&self) -> Option<(&'a str, u64)> {
         let (_, workload) = self.served?;
         Some((self.repositories.draft?, workload.speculation?.draft_tokens))
     }
-}
-
-/// Configuration of torchao.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Torchao {
-    /// Argument of `quantize_`.
-    pub config: &'static str,
-    /// First version with this configuration.
-    pub min_version: &'static str,
-    /// Configuration for older versions; empty when there is no similar one.
-    pub fallback: &'static str,
 }
 
 /// Commands of one engine: lines that make its files, then the line that serves them; or one line with the reason why there
@@ -230,65 +232,23 @@ pub const fn engine_name(engine: Engine) -> &'static str {
     }
 }
 
-const INT4: &str = "Int4WeightOnlyConfig(group_size=128) with torchao 0.9.0: INT4 weights instead";
-const INT8: &str = "Int8WeightOnlyConfig() with torchao 0.9.0: INT8 weights instead";
-const OLD_NVFP4: &str = "NVFP4InferenceConfig() with torchao 0.12.0 to 0.14.1; before that Int4WeightOnlyConfig(group_size=128), INT4 instead";
-const OLD_MXFP4: &str = "MXFPInferenceConfig() with torchao 0.12.0 to 0.14.1; before that Int4WeightOnlyConfig(group_size=128), INT4 instead";
-const OLD_INT4: &str = "int4_weight_only() with torchao 0.4.0 to 0.8.0";
-
-/// torchao configuration of a scheme.
-fn torchao(scheme: &Scheme) -> Option<Torchao> {
-    let entry = |config, min_version, fallback| Some(Torchao { config, min_version, fallback });
-    match scheme.key {
-        "fp8_w8a8" => {
-            entry("Float8DynamicActivationFloat8WeightConfig(granularity=PerRow())", "0.9.0", INT8)
+/// Reason why an engine does not split a model in the way that is asked for, after its name.
+pub const fn no_split(reason: NoSplit) -> &'static str {
+    match reason {
+        NoSplit::Experts => "has no expert parallelism",
+        NoSplit::TensorsAndLayers => "splits by tensors or by layers, not by both",
+        NoSplit::TensorsOnly => "splits by tensors only",
+        NoSplit::Devices => "does not split a model over several of these devices",
+        NoSplit::TensorsOnDevices => {
+            "has no tensor parallelism (--split-mode tensor) on this device"
         }
-        "fp8_w8a16" => entry(
-            "Float8WeightOnlyConfig()",
-            "0.9.0",
-            "float8_weight_only() with torchao 0.5.0 to 0.8.0",
-        ),
-        "int8_w8a16" => entry(
-            "Int8WeightOnlyConfig()",
-            "0.9.0",
-            "int8_weight_only() with torchao 0.4.0 to 0.8.0",
-        ),
-        "int8_w8a8" => entry("Int8DynamicActivationInt8WeightConfig()", "0.9.0", INT8),
-        "int4_g128_rtn" => entry(
-            "Int4WeightOnlyConfig(group_size=128), with zero points (4.25 bits); on Ampere and Orin also int4_packing_format=\"tile_packed_to_4d\" (0.14.1)",
-            "0.9.0",
-            OLD_INT4,
-        ),
-        "int4_g32_rtn" => entry("Int4WeightOnlyConfig(group_size=32)", "0.9.0", OLD_INT4),
-        "int4_g128_awq" => entry(
-            "AWQConfig(Int4WeightOnlyConfig(group_size=128), step=\"prepare\"), then step=\"convert\" after calibration",
-            "0.13.0",
-            "Int4WeightOnlyConfig(group_size=128) with torchao 0.9.0: rounded to nearest, more loss",
-        ),
-        "int4_g128_gptq" => entry(
-            "GPTQConfig(step=\"observe\", base_config=Int4WeightOnlyConfig(group_size=128)), then step=\"convert\" after calibration",
-            "0.16.0",
-            "Int4WeightOnlyConfig(group_size=128) with torchao 0.9.0: rounded to nearest, more loss",
-        ),
-        "nvfp4_w4a16" => entry("NVFP4WeightOnlyConfig()", "0.15.0", OLD_NVFP4),
-        "nvfp4_w4a4" => entry("NVFP4DynamicActivationNVFP4WeightConfig()", "0.15.0", OLD_NVFP4),
-        "mxfp4_w4a4" => entry(
-            "MXDynamicActivationMXWeightConfig(activation_dtype=torch.float4_e2m1fn_x2, weight_dtype=torch.float4_e2m1fn_x2)",
-            "0.15.0",
-            OLD_MXFP4,
-        ),
-        "nf4_dq" => entry("to_nf4(weight, block_size=64) for each linear layer", "0.4.0", INT4),
-        "int3_g128_awq" => entry(
-            "IntxWeightOnlyConfig(weight_dtype=torch.int3, granularity=PerGroup(128))",
-            "0.11.0",
-            INT4,
-        ),
-        "int2_g64_rtn" => entry(
-            "IntxWeightOnlyConfig(weight_dtype=torch.int2, granularity=PerGroup(64))",
-            "0.11.0",
-            INT4,
-        ),
-        _ => None,
+        NoSplit::TensorsOfArchitecture => {
+            "has no tensor parallelism (--split-mode tensor) for this architecture"
+        }
+        NoSplit::TensorsWithCache => {
+            "has no tensor parallelism (--split-mode tensor) with a quantized KV cache"
+        }
+        NoSplit::ByItself => "decides by itself how to split a model",
     }
 }
 
@@ -310,7 +270,7 @@ pub fn apply(scheme: &Scheme, to: &Deployment<'_>) -> Apply {
         serve.push(Serve { engine: timed, text: named(timed, scheme, to) });
     }
     let is_made = to.repositories.has_half && reads_torchao;
-    Apply { timed, torchao: torchao(scheme).filter(|_| is_made), serve }
+    Apply { timed, torchao: torchao::configuration(scheme).filter(|_| is_made), serve }
 }
 
 /// Commands of the engine that a request names, or the reason why there are none.

@@ -1,7 +1,8 @@
 //! Notes to answers: fallbacks, padding, unknown values, assumptions.
 
+mod engine;
+
 use calc_core::analysis::{Analysis, Operator};
-use calc_core::calibration::{Basis, Engine};
 use calc_core::estimate::Estimate;
 use calc_core::footprint::{MemoryVerdict, bits_per_weight};
 use calc_core::gguf_file::row_format;
@@ -12,7 +13,6 @@ use calc_core::precision::Precision;
 use calc_core::provenance::Provenance;
 use calc_core::quant_format::{ComputeClass, QuantFormat};
 use calc_core::roofline::ComputePath;
-use calc_core::scheme::{ExpertKernels, FormatFamily, KernelRequest, NoKernel, expert_kernels};
 use calc_core::workload::Workload;
 
 use crate::input::model_file::{assumed_text, data_type_field, import_notes};
@@ -35,7 +35,7 @@ pub fn analyze_notes(inputs: &AnalyzeInputs, answer: &Analysis) -> Vec<String> {
         notes.extend(weight_only(weights, answer.path));
         notes.extend(operator_paddings(&inputs.operator, weights));
     }
-    notes.extend(engine(inputs.engine, answer.expected.provenance));
+    notes.extend(engine::engine(inputs.engine, answer.expected.provenance));
     notes
 }
 
@@ -93,11 +93,11 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     let precision = &answer.precision;
     // Near the top, because it can double every byte.
     notes.extend(data_type(inputs));
-    let missing = no_build(inputs, precision);
+    let missing = engine::no_build(inputs, precision);
     if missing.is_none() {
-        notes.extend(engine_formats(inputs, answer.basis));
+        notes.extend(engine::engine_formats(inputs, answer.basis));
     }
-    notes.extend(fp4_inputs(inputs, answer));
+    notes.extend(engine::fp4_inputs(inputs, answer));
     notes.extend(missing);
     notes.extend(inputs.taken.iter().cloned());
     notes.extend(fallbacks(answer, inputs.model.arch.moe.is_some()));
@@ -130,6 +130,7 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     notes.extend(context_note(inputs));
     notes.extend(chunk(inputs, answer));
     notes.extend(split_notes(&inputs.workload.parallel));
+    notes.extend(engine::no_split(inputs, answer));
     if answer.link_unknown {
         notes.push(
             "the bandwidth of this device's link is not published: times on the link and all expected times are unknown"
@@ -137,32 +138,8 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
         );
     }
     notes.extend(import_notes(&inputs.model.assumed, &inputs.model.remarks));
-    notes.extend(engine(inputs.engine, answer.decode.totals.expected.provenance));
+    notes.extend(engine::engine(inputs.engine, answer.decode.totals.expected.provenance));
     notes
-}
-
-/// Note on an engine that does not run on the device, or has no kernels for the weights there.
-fn no_build(inputs: &EstimateInputs, precision: &Precision) -> Option<String> {
-    let engine = inputs.engine?;
-    let (weights, experts) = precision.stored();
-    let multiplies =
-        |class: ComputeClass| !class.is_carrier() && inputs.device.peaks.get(class).is_some();
-    let quantized = precision.activations.class.is_some_and(multiplies);
-    let lacked =
-        if FormatFamily::of_format(weights) == FormatFamily::Plain { experts } else { weights };
-    let (engine_key, format) = (engine.key(), lacked.key);
-    let family = FormatFamily::of(weights, experts);
-    Some(match family.served_by(engine, &inputs.device, quantized).err()? {
-        NoKernel::NoBuild(_) => format!("{engine_key} has no build for this device"),
-        NoKernel::OtherEngine(_) => format!("{engine_key} has no kernels for {format}"),
-        NoKernel::NoPeak(_)
-        | NoKernel::OldArchitecture
-        | NoKernel::NoTorchKernels
-        | NoKernel::OtherVendor
-        | NoKernel::NoLlamaCpp => {
-            format!("{engine_key} has no kernels for {format} on this device")
-        }
-    })
 }
 
 /// Sentence below the verdict on a context beyond the model's limit.
@@ -322,67 +299,6 @@ fn operator_paddings(operator: &Operator, weights: &'static QuantFormat) -> Vec<
     };
     let both = if hidden == width { vec![hidden] } else { vec![hidden, width] };
     both.into_iter().filter_map(|k| padding(weights, k)).collect()
-}
-
-/// Formats that the request leaves open and that its engine or GGUF file sets.
-fn engine_formats(inputs: &EstimateInputs, engine: Basis) -> Option<String> {
-    let given = &inputs.precision;
-    let (filled, roofs) = inputs.filled().ok()?;
-    let model = &*inputs.model.arch;
-    let is_file = filled.weights.file.is_some() && given.embedding.is_none();
-    let file = is_file.then(|| filled.resolve_model(model, &roofs));
-    let list: Vec<String> = [
-        ("weights", Some(given.weights), Some(filled.weights)),
-        ("experts", given.experts, filled.experts),
-        ("activations", given.activations, filled.activations),
-        ("embedding", given.embedding, file.map(|file| file.embedding)),
-        ("LM head", None, file.map(|file| file.lm_head)),
-    ]
-    .into_iter()
-    .filter(|(_, given, filled)| filled.is_some() && given != filled)
-    .filter_map(|(role, _, filled)| Some(format!("{role} {}", filled?.key)))
-    .collect();
-    let usual = if engine.is_named { "" } else { ", the usual engine here," };
-    let who = format!("as {}{usual} stores and computes it", engine.engine.key());
-    (!list.is_empty()).then(|| format!("{who}: {}", list.join(", ")))
-}
-
-/// Note on the input format of matmuls with FP4 weights, where the device and its engines have more than one.
-fn fp4_inputs(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
-    inputs.device.peaks.get(ComputeClass::Fp4)?;
-    let Precision { weights, experts, activations, .. } = answer.precision;
-    if inputs.precision.activations.is_some() {
-        return None;
-    }
-    let is_mxfp4 = FormatFamily::of(weights, experts) == FormatFamily::Mxfp4Experts;
-    let kernels = expert_kernels(answer.basis.engine, &inputs.device).filter(|_| is_mxfp4);
-    if let Some(ExpertKernels { inputs, request }) = kernels {
-        let (experts, inputs) = (experts.short_name, inputs.short_name);
-        return match request {
-            KernelRequest::Default => None,
-            KernelRequest::Flag(flag) => Some(format!(
-                "vLLM reads inputs of {experts} experts in {inputs} with {flag}, and in 16 bits without it"
-            )),
-            KernelRequest::NoFlag => Some(format!(
-                "vLLM reads inputs of {experts} experts in {inputs} with its CUTLASS kernels for MXFP4 on this device, and in 16 bits by default"
-            )),
-        };
-    }
-    let fp4 = [weights, experts].into_iter().find(|format| format.class == Some(ComputeClass::Fp4));
-    let is_wide = activations.class.is_some_and(ComputeClass::is_carrier);
-    fp4.filter(|_| is_wide).map(|format| {
-        let key = format.key;
-        format!("{key} is the format of weights: matmuls read inputs in {}; a checkpoint that quantizes them too has activations {key}", activations.key)
-    })
-}
-
-/// Note on an engine and device for which no fitted measurements exist.
-fn engine(engine: Option<Engine>, provenance: Provenance) -> Option<String> {
-    let engine = engine.filter(|_| provenance == Provenance::Assumed)?;
-    Some(format!(
-        "the factors of {} come from measurements on NVIDIA GPUs: none of this vendor's devices is in the fit",
-        engine.key()
-    ))
 }
 
 /// Note on a model file without a data type, when the request names none either.

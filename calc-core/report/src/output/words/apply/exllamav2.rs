@@ -1,6 +1,7 @@
 //! ExLlamaV2 commands, by its server TabbyAPI. Its options are the keys of `config_sample.yml` (`common/args.py`); the branch
 //! `exl2-checkpoint` is the last one with ExLlamaV2.
 
+use calc_core::calibration::Engine;
 use calc_core::catalog::model_names::is_hub_id;
 use calc_core::scheme::Scheme;
 
@@ -53,11 +54,7 @@ fn flags(to: &Deployment<'_>) -> Result<String, String> {
     }
     let mut flags = String::new();
     if let (Some((_, workload)), Some(tokens)) = (to.served, to.tokens()) {
-        if workload.parallel.devices() > workload.parallel.tensor {
-            return Err(
-                "splits by tensors only: it cannot run the estimated configuration".to_owned()
-            );
-        }
+        to.check_split(Engine::ExLlamaV2)?;
         // The cache is allocated in pages of 256 tokens.
         let cells = workload.batch.saturating_mul(tokens).div_ceil(256).saturating_mul(256);
         flags += &format!(

@@ -1,8 +1,7 @@
 //! llama.cpp commands: the file to serve, and the server with the split, context and KV cache of a request.
-//!
-//! Split modes: llama.cpp's `docs/multi-gpu.md`. Without a mode it splits by layers, which is a pipeline; `tensor` needs flash
-//! attention and a KV cache in 16 or 32 bits, and supports neither latent attention nor Mamba; it is made for CUDA and ROCm.
+//! Its split modes are described in `calc_core::software::split`.
 
+use calc_core::calibration::Engine;
 use calc_core::catalog::formats;
 use calc_core::parallel::Parallel;
 use calc_core::quant_format::{GgufFile, QuantFormat};
@@ -82,12 +81,9 @@ fn flags(to: &Deployment<'_>, backend: Backend) -> Result<String, String> {
     if backend != Backend::Cpu {
         flags += " -ngl 99";
     }
-    let split = split(to, backend)?;
+    let split = split(to)?;
     let kv = to.kv_cache.map(cache).transpose()?;
     let is_quantized = kv.is_some_and(|kv| !matches!(kv, "f32" | "f16" | "bf16"));
-    if split == Some("tensor") && is_quantized {
-        return Err("has no --split-mode tensor with a quantized KV cache".to_owned());
-    }
     match split {
         Some("tensor") => flags += " --split-mode tensor -fa on -fit off",
         Some(mode) => flags += &format!(" --split-mode {mode}"),
@@ -104,34 +100,13 @@ fn flags(to: &Deployment<'_>, backend: Backend) -> Result<String, String> {
 }
 
 /// Split mode of the estimated configuration; `None` on one device.
-fn split(to: &Deployment<'_>, backend: Backend) -> Result<Option<&'static str>, String> {
-    let Some((arch, workload)) = to.served else { return Ok(None) };
-    let Parallel { tensor, pipeline, expert } = workload.parallel;
-    let refuse = |what: &str| Err(format!("{what}: it cannot run the estimated configuration"));
-    if expert > 1 {
-        return refuse("has no expert parallelism");
-    }
-    if tensor > 1 && pipeline > 1 {
-        return refuse("splits by tensors or by layers, not by both");
-    }
-    if tensor == 1 && pipeline == 1 {
-        return Ok(None);
-    }
-    match backend {
-        Backend::Cpu | Backend::Metal => {
-            refuse("does not split a model over several of these devices")
-        }
-        Backend::Cuda { .. } | Backend::Rocm | Backend::Custom if tensor > 1 => {
-            if arch.mla.is_some() || arch.mamba.is_some() {
-                return refuse(
-                    "has no tensor parallelism (--split-mode tensor) for this architecture",
-                );
-            }
-            Ok(Some("tensor"))
-        }
-        _ if tensor > 1 => refuse("has no tensor parallelism (--split-mode tensor) on this device"),
-        _ => Ok(Some("layer")),
-    }
+fn split(to: &Deployment<'_>) -> Result<Option<&'static str>, String> {
+    to.check_split(Engine::LlamaCpp)?;
+    Ok(match to.served.map(|(_, workload)| workload.parallel) {
+        Some(Parallel { tensor, .. }) if tensor > 1 => Some("tensor"),
+        Some(Parallel { pipeline, .. }) if pipeline > 1 => Some("layer"),
+        _ => None,
+    })
 }
 
 /// Name of a KV-cache format in llama.cpp.

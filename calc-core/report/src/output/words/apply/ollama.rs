@@ -1,6 +1,7 @@
 //! Ollama commands. Variables of its server: the FAQ of its documentation; it no longer quantizes on import, so llama.cpp's
 //! tools make the file.
 
+use calc_core::calibration::Engine;
 use calc_core::scheme::{Scheme, SchemeWeights};
 
 use super::llama_cpp::{self, Source};
@@ -44,9 +45,7 @@ fn variables(to: &Deployment<'_>) -> Result<String, String> {
     }
     let mut variables = String::new();
     if let (Some((_, workload)), Some(tokens)) = (to.served, to.tokens()) {
-        if workload.parallel.devices() > 1 {
-            return Err("decides by itself how to split a model: it cannot be told the estimated configuration".to_owned());
-        }
+        to.check_split(Engine::Ollama)?;
         variables +=
             &format!("OLLAMA_CONTEXT_LENGTH={tokens} OLLAMA_NUM_PARALLEL={} ", workload.batch);
     }

@@ -1,0 +1,98 @@
+//! The adviser and the engines that run its schemes.
+
+mod tasks;
+
+use calc_core::calibration::Engine;
+use calc_core::catalog;
+use calc_core::device::Device;
+use calc_core::parallel::{NoSplit, Parallel};
+use calc_core::recommend::{
+    Bounds, Drop, FirstBy, Objective, Ranked, RankedPart, RecommendRequest, Recommendation, Task,
+    recommend,
+};
+use calc_core::scheme::NoKernel;
+use calc_core::workload::Workload;
+use tasks::model_task;
+
+fn device(key: &str) -> &'static Device {
+    catalog::device(key).expect("catalog key")
+}
+
+fn answer(task: &Task<'static>, part: RankedPart) -> Recommendation {
+    let (objective, bounds) = (Objective::Latency, Bounds::default());
+    recommend(&RecommendRequest { task: *task, objective, part, bounds }).expect("a recommendation")
+}
+
+fn ranked<'a>(answer: &'a Recommendation, key: &str) -> &'a Ranked {
+    let row = answer.ranked.iter().find(|row| row.scheme.key == key);
+    row.unwrap_or_else(|| panic!("{key} is not ranked"))
+}
+
+#[test]
+fn schemes_without_kernels_in_the_engine_or_for_the_vendor_are_dropped() {
+    let workload = Workload::new(1, 512);
+    for (key, engine, scheme, reason) in [
+        (
+            "rtx_4090",
+            Some(Engine::ExLlamaV2),
+            "int4_g128_awq",
+            NoKernel::OtherEngine(Engine::ExLlamaV2),
+        ),
+        ("mi300x", None, "nvfp4_w4a16", NoKernel::OtherVendor),
+    ] {
+        let mut task = model_task(device(key), "llama-3.1-8b", workload);
+        if let Task::Model(task) = &mut task {
+            task.request.engine = engine;
+        }
+        let answer = answer(&task, RankedPart::Decode);
+        let dropped = answer.dropped.iter().find(|row| row.scheme.key == scheme);
+        let found = dropped.map(|row| row.reason.clone());
+        assert_eq!(found, Some(Drop::Kernel(reason)), "{key}");
+    }
+    let mut task = model_task(device("rtx_4090"), "llama-3.1-8b", workload);
+    if let Task::Model(task) = &mut task {
+        task.request.engine = Some(Engine::ExLlamaV2);
+    }
+    ranked(&answer(&task, RankedPart::Decode), "int4_g128_gptq");
+}
+
+#[test]
+fn a_loss_too_small_to_notice_does_not_change_the_engine() {
+    // GGUF Q8_0 loses 0.037 %, INT8 weights with vLLM 0.043 %, and both are within the interval of 0.6 to 1.6.
+    let workload = Workload { new_tokens: 256, ..Workload::new(16, 2048) };
+    let task = model_task(device("mi300x"), "qwen2.5-14b", workload);
+    let answer = answer(&task, RankedPart::Whole);
+    assert_eq!(answer.ranked[0].standing.engine, Engine::Vllm);
+    assert_eq!(answer.first_by, FirstBy::SameEngine);
+    let gguf = ranked(&answer, "gguf_q8_0");
+    assert!(gguf.quality.high < answer.ranked[0].quality.high);
+}
+
+#[test]
+fn schemes_whose_engine_cannot_split_the_model_are_dropped() {
+    let mut workload = Workload { new_tokens: 256, ..Workload::new(64, 1024) };
+    for (key, model, ways, (tensor, pipeline), reason) in [
+        ("h100_sxm", "deepseek-v3", 8, (true, false), Some(NoSplit::TensorsOfArchitecture)),
+        ("h100_sxm", "llama-3.1-70b", 4, (true, false), None),
+        ("rtx_3090", "llama-3.1-70b", 4, (false, true), None),
+        ("apple_m3_ultra", "llama-3.1-70b", 2, (false, true), Some(NoSplit::Devices)),
+        ("rtx_3090", "llama-3.1-70b", 2, (true, true), Some(NoSplit::TensorsAndLayers)),
+    ] {
+        let ways = |is_split: bool| if is_split { ways } else { 1 };
+        workload.parallel = Parallel { tensor: ways(tensor), pipeline: ways(pipeline), expert: 1 };
+        let answer = answer(&model_task(device(key), model, workload), RankedPart::Whole);
+        let dropped = answer.dropped.iter().filter_map(|row| match row.reason {
+            Drop::Split(engine, reason) => Some((row, engine, reason)),
+            _ => None,
+        });
+        let mut found = None;
+        for (row, engine, reason) in dropped {
+            assert_eq!(engine, Engine::LlamaCpp, "{key} {model}: {}", row.scheme.key);
+            assert!(row.outcome.is_none(), "{key} {model}: a speed of {}", row.scheme.key);
+            found = Some(reason);
+        }
+        assert_eq!(found, reason, "{key} {model}");
+        let is_llama = |row: &Ranked| row.standing.engine == Engine::LlamaCpp;
+        assert!(reason.is_none() || !answer.ranked.iter().any(is_llama), "{key} {model}");
+    }
+}
