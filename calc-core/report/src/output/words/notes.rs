@@ -93,7 +93,7 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     let precision = &answer.precision;
     // Near the top, because it can double every byte.
     notes.extend(data_type(inputs));
-    let missing = engine::no_build(inputs, precision);
+    let missing = engine::no_build(inputs, answer);
     if missing.is_none() {
         notes.extend(engine::engine_formats(inputs, answer.basis));
     }

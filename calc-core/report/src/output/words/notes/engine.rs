@@ -12,8 +12,8 @@ use crate::input::request::EstimateInputs;
 use crate::output::words::apply;
 
 /// Note on an engine that does not run on the device, or has no kernels for the weights there.
-pub(super) fn no_build(inputs: &EstimateInputs, precision: &Precision) -> Option<String> {
-    let engine = inputs.engine?;
+pub(super) fn no_build(inputs: &EstimateInputs, answer: &Estimate) -> Option<String> {
+    let (engine, precision) = (answer.basis.engine, &answer.precision);
     let (weights, experts) = precision.stored();
     let multiplies =
         |class: ComputeClass| !class.is_carrier() && inputs.device.peaks.get(class).is_some();
