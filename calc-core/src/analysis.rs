@@ -336,7 +336,7 @@ fn parts(
 ) -> Result<Vec<OperatorPart>, Error> {
     let part = |kernel: &CompositeKernel| {
         let path = match kernel.path {
-            Path::Layer => roofs.compute_path(p.weights, p.activations)?,
+            Path::Layer => roofs.compute_path(p.weights, p.layer_inputs())?,
             Path::Expert => roofs.compute_path(p.experts, p.activations)?,
             Path::LmHead => roofs.compute_path(p.lm_head, p.carrier)?,
             Path::Carrier => roofs.compute_path(p.carrier, p.carrier)?,

@@ -129,7 +129,8 @@ impl Lowering<'_> {
     /// Matmuls with layer weights on `shape.m` tokens.
     fn matmul(&self, kind: OpKind, count: u64, shape: GemmShape) -> OpInstances {
         let p = self.precision;
-        let formats = GemmFormats { weights: p.weights, input: p.activations, output: p.carrier };
+        let formats =
+            GemmFormats { weights: p.weights, input: p.layer_inputs(), output: p.carrier };
         OpInstances {
             kind,
             count,

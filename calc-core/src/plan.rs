@@ -78,7 +78,7 @@ impl<'a> Plan<'a> {
             .resolve_model(model, &roofs);
         let carrier = roofs.compute_path(precision.carrier, precision.carrier)?;
         let paths = Paths {
-            layer: roofs.compute_path(precision.weights, precision.activations)?,
+            layer: roofs.compute_path(precision.weights, precision.layer_inputs())?,
             expert: roofs.compute_path(precision.experts, precision.activations)?,
             lm_head: roofs.compute_path(precision.lm_head, precision.carrier)?,
             carrier,

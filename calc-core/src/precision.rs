@@ -54,7 +54,8 @@ impl PrecisionChoice {
     ///
     /// - MXFP4 weights of a mixture of experts are those of the experts; everything else is in BF16, or in Q8_0 in a GGUF file.
     /// - llama.cpp and Ollama serve such a model as a GGUF file; layers in another format than BF16 stay as stated.
-    /// - Matmuls read their input in INT8 where layers and experts are GGUF and the device supports INT8.
+    /// - Matmuls with GGUF weights read their input in INT8 where the device supports INT8; layers beside GGUF experts may be in
+    ///   16 bits, which read the carrier.
     /// - Matmuls with MXFP4 experts read the input of [`expert_kernels`].
     #[must_use]
     pub fn filled(
@@ -105,10 +106,10 @@ impl PrecisionChoice {
         } else if let Some(kernels) = expert_kernels(engine, device).filter(|_| has_mxfp4_experts) {
             self.activations = self.activations.or(Some(kernels.inputs));
         }
-        // Activations are one role: beside layers or experts in other formats they stay open.
-        let is_file = |format: &QuantFormat| format.file.is_some();
-        let all_files = is_file(self.weights) && self.experts.is_none_or(is_file);
-        if all_files && roofs.peak(ComputeClass::Int8).is_some() {
+        let layers = FormatFamily::of_format(self.weights);
+        let is_read = matches!(layers, FormatFamily::Gguf | FormatFamily::Plain);
+        let experts = FormatFamily::of_format(self.experts.unwrap_or(self.weights));
+        if experts == FormatFamily::Gguf && is_read && roofs.peak(ComputeClass::Int8).is_some() {
             self.activations = self.activations.or(Some(&f::INT8));
         }
         self
@@ -152,7 +153,7 @@ impl PrecisionChoice {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Precision {
     pub weights: &'static QuantFormat,
-    /// Format in which matmuls with weights read their input.
+    /// Format in which matmuls with weights read their input; layers may keep the carrier, see [`Precision::layer_inputs`].
     pub activations: &'static QuantFormat,
     pub kv_cache: &'static QuantFormat,
     pub embedding: &'static QuantFormat,
@@ -171,6 +172,14 @@ impl Precision {
     /// Formats of layers and experts.
     pub const fn stored(&self) -> (&'static QuantFormat, &'static QuantFormat) {
         (self.weights, self.experts)
+    }
+
+    /// Format in which matmuls outside the experts read their input. Quantized inputs belong to quantized weights, so layers in
+    /// 16 bits and more beside quantized experts read the carrier.
+    pub fn layer_inputs(&self) -> &'static QuantFormat {
+        let is_wide = |format: &QuantFormat| format.class.is_some_and(ComputeClass::is_carrier);
+        let is_of_experts = is_wide(self.weights) && !is_wide(self.experts);
+        if is_of_experts { self.carrier } else { self.activations }
     }
 
     /// Whether embedding and vectors are those of a GGUF file: norms are in 32 bits there.
@@ -254,6 +263,24 @@ mod tests {
     }
 
     #[test]
+    fn layers_in_16_bits_do_not_read_the_inputs_of_quantized_experts() {
+        let roofs = Roofs::new(catalog::device("b200").expect("catalog key"), None).expect("roofs");
+        for (weights, experts, expected) in [
+            (&f::BF16, Some(&f::MXFP4), "fp16"),
+            (&f::NVFP4, Some(&f::MXFP4), "mxfp8"),
+            (&f::FP8_E4M3, None, "mxfp8"),
+            (&f::BF16, None, "mxfp8"),
+        ] {
+            let choice = PrecisionChoice {
+                activations: Some(&f::MXFP8),
+                experts,
+                ..PrecisionChoice::weights(weights)
+            };
+            assert_eq!(choice.resolve(&roofs).layer_inputs().key, expected, "{}", weights.key);
+        }
+    }
+
+    #[test]
     fn what_the_request_states_stays() {
         let stated = PrecisionChoice {
             weights: &f::GGUF_MXFP4,
@@ -266,11 +293,18 @@ mod tests {
     }
 
     #[test]
-    fn experts_of_a_gguf_file_leave_the_inputs_of_other_layers_open() {
+    fn gguf_experts_read_int8_beside_layers_in_16_bits() {
         let mixed =
             PrecisionChoice { experts: Some(&f::GGUF_Q4_K), ..PrecisionChoice::weights(&f::BF16) };
         for engine in [None, Some("llama.cpp")] {
-            assert_eq!(choose(engine, mixed, "qwen3-30b-a3b", "gb10"), mixed, "{engine:?}");
+            let found = choose(engine, mixed, "qwen3-30b-a3b", "gb10");
+            assert_eq!(roles(&found), ["bf16", "gguf_q4_k", "int8"], "{engine:?}");
+            let device = catalog::device("gb10").expect("catalog key");
+            let roofs = Roofs::new(device, None).expect("no mode");
+            assert_eq!(
+                found.resolve(&roofs).layer_inputs().bits_per_element().to_bits(),
+                16.0_f64.to_bits()
+            );
         }
     }
 

@@ -42,7 +42,7 @@ impl Absorbed {
 pub fn absorbed(shape: &Absorbed, precision: &Precision) -> OpCost {
     let tokens = shape.tokens as f64;
     let elements = shape.rows as f64 * shape.cols as f64;
-    let in_bytes = tokens * shape.inputs as f64 * precision.activations.row_bytes_per_element();
+    let in_bytes = tokens * shape.inputs as f64 * precision.layer_inputs().row_bytes_per_element();
     let out_bytes = tokens * shape.outputs as f64 * precision.carrier.bytes_per_element();
     OpCost {
         flops: Flops::new(2.0 * tokens * elements),

@@ -72,6 +72,15 @@ fn embedding_and_head(precision: &Precision) -> String {
     }
 }
 
+/// Formats of the inputs of matmuls: `INT8`, or `INT8 for experts, FP16 for other layers`.
+fn activations(p: &Precision) -> String {
+    let (experts, layers) = (p.activations, p.layer_inputs());
+    if experts == layers {
+        return experts.name.to_owned();
+    }
+    format!("{} for experts, {} for other layers", experts.name, layers.name)
+}
+
 fn setup(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     let (p, w, arch) = (&answer.precision, &inputs.workload, &inputs.model.arch);
     let (all, active) = (arch.n_params(), arch.n_active_params());
@@ -93,7 +102,7 @@ fn setup(out: &mut Document, inputs: &EstimateInputs, answer: &Estimate) {
     }
     out.line(format!(
         "activations {}; KV cache {}; {}",
-        p.activations.name,
+        activations(p),
         p.kv_cache.name,
         embedding_and_head(p)
     ));
