@@ -41,6 +41,11 @@ pub fn device(key: &str) -> Result<&'static Device, Error> {
     })
 }
 
+/// Devices that a written name leaves open beside the one that was found: the `A100` of other memories and forms.
+pub fn devices_left_open(name: &str, found: &Device) -> Vec<&'static Device> {
+    device_names::left_open(name, found)
+}
+
 /// The other catalog device of the same name whose installed memory is this size; a chip that is sold in two versions, one of
 /// them with this memory only.
 pub fn version_with(device: &Device, installed: Bytes) -> Option<&'static Device> {

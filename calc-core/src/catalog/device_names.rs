@@ -115,11 +115,7 @@ impl WrittenName {
 
     /// True if key, alias or displayed name has the same words, and the memory or the name has the stated size.
     fn mean(&self, device: &Device) -> bool {
-        let fits = |gigabytes| {
-            let installed = device.installed_memory();
-            installed.is_some_and(|installed| holds(installed.get() / f64::from(gigabytes)))
-        };
-        let fits = self.gigabytes.is_none_or(fits);
+        let fits = self.gigabytes.is_none_or(|gigabytes| has_size(device, gigabytes));
         if self.memory_type.is_some_and(|memory| !device.memory_type.eq_ignore_ascii_case(memory)) {
             return false;
         }
@@ -148,9 +144,32 @@ pub(super) fn version_with(device: &Device, installed: Bytes) -> Option<&'static
     devices::all().find(is_other)
 }
 
+/// Devices that a written name leaves open: those with all of its words and more, and of the size and type of memory that it
+/// states. A key leaves none open.
+pub(super) fn left_open(name: &str, found: &Device) -> Vec<&'static Device> {
+    let Some(asked) = WrittenName::of(name).filter(|_| !same(&found.key, name)) else {
+        return Vec::new();
+    };
+    let is_open = |device: &&Device| {
+        let own = WrittenName::of(&device.key);
+        let is_type = |memory: &str| device.memory_type.eq_ignore_ascii_case(memory);
+        *device.key != *found.catalog_key()
+            && asked.gigabytes.is_none_or(|gigabytes| has_size(device, gigabytes))
+            && asked.memory_type.is_none_or(is_type)
+            && own.is_some_and(|own| asked.words.iter().all(|word| own.words.contains(word)))
+    };
+    devices::all().filter(is_open).collect()
+}
+
 /// The name without vendors and sizes, in the form of keys; messages suggest keys near it.
 pub(super) fn plain(name: &str) -> String {
     WrittenName::of(name).map_or_else(String::new, |found| found.words.join("_"))
+}
+
+/// Whether the installed memory is of this size, in GB or GiB.
+fn has_size(device: &Device, gigabytes: u32) -> bool {
+    let installed = device.installed_memory();
+    installed.is_some_and(|installed| holds(installed.get() / f64::from(gigabytes)))
 }
 
 /// True for one GB or one GiB.
@@ -235,6 +254,28 @@ mod tests {
             " ",
         ] {
             assert_eq!(find(name).map(|device| &*device.key), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_says_which_devices_it_leaves_open() {
+        for (name, expected) in [
+            ("A100", &["a100_40gb_pcie", "a100_40gb_sxm", "a100_80gb_pcie"][..]),
+            ("NVIDIA A100 40GB PCIe", &[]),
+            ("A100 80 GB", &["a100_80gb_pcie"]),
+            ("M4 Max", &["apple_m4_max_32core"]),
+            ("apple_m4_max", &[]),
+            ("RTX 4090", &[]),
+            ("V100", &["v100_pcie_16gb", "v100_sxm2_16gb"]),
+        ] {
+            let found = find(name).expect("a device");
+            let mut open: Vec<&str> =
+                left_open(name, found).iter().map(|device| &*device.key).collect();
+            open.sort_unstable();
+            assert_eq!(open, expected, "{name}");
+        }
+        for device in devices::all() {
+            assert!(left_open(&device.key, device).is_empty(), "{}", device.key);
         }
     }
 

@@ -142,6 +142,42 @@ fn common_format_names_are_known_and_gguf_names_mean_files() {
 }
 
 #[test]
+fn a_request_that_leaves_something_open_or_contradicts_itself_is_told() {
+    let draft = "--draft-tokens 4 --acceptance 0.7 --draft-model";
+    for (request, said) in [
+        (
+            "estimate --hardware a100 --model llama-3.1-8b".to_owned(),
+            "a100 is taken as a100_80gb_sxm",
+        ),
+        (
+            "recommend --hardware a100 --model llama-3.1-8b".to_owned(),
+            "it may also mean a100_40gb_sxm",
+        ),
+        (
+            "estimate --hardware h100_sxm --model llama-3.1-8b --prompt 512 --context 100"
+                .to_owned(),
+            "after this prompt 512 tokens are cached",
+        ),
+        (
+            format!("estimate --hardware h100_sxm --model llama-3.1-70b {draft} qwen2.5-0.5b"),
+            "engines pair only models with the same vocabulary",
+        ),
+        (
+            format!("estimate --hardware h100_sxm --model llama-3.1-8b {draft} llama-3.1-70b"),
+            "drafting slows it down",
+        ),
+    ] {
+        let found = answer(&request);
+        assert!(found.contains(said), "{request}: {found}");
+    }
+    let quiet = "estimate --hardware h100_sxm --model qwen2.5-72b --prompt 512 --context 513";
+    let found = answer(&format!("{quiet} {draft} qwen2.5-0.5b"));
+    for word in ["taken as", "tokens are cached", "vocabulary"] {
+        assert!(!found.contains(word), "{word}: {found}");
+    }
+}
+
+#[test]
 fn a_context_beyond_the_model_stands_below_the_verdict() {
     let long = "--hardware h100 --model qwen3-8b --prompt 50000 --new-tokens 1000";
     for verb in ["estimate", "recommend"] {

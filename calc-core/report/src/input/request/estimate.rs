@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use calc_core::calibration::{Calibration, Engine};
+use calc_core::catalog;
 use calc_core::device::Device;
 use calc_core::error::{Error, in_range, real_in_range};
 use calc_core::estimate::{
@@ -53,7 +54,7 @@ pub struct EstimateInputs {
     pub calibration: Option<Arc<Calibration>>,
     /// Defaults that were used; the answer names them.
     pub usual: Vec<UsualValue>,
-    /// Notes on ambiguous format names and the format chosen for each.
+    /// Notes on ambiguous names of devices and formats, and the one chosen for each.
     pub taken: Vec<String>,
 }
 
@@ -63,13 +64,16 @@ impl EstimateInputs {
     /// # Errors
     /// The first invalid field.
     pub fn parse(mut fields: Fields, library: &Library<'_>) -> Result<Self, RequestError> {
+        let asked = fields.peek_text("hardware").map(str::to_owned);
         let device = memory::device(&mut fields, library)?;
+        let open = asked.and_then(|name| device_left_open(&name, &device));
         let memory_limit = memory::limit(&mut fields)?;
         let mode = fields.text("power_mode")?;
         let unread = unread_field(&mut fields)?;
         let model = library.model(&fields.required_text("model")?, unread)?;
         let PrecisionFields { choice: precision, named, taken } =
             precision_fields(&mut fields, Some(model.stored))?;
+        let taken = open.into_iter().chain(taken).collect();
         if named.experts.is_some() && model.arch.moe.is_none() {
             let part = "a model without experts";
             return Err(Error::UnsupportedSplit { parallel: "experts", part }.into());
@@ -214,4 +218,12 @@ fn weight_size(fields: &mut Fields) -> Result<Option<WeightSize>, RequestError> 
         }
         (size, _) => Ok(size.map(|(_, size)| size)),
     }
+}
+
+/// Note on a name of several devices: `A100 is taken as a100_80gb_sxm; it may also mean a100_40gb_sxm, a100_80gb_pcie`.
+fn device_left_open(name: &str, found: &Device) -> Option<String> {
+    let open = catalog::devices_left_open(name, found);
+    let keys: Vec<&str> = open.iter().map(|device| &*device.key).collect();
+    let keys = keys.join(", ");
+    (!open.is_empty()).then(|| format!("{name} is taken as {}; it may also mean {keys}", found.key))
 }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::{ExpectedJson, HardwareJson, MeanJson, SCHEMA};
 use crate::input::request::{RecommendInputs, RequestError, ScheduleInputs, Subject};
 use crate::output::words::apply::{self, Deployment};
-use crate::output::words::{advice, context_note, memory, split_notes, usual_values};
+use crate::output::words::{advice, context_note, memory, model_request_notes, split_notes};
 
 /// The answer to a request, or its refusal, as indented JSON with a line break at the end.
 pub fn pretty(inputs: &RecommendInputs) -> String {
@@ -220,11 +220,11 @@ fn memory_step(step: &MemoryStep) -> Value {
     })
 }
 
-/// Notes on defaults that the request left open.
+/// Notes on what the request leaves open or says by mistake.
 pub fn usual_notes(inputs: &RecommendInputs) -> Vec<String> {
     match &inputs.subject {
         Subject::Shape { .. } => Vec::new(),
-        Subject::Model(model) => usual_values(&model.usual).into_iter().collect(),
+        Subject::Model(model) => model_request_notes(model),
     }
 }
 

@@ -106,7 +106,7 @@ pub fn notes(inputs: &CheckInputs, answer: &Check) -> Vec<String> {
     let (Done::Token(model) | Done::Answer(model)) = &inputs.done else { return Vec::new() };
     let usable = answer.memory.map(|memory| memory.usable);
     let installed = usable.map(|usable| super::memory::notes(&model.device, usable));
-    let usual = super::usual_values(&model.usual);
+    let request = super::model_request_notes(model);
     let workload = &model.workload;
     let is_rate = matches!(inputs.done, Done::Token(_)) && workload.new_tokens > 1;
     let first = is_rate.then(|| {
@@ -115,7 +115,7 @@ pub fn notes(inputs: &CheckInputs, answer: &Check) -> Vec<String> {
             n::count(workload.context)
         )
     });
-    usual
+    request
         .into_iter()
         .chain(first)
         .chain(context_note(model))

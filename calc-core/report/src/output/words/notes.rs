@@ -1,6 +1,7 @@
 //! Notes to answers: fallbacks, padding, unknown values, assumptions.
 
 mod engine;
+pub(super) mod request;
 
 use calc_core::analysis::{Analysis, Operator};
 use calc_core::estimate::Estimate;
@@ -16,7 +17,7 @@ use calc_core::roofline::ComputePath;
 use calc_core::workload::Workload;
 
 use crate::input::model_file::{assumed_text, data_type_field, import_notes};
-use crate::input::request::{AnalyzeInputs, EstimateInputs, UsualValue};
+use crate::input::request::{AnalyzeInputs, EstimateInputs};
 use crate::number_text;
 use crate::output::verdict::badge;
 
@@ -78,18 +79,9 @@ fn unread_formats(inputs: &AnalyzeInputs, answer: &Analysis) -> Option<String> {
     (!list.is_empty()).then(|| format!("{op} does not read {}{instead}", list.join(", ")))
 }
 
-/// Defaults that were used: "defaults for fields that the request leaves out: batch 1, prompt 512".
-pub fn usual_values(usual: &[UsualValue]) -> Option<String> {
-    let taken: Vec<String> =
-        usual.iter().map(|UsualValue { key, value }| format!("{key} {value}")).collect();
-    let taken = taken.join(", ");
-    let sentence = format!("defaults for fields that the request leaves out: {taken}");
-    (!usual.is_empty()).then_some(sentence)
-}
-
 /// Notes to an estimate.
 pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String> {
-    let mut notes: Vec<String> = usual_values(&inputs.usual).into_iter().collect();
+    let mut notes = request::notes(inputs);
     let precision = &answer.precision;
     // Near the top, because it can double every byte.
     notes.extend(data_type(inputs));
@@ -99,7 +91,6 @@ pub fn estimate_notes(inputs: &EstimateInputs, answer: &Estimate) -> Vec<String>
     }
     notes.extend(engine::fp4_inputs(inputs, answer));
     notes.extend(missing);
-    notes.extend(inputs.taken.iter().cloned());
     notes.extend(fallbacks(answer, inputs.model.arch.moe.is_some()));
     notes.extend(weight_only(precision.weights, answer.paths.layer));
     if inputs.model.arch.moe.is_some() && precision.experts != precision.weights {
