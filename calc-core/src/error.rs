@@ -54,11 +54,11 @@ pub enum Error {
         /// Value of that count in the model.
         count: u64,
     },
-    /// This kind of model does not support the split, or has no such part.
-    UnsupportedSplit {
-        /// Kind of parallelism, or the input for the part.
-        parallel: &'static str,
-        /// Part of the model that cannot be split, or the model without it.
+    /// An input does not apply to this kind of model.
+    Inapplicable {
+        /// Key of the input.
+        input: &'static str,
+        /// Part of the model to which it does not apply, or the model without the part.
         part: &'static str,
     },
     /// Two inputs exclude each other, or one requires the other.

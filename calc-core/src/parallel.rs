@@ -53,8 +53,8 @@ impl Parallel {
         }
         if self.expert > 1 {
             let Some(moe) = &model.moe else {
-                return Err(Error::UnsupportedSplit {
-                    parallel: "expert_parallel",
+                return Err(Error::Inapplicable {
+                    input: "expert_parallel",
                     part: "a model without experts",
                 });
             };
@@ -74,7 +74,7 @@ fn divides(parallel: &'static str, ways: u64, what: &'static str, count: u64) ->
 
 fn check_tensor(model: &ModelArch, ways: u64) -> Result<(), Error> {
     if model.mamba.is_some() {
-        return Err(Error::UnsupportedSplit { parallel: "tensor_parallel", part: "Mamba layers" });
+        return Err(Error::Inapplicable { input: "tensor_parallel", part: "Mamba layers" });
     }
     let check = |what, count| divides("tensor_parallel", ways, what, count);
     check("attention heads", model.attention.n_heads)?;

@@ -69,7 +69,6 @@ pub struct Scheme {
     /// Format of the activations; `None` for the carrier.
     pub activations: Option<&'static QuantFormat>,
     pub method: Method,
-    pub kernels: Kernels,
     /// The groups or blocks of the weights must divide the inputs (K) of every matrix.
     pub has_groups: bool,
     /// The inputs (K) of every matrix must be a multiple of this.
@@ -107,7 +106,7 @@ impl Scheme {
             SchemeWeights::Format(format) => PrecisionChoice::of_weights(format, published),
         };
         // llama.cpp's rules fix the formats of its files; other schemes leave nothing open.
-        let stated = match (self.weights, self.kernels) {
+        let stated = match (self.weights, self.kernels()) {
             (SchemeWeights::Format(format), Kernels::Plain | Kernels::Torch) => {
                 PrecisionChoice { activations: Some(roofs.half()), experts: Some(format), ..own }
             }
@@ -141,6 +140,11 @@ impl Scheme {
             SchemeWeights::Format(_) if self.method == Method::Awq => FormatFamily::Awq,
             SchemeWeights::Format(format) => FormatFamily::of_format(format),
         }
+    }
+
+    /// The software that applies it.
+    pub fn kernels(&self) -> Kernels {
+        self.family().kernels()
     }
 
     /// Checks that the scheme supports the shape of a matrix.
@@ -212,20 +216,6 @@ mod tests {
             ("half", "jetson_nano", Ok(())),
         ] {
             assert_eq!(runs(scheme, device), expected, "{scheme} on {device}");
-        }
-    }
-
-    #[test]
-    fn the_kernels_of_a_scheme_are_those_of_its_format() {
-        for scheme in catalog::schemes::SCHEMES {
-            if let SchemeWeights::Format(format) = scheme.weights {
-                assert_eq!(
-                    FormatFamily::of_format(format).kernels(),
-                    scheme.kernels,
-                    "{}",
-                    scheme.key
-                );
-            }
         }
     }
 

@@ -66,8 +66,8 @@ pub fn core_error(error: &Error) -> String {
         Error::UnevenSplit { parallel, ways, what, count } => {
             format!("{parallel} {ways} does not divide {what} ({count})")
         }
-        Error::UnsupportedSplit { parallel, part } => {
-            format!("{parallel} does not apply to {part}")
+        Error::Inapplicable { input, part } => {
+            format!("{input} does not apply to {part}")
         }
         Error::Conflict { first, second, needs: true } => format!("{first} needs {second}"),
         Error::Conflict { first, second, needs: false } => {

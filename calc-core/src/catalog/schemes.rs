@@ -8,7 +8,7 @@ use super::formats as f;
 use super::quality as q;
 use crate::quality::QualityLoss;
 use crate::quant_format::QuantFormat;
-use crate::scheme::{Kernels, Method, Scheme, SchemeWeights};
+use crate::scheme::{Method, Scheme, SchemeWeights};
 
 /// Weights that are dequantized in registers; activations stay in the carrier.
 const fn weight_only(
@@ -22,7 +22,6 @@ const fn weight_only(
         weights: SchemeWeights::Format(format),
         activations: None,
         method,
-        kernels: Kernels::Torch,
         has_groups: true,
         input_multiple: 1,
         output_multiple: 64,
@@ -62,7 +61,6 @@ const fn both(
 const fn gguf(key: &'static str, format: &'static QuantFormat, quality: QualityLoss) -> Scheme {
     Scheme {
         method: Method::LlamaQuantize,
-        kernels: Kernels::LlamaCpp,
         output_multiple: 1,
         ..weight_only(key, format, Method::LlamaQuantize, quality)
     }
@@ -71,7 +69,6 @@ const fn gguf(key: &'static str, format: &'static QuantFormat, quality: QualityL
 const fn plain(key: &'static str, weights: SchemeWeights, quality: QualityLoss) -> Scheme {
     Scheme {
         weights,
-        kernels: Kernels::Plain,
         has_groups: false,
         output_multiple: 1,
         ..weight_only(key, &f::FP16, Method::None, quality)

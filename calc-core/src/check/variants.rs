@@ -118,7 +118,7 @@ fn of_scheme<'a>(work: &Work<'a>, own: &Measure, scheme: &Scheme) -> Option<Stor
         }
         _ => format.bits_per_element(),
     };
-    let is_kin = scheme.kernels == asked.family().kernels();
+    let is_kin = scheme.kernels() == asked.family().kernels();
     let work = work.stored(choice, None);
     Some(StoredWork { format, activations: scheme.activations, bits, is_kin, work })
 }

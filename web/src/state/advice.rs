@@ -62,7 +62,7 @@ impl Taken {
     /// The formats of a scheme, as resolved on the device. A GGUF file fixes the others by itself.
     pub(super) fn of(scheme: &Scheme, precision: &Precision) -> Self {
         let published = matches!(scheme.weights, SchemeWeights::Published);
-        let is_fixed = !published && scheme.kernels != Kernels::LlamaCpp;
+        let is_fixed = !published && scheme.kernels() != Kernels::LlamaCpp;
         Self {
             weights: (!published).then_some(precision.weights),
             activations: is_fixed.then_some(precision.activations),

@@ -155,8 +155,8 @@ pub fn fault(error: &Error) -> Fault {
     };
     let field = match error {
         Error::OutOfRange { what, .. } => named(what),
-        Error::UnevenSplit { parallel, .. } | Error::UnsupportedSplit { parallel, .. } => {
-            named(parallel)
+        Error::UnevenSplit { parallel: input, .. } | Error::Inapplicable { input, .. } => {
+            named(input)
         }
         _ => None,
     };

@@ -76,7 +76,7 @@ impl EstimateInputs {
         let taken = open.into_iter().chain(taken).collect();
         if named.experts.is_some() && model.arch.moe.is_none() {
             let part = "a model without experts";
-            return Err(Error::UnsupportedSplit { parallel: "experts", part }.into());
+            return Err(Error::Inapplicable { input: "experts", part }.into());
         }
         let weight_size = weight_size(&mut fields)?;
         let usual = USUAL_VALUES.into_iter().filter(|usual| !fields.has(usual.key)).collect();

@@ -63,7 +63,7 @@ fn every_scheme_that_torch_or_llama_runs_has_a_way() {
         let any = ways.torchao.is_some() || ways.vllm.is_some() || ways.llama_cpp.is_some();
         // bitsandbytes quantizes to plain NF4 while it loads a model; torchao quantizes the scales, too.
         assert!(any || scheme.key == "nf4", "{}", scheme.key);
-        let gguf = scheme.kernels == Kernels::LlamaCpp;
+        let gguf = scheme.kernels() == Kernels::LlamaCpp;
         assert_eq!(gguf, ways.llama_cpp.is_some_and(|text| text.contains("llama-quantize")));
     }
 }
