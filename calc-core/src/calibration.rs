@@ -89,6 +89,17 @@ impl DeviceScale {
         Self { device: Text::Borrowed(""), memory: 1.0, compute: 1.0, host: 1.0 };
 }
 
+/// Number of published measurements in the fit, of a device with an engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MeasuredRows {
+    /// Catalog key of the device.
+    pub device: &'static str,
+    /// `None` for programs without factors of their own, such as PyTorch.
+    pub engine: Option<Engine>,
+    /// Steps of a model, and operators timed alone.
+    pub count: usize,
+}
+
 /// Interval around an expected time, as multiples of it, calibrated on held-out measurements: about 80 % of them are inside.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
@@ -168,6 +179,7 @@ impl Calibration {
             is_named,
             kind: MemoryKind::of(device),
             in_fit: scale.is_some(),
+            device: fitted::MEASURED.iter().map(|rows| rows.device).find(|key| *key == known),
             ceilings: shares(device),
         };
         Tuned { calibration: self, device, engine, basis, machine }
@@ -185,6 +197,8 @@ pub struct Basis {
     pub kind: MemoryKind,
     /// True if measurements of this device were in the fit.
     pub in_fit: bool,
+    /// Catalog key of the device in [`fitted::MEASURED`].
+    pub device: Option<&'static str>,
     /// Ceilings of the device measured by others.
     pub ceilings: MeasuredShares,
 }

@@ -1,7 +1,7 @@
 //! Written by `cargo xtask fit` from the published measurements in `calc-core/validation/data`; not by hand.
 
 use super::coefficients::Coefficients;
-use super::{DeviceScale, Interval, Intervals, PairRatios};
+use super::{DeviceScale, Engine, Interval, Intervals, MeasuredRows, PairRatios};
 use crate::text::Text;
 
 /// The constants.
@@ -47,79 +47,107 @@ pub const CONSTANTS: Coefficients = Coefficients {
     floor_tensorrt_llm: 1.797,
 };
 
-/// Devices of the fit, each with the number of its rows.
+/// Devices of the fit.
 pub static DEVICES: [DeviceScale; 18] = [
-    // 172 rows
     DeviceScale {
         device: Text::Borrowed("a100_80gb_sxm"),
         memory: 0.9441,
         compute: 0.9989,
         host: 1.0,
     },
-    // 379 rows
     DeviceScale { device: Text::Borrowed("b200"), memory: 0.9649, compute: 0.9121, host: 1.768 },
-    // 1 row
     DeviceScale { device: Text::Borrowed("b300"), memory: 1.0, compute: 1.021, host: 1.0 },
-    // 105 rows
     DeviceScale { device: Text::Borrowed("gb10"), memory: 0.9876, compute: 0.843, host: 1.0 },
-    // 1 row
     DeviceScale { device: Text::Borrowed("gb200"), memory: 1.001, compute: 1.179, host: 1.0 },
-    // 291 rows
     DeviceScale { device: Text::Borrowed("h100_sxm"), memory: 1.048, compute: 1.042, host: 0.8021 },
-    // 126 rows
     DeviceScale {
         device: Text::Borrowed("h200_sxm"),
         memory: 0.9784,
         compute: 1.038,
         host: 0.7894,
     },
-    // 12 rows
     DeviceScale {
         device: Text::Borrowed("jetson_agx_orin_64gb"),
         memory: 0.9741,
         compute: 0.9532,
         host: 1.0,
     },
-    // 6 rows
     DeviceScale {
         device: Text::Borrowed("jetson_orin_nano_8gb"),
         memory: 0.9961,
         compute: 1.006,
         host: 1.0,
     },
-    // 8 rows
     DeviceScale {
         device: Text::Borrowed("jetson_orin_nano_8gb_super"),
         memory: 0.9842,
         compute: 0.7191,
         host: 1.0,
     },
-    // 31 rows
     DeviceScale {
         device: Text::Borrowed("jetson_t5000"),
         memory: 1.004,
         compute: 0.9328,
         host: 1.0,
     },
-    // 5 rows
     DeviceScale { device: Text::Borrowed("l40s"), memory: 0.9614, compute: 1.061, host: 1.0 },
-    // 1 row
     DeviceScale { device: Text::Borrowed("rtx_3060_12gb"), memory: 1.007, compute: 1.0, host: 1.0 },
-    // 36 rows
     DeviceScale { device: Text::Borrowed("rtx_4090"), memory: 1.043, compute: 1.008, host: 1.0 },
-    // 6 rows
     DeviceScale { device: Text::Borrowed("rtx_5070"), memory: 0.9901, compute: 1.0, host: 1.0 },
-    // 1 row
     DeviceScale { device: Text::Borrowed("rtx_5090"), memory: 1.002, compute: 1.049, host: 1.0 },
-    // 126 rows
     DeviceScale {
         device: Text::Borrowed("rtx_pro_6000_blackwell"),
         memory: 1.028,
         compute: 0.958,
         host: 1.0,
     },
-    // 1 row
     DeviceScale { device: Text::Borrowed("t4"), memory: 0.9924, compute: 1.0, host: 1.0 },
+];
+
+/// Published measurements in the fit.
+pub static MEASURED: [MeasuredRows; 34] = [
+    MeasuredRows { device: "a100_80gb_sxm", engine: None, count: 8 },
+    MeasuredRows { device: "a100_80gb_sxm", engine: Some(Engine::TensorRtLlm), count: 145 },
+    MeasuredRows { device: "a100_80gb_sxm", engine: Some(Engine::Vllm), count: 15 },
+    MeasuredRows { device: "a100_80gb_sxm", engine: Some(Engine::GptFast), count: 4 },
+    MeasuredRows { device: "b200", engine: None, count: 1 },
+    MeasuredRows { device: "b200", engine: Some(Engine::TensorRtLlm), count: 185 },
+    MeasuredRows { device: "b200", engine: Some(Engine::Vllm), count: 193 },
+    MeasuredRows { device: "b300", engine: None, count: 1 },
+    MeasuredRows { device: "gb10", engine: Some(Engine::LlamaCpp), count: 82 },
+    MeasuredRows { device: "gb10", engine: Some(Engine::TensorRtEdgeLlm), count: 20 },
+    MeasuredRows { device: "gb10", engine: Some(Engine::Vllm), count: 2 },
+    MeasuredRows { device: "gb10", engine: Some(Engine::Ollama), count: 1 },
+    MeasuredRows { device: "gb200", engine: None, count: 1 },
+    MeasuredRows { device: "h100_sxm", engine: None, count: 2 },
+    MeasuredRows { device: "h100_sxm", engine: Some(Engine::TensorRtLlm), count: 135 },
+    MeasuredRows { device: "h100_sxm", engine: Some(Engine::Vllm), count: 154 },
+    MeasuredRows { device: "h200_sxm", engine: Some(Engine::Vllm), count: 126 },
+    MeasuredRows {
+        device: "jetson_agx_orin_64gb",
+        engine: Some(Engine::TensorRtEdgeLlm),
+        count: 10,
+    },
+    MeasuredRows { device: "jetson_agx_orin_64gb", engine: Some(Engine::Vllm), count: 2 },
+    MeasuredRows {
+        device: "jetson_orin_nano_8gb",
+        engine: Some(Engine::TensorRtEdgeLlm),
+        count: 2,
+    },
+    MeasuredRows { device: "jetson_orin_nano_8gb", engine: Some(Engine::Mlc), count: 3 },
+    MeasuredRows { device: "jetson_orin_nano_8gb", engine: Some(Engine::Ollama), count: 1 },
+    MeasuredRows { device: "jetson_orin_nano_8gb_super", engine: None, count: 5 },
+    MeasuredRows { device: "jetson_orin_nano_8gb_super", engine: Some(Engine::Mlc), count: 3 },
+    MeasuredRows { device: "jetson_t5000", engine: Some(Engine::TensorRtEdgeLlm), count: 28 },
+    MeasuredRows { device: "jetson_t5000", engine: Some(Engine::Vllm), count: 3 },
+    MeasuredRows { device: "l40s", engine: Some(Engine::TensorRtLlm), count: 5 },
+    MeasuredRows { device: "rtx_3060_12gb", engine: Some(Engine::LlamaCpp), count: 1 },
+    MeasuredRows { device: "rtx_4090", engine: Some(Engine::LlamaCpp), count: 32 },
+    MeasuredRows { device: "rtx_4090", engine: Some(Engine::ExLlamaV2), count: 4 },
+    MeasuredRows { device: "rtx_5070", engine: Some(Engine::LlamaCpp), count: 6 },
+    MeasuredRows { device: "rtx_5090", engine: Some(Engine::Vllm), count: 1 },
+    MeasuredRows { device: "rtx_pro_6000_blackwell", engine: Some(Engine::Vllm), count: 126 },
+    MeasuredRows { device: "t4", engine: Some(Engine::LlamaCpp), count: 1 },
 ];
 
 /// Where about 80 % of the left-out measurements lay: with the device in the fit, and without.
@@ -128,5 +156,5 @@ pub const INTERVALS: Intervals = Intervals {
     batched: [Interval { low: 0.7355, high: 1.11 }, Interval { low: 0.7367, high: 1.116 }],
     prefill: [Interval { low: 0.8678, high: 1.58 }, Interval { low: 0.9128, high: 1.803 }],
     alone: [Interval { low: 0.8782, high: 1.185 }, Interval { low: 0.8228, high: 1.272 }],
-    pairs: PairRatios { decode: 1.194, prefill: 1.507, alone: 1.658 },
+    pairs: PairRatios { decode: 1.194, prefill: 1.506, alone: 1.658 },
 };

@@ -1,6 +1,7 @@
 //! Expected times against published measurements: reading their files, predicting each row, scoring, and the fit of the
 //! constants. The files are in `data`; their columns are described there.
 
+pub mod counts;
 pub mod fit;
 pub mod folds;
 pub mod own;

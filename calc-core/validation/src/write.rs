@@ -7,6 +7,7 @@ use std::path::Path;
 use calc_core::calibration::coefficients::Coefficients;
 use calc_core::calibration::{Calibration, DeviceScale, Interval, Intervals, PairRatios};
 use calc_core::text::List;
+use validation::counts::counts;
 use validation::predict::Prepared;
 use validation::row::Set;
 use validation::score::{Errors, Group, Scored, errors};
@@ -74,7 +75,7 @@ pub(crate) fn all(
 fn constants(fitted: &Calibration, rows: &[Prepared<'_>]) -> String {
     let mut text = String::from(
         "//! Written by `cargo xtask fit` from the published measurements in `calc-core/validation/data`; not by hand.\n\n\
-         use super::coefficients::Coefficients;\nuse super::{DeviceScale, Interval, Intervals, PairRatios};\nuse crate::text::Text;\n\n\
+         use super::coefficients::Coefficients;\nuse super::{DeviceScale, Engine, Interval, Intervals, MeasuredRows, PairRatios};\nuse crate::text::Text;\n\n\
          /// The constants.\npub const CONSTANTS: Coefficients = Coefficients {\n",
     );
     for (prior, value) in Coefficients::PRIORS.iter().zip(fitted.constants.values()) {
@@ -82,30 +83,32 @@ fn constants(fitted: &Calibration, rows: &[Prepared<'_>]) -> String {
     }
     let _ = writeln!(
         text,
-        "}};\n\n/// Devices of the fit, each with the number of its rows.\npub static DEVICES: [DeviceScale; {}] = [",
+        "}};\n\n/// Devices of the fit.\npub static DEVICES: [DeviceScale; {}] = [",
         fitted.scales.len()
     );
     for DeviceScale { device, memory, compute, host } in fitted.scales.iter() {
-        let count = rows.iter().filter(|row| row.row.device.key == *device).count();
-        let plural = if count == 1 { "row" } else { "rows" };
-        let _ = writeln!(text, "    // {count} {plural}");
         let fields = [
             format!("device: Text::Borrowed(\"{device}\")"),
             format!("memory: {memory:?}"),
             format!("compute: {compute:?}"),
             format!("host: {host:?}"),
         ];
-        // The layout that rustfmt produces.
-        let short = format!("    DeviceScale {{ {} }},", fields.join(", "));
-        if short.len() <= WIDTH {
-            let _ = writeln!(text, "{short}");
-        } else {
-            let _ = writeln!(
-                text,
-                "    DeviceScale {{\n        {},\n    }},",
-                fields.join(",\n        ")
-            );
-        }
+        text.push_str(&literal("DeviceScale", &fields));
+    }
+    let found = counts(rows.iter().map(|row| row.row));
+    let _ = writeln!(
+        text,
+        "];\n\n/// Published measurements in the fit.\npub static MEASURED: [MeasuredRows; {}] = [",
+        found.len()
+    );
+    for ((device, engine), count) in &found {
+        let engine = engine.map_or_else(|| "None".to_owned(), |it| format!("Some(Engine::{it:?})"));
+        let fields = [
+            format!("device: \"{device}\""),
+            format!("engine: {engine}"),
+            format!("count: {count}"),
+        ];
+        text.push_str(&literal("MeasuredRows", &fields));
     }
     text.push_str(
         "];\n\n/// Where about 80 % of the left-out measurements lay: with the device in the fit, and without.\n\
@@ -126,6 +129,16 @@ fn constants(fitted: &Calibration, rows: &[Prepared<'_>]) -> String {
     );
     text.push_str("};\n");
     text
+}
+
+/// A value in a list, in the layout that rustfmt produces.
+fn literal(name: &str, fields: &[String]) -> String {
+    let short = format!("    {name} {{ {} }},\n", fields.join(", "));
+    // The comma after the value counts, the line break does not.
+    if short.len() <= WIDTH + 1 {
+        return short;
+    }
+    format!("    {name} {{\n        {},\n    }},\n", fields.join(",\n        "))
 }
 
 /// Measured and predicted time of each row: in the fit, without the row's group, and without its device.

@@ -8,7 +8,7 @@ pageTest('hover shows formula, values, provenance and source', {}, async (page) 
   await page.locator('tr.chosen .explained').nth(3).hover();
   const text = plain(await page.locator('#explanation').innerText());
   assert.match(text, /Expected time/);
-  assert.match(text, /fitted on published measurements of this device.*engine vllm/s);
+  assert.match(text, /published measurements? of this device.*engine vllm/s);
   assert.match(text, /max\(87\.2 µs ÷ 0\.\d+, 2\.01 µs ÷ 0\.\d+\) \+ [\d.]+ µs = \d+ µs; interval/);
   await page.locator('#explanation').hover();
   await page.waitForTimeout(300);

@@ -62,7 +62,7 @@ const LAYERS: &[(&str, &str)] = &[
         "validation",
         "row
          predict read score
-         pairs
+         counts pairs
          fit folds own page
          write main",
     ),

@@ -1,17 +1,26 @@
 //! Sentences about the basis of expected times.
 
-use calc_core::calibration::Basis;
+use calc_core::calibration::fitted::MEASURED;
+use calc_core::calibration::{Basis, Engine, MeasuredRows};
+use calc_core::catalog;
 use calc_core::device::MemoryKind;
 use calc_core::provenance::Provenance;
 
-/// Sources of the factors behind an expected time: measurements, and the devices from which factors were transferred.
+use super::apply::engine_name;
+
+/// Number of devices that a sentence names; the others are counted.
+const NAMED: usize = 3;
+
+/// Sources of the factors behind an expected time: measurements of this device and with this engine, or the devices that stand
+/// for it.
 pub fn factors_source(provenance: Provenance, basis: &Basis) -> String {
     match provenance {
         Provenance::Measured => "own measurements of this device".to_owned(),
         Provenance::Assumed => {
+            let rest = rest(basis);
             format!(
-                "transferred from NVIDIA GPUs, the only ones with published measurements{}",
-                rest(basis)
+                "transferred from NVIDIA GPUs, the only ones with published measurements; {}{rest}",
+                of_engine(basis.engine)
             )
         }
         Provenance::Derived => "kernels at the roof, as requested".to_owned(),
@@ -22,18 +31,107 @@ pub fn factors_source(provenance: Provenance, basis: &Basis) -> String {
     }
 }
 
+/// `from 31 published measurements of this device with llama.cpp, and 10 with ExLlamaV2 and PyTorch`
 fn fitted(basis: &Basis) -> String {
-    let kind = match basis.kind {
-        MemoryKind::Unified => "unified memory",
-        MemoryKind::Gddr => "GDDR",
-        MemoryKind::Hbm => "HBM",
-    };
-    let device = if basis.in_fit {
-        "fitted on published measurements of this device and its kind".to_owned()
+    let rest = rest(basis);
+    let is_own = |rows: &&MeasuredRows| basis.in_fit && Some(rows.device) == basis.device;
+    let (direct, others): (Vec<_>, Vec<_>) =
+        MEASURED.iter().filter(is_own).partition(|rows| rows.engine == Some(basis.engine));
+    let (direct_count, other_count) = (total(&direct), total(&others));
+    let engine = engine_name(basis.engine);
+    if direct_count > 0 {
+        let beside = if other_count > 0 {
+            format!(", and {other_count} with {}", engines(&others))
+        } else {
+            String::new()
+        };
+        return format!(
+            "from {} of this device with {engine}{beside}{rest}",
+            published(direct_count)
+        );
+    }
+    let device = if other_count > 0 {
+        format!("from {} of this device with {}", published(other_count), engines(&others))
     } else {
-        format!("transferred from published measurements of other devices with {kind}")
+        let of_kind = |rows: &&MeasuredRows| {
+            catalog::device(rows.device).is_ok_and(|device| MemoryKind::of(device) == basis.kind)
+        };
+        let alike: Vec<&MeasuredRows> = MEASURED.iter().filter(of_kind).collect();
+        let kind = match basis.kind {
+            MemoryKind::Unified => "unified memory",
+            MemoryKind::Gddr => "GDDR",
+            MemoryKind::Hbm => "HBM",
+        };
+        let (count, names) = (published(total(&alike)), devices(&alike));
+        format!("transferred from {count} of other devices with {kind} ({names})")
     };
-    format!("{device}{}", rest(basis))
+    format!("{device}; {}{rest}", of_engine(basis.engine))
+}
+
+/// `those with llama.cpp are of GB10, GeForce RTX 4090, GeForce RTX 5070 and 2 more`
+fn of_engine(engine: Engine) -> String {
+    let rows: Vec<&MeasuredRows> =
+        MEASURED.iter().filter(|rows| rows.engine == Some(engine)).collect();
+    let name = engine_name(engine);
+    if rows.is_empty() {
+        return format!("no published measurement is with {name}");
+    }
+    format!("those with {name} are of {}", devices(&rows))
+}
+
+fn total(rows: &[&MeasuredRows]) -> usize {
+    rows.iter().map(|rows| rows.count).sum()
+}
+
+fn published(count: usize) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} published measurement{plural}")
+}
+
+/// Names of the devices, those with most rows first.
+fn devices(rows: &[&MeasuredRows]) -> String {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for row in rows {
+        match counts.iter_mut().find(|(device, _)| *device == row.device) {
+            Some((_, count)) => *count += row.count,
+            None => counts.push((row.device, row.count)),
+        }
+    }
+    counts.sort_by(|(_, a), (_, b)| b.cmp(a));
+    // Without the addition in parentheses: `GB10 Grace Blackwell`.
+    let name = |key: &str| {
+        let name = catalog::device(key).map_or(key, |device| &*device.name);
+        name.split(" (").next().unwrap_or(name).to_owned()
+    };
+    let mut names: Vec<String> = counts.iter().take(NAMED).map(|(key, _)| name(key)).collect();
+    if counts.len() > NAMED {
+        names.push(format!("{} more", counts.len() - NAMED));
+    }
+    listed(&names)
+}
+
+/// Names of the engines, each once; programs without factors last.
+fn engines(rows: &[&MeasuredRows]) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for engine in rows.iter().filter_map(|row| row.engine) {
+        let name = engine_name(engine).to_owned();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if rows.iter().any(|row| row.engine.is_none()) {
+        names.push("other programs".to_owned());
+    }
+    listed(&names)
+}
+
+/// `A, B and C`
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [name] => name.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
 }
 
 /// Measured ceilings of the device, and the engine whose kernels are expected.
@@ -49,4 +147,35 @@ fn rest(basis: &Basis) -> String {
     let engine = basis.engine.key();
     let named = if basis.is_named { "" } else { ", the usual one here" };
     format!("{ceilings}; engine {engine}{named}")
+}
+
+#[cfg(test)]
+mod tests {
+    use calc_core::calibration::Calibration;
+    use calc_core::catalog::formats::{BF16, GGUF_Q4_K};
+
+    use super::*;
+
+    fn source(device: &str, engine: Option<Engine>) -> String {
+        let device = catalog::device(device).expect("catalog key");
+        let format = if engine == Some(Engine::Vllm) { &BF16 } else { &GGUF_Q4_K };
+        let tuned = Calibration::FITTED.tuned(device, None, engine, (format, format));
+        factors_source(Provenance::Fitted, &tuned.basis)
+    }
+
+    #[test]
+    fn measurements_of_the_device_and_of_the_engine_are_told_apart() {
+        let text = source("rtx_4090", None);
+        assert!(text.contains("of this device with llama.cpp, and 4 with ExLlamaV2;"), "{text}");
+        let text = source("rtx_4090", Some(Engine::Vllm));
+        assert!(text.starts_with("from 36 published measurements of this device with llama.cpp and ExLlamaV2; those with vLLM are of B200"), "{text}");
+        let text = source("rtx_3090", Some(Engine::Sglang));
+        assert!(text.contains("of other devices with GDDR (RTX PRO 6000 Blackwell"), "{text}");
+        assert!(text.contains("no published measurement is with SGLang"), "{text}");
+        let text = source("h100_sxm", Some(Engine::GptFast));
+        assert!(
+            text.contains("TensorRT-LLM, vLLM and other programs; those with gpt-fast are of A100"),
+            "{text}"
+        );
+    }
 }
