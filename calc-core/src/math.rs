@@ -45,3 +45,44 @@ pub fn round(x: f64) -> f64 {
 pub fn sqrt(x: f64) -> f64 {
     libm::sqrt(x)
 }
+
+/// The least number of that many significant digits that is not less than a positive one.
+pub fn round_up(x: f64, digits: u32) -> f64 {
+    directed(x, digits, ceil)
+}
+
+/// The largest number of that many significant digits that is not more than a positive one.
+pub fn round_down(x: f64, digits: u32) -> f64 {
+    directed(x, digits, floor)
+}
+
+fn directed(x: f64, digits: u32, toward: fn(f64) -> f64) -> f64 {
+    let step = floor(log10(x)) + 1.0 - f64::from(digits);
+    // Powers of ten below 1 are not exact, so small numbers are scaled up. A number that already has these digits stays.
+    let scale = exp10(if step < 0.0 { -step } else { step });
+    let scaled = if step < 0.0 { x * scale } else { x / scale };
+    let nearest = round(scaled);
+    let whole = if (scaled - nearest).abs() <= 1e-12 * scaled { nearest } else { toward(scaled) };
+    if step < 0.0 { whole / scale } else { whole * scale }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directed_rounding_keeps_numbers_of_these_digits() {
+        for (x, digits, down, up) in [
+            (0.08663, 2, 0.086, 0.087),
+            (0.043, 2, 0.043, 0.043),
+            (5.6, 2, 5.6, 5.6),
+            (56.3, 2, 56.0, 57.0),
+            (123.0, 2, 120.0, 130.0),
+            (29.7e9 + 1.0, 3, 29.7e9, 29.8e9),
+            (99.99, 3, 99.9, 100.0),
+        ] {
+            let found = [round_down(x, digits), round_up(x, digits)];
+            assert_eq!(found.map(f64::to_bits), [down, up].map(f64::to_bits), "{x}: {found:?}");
+        }
+    }
+}

@@ -12,7 +12,7 @@ mod totals;
 pub use first_token::Chunks;
 pub use generation::MeanToken;
 pub use phase::{OpRow, PhaseEstimate};
-pub use request::EstimateRequest;
+pub use request::{EstimateRequest, serving_engine};
 pub use totals::{Span, StepTotals};
 
 use crate::calibration::Tuned;
@@ -72,9 +72,10 @@ impl<'a> Plan<'a> {
         model.check()?;
         workload.parallel.check(model)?;
         let roofs = Roofs::new(device, mode)?;
+        let engine = request.engine();
         let precision = request
             .precision
-            .filled(request.engine, device, model, &roofs)
+            .filled(Some(engine), device, model, &roofs)
             .resolve_model(model, &roofs);
         let carrier = roofs.compute_path(precision.carrier, precision.carrier)?;
         let paths = Paths {
@@ -86,7 +87,8 @@ impl<'a> Plan<'a> {
         let link = device.link.filter(|_| workload.parallel.exchanges()).map(|link| link.value);
         let part = (workload.parallel.tensor > 1).then(|| model.shard(workload.parallel.tensor));
         let weight_scale = weight_scale(model, &precision, request.weight_size)?;
-        let tuned = request.calibration.tuned(device, mode, request.engine, precision.stored());
+        let mut tuned = request.calibration.tuned(device, mode, Some(engine), precision.stored());
+        tuned.basis.is_named = request.engine.is_some();
         let mut plan = Self { request, roofs, precision, paths, weight_scale, part, link, tuned };
         if let Some(WeightSize::Streamed(bytes)) = request.weight_size {
             let all = weight_bytes(plan.model(), &plan.precision).get() / 1e9;

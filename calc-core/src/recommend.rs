@@ -23,6 +23,7 @@ use crate::units::Seconds;
 
 pub use bounds::{Bounds, Drop, USUAL_QUALITY};
 pub(crate) use chooser::Chooser;
+pub(crate) use flips::LOSS_DIGITS;
 pub use flips::{Cause, Change, Flip};
 pub(crate) use inverse::largest;
 pub use inverse::{DeviceChoice, End, Largest, MemoryStep, Room, devices, memory_steps, room};
@@ -162,7 +163,10 @@ pub fn recommend(request: &RecommendRequest<'_>) -> Result<Recommendation, Error
         match row {
             Ok(row) => ranked.push(row),
             Err(reason) => {
-                let takes = !matches!(reason, Drop::Kernel(_) | Drop::Split(..) | Drop::Shape(_));
+                let takes = !matches!(
+                    reason,
+                    Drop::Kernel(_) | Drop::Split(..) | Drop::Cache(..) | Drop::Shape(_)
+                );
                 let outcome = takes.then(|| chooser.run(&request.task, scheme).ok()).flatten();
                 dropped.push(Dropped { scheme, quality, reason, outcome });
             }

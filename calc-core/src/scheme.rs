@@ -1,6 +1,7 @@
 //! A quantization scheme: weights, activations and method together, and the devices with kernels for it. The table is in
 //! `catalog::schemes`; the choice between schemes is in `recommend`.
 
+use crate::catalog::formats::MXFP4;
 use crate::device::Device;
 use crate::gguf_file::row_format;
 use crate::model_arch::ModelArch;
@@ -12,7 +13,7 @@ use crate::roofline::Roofs;
 
 pub use crate::software::{
     Backend, ExpertKernels, FormatFamily, KernelRequest, Kernels, NoKernel, backend, engine_runs,
-    expert_kernels, is_host, usual_engine, vllm_runs,
+    expert_kernels, is_host, reads_cache, usual_engine, vllm_runs,
 };
 
 /// Quantization method.
@@ -108,7 +109,9 @@ impl Scheme {
         // llama.cpp's rules fix the formats of its files; other schemes leave nothing open.
         let stated = match (self.weights, self.kernels()) {
             (SchemeWeights::Format(format), Kernels::Plain | Kernels::Torch) => {
-                PrecisionChoice { activations: Some(roofs.half()), experts: Some(format), ..own }
+                // MXFP4 of a mixture of experts is that of its experts, see `PrecisionChoice::filled`.
+                let experts = (format != &MXFP4).then_some(format);
+                PrecisionChoice { activations: Some(roofs.half()), experts, ..own }
             }
             _ => own,
         };

@@ -45,6 +45,20 @@ pub fn usual_engine(device: &Device, weights: &QuantFormat, experts: &QuantForma
     found.or_else(|| others.into_iter().find(reads)).unwrap_or(usual)
 }
 
+/// Whether an engine keeps the KV cache in a format. Their options as of 2026; engines without a list here have 16 bits.
+pub fn reads_cache(engine: Engine, format: &QuantFormat) -> bool {
+    let is_half = matches!(format.key, "fp16" | "bf16");
+    match engine {
+        Engine::IdealKernels => true,
+        Engine::LlamaCpp => is_half || matches!(format.key, "fp32" | "gguf_q8_0" | "gguf_q4_0"),
+        Engine::Ollama => is_half || matches!(format.key, "gguf_q8_0" | "gguf_q4_0"),
+        Engine::Vllm | Engine::Sglang => is_half || matches!(format.key, "fp8_e4m3" | "fp8_e5m2"),
+        Engine::TensorRtLlm => is_half || matches!(format.key, "fp8_e4m3" | "int8" | "nvfp4"),
+        Engine::TensorRtEdgeLlm => is_half || format.key == "fp8_e4m3",
+        Engine::GptFast | Engine::ExLlamaV2 | Engine::Mlc => is_half,
+    }
+}
+
 /// Checks for kernels in vLLM and torchao that dequantize in registers or multiply quantized activations.
 pub(crate) fn torch_kernels(device: &Device, activations_quantized: bool) -> Result<(), NoKernel> {
     // Marlin, the kernel behind most weight-only formats, starts at compute capability 7.5.

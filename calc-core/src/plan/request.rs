@@ -1,9 +1,12 @@
 //! The question about a model: device, model, formats, workload, engine.
 
 use crate::calibration::{Calibration, Engine};
+use crate::catalog::formats::FP16;
 use crate::device::{Device, PowerMode};
 use crate::model_arch::ModelArch;
+use crate::parallel::{Parallel, check_split};
 use crate::precision::PrecisionChoice;
+use crate::software::reads_cache;
 use crate::units::Bytes;
 use crate::weight_size::WeightSize;
 use crate::workload::Workload;
@@ -26,4 +29,33 @@ pub struct EstimateRequest<'a> {
     /// Engine whose factors apply; `None` for the device's usual engine.
     pub engine: Option<Engine>,
     pub calibration: &'a Calibration,
+}
+
+impl EstimateRequest<'_> {
+    /// The engine of the request, or the one that serves it.
+    pub fn engine(&self) -> Engine {
+        let Self { device, model, workload, .. } = *self;
+        let serving =
+            || serving_engine(device, &self.precision.of_model(model), (model, &workload.parallel));
+        self.engine.unwrap_or_else(serving)
+    }
+}
+
+/// The engine that serves a model in these formats if the user names none: the usual engine of the device for them, or another
+/// one with kernels for them where that one cannot split the model as asked for or has no KV cache in the format.
+pub fn serving_engine(
+    device: &Device,
+    choice: &PrecisionChoice,
+    (model, parallel): (&ModelArch, &Parallel),
+) -> Engine {
+    let usual = choice.usual_engine(device);
+    let cache = choice.kv_cache.unwrap_or(&FP16);
+    let (family, is_quantized) = (choice.family(), choice.activations.is_some());
+    let runs = |engine: &Engine| {
+        check_split(*engine, device, (model, parallel), cache).is_ok()
+            && reads_cache(*engine, cache)
+    };
+    let serves = |engine: &Engine| family.served_by(*engine, device, is_quantized).is_ok();
+    let others = [Engine::Vllm, Engine::LlamaCpp].into_iter().filter(serves);
+    [usual].into_iter().chain(others).find(runs).unwrap_or(usual)
 }

@@ -4,6 +4,7 @@ use crate::calibration::Engine;
 use crate::error::{Error, real_in_range};
 use crate::parallel::NoSplit;
 use crate::quality::QualityLoss;
+use crate::quant_format::QuantFormat;
 use crate::scheme::{BadShape, NoKernel};
 use crate::units::{Bytes, Seconds, TokensPerSec};
 
@@ -36,6 +37,8 @@ pub enum Drop {
     Kernel(NoKernel),
     /// The engine that runs the scheme does not split a model in the way of the request.
     Split(Engine, NoSplit),
+    /// The engine that runs the scheme has no KV cache in the format of the request.
+    Cache(Engine, &'static QuantFormat),
     /// A matrix has a shape that the scheme does not support.
     Shape(BadShape),
     /// The quality loss may exceed the bound.
@@ -77,6 +80,7 @@ impl Drop {
         match self {
             Self::Kernel(_) => "kernel",
             Self::Split(..) => "split",
+            Self::Cache(..) => "kv_cache",
             Self::Shape(_) => "shape",
             Self::Quality { .. } => "quality",
             Self::Memory { .. } => "memory",

@@ -17,7 +17,7 @@ use crate::precision::{Precision, PrecisionChoice};
 use crate::quality::QualityLoss;
 use crate::quant_format::{ComputeClass, QuantFormat};
 use crate::roofline::Roofs;
-use crate::scheme::{FormatFamily, Method, Scheme, SchemeWeights, usual_engine};
+use crate::scheme::{FormatFamily, Method, Scheme, SchemeWeights, reads_cache};
 use crate::units::Bytes;
 
 /// A request with the values that are constant while it is answered.
@@ -81,11 +81,10 @@ impl<'a> Chooser<'a> {
 
     /// Engine and formats of a request, as `Plan` resolves them.
     fn formats(&self, request: &EstimateRequest<'_>) -> (Engine, Precision) {
-        let EstimateRequest { device, model, engine, precision, .. } = *request;
-        let filled = precision.filled(engine, device, model, &self.roofs);
-        let formats = filled.resolve_model(model, &self.roofs);
-        let usual = || usual_engine(device, formats.weights, formats.experts);
-        (engine.unwrap_or_else(usual), formats)
+        let EstimateRequest { device, model, precision, .. } = *request;
+        let engine = request.engine();
+        let filled = precision.filled(Some(engine), device, model, &self.roofs);
+        (engine, filled.resolve_model(model, &self.roofs))
     }
 
     /// Loss against the model as its makers publish it. Formats that only quantizers write lose what their scheme loses.
@@ -147,7 +146,8 @@ impl<'a> Chooser<'a> {
             _ => scheme.activations.is_some(),
         };
         family.check(device, quantized).map_err(Drop::Kernel)?;
-        if let Some(engine) = self.task.engine() {
+        let request = self.task.estimate_request(&self.roofs, scheme);
+        if let Some(engine) = request.map(|request| request.engine()).or(self.task.engine()) {
             family.served_by(engine, device, quantized).map_err(Drop::Kernel)?;
         }
         self.admit_split(scheme)?;
@@ -158,6 +158,12 @@ impl<'a> Chooser<'a> {
     fn admit_split(&self, scheme: &Scheme) -> Result<(), Drop> {
         let Some(request) = self.task.estimate_request(&self.roofs, scheme) else { return Ok(()) };
         let (engine, formats) = self.formats(&request);
+        // Where neither of the usual engines has such a cache, or the request names one, the times stand for it, and no command.
+        let is_of_another = request.engine.is_none()
+            && [Engine::Vllm, Engine::LlamaCpp].iter().any(|it| reads_cache(*it, formats.kv_cache));
+        if is_of_another && !reads_cache(engine, formats.kv_cache) {
+            return Err(Drop::Cache(engine, formats.kv_cache));
+        }
         let split = (request.model, &request.workload.parallel);
         check_split(engine, request.device, split, formats.kv_cache)
             .map_err(|reason| Drop::Split(engine, reason))

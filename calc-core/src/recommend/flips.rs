@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::{Axis, Chooser, Drop, Dropped, Ranked, RankedPart, Task};
+use crate::math::{round_down, round_up};
 use crate::order::sort_short;
 use crate::scheme::Scheme;
 use crate::units::Bytes;
@@ -45,6 +46,10 @@ pub struct Flip {
 /// Search limits of the axes; larger values are not practical.
 const MOST_BATCH: u64 = 4096;
 const MOST_TOKENS: u64 = 1 << 20;
+
+/// Digits of a loss and of a need for memory in a sentence: the threshold is what it prints.
+pub(crate) const LOSS_DIGITS: u32 = 2;
+const MEMORY_DIGITS: u32 = 3;
 
 /// Fills the flips of all rows: for the first row, the changes that end its first place; for each other row, those that put
 /// it first.
@@ -160,25 +165,31 @@ fn bounds(chooser: &Chooser<'_>, first: &Ranked, dropped: &[Dropped], flips: &mu
     sort_short(&mut losses, |a, b| a < b);
     losses.dedup();
     let mut holder = first.scheme;
+    let mut before = chooser.aim.bounds.quality;
     for loss in losses {
-        let Some(winner) = chooser.winner_at_quality(loss) else { continue };
+        // As it is printed, and never less than what it takes.
+        let asked = round_up(loss, LOSS_DIGITS);
+        let Some(winner) = chooser.winner_at_quality(asked) else { continue };
+        // A scheme that another one makes room for met the bound before, so the bound is not what it waited for.
+        let is_admitted = chooser.quality(winner).high > before;
+        before = loss;
         if winner.key == holder.key {
             continue;
         }
         holder = winner;
-        // A scheme that another one makes room for meets the bound already, so the bound is not what it waits for.
-        if chooser.quality(winner).high > chooser.aim.bounds.quality {
-            let when = Change::LossAllowed(loss);
+        if is_admitted {
+            let when = Change::LossAllowed(asked);
             flips.push(Flip { when, cause: Cause::Admitted, to: Some(winner) });
         }
     }
-    let loss = first.quality.high;
-    if loss > 0.0 {
+    if first.quality.high > 0.0 {
+        let loss = round_down(first.quality.high, LOSS_DIGITS);
         let to = chooser.winner_at_quality(loss * (1.0 - 1e-6));
         flips.push(Flip { when: Change::LossBelow(loss), cause: Cause::TheOtherDrops, to });
     }
     for row in dropped {
         let Drop::Memory { needs, .. } = row.reason else { continue };
+        let needs = Bytes::new(round_up(needs.get(), MEMORY_DIGITS));
         if is(chooser.winner_with_memory(needs), row.scheme) {
             let when = Change::Memory(needs);
             flips.push(Flip { when, cause: Cause::Admitted, to: Some(row.scheme) });

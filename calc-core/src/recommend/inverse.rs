@@ -60,6 +60,7 @@ impl End {
             Drop::Tpot { .. } | Drop::Ttft { .. } | Drop::Rate { .. } => Self::Time,
             Drop::Kernel(_)
             | Drop::Split(..)
+            | Drop::Cache(..)
             | Drop::Shape(_)
             | Drop::Quality { .. }
             | Drop::Refused(_) => Self::Range,

@@ -34,7 +34,7 @@ pub struct Standing {
     pub interval: [f64; 2],
     /// Engine that runs the scheme.
     pub engine: Engine,
-    /// Largest ratio of two scores that the prediction cannot tell from 1 on one engine, where what both share cancels.
+    /// Largest ratio of two scores that the prediction cannot tell from 1, because what both share cancels; 1 for exact scores.
     pub pair_ratio: f64,
     /// Larger end of the quality loss [%].
     pub loss: f64,
@@ -74,12 +74,9 @@ impl RankedTime {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FirstBy {
     Score,
-    /// It is not distinguishable from the best, or from the first of those on its engine, and its quality loss is smaller.
+    /// It is not distinguishable from the best, and its quality loss is smaller.
     LessLoss,
-    /// It is not distinguishable from the best and runs on the same engine; another engine's scheme loses less, but by less
-    /// than is worth a change of engine.
-    SameEngine,
-    /// It is not distinguishable from a faster one that needs more memory and loses as much quality or more.
+    /// It is not distinguishable from a faster one that needs much more memory and loses as much or more.
     LessMemory,
     /// It is the model as published, not distinguishable from a requantization that loses as much and is not much smaller.
     Published,
@@ -93,7 +90,6 @@ impl FirstBy {
         match self {
             Self::Score => "score",
             Self::LessLoss => "less_loss",
-            Self::SameEngine => "same_engine",
             Self::LessMemory => "less_memory",
             Self::Published => "as_published",
             Self::Size => "size",
@@ -101,14 +97,17 @@ impl FirstBy {
     }
 }
 
-/// Up to this memory limit, schemes near the best are ranked smallest first.
+/// Up to this memory limit, the smallest of the schemes near the best is first.
 const SMALL_MEMORY: Bytes = Bytes::from_gb(8.0);
-/// Largest ratio to the best score, or of two needs for memory, that counts as near.
+/// Largest ratio to the best score that counts as near.
 const NEAR: f64 = 1.05;
-/// Loss of quality [%] up to which a scheme of another engine is not worth the change: a judgment.
-const WORTH_ANOTHER_ENGINE: f64 = 0.5;
-/// Up to this ratio of their memory, a requantization that loses as much is not worth writing: a judgment.
-const WORTH_WRITING: f64 = 1.25;
+/// Largest ratio of two needs for memory that count as equal: a judgment.
+const SAME_MEMORY: f64 = 1.02;
+/// Difference of two losses [%] that count as equal where both schemes lose quality: a judgment, because the evaluations behind
+/// them differ by more.
+const SAME_LOSS: f64 = 0.1;
+/// Ratio of two needs for memory that makes the smaller scheme worth its use, or a requantization worth writing: a judgment.
+const MUCH_SMALLER: f64 = 1.25;
 
 impl Aim {
     pub(super) const fn new(objective: Objective, part: RankedPart, bounds: Bounds) -> Self {
@@ -172,24 +171,15 @@ impl Aim {
             Objective::Memory => memory.get(),
             Objective::Quality => loss,
         };
-        let interval = match self.objective {
+        let (interval, pair_ratio) = match self.objective {
             Objective::Latency | Objective::Throughput | Objective::Energy => {
-                [low, high].map(|end| score * (end / time))
+                ([low, high].map(|end| score * (end / time)), pair_ratio)
             }
-            Objective::Memory | Objective::Quality => [score; 2],
+            Objective::Memory | Objective::Quality => ([score; 2], 1.0),
         };
         let limit = self.limit(usable);
-        Standing {
-            score,
-            interval,
-            engine,
-            pair_ratio,
-            loss,
-            time,
-            memory,
-            limit,
-            is_published: false,
-        }
+        let is_published = false;
+        Standing { score, interval, engine, pair_ratio, loss, time, memory, limit, is_published }
     }
 }
 
@@ -202,64 +192,21 @@ impl Standing {
         Self { score: self.score / count, interval, ..self }
     }
 
-    /// Largest score that may be ranked before this one: in the interval of one that is in the interval of this. `widest` is
-    /// the largest ratio of the slow end of an interval to its score.
+    /// Largest score that may be ranked before this one: not distinguishable from one that is not distinguishable from this,
+    /// where `widest` is the largest ratio that is not distinguishable.
     pub(crate) fn reach(&self, widest: f64) -> f64 {
-        (self.interval[1] * widest).max(self.score * NEAR)
+        self.score * (widest * widest).max(NEAR)
     }
 
-    /// Ratio of the slow end of the interval to the score.
-    pub(crate) fn slow_ratio(&self) -> f64 {
-        self.interval[1] / self.score
-    }
-
-    /// True for scores with an interval: times and energies.
-    fn is_uncertain(&self) -> bool {
-        self.interval[0] < self.interval[1]
-    }
-
-    /// The loss by which this is compared with schemes of an engine [%].
-    fn loss_beside(&self, engine: Engine) -> f64 {
-        if self.engine == engine { self.loss } else { self.loss + WORTH_ANOTHER_ENGINE }
-    }
-
-    /// Whether this is as fast as another within the uncertainty and loses less, or as much and needs less memory. Where it
-    /// loses less, it may need a little more memory than a scheme of its engine: GGUF files of one model with the same
-    /// experts differ by 1 %.
-    fn replaces(&self, other: &Self) -> bool {
-        let own = self.loss_beside(other.engine);
-        let better = if own < other.loss {
-            self.memory <= other.memory || self.is_about_as_small(other)
-        } else {
-            own <= other.loss && self.memory < other.memory
-        };
-        better && self.is_like(other)
-    }
-
-    /// Whether this is on the engine of another and needs no more than 5 % more memory.
-    fn is_about_as_small(&self, other: &Self) -> bool {
-        self.engine == other.engine && self.memory <= other.memory * NEAR
-    }
-
-    /// Whether this is the published model and another one a requantization that loses as much and is neither faster beyond
-    /// the uncertainty nor much smaller.
-    fn spares(&self, other: &Self) -> bool {
-        self.is_published
-            && !other.is_published
-            && self.loss_beside(other.engine) <= other.loss
-            && self.memory <= other.memory * WORTH_WRITING
-            && self.is_like(other)
-    }
-
-    /// Whether two scores cannot be distinguished: each is within the interval of the other, and on one engine their ratio is
-    /// no larger than what the predicted ratios of measured pairs are off by.
+    /// Whether two scores cannot be distinguished: each is within the interval of the other, and their ratio is no larger than
+    /// what predicted ratios of measured pairs are off by.
     pub fn is_like(&self, other: &Self) -> bool {
         let within = |score: f64, [low, high]: [f64; 2]| low <= score && score <= high;
         let largest = self.pair_ratio.min(other.pair_ratio);
         let (slow, fast) = (self.score.max(other.score), self.score.min(other.score));
-        within(self.score, other.interval)
+        slow <= fast * largest
+            && within(self.score, other.interval)
             && within(other.score, self.interval)
-            && (self.engine != other.engine || slow <= fast * largest)
     }
 
     /// By score, then by quality loss, then by time, then by memory.
@@ -270,72 +217,75 @@ impl Standing {
             .then(self.time.get().total_cmp(&other.time.get()))
             .then(self.memory.get().total_cmp(&other.memory.get()))
     }
+
+    /// By quality loss, then by score.
+    fn by_loss(&self, other: &Self) -> Ordering {
+        self.loss.total_cmp(&other.loss).then(self.by_score(other))
+    }
+
+    /// By memory, then by quality loss, then by score.
+    fn by_memory(&self, other: &Self) -> Ordering {
+        self.memory.get().total_cmp(&other.memory.get()).then(self.by_loss(other))
+    }
 }
 
-/// Sorts best first and returns the reason for the first place. By score; up to 8 GB of memory, those within 5 % of the best
-/// smallest first; then those indistinguishable from the best and from the best of their engine, smaller quality loss first.
-/// Without small memory, a row that is indistinguishable from the first and better in loss or memory takes its place, and the
-/// published model takes that of a requantization that is not better.
+/// Sorts by score, and puts the recommended row first. Returns the reason.
 pub(crate) fn order<T>(rows: &mut [T], standing: impl Fn(&T) -> Standing) -> FirstBy {
     sort_short(rows, |a, b| standing(a).by_score(&standing(b)).is_lt());
-    let Some(best) = rows.first().map(&standing) else { return FirstBy::Score };
-    let is_small = best.limit <= SMALL_MEMORY;
-    let mut leaders: Vec<Standing> = Vec::new();
-    for own in rows.iter().map(&standing) {
-        if leaders.iter().all(|leader| leader.engine != own.engine) {
-            leaders.push(own);
-        }
-    }
-    let is_like_the_best = |own: &Standing| {
-        let is_led = |leader: &Standing| leader.engine != own.engine || own.is_like(leader);
-        own.is_like(&best) && leaders.iter().all(is_led)
-    };
-    let near = rows.partition_point(|row| is_small && standing(row).score <= best.score * NEAR);
-    sort_short(&mut rows[..near], |a, b| standing(a).memory < standing(b).memory);
-    sort_short(&mut rows[near..], |a, b| {
-        let (a, b) = (standing(a), standing(b));
-        match (is_like_the_best(&a), is_like_the_best(&b)) {
-            (true, true) => a.loss_beside(best.engine) < b.loss_beside(best.engine),
-            (is_like, _) => is_like,
-        }
-    });
-    let moved = if near == 0 && best.is_uncertain() { lighten(rows, &standing) } else { None };
-    match rows.first().map(&standing) {
-        Some(first) if first == best => FirstBy::Score,
-        _ if near > 0 => FirstBy::Size,
-        Some(first) => moved.unwrap_or_else(|| {
-            let loses_less =
-                |row| standing(row).loss < first.loss && is_like_the_best(&standing(row));
-            if rows.iter().any(loses_less) { FirstBy::SameEngine } else { FirstBy::LessLoss }
-        }),
-        None => FirstBy::Score,
-    }
+    let standings: Vec<Standing> = rows.iter().map(standing).collect();
+    let Some((place, reason)) = recommended(&standings) else { return FirstBy::Score };
+    rows[..=place].rotate_right(1);
+    reason
 }
 
-/// Puts before the first row the one with the least loss, then memory, of those that replace it, or the published model that
-/// spares it or that one. Returns the reason if the first row changed.
-fn lighten<T>(rows: &mut [T], standing: &impl Fn(&T) -> Standing) -> Option<FirstBy> {
-    let first = rows.first().map(standing)?;
-    let better = |a: &Standing, b: &Standing| {
-        let losses = a.loss_beside(first.engine).total_cmp(&b.loss_beside(first.engine));
-        losses.then(a.memory.get().total_cmp(&b.memory.get())).is_lt()
+/// The place of the recommended row among rows that are sorted by score, and the reason.
+fn recommended(rows: &[Standing]) -> Option<(usize, FirstBy)> {
+    let best = rows.first()?;
+    let is_small = best.limit <= SMALL_MEMORY;
+    let own = if is_small { smallest_near(rows, best) } else { least_loss(rows, best) };
+    let lighter = rows
+        .iter()
+        .filter(|row| row.loss <= own.loss && row.memory * MUCH_SMALLER <= own.memory)
+        .filter(|row| row.is_like(&own))
+        .min_by(|a, b| a.by_memory(b))
+        .filter(|_| !is_small);
+    let chosen = *lighter.unwrap_or(&own);
+    let published = rows
+        .iter()
+        .filter(|row| row.is_published && !chosen.is_published && row.loss <= chosen.loss)
+        .find(|row| row.memory <= chosen.memory * MUCH_SMALLER && row.is_like(&chosen))
+        .filter(|_| !is_small);
+    let reason = match (published, lighter) {
+        (Some(_), _) => FirstBy::Published,
+        (None, Some(_)) => FirstBy::LessMemory,
+        (None, None) if chosen == *best => FirstBy::Score,
+        (None, None) if is_small => FirstBy::Size,
+        (None, None) => FirstBy::LessLoss,
     };
-    let (mut place, mut least) = (0, first);
-    for (at, row) in rows.iter().enumerate() {
-        let own = standing(row);
-        if own.replaces(&first) && (place == 0 || better(&own, &least)) {
-            (place, least) = (at, own);
-        }
-    }
-    let mut reason =
-        if least.memory < first.memory { FirstBy::LessMemory } else { FirstBy::LessLoss };
-    let spares = |own: &Standing| own.spares(&least) && (*own == first || own.is_like(&first));
-    if let Some(at) = rows.iter().position(|row| spares(&standing(row))) {
-        place = at;
-        reason = FirstBy::Published;
-    }
-    rows[..=place].rotate_right(1);
-    (place > 0).then_some(reason)
+    let first = published.unwrap_or(&chosen);
+    let place = rows.iter().position(|row| row == first)?;
+    Some((place, if place == 0 { FirstBy::Score } else { reason }))
+}
+
+/// Of the rows within 5 % of the best, the one that needs the least memory; of those that need about as little, the one with
+/// the least loss.
+fn smallest_near(rows: &[Standing], best: &Standing) -> Standing {
+    let near = || rows.iter().filter(|row| row.score <= best.score * NEAR);
+    let least = near().min_by(|a, b| a.by_memory(b)).unwrap_or(best).memory;
+    let small = near().filter(|row| row.memory <= least * SAME_MEMORY);
+    *small.min_by(|a, b| a.by_loss(b)).unwrap_or(best)
+}
+
+/// Of the rows that cannot be told from the best, the fastest of those that lose about as little as the one that loses least. A
+/// row that is better in both takes its place.
+fn least_loss(rows: &[Standing], best: &Standing) -> Standing {
+    let alike = || rows.iter().filter(|row| row.is_like(best));
+    let least = alike().min_by(|a, b| a.by_loss(b)).unwrap_or(best).loss;
+    let most = if least > 0.0 { least + SAME_LOSS } else { least };
+    let fastest = alike().filter(|row| row.loss <= most).min_by(|a, b| a.by_score(b));
+    let fastest = fastest.unwrap_or(best);
+    let better = rows.iter().filter(|row| row.score <= fastest.score && row.loss <= fastest.loss);
+    *better.min_by(|a, b| a.by_loss(b)).unwrap_or(fastest)
 }
 
 #[cfg(test)]

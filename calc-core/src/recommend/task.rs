@@ -5,7 +5,7 @@ use super::model_run::{probe_model, run_model};
 use super::outcome::{Outcome, PhaseWork};
 use super::standing::{Aim, Standing};
 use crate::analysis::{Analysis, AnalyzeRequest, Operator, analyze};
-use crate::calibration::{Calibration, Engine};
+use crate::calibration::{Calibration, Engine, PairRatios};
 use crate::cost::gemm::GemmShape;
 use crate::device::{Device, PowerMode};
 use crate::energy::{Energy, Power, mean_power};
@@ -112,6 +112,18 @@ impl<'a> Task<'a> {
         match self {
             Self::Shape(task) => task.memory_limit,
             Self::Model(task) => task.request.memory_limit,
+        }
+    }
+
+    /// Largest ratio of two times of any part that the prediction cannot tell from 1.
+    pub(crate) fn widest_pair_ratio(&self) -> f64 {
+        let pairs = |calibration: &Calibration| calibration.intervals.pairs;
+        match self {
+            Self::Shape(task) => pairs(task.calibration).alone,
+            Self::Model(task) => {
+                let PairRatios { decode, prefill, .. } = pairs(task.request.calibration);
+                decode.max(prefill)
+            }
         }
     }
 

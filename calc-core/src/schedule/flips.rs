@@ -4,8 +4,9 @@ use alloc::vec::Vec;
 
 use super::batches::{Known, best_at};
 use super::{Pair, Placed, ScheduleRequest, Slot, budget, modes, ranked, slot};
+use crate::math::{round_down, round_up};
 use crate::order::sort_short;
-use crate::recommend::{Axis, Task, order};
+use crate::recommend::{Axis, LOSS_DIGITS, Task, order};
 use crate::units::Watts;
 
 /// A limit on the quality loss that admits every scheme [%].
@@ -46,10 +47,17 @@ pub(super) fn flips(
     let below = best.quality.high * (1.0 - 1e-6) - 1e-9;
     if below >= 0.0 {
         let then = other(cap, below);
-        flips.extend(then.map(|slot| SlotFlip::LossBelow(best.quality.high, slot)));
+        flips.extend(
+            then.map(|slot| SlotFlip::LossBelow(round_down(best.quality.high, LOSS_DIGITS), slot)),
+        );
     }
-    if let Some(any) = other(cap, ANY_LOSS) {
-        flips.push(SlotFlip::LossAllowed(any.quality.high, any));
+    if let Some(any) = other(cap, ANY_LOSS).filter(|slot| slot.quality.high > quality) {
+        let asked = round_up(any.quality.high, LOSS_DIGITS);
+        flips.extend(
+            other(cap, asked)
+                .filter(|slot| slot.scheme.key == any.scheme.key)
+                .map(|slot| SlotFlip::LossAllowed(asked, slot)),
+        );
     }
     flips.extend(context_flip(request, &ranked(pairs, cap, quality).0, best));
     flips
@@ -119,8 +127,7 @@ impl<'a> Search<'a> {
         let mut known = self.known.clone();
         let mut found: Vec<Placed<'a>> = Vec::new();
         let mut reach = f64::INFINITY;
-        let slow_ratios = self.hopeful.iter().map(|placed| placed.standing.slow_ratio());
-        let widest = slow_ratios.fold(1.0, f64::max);
+        let widest = self.request.task.widest_pair_ratio();
         for (placed, known) in self.hopeful.iter().zip(&mut known) {
             if placed.standing.score > reach {
                 break;
@@ -199,9 +206,9 @@ mod tests {
         let mut large = device("h100_sxm").clone();
         large.memory.value = Bytes::from_gb(1e6);
         for (device, model, workload, most, context) in [
-            (device("gb300"), "deepseek-v3", drafted, 1300, 61_692),
-            (device("b200"), "llama-3.2-3b", plain, 1000, 80_913),
-            (&large, "llama-3.1-8b", plain, 5200, 3302),
+            (device("gb300"), "deepseek-v3", drafted, 1300, 29_749),
+            (device("b200"), "llama-3.2-3b", plain, 1000, 34_686),
+            (&large, "llama-3.1-8b", plain, 5500, 3302),
         ] {
             let (standings, found) = standings(device, model, workload);
             assert!(standings <= most, "{model}: {standings} standings");

@@ -138,7 +138,8 @@ impl EstimateInputs {
     pub fn filled(&self) -> Result<(PrecisionChoice, Roofs), RequestError> {
         let mode = power_mode(&self.device, self.power_mode.as_deref())?;
         let roofs = Roofs::new(&self.device, mode)?;
-        let filled = self.precision.filled(self.engine, &self.device, &self.model.arch, &roofs);
+        let engine = self.request()?.engine();
+        let filled = self.precision.filled(Some(engine), &self.device, &self.model.arch, &roofs);
         Ok((filled, roofs))
     }
 

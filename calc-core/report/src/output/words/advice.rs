@@ -126,15 +126,11 @@ pub fn first_by(reason: FirstBy, first: &Standing) -> Option<String> {
     match reason {
         FirstBy::Score => None,
         FirstBy::LessLoss => Some(
-            "Among the schemes within the uncertainty of the best, it loses the least quality."
+            "Among the schemes within the uncertainty of the best, none loses noticeably less quality."
                 .into(),
         ),
-        FirstBy::SameEngine => Some(format!(
-            "It runs on {}, as the best does, and within the uncertainty it is as fast; no scheme of another engine loses so much less that a change pays.",
-            first.engine.key()
-        )),
         FirstBy::LessMemory => Some(
-            "Within the uncertainty it is as fast as the next scheme, and it needs no more memory and loses no more quality."
+            "Within the uncertainty it is as fast as a scheme that needs much more memory, and it loses no more quality."
                 .into(),
         ),
         FirstBy::Published => Some(
@@ -201,6 +197,9 @@ pub fn dropped(reason: &Drop, loss: &QualityLoss) -> String {
         Drop::Kernel(NoKernel::NoLlamaCpp) => "llama.cpp does not run on this device".into(),
         Drop::Split(engine, reason) => {
             format!("{} {}", super::apply::engine_name(*engine), super::apply::no_split(*reason))
+        }
+        Drop::Cache(engine, format) => {
+            format!("{} has no KV cache in {}", super::apply::engine_name(*engine), format.name)
         }
         Drop::Shape(BadShape { kind, inputs, count, multiple }) => {
             let side = if *inputs { "K" } else { "N" };

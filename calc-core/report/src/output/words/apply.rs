@@ -20,6 +20,7 @@ use calc_core::device::Device;
 use calc_core::footprint::reserve;
 use calc_core::model_arch::ModelArch;
 use calc_core::parallel::{NoSplit, check_split};
+use calc_core::plan::serving_engine;
 use calc_core::precision::PrecisionChoice;
 use calc_core::quant_format::QuantFormat;
 use calc_core::scheme::{FormatFamily, Scheme, SchemeWeights, engine_runs, usual_engine};
@@ -143,8 +144,14 @@ impl<'a> Deployment<'a> {
     /// The engine whose kernels the expected times of a scheme are of.
     fn timed(&self, scheme: &Scheme) -> Engine {
         let choice = self.stored(scheme);
+        let choice = PrecisionChoice { kv_cache: self.kv_cache, ..choice };
         let experts = choice.experts.unwrap_or(choice.weights);
-        self.engine.unwrap_or_else(|| usual_engine(self.device, choice.weights, experts))
+        self.engine.unwrap_or_else(|| match self.served {
+            Some((arch, workload)) => {
+                serving_engine(self.device, &choice, (arch, &workload.parallel))
+            }
+            None => usual_engine(self.device, choice.weights, experts),
+        })
     }
 
     /// Bytes of the 16-bit weights on each device, where a device cannot hold them: engines that quantize while they load
