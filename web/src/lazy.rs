@@ -14,6 +14,7 @@ use crate::components::compare::bar::CompareBar;
 use crate::components::compare::choices::OtherDevicePicker;
 use crate::components::compare::view::CompareView;
 use crate::components::device_editor::DeviceEditor;
+use crate::components::explanation::ExplanationPopover;
 use crate::components::export_items::ExportItems;
 use crate::components::goal_fields::GoalFields;
 use crate::components::kernel::limits::LimitsBody;
@@ -257,6 +258,8 @@ pub enum Part {
     Limits,
     /// The right column of the Plan view.
     Inspector,
+    /// The popover that explains a number of its tabs.
+    Explanation,
     /// The fields of a part of the scenario.
     Fields,
     /// The tabs of the Plan view other than the schemes.
@@ -297,6 +300,7 @@ fn maker(part: Part) -> MakeView {
         Part::ExportItems => || view! { <ExportItems/> }.into_any(),
         Part::Limits => || view! { <LimitsBody/> }.into_any(),
         Part::Inspector => || view! { <Inspector/> }.into_any(),
+        Part::Explanation => || view! { <ExplanationPopover/> }.into_any(),
         Part::Fields => || view! { <PartFields/> }.into_any(),
         Part::Operators => || view! { <Operators/> }.into_any(),
         Part::Memory => || view! { <Memory/> }.into_any(),
