@@ -31,7 +31,7 @@ use crate::components::plan::tabs::{Operators, Questions, Scale};
 use crate::components::trust::view::TrustView;
 use crate::state::files;
 use crate::state::take_over::Ready;
-use crate::state::{export, fragment};
+use crate::state::{export, fragment, url};
 
 /// The reason why an action failed, as a sentence for the user.
 #[derive(Debug)]
@@ -331,5 +331,26 @@ pub fn own_devices() -> Result<(), Refusal> {
 #[cfg(not(feature = "lazy"))]
 pub fn own_devices() -> impl Future<Output = Result<(), Refusal>> {
     fragment::arrive();
+    std::future::ready(Ok(()))
+}
+
+/// Loads the code that reads an address, with the catalogs of devices and models that it names.
+///
+/// # Errors
+/// The chunk could not be fetched.
+#[cfg(feature = "lazy")]
+#[wasm_split(address, wasm_split_path = leptos::wasm_split, fallible)]
+pub fn reader_of_addresses() -> Result<(), Refusal> {
+    url::arrive();
+    Ok(())
+}
+
+/// Loads the code that reads an address.
+///
+/// # Errors
+/// Never fails: the code is already loaded.
+#[cfg(not(feature = "lazy"))]
+pub fn reader_of_addresses() -> impl Future<Output = Result<(), Refusal>> {
+    url::arrive();
     std::future::ready(Ok(()))
 }
