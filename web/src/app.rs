@@ -38,7 +38,7 @@ fn mount<V: IntoView + 'static>(view: impl FnOnce() -> V + 'static) {
     leptos::mount::mount_to_body(view);
 }
 
-/// What stands there while nothing reads the address: no numbers, because they would be those of another question.
+/// The page while nothing reads its address: no numbers, because they would be those of another question.
 #[component]
 fn Unread(
     /// Reason why the chunk is missing.

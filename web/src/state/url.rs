@@ -41,7 +41,7 @@ impl Note {
 /// Reads a query beside the contents of a fragment.
 type Read = fn(&str, &Carried) -> (Inputs, Vec<Note>);
 
-/// What reads an address names every device, model and format, so it is in a chunk of its own.
+/// The reader of addresses, which names every device, model and format, so it is in a chunk of its own.
 static ARRIVED: OnceLock<Read> = OnceLock::new();
 
 /// Makes the reader of addresses available. Its chunk calls this first.

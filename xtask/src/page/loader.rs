@@ -21,7 +21,7 @@ const COMPILED: [&str; 2] =
 #[derive(Debug)]
 pub(super) struct Loader {
     text: String,
-    /// What the reader of addresses needs, as the text lists it: `[__chunk_1, __chunk_2]`.
+    /// Chunks that the reader of addresses needs, as the text lists them: `[__chunk_1, __chunk_2]`.
     for_links: String,
     /// The small chunks, one after the other.
     pub(super) pack: Vec<u8>,

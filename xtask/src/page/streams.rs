@@ -10,7 +10,7 @@ const EXPORTS: u8 = 7;
 const CUSTOM: u8 = 0;
 /// Section in which wasm-bindgen's macro describes what Rust and JavaScript have in common.
 const DESCRIPTIONS: &str = "__wasm_bindgen_unstable";
-/// What the names of the exports and of their files contain.
+/// Parts of the names of the exports and of their files.
 const CLASS: &str = "intounderlying";
 const FILE: &str = "wasm_streams::";
 
