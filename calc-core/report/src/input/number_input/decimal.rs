@@ -108,8 +108,8 @@ mod tests {
     #[test]
     fn what_the_page_writes_is_read_to_the_last_bit() {
         for bits in random() {
-            let power = i32::try_from(bits % 12).expect("small") - 1;
-            let value = (0.1 + (bits >> 11) as f64 / 2_f64.powi(53)) * 10_f64.powi(power);
+            let power = (bits % 12) as f64 - 1.0;
+            let value = (0.1 + bits as f64 / u64::MAX as f64) * calc_core::math::exp10(power);
             let text = value.to_string();
             let read = read(&text).map(f64::to_bits);
             assert_eq!(read, Some(value.to_bits()), "{text}");
