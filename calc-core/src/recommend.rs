@@ -33,7 +33,7 @@ pub(crate) use standing::order;
 pub use standing::{FirstBy, Standing};
 #[cfg(test)]
 pub(crate) use task::counted;
-pub use task::{Axis, ModelTask, PREFILL_ROWS, ShapeTask, Task};
+pub use task::{Axis, ModelTask, PREFILL_ROWS, RunShape, ShapeTask, Task, run_shape};
 
 /// The inputs of a recommendation.
 #[derive(Debug, Clone, Copy)]
@@ -119,7 +119,7 @@ pub struct Recommendation {
 ///
 /// ```
 /// use calc_core::{calibration::Calibration, catalog, cost::gemm::GemmShape, lowering::Phase};
-/// use calc_core::recommend::{Bounds, Objective, RankedPart, RecommendRequest, ShapeTask, Task, recommend};
+/// use calc_core::recommend::{Bounds, Objective, RankedPart, RecommendRequest, ShapeTask, Task, recommend, run_shape};
 /// let task = Task::Shape(ShapeTask {
 ///     device: catalog::device("jetson_orin_nano_8gb_super").unwrap(),
 ///     mode: None,
@@ -128,6 +128,7 @@ pub struct Recommendation {
 ///     phase: Phase::Decode,
 ///     engine: None,
 ///     calibration: &Calibration::FITTED,
+///     run: run_shape,
 /// });
 /// let answer = recommend(&RecommendRequest {
 ///     task,

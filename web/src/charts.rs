@@ -1,5 +1,7 @@
 //! Drawing of scenes on the browser's canvas.
 
+mod backend;
+
 pub mod canvas;
 pub mod frame;
 pub mod selection;

@@ -14,6 +14,7 @@ use crate::components::compare::bar::CompareBar;
 use crate::components::compare::choices::OtherDevicePicker;
 use crate::components::compare::view::CompareView;
 use crate::components::device_editor::DeviceEditor;
+use crate::components::explanation::ExplanationPopover;
 use crate::components::export_items::ExportItems;
 use crate::components::goal_fields::GoalFields;
 use crate::components::kernel::limits::LimitsBody;
@@ -30,7 +31,7 @@ use crate::components::plan::tabs::{Operators, Questions, Scale};
 use crate::components::trust::view::TrustView;
 use crate::state::files;
 use crate::state::take_over::Ready;
-use crate::state::{export, fragment};
+use crate::state::{export, fragment, url};
 
 /// The reason why an action failed, as a sentence for the user.
 #[derive(Debug)]
@@ -257,6 +258,8 @@ pub enum Part {
     Limits,
     /// The right column of the Plan view.
     Inspector,
+    /// The popover that explains a number of its tabs.
+    Explanation,
     /// The fields of a part of the scenario.
     Fields,
     /// The tabs of the Plan view other than the schemes.
@@ -297,6 +300,7 @@ fn maker(part: Part) -> MakeView {
         Part::ExportItems => || view! { <ExportItems/> }.into_any(),
         Part::Limits => || view! { <LimitsBody/> }.into_any(),
         Part::Inspector => || view! { <Inspector/> }.into_any(),
+        Part::Explanation => || view! { <ExplanationPopover/> }.into_any(),
         Part::Fields => || view! { <PartFields/> }.into_any(),
         Part::Operators => || view! { <Operators/> }.into_any(),
         Part::Memory => || view! { <Memory/> }.into_any(),
@@ -327,5 +331,26 @@ pub fn own_devices() -> Result<(), Refusal> {
 #[cfg(not(feature = "lazy"))]
 pub fn own_devices() -> impl Future<Output = Result<(), Refusal>> {
     fragment::arrive();
+    std::future::ready(Ok(()))
+}
+
+/// Loads the code that reads an address, with the catalogs of devices and models that it names.
+///
+/// # Errors
+/// The chunk could not be fetched.
+#[cfg(feature = "lazy")]
+#[wasm_split(address, wasm_split_path = leptos::wasm_split, fallible)]
+pub fn reader_of_addresses() -> Result<(), Refusal> {
+    url::arrive();
+    Ok(())
+}
+
+/// Loads the code that reads an address.
+///
+/// # Errors
+/// Never fails: the code is already loaded.
+#[cfg(not(feature = "lazy"))]
+pub fn reader_of_addresses() -> impl Future<Output = Result<(), Refusal>> {
+    url::arrive();
     std::future::ready(Ok(()))
 }

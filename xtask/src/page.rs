@@ -1,7 +1,7 @@
 //! The page, from Rust source to a folder that any plain HTTP server can serve.
 //!
 //! The documents beside the page are rendered by `book`. `compile` makes WebAssembly and its JavaScript,
-//! `chunks` takes out what is needed later, `loader` fetches that, `first_answer` writes the text that needs no program, `offline` keeps the site in a browser, `markup` reads web/index.html, `site` puts a folder together (`squeeze` leaves comments out), `wire_size` says what a visitor transfers.
+//! `streams` and `strip` leave out what nobody needs, `chunks` takes out what is needed later, `loader` fetches that, `import_names` shortens what program and script call each other, `first_answer` writes the text that needs no program, `offline` keeps the site in a browser, `markup` reads web/index.html, `site` puts a folder together (`squeeze` leaves comments out), `wire_size` says what a visitor transfers.
 
 use std::fs;
 use std::path::Path;
@@ -15,6 +15,7 @@ use crate::{book, lock::FolderLock, setup::toolchain};
 mod chunks;
 mod compile;
 mod first_answer;
+mod import_names;
 mod loader;
 mod markup;
 pub(crate) mod names;
@@ -23,6 +24,7 @@ mod site;
 pub(crate) mod squeeze;
 mod staging;
 pub(crate) mod stand_in;
+mod streams;
 mod strip;
 mod wire_size;
 

@@ -12,6 +12,7 @@ mod nvidia;
 
 use crate::device::{Device, Link};
 use crate::provenance::Fact;
+use crate::text::Text;
 use crate::units::{BytesPerSec, FlopsPerSec, Hertz, Seconds};
 
 /// Device groups in display order: edge first.
@@ -25,6 +26,10 @@ static GROUPS: [(&str, &[Device]); 7] = [
     ("Other accelerators", &accelerators::DEVICES),
 ];
 
+/// The device that a page shows until somebody chooses one. It is a row of the table and stands apart from it, so that a
+/// program can have it without the others.
+pub static USUAL: Device = jetson::ORIN_NANO_8GB_SUPER;
+
 /// Device groups for a list, with their titles.
 pub fn groups() -> impl Iterator<Item = (&'static str, &'static [Device])> {
     GROUPS.iter().copied()
@@ -33,6 +38,33 @@ pub fn groups() -> impl Iterator<Item = (&'static str, &'static [Device])> {
 /// Devices of all groups, edge first.
 pub fn all() -> impl Iterator<Item = &'static Device> {
     GROUPS.iter().flat_map(|(_, devices)| devices.iter())
+}
+
+/// The device with exactly this key, at compile time.
+const fn of_key(key: &str) -> Option<&'static Device> {
+    let mut group = 0;
+    while group < GROUPS.len() {
+        let devices = GROUPS[group].1;
+        let mut place = 0;
+        while place < devices.len() {
+            if let Text::Borrowed(own) = devices[place].key
+                && is_same(own.as_bytes(), key.as_bytes())
+            {
+                return Some(&devices[place]);
+            }
+            place += 1;
+        }
+        group += 1;
+    }
+    None
+}
+
+const fn is_same(a: &[u8], b: &[u8]) -> bool {
+    let mut place = 0;
+    while place < a.len() && place < b.len() && a[place] == b[place] {
+        place += 1;
+    }
+    place == a.len() && place == b.len()
 }
 
 const fn tera(value: f64) -> FlopsPerSec {

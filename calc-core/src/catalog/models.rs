@@ -60,6 +60,9 @@ pub struct CatalogModel {
     pub notes: &'static str,
 }
 
+/// The model that a page shows until somebody chooses one; like [`super::devices::USUAL`], it needs none of the others.
+pub static USUAL: CatalogModel = llama::LLAMA_3_1_8B;
+
 /// All models of all families.
 pub fn all() -> impl Iterator<Item = &'static CatalogModel> {
     llama::MODELS.iter().chain(&qwen::MODELS).chain(&gemma::MODELS).chain(&others::MODELS)

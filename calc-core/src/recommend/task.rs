@@ -37,7 +37,12 @@ pub struct ShapeTask<'a> {
     /// Engine whose factors apply; `None` for the device's usual engine.
     pub engine: Option<Engine>,
     pub calibration: &'a Calibration,
+    /// [`run_shape`]. A pointer, so that a program without such a task drops the operators that only it needs.
+    pub run: RunShape,
 }
+
+/// Evaluates a single product with a scheme.
+pub type RunShape = fn(&ShapeTask<'_>, &Roofs, &Scheme) -> Result<Outcome, Error>;
 
 /// The work to run.
 #[derive(Debug, Clone, Copy)]
@@ -215,7 +220,7 @@ impl<'a> Task<'a> {
     /// Any variant of [`Error`]; a link of unknown bandwidth.
     pub fn run(&self, roofs: &Roofs, scheme: &Scheme) -> Result<Outcome, Error> {
         match self {
-            Self::Shape(task) => run_shape(task, roofs, scheme),
+            Self::Shape(task) => (task.run)(task, roofs, scheme),
             Self::Model(task) => (task.run)(&task.with_scheme(roofs, scheme)),
         }
     }
@@ -231,7 +236,7 @@ impl<'a> Task<'a> {
     ) -> Result<Standing, Drop> {
         match self {
             Self::Shape(task) => {
-                let outcome = run_shape(task, roofs, scheme).map_err(Drop::Refused)?;
+                let outcome = (task.run)(task, roofs, scheme).map_err(Drop::Refused)?;
                 aim.admit(task.shape.m, &outcome)?;
                 let weights = outcome.precision.weights;
                 let engine =
@@ -256,7 +261,11 @@ impl<'a> Task<'a> {
     }
 }
 
-fn run_shape(task: &ShapeTask<'_>, roofs: &Roofs, scheme: &Scheme) -> Result<Outcome, Error> {
+/// Evaluates a single product with a scheme, beside one row or [`PREFILL_ROWS`] of them as the other phase.
+///
+/// # Errors
+/// Errors of [`analyze`].
+pub fn run_shape(task: &ShapeTask<'_>, roofs: &Roofs, scheme: &Scheme) -> Result<Outcome, Error> {
     let half = PrecisionChoice::weights(roofs.half());
     let precision = scheme.choice(roofs, &half, &half);
     let at = |rows| {

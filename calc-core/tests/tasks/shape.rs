@@ -4,7 +4,7 @@ use calc_core::calibration::Calibration;
 use calc_core::cost::gemm::GemmShape;
 use calc_core::device::Device;
 use calc_core::lowering::Phase;
-use calc_core::recommend::{ShapeTask, Task};
+use calc_core::recommend::{ShapeTask, Task, run_shape};
 
 /// A product with 4096 outputs and inputs.
 pub(crate) fn shape_task(device: &'static Device, m: u64, phase: Phase) -> Task<'static> {
@@ -16,5 +16,6 @@ pub(crate) fn shape_task(device: &'static Device, m: u64, phase: Phase) -> Task<
         phase,
         engine: None,
         calibration: &Calibration::FITTED,
+        run: run_shape,
     })
 }

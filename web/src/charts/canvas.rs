@@ -8,13 +8,13 @@ use chart::theme::Theme;
 use leptos::ev::{MouseEvent, PointerEvent};
 use leptos::html::Canvas;
 use leptos::prelude::*;
-use plotters_canvas::CanvasBackend;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{
     Element, HtmlCanvasElement, IntersectionObserver, IntersectionObserverEntry, ResizeObserver,
 };
 
+use super::backend::CanvasBackend;
 use crate::components::erased::on;
 
 /// Size and resolution at which a canvas is displayed.
@@ -129,7 +129,7 @@ fn paint(canvas: &HtmlCanvasElement, scene: &Scene, theme: &Theme, ratio: f64) {
         canvas.set_width(width);
         canvas.set_height(height);
     }
-    let Some(mut backend) = CanvasBackend::with_canvas_object(canvas.clone()) else { return };
+    let Some(mut backend) = CanvasBackend::new(canvas) else { return };
     if let Err(error) = draw(scene, theme, Scale::uniform(ratio), &mut backend) {
         leptos::logging::error!("the chart could not be drawn: {error}");
     }

@@ -326,7 +326,7 @@ mod tests {
     use calc_core::catalog;
     use calc_core::cost::gemm::GemmShape;
     use calc_core::lowering::Phase;
-    use calc_core::recommend::{Bounds, Objective, ShapeTask};
+    use calc_core::recommend::{Bounds, Objective, ShapeTask, run_shape};
     use calc_core::units::Bytes;
 
     fn request(memory_limit: Option<Bytes>) -> RecommendRequest<'static> {
@@ -339,6 +339,7 @@ mod tests {
                 phase: Phase::Decode,
                 engine: None,
                 calibration: &Calibration::FITTED,
+                run: run_shape,
             }),
             objective: Objective::Latency,
             part: RankedPart::Decode,

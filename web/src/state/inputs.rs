@@ -154,22 +154,16 @@ pub struct Inputs {
 
 impl Default for Inputs {
     fn default() -> Self {
-        let device = catalog::device("jetson_orin_nano_8gb_super");
-        let weights = catalog::format("int4_g128");
-        // No `expect` here: it formats the error with all its numbers, which adds some kilobytes to the page.
-        let (Ok(device), Ok(weights)) = (device, weights) else {
-            unreachable!("they are keys of the catalog")
-        };
         Self {
             view: View::default(),
             tab: Tab::default(),
-            device: Cow::Borrowed(device),
+            device: Cow::Borrowed(&catalog::devices::USUAL),
             copy_of: None,
             mode: None,
             own: None,
             op: Op::default(),
             typed: Typed::default(),
-            weights,
+            weights: &catalog::formats::INT4_G128,
             activations: None,
             kv: None,
             points: Vec::new(),

@@ -5,7 +5,7 @@ mod rows;
 
 use calc_core::quality::QualityLoss;
 use calc_core::recommend::{
-    Drop, Dropped, Outcome, RecommendRequest, Recommendation, Task, recommend,
+    Drop, Dropped, Flip, Outcome, RecommendRequest, Recommendation, Task, recommend,
 };
 use calc_core::scheme::Scheme;
 use calc_core::units::{Seconds, TokensPerSec};
@@ -53,8 +53,8 @@ pub struct PlanAnswer {
     pub chosen: String,
     /// Name of the recommended scheme, where another one is in the cards.
     pub recommended: Option<String>,
-    /// Changes that would put another scheme first, one sentence each.
-    pub flips: Vec<String>,
+    /// Changes that would put another scheme first; the inspector has their words.
+    pub flips: Vec<Flip>,
 }
 
 /// The scheme in the cards with its numbers, for what compares scenarios.
@@ -143,7 +143,7 @@ fn answer(
         time_column: rows::part_name(request.part),
         chosen: seen.map_or_else(String::new, |seen| seen.scheme.key.to_owned()),
         recommended: other.map(|first| advice::scheme_name(first.scheme)),
-        flips: first.map_or_else(Vec::new, |first| first.flips.iter().map(advice::flip).collect()),
+        flips: first.map_or_else(Vec::new, |first| first.flips.clone()),
     }
 }
 

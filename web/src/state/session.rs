@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::components::erased::later;
-use crate::lazy::own_devices;
+use crate::lazy::{Refusal, own_devices, reader_of_addresses};
 use wasm_bindgen::JsValue;
 
 use super::colors::Colors;
@@ -52,14 +52,15 @@ pub struct Session {
 }
 
 impl Session {
-    /// Starts with the inputs of the address, and follows the back and forward buttons.
+    /// Starts with the inputs of the address, whose reader has been loaded, and follows the back and forward buttons.
     pub fn begin() -> Self {
         let fragments = StoredValue::new(vec![(String::new(), String::new())]);
         if let Some(code) = code() {
             fragments
                 .update_value(|known| known.push((code, program::unpacked().unwrap_or_default())));
         }
-        let (inputs, notes) = url::read_beside(&query(), &carried(fragments).unwrap_or_default());
+        let carried = carried(fragments).unwrap_or_default();
+        let (inputs, notes) = url::read_with_chunk(&query(), &carried).unwrap_or_default();
         let inputs = RwSignal::new(inputs);
         let session = Self {
             inputs,
@@ -201,7 +202,15 @@ impl Session {
             });
             return;
         };
-        let (mut inputs, notes) = url::read_beside(&query(), &carried);
+        let Some((mut inputs, notes)) = url::read_with_chunk(&query(), &carried) else {
+            later(async move {
+                match reader_of_addresses().await {
+                    Ok(()) => self.reread(),
+                    Err(Refusal(text)) => self.notes.set(vec![Note { text }]),
+                }
+            });
+            return;
+        };
         self.model.with_untracked(|opened| {
             if let Some(opened) = opened {
                 inputs.model.remember(&opened.model);
@@ -230,6 +239,11 @@ fn carried(fragments: StoredValue<Vec<(String, String)>>) -> Option<Carried> {
 
 fn query() -> String {
     window().location().search().unwrap_or_default()
+}
+
+/// Whether the address says nothing, so that the page can start without what reads it.
+pub fn is_bare() -> bool {
+    query().is_empty() && !carries()
 }
 
 /// Whether the address or its history entry has a fragment, so inputs that are in no catalog.

@@ -4,6 +4,8 @@
 mod pinned;
 mod reader;
 
+use std::sync::OnceLock;
+
 use calc_core::catalog;
 
 use super::fragment::{Carried, follows_first};
@@ -34,6 +36,33 @@ impl Note {
         let more = if value.chars().nth(LONGEST_QUOTE).is_some() { "…" } else { "" };
         Self { text: format!("The address says {key}={quoted}{more}, {rest}") }
     }
+}
+
+/// Reads a query beside the contents of a fragment.
+type Read = fn(&str, &Carried) -> (Inputs, Vec<Note>);
+
+/// The reader of addresses, which names every device, model and format, so it is in a chunk of its own.
+static ARRIVED: OnceLock<Read> = OnceLock::new();
+
+/// Makes the reader of addresses available. Its chunk calls this first.
+pub fn arrive() {
+    ARRIVED.get_or_init(|| read_beside);
+}
+
+/// Whether an address says nothing, so that the page shows its default.
+pub fn is_bare(query: &str, carried: &Carried) -> bool {
+    query.is_empty() && *carried == Carried::Nothing
+}
+
+/// Reads an address; `None` while the chunk for it is missing. A bare one needs none, and without the feature `lazy` it is there.
+pub fn read_with_chunk(query: &str, carried: &Carried) -> Option<(Inputs, Vec<Note>)> {
+    if is_bare(query, carried) {
+        return Some((Inputs::default(), Vec::new()));
+    }
+    if cfg!(not(feature = "lazy")) {
+        arrive();
+    }
+    ARRIVED.get().map(|read| read(query, carried))
 }
 
 /// Reads a query, with or without its question mark. Each invalid value becomes a note, and the default is used.
@@ -151,6 +180,17 @@ mod tests {
         let query = write(inputs);
         let (back, notes) = read(&query);
         assert_eq!((&back, notes.len()), (inputs, 0), "{query}");
+    }
+
+    #[test]
+    fn a_bare_address_is_the_default_and_needs_no_reader() {
+        assert_eq!(read(""), (Inputs::default(), Vec::new()));
+        assert!(is_bare("", &Carried::Nothing));
+        assert!(!is_bare("?v=1", &Carried::Nothing) && !is_bare("", &Carried::Broken));
+        for query in ["", "?d=t4"] {
+            let found = read_with_chunk(query, &Carried::Nothing);
+            assert_eq!(found, Some(read(query)), "without chunks it is always there");
+        }
     }
 
     #[test]

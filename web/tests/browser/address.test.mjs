@@ -1,6 +1,7 @@
 // The address reproduces the page's state: back, forward, reload, invalid values.
 import assert from 'node:assert/strict';
-import { openSite, pageTest } from './harness.mjs';
+import { test } from 'node:test';
+import { openSite, pageTest, siteUrl, withPage } from './harness.mjs';
 import { chosenRow, pick, plain, query, readTable, type, verdict } from './page.mjs';
 
 pageTest('the bare address opens Plan and stays bare', {}, async (page) => {
@@ -8,6 +9,40 @@ pageTest('the bare address opens Plan and stays bare', {}, async (page) => {
   await page.locator('main.plan').waitFor();
   assert.match(await verdict(page), /^Take /);
   assert.equal(await query(page), '');
+});
+
+test('a link is never answered by another question while nothing reads its address', { timeout: 60_000 }, async () => {
+  await withPage({}, async (page) => {
+    await page.route('**/split_address*', (route) => route.abort());
+    await page.goto(`${siteUrl}?view=plan&d=t4&v=1`);
+    const message = page.getByRole('alert');
+    assert.match(plain(await message.textContent()), /address could not be read.*could not be fetched/);
+    assert.equal(await page.locator('main.plan, .verdict').count(), 0, 'no numbers of the default device');
+    await page.unroute('**/split_address*');
+    await message.getByRole('button', { name: 'Try again' }).click();
+    await page.locator('main.plan').waitFor();
+    assert.match(await page.locator('#part-device').textContent(), /T4/);
+  });
+});
+
+test('the bare address needs no reader, and Back to another one fetches it', { timeout: 60_000 }, async () => {
+  await withPage({}, async (page) => {
+    await page.route('**/split_address*', (route) => route.abort());
+    await openSite(page);
+    await page.locator('main.plan').waitFor();
+    await page.evaluate(() => {
+      history.pushState(null, '', '?view=plan&d=t4&v=1');
+      history.pushState(null, '', '?view=plan&d=h100_sxm&v=1');
+    });
+    await page.goBack();
+    await page.locator('.notes li').waitFor();
+    assert.match(await page.locator('.notes').textContent(), /could not be fetched/);
+    await page.unroute('**/split_address*');
+    await page.goForward();
+    await page.locator('#part-device').getByText('H100').waitFor();
+    await page.goBack();
+    await page.locator('#part-device').getByText('T4').waitFor();
+  });
 });
 
 pageTest('choices and typing add history entries, and a reload restores the state', {}, async (page) => {

@@ -8,6 +8,8 @@ use std::path::Path;
 use anyhow::{Context, anyhow};
 use wasm_split_cli_support::{Options, transform};
 
+use super::streams;
+
 /// Loads the chunks. The program's script imports it, and it imports the program's script.
 pub(crate) const LOADER: &str = "loader.js";
 
@@ -15,6 +17,7 @@ pub(crate) const LOADER: &str = "loader.js";
 /// loader in `out`.
 pub(crate) fn split(linked: &Path, program: &Path, out: &Path) -> anyhow::Result<()> {
     let input = fs::read(linked).with_context(|| linked.display().to_string())?;
+    let input = streams::leave_out(&input).with_context(|| linked.display().to_string())?;
     let (link_name, main_module) = (format!("./{LOADER}"), "./web.js");
     let mut options = Options::new(&input);
     options.output_dir = out;

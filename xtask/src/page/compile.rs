@@ -6,8 +6,8 @@ use std::{env, fs};
 use anyhow::Context;
 use wasm_bindgen_cli_support::Bindgen;
 
-use super::chunks;
 use super::strip::strip_folder;
+use super::{chunks, import_names};
 use crate::child::{cargo, run};
 use crate::places::Places;
 use crate::setup::toolchain::BROWSER;
@@ -60,7 +60,8 @@ pub(crate) fn bind(linked: &Linked, out: &Path) -> anyhow::Result<()> {
     // The chunks import the table of functions and the memory, which would not be exported otherwise.
     bind_one(&program, "web", out, true)?;
     bind_one(&linked.explorer, "explorer", out, false)?;
-    strip_folder(out)
+    strip_folder(out)?;
+    import_names::shorten(out, "web")
 }
 
 /// Names and tool versions are left out: they are half the size and nobody reads them.

@@ -10,6 +10,9 @@ const FETCHING: &str = include_str!("fetching.js");
 /// Largest chunk that goes into the common file, in bytes.
 const SMALL: usize = 16_384;
 
+/// Function that loads what reads an address. Every link waits for its chunks, so they are in the common file, too.
+const READER: &str = "__wasm_split_load_address";
+
 /// `wasm_split`'s way to compile the chunk that it fetches, and ours.
 const COMPILED: [&str; 2] =
     ["WebAssembly.instantiateStreaming(src, imports)", "instantiated(src, imports)"];
@@ -18,6 +21,8 @@ const COMPILED: [&str; 2] =
 #[derive(Debug)]
 pub(super) struct Loader {
     text: String,
+    /// Chunks that the reader of addresses needs, as the text lists them: `[__chunk_1, __chunk_2]`.
+    for_links: String,
     /// The small chunks, one after the other.
     pub(super) pack: Vec<u8>,
 }
@@ -32,7 +37,11 @@ impl Loader {
         if text.matches("fetch(").count() != text.matches(theirs).count() {
             bail!("the loader of chunks does not call {theirs} once for each file");
         }
-        Ok(Self { text: text.replace(theirs, ours), pack: Vec::new() })
+        let after_reader = text.split_once(READER).map_or("", |(_, after)| after);
+        let (list, _) = after_reader.split_once("])").unwrap_or_default();
+        let for_links =
+            list.rsplit_once('[').map_or(String::new(), |(_, list)| format!("[{list}]"));
+        Ok(Self { text: text.replace(theirs, ours), for_links, pack: Vec::new() })
     }
 
     /// True if the loader fetches a file. A chunk that turned out empty is written, but never fetched.
@@ -41,8 +50,11 @@ impl Loader {
     }
 
     /// True for a chunk that goes into the common file. The beginning of a chunk, `split_NAME`, is a file of its own.
-    pub(super) fn is_small(name: &str, content: &[u8]) -> bool {
-        name.starts_with("chunk_") && content.len() <= SMALL
+    pub(super) fn is_for_pack(&self, name: &str, content: &[u8]) -> bool {
+        let listed = name.trim_end_matches(".wasm");
+        let is_end = |after: &str| after.starts_with([',', ']']);
+        let is_for_links = self.for_links.split(&format!("__{listed}")).skip(1).any(is_end);
+        name.starts_with("chunk_") && (content.len() <= SMALL || is_for_links)
     }
 
     /// Takes a small chunk into the common file.
@@ -107,9 +119,26 @@ const src = fetch(new URL(\"./split_a.wasm\", import.meta.url)); WebAssembly.ins
 
     #[test]
     fn only_shared_code_is_packed() {
-        assert!(Loader::is_small("chunk_1.wasm", &vec![0; SMALL]));
-        assert!(!Loader::is_small("chunk_1.wasm", &vec![0; SMALL + 1]));
-        assert!(!Loader::is_small("split_a.wasm", &[0; 1]));
+        let loader = Loader::read(TEXT).unwrap();
+        assert!(loader.is_for_pack("chunk_1.wasm", &vec![0; SMALL]));
+        assert!(!loader.is_for_pack("chunk_1.wasm", &vec![0; SMALL + 1]));
+        assert!(!loader.is_for_pack("split_a.wasm", &[0; 1]));
+    }
+
+    #[test]
+    fn what_every_link_waits_for_is_packed_whatever_its_size() {
+        let load = "export const __wasm_split_load_address = wrapAsyncCb(makeLoad(() => {\n}\n, [__chunk_1, __chunk_23]));\nexport const __wasm_split_load_b = wrapAsyncCb(makeLoad(() => {}, [__chunk_4]));";
+        let loader = Loader::read(load).unwrap();
+        let large = vec![0; SMALL + 1];
+        for (name, is_packed) in [
+            ("chunk_1.wasm", true),
+            ("chunk_23.wasm", true),
+            ("chunk_2.wasm", false),
+            ("chunk_4.wasm", false),
+            ("split_address.wasm", false),
+        ] {
+            assert_eq!(loader.is_for_pack(name, &large), is_packed, "{name}");
+        }
     }
 
     #[test]

@@ -174,7 +174,7 @@ impl Folder<'_> {
                 continue;
             }
             let content = fs::read(&path).with_context(|| path.display().to_string())?;
-            if Loader::is_small(name, &content) {
+            if loader.is_for_pack(name, &content) {
                 loader.add_to_pack(name, &content);
             } else {
                 loader.rename(name, &self.add_named_by_content(&path)?);

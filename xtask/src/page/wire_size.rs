@@ -10,8 +10,9 @@ use flate2::write::GzEncoder;
 
 use super::offline;
 
-/// The most that every visitor may have to fetch, in bytes after gzip, which every server and every browser has. The aim is 300,000.
-const LIMIT: usize = 380_000;
+/// The most that every visitor may have to fetch, in bytes after gzip, which every server and every browser has: 1 % above what was
+/// reached. The issue allows 300,000.
+const LIMIT: usize = 270_000;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct WireSize {

@@ -23,10 +23,10 @@ enum Outside {
     AllBut(&'static [&'static str]),
 }
 
-const BROWSER_ONLY: &[&str] = &["leptos", "plotters-canvas", "wasm-bindgen", "web-sys", "js-sys"];
+const BROWSER_ONLY: &[&str] = &["leptos", "wasm-bindgen", "web-sys", "js-sys"];
 const DAEMON_ONLY: &[&str] = &["axum", "hyper", "tokio"];
 const BROWSER_OR_DAEMON: &[&str] =
-    &["leptos", "plotters-canvas", "wasm-bindgen", "web-sys", "js-sys", "axum", "hyper", "tokio"];
+    &["leptos", "wasm-bindgen", "web-sys", "js-sys", "axum", "hyper", "tokio"];
 
 const RULES: &[CrateRule] = &[
     CrateRule {

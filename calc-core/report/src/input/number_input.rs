@@ -4,6 +4,8 @@
 //! they are 1,000 and 1,000,000. Amounts of memory may have a unit: `24GB` is the bare number of its field, `24GiB` is 24 times
 //! 2^30 bytes. Any other unit is refused.
 
+mod decimal;
+
 /// Parses a count; `None` for other texts and for numbers beyond `u64`.
 pub fn count(typed: &str) -> Option<u64> {
     let Parts { text, power } = Parts::of(typed)?;
@@ -27,7 +29,7 @@ pub fn count(typed: &str) -> Option<u64> {
 pub fn count_as_real(typed: &str) -> Option<f64> {
     let Parts { text, power } = Parts::of(typed)?;
     let factor = [1.0, 1024.0, 1_048_576.0].get(power as usize)?;
-    plain(&text)?.parse::<f64>().ok().map(|value| value * factor)
+    decimal::read(plain(&text)?).map(|value| value * factor)
 }
 
 /// Rewrites a quantity in the form that every parser of floating-point numbers accepts: `1.5e3` for `1.5k`.
@@ -39,7 +41,7 @@ pub fn quantity(typed: &str) -> Option<String> {
 
 /// Parses a quantity; a value beyond the range of `f64` is infinite.
 pub fn real(typed: &str) -> Option<f64> {
-    quantity(typed)?.parse().ok()
+    decimal::read(&quantity(typed)?)
 }
 
 /// Parses an amount of memory as a number of `unit` [B], the unit of a bare number: `24`, `24G`, `24 GB`, and `24GiB` in 2^30

@@ -9,6 +9,112 @@ use crate::quant_format::ComputeClass as C;
 use crate::text::{List, text};
 use crate::units::{Bytes, BytesPerSec, Watts};
 
+/// Also a static of its own, [`super::USUAL`].
+pub(super) const ORIN_NANO_8GB_SUPER: Device = Device {
+    key: text("jetson_orin_nano_8gb_super"),
+    name: text("Jetson Orin Nano 8GB Super (JetPack 6.2+)"),
+    aliases: List::Borrowed(const { &[text("jetson_orin_nano_super")] }),
+    vendor: text("NVIDIA"),
+    architecture: text("Ampere (GA10B)"),
+    compute_capability: Some(text("8.7")),
+    form_factor: text("module"),
+    class: DeviceClass::UnifiedGpu,
+    release_year: Some(2024),
+    memory: Fact::recalled(Bytes::from_gib(8.0)),
+    memory_type: text("LPDDR5 128-bit"),
+    memory_platform: MemoryPlatform::Shared,
+    bandwidth: Fact::read(BytesPerSec::from_gb(102.4)),
+    peaks: Peaks::NONE
+        .with(C::Fp32, Fact::recalled(tera(2.09)))
+        .with(C::Tf32, Fact::recalled(tera(8.36)))
+        .with(C::Fp16, Fact::read(tera(16.7)))
+        .with(C::Bf16, Fact::read(tera(16.7)))
+        .with(C::Int8, Fact::read(tera(33.4))),
+    fp16_accumulate_fp16: Some(Fact::recalled(tera(16.7))),
+    fp8_accumulate_fp16: None,
+    sparse_multiplier: 2.0,
+    sm_count: Some(Fact::recalled(8)),
+    boost_clock: Some(Fact::recalled(mhz(1020.0))),
+    tensor_clock: Some(Fact::recalled(mhz(1020.0))),
+    l2: Some(Fact::recalled(Bytes::from_mib(2.0))),
+    measured: MeasuredRates::UNKNOWN,
+    shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(164.0))),
+    registers_per_sm: Some(Fact::recalled(65_536)),
+    tdp: Some(Fact::recalled(Watts::new(25.0))),
+    interconnect: text(""),
+    link: None,
+    power_modes: List::Borrowed(
+        const {
+            &[
+                PowerMode {
+                    id: 0,
+                    name: text("15W"),
+                    watts: Some(Watts::new(15.0)),
+                    gpu_clock: Some(mhz(612.0)),
+                    active_sm: Some(8),
+                    memory_clock: Some(mhz(2133.0)),
+                    bandwidth: Some(BytesPerSec::from_gb(68.3)),
+                    cpu_cores: Some(6),
+                    cpu_clock: Some(mhz(1497.6)),
+                    default: false,
+                    provenance: Provenance::Read,
+                    notes: text(""),
+                },
+                PowerMode {
+                    id: 1,
+                    name: text("25W"),
+                    watts: Some(Watts::new(25.0)),
+                    gpu_clock: Some(mhz(918.0)),
+                    active_sm: Some(8),
+                    memory_clock: Some(mhz(3199.0)),
+                    bandwidth: Some(BytesPerSec::from_gb(102.4)),
+                    cpu_cores: Some(6),
+                    cpu_clock: Some(mhz(1344.0)),
+                    default: true,
+                    provenance: Provenance::Read,
+                    notes: text(""),
+                },
+                PowerMode {
+                    id: 2,
+                    name: text("MAXN_SUPER"),
+                    watts: Some(Watts::new(25.0)),
+                    gpu_clock: Some(mhz(1020.0)),
+                    active_sm: Some(8),
+                    memory_clock: Some(mhz(3199.0)),
+                    bandwidth: Some(BytesPerSec::from_gb(102.4)),
+                    cpu_cores: Some(6),
+                    cpu_clock: Some(mhz(1728.0)),
+                    default: false,
+                    provenance: Provenance::Read,
+                    notes: text("uncapped; throttles above the module TDP"),
+                },
+                PowerMode {
+                    id: 3,
+                    name: text("7W"),
+                    watts: Some(Watts::new(7.0)),
+                    gpu_clock: Some(mhz(408.0)),
+                    active_sm: Some(4),
+                    memory_clock: Some(mhz(2133.0)),
+                    bandwidth: Some(BytesPerSec::from_gb(68.3)),
+                    cpu_cores: Some(4),
+                    cpu_clock: Some(mhz(960.0)),
+                    default: false,
+                    provenance: Provenance::Mixed,
+                    notes: text(
+                        "id/name read (JetPack 6.2.1+/7.x boards); clocks as in the non-Super 7W, recalled",
+                    ),
+                },
+            ]
+        },
+    ),
+    source: text(
+        "Jetson Orin module table, NVIDIA 'Super Boost' blog table as copied in ROS/Seeed docs (read): 40/20 INT8 TOPS sparse/dense, 10 FP16 TFLOPS -> 67/33/17; LineageOS/android_device_nvidia_concord nvpmodel confs (NVIDIA copyright; read)",
+    ),
+    notes: text(
+        "same silicon and module, other nvpmodel conf (nvpmodel_p3767_0003_super.conf) plus bootloader update",
+    ),
+};
+
 pub(super) static DEVICES: [Device; 15] = [
     Device {
         key: text("jetson_nano"),
@@ -639,110 +745,7 @@ pub(super) static DEVICES: [Device; 15] = [
             "THE SEED'S 60 GB/s, 2.7 TFLOPS FP16 and 5.5 TOPS INT8 are wrong: datasheet 68 GB/s, dense 10 TFLOPS FP16 and 20 TOPS INT8. 2.56 TFLOPS is the CUDA-core FP16 rate and 5.12 TOPS the DP4A rate at 625 MHz. INT4 MMA exists in PTX for sm_87 but NVIDIA publishes no rate (derived 2x INT8 = 41 TOPS)",
         ),
     },
-    Device {
-        key: text("jetson_orin_nano_8gb_super"),
-        name: text("Jetson Orin Nano 8GB Super (JetPack 6.2+)"),
-        aliases: List::Borrowed(const { &[text("jetson_orin_nano_super")] }),
-        vendor: text("NVIDIA"),
-        architecture: text("Ampere (GA10B)"),
-        compute_capability: Some(text("8.7")),
-        form_factor: text("module"),
-        class: DeviceClass::UnifiedGpu,
-        release_year: Some(2024),
-        memory: Fact::recalled(Bytes::from_gib(8.0)),
-        memory_type: text("LPDDR5 128-bit"),
-        memory_platform: MemoryPlatform::Shared,
-        bandwidth: Fact::read(BytesPerSec::from_gb(102.4)),
-        peaks: Peaks::NONE
-            .with(C::Fp32, Fact::recalled(tera(2.09)))
-            .with(C::Tf32, Fact::recalled(tera(8.36)))
-            .with(C::Fp16, Fact::read(tera(16.7)))
-            .with(C::Bf16, Fact::read(tera(16.7)))
-            .with(C::Int8, Fact::read(tera(33.4))),
-        fp16_accumulate_fp16: Some(Fact::recalled(tera(16.7))),
-        fp8_accumulate_fp16: None,
-        sparse_multiplier: 2.0,
-        sm_count: Some(Fact::recalled(8)),
-        boost_clock: Some(Fact::recalled(mhz(1020.0))),
-        tensor_clock: Some(Fact::recalled(mhz(1020.0))),
-        l2: Some(Fact::recalled(Bytes::from_mib(2.0))),
-        measured: MeasuredRates::UNKNOWN,
-        shared_memory_per_sm: Some(Fact::recalled(Bytes::from_kib(164.0))),
-        registers_per_sm: Some(Fact::recalled(65_536)),
-        tdp: Some(Fact::recalled(Watts::new(25.0))),
-        interconnect: text(""),
-        link: None,
-        power_modes: List::Borrowed(
-            const {
-                &[
-                    PowerMode {
-                        id: 0,
-                        name: text("15W"),
-                        watts: Some(Watts::new(15.0)),
-                        gpu_clock: Some(mhz(612.0)),
-                        active_sm: Some(8),
-                        memory_clock: Some(mhz(2133.0)),
-                        bandwidth: Some(BytesPerSec::from_gb(68.3)),
-                        cpu_cores: Some(6),
-                        cpu_clock: Some(mhz(1497.6)),
-                        default: false,
-                        provenance: Provenance::Read,
-                        notes: text(""),
-                    },
-                    PowerMode {
-                        id: 1,
-                        name: text("25W"),
-                        watts: Some(Watts::new(25.0)),
-                        gpu_clock: Some(mhz(918.0)),
-                        active_sm: Some(8),
-                        memory_clock: Some(mhz(3199.0)),
-                        bandwidth: Some(BytesPerSec::from_gb(102.4)),
-                        cpu_cores: Some(6),
-                        cpu_clock: Some(mhz(1344.0)),
-                        default: true,
-                        provenance: Provenance::Read,
-                        notes: text(""),
-                    },
-                    PowerMode {
-                        id: 2,
-                        name: text("MAXN_SUPER"),
-                        watts: Some(Watts::new(25.0)),
-                        gpu_clock: Some(mhz(1020.0)),
-                        active_sm: Some(8),
-                        memory_clock: Some(mhz(3199.0)),
-                        bandwidth: Some(BytesPerSec::from_gb(102.4)),
-                        cpu_cores: Some(6),
-                        cpu_clock: Some(mhz(1728.0)),
-                        default: false,
-                        provenance: Provenance::Read,
-                        notes: text("uncapped; throttles above the module TDP"),
-                    },
-                    PowerMode {
-                        id: 3,
-                        name: text("7W"),
-                        watts: Some(Watts::new(7.0)),
-                        gpu_clock: Some(mhz(408.0)),
-                        active_sm: Some(4),
-                        memory_clock: Some(mhz(2133.0)),
-                        bandwidth: Some(BytesPerSec::from_gb(68.3)),
-                        cpu_cores: Some(4),
-                        cpu_clock: Some(mhz(960.0)),
-                        default: false,
-                        provenance: Provenance::Mixed,
-                        notes: text(
-                            "id/name read (JetPack 6.2.1+/7.x boards); clocks as in the non-Super 7W, recalled",
-                        ),
-                    },
-                ]
-            },
-        ),
-        source: text(
-            "Jetson Orin module table, NVIDIA 'Super Boost' blog table as copied in ROS/Seeed docs (read): 40/20 INT8 TOPS sparse/dense, 10 FP16 TFLOPS -> 67/33/17; LineageOS/android_device_nvidia_concord nvpmodel confs (NVIDIA copyright; read)",
-        ),
-        notes: text(
-            "same silicon and module, other nvpmodel conf (nvpmodel_p3767_0003_super.conf) plus bootloader update",
-        ),
-    },
+    ORIN_NANO_8GB_SUPER,
     Device {
         key: text("jetson_orin_nx_8gb"),
         name: text("Jetson Orin NX 8GB"),

@@ -7,7 +7,6 @@ mod rows;
 
 pub use rows::{MEASURED, OTHER_FIGURES};
 
-use crate::catalog;
 use crate::device::{Device, PowerMode};
 use crate::quant_format::ComputeClass;
 use crate::units::{Bytes, BytesPerSec, FlopsPerSec};
@@ -50,11 +49,22 @@ impl Ceiling {
         }
     }
 
-    /// The datasheet's figure for the same, in GB/s or TFLOP/s; `None` where the device has no such peak.
-    fn datasheet(self, device: &Device) -> Option<f64> {
+    /// The datasheet's figure for the same [B/s or FLOP/s]; `None` where the device has no such peak.
+    const fn datasheet(self, device: &Device) -> Option<f64> {
         match self.class() {
-            None => Some(device.bandwidth.value.get() / GIGA),
-            Some(class) => Some(device.peaks.get(class)?.value.get() / TERA),
+            None => Some(device.bandwidth.value.get()),
+            Some(class) => match device.peaks.get(class) {
+                Some(peak) => Some(peak.value.get()),
+                None => None,
+            },
+        }
+    }
+
+    /// The unit of published figures.
+    const fn unit(self) -> f64 {
+        match self.class() {
+            None => GIGA,
+            Some(_) => TERA,
         }
     }
 
@@ -127,10 +137,8 @@ pub struct MeasuredShares {
 /// The ceilings of a device as shares of its datasheet. A copy of a catalog device has those of the original.
 pub fn shares(device: &Device) -> MeasuredShares {
     let mut found = MeasuredShares::default();
-    let Some(original) = original(device) else { return found };
-    for ceiling in chosen(original) {
-        let datasheet = ceiling.datasheet(original);
-        let share = datasheet.map(|datasheet| ceiling.published() / datasheet);
+    for ChosenCeiling { ceiling, datasheet, .. } in chosen(device) {
+        let share = datasheet.map(|datasheet| ceiling.published() / (datasheet / ceiling.unit()));
         match ceiling {
             Read(_) => found.read = share,
             Gemm(class, _) => match class.width() {
@@ -147,9 +155,9 @@ pub fn shares(device: &Device) -> MeasuredShares {
 /// The measured read bandwidth of a device; `None` where nobody measured it, in a power mode, and on a copy whose bandwidth
 /// was changed.
 pub fn bandwidth(device: &Device, mode: Option<&PowerMode>) -> Option<BytesPerSec> {
-    let original = original(device).filter(|_| mode.is_none())?;
-    let is_same = original.bandwidth.value == device.bandwidth.value;
-    chosen(original).filter(|_| is_same).find_map(|ceiling| match ceiling {
+    let own = Some(device.bandwidth.value.get());
+    let mut chosen = chosen(device).filter(|row| mode.is_none() && row.datasheet == own);
+    chosen.find_map(|row| match row.ceiling {
         Read(rate) => Some(rate),
         Ceiling::Copy(_) | Gemm(..) | Registers(..) | Attention(..) => None,
     })
@@ -159,15 +167,11 @@ pub fn bandwidth(device: &Device, mode: Option<&PowerMode>) -> Option<BytesPerSe
 ///
 /// FP16 and BF16 stand for each other where their peaks are equal, because they run on the same units.
 pub fn peak(device: &Device, mode: Option<&PowerMode>, class: ComputeClass) -> Option<FlopsPerSec> {
-    let original = original(device).filter(|_| mode.is_none())?;
-    let value = |device: &Device, class| device.peaks.get(class).map(|peak| peak.value);
-    let own = value(device, class)?;
-    let stands_for = |measured: ComputeClass| {
-        let alike = measured == class || (is_half(measured) && is_half(class));
-        alike && value(original, measured) == Some(own)
-    };
-    chosen(original).find_map(|ceiling| match ceiling {
-        Gemm(measured, rate) if stands_for(measured) => Some(rate),
+    let own = Some(device.peaks.get(class)?.value.get());
+    let alike = |measured: ComputeClass| measured == class || (is_half(measured) && is_half(class));
+    let mut chosen = chosen(device).filter(|row| mode.is_none() && row.datasheet == own);
+    chosen.find_map(|row| match row.ceiling {
+        Gemm(measured, rate) if alike(measured) => Some(rate),
         Read(_) | Ceiling::Copy(_) | Gemm(..) | Registers(..) | Attention(..) => None,
     })
 }
@@ -176,25 +180,28 @@ const fn is_half(class: ComputeClass) -> bool {
     matches!(class, ComputeClass::Fp16 | ComputeClass::Bf16)
 }
 
-/// The catalog device whose measurements count for a device.
-fn original(device: &Device) -> Option<&'static Device> {
-    let key = device.catalog_key();
-    catalog::devices::all().find(|known| known.key == key)
-}
-
 /// Measurements of a device, in the order of the table.
 pub fn measurements(key: &str) -> impl Iterator<Item = &'static PublishedMeasurement> {
     MEASURED.iter().filter(move |row| row.device == key)
 }
 
-/// The ceilings of a device.
-fn chosen(device: &Device) -> impl Iterator<Item = Ceiling> {
-    CEILINGS.iter().filter(move |(key, _)| *key == device.key).map(|(_, ceiling)| *ceiling)
+/// A chosen row of [`MEASURED`] without its texts, beside the datasheet's figure.
+#[derive(Clone, Copy)]
+struct ChosenCeiling {
+    device: &'static str,
+    ceiling: Ceiling,
+    /// The figure of the catalog device [B/s or FLOP/s], if it has one.
+    datasheet: Option<f64>,
 }
 
-/// The chosen rows of [`MEASURED`] without their texts, taken at compile time: the page computes with ceilings and links no
-/// source or condition.
-static CEILINGS: [(&str, Ceiling); chosen_count()] = chosen_rows();
+/// The ceilings of a device, or of the one that it copies.
+fn chosen(device: &Device) -> impl Iterator<Item = &'static ChosenCeiling> {
+    CEILINGS.iter().filter(move |row| row.device == device.catalog_key())
+}
+
+/// The chosen rows, taken at compile time: the page computes with ceilings and links no source, no condition, and no other
+/// device than those it shows.
+static CEILINGS: [ChosenCeiling; chosen_count()] = chosen_rows();
 
 const fn chosen_count() -> usize {
     let (mut row, mut count) = (0, 0);
@@ -207,13 +214,19 @@ const fn chosen_count() -> usize {
     count
 }
 
-const fn chosen_rows<const COUNT: usize>() -> [(&'static str, Ceiling); COUNT] {
-    let mut rows = [("", Read(BytesPerSec::from_gb(0.0))); COUNT];
+const fn chosen_rows<const COUNT: usize>() -> [ChosenCeiling; COUNT] {
+    let none =
+        ChosenCeiling { device: "", ceiling: Read(BytesPerSec::from_gb(0.0)), datasheet: None };
+    let mut rows = [none; COUNT];
     let (mut row, mut count) = (0, 0);
     while row < MEASURED.len() {
         let PublishedMeasurement { device, ceiling, usage, .. } = MEASURED[row];
         if matches!(usage, Chosen(_)) {
-            rows[count] = (device, ceiling);
+            let datasheet = match super::of_key(device) {
+                Some(device) => ceiling.datasheet(device),
+                None => None,
+            };
+            rows[count] = ChosenCeiling { device, ceiling, datasheet };
             count += 1;
         }
         row += 1;

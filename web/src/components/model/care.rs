@@ -13,8 +13,18 @@ use crate::lazy::Part;
 use crate::state::advice::Taken;
 use crate::state::advice::question::of_model;
 use crate::state::check::{AMOUNT, typed};
-use crate::state::model::answer::ModelShown;
+use crate::state::model::answer::{ModelShown, notes};
 use crate::state::session::Session;
+
+/// Caveats of the answer; while inputs are invalid, those of the last valid ones.
+pub fn cautions() -> Memo<Vec<String>> {
+    let ModelContext { inputs, shown, .. } = expect_context();
+    memo(move |before| {
+        let notes =
+            shown.with(|shown| inputs.with(|inputs| notes(&inputs.model, inputs.place(), shown)));
+        notes.or(before.cloned()).unwrap_or_default()
+    })
+}
 
 /// Recommendation, inverse questions, comparison of devices, plausibility check, caveats, and facts of device and model.
 #[component]
@@ -24,7 +34,7 @@ pub fn Care() -> impl IntoView {
     let stale = flag(move || shown.with(ModelShown::is_stale));
     let claimed = session.inputs.with_untracked(|inputs| !typed(inputs, AMOUNT).is_empty());
     let advice = advice_of(session, of_model);
-    let notes = memo(move |_| shown.with(|shown| shown.answer.notes.clone()));
+    let notes = cautions();
     let list = block(move || {
         notes.get().into_iter().map(|note| view! { <li>{note}</li> }).collect_view().into_any()
     });

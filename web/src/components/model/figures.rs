@@ -6,20 +6,26 @@ use report::output::verdict::badge_meaning;
 use super::view::ModelContext;
 use crate::components::erased::{block, derived, memo, text};
 use crate::components::explained::Explained;
+use crate::state::model::answer::figures_of;
 use crate::state::model::figures::{Figure, origin};
 use crate::state::session::Session;
 
 /// Ideal and expected value of each figure, each with its explanation.
 #[component]
 pub fn Figures() -> impl IntoView {
-    let shown = expect_context::<ModelContext>().shown;
+    let ModelContext { inputs, shown, .. } = expect_context();
+    let figures = memo(move |before: Option<&Vec<Figure>>| {
+        let figures = shown
+            .with(|shown| inputs.with(|inputs| figures_of(&inputs.model, inputs.place(), shown)));
+        figures.or(before.cloned()).unwrap_or_default()
+    });
     let names = memo(move |_| {
-        shown
-            .with(|shown| shown.answer.figures.iter().map(|figure| figure.name).collect::<Vec<_>>())
+        figures.with(|figures| figures.iter().map(|figure| figure.name).collect::<Vec<_>>())
     });
     let rows = block(move || {
         let places = 0..names.with(Vec::len);
-        places.map(|place| view! { <FigureRow place=place/> }).collect_view().into_any()
+        let row = |place| view! { <FigureRow figures=figures place=place/> };
+        places.map(row).collect_view().into_any()
     });
     view! {
         <table class="formats figures" aria-label="Speed, energy and use of the device">
@@ -40,18 +46,16 @@ pub fn Figures() -> impl IntoView {
 /// Row of a figure, whose cells are updated in place.
 #[component]
 fn FigureRow(
+    /// All figures.
+    figures: Memo<Vec<Figure>>,
     /// Index of the figure, from 0.
     place: usize,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
-    let shown = expect_context::<ModelContext>().shown;
-    let first = shown.with_untracked(|shown| shown.answer.figures.get(place).cloned());
-    let first = first?;
+    let first = figures.with_untracked(|figures| figures.get(place).cloned())?;
     let (name, meaning) = (first.name, first.meaning);
     let figure = memo(move |_| {
-        shown
-            .with(|shown| shown.answer.figures.get(place).cloned())
-            .unwrap_or_else(|| first.clone())
+        figures.with(|figures| figures.get(place).cloned()).unwrap_or_else(|| first.clone())
     });
     let sure = move || figure.with(|figure| figure.expected.explanation.provenance);
     let cell = move |part: fn(&Figure) -> &crate::state::derived::Cell| {

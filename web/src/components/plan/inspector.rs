@@ -3,12 +3,13 @@
 use leptos::prelude::*;
 use report::output::verdict::badge;
 use report::output::verdict::explain::Explanation;
+use report::output::words::advice;
 
 use super::view::PlanContext;
 use crate::components::advice::way;
 use crate::components::device_facts::DeviceFacts;
 use crate::components::erased::{block, flag, memo};
-use crate::components::model::view::ModelContext;
+use crate::components::model::care::cautions;
 use crate::state::plan::ways_of;
 use crate::state::session::Session;
 
@@ -17,7 +18,7 @@ use crate::state::session::Session;
 pub fn Inspector() -> impl IntoView {
     let session = expect_context::<Session>();
     let PlanContext { shown, inspected, .. } = expect_context();
-    let model = expect_context::<ModelContext>().shown;
+    let cautions = cautions();
     let explanation = memo(move |_| {
         let name = inspected.get().unwrap_or("Speed");
         shown.with(|shown| {
@@ -29,7 +30,9 @@ pub fn Inspector() -> impl IntoView {
         None => ().into_any(),
         Some(explanation) => explain(explanation).into_any(),
     });
-    let flips = memo(move |_| shown.with(|shown| shown.answer.flips.clone()));
+    let flips = memo(move |_| {
+        shown.with(|shown| shown.answer.flips.iter().map(advice::flip).collect::<Vec<_>>())
+    });
     let ways = memo(move |_| {
         shown.with(|shown| session.inputs.with_untracked(|inputs| ways_of(shown, inputs)))
     });
@@ -38,7 +41,7 @@ pub fn Inspector() -> impl IntoView {
         if shown.with(|shown| shown.answer.no_speed.is_some()) {
             return Vec::new();
         }
-        model.with(|model| model.answer.notes.clone())
+        cautions.get()
     });
     let list = |items: Vec<String>| {
         items.into_iter().map(|item| view! { <li>{item}</li> }).collect_view().into_any()

@@ -8,7 +8,6 @@ use super::scenario::Scenario;
 use super::scheme_chart::SchemeChart;
 use super::scheme_table::SchemeTable;
 use crate::components::erased::{block, derived, flag, memo, on, text};
-use crate::components::explanation::ExplanationPopover;
 use crate::components::fetched::Fetched;
 use crate::components::focus::focus;
 use crate::components::model::operator_chart::OperatorChart;
@@ -41,6 +40,8 @@ pub fn PlanView() -> impl IntoView {
     // With the inspector come the fields and tabs of the first click.
     let inspector = Fetched::new(Part::Inspector);
     inspector.ask();
+    let popover = Fetched::new(Part::Explanation);
+    popover.ask();
     let shown = memo(move |before| {
         session.settled.track();
         session.inputs.with_untracked(|inputs| plan::next(before, inputs))
@@ -88,7 +89,7 @@ pub fn PlanView() -> impl IntoView {
                 </div>
             </section>
             <aside class="inspector" id="inspector" aria-label="Explanation">{block(move || inspector.show())}</aside>
-            <ExplanationPopover/>
+            {block(move || popover.show())}
         </main>
     }
 }

@@ -3,7 +3,7 @@
 use calc_core::analysis::Operator;
 use calc_core::estimate::EstimateRequest;
 use calc_core::lowering::Phase;
-use calc_core::recommend::{ModelTask, RankedPart, RecommendRequest, ShapeTask, Task};
+use calc_core::recommend::{ModelTask, RankedPart, RecommendRequest, ShapeTask, Task, run_shape};
 use calc_core::units::Bytes;
 use report::input::named_model::is_half;
 use report::output::words::apply::Repositories;
@@ -37,6 +37,7 @@ pub fn of_operator(inputs: &Inputs) -> Option<Result<Advice, String>> {
         phase,
         engine: None,
         calibration: inputs.place().calibration(),
+        run: run_shape,
     });
     let bounds = inputs.goal.bounds()?;
     let request = RecommendRequest { task, objective: inputs.goal.objective, part, bounds };

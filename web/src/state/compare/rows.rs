@@ -224,7 +224,7 @@ fn peak(answered: &ScenarioAnswer) -> Option<CompareCell> {
     let path = answered.shown.model.answer.estimate.paths.layer;
     Some(CompareCell::number(
         text::published_rate(path.peak, path.class),
-        path.class.key().to_uppercase(),
+        path.class.key().to_ascii_uppercase(),
         Number::exact(path.peak.get()),
     ))
 }

@@ -32,16 +32,12 @@ pub struct ModelAnswer {
     pub line: String,
     /// Memory of one device.
     pub memory: MemoryBar,
-    /// Latencies, rates, energy.
-    pub figures: Vec<Figure>,
     /// Operators of prefill and decode.
     pub tables: [PhaseTable; 2],
     /// The roofline with a point for each operator, and the operators' shares of the time.
     pub chart: Option<(Roofline, Vec<f64>)>,
     /// The core's answer.
     pub estimate: Estimate,
-    /// Caveats of the answer.
-    pub notes: Vec<String>,
     /// Short name of the weights' format.
     pub weights: String,
     /// Default format of each role, in the order of [`Role::ALL`].
@@ -104,16 +100,12 @@ pub fn derive(inputs: &ModelInputs, place: Place<'_>) -> Result<ModelAnswer, Vec
     let answer = question.estimate().map_err(refused)?;
     let plan = Plan::new(question.request(question.workload)).map_err(refused)?;
     let room = fit::room(&question, &plan);
-    let mut notes = notes(inputs, &question, &answer);
-    notes.extend(inputs.base.notes().iter().cloned());
     Ok(ModelAnswer {
         sentence: say::sentence(&answer, &question.workload),
         line: say::line(&answer),
         memory: bar(&question, &plan, &answer.memory, room),
-        figures: figures(&question, &answer),
         tables: tables(&question, &answer),
         chart: chart(&question, &answer),
-        notes,
         weights: answer.precision.weights.short_name.to_owned(),
         rules: Role::ALL.map(|role| {
             let device = &*question.place.device;
@@ -153,8 +145,31 @@ pub fn estimate_inputs(
     }
 }
 
+/// Latencies, rates, energy of the answer; `None` where it belongs to earlier inputs. Few see them at first, so they are no
+/// part of the answer.
+pub fn figures_of(
+    inputs: &ModelInputs,
+    place: Place<'_>,
+    shown: &ModelShown,
+) -> Option<Vec<Figure>> {
+    let question = Question::read(inputs, place).ok().filter(|_| !shown.is_stale())?;
+    Some(figures(&question, &shown.answer.estimate))
+}
+
+/// Caveats of the answer; `None` where it belongs to earlier inputs. Their words are no part of the first program.
+pub fn notes(inputs: &ModelInputs, place: Place<'_>, shown: &ModelShown) -> Option<Vec<String>> {
+    let question = Question::read(inputs, place).ok().filter(|_| !shown.is_stale())?;
+    let mut notes = said_by_command_line(inputs, &question, &shown.answer.estimate);
+    notes.extend(inputs.base.notes().iter().cloned());
+    Some(notes)
+}
+
 /// The command line's notes on the same question.
-fn notes(inputs: &ModelInputs, question: &Question<'_>, answer: &Estimate) -> Vec<String> {
+fn said_by_command_line(
+    inputs: &ModelInputs,
+    question: &Question<'_>,
+    answer: &Estimate,
+) -> Vec<String> {
     let request = estimate_inputs(inputs, question, question.workload);
     let mut notes = words::estimate_notes(&request, answer);
     if question.workload.speculation.is_some() && question.drafter.is_none() {
@@ -206,7 +221,7 @@ mod tests {
                 inputs.set_base(Base::Catalog(model));
                 match derive(&inputs, Place::of(device)) {
                     Ok(answer) => {
-                        assert!(!answer.sentence.is_empty() && answer.figures.len() >= 6);
+                        assert!(!answer.sentence.is_empty());
                         assert!(answer.tables.iter().all(|table| table.rows.len() > 5));
                         let percent: f64 =
                             answer.memory.parts.iter().map(|part| part.percent).sum();
@@ -243,6 +258,9 @@ mod tests {
             let said =
                 wrong.fault_of(field).unwrap_or_else(|| panic!("{field:?}: {:?}", wrong.faults));
             assert!(said.contains(says), "{said}");
+            let inputs = with(field, text);
+            assert_eq!(notes(&inputs, Place::of(device), &wrong), None, "the last ones stay");
+            assert_eq!(figures_of(&inputs, Place::of(device), &wrong), None);
         }
     }
 
@@ -292,10 +310,10 @@ mod tests {
         let free = time(&inputs);
         inputs.drafter = catalog::model("llama-3.2-1b").ok();
         let answer = derive(&inputs, Place::of(device)).expect("valid");
-        assert!(
-            answer.estimate.tpot.time > free
-                && answer.notes.iter().all(|note| !note.contains("draft model"))
-        );
+        assert!(answer.estimate.tpot.time > free);
+        let shown = next(None, &inputs, Place::of(device));
+        let notes = notes(&inputs, Place::of(device), &shown).expect("valid");
+        assert!(notes.iter().all(|note| !note.contains("draft model")), "{notes:?}");
         inputs.drafter = None;
         inputs.set_text(Field::WeightBits, "8".into());
         assert!(time(&inputs) < free);
@@ -309,19 +327,19 @@ mod tests {
         let device = catalog::device("h100_sxm").expect("catalog key");
         let mut inputs = ModelInputs::default();
         inputs.set_text(Field::Generate, "1".into());
-        let whole = |inputs: &ModelInputs| {
-            derive(inputs, Place::of(device)).expect("valid").figures.swap_remove(2)
+        let figure = |inputs: &ModelInputs, index: usize| {
+            let shown = next(None, inputs, Place::of(device));
+            let mut figures = figures_of(inputs, Place::of(device), &shown).expect("valid");
+            assert!(figures.len() >= 6);
+            figures.swap_remove(index)
         };
-        let (first, one) = (
-            derive(&inputs, Place::of(device)).expect("valid").figures.swap_remove(0),
-            whole(&inputs),
-        );
+        let (first, one) = (figure(&inputs, 0), figure(&inputs, 2));
         assert_eq!(
             (&one.ideal.text, &one.expected.text),
             (&first.ideal.text, &first.expected.text)
         );
         inputs.set_text(Field::Generate, "100000".into());
-        let long = whole(&inputs).expected;
+        let long = figure(&inputs, 2).expected;
         assert!(long.explanation.values.contains(&text::count(99_999)), "{long:?}");
     }
 }

@@ -4,9 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use calc_core::calibration::Engine;
-use calc_core::catalog;
 use calc_core::catalog::model_names::is_hub_id;
-use calc_core::catalog::models::CatalogModel;
+use calc_core::catalog::models::{self, CatalogModel};
 use calc_core::model_arch::ModelArch;
 use calc_core::precision::PrecisionChoice;
 use calc_core::provenance::Provenance;
@@ -141,7 +140,7 @@ pub struct ModelInputs {
 impl Default for ModelInputs {
     fn default() -> Self {
         Self {
-            base: Base::Catalog(catalog::model("llama-3.1-8b").expect("a key of the catalog")),
+            base: Base::Catalog(&models::USUAL),
             texts: Field::ALL.map(|field| field.spec().usual.to_owned()),
             tied: None,
             formats: Formats::default(),

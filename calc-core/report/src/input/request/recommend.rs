@@ -13,7 +13,7 @@ use calc_core::estimate::EstimateRequest;
 use calc_core::lowering::Phase;
 use calc_core::recommend::{
     Bounds, ModelTask, Objective, RankedPart, RecommendRequest, Recommendation, ShapeTask, Task,
-    USUAL_QUALITY, recommend,
+    USUAL_QUALITY, recommend, run_shape,
 };
 use calc_core::schedule::{Schedule, ScheduleRequest, schedule};
 use calc_core::units::{Bytes, Seconds, TokensPerSec, Watts};
@@ -138,6 +138,7 @@ impl RecommendInputs {
                     phase: *phase,
                     engine: *engine,
                     calibration: in_force(calibration.as_ref()),
+                    run: run_shape,
                 })
             }
             Subject::Model(inputs) => Task::Model(ModelTask::new(

@@ -23,7 +23,7 @@ const LITTLE: f64 = 0.2;
 /// Verdict: whether the model fits, the bound and the speed.
 pub fn sentence(answer: &Estimate, workload: &Workload) -> String {
     if let MemoryVerdict::DoesNotFit { missing } = answer.memory.verdict() {
-        let weights = answer.precision.weights.key.to_uppercase().replace('_', " ");
+        let weights = answer.precision.weights.key.to_ascii_uppercase().replace('_', " ");
         let short = words::memory::shortage(missing, answer.memory.usable.bytes);
         return format!("Does not fit in {weights}: {short}.");
     }

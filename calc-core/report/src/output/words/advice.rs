@@ -177,7 +177,7 @@ fn compute_text(phase: &str, row: &Ranked, work: &PhaseWork, base: &PhaseWork) -
 pub fn dropped(reason: &Drop, loss: &QualityLoss) -> String {
     match reason {
         Drop::Kernel(NoKernel::NoPeak(class)) => {
-            format!("this device has no units for {} arithmetic", class.key().to_uppercase())
+            format!("this device has no units for {} arithmetic", class.key().to_ascii_uppercase())
         }
         Drop::Kernel(NoKernel::OldArchitecture) => {
             "fused kernels of vLLM and torchao start at compute capability 7.5".into()
@@ -285,10 +285,13 @@ pub fn expected(expected: &Expected) -> String {
     format!("{} ({})", n::time(expected.time), n::time_range(expected.low, expected.high))
 }
 
-/// The text with a capital first letter.
+/// The text with a capital first letter, which is a Latin one.
 pub fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    let mut capital = text.to_owned();
+    if let Some(first) = capital.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    capital
 }
 
 /// Short name of a power mode, scheme and batch: `15W, INT4 g128, AWQ, batch 4`.
