@@ -94,6 +94,10 @@ impl DeviceScale {
 pub struct MeasuredRows {
     /// Catalog key of the device.
     pub device: &'static str,
+    /// Its displayed name without the addition in parentheses: a program without the catalog has it, too.
+    pub name: &'static str,
+    /// Kind of its memory.
+    pub kind: MemoryKind,
     /// `None` for programs without factors of their own, such as PyTorch.
     pub engine: Option<Engine>,
     /// Steps of a model, and operators timed alone.

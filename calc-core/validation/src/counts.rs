@@ -23,6 +23,8 @@ pub fn counts<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<((String, Option<E
 #[cfg(test)]
 mod tests {
     use calc_core::calibration::fitted::MEASURED;
+    use calc_core::catalog;
+    use calc_core::device::MemoryKind;
 
     use super::*;
     use crate::published;
@@ -35,5 +37,10 @@ mod tests {
             .map(|rows| ((rows.device.to_owned(), rows.engine), rows.count))
             .collect();
         assert_eq!(written, counts(file.rows.iter()));
+        for rows in &MEASURED {
+            let device = catalog::device(rows.device).expect("catalog key");
+            assert!(device.name.starts_with(rows.name), "{}", rows.name);
+            assert_eq!(rows.kind, MemoryKind::of(device), "{}", rows.device);
+        }
     }
 }

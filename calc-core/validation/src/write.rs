@@ -6,6 +6,8 @@ use std::path::Path;
 
 use calc_core::calibration::coefficients::Coefficients;
 use calc_core::calibration::{Calibration, DeviceScale, Interval, Intervals, PairRatios};
+use calc_core::catalog;
+use calc_core::device::MemoryKind;
 use calc_core::text::List;
 use validation::counts::counts;
 use validation::predict::Prepared;
@@ -75,7 +77,7 @@ pub(crate) fn all(
 fn constants(fitted: &Calibration, rows: &[Prepared<'_>]) -> String {
     let mut text = String::from(
         "//! Written by `cargo xtask fit` from the published measurements in `calc-core/validation/data`; not by hand.\n\n\
-         use super::coefficients::Coefficients;\nuse super::{DeviceScale, Engine, Interval, Intervals, MeasuredRows, PairRatios};\nuse crate::text::Text;\n\n\
+         use super::coefficients::Coefficients;\nuse super::{\n    DeviceScale, Engine, Interval, Intervals, MeasuredRows, MemoryKind, PairRatios,\n};\nuse crate::text::Text;\n\n\
          /// The constants.\npub const CONSTANTS: Coefficients = Coefficients {\n",
     );
     for (prior, value) in Coefficients::PRIORS.iter().zip(fitted.constants.values()) {
@@ -105,6 +107,8 @@ fn constants(fitted: &Calibration, rows: &[Prepared<'_>]) -> String {
         let engine = engine.map_or_else(|| "None".to_owned(), |it| format!("Some(Engine::{it:?})"));
         let fields = [
             format!("device: \"{device}\""),
+            format!("name: \"{}\"", name(device)),
+            format!("kind: MemoryKind::{:?}", kind(device)),
             format!("engine: {engine}"),
             format!("count: {count}"),
         ];
@@ -129,6 +133,17 @@ fn constants(fitted: &Calibration, rows: &[Prepared<'_>]) -> String {
     );
     text.push_str("};\n");
     text
+}
+
+/// Displayed name of a catalog device without the addition in parentheses.
+fn name(key: &str) -> &str {
+    let name = catalog::device(key).map_or(key, |device| &*device.name);
+    name.split(" (").next().unwrap_or(name)
+}
+
+/// Kind of the memory of a catalog device.
+fn kind(key: &str) -> MemoryKind {
+    catalog::device(key).map_or(MemoryKind::Gddr, MemoryKind::of)
 }
 
 /// A value in a list, in the layout that rustfmt produces.

@@ -50,7 +50,8 @@ fn of_losses_that_evaluations_cannot_tell_apart_the_faster_is_first() {
 fn a_row_that_is_slower_and_loses_more_is_never_first() {
     // The row without loss has a ratio of its own: the best cannot be told from the third, but from the second.
     let plain = Standing { pair_ratio: 1.1, ..row(1.15, 0.0, 16.0) };
-    assert_eq!(first(&[row(1.0, 4.0, 14.0), plain, row(1.18, 0.2, 15.0)]).0, 1.15);
+    let rows = [row(1.0, 4.0, 14.0), plain, row(1.18, 0.2, 15.0)];
+    assert_eq!(first(&rows), (1.15, FirstBy::LessLoss));
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use calc_core::calibration::fitted::MEASURED;
 use calc_core::calibration::{Basis, Engine, MeasuredRows};
-use calc_core::catalog;
 use calc_core::device::MemoryKind;
 use calc_core::provenance::Provenance;
 
@@ -53,9 +52,7 @@ fn fitted(basis: &Basis) -> String {
     let device = if other_count > 0 {
         format!("from {} of this device with {}", published(other_count), engines(&others))
     } else {
-        let of_kind = |rows: &&MeasuredRows| {
-            catalog::device(rows.device).is_ok_and(|device| MemoryKind::of(device) == basis.kind)
-        };
+        let of_kind = |rows: &&MeasuredRows| rows.kind == basis.kind;
         let alike: Vec<&MeasuredRows> = MEASURED.iter().filter(of_kind).collect();
         let kind = match basis.kind {
             MemoryKind::Unified => "unified memory",
@@ -92,18 +89,14 @@ fn published(count: usize) -> String {
 fn devices(rows: &[&MeasuredRows]) -> String {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for row in rows {
-        match counts.iter_mut().find(|(device, _)| *device == row.device) {
+        match counts.iter_mut().find(|(name, _)| *name == row.name) {
             Some((_, count)) => *count += row.count,
-            None => counts.push((row.device, row.count)),
+            None => counts.push((row.name, row.count)),
         }
     }
     counts.sort_by(|(_, a), (_, b)| b.cmp(a));
-    // Without the addition in parentheses: `GB10 Grace Blackwell`.
-    let name = |key: &str| {
-        let name = catalog::device(key).map_or(key, |device| &*device.name);
-        name.split(" (").next().unwrap_or(name).to_owned()
-    };
-    let mut names: Vec<String> = counts.iter().take(NAMED).map(|(key, _)| name(key)).collect();
+    let mut names: Vec<String> =
+        counts.iter().take(NAMED).map(|(name, _)| (*name).to_owned()).collect();
     if counts.len() > NAMED {
         names.push(format!("{} more", counts.len() - NAMED));
     }
@@ -152,6 +145,7 @@ fn rest(basis: &Basis) -> String {
 #[cfg(test)]
 mod tests {
     use calc_core::calibration::Calibration;
+    use calc_core::catalog;
     use calc_core::catalog::formats::{BF16, GGUF_Q4_K};
 
     use super::*;
