@@ -21,6 +21,7 @@ pub mod roofline;
 pub mod scatter;
 pub mod scene;
 pub mod schemes;
+pub mod sheet;
 pub mod spans;
 
 pub mod draw;

@@ -147,6 +147,25 @@ pub const DARK: Theme = Theme {
 };
 
 impl Theme {
+    /// Two colors that the reader chose for everything: marks differ by shape, hairlines lie between the two.
+    pub const fn of_two(background: Color, ink: Color) -> Self {
+        let line = Color(
+            background.0.midpoint(ink.0),
+            background.1.midpoint(ink.1),
+            background.2.midpoint(ink.2),
+        );
+        Self {
+            background,
+            panel: background,
+            wash: background,
+            ink,
+            muted: ink,
+            line,
+            accent: ink,
+            tints: [one(ink); 9],
+        }
+    }
+
     /// The tint of a hue.
     pub const fn tint(&self, hue: Hue) -> Tint {
         self.tints[hue as usize]
@@ -201,6 +220,15 @@ mod tests {
         let (black, white) = (Color(0, 0, 0), Color(255, 255, 255));
         assert!((contrast(black, white) - 21.0).abs() < 1e-9);
         assert!((contrast(Color(0x77, 0x77, 0x77), white) - 4.478).abs() < 1e-3);
+    }
+
+    #[test]
+    fn two_colors_leave_every_mark_and_text_as_they_were_chosen() {
+        let (black, yellow) = (Color(0, 0, 0), Color(255, 255, 0));
+        let theme = Theme::of_two(black, yellow);
+        assert!(Hue::ALL.iter().all(|hue| theme.tint(*hue) == one(yellow)));
+        assert_eq!((theme.background, theme.muted), (black, yellow));
+        assert_eq!(theme.line, Color(127, 127, 0));
     }
 
     #[test]

@@ -55,7 +55,7 @@ const LAYERS: &[(&str, &str)] = &[
          declutter label mark
          roofline
          scene
-         curves draw scatter schemes spans
+         curves draw scatter schemes sheet spans
          svg",
     ),
     (
