@@ -63,7 +63,7 @@ pub fn sheet(picture: Scene, caption: &Caption, marks: &[NamedMark]) -> Scene {
     sheet.scene
 }
 
-/// What is written so far, and where the next line begins.
+/// A sheet while it is written; `y` is where its next line begins.
 struct Sheet {
     scene: Scene,
     y: f64,
