@@ -4,6 +4,9 @@ use chart::theme::{DARK, LIGHT, Theme};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
+use web_sys::Element;
+
+use super::computed_style::forced_theme;
 
 const KEY: &str = "colors";
 
@@ -14,6 +17,8 @@ pub struct Colors {
     chosen_dark: RwSignal<Option<bool>>,
     /// The system prefers dark.
     system_dark: RwSignal<bool>,
+    /// Colors of charts while the reader forces colors on every page.
+    forced: RwSignal<Option<&'static Theme>>,
 }
 
 impl Colors {
@@ -25,8 +30,15 @@ impl Colors {
             "light" => Some(false),
             _ => None,
         });
-        let colors = Self { chosen_dark: RwSignal::new(chosen), system_dark: RwSignal::new(false) };
-        colors.follow_system();
+        let colors = Self {
+            chosen_dark: RwSignal::new(chosen),
+            system_dark: RwSignal::new(false),
+            forced: RwSignal::new(None),
+        };
+        follow("(prefers-color-scheme: dark)", move |dark| colors.system_dark.set(dark));
+        follow("(forced-colors: active)", move |active| {
+            colors.forced.set(active.then(forced).flatten());
+        });
         if let Some(dark) = chosen {
             mark_document(dark);
         }
@@ -40,7 +52,8 @@ impl Colors {
 
     /// The chart's colors in the active theme.
     pub fn theme(self) -> &'static Theme {
-        if self.is_dark() { &DARK } else { &LIGHT }
+        let chosen = if self.is_dark() { &DARK } else { &LIGHT };
+        self.forced.get().unwrap_or(chosen)
     }
 
     /// Switches to the other theme and stores the choice.
@@ -53,18 +66,31 @@ impl Colors {
             drop(storage.set_item(KEY, name(dark)));
         }
     }
+}
 
-    fn follow_system(self) {
-        let Ok(Some(query)) = window().match_media("(prefers-color-scheme: dark)") else { return };
-        self.system_dark.set(query.matches());
-        let watched = query.clone();
-        let on_change =
-            Closure::<dyn FnMut()>::new(move || self.system_dark.set(watched.matches()));
-        let listening =
-            query.add_event_listener_with_callback("change", on_change.as_ref().unchecked_ref());
-        drop(listening); // a browser without change events keeps the initial theme
-        on_change.forget();
-    }
+/// Calls `tell` with whether a media query matches, now and when that changes.
+fn follow(query: &str, tell: impl Fn(bool) + 'static) {
+    let Ok(Some(query)) = window().match_media(query) else { return };
+    tell(query.matches());
+    let watched = query.clone();
+    let on_change = Closure::<dyn FnMut()>::new(move || tell(watched.matches()));
+    let listening =
+        query.add_event_listener_with_callback("change", on_change.as_ref().unchecked_ref());
+    drop(listening); // a browser without change events keeps the initial theme
+    on_change.forget();
+}
+
+/// The colors that the browser gives the page; charts take them too.
+fn forced() -> Option<&'static Theme> {
+    let body = document().body()?;
+    let theme = forced_theme(&computed(&body, "background-color"), &computed(&body, "color"))?;
+    Some(Box::leak(Box::new(theme))) // a reader changes colors a few times at most
+}
+
+/// A value of an element's computed style; empty without one.
+pub fn computed(element: &Element, property: &str) -> String {
+    let style = window().get_computed_style(element).ok().flatten();
+    style.and_then(|style| style.get_property_value(property).ok()).unwrap_or_default()
 }
 
 fn name(dark: bool) -> &'static str {

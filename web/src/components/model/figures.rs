@@ -22,6 +22,7 @@ pub fn Figures() -> impl IntoView {
         places.map(|place| view! { <FigureRow place=place/> }).collect_view().into_any()
     });
     view! {
+        <div class="scroll">
         <table class="formats figures" aria-label="Speed, energy and use of the device">
             <thead>
                 <tr>
@@ -34,6 +35,7 @@ pub fn Figures() -> impl IntoView {
             </thead>
             <tbody>{rows}</tbody>
         </table>
+        </div>
     }
 }
 
