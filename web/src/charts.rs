@@ -2,4 +2,6 @@
 
 pub mod canvas;
 pub mod frame;
+pub mod paper;
 pub mod selection;
+pub mod shown;

@@ -183,9 +183,13 @@ impl Session {
     /// Saves the result of a function of `lazy` as a file; a failure becomes a note.
     pub async fn save(self, name: &str, function: &str, texts: &[&str]) {
         if let Err(reason) = program::save(name, function, texts).await {
-            let text = format!("{name} could not be written: {reason}.");
-            self.notes.update(|notes| notes.push(Note { text }));
+            self.note(format!("{name} could not be written: {reason}."));
         }
+    }
+
+    /// Adds a note.
+    pub fn note(self, text: String) {
+        self.notes.update(|notes| notes.push(Note { text }));
     }
 
     /// Applies the address. A fragment that is not known yet is unpacked first.

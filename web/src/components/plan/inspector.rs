@@ -29,6 +29,12 @@ pub fn Inspector() -> impl IntoView {
         None => ().into_any(),
         Some(explanation) => explain(explanation).into_any(),
     });
+    // Nobody can click on paper: there every card explains itself.
+    let cards = memo(move |_| shown.with(|shown| shown.answer.cards.clone()));
+    let on_paper = block(move || {
+        let explained = cards.get().into_iter().map(|card| explain(card.number.explanation));
+        explained.collect_view().into_any()
+    });
     let flips = memo(move |_| shown.with(|shown| shown.answer.flips.clone()));
     let ways = memo(move |_| {
         shown.with(|shown| session.inputs.with_untracked(|inputs| ways_of(shown, inputs)))
@@ -44,7 +50,8 @@ pub fn Inspector() -> impl IntoView {
         items.into_iter().map(|item| view! { <li>{item}</li> }).collect_view().into_any()
     };
     view! {
-            <div aria-live="polite">{explained}</div>
+            <div class="on-screen" aria-live="polite">{explained}</div>
+            <div class="on-paper">{on_paper}</div>
             <div hidden=flag(move || flips.with(Vec::is_empty))>
                 <h2>"What would flip it"</h2>
                 <ul>{block(move || list(flips.get()))}</ul>
