@@ -1,22 +1,16 @@
 //! The root component: shared state and layout.
 
-use core::time::Duration;
-
 use leptos::prelude::*;
 
-use crate::charts::shown::ShownCharts;
-use crate::components::erased::{block, later, memo};
+use crate::components::erased::{block, memo};
 use crate::components::header::Header;
 use crate::components::key_list::KeyList;
 use crate::components::plan::view::PlanView;
 use crate::components::view_later::ViewLater;
-use crate::lazy::{own_devices, printable};
+use crate::lazy::own_devices;
 use crate::state::first_answer;
 use crate::state::inputs::View;
 use crate::state::session::{Session, carries};
-
-/// Time after which the code for printing is fetched, so that the answer is drawn first.
-const PRINTABLE_AFTER: Duration = Duration::from_millis(1500);
 
 /// Mounts the page. An address with a custom device first needs the chunk that reads it.
 pub fn start() {
@@ -39,21 +33,11 @@ fn mount() {
     leptos::mount::mount_to_body(App);
 }
 
-/// Fetches what prints the page. Without it the canvases are printed as they are.
-async fn make_printable(session: Session, charts: ShownCharts) {
-    if let Ok(make) = printable().await {
-        make(session, charts);
-    }
-}
-
 /// The page: header and the view that the address selects.
 #[component]
 pub fn App() -> impl IntoView {
     let session = Session::begin();
-    let charts = ShownCharts::default();
     provide_context(session);
-    provide_context(charts);
-    set_timeout(move || later(make_printable(session, charts)), PRINTABLE_AFTER);
     let view = memo(move |_| session.inputs.with(|inputs| inputs.view));
     let shown = block(move || match view.get() {
         View::Plan => view! { <PlanView/> }.into_any(),

@@ -9,8 +9,6 @@ use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
 use leptos::prelude::*;
 
-use crate::charts::paper;
-use crate::charts::shown::ShownCharts;
 use crate::components::check::CheckPanel;
 use crate::components::compare::bar::CompareBar;
 use crate::components::compare::choices::OtherDevicePicker;
@@ -31,7 +29,6 @@ use crate::components::plan::inspector::Inspector;
 use crate::components::plan::tabs::{Operators, Questions, Scale};
 use crate::components::trust::view::TrustView;
 use crate::state::files;
-use crate::state::session::Session;
 use crate::state::take_over::Ready;
 use crate::state::{export, fragment};
 
@@ -308,28 +305,6 @@ fn maker(part: Part) -> MakeView {
         Part::OtherDevice => || view! { <OtherDevicePicker/> }.into_any(),
         Part::KeyDialog => || view! { <KeyDialog/> }.into_any(),
     }
-}
-
-/// Makes the page printable, given its session and its charts.
-pub type MakePrintable = fn(Session, ShownCharts);
-
-/// Returns what makes the page printable.
-///
-/// # Errors
-/// The chunk could not be fetched.
-#[cfg(feature = "lazy")]
-#[wasm_split(paper, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn printable() -> Result<MakePrintable, Refusal> {
-    Ok(paper::begin)
-}
-
-/// Returns what makes the page printable.
-///
-/// # Errors
-/// Never fails: the code is already loaded.
-#[cfg(not(feature = "lazy"))]
-pub fn printable() -> impl Future<Output = Result<MakePrintable, Refusal>> {
-    std::future::ready(Ok(paper::begin as MakePrintable))
 }
 
 /// Loads the code that reads and writes custom devices in the address.

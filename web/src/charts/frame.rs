@@ -7,7 +7,7 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 use super::canvas::{SceneCanvas, View};
-use super::shown::{ShownChart, ShownCharts};
+use super::shown::{ShownChart, add};
 use crate::components::erased::{derived, on};
 use crate::state::session::Session;
 
@@ -52,8 +52,7 @@ pub fn ChartFrame(
     said: Option<Signal<String>>,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
-    let charts = expect_context::<ShownCharts>();
-    charts.add(ShownChart { id, title, legend, scenario, marks, scene, view });
+    add(ShownChart { id, title, legend, scenario, marks, scene, view }, session.charts);
     view! {
         <div
             class=class

@@ -1,5 +1,7 @@
 //! Charts that leave the page: as files, each on a sheet with its texts, and on paper, as SVG in the colors of paper.
 
+use core::cell::Cell;
+
 use chart::draw::{Scale, draw};
 use chart::scene::{Scene, Size};
 use chart::sheet::{Caption, named_marks, sheet};
@@ -11,7 +13,7 @@ use plotters_canvas::CanvasBackend;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlCanvasElement};
 
-use super::shown::{ShownChart, ShownCharts};
+use super::shown::{ShownChart, charts};
 use crate::components::erased::later;
 use crate::lazy;
 use crate::state::export_kinds::scenario_line;
@@ -31,21 +33,29 @@ const PAPER_HEIGHT: (f64, f64) = (220.0, 380.0);
 /// CSS class of what is on paper only.
 const CLASS: &str = "paper";
 
-/// Puts pictures on the page for the time of a print, and prepares for one when the reader's keys ask for it.
-pub fn begin(session: Session, charts: ShownCharts) {
-    let _forever = window_event_listener_untyped("beforeprint", move |_| put_up(charts));
+thread_local! {
+    static BEGUN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Puts pictures on the page for the time of a print, and prepares for one when the reader's keys ask for it. Every view
+/// begins it; the first one does.
+pub fn begin(session: Session) {
+    if BEGUN.replace(true) {
+        return;
+    }
+    let _forever = window_event_listener_untyped("beforeprint", |_| put_up());
     let _forever = window_event_listener_untyped("afterprint", |_| take_down());
     let _forever = window_event_listener(leptos::ev::keydown, move |event: KeyboardEvent| {
         let asks = (event.ctrl_key() || event.meta_key()) && event.key() == "p";
         if asks && !event.shift_key() && !event.alt_key() {
             event.prevent_default();
-            print(session, charts);
+            print(session);
         }
     });
 }
 
 /// Prints the page; of one operator, with its formulas.
-pub fn print(session: Session, charts: ShownCharts) {
+pub fn print(session: Session) {
     later(async move {
         let work = session.inputs.with_untracked(|inputs| {
             (inputs.view == View::Kernel).then(|| (url::write(inputs), fragment::text(inputs)))
@@ -55,7 +65,6 @@ pub fn print(session: Session, charts: ShownCharts) {
             let work = lazy::ask("show_work", &[&query, &carried]).await.unwrap_or_default();
             append("main", &format!("<div class=\"{CLASS} work\">{work}</div>"));
         }
-        put_up(charts);
         drop(window().print());
     });
 }
@@ -110,12 +119,12 @@ fn file_scene(chart: ShownChart, session: Session) -> Scene {
 }
 
 /// Adds the SVG of each chart beside its canvas, and the link of the page below everything.
-fn put_up(charts: ShownCharts) {
+fn put_up() {
     for element in all(&format!(".chart > .{CLASS}, .address.{CLASS}")) {
         element.remove();
     }
     let (least, most) = PAPER_HEIGHT;
-    for chart in untrack(move || charts.get()) {
+    for chart in charts() {
         let height = chart.view.get_untracked().size.height.clamp(least, most);
         let scene = chart.laid_out(Size { width: PAPER_WIDTH, height });
         let svg = scene_svg(&scene, &PAPER);

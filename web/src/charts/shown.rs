@@ -1,13 +1,19 @@
 //! The charts of the page in their order, for what exports and prints them.
 
+use core::cell::RefCell;
+
 use chart::scene::{Scene, Size};
 use chart::sheet::NamedMark;
 use leptos::prelude::*;
 
 use super::canvas::View;
 
+thread_local! {
+    static CHARTS: RefCell<Vec<ShownChart>> = const { RefCell::new(Vec::new()) };
+}
+
 /// A chart of the page, and the texts that it carries when it leaves the page.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 pub struct ShownChart {
     /// `id` of its group.
     pub id: &'static str,
@@ -34,21 +40,17 @@ impl ShownChart {
     }
 }
 
-/// All charts of the page. Only `app` provides it.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ShownCharts(RwSignal<Vec<ShownChart>>);
+/// The charts that the page has now.
+pub fn charts() -> Vec<ShownChart> {
+    CHARTS.with_borrow(Clone::clone)
+}
 
-impl ShownCharts {
-    /// The charts now; a reader is told when one comes or goes.
-    pub fn get(self) -> Vec<ShownChart> {
-        self.0.get()
-    }
-
-    /// Adds a chart until its component is removed.
-    pub fn add(self, chart: ShownChart) {
-        self.0.update(|charts| charts.push(chart));
-        on_cleanup(move || {
-            self.0.try_update(|charts| charts.retain(|other| *other != chart));
-        });
-    }
+/// Adds a chart until its component is removed. `changes` counts both.
+pub fn add(chart: ShownChart, changes: RwSignal<u32>) {
+    CHARTS.with_borrow_mut(|charts| charts.push(chart));
+    changes.update(|count| *count += 1);
+    on_cleanup(move || {
+        CHARTS.with_borrow_mut(|charts| charts.retain(|other| other.view != chart.view));
+        changes.update(|count| *count += 1);
+    });
 }

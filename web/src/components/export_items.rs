@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::erased::{block, later, memo, on};
 use crate::charts::paper;
-use crate::charts::shown::{ShownChart, ShownCharts};
+use crate::charts::shown::{ShownChart, charts};
 use crate::state::export_kinds::{PICTURES, file_name, kinds, picture_kind};
 use crate::state::fragment;
 use crate::state::program;
@@ -15,10 +15,10 @@ use crate::state::url;
 #[component]
 pub fn ExportItems() -> impl IntoView {
     let session = expect_context::<Session>();
-    let charts = expect_context::<ShownCharts>();
     let view = memo(move |_| session.inputs.with(|inputs| inputs.view));
     let pictures = block(move || {
-        let charts = charts.get();
+        session.charts.track();
+        let charts = charts();
         let is_one = charts.len() < 2;
         let of_chart = |chart: ShownChart| {
             PICTURES.map(|(kind, name)| {
@@ -40,7 +40,7 @@ pub fn ExportItems() -> impl IntoView {
         {pictures}
         {files}
         {item("Copy link".to_owned(), move || copy_link(session))}
-        {item("Print".to_owned(), move || paper::print(session, charts))}
+        {item("Print".to_owned(), move || paper::print(session))}
     }
 }
 

@@ -9,9 +9,8 @@ const LEAST: f64 = 240.0;
 
 /// How much larger than usual a chart is drawn: as much as the text around it, as far as its width allows.
 pub fn text_scale(font_size: &str, width: f64) -> f64 {
-    // Whole pixels: the page has no code that reads fractions.
-    let size = font_size.split(['.', 'p']).next().and_then(|size| size.parse::<u32>().ok());
-    (size.map_or(TEXT, f64::from) / TEXT).min(width / LEAST).max(1.0)
+    let size = whole_numbers(font_size).first().map_or(TEXT, |size| f64::from(*size));
+    (size / TEXT).min(width / LEAST).max(1.0)
 }
 
 /// Colors of charts from a background and a text color as `rgb(…)`; `None` if they are written otherwise.
@@ -20,10 +19,28 @@ pub fn forced_theme(background: &str, ink: &str) -> Option<Theme> {
 }
 
 fn color(text: &str) -> Option<Color> {
-    let inner = text.split_once('(')?.1;
-    let mut parts = inner.split([',', ' ', ')']).filter(|part| !part.is_empty());
-    let mut part = || parts.next()?.parse().ok();
-    Some(Color(part()?, part()?, part()?))
+    let parts = whole_numbers(text);
+    let part = |place: usize| u8::try_from(*parts.get(place)?).ok();
+    Some(Color(part(0)?, part(1)?, part(2)?))
+}
+
+/// The digits of a text as numbers: little code, because every visitor loads it, for texts that browsers write.
+fn whole_numbers(text: &str) -> Vec<u32> {
+    let mut numbers: Vec<u32> = Vec::new();
+    let mut goes_on = false;
+    for letter in text.bytes() {
+        let digit = u32::from(letter.wrapping_sub(b'0'));
+        let is_digit = digit < 10;
+        match numbers.last_mut() {
+            Some(last) if is_digit && goes_on => {
+                *last = last.saturating_mul(10).saturating_add(digit);
+            }
+            _ if is_digit => numbers.push(digit),
+            _ => {}
+        }
+        goes_on = is_digit;
+    }
+    numbers
 }
 
 #[cfg(test)]

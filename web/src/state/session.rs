@@ -49,6 +49,8 @@ pub struct Session {
     burst: StoredValue<Burst>,
     /// Color theme.
     pub colors: Colors,
+    /// Counts the charts that came to the page or left it.
+    pub charts: RwSignal<u32>,
 }
 
 impl Session {
@@ -73,6 +75,7 @@ impl Session {
             settling: StoredValue::new(false),
             burst: StoredValue::new(Burst::default()),
             colors: Colors::begin(),
+            charts: RwSignal::new(0),
         };
         let _forever = window_event_listener(leptos::ev::popstate, move |_| session.reread());
         // A released slider and a left field report a change.

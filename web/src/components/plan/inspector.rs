@@ -5,6 +5,7 @@ use report::output::verdict::badge;
 use report::output::verdict::explain::Explanation;
 
 use super::view::PlanContext;
+use crate::charts::paper;
 use crate::components::advice::way;
 use crate::components::device_facts::DeviceFacts;
 use crate::components::erased::{block, flag, memo};
@@ -16,6 +17,7 @@ use crate::state::session::Session;
 #[component]
 pub fn Inspector() -> impl IntoView {
     let session = expect_context::<Session>();
+    paper::begin(session);
     let PlanContext { shown, inspected, .. } = expect_context();
     let model = expect_context::<ModelContext>().shown;
     let explanation = memo(move |_| {
