@@ -12,7 +12,6 @@ pub mod mark;
 pub mod theme;
 
 pub mod axis;
-mod declutter;
 pub mod geometry;
 mod label;
 

@@ -103,7 +103,6 @@ impl Sheet {
                 mark: *mark,
                 filled: true,
                 at,
-                shown: at,
                 radius: RADIUS,
                 focused: false,
                 ringed: false,
@@ -127,7 +126,6 @@ fn moved_down(mut scene: Scene, by: f64) -> Scene {
     scene.lines.iter_mut().flat_map(|line| &mut line.path).for_each(move_spot);
     for point in &mut scene.points {
         move_spot(&mut point.at);
-        move_spot(&mut point.shown);
     }
     for label in &mut scene.labels {
         move_spot(&mut label.at);

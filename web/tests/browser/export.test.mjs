@@ -154,7 +154,7 @@ pageTest('a chart is saved with title, scenario, legend and link, each chart by 
     for (const part of [chart, 'Llama-3.1 8B on 1 × H100 SXM', '4 users', 'batch=4', mark]) {
       assert.ok(text.includes(part), `${part} is not in ${chart}`);
     }
-    assert.match(text, /expected · line: interval|filled: prefill/);
+    assert.match(text, /expected · line: interval|filled prefill/);
     const png = await saved(page, `${chart}, PNG`);
     assert.ok(png.content.readUInt32BE(16) === 1920 && png.content.readUInt32BE(20) > 1200, 'width and height');
   }

@@ -52,7 +52,7 @@ const LAYERS: &[(&str, &str)] = &[
     (
         "chart",
         "axis geometry theme
-         declutter label mark
+         label mark
          roofline
          scene
          curves draw scatter schemes sheet spans

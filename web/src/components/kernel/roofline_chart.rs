@@ -13,7 +13,7 @@ use crate::state::derived::{chart_summary, focus_key, point_keys, point_text};
 use crate::state::roving::turn;
 use crate::state::session::{Session, Step};
 
-const LEGEND: &str = "mark: ideal · bar below: expected · hollow: your own · shape and color: format · dashed: measured";
+const LEGEND: &str = "mark: expected · stub above: ideal · hollow: your own · shape and color: format · dashed: measured";
 
 /// Roofline with a point per format. Arrow keys move from point to point; the table below has the same values as text.
 #[component]

@@ -14,7 +14,7 @@ use crate::state::measure::crowd::chart;
 use crate::state::roving::turn;
 use crate::state::session::Session;
 
-const LEGEND: &str = "hollow: measured here · shape and color: format · dashed: measured roof";
+const LEGEND: &str = "hollow: measured here, tied to the expected rate · shape and color: format · dashed: measured roof";
 
 /// Roofline with measured points. Arrow keys move from point to point; the table below has the numbers.
 #[component]

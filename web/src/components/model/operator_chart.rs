@@ -11,7 +11,8 @@ use crate::components::erased::{derived, memo, text};
 use crate::state::model::operators::spoken;
 
 const TITLE: &str = "Operators on the roofline";
-const LEGEND: &str = "filled: prefill · hollow: decode · area: share of the time · color: format";
+const LEGEND: &str =
+    "expected: filled prefill, hollow decode · stub: ideal · area: share of the time";
 
 /// A point for each operator, its area the share of the time: filled in prefill, hollow in decode. Arrow keys move from
 /// point to point; the tables below have the same values as text.
