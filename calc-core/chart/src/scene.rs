@@ -21,8 +21,8 @@ pub use crate::label::{Anchor, Label};
 pub const NAMED_POINTS: usize = 4;
 /// Radius of a mark.
 const RADIUS: f64 = 6.0;
-/// Distance below which marks are at one place.
-const SAME: f64 = 3.0;
+/// Distance below which marks count as at one place, because one would hide the other.
+const SAME: f64 = 7.0;
 /// Radii of marks at one place: of the uppermost, how much more each below it has, and of the lowest at most.
 const UPPERMOST: f64 = 4.4;
 const STEP: f64 = 3.4;
