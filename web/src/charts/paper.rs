@@ -7,10 +7,11 @@ use chart::scene::{Scene, Size};
 use chart::sheet::{Caption, named_marks, sheet};
 use chart::svg::scene_svg;
 use chart::theme::{PAPER, Theme};
+use js_sys::{Array, Function, Reflect, global};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use plotters_canvas::CanvasBackend;
-use wasm_bindgen::JsCast;
+use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Element, HtmlCanvasElement};
 
 use super::shown::{ShownChart, charts};
@@ -32,6 +33,8 @@ const PAPER_WIDTH: f64 = 700.0;
 const PAPER_HEIGHT: (f64, f64) = (220.0, 380.0);
 /// CSS class of what is on paper only.
 const CLASS: &str = "paper";
+/// Style of the page on paper.
+const STYLE: &str = include_str!("../../assets/paper.css");
 
 thread_local! {
     static BEGUN: Cell<bool> = const { Cell::new(false) };
@@ -43,6 +46,9 @@ pub fn begin(session: Session) {
     if BEGUN.replace(true) {
         return;
     }
+    if adopt(STYLE).is_err() {
+        leptos::logging::warn!("this browser takes no style for paper");
+    }
     let _forever = window_event_listener_untyped("beforeprint", |_| put_up());
     let _forever = window_event_listener_untyped("afterprint", |_| take_down());
     let _forever = window_event_listener(leptos::ev::keydown, move |event: KeyboardEvent| {
@@ -52,6 +58,15 @@ pub fn begin(session: Session) {
             print(session);
         }
     });
+}
+
+/// Adds a style sheet to the page. The page's policy forbids style elements, and allows this.
+fn adopt(style: &str) -> Result<(), JsValue> {
+    let constructor: Function = Reflect::get(&global(), &"CSSStyleSheet".into())?.dyn_into()?;
+    let sheet = Reflect::construct(&constructor, &Array::new())?;
+    let replace: Function = Reflect::get(&sheet, &"replaceSync".into())?.dyn_into()?;
+    replace.call1(&sheet, &style.into())?;
+    Reflect::set(&document(), &"adoptedStyleSheets".into(), &Array::of1(&sheet)).map(drop)
 }
 
 /// Prints the page; of one operator, with its formulas.

@@ -1,5 +1,7 @@
 //! Light or dark color theme: the system's preference, unless the user chose one.
 
+use core::cell::Cell;
+
 use chart::theme::{DARK, LIGHT, Theme};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -17,8 +19,8 @@ pub struct Colors {
     chosen_dark: RwSignal<Option<bool>>,
     /// The system prefers dark.
     system_dark: RwSignal<bool>,
-    /// Colors of charts while the reader forces colors on every page.
-    forced: RwSignal<Option<&'static Theme>>,
+    /// The reader forces colors on every page.
+    is_forced: RwSignal<bool>,
 }
 
 impl Colors {
@@ -33,12 +35,10 @@ impl Colors {
         let colors = Self {
             chosen_dark: RwSignal::new(chosen),
             system_dark: RwSignal::new(false),
-            forced: RwSignal::new(None),
+            is_forced: RwSignal::new(false),
         };
-        follow("(prefers-color-scheme: dark)", move |dark| colors.system_dark.set(dark));
-        follow("(forced-colors: active)", move |active| {
-            colors.forced.set(active.then(forced).flatten());
-        });
+        follow("(prefers-color-scheme: dark)", colors.system_dark);
+        follow("(forced-colors: active)", colors.is_forced);
         if let Some(dark) = chosen {
             mark_document(dark);
         }
@@ -53,7 +53,7 @@ impl Colors {
     /// The chart's colors in the active theme.
     pub fn theme(self) -> &'static Theme {
         let chosen = if self.is_dark() { &DARK } else { &LIGHT };
-        self.forced.get().unwrap_or(chosen)
+        if self.is_forced.get() { forced().unwrap_or(chosen) } else { chosen }
     }
 
     /// Switches to the other theme and stores the choice.
@@ -68,23 +68,30 @@ impl Colors {
     }
 }
 
-/// Calls `tell` with whether a media query matches, now and when that changes.
-fn follow(query: &str, tell: impl Fn(bool) + 'static) {
+/// Sets `matches` to whether a media query matches, now and when that changes.
+fn follow(query: &str, matches: RwSignal<bool>) {
     let Ok(Some(query)) = window().match_media(query) else { return };
-    tell(query.matches());
+    matches.set(query.matches());
     let watched = query.clone();
-    let on_change = Closure::<dyn FnMut()>::new(move || tell(watched.matches()));
+    let on_change = Closure::<dyn FnMut()>::new(move || matches.set(watched.matches()));
     let listening =
         query.add_event_listener_with_callback("change", on_change.as_ref().unchecked_ref());
     drop(listening); // a browser without change events keeps the initial theme
     on_change.forget();
 }
 
+thread_local! {
+    static FORCED: Cell<Option<&'static Theme>> = const { Cell::new(None) };
+}
+
 /// The colors that the browser gives the page; charts take them too.
 fn forced() -> Option<&'static Theme> {
     let body = document().body()?;
     let theme = forced_theme(&computed(&body, "background-color"), &computed(&body, "color"))?;
-    Some(Box::leak(Box::new(theme))) // a reader changes colors a few times at most
+    let known = FORCED.get().filter(|known| **known == theme);
+    // Kept for good: a reader changes colors a few times at most.
+    FORCED.set(known.or_else(|| Some(Box::leak(Box::new(theme)))));
+    FORCED.get()
 }
 
 /// A value of an element's computed style; empty without one.
