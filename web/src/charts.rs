@@ -4,4 +4,6 @@ mod backend;
 
 pub mod canvas;
 pub mod frame;
+pub mod paper;
 pub mod selection;
+pub mod shown;

@@ -90,9 +90,7 @@ pub fn ask(function: &str, texts: &[&str]) -> impl Future<Output = Result<String
 /// Generates an export of an answer, the formulas behind it, the table of tiles or a device file.
 fn answer(function: &str, texts: &[&str]) -> Result<String, Refusal> {
     match (function, texts) {
-        ("export_answer", [kind, query, carried, colors]) => {
-            Ok(export::export(kind, query, carried, *colors == "dark"))
-        }
+        ("export_answer", [kind, query, carried]) => Ok(export::export(kind, query, carried)),
         ("show_work", [query, carried]) => Ok(export::show_work(query, carried)),
         ("tiles", [query, carried]) => Ok(export::tiles(query, carried)),
         ("device_file", [lines]) => Ok(report::input::device_file::lines::to_json(lines)),

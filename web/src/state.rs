@@ -4,6 +4,7 @@
 pub mod advice;
 pub mod check;
 pub mod compare;
+pub mod computed_style;
 pub mod decimal;
 pub mod derived;
 pub mod editor;

@@ -202,7 +202,6 @@ impl Frame {
                 mark: Mark { shape: Shape::Circle, hue },
                 filled: true,
                 at,
-                shown: at,
                 radius: if focused { RADIUS + 1.5 } else { RADIUS },
                 focused,
                 ringed: false,

@@ -111,20 +111,19 @@ impl<B: DrawingBackend> Pen<'_, B> {
         let ground = self.theme.background;
         if point.focused {
             let ring = self.stroke(self.theme.ink, 1.0);
-            self.circle(point.shown, point.radius + 4.0, Stroke::fill(ground), true)?;
-            self.circle(point.shown, point.radius + 4.0, ring, false)?;
+            self.circle(point.at, point.radius + 4.0, ring, false)?;
         }
         if point.ringed {
-            self.circle(point.shown, point.radius + 1.0, Stroke::fill(ground), true)?;
+            self.circle(point.at, point.radius + 1.0, Stroke::fill(ground), true)?;
         }
-        let Some(corners) = point.mark.shape.corners(point.shown, point.radius) else {
+        let Some(corners) = point.mark.shape.corners(point.at, point.radius) else {
             debug_assert_eq!(point.mark.shape, Shape::Circle);
             if point.filled {
-                return self.circle(point.shown, point.radius, Stroke::fill(color), true);
+                return self.circle(point.at, point.radius, Stroke::fill(color), true);
             }
-            self.circle(point.shown, point.radius, Stroke::fill(ground), true)?;
+            self.circle(point.at, point.radius, Stroke::fill(ground), true)?;
             let outline = self.stroke(color, 2.0);
-            return self.circle(point.shown, point.radius - 1.0, outline, false);
+            return self.circle(point.at, point.radius - 1.0, outline, false);
         };
         if point.filled {
             return self.polygon(&corners, color);

@@ -12,7 +12,6 @@ pub mod mark;
 pub mod theme;
 
 pub mod axis;
-mod declutter;
 pub mod geometry;
 mod label;
 
@@ -21,6 +20,7 @@ pub mod roofline;
 pub mod scatter;
 pub mod scene;
 pub mod schemes;
+pub mod sheet;
 pub mod spans;
 
 pub mod draw;

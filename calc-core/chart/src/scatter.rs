@@ -150,7 +150,6 @@ impl Frame {
                 mark: dot.mark,
                 filled: dot.filled,
                 at,
-                shown: at,
                 radius: if focused { RADIUS + 1.5 } else { RADIUS },
                 focused,
                 ringed: false,

@@ -2,12 +2,12 @@
 
 use calc_core::math::log10;
 use calc_core::quant_format::ComputeClass;
+use calc_core::units::FlopsPerSec;
 
 use crate::axis::{AIR, AIR_ABOVE_ROOF, LogAxis, Range};
-use crate::declutter::declutter;
 use crate::geometry::{Rect, Spot, clip};
 use crate::mark::{Mark, hue_of_class};
-use crate::roofline::{Roofline, Sustained};
+use crate::roofline::{PointInput, Roofline, Sustained};
 use crate::theme::Ink;
 
 mod labels;
@@ -21,6 +21,12 @@ pub use crate::label::{Anchor, Label};
 pub const NAMED_POINTS: usize = 4;
 /// Radius of a mark.
 const RADIUS: f64 = 6.0;
+/// Distance below which marks count as at one place, because one would hide the other.
+const SAME: f64 = 7.0;
+/// Radii of marks at one place: of the uppermost, how much more each below it has, and of the lowest at most.
+const UPPERMOST: f64 = 4.4;
+const STEP: f64 = 3.4;
+const LOWEST: f64 = 11.0;
 /// Width below which details are left out.
 const NARROW: f64 = 480.0;
 /// Distance from a mark up to which a pointer selects it.
@@ -66,10 +72,8 @@ pub struct ScenePoint {
     pub mark: Mark,
     /// Filled for a prediction, hollow for a measurement.
     pub filled: bool,
-    /// The place of its intensity and rate.
+    /// The place of its intensity and rate, where it is drawn.
     pub at: Spot,
-    /// Where it is drawn: at its place, or beside it when it would hide another point.
-    pub shown: Spot,
     pub radius: f64,
     /// The point is selected.
     pub focused: bool,
@@ -85,7 +89,7 @@ pub struct Scene {
     pub plot: Rect,
     /// Corners of the region under the roof.
     pub wash: Vec<Spot>,
-    /// Grid, roofs, drop lines and leaders, in the order of drawing.
+    /// Grid, drop lines, roofs, stubs and ties, in the order of drawing.
     pub lines: Vec<Line>,
     /// Points, the focused one last.
     pub points: Vec<ScenePoint>,
@@ -100,9 +104,8 @@ impl Scene {
         let roofs = frame.roof_lines(chart);
         let mut lines = frame.grid();
         lines.extend(frame.ridge_drops(chart));
-        lines.extend(frame.ties(chart, focus));
         lines.extend(roofs.iter().cloned());
-        lines.extend(frame.leaders(&points));
+        lines.extend(frame.ties(chart, focus));
         let mut labels = frame.axis_labels();
         labels.extend(frame.inner_labels(chart, &points, &roofs));
         Self { size, plot: frame.plot, wash: frame.wash(chart), lines, points, labels }
@@ -123,9 +126,11 @@ impl Scene {
 
     /// The point that a pointer at this spot selects.
     pub fn hit(&self, spot: Spot) -> Option<&ScenePoint> {
-        let distance = |point: &ScenePoint| point.shown.distance(spot).min(point.at.distance(spot));
+        let distance = |point: &ScenePoint| point.at.distance(spot);
+        // Of marks at one place the uppermost.
         self.points
             .iter()
+            .rev()
             .filter(|point| distance(point) <= REACH)
             .min_by(|a, b| distance(a).total_cmp(&distance(b)))
     }
@@ -137,6 +142,15 @@ struct Frame {
     plot: Rect,
     x: LogAxis,
     y: LogAxis,
+    hollow: Hollow,
+}
+
+/// Meaning of a hollow mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hollow {
+    Measured,
+    /// A prediction of the decode phase.
+    Decode,
 }
 
 impl Frame {
@@ -153,7 +167,14 @@ impl Frame {
             plot,
             x: LogAxis { range: x, start: plot.left, end: plot.right },
             y: LogAxis { range: y, start: plot.bottom, end: plot.top },
+            hollow: Hollow::Measured,
         }
+    }
+
+    /// The rate where a point has its mark: the expected one of a prediction.
+    fn marked(&self, point: &PointInput) -> FlopsPerSec {
+        let is_measured = !point.filled && self.hollow == Hollow::Measured;
+        if is_measured { point.attained } else { point.expected.unwrap_or(point.attained) }
     }
 
     /// A narrow picture has room for the datasheet's compute roofs only.
@@ -192,40 +213,39 @@ impl Frame {
         });
         let mut points: Vec<ScenePoint> = usable
             .map(|point| {
-                let at = self.spot(point.intensity.get(), point.attained.get());
+                let at = self.spot(point.intensity.get(), self.marked(point).get());
                 ScenePoint {
                     key: point.key.clone(),
                     label: point.label.clone(),
                     mark: point.mark,
                     filled: point.filled,
                     at,
-                    shown: at,
                     radius: RADIUS,
                     focused: focus == Some(point.key.as_str()),
                     ringed: false,
                 }
             })
             .collect();
-        // Measured points are not displaced: their place is read off the axes.
-        let mut movable: Vec<&mut ScenePoint> =
-            points.iter_mut().filter(|point| point.filled).collect();
-        let at: Vec<Spot> = movable.iter().map(|point| point.at).collect();
-        let inside = self.plot.grown(-1.3 * RADIUS);
-        let bandwidth = chart.bandwidth.value.get();
-        let roofs: Vec<Spot> = chart
-            .roofs
-            .iter()
-            .filter_map(|roof| self.horizontal(bandwidth, roof.peak.get()))
-            .map(|(from, _)| from)
-            .collect();
-        for (point, shown) in movable.iter_mut().zip(declutter(&at, RADIUS, &roofs, &inside)) {
-            point.shown = shown;
-        }
         // The focused one lies on top. (A rotation, because a sort is some kilobytes of page.)
         if let Some(place) = points.iter().position(|point| point.focused) {
             points[place..].rotate_left(1);
         }
+        nest(&mut points);
         points
+    }
+}
+
+/// Marks at one place stay there: each is smaller than the one below it, with a gap around it.
+fn nest(points: &mut [ScenePoint]) {
+    for place in 0..points.len() {
+        let at = points[place].at;
+        let is_here = |other: &&ScenePoint| other.at.distance(at) < SAME;
+        let above = points[place + 1..].iter().filter(is_here).count();
+        let below = points[..place].iter().filter(is_here).count();
+        if above + below > 0 {
+            points[place].radius = (UPPERMOST + STEP * above as f64).min(LOWEST);
+            points[place].ringed = true;
+        }
     }
 }
 
@@ -256,7 +276,7 @@ fn ranges(chart: &Roofline) -> (Range, Range) {
         points()
             .flat_map(|point| [Some(point.attained), point.expected])
             .flatten()
-            .map(calc_core::units::FlopsPerSec::get)
+            .map(FlopsPerSec::get)
             .chain(peaks())
             .chain([0.4 * bandwidth]),
         AIR_ABOVE_ROOF,

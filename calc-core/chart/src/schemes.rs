@@ -108,7 +108,6 @@ impl Frame {
                 mark: if point.refused { grey } else { point.mark },
                 filled: true,
                 at,
-                shown: at,
                 radius: if focused { RADIUS + 1.0 } else { RADIUS },
                 focused,
                 ringed: true,
@@ -175,7 +174,7 @@ impl Frame {
     }
 
     fn names(&self, scene: &mut Scene) {
-        let taken = scene.points.iter().map(|point| Rect::around(point.shown, point.radius + 2.0));
+        let taken = scene.points.iter().map(|point| Rect::around(point.at, point.radius + 2.0));
         let texts = scene.labels.iter().map(|label| label.bounds);
         let mut placer =
             Placer { bounds: self.plot, taken: taken.chain(texts).collect(), lines: Vec::new() };
@@ -192,9 +191,8 @@ impl Frame {
 fn beside(point: &ScenePoint) -> Vec<Label> {
     let is_grey = point.mark.hue == Hue::Gray;
     let ink = if is_grey { Ink::Muted } else { Ink::Hue(point.mark.hue) };
-    let near = |x: f64, y: f64, anchor| {
-        Label::new(&point.label, point.shown.moved(x, y), anchor, ink, FONT)
-    };
+    let near =
+        |x: f64, y: f64, anchor| Label::new(&point.label, point.at.moved(x, y), anchor, ink, FONT);
     let gap = point.radius + 5.0;
     vec![
         near(gap, -10.0, Anchor::Start),
@@ -257,7 +255,7 @@ mod tests {
             (0..12).map(|i| point(&format!("scheme {i}"), 16.0 + 0.1 * f64::from(i), 2.0, false)),
         );
         let scene = scene(&schemes, SIZE, Some("scheme 3"));
-        assert!(scene.points.iter().all(|point| point.at == point.shown));
+        assert!(scene.points.iter().all(|point| point.at == point.at));
         assert_eq!(scene.points.last().map(|point| point.key.as_str()), Some("scheme 3"));
         for (i, a) in scene.labels.iter().enumerate() {
             for b in &scene.labels[i + 1..] {

@@ -121,7 +121,6 @@ fn draw_row(
         mark: time.mark,
         filled: true,
         at,
-        shown: at,
         radius: if focused { RADIUS + 1.0 } else { RADIUS },
         focused,
         ringed: true,
@@ -166,7 +165,7 @@ mod tests {
     fn marks_stand_at_their_times_and_rows_go_down() {
         let scene = scene(&some(), Size { width: 700.0, height: 220.0 }, Some("b"));
         let [a, b] = [&scene.points[0], &scene.points[1]];
-        assert!(a.at.x > b.at.x && a.at.y < b.at.y && a.at == a.shown && b.focused);
+        assert!(a.at.x > b.at.x && a.at.y < b.at.y && b.focused);
         let zero = scene.plot.left;
         assert!(((a.at.x - zero) / (b.at.x - zero) - 20.0 / 11.0).abs() < 1e-9, "from zero");
         let texts: Vec<&str> = scene.labels.iter().map(|label| label.text.as_str()).collect();

@@ -102,6 +102,12 @@ const fn one(color: Color) -> Tint {
     Tint { mark: color, text: color }
 }
 
+/// Colors for paper.
+pub const PAPER: Theme = {
+    let white = Color(0xff, 0xff, 0xff);
+    Theme { background: white, panel: white, ..LIGHT }
+};
+
 /// Colors for a light background.
 pub const LIGHT: Theme = Theme {
     background: Color(0xfb, 0xfb, 0xfa),
@@ -147,6 +153,25 @@ pub const DARK: Theme = Theme {
 };
 
 impl Theme {
+    /// Two colors that the reader chose for everything: marks differ by shape, and hairlines are nearer to the background.
+    pub const fn of_two(background: Color, ink: Color) -> Self {
+        const fn near(background: u8, ink: u8) -> u8 {
+            background.midpoint(background.midpoint(ink))
+        }
+        let line =
+            Color(near(background.0, ink.0), near(background.1, ink.1), near(background.2, ink.2));
+        Self {
+            background,
+            panel: background,
+            wash: background,
+            ink,
+            muted: ink,
+            line,
+            accent: ink,
+            tints: [one(ink); 9],
+        }
+    }
+
     /// The tint of a hue.
     pub const fn tint(&self, hue: Hue) -> Tint {
         self.tints[hue as usize]
@@ -204,8 +229,17 @@ mod tests {
     }
 
     #[test]
+    fn two_colors_leave_every_mark_and_text_as_they_were_chosen() {
+        let (black, yellow) = (Color(0, 0, 0), Color(255, 255, 0));
+        let theme = Theme::of_two(black, yellow);
+        assert!(Hue::ALL.iter().all(|hue| theme.tint(*hue) == one(yellow)));
+        assert_eq!((theme.background, theme.muted), (black, yellow));
+        assert_eq!(theme.line, Color(63, 63, 0));
+    }
+
+    #[test]
     fn text_and_marks_stand_out_wherever_they_may_lie() {
-        for (name, theme) in [("light", LIGHT), ("dark", DARK)] {
+        for (name, theme) in [("light", LIGHT), ("dark", DARK), ("paper", PAPER)] {
             for ground in [theme.background, theme.panel, theme.wash] {
                 for text in [theme.ink, theme.muted, theme.accent] {
                     assert!(contrast(text, ground) >= 4.5, "{name}: {text:?} on {ground:?}");

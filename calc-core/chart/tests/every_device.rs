@@ -82,7 +82,7 @@ fn labels_overlap_neither_each_other_nor_marks() {
                 assert!(!label.bounds.overlaps(&other.bounds), "{name}: {label:?} {other:?}");
             }
             for point in &scene.points {
-                let mark = Rect::around(point.shown, point.radius);
+                let mark = Rect::around(point.at, point.radius);
                 assert!(!label.bounds.overlaps(&mark), "{name}: {label:?} {point:?}");
             }
         }
@@ -108,7 +108,7 @@ fn every_place_is_finite_and_inside() {
         for point in &scene.points {
             check("true place", point.at, scene.plot);
             if scene.size.width > 100.0 {
-                check("mark", point.shown, scene.plot);
+                check("mark", point.at, scene.plot);
             }
         }
         for label in &scene.labels {
@@ -233,20 +233,39 @@ fn few_points_have_names_and_roofs_have_labels() {
 }
 
 #[test]
-fn what_was_measured_is_drawn_where_it_was_measured_and_predictions_make_room() {
+fn marks_at_one_place_stay_there_and_are_seen_one_in_the_other() {
     let device = catalog::device("rtx_4090").expect("catalog key");
     let mut chart = chart_of(device, SHAPES[0], &FORMATS);
     let place = chart.points[0].clone();
     for point in &mut chart.points {
         (point.intensity, point.attained) = (place.intensity, place.attained);
+        point.expected = place.expected;
     }
-    let moved = |chart: &Roofline| {
-        let scene = Scene::build(chart, SIZES[0], None);
-        scene.points.iter().filter(|point| point.shown.distance(point.at) > 0.5).count()
+    let scene = Scene::build(&chart, SIZES[0], Some("int8"));
+    assert!(scene.points.windows(2).all(|pair| pair[0].at == pair[1].at));
+    let last = &scene.points[scene.points.len() - 3..];
+    assert!(last.windows(2).all(|pair| pair[0].radius > pair[1].radius + 3.0), "{last:?}");
+    assert_eq!(
+        scene.hit(scene.points[0].at).map(|hit| hit.key.as_str()),
+        Some("int8"),
+        "uppermost"
+    );
+}
+
+#[test]
+fn a_prediction_stands_at_its_expected_rate_below_the_stub_of_its_ideal_one() {
+    let device = catalog::device("rtx_4090").expect("catalog key");
+    let mut chart = chart_of(device, SHAPES[0], &["fp16"]);
+    let expected = Scene::build(&chart, SIZES[0], None);
+    chart.points[0].filled = false;
+    let measured = Scene::build(&chart, SIZES[0], None);
+    let [below, above] = [expected.points[0].at, measured.points[0].at];
+    assert!(below.y > above.y + 1.0, "less is below: {below:?} {above:?}");
+    let is_stub = |line: &&Line| {
+        let [from, to] = [line.path[0], line.path[line.path.len() - 1]];
+        (from.y - above.y).abs() < 1e-6 && (to.x - from.x - 10.0).abs() < 1e-6
     };
-    assert!(moved(&chart) >= 4);
-    chart.points.iter_mut().for_each(|point| point.filled = false);
-    assert_eq!(moved(&chart), 0);
+    assert_eq!(expected.lines.iter().filter(is_stub).count(), 1, "at the ideal rate");
 }
 
 #[test]
@@ -254,8 +273,8 @@ fn a_pointer_means_the_nearest_point_within_reach() {
     let device = catalog::device("rtx_4090").expect("catalog key");
     let scene = Scene::build(&chart_of(device, SHAPES[0], &FORMATS), SIZES[0], None);
     for point in &scene.points {
-        let hit = scene.hit(point.shown.moved(1.0, -1.0)).map(|hit| hit.key.as_str());
-        assert_eq!(hit, Some(point.key.as_str()));
+        let hit = scene.hit(point.at.moved(1.0, -1.0)).expect("it is in reach");
+        assert!(hit.at.distance(point.at) < 3.0, "{} for {}", hit.key, point.key);
     }
     assert_eq!(scene.hit(Spot { x: scene.plot.right, y: scene.plot.bottom }), None);
 }

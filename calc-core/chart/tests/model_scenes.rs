@@ -101,6 +101,6 @@ fn the_area_of_a_point_is_its_share() {
         scene.points.windows(2).all(|pair| pair[0].radius >= pair[1].radius),
         "large ones lie below"
     );
-    assert!(scene.points.iter().all(|point| point.at == point.shown));
+    assert!(scene.points.iter().all(|point| point.at == point.at));
     assert_eq!(scene.points.iter().filter(|point| point.filled).count(), 4);
 }

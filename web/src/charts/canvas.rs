@@ -16,13 +16,15 @@ use web_sys::{
 
 use super::backend::CanvasBackend;
 use crate::components::erased::on;
+use crate::state::colors::computed;
+use crate::state::computed_style::text_scale;
 
 /// Size and resolution at which a canvas is displayed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
-    /// In CSS pixels.
+    /// In pixels at the usual size of text: fewer than the canvas has where the reader's text is larger.
     pub size: Size,
-    /// Device pixels per CSS pixel.
+    /// Device pixels per pixel of `size`.
     pub ratio: f64,
 }
 
@@ -65,27 +67,27 @@ pub fn SceneCanvas(
             node_ref=canvas
             role="img"
             aria-label=label
-            on:pointermove=on(move |event: PointerEvent| on_point.run(Some(spot(&event))))
+            on:pointermove=on(move |event: PointerEvent| on_point.run(Some(spot(&event, view))))
             on:pointerleave=on(move |_| on_point.run(None))
-            on:click=on(move |event: MouseEvent| on_pick.run(spot(&event)))
+            on:click=on(move |event: MouseEvent| on_pick.run(spot(&event, view)))
         ></canvas>
     }
 }
 
-fn spot(event: &MouseEvent) -> Spot {
-    Spot { x: f64::from(event.offset_x()), y: f64::from(event.offset_y()) }
+fn spot(event: &MouseEvent, view: RwSignal<View>) -> Spot {
+    let scale = view.get_untracked().ratio / window().device_pixel_ratio();
+    Spot { x: f64::from(event.offset_x()) / scale, y: f64::from(event.offset_y()) / scale }
 }
 
 /// Writes the displayed size to `view` now and whenever the element's size or the window's zoom changes.
 fn watch_size(canvas: &HtmlCanvasElement, view: RwSignal<View>) {
     let measured = canvas.clone();
     let measure = move || {
+        let [width, height] = [measured.client_width(), measured.client_height()].map(f64::from);
+        let scale = text_scale(&computed(&measured, "font-size"), width);
         let seen = View {
-            size: Size {
-                width: f64::from(measured.client_width()),
-                height: f64::from(measured.client_height()),
-            },
-            ratio: window().device_pixel_ratio(),
+            size: Size { width: width / scale, height: height / scale },
+            ratio: window().device_pixel_ratio() * scale,
         };
         // The observer reports once more after the element and its signal are disposed.
         if view.try_get_untracked().is_some_and(|known| known != seen) {

@@ -2,10 +2,12 @@
 
 use chart::geometry::Spot;
 use chart::scene::Scene;
+use chart::sheet::NamedMark;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 use super::canvas::{SceneCanvas, View};
+use super::shown::{ShownChart, add};
 use crate::components::erased::{derived, on};
 use crate::state::session::Session;
 
@@ -17,6 +19,16 @@ pub fn ChartFrame(
     /// CSS classes of the group.
     #[prop(default = "chart")]
     class: &'static str,
+    /// Title of its export and its print.
+    title: &'static str,
+    /// How to read its marks and lines, printed below it.
+    legend: Signal<String>,
+    /// The scenario that it shows, for its export; without it, that of the address.
+    #[prop(optional)]
+    scenario: Option<Signal<String>>,
+    /// The names of its marks, for its export; without them, those of its points.
+    #[prop(optional)]
+    marks: Option<Signal<Vec<NamedMark>>>,
     /// Name of the group, with its keys.
     #[prop(into)]
     name: String,
@@ -40,6 +52,7 @@ pub fn ChartFrame(
     said: Option<Signal<String>>,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
+    add(ShownChart { id, title, legend, scenario, marks, scene, view }, session.charts);
     view! {
         <div
             class=class
@@ -60,5 +73,6 @@ pub fn ChartFrame(
             />
             {said.map(|said| view! { <p class="unseen" role="status">{said}</p> })}
         </div>
+        <p class="legend">{legend}</p>
     }
 }

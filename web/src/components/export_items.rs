@@ -1,50 +1,78 @@
-//! Items of the export menu: chart, table, answer, link and print.
+//! Items of the export menu: charts, table, answer, link and print.
 
 use leptos::prelude::*;
 
 use super::erased::{block, later, memo, on};
-use crate::state::export_kinds::{file_name, kinds};
+use crate::charts::paper;
+use crate::charts::shown::{ShownChart, charts};
+use crate::state::export_kinds::{PICTURES, file_name, kinds, picture_kind};
 use crate::state::fragment;
 use crate::state::program;
 use crate::state::session::Session;
-use crate::state::url::{self, Note};
+use crate::state::url;
 
 /// Menu items, each of which closes the menu.
 #[component]
 pub fn ExportItems() -> impl IntoView {
     let session = expect_context::<Session>();
     let view = memo(move |_| session.inputs.with(|inputs| inputs.view));
-    let item = move |&(kind, name): &(&'static str, &'static str)| {
-        view! {
-            <button type="button" popovertarget="export-menu" popovertargetaction="hide" on:click=on(move |_| save(session, kind))>
-                {name}
-            </button>
-        }
-    };
-    let files = block(move || kinds(view.get()).iter().map(item).collect_view().into_any());
+    let pictures = block(move || {
+        session.charts.track();
+        let charts = charts();
+        let is_one = charts.len() < 2;
+        let of_chart = |chart: ShownChart| {
+            PICTURES.map(|(kind, name)| {
+                let text =
+                    if is_one { name.to_owned() } else { format!("{}, {name}", chart.title) };
+                let kind = (kind, picture_kind(chart.title, !is_one, kind));
+                item(text, move || save_picture(session, chart, kind.clone()))
+            })
+        };
+        charts.into_iter().flat_map(of_chart).collect_view().into_any()
+    });
+    let files = block(move || {
+        let item = |&(kind, name): &(&'static str, &str)| {
+            item(name.to_owned(), move || save(session, kind))
+        };
+        kinds(view.get()).iter().map(item).collect_view().into_any()
+    });
     view! {
+        {pictures}
         {files}
-        <button type="button" popovertarget="export-menu" popovertargetaction="hide" on:click=on(move |_| copy_link(session))>
-            "Copy link"
-        </button>
-        <button type="button" popovertarget="export-menu" popovertargetaction="hide" on:click=on(move |_| drop(window().print()))>
-            "Print"
+        {item("Copy link".to_owned(), move || copy_link(session))}
+        {item("Print".to_owned(), move || paper::print(session))}
+    }
+}
+
+fn item(text: String, act: impl Fn() + 'static) -> AnyView {
+    view! {
+        <button type="button" popovertarget="export-menu" popovertargetaction="hide" on:click=on(move |_| act())>
+            {text}
         </button>
     }
+    .into_any()
+}
+
+/// Saves a chart; `kind` is that of the picture, and what its file name ends with.
+fn save_picture(session: Session, chart: ShownChart, (kind, end): (&'static str, String)) {
+    let name = session.inputs.with_untracked(|inputs| file_name(inputs, &end));
+    later(async move {
+        let saved = match kind {
+            "png" => paper::save_png(&name, chart, session).await,
+            _ => program::save_text(&name, &paper::svg_file(chart, session)).await,
+        };
+        if let Err(reason) = saved {
+            session.note(format!("{name} could not be written: {reason}."));
+        }
+    });
 }
 
 fn save(session: Session, kind: &'static str) {
     let (name, query, carried) = session.inputs.with_untracked(|inputs| {
         (file_name(inputs, kind), url::write(inputs), fragment::text(inputs))
     });
-    let dark = untrack(move || session.colors.is_dark());
     later(async move {
-        if kind == "png" {
-            program::save_picture(&name).await;
-        } else {
-            let colors = if dark { "dark" } else { "light" };
-            session.save(&name, "export_answer", &[kind, &query, &carried, colors]).await;
-        }
+        session.save(&name, "export_answer", &[kind, &query, &carried]).await;
     });
 }
 
@@ -52,10 +80,10 @@ fn copy_link(session: Session) {
     later(async move {
         let link = window().location().href().unwrap_or_default();
         if program::ask("ridgepointCopy", &[&link.into()]).await.is_err() {
-            let text =
+            session.note(
                 "The browser does not let the page copy; the address of the window is the link."
-                    .to_owned();
-            session.notes.update(|notes| notes.push(Note { text }));
+                    .to_owned(),
+            );
         }
     });
 }

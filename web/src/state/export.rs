@@ -1,14 +1,12 @@
-//! Exports of an answer: the table as CSV and Markdown, the published JSON, the chart as SVG, and the formulas. Generated on
-//! demand from the address, which holds all inputs.
+//! Exports of an answer: the table as CSV and Markdown, the published JSON, and the formulas. Generated on demand from the
+//! address, which holds all inputs.
 
+mod compare;
 mod model;
 mod tiles;
 
 pub use tiles::tiles;
 
-use chart::scene::Size;
-use chart::svg::roofline_svg;
-use chart::theme::{DARK, LIGHT};
 use report::input::request::AnalyzeInputs;
 use report::output::json;
 use report::output::table::{Align, Table, csv_cell};
@@ -20,9 +18,6 @@ use super::inputs::{Inputs, View};
 use super::plan;
 use super::url;
 
-/// Size of an exported chart [px].
-const PICTURE: Size = Size { width: 960.0, height: 600.0 };
-
 /// Restores the inputs from an address: its query, and the unpacked text of its fragment.
 fn inputs(query: &str, carried: &str) -> Inputs {
     fragment::arrive();
@@ -30,19 +25,23 @@ fn inputs(query: &str, carried: &str) -> Inputs {
     url::read_beside(query, &carried).0
 }
 
-/// Content of an export; empty for an unknown kind. `dark` selects the theme of pictures.
-pub fn export(kind: &str, query: &str, carried: &str, dark: bool) -> String {
+/// Content of an export; empty for an unknown kind.
+pub fn export(kind: &str, query: &str, carried: &str) -> String {
     let inputs = inputs(query, carried);
-    if matches!(inputs.view, View::Plan | View::Model) {
-        return model::export(&plan::shown_inputs(&inputs), kind, dark).unwrap_or_default();
+    match (inputs.view, kind) {
+        (View::Plan | View::Model, _) => {
+            model::export(&plan::shown_inputs(&inputs), kind).unwrap_or_default()
+        }
+        (View::Compare, _) => compare::export(&inputs, kind).unwrap_or_default(),
+        (_, kind) => of_operator(&inputs, kind),
     }
+}
+
+fn of_operator(inputs: &Inputs, kind: &str) -> String {
     match kind {
-        "csv" => csv(&inputs),
-        "md" => markdown(&inputs),
-        "json" => json(&inputs),
-        "svg" => derived::derive(&inputs)
-            .map(|kernel| roofline_svg(&kernel.chart, if dark { &DARK } else { &LIGHT }, PICTURE))
-            .unwrap_or_default(),
+        "csv" => csv(inputs),
+        "md" => markdown(inputs),
+        "json" => json(inputs),
         _ => String::new(),
     }
 }
@@ -145,20 +144,20 @@ mod tests {
     fn every_kind_has_content_for_every_operator() {
         for op in Op::ALL {
             let query = format!("?op={}&pt=a~1~0.01&v=1", op.key());
-            for (kind, _) in kinds(View::Kernel).iter().filter(|(kind, _)| *kind != "png") {
-                assert!(export(kind, &query, "", false).len() > 200, "{op:?} {kind}");
+            for (kind, _) in kinds(View::Kernel) {
+                assert!(export(kind, &query, "").len() > 200, "{op:?} {kind}");
             }
             assert!(show_work(&query, "").contains("<h3>Ideal time"), "{op:?}");
         }
-        assert_eq!(export("exe", QUERY, "", false), "");
+        assert_eq!(export("exe", QUERY, ""), "");
     }
 
     #[test]
     fn csv_and_json_say_the_same() {
-        let json = export("json", QUERY, "", false);
+        let json = export("json", QUERY, "");
         let ideal = json.lines().find_map(|line| line.trim().strip_prefix("\"ideal_s\": "));
         let ideal = ideal.expect("a time").trim_end_matches(',');
-        let csv = export("csv", QUERY, "", false);
+        let csv = export("csv", QUERY, "");
         let row: Vec<&str> =
             csv.lines().find(|line| line.starts_with("fp16,")).expect("a row").split(',').collect();
         assert!(json.contains("\"key\": \"t4\""), "{json}");
@@ -169,9 +168,9 @@ mod tests {
     #[test]
     fn a_refused_format_is_saved_with_its_reason() {
         let query = "?w=fp64&v=1";
-        assert!(export("csv", query, "", false).contains("no fp64 peak"));
-        assert!(export("json", query, "", false).contains("error"));
-        assert!(export("md", query, "", false).contains("no fp64 peak"));
+        assert!(export("csv", query, "").contains("no fp64 peak"));
+        assert!(export("json", query, "").contains("error"));
+        assert!(export("md", query, "").contains("no fp64 peak"));
         assert!(show_work(query, "").contains("does not run"));
     }
 
@@ -180,8 +179,6 @@ mod tests {
         let mut inputs = Inputs::default();
         crate::state::editor::Draft::of(&inputs).apply(&mut inputs);
         let (query, carried) = (url::write(&inputs), crate::state::fragment::text(&inputs));
-        assert!(
-            export("json", &query, &carried, false).contains("jetson_orin_nano_8gb_super_copy")
-        );
+        assert!(export("json", &query, &carried).contains("jetson_orin_nano_8gb_super_copy"));
     }
 }

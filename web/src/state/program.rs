@@ -6,6 +6,9 @@ use wasm_bindgen_futures::JsFuture;
 
 use crate::lazy::{self, Refusal};
 
+/// Reason why a file was not saved.
+pub const NOT_SAVED: &str = "the browser does not let the page save files";
+
 /// Calls a function of the boot script.
 ///
 /// # Errors
@@ -23,13 +26,16 @@ pub async fn ask(name: &str, values: &[&JsValue]) -> Result<JsValue, JsValue> {
 /// Returns the reason as a sentence if the file could not be saved.
 pub async fn save(name: &str, function: &str, texts: &[&str]) -> Result<(), String> {
     let content = lazy::ask(function, texts).await.map_err(|Refusal(text)| text)?;
-    let saved = ask("ridgepointSave", &[&name.into(), &content.into()]).await;
-    saved.map(drop).map_err(|_refused| "the browser does not let the page save files".to_owned())
+    save_text(name, &content).await
 }
 
-/// Saves the chart as displayed.
-pub async fn save_picture(name: &str) {
-    drop(ask("ridgepointSavePicture", &[&name.into()]).await);
+/// Saves a text as a file.
+///
+/// # Errors
+/// Returns the reason as a sentence if the file could not be saved.
+pub async fn save_text(name: &str, content: &str) -> Result<(), String> {
+    let saved = ask("ridgepointSave", &[&name.into(), &content.into()]).await;
+    saved.map(drop).map_err(|_refused| NOT_SAVED.to_owned())
 }
 
 /// Compresses a text for the address.

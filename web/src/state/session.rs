@@ -49,6 +49,8 @@ pub struct Session {
     burst: StoredValue<Burst>,
     /// Color theme.
     pub colors: Colors,
+    /// Counts the charts that came to the page or left it.
+    pub charts: RwSignal<u32>,
 }
 
 impl Session {
@@ -74,6 +76,7 @@ impl Session {
             settling: StoredValue::new(false),
             burst: StoredValue::new(Burst::default()),
             colors: Colors::begin(),
+            charts: RwSignal::new(0),
         };
         let _forever = window_event_listener(leptos::ev::popstate, move |_| session.reread());
         // A released slider and a left field report a change.
@@ -184,9 +187,13 @@ impl Session {
     /// Saves the result of a function of `lazy` as a file; a failure becomes a note.
     pub async fn save(self, name: &str, function: &str, texts: &[&str]) {
         if let Err(reason) = program::save(name, function, texts).await {
-            let text = format!("{name} could not be written: {reason}.");
-            self.notes.update(|notes| notes.push(Note { text }));
+            self.note(format!("{name} could not be written: {reason}."));
         }
+    }
+
+    /// Adds a note.
+    pub fn note(self, text: String) {
+        self.notes.update(|notes| notes.push(Note { text }));
     }
 
     /// Applies the address. A fragment that is not known yet is unpacked first.

@@ -11,8 +11,8 @@ for (const [colorScheme, theme] of Object.entries({ light, dark })) {
     pageTest(`all marks are on the canvas in ${colorScheme} colors at a pixel ratio of ${deviceScaleFactor}`, { colorScheme, deviceScaleFactor }, async (page) => {
       await openSite(page, '?view=kernel');
       const { width, height, colors } = await canvasColors(page);
-      const box = await page.locator('canvas').boundingBox();
-      assert.deepEqual([width, height], [box.width, box.height].map((length) => Math.round(length * deviceScaleFactor)));
+      const shown = await page.locator('canvas').evaluate((canvas) => [canvas.clientWidth, canvas.clientHeight]);
+      assert.deepEqual([width, height], shown.map((length) => Math.round(length * deviceScaleFactor)));
       assert.ok(colors[theme.background].pixels > (width * height) / 5);
       for (const [format, color] of Object.entries(theme)) {
         assert.ok((colors[color]?.pixels ?? 0) > 30 * deviceScaleFactor ** 2, `${format} ${color} is missing`);

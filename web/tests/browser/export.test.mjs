@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { assertAccessible, loadAxe } from './accessibility.mjs';
 import { openSite, pageTest } from './harness.mjs';
-import { number, plain, readTable, verdict } from './page.mjs';
+import { number, places, plain, readTable, verdict } from './page.mjs';
 
 const open = (page) => page.getByRole('button', { name: 'Export' }).click();
 
@@ -86,15 +86,92 @@ for (const viewport of [{ width: 1440, height: 900 }, { width: 320, height: 700 
   });
 }
 
-pageTest('the print has no buttons and shows everything', {}, async (page) => {
-  await openSite(page, '?view=kernel');
-  await page.emulateMedia({ media: 'print' });
-  for (const selector of ['.tools', '.presets', '.open-file']) {
-    assert.equal(await page.locator(selector).isVisible(), false, selector);
+/** Opens a place and does what the browser does before it prints. */
+async function openForPrint(page, link) {
+  await openSite(page, link);
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+}
+
+/** Lays the charts out for paper, as soon as the code for it is there: it comes with the view, in Plan a moment later. */
+const readyForPaper = (page, charts) => page.waitForFunction((charts) => {
+  dispatchEvent(new Event('beforeprint'));
+  return document.querySelectorAll('.chart > .paper svg').length === charts;
+}, charts);
+
+pageTest('paper is white and has every chart as SVG, no navigation and nothing that is operated', { colorScheme: 'dark' }, async (page) => {
+  for (const [name, [link, charts]] of Object.entries(places)) {
+    await openForPrint(page, link);
+    await readyForPaper(page, charts);
+    const seen = await page.evaluate(() => ({
+      operated: [...document.querySelectorAll('nav, input, select, .tool, .chip, canvas')].filter((element) => element.checkVisibility()).map((element) => element.outerHTML),
+      white: [...document.querySelectorAll('body, .card, .paper svg > rect:first-of-type')].every((element) => /rgb\(255, 255, 255\)|rgba\(0, 0, 0, 0\)/.test(getComputedStyle(element).backgroundColor)),
+      grounds: [...document.querySelectorAll('.paper svg > rect:first-of-type')].map((ground) => ground.getAttribute('fill')),
+      wide: [...document.querySelectorAll('.paper svg')].every((svg) => svg.getBoundingClientRect().width > 300),
+      hidden: [...document.querySelectorAll('main, main section, main aside, .scroll')].filter((element) => element.scrollHeight > element.clientHeight + 2 && getComputedStyle(element).overflowY !== 'visible').length,
+    }));
+    assert.deepEqual(seen.operated, [], name);
+    assert.ok(seen.white && seen.wide, name);
+    assert.ok(seen.grounds.every((ground) => ground === '#FFFFFF'), `${name}: ${seen.grounds}`);
+    assert.equal(seen.hidden, 0, `${name} hides text`);
+    if (charts > 0) assert.equal(await page.locator('.address').innerText(), page.url());
   }
-  assert.ok(await page.locator('table.formats').isVisible());
-  const clipped = await page.evaluate(() => [...document.querySelectorAll('.inputs, .answer, aside.limits')].filter((element) => element.scrollHeight > element.clientHeight + 1).length);
-  assert.equal(clipped, 0);
+});
+
+pageTest('the Print item prints the formulas of the operator, and Ctrl+P does too', {}, async (page) => {
+  await page.addInitScript(() => {
+    globalThis.printed = [];
+    globalThis.print = () => {
+      dispatchEvent(new Event('beforeprint'));
+      printed.push([document.querySelectorAll('.work.paper math').length, document.querySelectorAll('.chart > .paper svg').length]);
+      dispatchEvent(new Event('afterprint'));
+    };
+  });
+  await openSite(page, '?view=kernel');
+  await open(page);
+  await page.getByRole('button', { name: 'Print', exact: true }).click();
+  await page.waitForFunction(() => printed.length === 1);
+  await page.keyboard.press('Control+p');
+  await page.waitForFunction(() => printed.length === 2);
+  const printed = await page.evaluate(() => globalThis.printed);
+  assert.ok(printed.every(([formulas, charts]) => formulas > 5 && charts === 1), JSON.stringify(printed));
+  assert.equal(await page.locator('.paper').count(), 0, 'nothing of it stays');
+});
+
+pageTest('on paper every card explains itself', {}, async (page) => {
+  await openForPrint(page, '?view=plan');
+  await page.locator('.on-paper').waitFor();
+  const cards = await page.locator('.card h2').allInnerTexts();
+  assert.equal(await page.locator('.on-paper .formula').count(), cards.length);
+  assert.equal(await page.locator('.on-screen').isVisible(), false);
+});
+
+pageTest('a chart is saved with title, scenario, legend and link, each chart by its name', {}, async (page) => {
+  await openSite(page, '?view=plan&d=h100_sxm&batch=4');
+  for (const [chart, mark] of [['Schemes by time and loss', 'GGUF'], ['Operators on the roofline', 'GB/s']]) {
+    const svg = await saved(page, `${chart}, SVG`);
+    const text = plain(svg.content.toString());
+    assert.equal(svg.name, `ridgepoint-h100_sxm-llama-3.1-8b.${chart.toLowerCase().replaceAll(' ', '-')}.svg`);
+    for (const part of [chart, 'Llama-3.1 8B on 1 × H100 SXM', '4 users', 'batch=4', mark]) {
+      assert.ok(text.includes(part), `${part} is not in ${chart}`);
+    }
+    assert.match(text, /expected · line: interval|filled prefill/);
+    const png = await saved(page, `${chart}, PNG`);
+    assert.ok(png.content.readUInt32BE(16) === 1920 && png.content.readUInt32BE(20) > 1200, 'width and height');
+  }
+});
+
+pageTest('a comparison is saved with what it shows', {}, async (page) => {
+  await openSite(page, places.compare[0]);
+  await page.locator('.compared').waitFor();
+  const rate = plain(await page.locator('.compared tr', { has: page.getByRole('rowheader', { name: 'Decode rate', exact: true }) }).locator('td').first().innerText()).match(/^[\d.]+ token\/s/)[0];
+  const svg = await saved(page, 'SVG');
+  assert.equal(svg.name, 'ridgepoint-compare.svg');
+  for (const part of ['Times', 'H100 SXM', 'users', 'mark: expected', 'c=d:']) {
+    assert.ok(plain(svg.content.toString()).includes(part), part);
+  }
+  for (const kind of ['CSV', 'Markdown', 'JSON']) {
+    assert.ok(plain((await saved(page, kind)).content.toString()).includes(rate), `${kind}: ${rate}`);
+  }
 });
 
 pageTest('the Model view saves its operators, its answer and the recommendation', {}, async (page) => {
@@ -119,8 +196,8 @@ pageTest('the Model view saves its operators, its answer and the recommendation'
 
 pageTest('the Model view saves its chart', {}, async (page) => {
   await openSite(page, '?view=model&d=h100_sxm');
-  assert.match((await saved(page, 'SVG')).content.toString(), /^<svg [\s\S]*[GT]B\/s/);
-  const png = await saved(page, 'PNG');
-  assert.equal(png.name, 'ridgepoint-h100_sxm-llama-3.1-8b.png');
+  assert.match((await saved(page, 'Operators on the roofline, SVG')).content.toString(), /^<svg [\s\S]*[GT]B\/s/);
+  const png = await saved(page, 'Against batch, PNG');
+  assert.equal(png.name, 'ridgepoint-h100_sxm-llama-3.1-8b.against-batch.png');
   assert.equal(png.content.subarray(1, 4).toString(), 'PNG');
 });

@@ -1,8 +1,11 @@
-// The page fits one screen, and is a column on a phone; both are accessible in both color schemes, also with open parts.
+// The page fits one screen, and is a column on a phone; both are accessible in both color schemes, also with open parts. Every
+// place fits a narrow window, large text and forced colors.
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { assertAccessible, loadAxe } from './accessibility.mjs';
+import { startChromium } from './chromium.mjs';
 import { openSite, pageTest } from './harness.mjs';
-import { pick, verdict } from './page.mjs';
+import { canvasColors, pick, places, sideways, verdict } from './page.mjs';
 
 const wide = { width: 1440, height: 900 };
 const phone = { width: 390, height: 844 };
@@ -16,10 +19,65 @@ pageTest('at 1440 × 900 the page needs no scrolling', {}, async (page) => {
   assert.deepEqual(hidden, []);
 });
 
-for (const width of [320, 390, 768, 1024, 1200, 1920]) {
-  pageTest(`nothing is wider than a window of ${width}`, { viewport: { width, height: 844 } }, async (page) => {
+pageTest('no place is wider than a window of 320 to 2560', {}, async (page) => {
+  for (const [name, [link]] of Object.entries(places)) {
+    await openSite(page, link);
+    for (const width of [320, 390, 768, 1024, 1200, 2560]) {
+      await page.setViewportSize({ width, height: 844 });
+      assert.equal(await sideways(page), 0, `${name} at ${width}`);
+    }
+  }
+});
+
+/** Texts that do not fit into their buttons, headings and paragraphs. */
+const cut = (page) => page.evaluate(() =>
+  [...document.querySelectorAll('button, h1, h2, p, label, summary, .badge')]
+    .filter((element) => element.checkVisibility() && getComputedStyle(element).display !== 'inline' && !element.matches('.unseen'))
+    .filter((element) => element.scrollHeight > element.clientHeight + 2 || element.scrollWidth > element.clientWidth + 2)
+    .map((element) => `${element.tagName} ${element.className} ${element.textContent.slice(0, 40)}`));
+
+test('text of 32 px is read in every place without scrolling sideways, and charts have it too', { timeout: 60_000 }, async () => {
+  const browser = await startChromium(['--blink-settings=defaultFontSize=32']);
+  try {
+    const page = await browser.newPage();
+    for (const viewport of [phone, wide]) {
+      await page.setViewportSize(viewport);
+      for (const [name, [link]] of Object.entries(places)) {
+        await openSite(page, link);
+        assert.equal(await page.evaluate(() => getComputedStyle(document.body).fontSize), '30px', name);
+        assert.equal(await sideways(page), 0, `${name} at ${viewport.width}`);
+        assert.deepEqual(await cut(page), [], `${name} at ${viewport.width}`);
+      }
+    }
     await openSite(page, '?view=kernel');
-    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width);
+    const { colors } = await canvasColors(page);
+    const mark = colors['#7a4fc4']; // NVFP4, which no roof has
+    assert.ok(mark.pixels > 200, `${mark.pixels} pixels: twice as wide and high as usual`);
+    const box = await page.locator('canvas').boundingBox();
+    await page.mouse.move(box.x + mark.x, box.y + mark.y);
+    assert.match(await page.locator('tr.pointed .format').innerText(), /NVFP4/);
+  } finally {
+    await browser.close();
+  }
+});
+
+for (const colorScheme of ['light', 'dark']) {
+  pageTest(`forced colors, ${colorScheme}: charts take them, and what is chosen is told apart`, { forcedColors: 'active', colorScheme }, async (page) => {
+    await loadAxe(page);
+    await openSite(page, '?view=kernel');
+    const [background, ink] = await page.evaluate(() => {
+      const { backgroundColor, color } = getComputedStyle(document.body);
+      return [backgroundColor, color].map((text) => `#${text.match(/\d+/g).slice(0, 3).map((part) => Number(part).toString(16).padStart(2, '0')).join('')}`);
+    });
+    const { colors, width, height } = await canvasColors(page);
+    assert.ok(colors[background].pixels > (width * height) / 2, 'the background is the page’s');
+    assert.ok(colors[ink].pixels > 1000, 'lines, marks and text are in the color of text');
+    assert.equal(colors['#2563c9'] ?? colors['#78a6ff'], undefined, 'no color of a format is left');
+    const ground = (pressed) => page.locator(`.chip[aria-pressed="${pressed}"]`).first().evaluate((chip) => getComputedStyle(chip).backgroundColor);
+    assert.notEqual(await ground(true), await ground(false));
+    await assertAccessible(page);
+    await openSite(page, '?view=plan');
+    await assertAccessible(page);
   });
 }
 

@@ -6,6 +6,22 @@ export const plain = (text) => text.replaceAll('\u202f', ' ').replaceAll('\u00a0
 export const verdict = async (page) => plain(await page.locator('h1').innerText());
 export const chosenRow = async (page) => plain(await page.locator('tr.chosen .format').innerText());
 
+/** Every place of the site, with the number of its charts. Places with a scenario of their own have a short one. */
+export const places = {
+  plan: ['?view=plan', 2],
+  operators: ['?view=plan&tab=operators', 0],
+  scale: ['?view=plan&tab=scale', 2],
+  compare: ['?view=compare&c=d:t4&c=d:h100_sxm,batch:16&v=1', 1],
+  kernel: ['?view=kernel', 1],
+  model: ['?view=model', 3],
+  measure: ['?view=measure', 0],
+  trust: ['?view=trust', 1],
+  learn: ['learn/theory/roofline.html', 0],
+};
+
+/** How far the page can be scrolled sideways. */
+export const sideways = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
 /** Query of the address once typed text is in it, which is after the next frame. */
 export const query = (page) => page.evaluate(() => new Promise((resolve) => {
   requestAnimationFrame(() => setTimeout(() => setTimeout(() => resolve(location.search))));

@@ -29,8 +29,7 @@ export const Explore = (name, text) => new Promise((resolve, reject) => {
   worker.postMessage([name, text], [port2]);
 });
 
-export const SavePicture = async (name) => {
-  const canvas = document.querySelector("canvas");
+export const SavePicture = async (name, canvas) => {
   await Save(name, await new Promise((resolve) => canvas.toBlob(resolve)));
 };
 

@@ -52,10 +52,10 @@ const LAYERS: &[(&str, &str)] = &[
     (
         "chart",
         "axis geometry theme
-         declutter label mark
+         label mark
          roofline
          scene
-         curves draw scatter schemes spans
+         curves draw scatter schemes sheet spans
          svg",
     ),
     (

@@ -68,12 +68,7 @@ impl Frame {
     ) -> Vec<Label> {
         let mut placer = Placer {
             bounds: self.plot,
-            taken: points
-                .iter()
-                .flat_map(|point| {
-                    [point.shown, point.at].map(|spot| Rect::around(spot, point.radius + 2.0))
-                })
-                .collect(),
+            taken: points.iter().map(|point| Rect::around(point.at, point.radius + 2.0)).collect(),
             lines: roofs
                 .iter()
                 .flat_map(|line| {
@@ -84,7 +79,9 @@ impl Frame {
         let mut labels = Vec::new();
         let named = |point: &&ScenePoint| point.focused || points.len() <= NAMED_POINTS;
         for point in points.iter().rev().filter(named) {
-            labels.extend(placer.place(beside_point(point)));
+            let name = placer.place(beside_point(point));
+            placer.taken.extend(name.as_ref().map(widened));
+            labels.extend(name);
         }
         let steepest = chart.l2.as_ref().unwrap_or(&chart.bandwidth).value.get();
         for roof in &chart.roofs {
@@ -123,11 +120,7 @@ impl Frame {
             let places =
                 [at(x, Anchor::Middle), at(x + 4.0, Anchor::Start), at(x - 4.0, Anchor::End)];
             if let Some(label) = placer.place(places) {
-                placer.taken.push(Rect {
-                    left: label.bounds.left - AIR,
-                    right: label.bounds.right + AIR,
-                    ..label.bounds
-                });
+                placer.taken.push(widened(&label));
                 labels.push(label);
             }
         }
@@ -135,13 +128,17 @@ impl Frame {
     }
 }
 
+/// The box of a label with the air that a text beside it leaves.
+fn widened(label: &Label) -> Rect {
+    Rect { left: label.bounds.left - AIR, right: label.bounds.right + AIR, ..label.bounds }
+}
+
 /// Candidate places for the name of a point, the best first.
 fn beside_point(point: &ScenePoint) -> Vec<Label> {
     let ink = Ink::Hue(point.mark.hue);
     let gap = point.radius + 5.0;
-    let near = |x: f64, y: f64, anchor| {
-        Label::new(&point.label, point.shown.moved(x, y), anchor, ink, FONT)
-    };
+    let near =
+        |x: f64, y: f64, anchor| Label::new(&point.label, point.at.moved(x, y), anchor, ink, FONT);
     let mut places = Vec::new();
     for far in [1.0, 1.8, 2.4] {
         let (right, down) = (gap * far, 13.0 * far);

@@ -59,7 +59,6 @@ impl Scene {
                 mark: point.mark,
                 filled: point.filled,
                 at,
-                shown: at,
                 radius: RADIUS,
                 focused: false,
             });

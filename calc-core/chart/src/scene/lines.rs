@@ -1,10 +1,13 @@
-//! Strokes of the scene: grid, roofs, drop lines, lines to expected rates, leaders, and the region under the roof.
+//! Strokes of the scene: grid, roofs, drop lines, stubs at ideal rates, and the region under the roof.
 
-use super::{Frame, Line, NAMED_POINTS, ScenePoint, highest_roof, roof_ink};
+use super::{Frame, Hollow, Line, NAMED_POINTS, highest_roof, roof_ink};
 use crate::geometry::{Spot, clip};
 use crate::mark::hue_of_class;
-use crate::roofline::{Roofline, Sustained};
+use crate::roofline::{PointInput, Roofline, Sustained};
 use crate::theme::Ink;
+
+/// Half the length of a stub.
+const STUB: f64 = 5.0;
 
 impl Frame {
     pub(super) fn grid(&self) -> Vec<Line> {
@@ -82,38 +85,24 @@ impl Frame {
         chart.roofs.iter().filter_map(|roof| drop(roof.peak.get())).collect()
     }
 
-    /// A leader from each displaced point to a dot at its true place.
-    pub(super) fn leaders(&self, points: &[ScenePoint]) -> Vec<Line> {
-        let moved = || points.iter().filter(|point| point.at.distance(point.shown) > 1.0);
-        let leader = |point: &ScenePoint| {
-            let (from, to) = clip(point.at, point.shown, &self.plot)?;
-            Some(Line::solid(from, to, Ink::Muted, 1.0))
-        };
-        let dot = |point: &ScenePoint| {
-            let (from, to) = clip(point.at.moved(-2.5, 0.0), point.at.moved(2.5, 0.0), &self.plot)?;
-            Some(Line::solid(from, to, Ink::Hue(point.mark.hue), 5.0))
-        };
-        moved().filter_map(leader).chain(moved().filter_map(dot)).collect()
-    }
-
-    /// A line from the ideal rate down to the expected one, with a short bar there: for all points when they are few, else for
-    /// the focused one.
+    /// A stub at the ideal rate above each expected one, with a thin line between them. From a measured rate the line leads to
+    /// the expected one: from all when points are few, else from the focused one.
     pub(super) fn ties(&self, chart: &Roofline, focus: Option<&str>) -> Vec<Line> {
-        let all = chart.points.len() <= NAMED_POINTS;
-        let mut lines = Vec::new();
-        for point in &chart.points {
-            let Some(expected) = point.expected else { continue };
-            if !all && focus != Some(point.key.as_str()) {
-                continue;
-            }
-            let (x, ink) = (point.intensity.get(), Ink::Hue(point.mark.hue));
-            let (top, end) = (self.spot(x, point.attained.get()), self.spot(x, expected.get()));
-            lines.extend(
-                clip(top, end, &self.plot).map(|(from, to)| Line::solid(from, to, ink, 1.0)),
-            );
-            let bar = clip(end.moved(-4.0, 0.0), end.moved(4.0, 0.0), &self.plot);
-            lines.extend(bar.map(|(from, to)| Line::solid(from, to, ink, 2.0)));
-        }
-        lines
+        let few = chart.points.len() <= NAMED_POINTS;
+        let is_tied =
+            |point: &&PointInput| point.filled || few || focus == Some(point.key.as_str());
+        let tie = |point: &PointInput| {
+            let x = point.intensity.get();
+            let mark = self.spot(x, self.marked(point).get());
+            let is_measured = !point.filled && self.hollow == Hollow::Measured;
+            let other = if is_measured { point.expected? } else { point.attained };
+            let (end, ink) = (self.spot(x, other.get()), Ink::Hue(point.mark.hue));
+            let line =
+                clip(mark, end, &self.plot).map(|(from, to)| Line::solid(from, to, ink, 1.0));
+            let stub = clip(end.moved(-STUB, 0.0), end.moved(STUB, 0.0), &self.plot)
+                .map(|(from, to)| Line::solid(from, to, ink, 2.0));
+            Some(line.into_iter().chain(stub))
+        };
+        chart.points.iter().filter(is_tied).filter_map(tie).flatten().collect()
     }
 }

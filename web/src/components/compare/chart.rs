@@ -10,6 +10,8 @@ use crate::charts::frame::ChartFrame;
 use crate::charts::selection::selection;
 use crate::components::erased::{memo, text};
 
+const LEGEND: &str = "mark: expected · line: interval · stub: ideal · shape and color: format";
+
 /// Whole answers of all columns. Arrow keys go from one to the next; the table below has the numbers.
 #[component]
 pub fn CompareChart() -> impl IntoView {
@@ -30,6 +32,7 @@ pub fn CompareChart() -> impl IntoView {
             chart.with_untracked(|chart| chart.rows.iter().map(|row| row.key.clone()).collect())
         }),
     );
+    let common = text(move || shown.with(|shown| shown.common.clone()));
     let class =
         text(move || format!("compare-chart columns-{}", chart.with(|chart| chart.rows.len())));
     let said = text(move || shown.with(|shown| shown.spoken(pointed.get().as_deref())));
@@ -41,12 +44,12 @@ pub fn CompareChart() -> impl IntoView {
     });
     view! {
         <div class=class>
-            <h2>
-                "Times" " "
-                <small>"mark: expected · line: interval · stub: ideal · color and shape: format"</small>
-            </h2>
+            <h2>"Times"</h2>
             <ChartFrame
                 id="spans"
+                title="Times"
+                legend=text(|| LEGEND.to_owned())
+                scenario=common
                 name="Times on the chart; arrow keys go from one scenario to the next"
                 scene=scene
                 label=label

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::chart::CompareChart;
 use super::choices::Choices;
 use super::table::CompareTable;
+use crate::charts::paper;
 use crate::components::erased::{block, derived, flag, memo, text};
 use crate::components::notes::Notes;
 use crate::state::compare::pinning::add;
@@ -24,6 +25,7 @@ pub struct CompareContext {
 #[component]
 pub fn CompareView() -> impl IntoView {
     let session = expect_context::<Session>();
+    paper::begin(session);
     let shown = memo(move |before| {
         session.settled.track();
         session.inputs.with_untracked(|inputs| compare::next(before, inputs))

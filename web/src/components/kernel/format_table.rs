@@ -37,6 +37,7 @@ pub fn FormatTable() -> impl IntoView {
         keys.get().into_iter().enumerate().map(row).collect_view().into_any()
     });
     view! {
+        <div class="scroll">
         <table class="formats" role="grid" aria-label="Formats compared" on:keydown=on(on_key)>
             <thead>
                 <tr>
@@ -50,6 +51,7 @@ pub fn FormatTable() -> impl IntoView {
             </thead>
             <tbody>{rows}</tbody>
         </table>
+        </div>
     }
 }
 

@@ -13,6 +13,8 @@ use crate::state::derived::{chart_summary, focus_key, point_keys, point_text};
 use crate::state::roving::turn;
 use crate::state::session::{Session, Step};
 
+const LEGEND: &str = "mark: expected · stub above: ideal · hollow: your own · shape and color: format · dashed: measured";
+
 /// Roofline with a point per format. Arrow keys move from point to point; the table below has the same values as text.
 #[component]
 pub fn RooflineChart() -> impl IntoView {
@@ -73,6 +75,8 @@ pub fn RooflineChart() -> impl IntoView {
     view! {
         <ChartFrame
             id="chart"
+            title="Formats under the roofline"
+            legend=text(|| LEGEND.to_owned())
             name="Points of the chart; arrow keys go from one to the next, Enter chooses"
             scene=scene
             label=label

@@ -9,6 +9,7 @@ use super::limits_panel::LimitsPanel;
 use super::roofline_chart::RooflineChart;
 use super::show_work::ShowWork;
 use super::verdict::Verdict;
+use crate::charts::paper;
 use crate::components::device_facts::DeviceFacts;
 use crate::components::erased::{flag, memo};
 use crate::components::explanation::ExplanationPopover;
@@ -25,6 +26,7 @@ use crate::state::session::Session;
 #[component]
 pub fn KernelView() -> impl IntoView {
     let session = expect_context::<Session>();
+    paper::begin(session);
     // Inputs of other views only do not trigger this view's computation.
     let asked = memo(move |_| {
         session.inputs.with(|inputs| Inputs { model: ModelInputs::default(), ..inputs.clone() })

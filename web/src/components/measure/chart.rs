@@ -14,6 +14,8 @@ use crate::state::measure::crowd::chart;
 use crate::state::roving::turn;
 use crate::state::session::Session;
 
+const LEGEND: &str = "hollow: measured here, tied to the expected rate · shape and color: format · dashed: measured roof";
+
 /// Roofline with measured points. Arrow keys move from point to point; the table below has the numbers.
 #[component]
 pub fn ResultChart() -> impl IntoView {
@@ -74,6 +76,8 @@ pub fn ResultChart() -> impl IntoView {
     view! {
         <ChartFrame
             id="chart"
+            title="Measured points under the roofline"
+            legend=text(|| LEGEND.to_owned())
             name="Measured points on the chart; arrow keys go from one to the next"
             scene=scene
             label=label

@@ -9,6 +9,7 @@ use super::history::History;
 use super::results::Results;
 use super::running::Running;
 use super::spot::Spot;
+use crate::charts::paper;
 use crate::components::device_field::DeviceField;
 use crate::components::erased::{flag, memo, on, text};
 use crate::components::explanation::ExplanationPopover;
@@ -43,6 +44,7 @@ pub struct MeasureContext {
 #[component]
 pub fn MeasureView() -> impl IntoView {
     let session = expect_context::<Session>();
+    paper::begin(session);
     let live = Live::of_page();
     let client = RwSignal::from(live.client.clone());
     let why_not = text(move || client.with(words::why_not));

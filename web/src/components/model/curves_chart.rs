@@ -14,6 +14,8 @@ use crate::state::model::curves::{Against, Sweep, SweepRow, next};
 use crate::state::roving::turn;
 use crate::state::session::Session;
 
+const LEGEND: &str = "mark: expected · dashed line: ideal · ring: the present value";
+
 /// Chart with a panel for throughput and one for time per token, and below it a collapsed table of the values.
 #[component]
 pub fn CurvesChart(
@@ -84,6 +86,8 @@ pub fn CurvesChart(
             <ChartFrame
                 id=against.id()
                 class="chart curves"
+                title=against.title()
+                legend=text(|| LEGEND.to_owned())
     name=format!("Values {}; arrow keys go from one to the next", against.title().to_ascii_lowercase())
                 scene=scene
                 label=label

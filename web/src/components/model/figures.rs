@@ -28,6 +28,7 @@ pub fn Figures() -> impl IntoView {
         places.map(row).collect_view().into_any()
     });
     view! {
+        <div class="scroll">
         <table class="formats figures" aria-label="Speed, energy and use of the device">
             <thead>
                 <tr>
@@ -40,6 +41,7 @@ pub fn Figures() -> impl IntoView {
             </thead>
             <tbody>{rows}</tbody>
         </table>
+        </div>
     }
 }
 

@@ -10,6 +10,10 @@ use crate::charts::selection::selection;
 use crate::components::erased::{derived, memo, text};
 use crate::state::model::operators::spoken;
 
+const TITLE: &str = "Operators on the roofline";
+const LEGEND: &str =
+    "expected: filled prefill, hollow decode · stub: ideal · area: share of the time";
+
 /// A point for each operator, its area the share of the time: filled in prefill, hollow in decode. Arrow keys move from
 /// point to point; the tables below have the same values as text.
 #[component]
@@ -48,9 +52,11 @@ pub fn OperatorChart() -> impl IntoView {
         })
     });
     view! {
-        <h2>"Operators on the roofline" <small>"filled: prefill · hollow: decode · area: share of the time"</small></h2>
+        <h2>{TITLE}</h2>
         <ChartFrame
             id="chart"
+            title=TITLE
+            legend=text(|| LEGEND.to_owned())
             name="Operators on the chart; arrow keys go from one to the next"
             scene=drawn
             label=label

@@ -9,6 +9,7 @@ use super::inputs_panel::ModelInputsPanel;
 use super::memory::Memory;
 use super::operator_chart::OperatorChart;
 use super::operator_table::OperatorTable;
+use crate::charts::paper;
 use crate::components::erased::{block, derived, flag, memo, text};
 use crate::components::explanation::ExplanationPopover;
 use crate::components::notes::Notes;
@@ -46,6 +47,7 @@ pub fn GeneralFaults(
 #[component]
 pub fn ModelView() -> impl IntoView {
     let session = expect_context::<Session>();
+    paper::begin(session);
     let shown = memo(move |before| {
         session.inputs.with(|inputs| next(before, &inputs.model, inputs.place()))
     });

@@ -6,6 +6,7 @@ use report::output::verdict::explain::Explanation;
 use report::output::words::advice;
 
 use super::view::PlanContext;
+use crate::charts::paper;
 use crate::components::advice::way;
 use crate::components::device_facts::DeviceFacts;
 use crate::components::erased::{block, flag, memo};
@@ -17,6 +18,7 @@ use crate::state::session::Session;
 #[component]
 pub fn Inspector() -> impl IntoView {
     let session = expect_context::<Session>();
+    paper::begin(session);
     let PlanContext { shown, inspected, .. } = expect_context();
     let cautions = cautions();
     let explanation = memo(move |_| {
@@ -29,6 +31,12 @@ pub fn Inspector() -> impl IntoView {
     let explained = block(move || match explanation.get() {
         None => ().into_any(),
         Some(explanation) => explain(explanation).into_any(),
+    });
+    // Nobody can click on paper: there every card explains itself.
+    let cards = memo(move |_| shown.with(|shown| shown.answer.cards.clone()));
+    let on_paper = block(move || {
+        let explained = cards.get().into_iter().map(|card| explain(card.number.explanation));
+        explained.collect_view().into_any()
     });
     let flips = memo(move |_| {
         shown.with(|shown| shown.answer.flips.iter().map(advice::flip).collect::<Vec<_>>())
@@ -47,7 +55,8 @@ pub fn Inspector() -> impl IntoView {
         items.into_iter().map(|item| view! { <li>{item}</li> }).collect_view().into_any()
     };
     view! {
-            <div aria-live="polite">{explained}</div>
+            <div class="on-screen" aria-live="polite">{explained}</div>
+            <div class="on-paper">{on_paper}</div>
             <div hidden=flag(move || flips.with(Vec::is_empty))>
                 <h2>"What would flip it"</h2>
                 <ul>{block(move || list(flips.get()))}</ul>

@@ -13,6 +13,9 @@ use crate::charts::selection::selection;
 use crate::components::erased::{memo, text};
 use crate::state::session::Session;
 
+const TITLE: &str = "Schemes by time and loss";
+const LEGEND: &str = "mark: expected · line: interval · grey: refused · shape and color: format";
+
 /// A mark per scheme; refused ones are grey. Arrow keys go from mark to mark, Enter shows the scheme in the cards; the table
 /// below has the numbers.
 #[component]
@@ -60,9 +63,11 @@ pub fn SchemeChart() -> impl IntoView {
     });
     view! {
         <div class="scheme-chart">
-            <h2>"Schemes" <small>"mark: expected · line: interval · grey: refused"</small></h2>
+            <h2>{TITLE}</h2>
             <ChartFrame
                 id="schemes"
+                title=TITLE
+                legend=text(|| LEGEND.to_owned())
                 name="Schemes on the chart; arrow keys go from one to the next, Enter shows it"
                 scene=scene
                 label=label

@@ -9,10 +9,13 @@ use leptos::prelude::*;
 use super::view::TrustContext;
 use crate::charts::canvas::View;
 use crate::charts::frame::ChartFrame;
-use crate::components::erased::{memo, text};
+use crate::components::erased::{derived, memo, text};
 use crate::state::roving::turn;
+use crate::state::trust::answer::Answer;
 use crate::state::trust::rows::rows;
 use crate::state::trust::words::spoken;
+
+const TITLE: &str = "Expected against measured";
 
 /// Scatter chart, and a text about the row at the pointer or the keyboard focus. The tables below have the numbers.
 #[component]
@@ -53,11 +56,11 @@ pub fn ScatterChart() -> impl IntoView {
             pointed.set(next);
         }
     };
-    let said = text(move || {
-        match pointed.get().and_then(|place| rows().rows.get(place)) {
+    let said = text(move || match pointed.get().and_then(|place| rows().rows.get(place)) {
         Some(row) => answer.with(|answer| spoken(row, answer.unseen)),
-        None => "Point at a mark or use the arrow keys; a click or Enter opens its source. Hollow: outside of its interval.".to_owned(),
-    }
+        None => {
+            "Point at a mark or use the arrow keys; a click or Enter opens its source.".to_owned()
+        }
     });
     let label = text(move || {
         answer.with(|answer| {
@@ -67,11 +70,24 @@ pub fn ScatterChart() -> impl IntoView {
             )
         })
     });
-    let region = text(move || answer.with(|answer| answer.region.clone()));
+    let legend = text(move || {
+        answer.with(|answer| {
+            format!(
+                "shape and color: set of rows · hollow: outside of its interval · {}",
+                answer.region
+            )
+        })
+    });
+    let marks = derived(move || answer.with(Answer::marks));
+    let filters = text(move || answer.with(|answer| answer.filter_line.clone()));
     view! {
-        <h2>"Expected against measured" <small>{region}</small></h2>
+        <h2>{TITLE}</h2>
         <ChartFrame
             id="chart"
+            title=TITLE
+            legend=legend
+            scenario=filters
+            marks=marks
             name="Rows on the chart; arrow keys go from one to the next, Enter opens its source"
             scene=scene
             label=label
@@ -80,7 +96,6 @@ pub fn ScatterChart() -> impl IntoView {
             on_pick=Callback::new(on_pick)
             on_key=Callback::new(on_key)
             on_leave=Callback::new(move |()| pointed.set(None))
-
         />
         <p class="brief" role="status">{said}</p>
     }

@@ -7,6 +7,7 @@ use super::filters::Filters;
 use super::row_table::RowTable;
 use super::scatter_chart::ScatterChart;
 use super::wrong::Wrong;
+use crate::charts::paper;
 use crate::components::erased::{memo, text};
 use crate::components::notes::Notes;
 use crate::state::model::url::Pair;
@@ -29,6 +30,7 @@ pub struct TrustContext {
 #[component]
 pub fn TrustView() -> impl IntoView {
     let session = expect_context::<Session>();
+    paper::begin(session);
     let pairs = memo(move |_| session.inputs.with(filter::pairs));
     let wrong = pairs.with_untracked(|pairs| filter::notes(pairs));
     if !wrong.is_empty() {

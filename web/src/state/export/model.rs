@@ -1,27 +1,22 @@
 //! Exports of the Model view's answer: operators as CSV, everything as Markdown, the published JSON of `estimate` and of
-//! `recommend`, the operators on the roofline as SVG.
+//! `recommend`.
 
 use calc_core::estimate::Estimate;
 use calc_core::plan::OpRow;
-use chart::scene::Scene;
-use chart::svg::scene_svg;
-use chart::theme::{DARK, LIGHT};
 use report::input::request::{RecommendInputs, Subject};
 use report::output::json;
 use report::output::summary;
 use report::output::words;
 
-use super::PICTURE;
 use crate::state::advice::question::counted;
 use crate::state::inputs::Inputs;
-use crate::state::model::answer::{derive, estimate_inputs};
+use crate::state::model::answer::estimate_inputs;
 use crate::state::model::question::Question;
 
 /// Content of an export; `None` for an unknown kind or while an input is invalid.
-pub(super) fn export(inputs: &Inputs, kind: &str, dark: bool) -> Option<String> {
+pub(super) fn export(inputs: &Inputs, kind: &str) -> Option<String> {
     let question = Question::read(&inputs.model, inputs.place()).ok()?;
     match kind {
-        "svg" => picture(inputs, dark),
         "advice.json" => advice(inputs, &question),
         "json" => {
             let request = estimate_inputs(&inputs.model, &question, question.workload);
@@ -93,13 +88,6 @@ fn advice(inputs: &Inputs, question: &Question<'_>) -> Option<String> {
     Some(json::recommend::pretty(&request))
 }
 
-fn picture(inputs: &Inputs, dark: bool) -> Option<String> {
-    let answer = derive(&inputs.model, inputs.place()).ok()?;
-    let (chart, shares) = answer.chart?;
-    let scene = Scene::of_operators(&chart, &shares, PICTURE, None);
-    Some(scene_svg(&scene, if dark { &DARK } else { &LIGHT }))
-}
-
 #[cfg(test)]
 mod tests {
     use report::input::request::{EstimateInputs, Fields, Library};
@@ -133,11 +121,8 @@ mod tests {
         let inputs =
             EstimateInputs::parse(fields(&json!({})), &Library::CATALOGS).expect("a request");
         let answer = inputs.estimate().expect("an answer");
-        assert_eq!(export("json", QUERY, "", false), written(&EstimateJson::new(&inputs, &answer)));
-        assert_eq!(
-            export("md", QUERY, "", false),
-            summary::estimate(&inputs, &answer).to_markdown()
-        );
+        assert_eq!(export("json", QUERY, ""), written(&EstimateJson::new(&inputs, &answer)));
+        assert_eq!(export("md", QUERY, ""), summary::estimate(&inputs, &answer).to_markdown());
     }
 
     #[test]
@@ -147,15 +132,15 @@ mod tests {
         let asked = inputs.request().expect("a question");
         let answer = inputs.recommend().expect("an answer");
         assert_eq!(
-            export("advice.json", QUERY, "", false),
+            export("advice.json", QUERY, ""),
             written(&recommendation(&inputs, &asked, &answer).expect("JSON"))
         );
     }
 
     #[test]
     fn csv_has_the_operators_of_both_phases_and_adds_up_to_the_estimate() {
-        let csv = export("csv", QUERY, "", false);
-        let json: Value = serde_json::from_str(&export("json", QUERY, "", false)).expect("JSON");
+        let csv = export("csv", QUERY, "");
+        let json: Value = serde_json::from_str(&export("json", QUERY, "")).expect("JSON");
         let columns = csv.lines().next().map(|head| head.split(',').count());
         for phase in ["prefill", "decode"] {
             let rows: Vec<Vec<&str>> = csv
@@ -168,8 +153,6 @@ mod tests {
             let said = json[phase]["ideal_s"].as_f64().expect("a number");
             assert!((ideal / said - 1.0).abs() < 1e-9, "{ideal} {said}");
         }
-        let [light, dark] = [false, true].map(|dark| export("svg", QUERY, "", dark));
-        assert!(light.starts_with("<svg") && light.contains("GB/s") && light != dark, "{light}");
-        assert!(export("csv", "?view=model&batch=x", "", false).is_empty());
+        assert!(export("csv", "?view=model&batch=x", "").is_empty());
     }
 }

@@ -2,6 +2,7 @@
 
 use chart::mark::{Mark, Shape};
 use chart::scatter::{Dot, Ends, Scatter};
+use chart::sheet::NamedMark;
 use chart::theme::Hue;
 use report::number_text::{count, percent, ratio};
 use report::output::accuracy::{Errors, Pair as Judged, errors};
@@ -97,6 +98,15 @@ impl Answer {
             wrong: wrong(&shown, unseen, filter.format_and_tier()),
             above_roof: shown.iter().copied().filter(|place| all[*place].above_roof).collect(),
         }
+    }
+
+    /// The marks of the chart with the names of their sets.
+    pub fn marks(&self) -> Vec<NamedMark> {
+        let named = |(mark, name, _): &(Mark, &str, [String; 8])| NamedMark {
+            mark: *mark,
+            name: (*name).to_owned(),
+        };
+        self.errors.iter().map(named).collect()
     }
 }
 
