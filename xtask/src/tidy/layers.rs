@@ -37,7 +37,7 @@ const LAYERS: &[(&str, &str)] = &[
         "report",
         "number_text
          refusal_text
-         input::json_input input::number_input input::device_file input::calibration_file
+         input::json_input input::number_input input::range input::device_file input::calibration_file
          input::error
          input::model_file
          input::named_model input::model_file::lines
