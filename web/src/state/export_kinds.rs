@@ -17,7 +17,7 @@ pub fn kinds(view: View) -> &'static [(&'static str, &'static str)] {
     match view {
         View::Kernel => &KINDS[..KINDS.len() - 1],
         View::Plan | View::Model => &KINDS,
-        View::Compare | View::Trust | View::Measure => &KINDS[..1],
+        View::Compare | View::Explore | View::Trust | View::Measure => &KINDS[..1],
     }
 }
 
@@ -26,7 +26,7 @@ pub fn file_name(inputs: &Inputs, kind: &str) -> String {
     let what = match inputs.view {
         View::Kernel => inputs.op.key(),
         View::Plan | View::Model => inputs.model.base.key(),
-        View::Compare | View::Trust | View::Measure => inputs.view.key(),
+        View::Compare | View::Explore | View::Trust | View::Measure => inputs.view.key(),
     };
     // A model from a file has no key.
     let what = if what.is_empty() { "model" } else { what };

@@ -31,7 +31,8 @@ const LAYERS: &[(&str, &str)] = &[
          scheme
          catalog
          recommend
-         check explore schedule",
+         check schedule
+         explore",
     ),
     (
         "report",
@@ -55,7 +56,7 @@ const LAYERS: &[(&str, &str)] = &[
          declutter label mark
          roofline
          scene
-         curves draw scatter schemes spans
+         curves draw front scatter schemes spans
          svg",
     ),
     (

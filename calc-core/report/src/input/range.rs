@@ -57,7 +57,7 @@ impl Axis {
     /// A list of numbers and ranges.
     ///
     /// # Errors
-    /// What is no number or no range, as a sentence.
+    /// A text that is no number and no range, as a sentence.
     pub fn of_numbers(text: &str, numbers: Numbers) -> Result<Self, String> {
         let mut axis = Self { segments: Vec::new(), len: 0 };
         for item in text.split(',') {
