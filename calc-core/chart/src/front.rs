@@ -123,7 +123,7 @@ pub fn scene(front: &Front, size: Size, focus: Option<&str>, brush: Option<&Brus
     if let Some(brush) = brush {
         scene.lines.push(outline(&brush.rect(&plot)));
     }
-    frame.names(front, &mut scene);
+    frame.names(&mut scene);
     scene
 }
 
@@ -263,18 +263,15 @@ impl Frame {
     }
 
     /// Each name of the front once, and the one of the selected point.
-    fn names(&self, front: &Front, scene: &mut Scene) {
+    fn names(&self, scene: &mut Scene) {
         let taken = scene.points.iter().map(|point| Rect::around(point.shown, point.radius + 2.0));
         let texts = scene.labels.iter().map(|label| label.bounds);
         let mut placer =
             Placer { bounds: self.plot, taken: taken.chain(texts).collect(), lines: Vec::new() };
-        let is_named = |point: &&ScenePoint| {
-            let is_on_front = |own: &&FrontPoint| own.key == point.key && own.is_on_front;
-            point.focused || front.points.iter().any(|own| is_on_front(&own))
-        };
         let mut named: Vec<&str> = Vec::new();
         let mut labels = Vec::new();
-        for point in scene.points.iter().rev().filter(is_named) {
+        // Those with a gap around them are on the front, or selected.
+        for point in scene.points.iter().rev().filter(|point| point.ringed) {
             if !named.contains(&point.label.as_str()) {
                 named.push(&point.label);
                 labels.extend(placer.place(beside(point)));

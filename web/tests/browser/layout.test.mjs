@@ -16,7 +16,7 @@ pageTest('at 1440 × 900 the page needs no scrolling', {}, async (page) => {
   assert.deepEqual(hidden, []);
 });
 
-for (const width of [320, 390, 768, 1024, 1200, 1920]) {
+for (const width of [320, 390, 768, 900, 1024, 1200, 1920]) {
   pageTest(`nothing is wider than a window of ${width}`, { viewport: { width, height: 844 } }, async (page) => {
     await openSite(page, '?view=kernel');
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width);

@@ -24,8 +24,8 @@ pub fn ExploreFields() -> impl IntoView {
         <section class="explore-fields" aria-label="Ranges, criteria and limits">
             <fieldset>
                 <legend>"Tried"</legend>
-                <RangeField field=ExploreField::Batches name="Users" unit="list or range" empty=text(|| USUAL_BATCHES.to_owned())/>
-                <RangeField field=ExploreField::Prompts name="Tokens in" unit="list or range" empty=prompt/>
+                <RangeField field=ExploreField::Batches name="Users" unit="" empty=text(|| USUAL_BATCHES.to_owned())/>
+                <RangeField field=ExploreField::Prompts name="Tokens in" unit="" empty=prompt/>
                 <p class="brief">"A list has commas, a range two dots: 1,2,4 · 1..8 · 1k..32kx2 doubles."</p>
             </fieldset>
             <fieldset>

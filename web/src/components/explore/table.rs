@@ -199,7 +199,7 @@ fn Switch() -> impl IntoView {
     let one = move |(key, name, own): (&'static str, &'static str, Kept)| {
         let choose = move |_| {
             session.edit(Step::Choice, |inputs| {
-                inputs.explore.set(ExploreField::Rows, key.to_owned())
+                inputs.explore.set(ExploreField::Rows, key.to_owned());
             });
         };
         view! {

@@ -21,7 +21,7 @@ use crate::state::scenario::{PEAKS, brief};
 use crate::state::{fragment, url};
 
 /// Most rows that the table has at once; the files have all.
-pub const MOST_ROWS: usize = 200;
+pub const MOST_ROWS: usize = 100;
 
 /// The last answer of the worker.
 #[derive(Debug, Clone, PartialEq)]
@@ -169,7 +169,7 @@ impl PointColumn {
             Self::Throughput => "Rate of all",
             Self::First => "First token",
             Self::Whole => "Whole answer",
-            Self::Energy => "Energy a token",
+            Self::Energy => "Energy",
             Self::Memory => "Memory",
             Self::Installed => "Installed",
             Self::Loss => "Loss",
