@@ -118,6 +118,11 @@ impl MemoryFootprint {
         self.kv_cache + self.draft.map_or(Bytes::ZERO, |draft| draft.kv_cache)
     }
 
+    /// Activations of the model and of its draft model.
+    pub fn working_set(&self) -> Bytes {
+        self.activations + self.draft.map_or(Bytes::ZERO, |draft| draft.activations)
+    }
+
     /// Whether it fits.
     pub fn verdict(&self) -> MemoryVerdict {
         MemoryVerdict::of(self.total(), self.usable)

@@ -24,7 +24,7 @@ use crate::footprint::weight_bytes;
 use crate::lowering::{Lowering, OpInstances, Step};
 use crate::model_arch::ModelArch;
 use crate::op::{OpKind, Path};
-use crate::parallel::{Parallel, link_time};
+use crate::parallel::link_time;
 use crate::precision::Precision;
 use crate::roofline::{ComputePath, KernelTime, Roofline, Roofs};
 use crate::units::{Bytes, Seconds};
@@ -113,6 +113,11 @@ impl<'a> Plan<'a> {
     /// The model's shard on one device.
     pub fn model(&self) -> &ModelArch {
         self.part.as_ref().unwrap_or(self.request.model)
+    }
+
+    /// Replaces the workload by another one with the same split and drafts, which are all that the plan depends on.
+    pub(crate) const fn set_workload(&mut self, workload: Workload) {
+        self.request.workload = workload;
     }
 
     fn lowering(&self) -> Lowering<'_> {
@@ -213,12 +218,7 @@ impl<'a> Plan<'a> {
     fn draft_request(&self) -> Option<EstimateRequest<'a>> {
         let model = self.request.draft?;
         self.request.workload.speculation?;
-        let workload = alone(self.request.workload);
+        let workload = self.request.workload.alone();
         Some(EstimateRequest { model, workload, draft: None, weight_size: None, ..self.request })
     }
-}
-
-/// The workload on one device and without drafts.
-fn alone(workload: Workload) -> Workload {
-    Workload { parallel: Parallel::default(), speculation: None, ..workload }
 }

@@ -135,7 +135,7 @@ fn modes(device: &Device) -> impl Iterator<Item = Option<&PowerMode>> {
 }
 
 /// Highest power that a device may draw in a mode.
-fn budget(device: &Device, mode: Option<&PowerMode>) -> Option<Watts> {
+pub(crate) fn budget(device: &Device, mode: Option<&PowerMode>) -> Option<Watts> {
     match mode {
         Some(mode) => mode.watts.or(device.tdp.map(|tdp| tdp.value)),
         None => device.tdp.map(|tdp| tdp.value),

@@ -108,6 +108,12 @@ impl Workload {
         Self { prompt, context, ..self }
     }
 
+    /// This workload on one device and without drafts, as a draft model has it.
+    #[must_use]
+    pub const fn alone(self) -> Self {
+        Self { parallel: Parallel { tensor: 1, pipeline: 1, expert: 1 }, speculation: None, ..self }
+    }
+
     /// The step that computes the whole prompt after the cached prefix.
     pub const fn prefill_step(&self) -> Step {
         let whole = Step::prefill(self.batch, self.prompt);

@@ -15,6 +15,7 @@ use crate::components::compare::choices::OtherDevicePicker;
 use crate::components::compare::view::CompareView;
 use crate::components::device_editor::DeviceEditor;
 use crate::components::explanation::ExplanationPopover;
+use crate::components::explore::view::ExploreView;
 use crate::components::export_items::ExportItems;
 use crate::components::goal_fields::GoalFields;
 use crate::components::kernel::limits::LimitsBody;
@@ -145,6 +146,29 @@ pub fn model_view() -> impl Future<Output = Result<MakeView, Refusal>> {
 
 fn make_model_view() -> AnyView {
     view! { <ModelView/> }.into_any()
+}
+
+/// Returns the builder of the Explore view.
+///
+/// # Errors
+/// The chunk could not be fetched.
+#[cfg(feature = "lazy")]
+#[wasm_split(explore, wasm_split_path = leptos::wasm_split, fallible)]
+pub fn explore_view() -> Result<MakeView, Refusal> {
+    Ok(make_explore_view)
+}
+
+/// Returns the builder of the Explore view.
+///
+/// # Errors
+/// Never fails: the code is already loaded.
+#[cfg(not(feature = "lazy"))]
+pub fn explore_view() -> impl Future<Output = Result<MakeView, Refusal>> {
+    std::future::ready(Ok(make_explore_view as MakeView))
+}
+
+fn make_explore_view() -> AnyView {
+    view! { <ExploreView/> }.into_any()
 }
 
 /// Returns the builder of the Kernel view.

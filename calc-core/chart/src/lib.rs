@@ -16,6 +16,7 @@ pub mod geometry;
 mod label;
 
 pub mod curves;
+pub mod front;
 pub mod roofline;
 pub mod scatter;
 pub mod scene;

@@ -7,6 +7,7 @@ pub mod json_input;
 pub mod model_file;
 pub mod named_model;
 pub mod number_input;
+pub mod range;
 pub mod request;
 
 pub use error::RequestError;

@@ -6,6 +6,7 @@ mod digits;
 #[cfg(test)]
 mod tests;
 
+use calc_core::explore::Criterion;
 use calc_core::quant_format::ComputeClass;
 use digits::Digits;
 
@@ -126,6 +127,20 @@ pub fn clock(value: Hertz) -> String {
 /// Token rate: `41.3 token/s`.
 pub fn token_rate(value: TokensPerSec) -> String {
     with_unit(value.get(), COMPUTED, &PLAIN, "token/s")
+}
+
+/// A value by which points are compared, in base units; what is no number is unknown.
+pub fn criterion(by: Criterion, value: f64) -> String {
+    if value.is_nan() {
+        return "unknown".to_owned();
+    }
+    match by {
+        Criterion::Whole => time(Seconds::new(value)),
+        Criterion::Rate | Criterion::Throughput => token_rate(TokensPerSec::new(value)),
+        Criterion::Energy => energy(Joules::new(value)),
+        Criterion::Memory => bytes(Bytes::new(value)),
+        Criterion::Quality => format!("{}{SPACE}%", short(value, 3)),
+    }
 }
 
 /// Ratio of two values: `3.83×`.

@@ -74,12 +74,7 @@ impl Plan<'_> {
     /// TTFT = prefill(B, p)                                                  with a static batch
     /// ```
     pub fn first_token(&self) -> StepTotals {
-        self.first_token_beside(self.request.workload.context)
-    }
-
-    /// All work up to the first token while the other sequences decode at a context.
-    pub(crate) fn first_token_beside(&self, context: u64) -> StepTotals {
-        let workload = Workload { context, ..self.request.workload };
+        let workload = self.request.workload;
         let chunks = self.chunks();
         let Chunks { tokens, steps, .. } = chunks;
         let step = |computed| chunks.step(&workload, computed);

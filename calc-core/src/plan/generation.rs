@@ -149,7 +149,22 @@ impl Plan<'_> {
     /// The expected time of [`Plan::generation`] and its slow end within 1e-9, for searches. The fast end, which has a kink
     /// where it meets the roof, is less exact.
     pub(crate) fn quick_generation(&self, draft: Option<&Self>) -> Expected {
-        self.generation_by_blocks(draft, SMOOTH, AGREED_QUICKLY).expected
+        self.quick_generation_span(draft).expected
+    }
+
+    /// [`Plan::quick_generation`] with the ideal time, which has kinks and is less exact.
+    pub(crate) fn quick_generation_span(&self, draft: Option<&Self>) -> Span {
+        self.generation_by_blocks(draft, SMOOTH, AGREED_QUICKLY)
+    }
+
+    /// The part of a token's time that does not depend on the context.
+    pub(crate) fn token_without_attention(&self, draft: Option<&Self>) -> Span {
+        self.round_part(draft, self.request.workload.filled(), StepPart::Fixed)
+    }
+
+    /// The part of a token's time that depends on the context.
+    pub(crate) fn attention_of_token(&self, draft: Option<&Self>, cached: u64) -> Span {
+        self.round_part(draft, cached, StepPart::Attention)
     }
 
     fn generation_by_blocks(

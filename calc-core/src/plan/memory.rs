@@ -1,7 +1,7 @@
 //! Memory of a plan: one device of the group, the draft model included.
 
+use super::Plan;
 use super::request::EstimateRequest;
-use super::{Plan, alone};
 use crate::error::{Error, real_in_range};
 use crate::footprint::{
     DraftMemory, MemoryFootprint, footprint, kv_cache_bytes, stage_share, weight_bytes,
@@ -26,7 +26,7 @@ impl Plan<'_> {
         let largest = (self.largest_step(workload), self.weight_scale);
         let own = footprint(place, model, precision, workload, largest);
         let draft = self.draft_stored().map(|(model, precision)| {
-            let workload = alone(*workload);
+            let workload = workload.alone();
             let largest = (self.largest_step(&workload), 1.0);
             let MemoryFootprint { weights, kv_cache, activations, .. } =
                 footprint(place, model, &precision, &workload, largest);

@@ -122,7 +122,7 @@ impl Bounds {
     }
 
     /// Whether a time per token violates a bound on it or on the rate of its batch.
-    pub(super) fn refuses_token(&self, batch: u64, tpot: Seconds) -> bool {
+    pub(crate) fn refuses_token(&self, batch: u64, tpot: Seconds) -> bool {
         self.admit_times(batch, || tpot, || Seconds::ZERO).is_err()
     }
 

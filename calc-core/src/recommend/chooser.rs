@@ -198,7 +198,7 @@ impl<'a> Chooser<'a> {
     }
 
     /// The outcome of a scheme for a task, if it meets all conditions.
-    pub(super) fn admit(&self, task: &Task<'_>, scheme: &'static Scheme) -> Result<Outcome, Drop> {
+    pub(crate) fn admit(&self, task: &Task<'_>, scheme: &'static Scheme) -> Result<Outcome, Drop> {
         self.admit_at_all(scheme)?;
         let outcome = task.run(&self.roofs, scheme).map_err(Drop::Refused)?;
         self.aim.admit(task.get(Axis::Batch), &outcome)?;

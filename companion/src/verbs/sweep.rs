@@ -1,7 +1,5 @@
 //! `sweep`: lists and ranges on any flag, one row per point, in shards, and resumable.
 
-mod axis;
-mod decimal;
 mod figures;
 mod grid;
 mod resume;

@@ -10,10 +10,10 @@ use chart::theme::{PAPER, Theme};
 use js_sys::{Array, Function, Reflect, global};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
-use plotters_canvas::CanvasBackend;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Element, HtmlCanvasElement};
 
+use super::backend::CanvasBackend;
 use super::shown::{ShownChart, charts};
 use crate::components::erased::later;
 use crate::lazy;
@@ -111,7 +111,7 @@ fn drawn(scene: &Scene, theme: &Theme) -> Option<HtmlCanvasElement> {
     let pixels = |length: f64| (length * FINENESS) as u32;
     canvas.set_width(pixels(scene.size.width));
     canvas.set_height(pixels(scene.size.height));
-    let mut backend = CanvasBackend::with_canvas_object(canvas.clone())?;
+    let mut backend = CanvasBackend::new(&canvas)?;
     draw(scene, theme, Scale::uniform(FINENESS), &mut backend).ok()?;
     Some(canvas)
 }

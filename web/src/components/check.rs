@@ -27,7 +27,9 @@ pub fn CheckPanel() -> impl IntoView {
     });
     let unit = move |view: View| match view {
         View::Kernel | View::Trust | View::Measure => ().into_any(),
-        View::Plan | View::Compare | View::Model => view! { <UnitField/> }.into_any(),
+        View::Plan | View::Compare | View::Explore | View::Model => {
+            view! { <UnitField/> }.into_any()
+        }
     };
     view! {
         {unit(view)}
@@ -41,7 +43,7 @@ const fn hint(view: View) -> &'static str {
         View::Kernel | View::Trust | View::Measure => {
             "A time that was measured or claimed for this operator in the chosen format."
         }
-        View::Plan | View::Compare | View::Model => {
+        View::Plan | View::Compare | View::Explore | View::Model => {
             "A speed that was measured or claimed for this model, batch and context."
         }
     }
@@ -85,7 +87,7 @@ fn ClaimField(
     let message_id = format!("{id}-message");
     let (name, unit) = match view {
         View::Kernel | View::Trust | View::Measure => ("Time", "µs"),
-        View::Plan | View::Compare | View::Model => ("Number", ""),
+        View::Plan | View::Compare | View::Explore | View::Model => ("Number", ""),
     };
     let fault = memo(move |_| session.inputs.with(check::fault));
     let is_wrong = flag(move || fault.with(Option::is_some));

@@ -34,8 +34,11 @@ pub fn GoalFields() -> impl IntoView {
         let chosen = flag(move || goal().part == Some(part));
         view! { <option value=key prop:selected=chosen>{key}</option> }
     });
-    let is_model =
-        move || session.inputs.with(|inputs| matches!(inputs.view, View::Plan | View::Model));
+    let is_model = move || {
+        session
+            .inputs
+            .with(|inputs| matches!(inputs.view, View::Plan | View::Explore | View::Model))
+    };
     view! {
             <div class="twin">
                 <div class="field">
@@ -59,7 +62,7 @@ pub fn GoalFields() -> impl IntoView {
 
 /// Number field of a bound. Invalid text is marked, with a message that gives the allowed range.
 #[component]
-fn GoalNumber(
+pub fn GoalNumber(
     /// Bound to edit; its unit is `bound.unit()`.
     bound: Bound,
 ) -> impl IntoView {

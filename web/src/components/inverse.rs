@@ -3,9 +3,7 @@
 use leptos::prelude::*;
 
 use super::erased::{block, on};
-use crate::state::advice::inverse::{
-    Answer, devices_answer, memory_answer, room_answer, schedule_answer,
-};
+use crate::state::advice::inverse::{Answer, memory_answer, room_answer, schedule_answer};
 use crate::state::advice::question::with_model;
 use crate::state::inputs::Inputs;
 use crate::state::session::Session;
@@ -13,10 +11,9 @@ use crate::state::session::Session;
 /// Title of a question and the function that answers it; `None` while an input is invalid.
 type Question = (&'static str, fn(&Inputs) -> Option<Answer>);
 
-const QUESTIONS: [Question; 4] = [
+const QUESTIONS: [Question; 3] = [
     ("How far can batch and context grow?", |inputs| with_model(inputs, room_answer)),
     ("What would less memory cost?", |inputs| with_model(inputs, memory_answer)),
-    ("Which devices would do?", |inputs| with_model(inputs, devices_answer)),
     ("Which power mode, scheme and batch?", |inputs| {
         with_model(inputs, |request| schedule_answer(request, request.objective, None))
     }),

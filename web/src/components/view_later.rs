@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use crate::components::erased::{block, later};
 use crate::lazy::{
-    MakeView, Part, Refusal, kernel_view, measure_view, model_view, more, trust_view,
+    MakeView, Part, Refusal, explore_view, kernel_view, measure_view, model_view, more, trust_view,
 };
 use crate::state::inputs::View;
 
@@ -20,6 +20,7 @@ pub fn ViewLater(
     // Boxed to one type, because the code that awaits each future would be duplicated.
     let fetched: Pin<Box<dyn Future<Output = Result<MakeView, Refusal>>>> = match view {
         View::Compare => Box::pin(more(Part::Compare)),
+        View::Explore => Box::pin(explore_view()),
         View::Kernel => Box::pin(kernel_view()),
         View::Trust => Box::pin(trust_view()),
         View::Measure => Box::pin(measure_view()),

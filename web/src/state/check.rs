@@ -66,7 +66,7 @@ impl Unit {
 pub const fn number_of(view: View) -> &'static str {
     match view {
         View::Kernel | View::Trust | View::Measure => TIME,
-        View::Plan | View::Compare | View::Model => AMOUNT,
+        View::Plan | View::Compare | View::Explore | View::Model => AMOUNT,
     }
 }
 
@@ -132,7 +132,7 @@ pub fn judge(inputs: &Inputs) -> Option<Judged> {
             });
             Some(answer(&CheckRequest { work, claim: Claim::Time(Seconds::new(number * 1e-6)) }))
         }
-        View::Plan | View::Compare | View::Model => {
+        View::Plan | View::Compare | View::Explore | View::Model => {
             let unit = Unit::chosen(inputs);
             let shown = plan::shown_inputs(inputs);
             let question = Question::read(&shown.model, shown.place()).ok()?;

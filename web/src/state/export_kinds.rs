@@ -16,7 +16,7 @@ pub fn kinds(view: View) -> &'static [(&'static str, &'static str)] {
     match view {
         View::Kernel | View::Compare => &KINDS[..KINDS.len() - 1],
         View::Plan | View::Model => &KINDS,
-        View::Trust | View::Measure => &[],
+        View::Explore | View::Trust | View::Measure => &[],
     }
 }
 
@@ -26,7 +26,9 @@ pub fn file_name(inputs: &Inputs, kind: &str) -> String {
         View::Kernel => inputs.op.key(),
         View::Plan | View::Model => inputs.model.base.key(),
         // They are about several devices.
-        View::Compare | View::Trust => return format!("ridgepoint-{}.{kind}", inputs.view.key()),
+        View::Compare | View::Explore | View::Trust => {
+            return format!("ridgepoint-{}.{kind}", inputs.view.key());
+        }
         View::Measure => inputs.view.key(),
     };
     // A model from a file has no key.
@@ -49,7 +51,7 @@ pub fn scenario_line(inputs: &Inputs) -> String {
         View::Kernel => inputs_summary(inputs),
         View::Measure => inputs.device.name.to_string(),
         View::Trust => String::new(),
-        View::Plan | View::Compare => {
+        View::Plan | View::Compare | View::Explore => {
             pieces(inputs).iter().map(|(_, before, said)| format!("{before}{said}")).collect()
         }
         // No scheme is chosen there, and no goal: the formats are.
@@ -86,7 +88,7 @@ mod tests {
     #[test]
     fn every_view_says_its_scenario() {
         let line = |view| scenario_line(&Inputs { view, ..Inputs::default() });
-        assert!(line(View::Plan).ends_with("%"), "{}", line(View::Plan));
+        assert!(line(View::Plan).ends_with('%'), "{}", line(View::Plan));
         assert!(line(View::Kernel).contains("4096"));
         assert!(
             line(View::Model).contains("in the stored format · 1 user"),

@@ -11,6 +11,7 @@ use calc_core::quant_format::{ComputeClass, QuantFormat};
 use calc_core::roofline::Roofs;
 use calc_core::text::Text;
 
+use super::explore::Texts;
 use super::goal::Goal;
 use super::model::inputs::ModelInputs;
 use super::operator::{Fault, Op, Typed};
@@ -25,6 +26,8 @@ pub enum View {
     Plan,
     /// Two to four scenarios side by side.
     Compare,
+    /// All devices for a model, or all models for a device.
+    Explore,
     /// One operator on a device.
     Kernel,
     /// A whole model on a device.
@@ -37,14 +40,22 @@ pub enum View {
 
 impl View {
     /// All views, in the order of the navigation.
-    pub const ALL: [Self; 6] =
-        [Self::Plan, Self::Compare, Self::Kernel, Self::Model, Self::Measure, Self::Trust];
+    pub const ALL: [Self; 7] = [
+        Self::Plan,
+        Self::Compare,
+        Self::Explore,
+        Self::Kernel,
+        Self::Model,
+        Self::Measure,
+        Self::Trust,
+    ];
 
     /// Label in the navigation.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Plan => "Plan",
             Self::Compare => "Compare",
+            Self::Explore => "Explore",
             Self::Kernel => "Kernel",
             Self::Model => "Model",
             Self::Trust => "Trust",
@@ -57,6 +68,7 @@ impl View {
         match self {
             Self::Plan => "plan",
             Self::Compare => "compare",
+            Self::Explore => "explore",
             Self::Kernel => "kernel",
             Self::Model => "model",
             Self::Trust => "trust",
@@ -148,6 +160,8 @@ pub struct Inputs {
     pub points: Vec<OwnPoint>,
     pub goal: Goal,
     pub pins: Pins,
+    /// Fields of the Explore view, as typed.
+    pub explore: Texts,
     /// Inputs of the Model view and the filter of the Trust view.
     pub model: ModelInputs,
 }
@@ -169,6 +183,7 @@ impl Default for Inputs {
             points: Vec::new(),
             goal: Goal::default(),
             pins: Pins::default(),
+            explore: Texts::default(),
             model: ModelInputs::default(),
         }
     }

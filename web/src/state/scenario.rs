@@ -93,7 +93,7 @@ fn formats(inputs: &Inputs) -> String {
 }
 
 /// A name without the remark in parentheses at its end.
-fn brief(name: &str) -> &str {
+pub fn brief(name: &str) -> &str {
     name.split(" (").next().unwrap_or(name)
 }
 

@@ -151,9 +151,13 @@ impl Session {
 
     /// The address of the current inputs in another view.
     pub fn address_of(self, view: View) -> String {
-        let inputs = Inputs { view, ..self.inputs.get() };
-        let fragment = self.fragment(&fragment::text(&inputs)).unwrap_or_default();
-        let query = url::write(&inputs);
+        self.address(&Inputs { view, ..self.inputs.get() })
+    }
+
+    /// The address of some inputs.
+    pub fn address(self, inputs: &Inputs) -> String {
+        let fragment = self.fragment(&fragment::text(inputs)).unwrap_or_default();
+        let query = url::write(inputs);
         format!("{}{fragment}", if query.is_empty() { "?" } else { &query })
     }
 

@@ -64,7 +64,9 @@ fn measurements(session: Session, own: Own, step: Step) {
 
 fn model(session: Session, model: OpenedModel) {
     session.edit(Step::Choice, |inputs| match (inputs.view, model.presets.first()) {
-        (View::Plan | View::Compare | View::Model, _) => (model.take)(&model, inputs),
+        (View::Plan | View::Compare | View::Explore | View::Model, _) => {
+            (model.take)(&model, inputs);
+        }
         (View::Kernel | View::Trust | View::Measure, Some(first)) => first.apply(inputs),
         (View::Kernel | View::Trust | View::Measure, None) => {}
     });

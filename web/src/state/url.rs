@@ -146,6 +146,7 @@ pub fn write(inputs: &Inputs) -> String {
     if !follows {
         pairs.extend(pins::question(inputs));
     }
+    inputs.explore.write(&mut pairs);
     pinned::write(inputs, follows, &mut pairs);
     let has_fragment = !fragment::text(inputs).is_empty();
     if inputs.view != view_without_key(pairs.is_empty() && !has_fragment) {
@@ -343,7 +344,10 @@ mod tests {
         check_note("?ak=fp7", &["ak=fp7", "no format"]);
         check_note("?ac=-1", &["ac=-1", "from 0 to"]);
         check_note("?pt=a~1", &["pt=a~1", "no points"]);
-        check_note("?view=table", &["view=table", "plan, compare, kernel, model, measure, trust"]);
+        check_note(
+            "?view=table",
+            &["view=table", "plan, compare, explore, kernel, model, measure, trust"],
+        );
         check_note("?model=llama-3.1-9b", &["model=llama-3.1-9b", "llama-3.1-8b"]);
         check_note("?engine=fast", &["engine=fast", "llama.cpp"]);
         check_note("?tab=all", &["tab=all", "schemes, operators"]);

@@ -31,13 +31,14 @@ const LAYERS: &[(&str, &str)] = &[
          scheme
          catalog
          recommend
-         check explore schedule",
+         check schedule
+         explore",
     ),
     (
         "report",
         "number_text
          refusal_text
-         input::json_input input::number_input input::device_file input::calibration_file
+         input::json_input input::number_input input::range input::device_file input::calibration_file
          input::error
          input::model_file
          input::named_model input::model_file::lines
@@ -55,7 +56,7 @@ const LAYERS: &[(&str, &str)] = &[
          label mark
          roofline
          scene
-         curves draw scatter schemes sheet spans
+         curves draw front scatter schemes sheet spans
          svg",
     ),
     (

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use calc_core::catalog;
 use calc_core::device::Device;
 use calc_core::hf_config::Unread;
+use report::input::range::{Axis, MAX_POINTS, Numbers};
 use report::input::request::{Library, MODEL_UPPER_BOUND, RequestError};
 use report::output::json::SCHEMA;
 use serde_json::{Map, Value};
 
 use super::Failure;
-use super::axis::{Axis, MAX_POINTS, Numbers};
 use super::figures;
 use crate::verbs::flags::{self, Flag, Kind};
 use crate::verbs::requests::Verb;
@@ -41,7 +41,7 @@ impl Grid {
         }
         let points = axes
             .iter()
-            .fold(1_u128, |points, (_, axis)| points.saturating_mul(u128::from(axis.len())));
+            .fold(1_u128, |points, (_, axis)| points.saturating_mul(u128::from(axis.count())));
         let points = u64::try_from(points).ok().filter(|points| *points <= MAX_POINTS).ok_or_else(|| {
             Failure::bad(format!("this sweep has {points} points; at most {MAX_POINTS} are allowed, so shorten a list"))
         })?;
@@ -80,8 +80,8 @@ impl Grid {
         let mut rest = point;
         let mut fields: Vec<(String, Value)> = Vec::with_capacity(self.axes.len());
         for (flag, axis) in self.axes.iter().rev() {
-            let text = axis.value(rest % axis.len());
-            rest /= axis.len();
+            let text = axis.value(rest % axis.count());
+            rest /= axis.count();
             let value =
                 if flag.kind == Kind::Switch { Value::Bool(true) } else { Value::String(text) };
             fields.push((flag.key.into(), value));

@@ -26,7 +26,7 @@ const FIGURE_WIDTH: usize = 12;
 /// A table shows the fields that vary; constant ones are above it.
 fn inputs(grid: &Grid, form: Form) -> impl Iterator<Item = &'static Flag> + '_ {
     let changes = move |len: u64| !for_people(form) || len > 1;
-    grid.axes().iter().filter(move |(_, axis)| changes(axis.len())).map(|(flag, _)| *flag)
+    grid.axes().iter().filter(move |(_, axis)| changes(axis.count())).map(|(flag, _)| *flag)
 }
 
 fn for_people(form: Form) -> bool {
@@ -35,7 +35,7 @@ fn for_people(form: Form) -> bool {
 
 /// The fields that are constant over all rows.
 pub(super) fn title(grid: &Grid) -> String {
-    let fixed = grid.axes().iter().filter(|(_, axis)| axis.len() == 1);
+    let fixed = grid.axes().iter().filter(|(_, axis)| axis.count() == 1);
     fixed
         .map(|(flag, axis)| format!("{} {}", flag.key, axis.value(0)))
         .collect::<Vec<_>>()

@@ -6,7 +6,7 @@ use super::view::ModelContext;
 use crate::components::advice::{AdvicePanel, advice_of};
 use crate::components::device_facts::DeviceFacts;
 use crate::components::erased::{block, flag, memo, text};
-use crate::components::explore::Explore;
+use crate::components::explore::link::ExploreLink;
 use crate::components::fetched::Folded;
 use crate::components::inverse::Inverse;
 use crate::lazy::Part;
@@ -26,7 +26,7 @@ pub fn cautions() -> Memo<Vec<String>> {
     })
 }
 
-/// Recommendation, inverse questions, comparison of devices, plausibility check, caveats, and facts of device and model.
+/// Recommendation, inverse questions, the way to all devices, plausibility check, caveats, and facts of device and model.
 #[component]
 pub fn Care() -> impl IntoView {
     let session = expect_context::<Session>();
@@ -45,7 +45,7 @@ pub fn Care() -> impl IntoView {
         <aside class="limits" class:stale=stale aria-label="Advice and facts">
             <AdvicePanel advice=advice stale=stale take=Taken::of_model/>
             <Inverse/>
-            <Explore/>
+            <ExploreLink/>
             <Folded class="fold" title="Is this possible?" part=Part::Check open=claimed/>
             <div hidden=flag(move || notes.with(Vec::is_empty))>
                 <h2>"Read with care"</h2>

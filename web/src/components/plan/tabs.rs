@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::view::PlanContext;
 use crate::components::erased::{Block, block, memo};
-use crate::components::explore::Explore;
+use crate::components::explore::link::ExploreLink;
 use crate::components::fetched::Folded;
 use crate::components::inverse::Inverse;
 use crate::components::model::curves_chart::CurvesChart;
@@ -47,12 +47,12 @@ fn if_it_runs(speeds: fn() -> AnyView) -> Block {
     })
 }
 
-/// Questions the other way round, all devices, and the check of a claimed speed.
+/// Questions the other way round, the way to all devices, and the check of a claimed speed.
 #[component]
 pub fn Questions() -> impl IntoView {
     view! {
         <Inverse/>
-        <Explore/>
+        <ExploreLink/>
         <Folded class="fold" title="Is this possible?" part=Part::Check open=true/>
     }
 }

@@ -1,9 +1,7 @@
-//! Inverse questions as tables: the room for a larger workload, the quality lost with less memory, the devices that suffice,
-//! and the power mode and batch to use.
+//! Inverse questions as tables: the room for a larger workload, the quality lost with less memory, and the
+//! power mode and batch to use. Devices are compared in the Explore view.
 
-use calc_core::recommend::{
-    Axis, Largest, RecommendRequest, devices, memory_steps, recommend, room,
-};
+use calc_core::recommend::{Axis, Largest, RecommendRequest, memory_steps, recommend, room};
 use calc_core::schedule::{Objective, ScheduleRequest, schedule};
 use calc_core::units::Watts;
 use report::number_text as text;
@@ -18,8 +16,6 @@ pub struct Answer {
     pub rows: Vec<Vec<String>>,
 }
 
-/// Most devices in the table.
-const MOST_DEVICES: usize = 12;
 /// Most rows (power mode, scheme and batch) of the schedule table.
 const MOST_SLOTS: usize = 10;
 
@@ -83,33 +79,6 @@ pub fn memory_answer(request: &RecommendRequest<'_>) -> Answer {
                     text::bytes(step.memory),
                     advice::quality(&step.quality),
                     text::time(step.mean_tpot),
-                ]
-            })
-            .collect(),
-    }
-}
-
-/// Devices of the catalog that meet the bounds, smallest first.
-pub fn devices_answer(request: &RecommendRequest<'_>) -> Answer {
-    let found = devices(request);
-    let count = found.len();
-    Answer {
-        sentence: if count == 0 {
-            "No device of the catalog meets the bounds.".to_owned()
-        } else {
-            format!("{count} devices of the catalog meet the bounds. The smallest first:")
-        },
-        columns: vec!["device", "memory", "scheme", "per token", "first token"],
-        rows: found
-            .iter()
-            .take(MOST_DEVICES)
-            .map(|choice| {
-                vec![
-                    choice.device.name.to_string(),
-                    text::capacity(choice.device.memory.value),
-                    advice::scheme_name(choice.scheme),
-                    text::time(choice.outcome.token.expected.time),
-                    text::time(choice.outcome.ttft.time),
                 ]
             })
             .collect(),
@@ -199,9 +168,6 @@ mod tests {
         assert!(room.contains("at batch 16") && room.contains("the largest batch is 4"), "{room}");
         let memory = memory_answer(&request());
         assert!(memory.rows.len() >= 5 && memory.rows[0][0] == "16 bits", "{memory:?}");
-        let devices = devices_answer(&request());
-        assert_eq!(devices.rows.len(), MOST_DEVICES);
-        assert!(devices.rows.iter().all(|row| row.len() == devices.columns.len()));
         let schedule = schedule_answer(&request(), Objective::Latency, Some(Watts::new(15.0)));
         assert!(schedule.sentence.starts_with("Use 15W, GGUF Q4_K_M, batch 1."), "{schedule:?}");
         let broken = schedule_answer(&request(), Objective::Memory, None);

@@ -256,6 +256,9 @@ impl Reader<'_> {
         let is_field = |key: &str| Field::ALL.iter().any(|field| field.id() == key);
         let is_other = |key: &str| !KNOWN.contains(&key) && !is_field(key);
         for (key, value) in pairs.iter().filter(|(key, _)| is_other(key)) {
+            if inputs.explore.read(key, value) {
+                continue;
+            }
             match inputs.goal.read(key, value) {
                 Some(Ok(())) => continue,
                 Some(Err(rest)) => {

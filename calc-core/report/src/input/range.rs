@@ -1,27 +1,31 @@
-//! The values of one flag: a list, each item of which may be a range. Values are computed on demand.
+//! The values of one flag of a sweep, or of a range of the page: a list, each item of which may be a range. Values are
+//! computed on demand.
+
+mod decimal;
 
 use calc_core::units::Bytes;
-use report::input::number_input;
-use report::number_text;
 
-use super::decimal::Decimal;
+use crate::input::number_input;
+use crate::number_text;
+use decimal::Decimal;
 
 /// Largest number of points of a sweep, and so of values of a flag.
-pub(super) const MAX_POINTS: u64 = 100_000_000;
+pub const MAX_POINTS: u64 = 100_000_000;
 /// Largest number of steps of a multiplicative range.
 const MAX_MULTIPLES: usize = 10_000;
 
 /// How the numbers of a flag are read: the kinds differ in the meaning of the suffixes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Numbers {
+pub enum Numbers {
     Counts,
     Quantities,
     /// Amounts of memory, in this unit where a number has none.
     Memory(Bytes),
 }
 
+/// The values of a flag, in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Axis {
+pub struct Axis {
     segments: Vec<Segment>,
     len: u64,
 }
@@ -34,7 +38,10 @@ enum Segment {
 
 impl Axis {
     /// A list of names.
-    pub(super) fn of_names(text: &str) -> Result<Self, String> {
+    ///
+    /// # Errors
+    /// An empty item, as a sentence.
+    pub fn of_names(text: &str) -> Result<Self, String> {
         let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
         if names.iter().any(String::is_empty) && names.len() > 1 {
             return Err(format!("`{text}` has an empty item"));
@@ -43,12 +50,15 @@ impl Axis {
     }
 
     /// One name, which may contain commas and dots.
-    pub(super) fn of_name(text: &str) -> Self {
+    pub fn of_name(text: &str) -> Self {
         Self { len: 1, segments: vec![Segment::Values(vec![text.to_owned()])] }
     }
 
     /// A list of numbers and ranges.
-    pub(super) fn of_numbers(text: &str, numbers: Numbers) -> Result<Self, String> {
+    ///
+    /// # Errors
+    /// A text that is no number and no range, as a sentence.
+    pub fn of_numbers(text: &str, numbers: Numbers) -> Result<Self, String> {
         let mut axis = Self { segments: Vec::new(), len: 0 };
         for item in text.split(',') {
             let segment = match item.split_once("..") {
@@ -63,12 +73,12 @@ impl Axis {
     }
 
     /// Number of values.
-    pub(super) const fn len(&self) -> u64 {
+    pub const fn count(&self) -> u64 {
         self.len
     }
 
     /// The value at this index; `None` past the end.
-    pub(super) fn value(&self, index: u64) -> String {
+    pub fn value(&self, index: u64) -> String {
         let mut index = index;
         for segment in &self.segments {
             if index < segment.len() {
@@ -80,7 +90,7 @@ impl Axis {
     }
 
     /// For a typed list all values, for a range both ends: enough to check them.
-    pub(super) fn samples(&self) -> impl Iterator<Item = String> + '_ {
+    pub fn samples(&self) -> impl Iterator<Item = String> + '_ {
         self.segments.iter().flat_map(|segment| match segment {
             Segment::Values(values) => values.clone(),
             Segment::Steps { count, .. } => vec![segment.value(0), segment.value(count - 1)],
@@ -208,7 +218,7 @@ mod tests {
 
     fn values(text: &str) -> Vec<String> {
         let axis = Axis::of_numbers(text, Numbers::Counts).expect(text);
-        (0..axis.len()).map(|i| axis.value(i)).collect()
+        (0..axis.count()).map(|i| axis.value(i)).collect()
     }
 
     #[test]
@@ -235,7 +245,7 @@ mod tests {
             assert_eq!(values(text).join(" "), expected, "{text}");
         }
         let speeds = Axis::of_numbers("1k..2kx2,0.5", Numbers::Quantities).expect("quantities");
-        let speeds: Vec<String> = (0..speeds.len()).map(|i| speeds.value(i)).collect();
+        let speeds: Vec<String> = (0..speeds.count()).map(|i| speeds.value(i)).collect();
         assert_eq!(speeds, ["1000", "2000", "0.5"]);
     }
 
@@ -243,12 +253,12 @@ mod tests {
     fn long_ranges_are_computed_on_demand() {
         let axis = Axis::of_numbers("1..999999999999", Numbers::Counts).expect("range");
         assert_eq!(
-            (axis.len(), axis.value(999_999_999_998)),
+            (axis.count(), axis.value(999_999_999_998)),
             (999_999_999_999, "999999999999".to_owned())
         );
         assert_eq!(
             Axis::of_numbers("0..999999999999999999+0.00000000000000001", Numbers::Counts)
-                .map(|axis| axis.len()),
+                .map(|axis| axis.count()),
             Ok(u64::MAX)
         );
     }

@@ -1,0 +1,157 @@
+//! Chart of all points that are left, with the front. A drag over it narrows the table.
+
+use chart::front::{Brush, Front, scene as front_scene};
+use chart::geometry::Spot;
+use chart::scene::{Scene, Size};
+use leptos::ev::{KeyboardEvent, PointerEvent};
+use leptos::prelude::*;
+
+use super::run::Exploration;
+use crate::charts::canvas::View;
+use crate::charts::frame::ChartFrame;
+use crate::components::erased::{flag, memo, on, text};
+use crate::state::explore::shown::{ExploreAnswer, kept_rows, spoken};
+use crate::state::roving::turn;
+
+const TITLE: &str = "Points";
+const LEGEND: &str = "large: on the front · small: the best of their own · color and shape: format · a drag narrows the table";
+
+/// Distance from which a movement of the pressed pointer is a drag [px].
+const DRAG: f64 = 6.0;
+
+/// State of a drag.
+#[derive(Debug, Clone, Copy)]
+struct Drag {
+    from: StoredValue<Option<Spot>>,
+    /// A drag has just ended, and the click that follows it selects nothing.
+    ended: StoredValue<bool>,
+}
+
+/// A mark for each point. Arrow keys go through the rows of the table, a drag marks a part, Escape ends both.
+#[component]
+pub fn ExploreChart() -> impl IntoView {
+    let this = expect_context::<Exploration>();
+    let Exploration { answer, pointed, chosen, brush, .. } = this;
+    let view = RwSignal::new(View { size: Size { width: 1.0, height: 1.0 }, ratio: 1.0 });
+    let drag = Drag { from: StoredValue::new(None), ended: StoredValue::new(false) };
+    let front = memo(move |_| answer.with(|answer| answer.as_ref().map(ExploreAnswer::chart)));
+    let scene = memo(move |_| {
+        let focus = pointed.get().or_else(|| chosen.get());
+        let size = view.get().size;
+        front.with(|front| match front {
+            Some(front) => brush.with(|brush| {
+                front_scene(front, size, focus.as_deref(), brush.as_ref().map(|(brush, _)| brush))
+            }),
+            None => Scene::empty(size),
+        })
+    });
+    let hit = move |spot: Spot| {
+        scene.with_untracked(|scene| scene.hit(spot).map(|point| point.key.clone()))
+    };
+    let on_point = move |spot: Option<Spot>| {
+        let key = spot.filter(|_| drag.from.get_value().is_none()).and_then(hit);
+        if pointed.with_untracked(|pointed| *pointed != key) {
+            pointed.set(key);
+        }
+    };
+    let on_pick = move |spot: Spot| {
+        if !drag.ended.get_value() {
+            chosen.set(hit(spot));
+        }
+    };
+    let said = text(move || {
+        answer.with(|answer| {
+            let row = answer.as_ref().and_then(|answer| answer.row(chosen.get().as_deref()));
+            row.map_or_else(String::new, spoken)
+        })
+    });
+    let is_whole = flag(move || brush.with(Option::is_none));
+    view! {
+        <div
+            class="front-chart"
+            on:pointerdown=on(move |event: PointerEvent| pressed(drag, &event))
+            on:pointermove=on(move |event: PointerEvent| moved(this, drag, scene, &event))
+            on:pointerup=on(move |_| drag.from.set_value(None))
+            on:pointerleave=on(move |_| drag.from.set_value(None))
+        >
+            <h2>{TITLE}</h2>
+            <ChartFrame
+                id="front"
+                title=TITLE
+                legend=text(|| LEGEND.to_owned())
+                name="Points on the chart; arrow keys go from one to the next, Escape selects none"
+                scene=scene
+                label=text(move || front.with(|front| front.as_ref().map_or_else(String::new, label)))
+                view=view
+                on_point=Callback::new(on_point)
+                on_pick=Callback::new(on_pick)
+                on_key=Callback::new(move |event| key_pressed(this, &event))
+                on_leave=Callback::new(move |()| pointed.set(None))
+                said=said
+            />
+            <p class="brushed" hidden=is_whole>
+                "The table has the points of the marked part. "
+                <button type="button" class="chip" id="whole-chart" on:click=on(move |_| brush.set(None))>"Whole chart"</button>
+            </p>
+        </div>
+    }
+}
+
+fn label(front: &Front) -> String {
+    let [across, up] = &front.measures;
+    format!(
+        "{} points by {} and {}. The table below has the numbers.",
+        front.points.len(),
+        across.name,
+        up.name
+    )
+}
+
+fn spot(event: &PointerEvent) -> Spot {
+    Spot { x: f64::from(event.offset_x()), y: f64::from(event.offset_y()) }
+}
+
+fn pressed(drag: Drag, event: &PointerEvent) {
+    drag.ended.set_value(false);
+    let is_on_canvas = event_target::<web_sys::Element>(event).tag_name() == "CANVAS";
+    drag.from.set_value((event.button() == 0 && is_on_canvas).then(|| spot(event)));
+}
+
+fn moved(this: Exploration, drag: Drag, scene: Memo<Scene>, event: &PointerEvent) {
+    let Some(from) = drag.from.get_value() else { return };
+    let to = spot(event);
+    if from.distance(to) < DRAG {
+        return;
+    }
+    drag.ended.set_value(true);
+    let brush = scene.with_untracked(|scene| {
+        let brush = Brush::between(scene, from, to);
+        let keys = brush.keys(scene);
+        (brush, keys)
+    });
+    this.brush.set(Some(brush));
+}
+
+fn key_pressed(this: Exploration, event: &KeyboardEvent) {
+    let Exploration { session, answer, chosen, brush, pointed, .. } = this;
+    if event.key() == "Escape" {
+        chosen.set(None);
+        brush.set(None);
+        return;
+    }
+    let keys: Vec<String> = answer.with_untracked(|answer| {
+        let Some(answer) = answer else { return Vec::new() };
+        let kept = session.inputs.with_untracked(kept_rows);
+        brush.with_untracked(|brush| {
+            let keys = brush.as_ref().map(|(_, keys)| keys.as_slice());
+            answer.visible(kept, keys).into_iter().map(|place| place.to_string()).collect()
+        })
+    });
+    let at =
+        chosen.with_untracked(|chosen| keys.iter().position(|key| Some(key) == chosen.as_ref()));
+    if let Some(next) = turn(at, keys.len(), &event.key()) {
+        event.prevent_default();
+        pointed.set(None);
+        chosen.set(keys.get(next).cloned());
+    }
+}

@@ -1,0 +1,121 @@
+//! Fields of the exploration: ranges, criteria and limits.
+
+use leptos::prelude::*;
+
+use crate::components::erased::{flag, maybe, memo, on, text};
+use crate::components::focus::reveal_message;
+use crate::components::goal_fields::GoalNumber;
+use crate::state::explore::ExploreField;
+use crate::state::explore::asked::{USUAL_BATCHES, criterion, criterion_name, fault};
+use crate::state::goal::Bound;
+use crate::state::model::fields;
+use crate::state::session::{Session, Step};
+use calc_core::explore::Criterion;
+
+/// All fields, in three groups.
+#[component]
+pub fn ExploreFields() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let prompt = text(move || {
+        session.inputs.with(|inputs| inputs.model.text(fields::Field::Prompt).to_owned())
+    });
+    let bounds = [Bound::Loss, Bound::Ttft, Bound::Tpot, Bound::Rate];
+    view! {
+        <section class="explore-fields" aria-label="Ranges, criteria and limits">
+            <fieldset>
+                <legend>"Tried"</legend>
+                <RangeField field=ExploreField::Batches name="Users" unit="" empty=text(|| USUAL_BATCHES.to_owned())/>
+                <RangeField field=ExploreField::Prompts name="Tokens in" unit="" empty=prompt/>
+                <p class="brief">"A list has commas, a range two dots: 1,2,4 · 1..8 · 1k..32kx2 doubles."</p>
+            </fieldset>
+            <fieldset>
+                <legend>"Compared by"</legend>
+                <CriterionField field=ExploreField::Across name="Across"/>
+                <CriterionField field=ExploreField::Up name="Up"/>
+                <p class="brief">"A point is on the front if no other one is better in both."</p>
+            </fieldset>
+            <fieldset class="bounds">
+                <legend>"Limits"</legend>
+                {bounds.map(|bound| view! { <GoalNumber bound=bound/> }).collect_view()}
+                <RangeField field=ExploreField::Power name="Power" unit="at most, W" empty=text(|| "any".to_owned())/>
+                <p class="brief">"What does not fit in memory is left out."</p>
+            </fieldset>
+        </section>
+    }
+}
+
+/// Text field of the exploration. What is wrong is said below it.
+#[component]
+fn RangeField(
+    /// Text to edit.
+    field: ExploreField,
+    /// Label of the field.
+    name: &'static str,
+    /// Unit, or a remark in its place.
+    unit: &'static str,
+    /// Text that counts where the field is empty.
+    empty: Signal<String>,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let id = field.key();
+    let on_input = move |event| {
+        let text = event_target_value(&event);
+        session.edit(Step::Typing, |inputs| inputs.explore.set(field, text));
+        reveal_message(id);
+    };
+    let wrong = memo(move |_| session.inputs.with(|inputs| fault(inputs, field)));
+    let is_wrong = flag(move || wrong.with(Option::is_some));
+    view! {
+        <div class="field number" class:wrong=is_wrong>
+            <label for=id>{name} " " <span class="meaning">{unit}</span></label>
+            <input
+                id=id
+                type="text"
+                autocomplete="off"
+                maxlength="200"
+                placeholder=empty
+                prop:value=text(move || session.inputs.with(|inputs| inputs.explore.get(field).to_owned()))
+                aria-invalid=text(move || is_wrong.get().to_string())
+                aria-describedby=maybe(move || is_wrong.get().then(|| format!("{id}-message")))
+                on:input=on(on_input)
+            />
+            <p class="message" id=format!("{id}-message") role="alert">{text(move || wrong.get().unwrap_or_default())}</p>
+        </div>
+    }
+}
+
+/// Selects the criterion of an axis.
+#[component]
+fn CriterionField(
+    /// Axis to edit.
+    field: ExploreField,
+    /// Label of the field.
+    name: &'static str,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let id = field.key();
+    let chosen = memo(move |_| session.inputs.with(|inputs| criterion(inputs, field).ok()));
+    let on_change = move |event| {
+        let text = event_target_value(&event);
+        session.edit(Step::Choice, |inputs| inputs.explore.set(field, text));
+    };
+    let option = |(key, own): (&'static str, Criterion)| {
+        view! {
+            <option value=key prop:selected=flag(move || chosen.get() == Some(own))>{criterion_name(own)}</option>
+        }
+    };
+    let wrong = memo(move |_| session.inputs.with(|inputs| fault(inputs, field)));
+    view! {
+        <div class="field" class:wrong=flag(move || wrong.with(Option::is_some))>
+            <label for=id>{name}</label>
+            <select
+                id=id
+                aria-describedby=maybe(move || wrong.with(Option::is_some).then(|| format!("{id}-message")))
+                on:change=on(on_change)
+            >
+                {Criterion::ALL.map(option).collect_view()}
+            </select>
+            <p class="message" id=format!("{id}-message") role="alert">{text(move || wrong.get().unwrap_or_default())}</p>
+        </div>
+    }
+}
