@@ -358,6 +358,7 @@ fn slot(inputs: &RecommendInputs, slot: &Slot) -> Value {
         "ttft_s": ttft.time.get(),
         "throughput_token_per_s": slot.throughput().get(),
         "ranked_token_per_s": advice::ranked_rate(inputs, slot).map(calc_core::units::TokensPerSec::get),
+        "ranked_joule_per_token": advice::ranked_energy(inputs, slot).map(calc_core::units::Joules::get),
         "watt": slot.power.map(calc_core::units::Watts::get),
         "joule_per_token": decode.energy.map(calc_core::units::Joules::get),
         "mean": MeanJson::new(token, slot.mean_throughput(), None),

@@ -288,6 +288,10 @@ fn slots(inputs: &RecommendInputs, answer: &Schedule) -> Table {
     if let Some(name) = &ranked {
         heads.insert(RANKED_COLUMN, (name, Align::Right));
     }
+    let energy = advice::ranked_energy_name(inputs);
+    if let Some(name) = &energy {
+        heads.insert(RANKED_COLUMN, (name, Align::Right));
+    }
     let mut table = Table::new(&heads);
     for slot in &answer.ranked {
         table.push(slot_row(inputs, slot));
@@ -295,7 +299,7 @@ fn slots(inputs: &RecommendInputs, answer: &Schedule) -> Table {
     table
 }
 
-/// Place of the rate that ranks by throughput: behind the batch.
+/// Place of the rate or energy that ranks: behind the batch.
 const RANKED_COLUMN: usize = 4;
 
 fn slot_row(inputs: &RecommendInputs, slot: &Slot) -> Vec<String> {
@@ -314,6 +318,9 @@ fn slot_row(inputs: &RecommendInputs, slot: &Slot) -> Vec<String> {
     ];
     if let Some(rate) = advice::ranked_rate(inputs, slot) {
         cells.insert(RANKED_COLUMN, n::token_rate(rate));
+    }
+    if let Some(energy) = advice::ranked_energy(inputs, slot) {
+        cells.insert(RANKED_COLUMN, n::energy(energy));
     }
     cells
 }

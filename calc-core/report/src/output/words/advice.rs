@@ -9,7 +9,7 @@ use calc_core::recommend::{
 };
 use calc_core::schedule::{Slot, SlotFlip};
 use calc_core::scheme::{BadShape, Method, NoKernel, Scheme, SchemeWeights};
-use calc_core::units::TokensPerSec;
+use calc_core::units::{Joules, TokensPerSec};
 use calc_core::workload::Workload;
 
 use crate::input::request::{RecommendInputs, Subject};
@@ -138,7 +138,7 @@ pub fn first_by(reason: FirstBy, first: &Standing) -> Option<String> {
                 .into(),
         ),
         FirstBy::Size => Some(format!(
-            "With {} every byte counts: of those within 5{}% of the best it is the smallest.",
+            "With {} every byte counts: of those within 5{}% of the best it is the smallest, or as small and loses less.",
             n::bytes(first.limit),
             n::SPACE
         )),
@@ -318,6 +318,24 @@ pub fn ranked_rate(inputs: &RecommendInputs, slot: &Slot) -> Option<TokensPerSec
     let Subject::Model(model) = &inputs.subject else { return None };
     let tokens = inputs.part.tokens(&model.workload) as f64;
     ranked_rate_name(inputs).map(|_| TokensPerSec::new(tokens / slot.standing.score))
+}
+
+/// Name of the energy by which a schedule ranks, where it is not the mean energy of decode.
+pub fn ranked_energy_name(inputs: &RecommendInputs) -> Option<String> {
+    let Subject::Model(model) = &inputs.subject else { return None };
+    let Workload { context, new_tokens, .. } = model.workload;
+    let name = match inputs.part {
+        RankedPart::Prefill => "energy/prompt token".to_owned(),
+        RankedPart::Whole => "energy with prompts".to_owned(),
+        RankedPart::Decode if new_tokens > 1 => format!("energy at context {}", n::count(context)),
+        RankedPart::Decode => return None,
+    };
+    (inputs.objective == Objective::Energy).then_some(name)
+}
+
+/// The energy per token by which a schedule ranks, where it is not the mean energy of decode.
+pub fn ranked_energy(inputs: &RecommendInputs, slot: &Slot) -> Option<Joules> {
+    ranked_energy_name(inputs).map(|_| Joules::new(slot.standing.score))
 }
 
 /// Threshold from which another slot is best: `power cap ≥ 15 W`.
