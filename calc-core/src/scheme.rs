@@ -13,7 +13,7 @@ use crate::roofline::Roofs;
 
 pub use crate::software::{
     Backend, ExpertKernels, FormatFamily, KernelRequest, Kernels, NoKernel, backend, engine_runs,
-    expert_kernels, is_host, reads_cache, usual_engine, vllm_runs,
+    expert_kernels, is_host, largest_share, reads_cache, usual_engine, vllm_runs,
 };
 
 /// Quantization method.

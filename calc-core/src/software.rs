@@ -59,6 +59,22 @@ pub fn reads_cache(engine: Engine, format: &QuantFormat) -> bool {
     }
 }
 
+/// Largest share of a device's memory that an engine takes for weights, KV cache and activations: vLLM and SGLang allot it before
+/// they load, and a larger one leaves no room for the driver; the assumed reserve of an estimate covers the rest.
+pub const fn largest_share(engine: Engine) -> Option<f64> {
+    match engine {
+        Engine::Vllm | Engine::Sglang => Some(0.97),
+        Engine::LlamaCpp
+        | Engine::TensorRtLlm
+        | Engine::TensorRtEdgeLlm
+        | Engine::GptFast
+        | Engine::ExLlamaV2
+        | Engine::Mlc
+        | Engine::Ollama
+        | Engine::IdealKernels => None,
+    }
+}
+
 /// Checks for kernels in vLLM and torchao that dequantize in registers or multiply quantized activations.
 pub(crate) fn torch_kernels(device: &Device, activations_quantized: bool) -> Result<(), NoKernel> {
     // Marlin, the kernel behind most weight-only formats, starts at compute capability 7.5.

@@ -98,3 +98,19 @@ fn schemes_whose_engine_cannot_split_the_model_are_dropped() {
         assert!(reason.is_none() || !answer.ranked.iter().any(is_llama), "{key} {model}");
     }
 }
+
+#[test]
+fn a_scheme_that_its_engine_has_no_memory_for_is_dropped() {
+    // 85.0 of 85.9 GB fit in an H100, but vLLM is asked for at most 97 % of it.
+    let workload = Workload { new_tokens: 128, ..Workload::new(8, 4096) };
+    let task = model_task(device("h100_sxm"), "llama-3.1-70b", workload);
+    let answer = answer(&task, RankedPart::Whole);
+    let dropped = answer.dropped.iter().find(|row| row.scheme.key == "fp8_w8a8");
+    let reason = &dropped.expect("FP8 is dropped").reason;
+    let Drop::Memory { needs, limit } = reason else { panic!("{reason:?}") };
+    let installed = device("h100_sxm").installed_memory().expect("known");
+    assert!(*limit < *needs && *needs < installed, "{needs:?} of {limit:?}");
+    for row in answer.ranked.iter().filter(|row| row.standing.engine == Engine::LlamaCpp) {
+        assert_eq!(row.outcome.usable.bytes, installed, "{}", row.scheme.key);
+    }
+}

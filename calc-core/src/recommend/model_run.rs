@@ -6,12 +6,15 @@ use super::bounds::Drop;
 use super::objective::{Objective, RankedPart};
 use super::outcome::{Outcome, PhaseWork};
 use super::standing::{Aim, RankedTime, Standing};
+use crate::device::UsableMemory;
 use crate::energy::mean_power;
 use crate::error::Error;
 use crate::expected::Expected;
+use crate::footprint::reserve;
 use crate::lowering::Step;
 use crate::plan::{EstimateRequest, MeanToken, Plan, Span, StepTotals};
-use crate::units::{Joules, Seconds};
+use crate::scheme::largest_share;
+use crate::units::{Bytes, Joules, Seconds};
 use crate::workload::Workload;
 
 /// A model with a scheme; each time is computed on demand.
@@ -29,6 +32,17 @@ impl<'a> ModelRun<'a> {
         }
         let draft = plan.draft()?;
         Ok(Self { request: *request, plan, draft })
+    }
+
+    /// Memory that the scheme needs on one device, and what its engine may use there.
+    fn memory(&self) -> (Bytes, UsableMemory) {
+        let footprint = self.plan.footprint();
+        let usable = footprint.usable;
+        let device = self.request.device;
+        let share = largest_share(self.plan.tuned.engine).zip(device.installed_memory());
+        let most = share.map(|(share, installed)| installed * share + reserve(device.class));
+        let bytes = most.map_or(usable.bytes, |most| most.min(usable.bytes));
+        (footprint.total(), UsableMemory { bytes, ..usable })
     }
 
     fn prefill(&self) -> PhaseWork {
@@ -92,7 +106,7 @@ pub(super) fn run_model(request: &EstimateRequest<'_>) -> Result<Outcome, Error>
     let middle = if new_tokens > 1 { run.decode_at(request.workload.middle()) } else { decode };
     let token = run.mean_token(&decode, generation);
     let generation = generation.expected;
-    let footprint = run.plan.footprint();
+    let (memory, usable) = run.memory();
     Ok(Outcome {
         precision: run.plan.precision,
         prefill,
@@ -103,8 +117,8 @@ pub(super) fn run_model(request: &EstimateRequest<'_>) -> Result<Outcome, Error>
         whole: run.ttft().then(generation),
         batch_whole: prefill.expected.then(generation),
         whole_energy: whole_energy(&prefill, &decode, generation.time, &request.workload),
-        memory: footprint.total(),
-        usable: footprint.usable,
+        memory,
+        usable,
     })
 }
 
@@ -114,8 +128,7 @@ pub(super) fn probe_model(
     loss: f64,
 ) -> Result<Standing, Drop> {
     let run = ModelRun::new(request).map_err(Drop::Refused)?;
-    let footprint = run.plan.footprint();
-    let memory = (footprint.total(), footprint.usable);
+    let memory = run.memory();
     aim.admit_memory(memory.0, memory.1)?;
     let (prefill, decode) = (LazyCell::new(|| run.prefill()), LazyCell::new(|| run.decode()));
     let ttft = LazyCell::new(|| run.ttft());

@@ -1,15 +1,14 @@
 //! Flags that vLLM, SGLang and TensorRT-LLM share but for their names: context, sequences, split, and memory.
 
+use calc_core::calibration::Engine;
 use calc_core::footprint::reserve;
 use calc_core::parallel::Parallel;
+use calc_core::scheme::largest_share;
 
 use super::Deployment;
 
 /// Share of a device's memory that the servers take by default (`gpu_memory_utilization` of vLLM's `CacheConfig`).
 const DEFAULT_SHARE: f64 = 0.9;
-
-/// Largest share that leaves room for the driver; the assumed reserve of an estimate covers the rest.
-const MOST_SHARE: f64 = 0.97;
 
 /// Names of an engine's flags.
 pub(super) struct Names {
@@ -46,11 +45,12 @@ pub(super) fn workload(to: &Deployment<'_>, names: &Names) -> Result<String, Str
 }
 
 /// Flag with the share of the device's memory that the scheme needs, in whole percent; empty where the default suffices. An error
-/// where weights, KV cache and activations need more than the largest share; the reserve is outside of it.
-pub(super) fn memory(to: &Deployment<'_>, flag: &str) -> Result<String, String> {
-    let Some(installed) = to.device.installed_memory() else { return Ok(String::new()) };
-    if (to.memory - reserve(to.device.class)) / installed > MOST_SHARE {
-        let most = MOST_SHARE * 100.0;
+/// where weights, KV cache and activations need more than the engine's largest share; the reserve is outside of it.
+pub(super) fn memory(to: &Deployment<'_>, engine: Engine, flag: &str) -> Result<String, String> {
+    let known = to.device.installed_memory().zip(largest_share(engine));
+    let Some((installed, most)) = known else { return Ok(String::new()) };
+    if (to.memory - reserve(to.device.class)) / installed > most {
+        let most = most * 100.0;
         return Err(format!(
             "takes at most {most:.0} % of a device's memory ({flag}), and this configuration needs more: choose a shorter context, fewer sequences or fewer bits"
         ));
@@ -59,5 +59,5 @@ pub(super) fn memory(to: &Deployment<'_>, flag: &str) -> Result<String, String> 
     if share <= DEFAULT_SHARE {
         return Ok(String::new());
     }
-    Ok(format!(" {flag} {:.2}", ((share * 100.0).ceil() / 100.0).min(MOST_SHARE)))
+    Ok(format!(" {flag} {:.2}", ((share * 100.0).ceil() / 100.0).min(most)))
 }

@@ -1,5 +1,6 @@
 //! SGLang commands. Options: SGLang's page "Server Arguments"; its drafter is the algorithm STANDALONE of "Speculative Decoding".
 
+use calc_core::calibration::Engine;
 use calc_core::scheme::{Backend, Scheme, backend, vllm_runs};
 
 use super::make::{self, Checkpoint};
@@ -49,6 +50,6 @@ fn flags(to: &Deployment<'_>) -> Result<String, String> {
             tokens.saturating_add(1)
         );
     }
-    flags += &server_flags::memory(to, "--mem-fraction-static")?;
+    flags += &server_flags::memory(to, Engine::Sglang, "--mem-fraction-static")?;
     Ok(flags)
 }

@@ -77,7 +77,7 @@ fn flags(to: &Deployment<'_>) -> Result<String, String> {
         );
         flags += &format!(" --speculative-config {}", argument(&config));
     }
-    flags += &server_flags::memory(to, "--gpu-memory-utilization")?;
+    flags += &server_flags::memory(to, Engine::Vllm, "--gpu-memory-utilization")?;
     Ok(flags)
 }
 
