@@ -50,7 +50,7 @@ pub fn popover_place(
     (width, height): (f64, f64),
 ) -> PopoverPlace {
     const WIDTH: f64 = 340.0;
-    const HEIGHT: f64 = 210.0;
+    const HEIGHT: f64 = 290.0;
     const GAP: f64 = 4.0;
     let left = left.min(width - WIDTH - 2.0 * GAP).max(2.0 * GAP);
     let pixels = |value: f64| format!("{}px", typed(value.round_ties_even()));

@@ -19,7 +19,7 @@ async function unfolded(page, name) {
 for (const [preset, first, flip] of [
   ['edge decode', 'GGUF Q4_K_M', /M ≥ \d+: INT4 g128, GPTQ is first/],
   ['edge at 7 W', 'GGUF Q4_K_M', /M ≥ \d+: INT8 weights and activations is first/],
-  ['desktop decode', 'GGUF Q4_K_M', /M ≥ \d+: INT4 g128, GPTQ is first/],
+  ['desktop decode', 'GGUF Q4_K_M', /M ≥ \d+: NVFP4 weights and activations is first/],
   ['desktop prefill', 'NVFP4 weights and activations', /first/],
   ['server prefill', 'FP8 weights and activations', /first/],
 ]) {

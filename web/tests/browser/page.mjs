@@ -15,7 +15,7 @@ export const places = {
   kernel: ['?view=kernel', 1],
   model: ['?view=model', 3],
   measure: ['?view=measure', 0],
-  explore: ['?view=explore', 0],
+  explore: ['?view=explore', 1],
   trust: ['?view=trust', 1],
   learn: ['learn/theory/roofline.html', 0],
 };

@@ -10,6 +10,7 @@ use super::line::FixedLine;
 use super::point::Point;
 use super::run::{Exploration, Stage};
 use super::table::ExploreTable;
+use crate::charts::paper;
 use crate::components::erased::{block, flag, memo, on, text};
 use crate::components::focus::focus;
 use crate::components::notes::Notes;
@@ -30,6 +31,7 @@ pub fn asked_subject(inputs: &Inputs) -> Subject {
 #[component]
 pub fn ExploreView() -> impl IntoView {
     let session = expect_context::<Session>();
+    paper::begin(session);
     let this = Exploration::new(session);
     provide_context(this);
     let asked = memo(move |_| {
