@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::HtmlElement;
+use web_sys::{HtmlElement, HtmlInputElement};
 
 /// Moves the focus to the element with an id. One that is hidden or gone leaves the focus where it is.
 pub fn focus(id: &str) {
@@ -34,7 +34,12 @@ pub fn reveal_element(id: &str) {
 
 /// Moves the focus to the first element that a selector finds.
 pub fn focus_first(selector: &str) {
-    focus_on(document().query_selector(selector).ok().flatten());
+    let first = document().query_selector(selector).ok().flatten();
+    focus_on(first.clone());
+    // Typing replaces the old value and does not append to it.
+    if let Some(input) = first.and_then(|first| first.dyn_into::<HtmlInputElement>().ok()) {
+        input.select();
+    }
 }
 
 fn focus_on(element: Option<web_sys::Element>) {

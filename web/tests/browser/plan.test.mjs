@@ -37,6 +37,8 @@ pageTest('each part of the scenario opens its fields, by mouse and by keyboard',
   assert.equal(await page.evaluate(() => document.activeElement.id), 'part-device');
   await page.locator('#part-users').press('Enter');
   await page.waitForFunction(() => document.activeElement.id === 'batch');
+  await page.keyboard.type('16');
+  assert.equal(await page.locator('#batch').inputValue(), '16', 'the old value is replaced');
   await type(page, 'batch', '16');
   assert.match(await line(page), /16 users/);
   assert.match(await verdict(page), /token\/s in all\.$/);
