@@ -308,7 +308,7 @@ paired('a connection lost during a job resumes where it was, without duplicate r
   await state(page, 'Connection lost');
   await page.getByRole('link', { name: 'Kernel' }).click(); // the connection does not depend on the view
   await page.locator('tr.chosen').waitFor();
-  await page.getByRole('link', { name: 'Device' }).click();
+  await page.getByRole('link', { name: 'Device', exact: true }).click();
   await state(page, 'Connected');
   daemon.emit(daemon.jobs[0], { type: 'ended', state: 'done' });
   await ended(page).getByText('done').waitFor();
@@ -367,7 +367,7 @@ test('offline, a message appears, and the other views still work', { timeout: 60
   const problems = await withPage({}, async (page) => {
     await openSite(page, '', siteUrl);
     await page.route(/measure/, (route) => route.abort());
-    await page.getByRole('link', { name: 'Device' }).click();
+    await page.getByRole('link', { name: 'Device', exact: true }).click();
     await page.getByText('could not be fetched; try again when you are online').waitFor();
     await page.getByRole('link', { name: 'Kernel' }).click();
     await page.locator('tr.chosen').waitFor();

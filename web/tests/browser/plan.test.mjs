@@ -117,7 +117,7 @@ pageTest('a slash opens the device of the scenario', {}, async (page) => {
 
 pageTest('on a phone the places are at the bottom, and a row has name, time, memory and loss', { viewport: phone }, async (page) => {
   await open(page);
-  for (const name of ['Plan', 'Kernel', 'Model', 'Device', 'Trust', 'Learn']) {
+  for (const name of ['Plan', 'Compare', 'Explore', 'Kernel', 'Model', 'Device', 'Trust', 'Learn']) {
     const box = await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name }).boundingBox();
     assert.ok(box.y > 780 && box.x >= 0 && box.x + box.width <= 390 && box.y + box.height <= 844, `${name} ${JSON.stringify(box)}`);
   }

@@ -84,7 +84,7 @@ test('link, roofs, spot check, calibration, and kill -9 during a sweep: no resul
       await page.locator('table.formats .badge').getByText('measured here').first().waitFor(patient);
       await page.getByRole('link', { name: 'Model' }).click();
       await page.locator('.figures .badge').getByText(/measured here/).first().waitFor(patient);
-      await page.getByRole('link', { name: 'Device' }).click();
+      await page.getByRole('link', { name: 'Device', exact: true }).click();
       await state(page, 'Connected');
 
       await page.getByText('Sweep of shapes').click();
