@@ -53,7 +53,12 @@ impl MemoryBar {
     pub fn brief_room(&self) -> String {
         let Room { batch, tokens } = self.room_left;
         if self.fits {
-            format!("room for {} users, or {} tokens", text::count(batch), text::count(tokens))
+            let plural = if batch == 1 { "" } else { "s" };
+            format!(
+                "room for {} user{plural}, or {} tokens",
+                text::count(batch),
+                text::count(tokens)
+            )
         } else {
             "no room".to_owned()
         }
