@@ -1,45 +1,30 @@
 //! The adviser: the four scenarios that the prototypes stated, and answers to single questions.
 
+#[path = "tasks/answers.rs"]
+mod answers;
 #[path = "tasks/shape.rs"]
 mod shape;
 mod tasks;
 
+use answers::{answer, device, ranked, request};
 use calc_core::calibration::Engine;
 use calc_core::catalog;
-use calc_core::device::Device;
 use calc_core::estimate::{EstimateRequest, estimate};
 use calc_core::lowering::Phase;
 use calc_core::parallel::Parallel;
 use calc_core::precision::PrecisionChoice;
 use calc_core::recommend::{
-    Axis, Bounds, Change, Drop, End, Largest, ModelTask, Objective, Ranked, RankedPart,
-    RecommendRequest, Recommendation, Regime, Task, devices, memory_steps, recommend, room,
+    Axis, Change, Drop, End, Largest, ModelTask, Objective, RankedPart, RecommendRequest,
+    Recommendation, Regime, Task, devices, memory_steps, recommend, room,
 };
 use calc_core::units::{Seconds, TokensPerSec};
 use calc_core::workload::Workload;
 use shape::shape_task;
 use tasks::model_task;
 
-fn device(key: &str) -> &'static Device {
-    catalog::device(key).expect("catalog key")
-}
-
-fn request(task: &Task<'static>, part: RankedPart) -> RecommendRequest<'static> {
-    RecommendRequest { task: *task, objective: Objective::Latency, part, bounds: Bounds::default() }
-}
-
-fn answer(task: &Task<'static>, part: RankedPart) -> Recommendation {
-    recommend(&request(task, part)).expect("a recommendation")
-}
-
 fn reason<'a>(answer: &'a Recommendation, key: &str) -> &'a Drop {
     let row = answer.dropped.iter().find(|row| row.scheme.key == key);
     &row.unwrap_or_else(|| panic!("{key} is not dropped")).reason
-}
-
-fn ranked<'a>(answer: &'a Recommendation, key: &str) -> &'a Ranked {
-    let row = answer.ranked.iter().find(|row| row.scheme.key == key);
-    row.unwrap_or_else(|| panic!("{key} is not ranked"))
 }
 
 #[test]

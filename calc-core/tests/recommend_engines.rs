@@ -1,31 +1,16 @@
 //! The adviser and the engines that run its schemes.
 
+#[path = "tasks/answers.rs"]
+mod answers;
 mod tasks;
 
+use answers::{answer, device, ranked};
 use calc_core::calibration::Engine;
-use calc_core::catalog;
-use calc_core::device::Device;
 use calc_core::parallel::{NoSplit, Parallel};
-use calc_core::recommend::{
-    Bounds, Drop, Objective, Ranked, RankedPart, RecommendRequest, Recommendation, Task, recommend,
-};
+use calc_core::recommend::{Drop, Ranked, RankedPart, Task};
 use calc_core::scheme::NoKernel;
 use calc_core::workload::Workload;
 use tasks::model_task;
-
-fn device(key: &str) -> &'static Device {
-    catalog::device(key).expect("catalog key")
-}
-
-fn answer(task: &Task<'static>, part: RankedPart) -> Recommendation {
-    let (objective, bounds) = (Objective::Latency, Bounds::default());
-    recommend(&RecommendRequest { task: *task, objective, part, bounds }).expect("a recommendation")
-}
-
-fn ranked<'a>(answer: &'a Recommendation, key: &str) -> &'a Ranked {
-    let row = answer.ranked.iter().find(|row| row.scheme.key == key);
-    row.unwrap_or_else(|| panic!("{key} is not ranked"))
-}
 
 #[test]
 fn schemes_without_kernels_in_the_engine_or_for_the_vendor_are_dropped() {

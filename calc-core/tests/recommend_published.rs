@@ -1,28 +1,13 @@
 //! Where the adviser ranks a model in the formats in which it is published.
 
+#[path = "tasks/answers.rs"]
+mod answers;
 mod tasks;
 
-use calc_core::catalog;
-use calc_core::device::Device;
-use calc_core::recommend::{
-    Bounds, Objective, Ranked, RankedPart, RecommendRequest, Recommendation, Task, recommend,
-};
+use answers::{answer, device, ranked};
+use calc_core::recommend::{Ranked, RankedPart};
 use calc_core::workload::Workload;
 use tasks::model_task;
-
-fn device(key: &str) -> &'static Device {
-    catalog::device(key).expect("catalog key")
-}
-
-fn answer(task: &Task<'static>, part: RankedPart) -> Recommendation {
-    let (objective, bounds) = (Objective::Latency, Bounds::default());
-    recommend(&RecommendRequest { task: *task, objective, part, bounds }).expect("a recommendation")
-}
-
-fn ranked<'a>(answer: &'a Recommendation, key: &str) -> &'a Ranked {
-    let row = answer.ranked.iter().find(|row| row.scheme.key == key);
-    row.unwrap_or_else(|| panic!("{key} is not ranked"))
-}
 
 /// The best of all, NVFP4 on vLLM, decided with whom as published was compared: not with the GGUF file that came first.
 #[test]
