@@ -25,6 +25,7 @@ pub mod switch_field;
 
 pub mod mark_icon;
 pub mod own_measurements;
+pub mod piece_line;
 pub mod plan;
 
 pub mod advice;
