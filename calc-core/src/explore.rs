@@ -58,7 +58,7 @@ pub struct ExploredPoint<'d> {
     pub batch: u64,
     pub prompt: u64,
     pub quality: QualityLoss,
-    /// The same numbers as those of a recommendation for this workload.
+    /// Times, memory and energy, equal to those that `recommend` gives for this workload.
     pub outcome: Outcome,
     /// By the two criteria of the request.
     pub costs: Costs,

@@ -127,7 +127,7 @@ impl Scene {
     /// The point that a pointer at this spot selects.
     pub fn hit(&self, spot: Spot) -> Option<&ScenePoint> {
         let distance = |point: &ScenePoint| point.at.distance(spot);
-        // Of marks at one place the uppermost.
+        // The last point is drawn uppermost; where several marks are equally near, it is the one that is selected.
         self.points
             .iter()
             .rev()

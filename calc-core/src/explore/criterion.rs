@@ -83,7 +83,7 @@ pub(super) fn at_most(one: &Costs, other: &Costs) -> bool {
     one[0] <= other[0] && one[1] <= other[1]
 }
 
-/// Points that no other one beats, by index, in the order of the first cost. Of equal points the first one counts.
+/// Points that no other one beats, by index, in the order of the first cost. Where points are equal, the first one counts.
 ///
 /// ```
 /// use calc_core::explore::front;

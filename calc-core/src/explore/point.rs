@@ -102,7 +102,7 @@ impl<'r, 'a> Points<'r, 'a> {
         if bounds.refuses_token(batch, first.expected.time) {
             return None;
         }
-        // Of equal points the first one stays.
+        // A point that equals one that was found before is beaten by it.
         let is_beaten = |costs: &Costs| found.iter().any(|other| at_most(&other.costs, costs));
         let least = Values { memory, whole: first.expected.time * steps, token: first };
         if is_beaten(&self.of(batch, &least)?) {

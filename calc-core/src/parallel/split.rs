@@ -1,4 +1,4 @@
-//! Which engine splits a model over several devices in the way that a request asks for.
+//! Engines run a model on several devices by tensors, by layers or by experts; this checks a request against what each can do.
 //!
 //! llama.cpp: its `docs/multi-gpu.md`. Without a mode it splits by layers, which is a pipeline; `tensor` needs flash attention
 //! and a KV cache in 16 or 32 bits, and supports neither latent attention nor Mamba; it is made for CUDA and ROCm.

@@ -267,8 +267,8 @@ fn recommended(rows: &[Standing]) -> Option<(usize, FirstBy)> {
     Some((place, if place == 0 { FirstBy::Score } else { reason }))
 }
 
-/// Of the rows within 5 % of the best, the one that needs the least memory; of those that need about as little, the one with
-/// the least loss.
+/// The row that needs the least memory among those within 5 % of the best score. Where several need as little within 2 %, the one
+/// that loses least.
 fn smallest_near(rows: &[Standing], best: &Standing) -> Standing {
     let near = || rows.iter().filter(|row| row.score <= best.score * NEAR);
     let least = near().min_by(|a, b| a.by_memory(b)).unwrap_or(best).memory;
@@ -276,8 +276,8 @@ fn smallest_near(rows: &[Standing], best: &Standing) -> Standing {
     *small.min_by(|a, b| a.by_loss(b)).unwrap_or(best)
 }
 
-/// Of the rows that cannot be told from the best, the fastest of those that lose about as little as the one that loses least. A
-/// row that is better in both takes its place.
+/// The row that loses least among those that cannot be told from the best. Where several lossy rows lose as little within 0.1 %,
+/// the fastest of them. A row that is better in both takes its place.
 fn least_loss(rows: &[Standing], best: &Standing) -> Standing {
     let alike = || rows.iter().filter(|row| row.is_like(best));
     let least = alike().min_by(|a, b| a.by_loss(b)).unwrap_or(best).loss;

@@ -28,7 +28,7 @@ pub enum ExploreField {
     Across,
     /// Criterion along y.
     Up,
-    /// Which rows the table has.
+    /// Rows of the table: the front, or the best point of each device or model.
     Rows,
 }
 
