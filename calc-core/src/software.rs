@@ -51,11 +51,11 @@ pub fn reads_cache(engine: Engine, format: &QuantFormat) -> bool {
     match engine {
         Engine::IdealKernels => true,
         Engine::LlamaCpp => is_half || matches!(format.key, "fp32" | "gguf_q8_0" | "gguf_q4_0"),
-        Engine::Ollama => is_half || matches!(format.key, "gguf_q8_0" | "gguf_q4_0"),
+        Engine::Ollama => matches!(format.key, "fp16" | "gguf_q8_0" | "gguf_q4_0"),
         Engine::Vllm | Engine::Sglang => is_half || matches!(format.key, "fp8_e4m3" | "fp8_e5m2"),
-        Engine::TensorRtLlm => is_half || matches!(format.key, "fp8_e4m3" | "int8" | "nvfp4"),
-        Engine::TensorRtEdgeLlm => is_half || format.key == "fp8_e4m3",
-        Engine::GptFast | Engine::ExLlamaV2 | Engine::Mlc => is_half,
+        Engine::TensorRtLlm | Engine::TensorRtEdgeLlm => is_half || format.key == "fp8_e4m3",
+        Engine::ExLlamaV2 => format.key == "fp16",
+        Engine::GptFast | Engine::Mlc => is_half,
     }
 }
 

@@ -150,12 +150,12 @@ impl<'a> Chooser<'a> {
         if let Some(engine) = request.map(|request| request.engine()).or(self.task.engine()) {
             family.served_by(engine, device, quantized).map_err(Drop::Kernel)?;
         }
-        self.admit_split(scheme)?;
+        self.admit_engine(scheme)?;
         self.task.shapes(scheme).map_err(Drop::Shape)
     }
 
-    /// Checks that the engine of a scheme splits the model in the way of the request.
-    fn admit_split(&self, scheme: &Scheme) -> Result<(), Drop> {
+    /// Checks that the engine of a scheme has the KV cache of the request, and splits the model in its way.
+    fn admit_engine(&self, scheme: &Scheme) -> Result<(), Drop> {
         let Some(request) = self.task.estimate_request(&self.roofs, scheme) else { return Ok(()) };
         let (engine, formats) = self.formats(&request);
         // Where neither of the usual engines has such a cache, or the request names one, the times stand for it, and no command.

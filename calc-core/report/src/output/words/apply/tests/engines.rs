@@ -3,6 +3,7 @@
 use super::*;
 use crate::input::named_model::{NamedModel, is_half};
 use calc_core::catalog::devices;
+use calc_core::scheme::reads_cache;
 
 /// Program in the serve command of each engine that has one.
 const PROGRAMS: [(Engine, &str); 6] = [
@@ -247,4 +248,27 @@ fn vllm_is_not_asked_for_more_than_a_device_has() {
     assert!(
         ways.of(Engine::Vllm).is_some_and(|text| text.starts_with("# vLLM takes at most 97 %"))
     );
+}
+
+#[test]
+fn commands_refuse_the_kv_caches_that_the_ranking_refuses() {
+    let workload = Workload::new(1, 512);
+    for (engine, scheme) in [
+        (Engine::Vllm, "half"),
+        (Engine::Sglang, "half"),
+        (Engine::TensorRtLlm, "half"),
+        (Engine::ExLlamaV2, "half"),
+        (Engine::LlamaCpp, "gguf_q4_k"),
+        (Engine::Ollama, "gguf_q4_k"),
+    ] {
+        let scheme = schemes::scheme(scheme).expect("a scheme");
+        for format in calc_core::catalog::formats::FORMATS {
+            let own = deployment("h100_sxm", &workload, REPOSITORIES);
+            let to = Deployment { engine: Some(engine), kv_cache: Some(format), ..own };
+            let found = super::super::apply(scheme, &to);
+            let text = found.of(engine).expect("a command or a reason");
+            let is_served = !is_reason(text);
+            assert_eq!(is_served, reads_cache(engine, format), "{engine:?} {}: {text}", format.key);
+        }
+    }
 }
